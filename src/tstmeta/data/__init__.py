@@ -1,0 +1,95 @@
+"""Human judgement comes in: one small loader a data set, and your own.
+
+``load("pauli")`` gives a data set, ``load("lai@pauli2025")`` a named subset, ``load("mine.csv")`` your own
+file.  Data sets are entry points of the group ``tstmeta.datasets``; each names a module with a function
+``load(root: Path) -> Dataset`` and, where there are named subsets, a dict ``SUBSETS`` of functions
+``Dataset -> Dataset``.  A module that sets ``RAW = False`` needs no raw files (``root`` is then ours).
+"""
+
+from __future__ import annotations
+
+import difflib
+from functools import lru_cache
+from importlib.metadata import EntryPoint, entry_points
+from pathlib import Path
+
+from ..schema import MissingData, TstmetaError
+from . import paths
+from .base import Card, Dataset
+
+__all__ = ["Card", "Dataset", "UnknownDataset", "available", "load", "names", "subsets"]
+
+GROUP = "tstmeta.datasets"
+
+
+class UnknownDataset(TstmetaError):
+    """A data set or subset name that nobody registered."""
+
+
+@lru_cache
+def _entry_points() -> dict[str, EntryPoint]:
+    return {point.name: point for point in entry_points(group=GROUP)}
+
+
+def names() -> list[str]:
+    """Registered data sets, sorted by name."""
+    return list(_entry_points())
+
+
+def subsets(name: str) -> list[str]:
+    """Full names of a data set's named subsets, e.g. ``lai@pauli2025``."""
+    return [f"{name}@{key}" for key in getattr(_module(name), "SUBSETS", {})]
+
+
+def root(name: str) -> Path:
+    """The folder a loader reads from: the raw files, or ours.
+
+    Raises:
+        MissingData: the raw files are not on this machine.
+    """
+    return paths.raw(name) if getattr(_module(name), "RAW", True) else paths.own(name)
+
+
+def available(name: str) -> bool:
+    """Whether the files of a data set are on this machine."""
+    try:
+        return root(name.partition("@")[0]).is_dir()
+    except MissingData:
+        return False
+
+
+def load(name: str) -> Dataset:
+    """Load a registered data set, a named subset (``name@subset``) or a file of your own.
+
+    Raises:
+        UnknownDataset: no such name, with the nearest ones.
+        MissingData: the raw files are not here, with the command that gets them.
+        DataError: a file of yours has faults; all are listed.
+    """
+    if Path(name).suffix.lower() in (".csv", ".tsv", ".jsonl", ".parquet"):
+        from .own import read
+
+        return read(Path(name))
+    base, _, subset = name.partition("@")
+    whole = _load(base, str(root(base)))
+    if not subset:
+        return whole
+    known = getattr(_module(base), "SUBSETS", {})
+    if subset not in known:
+        options = ", ".join(subsets(base)) or "it has none"
+        raise UnknownDataset(f"{base!r} has no subset {subset!r}; named subsets: {options}")
+    return known[subset](whole)
+
+
+def _module(name: str):
+    point = _entry_points().get(name)
+    if point is None:
+        near = difflib.get_close_matches(name, names(), n=3, cutoff=0.4)
+        hint = f"did you mean {' or '.join(near)}?" if near else "see them with: tstmeta data list"
+        raise UnknownDataset(f"no data set is called {name!r}; {hint}")
+    return point.load()
+
+
+@lru_cache(maxsize=16)
+def _load(name: str, folder: str) -> Dataset:
+    return _module(name).load(Path(folder))

@@ -1,0 +1,155 @@
+"""What a data set is: up to five tables and a card."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import yaml
+
+from .. import schema
+from ..schema import TstmetaError
+from . import paths
+
+
+@dataclass(frozen=True)
+class Card:
+    """The facts about a data set, read from the front matter of ``data/cards/<name>.md``.
+
+    Keys of the front matter: ``name``, ``title``, ``task`` (style task in a few words), ``rated``
+    (what was rated), ``raters`` (who rated), ``scale`` (dimension -> [low, high]), ``licence``,
+    ``citation`` (a key of references.bib), ``url``, ``commit``, ``access`` (public | partial | private |
+    ours), ``verified`` (whether the loader was run on real files), ``examples`` (whether the licence lets
+    us print sentences), ``subsets`` (name -> meaning).
+    """
+
+    name: str
+    title: str = ""
+    facts: Mapping[str, Any] = field(default_factory=dict)
+    body: str = ""
+
+    @classmethod
+    def read(cls, name: str, path: Path | None = None) -> Card:
+        """Read a card; a data set without one gets an empty card."""
+        path = path or paths.own("cards", f"{name}.md")
+        if not path.is_file():
+            return cls(name, name)
+        _, front, body = path.read_text(encoding="utf-8").split("---\n", 2)
+        facts = yaml.safe_load(front)
+        return cls(name, facts.get("title", name), facts, body.strip())
+
+    @property
+    def scale(self) -> dict[str, tuple[float, float]]:
+        """Lowest and highest possible rating of each dimension."""
+        return {
+            dimension: (float(low), float(high))
+            for dimension, (low, high) in (self.facts.get("scale") or {}).items()
+        }
+
+    @property
+    def may_show_examples(self) -> bool:
+        """Whether sentences of this data set may be printed in the book."""
+        return bool(self.facts.get("examples", False))
+
+
+@dataclass(frozen=True)
+class Dataset:
+    """Rated rewrites: validated tables under one name.
+
+    Build one with :meth:`of`, which validates; restrict one with :meth:`where`.
+    """
+
+    name: str
+    items: pd.DataFrame
+    ratings: pd.DataFrame
+    labels: pd.DataFrame
+    preferences: pd.DataFrame
+    scores: pd.DataFrame
+    card: Card
+
+    @classmethod
+    def of(cls, name: str, items: pd.DataFrame, card: Card | None = None, **tables) -> Dataset:
+        """Validate the tables given (ratings, labels, preferences, scores) and fill in the others.
+
+        Raises:
+            DataError: a table does not fit its schema, or a row speaks of an item that is not there.
+        """
+        made = {"items": schema.validate(items, "items", name)}
+        known = set(made["items"]["item_id"])
+        problems = []
+        for table in ("ratings", "labels", "preferences", "scores"):
+            given = tables.pop(table, None)
+            frame = schema.empty(table) if given is None else given
+            made[table] = schema.validate(frame, table, name)
+            for column in ("item_id", "item_a", "item_b"):
+                if column in made[table]:
+                    strangers = ~made[table][column].isin(known)
+                    problems += [
+                        schema.Problem(
+                            f"{name} ({table})",
+                            int(row) + 1,
+                            column,
+                            f"no item is called {made[table][column][row]!r}",
+                            "add the item or drop the row",
+                        )
+                        for row in strangers.index[strangers]
+                    ]
+        if tables:
+            raise TypeError(f"no such table: {', '.join(tables)}")
+        if problems:
+            raise schema.DataError(problems)
+        return cls(name=name, card=card or Card.read(name.partition("@")[0]), **made)
+
+    def where(self, keep: pd.Series, name: str | None = None) -> Dataset:
+        """The data set restricted to the items where ``keep`` (aligned with ``items``) is true."""
+        items = self.items[keep.to_numpy(bool)].reset_index(drop=True)
+        if items.empty:
+            raise TstmetaError(f"no item of {self.name!r} is left after the selection")
+        ids = set(items["item_id"])
+
+        def only(frame: pd.DataFrame, *names: str) -> pd.DataFrame:
+            mask = pd.Series(True, index=frame.index)
+            for column in names:
+                mask &= frame[column].isin(ids)
+            return frame[mask].reset_index(drop=True)
+
+        return replace(
+            self,
+            name=name or self.name,
+            items=items,
+            ratings=only(self.ratings, "item_id"),
+            labels=only(self.labels, "item_id"),
+            preferences=only(self.preferences, "item_a", "item_b"),
+            scores=only(self.scores, "item_id"),
+        )
+
+    @cached_property
+    def means(self) -> pd.DataFrame:
+        """Mean rating of each item: index item_id in item order, one column a rated dimension."""
+        table = self.ratings.pivot_table(
+            index="item_id", columns="dimension", values="value", aggfunc="mean", observed=True
+        )
+        table.columns.name = None
+        return table.reindex(self.items["item_id"])
+
+    def label(self, name: str) -> pd.Series:
+        """A label as a Series over item_id in item order; missing ones are empty texts."""
+        rows = self.labels[self.labels["name"] == name].set_index("item_id")["value"]
+        return rows.reindex(self.items["item_id"]).fillna("")
+
+    def raters(self, dimension: str) -> pd.DataFrame:
+        """Ratings as a matrix: rows are items in item order, columns raters, NaN where not rated."""
+        rows = self.ratings[self.ratings["dimension"] == dimension]
+        return rows.pivot(index="item_id", columns="rater", values="value").reindex(
+            self.items["item_id"]
+        )
+
+    @property
+    def dimensions(self) -> list[str]:
+        """Rated dimensions, in the standard order."""
+        rated = set(self.ratings["dimension"])
+        return [dimension for dimension in schema.DIMENSIONS if dimension in rated]

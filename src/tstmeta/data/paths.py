@@ -1,0 +1,55 @@
+"""Where files are: the project's own data, the raw data of others, and what we compute."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+from platformdirs import user_data_dir
+
+from ..schema import MissingData
+
+_PACKAGE = Path(__file__).resolve().parents[1]
+_CHECKOUT = _PACKAGE.parents[1]
+
+
+def home() -> Path:
+    """The checkout's root, or the user's data folder when the package was installed without one."""
+    if (_CHECKOUT / "pyproject.toml").is_file():
+        return _CHECKOUT
+    return Path(user_data_dir("tstmeta", appauthor=False))
+
+
+def own(*parts: str) -> Path:
+    """A file that ships with the project, below ``data/`` (``contrast``, ``cards``, ``published``)."""
+    root = _CHECKOUT / "data" if (_CHECKOUT / "pyproject.toml").is_file() else _PACKAGE / "_data"
+    return root.joinpath(*parts)
+
+
+def external() -> Path:
+    """Where fetched raw data goes."""
+    return home() / "data" / "external"
+
+
+def scores() -> Path:
+    """Where computed scores are kept."""
+    return home() / "data" / "scores"
+
+
+def raw(name: str) -> Path:
+    """The folder with the raw upstream files of a data set.
+
+    Looked up in ``$TSTMETA_DATA/<name>``, then in ``data/external/<name>``.
+
+    Raises:
+        MissingData: neither exists.
+    """
+    given = os.environ.get("TSTMETA_DATA")
+    places = [*([Path(given) / name] if given else []), external() / name]
+    for place in places:
+        if place.is_dir():
+            return place
+    raise MissingData(
+        f"the raw files of {name!r} are not on this machine (looked in "
+        f"{', '.join(str(place) for place in places)}). Get them with: tstmeta data fetch {name}"
+    )

@@ -1,0 +1,109 @@
+"""Metrics by name.  Nothing is imported until a metric is asked for.
+
+Metrics are entry points of the group ``tstmeta.metrics``; another package adds its own by declaring
+one in its ``pyproject.toml``::
+
+    [project.entry-points."tstmeta.metrics"]
+    my-metric = "my_package.module:MyMetric"
+
+An entry point names a class or factory that takes an optional ``variant``; ``bleu:pauli2025`` is the
+variant ``pauli2025`` of ``bleu``.  ``module.path:function`` with a dot in it names a plain function
+``(source, output) -> float``.
+"""
+
+from __future__ import annotations
+
+import difflib
+import importlib
+from functools import cache
+from importlib.metadata import EntryPoint, entry_points
+
+from ..schema import TstmetaError
+from .base import CorpusMetric, Metric, PairMetric, Request, Score, wrap
+
+__all__ = [
+    "CorpusMetric",
+    "Metric",
+    "PairMetric",
+    "Request",
+    "Score",
+    "UnknownMetric",
+    "families",
+    "get",
+    "names",
+    "resolve",
+    "wrap",
+]
+
+GROUP = "tstmeta.metrics"
+
+
+class UnknownMetric(TstmetaError):
+    """A metric name that nobody registered."""
+
+
+@cache
+def _entry_points() -> dict[str, EntryPoint]:
+    return {point.name: point for point in entry_points(group=GROUP)}
+
+
+def _family(point: EntryPoint) -> str:
+    return point.value.partition(":")[0].rpartition(".")[2]
+
+
+def names() -> list[str]:
+    """All registered metrics with their variants, sorted by name."""
+    found = []
+    for name, point in _entry_points().items():
+        variants = getattr(point.load(), "VARIANTS", ())
+        found += [name, *(f"{name}:{variant}" for variant in variants)]
+    return found
+
+
+def families() -> dict[str, list[str]]:
+    """Metric names by family: the module that defines them, e.g. ``lexical``, ``sentinel``."""
+    groups: dict[str, list[str]] = {}
+    for name in names():
+        groups.setdefault(_family(_entry_points()[name.partition(":")[0]]), []).append(name)
+    return groups
+
+
+def get(name: str) -> Metric:
+    """The metric of that name.
+
+    Raises:
+        UnknownMetric: with the nearest known names.
+    """
+    stem, _, variant = name.partition(":")
+    if point := _entry_points().get(stem):
+        factory = point.load()
+        if not variant:
+            return factory()
+        if variant in getattr(factory, "VARIANTS", ()):
+            return factory(variant)
+    elif "." in stem and variant:
+        return _imported(stem, variant)
+    near = difflib.get_close_matches(name, names(), n=3, cutoff=0.4)
+    hint = f"did you mean {' or '.join(near)}?" if near else "see them with: tstmeta metrics"
+    raise UnknownMetric(f"no metric is called {name!r}; {hint}")
+
+
+def resolve(wanted: list[str] | tuple[str, ...]) -> list[str]:
+    """Expand family names and ``all`` to metric names, without repeats, in order."""
+    groups = families()
+    expanded: list[str] = []
+    for name in wanted:
+        expanded += names() if name == "all" else groups.get(name, [name])
+    return list(dict.fromkeys(expanded))
+
+
+def _imported(module: str, attribute: str) -> Metric:
+    try:
+        found = getattr(importlib.import_module(module), attribute)
+    except (ImportError, AttributeError) as error:
+        raise UnknownMetric(f"cannot import metric {module}:{attribute}: {error}") from error
+    if isinstance(found, Metric):
+        return found
+    if isinstance(found, type):
+        return found()
+    return wrap(found, f"{module}:{attribute}")

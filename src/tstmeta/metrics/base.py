@@ -1,0 +1,230 @@
+"""The metric protocol: what a metric declares, what it is given, what it returns.
+
+A metric is given *units* (tuples of requests) and yields one tuple of scores a unit, in order.
+For most metrics a unit is a single rewrite; for a judge that rates all rewrites of a source in one
+prompt, it is that source's rewrites.  A request knows nothing of models, ratings or files.
+
+Writing one takes a function of (source, output)::
+
+    from tstmeta.metrics import wrap
+    shared = wrap(lambda source, output: float(len(set(source.split()) & set(output.split()))), "shared")
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import math
+from collections.abc import Callable, Iterator, Sequence
+from typing import ClassVar, Literal, NamedTuple, Protocol, runtime_checkable
+
+import numpy as np
+
+from ..schema import Signature, Status
+
+Unit = Literal["item", "source", "corpus"]
+
+
+class Request(NamedTuple):
+    """One rewrite to be scored.
+
+    ``against`` holds the texts it is compared with: the source (basis source), the references
+    (basis reference; one or more) or nothing (basis none).
+    """
+
+    output: str
+    against: tuple[str, ...]
+    source: str = ""
+    style: str = ""
+    language: str = "en"
+
+
+class Score(NamedTuple):
+    """A metric's answer for one request; ``value`` is NaN unless ``status.has_value``."""
+
+    value: float
+    status: Status = Status.OK
+    detail: str = ""
+
+
+@runtime_checkable
+class Metric(Protocol):
+    """What scoring needs to know of a metric.  Subclass :class:`PairMetric` or write your own."""
+
+    name: str
+    #: What a unit is; ``corpus`` metrics also have ``aggregate`` (see :class:`CorpusMetric`).
+    unit: Unit
+    #: The human dimensions the metric claims to measure.
+    dimensions: tuple[str, ...]
+    #: The bases it can be computed on, of ``source``, ``reference``, ``none``.
+    bases: tuple[str, ...]
+    #: Language codes it is made for; empty = any.
+    languages: tuple[str, ...]
+    #: ``embedded`` (runs anywhere) or ``real`` (needs a model from a hub).
+    profile: str
+    #: Whether a larger value is meant to be better.
+    higher_is_better: bool
+    #: Longest text in whitespace tokens; longer ones are cut and get status ``truncated``.
+    max_tokens: int | None
+
+    def signature(self, basis: str) -> Signature:
+        """All that changes a value."""
+        ...
+
+    def score(self, units: Sequence[tuple[Request, ...]]) -> Iterator[tuple[Score, ...]]:
+        """Yield one tuple of scores a unit, in order, as soon as each is known."""
+        ...
+
+
+class PairMetric:
+    """A metric that looks at one rewrite at a time; subclasses define :meth:`value`.
+
+    This class owns the guards that every text metric needs: empty texts, texts that are too long,
+    and exceptions, which become rows with a status and never stop a run.
+    """
+
+    name: str = ""
+    unit: Unit = "item"
+    dimensions: tuple[str, ...] = ("content",)
+    bases: tuple[str, ...] = ("source", "reference")
+    languages: tuple[str, ...] = ()
+    profile: str = "embedded"
+    higher_is_better: bool = True
+    max_tokens: int | None = 2000
+    #: The value when a text is empty or blank: nothing matches.
+    empty_value: float = 0.0
+    #: Whether an empty output is still scored by :meth:`value` (sentinels do).
+    accepts_empty: bool = False
+    VARIANTS: ClassVar[tuple[str, ...]] = ()
+
+    def fields(self) -> dict[str, object]:
+        """What, besides the basis, changes a value: variant, tokenizer, library version, ..."""
+        return {}
+
+    def value(self, request: Request) -> float:
+        """The metric itself; texts are non-empty and at most ``max_tokens`` long."""
+        raise NotImplementedError
+
+    def signature(self, basis: str) -> Signature:
+        limit = {} if self.max_tokens is None else {"max_tokens": self.max_tokens}
+        return Signature.of(self.name, {"basis": basis, **self.fields(), **limit})
+
+    def score(self, units: Sequence[tuple[Request, ...]]) -> Iterator[tuple[Score, ...]]:
+        for unit in units:
+            yield tuple(self._guarded(request) for request in unit)
+
+    def _guarded(self, request: Request) -> Score:
+        texts = (request.output, *request.against)
+        if not self.accepts_empty and not all(text.strip() for text in texts):
+            return Score(self.empty_value, Status.EMPTY, "empty text")
+        cut, detail = self._cut(request)
+        try:
+            value = float(self.value(cut))
+        except Exception as error:  # a metric's failure is a row, not the end of a run
+            return Score(math.nan, Status.ERROR, f"{type(error).__name__}: {error}")
+        if not math.isfinite(value):
+            return Score(math.nan, Status.INVALID, f"the metric returned {value}")
+        return Score(value, Status.TRUNCATED if detail else Status.OK, detail)
+
+    def _cut(self, request: Request) -> tuple[Request, str]:
+        if self.max_tokens is None:
+            return request, ""
+        longest = max(len(text.split()) for text in (request.output, *request.against))
+        if longest <= self.max_tokens:
+            return request, ""
+        cut = request._replace(
+            output=first_tokens(request.output, self.max_tokens),
+            against=tuple(first_tokens(text, self.max_tokens) for text in request.against),
+        )
+        return cut, f"{longest} tokens, first {self.max_tokens} used"
+
+
+class CorpusMetric(PairMetric):
+    """A metric of a whole set of outputs, built from additive statistics of each item.
+
+    ``statistics`` returns a vector a request; the corpus value is ``aggregate`` of their sum, so any
+    subset or bootstrap sample costs one sum.  An item's score is ``aggregate`` of its own vector and
+    its ``detail`` is the vector as JSON, from which :meth:`combine` gives the corpus value.
+    """
+
+    unit: Unit = "corpus"
+
+    def statistics(self, request: Request) -> np.ndarray:
+        """Additive statistics of one request, shape [k]."""
+        raise NotImplementedError
+
+    def aggregate(self, total: np.ndarray) -> float:
+        """The metric from summed statistics, shape [k]."""
+        raise NotImplementedError
+
+    def score(self, units: Sequence[tuple[Request, ...]]) -> Iterator[tuple[Score, ...]]:
+        for unit in units:
+            yield tuple(self._additive(request) for request in unit)
+
+    def _additive(self, request: Request) -> Score:
+        cut, note = self._cut(request)
+        try:
+            vector = np.asarray(self.statistics(cut), dtype=float)
+            value = float(self.aggregate(vector))
+        except Exception as error:
+            return Score(math.nan, Status.ERROR, f"{type(error).__name__}: {error}")
+        blank = not request.output.strip()
+        status = Status.EMPTY if blank else Status.TRUNCATED if note else Status.OK
+        return Score(value, status, json.dumps(vector.tolist()))
+
+    def combine(self, details: Sequence[str]) -> float:
+        """Corpus value from the ``detail`` column of scored items."""
+        return float(self.aggregate(np.sum([json.loads(detail) for detail in details], axis=0)))
+
+
+class _Wrapped(PairMetric):
+    """A plain function of (text compared with, output) as a metric."""
+
+    def __init__(
+        self,
+        function: Callable[[str, str], float],
+        name: str,
+        dimensions: tuple[str, ...],
+        bases: tuple[str, ...],
+        higher_is_better: bool,
+        version: str,
+    ):
+        self.function, self.name, self.version = function, name, version
+        self.dimensions, self.bases, self.higher_is_better = dimensions, bases, higher_is_better
+
+    def fields(self) -> dict[str, object]:
+        return {"refs": "max" if self.higher_is_better else "min", "version": self.version}
+
+    def value(self, request: Request) -> float:
+        best = max if self.higher_is_better else min
+        return best(self.function(text, request.output) for text in request.against)
+
+
+def wrap(
+    function: Callable[[str, str], float],
+    name: str | None = None,
+    *,
+    dimension: str | tuple[str, ...] = "content",
+    bases: tuple[str, ...] = ("source", "reference"),
+    higher_is_better: bool = True,
+    version: str | None = None,
+) -> Metric:
+    """Make a metric of a function ``(source, output) -> float``.
+
+    For basis reference the function gets each reference in the source's place and the best value
+    counts.  ``version`` goes into the signature; by default it is a hash of the function's compiled
+    code, so that an edited function is scored anew.
+    """
+    name = name or function.__name__
+    dimensions = (dimension,) if isinstance(dimension, str) else dimension
+    if version is None:
+        code = getattr(function, "__code__", None)
+        facts = repr((code.co_code, code.co_consts, code.co_names)) if code else repr(function)
+        version = hashlib.sha256(facts.encode()).hexdigest()[:8]
+    return _Wrapped(function, name, dimensions, bases, higher_is_better, version)
+
+
+def first_tokens(text: str, n: int) -> str:
+    """The first ``n`` whitespace tokens of a text, joined by single spaces if any were cut."""
+    tokens = text.split()
+    return text if len(tokens) <= n else " ".join(tokens[:n])

@@ -1,0 +1,1 @@
+"""Tables and figures that notebooks show, and the ledger of printed cells."""

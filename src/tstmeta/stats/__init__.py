@@ -1,0 +1,4 @@
+"""Statistics of meta-evaluation: matrices in, named results out.
+
+Nothing here knows of texts, files or data sets.
+"""
