@@ -1,0 +1,385 @@
+"""What the loaders share: reading raw files strictly, and putting rows into our tables.
+
+Raw files are trusted in nothing.  Whatever is wrong (a file that is missing or cut, a column that
+is not there, text that is not UTF-8, a rating that is no number, an id that comes twice) raises one
+:class:`~tstmeta.schema.DataError` that lists every fault of that check with file, row and remedy.
+Rows are counted from 1; a header is row 0.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import math
+from collections.abc import Hashable, Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from .. import schema
+from ..schema import DataError, Problem
+
+#: The remedy for a raw file that is not as published.
+RESTORE = "put the published file back with: tstmeta data fetch (tstmeta data check shows which)"
+
+
+def fault(
+    path: Path | str, what: str, row: int | None = None, column: str = "", remedy: str = RESTORE
+) -> Problem:
+    """A :class:`~tstmeta.schema.Problem` of a raw file; ``row`` counts from 1."""
+    return Problem(str(path), row, column, what, remedy)
+
+
+def check(problems: Iterable[Problem]) -> None:
+    """Raise one DataError with all problems, if there are any."""
+    found = list(problems)
+    if found:
+        raise DataError(found)
+
+
+# ------------------------------------------------------------------------------------ reading
+
+
+def present(root: Path, names: Iterable[str]) -> list[Path]:
+    """The paths of files below ``root``, in order.
+
+    Raises:
+        DataError: one problem for each file that is not there.
+    """
+    paths = [root / name for name in names]
+    check(fault(path, "the file is missing") for path in paths if not path.is_file())
+    return paths
+
+
+def read_text(path: Path) -> str:
+    """The whole file as UTF-8 text, without a byte order mark; line ends as they are.
+
+    Raises:
+        DataError: the file is missing or is not UTF-8 (with the number of the broken line).
+    """
+    present(path.parent, [path.name])
+    raw = path.read_bytes()
+    try:
+        return raw.decode("utf-8").removeprefix("\ufeff")
+    except UnicodeDecodeError as error:
+        row = raw.count(b"\n", 0, error.start) + 1
+        what = f"not UTF-8 text (byte 0x{raw[error.start]:02x} at offset {error.start})"
+        raise DataError([fault(path, what, row)]) from error
+
+
+def read_lines(path: Path, count: int | None = None) -> list[str]:
+    r"""Lines of a text file, split at ``\n`` (or ``\r\n``) only, without a last empty line.
+
+    ``str.splitlines`` would also cut at characters such as U+0085 or U+2028 that occur inside
+    sentences, and so shift every line after them.
+
+    Args:
+        count: how many lines there must be; None = any number.
+
+    Raises:
+        DataError: as :func:`read_text`, or another number of lines.
+    """
+    lines = [line.removesuffix("\r") for line in read_text(path).split("\n")]
+    if lines[-1] == "":
+        lines.pop()
+    if count is not None and len(lines) != count:
+        raise DataError([fault(path, f"{len(lines)} lines where {count} are needed")])
+    return lines
+
+
+def read_aligned(paths: Mapping[str, Path], count: int | None = None) -> dict[str, list[str]]:
+    """Several files whose lines belong together: name -> lines, all of one length.
+
+    Args:
+        count: how many lines there must be; None = as many as in the first file.
+
+    Raises:
+        DataError: one problem for each file with another number of lines.
+    """
+    texts = {name: read_lines(path) for name, path in paths.items()}
+    first = next(iter(paths), "")
+    needed = len(texts[first]) if count is None and texts else count
+    because = "" if count is not None else f", as in {paths[first]}" if texts else ""
+    check(
+        fault(paths[name], f"{len(lines)} lines where {needed} are needed{because}")
+        for name, lines in texts.items()
+        if len(lines) != needed
+    )
+    return texts
+
+
+def read_tabs(path: Path, columns: Sequence[str], count: int | None = None) -> pd.DataFrame:
+    """A tab-separated file without header and without quoting, all cells as text.
+
+    Raises:
+        DataError: as :func:`read_lines`; a line with another number of fields than ``columns``.
+    """
+    rows = [line.split("\t") for line in read_lines(path, count)]
+    check(
+        fault(path, f"{len(row)} fields where {len(columns)} are needed", number)
+        for number, row in enumerate(rows, 1)
+        if len(row) != len(columns)
+    )
+    return pd.DataFrame(rows, columns=list(columns), dtype=str)
+
+
+def read_csv(path: Path, columns: Iterable[str] = (), delimiter: str = ",") -> pd.DataFrame:
+    """A CSV file with a header, all cells as text (an empty cell is ``""``, never NaN).
+
+    Args:
+        columns: names that must be there; other columns are kept as they are.
+
+    Raises:
+        DataError: as :func:`read_text`; no header, a column missing or named twice, a row with
+            another number of cells than the header, broken quoting.
+    """
+    text = read_text(path)
+    reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True)
+    rows: list[list[str]] = []
+    try:
+        rows.extend(row for row in reader if row)
+    except csv.Error as error:
+        raise DataError([fault(path, f"broken CSV: {error}", len(rows))]) from error
+    if not rows:
+        raise DataError([fault(path, "the file is empty, not even a header")])
+    header, *body = rows
+    check(
+        [
+            *(fault(path, "missing column", column=name) for name in columns if name not in header),
+            *(
+                fault(path, "the column comes twice", column=name)
+                for name in dict.fromkeys(header)
+                if header.count(name) > 1
+            ),
+            *(
+                fault(path, f"{len(row)} cells where the header has {len(header)}", number)
+                for number, row in enumerate(body, 1)
+                if len(row) != len(header)
+            ),
+        ]
+    )
+    return pd.DataFrame(body, columns=header, dtype=str)
+
+
+def read_json(path: Path) -> Any:
+    """A JSON file.
+
+    Raises:
+        DataError: as :func:`read_text`; not JSON, with the line.
+    """
+    try:
+        return json.loads(read_text(path))
+    except json.JSONDecodeError as error:
+        raise DataError([fault(path, f"not JSON: {error.msg}", error.lineno)]) from error
+
+
+def read_json_lines(
+    path: Path, keys: Iterable[str] = (), count: int | None = None
+) -> list[dict[str, Any]]:
+    """A file with one JSON object a line; blank lines are faults.
+
+    Args:
+        keys: keys that each object must have.
+
+    Raises:
+        DataError: as :func:`read_lines`; a line that is no JSON object, or one without a key.
+    """
+    wanted, problems, objects = list(keys), [], []
+    for row, line in enumerate(read_lines(path, count), 1):
+        try:
+            value = json.loads(line)
+        except json.JSONDecodeError as error:
+            problems.append(fault(path, f"not JSON: {error.msg}", row))
+            continue
+        if not isinstance(value, dict):
+            problems.append(fault(path, "not a JSON object", row))
+            continue
+        problems += [fault(path, "missing key", row, key) for key in wanted if key not in value]
+        objects.append(value)
+    check(problems)
+    return objects
+
+
+# ------------------------------------------------------------------------------------ checking
+
+
+def numbers(
+    values: Iterable[Any],
+    path: Path | str,
+    column: str,
+    low: float = -math.inf,
+    high: float = math.inf,
+) -> np.ndarray:
+    """Values as float64, shape [n]; each must be a finite number in [low, high].
+
+    Raises:
+        DataError: one problem for each value that is none, with its row.
+    """
+    given, problems = list(values), []
+    result = np.full(len(given), np.nan)
+    for row, value in enumerate(given, 1):
+        try:
+            number = float(value)
+        except (TypeError, ValueError):
+            number = math.nan
+        if math.isfinite(number) and low <= number <= high:
+            result[row - 1] = number
+            continue
+        wanted = "a finite number" if math.isinf(low) else f"a number from {low:g} to {high:g}"
+        problems.append(fault(path, f"{value!r} is not {wanted}", row, column))
+    check(problems)
+    return result
+
+
+def one_of(values: Iterable[str], allowed: Iterable[str], path: Path | str, column: str) -> None:
+    """Each value must be one of a few.
+
+    Raises:
+        DataError: one problem for each that is not, with its row.
+    """
+    known = list(allowed)
+    check(
+        fault(path, f"{value!r} is none of {', '.join(map(repr, known))}", row, column)
+        for row, value in enumerate(values, 1)
+        if value not in known
+    )
+
+
+def unique(keys: Iterable[Hashable], path: Path | str, column: str) -> None:
+    """No key may come twice.
+
+    Raises:
+        DataError: one problem for each repeat, naming its row and the first one's.
+    """
+    seen: dict[Hashable, int] = {}
+    problems = []
+    for row, key in enumerate(keys, 1):
+        if key in seen:
+            problems.append(fault(path, f"{key!r} is already in row {seen[key]}", row, column))
+        seen.setdefault(key, row)
+    check(problems)
+
+
+def same(
+    left: Sequence[Any], right: Sequence[Any], path: Path | str, column: str, other: Path | str
+) -> None:
+    """Two sequences that must agree, as two files that say the same thing.
+
+    Raises:
+        DataError: one problem for each row of ``path`` that differs from ``other``; texts are not
+            quoted, because raw texts can be long or toxic.
+    """
+    problems = [
+        fault(path, f"differs from {other}", row, column)
+        for row, (a, b) in enumerate(zip(left, right, strict=False), 1)
+        if a != b
+    ]
+    if len(left) != len(right):
+        problems.append(fault(path, f"{len(left)} rows where {other} has {len(right)}"))
+    check(problems)
+
+
+# ------------------------------------------------------------------------------------ tables
+
+
+def rater_names(ids: Iterable[str]) -> dict[str, str]:
+    """Raw rater id -> ``r1``, ``r2``, … by first appearance: neither id nor id order leaks."""
+    return {raw: f"r{number}" for number, raw in enumerate(dict.fromkeys(ids), 1)}
+
+
+def items_table(dataset: str, **columns: Any) -> pd.DataFrame:
+    """An items table from columns given as sequences or as one value for all rows.
+
+    What is not given: ``language`` is ``en``, ``references`` are empty lists, ``is_reference`` is
+    False, texts are empty.  ``references`` must be a sequence of lists, one a row.
+    """
+    size = len(columns["item_id"])
+    references = columns.pop("references", None)
+    frame = pd.DataFrame({"dataset": [dataset] * size})
+    for name in schema.columns("items")[1:]:
+        default: object = {"language": "en", "is_reference": False}.get(name, "")
+        value = columns.pop(name, default)
+        frame[name] = value if isinstance(value, str | bool) else list(value)
+    if columns:
+        raise TypeError(f"no such column: {', '.join(columns)}")
+    lists = [[] for _ in range(size)] if references is None else [list(r) for r in references]
+    frame["references"] = pd.Series(lists, dtype=object)
+    return frame
+
+
+def ratings_table(
+    dataset: str, item_ids: Sequence[str], values: Mapping[tuple[str, str], Sequence[float]]
+) -> pd.DataFrame:
+    """A ratings table from one column of values for each (dimension, rater); NaN = not rated.
+
+    Rows come item by item, in the order of the columns.
+    """
+    wide = pd.DataFrame(dict(values.items()))
+    wide.columns = pd.MultiIndex.from_tuples(values, names=["dimension", "rater"])
+    return long_ratings(
+        pd.DataFrame(
+            {
+                "dataset": dataset,
+                "item_id": np.repeat(np.asarray(item_ids, dtype=object), wide.shape[1]),
+                "dimension": np.tile(wide.columns.get_level_values(0), len(wide)),
+                "rater": np.tile(wide.columns.get_level_values(1), len(wide)),
+                "value": wide.to_numpy(float).ravel(),
+            }
+        )
+    )
+
+
+def long_ratings(frame: pd.DataFrame) -> pd.DataFrame:
+    """A ratings table without the rows whose value is NaN (not rated)."""
+    return frame[frame["value"].notna()].reset_index(drop=True)
+
+
+def labels_table(dataset: str, item_ids: Sequence[str], **named: Sequence[str]) -> pd.DataFrame:
+    """A labels table from one column a label; an empty text means that the item has no such label.
+
+    Rows come item by item, in the order of the labels.
+    """
+    rows = [
+        (dataset, item, name, str(value))
+        for position, item in enumerate(item_ids)
+        for name, column in named.items()
+        if (value := column[position]) != ""
+    ]
+    return pd.DataFrame(rows, columns=schema.columns("labels"), dtype=str)
+
+
+def scores_table(
+    dataset: str,
+    item_ids: Sequence[str],
+    values: Sequence[float],
+    *,
+    metric: str,
+    dimension: str,
+    basis: str,
+    fields: Mapping[str, object],
+) -> pd.DataFrame:
+    """Scores that somebody released, one a row; NaN = status ``invalid`` (no value was released).
+
+    Args:
+        fields: what is known of how they were made; goes into the signature after the basis.
+    """
+    numbers_ = np.asarray(values, dtype=float)
+    known = np.isfinite(numbers_)
+    signature = schema.Signature.of(metric, {"basis": basis, **fields})
+    return pd.DataFrame(
+        {
+            "dataset": dataset,
+            "item_id": list(item_ids),
+            "metric": metric,
+            "dimension": dimension,
+            "basis": basis,
+            "signature": str(signature),
+            "sample": 0,
+            "value": np.where(known, numbers_, np.nan),
+            "status": np.where(known, str(schema.Status.OK), str(schema.Status.INVALID)),
+            "detail": np.where(known, "", "no value was released"),
+        }
+    )
