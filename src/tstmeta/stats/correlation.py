@@ -1,0 +1,64 @@
+"""Correlation of a metric with human ratings, with n, p and a reason when there is no value.
+
+Policies, the same for all three statistics: pairs with a NaN on either side are dropped and ``n``
+counts what is left; the sign is kept; a constant vector or fewer than three pairs has no
+correlation, and the result then carries NaN and the reason; ties count as scipy counts them (average
+ranks for Spearman, tau-b for Kendall).
+"""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy import stats
+
+
+class Correlation(NamedTuple):
+    """A correlation in [-1, 1], its two-sided p-value and the number of pairs."""
+
+    value: float
+    p: float
+    n: int
+    reason: str = ""
+
+
+def pearson(human: ArrayLike, metric: ArrayLike) -> Correlation:
+    """Pearson's r; p from the t distribution with n - 2 degrees of freedom (scipy.stats.pearsonr)."""
+    return _correlate(human, metric, stats.pearsonr)
+
+
+def spearman(human: ArrayLike, metric: ArrayLike) -> Correlation:
+    """Spearman's rho on average ranks; p from the t approximation (scipy.stats.spearmanr)."""
+    return _correlate(human, metric, stats.spearmanr)
+
+
+def kendall(human: ArrayLike, metric: ArrayLike) -> Correlation:
+    """Kendall's tau-b; p exact for small n without ties, else normal (scipy.stats.kendalltau)."""
+    return _correlate(human, metric, stats.kendalltau)
+
+
+STATISTICS = {"pearson": pearson, "spearman": spearman, "kendall": kendall}
+
+
+def _correlate(human: ArrayLike, metric: ArrayLike, statistic) -> Correlation:
+    x, y = np.asarray(human, dtype=float), np.asarray(metric, dtype=float)
+    if x.shape != y.shape or x.ndim != 1:
+        raise ValueError(f"two vectors of one length are needed, got {x.shape} and {y.shape}")
+    both = np.isfinite(x) & np.isfinite(y)
+    x, y = x[both], y[both]
+    n = len(x)
+    if n < 3:
+        return Correlation(math.nan, math.nan, n, "fewer than three pairs")
+    for name, vector in (("ratings", x), ("scores", y)):
+        if _constant(vector):
+            return Correlation(math.nan, math.nan, n, f"all {name} are equal")
+    result = statistic(x, y)
+    return Correlation(float(result.statistic), float(result.pvalue), n)
+
+
+def _constant(vector: np.ndarray) -> bool:
+    """Equal but for rounding: a spread within a few units in the last place is no signal."""
+    return bool(np.ptp(vector) <= 8 * np.finfo(float).eps * np.max(np.abs(vector), initial=0.0))
