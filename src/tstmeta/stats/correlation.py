@@ -2,8 +2,8 @@
 
 Policies, the same for all three statistics: pairs with a NaN on either side are dropped and ``n``
 counts what is left; the sign is kept; a constant vector or fewer than three pairs has no
-correlation, and the result then carries NaN and the reason; ties count as scipy counts them (average
-ranks for Spearman, tau-b for Kendall).
+correlation, and the result then carries NaN and the reason; ties count as scipy counts them
+(average ranks for Spearman, tau-b for Kendall).
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ class Correlation(NamedTuple):
 
 
 def pearson(human: ArrayLike, metric: ArrayLike) -> Correlation:
-    """Pearson's r; p from the t distribution with n - 2 degrees of freedom (scipy.stats.pearsonr)."""
+    """Pearson's r; p from the t distribution, n - 2 degrees of freedom (scipy.stats.pearsonr)."""
     return _correlate(human, metric, stats.pearsonr)
 
 

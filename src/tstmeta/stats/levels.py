@@ -31,9 +31,9 @@ def grouped(
 ) -> Correlation:
     """The statistic in each group, then the plain mean over groups (by source: sample level).
 
-    ``undefined`` replaces a group's value when it has none (constant vector, fewer than three pairs):
-    NaN leaves the group out, 0 counts it as no agreement, as lai2023 does.  ``n`` counts groups and
-    there is no p-value.
+    ``undefined`` replaces a group's value when it has none (constant vector, under three pairs):
+    NaN leaves the group out, 0 counts it as no agreement, as lai2023 does.  ``n`` counts groups
+    and there is no p-value.
     """
     x, y, labels = np.asarray(human, float), np.asarray(metric, float), np.asarray(groups)
     values = []
@@ -58,16 +58,19 @@ def means(values: ArrayLike, groups: ArrayLike) -> tuple[list[str], np.ndarray]:
 def by_group_means(
     statistic: Statistic, human: ArrayLike, metric: ArrayLike, groups: ArrayLike
 ) -> Correlation:
-    """The statistic over group means (by system: system level).  Sums are exact (math.fsum), so that
-    systems with the same ratings are tied, not ranked by rounding noise."""
+    """The statistic over group means (by system: system level).
+
+    Sums are exact (math.fsum), so that systems with the same ratings are tied, not ranked by
+    rounding noise.
+    """
     return statistic(means(human, groups)[1], means(metric, groups)[1])
 
 
 def pairwise_accuracy(human: ArrayLike, metric: ArrayLike) -> Correlation:
-    """Share of pairs that metric and human order alike, in [0, 1] (lai2023 Eq. 1; Kocmi et al. 2021).
+    """Share of pairs that metric and human order alike, in [0, 1] (lai2023 Eq. 1).
 
-    A pair counts if sign(metric difference) equals sign(human difference); two ties agree.  ``n`` is
-    the number of pairs with all four values present.
+    A pair counts if sign(metric difference) equals sign(human difference); two ties agree.
+    ``n`` is the number of pairs with all four values present.
     """
     x, y = np.asarray(human, float), np.asarray(metric, float)
     first, second = np.triu_indices(len(x), k=1)
