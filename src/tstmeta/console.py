@@ -1,0 +1,184 @@
+"""What the command line prints: tables on stdout, everything else on stderr.
+
+A table is drawn for a person at a terminal, is plain aligned text when piped (nothing cut, one row
+a line), or is CSV or JSON with nothing else on stdout.  Texts of data sets are data: control
+characters are shown as escapes, so that no text can steer a terminal; markup is not interpreted.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+import sys
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from rich.console import Console
+
+#: Wide enough that no line of a piped table is ever folded or cut.
+_UNBOUNDED = 10_000_000
+_ESCAPES = {
+    code: repr(chr(code))[1:-1] for code in (*range(0x20), *range(0x7F, 0xA0), 0x2028, 0x2029)
+}
+
+
+class Format(StrEnum):
+    """How a table is written on stdout."""
+
+    table = "table"
+    csv = "csv"
+    json = "json"
+
+
+class FileFormat(StrEnum):
+    """How a table is written to a file."""
+
+    csv = "csv"
+    json = "json"
+    parquet = "parquet"
+
+
+def note(message: str) -> None:
+    """A line for the person who waits, on stderr."""
+    print(message.translate({**_ESCAPES, 0x0A: "\n"}), file=sys.stderr, flush=True)
+
+
+def stderr() -> Console:
+    """A rich console on stderr, for progress bars."""
+    from rich.console import Console
+
+    return Console(stderr=True)
+
+
+def show_table(
+    frame: pd.DataFrame, format: Format | str = Format.table, title: str | None = None
+) -> None:
+    """Print a table on stdout.
+
+    Args:
+        frame: its columns are shown, its index is not.
+        format: ``table`` (drawn at a terminal, plain when piped), ``csv`` or ``json`` (a list of
+            objects, one a row).  In CSV and JSON numbers keep all their digits; a missing value is
+            an empty cell or null, and a list is written as JSON.
+        title: a line above the table; left out of CSV and JSON.
+
+    Raises:
+        ValueError: another format.
+    """
+    kind = Format(format)
+    if kind is Format.csv:
+        sys.stdout.write(to_csv(frame))
+    elif kind is Format.json:
+        sys.stdout.write(to_json(frame))
+    else:
+        if title:
+            print(title)
+        sys.stdout.write(to_text(frame))
+
+
+def write_table(
+    frame: pd.DataFrame, out: Path | None = None, format: FileFormat | str | None = None
+) -> None:
+    """Write a table to a file, whole or not at all, or to stdout.
+
+    Args:
+        out: the file; None = stdout.
+        format: ``csv``, ``json`` or ``parquet``; by default what the file's name ends in, else csv.
+
+    Raises:
+        TstmetaError: Parquet on stdout, or a file that cannot be written.
+    """
+    ending = out.suffix.lower().removeprefix(".") if out else ""
+    kind = FileFormat(format or (ending if ending in set(FileFormat) else FileFormat.csv))
+    if out is None:
+        if kind is FileFormat.parquet:
+            raise _error("Parquet is not text: name a file with --out")
+        sys.stdout.write(to_csv(frame) if kind is FileFormat.csv else to_json(frame))
+        return
+    partial = out.with_name(f"{out.name}.part")
+    try:
+        out.parent.mkdir(parents=True, exist_ok=True)
+        if kind is FileFormat.parquet:
+            frame.to_parquet(partial, index=False)
+        else:
+            text = to_csv(frame) if kind is FileFormat.csv else to_json(frame)
+            partial.write_bytes(text.encode())
+        os.replace(partial, out)
+    except OSError as error:
+        partial.unlink(missing_ok=True)
+        raise _error(f"cannot write {out}: {error.strerror or error}") from error
+
+
+def to_csv(frame: pd.DataFrame) -> str:
+    """A table as CSV with line ends ``\\n``; lists are written as JSON."""
+    listed = frame.map(lambda value: _dumps(value) if isinstance(value, list | dict) else value)
+    return listed.to_csv(index=False, lineterminator="\n")
+
+
+def to_json(frame: pd.DataFrame) -> str:
+    """A table as a JSON list of objects, one a line; missing values and infinities are null."""
+    records = frame.to_dict(orient="records")
+    lines = [_dumps({str(key): _plain(value) for key, value in row.items()}) for row in records]
+    return "[\n" + ",\n".join(lines) + "\n]\n" if lines else "[]\n"
+
+
+def to_text(frame: pd.DataFrame) -> str:
+    """A table as text: drawn for a terminal, else aligned columns with no cell cut."""
+    from rich import box
+    from rich.console import Console
+    from rich.table import Table
+    from rich.text import Text
+
+    drawn = sys.stdout.isatty()
+    table = Table(box=box.SIMPLE if drawn else None, pad_edge=drawn, header_style="bold")
+    for column in frame.columns:
+        number = frame[column].dtype.kind in "iuf"
+        table.add_column(
+            Text(_cell(str(column))), justify="right" if number else "left", no_wrap=not drawn
+        )
+    for row in frame.itertuples(index=False):
+        table.add_row(*(Text(_cell(value)) for value in row))
+    console = Console(
+        file=sys.stdout, width=None if drawn else _UNBOUNDED, color_system="auto" if drawn else None
+    )
+    with console.capture() as captured:
+        console.print(table, soft_wrap=not drawn)
+    return "".join(line.rstrip() + "\n" for line in captured.get().rstrip("\n").split("\n"))
+
+
+def _error(message: str) -> Exception:
+    from .schema import TstmetaError  # imported late: the command line must start at once
+
+    return TstmetaError(message)
+
+
+def _cell(value: Any) -> str:
+    """A value as one line of text; floats with three decimals, a missing value as ``-``."""
+    if isinstance(value, list | dict):
+        text = _dumps(value)
+    elif isinstance(value, bool):
+        text = "yes" if value else "no"
+    elif value is None or value != value:
+        text = "-"
+    elif isinstance(value, float):
+        text = f"{value:.3f}"
+    else:
+        text = str(value)
+    return text.translate(_ESCAPES)
+
+
+def _plain(value: Any) -> Any:
+    """A value that JSON can say."""
+    if hasattr(value, "item"):  # a numpy scalar
+        value = value.item()
+    if isinstance(value, float) and not math.isfinite(value):
+        return None
+    return None if value is None or value != value else value
+
+
+def _dumps(value: Any) -> str:
+    return json.dumps(value, ensure_ascii=False, allow_nan=False)
