@@ -1,0 +1,372 @@
+"""(data set x metric) -> scores, kept in a store that resumes and never computes a score twice.
+
+The store is content-addressed: a score's key is a hash of the metric's signature and of every text
+of its unit, so the same pair is scored once whatever data set it stands in.  Each signature has one
+Parquet file, sorted by key, and while a run is under way a journal beside it: one line a finished
+unit, flushed at once.  A killed run loses nothing that was finished; the next one reads the
+journal, computes what is missing and merges both.  Rows with status ``error`` are not kept: they are tried
+again once the cause is mended.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import math
+import os
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+import pandas as pd
+from filelock import FileLock, Timeout
+from tqdm.auto import tqdm
+
+from . import metrics as registry
+from . import schema
+from .data import Dataset, paths
+from .metrics.base import Metric, Request, Score
+from .schema import Signature, Status, TstmetaError
+
+#: The oracle that any table can show beside real metrics: the mean human STYLE rating.
+HUMAN_STYLE = "human-style"
+_COLUMNS = ["key", "value", "status", "detail"]
+
+
+class Plan(NamedTuple):
+    """What one (metric, basis) has to score: units of requests and the item of each request."""
+
+    metric: Metric
+    basis: str
+    units: list[tuple[Request, ...]]
+    item_ids: list[tuple[str, ...]]
+
+
+def score(
+    dataset: Dataset,
+    wanted: Sequence[str | Metric],
+    *,
+    bases: Sequence[str] | None = None,
+    store: Path | None = None,
+    progress: bool = True,
+) -> pd.DataFrame:
+    """Score a data set with metrics given by name, family or as objects.
+
+    Args:
+        wanted: metric names, family names, ``all``, ``human-style`` or metric objects.
+        bases: restrict to these bases (default: all that a metric has).
+        store: folder of the score store (default ``data/scores``).
+        progress: show a bar on standard error (only on a terminal).
+
+    Returns:
+        A ``scores`` table, one row an item, metric and basis, in the order of ``wanted``, ``bases``
+        and items.  On basis reference, items without a reference have no row, and a reference is
+        not compared with itself.
+
+    Raises:
+        UnknownMetric: a name that nobody registered.
+    """
+    store = store or paths.scores()
+    named = [name for name in wanted if isinstance(name, str) and name != HUMAN_STYLE]
+    objects = [one for one in wanted if not isinstance(one, str)]
+    chosen = [registry.get(name) for name in registry.resolve(named)] + objects
+    tables = [
+        _score_one(dataset, plan, store, progress)
+        for metric in chosen
+        for plan in plans(dataset, metric, bases)
+    ]
+    if HUMAN_STYLE in wanted:
+        tables.append(human_style(dataset))
+    tables = [table for table in tables if len(table)]
+    if not tables:
+        return schema.empty("scores")
+    return schema.validate(pd.concat(tables, ignore_index=True), "scores", dataset.name)
+
+
+def plans(dataset: Dataset, metric: Metric, bases: Sequence[str] | None = None) -> Iterator[Plan]:
+    """The units that a metric scores on each basis it has (and that is asked for)."""
+    for basis in metric.bases:
+        if bases is not None and basis not in bases:
+            continue
+        rows: list[tuple[str, str, Request]] = []
+        for item in dataset.items.to_dict("records"):
+            against = _against(item, basis)
+            if against is not None:
+                request = Request(
+                    item["output"], against, item["source"], item["style"], item["language"]
+                )
+                rows.append((item["source_id"], item["item_id"], request))
+        if metric.unit == "source":
+            by_source: dict[str, list[tuple[str, str, Request]]] = {}
+            for row in rows:
+                by_source.setdefault(row[0], []).append(row)
+            groups = list(by_source.values())
+        else:
+            groups = [[row] for row in rows]
+        units = [tuple(row[2] for row in group) for group in groups]
+        ids = [tuple(row[1] for row in group) for group in groups]
+        yield Plan(metric, basis, units, ids)
+
+
+def _against(item: dict, basis: str) -> tuple[str, ...] | None:
+    if basis == "source":
+        return (item["source"],)
+    if basis == "none":
+        return ()
+    own = item["output"] if item["is_reference"] else None
+    others = tuple(text for text in item["references"] if text != own)
+    return others or None
+
+
+def _score_one(dataset: Dataset, plan: Plan, folder: Path, progress: bool) -> pd.DataFrame:
+    signature = plan.metric.signature(plan.basis)
+    rows = _Store(folder, signature).score(plan, progress)
+    ids = [item_id for unit in plan.item_ids for item_id in unit]
+    table = rows.assign(
+        dataset=dataset.name.partition("@")[0],
+        item_id=ids,
+        metric=plan.metric.name,
+        dimension=plan.metric.dimensions[0],
+        basis=plan.basis,
+        signature=str(signature),
+        sample=0,
+    )[schema.columns("scores")]
+    order = pd.Index(dataset.items["item_id"]).get_indexer(table["item_id"])
+    return table.iloc[np.argsort(order, kind="stable")].reset_index(drop=True)
+
+
+# ------------------------------------------------------------------------------------ store
+
+
+def key_of(signature: Signature, unit: Sequence[Request]) -> str:
+    """SHA-256 (first 32 hexadecimal digits) of the signature and all texts of a unit."""
+    digest = hashlib.sha256(str(signature).encode())
+    for request in unit:
+        for text in (*request.against, request.output, request.source, request.style):
+            data = text.encode("utf-8", "surrogatepass")
+            digest.update(len(data).to_bytes(8, "little") + data)
+        digest.update(f"/{len(request.against)}/{request.language}".encode())
+    return digest.hexdigest()[:32]
+
+
+class _Store:
+    """The scores of one signature on disk."""
+
+    def __init__(self, folder: Path, signature: Signature):
+        name = "".join(c if c.isalnum() or c in "-_." else "-" for c in signature.name)
+        stem = folder / f"{name}-{signature.hash}"
+        self.signature = signature
+        self.table = stem.with_name(stem.name + ".parquet")
+        self.journal = stem.with_name(stem.name + ".journal")
+        self.lock = stem.with_name(stem.name + ".lock")
+
+    def score(self, plan: Plan, progress: bool) -> pd.DataFrame:
+        """Values for every request of the plan, in order: key, value, status, detail."""
+        keys = [key_of(self.signature, unit) for unit in plan.units]
+        wanted = [
+            f"{key}/{i}" if len(unit) > 1 else key
+            for key, unit in zip(keys, plan.units, strict=True)
+            for i in range(len(unit))
+        ]
+        with self._locked():
+            known = self._merge()
+            have = set(known["key"])
+            todo = {
+                key: unit
+                for key, unit in zip(keys, plan.units, strict=True)
+                if (f"{key}/0" if len(unit) > 1 else key) not in have
+            }
+            failed = self._compute(plan, todo, progress) if todo else {}
+            known = self._merge() if todo else known
+        rows = known.set_index("key").reindex(wanted).reset_index()
+        if failed:
+            missing = rows["key"].isin(failed)
+            rows.loc[missing, "detail"] = rows.loc[missing, "key"].map(failed)
+            rows.loc[missing, "status"] = str(Status.ERROR)
+        return rows
+
+    @contextmanager
+    def _locked(self) -> Iterator[None]:
+        self.lock.parent.mkdir(parents=True, exist_ok=True)
+        try:
+            with FileLock(self.lock, timeout=3600):
+                yield
+        except Timeout as error:
+            raise TstmetaError(
+                f"another run has held {self.lock.name} for an hour; wait for it or stop it"
+            ) from error
+
+    def _compute(self, plan: Plan, todo: dict, progress: bool) -> dict[str, str]:
+        """Score the missing units and journal each; returns the failed keys with their reasons."""
+        failed: dict[str, str] = {}
+        bar = tqdm(
+            total=len(todo),
+            desc=f"{self.signature.name} ({plan.basis})",
+            unit="unit",
+            disable=None if progress else True,
+        )
+        with open(self.journal, "a", encoding="utf-8") as journal, bar:
+            results = _checked(plan.metric, list(todo.values()))
+            for (key, unit), scores in zip(todo.items(), results, strict=True):
+                for i, one in enumerate(scores):
+                    name = f"{key}/{i}" if len(unit) > 1 else key
+                    if one.status is Status.ERROR:
+                        failed[name] = one.detail
+                if not any(one.status is Status.ERROR for one in scores):
+                    values = [[one.value, str(one.status), one.detail] for one in scores]
+                    # one write and one flush a unit: a kill may cut the last line, never an earlier
+                    journal.write(json.dumps([key, values], ensure_ascii=True) + "\n")
+                    journal.flush()
+                bar.update()
+        return failed
+
+    def _merge(self) -> pd.DataFrame:
+        """Table and journal as one; written back sorted by key when the journal had anything."""
+        table = pd.read_parquet(self.table) if self.table.is_file() else pd.DataFrame()
+        if not self.journal.is_file():
+            return table if len(table) else _no_rows()
+        fresh = pd.DataFrame(_read_journal(self.journal), columns=_COLUMNS)
+        fresh["value"] = fresh["value"].astype(float)
+        both = pd.concat([table, fresh], ignore_index=True) if len(table) else fresh
+        both = both.drop_duplicates("key", keep="first").sort_values("key", ignore_index=True)
+        if len(fresh):
+            write_parquet(both, self.table)
+        self.journal.unlink()
+        return both if len(both) else _no_rows()
+
+
+def _checked(metric: Metric, units: list[tuple[Request, ...]]) -> Iterator[tuple[Score, ...]]:
+    """The metric's answers; whatever it raises becomes ``error`` rows for the units left."""
+    done = 0
+    try:
+        for scores, unit in zip(metric.score(units), units, strict=False):
+            if len(scores) != len(unit):
+                raise ValueError(f"{len(scores)} scores for {len(unit)} rewrites")
+            done += 1
+            yield scores
+        reason = "the metric returned too few scores"
+    except Exception as error:
+        reason = f"{type(error).__name__}: {error}"
+    for unit in units[done:]:
+        yield tuple(Score(math.nan, Status.ERROR, reason) for _ in unit)
+
+
+def _no_rows() -> pd.DataFrame:
+    return pd.DataFrame({"key": [], "value": [], "status": [], "detail": []}).astype(
+        {"key": str, "value": float, "status": str, "detail": str}
+    )
+
+
+def _read_journal(path: Path) -> list[tuple[str, float, str, str]]:
+    """Finished lines of a journal; a last line that was cut by a kill is dropped."""
+    rows = []
+    for line in path.read_bytes().split(b"\n")[:-1]:
+        key, values = json.loads(line)
+        for i, (value, status, detail) in enumerate(values):
+            rows.append((f"{key}/{i}" if len(values) > 1 else key, value, status, detail))
+    return rows
+
+
+def write_parquet(frame: pd.DataFrame, path: Path) -> None:
+    """Write a table in one step: the file is either the old one or the whole new one."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    part = path.with_name(f".{path.name}.{os.getpid()}.part")
+    frame.to_parquet(part, index=False)
+    os.replace(part, path)
+
+
+# ----------------------------------------------------- scores that come from people or files
+
+
+def human_style(dataset: Dataset) -> pd.DataFrame:
+    """The oracle sentinel: the mean human style rating, offered as if it were a metric.
+
+    It says how much of the agreement with content (or fluency) a metric could get by looking at
+    style alone.  Items without a style rating have no row.
+    """
+    if "style" not in dataset.means:
+        return schema.empty("scores")
+    values = dataset.means["style"].dropna()
+    return pd.DataFrame(
+        {
+            "dataset": dataset.name.partition("@")[0],
+            "item_id": values.index,
+            "metric": HUMAN_STYLE,
+            "dimension": "style",
+            "basis": "none",
+            "signature": f"{HUMAN_STYLE}|mean of human ratings",
+            "sample": 0,
+            "value": values.to_numpy(float),
+            "status": str(Status.OK),
+            "detail": "",
+        }
+    )
+
+
+def read_scores(path: Path, dataset: Dataset) -> pd.DataFrame:
+    """Scores that were computed elsewhere (COMET, BLEURT, ...), from CSV, JSONL or Parquet.
+
+    Required columns: ``item_id, metric, value``; optional: ``dimension`` (content), ``basis``
+    (source), ``signature``, ``sample``, ``status``, ``detail``.  Without a signature the file's
+    name and SHA-256 stand in for one.
+
+    Raises:
+        DataError: with row, column and remedy for every fault.
+    """
+    from .data.own import read_frame
+
+    frame = read_frame(path)
+    problems = []
+    for column in ("item_id", "metric", "value"):
+        if column not in frame:
+            remedy = "a score file has item_id, metric, value"
+            problems.append(schema.Problem(path.name, None, column, "missing column", remedy))
+    if problems:
+        raise schema.DataError(problems)
+    digest = hashlib.sha256(path.read_bytes()).hexdigest()[:16]
+    value = pd.to_numeric(frame["value"], errors="coerce")
+    known = set(dataset.items["item_id"])
+    for row, (item_id, given, number) in enumerate(
+        zip(frame["item_id"].astype(str), frame["value"], value, strict=True), 1
+    ):
+        if item_id not in known:
+            what, remedy = f"no item is called {item_id!r}", f"use the item_ids of {dataset.name}"
+            problems.append(schema.Problem(path.name, row, "item_id", what, remedy))
+        if not np.isfinite(number) and not _has_no_value(frame, row - 1):
+            what, remedy = f"{given!r} is not a finite number", "give a number or a status"
+            problems.append(schema.Problem(path.name, row, "value", what, remedy))
+    if problems:
+        raise schema.DataError(problems)
+    metric = frame["metric"].astype(str)
+    defaults = {
+        "dimension": "content",
+        "basis": "source",
+        "signature": metric + f"|file:{path.name}|sha256:{digest}",
+        "sample": 0,
+        "status": str(Status.OK),
+        "detail": "",
+    }
+    for column, default in defaults.items():
+        if column not in frame:
+            frame[column] = default
+    frame = frame.assign(
+        dataset=dataset.name.partition("@")[0],
+        item_id=frame["item_id"].astype(str),
+        value=value.astype(float),
+        sample=frame["sample"].astype(int),
+        detail=frame["detail"].fillna(""),
+    )
+    return schema.validate(frame[schema.columns("scores")], "scores", path.name)
+
+
+def _has_no_value(frame: pd.DataFrame, index: int) -> bool:
+    status = str(frame["status"].iloc[index]) if "status" in frame else ""
+    return status in [str(one) for one in Status if not one.has_value]
+
+
+def released(dataset: Dataset, names: Iterable[str] | None = None) -> pd.DataFrame:
+    """Scores that came with the data set, e.g. ``released:bertscore`` on lai."""
+    table = dataset.scores
+    return table if names is None else table[table["metric"].isin(list(names))]
