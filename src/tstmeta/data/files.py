@@ -54,23 +54,25 @@ def present(root: Path, names: Iterable[str]) -> list[Path]:
     return paths
 
 
-def read_text(path: Path) -> str:
-    """The whole file as UTF-8 text, without a byte order mark; line ends as they are.
+def read_text(path: Path, encoding: str = "utf-8") -> str:
+    """The whole file as text, without a byte order mark; line ends as they are.
 
     Raises:
-        DataError: the file is missing or is not UTF-8 (with the number of the broken line).
+        DataError: the file is missing or its bytes are not in that encoding (with the line number).
     """
     present(path.parent, [path.name])
     raw = path.read_bytes()
     try:
-        return raw.decode("utf-8").removeprefix("\ufeff")
+        return raw.decode(encoding).removeprefix("\ufeff")
     except UnicodeDecodeError as error:
         row = raw.count(b"\n", 0, error.start) + 1
-        what = f"not UTF-8 text (byte 0x{raw[error.start]:02x} at offset {error.start})"
+        what = (
+            f"not {encoding.upper()} text (byte 0x{raw[error.start]:02x} at offset {error.start})"
+        )
         raise DataError([fault(path, what, row)]) from error
 
 
-def read_lines(path: Path, count: int | None = None) -> list[str]:
+def read_lines(path: Path, count: int | None = None, encoding: str = "utf-8") -> list[str]:
     r"""Lines of a text file, split at ``\n`` (or ``\r\n``) only, without a last empty line.
 
     ``str.splitlines`` would also cut at characters such as U+0085 or U+2028 that occur inside
@@ -82,7 +84,7 @@ def read_lines(path: Path, count: int | None = None) -> list[str]:
     Raises:
         DataError: as :func:`read_text`, or another number of lines.
     """
-    lines = [line.removesuffix("\r") for line in read_text(path).split("\n")]
+    lines = [line.removesuffix("\r") for line in read_text(path, encoding).split("\n")]
     if lines[-1] == "":
         lines.pop()
     if count is not None and len(lines) != count:
@@ -90,7 +92,9 @@ def read_lines(path: Path, count: int | None = None) -> list[str]:
     return lines
 
 
-def read_aligned(paths: Mapping[str, Path], count: int | None = None) -> dict[str, list[str]]:
+def read_aligned(
+    paths: Mapping[str, Path], count: int | None = None, encoding: str = "utf-8"
+) -> dict[str, list[str]]:
     """Several files whose lines belong together: name -> lines, all of one length.
 
     Args:
@@ -99,7 +103,7 @@ def read_aligned(paths: Mapping[str, Path], count: int | None = None) -> dict[st
     Raises:
         DataError: one problem for each file with another number of lines.
     """
-    texts = {name: read_lines(path) for name, path in paths.items()}
+    texts = {name: read_lines(path, encoding=encoding) for name, path in paths.items()}
     first = next(iter(paths), "")
     needed = len(texts[first]) if count is None and texts else count
     because = "" if count is not None else f", as in {paths[first]}" if texts else ""
@@ -111,13 +115,15 @@ def read_aligned(paths: Mapping[str, Path], count: int | None = None) -> dict[st
     return texts
 
 
-def read_tabs(path: Path, columns: Sequence[str], count: int | None = None) -> pd.DataFrame:
+def read_tabs(
+    path: Path, columns: Sequence[str], count: int | None = None, encoding: str = "utf-8"
+) -> pd.DataFrame:
     """A tab-separated file without header and without quoting, all cells as text.
 
     Raises:
         DataError: as :func:`read_lines`; a line with another number of fields than ``columns``.
     """
-    rows = [line.split("\t") for line in read_lines(path, count)]
+    rows = [line.split("\t") for line in read_lines(path, count, encoding)]
     check(
         fault(path, f"{len(row)} fields where {len(columns)} are needed", number)
         for number, row in enumerate(rows, 1)
@@ -126,42 +132,47 @@ def read_tabs(path: Path, columns: Sequence[str], count: int | None = None) -> p
     return pd.DataFrame(rows, columns=list(columns), dtype=str)
 
 
-def read_csv(path: Path, columns: Iterable[str] = (), delimiter: str = ",") -> pd.DataFrame:
+def read_csv(
+    path: Path, columns: Iterable[str] = (), delimiter: str = ",", may_lack: int = 0
+) -> pd.DataFrame:
     """A CSV file with a header, all cells as text (an empty cell is ``""``, never NaN).
 
     Args:
         columns: names that must be there; other columns are kept as they are.
+        may_lack: how many cells a row may end early (they become ``""``), for files whose header
+            has columns that nobody filled in.
 
     Raises:
         DataError: as :func:`read_text`; no header, a column missing or named twice, a row with
             another number of cells than the header, broken quoting.
     """
-    text = read_text(path)
-    reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True)
+    header, *body = _csv_rows(path, delimiter)
+    width, twice = len(header), [c for c in dict.fromkeys(header) if header.count(c) > 1]
+    found = [fault(path, "missing column", 0, c) for c in columns if c not in header]
+    found += [fault(path, "the column comes twice", 0, c) for c in twice]
+    found += [
+        fault(path, f"{len(row)} cells where the header has {width}", number)
+        for number, row in enumerate(body, 1)
+        if not width - may_lack <= len(row) <= width
+    ]
+    check(found)
+    full = [row + [""] * (width - len(row)) for row in body]
+    return pd.DataFrame(full, columns=header, dtype=str)
+
+
+def _csv_rows(path: Path, delimiter: str) -> list[list[str]]:
+    """Header and rows of a CSV file without blank lines; at least the header is there."""
+    text = io.StringIO(read_text(path), newline="")
     rows: list[list[str]] = []
     try:
-        rows.extend(row for row in reader if row)
+        for row in csv.reader(text, delimiter=delimiter, strict=True):
+            if row:
+                rows.append(row)  # one by one: the rows read so far number the broken one
     except csv.Error as error:
         raise DataError([fault(path, f"broken CSV: {error}", len(rows))]) from error
     if not rows:
         raise DataError([fault(path, "the file is empty, not even a header")])
-    header, *body = rows
-    check(
-        [
-            *(fault(path, "missing column", column=name) for name in columns if name not in header),
-            *(
-                fault(path, "the column comes twice", column=name)
-                for name in dict.fromkeys(header)
-                if header.count(name) > 1
-            ),
-            *(
-                fault(path, f"{len(row)} cells where the header has {len(header)}", number)
-                for number, row in enumerate(body, 1)
-                if len(row) != len(header)
-            ),
-        ]
-    )
-    return pd.DataFrame(body, columns=header, dtype=str)
+    return rows
 
 
 def read_json(path: Path) -> Any:
@@ -317,23 +328,17 @@ def ratings_table(
 
     Rows come item by item, in the order of the columns.
     """
-    wide = pd.DataFrame(dict(values.items()))
-    wide.columns = pd.MultiIndex.from_tuples(values, names=["dimension", "rater"])
-    return long_ratings(
-        pd.DataFrame(
-            {
-                "dataset": dataset,
-                "item_id": np.repeat(np.asarray(item_ids, dtype=object), wide.shape[1]),
-                "dimension": np.tile(wide.columns.get_level_values(0), len(wide)),
-                "rater": np.tile(wide.columns.get_level_values(1), len(wide)),
-                "value": wide.to_numpy(float).ravel(),
-            }
-        )
+    size, pairs = len(item_ids), list(values)
+    matrix = np.column_stack([np.asarray(values[pair], dtype=float) for pair in pairs])
+    frame = pd.DataFrame(
+        {
+            "dataset": dataset,
+            "item_id": np.repeat(np.asarray(item_ids, dtype=object), len(pairs)),
+            "dimension": [dimension for dimension, _ in pairs] * size,
+            "rater": [rater for _, rater in pairs] * size,
+            "value": matrix.ravel(),
+        }
     )
-
-
-def long_ratings(frame: pd.DataFrame) -> pd.DataFrame:
-    """A ratings table without the rows whose value is NaN (not rated)."""
     return frame[frame["value"].notna()].reset_index(drop=True)
 
 
