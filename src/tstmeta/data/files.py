@@ -322,7 +322,9 @@ def items_table(dataset: str, **columns: Any) -> pd.DataFrame:
 
 
 def ratings_table(
-    dataset: str, item_ids: Sequence[str], values: Mapping[tuple[str, str], Sequence[float]]
+    dataset: str,
+    item_ids: Sequence[str] | pd.Series,
+    values: Mapping[tuple[str, str], Sequence[float] | np.ndarray | pd.Series],
 ) -> pd.DataFrame:
     """A ratings table from one column of values for each (dimension, rater); NaN = not rated.
 
@@ -342,24 +344,24 @@ def ratings_table(
     return frame[frame["value"].notna()].reset_index(drop=True)
 
 
-def labels_table(dataset: str, item_ids: Sequence[str], **named: Sequence[str]) -> pd.DataFrame:
+def labels_table(dataset: str, item_ids: Iterable[str], **named: Iterable[object]) -> pd.DataFrame:
     """A labels table from one column a label; an empty text means that the item has no such label.
 
     Rows come item by item, in the order of the labels.
     """
     rows = [
         (dataset, item, name, str(value))
-        for position, item in enumerate(item_ids)
-        for name, column in named.items()
-        if (value := column[position]) != ""
+        for item, *values in zip(item_ids, *named.values(), strict=True)
+        for name, value in zip(named, values, strict=True)
+        if value != ""
     ]
     return pd.DataFrame(rows, columns=schema.columns("labels"), dtype=str)
 
 
 def scores_table(
     dataset: str,
-    item_ids: Sequence[str],
-    values: Sequence[float],
+    item_ids: Iterable[str],
+    values: Sequence[float] | np.ndarray,
     *,
     metric: str,
     dimension: str,

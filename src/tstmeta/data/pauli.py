@@ -1,0 +1,154 @@
+"""The constructed test set of Pauli et al. (2025): 500 rewrites, six tasks, three ratings each.
+
+Each source has two rewrites: one with a strong style shift that keeps the content (intention
+``style``) and one with a content error and a light shift (``substitution``, ``insertion``,
+``deletion``).  So in this set style strength and content are tied by construction: whoever shows
+its numbers must say so.  In the raw files ``AnswerA`` is style, ``AnswerB`` content, both 1 to 5.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+
+from .base import Dataset
+from .files import (
+    check,
+    fault,
+    items_table,
+    labels_table,
+    numbers,
+    one_of,
+    rater_names,
+    read_csv,
+    unique,
+)
+
+NAME = "pauli"
+#: Tasks in the order of the files 1 to 6; the first two were written by hand, the rest generated.
+TASKS = ("sentiment", "detoxify", "catchy", "polite", "persuasive", "formal")
+MANUAL = TASKS[:2]
+INTENTIONS = ("style", "substitution", "insertion", "deletion")
+SLOTS = (1, 2, 3)
+#: Letter of the answer columns -> dimension.
+ANSWERS = {"A": "style", "B": "content"}
+
+_COLUMNS = (
+    *("sample_id", "input", "output", "intention", "style_to"),
+    *(f"Answer{letter}_{slot}" for letter in ANSWERS for slot in SLOTS),
+    *(f"prolificID_{slot}" for slot in SLOTS),
+    *(f"anno{letter}_mean" for letter in ANSWERS),
+)
+
+
+def load(root: Path) -> Dataset:
+    """Load the six files ``data/syntest_anno1.csv`` … ``6``.
+
+    Items: ``item_id`` is ``task-sample_id-intention``, ``source_id`` is ``task-sample_id``, the
+    system is the intention, references are there for sentiment and detoxify only.  Raters are r1 to
+    r5, the same person under the same name in all tasks; three of them rated each task.  Labels:
+    task, corpus (where the source comes from), intention, shift (strong | light), error (none |
+    substitution | insertion | deletion), construction (manual | synthetic) and step (the text
+    between source and output, where one was released).  No spans were released.
+
+    Raises:
+        DataError: a file is missing or not as published.
+    """
+    frames = [
+        _read(root / "data" / f"syntest_anno{number}.csv", task)
+        for number, task in enumerate(TASKS, 1)
+    ]
+    raw = pd.concat(frames, ignore_index=True).fillna("")
+    ids = raw["task"] + "-" + raw["sample_id"] + "-" + raw["intention"]
+    sources = raw["task"] + "-" + raw["sample_id"]
+    items = items_table(
+        NAME,
+        item_id=ids,
+        source_id=sources,
+        system=raw["intention"],
+        style=raw["style_to"],
+        source=raw["input"],
+        output=raw["output"],
+        references=[[text] if text else [] for text in raw["reference"]],
+    )
+    kept = raw["intention"] == "style"
+    labels = labels_table(
+        NAME,
+        ids,
+        task=raw["task"],
+        corpus=raw["corpus"],
+        intention=raw["intention"],
+        shift=np.where(kept, "strong", "light"),
+        error=np.where(kept, "none", raw["intention"]),
+        construction=np.where(raw["task"].isin(MANUAL), "manual", "synthetic"),
+        step=raw["step"],
+    )
+    return Dataset.of(NAME, items, ratings=_ratings(raw, ids), labels=labels)
+
+
+def _read(path: Path, task: str) -> pd.DataFrame:
+    """One task's file, checked; the answers become numbers."""
+    raw = read_csv(path, _COLUMNS)
+    raw["task"] = task
+    # In the manual files the source's corpus is called `source`, in the others `source_from`.
+    raw["corpus"] = raw["source"] if "source" in raw else raw.get("source_from", "")
+    raw["sample_id"] = raw["sample_id"].str.removesuffix(".0")
+    one_of(raw["intention"], INTENTIONS, path, "intention")
+    unique(zip(raw["sample_id"], raw["intention"], strict=True), path, "sample_id, intention")
+    for letter in ANSWERS:
+        names = [f"Answer{letter}_{slot}" for slot in SLOTS]
+        for name in names:
+            raw[name] = numbers(raw[name], path, name, 1, 5)
+        column = f"anno{letter}_mean"
+        # A shifted or swapped column shows here: the files carry the mean of each row's answers.
+        wrong = ~np.isclose(raw[names].mean(axis=1), numbers(raw[column], path, column))
+        check(
+            fault(path, "not the mean of the row's three answers", row + 1, column)
+            for row in np.flatnonzero(wrong).tolist()
+        )
+    _check_raters(raw, path)
+    return raw
+
+
+def _check_raters(raw: pd.DataFrame, path: Path) -> None:
+    """Three different raters in each row; their ids are not shown."""
+    people = raw[[f"prolificID_{slot}" for slot in SLOTS]]
+    few = (people.nunique(axis=1) < len(SLOTS)) | (people == "").any(axis=1)
+    check(
+        fault(path, "the three raters are not three different people", row + 1, "prolificID_1..3")
+        for row in np.flatnonzero(few).tolist()
+    )
+
+
+def _ratings(raw: pd.DataFrame, ids: pd.Series) -> pd.DataFrame:
+    """Long ratings; a slot's rater is the person who filled it."""
+    people = raw[[f"prolificID_{slot}" for slot in SLOTS]].to_numpy()
+    names = rater_names(people.ravel())
+    parts = [
+        pd.DataFrame(
+            {
+                "dataset": NAME,
+                "item_id": ids,
+                "dimension": dimension,
+                "rater": [names[person] for person in people[:, slot - 1]],
+                "value": raw[f"Answer{letter}_{slot}"].astype(float),
+            }
+        )
+        for letter, dimension in ANSWERS.items()
+        for slot in SLOTS
+    ]
+    # A stable sort by row number puts each item's six ratings together.
+    return pd.concat(parts).sort_index(kind="stable").reset_index(drop=True)
+
+
+def _task(dataset: Dataset, task: str) -> Dataset:
+    return dataset.where(dataset.label("task") == task, f"{NAME}@{task}")
+
+
+SUBSETS: dict[str, Callable[[Dataset], Dataset]] = {
+    task: partial(_task, task=task) for task in TASKS
+}
