@@ -1,0 +1,99 @@
+# The front door.  Works with GNU Make 3.81; needs Python 3.11, make and git, nothing else.
+# `make book` and `make test` install the whole lock file into .venv first, once.
+
+.PHONY: help setup book test serve lint clean distclean
+.NOTPARALLEL:
+
+PYTHON ?=
+PORT ?= 8000
+VENV := .venv
+PY := $(VENV)/bin/python
+STAMP := $(VENV)/.installed
+
+# A foreign module path or pip target would end up in what is built.
+unexport PYTHONPATH PYTHONHOME PIP_TARGET PIP_PREFIX PIP_USER
+
+# What was installed, and where: compared by content, so the file times of a clone do not matter,
+# and a folder that was moved is noticed.
+fingerprint := import hashlib, os; \
+  parts = [open(name, "rb").read() for name in ("requirements.lock", "pyproject.toml")]; \
+  print(hashlib.sha256(b"\0".join([os.getcwd().encode()] + parts)).hexdigest())
+
+# A package whose installation was cut off has no RECORD: pip would take it for installed.
+forget_halves := import shutil; from importlib.metadata import distributions; \
+  [shutil.rmtree(one._path) for one in list(distributions()) if one.read_text("RECORD") is None]
+
+help: ## Show this list
+	@echo "Which automatic metrics of text style transfer can be trusted?"
+	@echo
+	@awk 'BEGIN {FS = ":.*## "} /^[a-z]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' Makefile
+	@echo
+	@echo "  PYTHON=/path/to/python3.11   the Python that makes .venv"
+	@echo "  TSTMETA_DATA=/path/to/data   where raw data sets are looked up first"
+
+setup: ## Install everything into .venv (once; the network is needed here only)
+	@want=`"$(PY)" -c '$(fingerprint)' 2>/dev/null`; \
+	if [ -n "$$want" ] && [ "$$want" = "`cat "$(STAMP)" 2>/dev/null`" ]; then exit 0; fi; \
+	$(MAKE) --no-print-directory install
+
+# Not for direct use: everything that `setup` does when something is missing or has changed.
+.PHONY: install
+install:
+	@rm -f "$(STAMP)"; \
+	found=; tried=; \
+	for python in "$(PYTHON)" python3.11 python3 python; do \
+	  [ -n "$$python" ] || continue; \
+	  tried="$$tried $$python (`"$$python" -V 2>&1 | head -n 1`),"; \
+	  if "$$python" -c 'import sys; sys.exit(sys.version_info[:2] != (3, 11))' 2>/dev/null; then \
+	    found=$$python; break; \
+	  fi; \
+	  [ "$$python" != "$(PYTHON)" ] || break; \
+	done; \
+	if [ -z "$$found" ]; then \
+	  echo "Python 3.11 is needed and was not found. Tried:$${tried%,}." >&2; \
+	  echo "  Debian, Ubuntu: apt-get install python3.11 python3.11-venv" >&2; \
+	  echo "  macOS:          brew install python@3.11" >&2; \
+	  echo "  or name one:    make PYTHON=/path/to/python3.11 setup" >&2; \
+	  exit 1; \
+	fi; \
+	if ! "$$found" -c 'import venv, ensurepip' 2>/dev/null; then \
+	  echo "$$found cannot make virtual environments: its module ensurepip or venv is missing." >&2; \
+	  echo "  Debian, Ubuntu: apt-get install python3.11-venv" >&2; \
+	  echo "  macOS:          brew reinstall python@3.11" >&2; \
+	  exit 1; \
+	fi; \
+	if ! "$(PY)" -m pip --version >/dev/null 2>&1 || \
+	   ! "$(PY)" -c 'import sys; sys.exit(sys.version_info[:2] != (3, 11))'; then \
+	  echo "Making $(VENV) with $$found"; \
+	  "$$found" -m venv --clear "$(VENV)" || exit 1; \
+	fi; \
+	echo "Installing requirements.lock into $(VENV): about 3 GB, some minutes the first time"; \
+	"$(PY)" -c '$(forget_halves)' && \
+	"$(PY)" -m pip install --disable-pip-version-check --progress-bar on -r requirements.lock && \
+	"$(PY)" -m pip install --disable-pip-version-check --quiet --no-build-isolation --no-deps -e . && \
+	"$(PY)" -m pip check && \
+	"$(PY)" -c '$(fingerprint)' > "$(STAMP).part" && mv "$(STAMP).part" "$(STAMP)"
+
+book: setup ## Build the book into book/_build/html
+	@"$(PY)" -m doit
+
+test: book ## Build the book, then check style and types and run all tests
+	@"$(PY)" -m ruff check .
+	@"$(PY)" -m ruff format --check .
+	@"$(PY)" -m mypy
+	@"$(PY)" -m pytest -n 2
+
+lint: setup ## Put the code into the project's style and check its types
+	@"$(PY)" -m ruff check --fix .
+	@"$(PY)" -m ruff format .
+	@"$(PY)" -m mypy
+
+serve: book ## Open the book in a browser (PORT=8000)
+	@"$(PY)" -m tstmeta book serve --port $(PORT)
+
+clean: ## Remove what was built; installed packages, data and scores stay
+	rm -rf book/_build book/_generated book/results book/_static/vendor .build
+
+distclean: clean ## Remove computed scores, caches and .venv too; data/external stays
+	rm -rf data/scores .venv .pytest_cache .hypothesis .mypy_cache .ruff_cache
+	find src tests -name __pycache__ -type d -prune -exec rm -rf {} +
