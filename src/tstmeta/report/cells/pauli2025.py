@@ -1,0 +1,329 @@
+"""Pauli et al. (2025), A Meta-Evaluation of Style and Attribute Transfer Metrics."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+
+import numpy as np
+from scipy.stats import rankdata
+
+from ... import stats
+from ..bench import Bench
+from ..ledger import Answer, Needs
+from ..published import Cell, cells, names
+
+PAPER = "pauli2025"
+#: What is missing where a data set is not on this machine; the others are fetched.
+_PRIVATE = {
+    "cao": ("cao ratings", "the ratings were given to the paper's authors privately"),
+    "ziegen": ("ziegen ratings", "study_abs_results.csv is not on this machine"),
+    "alva-m": ("scialom archive", "this subset comes from the archive of Scialom et al. (2021)"),
+    "scialom": ("scialom archive", "the archive of Scialom et al. (2021) is not on this machine"),
+}
+_JUDGE = "the text names Llama 3 70B, the appendix an 8B model identifier"
+
+
+def recipe(cell: Cell, bench: Bench) -> Answer | Needs:
+    """Compute one cell, or say what that takes."""
+    return _RECIPES[cell.table](cell, bench)
+
+
+def _dataset(cell: Cell, bench: Bench, part: str = "") -> str | Needs:
+    """Our name of a cell's data set (``part`` is appended to named subsets), or what is missing."""
+    name = names(PAPER, "dataset")[cell.dataset][0]
+    if bench.has(name) and _rated(name, bench):
+        return name + part
+    base = name.partition("@")[0]
+    return Needs(*_PRIVATE.get(cell.dataset, (f"{base} data", f"tstmeta data fetch {base}")))
+
+
+def _rated(name: str, bench: Bench) -> bool:
+    return len(bench.dataset(name).ratings) > 0
+
+
+def _intercorrelation(cell: Cell, bench: Bench) -> Answer | Needs:
+    """Table 1: Pearson of two human dimensions over items."""
+    name = _dataset(cell, bench)
+    if isinstance(name, Needs):
+        return name
+    first, second = cell.dimension.split("-")
+    found = bench.between(name, first, second)
+    return Answer(found.value, found.n, found.signature)
+
+
+def _test_set(cell: Cell, bench: Bench) -> Answer | Needs:
+    """Table 2: size, Krippendorff's alpha (ordinal) of content, share of items with style >= 3."""
+    name = _dataset(cell, bench)
+    if isinstance(name, Needs):
+        return name
+    data = bench.dataset(name)
+    if cell.item == "support":
+        return Answer(len(data.items), len(data.items), f"count|data:{name}")
+    if cell.item == "alpha":
+        found = stats.alpha(data.raters("content"), "ordinal")
+        return Answer(found.value, found.n, f"krippendorff alpha|level:ordinal|data:{name}")
+    style = data.means["style"].to_numpy()
+    share = 100 * float(np.mean(style >= 3))
+    return Answer(share, len(style), f"percent|mean style >= 3|data:{name}")
+
+
+def _content(cell: Cell, bench: Bench) -> Answer | Needs:
+    """Tables 3, 4, 5: Pearson of a metric with the mean content rating, p-values, averages, ranks.
+
+    On lai, Table 3 takes the seven systems (yi is dropped) and Table 4 the rated reference.
+    """
+    if cell.dataset == "avg":
+        return _average(cell)
+    part = ""
+    if cell.dataset == "lai":
+        part = {"3": "-systems", "4": "-references"}[cell.table]
+    return _agreement(cell, bench, part)
+
+
+def _agreement(
+    cell: Cell, bench: Bench, part: str = "", statistic: str = "pearson", level: str = "pooled"
+) -> Answer | Needs:
+    metric, model = names(PAPER, "metric")[cell.metric]
+    name = _dataset(cell, bench, part)
+    if isinstance(name, Needs):
+        return name
+    if model:
+        return Needs(model, _JUDGE if cell.metric == "LLaMA3-prompt" else "")
+    found = bench.agreement(name, metric, cell.basis, cell.dimension, statistic, level)
+    value = found.p if cell.statistic == "pvalue" else found.value
+    return Answer(value, found.n, f"{found.signature}|{statistic}:{level}|data:{name}")
+
+
+def _average(cell: Cell) -> Answer | Needs:
+    """The summary columns of Tables 3 to 5, recomputed from the printed cells.
+
+    Ranks: the nine source-based metrics are ranked on each data set by signed correlation, highest
+    first, ties averaged; Table 5 ranks over the six sub-tasks without ALL.
+    """
+    grid: dict[str, dict[str, Cell]] = {}
+    for one in cells():
+        same = one.paper == PAPER and one.table == cell.table and one.statistic == "pearson"
+        if same and one.basis == "source" and one.dataset not in ("avg", "constructed:all"):
+            grid.setdefault(one.dataset, {})[one.metric] = one
+    n = len(grid)
+    if cell.statistic == "mean_pearson":
+        values = [row[cell.metric].value for row in grid.values()]
+        slack = 0.5 * 10.0 ** -min(row[cell.metric].decimals for row in grid.values())
+        mean = math.fsum(values) / n
+        signature = f"mean of {n} printed correlations|table:{cell.table}"
+        return Answer(mean, n, signature, "", mean - slack, mean + slack)
+    ranks = []
+    for row in grid.values():
+        order = list(row)
+        ranks.append(rankdata([-row[m].value for m in order])[order.index(cell.metric)])
+    mean = math.fsum(ranks) / n
+    return Answer(mean, n, f"mean of {n} ranks of printed correlations", "", mean, mean)
+
+
+def _style(cell: Cell, bench: Bench) -> Answer | Needs:
+    """Table 6: style strength."""
+    return _agreement(cell, bench)
+
+
+def _dataset_facts(cell: Cell, bench: Bench) -> Answer | Needs:
+    """Tables 7 and 8: numbers of items, ratings an item, systems; Table 8's model answers."""
+    if cell.item.startswith("unparsed"):
+        return Needs(names(PAPER, "metric")[cell.metric][1], _JUDGE)
+    name = names(PAPER, "dataset")[cell.dataset][0]
+    by_items = cell.item != "annotators_per_sample" and bench.has(name)
+    checked = name if by_items else _dataset(cell, bench)
+    if isinstance(checked, Needs):
+        return checked
+    data = bench.dataset(name)
+    n = len(data.items)
+    if cell.item in ("support", "out_of"):
+        return Answer(n, n, f"count of items|data:{name}")
+    if cell.item == "n_systems":
+        return Answer(data.items["system"].nunique(), n, f"count of systems|data:{name}")
+    each = data.ratings.groupby(["item_id", "dimension"], observed=True).size()
+    return Answer(float(each.median()), n, f"median ratings an item and dimension|data:{name}")
+
+
+def _ranking(cell: Cell, bench: Bench) -> Answer | Needs:
+    """Table 9: Kendall's tau-b of the systems' mean score with their mean content rating."""
+    return _agreement(cell, bench, "", "kendall", "system")
+
+
+def _variants(cell: Cell, bench: Bench) -> Answer | Needs:
+    """Tables 10 and 11: wordings of prompt and instructions; only the first of each is printed."""
+    if not cell.item.startswith(("prompt 1", "instruct 1")):
+        return Needs("wording", "of the four wordings only the first is printed")
+    return _agreement(cell, bench)
+
+
+def _figure(cell: Cell, bench: Bench) -> Answer | Needs:
+    """Figure 1: two rewrites of one politeness sample.
+
+    The paper does not name the sample.  Only one of the 50 politeness samples has both printed
+    pairs of human means and both printed BLEU values; it stands in names.csv.
+    """
+    name = _dataset(cell, bench)
+    if isinstance(name, Needs):
+        return name
+    item_id = names(PAPER, "item")[cell.item][0]
+    if cell.metric == "human mean rating":
+        value = float(bench.dataset(name).means.loc[item_id, cell.dimension])
+        return Answer(value, 1, f"mean {cell.dimension}|item:{item_id}")
+    metric, model = names(PAPER, "metric")[cell.metric]
+    if model:
+        return Needs(model)
+    row = bench.scores(name, metric, cell.basis).loc[item_id]
+    return Answer(float(row["value"]), 1, f"{row['signature']}|item:{item_id}")
+
+
+_RECIPES[cell.table](cell, bench)
+
+
+def _dataset(cell: Cell, bench: Bench, part: str = "") -> str | Needs:
+    """Our name of a cell's data set (``part`` is appended to named subsets), or what is missing."""
+    name = names(PAPER, "dataset")[cell.dataset][0]
+    if bench.has(name) and _rated(name, bench):
+        return name + part
+    base = name.partition("@")[0]
+    return Needs(*_PRIVATE.get(cell.dataset, (f"{base} data", f"tstmeta data fetch {base}")))
+
+
+def _rated(name: str, bench: Bench) -> bool:
+    return len(bench.dataset(name).ratings) > 0
+
+
+def _intercorrelation(cell: Cell, bench: Bench) -> Answer | Needs:
+    """Table 1: Pearson of two human dimensions over items."""
+    name = _dataset(cell, bench)
+    if isinstance(name, Needs):
+        return name
+    first, second = cell.dimension.split("-")
+    found = bench.between(name, first, second)
+    return Answer(found.value, found.n, found.signature)
+
+
+def _test_set(cell: Cell, bench: Bench) -> Answer | Needs:
+    """Table 2: size, Krippendorff's alpha (ordinal) of content, share of items with style >= 3."""
+    name = _dataset(cell, bench)
+    if isinstance(name, Needs):
+        return name
+    data = bench.dataset(name)
+    if cell.item == "support":
+        return Answer(len(data.items), len(data.items), f"count|data:{name}")
+    if cell.item == "alpha":
+        found = stats.alpha(data.raters("content"), "ordinal")
+        return Answer(found.value, found.n, f"krippendorff alpha|level:ordinal|data:{name}")
+    style = data.means["style"].to_numpy()
+    share = 100 * float(np.mean(style >= 3))
+    return Answer(share, len(style), f"percent|mean style >= 3|data:{name}")
+
+
+def _content(cell: Cell, bench: Bench) -> Answer | Needs:
+    """Tables 3, 4, 5: Pearson of a metric with the mean content rating, p-values, averages, ranks.
+
+    On lai, Table 3 takes the seven systems (yi is dropped) and Table 4 the rated reference.
+    """
+    if cell.dataset == "avg":
+        return _average(cell)
+    part = ""
+    if cell.dataset == "lai":
+        part = {"3": "-systems", "4": "-references"}[cell.table]
+    return _agreement(cell, bench, part)
+
+
+def _agreement(
+    cell: Cell, bench: Bench, part: str = "", statistic: str = "pearson", level: str = "pooled"
+) -> Answer | Needs:
+    metric, model = names(PAPER, "metric")[cell.metric]
+    name = _dataset(cell, bench, part)
+    if isinstance(name, Needs):
+        return name
+    if model:
+        return Needs(model, _JUDGE if cell.metric == "LLaMA3-prompt" else "")
+    found = bench.agreement(name, metric, cell.basis, cell.dimension, statistic, level)
+    value = found.p if cell.statistic == "pvalue" else found.value
+    return Answer(value, found.n, f"{found.signature}|{statistic}:{level}|data:{name}")
+
+
+def _average(cell: Cell) -> Answer | Needs:
+    """The summary columns of Tables 3 to 5, recomputed from the printed cells.
+
+    Ranks: the nine source-based metrics are ranked on each data set by signed correlation, highest
+    first, ties averaged; Table 5 ranks over the six sub-tasks without ALL.
+    """
+    grid: dict[str, dict[str, Cell]] = {}
+    for one in cells():
+        same = one.paper == PAPER and one.table == cell.table and one.statistic == "pearson"
+        if same and one.basis == "source" and one.dataset not in ("avg", "constructed:all"):
+            grid.setdefault(one.dataset, {})[one.metric] = one
+    n = len(grid)
+    if cell.statistic == "mean_pearson":
+        values = [row[cell.metric].value for row in grid.values()]
+        slack = 0.5 * 10.0 ** -min(row[cell.metric].decimals for row in grid.values())
+        mean = math.fsum(values) / n
+        signature = f"mean of {n} printed correlations|table:{cell.table}"
+        return Answer(mean, n, signature, "", mean - slack, mean + slack)
+    ranks = []
+    for row in grid.values():
+        order = list(row)
+        ranks.append(rankdata([-row[m].value for m in order])[order.index(cell.metric)])
+    mean = math.fsum(ranks) / n
+    return Answer(mean, n, f"mean of {n} ranks of printed correlations", "", mean, mean)
+
+
+def _style(cell: Cell, bench: Bench) -> Answer | Needs:
+    """Table 6: style strength."""
+    return _agreement(cell, bench)
+
+
+def _dataset_facts(cell: Cell, bench: Bench) -> Answer | Needs:
+    """Tables 7 and 8: numbers of items, ratings an item, systems; Table 8's model answers."""
+    if cell.item.startswith("unparsed"):
+        return Needs(names(PAPER, "metric")[cell.metric][1], _JUDGE)
+    name = names(PAPER, "dataset")[cell.dataset][0]
+    by_items = cell.item != "annotators_per_sample" and bench.has(name)
+    checked = name if by_items else _dataset(cell, bench)
+    if isinstance(checked, Needs):
+        return checked
+    data = bench.dataset(name)
+    n = len(data.items)
+    if cell.item in ("support", "out_of"):
+        return Answer(n, n, f"count of items|data:{name}")
+    if cell.item == "n_systems":
+        return Answer(data.items["system"].nunique(), n, f"count of systems|data:{name}")
+    each = data.ratings.groupby(["item_id", "dimension"], observed=True).size()
+    return Answer(float(each.median()), n, f"median ratings an item and dimension|data:{name}")
+
+
+def _ranking(cell: Cell, bench: Bench) -> Answer | Needs:
+    """Table 9: Kendall's tau-b of the systems' mean score with their mean content rating."""
+    return _agreement(cell, bench, "", "kendall", "system")
+
+
+def _variants(cell: Cell, bench: Bench) -> Answer | Needs:
+    """Tables 10 and 11: wordings of prompt and instructions; only the first of each is printed."""
+    if not cell.item.startswith(("prompt 1", "instruct 1")):
+        return Needs("wording", "of the four wordings only the first is printed")
+    return _agreement(cell, bench)
+
+
+def _figure(cell: Cell, bench: Bench) -> Answer | Needs:
+    """Figure 1: two rewrites of one politeness sample."""
+    return Needs("identification of the sample")
+
+
+_RECIPES: dict[str, Callable[[Cell, Bench], Answer | Needs]] = {
+    "1": _intercorrelation,
+    "2": _test_set,
+    "3": _content,
+    "4": _content,
+    "5": _content,
+    "6": _style,
+    "7": _dataset_facts,
+    "8": _dataset_facts,
+    "9": _ranking,
+    "10": _variants,
+    "11": _variants,
+    "fig1": _figure,
+}
