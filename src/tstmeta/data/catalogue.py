@@ -1,0 +1,183 @@
+"""What there is: a table of all data sets, and one data set described in full."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import pandas as pd
+
+from ..console import note
+from ..schema import MEAN_RATER, MissingData, TstmetaError
+from . import fetch, load, names
+from .base import Card, Dataset
+
+
+@dataclass(frozen=True)
+class Description:
+    """A data set in words and numbers.
+
+    Attributes:
+        facts: columns part (card, counts, or a dimension), what, value; all texts.
+        body: the card's prose, Markdown.
+        notes: what the reader should know first, such as the command that gets missing files.
+    """
+
+    title: str
+    facts: pd.DataFrame
+    body: str
+    notes: tuple[str, ...] = ()
+
+
+class _Overview(NamedTuple):
+    name: str
+    title: str
+    task: str
+    items: int | None
+    raters: str
+    dimensions: str
+    access: str
+    here: str
+
+
+def overview() -> pd.DataFrame:
+    """One row a data set: name, title, task, items, raters, dimensions, access, here.
+
+    ``items`` and ``raters`` (ratings an item and dimension) are counted where the data set is here
+    and <NA> or ``-`` where it is not; ``here`` is yes, partly (files are missing) or no.
+    """
+    frame = pd.DataFrame([_row(name) for name in names()], columns=_Overview._fields)
+    return frame.astype({"items": "Int64"})
+
+
+def describe(name: str) -> Description:
+    """Card, counts and rating summary of a data set, a named subset or a file.
+
+    A data set that is not on this machine is described by its card alone.
+
+    Raises:
+        UnknownDataset: no such name.
+        DataError: a file of yours has faults.
+    """
+    try:
+        dataset = load(name)
+    except MissingData as missing:
+        card = Card.read(name.partition("@")[0])
+        return Description(card.title, _facts(_of_card(card)), card.body, (str(missing),))
+    card = dataset.card
+    rows = [*_of_card(card), *_of_counts(dataset), *_of_ratings(dataset)]
+    return Description(f"{dataset.name}: {card.title}", _facts(rows), card.body)
+
+
+def here(name: str) -> str:
+    """Whether the files of a data set are on this machine: yes, partly or no."""
+    files = [fetch.folder(e.dataset) / e.path for e in fetch.manifest() if e.dataset == name]
+    if not files:
+        return "yes" if _loaded(name) else "no"
+    found = sum(file.is_file() for file in files)
+    return "yes" if found == len(files) else "partly" if found else "no"
+
+
+def _row(name: str) -> _Overview:
+    card, place = Card.read(name), here(name)
+    dataset = _loaded(name) if place != "no" else None
+    rated = (dataset.dimensions if dataset else []) or list(card.scale)
+    return _Overview(
+        name,
+        card.title,
+        str(card.facts.get("task", "")),
+        len(dataset.items) if dataset else None,
+        _ratings_an_item(dataset) if dataset else "-",
+        ", ".join(rated) or "-",
+        str(card.facts.get("access", "")),
+        place,
+    )
+
+
+def _loaded(name: str) -> Dataset | None:
+    """The data set, or None: one that cannot be loaded must not hide the others."""
+    try:
+        return load(name)
+    except MissingData:
+        return None
+    except TstmetaError as error:
+        note(f"{name} cannot be loaded: {error}")
+    except ImportError as error:  # a data set of another package
+        note(f"the loader of {name} cannot be imported: {error}")
+    return None
+
+
+def _ratings_an_item(dataset: Dataset) -> str:
+    """Ratings of an item in one dimension: ``3``, ``2-4``, ``mean``, or ``-`` for none."""
+    ratings = dataset.ratings
+    if ratings.empty:
+        return "-"
+    if (ratings["rater"] == MEAN_RATER).all():
+        return MEAN_RATER
+    counts = ratings.groupby(["item_id", "dimension"], observed=True).size()
+    low, high = int(counts.min()), int(counts.max())
+    return str(low) if low == high else f"{low}-{high}"
+
+
+# ------------------------------------------------------------------------------------ describe
+
+_Fact = tuple[str, str, str]
+
+
+def _facts(rows: list[_Fact]) -> pd.DataFrame:
+    return pd.DataFrame(rows, columns=["part", "what", "value"], dtype=str)
+
+
+def _of_card(card: Card) -> list[_Fact]:
+    rows = []
+    for what, value in card.facts.items():
+        if isinstance(value, dict):
+            rows += [("card", f"{what}: {key}", _worded(inner)) for key, inner in value.items()]
+        elif value not in (None, "", []):
+            rows.append(("card", what, _worded(value)))
+    return rows
+
+
+def _worded(value: object) -> str:
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, list):
+        return " to ".join(map(str, value)) if len(value) == 2 else ", ".join(map(str, value))
+    return str(value)
+
+
+def _of_counts(dataset: Dataset) -> list[_Fact]:
+    items = dataset.items
+    counts = {
+        "items": len(items),
+        "sources": items["source_id"].nunique(),
+        "systems": items["system"].replace("", pd.NA).nunique(),
+        "human references as items": int(items["is_reference"].sum()),
+        "items with references": int((items["references"].map(len) > 0).sum()),
+        "directions": items["direction"].replace("", pd.NA).nunique(),
+        "languages": items["language"].nunique(),
+        "empty outputs": int((items["output"].str.strip() == "").sum()),
+        "outputs equal to the source": int((items["output"] == items["source"]).sum()),
+        "ratings": len(dataset.ratings),
+        "preferences": len(dataset.preferences),
+        "released scores": len(dataset.scores),
+        "labels": len(dataset.labels),
+    }
+    return [("counts", what, str(count)) for what, count in counts.items()]
+
+
+def _of_ratings(dataset: Dataset) -> list[_Fact]:
+    rows: list[_Fact] = []
+    for dimension in dataset.dimensions:
+        ratings = dataset.ratings[dataset.ratings["dimension"] == dimension]
+        values = ratings["value"]
+        summary = {
+            "rated items": str(ratings["item_id"].nunique()),
+            "raters": ", ".join(sorted(set(ratings["rater"]), key=lambda name: (len(name), name))),
+            "mean": f"{values.mean():.3f}",
+            "standard deviation": f"{values.std():.3f}" if len(values) > 1 else "-",
+            "lowest": f"{values.min():g}",
+            "highest": f"{values.max():g}",
+        }
+        rows += [(dimension, what, value) for what, value in summary.items()]
+    return rows
