@@ -1,10 +1,12 @@
-"""Pang and Gimpel (2019): GM and differences from printed cells, Table 6's BLEU from real outputs."""
+"""Pang and Gimpel (2019): GM and differences from printed cells, BLEU from real outputs."""
 
 from __future__ import annotations
 
 import itertools
 import re
 from functools import cache
+
+import numpy as np
 
 from ... import metrics
 from ...metrics.base import CorpusMetric, Request
@@ -86,9 +88,10 @@ def _share(cell: Cell) -> Answer | Needs:
 def _bleu(cell: Cell, bench: Bench) -> Answer | Needs:
     """Table 6: corpus BLEU (multi-bleu) of 1,000 outputs, with two preparations of the references.
 
-    ``raw``: the references of Li et al. (2018), case kept and untokenised.  ``tokenised``: the same
-    references lower-cased and tokenised, as Luo et al. (2019) distribute them.  The untransferred row
-    takes ``tokenised``, the systems of Li et al. take ``raw``; the other value stands in the reason.
+    ``raw``: the references of Li et al. (2018), case kept and untokenised.  ``tokenised``: the
+    same references lower-cased and tokenised, as Luo et al. (2019) distribute them.  The
+    untransferred row takes ``tokenised``, the systems of Li et al. take ``raw``; the value with the
+    other preparation stands in the reason.
     """
     system = names(PAPER, "system").get(cell.item, ("", ""))[0]
     if not system and cell.item != "Untransferred":
@@ -109,7 +112,7 @@ def _bleu(cell: Cell, bench: Bench) -> Answer | Needs:
 
 
 def _pairs(bench: Bench, system: str, preparation: str) -> list[tuple[str, str]]:
-    """(output, reference) of the 1,000 test sentences; without a system, the source is the output."""
+    """(output, reference) of the 1,000 test sentences; without a system the source is output."""
     outputs = bench.dataset("li2018@yelp").items
     outputs = outputs[outputs["system"] == (system or "fader")]
     texts = outputs["output"] if system else outputs["source"]
@@ -129,5 +132,5 @@ def _pairs(bench: Bench, system: str, preparation: str) -> list[tuple[str, str]]
 def _corpus(metric: metrics.Metric, pairs: list[tuple[str, str]]) -> float:
     if not isinstance(metric, CorpusMetric):
         raise TypeError(f"{metric.name} is no corpus metric")
-    total = sum(metric.statistics(Request(output, (reference,))) for output, reference in pairs)
-    return metric.aggregate(total)
+    each = [metric.statistics(Request(output, (reference,))) for output, reference in pairs]
+    return metric.aggregate(np.sum(each, axis=0))
