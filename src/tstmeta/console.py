@@ -11,6 +11,7 @@ import json
 import math
 import os
 import sys
+from collections.abc import Iterable
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -121,8 +122,11 @@ def to_csv(frame: pd.DataFrame) -> str:
 
 def to_json(frame: pd.DataFrame) -> str:
     """A table as a JSON list of objects, one a line; missing values and infinities are null."""
-    records = frame.to_dict(orient="records")
-    lines = [_dumps({str(key): _plain(value) for key, value in row.items()}) for row in records]
+    keys = [str(column) for column in frame.columns]
+    lines = [
+        _dumps({key: _plain(value) for key, value in zip(keys, row, strict=True)})
+        for row in _rows(frame)
+    ]
     return "[\n" + ",\n".join(lines) + "\n]\n" if lines else "[]\n"
 
 
@@ -140,7 +144,7 @@ def to_text(frame: pd.DataFrame) -> str:
         table.add_column(
             Text(_cell(str(column))), justify="right" if number else "left", no_wrap=not drawn
         )
-    for row in frame.itertuples(index=False):
+    for row in _rows(frame):
         table.add_row(*(Text(_cell(value)) for value in row))
     console = Console(
         file=sys.stdout, width=None if drawn else _UNBOUNDED, color_system="auto" if drawn else None
@@ -156,13 +160,19 @@ def _error(message: str) -> Exception:
     return TstmetaError(message)
 
 
+def _rows(frame: pd.DataFrame) -> Iterable[tuple[Any, ...]]:
+    """Rows as plain Python values; a missing value of any kind is None."""
+    objects = frame.astype(object)
+    return objects.where(frame.notna(), None).itertuples(index=False, name=None)
+
+
 def _cell(value: Any) -> str:
     """A value as one line of text; floats with three decimals, a missing value as ``-``."""
     if isinstance(value, list | dict):
         text = _dumps(value)
     elif isinstance(value, bool):
         text = "yes" if value else "no"
-    elif value is None or value != value:
+    elif value is None:
         text = "-"
     elif isinstance(value, float):
         text = f"{value:.3f}"
@@ -173,11 +183,7 @@ def _cell(value: Any) -> str:
 
 def _plain(value: Any) -> Any:
     """A value that JSON can say."""
-    if hasattr(value, "item"):  # a numpy scalar
-        value = value.item()
-    if isinstance(value, float) and not math.isfinite(value):
-        return None
-    return None if value is None or value != value else value
+    return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
 def _dumps(value: Any) -> str:
