@@ -4,6 +4,8 @@
 file.  Data sets are entry points of the group ``tstmeta.datasets``; each names a module with a function
 ``load(root: Path) -> Dataset`` and, where there are named subsets, a dict ``SUBSETS`` of functions
 ``Dataset -> Dataset``.  A module that sets ``RAW = False`` needs no raw files (``root`` is then ours).
+A module whose folder may be there without the file that matters has ``ready(root: Path) -> bool``; one
+that sets ``CORPUS = True`` has ``corpus(root: Path)``, single sentences, see :mod:`.corpora`.
 """
 
 from __future__ import annotations
@@ -52,8 +54,9 @@ def root(name: str) -> Path:
 
 def available(name: str) -> bool:
     """Whether the files of a data set are on this machine."""
+    base = name.partition("@")[0]
     try:
-        return root(name.partition("@")[0]).is_dir()
+        return getattr(_module(base), "ready", Path.is_dir)(root(base))
     except MissingData:
         return False
 

@@ -26,6 +26,10 @@ from ..schema import DataError, Problem
 RESTORE = "put the published file back with: tstmeta data fetch (tstmeta data check shows which)"
 
 
+class UnverifiedForm(UserWarning):
+    """A file was read by a form that was inferred, because the file could not be had."""
+
+
 def fault(
     path: Path | str, what: str, row: int | None = None, column: str = "", remedy: str = RESTORE
 ) -> Problem:
@@ -133,7 +137,11 @@ def read_tabs(
 
 
 def read_csv(
-    path: Path, columns: Iterable[str] = (), delimiter: str = ",", may_lack: int = 0
+    path: Path,
+    columns: Iterable[str] = (),
+    delimiter: str = ",",
+    may_lack: int = 0,
+    text: str | None = None,
 ) -> pd.DataFrame:
     """A CSV file with a header, all cells as text (an empty cell is ``""``, never NaN).
 
@@ -141,12 +149,14 @@ def read_csv(
         columns: names that must be there; other columns are kept as they are.
         may_lack: how many cells a row may end early (they become ``""``), for files whose header
             has columns that nobody filled in.
+        text: the content, when it is no file of its own (an archive's member, another encoding);
+            ``path`` then only names it in messages.
 
     Raises:
         DataError: as :func:`read_text`; no header, a column missing or named twice, a row with
             another number of cells than the header, broken quoting.
     """
-    header, *body = _csv_rows(path, delimiter)
+    header, *body = _csv_rows(path, read_text(path) if text is None else text, delimiter)
     width, twice = len(header), [c for c in dict.fromkeys(header) if header.count(c) > 1]
     found = [fault(path, "missing column", 0, c) for c in columns if c not in header]
     found += [fault(path, "the column comes twice", 0, c) for c in twice]
@@ -160,12 +170,11 @@ def read_csv(
     return pd.DataFrame(full, columns=header, dtype=str)
 
 
-def _csv_rows(path: Path, delimiter: str) -> list[list[str]]:
+def _csv_rows(path: Path, text: str, delimiter: str) -> list[list[str]]:
     """Header and rows of a CSV file without blank lines; at least the header is there."""
-    text = io.StringIO(read_text(path), newline="")
     rows: list[list[str]] = []
     try:
-        for row in csv.reader(text, delimiter=delimiter, strict=True):
+        for row in csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True):
             if row:
                 rows.append(row)  # one by one: the rows read so far number the broken one
     except csv.Error as error:
