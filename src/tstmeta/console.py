@@ -11,7 +11,7 @@ import json
 import math
 import os
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterator
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -160,10 +160,11 @@ def _error(message: str) -> Exception:
     return TstmetaError(message)
 
 
-def _rows(frame: pd.DataFrame) -> Iterable[tuple[Any, ...]]:
+def _rows(frame: pd.DataFrame) -> Iterator[list[Any]]:
     """Rows as plain Python values; a missing value of any kind is None."""
     objects = frame.astype(object)
-    return objects.where(frame.notna(), None).itertuples(index=False, name=None)
+    for row in objects.where(frame.notna(), None).itertuples(index=False, name=None):
+        yield [value.item() if hasattr(value, "item") else value for value in row]
 
 
 def _cell(value: Any) -> str:
