@@ -40,6 +40,23 @@ class Table(StrEnum):
     scores = "scores"
 
 
+class Statistic(StrEnum):
+    """How agreement is measured."""
+
+    pearson = "pearson"
+    spearman = "spearman"
+    kendall = "kendall"
+
+
+class Level(StrEnum):
+    """Where agreement is looked for."""
+
+    pooled = "pooled"
+    source = "source"
+    within_system = "within-system"
+    system = "system"
+
+
 FormatOption = Annotated[
     Format, typer.Option("--format", "-f", help="How to print; csv and json print nothing else.")
 ]
@@ -190,6 +207,188 @@ def data_export(
     write_table(frame, out, format)
     if out is not None:
         note(f"wrote {len(frame)} rows to {out}")
+
+
+# ------------------------------------------------------------------- metrics, scores, agreement
+
+Data = Annotated[
+    str,
+    typer.Option("--data", "-d", help="A data set, a subset such as lai@pauli2025, or your file."),
+]
+Metrics = Annotated[
+    list[str] | None,
+    typer.Option("--metric", "-m", help="A metric, a family or module:function; repeat for more."),
+]
+Bases = Annotated[
+    list[str] | None, typer.Option("--basis", help="source, reference or none; repeat for more.")
+]
+ScoreFile = Annotated[
+    Path | None,
+    typer.Option("--scores", help="A file of scores computed elsewhere: item_id, metric, value."),
+]
+RatingFile = Annotated[
+    Path | None,
+    typer.Option("--ratings", help="A long file of ratings: item_id, dimension, rater, value."),
+]
+Store = Annotated[
+    Path | None, typer.Option("--store", help="Folder of the score store [default: data/scores].")
+]
+
+
+@app.command("metrics")
+def metrics_list(format: FormatOption = Format.table) -> None:
+    """List the metrics: what they measure, on what, and whether they run here.
+
+    \b
+    Examples:
+      tstmeta metrics
+      tstmeta metrics --format csv > metrics.csv
+    """
+    from .metrics.catalogue import overview
+
+    show_table(overview(), format)
+
+
+@app.command("score")
+def score_command(
+    data: Data,
+    metric: Metrics = None,
+    basis: Bases = None,
+    scores: ScoreFile = None,
+    ratings: RatingFile = None,
+    out: Annotated[
+        Path | None, typer.Option("--out", "-o", help="File to write [default: stdout as CSV].")
+    ] = None,
+    format: Annotated[
+        FileFormat | None,
+        typer.Option("--format", "-f", help="File format [default: as --out is named, else csv]."),
+    ] = None,
+    store: Store = None,
+) -> None:
+    """Score a data set.  What was scored before is taken from the store, never computed again.
+
+    Interrupt it or kill it whenever you like: the same command goes on where it stopped.  Exit code
+    1 when some scores could not be computed.
+
+    \b
+    Examples:
+      tstmeta score --data pauli --metric bleu --metric meteor --out scores.parquet
+      tstmeta score --data mine.csv --metric lexical
+      tstmeta score --data mine.csv --metric my_package.my_module:my_function
+    """
+    from .console import write_table
+
+    _, table = _scored(data, metric, basis, scores, ratings, store)
+    write_table(table, out, format)
+    failed = ~table["status"].isin(["ok", "empty", "truncated"])
+    note(f"{len(table)} scores, {int(failed.sum())} failed" + (f", in {out}" if out else ""))
+    if failed.any():
+        note("first failure: " + str(table.loc[failed, "detail"].iloc[0]))
+        raise typer.Exit(1)
+
+
+@app.command("evaluate")
+def evaluate_command(
+    data: Data,
+    metric: Metrics = None,
+    basis: Bases = None,
+    scores: ScoreFile = None,
+    ratings: RatingFile = None,
+    dimension: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--dimension", help="content, style, fluency; repeat for more [default: all]."
+        ),
+    ] = None,
+    statistic: Annotated[
+        Statistic, typer.Option("--statistic", "-s", help="How agreement is measured.")
+    ] = Statistic.pearson,
+    level: Annotated[
+        Level,
+        typer.Option(
+            "--level",
+            "-l",
+            help="All items; by source or by system, then averaged; or over system means.",
+        ),
+    ] = Level.pooled,
+    format: FormatOption = Format.table,
+    store: Store = None,
+) -> None:
+    """Hold metrics against human ratings, and say where they stand beside the sentinels.
+
+    Without ratings the table still describes the scores.
+
+    \b
+    Examples:
+      tstmeta evaluate --data mine.csv
+      tstmeta evaluate --data pauli --metric lexical --level pooled --statistic spearman
+      tstmeta evaluate --data lai@pauli2025 --scores comet.csv --level system --statistic kendall
+    """
+    from .report.tables import evaluate
+
+    dataset, table = _scored(data, metric, basis, scores, ratings, store)
+    rows = evaluate(dataset, table, dimensions=dimension or None, statistic=statistic, level=level)
+    title = f"{dataset.name}: {len(dataset.items)} rewrites; {statistic}, level {level}"
+    show_table(rows, format, title=title)
+
+
+def _scored(
+    data: str,
+    metric: list[str] | None,
+    basis: list[str] | None,
+    scores: Path | None,
+    ratings: Path | None,
+    store: Path | None,
+):
+    """The data set and its scores: computed ones, and those of a file where one is given."""
+    import pandas as pd
+
+    from . import scoring
+    from .data import load
+    from .schema import BASES, TstmetaError
+
+    if unknown := set(basis or []) - set(BASES):
+        raise TstmetaError(f"unknown basis {', '.join(unknown)}; known: {', '.join(BASES)}")
+    if ratings is not None:
+        from .data.own import read
+
+        dataset = read(Path(data), ratings)
+    else:
+        dataset = load(data)
+    wanted = metric or ([] if scores else ["lexical", "sentinel", scoring.HUMAN_STYLE])
+    tables = [scoring.score(dataset, wanted, bases=basis, store=store)] if wanted else []
+    if scores is not None:
+        tables.append(scoring.read_scores(scores, dataset))
+    return dataset, pd.concat(tables, ignore_index=True)
+
+
+# --------------------------------------------------------------------------- reproduction, book
+
+
+@app.command("reproduce")
+def reproduce_command(
+    paper: Annotated[
+        str | None, typer.Option("--paper", help="pauli2025, lai2023, mukherjee2025 or pang2019.")
+    ] = None,
+    table: Annotated[str | None, typer.Option("--table", help="A table, e.g. 5 or fig1.")] = None,
+    format: FormatOption = Format.table,
+    store: Store = None,
+) -> None:
+    """The reproduction ledger: every printed number beside ours, with a status and a reason.
+
+    \b
+    Examples:
+      tstmeta reproduce --paper pauli2025 --table 5
+      tstmeta reproduce --format csv > ledger.csv
+    """
+    from .report.bench import Bench
+    from .report.ledger import counts, ledger
+
+    rows = ledger(paper, table, Bench(store, progress=True))
+    if format is Format.table:
+        show_table(counts(rows), title="Cells by status")
+        print()
+    show_table(rows, format)
 
 
 if __name__ == "__main__":
