@@ -55,9 +55,9 @@ def evaluate(
         level: see :meth:`tstmeta.report.bench.Bench.agreement`.
 
     Returns:
-        One row a metric, basis and dimension: metric, basis, dimension, value, p, n (pairs, or groups
-        at a grouped level), against, mean, sd, min, max, scored, empty, truncated, failed, note,
-        signature.  Without anything to hold a metric against, dimension is empty and value NaN.
+        One row a metric, basis and dimension: metric, basis, dimension, value, p, n (pairs, or
+        groups at a grouped level), against, mean, sd, min, max, scored, empty, truncated, failed,
+        note, signature.  Without anything to hold a metric against, dimension is empty and value NaN.
     """
     wanted = judged(dataset) if dimensions is None else dimensions
     rows = []

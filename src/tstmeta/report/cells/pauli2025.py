@@ -168,13 +168,13 @@ def _figure(cell: Cell, bench: Bench) -> Answer | Needs:
         return name
     item_id = names(PAPER, "item")[cell.item][0]
     if cell.metric == "human mean rating":
-        value = float(bench.dataset(name).means.loc[item_id, cell.dimension])
+        value = float(bench.dataset(name).means[cell.dimension][item_id])
         return Answer(value, 1, f"mean {cell.dimension}|item:{item_id}")
     metric, model = names(PAPER, "metric")[cell.metric]
     if model:
         return Needs(model)
-    row = bench.scores(name, metric, cell.basis).loc[item_id]
-    return Answer(float(row["value"]), 1, f"{row['signature']}|item:{item_id}")
+    scores = bench.scores(name, metric, cell.basis)
+    return Answer(float(scores["value"][item_id]), 1, f"{scores['signature'][item_id]}|{item_id}")
 
 
 _RECIPES: dict[str, Callable[[Cell, Bench], Answer | Needs]] = {

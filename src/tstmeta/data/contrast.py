@@ -1,0 +1,126 @@
+"""The contrast set, ours: a full 2 x 2 of style shift and content error over six tasks.
+
+Each source has four rewrites: {strong, light} style shift x {content kept, one content error}.  The
+labels hold BY CONSTRUCTION: the writer made them so and a second reader, who saw one rewrite at a
+time and no label, agreed.  They are not ratings, and this data set has no ratings table.
+
+In ``span`` the changed words stand in the notation of wdiff: ``[-old-]{+new+}``; a deletion has only
+the first part, an insertion only the second.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import partial
+from pathlib import Path
+from typing import NamedTuple
+
+import pandas as pd
+
+from ..schema import DataError, Problem
+from .base import Dataset
+
+RAW = False
+FILE = "contrast.csv"
+TASKS = ("sentiment", "detoxify", "catchy", "polite", "persuasive", "formal")
+COLUMNS = ["item_id", "task", "source_id", "source", "output", "style", "shift", "error", "span"]
+SHIFTS = ("strong", "light")
+ERRORS = ("none", "substitution", "deletion", "insertion")
+
+
+def load(root: Path) -> Dataset:
+    """Load the contrast set; ``system`` names the cell: strong, strong-error, light, light-error."""
+    path = root / FILE
+    frame = pd.read_csv(path, dtype=str, keep_default_na=False, encoding="utf-8")
+    problems = list(_problems(frame, path.name))
+    if problems:
+        raise DataError(problems)
+    wrong = frame["error"] != "none"
+    items = pd.DataFrame(
+        {
+            "dataset": "contrast",
+            "item_id": frame["item_id"],
+            "source_id": frame["source_id"],
+            "system": frame["shift"] + wrong.map({True: "-error", False: ""}),
+            "style": frame["style"],
+            "direction": "",
+            "language": "en",
+            "source": frame["source"],
+            "output": frame["output"],
+            "references": [[] for _ in range(len(frame))],
+            "is_reference": False,
+        }
+    )
+    labels = frame.melt("item_id", ["task", "shift", "error", "span"], "name", "value")
+    labels = labels[labels["value"] != ""]
+    return Dataset.of("contrast", items, labels=labels.assign(dataset="contrast"))
+
+
+def _problems(frame: pd.DataFrame, name: str):
+    if list(frame.columns) != COLUMNS:
+        yield Problem(name, 0, "", "wrong columns", f"the columns are {', '.join(COLUMNS)}")
+        return
+    for column, known in (("task", TASKS), ("shift", SHIFTS), ("error", ERRORS)):
+        for row in frame.index[~frame[column].isin(known)]:
+            what = f"unknown {column} {frame[column][row]!r}"
+            yield Problem(name, int(row) + 1, column, what, f"use one of {', '.join(known)}")
+    for row in frame.index[(frame["error"] != "none") == (frame["span"] == "")]:
+        what = "an error needs a span and a kept rewrite has none"
+        yield Problem(name, int(row) + 1, "span", what, "mark the changed words as [-old-]{+new+}")
+
+
+class Span(NamedTuple):
+    """The one edit that made a content error: words taken out and words put in."""
+
+    removed: str
+    added: str
+
+
+_SPAN = re.compile(r"^(?:\[-(?P<removed>.+?)-\])?(?:\{\+(?P<added>.+?)\+\})?$", re.DOTALL)
+
+
+def parse_span(text: str) -> Span:
+    """Read ``[-old-]{+new+}``.
+
+    Raises:
+        DataError: another notation.
+    """
+    found = _SPAN.match(text)
+    if not text or not found:
+        raise DataError([Problem("span", None, "span", f"cannot read {text!r}", "[-old-]{+new+}")])
+    return Span(found["removed"] or "", found["added"] or "")
+
+
+def span_of(kept: str, wrong: str) -> Span:
+    """The one contiguous edit that turns ``kept`` into ``wrong``, in whole words.
+
+    Words are compared without case and outer punctuation, so that a comma that had to move with a
+    deleted phrase is not taken for a second edit.
+    """
+    before, after = kept.split(), wrong.split()
+    a, b = [_bare(word) for word in before], [_bare(word) for word in after]
+    shorter = min(len(a), len(b))
+    head = next((i for i in range(shorter) if a[i] != b[i]), shorter)
+    rest = shorter - head
+    tail = next((i for i in range(rest) if a[-1 - i] != b[-1 - i]), rest)
+    return Span(
+        " ".join(before[head : len(before) - tail]), " ".join(after[head : len(after) - tail])
+    )
+
+
+def _bare(word: str) -> str:
+    return re.sub(r"^\W+|\W+$", "", word).lower()
+
+
+def format_span(span: Span) -> str:
+    """Write a span in the notation of wdiff."""
+    removed = f"[-{span.removed}-]" if span.removed else ""
+    added = f"{{+{span.added}+}}" if span.added else ""
+    return removed + added
+
+
+def _only(whole: Dataset, task: str) -> Dataset:
+    return whole.where(whole.label("task") == task, f"contrast@{task}")
+
+
+SUBSETS = {task: partial(_only, task=task) for task in TASKS}
