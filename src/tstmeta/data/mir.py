@@ -1,0 +1,144 @@
+"""Yelp sentiment transfer rated by crowd workers: Mir et al. (2019), 2,928 rewrites.
+
+244 sources (122 negative, then 122 positive) and 12 variants of three models.  Only the mean of
+three workers was released, so the one rater is ``mean``; values lie between 1 and 5.  Style is the
+strength of the *change* between the two texts.  Fluency is what the paper calls naturalness; it was
+rated for nine of the twelve systems.  There are no references.  501 items repeat the source and
+output of an earlier system's item; each has its own rating.
+"""
+
+from __future__ import annotations
+
+import zipfile
+from pathlib import Path
+
+import numpy as np
+
+from ..schema import MEAN_RATER, DataError
+from .base import Dataset
+from .files import (
+    check,
+    fault,
+    items_table,
+    numbers,
+    present,
+    ratings_table,
+    read_json,
+    read_lines,
+)
+
+NAME = "mir"
+#: Sources a direction: ``sentiment.test.0`` is negative, ``sentiment.test.1`` positive.
+HALF = 122
+#: System -> folder of its outputs; system names are those of the rating files.
+SYSTEMS = {
+    f"{model}_{setting}": f"{model}/{setting}"
+    for model, settings in {
+        "ARAE": ("lambda_1", "lambda_5", "lambda_10"),
+        "CAAE": ("rho_0_01", "rho_0_1", "rho_0_5", "rho_1", "rho_5"),
+        "DAR": ("gamma_0_1", "gamma_1", "gamma_15", "gamma_500"),
+    }.items()
+    for setting in settings
+}
+#: Systems without naturalness ratings.
+NOT_NATURAL = ("DAR_gamma_0_1", "DAR_gamma_1", "DAR_gamma_500")
+DIRECTIONS = ("neg2pos", "pos2neg")
+
+
+def load(root: Path) -> Dataset:
+    """Load the outputs and the released mean ratings.
+
+    Items: ``item_id`` is ``source_id-system``, ``source_id`` is ``neg2pos-0`` … ``pos2neg-243``.
+
+    Raises:
+        DataError: a file is missing or not as published.
+    """
+    sources = _texts(root / "data", "")
+    outputs = np.column_stack(
+        [_texts(root / "transfer_model_outputs" / folder, ".tsf") for folder in SYSTEMS.values()]
+    ).ravel()
+    size, each = len(sources), len(SYSTEMS)
+    direction = np.repeat(DIRECTIONS, HALF)
+    names = np.array([f"{direction[k]}-{k}" for k in range(size)])
+    systems = np.tile(list(SYSTEMS), size)
+    items = items_table(
+        NAME,
+        item_id=[f"{a}-{b}" for a, b in zip(np.repeat(names, each), systems, strict=True)],
+        source_id=np.repeat(names, each),
+        system=systems,
+        style=np.repeat(["positive", "negative"], HALF * each),
+        direction=np.repeat(direction, each),
+        source=np.repeat(np.array(sources, dtype=object), each),
+        output=outputs,
+    )
+    return Dataset.of(NAME, items, ratings=ratings_table(NAME, items["item_id"], _ratings(root)))
+
+
+def style_lexicon(root: Path) -> dict[str, float]:
+    """Style words and their weights, negative for negative words, strongest negative first.
+
+    The lexicon that the paper masks texts with (``style_lexicon/style_words_and_weights.json``).
+
+    Raises:
+        DataError: the file is missing or not as published.
+    """
+    path = root / "style_lexicon" / "style_words_and_weights.json"
+    lexicon = read_json(path)
+    key = "binary sentiment"
+    pairs = lexicon.get(key) if isinstance(lexicon, dict) else None
+    if not isinstance(pairs, list):
+        raise DataError([fault(path, "missing key", None, key)])
+    check(
+        fault(path, "not a pair of word and weight", row, key)
+        for row, pair in enumerate(pairs, 1)
+        if not (isinstance(pair, list) and len(pair) == 2 and isinstance(pair[0], str))
+    )
+    weights = numbers([pair[1] for pair in pairs], path, key)
+    return {word: float(weight) for (word, _), weight in zip(pairs, weights, strict=True)}
+
+
+def _texts(folder: Path, suffix: str) -> list[str]:
+    """Lines of both directions, negative sources first."""
+    return [
+        line
+        for half in (0, 1)
+        for line in read_lines(folder / f"sentiment.test.{half}{suffix}", HALF)
+    ]
+
+
+def _ratings(root: Path) -> dict[tuple[str, str], np.ndarray]:
+    """Mean ratings by (dimension, rater), shape [2928] each, in item order, NaN = not rated."""
+    human = root / "evaluations" / "human"
+    not_rated = np.full(2 * HALF, np.nan)
+    columns = {
+        "content": [_means(human / "content_preservation" / f"{s}.npy") for s in SYSTEMS],
+        "style": [_means(human / "style_transfer_intensity" / f"{s}.npy") for s in SYSTEMS],
+        "fluency": [
+            not_rated if s in NOT_NATURAL else _means(human / "naturalness" / f"{s}.npz")
+            for s in SYSTEMS
+        ],
+    }
+    return {
+        (dimension, MEAN_RATER): np.column_stack(values).ravel()
+        for dimension, values in columns.items()
+    }
+
+
+def _means(path: Path) -> np.ndarray:
+    """Mean ratings of one system, shape [244], between 1 and 5.
+
+    An ``.npz`` also holds an array of Python objects; it is never read, because unpickling a
+    downloaded file would run whatever it contains.
+    """
+    present(path.parent, [path.name])
+    try:
+        if path.suffix == ".npz":
+            with np.load(path, allow_pickle=False) as archive:
+                values = archive["absolute"]
+        else:
+            values = np.load(path, allow_pickle=False)
+    except (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile) as error:
+        raise DataError([fault(path, f"not a readable array of ratings ({error})")]) from error
+    if values.shape != (2 * HALF,):
+        raise DataError([fault(path, f"shape {values.shape} where ({2 * HALF},) is needed")])
+    return numbers(values.tolist(), path, "", 1, 5)
