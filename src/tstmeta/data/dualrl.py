@@ -1,0 +1,122 @@
+"""Yelp outputs of eleven systems and four human rewrites, gathered by Luo et al. (2019), unrated.
+
+1,000 sources; every item has four references, tokenised and lower-cased.  ``li2018`` has seven of
+these systems' outputs beside the first reference untokenised and with capitals.  Table 6 of pang2019
+mixes the two preparations: the corpus BLEU of its Template and Delete/Retrieve rows is that of
+``li2018@yelp``, the one of its untransferred row that of ``dualrl@untransferred`` (reference 0
+alone, as in ``dualrl@reference0``).
+
+The system DualRL read its sources with rare words as ``<unk>`` (13 of them); its items carry the
+sources of the other systems, whose words they otherwise share.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pandas as pd
+
+from .base import Dataset
+from .derive import untransferred, with_references
+from .files import check, fault, items_table, read_lines, read_tabs
+
+NAME = "dualrl"
+#: Systems as their folders are called.
+SYSTEMS = (
+    "BackTranslation_Pr",
+    "CrossAlignment_Shen",
+    "DeleteOnly_Li",
+    "DeleteRetrieve_Li",
+    "DualRL",
+    "Multidecoder_Fu",
+    "RetrieveOnly_Li",
+    "StyleEmbedding_Fu",
+    "TemplateBase_Li",
+    "UnpairedRL_Xu",
+    "UnsuperMT_Zhang",
+)
+HUMANS = ("Human0", "Human1", "Human2", "Human3")
+#: Sources of each direction.
+HALF = 500
+#: Direction -> ending of the output files, ending of the reference files, target style.
+DIRECTIONS = {"neg2pos": ("0-1", "0", "positive"), "pos2neg": ("1-0", "1", "negative")}
+#: All is ASCII but one accented letter, and that is written in this encoding.
+_ENCODING = "gb18030"
+
+
+def load(root: Path) -> Dataset:
+    """Load outputs and references.
+
+    Items: ``item_id`` is ``source_id-system``, ``source_id`` is ``neg2pos-0`` … ``pos2neg-499``.
+    ``is_reference`` marks Human0 to Human3, whose own text is among their references.
+
+    Raises:
+        DataError: a file is missing or not as published, or sources are in another order.
+    """
+    items = pd.concat([_half(root, direction) for direction in DIRECTIONS], ignore_index=True)
+    return Dataset.of(NAME, items)
+
+
+def _half(root: Path, direction: str) -> pd.DataFrame:
+    """Items of one direction, source by source and system by system."""
+    output_ending, reference_ending, style = DIRECTIONS[direction]
+    folder = root / "outputs" / "yelp"
+    systems = (*SYSTEMS, *HUMANS)
+    paths = {system: folder / system / f"test.{output_ending}.tsf" for system in systems}
+    tables = {
+        system: read_tabs(path, ("source", "output"), HALF, _ENCODING)
+        for system, path in paths.items()
+    }
+    sources = list(tables[HUMANS[0]]["source"])
+    for system, table in tables.items():
+        check(
+            fault(paths[system], f"not the source of {HUMANS[0]}", row, "source")
+            for row, (theirs, ours) in enumerate(zip(table["source"], sources, strict=True), 1)
+            if not _same_source(theirs, ours)
+        )
+    references = [
+        read_lines(
+            root / "references" / "yelp" / f"reference{n}.{reference_ending}", HALF, _ENCODING
+        )
+        for n in range(len(HUMANS))
+    ]
+    names = [f"{direction}-{number}" for number in range(HALF)]
+    rows = [(number, system) for number in range(HALF) for system in systems]
+    return items_table(
+        NAME,
+        item_id=[f"{names[number]}-{system}" for number, system in rows],
+        source_id=[names[number] for number, _ in rows],
+        system=[system for _, system in rows],
+        style=style,
+        direction=direction,
+        source=[sources[number] for number, _ in rows],
+        output=pd.DataFrame({s: tables[s]["output"] for s in systems}).to_numpy().ravel(),
+        # The last field of a line is the reference.
+        references=[[ref[n].rpartition("\t")[2] for ref in references] for n, _ in rows],
+        is_reference=[system in HUMANS for _, system in rows],
+    )
+
+
+def _same_source(theirs: str, ours: str) -> bool:
+    """Whether two sources agree word by word, ``<unk>`` standing for any word."""
+    left, right = theirs.split(" "), ours.split(" ")
+    return len(left) == len(right) and all(
+        a in (b, "<unk>") for a, b in zip(left, right, strict=True)
+    )
+
+
+def _reference0(dataset: Dataset) -> Dataset:
+    """The same items with the first reference alone."""
+    first = [texts[:1] for texts in dataset.items["references"]]
+    return with_references(dataset, first, f"{NAME}@reference0")
+
+
+def _untransferred(dataset: Dataset) -> Dataset:
+    return untransferred(_reference0(dataset), f"{NAME}@untransferred")
+
+
+SUBSETS: dict[str, Callable[[Dataset], Dataset]] = {
+    "reference0": _reference0,
+    "untransferred": _untransferred,
+}
