@@ -4,8 +4,8 @@ Each source has four rewrites: {strong, light} style shift x {content kept, one 
 labels hold BY CONSTRUCTION: the writer made them so and a second reader, who saw one rewrite at a
 time and no label, agreed.  They are not ratings, and this data set has no ratings table.
 
-In ``span`` the changed words stand in the notation of wdiff: ``[-old-]{+new+}``; a deletion has only
-the first part, an insertion only the second.
+In ``span`` the changed words stand in the notation of wdiff: ``[-old-]{+new+}``; a deletion has
+only the first part, an insertion only the second.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ ERRORS = ("none", "substitution", "deletion", "insertion")
 
 
 def load(root: Path) -> Dataset:
-    """Load the contrast set; ``system`` names the cell: strong, strong-error, light, light-error."""
+    """Load the set; ``system`` names the cell: strong, strong-error, light, light-error."""
     path = root / FILE
     frame = pd.read_csv(path, dtype=str, keep_default_na=False, encoding="utf-8")
     problems = list(_problems(frame, path.name))

@@ -57,7 +57,8 @@ def evaluate(
     Returns:
         One row a metric, basis and dimension: metric, basis, dimension, value, p, n (pairs, or
         groups at a grouped level), against, mean, sd, min, max, scored, empty, truncated, failed,
-        note, signature.  Without anything to hold a metric against, dimension is empty and value NaN.
+        note, signature.  Without anything to hold a metric against, dimension is empty and value
+        NaN.
     """
     wanted = judged(dataset) if dimensions is None else dimensions
     rows = []
