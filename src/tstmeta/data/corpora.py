@@ -1,0 +1,44 @@
+"""Corpora: single sentences with a style, which train classifiers, language models and regressors.
+
+A corpus has no rewrites and so is no data set.  A module with ``CORPUS = True`` has a function
+``corpus(root) -> DataFrame`` with the columns of :data:`COLUMNS`.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from typing import NoReturn
+
+import numpy as np
+import pandas as pd
+
+from ..schema import TstmetaError
+
+#: ``value`` is a mean human rating of the style, NaN where there is none; ``style`` and ``split``
+#: are empty where the files know of none.
+COLUMNS = ("text", "style", "split", "value")
+
+
+def table(
+    text: Iterable[str],
+    style: str = "",
+    split: str = "",
+    value: Iterable[float] | float = math.nan,
+) -> pd.DataFrame:
+    """A corpus of one style and one split; a single value holds for all sentences."""
+    frame = pd.DataFrame({"text": list(text), "style": style, "split": split}, columns=COLUMNS[:3])
+    return frame.astype(str).assign(value=np.array(value if isinstance(value, float) else [*value]))
+
+
+def no_rewrites(name: str) -> NoReturn:
+    """Say that a corpus cannot be loaded as a data set.
+
+    Raises:
+        TstmetaError: always; it names the function to call.
+    """
+    raise TstmetaError(
+        f"{name!r} is a corpus of single sentences: it has no rewrites to score. Read it with "
+        f"tstmeta.data.{name}.corpus(tstmeta.data.root({name!r})), or load a data set of rewrites "
+        f"(tstmeta data list)"
+    )

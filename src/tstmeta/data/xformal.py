@@ -1,0 +1,54 @@
+"""Sentence formality: the ratings of Pavlick and Tetreault (2016), a corpus without rewrites.
+
+The files are those that Briakou et al. (2021) train on.  The human ratings of rewrites in four
+languages, which that paper studies, are not public.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import NoReturn
+
+import pandas as pd
+
+from . import corpora
+from .files import numbers, read_csv, unique
+
+NAME = "xformal"
+CORPUS = True
+SPLITS = ("train", "tune", "test")
+FOLDER = Path("best-practices", "Formality", "PT16_for_huggingface")
+#: The mean rating of a sentence: very informal to very formal.
+SCALE = (-3.0, 3.0)
+#: What stands in the test file where a sentence and its rating are missing.
+NOTHING = "None"
+
+
+def corpus(root: Path) -> pd.DataFrame:
+    """Sentences with their mean formality as ``value``; columns of :data:`.corpora.COLUMNS`.
+
+    ``style`` stays empty: where formal begins is for the reader to decide.  Rows without a sentence
+    and a rating (15 in the test file) are left out; sentences that come twice are kept.
+
+    Raises:
+        DataError: a file is missing or a rating is not from -3 to 3.
+    """
+    return pd.concat([_split(root, split) for split in SPLITS], ignore_index=True)
+
+
+def _split(root: Path, split: str) -> pd.DataFrame:
+    path = root / FOLDER / f"{split}.csv"
+    table = read_csv(path, ("SID", "label", "sentence"))
+    unique(table["SID"], path, "SID")
+    missing = (table["label"] == NOTHING) & (table["sentence"] == NOTHING)
+    values = numbers(table["label"].mask(missing, "0"), path, "label", *SCALE)
+    return corpora.table(table["sentence"][~missing], split=split, value=values[~missing])
+
+
+def load(root: Path) -> NoReturn:
+    """Refuse: there are no rewrites.
+
+    Raises:
+        TstmetaError: always.
+    """
+    corpora.no_rewrites(NAME)

@@ -1,0 +1,53 @@
+"""Yelp review sentences by sentiment: the corpus of Shen et al. (2017), without rewrites.
+
+One tokenised, lower-cased sentence a line; ``.0`` files are negative, ``.1`` files positive.  The
+training files are not read: the development and test parts are large enough to train on.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import NoReturn
+
+import pandas as pd
+
+from . import corpora
+from .files import check, fault, read_lines
+
+NAME = "yelp"
+CORPUS = True
+SPLITS = ("dev", "test")
+STYLES = ("negative", "positive")
+
+
+def corpus(root: Path) -> pd.DataFrame:
+    """All sentences: columns of :data:`.corpora.COLUMNS`, negative before positive in each split.
+
+    Raises:
+        DataError: a file is missing, or a line is blank.
+    """
+    return pd.concat([sentences(root, split) for split in SPLITS], ignore_index=True)
+
+
+def sentences(root: Path, split: str) -> pd.DataFrame:
+    """The sentences of one of :data:`SPLITS`.
+
+    Raises:
+        DataError: a file is missing, or a line is blank.
+    """
+    tables = []
+    for number, style in enumerate(STYLES):
+        path = root / "data" / "yelp" / f"sentiment.{split}.{number}"
+        lines = read_lines(path)
+        check(fault(path, "blank line", n) for n, line in enumerate(lines, 1) if not line.strip())
+        tables.append(corpora.table(lines, style, split))
+    return pd.concat(tables, ignore_index=True)
+
+
+def load(root: Path) -> NoReturn:
+    """Refuse: there are no rewrites.
+
+    Raises:
+        TstmetaError: always.
+    """
+    corpora.no_rewrites(NAME)
