@@ -14,6 +14,7 @@ from typing import Annotated
 
 import typer
 
+from .cli_book import book_app, run
 from .console import FileFormat, Format, note, show_table
 
 app = typer.Typer(
@@ -28,6 +29,8 @@ data_app = typer.Typer(
     help="Data sets with human judgement.", no_args_is_help=True, rich_markup_mode=None
 )
 app.add_typer(data_app, name="data")
+app.add_typer(book_app, name="book")
+app.command("run", context_settings={"allow_extra_args": True, "ignore_unknown_options": True})(run)
 
 
 class Table(StrEnum):

@@ -1,0 +1,134 @@
+"""The task graph: scores -> notebooks -> generated pages and assets -> book.  `make book` runs it.
+
+A task runs again when the content of what it reads has changed (hashes, not file times).  Commands
+run in processes of their own, two at a time; this file imports nothing slow, so that a book that is
+up to date costs a second.  What a command writes appears whole or not at all, and an interrupted
+task counts as not done, so that `make book` goes on where it was stopped.
+"""
+
+import json
+import os
+import subprocess
+import sys
+from hashlib import sha256
+from pathlib import Path
+
+from doit.exceptions import TaskFailed
+
+Path(".build").mkdir(exist_ok=True)
+DOIT_CONFIG = {
+    "dep_file": ".build/doit.db",
+    "backend": "sqlite3",
+    "default_tasks": ["book"],
+    "num_process": 2,
+    "par_type": "thread",
+    "verbosity": 2,
+}
+
+#: The data sets whose scores the pages show; each is scored when its files are here.
+SCORED = ("contrast", "pauli", "lai", "mir", "li2018", "dualrl")
+#: Which pages were generated is known only once they are: their names and hashes stand here.
+MANIFEST = Path(".build/pages.json")
+
+
+def tstmeta(*arguments):
+    """An action: run the command line and show what it says as it says it."""
+
+    def action():
+        done = subprocess.run([sys.executable, "-m", "tstmeta", *arguments], check=False)
+        return done.returncode == 0 or TaskFailed(f"tstmeta {' '.join(arguments)}")
+
+    return action
+
+
+def files(*patterns):
+    """Files that match, in order, without what Python and editors leave behind."""
+    found = {path for pattern in patterns for path in Path().glob(pattern) if path.is_file()}
+    return sorted(str(path) for path in found if "__pycache__" not in path.parts)
+
+
+def raw(name="*"):
+    """Raw files of a data set, or of all: what is present decides what the pages show."""
+    given = os.environ.get("TSTMETA_DATA")
+    places = ([Path(given)] if given else []) + [Path("data/external")]
+    return sorted(
+        str(path)
+        for place in places
+        for folder in place.glob(name)
+        for path in folder.rglob("*")
+        if path.is_file()
+    )
+
+
+def generated():
+    """The generated pages with their hashes, as text."""
+    pages = files("book/_generated/**/*")
+    return json.dumps({name: sha256(Path(name).read_bytes()).hexdigest() for name in pages})
+
+
+CODE = files("src/tstmeta/**/*.py")
+OURS = files("data/contrast/**/*", "data/published/**/*", "data/cards/**/*")
+VERSIONS = ["requirements.lock"]
+
+
+def task_scores():
+    """Score the data sets that are here with every lexical metric and sentinel."""
+    code = files("src/tstmeta/*.py", "src/tstmeta/data/**/*.py", "src/tstmeta/metrics/**/*.py")
+    for name in SCORED:
+        files_of = OURS if name == "contrast" else raw(name)
+        if files_of:
+            yield {
+                "name": name,
+                "actions": [tstmeta("book", "scores", name)],
+                "file_dep": [*code, *files_of, *VERSIONS],
+                "uptodate": [Path("data/scores").is_dir],
+            }
+
+
+def task_notebooks():
+    """Execute the notebooks."""
+    for source in files("notebooks/*.ipynb"):
+        out = f"book/results/{Path(source).name}"
+        yield {
+            "name": Path(source).stem,
+            "actions": [tstmeta("run", source, "--out", out)],
+            "file_dep": [source, *CODE, *OURS, *raw(), *VERSIONS],
+            "task_dep": ["scores"],
+            "targets": [out],
+        }
+
+
+def task_assets():
+    """Copy MathJax and Plotly out of their packages."""
+    return {
+        "actions": [tstmeta("book", "assets")],
+        "file_dep": ["src/tstmeta/book.py", *VERSIONS],
+        "targets": [f"book/_static/vendor/{name}" for name in ("plotly.min.js", "mathjax")],
+    }
+
+
+def task_pages():
+    """Write the pages that are made from data: cards and ledger."""
+    return {
+        "actions": [tstmeta("book", "pages"), lambda: MANIFEST.write_text(generated()) > 0],
+        "file_dep": [*CODE, *OURS, *raw(), *VERSIONS],
+        "task_dep": ["scores"],
+        "uptodate": [lambda: MANIFEST.is_file() and MANIFEST.read_text() == generated()],
+        "targets": [str(MANIFEST)],
+    }
+
+
+def task_book():
+    """Build the book with warnings as errors."""
+    return {
+        "actions": [tstmeta("book", "build")],
+        "file_dep": [
+            str(MANIFEST),
+            *files("book/*.md", "book/*.bib", "book/_static/*", "_config.yml", "_toc.yml"),
+            *(f"book/results/{Path(source).name}" for source in files("notebooks/*.ipynb")),
+            "src/tstmeta/book.py",
+            *VERSIONS,
+        ],
+        "task_dep": ["assets"],
+        "targets": ["book/_build/html/index.html"],
+    }
