@@ -1,0 +1,202 @@
+"""Figures of the notebooks: one function, one figure; data in, matplotlib figure out.
+
+Colours come from a palette that colour-blind readers can tell apart (Okabe and Ito), and shape or
+position always says the same as colour.  Nothing here draws at random: jitter comes from a seed.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+import matplotlib as mpl
+import numpy as np
+import pandas as pd
+import seaborn as sns
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from .. import stats
+from ..data import Dataset
+from .tables import truth
+
+BLUE, ORANGE, GREEN, GREY = "#0072B2", "#D55E00", "#009E73", "#6B6B6B"
+DIMENSION_COLOURS = {"content": BLUE, "style": ORANGE, "fluency": GREEN, "overall": "#CC79A7"}
+CELLS = ("strong", "strong-error", "light", "light-error")
+_STYLE = {
+    "figure.dpi": 150,
+    "font.size": 9.5,
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "axes.titlesize": 10,
+    "axes.titleweight": "bold",
+    "axes.titlelocation": "left",
+    "legend.frameon": False,
+    "axes.grid": True,
+    "grid.color": "#E4E4E4",
+    "grid.linewidth": 0.6,
+    "axes.axisbelow": True,
+}
+
+
+def _panels(n: int, width: float, height: float, most: int = 3, **options):
+    """A figure with n panels, at most ``most`` in a row; returns it and its axes."""
+    columns = min(n, most)
+    rows = math.ceil(n / columns)
+    with mpl.rc_context(_STYLE):
+        figure = Figure(figsize=(width * columns, height * rows), layout="constrained")
+        axes = figure.subplots(rows, columns, squeeze=False, **options).ravel()
+    for spare in axes[n:]:
+        spare.set_visible(False)
+    return figure, list(axes[:n])
+
+
+def rating_distributions(datasets: Sequence[Dataset]) -> Figure:
+    """How the items' mean ratings are spread, one panel a data set and dimension.
+
+    The grey line is the mean.  A metric that is judged on a pile at one end has little to explain.
+    """
+    pairs = [(data, dimension) for data in datasets for dimension in data.dimensions]
+    figure, axes = _panels(len(pairs), 2.7, 1.9)
+    for axis, (data, dimension) in zip(axes, pairs, strict=True):
+        values = data.means[dimension].dropna().to_numpy()
+        low, high = data.card.scale.get(dimension, (values.min(), values.max()))
+        axis.hist(values, bins=20, range=(low, high), color=DIMENSION_COLOURS.get(dimension, GREY))
+        axis.axvline(values.mean(), color="#222222", linewidth=1.2, linestyle="--")
+        axis.set_title(f"{data.name}: {dimension}", fontsize=8.5)
+        axis.set_xlim(low, high)
+        axis.grid(visible=False, axis="x")
+    for axis in axes[:: min(3, len(axes))]:
+        axis.set_ylabel("items")
+    return figure
+
+
+def style_content(datasets: Sequence[Dataset], seed: int = 0) -> Figure:
+    """Mean style rating against mean content rating, one point an item, one panel a data set.
+
+    The title gives Pearson's r of the two human dimensions: how much of one could be guessed from
+    the other.  Points are moved a little (seeded) so that equal ones can be told apart.
+    """
+    chosen = [data for data in datasets if {"style", "content"} <= set(data.dimensions)]
+    figure, axes = _panels(len(chosen), 3.0, 2.9)
+    rng = np.random.default_rng(seed)
+    for axis, data in zip(axes, chosen, strict=True):
+        both = data.means[["style", "content"]].dropna()
+        scale = [data.card.scale[dimension] for dimension in ("style", "content")]
+        noise = rng.uniform(-0.012, 0.012, both.shape) * [high - low for low, high in scale]
+        x, y = (both.to_numpy() + noise).T
+        axis.scatter(x, y, s=7, alpha=max(0.12, min(0.6, 250 / len(both))), color=BLUE, lw=0)
+        r = stats.pearson(both["style"], both["content"])
+        axis.set_title(f"{data.name}   r = {r.value:.2f}, n = {r.n:,}".replace("-", "−"))
+        axis.set_xlabel("style strength")
+        axis.set_xlim(scale[0][0] - 0.3, scale[0][1] + 0.3)
+        if axis in axes[::3]:
+            axis.set_ylabel("content preservation")
+    return figure
+
+
+def cells(dataset: Dataset, scores: pd.DataFrame, names: Sequence[tuple[str, str]]) -> Figure:
+    """Metric values in the four cells {strong, light} x {kept, error}, one panel a metric.
+
+    Boxes show quartiles, whiskers 5 % and 95 %, the line the median.  A trustworthy content metric
+    puts both `kept` boxes above both `error` boxes.
+
+    Args:
+        names: (metric, basis) pairs to show.
+    """
+    shift, error = dataset.label("shift"), dataset.label("error")
+    cell = shift.str.cat(np.where(error == "none", "", "-error"))
+    figure, axes = _panels(len(names), 2.5, 2.5)
+    for axis, (metric, basis) in zip(axes, names, strict=True):
+        rows = scores[(scores["metric"] == metric) & (scores["basis"] == basis)]
+        value = rows.set_index("item_id")["value"].reindex(dataset.items["item_id"])
+        groups = [value[cell == name].dropna().to_numpy() for name in CELLS]
+        boxes = axis.boxplot(
+            groups,
+            whis=(5, 95),
+            widths=0.62,
+            showfliers=False,
+            patch_artist=True,
+            medianprops={"color": "#111111", "linewidth": 1.6},
+        )
+        for box, name in zip(boxes["boxes"], CELLS, strict=True):
+            box.set(facecolor=ORANGE if name.endswith("error") else BLUE, alpha=0.75, lw=0.8)
+        axis.set_xticks(
+            [1, 2, 3, 4], ["strong\nkept", "strong\nerror", "light\nkept", "light\nerror"]
+        )
+        axis.tick_params(axis="x", labelsize=7.5)
+        axis.set_title(metric)
+        axis.grid(visible=False, axis="x")
+    return figure
+
+
+def agreement_heatmap(rows: pd.DataFrame, label: str = "Pearson's r") -> Figure:
+    """Agreement of metrics (rows) on data sets or tasks (columns), blue agrees, red disagrees.
+
+    Args:
+        rows: columns ``metric``, ``data``, ``value``; order of appearance is kept.
+    """
+    grid = rows.pivot_table(index="metric", columns="data", values="value", sort=False)
+    grid = grid.reindex(
+        index=list(dict.fromkeys(rows["metric"])), columns=list(dict.fromkeys(rows["data"]))
+    )
+    with mpl.rc_context(_STYLE | {"axes.grid": False}):
+        size = (2.6 + 0.72 * grid.shape[1], 0.9 + 0.3 * grid.shape[0])
+        figure = Figure(figsize=size, layout="constrained")
+        axis = figure.subplots()
+    sns.heatmap(
+        grid,
+        ax=axis,
+        vmin=-1,
+        vmax=1,
+        cmap="RdBu",
+        annot=True,
+        fmt=".2f",
+        annot_kws={"size": 8},
+        linewidths=0.6,
+        linecolor="white",
+        cbar_kws={"label": label, "shrink": 0.8},
+    )
+    axis.set(xlabel="", ylabel="")
+    axis.tick_params(length=0, labelsize=8.5)
+    axis.set_xticks(axis.get_xticks(), axis.get_xticklabels(), rotation=30, ha="right")
+    return figure
+
+
+def by_task(
+    dataset: Dataset, scores: pd.DataFrame, metric: str, basis: str = "source", seed: int = 0
+) -> Figure:
+    """A metric against content, one panel a task: where the verdict changes with the task."""
+    tasks = dataset.label("task")
+    names = list(dict.fromkeys(tasks))
+    rows = scores[(scores["metric"] == metric) & (scores["basis"] == basis)]
+    value = rows.set_index("item_id")["value"].reindex(dataset.items["item_id"]).to_numpy()
+    human, against = truth(dataset, "content")
+    shift = dataset.label("shift").to_numpy()
+    figure, axes = _panels(len(names), 2.6, 2.5, sharex=True, sharey=True)
+    rng = np.random.default_rng(seed)
+    for axis, name in zip(axes, names, strict=True):
+        for kind, colour, marker in (("strong", BLUE, "o"), ("light", ORANGE, "^")):
+            inside = (tasks.to_numpy() == name) & (shift == kind)
+            jitter = rng.uniform(-0.03, 0.03, inside.sum()) * np.ptp(human[np.isfinite(human)])
+            axis.scatter(
+                value[inside], human[inside] + jitter, s=9, c=colour, marker=marker, alpha=0.6, lw=0
+            )
+        inside = tasks.to_numpy() == name
+        r = stats.pearson(human[inside], value[inside])
+        axis.set_title(f"{name}   r = {r.value:.2f}".replace("-", "−"))
+    _label_grid(axes, metric, f"content ({against})")
+    handles = [
+        mpl.lines.Line2D([], [], color=c, marker=m, lw=0, markersize=5, label=f"{k} shift")
+        for k, c, m in (("strong", BLUE, "o"), ("light", ORANGE, "^"))
+    ]
+    figure.legend(handles=handles, loc="outside lower center", ncols=2)
+    return figure
+
+
+def _label_grid(axes: Sequence[Axes], x: str, y: str) -> None:
+    for i, axis in enumerate(axes):
+        if i % 3 == 0:
+            axis.set_ylabel(y, fontsize=8)
+        if i >= len(axes) - 3:
+            axis.set_xlabel(x)

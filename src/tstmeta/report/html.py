@@ -1,0 +1,135 @@
+"""Tables and examples as HTML.  Every text is escaped: texts of data sets may be hostile."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from html import escape
+from typing import NamedTuple
+
+import pandas as pd
+
+from ..data import Dataset
+from ..data.contrast import parse_span
+
+#: A mark and a word for each status, so that colour is never the only sign.
+STATUS = {
+    "match": ("=", "match"),
+    "printed-only": ("≙", "follows from printed numbers"),
+    "differs": ("≠", "differs"),
+    "misprint": ("†", "misprint"),
+    "needs": ("·", "not computed here"),
+}
+
+
+class Html(NamedTuple):
+    """A fragment of HTML that a notebook shows."""
+
+    text: str
+
+    def _repr_html_(self) -> str:
+        return self.text
+
+
+def table(
+    frame: pd.DataFrame,
+    formats: Mapping[str, Callable[[object], str]] | None = None,
+    caption: str = "",
+) -> Html:
+    """A data frame as a table that scrolls inside its own box; the index is not shown.
+
+    ``formats`` maps a column to a function that returns HTML and must escape; other columns are
+    escaped here.  Floats have three decimals, a missing value is a dash.
+    """
+    formats = formats or {}
+    head = "".join(f"<th scope='col'>{escape(str(name))}</th>" for name in frame.columns)
+    lines = []
+    for row in frame.to_dict("records"):
+        cells = []
+        for name, value in row.items():
+            text = formats[name](value) if name in formats else escape(_plain(value))
+            number = isinstance(value, int | float) and not isinstance(value, bool)
+            cells.append(f"<td{' class=num' if number else ''}>{text}</td>")
+        lines.append(f"<tr>{''.join(cells)}</tr>")
+    title = f"<caption>{escape(caption)}</caption>" if caption else ""
+    return Html(
+        "<div class='tst-table' tabindex='0'><table>"
+        f"{title}<thead><tr>{head}</tr></thead><tbody>{''.join(lines)}</tbody></table></div>"
+    )
+
+
+def _plain(value: object) -> str:
+    if value is None or (isinstance(value, float) and math.isnan(value)):
+        return "–"
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, float):
+        return signed(value, 3)
+    if isinstance(value, int):
+        return f"{value:,}"
+    return str(value)
+
+
+def signed(value: float, decimals: int = 2) -> str:
+    """A number with a true minus sign, or a dash where there is none."""
+    if value is None or math.isnan(value):
+        return "–"
+    return f"{value:.{decimals}f}".replace("-", "−")
+
+
+def status_cell(ours: float, printed: str, status: str, title: str, decimals: int) -> str:
+    """Our value beside the printed one, with the status as class, mark and words for readers."""
+    kind = status.partition(" ")[0]
+    mark, words = STATUS[kind]
+    shown = signed(ours, decimals)
+    return (
+        f"<span class='tst-cell tst-{kind}' title='{escape(title, quote=True)}'>"
+        f"<b>{shown}</b> <i>{escape(printed.replace('-', '−'))}</i> "
+        f"<abbr title='{escape(words)}'>{mark}</abbr></span>"
+    )
+
+
+def pivot(rows: pd.DataFrame, row: list[str], column: str, cell: str) -> pd.DataFrame:
+    """Long rows as a grid of ready-made HTML cells, rows and columns in order of appearance."""
+    order = list(dict.fromkeys(rows[column]))
+    grid = rows.pivot_table(index=row, columns=column, values=cell, aggfunc="first", sort=False)
+    grid = grid.reindex(columns=order).fillna("")
+    grid.columns.name = None
+    return grid.reset_index()
+
+
+def examples(dataset: Dataset, item_ids: list[str]) -> Html:
+    """Rewrites with their sources; on the contrast set the changed words are marked.
+
+    Raises:
+        PermissionError: the licence of the data set does not let us print its sentences.
+    """
+    if not dataset.card.may_show_examples:
+        raise PermissionError(f"sentences of {dataset.name!r} may not be printed")
+    items = dataset.items.set_index("item_id")
+    spans = dataset.label("span")
+    blocks = []
+    for source_id in dict.fromkeys(items.loc[item_ids, "source_id"]):
+        chosen = [one for one in item_ids if items["source_id"][one] == source_id]
+        first = items.loc[chosen[0]]
+        lines = [f"<dt>source</dt><dd>{escape(first['source'])}</dd>"]
+        for one in chosen:
+            text = mark(items["output"][one], spans.get(one, ""))
+            lines.append(f"<dt>{escape(items['system'][one])}</dt><dd>{text}</dd>")
+        head = f"<p class='tst-target'>target style: {escape(first['style'])}</p>"
+        blocks.append(f"<div class='tst-example'>{head}<dl>{''.join(lines)}</dl></div>")
+    return Html("".join(blocks))
+
+
+def mark(text: str, span: str) -> str:
+    """An output as HTML with the added words marked and the removed ones struck out."""
+    if not span:
+        return escape(text)
+    removed, added = parse_span(span)
+    gone = f"<del>{escape(removed)}</del>" if removed else ""
+    if not added:
+        return f"{escape(text)} <small>(left out: {gone})</small>"
+    before, found, after = text.partition(added)
+    if not found:
+        return f"{escape(text)} {gone}<ins>{escape(added)}</ins>"
+    return f"{escape(before)}{gone}{' ' * bool(gone)}<ins>{escape(added)}</ins>{escape(after)}"

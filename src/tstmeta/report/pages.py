@@ -1,0 +1,235 @@
+"""The pages that are written from data: cards, metrics and the ledger, as MyST Markdown.
+
+``tstmeta book pages`` calls :func:`write`; nothing in these pages is typed by hand but their prose.
+"""
+
+from __future__ import annotations
+
+from html import escape
+from pathlib import Path
+
+import pandas as pd
+
+from .. import data
+from ..data.base import Card
+from ..schema import TstmetaError
+from . import html
+from .bench import Bench
+from .ledger import PAPERS, counts, ledger
+
+_RAW = "```{{raw}} html\n{}\n```\n"
+_TITLES = {
+    "pauli2025": "A Meta-Evaluation of Style and Attribute Transfer Metrics",
+    "lai2023": "Multidimensional Evaluation for Text Style Transfer Using ChatGPT",
+    "mukherjee2025": "Evaluating Text Style Transfer Evaluation",
+    "pang2019": "Unsupervised Evaluation Metrics for Textual Transfer",
+}
+_CITATIONS = {
+    "pauli2025": "pauli2025meta",
+    "lai2023": "lai2023multidimensional",
+    "mukherjee2025": "mukherjee2025evaluating",
+    "pang2019": "pang2019unsupervised",
+}
+
+
+def write(folder: Path) -> None:
+    """Write all generated pages below ``folder``."""
+    bench = Bench()
+    pages = {"data.md": data_index(), "metrics.md": metric_index()}
+    pages |= {f"cards/{name}.md": card_page(name, bench) for name in data.names()}
+    rows = ledger(bench=bench)
+    pages["ledger.md"] = ledger_index(rows)
+    pages |= {f"ledger/{paper}.md": ledger_page(paper, rows) for paper in PAPERS}
+    for name, text in pages.items():
+        path = folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding="utf-8")
+
+
+# ----------------------------------------------------------------------------------- data cards
+
+
+def data_index() -> str:
+    """The table of data sets, with links to the cards."""
+    lines = [
+        "# The data sets\n",
+        "Every number in this book rests on somebody's judgement of rewritten sentences. This page"
+        " lists whose. A card says who rated what, on which scale, under which licence, how to get"
+        " the files, and what to watch out for. The raw files are not part of this project:"
+        " `tstmeta data fetch` gets them from where their authors published them.\n",
+        "| data set | task | what was rated | access | files here |",
+        "|---|---|---|---|---|",
+    ]
+    for name in data.names():
+        card = Card.read(name)
+        here = "yes" if data.available(name) else "no"
+        facts = [
+            str(card.facts.get(key, "")).replace("|", "/") for key in ("task", "rated", "access")
+        ]
+        lines.append(f"| [{name}](cards/{name}.md) | {' | '.join(facts)} | {here} |")
+    return "\n".join(lines) + "\n"
+
+
+def card_page(name: str, bench: Bench) -> str:
+    """One data card: facts, counts where the files are here, prose."""
+    card = Card.read(name)
+    facts = []
+    for key in ("task", "rated", "raters", "licence", "access", "url", "commit"):
+        if value := card.facts.get(key):
+            facts.append((key, str(value)))
+    for dimension, (low, high) in card.scale.items():
+        facts.append((f"scale of {dimension}", f"{low:g} to {high:g}"))
+    facts.append(("sentences may be shown", "yes" if card.may_show_examples else "no"))
+    if not card.facts.get("verified", True):
+        facts.append(("verified", "no: the loader was never run on the real files"))
+    lines = [f"# {name}: {card.title}\n"]
+    if citation := card.facts.get("citation"):
+        lines.append(f"{{cite}}`{citation}`\n")
+    lines += ["| | |", "|---|---|"]
+    lines += [f"| {key} | {_cell(value)} |" for key, value in facts]
+    lines += ["", card.body, "", "## What is loaded here\n", _counts(name, bench)]
+    return "\n".join(lines) + "\n"
+
+
+def _cell(value: str) -> str:
+    text = value.replace("|", "\\|").replace("\n", " ")
+    return f"<{text}>" if text.startswith("https://") else text
+
+
+def _counts(name: str, bench: Bench) -> str:
+    """Counts of the loaded tables, or how to get the files."""
+    if not bench.has(name):
+        return (
+            "The raw files were not on the machine that built this book. Get them with"
+            f" `tstmeta data fetch {name}`, then build again.\n"
+        )
+    try:
+        loaded = bench.dataset(name)
+    except TstmetaError as reason:
+        return f"{reason}\n"
+    rows = [
+        ("items", len(loaded.items)),
+        ("sources", loaded.items["source_id"].nunique()),
+        ("systems", loaded.items["system"].nunique()),
+        ("items with a reference", int(loaded.items["references"].str.len().gt(0).sum())),
+        ("single ratings", int((loaded.ratings["rater"] != "mean").sum())),
+        ("released means", int((loaded.ratings["rater"] == "mean").sum())),
+        ("raters or rating slots", loaded.ratings["rater"].nunique()),
+        ("preferences", len(loaded.preferences)),
+        ("released scores", len(loaded.scores)),
+    ]
+    lines = ["| | |", "|---|---:|"]
+    lines += [f"| {what} | {count:,} |" for what, count in rows if count]
+    for key in data.subsets(name):
+        lines.append(f"| `{key}` | {len(bench.dataset(key).items):,} items |")
+    return "\n".join(lines) + "\n"
+
+
+# -------------------------------------------------------------------------------------- metrics
+
+
+def metric_index() -> str:
+    """The table of metrics with their signatures."""
+    from ..metrics.catalogue import overview
+
+    frame = overview()
+    columns = ["name", "family", "dimension", "unit", "bases", "languages", "better", "signature"]
+    shown = frame[columns]
+    table = html.table(shown, dict.fromkeys(("name", "signature"), _code), "All registered metrics")
+    return "\n".join(
+        [
+            "# The metrics\n",
+            "A metric is asked by name, on the command line, in a notebook or from Python. Its"
+            " signature names all that changes a value: variant, tokenizer, smoothing, library"
+            " version. *Source* means that the output is compared with its source (S-), *reference*"
+            " with a human rewrite (R-). Sentinels are no serious metrics: a metric that does not"
+            " beat them has shown nothing.\n",
+            _RAW.format(table.text),
+        ]
+    )
+
+
+def _code(value: object) -> str:
+    return f"<code>{escape(str(value))}</code>"
+
+
+# --------------------------------------------------------------------------------------- ledger
+
+
+def ledger_index(rows: pd.DataFrame) -> str:
+    """Counts by status and what the statuses mean."""
+    table = counts(rows)
+    lines = [
+        "# The reproduction ledger\n",
+        f"The four papers print {len(rows):,} numbers in their tables. Here is every one, with the"
+        " value that the public data give, and a status. Nothing is left out.\n",
+        _RAW.format(html.table(table, caption="Cells by status").text),
+        "- **match** (=): computed from the data; equal at the decimals printed, rounded half up.",
+        "- **printed-only** (≙): recomputed from other printed numbers, such as averages, ranks and"
+        " geometric means; equal within the rounding of those numbers.",
+        "- **differs** (≠): computed from the data; not equal. The reason is given where known.",
+        "- **misprint** (†): not equal, and the evidence speaks against the printed number.",
+        "- **needs** (·): a model, a data set or a wording that is not here. The printed number"
+        " stands alone; we did not compute it.\n",
+        "The same table comes from the command line: `tstmeta reproduce --format csv`.\n",
+        "```{tableofcontents}\n```",
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def ledger_page(paper: str, rows: pd.DataFrame) -> str:
+    """All cells of one paper, table by table."""
+    own = rows[rows["paper"] == paper]
+    lines = [
+        f"# {paper}\n",
+        f"{_TITLES[paper]} {{cite}}`{_CITATIONS[paper]}`.\n",
+        _RAW.format(html.table(counts(own).iloc[:1, 1:]).text),
+    ]
+    for table, cells in own.groupby("table", sort=False):
+        title = f"Figure {table[3:]}" if table.startswith("fig") else f"Table {table}"
+        lines += [f"## {title}\n", _RAW.format(_ledger_table(cells))]
+    return "\n".join(lines) + "\n"
+
+
+def _ledger_table(cells: pd.DataFrame) -> str:
+    """One paper table's cells; runs of cells that need the same thing are folded into one row."""
+    key = cells["status"].where(cells["status"].str.startswith("needs"), cells["cell"])
+    out = []
+    for _, run in cells.groupby(key, sort=False):
+        first = run.iloc[0]
+        kind = first["status"].partition(" ")[0]
+        if kind == "needs" and len(run) > 3:
+            names = "".join(
+                f"<li><code>{escape(row['cell'])}</code> {escape(row['printed'])}</li>"
+                for row in run.to_dict("records")
+            )
+            cell = f"<details><summary>{len(run)} cells</summary><ul>{names}</ul></details>"
+            out.append(_ledger_row(cell, "", "", "", first["status"], first["reason"], ""))
+            continue
+        for row in run.to_dict("records"):
+            name = f"<code>{escape(row['cell'].split('.', 2)[2])}</code>"
+            ours = html.signed(row["ours"], 4)
+            n = str(row["n"] or "–")
+            status, reason, signature = row["status"], row["reason"], row["signature"]
+            out.append(_ledger_row(name, row["printed"], ours, n, status, reason, signature))
+    head = "".join(
+        f"<th scope='col'>{name}</th>"
+        for name in ("cell", "printed", "ours", "n", "status", "reason")
+    )
+    return (
+        "<div class='tst-table tst-ledger' tabindex='0'><table>"
+        f"<thead><tr>{head}</tr></thead><tbody>{''.join(out)}</tbody></table></div>"
+    )
+
+
+def _ledger_row(
+    cell: str, printed: str, ours: str, n: str, status: str, reason: str, signature: str
+) -> str:
+    kind = status.partition(" ")[0]
+    mark = html.STATUS[kind][0]
+    about = f" title='{escape(signature, quote=True)}'" if signature else ""
+    return (
+        f"<tr><td>{cell}</td><td class=num>{escape(printed)}</td>"
+        f"<td class=num{about}>{ours}</td><td class=num>{n}</td>"
+        f"<td class='tst-{kind}'>{mark} {escape(status)}</td><td>{escape(reason)}</td></tr>"
+    )
