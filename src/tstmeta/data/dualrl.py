@@ -1,10 +1,10 @@
 """Yelp outputs of eleven systems and four human rewrites, gathered by Luo et al. (2019), unrated.
 
 1,000 sources; every item has four references, tokenised and lower-cased.  ``li2018`` has seven of
-these systems' outputs beside the first reference untokenised and with capitals.  Table 6 of pang2019
-mixes the two preparations: the corpus BLEU of its Template and Delete/Retrieve rows is that of
-``li2018@yelp``, the one of its untransferred row that of ``dualrl@untransferred`` (reference 0
-alone, as in ``dualrl@reference0``).
+these systems' outputs beside the first reference untokenised and with capitals.  Table 6 of
+pang2019 mixes the two preparations: the corpus BLEU of its Template and Delete/Retrieve rows is
+that of ``li2018@yelp``, the one of its untransferred row that of ``dualrl@untransferred``
+(reference 0 alone, as in ``dualrl@reference0``).
 
 The system DualRL read its sources with rare words as ``<unk>`` (13 of them); its items carry the
 sources of the other systems, whose words they otherwise share.

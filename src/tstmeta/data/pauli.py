@@ -32,6 +32,8 @@ NAME = "pauli"
 #: Tasks in the order of the files 1 to 6; the first two were written by hand, the rest generated.
 TASKS = ("sentiment", "detoxify", "catchy", "polite", "persuasive", "formal")
 MANUAL = TASKS[:2]
+#: Rewrites of each task.
+ROWS = dict(zip(TASKS, (50, 50, 100, 100, 100, 100), strict=True))
 INTENTIONS = ("style", "substitution", "insertion", "deletion")
 SLOTS = (1, 2, 3)
 #: Letter of the answer columns -> dimension.
@@ -93,6 +95,8 @@ def load(root: Path) -> Dataset:
 def _read(path: Path, task: str) -> pd.DataFrame:
     """One task's file, checked; the answers become numbers."""
     raw = read_csv(path, _COLUMNS)
+    if len(raw) != ROWS[task]:
+        check([fault(path, f"{len(raw)} rows where {ROWS[task]} are needed")])
     raw["task"] = task
     # In the manual files the source's corpus is called `source`, in the others `source_from`.
     raw["corpus"] = raw["source"] if "source" in raw else raw.get("source_from", "")

@@ -1,0 +1,237 @@
+"""The constructed test set: its form on made-up files, its numbers on the real ones."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Callable
+from functools import lru_cache
+from pathlib import Path
+
+import krippendorff
+import numpy as np
+import pandas as pd
+import pytest
+
+from tests.data.raw import break_encoding, change, complaint, drop_last_line, words
+from tests.helpers import needs
+from tstmeta import data
+from tstmeta.data import Dataset, pauli
+from tstmeta.data.paths import raw
+
+PEOPLE = ["made-up-person-a", "made-up-person-b", "made-up-person-c", "made-up-person-d"]
+MEANS = {"annoA_mean": "4.0", "annoB_mean": "2.6666666666666665"}
+
+
+def row(task: str, intention: str, people: list[str]) -> dict[str, str]:
+    """One raw row; the manual tasks have references, the others intermediate steps."""
+    manual = task in pauli.MANUAL
+    return {
+        "sample_id": "7.0" if task == "detoxify" else "7",
+        "input": f"We met at noon, all of us ({task}).",
+        "output": f'They said: "{intention}",\nand left.',
+        "intention": intention,
+        **({"source": "news"} if manual else {"source_from": "ads"}),
+        "style_to": "positive" if task == "sentiment" else task,
+        **({"reference": "We gladly met."} if manual else {"step": "A step."}),
+        **{f"AnswerA_{slot}": value for slot, value in zip((1, 2, 3), "543", strict=True)},
+        **{f"AnswerB_{slot}": value for slot, value in zip((1, 2, 3), "521", strict=True)},
+        **{f"prolificID_{slot}": name for slot, name in zip((1, 2, 3), people, strict=True)},
+        **MEANS,
+    }
+
+
+@pytest.fixture
+def root(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Two rewrites a task; the slots' people change from file to file."""
+    monkeypatch.setattr(pauli, "ROWS", dict.fromkeys(pauli.TASKS, 2))
+    (tmp_path / "data").mkdir()
+    for number, task in enumerate(pauli.TASKS, 1):
+        people = PEOPLE[:3] if number % 2 else [PEOPLE[3], PEOPLE[0], PEOPLE[2]]
+        rows = [row(task, intention, people) for intention in ("style", "insertion")]
+        path = tmp_path / "data" / f"syntest_anno{number}.csv"
+        with path.open("w", encoding="utf-8", newline="") as file:
+            writer = csv.DictWriter(file, list(rows[0]), lineterminator="\n")
+            writer.writeheader()
+            writer.writerows(rows)
+    return tmp_path
+
+
+def test_an_item_is_named_by_task_sample_and_intention(root: Path) -> None:
+    items = pauli.load(root).items.set_index("item_id")
+    assert len(items) == 12
+    assert items.loc["detoxify-7-style", "source_id"] == "detoxify-7"
+    assert items.loc["detoxify-7-insertion", "system"] == "insertion"
+    assert items.loc["sentiment-7-style", "style"] == "positive"
+    assert items.loc["sentiment-7-style", "references"] == ["We gladly met."]
+    assert items.loc["formal-7-style", "references"] == []
+    assert items.loc["formal-7-insertion", "output"] == 'They said: "insertion",\nand left.'
+    assert not items["is_reference"].any()
+
+
+def test_answer_a_is_style_and_answer_b_is_content(root: Path) -> None:
+    ratings = pauli.load(root).ratings
+    first = ratings[ratings["item_id"] == "sentiment-7-style"]
+    assert list(first[["dimension", "rater", "value"]].itertuples(index=False, name=None)) == [
+        ("style", "r1", 5.0),
+        ("style", "r2", 4.0),
+        ("style", "r3", 3.0),
+        ("content", "r1", 5.0),
+        ("content", "r2", 2.0),
+        ("content", "r3", 1.0),
+    ]
+
+
+def test_a_person_has_one_name_in_all_files(root: Path) -> None:
+    loaded = pauli.load(root)
+    second = loaded.raters("style").loc["detoxify-7-style"]
+    assert second.drop("r2").to_dict() == {"r1": 4.0, "r3": 3.0, "r4": 5.0}
+    assert set(loaded.ratings["rater"]) == {"r1", "r2", "r3", "r4"}
+    assert not words(loaded) & set(PEOPLE)
+
+
+def test_labels_follow_from_the_intention(root: Path) -> None:
+    loaded = pauli.load(root)
+    kept, wrong = "sentiment-7-style", "catchy-7-insertion"
+    expected = {
+        "task": ("sentiment", "catchy"),
+        "corpus": ("news", "ads"),
+        "intention": ("style", "insertion"),
+        "shift": ("strong", "light"),
+        "error": ("none", "insertion"),
+        "construction": ("manual", "synthetic"),
+        "step": ("", "A step."),
+    }
+    found = {name: tuple(loaded.label(name)[[kept, wrong]]) for name in expected}
+    assert found == expected
+
+
+def test_each_task_is_a_subset(root: Path) -> None:
+    loaded = pauli.load(root)
+    assert list(pauli.SUBSETS) == list(pauli.TASKS)
+    for task, subset in pauli.SUBSETS.items():
+        part = subset(loaded)
+        assert part.name == f"pauli@{task}"
+        assert set(part.label("task")) == {task}
+        assert len(part.items) == 2
+        assert len(part.ratings) == 12
+
+
+BROKEN: list[tuple[str, Callable[[Path], object], list[str]]] = [
+    ("a missing file", Path.unlink, ["the file is missing"]),
+    ("an empty file", lambda path: path.write_text(""), ["the file is empty"]),
+    ("broken UTF-8", break_encoding, ["row 1", "not UTF-8"]),
+    ("a file cut inside a cell", drop_last_line, ["row 2", "unexpected end of data"]),
+    (
+        "a missing column",
+        lambda path: change(path, "AnswerB_2", "AnswerB_two"),
+        ["column AnswerB_2", "missing column"],
+    ),
+    (
+        "a rating that is no number",
+        lambda p: change(p, ",5,4,3,", ",5,x,3,"),
+        ["row 1", "AnswerA_2"],
+    ),
+    ("a rating off the scale", lambda p: change(p, ",5,4,3,", ",6,4,2,"), ["row 1", "from 1 to 5"]),
+    ("a blank rating", lambda p: change(p, ",5,4,3,", ",,4,3,"), ["row 1", "AnswerA_1"]),
+    ("an infinite rating", lambda p: change(p, ",5,2,1,", ",inf,2,1,"), ["row 1", "AnswerB_1"]),
+    ("swapped answers", lambda p: change(p, ",5,4,3,5,2,1,", ",5,2,1,5,4,3,"), ["annoA_mean"]),
+    ("an unknown intention", lambda p: change(p, ",insertion,", ",typo,"), ["row 2", "'typo'"]),
+    ("an id twice", lambda p: change(p, ",insertion,", ",style,"), ["row 2", "already in row 1"]),
+    ("one person in two slots", lambda p: change(p, PEOPLE[1], PEOPLE[0]), ["row 1", "different"]),
+    ("a nameless rater", lambda p: change(p, PEOPLE[1], ""), ["row 1", "prolificID"]),
+]
+
+
+@pytest.mark.parametrize(
+    ("harm", "expected"), [case[1:] for case in BROKEN], ids=[c[0] for c in BROKEN]
+)
+def test_a_broken_file_is_reported_with_row_and_remedy(
+    root: Path, harm: Callable[[Path], object], expected: list[str]
+) -> None:
+    harm(root / "data" / "syntest_anno1.csv")
+    message = complaint(pauli.load, root)
+    assert all(part in message for part in ["syntest_anno1.csv", *expected]), message
+    assert not any(person in message for person in PEOPLE)
+
+
+def test_a_file_without_its_last_rows_is_reported(
+    root: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(pauli.ROWS, "formal", 3)
+    assert "2 rows where 3 are needed" in complaint(pauli.load, root)
+
+
+# ------------------------------------------------------------------------------------ real files
+
+
+@lru_cache
+def real() -> Dataset:
+    return data.load("pauli")
+
+
+@needs("pauli")
+def test_the_real_set_has_500_rewrites_by_intention_and_task() -> None:
+    items = real().items
+    assert items["system"].value_counts().to_dict() == {
+        "style": 250,
+        "substitution": 145,
+        "insertion": 52,
+        "deletion": 53,
+    }
+    assert {name: len(data.load(f"pauli@{name}").items) for name in pauli.TASKS} == pauli.ROWS
+    assert items["source_id"].value_counts().eq(2).all()
+    assert (items.groupby("source_id")["system"].agg(lambda s: (s == "style").sum()) == 1).all()
+    assert items["references"].map(len).value_counts().to_dict() == {0: 400, 1: 100}
+
+
+@needs("pauli")
+def test_the_real_raters_are_five_three_to_a_task() -> None:
+    loaded = real()
+    assert len(loaded.ratings) == 3000
+    assert sorted(set(loaded.ratings["rater"])) == ["r1", "r2", "r3", "r4", "r5"]
+    for task in pauli.TASKS:
+        assert data.load(f"pauli@{task}").ratings["rater"].nunique() == 3
+
+
+@needs("pauli")
+@pytest.mark.parametrize(
+    ("subset", "alpha", "share"),
+    [
+        # Krippendorff's alpha of content, ordinal, and per cent of items with mean style >= 3:
+        # pauli2025, Table 2.
+        ("", 0.768, None),
+        ("sentiment", 0.676, 88),
+        ("detoxify", 0.758, 96),
+        ("catchy", 0.806, 90),
+        ("polite", 0.645, 100),
+        ("persuasive", 0.799, 88),
+        ("formal", 0.817, 99),
+    ],
+)
+def test_agreement_and_strong_styles_are_those_of_the_paper(
+    subset: str, alpha: float, share: int | None
+) -> None:
+    loaded = data.load(f"pauli@{subset}") if subset else real()
+    matrix = loaded.raters("content").to_numpy().T
+    found = krippendorff.alpha(matrix, level_of_measurement="ordinal")
+    assert round(found, 3) == alpha
+    if share is not None:
+        assert round(100 * (loaded.means["style"] >= 3).mean()) == share
+
+
+@needs("pauli")
+def test_style_and_content_means_correlate_as_measured() -> None:
+    means = real().means
+    assert round(means["style"].corr(means["content"]), 3) == 0.545
+    assert round(means["style"].mean(), 3) == 4.267
+
+
+@needs("pauli")
+def test_no_real_rater_id_is_in_any_table() -> None:
+    folder = raw("pauli") / "data"
+    ids: set[str] = set()
+    for path in folder.glob("*.csv"):
+        frame = pd.read_csv(path, dtype=str)
+        ids |= set(np.ravel(frame.filter(like="prolificID").to_numpy()))
+    assert len(ids) == 5
+    assert not ids & words(real())
