@@ -8,6 +8,7 @@ stderr.  Exit codes: 0 done, 1 a check found faults, 2 a mistake in what was ask
 from __future__ import annotations
 
 import sys
+import warnings
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
@@ -15,6 +16,7 @@ from typing import Annotated
 import typer
 
 from .cli_book import book_app, run
+from .cli_data import FormatOption, data_app
 from .console import FileFormat, Format, note, show_table
 
 app = typer.Typer(
@@ -25,22 +27,9 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     add_completion=False,
 )
-data_app = typer.Typer(
-    help="Data sets with human judgement.", no_args_is_help=True, rich_markup_mode=None
-)
 app.add_typer(data_app, name="data")
 app.add_typer(book_app, name="book")
 app.command("run", context_settings={"allow_extra_args": True, "ignore_unknown_options": True})(run)
-
-
-class Table(StrEnum):
-    """The tables of a data set."""
-
-    items = "items"
-    ratings = "ratings"
-    labels = "labels"
-    preferences = "preferences"
-    scores = "scores"
 
 
 class Statistic(StrEnum):
@@ -60,20 +49,9 @@ class Level(StrEnum):
     system = "system"
 
 
-FormatOption = Annotated[
-    Format, typer.Option("--format", "-f", help="How to print; csv and json print nothing else.")
-]
-Names = Annotated[list[str] | None, typer.Argument(metavar="[NAME]...", show_default=False)]
-Name = Annotated[
-    str,
-    typer.Argument(
-        metavar="NAME", help="A data set, a subset such as lai@pauli2025, or a file of yours."
-    ),
-]
-
-
 def main() -> None:
     """Run the command line; a mistake of the user becomes a message and exit code 2."""
+    warnings.showwarning = lambda message, *_: note(f"warning: {message}")
     try:
         app()
     except KeyboardInterrupt:
@@ -97,119 +75,6 @@ def root(
 
         print(__version__)
         raise typer.Exit
-
-
-# ---------------------------------------------------------------------------------------- data
-
-
-@data_app.command("list")
-def data_list(format: FormatOption = Format.table) -> None:
-    """List the data sets and whether they are here.
-
-    \b
-    Examples:
-      tstmeta data list
-      tstmeta data list --format csv > datasets.csv
-    """
-    from .data.catalogue import overview
-
-    show_table(overview(), format)
-
-
-@data_app.command("show")
-def data_show(name: Name, format: FormatOption = Format.table) -> None:
-    """Show a data set: its card, its counts, its ratings.
-
-    \b
-    Examples:
-      tstmeta data show pauli
-      tstmeta data show lai@pauli2025 --format json
-      tstmeta data show mine.csv
-    """
-    from .data.catalogue import describe
-
-    about = describe(name)
-    for line in about.notes:
-        note(line)
-    if format is not Format.table:
-        show_table(about.facts, format)
-        return
-    show_table(about.facts, title=about.title)
-    if about.body:
-        print(f"\n{about.body}")
-
-
-@data_app.command("fetch")
-def data_fetch(
-    names: Names = None,
-    everything: Annotated[bool, typer.Option("--all", help="All public data sets.")] = False,
-    dest: Annotated[
-        Path | None,
-        typer.Option(help="Folder to put them in [default: where they are looked up]."),
-    ] = None,
-) -> None:
-    """Download raw files from their pinned addresses.
-
-    Partial files are resumed, every file is checked against its hash, and what is here already is
-    left alone: repeat the command after an interruption.
-
-    \b
-    Examples:
-      tstmeta data fetch pauli lai
-      tstmeta data fetch --all
-    """
-    from .data import fetch
-
-    fetch.fetch(fetch.chosen(names or [], everything), dest)
-
-
-@data_app.command("check")
-def data_check(names: Names = None, format: FormatOption = Format.table) -> None:
-    """Check raw files against the manifest: there, right size, right hash.
-
-    Without names, all data sets that are here.  Exit code 1 when a file is missing or wrong.
-
-    \b
-    Examples:
-      tstmeta data check
-      tstmeta data check pauli --format csv
-    """
-    from .data import fetch
-
-    checked = fetch.check(names or None)
-    show_table(checked, format)
-    bad = ~checked["state"].isin(fetch.GOOD)
-    note(f"{len(checked)} files, {int(bad.sum())} missing or wrong")
-    if bad.any():
-        raise typer.Exit(1)
-
-
-@data_app.command("export")
-def data_export(
-    name: Name,
-    table: Annotated[Table, typer.Option("--table", "-t", help="Which table.")] = Table.items,
-    out: Annotated[
-        Path | None, typer.Option("--out", "-o", help="File to write [default: stdout].")
-    ] = None,
-    format: Annotated[
-        FileFormat | None,
-        typer.Option("--format", "-f", help="File format [default: as --out is named, else csv]."),
-    ] = None,
-) -> None:
-    """Write one of the five tables of a data set.
-
-    \b
-    Examples:
-      tstmeta data export pauli --table ratings > ratings.csv
-      tstmeta data export lai@pauli2025 --out items.parquet
-    """
-    from .console import write_table
-    from .data import load
-
-    frame = getattr(load(name), table)
-    write_table(frame, out, format)
-    if out is not None:
-        note(f"wrote {len(frame)} rows to {out}")
 
 
 # ------------------------------------------------------------------- metrics, scores, agreement
