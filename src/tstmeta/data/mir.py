@@ -10,6 +10,7 @@ output of an earlier system's item; each has its own rating.
 from __future__ import annotations
 
 import zipfile
+import zlib
 from pathlib import Path
 
 import numpy as np
@@ -43,6 +44,11 @@ SYSTEMS = {
 #: Systems without naturalness ratings.
 NOT_NATURAL = ("DAR_gamma_0_1", "DAR_gamma_1", "DAR_gamma_500")
 DIRECTIONS = ("neg2pos", "pos2neg")
+#: What numpy raises for a file that is damaged, of another kind or made of Python objects.
+_UNREADABLE = (
+    *(OSError, ValueError, KeyError, IndexError, EOFError),
+    *(zipfile.BadZipFile, zlib.error),
+)
 
 
 def load(root: Path) -> Dataset:
@@ -132,13 +138,15 @@ def _means(path: Path) -> np.ndarray:
     """
     present(path.parent, [path.name])
     try:
-        if path.suffix == ".npz":
-            with np.load(path, allow_pickle=False) as archive:
-                values = archive["absolute"]
-        else:
-            values = np.load(path, allow_pickle=False)
-    except (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile) as error:
+        # We open the file, because numpy leaves an archive that it cannot read open.
+        with path.open("rb") as file:
+            values = np.load(file, allow_pickle=False)
+            if path.suffix == ".npz":
+                values = values["absolute"]
+    except _UNREADABLE as error:
         raise DataError([fault(path, f"not a readable array of ratings ({error})")]) from error
+    if not isinstance(values, np.ndarray):
+        raise DataError([fault(path, "an archive where one array is needed")])
     if values.shape != (2 * HALF,):
         raise DataError([fault(path, f"shape {values.shape} where ({2 * HALF},) is needed")])
     return numbers(values.tolist(), path, "", 1, 5)

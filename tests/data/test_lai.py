@@ -1,0 +1,323 @@
+"""Formality transfer: the form on made-up files, the numbers on the real ones."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator
+from functools import lru_cache
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from tests.data.raw import break_encoding, change, complaint, drop_last_line, write
+from tests.helpers import needs
+from tstmeta import data
+from tstmeta.data import Dataset, lai
+from tstmeta.data.files import read_json_lines, read_tabs
+from tstmeta.data.paths import raw
+
+METRICS = {
+    "content.src": {"bleu": 0.5, "wmd": 1.25, "chatgpt": 80.0, "chatgpt_multi": 70.0},
+    "content.ref": {"bleu": 0.25, "chatgpt": 60.0},
+    "style": {"c-pt16": 0.9, "chatgpt": 50.0, "chatgpt_multi": 40.0},
+    "fluency": {"gpt2_ppl": 12.5, "chatgpt": 30.0, "chatgpt_multi": 20.0},
+}
+#: Human ratings by file, slot 1 and 2; the content ones are in two files.
+HUMAN = {"content": (60.0, 70.5), "style": (40.0, 1.0), "fluency": (100.0, 99.9)}
+
+
+def output(number: int, system: str) -> str:
+    return f"{system} says {number}."
+
+
+def json_line(name: str, number: int) -> str:
+    human = HUMAN[name.partition(".")[0]]
+    systems = {
+        system: {
+            "out": output(number, system),
+            "human_1": human[0],
+            "human_2": human[1],
+            **{key: value + number for key, value in METRICS[name].items()},
+        }
+        for system in lai.SYSTEMS
+    }
+    return json.dumps({"src": f"source {number}", "ref": output(number, "ref"), "sys": systems})
+
+
+@pytest.fixture
+def root(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Four sources, two a direction."""
+    monkeypatch.setattr(lai, "SOURCES", 4)
+    monkeypatch.setattr(lai, "INFORMAL", 2)
+    for name in METRICS:
+        write(tmp_path / "chatgpt" / f"{name}.json", [json_line(name, n) for n in range(4)])
+    folder = tmp_path / "data" / "outputs"
+    for system in lai.SYSTEMS:
+        rows = [
+            [
+                *(str(1 + n % 2), f"source {n}", output(n, system), output(n, "ref")),
+                *(str(HUMAN[d][slot]) for slot in (0, 1) for d in HUMAN),
+            ]
+            for n in range(4)
+        ]
+        write(folder / f"{system.upper()}.human.txt", ["\t".join(row) for row in rows])
+        more = [[*row, *["0.1"] * 6, f"0.{n}", *["9"] * 10] for n, row in enumerate(rows)]
+        write(folder / f"{system.upper()}.content.src.txt", ["\t".join(row) for row in more])
+    write(folder / "INPUT.ppl-1.txt", [f"source {n}\t{n}.5" for n in range(4)])
+    for k in (1, 2, 3):
+        write(
+            tmp_path / "data" / "xformal" / f"fr.80.ref{k}", [f"ref {k} of {n}" for n in range(4)]
+        )
+    return tmp_path
+
+
+def test_items_go_source_by_source_and_know_their_direction(root: Path) -> None:
+    items = lai.load(root).items
+    assert len(items) == 36
+    assert items["item_id"].tolist()[:2] == ["I2F-00-bart", "I2F-00-high"]
+    columns = ["source_id", "system", "style", "direction", "source", "output", "references"]
+    assert items.set_index("item_id").loc["F2I-03-niu", columns].tolist() == [
+        *("F2I-03", "niu", "informal", "F2I", "source 3", "niu says 3.", ["ref says 3."])
+    ]
+    assert items.loc[items["is_reference"], "system"].unique().tolist() == ["ref"]
+
+
+def test_the_two_slots_are_the_raters(root: Path) -> None:
+    loaded = lai.load(root)
+    assert len(loaded.ratings) == 36 * 6
+    for dimension, values in HUMAN.items():
+        assert loaded.raters(dimension).drop_duplicates().to_numpy().tolist() == [list(values)]
+    assert loaded.label("survey")[["I2F-00-bart", "F2I-03-zhou"]].tolist() == ["1", "2"]
+
+
+def test_released_scores_keep_their_values_and_name_basis_and_dimension(root: Path) -> None:
+    scores = lai.load(root).scores
+    item = scores[scores["item_id"] == "I2F-01-yi"]
+    found = dict(item[["signature", "value"]].itertuples(index=False, name=None))
+
+    def name(metric: str, basis: str, dimension: str, more: str = "") -> str:
+        return f"released:{metric}|basis:{basis}|dimension:{dimension}|from:lai2023{more}"
+
+    assert found == {
+        name("bleu", "source", "content"): 1.5,
+        name("wmd", "source", "content"): 2.25,
+        name("chatgpt", "source", "content"): 81.0,
+        name("chatgpt-multi", "source", "content"): 71.0,
+        name("bleu", "reference", "content"): 1.25,
+        name("chatgpt", "reference", "content"): 61.0,
+        name("c-pt16", "none", "style"): 1.9,
+        name("chatgpt", "none", "style"): 51.0,
+        name("chatgpt-multi", "none", "style"): 41.0,
+        name("gpt2_ppl", "none", "fluency"): 13.5,
+        name("chatgpt", "none", "fluency"): 31.0,
+        name("chatgpt-multi", "none", "fluency"): 21.0,
+        name("comet-20-both", "source", "content", "|file:txt"): 0.1,
+        name("source-gpt2_ppl", "none", "fluency", "|file:txt"): 1.5,
+    }
+    assert len(scores) == 36 * 14
+    assert scores["metric"].str.startswith("released:").all()
+
+
+def test_subsets_take_their_systems_out(root: Path) -> None:
+    loaded = lai.load(root)
+    expected = {
+        "pauli2025": 32,
+        "pauli2025-systems": 28,
+        "pauli2025-references": 4,
+        "lai2023": 36,
+        "lai2023-systems": 32,
+        "references4": 36,
+    }
+    parts = {name: subset(loaded) for name, subset in lai.SUBSETS.items()}
+    assert {name: len(part.items) for name, part in parts.items()} == expected
+    assert all(part.name == f"lai@{name}" for name, part in parts.items())
+    assert "yi" not in set(parts["pauli2025"].items["system"])
+    assert set(parts["pauli2025-references"].items["system"]) == {"ref"}
+    assert len(parts["pauli2025"].scores) == 32 * 14
+
+
+def test_the_four_references_stand_in_upstream_order(root: Path) -> None:
+    four = lai.SUBSETS["references4"](lai.load(root)).items.set_index("item_id")
+    expected = ["ref says 2.", "ref 1 of 2", "ref 2 of 2", "ref 3 of 2"]
+    assert four.loc["F2I-02-luo", "references"] == expected
+
+
+BROKEN: list[tuple[str, str, Callable[[Path], object], list[str]]] = [
+    ("a missing JSON file", "chatgpt/style.json", Path.unlink, ["the file is missing"]),
+    ("a missing text file", "data/outputs/YI.human.txt", Path.unlink, ["the file is missing"]),
+    ("a missing reference", "data/xformal/fr.80.ref3", Path.unlink, ["the file is missing"]),
+    ("a JSON line too few", "chatgpt/style.json", drop_last_line, ["3 lines where 4"]),
+    ("a reference too few", "data/xformal/fr.80.ref1", drop_last_line, ["3 lines where 4"]),
+    ("broken UTF-8", "data/xformal/fr.80.ref2", break_encoding, ["row 1", "not UTF-8"]),
+    (
+        "no JSON",
+        "chatgpt/fluency.json",
+        lambda p: change(p, '{"src"', '"src"'),
+        ["row 1", "not JSON"],
+    ),
+    ("no source", "chatgpt/fluency.json", lambda p: change(p, '"src"', '"scr"'), ["row 1", "src"]),
+    (
+        "a system renamed",
+        "chatgpt/style.json",
+        lambda p: change(p, '"luo"', '"lou"'),
+        ["row 1", "column luo.out", "missing key"],
+    ),
+    (
+        "systems that are no objects",
+        "chatgpt/style.json",
+        lambda p: write(p, ['{"src": "", "ref": "", "sys": [1]}'] * 4),
+        ["row 1", "column bart.out", "missing key"],
+    ),
+    (
+        "a rating off the scale",
+        "chatgpt/fluency.json",
+        lambda p: change(p, '"human_1": 100.0', '"human_1": 101'),
+        ["row 1", "bart.human_1", "from 1 to 100"],
+    ),
+    (
+        "a score that is no number",
+        "chatgpt/style.json",
+        lambda p: change(p, '"c-pt16": 1.9', '"c-pt16": "high"'),
+        ["row 2", "bart.c-pt16", "'high'"],
+    ),
+    (
+        "another source in one file",
+        "chatgpt/style.json",
+        lambda p: change(p, "source 2", "sauce 2"),
+        ["row 3", "column src", "content.src.json"],
+    ),
+    (
+        "another output in a text file",
+        "data/outputs/BART.human.txt",
+        lambda p: change(p, "bart says 1", "bart said 1"),
+        ["row 2", "column output", "the JSON files"],
+    ),
+    (
+        "another rating in a text file",
+        "data/outputs/REF.human.txt",
+        lambda p: change(p, "70.5", "70.6"),
+        ["row 1", "column content-2"],
+    ),
+    (
+        "a text line cut",
+        "data/outputs/REF.content.src.txt",
+        lambda p: change(p, "\t9\n", "\n"),
+        ["row 1", "26 fields where 27"],
+    ),
+    (
+        "a perplexity that is no number",
+        "data/outputs/INPUT.ppl-1.txt",
+        lambda p: change(p, "3.5", "high"),
+        ["row 4", "column ppl"],
+    ),
+]
+
+
+@pytest.mark.parametrize(
+    ("name", "harm", "expected"), [case[1:] for case in BROKEN], ids=[case[0] for case in BROKEN]
+)
+def test_a_broken_file_is_reported_with_row_and_remedy(
+    root: Path, name: str, harm: Callable[[Path], object], expected: list[str]
+) -> None:
+    harm(root / name)
+    message = complaint(lai.load, root)
+    assert all(part in message for part in [name, *expected]), message
+
+
+# ------------------------------------------------------------------------------------ real files
+
+
+@lru_cache
+def real() -> Dataset:
+    return data.load("lai")
+
+
+@needs("lai")
+def test_the_real_set_has_720_items_of_nine_systems() -> None:
+    items = real().items
+    assert len(items) == 720
+    assert items["system"].value_counts().to_dict() == dict.fromkeys(lai.SYSTEMS, 80)
+    assert items["direction"].value_counts().to_dict() == {"I2F": 360, "F2I": 360}
+    assert (items["output"] == items["source"]).sum() == 33
+    references = items[items["is_reference"]]
+    assert all(row.references == [row.output] for row in references.itertuples())
+    surveys = real().label("survey").value_counts().to_dict()
+    assert surveys == dict.fromkeys(["1", "2", "4", "5"], 180)
+
+
+@needs("lai")
+def test_every_real_item_has_six_ratings_from_1_to_100() -> None:
+    ratings = real().ratings
+    assert ratings.groupby(["dimension", "rater"], observed=True).size().eq(720).all()
+    assert len(ratings) == 720 * 6
+    assert ratings["value"].between(1, 100).all()
+
+
+@needs("lai")
+@pytest.mark.parametrize(
+    ("subset", "items", "expected"),
+    [
+        # Pearson of style-content, style-fluency, fluency-content: pauli2025, Table 1 (first row)
+        ("pauli2025", 640, [0.387, 0.692, 0.705]),
+        ("lai2023-systems", 640, [0.425, 0.687, 0.741]),
+        ("lai2023", 720, [0.399, 0.684, 0.717]),
+    ],
+)
+def test_the_dimensions_of_each_subset_correlate_as_measured(
+    subset: str, items: int, expected: list[float]
+) -> None:
+    part = data.load(f"lai@{subset}")
+    means = part.means
+    assert len(means) == items
+    pairs = [("style", "content"), ("style", "fluency"), ("fluency", "content")]
+    assert [round(means[a].corr(means[b]), 3) for a, b in pairs] == expected
+
+
+@needs("lai")
+def test_the_subsets_of_pauli2025_have_560_and_80_items() -> None:
+    assert len(data.load("lai@pauli2025-systems").items) == 560
+    assert len(data.load("lai@pauli2025-references").items) == 80
+    four = data.load("lai@references4").items["references"]
+    assert four.map(len).eq(4).all()
+
+
+def released_twice() -> Iterator[tuple[str, str, str, int, bool]]:
+    """Text file, JSON file, JSON key, text column and whether one is 1 minus the other for F2I."""
+    # The eleven columns start with COMET with source and reference, then with one of them.
+    keys = ["bleurt", "bertscore", "meteor", "chrf", "wmd", "bleu", "rouge-1", "rouge-2", "rouge-l"]
+    for basis in ("src", "ref"):
+        for column, key in enumerate(["comet-20", *keys], 17):
+            yield f"content.{basis}", f"content.{basis}", key, column, False
+    yield "content.ref", "content.ref", "comet-20-both", 16, False
+    yield "cls.pt16", "style", "c-pt16", 16, True
+    yield "cls.xformal", "style", "c-gyafc", 16, True
+    yield "reg.pt16", "style", "r-pt16", 16, False
+    yield "ppl", "fluency", "gpt2_ppl", 16, False
+
+
+@needs("lai")
+@pytest.mark.parametrize(("text_file", "json_file", "key", "column", "reflected"), released_twice())
+def test_text_and_json_files_release_the_same_scores(
+    text_file: str, json_file: str, key: str, column: int, reflected: bool
+) -> None:
+    folder = raw("lai")
+    lines = read_json_lines(folder / "chatgpt" / f"{json_file}.json")
+    fields = [str(n) for n in range(27 if text_file.startswith("content") else 17)]
+    for system in lai.SYSTEMS:
+        path = folder / "data" / "outputs" / f"{system.upper()}.{text_file}.txt"
+        text = read_tabs(path, fields)[str(column)].astype(float).to_numpy()
+        if reflected:  # P(formal) in the text files, P(target style) in the JSON
+            text = np.where(np.arange(80) < 40, text, 1 - text)
+        value = np.array([line["sys"][system][key] for line in lines])
+        assert np.abs(text - value).max() < 0.00051
+
+
+@needs("lai")
+def test_the_real_released_scores_are_complete() -> None:
+    scores = real().scores
+    assert scores["status"].eq("ok").all()
+    assert scores.groupby("signature", observed=True).size().eq(720).all()
+    assert scores["signature"].nunique() == 37
+    both = scores[scores["metric"] == "released:comet-20-both"]
+    assert set(both["basis"]) == {"source", "reference"}
