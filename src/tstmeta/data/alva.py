@@ -6,8 +6,8 @@
 * ``preferences``: 2,154 comparisons of human simplifications, which are items without ratings.
 
 They share the 359 test sentences of ASSET and its ten references, but neither raters nor scales:
-work with one at a time (``alva@asset`` …; the label ``collection`` tells them apart).  How each file
-is read stands in :mod:`.alva_parts`.
+work with one at a time (``alva@asset`` …; the label ``collection`` tells them apart).  How each
+file is read stands in :mod:`.alva_parts`.
 """
 
 from __future__ import annotations

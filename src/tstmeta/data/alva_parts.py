@@ -19,6 +19,7 @@ import pandas as pd
 from .. import schema
 from .files import (
     check,
+    consistent,
     fault,
     items_table,
     numbers,
@@ -153,11 +154,9 @@ def asset(root: Path, sentences: Sentences) -> Part:
     table = read_csv(path, columns)
     sentences.locate(table, path, number, "original", first=0)
     one_of(table["aspect"], ASPECTS, path, "aspect")
-    unique(zip(table[number], table["aspect"], table["worker_id"], strict=True), path, "worker_id")
+    _one_rating(table, [number, "aspect", "worker_id"], path)
+    consistent(table, [number], ["original", "simplification"], path)
     first = table.drop_duplicates(number).set_index(number)
-    for column in ("original", "simplification"):
-        kept = first[column].reindex(table[number])
-        same(list(table[column]), list(kept), path, column, "the sentence's first row")
     outputs = dict(zip(first.index.astype(int), first["simplification"], strict=True))
     candidates = _systems(root, outputs, len(sentences.originals))
     items = _items(
@@ -177,6 +176,11 @@ def asset(root: Path, sentences: Sentences) -> Part:
     )
     several = ["|".join(names) if len(names) > 1 else "" for names in candidates]
     return _part(items, ratings=ratings, candidates=pd.DataFrame({"candidates": several}))
+
+
+def _one_rating(table: pd.DataFrame, key: list[str], path: Path) -> None:
+    """Nobody rates the same thing twice; the key, which ends with a worker, is not quoted."""
+    unique(table[key].itertuples(index=False, name=None), path, key[-1], private=True)
 
 
 def _systems(root: Path, outputs: Mapping[int, str], count: int) -> list[list[str]]:
@@ -218,7 +222,7 @@ def _singles(root: Path, name: str, spec: Study, means: dict[str, float]) -> pd.
     path, column = root / _META / "ratings_per_annotator" / spec.ratings, spec.single
     table = read_csv(path, ("sent_id", "sys_name", "rater_id", column.name))
     ids = _known(table, path, name, means)
-    unique(zip(ids, table["rater_id"], strict=True), path, "rater_id")
+    _one_rating(table, ["sent_id", "sys_name", "rater_id"], path)
     values = numbers(table[column.name], path, column.name, column.low, column.high)
     raters = [f"{name} {rater}" for rater in table["rater_id"]]
     ratings = _ratings(ids, column.dimension, raters, values)

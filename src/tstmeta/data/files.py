@@ -268,8 +268,11 @@ def one_of(values: Iterable[str], allowed: Iterable[str], path: Path | str, colu
     )
 
 
-def unique(keys: Iterable[Hashable], path: Path | str, column: str) -> None:
+def unique(keys: Iterable[Hashable], path: Path | str, column: str, private: bool = False) -> None:
     """No key may come twice.
+
+    Args:
+        private: the keys hold ids of persons and are not quoted.
 
     Raises:
         DataError: one problem for each repeat, naming its row and the first one's.
@@ -278,7 +281,8 @@ def unique(keys: Iterable[Hashable], path: Path | str, column: str) -> None:
     problems = []
     for row, key in enumerate(keys, 1):
         if key in seen:
-            problems.append(fault(path, f"{key!r} is already in row {seen[key]}", row, column))
+            what = "the same" if private else repr(key)
+            problems.append(fault(path, f"{what} is already in row {seen[key]}", row, column))
         seen.setdefault(key, row)
     check(problems)
 
@@ -300,6 +304,25 @@ def same(
     if len(left) != len(right):
         problems.append(fault(path, f"{len(left)} rows where {other} has {len(right)}"))
     check(problems)
+
+
+def consistent(
+    table: pd.DataFrame, key: Sequence[str], columns: Iterable[str], path: Path | str
+) -> None:
+    """Rows with the same key must say the same in some columns.
+
+    Raises:
+        DataError: one problem for each row that differs from the first with its key.
+    """
+    firsts = table.groupby(list(key), sort=False)
+    check(
+        fault(path, f"differs from the first row with this {', '.join(key)}", row, column)
+        for column in columns
+        for row, (cell, kept) in enumerate(
+            zip(table[column], firsts[column].transform("first"), strict=True), 1
+        )
+        if cell != kept
+    )
 
 
 # ------------------------------------------------------------------------------------ tables

@@ -1,0 +1,82 @@
+"""Expertise style transfer, medical text for experts and laymen: Cao et al. (2020).
+
+The ratings that Pauli et al. (2025) use were given to them privately and are not public.  Who has
+been given them puts them into one file of the form below, which is ours::
+
+    data/external/cao/ratings.csv: id, source, output, system, direction, style, content
+
+``direction`` is ``expert2layman`` or ``layman2expert``; ``style`` and ``content`` are mean ratings
+from 1 to 5, and may be empty.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+
+from ..schema import MEAN_RATER, MissingData
+from .base import Dataset
+from .files import check, fault, items_table, numbers, one_of, ratings_table, read_csv, unique
+
+NAME = "cao"
+FILE = "ratings.csv"
+#: Direction -> target style.
+DIRECTIONS = {"expert2layman": "layman", "layman2expert": "expert"}
+SCALE = (1, 5)
+TEXTS = ("id", "source", "output", "system", "direction")
+_REMEDY = f"correct {FILE}; its columns stand in the card (tstmeta data show {NAME})"
+
+
+def ready(root: Path) -> bool:
+    """Whether the file of ratings is there."""
+    return (root / FILE).is_file()
+
+
+def load(root: Path) -> Dataset:
+    """Load ``ratings.csv``.
+
+    Items: ``item_id`` is the file's ``id``, ``source_id`` is ``direction-1`` … by first appearance
+    of the source.  The only rater is ``mean``.
+
+    Raises:
+        MissingData: the file is not there, with how to ask for it.
+        DataError: the file has faults.
+    """
+    path = root / FILE
+    if not path.is_file():
+        raise MissingData(
+            f"the ratings of {NAME!r} are private and {path} is not there. Ask the authors of Cao "
+            "et al. (2020), see https://srhthu.github.io/expertise-style-transfer, then save what "
+            f"you get in the form that the card gives: tstmeta data show {NAME}"
+        )
+    table = read_csv(path, (*TEXTS, "style", "content"))
+    check(
+        fault(path, "empty cell", row, column, _REMEDY)
+        for column in ("id", "source")
+        for row, cell in enumerate(table[column], 1)
+        if not cell.strip()
+    )
+    unique(table["id"], path, "id")
+    one_of(table["direction"], DIRECTIONS, path, "direction")
+    place = table.groupby("direction")["source"].transform(lambda texts: texts.factorize()[0] + 1)
+    items = items_table(
+        NAME,
+        item_id=table["id"],
+        source_id=table["direction"] + "-" + place.astype(str),
+        system=table["system"],
+        style=table["direction"].map(DIRECTIONS),
+        direction=table["direction"],
+        source=table["source"],
+        output=table["output"],
+    )
+    means = {(name, MEAN_RATER): _means(table[name], path, name) for name in ("style", "content")}
+    return Dataset.of(NAME, items, ratings=ratings_table(NAME, table["id"].tolist(), means))
+
+
+def _means(cells: pd.Series, path: Path, column: str) -> np.ndarray:
+    """Mean ratings, NaN where a cell is empty."""
+    empty = (cells.str.strip() == "").to_numpy()
+    values = numbers(cells.mask(empty, str(SCALE[0])), path, column, *SCALE)
+    return np.where(empty, np.nan, values)

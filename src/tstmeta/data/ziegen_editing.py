@@ -1,0 +1,66 @@
+"""Editing inappropriate arguments sentence by sentence: Ziegenbein et al. (2026), 600 edits.
+
+Source and output are the part of a sentence that was marked as inappropriate and what replaces it.
+Four questions were asked; the last (does the edit look made by a person?) is about the writer and
+not about one of our dimensions, and is left out.  Nobody was asked about style.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from .base import Dataset
+from .files import check, consistent, fault, items_table, labels_table
+from .ziegen import STYLE, answers
+
+NAME = "ziegen_editing"
+RESULTS = Path("annotation-interface", "study_pairs_abs_results.csv")
+#: Answer key -> dimension: quality of the edit's structure, meaning kept, fluency.
+QUESTIONS = {
+    "otherErrorQuestion1": "structure",
+    "otherErrorQuestion2": "content",
+    "otherErrorQuestion3": "fluency",
+}
+PARTS = {"source": "post_inappropriate_part", "output": "post_rewritten_part"}
+
+
+def load(root: Path) -> Dataset:
+    """Load the edits and their ratings.
+
+    Items: ``item_id`` is the file's ``post_id`` (``argument_system_number``), ``source_id`` is
+    ``argument-1`` … by first appearance of the marked part.  Labels: ``context`` (the whole
+    sentence) and ``issue`` (the topic).
+
+    Raises:
+        DataError: the file is missing or not as published.
+    """
+    path = root / RESULTS
+    read = answers(path, NAME, QUESTIONS, needed=tuple(PARTS.values()))
+    check(
+        fault(path, "missing column", 0, column)
+        for column in ("post_text", "issue")
+        if column not in read.table
+    )
+    table = read.table.assign(
+        **{name: [result[key] for result in read.results] for name, key in PARTS.items()}
+    )
+    consistent(table, ["post_id"], [*PARTS, "post_text", "issue"], path)
+    table = table.drop_duplicates("post_id")
+    names = table["post_id"].str.extract(r"^(?P<argument>\d+)_(?P<system>.+)_\d+$")
+    check(
+        fault(path, f"{table['post_id'][row]!r} is not argument_system_number", row + 1, "post_id")
+        for row in names.index[names["system"].isna()]
+    )
+    table = table.join(names)
+    part = table.groupby("argument")["source"].transform(lambda texts: texts.factorize()[0] + 1)
+    items = items_table(
+        NAME,
+        item_id=table["post_id"],
+        source_id=table["argument"] + "-" + part.astype(str),
+        system=table["system"],
+        style=STYLE,
+        source=table["source"],
+        output=table["output"],
+    )
+    labels = labels_table(NAME, table["post_id"], context=table["post_text"], issue=table["issue"])
+    return Dataset.of(NAME, items, ratings=read.ratings, labels=labels)
