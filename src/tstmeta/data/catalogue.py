@@ -8,8 +8,8 @@ from typing import NamedTuple
 import pandas as pd
 
 from ..console import note
-from ..schema import MEAN_RATER, MissingData, TstmetaError
-from . import fetch, load, names
+from ..schema import MEAN_RATER, DataError, MissingData, TstmetaError
+from . import UnknownDataset, _module, fetch, load, names
 from .base import Card, Dataset
 
 
@@ -53,7 +53,7 @@ def overview() -> pd.DataFrame:
 def describe(name: str) -> Description:
     """Card, counts and rating summary of a data set, a named subset or a file.
 
-    A data set that is not on this machine is described by its card alone.
+    A data set that is not on this machine, or a corpus without rewrites, is described by its card.
 
     Raises:
         UnknownDataset: no such name.
@@ -61,9 +61,11 @@ def describe(name: str) -> Description:
     """
     try:
         dataset = load(name)
-    except MissingData as missing:
+    except (DataError, UnknownDataset):
+        raise
+    except TstmetaError as reason:  # not here, or a corpus: the message says which
         card = Card.read(name.partition("@")[0])
-        return Description(card.title, _facts(_of_card(card)), card.body, (str(missing),))
+        return Description(card.title, _facts(_of_card(card)), card.body, (str(reason),))
     card = dataset.card
     rows = [*_of_card(card), *_of_counts(dataset), *_of_ratings(dataset)]
     return Description(f"{dataset.name}: {card.title}", _facts(rows), card.body)
@@ -78,9 +80,14 @@ def here(name: str) -> str:
     return "yes" if found == len(files) else "partly" if found else "no"
 
 
+def is_corpus(name: str) -> bool:
+    """Whether it holds single sentences and no rewrites."""
+    return bool(getattr(_module(name), "CORPUS", False))
+
+
 def _row(name: str) -> _Overview:
     card, place = Card.read(name), here(name)
-    dataset = _loaded(name) if place != "no" else None
+    dataset = _loaded(name) if place != "no" and not is_corpus(name) else None
     rated = (dataset.dimensions if dataset else []) or list(card.scale)
     return _Overview(
         name,
