@@ -6,9 +6,9 @@ one in its ``pyproject.toml``::
     [project.entry-points."tstmeta.metrics"]
     my-metric = "my_package.module:MyMetric"
 
-An entry point names a class or factory that takes an optional ``variant``; ``bleu:pauli2025`` is the
-variant ``pauli2025`` of ``bleu``.  ``module.path:function`` with a dot in it names a plain function
-``(source, output) -> float``.
+An entry point names a class or factory that takes an optional ``variant``; ``bleu:pauli2025`` is
+the variant ``pauli2025`` of ``bleu``.  ``module.path:function`` with a dot in it names a plain
+function ``(source, output) -> float``.
 """
 
 from __future__ import annotations
@@ -79,7 +79,9 @@ def get(name: str) -> Metric:
         factory = point.load()
         if not variant:
             return factory()
-        if variant in getattr(factory, "VARIANTS", ()):
+        # A factory with open variants (a seed) says itself which it takes.
+        listed = getattr(factory, "VARIANTS", ()).__contains__
+        if getattr(factory, "accepts_variant", listed)(variant):
             return factory(variant)
     elif "." in stem and variant:
         return _imported(stem, variant)

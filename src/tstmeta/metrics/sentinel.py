@@ -1,0 +1,144 @@
+"""Sentinels: metrics that cannot know how good a rewrite is (after Perrella et al., 2024).
+
+A metric that does not beat them has measured the length, the copying or the source rather than the
+rewrite; and a set of ratings that lets them do well can be gamed.  They claim every dimension, so
+that any table can show them beside real metrics.  Tokens are cut at white space.  Empty outputs get
+a value like any other.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+from collections import Counter
+
+from ..schema import TstmetaError
+from .base import PairMetric, Request
+
+_ALL = ("content", "style", "fluency")
+
+
+def _lengths(request: Request) -> list[int]:
+    return [len(text.split()) for text in request.against]
+
+
+class Constant(PairMetric):
+    """Always 0: what a metric without any information is worth."""
+
+    name = "constant"
+    dimensions = _ALL
+    max_tokens = None
+    accepts_empty = True
+
+    def value(self, request: Request) -> float:
+        return 0.0
+
+
+class Random(PairMetric):
+    """A draw from [0, 1) that depends on nothing but the seed and the texts.
+
+    The variant is the seed, any integer: ``random:7``; plain ``random`` is seed 0.  The draw is the
+    first 53 bits of a SHA-256 of (seed, output, compared texts), so neither the order of items nor
+    the run changes it, and equal rewrites get equal values.
+    """
+
+    name = "random"
+    dimensions = _ALL
+    max_tokens = None
+    accepts_empty = True
+
+    def __init__(self, variant: str = ""):
+        if variant and not self.accepts_variant(variant):
+            raise TstmetaError(f"the variant of random is its seed, an integer, not {variant!r}")
+        self.seed = int(variant or 0)
+        self.name = f"random:{variant}" if variant else "random"
+
+    @staticmethod
+    def accepts_variant(variant: str) -> bool:
+        """Whether a variant is an integer in its usual form (no sign +, no leading 0)."""
+        return re.fullmatch(r"0|-?[1-9][0-9]*", variant) is not None
+
+    def fields(self) -> dict[str, object]:
+        return {"seed": self.seed}
+
+    def value(self, request: Request) -> float:
+        texts = json.dumps([self.seed, request.output, *request.against])
+        digest = hashlib.sha256(texts.encode()).digest()
+        return (int.from_bytes(digest[:8], "big") >> 11) / 2**53
+
+
+class LengthRatio(PairMetric):
+    """Output tokens for each token of the compared text, >= 0.
+
+    Of several references the one nearest in length counts, the shorter of two as near; a text
+    without tokens counts as one token long.
+    """
+
+    name = "length-ratio"
+    dimensions = _ALL
+    max_tokens = None
+    accepts_empty = True
+
+    def fields(self) -> dict[str, object]:
+        return {"refs": "nearest-length", "tok": "white-space"}
+
+    def value(self, request: Request) -> float:
+        length = len(request.output.split())
+        _, nearest = min((abs(other - length), other) for other in _lengths(request))
+        return length / max(1, nearest)
+
+
+class CopyRate(PairMetric):
+    """Share of the compared text's tokens that are in the output, in [0, 1].
+
+    Tokens count as often as they occur (multisets).  The best of several references counts; 0 for a
+    text without tokens.
+    """
+
+    name = "copy-rate"
+    dimensions = _ALL
+    max_tokens = None
+    accepts_empty = True
+
+    def fields(self) -> dict[str, object]:
+        return {"refs": "max", "tok": "white-space", "case": "mixed"}
+
+    def value(self, request: Request) -> float:
+        output = Counter(request.output.split())
+        texts = [Counter(text.split()) for text in request.against]
+        return max((text & output).total() / max(1, text.total()) for text in texts)
+
+
+class SourceOnly(PairMetric):
+    """Number of tokens of the text compared with: knows nothing of the output.
+
+    With basis source that is the source; with basis reference the mean length of the references.
+    """
+
+    name = "source-only"
+    dimensions = _ALL
+    max_tokens = None
+    accepts_empty = True
+
+    def fields(self) -> dict[str, object]:
+        return {"refs": "mean", "tok": "white-space"}
+
+    def value(self, request: Request) -> float:
+        lengths = _lengths(request)
+        return sum(lengths) / len(lengths)
+
+
+class OutputOnly(PairMetric):
+    """Number of tokens of the output: knows nothing of the source or the references."""
+
+    name = "output-only"
+    dimensions = _ALL
+    max_tokens = None
+    accepts_empty = True
+
+    def fields(self) -> dict[str, object]:
+        return {"tok": "white-space"}
+
+    def value(self, request: Request) -> float:
+        return float(len(request.output.split()))
