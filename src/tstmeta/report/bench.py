@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -70,6 +71,14 @@ class Bench:
                 dataset.items["item_id"]
             )
         return self._scores[key]
+
+    def table(
+        self, dataset: Dataset, metrics: Sequence[str], bases: Sequence[str] | None = None
+    ) -> pd.DataFrame:
+        """A ``scores`` table of several metrics or families (``human-style`` among them)."""
+        return scoring.score(
+            dataset, metrics, bases=bases, store=self.store, progress=self.progress
+        )
 
     def vectors(
         self, name: str, metric: str, basis: str, dimension: str

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from typing import Any
 
 import matplotlib as mpl
 import numpy as np
@@ -23,7 +24,7 @@ from .tables import truth
 BLUE, ORANGE, GREEN, GREY = "#0072B2", "#D55E00", "#009E73", "#6B6B6B"
 DIMENSION_COLOURS = {"content": BLUE, "style": ORANGE, "fluency": GREEN, "overall": "#CC79A7"}
 CELLS = ("strong", "strong-error", "light", "light-error")
-_STYLE = {
+_STYLE: dict[Any, Any] = {
     "figure.dpi": 150,
     "font.size": 9.5,
     "axes.spines.top": False,
@@ -159,7 +160,7 @@ def agreement_heatmap(rows: pd.DataFrame, label: str = "Pearson's r") -> Figure:
     )
     axis.set(xlabel="", ylabel="")
     axis.tick_params(length=0, labelsize=8.5)
-    axis.set_xticks(axis.get_xticks(), axis.get_xticklabels(), rotation=30, ha="right")
+    axis.set_xticks(axis.get_xticks(), list(grid.columns), rotation=30, ha="right")
     return figure
 
 

@@ -1,0 +1,318 @@
+"""What the notebooks call: each function makes one table, figure or sentence from the data at hand.
+
+With real data on the machine the pages show real ratings; without, the contrast set, and they say
+which.  Sentences take their numbers from results, so that they change with the parameters.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from html import escape
+
+import numpy as np
+import pandas as pd
+from IPython.display import Markdown
+from matplotlib.figure import Figure
+
+from .. import stats
+from ..data import Dataset
+from ..metrics import families
+from ..schema import TstmetaError
+from ..scoring import HUMAN_STYLE
+from . import figures, html
+from .bench import LEVELS, Bench
+from .ledger import ledger
+from .published import cells
+from .tables import HUMAN, evaluate, truth
+
+#: Rated data sets of chapter 1, in the order of pauli2025 and then the others.
+RATED = ("lai@pauli2025", "mir", "alva@asset", "lens", "ziegen_editing", "li2018@yelp", "pauli")
+#: Chapter 2: output of systems, and what people wrote.
+SYSTEMS = ("mir", "lai@pauli2025-systems", "alva@asset", "lens@systems")
+REFERENCES = ("lai@pauli2025-references", "lens@humans")
+
+
+def present(bench: Bench, wanted: Sequence[str]) -> list[Dataset]:
+    """The wanted data sets that are on this machine, as loaded."""
+    return [bench.dataset(name) for name in wanted if bench.has(name)]
+
+
+def chosen(bench: Bench, dataset: str) -> list[Dataset]:
+    """Data sets of a parameter: a name, or ``auto`` for the rated ones here (else contrast)."""
+    if dataset == "auto":
+        return present(bench, RATED) or [bench.dataset("contrast")]
+    return [bench.dataset(dataset)]
+
+
+def which(datasets: Sequence[Dataset]) -> Markdown:
+    """Say whether the page rests on ratings by people or on the contrast set."""
+    rated = [data.name for data in datasets if len(data.ratings)]
+    if rated:
+        listed = ", ".join(f"`{name}`" for name in rated)
+        return Markdown(f"**This page was built with real human ratings**: {listed}.")
+    return Markdown(
+        "**This page was built without human ratings**: none of the rated data sets was on the"
+        " machine. It shows the contrast set, whose labels hold by construction. Get the ratings"
+        " with `tstmeta data fetch --all`, then build again."
+    )
+
+
+# ------------------------------------------------------------------------- printed beside ours
+
+
+def printed(bench: Bench, paper: str, table: str, rows: str, columns: str) -> html.Html:
+    """A table of a paper: ours in bold, the printed number in italics, a mark for the status.
+
+    Args:
+        rows: column of cells.csv that makes the rows; ``metric`` shows the basis too.
+        columns: column of cells.csv that makes the columns.
+    """
+    found = ledger(paper, table, bench).set_index("cell")
+    lines = []
+    for cell in cells():
+        if (cell.paper, cell.table) != (paper, table) or cell.statistic == "pvalue":
+            continue
+        entry = found.loc[cell.cell]
+        row, column = getattr(cell, rows), getattr(cell, columns)
+        if rows == "metric" and cell.basis in ("source", "reference"):
+            row = f"{'S' if cell.basis == 'source' else 'R'}-{row}"
+        if cell.statistic == "mean_rank":
+            column = "mean rank"
+        about = f"n = {entry['n']}; {entry['status']}; {entry['reason']}; {entry['signature']}"
+        shown = html.status_cell(
+            entry["ours"], cell.printed, entry["status"], about, max(cell.decimals, 0)
+        )
+        lines.append({"row": escape(row), "column": column, "cell": shown})
+    grid = html.pivot(pd.DataFrame(lines), ["row"], "column", "cell")
+    grid = grid.rename(columns={"row": ""})
+    legend = " · ".join(f"{mark} {words}" for mark, words in html.STATUS.values())
+    made = html.table(grid, dict.fromkeys(grid.columns, str))
+    note = f"<p class='tst-legend'><b>ours</b> <i>printed</i> · {escape(legend)}</p>"
+    return html.Html(made.text + note)
+
+
+# --------------------------------------------------------------------------------- chapter one
+
+
+def overview(datasets: Sequence[Dataset]) -> html.Html:
+    """Counts of the data sets shown: items, sources, systems, dimensions, ratings, scale."""
+    rows = []
+    for data in datasets:
+        each = data.ratings.groupby(["item_id", "dimension"], observed=True).size()
+        scale = {f"{low:g}–{high:g}" for low, high in data.card.scale.values()}
+        rows.append(
+            {
+                "data set": data.name,
+                "items": len(data.items),
+                "sources": data.items["source_id"].nunique(),
+                "systems": data.items["system"].nunique(),
+                "rated": ", ".join(data.dimensions) or "by construction",
+                "ratings an item": f"{each.median():g}" if len(each) else "–",
+                "scale": ", ".join(sorted(scale)) or "–",
+                "mean words": float(data.items["output"].str.split().str.len().mean()),
+            }
+        )
+    return html.table(pd.DataFrame(rows), {"mean words": lambda value: f"{value:.1f}"})
+
+
+def agreement_of_raters(datasets: Sequence[Dataset]) -> html.Html:
+    """Krippendorff's alpha by dimension; means alone say nothing of agreement."""
+    rows = []
+    for data in datasets:
+        for dimension in data.dimensions:
+            matrix = data.raters(dimension)
+            ordinal, interval = (stats.alpha(matrix, level) for level in ("ordinal", "interval"))
+            rows.append(
+                {
+                    "data set": data.name,
+                    "dimension": dimension,
+                    "alpha (ordinal)": ordinal.value,
+                    "alpha (interval)": interval.value,
+                    "items": ordinal.n,
+                    "raters": ordinal.raters,
+                    "note": ordinal.reason,
+                }
+            )
+    return html.table(pd.DataFrame(rows))
+
+
+def design(dataset: Dataset) -> html.Html:
+    """How many rewrites a set has for each style shift and content error."""
+    table = pd.crosstab(dataset.label("shift"), dataset.label("error"))
+    columns = [name for name in ("none", "substitution", "deletion", "insertion") if name in table]
+    table = table[columns].rename(columns={"none": "content kept"})
+    return html.table(table.rename_axis("style shift").reset_index())
+
+
+def quartet(dataset: Dataset, source_id: str) -> html.Html:
+    """A source of the contrast set with its four rewrites, the error marked."""
+    items = dataset.items
+    return html.examples(dataset, list(items.loc[items["source_id"] == source_id, "item_id"]))
+
+
+# --------------------------------------------------------------------------------- chapter two
+
+
+class Parts:
+    """The data of chapter 2 by section, for the parameters of its notebook.
+
+    ``systems``, ``references``, ``constructed`` and ``referenced`` (those with references) are
+    lists of data sets, empty where nothing of the kind is here; ``contrast`` is always there.
+    """
+
+    def __init__(
+        self, bench: Bench, dataset: str, metrics: Sequence[str], statistic: str, level: str
+    ):
+        if level not in LEVELS:
+            raise TstmetaError(f"level is {level!r}; use one of {', '.join(LEVELS)}")
+        if statistic not in stats.STATISTICS:
+            known = ", ".join(stats.STATISTICS)
+            raise TstmetaError(f"statistic is {statistic!r}; use one of {known}")
+        self.bench, self.statistic, self.level = bench, statistic, level
+        self.metrics = [*metrics, "sentinel", HUMAN_STYLE]
+        self.contrast = bench.dataset("contrast")
+        if dataset == "auto":
+            self.systems = present(bench, SYSTEMS)
+            self.references = present(bench, REFERENCES)
+            built = "pauli" if bench.has("pauli") else "contrast"
+            self.constructed = by_task(bench, built)
+        else:
+            named = bench.dataset(dataset)
+            human = bool(named.items["is_reference"].all())
+            built_for_it = bool((named.label("shift") != "").any())
+            self.systems = [] if human or built_for_it else [named]
+            self.references = [named] if human else []
+            self.constructed = by_task(bench, dataset) if built_for_it else [self.contrast]
+        self.all = [*self.systems, *self.references, self.constructed[0]]
+        self.referenced = [
+            data
+            for data in [*self.systems, *self.constructed]
+            if any(data.items["references"].str.len() > 0)
+        ]
+
+    def compare(self, section: str, bases: Sequence[str] = ("source", "none")) -> pd.DataFrame:
+        """Agreement with content on the data sets of a section; no rows where there are none."""
+        return compare(
+            self.bench, getattr(self, section), self.metrics, bases, self.statistic, self.level
+        )
+
+
+def compare(
+    bench: Bench,
+    datasets: Sequence[Dataset],
+    metrics: Sequence[str],
+    bases: Sequence[str] = ("source",),
+    statistic: str = "pearson",
+    level: str = "pooled",
+    dimension: str = "content",
+) -> pd.DataFrame:
+    """Agreement of every metric with one dimension on every data set, with n, p and signature."""
+    tables = []
+    for data in datasets:
+        scores = bench.table(data, metrics, bases)
+        if not len(scores):
+            continue
+        rows = evaluate(data, scores, dimensions=[dimension], statistic=statistic, level=level)
+        tables.append(rows.assign(data=data.name))
+    return pd.concat(tables, ignore_index=True) if tables else pd.DataFrame()
+
+
+_NOTHING = Markdown("*Nothing to compare: no data of this kind is on the machine.*")
+
+
+def agreement_table(rows: pd.DataFrame) -> html.Html | Markdown:
+    """Rows of :func:`compare` as a grid: metric by data set, n and signature on pointing."""
+    if rows.empty:
+        return _NOTHING
+    shown = rows.assign(cell=[_value_cell(row) for row in rows.to_dict("records")])
+    sizes = rows.groupby("data", sort=False)["n"].max()
+    shown["data"] = [f"{name} (n = {sizes[name]:,})" for name in rows["data"]]
+    grid = html.pivot(shown, ["metric", "basis"], "data", "cell")
+    raw = [name for name in grid.columns if name not in ("metric", "basis")]
+    return html.table(grid, dict.fromkeys(raw, str))
+
+
+def _value_cell(row: dict) -> str:
+    about = f"n = {row['n']}, p = {row['p']:.2g}; {row['note']} {row['signature']}"
+    return f"<span title='{escape(about, quote=True)}'>{html.signed(row['value'])}</span>"
+
+
+def heatmap(rows: pd.DataFrame, statistic: str = "pearson") -> Figure | Markdown:
+    """Rows of :func:`compare` as a heat map."""
+    if rows.empty:
+        return _NOTHING
+    label = {"pearson": "Pearson's r", "spearman": "Spearman's rho", "kendall": "Kendall's tau-b"}
+    return figures.agreement_heatmap(rows, label[statistic])
+
+
+def oracle(bench: Bench, dataset: Dataset) -> Markdown:
+    """How much of the content verdict could be had by looking at style alone."""
+    human, against = truth(dataset, "content")
+    style, _ = truth(dataset, "style")
+    found = stats.pearson(human, style)
+    what = "rating" if against == HUMAN else "label"
+    return Markdown(
+        f"On `{dataset.name}` the style {what} alone, offered as if it were a content metric,"
+        f" agrees with the content {what} at r = {html.signed(found.value)} (n = {found.n:,})."
+    )
+
+
+def strongest(rows: pd.DataFrame) -> Markdown:
+    """Name the best and the worst metric of each data set, sentinels apart."""
+    if rows.empty:
+        return _NOTHING
+    sentinels = {*families().get("sentinel", []), HUMAN_STYLE}
+    lines = []
+    for name, group in rows[~rows["metric"].isin(sentinels)].groupby("data", sort=False):
+        ranked = group.dropna(subset="value").sort_values("value")
+        if len(ranked) < 2:
+            continue
+        low, high = ranked.iloc[0], ranked.iloc[-1]
+        lines.append(
+            f"- `{name}`: from {html.signed(low['value'])} (`{low['metric']}`) to"
+            f" {html.signed(high['value'])} (`{high['metric']}`), n = {int(high['n']):,}."
+        )
+    return Markdown("\n".join(lines))
+
+
+def cells_figure(bench: Bench, dataset: Dataset, metrics: Sequence[str]) -> Figure:
+    """See :func:`figures.cells`, basis source."""
+    scores = bench.table(dataset, metrics, ["source"])
+    return figures.cells(dataset, scores, [(name, "source") for name in metrics])
+
+
+def tasks_figure(bench: Bench, dataset: Dataset, metric: str, seed: int = 0) -> Figure:
+    """See :func:`figures.by_task`, basis source."""
+    return figures.by_task(dataset, bench.table(dataset, [metric], ["source"]), metric, seed=seed)
+
+
+def by_task(bench: Bench, dataset: str) -> list[Dataset]:
+    """A data set and its tasks, each as a data set of its own; a subset stands for itself."""
+    whole = bench.dataset(dataset)
+    tasks = [name for name in dict.fromkeys(whole.label("task")) if name]
+    if "@" in dataset or len(tasks) < 2:
+        return [whole]
+    return [whole, *(bench.dataset(f"{dataset}@{task}") for task in tasks)]
+
+
+def share_kept_above(bench: Bench, dataset: Dataset, metric: str) -> Markdown:
+    """On the 2 x 2: how often a metric prefers the faithful rewrite to the one with an error."""
+    scores = bench.table(dataset, [metric], ["source"]).set_index("item_id")["value"]
+    items = dataset.items.assign(value=scores.reindex(dataset.items["item_id"]).to_numpy())
+    grid = items.pivot_table(index="source_id", columns="system", values="value")
+    pairs = {
+        "a light rewrite that keeps the content above the same one with an error": (
+            "light",
+            "light-error",
+        ),
+        "a strong rewrite that keeps the content above a light one with an error": (
+            "strong",
+            "light-error",
+        ),
+    }
+    lines = []
+    for words, (good, bad) in pairs.items():
+        difference = (grid[good] - grid[bad]).dropna()
+        share = float(np.mean((difference > 0) + 0.5 * (difference == 0)))
+        lines.append(f"- `{metric}` puts {words} in {share:.0%} of {len(difference):,} sources.")
+    return Markdown("\n".join(lines))
