@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from pathlib import Path
 
 import pytest
@@ -49,13 +49,10 @@ def complaint(load: Load, root: Path) -> str:
 
 
 def words(dataset: Dataset) -> set[str]:
-    """All words of six or more letters, digits, ``_`` or ``-`` in any table of a data set."""
-    return set(_words(dataset))
-
-
-def _words(dataset: Dataset) -> Iterator[str]:
+    """All runs of six or more letters and digits in any cell of any table of a data set."""
+    found: set[str] = set()
     for table in schema.SCHEMAS:
-        frame = getattr(dataset, table)
-        for column in frame.columns:
-            for value in frame[column].drop_duplicates() if column != "references" else ():
-                yield from re.findall(r"[\w-]{6,}", str(value))
+        for _, column in getattr(dataset, table).items():
+            for value in column.map(str).unique():
+                found.update(re.findall(r"[A-Za-z0-9]{6,}", value))
+    return found

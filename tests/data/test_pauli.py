@@ -18,7 +18,7 @@ from tstmeta import data
 from tstmeta.data import Dataset, pauli
 from tstmeta.data.paths import raw
 
-PEOPLE = ["made-up-person-a", "made-up-person-b", "made-up-person-c", "made-up-person-d"]
+PEOPLE = ["madeUpPersona", "madeUpPersonb", "madeUpPersonc", "madeUpPersond"]
 MEANS = {"annoA_mean": "4.0", "annoB_mean": "2.6666666666666665"}
 
 

@@ -1,0 +1,181 @@
+"""Outputs and four references: made-up files for the form, real ones for numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import lru_cache
+from pathlib import Path
+
+import pandas as pd
+import pytest
+import sacrebleu
+
+from tests.data.raw import change, complaint, drop_last_line, write
+from tests.helpers import needs
+from tstmeta import data
+from tstmeta.data import Dataset, dualrl
+
+
+@pytest.fixture
+def root(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Two sources a direction; one rare word is unknown to DualRL, one reference has an accent."""
+    monkeypatch.setattr(dualrl, "HALF", 2)
+    for ending, target in (("0-1", "0"), ("1-0", "1")):
+        for system in (*dualrl.SYSTEMS, *dualrl.HUMANS):
+            rare = "<unk>" if system == "DualRL" else "marzipan"
+            lines = [
+                f"source {target} 0 ,\t{system} {target} 0",
+                f"the {rare} {target}\t{system} é",
+            ]
+            path = tmp_path / "outputs" / "yelp" / system / f"test.{ending}.tsf"
+            write(path, lines, "gb18030")
+        for number in range(4):
+            lines = [f"plain {number} {target}", f"source {target}\tdécor {number} {target}"]
+            path = tmp_path / "references" / "yelp" / f"reference{number}.{target}"
+            write(path, lines, "gb18030")
+    return tmp_path
+
+
+def test_items_carry_four_references_and_the_common_source(root: Path) -> None:
+    items = dualrl.load(root).items
+    assert len(items) == 4 * 15
+    assert items["is_reference"].sum() == 4 * 4
+    columns = ["source_id", "system", "style", "direction", "source", "output", "references"]
+    assert items.set_index("item_id").loc["pos2neg-1-DualRL", columns].tolist() == [
+        *("pos2neg-1", "DualRL", "negative", "pos2neg", "the marzipan 1", "DualRL é"),
+        [f"décor {number} 1" for number in range(4)],
+    ]
+
+
+def test_subsets_take_the_first_reference_and_the_sources(root: Path) -> None:
+    loaded = dualrl.load(root)
+    first = dualrl.SUBSETS["reference0"](loaded)
+    assert first.name == "dualrl@reference0"
+    assert first.items["references"].iloc[0] == ["plain 0 0"]
+    copied = dualrl.SUBSETS["untransferred"](loaded)
+    assert copied.name == "dualrl@untransferred"
+    assert copied.items["output"].tolist() == [
+        *("source 0 0 ,", "the marzipan 0", "source 1 0 ,", "the marzipan 1")
+    ]
+    assert copied.items["references"].iloc[3] == ["décor 0 1"]
+
+
+OUTPUTS = "outputs/yelp/DualRL/test.0-1.tsf"
+REFERENCES = "references/yelp/reference2.1"
+
+
+def recode(path: Path) -> None:
+    """Put a byte that GB18030 has no character for."""
+    path.write_bytes(path.read_bytes().replace(b"\n", b"\xff\n", 1))
+
+
+def ascii_only(path: Path) -> None:
+    path.write_bytes(path.read_bytes().decode("gb18030").encode("ascii", "replace"))
+
+
+def changed(old: str, new: str) -> Callable[[Path], None]:
+    def harm(path: Path) -> None:
+        ascii_only(path)
+        change(path, old, new)
+
+    return harm
+
+
+def shortened(path: Path) -> None:
+    ascii_only(path)
+    drop_last_line(path)
+
+
+BROKEN: list[tuple[str, str, Callable[[Path], object], list[str]]] = [
+    ("missing outputs", OUTPUTS, Path.unlink, ["the file is missing"]),
+    ("missing references", REFERENCES, Path.unlink, ["the file is missing"]),
+    ("an output too few", OUTPUTS, shortened, ["1 lines where 2 are needed"]),
+    ("a reference too few", REFERENCES, shortened, ["1 lines where 2 are needed"]),
+    ("a broken encoding", OUTPUTS, recode, ["row 1", "not GB18030"]),
+    ("no tab", OUTPUTS, changed("\t", " "), ["row 1", "1 fields where 2 are needed"]),
+    ("another source", OUTPUTS, changed("source 0 0", "source 0 1"), ["row 1", "source of Human0"]),
+    ("a longer source", OUTPUTS, changed("<unk>", "<unk> x"), ["row 2", "not the source"]),
+]
+
+
+@pytest.mark.parametrize(
+    ("name", "harm", "expected"), [case[1:] for case in BROKEN], ids=[case[0] for case in BROKEN]
+)
+def test_a_broken_file_is_reported_with_row_and_remedy(
+    root: Path, name: str, harm: Callable[[Path], object], expected: list[str]
+) -> None:
+    harm(root / name)
+    message = complaint(dualrl.load, root)
+    assert all(part in message for part in [name, *expected]), message
+
+
+# ------------------------------------------------------------------------------------ real files
+
+
+@lru_cache
+def real() -> Dataset:
+    return data.load("dualrl")
+
+
+def corpus_bleu(items: pd.DataFrame) -> float:
+    """Corpus BLEU on whitespace tokens without smoothing, as multi-bleu computes it."""
+    references = list(map(list, zip(*items["references"], strict=True)))
+    score = sacrebleu.corpus_bleu(
+        list(items["output"]), references, tokenize="none", smooth_method="none", force=True
+    )
+    return round(score.score, 1)
+
+
+@needs("dualrl")
+def test_the_real_set_has_15_systems_and_four_references() -> None:
+    items = real().items
+    names = (*dualrl.SYSTEMS, *dualrl.HUMANS)
+    assert items["system"].value_counts().to_dict() == dict.fromkeys(names, 1000)
+    assert items["references"].map(len).eq(4).all()
+    people = items[items["is_reference"]]
+    assert set(people["system"]) == set(dualrl.HUMANS)
+    assert all(
+        row.references[int(row.system.removeprefix("Human"))] == row.output
+        for row in people.itertuples()
+    )
+    assert not items["source"].str.contains("<unk>").any()
+
+
+@needs("dualrl")
+def test_the_untransferred_sources_score_as_printed_in_table_6_of_pang2019() -> None:
+    assert corpus_bleu(data.load("dualrl@untransferred").items) == 31.4
+    four = dualrl.untransferred(real(), "dualrl@all").items
+    assert corpus_bleu(four) == 64.1
+
+
+@needs("dualrl")
+@pytest.mark.parametrize(
+    ("system", "expected"),
+    [
+        ("TemplateBase_Li", 22.6),
+        ("DeleteRetrieve_Li", 16.0),
+        ("StyleEmbedding_Fu", 21.1),
+        ("Multidecoder_Fu", 14.5),
+    ],
+)
+def test_bleu_against_the_tokenised_reference(system: str, expected: float) -> None:
+    items = data.load("dualrl@reference0").items
+    assert corpus_bleu(items[items["system"] == system]) == expected
+
+
+@needs("dualrl", "li2018")
+def test_seven_systems_have_the_outputs_that_li2018_released() -> None:
+    same = {
+        "StyleEmbedding": "StyleEmbedding_Fu",
+        "MultiDecoder": "Multidecoder_Fu",
+        "CrossAligned": "CrossAlignment_Shen",
+        "TemplateBased": "TemplateBase_Li",
+        "RetrieveOnly": "RetrieveOnly_Li",
+        "DeleteOnly": "DeleteOnly_Li",
+        "DeleteAndRetrieve": "DeleteRetrieve_Li",
+    }
+    theirs, ours = data.load("li2018@yelp").items, real().items
+    for left, right in same.items():
+        a = theirs[theirs["system"] == left].set_index("source")["output"]
+        b = ours[ours["system"] == right].set_index("source")["output"]
+        assert a.to_dict() == b.to_dict()
