@@ -9,7 +9,7 @@ import pandas as pd
 
 from ..console import note
 from ..schema import MEAN_RATER, DataError, MissingData, TstmetaError
-from . import UnknownDataset, _module, fetch, load, names
+from . import UnknownDataset, _module, fetch, load, names, subsets
 from .base import Card, Dataset
 
 
@@ -142,6 +142,8 @@ def _of_card(card: Card) -> list[_Fact]:
             rows += [("card", f"{what}: {key}", _worded(inner)) for key, inner in value.items()]
         elif value not in (None, "", []):
             rows.append(("card", what, _worded(value)))
+    if card.name in names() and not card.facts.get("subsets"):
+        rows += [("card", "subset", subset) for subset in subsets(card.name)]
     return rows
 
 
@@ -149,7 +151,8 @@ def _worded(value: object) -> str:
     if isinstance(value, bool):
         return "yes" if value else "no"
     if isinstance(value, list):
-        return " to ".join(map(str, value)) if len(value) == 2 else ", ".join(map(str, value))
+        span = len(value) == 2 and all(isinstance(limit, int | float) for limit in value)
+        return (" to " if span else ", ").join(map(str, value))
     return str(value)
 
 

@@ -1,0 +1,479 @@
+"""Fetching, against a small server on this machine that can cut, fail and lie."""
+
+import csv
+import gzip
+import hashlib
+import threading
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+from tests.helpers import needs
+from tstmeta.data import fetch as module
+from tstmeta.data import paths
+from tstmeta.data.fetch import FetchError, check, chosen, fetch, manifest
+from tstmeta.schema import DataError, TstmetaError
+
+TEXT = "".join(f"line {n} of a small file\n" for n in range(40_000)).encode()  # about 1 MB
+
+
+class Server(ThreadingHTTPServer):
+    """Serves ``files``; ``script`` holds, by path, what to do instead with the next requests."""
+
+    daemon_threads = True
+
+    def __init__(self):
+        super().__init__(("127.0.0.1", 0), Handler)
+        self.files: dict[str, bytes] = {}
+        self.script: dict[str, list] = {}
+        self.asked: list[tuple[str, str | None]] = []
+
+    @property
+    def address(self) -> str:
+        return f"http://127.0.0.1:{self.server_port}"
+
+
+class Handler(BaseHTTPRequestHandler):
+    server: Server
+
+    def log_message(self, *_):
+        pass
+
+    def do_GET(self):
+        path, span = self.path.lstrip("/"), self.headers.get("Range")
+        self.server.asked.append((path, span))
+        step = (self.server.script.get(path) or [None]).pop(0)
+        if isinstance(step, int):
+            self.send_response(step)
+            self.send_header("Content-Length", "0")
+            self.end_headers()
+            return
+        body = self.server.files.get(path)
+        if body is None:
+            self.send_error(404)
+            return
+        start = int(span.removeprefix("bytes=").removesuffix("-")) if span else 0
+        if span and step != "no ranges":
+            self.send_response(206)
+            self.send_header("Content-Range", f"bytes {start}-{len(body) - 1}/{len(body)}")
+        else:
+            start = 0
+            self.send_response(200)
+        if step != "no length":
+            self.send_header("Content-Length", str(len(body) - start))
+        self.end_headers()
+        end = len(body) if not isinstance(step, tuple) else start + step[1]
+        self.wfile.write(body[start:end])
+
+
+@pytest.fixture
+def server(monkeypatch):
+    monkeypatch.setenv("NO_PROXY", "127.0.0.1")
+    with Server() as running:
+        thread = threading.Thread(target=running.serve_forever, args=(0.01,))
+        thread.start()
+        yield running
+        running.shutdown()
+        thread.join()
+
+
+@pytest.fixture
+def get(server, tmp_path):
+    """Fetch the server's files (or those given as manifest rows) into ``tmp_path``."""
+
+    def run(*rows, **options):
+        listing = tmp_path / "manifest.csv"
+        write_manifest(listing, rows or [row(server, path) for path in server.files])
+        options = {"pause": 0.01, **options}
+        return fetch(["demo"], tmp_path / "raw", listing=listing, **options)
+
+    return run
+
+
+def row(server, path, body=None, **changes):
+    body = server.files[path] if body is None else body
+    facts = {
+        "dataset": "demo",
+        "path": path,
+        "bytes": len(body),
+        "sha256": hashlib.sha256(body).hexdigest(),
+        "git_blob": "",
+        "url": f"{server.address}/{path}",
+    }
+    return {**facts, **changes}
+
+
+def write_manifest(listing: Path, rows) -> None:
+    with listing.open("w", newline="") as file:
+        writer = csv.DictWriter(file, module.Entry._fields)
+        writer.writeheader()
+        writer.writerows(rows)
+
+
+def blob_id(body: bytes) -> str:
+    return hashlib.sha1(b"blob " + str(len(body)).encode() + b"\0" + body).hexdigest()
+
+
+def tree(folder: Path) -> dict[str, bytes]:
+    files = (file for file in folder.rglob("*") if file.is_file() and file.name != ".fetch.lock")
+    return {file.relative_to(folder).as_posix(): file.read_bytes() for file in files}
+
+
+# ---------------------------------------------------------------------------------- downloading
+
+
+def test_files_arrive_unaltered_in_the_folders_that_the_manifest_names(server, get, tmp_path):
+    server.files = {"a.csv": b"", "deep/er/b c.txt": b"\x00\xff\r\n", "big": TEXT}
+    rows = [row(server, path) for path in server.files]
+    rows[1]["url"] = f"{server.address}/b"
+    server.files["b"] = server.files["deep/er/b c.txt"]
+    states = get(*rows)
+    assert states["state"].tolist() == ["ok"] * 3
+    expected = {f"demo/{path}": server.files[path] for path in ("a.csv", "deep/er/b c.txt", "big")}
+    assert tree(tmp_path / "raw") == expected
+
+
+def test_what_is_right_already_is_not_asked_for_again(server, get):
+    server.files = {"a": b"one", "b": b"two"}
+    get()
+    server.asked.clear()
+    get()
+    assert server.asked == []
+
+
+def test_a_file_that_differs_is_fetched_again(server, get, tmp_path):
+    server.files = {"a": b"one", "b": b"two"}
+    get()
+    (tmp_path / "raw/demo/b").write_bytes(b"TWO")
+    server.asked.clear()
+    get()
+    assert server.asked == [("b", None)]
+    assert (tmp_path / "raw/demo/b").read_bytes() == b"two"
+
+
+def test_a_cut_connection_is_taken_up_where_it_broke(server, get, tmp_path):
+    server.files = {"big": TEXT}
+    server.script = {"big": [("cut after", 200_000), ("cut after", 300_000)]}
+    get()
+    assert (tmp_path / "raw/demo/big").read_bytes() == TEXT
+    starts = [int(span[6:-1]) for _, span in server.asked if span]
+    assert server.asked[0] == ("big", None)
+    assert len(starts) == 2
+    assert 0 < starts[0] <= 200_000 < starts[1] <= 500_000
+    assert not (tmp_path / "raw/demo/big.part").exists()
+
+
+def test_a_later_call_goes_on_from_the_partial_file(server, get, tmp_path):
+    server.files = {"big": TEXT}
+    server.script = {"big": [("cut after", 200_000)]}
+    with pytest.raises(FetchError, match=r"demo/big: the connection broke.*\n.*repeat the command"):
+        get(retries=0)
+    part = tmp_path / "raw/demo/big.part"
+    have = part.stat().st_size
+    assert TEXT.startswith(part.read_bytes())
+    assert have > 0
+    assert not (tmp_path / "raw/demo/big").exists()
+    server.asked.clear()
+    get()
+    assert server.asked == [("big", f"bytes={have}-")]
+    assert (tmp_path / "raw/demo/big").read_bytes() == TEXT
+
+
+def test_a_server_without_ranges_sends_the_whole_file_anew(server, get, tmp_path):
+    server.files = {"big": TEXT}
+    server.script = {"big": [("cut after", 200_000), "no ranges"]}
+    get()
+    assert (tmp_path / "raw/demo/big").read_bytes() == TEXT
+
+
+def test_a_partial_file_of_something_else_is_thrown_away(server, get, tmp_path):
+    server.files = {"a": b"the right bytes"}
+    part = tmp_path / "raw/demo/a.part"
+    part.parent.mkdir(parents=True)
+    part.write_bytes(b"WRONG")
+    get()
+    assert server.asked == [("a", "bytes=5-"), ("a", None)]
+    assert (tmp_path / "raw/demo/a").read_bytes() == b"the right bytes"
+
+
+def test_a_complete_partial_file_needs_no_download(server, get, tmp_path):
+    server.files = {"a": b"all of it"}
+    part = tmp_path / "raw/demo/a.part"
+    part.parent.mkdir(parents=True)
+    part.write_bytes(b"all of it")
+    get()
+    assert server.asked == []
+    assert tree(tmp_path / "raw") == {"demo/a": b"all of it"}
+
+
+def test_a_range_that_cannot_be_had_starts_the_file_over(server, get, tmp_path):
+    server.files = {"a": b"the right bytes"}
+    server.script = {"a": [416]}
+    part = tmp_path / "raw/demo/a.part"
+    part.parent.mkdir(parents=True)
+    part.write_bytes(b"the")
+    get()
+    assert server.asked == [("a", "bytes=3-"), ("a", None)]
+
+
+@pytest.mark.parametrize("busy", [429, 500, 502, 503, 504])
+def test_a_busy_server_is_asked_again(server, get, busy):
+    server.files = {"a": b"one"}
+    server.script = {"a": [busy, busy]}
+    assert get()["state"].tolist() == ["ok"]
+    assert len(server.asked) == 3
+
+
+def test_a_server_that_stays_busy_is_given_up(server, get):
+    server.files = {"a": b"one"}
+    server.script = {"a": [500] * 9}
+    with pytest.raises(FetchError, match=r"demo/a: the server answers 500 \(tried 3 times\)"):
+        get(retries=2)
+    assert len(server.asked) == 3
+
+
+def test_a_file_that_is_not_there_is_asked_for_once_and_the_others_still_come(
+    server, get, tmp_path
+):
+    server.files = {"a": b"one", "c": b"three"}
+    gone = row(server, "b", b"two")
+    with pytest.raises(FetchError) as raised:
+        get(row(server, "a"), gone, row(server, "c"))
+    message = str(raised.value)
+    assert "1 of 3 files could not be fetched" in message
+    assert f"demo/b: the server answers 404 Not Found: {gone['url']}" in message
+    assert [path for path, _ in server.asked].count("b") == 1
+    assert tree(tmp_path / "raw") == {"demo/a": b"one", "demo/c": b"three"}
+
+
+# ----------------------------------------------------------------------------------- verifying
+
+
+@pytest.mark.parametrize("known", ["sha256", "git_blob"])
+def test_a_file_with_another_hash_is_refused_and_kept_aside(server, get, tmp_path, known):
+    server.files = {"a": b"forged"}
+    hashes = {"sha256": hashlib.sha256(b"honest").hexdigest(), "git_blob": blob_id(b"honest")}
+    wrong = row(server, "a", **{"sha256": "", known: hashes[known]})
+    with pytest.raises(FetchError, match=r"demo/a: wrong hash: refused, kept aside as .*a\.wrong"):
+        get(wrong)
+    assert tree(tmp_path / "raw") == {"demo/a.wrong": b"forged"}
+
+
+def test_a_git_blob_id_is_enough_to_verify_a_file(server, get, tmp_path):
+    server.files = {"a": TEXT}
+    states = get(row(server, "a", bytes="", sha256="", git_blob=blob_id(TEXT)))
+    assert states["state"].tolist() == ["ok"]
+    assert states["bytes"].isna().all()
+
+
+def test_the_blob_id_is_that_of_git():
+    # git hash-object of an empty file and of "hello world\n"
+    assert blob_id(b"") == "e69de29bb2d1d6434b8b29ae775ad8c2e48c5391"
+    assert blob_id(b"hello world\n") == "3b18e512dba79e4c8300dd08aeb37f8e728b8dad"
+
+
+def test_another_size_is_refused_before_anything_is_received(server, get, tmp_path):
+    server.files = {"a": TEXT}
+    with pytest.raises(FetchError, match=r"wrong size: the server has .* the manifest says 5"):
+        get(row(server, "a", bytes=5))
+    assert tree(tmp_path / "raw") == {}
+
+
+def test_a_file_that_keeps_coming_is_cut_off_at_its_size(server, get, tmp_path):
+    server.files = {"a": TEXT}
+    server.script = {"a": ["no length"]}
+    with pytest.raises(FetchError, match="too large: more than 5 bytes came"):
+        get(row(server, "a", bytes=5))
+
+
+def test_no_file_may_be_larger_than_the_limit(server, get, monkeypatch):
+    monkeypatch.setattr(module, "MAX_BYTES", 1000)
+    server.files = {"a": TEXT}
+    with pytest.raises(FetchError, match=r"too large: .* at most 1000 are accepted"):
+        get(row(server, "a", bytes="", sha256=""))
+
+
+def test_an_archive_without_a_known_hash_is_accepted_and_called_unverified(server, get):
+    server.files = {"a.tar.gz": gzip.compress(b"x")}
+    states = get(row(server, "a.tar.gz", bytes="", sha256=""))
+    assert states["state"].tolist() == ["unverified"]
+
+
+def test_a_web_page_in_place_of_an_archive_is_refused(server, get, tmp_path):
+    server.files = {"a.tar.gz": b"<html>please log in</html>"}
+    with pytest.raises(FetchError, match="not an archive: refused"):
+        get(row(server, "a.tar.gz", bytes="", sha256=""))
+    assert not (tmp_path / "raw/demo/a.tar.gz").exists()
+
+
+# ------------------------------------------------------------------------------------- offline
+
+
+def test_offline_is_one_message_and_leaves_no_trace(server, get, tmp_path):
+    server.files = {f"file{n}": b"x" for n in range(20)}
+    (tmp_path / "raw/demo").mkdir(parents=True)
+    (tmp_path / "raw/demo/file3").write_bytes(b"x")
+    rows = [row(server, path, url=f"http://127.0.0.1:1/{path}") for path in server.files]
+    with pytest.raises(FetchError) as raised:
+        get(*rows)
+    assert str(raised.value).splitlines() == [
+        "19 of 19 files could not be fetched",
+        "127.0.0.1:1 cannot be reached: are you offline? (19 files)",
+        "Nothing that had arrived is lost; repeat the command to go on.",
+    ]
+    assert tree(tmp_path / "raw") == {"demo/file3": b"x"}
+
+
+def test_a_failed_first_fetch_leaves_no_folder_that_looks_like_a_data_set(server, get, tmp_path):
+    with pytest.raises(FetchError):
+        get(row(server, "a", b"x", url="http://127.0.0.1:1/a"))
+    assert not (tmp_path / "raw/demo").exists()
+
+
+def test_a_second_run_into_the_same_folder_is_turned_away(server, get, tmp_path):
+    server.files = {"a": b"x"}
+    with module._locked(tmp_path / "raw"), pytest.raises(FetchError, match="is running"):
+        get()
+    get()
+
+
+def test_a_folder_that_cannot_be_written_is_named_with_a_way_out(server, get, tmp_path):
+    server.files = {"a": b"x"}
+    (tmp_path / "raw").write_text("a file where the folder should be")
+    with pytest.raises(FetchError, match=r"cannot write into .*raw .*--dest"):
+        get()
+
+
+def test_a_link_out_of_the_folder_is_not_followed(server, get, tmp_path):
+    server.files = {"deep/a": b"x"}
+    elsewhere = tmp_path / "elsewhere"
+    elsewhere.mkdir()
+    (tmp_path / "raw/demo").mkdir(parents=True)
+    (tmp_path / "raw/demo/deep").symlink_to(elsewhere)
+    with pytest.raises(FetchError, match="a link leads out of the folder"):
+        get()
+    assert list(elsewhere.iterdir()) == []
+
+
+# ------------------------------------------------------------------------------------ manifest
+
+
+@pytest.mark.parametrize(
+    ("column", "value"),
+    [
+        ("path", "../escape"),
+        ("path", "a/../../escape"),
+        ("path", "/etc/escape"),
+        ("path", "C:\\escape"),
+        ("path", ""),
+        ("dataset", "../demo"),
+        ("dataset", ""),
+        ("url", "file:///etc/passwd"),
+        ("url", "ftp://example.org/a"),
+        ("bytes", "-1"),
+        ("bytes", "many"),
+        ("sha256", "abc"),
+        ("git_blob", "xyz"),
+    ],
+)
+def test_a_manifest_that_asks_for_something_unsafe_is_refused(tmp_path, column, value):
+    good = {"dataset": "demo", "path": "a", "bytes": "1", "url": "https://example.org/a"}
+    write_manifest(tmp_path / "m.csv", [good, {**good, column: value}])
+    with pytest.raises(DataError) as raised:
+        manifest(tmp_path / "m.csv")
+    assert [(p.row, p.column) for p in raised.value.problems] == [(2, column)]
+
+
+def test_our_manifest_pins_every_file_to_a_commit_and_a_hash():
+    entries = manifest()
+    assert len(entries) == len({(e.dataset, e.path) for e in entries}) == 306
+    loose = [e for e in entries if not e.pinned]
+    assert [e.path for e in loose] == ["simplification_human_evaluations.tar.gz"]
+    pinned = pd.Series([e.url for e in entries if e.pinned])
+    assert pinned.str.match(r"https://[^/]+/[^/]+/[^/]+/[0-9a-f]{40}/.+").all()
+    assert all(e.bytes for e in entries if e.sha256)
+
+
+@pytest.mark.parametrize(
+    ("path", "ending"),
+    [
+        ("asset/human_ratings/human_ratings.csv", "/human_ratings/human_ratings.csv"),
+        ("easse/LICENSE", "/LICENSE"),
+        ("multilingual_tst/eval/human_eval_en.csv", "/eval/human_eval_en.csv"),
+    ],
+)
+def test_where_a_data_set_has_several_upstreams_the_folder_of_each_is_ours(path, ending):
+    [entry] = [e for e in manifest() if e.path == path]
+    upstream, _, rest = entry.url.partition(entry.url.split("/")[5])
+    assert upstream.endswith(f"/{path.split('/')[0]}/")
+    assert rest == ending
+
+
+# ------------------------------------------------------------------------------------- choosing
+
+
+def test_a_subset_stands_for_its_data_set_and_all_for_every_public_one():
+    assert chosen(["lai@pauli2025", "lai"]) == ["lai"]
+    every = chosen([], everything=True)
+    assert {"pauli", "ziegen", "scialom"} <= set(every)
+    assert not {"cao", "contrast"} & set(every)
+
+
+@pytest.mark.parametrize(
+    ("names", "message"),
+    [
+        ([], "name a data set, or say --all"),
+        (["nosuch"], "no data set is called 'nosuch'; these can be fetched: alva"),
+        (["contrast"], "comes with the project"),
+        (["cao"], "not public; how to get it: tstmeta data show cao"),
+    ],
+)
+def test_what_cannot_be_fetched_is_said(names, message):
+    with pytest.raises(TstmetaError, match=message):
+        chosen(names)
+
+
+# ------------------------------------------------------------------------------------- checking
+
+
+def test_each_kind_of_wrong_file_has_its_state(tmp_path):
+    body = b"right"
+    base = {"dataset": "demo", "bytes": 5, "sha256": hashlib.sha256(body).hexdigest()}
+    url = "https://example.org/a"
+    names = ["good", "gone", "short", "other"]
+    write_manifest(tmp_path / "m.csv", [{**base, "path": name, "url": url} for name in names])
+    folder = tmp_path / "raw/demo"
+    folder.mkdir(parents=True)
+    for name, text in {"good": body, "short": b"righ", "other": b"wrong"}.items():
+        (folder / name).write_bytes(text)
+    found = check(["demo"], tmp_path / "raw", tmp_path / "m.csv")
+    assert found["state"].tolist() == ["ok", "missing", "wrong size", "wrong hash"]
+    assert found["path"].tolist() == names
+
+
+def test_without_names_only_what_is_here_is_checked(tmp_path, monkeypatch):
+    monkeypatch.setenv("TSTMETA_DATA", str(tmp_path))
+    monkeypatch.setattr(paths, "external", lambda: tmp_path / "external")
+    assert check().empty
+    (tmp_path / "pauli").mkdir()
+    (tmp_path / "pauli/LICENSE").write_bytes(b"x")
+    found = check()
+    assert set(found["dataset"]) == {"pauli"}
+    assert found["state"].tolist() == ["wrong size", *["missing"] * 6]
+
+
+@pytest.mark.parametrize("given", ["pauli", "external/pauli", None])
+def test_files_are_fetched_to_where_they_are_looked_up(tmp_path, monkeypatch, given):
+    monkeypatch.setenv("TSTMETA_DATA", str(tmp_path))
+    monkeypatch.setattr(paths, "external", lambda: tmp_path / "external")
+    if given:
+        (tmp_path / given).mkdir(parents=True)
+    assert module.folder("pauli") == tmp_path / (given or "external/pauli")
+    assert module.folder("pauli", tmp_path / "x") == tmp_path / "x/pauli"
+
+
+@needs("pauli", "lai", "alva")
+def test_the_real_files_are_as_the_manifest_says():
+    assert (check(["pauli", "lai", "alva"])["state"] == "ok").all()
