@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import ast
 import difflib
+import logging
 import os
 import sys
 import time
@@ -146,9 +147,12 @@ def run_notebook(source: Path, given: Mapping[str, Any], out: Path) -> Path:
 
     values = check(source, given)
     draft = paths.home() / ".build" / "runs" / f"{source.stem}-{os.getpid()}.ipynb"
+    log = draft.with_suffix(".log")
     draft.parent.mkdir(parents=True, exist_ok=True)
     # Nothing of the user's own IPython set-up may change a page, and its history file is not ours.
     os.environ["IPYTHONDIR"] = str(draft.parent / "ipython")
+    # papermill's own reading of the parameters cell knows fewer types than ours: it would complain.
+    logging.getLogger("papermill").setLevel(logging.ERROR)
     started = time.monotonic()
     note(f"{source.stem}: running")
     try:
@@ -158,7 +162,7 @@ def run_notebook(source: Path, given: Mapping[str, Any], out: Path) -> Path:
             parameters=values,
             kernel_name="python3",
             progress_bar={"desc": source.stem, "leave": False} if sys.stderr.isatty() else False,
-            km=_this_python(),
+            kernel_manager_class=_this_python(log),
         )
     except papermill.PapermillExecutionError as error:
         raise TstmetaError(
@@ -168,26 +172,47 @@ def run_notebook(source: Path, given: Mapping[str, Any], out: Path) -> Path:
     except DeadKernelError as error:
         draft.unlink(missing_ok=True)
         raise TstmetaError(
-            f"{source}: the kernel died, most often because memory ran out; run it alone"
+            f"{source}: the kernel died, most often because memory ran out. Run it alone.\n"
+            f"What it said last: {log}"
         ) from error
     except BaseException:  # an interruption leaves nothing behind
         draft.unlink(missing_ok=True)
+        log.unlink(missing_ok=True)
         raise
     out.parent.mkdir(parents=True, exist_ok=True)
     nbformat.write(_timeless(notebook), draft)
     os.replace(draft, out)
+    log.unlink()
     seconds = time.monotonic() - started
     note(f"{source.stem}: {len(notebook.cells)} cells in {seconds:.0f} s -> {out}")
     return out
 
 
-def _this_python() -> Any:
-    """A kernel manager that starts the Python that runs now, whatever kernels a user installed."""
+def _this_python(log: Path) -> type:
+    """Starts kernels of the Python that runs now, whatever kernels a user installed.
+
+    Args:
+        log: what the kernel itself complains of goes here.
+    """
+    import zmq
     from jupyter_client.kernelspec import KernelSpecManager
     from jupyter_client.manager import AsyncKernelManager
+    from traitlets import default
 
-    nowhere = KernelSpecManager(kernel_dirs=[], ensure_native_kernel=True)
-    return AsyncKernelManager(kernel_name="python3", kernel_spec_manager=nowhere)
+    class ThisPython(AsyncKernelManager):
+        @default("kernel_spec_manager")
+        def _no_folders(self) -> KernelSpecManager:
+            return KernelSpecManager(kernel_dirs=[], ensure_native_kernel=True)
+
+        @default("transport_encryption")
+        def _unheard(self) -> str:  # others on this machine cannot listen in
+            return "auto" if zmq.has("curve") else "disabled"
+
+        async def start_kernel(self, **options: Any) -> None:  # type: ignore[override]
+            with log.open("wb") as file:
+                await super().start_kernel(**{**options, "stderr": file})
+
+    return ThisPython
 
 
 def _timeless(notebook: nbformat.NotebookNode) -> nbformat.NotebookNode:
