@@ -38,7 +38,7 @@ class Bench:
     def __init__(self, store: Path | None = None, progress: bool = False):
         self.store, self.progress = store, progress
         self._datasets: dict[str, Dataset] = {}
-        self._scores: dict[tuple[str, str, str], pd.DataFrame] = {}
+        self._scores: dict[tuple[str, str, str, str], pd.DataFrame] = {}
 
     def has(self, name: str) -> bool:
         """Whether a data set's files are on this machine."""
@@ -50,18 +50,19 @@ class Bench:
             self._datasets[name] = load(name)
         return self._datasets[name]
 
-    def scores(self, name: str, metric: str, basis: str) -> pd.DataFrame:
+    def scores(self, name: str, metric: str, basis: str, dimension: str = "") -> pd.DataFrame:
         """The scores of one metric on one basis: rows over item_id in item order, as scored.
 
         Released metrics (``released:...``) come from the data set, others are computed if missing.
+        ``dimension`` chooses among released scores of one name, such as a judge's of each dimension.
         Columns: value (NaN where there is none), status, signature.
         """
-        key = (name, metric, basis)
+        key = (name, metric, basis, dimension)
         if key not in self._scores:
             dataset = self.dataset(name)
             if metric.startswith("released:"):
                 table = scoring.released(dataset, [metric])
-                table = table[table["basis"] == basis] if basis else table
+                table = table[(table["basis"] == basis) & (table["dimension"] == dimension)]
             else:
                 table = scoring.score(
                     dataset, [metric], bases=[basis], store=self.store, progress=self.progress
@@ -84,7 +85,7 @@ class Bench:
         self, name: str, metric: str, basis: str, dimension: str
     ) -> tuple[np.ndarray, np.ndarray, str]:
         """Human means and scores of the same items, both [items], and the signature."""
-        scores = self.scores(name, metric, basis)
+        scores = self.scores(name, metric, basis, dimension)
         value = scores["value"].where(scores["status"].isin(USABLE)).to_numpy(float)
         signature = scores["signature"].dropna()
         human = self.dataset(name).means[dimension].to_numpy(float)

@@ -26,10 +26,18 @@ from .published import cells
 from .tables import HUMAN, evaluate, truth
 
 #: Rated data sets of chapter 1, in the order of pauli2025 and then the others.
-RATED = ("lai@pauli2025", "mir", "alva@asset", "lens", "ziegen_editing", "li2018@yelp", "pauli")
+RATED = (
+    "lai@pauli2025",
+    "mir",
+    "alva@asset",
+    "lens@simpda_2022",
+    "ziegen_editing",
+    "li2018@yelp",
+    "pauli",
+)
 #: Chapter 2: output of systems, and what people wrote.
-SYSTEMS = ("mir", "lai@pauli2025-systems", "alva@asset", "lens@systems")
-REFERENCES = ("lai@pauli2025-references", "lens@humans")
+SYSTEMS = ("mir", "lai@pauli2025-systems", "alva@asset", "lens@simpda_2022")
+REFERENCES = ("lai@pauli2025-references", "lens@simpda_2022")
 
 
 def present(bench: Bench, wanted: Sequence[str]) -> list[Dataset]:
@@ -153,6 +161,16 @@ def quartet(dataset: Dataset, source_id: str) -> html.Html:
 # --------------------------------------------------------------------------------- chapter two
 
 
+def _written(dataset: Dataset, by_people: bool) -> Dataset:
+    """The rewrites that people (or that systems) wrote; the name says so where both are there."""
+    human = dataset.items["is_reference"]
+    if human.all() or not human.any():
+        return dataset
+    return dataset.where(
+        human == by_people, f"{dataset.name} ({'people' if by_people else 'systems'})"
+    )
+
+
 class Parts:
     """The data of chapter 2 by section, for the parameters of its notebook.
 
@@ -172,8 +190,8 @@ class Parts:
         self.metrics = [*metrics, "sentinel", HUMAN_STYLE]
         self.contrast = bench.dataset("contrast")
         if dataset == "auto":
-            self.systems = present(bench, SYSTEMS)
-            self.references = present(bench, REFERENCES)
+            self.systems = [_written(data, False) for data in present(bench, SYSTEMS)]
+            self.references = [_written(data, True) for data in present(bench, REFERENCES)]
             built = "pauli" if bench.has("pauli") else "contrast"
             self.constructed = by_task(bench, built)
         else:

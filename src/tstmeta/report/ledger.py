@@ -3,7 +3,8 @@
 A recipe, one module a paper in :mod:`tstmeta.report.cells`, gives for each cell either an
 :class:`Answer` or what it :class:`Needs`.  The ledger turns both into a status:
 
-- ``match``: computed from data, equal at the decimals printed (half up);
+- ``match``: computed from data, equal at the decimals printed (half up); where a paper seems to have
+  rounded in two steps, the recipe says so and the reason shows both;
 - ``differs``: computed from data, not equal; the reason is given where it is known;
 - ``misprint``: not equal, and the evidence speaks against the printed number;
 - ``printed-only``: recomputed from other printed numbers, equal within their rounding;
@@ -21,7 +22,7 @@ import pandas as pd
 
 from ..schema import TstmetaError
 from .bench import Bench
-from .published import Cell, cells, matches, remarks
+from .published import Cell, cells, matches, remarks, round_half_up
 
 PAPERS = ("pauli2025", "lai2023", "mukherjee2025", "pang2019")
 COLUMNS = ("cell", "paper", "table", "printed", "ours", "n", "signature", "status", "reason")
@@ -40,6 +41,8 @@ class Answer(NamedTuple):
     reason: str = ""
     low: float = math.nan
     high: float = math.nan
+    #: Decimals to which the paper seems to have rounded first, before the decimals printed.
+    via: int | None = None
 
     @property
     def from_printed(self) -> bool:
@@ -123,5 +126,8 @@ def _judge(cell: Cell, answer: Answer) -> tuple[str, str]:
         return status or "misprint", reason or "does not follow from the other printed numbers"
     if equal:
         return "match", answer.reason
+    if answer.via and matches(first := round_half_up(answer.value, answer.via), cell):
+        return "match", f"rounded in two steps: {first:.{answer.via}f}, then {cell.printed}"
     status, reason = remarks().get(cell.cell, ("differs", ""))
-    return status, reason or answer.reason or "the reason is not known"
+    reasons = [text for text in (reason, answer.reason) if text]
+    return status, "; ".join(reasons) or "the reason is not known"

@@ -18,7 +18,7 @@ from ..published import Cell, names, round_half_up
 PAPER = "lai2023"
 DATA = "lai@lai2023"
 #: Larger is worse: turned round before they are held against ratings.
-DISTANCES = ("released:wmd", "released:gpt2-ppl")
+DISTANCES = ("released:wmd", "released:gpt2_ppl")
 
 
 def recipe(cell: Cell, bench: Bench) -> Answer | Needs:
@@ -54,7 +54,7 @@ def _vectors(cell: Cell, bench: Bench) -> tuple[np.ndarray, np.ndarray, str]:
         signature = f"second rater against first|{cell.dimension}"
         return raters[first].to_numpy(), raters[second].to_numpy(), signature
     name = names(PAPER, "metric")[cell.metric][0]
-    basis = "source"
+    basis = "source" if cell.dimension == "content" else "none"
     if name == "released:chatgpt":
         name += "-multi" if cell.item == "multiple" else ""
     human, value, signature = bench.vectors(DATA, name, basis, cell.dimension)

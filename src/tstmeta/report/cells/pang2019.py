@@ -17,6 +17,8 @@ from ..published import Cell, cells, names
 PAPER = "pang2019"
 #: Thresholds of GM (Section 3.3): t1, t2 for 100 Acc and 100 Sim, t3, t4 for PP.
 THRESHOLDS = (63.0, 71.0, 97.0, -37.0)
+#: Any system of Li et al. (2018): all have the same 1,000 sources.
+_ANY = "StyleEmbedding"
 _OUTPUTS = Needs("outputs of the paper's models", "the outputs were not released")
 _RATINGS = Needs("ratings of the paper", "only aggregate numbers were printed")
 
@@ -114,7 +116,7 @@ def _bleu(cell: Cell, bench: Bench) -> Answer | Needs:
 def _pairs(bench: Bench, system: str, preparation: str) -> list[tuple[str, str]]:
     """(output, reference) of the 1,000 test sentences; without a system the source is output."""
     outputs = bench.dataset("li2018@yelp").items
-    outputs = outputs[outputs["system"] == (system or "fader")]
+    outputs = outputs[outputs["system"] == (system or _ANY)]
     texts = outputs["output"] if system else outputs["source"]
     if preparation == "raw":
         references = [found[0] for found in outputs["references"]]
