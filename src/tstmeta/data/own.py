@@ -26,8 +26,6 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any, NamedTuple
 
-import pandas as pd
-
 from ..schema import DIMENSIONS, MEAN_RATER, DataError, Problem, TstmetaError
 from .base import Card, Dataset
 from .files import items_table, labels_table
@@ -93,7 +91,7 @@ def read(
     ratings = ratings or (path.parent / beside if beside else None)
     roles = _roles(sheet)
     ids = _item_ids(sheet)
-    items = _items(sheet, roles, ids, name)
+    items = _items(sheet, roles)
     judged = wide(sheet, roles.ratings, ids, limits)
     if ratings is not None:
         if roles.ratings:
@@ -111,7 +109,7 @@ def read(
     labels = {label: [_label(cell) for _, cell in sheet.column(label)] for label in roles.labels}
     dataset = Dataset.of(
         name,
-        items,
+        items_table(name, item_id=list(ids.values()), **items),
         Card(name, facts.get("title", name), {"name": name, **facts, "scale": limits}),
         ratings=ratings_table(name, judged),
         labels=labels_table(name, ids.values(), **labels),
@@ -277,23 +275,22 @@ def _item_ids(sheet: Sheet) -> dict[int, str]:
     return ids
 
 
-def _items(sheet: Sheet, roles: _Roles, ids: dict[int, str], name: str) -> pd.DataFrame:
+def _items(sheet: Sheet, roles: _Roles) -> dict[str, list]:
+    """The columns of an items table but for the ids."""
     rows = list(sheet.rows)
     texts = {column: [_text(sheet, row, column) for row in rows] for column in _TEXTS}
     named = {
         column: [sheet.name(row, column) for row in rows]
         for column in ("system", "style", "direction")
     }
-    return items_table(
-        name,
-        item_id=list(ids.values()),
-        source_id=_source_ids(sheet, texts["source"]),
+    return {
+        "source_id": _source_ids(sheet, texts["source"]),
         **named,
-        language=[_language(sheet, row) for row in rows],
+        "language": [_language(sheet, row) for row in rows],
         **texts,
-        references=[_references(sheet, row, roles.references) for row in rows],
-        is_reference=[_truth(sheet, row) for row in rows],
-    )
+        "references": [_references(sheet, row, roles.references) for row in rows],
+        "is_reference": [_truth(sheet, row) for row in rows],
+    }
 
 
 def _text(sheet: Sheet, row: int, column: str) -> str:

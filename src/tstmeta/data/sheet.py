@@ -59,7 +59,7 @@ class Sheet:
     def name(self, row: int, column: str) -> str:
         """A short text such as an id or a system; whole numbers are taken as written.
 
-        A missing one is empty; anything else is a fault.
+        A missing one is empty; anything else is a fault (and its text is given).
         """
         value = self.rows[row].get(column)
         if isinstance(value, float) and value.is_integer():  # an id that went through a float
@@ -70,7 +70,6 @@ class Sheet:
             self.fault(
                 row, column, f"{shown(value)} is not a name", "write a text or a whole number"
             )
-            return ""
         return str(value)
 
 
