@@ -51,9 +51,10 @@ class Level(StrEnum):
 
 def main() -> None:
     """Run the command line; a mistake of the user becomes a message and exit code 2."""
-    warnings.showwarning = lambda message, *_: note(f"warning: {message}")
     try:
-        app()
+        with warnings.catch_warnings():
+            warnings.showwarning = lambda message, *_: note(f"warning: {message}")
+            app()
     except KeyboardInterrupt:
         note("interrupted")
         sys.exit(130)

@@ -1,0 +1,276 @@
+"""The command line as a user meets it."""
+
+import json
+import os
+import subprocess
+import sys
+import time
+import warnings
+from io import StringIO
+
+import pandas as pd
+import pytest
+from typer.testing import CliRunner
+
+from tests.helpers import needs
+from tstmeta import cli, data
+from tstmeta.data import fetch, paths
+from tstmeta.schema import TstmetaError
+
+CSV = "source,output,system,content.ann,content.bob\na cat,the cat,A,5,4\na dog,no dog,B,1,2\n"
+
+
+@pytest.fixture
+def tstmeta(tmp_path, monkeypatch):
+    """Run a command on a machine without raw data; gives the result of typer's runner."""
+    monkeypatch.setenv("TSTMETA_DATA", str(tmp_path / "raw"))
+    monkeypatch.setattr(paths, "external", lambda: tmp_path / "external")
+
+    def run(*words):
+        return CliRunner().invoke(cli.app, [str(word) for word in words])
+
+    return run
+
+
+@pytest.fixture
+def mine(tmp_path):
+    path = tmp_path / "mine.csv"
+    path.write_text(CSV)
+    return path
+
+
+def ended(monkeypatch, *words):
+    """Exit code of ``main``."""
+    monkeypatch.setattr(sys, "argv", ["tstmeta", *map(str, words)])
+    with pytest.raises(SystemExit) as raised:
+        cli.main()
+    return raised.value.code or 0
+
+
+# -------------------------------------------------------------------------------------- errors
+
+
+def test_a_mistake_is_a_message_on_stderr_and_exit_code_2(monkeypatch, capsys):
+    assert ended(monkeypatch, "data", "export", "paulli") == 2
+    captured = capsys.readouterr()
+    assert captured.out == ""
+    assert captured.err.startswith("error: no data set is called 'paulli'; did you mean pauli")
+    assert "Traceback" not in captured.err
+
+
+def test_a_broken_file_gives_its_report_and_no_traceback(monkeypatch, capsys, tmp_path):
+    path = tmp_path / "broken.csv"
+    path.write_text("source,output\n,x\n")
+    assert ended(monkeypatch, "data", "show", path) == 2
+    assert capsys.readouterr().err == (
+        f"error: 1 problem found:\n{path}, row 1, column source: the source is empty. "
+        "Remedy: fill it in or drop the row.\n"
+    )
+
+
+def test_what_the_system_refuses_is_a_message_too(monkeypatch, capsys):
+    def full(*_):
+        raise OSError(28, "No space left on device", "scores.csv")
+
+    monkeypatch.setattr(data, "load", full)
+    assert ended(monkeypatch, "data", "export", "pauli") == 2
+    assert capsys.readouterr().err == "error: [Errno 28] No space left on device: 'scores.csv'\n"
+
+
+def test_an_interrupted_command_ends_with_130(monkeypatch, capsys):
+    def interrupted(*_):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(data, "load", interrupted)
+    assert ended(monkeypatch, "data", "export", "pauli") == 130
+    assert "Traceback" not in capsys.readouterr().err
+
+
+def test_an_unknown_command_names_the_nearest(monkeypatch, capsys):
+    assert ended(monkeypatch, "dta") == 2
+    assert "Did you mean 'data'?" in capsys.readouterr().err
+
+
+def test_a_warning_is_one_line_on_stderr(monkeypatch, capsys, tmp_path):
+    path = tmp_path / "equal.csv"
+    path.write_text("source,output,style.r1\na,b,3\na,c,3\n")
+    with warnings.catch_warnings():
+        warnings.simplefilter("default")
+        assert ended(monkeypatch, "data", "show", path) == 0
+    [line] = [line for line in capsys.readouterr().err.splitlines() if line.startswith("warning")]
+    assert "all 2 ratings of style are 3" in line
+
+
+# ---------------------------------------------------------------------------------------- list
+
+
+def test_list_has_one_row_a_data_set_and_says_what_is_here(tstmeta):
+    result = tstmeta("data", "list", "--format", "csv")
+    frame = pd.read_csv(StringIO(result.stdout), keep_default_na=False)
+    assert frame["name"].tolist() == data.names()
+    columns = ["name", "title", "task", "items", "raters", "dimensions", "access", "here"]
+    assert frame.columns.tolist() == columns
+    assert set(frame.loc[frame["access"] != "ours", "here"]) == {"no"}
+
+
+def test_list_says_partly_when_files_are_missing(tstmeta, tmp_path):
+    (tmp_path / "raw/pauli").mkdir(parents=True)
+    (tmp_path / "raw/pauli/LICENSE").write_text("x")
+    rows = json.loads(tstmeta("data", "list", "--format", "json").stdout)
+    [row] = [row for row in rows if row["name"] == "pauli"]
+    assert row["here"] == "partly"
+    assert row["items"] is None
+
+
+@needs("pauli", "lai")
+def test_list_counts_what_is_here():
+    result = CliRunner().invoke(cli.app, ["data", "list", "--format", "json"])
+    rows = {row["name"]: row for row in json.loads(result.stdout)}
+    assert [rows["pauli"][key] for key in ("items", "raters", "here")] == [500, "3", "yes"]
+    assert [rows["lai"][key] for key in ("items", "raters", "here")] == [720, "2", "yes"]
+
+
+# ---------------------------------------------------------------------------------------- show
+
+
+def test_show_describes_a_file_of_yours(tstmeta, mine):
+    result = tstmeta("data", "show", mine, "--format", "csv")
+    facts = pd.read_csv(StringIO(result.stdout)).set_index(["part", "what"])["value"]
+    assert facts["counts", "items"] == "2"
+    assert facts["counts", "systems"] == "2"
+    assert facts["content", "raters"] == "r1, r2"
+    assert facts["content", "mean"] == "3.000"
+    assert "ann" not in result.output
+
+
+def test_show_has_the_card_of_a_data_set_that_is_not_here_and_how_to_get_it(tstmeta):
+    result = tstmeta("data", "show", "pauli")
+    assert result.exit_code == 0
+    assert "CC BY 4.0" in result.stdout
+    assert "tstmeta data fetch pauli" in result.stderr
+
+
+def test_show_of_an_unknown_name_is_an_error(tstmeta):
+    assert isinstance(tstmeta("data", "show", "nosuch").exception, TstmetaError)
+
+
+@needs("lai")
+def test_show_knows_subsets():
+    result = CliRunner().invoke(cli.app, ["data", "show", "lai@pauli2025", "--format", "json"])
+    facts = {(row["part"], row["what"]): row["value"] for row in json.loads(result.stdout)}
+    assert facts["counts", "items"] == "640"
+    assert facts["counts", "human references as items"] == "80"
+
+
+# ------------------------------------------------------------------------------- fetch and check
+
+
+def test_fetch_without_a_name_lists_them(tstmeta):
+    result = tstmeta("data", "fetch")
+    assert isinstance(result.exception, TstmetaError)
+    assert "say --all. There are: alva" in str(result.exception)
+
+
+def test_fetch_hands_on_what_was_asked(tstmeta, monkeypatch, tmp_path):
+    asked = []
+    monkeypatch.setattr(fetch, "fetch", lambda names, dest: asked.append((names, dest)))
+    assert tstmeta("data", "fetch", "lai@pauli2025", "--dest", tmp_path).exit_code == 0
+    assert tstmeta("data", "fetch", "--all").exit_code == 0
+    assert asked[0] == (["lai"], tmp_path)
+    assert "pauli" in asked[1][0]
+
+
+def test_check_of_missing_files_ends_with_1_and_lists_them(tstmeta):
+    result = tstmeta("data", "check", "pauli", "--format", "csv")
+    assert result.exit_code == 1
+    states = pd.read_csv(StringIO(result.stdout))["state"]
+    assert states.tolist() == ["missing"] * 7
+    assert result.stderr == "7 files, 7 missing or wrong\n"
+
+
+@needs("pauli")
+def test_check_of_the_real_files_ends_with_0():
+    result = CliRunner().invoke(cli.app, ["data", "check", "pauli", "--format", "json"])
+    assert result.exit_code == 0
+    assert {row["state"] for row in json.loads(result.stdout)} == {"ok"}
+
+
+# -------------------------------------------------------------------------------------- export
+
+
+@pytest.mark.parametrize("table", ["items", "ratings", "labels", "preferences", "scores"])
+def test_each_table_can_be_exported_with_nothing_else_on_stdout(tstmeta, mine, table):
+    expected = getattr(data.load(str(mine)), table)
+    result = tstmeta("data", "export", mine, "--table", table)
+    assert result.exit_code == 0
+    frame = pd.read_csv(StringIO(result.stdout))
+    assert frame.columns.tolist() == expected.columns.tolist()
+    assert len(frame) == len(expected)
+
+
+def test_export_to_a_file_says_so_on_stderr_only(tstmeta, mine, tmp_path):
+    out = tmp_path / "ratings.parquet"
+    result = tstmeta("data", "export", mine, "--table", "ratings", "--out", out)
+    assert result.stdout == ""
+    assert result.stderr == f"wrote 4 rows to {out}\n"
+    assert set(pd.read_parquet(out)["rater"]) == {"r1", "r2"}
+
+
+def test_an_export_can_be_read_again_together_with_its_ratings(tstmeta, mine, tmp_path):
+    for table in ("items", "ratings"):
+        tstmeta("data", "export", mine, "--table", table, "--out", tmp_path / f"{table}.csv")
+    from tstmeta.data.own import read
+
+    again = read(tmp_path / "items.csv", tmp_path / "ratings.csv", name="mine")
+    pd.testing.assert_frame_equal(again.means, data.load(str(mine)).means)
+
+
+def test_the_template_can_be_shown(tstmeta, tmp_path):
+    assert tstmeta("data", "template", tmp_path / "t.csv").exit_code == 0
+    assert "items" in tstmeta("data", "show", tmp_path / "t.csv").stdout
+
+
+# --------------------------------------------------------------------------- as a program
+
+
+def program(*words, **options):
+    environment = {**os.environ, "PYTHONWARNINGS": "default", **options}
+    command = [sys.executable, "-m", "tstmeta", *map(str, words)]
+    return subprocess.run(command, capture_output=True, text=True, env=environment, timeout=60)
+
+
+def test_the_program_prints_plain_tables_when_piped_and_errors_without_traceback(mine, tmp_path):
+    shown = program("data", "show", mine)
+    assert shown.returncode == 0
+    assert shown.stderr == ""
+    assert "\x1b" not in shown.stdout
+    assert shown.stdout.startswith("mine: mine\npart     what")
+    failed = program("data", "show", tmp_path / "gone.csv")
+    assert (failed.returncode, failed.stdout) == (2, "")
+    assert "there is no such file" in failed.stderr
+    assert "Traceback" not in failed.stderr
+
+
+def test_help_comes_at_once_and_shows_examples():
+    began = time.perf_counter()
+    shown = program("--help")
+    assert time.perf_counter() - began < 5  # a fraction of a second when nothing else runs
+    assert "data" in shown.stdout
+    assert "tstmeta data fetch pauli lai" in program("data", "fetch", "--help").stdout
+
+
+def test_help_does_not_import_pandas():
+    code = (
+        "import sys; from tstmeta import cli; sys.argv = ['tstmeta', '--help']\n"
+        "try: cli.main()\n"
+        "except SystemExit: sys.exit('pandas' in sys.modules)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+
+
+def test_a_reader_that_closes_the_pipe_early_causes_no_traceback(mine):
+    command = f"{sys.executable} -m tstmeta data list --format json | head -c 1"
+    done = subprocess.run(command, shell=True, capture_output=True, text=True, timeout=60)
+    assert done.stdout == "["
+    assert "Traceback" not in done.stderr

@@ -1,0 +1,136 @@
+import csv
+import io
+import json
+import math
+import re
+import subprocess
+import sys
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tstmeta.console import show_table, to_csv, to_json, to_text, write_table
+from tstmeta.schema import TstmetaError
+
+MIXED = pd.DataFrame(
+    {
+        "name": ["a,b", "[red]x", None],
+        "value": [1 / 3, np.nan, -2.0],
+        "n": pd.array([1, None, 3], dtype="Int64"),
+        "texts": [["é"], [], ["x", "y"]],
+        "good": [True, False, True],
+    }
+)
+
+
+def test_piped_text_is_aligned_and_names_missing_values():
+    assert to_text(MIXED).splitlines() == [
+        "name     value  n  texts       good",
+        'a,b      0.333  1  ["é"]       yes',
+        "[red]x       -  -  []          no",
+        '-       -2.000  3  ["x", "y"]  yes',
+    ]
+
+
+def test_csv_keeps_all_digits_and_writes_lists_as_json():
+    rows = list(csv.DictReader(io.StringIO(to_csv(MIXED))))
+    assert [row["value"] for row in rows] == [repr(1 / 3), "", "-2.0"]
+    assert [json.loads(row["texts"]) for row in rows] == [["é"], [], ["x", "y"]]
+    assert [row["n"] for row in rows] == ["1", "", "3"]
+
+
+def test_json_is_a_list_of_objects_with_null_for_what_is_missing():
+    rows = json.loads(to_json(MIXED))
+    assert rows[0] == {"name": "a,b", "value": 1 / 3, "n": 1, "texts": ["é"], "good": True}
+    assert rows[1]["value"] is rows[1]["n"] is rows[2]["name"] is None
+
+
+@pytest.mark.parametrize("value", [math.inf, -math.inf, math.nan])
+def test_json_never_holds_what_other_readers_refuse(value):
+    assert json.loads(to_json(pd.DataFrame({"x": [value]})), parse_constant=pytest.fail) == [
+        {"x": None}
+    ]
+
+
+def test_json_takes_numpy_values_in_a_mixed_column():
+    frame = pd.DataFrame({"x": pd.Series([np.int64(1), np.float64(0.5), "a", True], dtype=object)})
+    assert [row["x"] for row in json.loads(to_json(frame))] == [1, 0.5, "a", True]
+
+
+@pytest.mark.parametrize(
+    ("write", "expected"), [(to_text, "a  b\n"), (to_csv, "a,b\n"), (to_json, "[]\n")]
+)
+def test_a_table_without_rows_still_has_its_form(write, expected):
+    assert write(pd.DataFrame({"a": [], "b": []})) == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("\x1b[31mred", "\\x1b[31mred"),
+        ("two\nlines", "two\\nlines"),
+        ("bell\x07", "bell\\x07"),
+        ("\x9b31m", "\\x9b31m"),
+        ("\u2028", "\\u2028"),
+        ("[bold]x[/bold] :smile:", "[bold]x[/bold] :smile:"),
+        ("x" * 5000, "x" * 5000),
+        ("日本語", "日本語"),
+    ],
+)
+def test_a_text_cannot_steer_the_terminal_and_is_never_cut(text, shown):
+    assert to_text(pd.DataFrame({"t": [text]})).splitlines()[1] == shown
+
+
+@given(st.lists(st.text(max_size=20), min_size=1))
+def test_piped_text_has_one_line_a_row_whatever_the_texts(texts):
+    assert len(to_text(pd.DataFrame({"t": texts, "n": 1})).split("\n")) == len(texts) + 2
+
+
+@pytest.mark.parametrize(("format", "titled"), [("table", True), ("csv", False), ("json", False)])
+def test_only_the_table_has_a_title(capsys, format, titled):
+    show_table(MIXED, format, title="A title")
+    captured = capsys.readouterr()
+    assert ("A title" in captured.out) is titled
+    assert captured.err == ""
+
+
+def test_at_a_terminal_the_table_is_drawn_and_cells_fold(capsys, monkeypatch):
+    monkeypatch.setattr(sys.stdout, "isatty", lambda: True)
+    monkeypatch.setenv("COLUMNS", "40")
+    monkeypatch.setenv("TERM", "xterm")
+    show_table(pd.DataFrame({"t": ["word " * 30], "n": [1]}))
+    out = re.sub(r"\x1b\[[0-9;]*m", "", capsys.readouterr().out)
+    assert "───" in out
+    assert max(map(len, out.splitlines())) <= 40
+    assert out.count("word") == 30
+
+
+@pytest.mark.parametrize("format", ["csv", "json", "parquet"])
+@pytest.mark.parametrize("given", [True, False])
+def test_a_file_is_written_as_asked_or_as_it_is_named(tmp_path, format, given):
+    out = tmp_path / "new" / ("table.data" if given else f"table.{format}")
+    frame = MIXED.drop(columns="texts")
+    write_table(frame, out, format if given else None)
+    read = {"csv": pd.read_csv, "json": pd.read_json, "parquet": pd.read_parquet}[format]
+    assert read(out)["value"].tolist()[::2] == pytest.approx([1 / 3, -2])
+    assert [file.name for file in out.parent.iterdir()] == [out.name]
+
+
+def test_a_file_that_cannot_be_written_is_an_error_of_ours_and_leaves_nothing(tmp_path):
+    (tmp_path / "taken").mkdir()
+    with pytest.raises(TstmetaError, match=r"cannot write .*taken"):
+        write_table(MIXED, tmp_path / "taken", "csv")
+    assert [file.name for file in tmp_path.iterdir()] == ["taken"]
+
+
+def test_parquet_does_not_go_to_stdout():
+    with pytest.raises(TstmetaError, match="--out"):
+        write_table(MIXED, None, "parquet")
+
+
+def test_importing_the_console_does_not_import_pandas():
+    code = "import sys, tstmeta.console; sys.exit('pandas' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", code]).returncode == 0
