@@ -8,6 +8,7 @@ import math
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -235,3 +236,28 @@ def test_a_released_score_without_value_is_invalid() -> None:
     assert scores["signature"].unique().tolist() == ["released:m|basis:source|from:x"]
     assert scores["status"].tolist() == [Status.OK, Status.INVALID]
     assert scores["detail"].tolist() == ["", "no value was released"]
+
+
+def test_a_csv_that_is_no_file_of_its_own_comes_as_text() -> None:
+    path = Path("archive.tar.gz", "a.csv")
+    assert files.read_csv(path, ["x"], text='x\n"a\nb"\n')["x"].tolist() == ["a\nb"]
+    with pytest.raises(DataError, match=r"a\.csv.*column y: missing column"):
+        files.read_csv(path, ["y"], text="x\n1\n")
+
+
+def test_repeated_keys_of_persons_are_not_quoted() -> None:
+    with pytest.raises(
+        DataError, match="row 2, column who: the same is already in row 1"
+    ) as caught:
+        files.unique([("i", "made-up-name")] * 2, "f.csv", "who", private=True)
+    assert "made-up-name" not in str(caught.value)
+
+
+def test_rows_with_one_key_must_agree() -> None:
+    table = pd.DataFrame({"key": ["a", "b", "a", "a"], "text": ["x", "y", "x", "z"]})
+    files.consistent(table[:3], ["key"], ["text"], "f.csv")
+    files.consistent(table[:0], ["key"], ["text"], "f.csv")
+    with pytest.raises(DataError) as caught:
+        files.consistent(table, ["key"], ["text"], "f.csv")
+    assert [problem.row for problem in caught.value.problems] == [4]
+    assert "first row with this key" in str(caught.value)

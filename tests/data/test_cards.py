@@ -1,0 +1,151 @@
+"""Every data set has a card, and the card tells the truth about what is loaded."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+from tests.helpers import needs
+from tstmeta import data, schema
+from tstmeta.data import Card, corpora, paths
+
+NAMES = data.names()
+NEEDED = {
+    *("name", "title", "task", "rated", "raters", "scale", "licence", "citation", "url", "commit"),
+    *("access", "verified", "examples", "subsets"),
+}
+OPTIONAL = {"also_cite", "subset_scales"}
+HEADINGS = ["What", "Who rated", "How to get it", "Known traps"]
+#: Whose licence lets us print sentences.
+SHOWN = {"contrast", "pauli"}
+BIBLIOGRAPHY = paths.home() / "book" / "references.bib"
+
+
+def module(name: str):
+    return data._module(name)
+
+
+def citation_keys() -> set[str]:
+    return set(re.findall(r"^@\w+\{([^,\s]+),", BIBLIOGRAPHY.read_text(encoding="utf-8"), re.M))
+
+
+def test_there_are_sixteen_data_sets_and_no_stray_card() -> None:
+    cards = {path.stem for path in paths.own("cards").glob("*.md")}
+    assert cards == set(NAMES)
+    assert len(cards) == 16
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_front_matter_has_the_known_keys(name: str) -> None:
+    facts = Card.read(name).facts
+    assert set(facts) >= NEEDED
+    assert set(facts) <= NEEDED | OPTIONAL
+    assert facts["name"] == name
+    assert facts["access"] in {"public", "partial", "private", "ours"}
+    assert isinstance(facts["verified"], bool)
+    for key in ("title", "task", "rated", "raters", "licence"):
+        assert isinstance(facts[key], str)
+        assert facts[key]
+    assert facts["url"] == "" or re.fullmatch(r"https?://\S+", facts["url"])
+    assert facts["commit"] == "" or re.fullmatch(r"[0-9a-f]{40}", facts["commit"])
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_citations_are_in_the_bibliography(name: str) -> None:
+    facts = Card.read(name).facts
+    assert {facts["citation"], *facts.get("also_cite", [])} <= citation_keys()
+
+
+def test_no_citation_key_comes_twice() -> None:
+    found = re.findall(r"^@\w+\{([^,\s]+),", BIBLIOGRAPHY.read_text(encoding="utf-8"), re.M)
+    assert len(found) == len(set(found)) > 50
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_prose_has_the_four_headings(name: str) -> None:
+    body = Card.read(name).body
+    assert re.findall(r"^## (.+)$", body, re.M) == HEADINGS
+    assert all(part.strip() for part in re.split(r"^## .+$", body, flags=re.M)[1:])
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_sentences_are_shown_only_where_the_licence_allows(name: str) -> None:
+    assert Card.read(name).may_show_examples == (name in SHOWN)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_scales_are_ranges_of_known_dimensions(name: str) -> None:
+    card = Card.read(name)
+    assert set(card.scale) <= set(schema.DIMENSIONS)
+    assert all(low < high for low, high in card.scale.values())
+    for subset, scale in card.facts.get("subset_scales", {}).items():
+        assert subset in card.facts["subsets"]
+        for dimension, (low, high) in scale.items():
+            assert card.scale[dimension][0] <= low < high <= card.scale[dimension][1]
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_the_card_names_every_subset(name: str) -> None:
+    known = [full.partition("@")[2] for full in data.subsets(name)]
+    assert list(Card.read(name).facts["subsets"]) == known
+
+
+def outside(ratings: pd.DataFrame, scale: dict[str, tuple[float, float]]) -> list[str]:
+    """Dimensions with a rating off its scale, or without a scale."""
+    bounds = ratings.groupby("dimension")["value"].agg(["min", "max"])
+    return [
+        str(dimension)
+        for dimension, low, high in bounds.itertuples()
+        if not (dimension in scale and scale[dimension][0] <= low <= high <= scale[dimension][1])
+    ]
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        pytest.param(name, marks=needs(name))
+        for name in NAMES
+        if name != "contrast" and not getattr(module(name), "CORPUS", False)
+    ],
+)
+def test_the_scale_covers_all_ratings_and_names_no_other_dimension(name: str) -> None:
+    whole = data.load(name)
+    assert not outside(whole.ratings, whole.card.scale)
+    if not whole.ratings.empty:
+        assert set(whole.card.scale) == set(whole.dimensions)
+    for subset in whole.card.facts.get("subset_scales", {}):
+        part = data.load(f"{name}@{subset}")
+        assert not outside(part.ratings, part.card.scale)
+        assert set(part.card.scale) == set(part.dimensions)
+
+
+@needs("xformal")
+def test_the_scale_covers_the_values_of_a_rated_corpus() -> None:
+    low, high = Card.read("xformal").scale["style"]
+    assert module("xformal").corpus(data.root("xformal"))["value"].between(low, high).all()
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_corpora_have_the_function_that_their_card_names(name: str) -> None:
+    is_corpus = getattr(module(name), "CORPUS", False)
+    assert is_corpus == (f"tstmeta.data.{name}.corpus(root)" in Card.read(name).body)
+    assert is_corpus == hasattr(module(name), "corpus")
+    assert corpora.COLUMNS == ("text", "style", "split", "value")
+
+
+@pytest.mark.parametrize(
+    "name", [name for name in NAMES if Card.read(name).facts["access"] != "ours"]
+)
+def test_the_card_says_how_to_get_the_files(name: str) -> None:
+    section = Card.read(name).body.split("## How to get it")[1].split("## ")[0]
+    private = Card.read(name).facts["access"] == "private"
+    assert ("Ask the authors" if private else f"`tstmeta data fetch {name}`") in section
+
+
+def test_cards_quote_no_path_of_this_machine() -> None:
+    for path in paths.own("cards").glob("*.md"):
+        assert not re.search(r"(?<![\w.])/(work|home|tmp|root)/", path.read_text(encoding="utf-8"))
+        assert Path(path).read_bytes().endswith(b"\n")
