@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import pandas as pd
 
-from ..console import note
+from ..console import note, stderr
 from ..schema import MEAN_RATER, DataError, MissingData, TstmetaError
 from . import UnknownDataset, _module, fetch, load, names, subsets
 from .base import Card, Dataset
@@ -46,7 +46,9 @@ def overview() -> pd.DataFrame:
     ``items`` and ``raters`` (ratings an item and dimension) are counted where the data set is here
     and <NA> or ``-`` where it is not; ``here`` is yes, partly (files are missing) or no.
     """
-    frame = pd.DataFrame([_row(name) for name in names()], columns=_Overview._fields)
+    with stderr().status("counting rewrites and ratings"):
+        rows = [_row(name) for name in names()]
+    frame = pd.DataFrame(rows, columns=_Overview._fields)
     return frame.astype({"items": "Int64"})
 
 

@@ -1,0 +1,129 @@
+import pandas as pd
+import pytest
+
+from tests.helpers import needs
+from tstmeta.data import catalogue, names, paths
+from tstmeta.data.base import Card
+from tstmeta.schema import DataError, TstmetaError
+
+
+@pytest.fixture
+def bare(tmp_path, monkeypatch):
+    """A machine without raw data."""
+    monkeypatch.setenv("TSTMETA_DATA", str(tmp_path))
+    monkeypatch.setattr(paths, "external", lambda: tmp_path / "external")
+    return tmp_path
+
+
+def facts(described) -> pd.Series:
+    return described.facts.set_index(["part", "what"])["value"]
+
+
+def test_every_data_set_has_a_row_even_where_nothing_is_here(bare):
+    frame = catalogue.overview().set_index("name")
+    assert frame.index.tolist() == names()
+    assert pd.isna(frame.loc["pauli", "items"])
+    assert frame.loc["pauli", "dimensions"] == "content, style"  # from the card
+    assert frame.loc["pauli", "raters"] == "-"
+
+
+def test_a_data_set_that_cannot_be_loaded_does_not_hide_the_others(bare, monkeypatch, capsys):
+    def broken(name):
+        raise {"lai": ImportError("no module"), "mir": TstmetaError("spoilt")}[name]
+
+    monkeypatch.setattr(catalogue, "names", lambda: ["lai", "mir"])
+    monkeypatch.setattr(catalogue, "here", lambda name: "yes")
+    monkeypatch.setattr(catalogue, "load", broken)
+    assert catalogue.overview()["items"].isna().all()
+    assert "the loader of lai cannot be imported: no module" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("rows", "shown"),
+    [
+        ("a,b,\n", "-"),
+        ("a,b,1\na,c,2\n", "1"),
+    ],
+)
+def test_ratings_an_item_are_counted(tmp_path, rows, shown):
+    from tstmeta.data.own import read
+
+    path = tmp_path / "m.csv"
+    path.write_text("source,output,style.r1\n" + rows)
+    assert catalogue._ratings_an_item(read(path)) == shown
+
+
+@pytest.mark.parametrize(
+    ("head", "row", "shown"),
+    [
+        ("style.r1,style.r2,style.r3", ["1,2,3", "2,3,"], "2-3"),
+        ("style.mean", ["1", "2"], "mean"),
+        ("style.r1,content.r2", ["1,2", "2,3"], "1"),
+    ],
+)
+def test_ratings_an_item_are_counted_by_dimension(tmp_path, head, row, shown):
+    from tstmeta.data.own import read
+
+    path = tmp_path / "m.csv"
+    path.write_text(f"source,output,{head}\n" + "".join(f"a,b,{cells}\n" for cells in row))
+    assert catalogue._ratings_an_item(read(path)) == shown
+
+
+def test_a_file_is_described_by_its_counts(tmp_path):
+    path = tmp_path / "m.csv"
+    path.write_text(
+        "source,output,system,direction,reference,is_reference,style.r1\n"
+        "a,a,A,up,x,,1\na,,B,up,,,2\nb,c,,,,yes,4\n"
+    )
+    found = facts(catalogue.describe(str(path)))
+    expected = {
+        "items": "3",
+        "sources": "2",
+        "systems": "2",
+        "human references as items": "1",
+        "items with references": "1",
+        "directions": "1",
+        "empty outputs": "1",
+        "outputs equal to the source": "1",
+        "ratings": "3",
+    }
+    assert found["counts"].reindex(expected).to_dict() == expected
+    assert found["style", "mean"] == "2.333"
+    assert found["style", "standard deviation"] == "1.528"
+
+
+def test_a_data_set_that_is_not_here_is_described_by_its_card(bare):
+    described = catalogue.describe("pauli")
+    assert set(described.facts["part"]) == {"card"}
+    assert described.body
+    assert "tstmeta data fetch pauli" in described.notes[0]
+
+
+def test_faults_and_unknown_names_are_not_hidden(tmp_path):
+    with pytest.raises(TstmetaError, match="no data set is called"):
+        catalogue.describe("nosuch")
+    with pytest.raises(DataError, match="there is no such file"):
+        catalogue.describe(str(tmp_path / "gone.csv"))
+
+
+def test_a_span_reads_as_one_and_a_list_as_a_list():
+    card = Card("x", "X", {"scale": {"style": [1, 5]}, "also": ["a", "b"], "examples": True})
+    assert catalogue._of_card(card) == [
+        ("card", "scale: style", "1 to 5"),
+        ("card", "also", "a, b"),
+        ("card", "examples", "yes"),
+    ]
+
+
+def test_raters_are_listed_in_the_order_of_their_numbers(tmp_path):
+    path = tmp_path / "m.csv"
+    raters = [f"style.r{n}" for n in (10, 2, 1)]
+    path.write_text(f"source,output,{','.join(raters)}\na,b,1,2,3\n")
+    assert facts(catalogue.describe(str(path)))["style", "raters"] == "r1, r2, r10"
+
+
+@needs("yelp")
+def test_a_corpus_is_described_by_its_card():
+    described = catalogue.describe("yelp")
+    assert "corpus" in described.notes[0]
+    assert "Shen" in described.title
