@@ -10,7 +10,7 @@ import pytest
 
 from tests.helpers import needs
 from tstmeta import data, schema
-from tstmeta.data import Card, corpora, paths
+from tstmeta.data import Card, paths
 
 NAMES = data.names()
 NEEDED = {
@@ -130,10 +130,9 @@ def test_the_scale_covers_the_values_of_a_rated_corpus() -> None:
 
 @pytest.mark.parametrize("name", NAMES)
 def test_corpora_have_the_function_that_their_card_names(name: str) -> None:
-    is_corpus = getattr(module(name), "CORPUS", False)
-    assert is_corpus == (f"tstmeta.data.{name}.corpus(root)" in Card.read(name).body)
-    assert is_corpus == hasattr(module(name), "corpus")
-    assert corpora.COLUMNS == ("text", "style", "split", "value")
+    has_one = hasattr(module(name), "corpus")
+    assert has_one == (f"tstmeta.data.{name}.corpus(root)" in Card.read(name).body)
+    assert has_one >= getattr(module(name), "CORPUS", False)
 
 
 @pytest.mark.parametrize(

@@ -1,7 +1,8 @@
 """Corpora: single sentences with a style, which train classifiers, language models and regressors.
 
-A corpus has no rewrites and so is no data set.  A module with ``CORPUS = True`` has a function
-``corpus(root) -> DataFrame`` with the columns of :data:`COLUMNS`.
+A module that has some offers a function ``corpus(root) -> DataFrame`` with the columns of
+:data:`COLUMNS`.  One that has nothing else sets ``CORPUS = True``: it has no rewrites, so its
+``load`` refuses.
 """
 
 from __future__ import annotations

@@ -14,7 +14,6 @@ from .base import Dataset
 from .files import check, fault, items_table, read_csv
 
 NAME = "paradetox"
-CORPUS = True
 STYLE = "non-toxic"
 COLUMNS = ("neutral1", "neutral2", "neutral3")
 
