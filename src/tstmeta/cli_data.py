@@ -162,3 +162,57 @@ def data_template(
 
     template(out)
     note(f"wrote {out}; see it with: tstmeta data show {out}")
+
+
+@data_app.command("form")
+def data_form(
+    name: Name,
+    out: Annotated[Path, typer.Option("--out", "-o", help="Folder to write the form to.")],
+    batches: Annotated[
+        int | None,
+        typer.Option(
+            help="Batches, each with one rewrite a source at most; 1 = all together "
+            "[default: as many as a source has rewrites]."
+        ),
+    ] = None,
+    seed: Annotated[int, typer.Option(help="Of the order and of the batches.")] = 0,
+) -> None:
+    """Write a rating form for Label Studio: the form, its tasks without labels, and a key.
+
+    \b
+    Examples:
+      tstmeta data form contrast --out form
+      tstmeta data form contrast@formal --out form --batches 4 --seed 1
+    """
+    from .data import load
+    from .data.label_studio import write_form
+
+    for path in write_form(load(name), out, batches=batches, seed=seed):
+        note(f"wrote {path}")
+
+
+@data_app.command("import-ratings")
+def data_import_ratings(
+    exports: Annotated[
+        list[Path], typer.Argument(metavar="EXPORT...", help="What Label Studio exported.")
+    ],
+    data: Annotated[str, typer.Option("--data", "-d", help="What the form was made from.")],
+    out: Annotated[
+        Path | None, typer.Option("--out", "-o", help="File to write [default: stdout as CSV].")
+    ] = None,
+) -> None:
+    """Turn exports of a rating form into a table of ratings.  Raters become r1, r2, ...
+
+    \b
+    Examples:
+      tstmeta data import-ratings project-1.json --data contrast --out ratings.csv
+      tstmeta data import-ratings project-*.json --data contrast@formal > ratings.csv
+    """
+    from .console import write_table
+    from .data import load
+    from .data.label_studio import read_export
+
+    ratings = read_export(exports, load(data))
+    write_table(ratings, out)
+    raters = ratings["rater"].nunique()
+    note(f"{len(ratings)} ratings by {raters} raters of {ratings['item_id'].nunique()} rewrites")
