@@ -4,8 +4,8 @@ The store is content-addressed: a score's key is a hash of the metric's signatur
 of its unit, so the same pair is scored once whatever data set it stands in.  Each signature has one
 Parquet file, sorted by key, and while a run is under way a journal beside it: one line a finished
 unit, flushed at once.  A killed run loses nothing that was finished; the next one reads the
-journal, computes what is missing and merges both.  Rows with status ``error`` are not kept: they are tried
-again once the cause is mended.
+journal, computes what is missing and merges both.  Rows with status ``error`` are not kept: they
+are tried again once the cause is mended.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 from filelock import FileLock, Timeout
-from tqdm.auto import tqdm
+from tqdm import tqdm
 
 from . import metrics as registry
 from . import schema

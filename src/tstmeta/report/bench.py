@@ -53,7 +53,7 @@ class Bench:
     def scores(self, name: str, metric: str, basis: str, dimension: str = "") -> pd.DataFrame:
         """The scores of one metric on one basis: rows over item_id in item order, as scored.
 
-        Released metrics (``released:...``) come from the data set, others are computed if missing.
+        Released metrics (``released:...``) come from the data set, others computed if needed.
         ``dimension`` chooses among released scores of one name, such as a judge's of each dimension.
         Columns: value (NaN where there is none), status, signature.
         """

@@ -12,7 +12,6 @@ from html import escape
 import numpy as np
 import pandas as pd
 from IPython.display import Markdown
-from matplotlib.figure import Figure
 
 from .. import stats
 from ..data import Dataset
@@ -21,6 +20,7 @@ from ..schema import TstmetaError
 from ..scoring import HUMAN_STYLE
 from . import figures, html
 from .bench import LEVELS, Bench
+from .figures import Picture
 from .ledger import ledger
 from .published import cells
 from .tables import HUMAN, evaluate, truth
@@ -63,6 +63,9 @@ def which(datasets: Sequence[Dataset]) -> Markdown:
         " machine. It shows the contrast set, whose labels hold by construction. Get the ratings"
         " with `tstmeta data fetch --all`, then build again."
     )
+
+
+_NO_RATINGS = Markdown("*Nothing to draw: these data sets have no ratings.*")
 
 
 # ------------------------------------------------------------------------- printed beside ours
@@ -123,7 +126,7 @@ def overview(datasets: Sequence[Dataset]) -> html.Html:
     return html.table(pd.DataFrame(rows), {"mean words": lambda value: f"{value:.1f}"})
 
 
-def agreement_of_raters(datasets: Sequence[Dataset]) -> html.Html:
+def agreement_of_raters(datasets: Sequence[Dataset]) -> html.Html | Markdown:
     """Krippendorff's alpha by dimension; means alone say nothing of agreement."""
     rows = []
     for data in datasets:
@@ -141,7 +144,19 @@ def agreement_of_raters(datasets: Sequence[Dataset]) -> html.Html:
                     "note": ordinal.reason,
                 }
             )
-    return html.table(pd.DataFrame(rows))
+    return html.table(pd.DataFrame(rows)) if rows else _NO_RATINGS
+
+
+def spread(datasets: Sequence[Dataset]) -> Picture | Markdown:
+    """How ratings are spread, see :func:`figures.rating_distributions`."""
+    rated = [data for data in datasets if data.dimensions]
+    return Picture(figures.rating_distributions(rated)) if rated else _NO_RATINGS
+
+
+def style_content(datasets: Sequence[Dataset], seed: int = 0) -> Picture | Markdown:
+    """Style against content, see :func:`figures.style_content`."""
+    rated = [data for data in datasets if {"style", "content"} <= set(data.dimensions)]
+    return Picture(figures.style_content(rated, seed)) if rated else _NO_RATINGS
 
 
 def design(dataset: Dataset) -> html.Html:
@@ -255,12 +270,12 @@ def _value_cell(row: dict) -> str:
     return f"<span title='{escape(about, quote=True)}'>{html.signed(row['value'])}</span>"
 
 
-def heatmap(rows: pd.DataFrame, statistic: str = "pearson") -> Figure | Markdown:
+def heatmap(rows: pd.DataFrame, statistic: str = "pearson") -> Picture | Markdown:
     """Rows of :func:`compare` as a heat map."""
     if rows.empty:
         return _NOTHING
     label = {"pearson": "Pearson's r", "spearman": "Spearman's rho", "kendall": "Kendall's tau-b"}
-    return figures.agreement_heatmap(rows, label[statistic])
+    return Picture(figures.agreement_heatmap(rows, label[statistic]))
 
 
 def oracle(bench: Bench, dataset: Dataset) -> Markdown:
@@ -293,15 +308,16 @@ def strongest(rows: pd.DataFrame) -> Markdown:
     return Markdown("\n".join(lines))
 
 
-def cells_figure(bench: Bench, dataset: Dataset, metrics: Sequence[str]) -> Figure:
+def cells_figure(bench: Bench, dataset: Dataset, metrics: Sequence[str]) -> Picture:
     """See :func:`figures.cells`, basis source."""
     scores = bench.table(dataset, metrics, ["source"])
-    return figures.cells(dataset, scores, [(name, "source") for name in metrics])
+    return Picture(figures.cells(dataset, scores, [(name, "source") for name in metrics]))
 
 
-def tasks_figure(bench: Bench, dataset: Dataset, metric: str, seed: int = 0) -> Figure:
+def tasks_figure(bench: Bench, dataset: Dataset, metric: str, seed: int = 0) -> Picture:
     """See :func:`figures.by_task`, basis source."""
-    return figures.by_task(dataset, bench.table(dataset, [metric], ["source"]), metric, seed=seed)
+    scores = bench.table(dataset, [metric], ["source"])
+    return Picture(figures.by_task(dataset, scores, metric, seed=seed))
 
 
 def by_task(bench: Bench, dataset: str) -> list[Dataset]:

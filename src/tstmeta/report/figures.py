@@ -6,9 +6,10 @@ position always says the same as colour.  Nothing here draws at random: jitter c
 
 from __future__ import annotations
 
+import io
 import math
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import matplotlib as mpl
 import numpy as np
@@ -20,6 +21,18 @@ from matplotlib.figure import Figure
 from .. import stats
 from ..data import Dataset
 from .tables import truth
+
+
+class Picture(NamedTuple):
+    """A figure that a notebook shows as PNG; the same figure gives the same bytes."""
+
+    figure: Figure
+
+    def _repr_png_(self) -> bytes:
+        buffer = io.BytesIO()
+        self.figure.savefig(buffer, format="png", dpi=180, metadata={"Software": None})
+        return buffer.getvalue()
+
 
 BLUE, ORANGE, GREEN, GREY = "#0072B2", "#D55E00", "#009E73", "#6B6B6B"
 DIMENSION_COLOURS = {"content": BLUE, "style": ORANGE, "fluency": GREEN, "overall": "#CC79A7"}

@@ -3,8 +3,8 @@
 A recipe, one module a paper in :mod:`tstmeta.report.cells`, gives for each cell either an
 :class:`Answer` or what it :class:`Needs`.  The ledger turns both into a status:
 
-- ``match``: computed from data, equal at the decimals printed (half up); where a paper seems to have
-  rounded in two steps, the recipe says so and the reason shows both;
+- ``match``: computed from data, equal at the decimals printed (half up); where a paper seems to
+  have rounded in two steps, the recipe says so and the reason shows both;
 - ``differs``: computed from data, not equal; the reason is given where it is known;
 - ``misprint``: not equal, and the evidence speaks against the printed number;
 - ``printed-only``: recomputed from other printed numbers, equal within their rounding;

@@ -152,8 +152,8 @@ def _dataset_facts(cell: Cell, bench: Bench) -> Answer | Needs:
 def _ranking(cell: Cell, bench: Bench) -> Answer | Needs:
     """Table 9: Kendall's tau-b of the systems' mean score with their mean content rating.
 
-    Where people rate two systems exactly alike, rounding noise in the means can break the tie either
-    way; the reason then gives both values.
+    Where people rate two systems exactly alike, rounding noise in the means can break the tie
+    either way; the reason then gives both values.
     """
     answer = _agreement(cell, bench, "", "kendall", "system")
     if isinstance(answer, Needs):
