@@ -89,10 +89,9 @@ def build() -> Path:
     root = _root()
     command = [sys.executable, "-c", "from jupyter_book.cli.main import main; main()", "build", "."]
     command += ["--path-output", ".build/book", "-W", "-n", "--keep-going", "--all"]
-    if not sys.stderr.isatty():
-        command.append("-q")
+    shown = None if sys.stderr.isatty() else subprocess.DEVNULL  # warnings are always shown
     _empty(root / ".build" / "book")
-    if subprocess.run(command, cwd=root, check=False).returncode:
+    if subprocess.run(command, cwd=root, check=False, stdout=shown).returncode:
         raise TstmetaError("the book was not built: mend what is marked WARNING or ERROR above")
     return _swap(root / ".build" / "book" / "_build" / "html", root / "book" / "_build" / "html")
 
