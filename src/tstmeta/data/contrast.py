@@ -19,6 +19,7 @@ import pandas as pd
 
 from ..schema import DataError, Problem
 from .base import Dataset
+from .files import read_csv
 
 RAW = False
 FILE = "contrast.csv"
@@ -29,9 +30,13 @@ ERRORS = ("none", "substitution", "deletion", "insertion")
 
 
 def load(root: Path) -> Dataset:
-    """Load the set; ``system`` names the cell: strong, strong-error, light, light-error."""
+    """Load the set; ``system`` names the cell: strong, strong-error, light, light-error.
+
+    Raises:
+        DataError: the file is missing or damaged; every fault with its row.
+    """
     path = root / FILE
-    frame = pd.read_csv(path, dtype=str, keep_default_na=False, encoding="utf-8")
+    frame = read_csv(path)
     problems = list(_problems(frame, path.name))
     if problems:
         raise DataError(problems)
@@ -64,9 +69,13 @@ def _problems(frame: pd.DataFrame, name: str):
         for row in frame.index[~frame[column].isin(known)]:
             what = f"unknown {column} {frame[column][row]!r}"
             yield Problem(name, int(row) + 1, column, what, f"use one of {', '.join(known)}")
-    for row in frame.index[(frame["error"] != "none") == (frame["span"] == "")]:
-        what = "an error needs a span and a kept rewrite has none"
-        yield Problem(name, int(row) + 1, "span", what, "mark the changed words as [-old-]{+new+}")
+    for row, error, span in zip(frame.index, frame["error"], frame["span"], strict=True):
+        if (kind := _kind(span)) != error:
+            what = (
+                f"the error is {error!r}, and the span shows {kind or 'no edit that can be read'}"
+            )
+            remedy = "mark the changed words as [-old-]{+new+}; a kept rewrite has no span"
+            yield Problem(name, int(row) + 1, "span", what, remedy)
 
 
 class Span(NamedTuple):
@@ -76,7 +85,7 @@ class Span(NamedTuple):
     added: str
 
 
-_SPAN = re.compile(r"^(?:\[-(?P<removed>.+?)-\])?(?:\{\+(?P<added>.+?)\+\})?$", re.DOTALL)
+_SPAN = re.compile(r"(?:\[-(?P<removed>.+?)-\])?(?:\{\+(?P<added>.+?)\+\})?", re.DOTALL)
 
 
 def parse_span(text: str) -> Span:
@@ -85,10 +94,21 @@ def parse_span(text: str) -> Span:
     Raises:
         DataError: another notation.
     """
-    found = _SPAN.match(text)
+    found = _SPAN.fullmatch(text)
     if not text or not found:
         raise DataError([Problem("span", None, "span", f"cannot read {text!r}", "[-old-]{+new+}")])
     return Span(found["removed"] or "", found["added"] or "")
+
+
+def _kind(span: str) -> str:
+    """The error that a span shows; ``""`` when it cannot be read."""
+    try:
+        removed, added = parse_span(span) if span else Span("", "")
+    except DataError:
+        return ""
+    if removed and added:
+        return "substitution"
+    return "deletion" if removed else "insertion" if added else "none"
 
 
 def span_of(kept: str, wrong: str) -> Span:
