@@ -36,7 +36,11 @@ def load(root: Path) -> Dataset:
         DataError: the file is missing or damaged; every fault with its row.
     """
     path = root / FILE
-    frame = read_csv(path)
+    try:
+        frame = read_csv(path)
+    except DataError as error:
+        remedy = "put the file back that comes with tstmeta"
+        raise DataError(fault._replace(remedy=remedy) for fault in error.problems) from error
     problems = list(_problems(frame, path.name))
     if problems:
         raise DataError(problems)

@@ -216,7 +216,7 @@ def read_export(path: Path | Iterable[Path], dataset: Dataset) -> pd.DataFrame:
         try:
             form, found = _answers(file, problems)
         except DataError as error:
-            problems += error.problems
+            problems += [problem._replace(remedy=_EXPORT) for problem in error.problems]
             continue
         formats.add(form)
         answers += found

@@ -1,0 +1,328 @@
+"""The contrast set: the design of its file, whatever the sentences are, and its spans."""
+
+import itertools
+import re
+
+import pandas as pd
+import pytest
+from hypothesis import assume, given
+from hypothesis import strategies as st
+
+from tests.data import raw
+from tstmeta import data
+from tstmeta.data import contrast, paths
+from tstmeta.data.contrast import Span, format_span, parse_span, span_of
+from tstmeta.schema import DataError
+
+STYLES = {
+    "sentiment": {"positive", "negative"},
+    "detoxify": {"non-toxic"},
+    "catchy": {"catchy"},
+    "polite": {"polite"},
+    "persuasive": {"persuasive"},
+    "formal": {"formal"},
+}
+CELLS = ["strong", "strong-error", "light", "light-error"]
+KINDS = {(True, True): "substitution", (True, False): "deletion", (False, True): "insertion"}
+
+
+@pytest.fixture(scope="module")
+def frame():
+    """The file as it is, one row a rewrite."""
+    return pd.read_csv(paths.own("contrast", contrast.FILE), dtype=str, keep_default_na=False)
+
+
+@pytest.fixture(scope="module")
+def dataset():
+    return data.load("contrast")
+
+
+@pytest.fixture(scope="module")
+def texts(frame):
+    """Source id -> cell -> text, with the source under ``source``."""
+    made: dict[str, dict[str, str]] = {}
+    for row in frame.itertuples():
+        cell = row.shift + ("" if row.error == "none" else "-error")
+        made.setdefault(row.source_id, {"source": row.source})[cell] = row.output
+    return made
+
+
+def bare(text):
+    """Words without case and outer punctuation, which an edit may have to adapt."""
+    return [re.sub(r"^\W+|\W+$", "", word).lower() for word in text.split()]
+
+
+# ------------------------------------------------------------------------------------- design
+
+
+def test_there_are_forty_sources_a_task_with_a_full_two_by_two(frame):
+    assert len(frame) == 960
+    assert list(frame.columns) == contrast.COLUMNS
+    assert set(frame["task"]) == set(contrast.TASKS)
+    for task, rows in frame.groupby("task"):
+        assert set(rows["source_id"]) == {f"{task}-{number:02d}" for number in range(1, 41)}
+    for source_id, rows in frame.groupby("source_id"):
+        cells = rows["shift"] + (rows["error"] != "none").map({True: "-error", False: ""})
+        assert sorted(cells) == sorted(CELLS), source_id
+        assert sorted(rows["item_id"]) == sorted(f"{source_id}-{cell}" for cell in CELLS)
+        assert rows["source"].nunique() == rows["style"].nunique() == 1, source_id
+
+
+def test_shift_and_error_are_independent(frame):
+    wrong = frame["error"] != "none"
+    assert (pd.crosstab(frame["shift"], wrong) == 240).all(axis=None)
+
+
+def test_errors_are_balanced_in_each_task_and_shared_by_both_shifts(frame):
+    wrong = frame[frame["error"] != "none"]
+    for (task, shift), rows in wrong.groupby(["task", "shift"]):
+        counts = rows["error"].value_counts().to_dict()
+        assert counts == {"substitution": 14, "deletion": 13, "insertion": 13}, (task, shift)
+    assert set(wrong.groupby("source_id")["error"].agg(set).map(len)) == {1}
+
+
+def test_each_task_has_its_target_styles(frame):
+    assert frame.groupby("task")["style"].agg(set).to_dict() == STYLES
+    sources = frame[frame["task"] == "sentiment"].drop_duplicates("source_id")
+    assert sources["style"].value_counts().to_dict() == {"positive": 20, "negative": 20}
+
+
+def test_every_text_has_six_to_thirty_words_and_clean_spaces(texts):
+    for source_id, cells in texts.items():
+        for cell, text in cells.items():
+            assert 6 <= len(text.split()) <= 30, (source_id, cell)
+            assert text == " ".join(text.split()), (source_id, cell)
+            assert text.isprintable(), (source_id, cell)
+
+
+def test_every_text_is_unique(texts):
+    every = [text.casefold() for cells in texts.values() for text in cells.values()]
+    assert len(every) == 240 * 5
+    assert len(set(every)) == len(every)
+
+
+def test_the_error_is_one_edit_of_neighbouring_words_and_the_span_says_it(frame, texts):
+    for row in frame[frame["error"] != "none"].itertuples():
+        kept, wrong = texts[row.source_id][row.shift], row.output
+        removed, added = parse_span(row.span)
+        assert KINDS[bool(removed), bool(added)] == row.error, row.item_id
+        assert max(len(removed.split()), len(added.split())) <= 6, row.item_id
+        assert turns(kept, removed, added, wrong), row.item_id
+
+
+def turns(kept, removed, added, wrong):
+    """Whether some place in ``kept`` has ``removed`` and gives ``wrong`` with ``added`` there."""
+    out, put = removed.split(), added.split()
+    before, after = kept.split(), wrong.split()
+    return any(
+        before[at : at + len(out)] == out
+        and after[at : at + len(put)] == put
+        and bare(" ".join(before[:at])) == bare(" ".join(after[:at]))
+        and bare(" ".join(before[at + len(out) :])) == bare(" ".join(after[at + len(put) :]))
+        for at in range(len(before) + 1)
+    )
+
+
+def test_a_kept_rewrite_has_no_span(frame):
+    assert set(frame.loc[frame["error"] == "none", "span"]) == {""}
+
+
+def test_no_sentence_comes_from_a_template(texts):
+    openings = pd.Series([" ".join(bare(cells["source"])[:3]) for cells in texts.values()])
+    assert openings.value_counts().max() <= 2
+
+
+# -------------------------------------------------------------------------------------- loading
+
+
+def test_the_loader_gives_the_file_and_no_ratings(dataset, frame):
+    assert list(dataset.items["item_id"]) == list(frame["item_id"])
+    assert list(dataset.items["output"]) == list(frame["output"])
+    assert set(dataset.items["system"]) == set(CELLS)
+    assert dataset.ratings.empty
+    assert dataset.preferences.empty
+    assert dataset.scores.empty
+    assert dataset.dimensions == []
+
+
+def test_the_labels_are_those_of_the_file(dataset, frame):
+    assert dataset.labels["name"].value_counts().to_dict() == {
+        "task": 960,
+        "shift": 960,
+        "error": 960,
+        "span": 480,
+    }
+    for name in ("task", "shift", "error", "span"):
+        assert list(dataset.label(name)) == list(frame[name]), name
+
+
+def test_each_task_is_a_subset(dataset):
+    assert data.subsets("contrast") == [f"contrast@{task}" for task in contrast.TASKS]
+    for name in data.subsets("contrast"):
+        part = data.load(name)
+        assert part.name == name
+        assert len(part.items) == 160
+        assert set(part.label("task")) == {name.partition("@")[2]}
+    with pytest.raises(data.UnknownDataset, match="contrast@formal"):
+        data.load("contrast@formall")
+
+
+# ---------------------------------------------------------------------------------- broken files
+
+ROWS = [
+    "item_id,task,source_id,source,output,style,shift,error,span",
+    "a-strong,formal,a,yo Ben is in,Good day; Ben is present.,formal,strong,none,",
+    "a-strong-error,formal,a,yo Ben is in,Good day; Tom is present.,formal,strong,substitution,"
+    "[-Ben-]{+Tom+}",
+]
+
+
+@pytest.fixture
+def small(tmp_path):
+    raw.write(tmp_path / contrast.FILE, ROWS)
+    return tmp_path
+
+
+def test_a_small_file_of_the_same_form_loads(small):
+    assert list(contrast.load(small).items["system"]) == ["strong", "strong-error"]
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "expected"),
+    [
+        ("item_id,task", "id,task", "row 0: wrong columns"),
+        ("error,span", "error", "row 2: 9 cells where the header has 8"),
+        ("formal,strong,none", "formal,strong,fine", "row 1, column error: unknown error 'fine'"),
+        ("formal,strong,sub", "formal,huge,sub", "row 2, column shift: unknown shift 'huge'"),
+        ("strong,formal,a", "strong,prose,a", "row 1, column task: unknown task 'prose'"),
+        ("[-Ben-]{+Tom+}", "", "row 2, column span: the error is 'substitution', and the span"),
+        ("[-Ben-]{+Tom+}", "Ben > Tom", "row 2, column span: .* no edit that can be read"),
+        ("[-Ben-]{+Tom+}", "[-Ben-]", "row 2, column span: .* the span shows deletion"),
+        ("[-Ben-]{+Tom+}", "{+Tom+}", "row 2, column span: .* the span shows insertion"),
+        ("strong,none,", "strong,none,[-Ben-]", "row 1, column span: the error is 'none'"),
+        ("a-strong-error", "a-strong", "row 2, column dataset, item_id: duplicate row"),
+        ("a-strong,formal,a,", "a-strong,formal,,", "row 1, column source_id: bad value ''"),
+        ("yo Ben is in,Good day; Tom", '"yo Ben is in,Good day; Tom', "row 2: broken CSV"),
+    ],
+)
+def test_a_broken_file_is_reported_with_its_row(small, old, new, expected):
+    raw.change(small / contrast.FILE, old, new)
+    assert re.search(expected, raw.complaint(contrast.load, small))
+
+
+def test_a_file_that_is_missing_or_no_text_is_reported(small, tmp_path):
+    raw.break_encoding(small / contrast.FILE)
+    assert "not UTF-8 text" in raw.complaint(contrast.load, small)
+    assert "the file is missing" in raw.complaint(contrast.load, tmp_path / "nowhere")
+
+
+def test_the_remedy_is_not_to_fetch_what_ships_with_the_project(small):
+    raw.change(small / contrast.FILE, "error,span", "error")
+    assert "fetch" not in raw.complaint(contrast.load, small)
+
+
+def test_all_faults_are_listed_at_once(small):
+    raw.change(small / contrast.FILE, "strong,none", "huge,fine")
+    raw.change(small / contrast.FILE, "[-Ben-]{+Tom+}", "")
+    message = raw.complaint(contrast.load, small)
+    for row, column in ((1, "shift"), (1, "error"), (2, "span")):
+        assert f"row {row}, column {column}" in message
+
+
+# ----------------------------------------------------------------------------------------- spans
+
+
+@pytest.mark.parametrize(
+    ("kept", "wrong", "span"),
+    [
+        ("", "", ("", "")),
+        ("", "new", ("", "new")),
+        ("old", "", ("old", "")),
+        ("same words", "same words", ("", "")),
+        ("Same, words.", "same words", ("", "")),  # case and outer punctuation are no edit
+        ("ha ha", "ha", ("ha", "")),
+        ("very late", "very very late", ("", "very")),
+        ("On Monday we meet.", "We meet.", ("On Monday", "")),
+        ("We meet on Monday.", "We meet.", ("on Monday.", "")),
+        ("We meet, as ever, at six.", "We meet at six.", ("as ever,", "")),
+        ("We meet at six.", "We meet at six in town.", ("", "in town.")),
+        ("We meet at six.", "We meet at seven.", ("six.", "seven.")),
+        ("Ann saw Ben.", "Ben saw Ann.", ("Ann saw Ben.", "Ben saw Ann.")),
+        ("three-day trip", "four-day trip", ("three-day", "four-day")),
+        ("a\tb  c", "a c", ("b", "")),
+        ("שלום עולם", "שלום לך", ("עולם", "לך")),
+    ],
+)
+def test_span_of_is_the_smallest_run_of_words_that_changed(kept, wrong, span):
+    assert span_of(kept, wrong) == Span(*span)
+
+
+@pytest.mark.parametrize(
+    ("text", "span"),
+    [
+        ("[-a-]", ("a", "")),
+        ("{+b+}", ("", "b")),
+        ("[-a-]{+b+}", ("a", "b")),
+        ("[-two words-]{+one+}", ("two words", "one")),
+        ("[---]", ("-", "")),
+        ("{+++}", ("", "+")),
+        ("[-a\nb-]", ("a\nb", "")),
+    ],
+)
+def test_parse_span_reads_the_notation_and_format_span_writes_it(text, span):
+    assert parse_span(text) == Span(*span)
+    assert format_span(Span(*span)) == text
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        " ",
+        "a",
+        "[--]",
+        "{++}",
+        "[-a]",
+        "[-a-",
+        "{+b+}[-a-]",
+        "[-a-] {+b+}",
+        "x[-a-]",
+        "[-a-]\n",
+    ],
+)
+def test_parse_span_refuses_any_other_notation(text):
+    with pytest.raises(DataError, match="cannot read"):
+        parse_span(text)
+
+
+def test_no_edit_has_no_notation():
+    assert format_span(Span("", "")) == ""
+
+
+words = st.text(alphabet="abcAB", min_size=1, max_size=3)
+runs = st.lists(words, max_size=5).map(" ".join)
+
+
+@given(runs, runs)
+def test_putting_the_span_in_gives_the_other_text(kept, wrong):
+    assert turns(kept, *span_of(kept, wrong), wrong)
+
+
+@given(runs, runs)
+def test_no_shorter_edit_gives_the_other_text(kept, wrong):
+    removed, added = span_of(kept, wrong)
+    before, after = bare(kept), bare(wrong)
+    sizes = [
+        (end - start, len(after) - len(before) + end - start)
+        for start, end in itertools.combinations_with_replacement(range(len(before) + 1), 2)
+        if len(after) - len(before) + end - start >= 0
+        and before[:start] == after[:start]
+        and before[end:] == after[len(after) - len(before) + end :]
+    ]
+    assert min(sizes) == (len(removed.split()), len(added.split()))
+
+
+@given(st.text(min_size=1), st.text(min_size=1))
+def test_a_span_is_read_as_it_was_written(removed, added):
+    assume("-]{+" not in removed)
+    assert parse_span(format_span(Span(removed, added))) == Span(removed, added)
