@@ -54,7 +54,7 @@ class Bench:
         """The scores of one metric on one basis: rows over item_id in item order, as scored.
 
         Released metrics (``released:...``) come from the data set, others computed if needed.
-        ``dimension`` chooses among released scores of one name, such as a judge's of each dimension.
+        ``dimension`` chooses among released scores of one name, such as a judge's.
         Columns: value (NaN where there is none), status, signature.
         """
         key = (name, metric, basis, dimension)

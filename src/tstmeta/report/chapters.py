@@ -275,7 +275,8 @@ def heatmap(rows: pd.DataFrame, statistic: str = "pearson") -> Picture | Markdow
     if rows.empty:
         return _NOTHING
     label = {"pearson": "Pearson's r", "spearman": "Spearman's rho", "kendall": "Kendall's tau-b"}
-    return Picture(figures.agreement_heatmap(rows, label[statistic]))
+    rule = next((name for name in rows["metric"] if name in _sentinels()), "")
+    return Picture(figures.agreement_heatmap(rows, label[statistic], rule))
 
 
 def oracle(bench: Bench, dataset: Dataset) -> Markdown:
@@ -294,9 +295,8 @@ def strongest(rows: pd.DataFrame) -> Markdown:
     """Name the best and the worst metric of each data set, sentinels apart."""
     if rows.empty:
         return _NOTHING
-    sentinels = {*families().get("sentinel", []), HUMAN_STYLE}
     lines = []
-    for name, group in rows[~rows["metric"].isin(sentinels)].groupby("data", sort=False):
+    for name, group in rows[~rows["metric"].isin(_sentinels())].groupby("data", sort=False):
         ranked = group.dropna(subset="value").sort_values("value")
         if len(ranked) < 2:
             continue
@@ -306,6 +306,10 @@ def strongest(rows: pd.DataFrame) -> Markdown:
             f" {html.signed(high['value'])} (`{high['metric']}`), n = {int(high['n']):,}."
         )
     return Markdown("\n".join(lines))
+
+
+def _sentinels() -> set[str]:
+    return {*families().get("sentinel", []), HUMAN_STYLE}
 
 
 def cells_figure(bench: Bench, dataset: Dataset, metrics: Sequence[str]) -> Picture:

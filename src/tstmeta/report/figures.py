@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import io
 import math
-from collections.abc import Sequence
-from typing import Any, NamedTuple
+from collections.abc import Callable, Sequence
+from functools import wraps
+from typing import Any, NamedTuple, ParamSpec
 
 import matplotlib as mpl
 import numpy as np
@@ -21,6 +22,8 @@ from matplotlib.figure import Figure
 from .. import stats
 from ..data import Dataset
 from .tables import truth
+
+P = ParamSpec("P")
 
 
 class Picture(NamedTuple):
@@ -53,38 +56,62 @@ _STYLE: dict[Any, Any] = {
 }
 
 
+def _styled(draw: Callable[P, Figure]) -> Callable[P, Figure]:
+    """Draw with the book's style and leave the global one alone."""
+
+    @wraps(draw)
+    def styled(*args: P.args, **options: P.kwargs) -> Figure:
+        with mpl.rc_context(_STYLE):
+            return draw(*args, **options)
+
+    return styled
+
+
 def _panels(n: int, width: float, height: float, most: int = 3, **options):
     """A figure with n panels, at most ``most`` in a row; returns it and its axes."""
     columns = min(n, most)
     rows = math.ceil(n / columns)
-    with mpl.rc_context(_STYLE):
-        figure = Figure(figsize=(width * columns, height * rows), layout="constrained")
-        axes = figure.subplots(rows, columns, squeeze=False, **options).ravel()
+    figure = Figure(figsize=(width * columns, height * rows), layout="constrained")
+    axes = figure.subplots(rows, columns, squeeze=False, **options).ravel()
     for spare in axes[n:]:
         spare.set_visible(False)
     return figure, list(axes[:n])
 
 
+@_styled
 def rating_distributions(datasets: Sequence[Dataset]) -> Figure:
-    """How the items' mean ratings are spread, one panel a data set and dimension.
+    """How the items' mean ratings are spread: one row a data set, one column a dimension.
 
-    The grey line is the mean.  A metric that is judged on a pile at one end has little to explain.
+    The dashed line is the mean.  A metric judged on a pile at one end has little to explain.
+    Scales of up to ten points get three bars a point, so that means of two or three ratings stand
+    on their value.
     """
-    pairs = [(data, dimension) for data in datasets for dimension in data.dimensions]
-    figure, axes = _panels(len(pairs), 2.7, 1.9)
-    for axis, (data, dimension) in zip(axes, pairs, strict=True):
+    dimensions = ("content", "style", "fluency")
+    figure, axes = _panels(3 * len(datasets), 2.6, 1.55)
+    for place, axis in enumerate(axes):
+        data, dimension = datasets[place // 3], dimensions[place % 3]
+        if place < 3:
+            axis.set_title(dimension)
+        if place % 3 == 0:
+            axis.set_ylabel(data.name.replace("@", "\n@"), fontsize=8)
+        axis.grid(visible=False)
+        if dimension not in data.dimensions:
+            axis.set(xticks=[], yticks=[])
+            axis.spines[:].set_visible(False)
+            axis.text(0.5, 0.5, "not rated", ha="center", color=GREY, transform=axis.transAxes)
+            continue
         values = data.means[dimension].dropna().to_numpy()
-        low, high = data.card.scale.get(dimension, (values.min(), values.max()))
-        axis.hist(values, bins=20, range=(low, high), color=DIMENSION_COLOURS.get(dimension, GREY))
+        low, high = data.card.scale[dimension]
+        step = 1 / 3 if high - low <= 10 else (high - low) / 20
+        edges = np.arange(low - step / 2, high + step, step)
+        axis.hist(values, bins=edges, color=DIMENSION_COLOURS[dimension])
         axis.axvline(values.mean(), color="#222222", linewidth=1.2, linestyle="--")
-        axis.set_title(f"{data.name}: {dimension}", fontsize=8.5)
-        axis.set_xlim(low, high)
-        axis.grid(visible=False, axis="x")
-    for axis in axes[:: min(3, len(axes))]:
-        axis.set_ylabel("items")
+        axis.set_xlim(low - step, high + step)
+        axis.tick_params(labelsize=7.5)
     return figure
 
 
+@_styled
 def style_content(datasets: Sequence[Dataset], seed: int = 0) -> Figure:
     """Mean style rating against mean content rating, one point an item, one panel a data set.
 
@@ -101,7 +128,9 @@ def style_content(datasets: Sequence[Dataset], seed: int = 0) -> Figure:
         x, y = (both.to_numpy() + noise).T
         axis.scatter(x, y, s=7, alpha=max(0.12, min(0.6, 250 / len(both))), color=BLUE, lw=0)
         r = stats.pearson(both["style"], both["content"])
-        axis.set_title(f"{data.name}   r = {r.value:.2f}, n = {r.n:,}".replace("-", "−"))
+        axis.set_title(data.name, fontsize=9, pad=16)
+        about = f"r = {r.value:.2f}, n = {r.n:,}".replace("-", "−")
+        axis.text(0, 1.03, about, fontsize=8.5, color=GREY, transform=axis.transAxes)
         axis.set_xlabel("style strength")
         axis.set_xlim(scale[0][0] - 0.3, scale[0][1] + 0.3)
         if axis in axes[::3]:
@@ -109,6 +138,7 @@ def style_content(datasets: Sequence[Dataset], seed: int = 0) -> Figure:
     return figure
 
 
+@_styled
 def cells(dataset: Dataset, scores: pd.DataFrame, names: Sequence[tuple[str, str]]) -> Figure:
     """Metric values in the four cells {strong, light} x {kept, error}, one panel a metric.
 
@@ -144,20 +174,22 @@ def cells(dataset: Dataset, scores: pd.DataFrame, names: Sequence[tuple[str, str
     return figure
 
 
-def agreement_heatmap(rows: pd.DataFrame, label: str = "Pearson's r") -> Figure:
+@_styled
+def agreement_heatmap(rows: pd.DataFrame, label: str = "Pearson's r", rule: str = "") -> Figure:
     """Agreement of metrics (rows) on data sets or tasks (columns), blue agrees, red disagrees.
 
     Args:
         rows: columns ``metric``, ``data``, ``value``; order of appearance is kept.
+        rule: a metric above which a line is drawn, such as the first sentinel.
     """
     grid = rows.pivot_table(index="metric", columns="data", values="value", sort=False)
     grid = grid.reindex(
         index=list(dict.fromkeys(rows["metric"])), columns=list(dict.fromkeys(rows["data"]))
     )
-    with mpl.rc_context(_STYLE | {"axes.grid": False}):
-        size = (2.6 + 0.72 * grid.shape[1], 0.9 + 0.3 * grid.shape[0])
-        figure = Figure(figsize=size, layout="constrained")
-        axis = figure.subplots()
+    size = (2.6 + 0.78 * grid.shape[1], 1.1 + 0.27 * grid.shape[0])
+    figure = Figure(figsize=size, layout="constrained")
+    axis = figure.subplots()
+    axis.grid(visible=False)
     sns.heatmap(
         grid,
         ax=axis,
@@ -171,12 +203,17 @@ def agreement_heatmap(rows: pd.DataFrame, label: str = "Pearson's r") -> Figure:
         linecolor="white",
         cbar_kws={"label": label, "shrink": 0.8},
     )
+    for row, column in np.argwhere(grid.isna().to_numpy()):
+        axis.text(column + 0.5, row + 0.5, "–", ha="center", va="center", color=GREY)
+    if rule and rule in grid.index:
+        axis.axhline(grid.index.get_loc(rule), color="#222222", linewidth=1.2)
     axis.set(xlabel="", ylabel="")
     axis.tick_params(length=0, labelsize=8.5)
     axis.set_xticks(axis.get_xticks(), list(grid.columns), rotation=30, ha="right")
     return figure
 
 
+@_styled
 def by_task(
     dataset: Dataset, scores: pd.DataFrame, metric: str, basis: str = "source", seed: int = 0
 ) -> Figure:
