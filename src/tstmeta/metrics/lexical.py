@@ -20,8 +20,6 @@ from . import wordnet
 from .base import CorpusMetric, PairMetric, Request
 from .text import Stemmer, UnicodeWords, against, chosen, sentences, tokens13a
 
-# --------------------------------------------------------------------------------------- BLEU
-
 
 def nltk_bleu(references: Sequence[Sequence], hypothesis: Sequence) -> float:
     """NLTK's ``sentence_bleu`` with smoothing method 1, bit for bit, at twice its speed.
@@ -155,9 +153,10 @@ class Meteor(PairMetric):
     """METEOR (Banerjee and Lavie, 2005; parameters of Lavie and Agarwal, 2007), in [0, 1).
 
     NLTK's ``single_meteor_score``: exact words, then Porter stems, then WordNet synonyms; alpha
-    0.9, beta 3, gamma 0.5; lower case.  Words are Penn Treebank tokens of sentences split by a
-    rule, which needs no download.  The best of several references counts; not symmetric; a copy of
-    m words scores 1 - 0.5 / m^3.  Without WordNet on the machine there are no synonyms, as in the
+    0.9, beta 3, gamma 0.5; lower case.  (NLTK looks up the synonyms of stems: a word that is no
+    word once stemmed finds none.)  Words are Penn Treebank tokens of sentences split by a rule,
+    which needs no download.  The best of several references counts; not symmetric; a copy of m
+    words scores 1 - 0.5 / m^3.  Without WordNet on the machine there are no synonyms, as in the
     variant ``no-synonyms``, and the signature says so.
     """
 
@@ -289,7 +288,7 @@ class RougeL(Rouge1):
     """
 
     name = "rougeL"
-    max_tokens = 2000
+    max_tokens = 1500
 
 
 # --------------------------------------------------------------------------- edits and novelty

@@ -1,0 +1,63 @@
+"""What the tests of several metrics share."""
+
+from functools import cache
+
+import pytest
+from hypothesis import strategies as st
+
+from tstmeta import metrics
+from tstmeta.metrics import CorpusMetric, Metric, Request, Score, wordnet
+
+#: Words that hurt: emoji, right-to-left, combining marks, joiners, numbers, marks, look-alikes.
+WORDS = (
+    *("the", "The", "cat", "cats", "running", "ran", "good", "great", "don't", "a", "1", "3.5"),
+    *(
+        "😀",
+        "👩‍👩‍👧",
+        "שלום",
+        "مرحبا",
+        "नमस्ते",
+        "বাংলা",
+        "e\u0301te\u0301",
+        "été",
+        "-",
+        ".",
+        "!",
+        '"so"',
+    ),
+)
+#: Texts that are not blank.
+texts = st.lists(st.sampled_from(WORDS), min_size=1, max_size=12).map(" ".join) | st.text(
+    min_size=1, max_size=30
+).filter(lambda text: text.strip() != "")
+
+
+@cache
+def metric(name: str) -> Metric:
+    """One metric of each name for all tests."""
+    return metrics.get(name)
+
+
+def score(name: str, output: str, *against: str) -> Score:
+    """The score of one output against one or more texts."""
+    [[found]] = list(metric(name).score([(Request(output, against, against[0]),)]))
+    return found
+
+
+def value(name: str, output: str, *against: str) -> float:
+    """The value of one output against one or more texts."""
+    return score(name, output, *against).value
+
+
+def combine(name: str, details: list[str]) -> float:
+    """The corpus value of a corpus metric from its items' details."""
+    scorer = metric(name)
+    assert isinstance(scorer, CorpusMetric)
+    return scorer.combine(details)
+
+
+def needs_wordnet(test):
+    """Mark a test that looks words up; it skips, with the reason, where there is no WordNet."""
+    reason = "WordNet is not on this machine (Debian: wordnet-base, wordnet-sense-index)"
+    missing = pytest.mark.skipif(wordnet.version() is None, reason=reason)
+    return pytest.mark.wordnet(missing(test))

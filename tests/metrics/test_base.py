@@ -1,0 +1,254 @@
+"""The protocol: guards, wrapping, corpus statistics, names."""
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tstmeta import metrics
+from tstmeta.metrics import CorpusMetric, Metric, PairMetric, Request, Score, UnknownMetric, wrap
+from tstmeta.metrics.base import first_tokens
+from tstmeta.schema import BASES, DIMENSIONS, Signature, Status
+
+
+class Length(PairMetric):
+    """Number of characters of the output."""
+
+    name = "length"
+    empty_value = -1.0
+    max_tokens: int | None = 3
+
+    def value(self, request: Request) -> float:
+        return float(len(request.output))
+
+
+class Accuracy(CorpusMetric):
+    """Share of outputs that equal one of the texts they are compared with."""
+
+    name = "accuracy"
+    max_tokens: int | None = 3
+
+    def statistics(self, request: Request) -> np.ndarray:
+        return np.array([request.output in request.against, 1])
+
+    def aggregate(self, total: np.ndarray) -> float:
+        return total[0] / total[1]
+
+
+def shorter(source: str, output: str) -> float:
+    return float(min(len(source), len(output)))
+
+
+def one(metric: Metric, output: str, *against: str) -> Score:
+    [[score]] = list(metric.score([(Request(output, against),)]))
+    return score
+
+
+# -------------------------------------------------------------------------------------- guards
+
+
+@pytest.mark.parametrize(
+    ("output", "against", "value", "status"),
+    [
+        ("", ("a",), -1, Status.EMPTY),
+        (" \t\n\u3000", ("a",), -1, Status.EMPTY),
+        ("a", ("",), -1, Status.EMPTY),
+        ("a", ("b", " "), -1, Status.EMPTY),
+        ("a", (), 1, Status.OK),
+        ("ab", ("c",), 2, Status.OK),
+        ("a b c", ("d",), 5, Status.OK),
+        ("a  b\nc d", ("e",), 5, Status.TRUNCATED),
+        ("a  b\nc", ("d e f g",), 6, Status.TRUNCATED),
+    ],
+)
+def test_a_text_that_is_empty_or_too_long_gets_a_status(output, against, value, status):
+    score = one(Length(), output, *against)
+    assert (score.value, score.status) == (value, status)
+
+
+def test_a_cut_is_explained():
+    assert one(Length(), "a b c d e", "f").detail == "5 tokens, first 3 used"
+
+
+def test_a_text_is_cut_only_where_it_is_too_long():
+    assert first_tokens(" a  b ", 2) == " a  b "
+    assert first_tokens(" a  b c", 2) == "a b"
+
+
+def test_a_metric_that_accepts_empty_outputs_scores_them():
+    class Tolerant(Length):
+        accepts_empty = True
+
+    assert one(Tolerant(), "", "a") == Score(0.0, Status.OK, "")
+
+
+def test_an_exception_becomes_a_row_and_the_run_goes_on():
+    def fussy(source: str, output: str) -> float:
+        if output == "bad":
+            raise ValueError("no such thing")
+        return 1.0
+
+    units = [(Request("good", ("a",)),), (Request("bad", ("a",)),), (Request("fine", ("a",)),)]
+    scores = [score for [score] in wrap(fussy).score(units)]
+    assert [score.status for score in scores] == [Status.OK, Status.ERROR, Status.OK]
+    assert math.isnan(scores[1].value)
+    assert scores[1].detail == "ValueError: no such thing"
+
+
+@pytest.mark.parametrize("bad", [math.nan, math.inf, -math.inf])
+def test_a_value_that_is_not_finite_is_invalid(bad):
+    score = one(wrap(lambda source, output: bad), "a", "b")
+    assert score.status is Status.INVALID
+    assert math.isnan(score.value)
+
+
+def test_scores_come_one_tuple_a_unit_and_one_score_a_request():
+    units = [(Request("a", ("x",)), Request("bb", ("x",))), (), (Request("ccc", ("x",)),)]
+    assert [[score.value for score in unit] for unit in Length().score(units)] == [[1, 2], [], [3]]
+
+
+def test_scores_are_given_as_soon_as_they_are_known():
+    def endless():
+        while True:
+            yield (Request("a", ("b",)),)
+
+    assert next(Length().score(endless())) == (Score(1.0),)
+
+
+def test_the_limit_is_part_of_the_signature():
+    assert str(Length().signature("source")) == "length|basis:source|max_tokens:3"
+
+
+# ------------------------------------------------------------------------------------ wrapping
+
+
+def test_a_function_becomes_a_metric_in_one_line():
+    shared = wrap(lambda source, output: float(len({*source} & {*output})), "shared")
+    assert isinstance(shared, Metric)
+    assert (shared.name, shared.dimensions, shared.bases) == (
+        "shared",
+        ("content",),
+        ("source", "reference"),
+    )
+    assert one(shared, "abc", "bcd") == Score(2.0)
+
+
+def test_a_function_gets_the_source_first_and_the_output_second():
+    assert one(wrap(lambda source, output: float(len(source))), "output", "src").value == 3
+
+
+@pytest.mark.parametrize(("higher", "expected"), [(True, 3), (False, 1)])
+def test_the_best_reference_counts_for_a_function(higher, expected):
+    longest = wrap(lambda source, output: float(len(source)), "len", higher_is_better=higher)
+    assert one(longest, "x", "a", "bbb", "cc").value == expected
+
+
+def test_an_edited_function_gets_another_signature():
+    first = wrap(lambda source, output: 1.0, "same")
+    again = wrap(lambda source, output: 1.0, "same")
+    edited = wrap(lambda source, output: 2.0, "same")
+    assert first.signature("source") == again.signature("source")
+    assert first.signature("source") != edited.signature("source")
+
+
+def test_a_version_given_by_hand_is_used():
+    assert "version:7" in str(wrap(lambda s, o: 1.0, "same", version="7").signature("source"))
+
+
+# ------------------------------------------------------------------------------ corpus metrics
+
+pairs = st.lists(
+    st.tuples(st.sampled_from(["", "a", "b"]), st.sampled_from(["a", "b"])), min_size=1, max_size=9
+)
+
+
+@given(pairs, st.data())
+def test_the_details_of_any_subset_combine_to_its_corpus_value(pairs, data):
+    metric = Accuracy()
+    units = [(Request(output, (text,)),) for output, text in pairs]
+    details = [score.detail for [score] in metric.score(units)]
+    chosen = data.draw(st.lists(st.integers(0, len(pairs) - 1), min_size=1))  # with repeats
+    expected = np.mean([pairs[index][0] == pairs[index][1] for index in chosen])
+    assert metric.combine([details[index] for index in chosen]) == pytest.approx(expected)
+
+
+@pytest.mark.parametrize(
+    ("output", "text", "status"),
+    [("", "a", Status.EMPTY), ("a", "a", Status.OK), ("a b c d", "a", Status.TRUNCATED)],
+)
+def test_an_item_of_a_corpus_metric_has_its_own_value_and_status(output, text, status):
+    score = one(Accuracy(), output, text)
+    assert (score.value, score.status) == (float(output == text), status)
+
+
+def test_an_item_of_a_corpus_metric_that_fails_becomes_a_row():
+    class Broken(Accuracy):
+        def statistics(self, request: Request) -> np.ndarray:
+            raise KeyError("gone")
+
+    score = one(Broken(), "a", "b")
+    assert score.status is Status.ERROR
+    assert score.detail == "KeyError: 'gone'"
+
+
+# --------------------------------------------------------------------------------------- names
+
+
+def test_every_registered_metric_is_complete():
+    for name in metrics.resolve(["lexical", "sentinel"]):
+        metric = metrics.get(name)
+        assert isinstance(metric, Metric)
+        assert metric.name == name
+        assert set(metric.dimensions) <= set(DIMENSIONS)
+        assert set(metric.bases) <= set(BASES)
+        assert metric.unit in ("item", "source", "corpus")
+        assert metric.profile == "embedded"
+
+
+def test_no_two_metrics_or_bases_share_a_signature():
+    found = [
+        str(metrics.get(name).signature(basis))
+        for name in metrics.resolve(["lexical", "sentinel"])
+        for basis in ("source", "reference")
+    ]
+    assert len(set(found)) == len(found)
+
+
+@pytest.mark.parametrize(
+    ("name", "hint"),
+    [
+        ("blue", "bleu"),
+        ("bleu:pauli", "bleu:pauli2025"),
+        ("ter:any", "ter"),
+        ("random:abc", "random"),
+        ("random:07", "random"),
+        ("zzzzzz", "tstmeta metrics"),
+    ],
+)
+def test_an_unknown_name_gets_the_nearest_ones(name, hint):
+    with pytest.raises(UnknownMetric, match=hint):
+        metrics.get(name)
+
+
+def test_a_metric_is_taken_from_a_module_by_its_path():
+    assert metrics.get("tests.metrics.test_base:Accuracy").name == "accuracy"
+    assert one(metrics.get("tests.metrics.test_base:shorter"), "longer", "text").value == 4
+
+
+@pytest.mark.parametrize("name", ["no.such_module:metric", "os.path:no_such_function"])
+def test_a_path_that_cannot_be_imported_is_explained(name):
+    with pytest.raises(UnknownMetric, match="cannot import metric"):
+        metrics.get(name)
+
+
+def test_families_and_all_expand_without_repeats():
+    names = metrics.resolve(["sentinel", "constant", "all"])
+    assert names[0] in metrics.families()["sentinel"]
+    assert len(set(names)) == len(names)
+    assert set(names) == set(metrics.names())
+
+
+def test_a_signature_cannot_be_forged_by_a_delimiter():
+    assert str(Signature.of("m", {"a": "x|b:1\ny"})) == "m|a:x_b:1_y"

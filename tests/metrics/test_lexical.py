@@ -1,0 +1,373 @@
+"""Lexical metrics: tables with the edge rows first, and what holds for any texts."""
+
+import csv
+import math
+import random
+import time
+
+import numpy as np
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from tests.helpers import needs
+from tests.metrics import combine, metric, needs_wordnet, score, texts, value
+from tstmeta import metrics
+from tstmeta.data import paths
+from tstmeta.metrics import Request
+from tstmeta.metrics.lexical import SentenceBleu
+from tstmeta.metrics.text import sentences
+from tstmeta.schema import Status, TstmetaError
+
+NAMES = metrics.resolve(["lexical"])
+#: Best and worst value; TER has no worst one.
+RANGES = {
+    "bleu": (100, 0),
+    "bleu:pauli2025": (1, 0),
+    "bleu:nltk-word": (1, 0),
+    "corpus-bleu": (100, 0),
+    "meteor": (1, 0),
+    "chrf": (100, 0),
+    "rouge1": (1, 0),
+    "rouge2": (1, 0),
+    "rougeL": (1, 0),
+    "ter": (0, math.inf),
+    "pinc": (0, 100),
+    "edit-similarity": (1, 0),
+}
+SYMMETRIC = ("rouge1", "rouge2", "rougeL", "edit-similarity")
+#: Metrics for which the best of several references counts; the others look at all together.
+BEST_OF = ("bleu:pauli2025", "meteor", "chrf", *SYMMETRIC, "pinc")
+
+
+def listed(name: str, known: tuple[str, ...]) -> bool:
+    """Whether a metric, or the metric that it is a variant of, is in a list."""
+    return name in known or name.partition(":")[0] in known
+
+
+def limits(name: str) -> tuple[float, float]:
+    return RANGES.get(name) or RANGES[name.partition(":")[0]]
+
+
+# -------------------------------------------------------------------------------------- tables
+
+EMPTY = [("", ""), ("a b", ""), ("", "a b"), ("a b", " \t\n"), ("a b", "\u3000\xa0"), ("\x1f", "a")]
+
+
+@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize(("source", "output"), EMPTY)
+def test_an_empty_text_matches_nothing(name, source, output):
+    found = score(name, output, source)
+    if metric(name).unit == "corpus":  # it has a length, which counts in the corpus
+        assert found.value == 0
+        assert (found.status is Status.EMPTY) == (not output.strip())
+    else:
+        assert (found.value, found.status) == (100.0 if name in ("ter", "pinc") else 0.0, "empty")
+
+
+TABLE = [
+    ("bleu", "a", "a", 100),
+    ("bleu", "a", "b", 0),
+    ("bleu", "😀", "😀", 100),
+    ("bleu", "A", "a", 0),
+    ("bleu", "<skipped>", "<skipped>", 0),  # the tokenizer drops this mark
+    ("bleu", "the cat sat on the mat", "the cat sat on the mat", 100),
+    ("bleu", "the cat sat on the mat", "the cat sat on a mat", 100 * (1 / 12) ** 0.25),
+    ("bleu", "the cat sat on", "the cat", 100 * math.exp(-1)),
+    ("bleu", "Hello, world!", "Hello , world !", 100),
+    ("bleu:nltk-word", "a", "a", 0.1**0.75),
+    ("bleu:nltk-word", "Hello, world!", "Hello , world !", 0),
+    ("bleu:nltk-word", "the cat sat on the mat", "the cat sat on a mat", (1 / 12) ** 0.25),
+    ("bleu:pauli2025", "a", "a", 0.1**0.75),
+    ("bleu:pauli2025", "ab", "ab", 0.1**0.5),
+    ("bleu:pauli2025", "abcd", "abcd", 1),
+    ("bleu:pauli2025", "abcd", "wxyz", 0),
+    ("bleu:pauli2025", "abcd", "abcde", math.exp(-1 / 4)),  # the longer output is the reference
+    ("bleu:pauli2025", "abcde", "abcd", 0.2**0.25),
+    ("corpus-bleu", "a b c", "a b c", 0),  # no 4-gram
+    ("corpus-bleu", "a b c d", "a b c d", 100),
+    ("corpus-bleu", "a b c d.", "a b c d .", 100),
+    ("corpus-bleu:multi-bleu", "a b c d.", "a b c d .", 0),
+    ("corpus-bleu:multi-bleu", "a b c d e", "A b c d e", 100 * (4 / 5 * 3 / 4 * 2 / 3 / 2) ** 0.25),
+    ("meteor:no-synonyms", "cat", "cat", 0.5),
+    ("meteor:no-synonyms", "cat", "dog", 0),
+    ("meteor:no-synonyms", "cat", "CATS", 0.5),
+    ("meteor:no-synonyms", "the cat", "the cat", 1 - 0.5 / 8),
+    ("meteor:no-synonyms", "b a", "a b", 0.5),
+    ("meteor:no-synonyms", "I ran. You ran.", "I ran . You ran .", 1 - 0.5 / 6**3),
+    ("chrf", "a", "a", 100),
+    ("chrf", "abc", "xyz", 0),
+    ("chrf", "ab", "a", 100 * 5 / 9),
+    ("chrf", "a b c", "abc", 100),
+    ("chrf:chrf++", "abc", "xyz", 0),
+    ("chrf:chrf++", "the cat", "the cat", 100),
+    ("rouge1", "the cat sat", "The cat ran!", 2 / 3),
+    ("rouge1", "😀", "😀", 1),
+    ("rouge1", "...", "...", 1),
+    ("rouge1", "été", "ete", 0),
+    ("rouge1", "cats", "cat", 0),
+    ("rouge1:stem", "cats", "cat", 1),
+    ("rouge1:ascii", "नमस्ते", "नमस्ते", 0),
+    ("rouge1:ascii", "...", "...", 0),
+    ("rouge2", "cat", "cat", 0),
+    ("rouge2", "the cat sat", "the cat ran", 1 / 2),
+    ("rougeL", "a b c d", "a c b d", 3 / 4),
+    ("rougeL", "a b", "b a", 1 / 2),
+    ("ter", "a", "a", 0),
+    ("ter", "a", "A", 0),
+    ("ter", "a", "b", 100),
+    ("ter", "a", "a b c", 200),
+    ("ter", "a b c", "a b", 100 / 3),
+    ("ter", "a b c d", "b c d a", 25),
+    ("pinc", "a", "a", 0),
+    ("pinc", "a", "b", 100),
+    ("pinc", "a b", "b a", 50),
+    ("pinc", "a", "a a a a", 75),
+    ("pinc", "a b c d e", "a b c d f", (1 / 5 + 1 / 4 + 1 / 3 + 1 / 2) / 4 * 100),
+    ("edit-similarity", "a", "a", 1),
+    ("edit-similarity", "a", "b", 0),
+    ("edit-similarity", "a b c", "a x c", 2 / 3),
+    ("edit-similarity", "a b", "a b c d", 1 / 2),
+    ("edit-similarity", "Yes!", "Yes !", 1),
+]
+
+
+@pytest.mark.parametrize(("name", "source", "output", "expected"), TABLE)
+def test_the_value_worked_out_by_hand(name, source, output, expected):
+    found = score(name, output, source)
+    assert found.value == pytest.approx(expected, abs=1e-9)
+    assert found.status is Status.OK
+
+
+@pytest.mark.parametrize(
+    ("name", "output", "references", "expected"),
+    [
+        ("bleu", "a b", ("a x", "y b"), 100 / math.sqrt(2)),  # words of both count, no pair does
+        ("bleu:nltk-word", "a b c d e", ("a b c d e", "x"), 1),
+        ("bleu:pauli2025", "abcd", ("abcdx", "wxyz"), 0.2**0.25),
+        ("meteor:no-synonyms", "cat", ("dog", "cats"), 0.5),
+        ("chrf", "abc", ("xyz", "abc"), 100),
+        ("rouge1", "a b", ("a c", "c d"), 0.5),
+        ("ter", "a b", ("a b", "a b c d e f"), 0),
+        ("ter", "a b", ("a x", "a x y z"), 100 / 3),
+        ("pinc", "a b", ("c d", "b a"), 50),
+        ("edit-similarity", "a b", ("a c", "c d"), 0.5),
+    ],
+)
+def test_several_references_count_as_documented(name, output, references, expected):
+    assert value(name, output, *references) == pytest.approx(expected)
+
+
+@pytest.mark.parametrize(
+    ("name", "source", "output"),
+    [
+        ("bleu", "a b c", "a"),
+        ("bleu:pauli2025", "abcde", "abcd"),
+        ("bleu:nltk-word", "a b c d e", "a b c d"),
+        ("corpus-bleu", "a b c d e", "a b c d"),
+        ("meteor:no-synonyms", "a b c", "a"),
+        ("chrf", "abc", "a"),
+        ("ter", "a b c", "a"),
+        ("pinc", "a b c", "a"),
+    ],
+)
+def test_a_metric_that_is_not_symmetric_shows_it(name, source, output):
+    assert value(name, output, source) != pytest.approx(value(name, source, output))
+
+
+@pytest.mark.parametrize(
+    ("text", "parts"),
+    [
+        ("", [""]),
+        ("One", ["One"]),
+        ("One. two", ["One.", "two"]),
+        ('He said "no." Then he left!', ['He said "no."', "Then he left!"]),
+        ("3.5 is odd... Really?  Yes", ["3.5 is odd...", "Really?", "Yes"]),
+    ],
+)
+def test_sentences_end_at_white_space_after_an_end_mark(text, parts):
+    assert sentences(text) == parts
+
+
+@pytest.mark.parametrize(
+    ("kept", "changed", "other"),
+    [
+        (
+            "आज शहर में मौसम बहुत अच्छा है।",
+            "आज शहर में मौसम बहुत ख़राब है।",
+            "मेरी बहन कल स्कूल नहीं गई।",
+        ),
+        (
+            "আজ শহরে আবহাওয়া খুব ভালো ছিল।",
+            "আজ শহরে আবহাওয়া খুব খারাপ ছিল।",
+            "আমার বোন গতকাল স্কুলে যায়নি।",
+        ),
+        ("היום מזג האוויר ממש טוב מאוד", "היום מזג האוויר ממש רע מאוד", "אחותי לא הלכה אתמול"),
+    ],
+)
+@pytest.mark.parametrize("name", [name for name in NAMES if "ascii" not in name])
+def test_other_scripts_are_not_lost(name, kept, changed, other):
+    sign = 1 if metric(name).higher_is_better else -1
+    same, near, far = (sign * value(name, text, kept) for text in (kept, changed, other))
+    assert same > near > far
+
+
+# ---------------------------------------------------------------------------------- properties
+
+
+@pytest.mark.parametrize("name", NAMES)
+@given(source=texts, output=texts)
+@example(source="a", output="a a a a a a a a a a")
+@example(source="\u202eabc", output="a\u0301\u200d")
+def test_a_value_is_finite_in_range_and_at_best_that_of_a_copy(name, source, output):
+    best, worst = limits(name)
+    found, copy = score(name, output, source), score(name, source, source)
+    assert found.status is Status.OK, found
+    assert min(best, worst) - 1e-9 <= found.value <= max(best, worst) + 1e-9
+    sign = 1 if metric(name).higher_is_better else -1
+    if metric(name).unit == "item" or len(source.split()) >= 4:
+        assert sign * copy.value >= sign * found.value - 1e-9
+
+
+@pytest.mark.parametrize("name", [name for name in NAMES if listed(name, SYMMETRIC)])
+@given(source=texts, output=texts)
+def test_a_symmetric_metric_does_not_mind_the_order(name, source, output):
+    assert value(name, output, source) == pytest.approx(value(name, source, output))
+
+
+@pytest.mark.parametrize("name", NAMES)
+@given(output=texts, references=st.lists(texts, min_size=1, max_size=3))
+def test_neither_the_order_nor_the_repetition_of_references_matters(name, output, references):
+    found = value(name, output, *references)
+    assert value(name, output, *references[::-1]) == pytest.approx(found)
+    assert value(name, output, *references, *references) == pytest.approx(found)
+    if listed(name, BEST_OF):
+        best = max if metric(name).higher_is_better else min
+        assert found == best(value(name, output, text) for text in references)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_new_instance_gives_the_same_values_in_any_order(name):
+    pairs = [("the cat sat on the mat", "a cat sat there"), ("Go now!", "go"), ("x y", "y x")]
+    units = [(Request(output, (source,)),) for source, output in pairs]
+    first = list(metrics.get(name).score(units))
+    assert list(metrics.get(name).score(units[::-1]))[::-1] == first
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_ten_thousand_tokens_take_less_than_two_seconds(name):
+    rng = random.Random(5)
+    words = ["".join(rng.choices("aeionrst", k=rng.randint(2, 9))) for _ in range(3000)]
+    source = rng.choices(words, k=10_000)
+    edited = [rng.choice(words) if rng.random() < 0.2 else word for word in source]
+    edited = edited[50:60] + edited[:50] + edited[60:]
+    scorer = metric(name)
+    value(name, "warm up", "warming up")
+    start = time.process_time()
+    found = score(name, " ".join(edited), " ".join(source))
+    assert time.process_time() - start < 2
+    assert found.status is (Status.OK if scorer.max_tokens is None else Status.TRUNCATED)
+    assert math.isfinite(found.value)
+
+
+# ----------------------------------------------------------------------- variants, signatures
+
+
+@pytest.mark.parametrize(
+    ("name", "parts"),
+    [
+        ("bleu", ["tok:13a", "smooth:exp", "eff:yes", "sacrebleu:"]),
+        ("bleu:pauli2025", ["bleu:pauli2025|", "tok:characters", "roles:output-as-reference"]),
+        ("corpus-bleu:multi-bleu", ["tok:white-space", "smooth:none"]),
+        ("meteor:no-synonyms", ["synonyms:none", "split:", "tok:treebank", "nltk:"]),
+        ("chrf:chrf++", ["nw:2", "sacrebleu:"]),
+        ("rouge1:stem", ["stem:porter", "rouge-score:"]),
+        ("ter", ["max_tokens:100"]),
+        ("edit-similarity", ["rapidfuzz:"]),
+    ],
+)
+def test_a_signature_names_what_changes_a_value(name, parts):
+    signature = str(metric(name).signature("reference"))
+    assert "|basis:reference|" in signature
+    for part in parts:
+        assert part in signature
+
+
+def test_an_unknown_variant_is_refused_with_the_known_ones():
+    with pytest.raises(TstmetaError, match="bleu has no variant 'pauli'; it has: pauli2025"):
+        SentenceBleu("pauli")
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_an_output_with_nothing_to_compare_is_an_error_row(name):
+    [[found]] = list(metric(name).score([(Request("text", ()),)]))
+    assert found.status is Status.ERROR
+    assert "no text to compare the output with" in found.detail
+
+
+# ----------------------------------------------------------------------------------- real data
+
+
+def pearson(name: str, part: int, basis: str) -> float:
+    """Correlation with the mean content rating in one part of the constructed test set."""
+    path = paths.raw("pauli") / "data" / f"syntest_anno{part}.csv"
+    with path.open(encoding="utf-8", newline="") as file:
+        rows = list(csv.DictReader(file))
+    values = [value(name, row["output"], row[basis]) for row in rows]
+    return float(np.corrcoef(values, [float(row["annoB_mean"]) for row in rows])[0, 1])
+
+
+@needs("pauli")
+@pytest.mark.parametrize(
+    ("part", "basis", "printed"),
+    [
+        *((1, "input", -0.82), (2, "input", -0.45), (3, "input", -0.12), (4, "input", -0.1)),
+        *((5, "input", -0.05), (6, "input", -0.21)),
+        *((1, "reference", -0.5), (2, "reference", -0.45)),
+    ],
+)
+def test_character_bleu_gives_the_printed_digits(part, basis, printed):
+    assert round(pearson("bleu:pauli2025", part, basis), 2) == printed
+
+
+@needs("pauli")
+@needs_wordnet
+@pytest.mark.parametrize(
+    ("part", "basis", "printed"),
+    [
+        *((1, "input", -0.55), (2, "input", -0.4), (3, "input", -0.01), (4, "input", 0.1)),
+        *((5, "input", -0.16), (6, "input", -0.04)),
+        *((1, "reference", -0.17), (2, "reference", -0.39)),
+    ],
+)
+def test_meteor_gives_the_printed_digits(part, basis, printed):
+    assert round(pearson("meteor", part, basis), 2) == printed
+
+
+@needs("li2018", "dualrl")
+@pytest.mark.parametrize(
+    ("system", "prepared", "printed"),
+    [(None, "tokenised", 31.4), ("rule_base", "raw", 18.0), ("orgin", "raw", 12.6)],
+)
+def test_multi_bleu_gives_the_printed_digits(system, prepared, printed):
+    li2018, dualrl = paths.raw("li2018"), paths.raw("dualrl")
+
+    def columns(path):
+        return [line.split("\t") for line in path.read_text(encoding="utf-8").splitlines()]
+
+    details = []
+    for side in "01":
+        raw = columns(li2018 / "data" / "yelp" / f"reference.{side}")
+        references = [row[1] for row in raw]
+        if prepared == "tokenised":
+            references = [
+                row[-1] for row in columns(dualrl / "references" / "yelp" / f"reference0.{side}")
+            ]
+        outputs = [row[0] for row in raw]
+        if system:
+            folder = li2018 / "evaluation" / "outputs" / "yelp"
+            outputs = [row[1] for row in columns(folder / f"sentiment.test.{side}.{system}")]
+        for output, reference in zip(outputs, references, strict=True):
+            details.append(score("corpus-bleu:multi-bleu", output, reference).detail)
+    assert len(details) == 1000
+    assert round(combine("corpus-bleu:multi-bleu", details), 1) == printed

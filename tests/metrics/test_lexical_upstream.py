@@ -1,0 +1,206 @@
+"""Lexical metrics against the libraries that define them, or a slow sum, on random texts."""
+
+import random
+
+import pytest
+import sacrebleu
+from hypothesis import given
+from hypothesis import strategies as st
+from nltk.corpus.reader import CorpusReader, WordNetCorpusReader
+from nltk.corpus.util import LazyCorpusLoader
+from nltk.stem.porter import PorterStemmer
+from nltk.tokenize import TreebankWordTokenizer
+from nltk.translate.bleu_score import SmoothingFunction, sentence_bleu
+from nltk.translate.meteor_score import single_meteor_score
+from rouge_score.rouge_scorer import RougeScorer
+
+from tests.metrics import combine, needs_wordnet, score, texts, value
+from tstmeta.metrics import wordnet
+from tstmeta.metrics.text import sentences, tokens13a
+
+references = st.lists(texts, min_size=1, max_size=3)
+VOCABULARY = (
+    *("the", "The", "cat", "cats", "car", "auto", "autos", "dog", "hound", "ran", "running", "run"),
+    *("good", "well", "better", "best", "I", "am", "is", "was", "be", "don't", "can't", "it's"),
+    *(
+        "big",
+        "large",
+        "huge,",
+        "small.",
+        "little!",
+        "fast?",
+        "quick",
+        "U.S.",
+        "3.5",
+        "%",
+        "purchase",
+    ),
+)
+english = st.lists(st.sampled_from(VOCABULARY), min_size=1, max_size=25).map(" ".join)
+smooth = SmoothingFunction().method1
+
+
+# --------------------------------------------------------------------------------------- BLEU
+
+
+@given(texts | english, texts | english)
+def test_character_bleu_is_nltk_s_to_the_last_bit(source, output):
+    expected = sentence_bleu([output], source, smoothing_function=smooth)
+    assert value("bleu:pauli2025", output, source) == expected
+
+
+@given(texts | english, references)
+def test_word_bleu_is_nltk_s_to_the_last_bit(output, references):
+    split = [text.split() for text in references]
+    expected = sentence_bleu(split, output.split(), smoothing_function=smooth)
+    assert value("bleu:nltk-word", output, *references) == expected
+
+
+@given(texts | english, references)
+def test_sentence_bleu_is_sacrebleu_s(output, references):
+    expected = sacrebleu.sentence_bleu(output, references, use_effective_order=True).score
+    assert value("bleu", output, *references) == expected
+
+
+corpora = st.lists(
+    st.tuples(texts | english | st.just(""), st.lists(texts | english, min_size=1, max_size=3)),
+    min_size=1,
+    max_size=8,
+)
+
+
+@pytest.mark.parametrize(
+    ("name", "options"),
+    [
+        ("corpus-bleu", {}),
+        ("corpus-bleu:multi-bleu", {"tokenize": "none", "smooth_method": "none"}),
+    ],
+)
+@given(corpora, st.randoms(use_true_random=False))
+def test_the_details_of_any_subset_give_its_corpus_bleu(name, options, items, rng):
+    details = [score(name, output, *texts).detail for output, texts in items]
+    chosen = [rng.randrange(len(items)) for _ in range(rng.randint(1, 10))]  # with repeats
+    outputs = [items[index][0] for index in chosen]
+    # sacreBLEU takes one list a reference number; an item that has fewer holds None.
+    streams: list = [
+        [items[index][1][k] if k < len(items[index][1]) else None for index in chosen]
+        for k in range(3)
+    ]
+    expected = sacrebleu.corpus_bleu(outputs, streams, force=True, **options).score
+    assert combine(name, [details[index] for index in chosen]) == expected
+
+
+# ------------------------------------------------------------------------- chrF, TER and ROUGE
+
+
+@given(texts | english, references)
+def test_chrf_is_sacrebleu_s(output, references):
+    assert value("chrf", output, *references) == sacrebleu.sentence_chrf(output, references).score
+    expected = sacrebleu.sentence_chrf(output, references, word_order=2).score
+    assert value("chrf:chrf++", output, *references) == expected
+
+
+@given(texts | english, references)
+def test_ter_is_sacrebleu_s(output, references):
+    assert value("ter", output, *references) == sacrebleu.sentence_ter(output, references).score
+
+
+@pytest.mark.parametrize("kind", ["rouge1", "rouge2", "rougeL"])
+@given(source=english, output=english)
+def test_rouge_is_rouge_score_s_on_ascii_words(kind, source, output):
+    plain = RougeScorer([kind]).score(source, output)[kind].fmeasure
+    stemmed = RougeScorer([kind], use_stemmer=True).score(source, output)[kind].fmeasure
+    has_words = any(map(str.isalnum, source)) and any(map(str.isalnum, output))
+    assert value(f"{kind}:ascii", output, source) == plain
+    if has_words:  # else ours looks at the marks
+        assert value(kind, output, source) == plain
+        assert value(f"{kind}:stem", output, source) == stemmed
+
+
+# ------------------------------------------------------------------------------------- METEOR
+
+
+def treebank(text: str) -> list[str]:
+    return [word for part in sentences(text) for word in TreebankWordTokenizer().tokenize(part)]
+
+
+class NoWordNet:
+    def synsets(self, word: str) -> list:
+        return []
+
+
+@given(texts | english, texts | english)
+def test_meteor_without_synonyms_is_nltk_s(source, output):
+    expected = single_meteor_score(
+        treebank(source), treebank(output), stemmer=PorterStemmer(), wordnet=NoWordNet()
+    )
+    assert value("meteor:no-synonyms", output, source) == expected
+
+
+@pytest.fixture(scope="module")
+def nltk_s_reader():
+    other_languages = LazyCorpusLoader("omw-2.0", CorpusReader, r".*\.tab")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(WordNetCorpusReader, "map_wn", lambda self: None)  # slow, for other languages
+        reader = WordNetCorpusReader(wordnet._corpus(), other_languages)
+    yield reader
+    for file in reader._data_file_map.values():
+        file.close()
+
+
+@needs_wordnet
+def test_meteor_is_nltk_s_with_its_own_wordnet_reader_and_stemmer(nltk_s_reader):
+    rng = random.Random(3)
+    for _ in range(300):
+        source, output = (" ".join(rng.choices(VOCABULARY, k=rng.randint(1, 25))) for _ in "ab")
+        expected = single_meteor_score(
+            treebank(source), treebank(output), stemmer=PorterStemmer(), wordnet=nltk_s_reader
+        )
+        assert value("meteor", output, source) == expected, (source, output)
+
+
+@needs_wordnet
+def test_synonyms_are_those_that_nltk_s_meteor_collects(nltk_s_reader):
+    for word in [*VOCABULARY, "geese", "went", "leaves", "नमस्ते", "a_b", "", "😀", "better"]:
+        expected = {
+            lemma.name()
+            for synset in nltk_s_reader.synsets(word)
+            for lemma in synset.lemmas()
+            if "_" not in lemma.name()
+        }
+        assert wordnet.synonyms(word) == expected
+
+
+# ------------------------------------------------------------------------------ PINC and edits
+
+
+def slow_pinc(source: list[str], output: list[str]) -> float:
+    terms = []
+    for n in range(1, 5):
+        made = {tuple(output[i : i + n]) for i in range(len(output) - n + 1)}
+        given_ = {tuple(source[i : i + n]) for i in range(len(source) - n + 1)}
+        if made:
+            terms.append(1 - len(made & given_) / len(made))
+    return 100 * sum(terms) / len(terms)
+
+
+def slow_distance(a: list[str], b: list[str]) -> int:
+    rows = list(range(len(b) + 1))
+    for i, left in enumerate(a, 1):
+        rows, above = [i], rows
+        for j, right in enumerate(b, 1):
+            rows.append(min(above[j] + 1, rows[-1] + 1, above[j - 1] + (left != right)))
+    return rows[-1]
+
+
+@given(texts | english, texts | english)
+def test_pinc_is_the_sum_written_out(source, output):
+    expected = slow_pinc(tokens13a(source), tokens13a(output))
+    assert value("pinc", output, source) == pytest.approx(expected)
+
+
+@given(texts | english, texts | english)
+def test_edit_similarity_is_that_of_the_plain_table(source, output):
+    a, b = tokens13a(source), tokens13a(output)
+    expected = 1 - slow_distance(a, b) / max(len(a), len(b))
+    assert value("edit-similarity", output, source) == pytest.approx(expected)

@@ -1,0 +1,139 @@
+"""Sentinels: what they know and, above all, what they do not."""
+
+import random
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tests.metrics import score, texts, value
+from tstmeta import metrics
+from tstmeta.metrics import Request
+from tstmeta.metrics.sentinel import Random
+from tstmeta.schema import Status, TstmetaError
+
+NAMES = metrics.resolve(["sentinel"])
+any_text = st.text(max_size=20) | texts
+
+
+@pytest.mark.parametrize(
+    ("name", "source", "output", "expected"),
+    [
+        ("constant", "", "", 0),
+        ("constant", "a", "b", 0),
+        ("length-ratio", "", "", 0),
+        ("length-ratio", "", "a b", 2),
+        ("length-ratio", "a b", "", 0),
+        ("length-ratio", "a b", "a b c", 1.5),
+        ("length-ratio", "नमस्ते दुनिया", "😀", 0.5),
+        ("copy-rate", "", "", 0),
+        ("copy-rate", "", "a", 0),
+        ("copy-rate", "a", "", 0),
+        ("copy-rate", "a a b c", "a x", 0.25),
+        ("copy-rate", "a b", "b a a a", 1),
+        ("copy-rate", "A", "a", 0),
+        ("source-only", "", "a", 0),
+        ("source-only", " a  b\n", "", 2),
+        ("output-only", "a", "", 0),
+        ("output-only", "", " a  b\n", 2),
+    ],
+)
+def test_the_value_worked_out_by_hand(name, source, output, expected):
+    found = score(name, output, source)
+    assert (found.value, found.status) == (expected, Status.OK)
+
+
+@pytest.mark.parametrize(
+    ("name", "references", "expected"),
+    [
+        ("length-ratio", ("a", "a b c d e"), 3.0),  # both two away: the shorter counts
+        ("length-ratio", ("a b c d", "a"), 3 / 4),
+        ("copy-rate", ("x y", "a x"), 0.5),
+        ("source-only", ("a", "a b c d"), 2.5),
+        ("output-only", ("a", "b"), 3),
+        ("constant", ("a", "b"), 0),
+    ],
+)
+def test_several_references_count_as_documented(name, references, expected):
+    assert value(name, "a b c", *references) == expected
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_sentinel_claims_every_dimension_and_has_both_bases(name):
+    sentinel = metrics.get(name)
+    assert sentinel.dimensions == ("content", "style", "fluency")
+    assert sentinel.bases == ("source", "reference")
+    assert sentinel.max_tokens is None
+
+
+@pytest.mark.parametrize("name", [*NAMES, "random:7"])
+@given(source=any_text, output=any_text)
+def test_a_value_is_finite_and_never_negative(name, source, output):
+    found = score(name, output, source)
+    assert found.status is Status.OK
+    assert 0 <= found.value < np.inf
+    if name.startswith("random"):
+        assert found.value < 1
+    if name == "copy-rate":
+        assert found.value <= 1
+
+
+@given(texts, texts, texts)
+def test_source_only_does_not_look_at_the_output(source, first, second):
+    assert value("source-only", first, source) == value("source-only", second, source)
+
+
+@given(texts, texts, texts)
+def test_output_only_does_not_look_at_the_source(output, first, second):
+    assert value("output-only", output, first) == value("output-only", output, second)
+
+
+@given(texts)
+def test_a_copy_has_length_ratio_and_copy_rate_one(text):
+    assert value("length-ratio", text, text) == value("copy-rate", text, text) == 1
+
+
+# -------------------------------------------------------------------------------------- random
+
+
+def test_a_draw_does_not_depend_on_the_order_of_items():
+    units = [(Request(f"output {k}", ("source",)),) for k in range(50)]
+    shuffled = units[:]
+    random.Random(1).shuffle(shuffled)
+    sentinel = metrics.get("random")
+    assert dict(zip(units, sentinel.score(units), strict=True)) == dict(
+        zip(shuffled, sentinel.score(shuffled), strict=True)
+    )
+
+
+def test_draws_are_uniform():
+    draws = [value("random", f"output {k}", "source") for k in range(4000)]
+    counts, _ = np.histogram(draws, bins=10, range=(0, 1))
+    assert abs(counts - 400).max() < 100  # five standard deviations
+    assert len(set(draws)) == len(draws)
+
+
+def test_a_draw_is_pinned():
+    """The same on every machine and in every version: change the name, not the values."""
+    assert value("random", "output", "source") == 0.8561997786468539
+
+
+def test_seeds_give_other_draws_and_other_signatures():
+    names = ["random", "random:1", "random:-1", "random:12345678901234567890"]
+    assert len({value(name, "output", "source") for name in names}) == len(names)
+    assert "|seed:-1" in str(metrics.get("random:-1").signature("source"))
+    assert metrics.get("random:7").name == "random:7"
+    assert value("random:0", "output", "source") == value("random", "output", "source")
+
+
+@pytest.mark.parametrize("seed", ["x", "1.5", "07", "+1", "-0", "1 ", "١"])
+def test_a_seed_that_is_not_an_integer_is_refused(seed):
+    assert not Random.accepts_variant(seed)
+    with pytest.raises(TstmetaError, match="seed, an integer"):
+        Random(seed)
+
+
+def test_texts_that_join_to_the_same_string_draw_differently():
+    assert value("random", "ab", "c") != value("random", "a", "bc")
+    assert value("random", "a", "b", "c") != value("random", "a", "bc")
