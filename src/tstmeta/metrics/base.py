@@ -7,7 +7,7 @@ prompt, it is that source's rewrites.  A request knows nothing of models, rating
 Writing one takes a function of (source, output)::
 
     from tstmeta.metrics import wrap
-    shared = wrap(lambda source, output: float(len({*source.split()} & {*output.split()})), "shared")
+    shared = wrap(lambda source, output: len({*source.split()} & {*output.split()}), "shared")
 """
 
 from __future__ import annotations
@@ -143,8 +143,9 @@ class CorpusMetric(PairMetric):
     """A metric of a whole set of outputs, built from additive statistics of each item.
 
     ``statistics`` returns a vector a request; the corpus value is ``aggregate`` of their sum, so
-    any subset or bootstrap sample costs one sum.  An item's score is ``aggregate`` of its own vector
-    and its ``detail`` is the vector as JSON, from which :meth:`combine` gives the corpus value.
+    any subset or bootstrap sample costs one sum.  An item's score is ``aggregate`` of its own
+    vector and its ``detail`` is the vector as JSON, from which :meth:`combine` gives the corpus
+    value.
     """
 
     unit: Unit = "corpus"
