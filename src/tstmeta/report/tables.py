@@ -7,8 +7,10 @@ import math
 import numpy as np
 import pandas as pd
 
-from .. import schema
+from .. import metrics, schema, stats
 from ..data import Dataset
+from ..metrics import CorpusMetric
+from ..stats import Correlation
 from .bench import USABLE, at_level
 
 #: Names under which a table says what a metric was held against.
@@ -57,28 +59,61 @@ def evaluate(
     Returns:
         One row a metric, basis and dimension: metric, basis, dimension, value, p, n (pairs, or
         groups at a grouped level), against, mean, sd, min, max, scored, empty, truncated, failed,
-        note, signature.  Without anything to hold a metric against, dimension is empty and value
+        note, signature.  For a metric of whole outputs ``mean`` is its value over all of them.  Without anything to hold a metric against, dimension is empty and value
         NaN.
     """
     wanted = judged(dataset) if dimensions is None else dimensions
     rows = []
     keys = ["metric", "basis", "signature"]
-    for (metric, basis, signature), table in scores.groupby(keys, sort=False, observed=True):
+    for (name, basis, signature), table in scores.groupby(keys, sort=False, observed=True):
         by_item = table.set_index("item_id").reindex(dataset.items["item_id"])
         values = by_item["value"].where(by_item["status"].isin(USABLE)).to_numpy(float)
+        corpus = _corpus_metric(name)
         about = _describe(values, table)
+        if corpus and about["scored"]:
+            usable = table["status"].isin(USABLE)
+            about["mean"] = corpus.combine(list(table.loc[usable, "detail"]))
         for dimension in wanted or [""]:
-            row = {"metric": metric, "basis": basis, "dimension": dimension}
-            if dimension:
-                human, against = truth(dataset, dimension)
-                found = at_level(dataset, statistic, level, human, values)
-                row |= {"value": found.value, "p": found.p, "n": found.n, "against": against}
-                note = found.reason
+            human, against = truth(dataset, dimension) if dimension else (values * math.nan, "")
+            if not dimension:
+                found = Correlation(math.nan, math.nan, 0, "nothing to compare with: no ratings")
+            elif corpus:
+                found = _at_corpus_level(dataset, corpus, by_item, human, statistic, level)
             else:
-                row |= {"value": math.nan, "p": math.nan, "n": 0, "against": ""}
-                note = "nothing to compare with: no ratings"
-            rows.append({**row, **about, "note": note, "signature": signature})
+                found = at_level(dataset, statistic, level, human, values)
+            head = {"metric": name, "basis": basis, "dimension": dimension}
+            value = {"value": found.value, "p": found.p, "n": found.n, "against": against}
+            rows.append(head | value | about | {"note": found.reason, "signature": signature})
     return pd.DataFrame(rows)
+
+
+def _corpus_metric(name: str) -> CorpusMetric | None:
+    """The metric of that name if it is one of whole sets of outputs."""
+    try:
+        found = metrics.get(name)
+    except metrics.UnknownMetric:  # a released or imported score
+        return None
+    return found if isinstance(found, CorpusMetric) else None
+
+
+def _at_corpus_level(
+    dataset: Dataset,
+    metric: CorpusMetric,
+    by_item: pd.DataFrame,
+    human: np.ndarray,
+    statistic: str,
+    level: str,
+) -> Correlation:
+    """Agreement of a corpus metric: one value a system, from the sum of its items' statistics."""
+    if level != "system":
+        reason = "a metric of whole outputs: use level system"
+        return Correlation(math.nan, math.nan, 0, reason)
+    both = by_item["status"].isin(USABLE).to_numpy() & np.isfinite(human)
+    systems = dataset.items["system"].to_numpy(str)[both]
+    names, people = stats.means(human[both], systems)
+    details = by_item["detail"].to_numpy()[both]
+    values = [metric.combine(list(details[systems == name])) for name in names]
+    return stats.STATISTICS[statistic](people, values)
 
 
 def _describe(values: np.ndarray, table: pd.DataFrame) -> dict[str, float | int]:
