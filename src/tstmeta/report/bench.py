@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
@@ -123,15 +124,21 @@ LEVELS = ("pooled", "source", "within-system", "system")
 def at_level(
     dataset: Dataset, statistic: str, level: str, human: np.ndarray, metric: np.ndarray
 ) -> Correlation:
-    """A named statistic at a named level; see :meth:`Bench.agreement`."""
+    """A named statistic at a named level; see :meth:`Bench.agreement`.
+
+    Items of unknown system are left out where systems are compared.
+    """
     function = stats.STATISTICS[statistic]
     if level == "pooled":
         return stats.pooled(function, human, metric)
     groups = dataset.items["source_id" if level == "source" else "system"].to_numpy(str)
+    if not (groups != "").any():
+        return Correlation(math.nan, math.nan, 0, "no item names its system")
     if level == "system":
         # both sides over the same items, so that a missing score drops the item for both
-        both = np.isfinite(human) & np.isfinite(metric)
+        both = np.isfinite(human) & np.isfinite(metric) & (groups != "")
         return stats.by_group_means(function, human[both], metric[both], groups[both])
     if level in ("source", "within-system"):
-        return stats.grouped(function, human, metric, groups)
+        named = groups != ""
+        return stats.grouped(function, human[named], metric[named], groups[named])
     raise ValueError(f"unknown level {level!r}; known: {', '.join(LEVELS)}")

@@ -59,8 +59,8 @@ def evaluate(
     Returns:
         One row a metric, basis and dimension: metric, basis, dimension, value, p, n (pairs, or
         groups at a grouped level), against, mean, sd, min, max, scored, empty, truncated, failed,
-        note, signature.  For a metric of whole outputs ``mean`` is its value over all of them.  Without anything to hold a metric against, dimension is empty and value
-        NaN.
+        note, signature.  For a metric of whole outputs ``mean`` is its value over all of them.
+        Without anything to hold a metric against, dimension is empty and value NaN.
     """
     wanted = judged(dataset) if dimensions is None else dimensions
     rows = []
@@ -108,7 +108,8 @@ def _at_corpus_level(
     if level != "system":
         reason = "a metric of whole outputs: use level system"
         return Correlation(math.nan, math.nan, 0, reason)
-    both = by_item["status"].isin(USABLE).to_numpy() & np.isfinite(human)
+    known = (dataset.items["system"] != "").to_numpy()
+    both = by_item["status"].isin(USABLE).to_numpy() & np.isfinite(human) & known
     systems = dataset.items["system"].to_numpy(str)[both]
     names, people = stats.means(human[both], systems)
     details = by_item["detail"].to_numpy()[both]
