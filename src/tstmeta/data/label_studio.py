@@ -288,10 +288,11 @@ def _value(answer: _Answer, question: str, problems: list[Problem]) -> int | Non
     """The one answer to a question, a whole number on the scale; otherwise a problem and None."""
     given = answer.given.get(question, [])
     if len(given) == 1:
-        number = _number(given[0])
-        if number is not None:
-            return number
-        what = f"{str(given[0])[:40]!r} is not a whole number from {SCALE[0]} to {SCALE[1]}"
+        raw = _unwrapped(given[0])
+        for number in range(SCALE[0], SCALE[1] + 1):
+            if str(raw).strip() == str(number):
+                return number
+        what = f"{str(raw)[:40]!r} is not a whole number from {SCALE[0]} to {SCALE[1]}"
         remedy = f"rate it again with the form of this project ({FORM}) and export again"
     elif given:
         what, remedy = f"{len(given)} answers to one question", "keep one and export again"
@@ -301,13 +302,11 @@ def _value(answer: _Answer, question: str, problems: list[Problem]) -> int | Non
     return None
 
 
-def _number(raw: Any) -> int | None:
-    """A number of the scale in the wrappings of Label Studio: 4, "4", ["4"], {"rating": 4}."""
+def _unwrapped(raw: Any) -> Any:
+    """An answer without the wrappings of Label Studio: 4, "4", ["4"], {"rating": 4}."""
     while isinstance(raw, list | dict) and len(raw) == 1:
         raw = raw[0] if isinstance(raw, list) else raw.get("choices", raw.get("rating"))
-    if isinstance(raw, bool) or not isinstance(raw, str | int):
-        return None
-    return next((n for n in range(SCALE[0], SCALE[1] + 1) if str(raw).strip() == str(n)), None)
+    return raw
 
 
 # ---------------------------------------------------------------------- the forms of an export
