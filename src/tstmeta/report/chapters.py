@@ -15,7 +15,7 @@ from IPython.display import Markdown
 
 from .. import stats
 from ..data import Dataset
-from ..metrics import families
+from ..metrics import families, get, resolve
 from ..schema import TstmetaError
 from ..scoring import HUMAN_STYLE
 from . import figures, html
@@ -35,6 +35,7 @@ RATED = (
     "li2018@yelp",
     "pauli",
 )
+PROFILES = ("embedded", "real")
 #: Chapter 2: output of systems, and what people wrote.
 SYSTEMS = ("mir", "lai@pauli2025-systems", "alva@asset", "lens@simpda_2022")
 REFERENCES = ("lai@pauli2025-references", "lens@simpda_2022")
@@ -176,6 +177,20 @@ def quartet(dataset: Dataset, source_id: str) -> html.Html:
 # --------------------------------------------------------------------------------- chapter two
 
 
+def allowed(wanted: Sequence[str], profile: str) -> list[str]:
+    """The wanted metrics (families expanded) that a profile lets run.
+
+    ``embedded`` takes metrics that need nothing from a model hub, ``real`` takes all.
+
+    Raises:
+        TstmetaError: an unknown profile.
+    """
+    if profile not in PROFILES:
+        raise TstmetaError(f"profile is {profile!r}; use one of {', '.join(PROFILES)}")
+    names = resolve([name for name in wanted if name != HUMAN_STYLE])
+    return [name for name in names if profile == "real" or get(name).profile == "embedded"]
+
+
 def _written(dataset: Dataset, by_people: bool) -> Dataset:
     """The rewrites that people (or that systems) wrote; the name says so where both are there."""
     human = dataset.items["is_reference"]
@@ -194,7 +209,13 @@ class Parts:
     """
 
     def __init__(
-        self, bench: Bench, dataset: str, metrics: Sequence[str], statistic: str, level: str
+        self,
+        bench: Bench,
+        dataset: str,
+        metrics: Sequence[str],
+        statistic: str,
+        level: str,
+        profile: str = "embedded",
     ):
         if level not in LEVELS:
             raise TstmetaError(f"level is {level!r}; use one of {', '.join(LEVELS)}")
@@ -202,7 +223,7 @@ class Parts:
             known = ", ".join(stats.STATISTICS)
             raise TstmetaError(f"statistic is {statistic!r}; use one of {known}")
         self.bench, self.statistic, self.level = bench, statistic, level
-        self.metrics = [*metrics, "sentinel", HUMAN_STYLE]
+        self.metrics = [*allowed(metrics, profile), "sentinel", HUMAN_STYLE]
         self.contrast = bench.dataset("contrast")
         if dataset == "auto":
             self.systems = [_written(data, False) for data in present(bench, SYSTEMS)]
