@@ -60,5 +60,5 @@ def _correlate(human: ArrayLike, metric: ArrayLike, statistic) -> Correlation:
 
 
 def _constant(vector: np.ndarray) -> bool:
-    """Equal but for rounding: a spread within a few units in the last place is no signal."""
-    return bool(np.ptp(vector) <= 8 * np.finfo(float).eps * np.max(np.abs(vector), initial=0.0))
+    """Equal but for rounding; below this relative spread scipy warns that r means nothing."""
+    return bool(np.ptp(vector) <= 2e-13 * np.max(np.abs(vector)))

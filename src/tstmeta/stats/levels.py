@@ -72,7 +72,8 @@ def pairwise_accuracy(human: ArrayLike, metric: ArrayLike) -> Correlation:
     A pair counts if sign(metric difference) equals sign(human difference); two ties agree.
     ``n`` is the number of pairs with all four values present.
     """
-    x, y = np.asarray(human, float), np.asarray(metric, float)
+    x, y = np.array(human, float), np.array(metric, float)
+    x[~np.isfinite(x)] = y[~np.isfinite(y)] = math.nan
     first, second = np.triu_indices(len(x), k=1)
     dx, dy = x[first] - x[second], y[first] - y[second]
     both = np.isfinite(dx) & np.isfinite(dy)

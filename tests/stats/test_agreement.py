@@ -1,0 +1,151 @@
+"""Krippendorff's alpha against the coincidences of its definition."""
+
+import math
+from collections import Counter
+
+import numpy as np
+import pytest
+
+from tstmeta.stats import Alpha, alpha
+
+NAN = math.nan
+LEVELS = ("nominal", "ordinal", "interval")
+
+#: The worked example of Krippendorff (2011), section C: four observers, twelve units.
+WORKED: list[list[float]] = [
+    [1, 1, NAN, 1],
+    [2, 2, 3, 2],
+    [3, 3, 3, 3],
+    [3, 3, 3, 3],
+    [2, 2, 2, 2],
+    [1, 2, 3, 4],
+    [4, 4, 4, 4],
+    [1, 1, 2, 1],
+    [2, 2, 2, 2],
+    [NAN, 5, 5, 5],
+    [NAN, NAN, 1, 1],
+    [NAN, NAN, 3, NAN],
+]
+
+
+@pytest.mark.parametrize(
+    ("level", "value"), [("nominal", 0.743), ("ordinal", 0.815), ("interval", 0.849)]
+)
+def test_the_worked_example_of_krippendorff(level, value):
+    found = alpha(WORKED, level)
+    assert found.value == pytest.approx(value, abs=5e-4)
+    assert (found.n, found.raters, found.reason) == (11, 4, "")
+
+
+#: matrix [items, raters], items with two ratings, raters who gave one of them, reason
+DEGENERATE = {
+    "no items": (np.empty((0, 3)), 0, 0, "no item has ratings from two raters"),
+    "no raters": (np.empty((3, 0)), 0, 0, "no item has ratings from two raters"),
+    "one rater": ([[1], [2]], 0, 0, "no item has ratings from two raters"),
+    "all missing": ([[NAN, NAN], [NAN, NAN]], 0, 0, "no item has ratings from two raters"),
+    "never two on one item": ([[1, NAN], [NAN, 2]], 0, 0, "no item has ratings from two raters"),
+    "all equal": ([[2, 2], [2, 2]], 2, 2, "all ratings are equal"),
+    "one item, equal": ([[2, 2, 2]], 1, 3, "all ratings are equal"),
+    "others only on single ratings": ([[2, 2], [1, NAN]], 1, 2, "all ratings are equal"),
+}
+
+
+@pytest.mark.parametrize(("matrix", "n", "raters", "reason"), DEGENERATE.values(), ids=DEGENERATE)
+@pytest.mark.parametrize("level", LEVELS)
+def test_what_has_no_alpha_says_why(matrix, n, raters, reason, level):
+    found = alpha(matrix, level)
+    assert math.isnan(found.value)
+    assert found[1:] == (n, raters, reason)
+
+
+#: matrix, ordinal alpha
+KNOWN = {
+    "full agreement": ([[1, 1], [2, 2], [3, 3]], 1),
+    "one item, two values": ([[1, 2]], 0),
+    "always the opposite": ([[1, 2], [2, 1], [1, 2], [2, 1]], -0.75),
+    "single ratings do not count": ([[1, 1, NAN], [2, NAN, 2], [NAN, 5, NAN]], 1),
+}
+
+
+@pytest.mark.parametrize(("matrix", "value"), KNOWN.values(), ids=KNOWN)
+def test_known_values(matrix, value):
+    assert alpha(matrix).value == pytest.approx(value)
+
+
+def brute(matrix, level: str) -> float:
+    """One less observed over expected disagreement, from the coincidences of values."""
+    units = [[v for v in row if not math.isnan(v)] for row in matrix]
+    units = [unit for unit in units if len(unit) > 1]
+    values = sorted({v for unit in units for v in unit})
+    total: Counter[float] = Counter(v for unit in units for v in unit)
+    n = sum(total.values())
+
+    def distance(c: float, k: float) -> float:
+        if level == "nominal":
+            return float(c != k)
+        if level == "interval":
+            return (c - k) ** 2
+        low, high = min(c, k), max(c, k)
+        between = sum(total[g] for g in values if low <= g <= high)
+        return (between - (total[c] + total[k]) / 2) ** 2
+
+    observed = 0.0
+    for unit in units:
+        for i, c in enumerate(unit):
+            observed += sum(distance(c, k) / (len(unit) - 1) for j, k in enumerate(unit) if i != j)
+    expected = sum(total[c] * total[k] * distance(c, k) for c in values for k in values) / (n - 1)
+    return 1 - observed / expected
+
+
+def draws(seed: int, count: int = 300):
+    rng = np.random.default_rng(seed)
+    for _ in range(count):
+        shape = rng.integers(2, 9), rng.integers(2, 6)
+        matrix = rng.integers(1, int(rng.integers(3, 7)), shape).astype(float)
+        matrix[rng.random(shape) < rng.choice([0, 0.2, 0.5])] = NAN
+        yield matrix
+
+
+@pytest.mark.parametrize("level", LEVELS)
+def test_alpha_agrees_with_its_definition_on_ties_and_missing_ratings(level):
+    compared = 0
+    for matrix in draws(1):
+        found = alpha(matrix, level)
+        paired = [row for row in matrix if (~np.isnan(row)).sum() > 1]
+        assert found.n == len(paired)
+        if found.reason == "":
+            compared += 1
+            assert found.value == pytest.approx(brute(matrix, level), abs=1e-9)
+            assert found.value <= 1
+    assert compared > 250
+
+
+@pytest.mark.parametrize("level", LEVELS)
+def test_neither_the_order_of_items_nor_of_raters_matters(level):
+    rng = np.random.default_rng(2)
+    for matrix in draws(2, count=100):
+        shuffled = rng.permutation(rng.permutation(matrix, axis=0), axis=1)
+        assert alpha(shuffled, level) == pytest.approx(alpha(matrix, level), abs=1e-9, nan_ok=True)
+
+
+def test_ordinal_alpha_sees_only_the_order_of_the_values():
+    for matrix in draws(3, count=100):
+        assert alpha(matrix**3).value == pytest.approx(alpha(matrix).value, abs=1e-9, nan_ok=True)
+
+
+def test_interval_alpha_does_not_see_shift_and_scale():
+    for matrix in draws(4, count=100):
+        moved = alpha(5 * matrix - 3, "interval")
+        assert moved.value == pytest.approx(alpha(matrix, "interval").value, abs=1e-9, nan_ok=True)
+
+
+@pytest.mark.parametrize("wrong", [[1, 2, 3], 1, np.ones((2, 2, 2))])
+def test_what_is_no_matrix_is_refused(wrong):
+    with pytest.raises(ValueError, match="a matrix \\[items, raters\\] is needed"):
+        alpha(wrong)
+
+
+def test_the_result_is_named_and_the_input_is_not_changed():
+    matrix = np.array(WORKED)
+    assert isinstance(alpha(matrix), Alpha)
+    np.testing.assert_array_equal(matrix, WORKED)
