@@ -171,6 +171,13 @@ def test_names_and_keys_of_the_form_are_unique_and_point_to_something(form):
     assert {tag.get("toName") for tag in form.iter() if tag.get("toName")} <= texts
 
 
+def test_the_guideline_names_the_keys_of_the_form(form):
+    text = " ".join(paths.own("contrast", "GUIDELINE.md").read_text("utf-8").split())
+    for question in form.iter("Choices"):
+        keys = " ".join(choice.get("hotkey") for choice in question)
+        assert f"{label_studio.QUESTIONS[question.get('name')]} `{keys}`" in text
+
+
 # ----------------------------------------------------------------------------------- blindness
 
 
@@ -259,6 +266,14 @@ def test_one_batch_holds_all_in_an_order_of_its_own(toy):
     assert {task["data"]["batch"] for task in first} == {1}
     in_order = [form_id("toy", item) for item in toy.items["item_id"]]
     assert [task["data"]["item_id"] for task in first] != in_order
+
+
+def test_the_seed_decides_which_rewrite_goes_where(contrast):
+    def first(seed):
+        return {t["data"]["item_id"] for t in tasks(contrast, seed=seed) if t["data"]["batch"] == 1}
+
+    assert first(0) == first(0)
+    assert 0 < len(first(0) & first(1)) < 240
 
 
 def test_a_rater_gets_no_more_than_asked_in_parts_that_are_alike(toy):
