@@ -1,0 +1,150 @@
+"""What a reader meets: every page of the built book, in a browser, at two widths."""
+
+from __future__ import annotations
+
+import pytest
+from playwright.sync_api import expect
+
+from . import walk
+
+Visits = dict[str, walk.Visit]
+
+
+def faults(visits: Visits, what: str) -> dict[str, list[str]]:
+    """The pages where something was noted, so that a failing test names them all."""
+    return {page: getattr(seen, what) for page, seen in visits.items() if getattr(seen, what)}
+
+
+def chapters(visits: Visits) -> Visits:
+    return {page: seen for page, seen in visits.items() if page not in walk.MACHINERY}
+
+
+def test_the_walk_sees_the_chapters(visits: Visits) -> None:
+    wanted = {"index.html", "book/intro.html", "book/howto.html", "book/references.html"}
+    assert wanted <= set(visits)
+
+
+@pytest.mark.parametrize("what", ["errors", "strangers", "failures"])
+def test_no_page_complains_asks_another_host_or_misses_a_file(
+    visits: Visits, phone_visits: Visits, what: str
+) -> None:
+    assert faults(visits, what) == {}
+    assert faults(phone_visits, what) == {}
+
+
+def test_every_link_inside_the_book_leads_to_a_page_and_an_anchor(
+    visits: Visits, address: str
+) -> None:
+    broken = []
+    for page, seen in visits.items():
+        for link in seen.facts["links"]:
+            place = walk.target(address, link)
+            if place is None or ((walk.BOOK / place[0]).is_file() and not place[1]):
+                continue
+            if place[0] not in visits or place[1] not in [*visits[place[0]].facts["ids"], "", "#"]:
+                broken.append((page, link))
+    assert broken == []
+
+
+def test_every_chapter_is_reached_by_links_from_the_start_page(
+    visits: Visits, address: str
+) -> None:
+    reached, todo = set(), ["index.html"]
+    while todo:
+        page = todo.pop()
+        if page in visits and page not in reached:
+            reached.add(page)
+            places = (walk.target(address, link) for link in visits[page].facts["links"])
+            todo += [place[0] for place in places if place]
+    assert set(chapters(visits)) - reached == set()
+
+
+def test_every_image_has_alternative_text_and_is_there(visits: Visits) -> None:
+    bare = [
+        (page, image["src"])
+        for page, seen in visits.items()
+        for image in seen.facts["images"]
+        if not image["alt"].strip() or (image["shown"] and not image["loaded"])
+    ]
+    assert bare == []
+
+
+def test_every_chapter_has_one_heading_a_title_and_a_language(visits: Visits) -> None:
+    found = {
+        page: (len(seen.facts["headings"]), bool(seen.facts["title"]), seen.facts["language"])
+        for page, seen in chapters(visits).items()
+        if page != "index.html"  # only sends the reader on
+    }
+    assert found == dict.fromkeys(found, (1, True, "en"))
+
+
+def test_no_page_scrolls_sideways_on_a_phone(phone_visits: Visits) -> None:
+    wide = {
+        page: seen.facts["width"]
+        for page, seen in phone_visits.items()
+        if seen.facts["width"] > walk.PHONE[0]
+    }
+    assert wide == {}
+
+
+def test_nothing_wide_is_cut_off_on_a_phone(phone_visits: Visits) -> None:
+    cut = {page: seen.facts["cut"] for page, seen in phone_visits.items() if seen.facts["cut"]}
+    assert cut == {}
+
+
+def test_every_formula_is_typeset(visits: Visits) -> None:
+    counts = {
+        page: (seen.facts["formulas"], seen.facts["typeset"]) for page, seen in visits.items()
+    }
+    assert counts["book/intro.html"][0] > 0
+    assert {page: pair for page, pair in counts.items() if pair[0] > pair[1]} == {}
+
+
+def test_every_interactive_chart_is_drawn(visits: Visits) -> None:
+    empty = {
+        page: (seen.facts["charts"], seen.facts["drawn"])
+        for page, seen in visits.items()
+        if seen.facts["charts"] > seen.facts["drawn"]
+    }
+    assert empty == {}
+
+
+def test_search_finds_a_word_from_the_search_box(browser: walk.Browser, address: str) -> None:
+    with walk.opened(browser, walk.DESKTOP) as tab:
+        walk.settle(tab, f"{address}/book/howto.html")
+        tab.keyboard.press("Control+k")
+        box = tab.locator(".search-button__search-container input[type=search], dialog input")
+        expect(box.first).to_be_visible()
+        box.first.fill("sentinels")
+        box.first.press("Enter")
+        results = tab.locator("ul.search li a")
+        expect(results.first).to_be_visible()
+        results.first.click()
+        expect(tab.locator("article")).to_contain_text("sentinel", ignore_case=True)
+
+
+def test_search_says_when_it_finds_nothing(browser: walk.Browser, address: str) -> None:
+    with walk.opened(browser, walk.DESKTOP) as tab:
+        walk.settle(tab, f"{address}/search.html?q=xyzzyplugh")
+        expect(tab.locator("#search-results")).to_contain_text("did not match any documents")
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_the_page_follows_the_reader_s_colour_scheme(
+    browser: walk.Browser, address: str, scheme: str
+) -> None:
+    with walk.opened(browser, walk.DESKTOP, color_scheme=scheme) as tab:
+        walk.settle(tab, f"{address}/book/intro.html")
+        expect(tab.locator("html")).to_have_attribute("data-theme", scheme)
+
+
+def test_the_theme_button_switches_to_dark_and_back(browser: walk.Browser, address: str) -> None:
+    with walk.opened(browser, walk.DESKTOP, color_scheme="light") as tab:
+        walk.settle(tab, f"{address}/book/intro.html")
+        shades = {}
+        for _ in range(3):
+            tab.locator("button.theme-switch-button").first.click()
+            theme = tab.locator("html").get_attribute("data-theme")
+            shades[theme] = tab.evaluate("() => getComputedStyle(document.body).backgroundColor")
+        assert set(shades) == {"light", "dark"}
+        assert shades["light"] != shades["dark"]

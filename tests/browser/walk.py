@@ -1,0 +1,176 @@
+"""Open every page of the built book in headless Chromium and write down what happened.
+
+The browser is the machine's own Chromium or Chrome, driven by playwright.  The book is served on
+the loopback address; a request to any other host fails and is noted.
+"""
+
+from __future__ import annotations
+
+import shutil
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from functools import partial
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from typing import Any
+from urllib.parse import unquote, urldefrag, urlsplit
+
+from playwright.sync_api import Browser, BrowserContext, Page, Request, sync_playwright
+
+BOOK = Path(__file__).parents[2] / "book" / "_build" / "html"
+DESKTOP = (1280, 900)
+PHONE = (390, 844)
+#: Pages that Sphinx makes for itself; they are visited, but no chapter links to them.
+MACHINERY = {"genindex.html", "search.html"}
+
+#: No name but the loopback address resolves, so nothing can be fetched from elsewhere.
+_FLAGS = [
+    "--disable-dev-shm-usage",
+    "--disable-gpu",
+    "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1",
+]
+_FACTS = """() => ({
+  ids: [...document.querySelectorAll('[id]')].map(one => one.id),
+  links: [...document.querySelectorAll('a[href]')].map(one => one.href),
+  images: [...document.images].map(one => ({
+    src: one.getAttribute('src').slice(0, 80), alt: one.getAttribute('alt') || '',
+    loaded: one.complete && one.naturalWidth > 0, shown: one.getClientRects().length > 0})),
+  headings: [...document.querySelectorAll('article h1')].map(one => one.textContent),
+  title: document.title,
+  language: document.documentElement.lang,
+  width: document.documentElement.scrollWidth,
+  formulas: document.querySelectorAll('article .math').length,
+  typeset: document.querySelectorAll('article mjx-container').length,
+  charts: document.querySelectorAll('article .plotly-graph-div').length,
+  drawn: document.querySelectorAll('article .plotly-graph-div .main-svg').length,
+  cut: [...document.querySelectorAll('article :is(table, pre, img, svg, mjx-container)')]
+    .filter(one => one.getBoundingClientRect().right > window.innerWidth + 1)
+    .filter(one => {
+      for (let up = one; up; up = up.parentElement)
+        if (['auto', 'scroll'].includes(getComputedStyle(up).overflowX)) return false;
+      return true;
+    }).map(one => one.outerHTML.slice(0, 80)),
+})"""
+
+
+@dataclass
+class Visit:
+    """What one page did when it was opened at one width."""
+
+    page: str
+    errors: list[str] = field(default_factory=list)  # console errors and uncaught exceptions
+    strangers: list[str] = field(default_factory=list)  # addresses on other hosts
+    failures: list[str] = field(default_factory=list)  # own requests that failed
+    facts: dict = field(default_factory=dict)
+
+
+def pages(book: Path = BOOK) -> list[str]:
+    """The book's pages by their paths below the book, sorted."""
+    found = (path.relative_to(book).as_posix() for path in book.rglob("*.html"))
+    return sorted(page for page in found if not page.startswith("_static/"))
+
+
+def chromium() -> str | None:
+    """The Chromium or Chrome of this machine."""
+    names = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
+    return next(filter(None, map(shutil.which, names)), None)
+
+
+def missing() -> str:
+    """Why pages cannot be opened here; empty when they can."""
+    if not (BOOK / "index.html").is_file():
+        return "the book is not built (make book)"
+    if chromium() is None:
+        return "no Chromium on this machine (Debian: apt-get install chromium)"
+    return ""
+
+
+class _Quiet(SimpleHTTPRequestHandler):
+    def log_message(self, format: str, *arguments: object) -> None:
+        pass
+
+
+@contextmanager
+def served(book: Path = BOOK) -> Iterator[str]:
+    """Serve the book on the loopback address; gives its address without a slash at the end."""
+    server = ThreadingHTTPServer(("127.0.0.1", 0), partial(_Quiet, directory=str(book)))
+    thread = threading.Thread(target=server.serve_forever, daemon=True)
+    thread.start()
+    try:
+        yield f"http://127.0.0.1:{server.server_port}"
+    finally:
+        server.shutdown()
+        thread.join()
+        server.server_close()
+
+
+@contextmanager
+def launched() -> Iterator[Browser]:
+    """A headless browser.  Its own sandbox is off: it opens nothing but our pages."""
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=chromium(), args=_FLAGS)
+        try:
+            yield browser
+        finally:
+            browser.close()
+
+
+@contextmanager
+def context(browser: Browser, size: tuple[int, int], **options: Any) -> Iterator[BrowserContext]:
+    """A reader who has never been here: no cookies, no storage, a window of that size."""
+    fresh = browser.new_context(viewport={"width": size[0], "height": size[1]}, **options)
+    try:
+        yield fresh
+    finally:
+        fresh.close()
+
+
+@contextmanager
+def opened(browser: Browser, size: tuple[int, int], **options: Any) -> Iterator[Page]:
+    """One tab of such a reader."""
+    with context(browser, size, **options) as fresh:
+        yield fresh.new_page()
+
+
+def visit(tab: Page, address: str, page: str) -> Visit:
+    """Open a page, wait until it is quiet, and note what it asked for, said and shows."""
+    seen = Visit(page)
+
+    def asked(request: Request) -> None:
+        if not request.url.startswith((f"{address}/", "data:", "blob:")):
+            seen.strangers.append(request.url)
+
+    tab.on("request", asked)
+    tab.on("console", lambda said: seen.errors.append(said.text) if said.type == "error" else None)
+    tab.on("pageerror", lambda error: seen.errors.append(str(error)))
+    tab.on("requestfailed", lambda request: seen.failures.append(request.url))
+    tab.on(
+        "response",
+        lambda answer: (
+            seen.failures.append(f"{answer.status} {answer.url}") if answer.status >= 400 else None
+        ),
+    )
+    settle(tab, f"{address}/{page}")
+    seen.facts = tab.evaluate(_FACTS)
+    return seen
+
+
+def settle(tab: Page, url: str) -> None:
+    """Go to a page and wait until its scripts, pictures, formulas and fonts are there."""
+    tab.goto(url, wait_until="load")
+    if url.endswith("/index.html"):  # sends the reader on to the first chapter
+        tab.wait_for_url(lambda now: now != url, wait_until="load")
+    tab.evaluate("() => window.MathJax?.startup?.promise")
+    tab.evaluate("() => document.fonts.ready.then(() => true)")
+    tab.wait_for_timeout(100)
+
+
+def target(address: str, link: str) -> tuple[str, str] | None:
+    """Page and anchor of a link inside the book; None for a link to elsewhere."""
+    url, anchor = urldefrag(link)
+    if not url.startswith(address):
+        return None
+    path = unquote(urlsplit(url).path).lstrip("/")
+    return (path if path and not path.endswith("/") else f"{path}index.html", unquote(anchor))

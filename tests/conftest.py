@@ -1,0 +1,34 @@
+"""What holds for every test: no window, no deadline for properties, no silent skip where it counts.
+
+``TSTMETA_REQUIRE="browser wordnet"`` names markers whose tests must run: a skip is a failure.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Generator
+
+import pytest
+from hypothesis import settings
+
+os.environ["MPLBACKEND"] = "Agg"
+
+settings.register_profile("local", deadline=None)
+settings.register_profile("ci", deadline=None, derandomize=True, print_blob=True)
+settings.load_profile("ci" if os.environ.get("CI") else "local")
+
+
+def required() -> set[str]:
+    """The markers whose tests may not skip in this run."""
+    return set(os.environ.get("TSTMETA_REQUIRE", "").replace(",", " ").split())
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(item: pytest.Item) -> Generator[None, pytest.TestReport, object]:
+    report = yield
+    marks = {mark.name for mark in item.iter_markers()} & required()
+    if report.skipped and marks and not hasattr(report, "wasxfail"):
+        reason = report.longrepr[2] if isinstance(report.longrepr, tuple) else report.longrepr
+        report.outcome = "failed"
+        report.longrepr = f"{', '.join(sorted(marks))} tests must run here, but: {reason}"
+    return report
