@@ -16,6 +16,7 @@ import math
 import os
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from functools import lru_cache
 from pathlib import Path
 from typing import NamedTuple
 
@@ -33,6 +34,11 @@ from .schema import Signature, Status, TstmetaError
 #: The oracle that any table can show beside real metrics: the mean human STYLE rating.
 HUMAN_STYLE = "human-style"
 _COLUMNS = ["key", "value", "status", "detail"]
+#: What of an item is needed to score it.
+_NEEDED = [
+    *("source_id", "item_id", "source", "output"),
+    *("style", "language", "references", "is_reference"),
+]
 
 
 class Plan(NamedTuple):
@@ -91,13 +97,14 @@ def plans(dataset: Dataset, metric: Metric, bases: Sequence[str] | None = None) 
         if bases is not None and basis not in bases:
             continue
         rows: list[tuple[str, str, Request]] = []
-        for item in dataset.items.to_dict("records"):
-            against = _against(item, basis)
+        # whole columns at a time: a dict for each row takes four times as long
+        for source_id, item_id, source, output, style, language, references, is_reference in zip(
+            *(dataset.items[column].tolist() for column in _NEEDED), strict=True
+        ):
+            against = _against(basis, source, output, references, is_reference)
             if against is not None:
-                request = Request(
-                    item["output"], against, item["source"], item["style"], item["language"]
-                )
-                rows.append((item["source_id"], item["item_id"], request))
+                request = Request(output, against, source, style, language)
+                rows.append((source_id, item_id, request))
         if metric.unit == "source":
             by_source: dict[str, list[tuple[str, str, Request]]] = {}
             for row in rows:
@@ -110,13 +117,15 @@ def plans(dataset: Dataset, metric: Metric, bases: Sequence[str] | None = None) 
         yield Plan(metric, basis, units, ids)
 
 
-def _against(item: dict, basis: str) -> tuple[str, ...] | None:
+def _against(
+    basis: str, source: str, output: str, references: list[str], is_reference: bool
+) -> tuple[str, ...] | None:
     if basis == "source":
-        return (item["source"],)
+        return (source,)
     if basis == "none":
         return ()
-    own = item["output"] if item["is_reference"] else None
-    others = tuple(text for text in item["references"] if text != own)
+    own = output if is_reference else None
+    others = tuple(text for text in references if text != own)
     return others or None
 
 
@@ -142,13 +151,21 @@ def _score_one(dataset: Dataset, plan: Plan, folder: Path, progress: bool) -> pd
 
 def key_of(signature: Signature, unit: Sequence[Request]) -> str:
     """SHA-256 (first 32 hexadecimal digits) of the signature and all texts of a unit."""
-    digest = hashlib.sha256(str(signature).encode())
+    digest = _started(signature).copy()
     for request in unit:
+        parts: list[bytes] = []
         for text in (*request.against, request.output, request.source, request.style):
             data = text.encode("utf-8", "surrogatepass")
-            digest.update(len(data).to_bytes(8, "little") + data)
-        digest.update(f"/{len(request.against)}/{request.language}".encode())
+            parts += (len(data).to_bytes(8, "little"), data)
+        parts.append(f"/{len(request.against)}/{request.language}".encode())
+        digest.update(b"".join(parts))
     return digest.hexdigest()[:32]
+
+
+@lru_cache(maxsize=16)
+def _started(signature: Signature) -> hashlib._Hash:
+    """The part of a key's hash that all units share; to be copied, never updated."""
+    return hashlib.sha256(str(signature).encode())
 
 
 class _Store:
@@ -262,8 +279,8 @@ def _no_rows() -> pd.DataFrame:
 def _read_journal(path: Path) -> list[tuple[str, float, str, str]]:
     """Finished lines of a journal; a last line that was cut by a kill is dropped."""
     rows = []
-    for line in path.read_bytes().split(b"\n")[:-1]:
-        key, values = json.loads(line)
+    # one call for all lines: half the time of a call a line
+    for key, values in json.loads(b"[%s]" % b",".join(path.read_bytes().split(b"\n")[:-1])):
         for i, (value, status, detail) in enumerate(values):
             rows.append((f"{key}/{i}" if len(values) > 1 else key, value, status, detail))
     return rows
