@@ -48,7 +48,7 @@ _FACTS = """() => ({
   cut: [...document.querySelectorAll('article :is(table, pre, img, svg, mjx-container)')]
     .filter(one => one.getBoundingClientRect().right > window.innerWidth + 1)
     .filter(one => {
-      for (let up = one; up; up = up.parentElement)
+      for (let up = one.parentElement; up && up !== document.body; up = up.parentElement)
         if (['auto', 'scroll'].includes(getComputedStyle(up).overflowX)) return false;
       return true;
     }).map(one => one.outerHTML.slice(0, 80)),
