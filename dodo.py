@@ -26,7 +26,7 @@ DOIT_CONFIG = {
 }
 
 #: The data sets whose scores the pages show; each is scored when its files are here.
-SCORED = ("contrast", "pauli", "lai", "mir", "li2018", "dualrl")
+SCORED = ("contrast", "pauli", "lai", "mir")
 #: Which pages were generated is known only once they are: their names and hashes stand here.
 MANIFEST = Path(".build/pages.json")
 
