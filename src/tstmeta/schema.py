@@ -8,7 +8,7 @@ A user's mistake becomes a :class:`DataError` that carries one :class:`Problem` 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import NamedTuple
@@ -131,7 +131,18 @@ def _is_list_of_text(values: pd.Series) -> pd.Series:
     )
 
 
-_filled = pa.Check(lambda s: s.str.strip() != "", error="must not be empty")
+def _one_of(known: Iterable[str]) -> pa.Check:
+    return pa.Check.isin(tuple(known), error=f"use one of {', '.join(known)}")
+
+
+# What a check is called is the remedy that a report names.
+_filled = pa.Check(lambda s: s.str.strip() != "", error="fill it in or drop the row")
+#: How a report names the types of columns.
+_KINDS = {
+    "dtype('float64')": "numbers",
+    "dtype('int64')": "whole numbers",
+    "dtype('bool')": "True and False",
+}
 
 ITEMS = pa.DataFrameSchema(
     {
@@ -145,7 +156,7 @@ ITEMS = pa.DataFrameSchema(
         "source": _text(),
         "output": _text(),
         "references": pa.Column(
-            object, checks=pa.Check(_is_list_of_text, error="must be a list of texts")
+            object, checks=pa.Check(_is_list_of_text, error="use a list of texts")
         ),
         "is_reference": pa.Column(bool),
     },
@@ -159,9 +170,9 @@ RATINGS = pa.DataFrameSchema(
     {
         "dataset": _text(checks=_filled),
         "item_id": _text(checks=_filled),
-        "dimension": _text(checks=pa.Check.isin(DIMENSIONS)),
+        "dimension": _text(checks=_one_of(DIMENSIONS)),
         "rater": _text(checks=_filled),
-        "value": pa.Column(float, checks=pa.Check(np.isfinite, error="must be a finite number")),
+        "value": pa.Column(float, checks=pa.Check(np.isfinite, error="use a finite number")),
     },
     unique=["dataset", "item_id", "dimension", "rater"],
     strict=True,
@@ -187,9 +198,9 @@ PREFERENCES = pa.DataFrameSchema(
         "dataset": _text(checks=_filled),
         "item_a": _text(checks=_filled),
         "item_b": _text(checks=_filled),
-        "dimension": _text(checks=pa.Check.isin(DIMENSIONS)),
+        "dimension": _text(checks=_one_of(DIMENSIONS)),
         "rater": _text(checks=_filled),
-        "value": _text(checks=pa.Check.isin(("a", "b", "tie"))),
+        "value": _text(checks=_one_of(("a", "b", "tie"))),
     },
     strict=True,
     ordered=True,
@@ -201,12 +212,12 @@ SCORES = pa.DataFrameSchema(
         "dataset": _text(checks=_filled),
         "item_id": _text(checks=_filled),
         "metric": _text(checks=_filled),
-        "dimension": _text(checks=pa.Check.isin(DIMENSIONS)),
-        "basis": _text(checks=pa.Check.isin(BASES)),
+        "dimension": _text(checks=_one_of(DIMENSIONS)),
+        "basis": _text(checks=_one_of(BASES)),
         "signature": _text(checks=_filled),
         "sample": pa.Column(int),
         "value": pa.Column(float, nullable=True),
-        "status": _text(checks=pa.Check.isin([str(status) for status in Status])),
+        "status": _text(checks=_one_of([str(status) for status in Status])),
         "detail": _text(),
     },
     unique=["dataset", "item_id", "signature", "basis", "sample"],
@@ -241,39 +252,71 @@ def empty(table: str) -> pd.DataFrame:
 def validate(frame: pd.DataFrame, table: str, where: str = "") -> pd.DataFrame:
     """Check a table against its schema and return it with a fresh index.
 
-    Columns may come in any order; missing or unknown ones are faults.
+    Columns may come in any order.  Whole numbers are taken for a ``value``, and arrays of texts, as
+    Parquet gives them back, for lists of references.
 
     Raises:
-        DataError: one problem a failing cell, with the row counted from 1.
+        DataError: one problem a missing, unknown or doubled column and, where no column is missing
+            or doubled, one a failing cell, with the row counted from 1.
     """
-    schema = SCHEMAS[table]
-    known = columns(table)
-    ordered = frame[[name for name in known if name in frame]].reset_index(drop=True)
-    unknown = [str(name) for name in frame.columns if name not in known]
+    schema, known = SCHEMAS[table], columns(table)
+    given = [str(name) for name in frame.columns]
+    listed = ", ".join(known)
+    faults = {
+        ("unknown column", f"use only {listed}"): [name for name in given if name not in known],
+        ("missing column", f"the table {table} has {listed}"): [
+            name for name in known if name not in given
+        ],
+        ("the column comes more than once", "rename or drop one"): [
+            name for name in known if given.count(name) > 1
+        ],
+    }
     problems = [
-        Problem(where or table, None, name, "unknown column", f"use only {', '.join(known)}")
-        for name in unknown
+        Problem(where or table, None, name, what, remedy)
+        for (what, remedy), names in faults.items()
+        for name in names
     ]
-    try:
-        if len(ordered) == 0 and list(ordered.columns) == known:
-            ordered = empty(table)
-        else:
-            ordered = schema.validate(ordered, lazy=True)
-    except SchemaErrors as error:
-        cases = error.failure_cases.drop_duplicates(["column", "check", "index"])
-        for case in cases.itertuples():
-            row = None if pd.isna(case.index) else int(case.index) + 1
-            missing = case.check == "column_in_dataframe"
-            column = str(case.failure_case if missing else case.column)
-            if missing:
-                what, remedy = "missing column", f"a {table} table has {', '.join(known)}"
-            elif "unique" in str(case.check):
-                column, what = ", ".join(schema.unique or []), "duplicate row"
-                remedy = "keep one row for each combination of these columns"
-            else:
-                what = f"bad value {case.failure_case!r} ({case.check})"
-                remedy = "correct the cell"
-            problems.append(Problem(where or table, row, column, what, remedy))
+    if set(known) <= set(given) and len(set(given)) == len(given):
+        ordered = frame[known].reset_index(drop=True)
+        try:
+            ordered = schema.validate(_typed(ordered), lazy=True) if len(ordered) else empty(table)
+        except SchemaErrors as error:
+            problems += _cell_problems(error.failure_cases, schema, where or table)
     if problems:
         raise DataError(problems)
     return ordered
+
+
+def _typed(frame: pd.DataFrame) -> pd.DataFrame:
+    """Whole numbers as floats where a value is wanted, arrays as lists where a list is wanted."""
+    if "value" in frame and frame["value"].dtype.kind in "iu":
+        frame = frame.astype({"value": float})
+    if "references" in frame:
+        lists = [
+            one.tolist() if isinstance(one, np.ndarray) else one for one in frame["references"]
+        ]
+        frame = frame.assign(references=pd.Series(lists, index=frame.index, dtype=object))
+    return frame
+
+
+def _cell_problems(
+    cases: pd.DataFrame, schema: pa.DataFrameSchema, where: str
+) -> Iterator[Problem]:
+    """What pandera found, in the order of the rows, each fault once."""
+    unique = cases["check"].astype(str).str.contains("uniqueness")
+    cases = cases.assign(column=cases["column"].mask(unique, ", ".join(schema.unique or [])))
+    cases = cases.drop_duplicates(["column", "check", "index"]).sort_values("index", kind="stable")
+    for case in cases.itertuples():
+        check, kind = str(case.check), _KINDS.get(str(case.check), "")
+        row = None if pd.isna(case.index) else int(case.index) + 1
+        if row is None and not kind:  # a check that could not run on values of the wrong type
+            continue
+        what, remedy = f"bad value {case.failure_case!r}", check
+        if "uniqueness" in check:
+            what, remedy = "duplicate row", "keep one row for each combination of these columns"
+        elif check == "not_nullable":
+            what, remedy = "missing value", "fill it in or drop the row"
+        elif kind:
+            what = what if row else f"values of type {case.failure_case}"
+            remedy = f"use {kind}"
+        yield Problem(where, row, str(case.column), what, remedy)

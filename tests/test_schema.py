@@ -1,0 +1,504 @@
+"""The five tables: what passes, what is refused and with which report; signatures and statuses."""
+
+import hashlib
+import io
+import math
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tstmeta import schema
+from tstmeta.schema import DataError, Problem, Signature, Status, validate
+
+NAN = math.nan
+TABLES = ("items", "ratings", "labels", "preferences", "scores")
+
+
+def frame(table: str, **columns) -> pd.DataFrame:
+    """Two good rows of a table, with some columns changed."""
+    good = {
+        "items": {
+            "source_id": ["s1", "s1"],
+            "system": "A",
+            "style": "formal",
+            "direction": "",
+            "language": "en",
+            "source": "hi there",
+            "output": ["good day", ""],
+            "references": [["hello", "good day"], []],
+            "is_reference": [False, True],
+        },
+        "ratings": {"dimension": "style", "rater": "r1", "value": [1.0, 4.5]},
+        "labels": {"name": "shift", "value": ["strong", ""]},
+        "preferences": {"dimension": "content", "rater": "r1", "value": ["a", "tie"]},
+        "scores": {
+            "metric": "bleu",
+            "dimension": "content",
+            "basis": "source",
+            "signature": "bleu|basis:source",
+            "sample": 0,
+            "value": [0.5, NAN],
+            "status": ["ok", "error"],
+            "detail": ["", "ValueError: no"],
+        },
+    }[table]
+    ids = {"item_a": ["1", "2"], "item_b": ["3", "3"]}
+    ids = ids if table == "preferences" else {"item_id": ["1", "2"]}
+    made = {"dataset": ["d", "d"], **ids, **good, **columns}
+    return pd.DataFrame(made)
+
+
+def problems(given: pd.DataFrame, table: str) -> list[tuple]:
+    with pytest.raises(DataError) as raised:
+        validate(given, table, "mine.csv")
+    found = raised.value.problems
+    assert {problem.file for problem in found} == {"mine.csv"}
+    return [(problem.row, problem.column, problem.what, problem.remedy) for problem in found]
+
+
+# ------------------------------------------------------------------------------- what passes
+
+
+@pytest.mark.parametrize("table", TABLES)
+def test_good_rows_pass_unchanged(table):
+    given = frame(table)
+    pd.testing.assert_frame_equal(validate(given, table), given)
+
+
+@pytest.mark.parametrize("table", TABLES)
+def test_a_table_without_rows_passes_with_the_right_types(table):
+    nothing = validate(pd.DataFrame({name: [] for name in schema.columns(table)}), table)
+    assert list(nothing.columns) == schema.columns(table)
+    pd.testing.assert_frame_equal(nothing, schema.empty(table))
+    assert nothing.dtypes.to_dict() == validate(frame(table), table).dtypes.to_dict()
+
+
+@pytest.mark.parametrize("table", TABLES)
+def test_columns_may_come_in_any_order_and_the_index_is_made_anew(table):
+    given = frame(table)
+    turned = given[list(given.columns[::-1])].set_index(pd.Index([7, 3]))
+    pd.testing.assert_frame_equal(validate(turned, table), given)
+
+
+def test_numbers_as_names_become_texts():
+    found = validate(frame("items", item_id=[1, 2], source_id=[10, 10]), "items")
+    assert found["item_id"].tolist() == ["1", "2"]
+    assert found["source_id"].tolist() == ["10", "10"]
+
+
+@pytest.mark.parametrize("table", ["ratings", "scores"])
+def test_whole_numbers_are_taken_for_values(table):
+    found = validate(frame(table, value=[1, 2]), table)
+    assert found["value"].dtype == float
+
+
+def test_lists_that_went_through_parquet_are_lists_again():
+    buffer = io.BytesIO()
+    frame("items").to_parquet(buffer)
+    found = validate(pd.read_parquet(buffer), "items")
+    assert found["references"].tolist() == [["hello", "good day"], []]
+
+
+@pytest.mark.parametrize("table", TABLES)
+def test_the_given_table_is_not_changed(table):
+    given = frame(table)
+    copy = given.copy(deep=True)
+    validate(given, table)
+    pd.testing.assert_frame_equal(given, copy)
+
+
+def test_two_raters_may_prefer_differently():
+    given = frame("preferences", item_a="1", item_b="2", rater=["r1", "r1"])
+    assert len(validate(given, "preferences")) == 2
+
+
+def test_one_item_may_have_several_samples_of_a_score():
+    assert len(validate(frame("scores", item_id="1", sample=[0, 1]), "scores")) == 2
+
+
+# ------------------------------------------------------------------------------ what does not
+
+FILL, TEXT = "fill it in or drop the row", "use a list of texts"
+DIMENSION = "use one of content, style, fluency, overall, structure"
+ONCE = "keep one row for each combination of these columns"
+
+#: table, columns changed, then the report: row, column, what, remedy
+ONE_FAULT = {
+    "no data set": ("items", {"dataset": ["d", ""]}, 2, "dataset", "bad value ''", FILL),
+    "a blank id": ("items", {"item_id": [" ", "2"]}, 1, "item_id", "bad value ' '", FILL),
+    "no id": ("items", {"item_id": [None, "2"]}, 1, "item_id", "missing value", FILL),
+    "no source id": ("items", {"source_id": ["a", "\t"]}, 2, "source_id", "bad value '\\t'", FILL),
+    "no language": ("items", {"language": ["", "en"]}, 1, "language", "bad value ''", FILL),
+    "no output": ("items", {"output": ["a", NAN]}, 2, "output", "missing value", FILL),
+    "a text for a list": (
+        "items",
+        {"references": [["a"], "b"]},
+        2,
+        "references",
+        "bad value 'b'",
+        TEXT,
+    ),
+    "a number in a list": (
+        "items",
+        {"references": [[1], ["b"]]},
+        1,
+        "references",
+        "bad value [1]",
+        TEXT,
+    ),
+    "an array of numbers": (
+        "items",
+        {"references": [np.array([1]), []]},
+        1,
+        "references",
+        "bad value [1]",
+        TEXT,
+    ),
+    "no list": (
+        "items",
+        {"references": [["a"], None]},
+        2,
+        "references",
+        "missing value",
+        FILL,
+    ),
+    "0 and 1 for a truth value": (
+        "items",
+        {"is_reference": [0, 1]},
+        None,
+        "is_reference",
+        "values of type int64",
+        "use True and False",
+    ),
+    "words for a truth value": (
+        "items",
+        {"is_reference": ["yes", "no"]},
+        None,
+        "is_reference",
+        "values of type str",
+        "use True and False",
+    ),
+    "another dimension": (
+        "ratings",
+        {"dimension": ["style", "mood"]},
+        2,
+        "dimension",
+        "bad value 'mood'",
+        DIMENSION,
+    ),
+    "no rater": ("ratings", {"rater": ["", "r2"]}, 1, "rater", "bad value ''", FILL),
+    "no rating": ("ratings", {"value": [1, NAN]}, 2, "value", "missing value", FILL),
+    "an infinite rating": (
+        "ratings",
+        {"value": [-math.inf, 1]},
+        1,
+        "value",
+        "bad value -inf",
+        "use a finite number",
+    ),
+    "a word for a rating": (
+        "ratings",
+        {"value": [1, "good"]},
+        2,
+        "value",
+        "bad value 'good'",
+        "use numbers",
+    ),
+    "words for ratings": (
+        "ratings",
+        {"value": ["1", "2"]},
+        None,
+        "value",
+        "values of type str",
+        "use numbers",
+    ),
+    "truth values for ratings": (
+        "ratings",
+        {"value": [True, False]},
+        None,
+        "value",
+        "values of type bool",
+        "use numbers",
+    ),
+    "no label name": ("labels", {"name": ["", "error"]}, 1, "name", "bad value ''", FILL),
+    "no label": ("labels", {"value": [None, "x"]}, 1, "value", "missing value", FILL),
+    "another preference": (
+        "preferences",
+        {"value": ["a", "c"]},
+        2,
+        "value",
+        "bad value 'c'",
+        "use one of a, b, tie",
+    ),
+    "another basis": (
+        "scores",
+        {"basis": ["src", "none"]},
+        1,
+        "basis",
+        "bad value 'src'",
+        "use one of source, reference, none",
+    ),
+    "another status": (
+        "scores",
+        {"status": ["ok", "fine"]},
+        2,
+        "status",
+        "bad value 'fine'",
+        "use one of ok, empty, truncated, refused, invalid, error",
+    ),
+    "no signature": ("scores", {"signature": ["", "x"]}, 1, "signature", "bad value ''", FILL),
+    "half a sample": (
+        "scores",
+        {"sample": [0.5, 1]},
+        None,
+        "sample",
+        "values of type float64",
+        "use whole numbers",
+    ),
+}
+
+
+@pytest.mark.parametrize(
+    ("table", "columns", "row", "column", "what", "remedy"), ONE_FAULT.values(), ids=ONE_FAULT
+)
+def test_one_fault_gives_one_problem(table, columns, row, column, what, remedy):
+    assert problems(frame(table, **columns), table) == [(row, column, what, remedy)]
+
+
+@pytest.mark.parametrize(
+    ("table", "columns", "key"),
+    [
+        ("items", {"item_id": "1"}, "dataset, item_id"),
+        ("ratings", {"item_id": "1"}, "dataset, item_id, dimension, rater"),
+        ("labels", {"item_id": "1"}, "dataset, item_id, name"),
+        ("scores", {"item_id": "1"}, "dataset, item_id, signature, basis, sample"),
+    ],
+)
+def test_each_of_two_equal_rows_is_a_duplicate_and_said_once(table, columns, key):
+    expected = [(row, key, "duplicate row", ONCE) for row in (1, 2)]
+    assert problems(frame(table, **columns), table) == expected
+
+
+@pytest.mark.parametrize("table", TABLES)
+def test_every_missing_column_is_named(table):
+    for column in schema.columns(table):
+        [problem] = problems(frame(table).drop(columns=column), table)
+        assert problem[:3] == (None, column, "missing column")
+        assert ", ".join(schema.columns(table)) in problem[3]
+    nothing = problems(pd.DataFrame(), table)
+    assert [problem[1] for problem in nothing] == schema.columns(table)
+
+
+@pytest.mark.parametrize("table", TABLES)
+def test_an_unknown_column_is_named_with_those_that_are_known(table):
+    [problem] = problems(frame(table).assign(extra=1), table)
+    known = ", ".join(schema.columns(table))
+    assert problem == (None, "extra", "unknown column", f"use only {known}")
+
+
+def test_a_column_that_comes_twice_is_named():
+    given = frame("labels")
+    twice = pd.concat([given, given["value"]], axis=1)
+    what, remedy = "the column comes more than once", "rename or drop one"
+    assert problems(twice, "labels") == [(None, "value", what, remedy)]
+
+
+def test_all_faults_are_listed_columns_first_then_by_row():
+    given = frame("ratings", dimension=["mood", "style"], rater=["r1", ""], value=[1, NAN])
+    assert [problem[:3] for problem in problems(given.assign(extra=1), "ratings")] == [
+        (None, "extra", "unknown column"),
+        (1, "dimension", "bad value 'mood'"),
+        (2, "rater", "bad value ''"),
+        (2, "value", "missing value"),
+    ]
+
+
+def test_without_a_file_the_table_is_named():
+    with pytest.raises(DataError, match=r"ratings, row 1, column rater: bad value ''"):
+        validate(frame("ratings", rater=["", "r"]), "ratings")
+
+
+# ------------------------------------------------------------------------------------- reports
+
+
+def test_a_report_counts_its_problems_and_stops_at_forty():
+    one = Problem("a.csv", 3, "value", "no number", "write one")
+    assert str(DataError([one])) == (
+        "1 problem found:\na.csv, row 3, column value: no number. Remedy: write one."
+    )
+    many = DataError(one._replace(row=row) for row in range(45))
+    assert len(many.problems) == 45
+    assert str(many).startswith("45 problems found:\n")
+    assert str(many).splitlines()[-2:] == [
+        "a.csv, row 39, column value: no number. Remedy: write one.",
+        "... and 5 more",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("problem", "start"),
+    [
+        (Problem("a.csv", None, "", "it is empty", "fill it"), "a.csv: it is"),
+        (Problem("a.csv", 0, "", "no header", "add one"), "a.csv, row 0: no header"),
+        (Problem("a.csv", None, "x", "missing", "add it"), "a.csv, column x: missing"),
+        (Problem("", 2, "x", "bad", "mend it"), "row 2, column x: bad"),
+    ],
+)
+def test_a_problem_says_where_it_is_as_far_as_it_is_known(problem, start):
+    assert str(problem).startswith(start)
+    assert str(problem).endswith(f"Remedy: {problem.remedy}.")
+
+
+# ---------------------------------------------------------------------------------- properties
+
+texts = st.text(max_size=12)
+names = st.text(max_size=8).map("n{}".format)
+numbers = st.floats(allow_nan=False, allow_infinity=False)
+dimensions = st.sampled_from(schema.DIMENSIONS)
+
+COLUMNS: dict[str, dict[str, st.SearchStrategy]] = {
+    "items": {
+        "dataset": names,
+        "item_id": names,
+        "source_id": names,
+        "system": texts,
+        "style": texts,
+        "direction": texts,
+        "language": names,
+        "source": texts,
+        "output": texts,
+        "references": st.lists(texts, max_size=3),
+        "is_reference": st.booleans(),
+    },
+    "ratings": {
+        "dataset": names,
+        "item_id": names,
+        "dimension": dimensions,
+        "rater": names,
+        "value": numbers,
+    },
+    "labels": {"dataset": names, "item_id": names, "name": names, "value": texts},
+    "preferences": {
+        "dataset": names,
+        "item_a": names,
+        "item_b": names,
+        "dimension": dimensions,
+        "rater": names,
+        "value": st.sampled_from(["a", "b", "tie"]),
+    },
+    "scores": {
+        "dataset": names,
+        "item_id": names,
+        "metric": names,
+        "dimension": dimensions,
+        "basis": st.sampled_from(schema.BASES),
+        "signature": names,
+        "sample": st.integers(0, 9),
+        "value": st.one_of(numbers, st.just(NAN)),
+        "status": st.sampled_from([str(status) for status in Status]),
+        "detail": texts,
+    },
+}
+
+
+def rows(table: str) -> st.SearchStrategy[pd.DataFrame]:
+    """Any valid table of up to six rows."""
+    key = schema.SCHEMAS[table].unique
+    lists = st.lists(
+        st.fixed_dictionaries(COLUMNS[table]),
+        min_size=1,
+        max_size=6,
+        unique_by=(lambda row: tuple(row[name] for name in key)) if key else id,
+    )
+    return lists.map(lambda made: pd.DataFrame(made)[schema.columns(table)])
+
+
+@pytest.mark.parametrize("table", TABLES)
+@settings(max_examples=40)
+@given(data=st.data())
+def test_any_valid_table_passes_and_comes_back_from_parquet_as_it_was(table, data):
+    given = data.draw(rows(table))
+    valid = validate(given, table)
+    pd.testing.assert_frame_equal(valid, given, check_dtype=False)
+    pd.testing.assert_frame_equal(validate(valid, table), valid)
+    buffer = io.BytesIO()
+    valid.to_parquet(buffer, index=False)
+    pd.testing.assert_frame_equal(validate(pd.read_parquet(buffer), table), valid)
+
+
+@pytest.mark.parametrize("table", TABLES)
+@settings(max_examples=25)
+@given(data=st.data())
+def test_one_missing_cell_is_found_where_it_is(table, data):
+    given = data.draw(rows(table)).astype(object)
+    columns = [name for name in given if name not in ("is_reference", "sample")]
+    column = data.draw(st.sampled_from([c for c in columns if (table, c) != ("scores", "value")]))
+    row = data.draw(st.integers(0, len(given) - 1))
+    given.loc[row, column] = None
+    with pytest.raises(DataError) as raised:
+        validate(given.infer_objects(), table)
+    assert (row + 1, column) in [(p.row, p.column) for p in raised.value.problems]
+
+
+# --------------------------------------------------------------------------- signature, status
+
+
+@pytest.mark.parametrize(
+    ("name", "fields", "printed"),
+    [
+        ("x", {}, "x"),
+        ("bleu", {"basis": "source", "tok": "13a"}, "bleu|basis:source|tok:13a"),
+        ("x", {"n": 4, "f": 0.5, "b": True, "none": None}, "x|n:4|f:0.5|b:True|none:None"),
+        ("x", {"a": "p|q", "b": "p\nq"}, "x|a:p_q|b:p_q"),
+        ("x", {"a": "p:q", "b": ""}, "x|a:p:q|b:"),
+        ("x:variant", {"é": "ü😀"}, "x:variant|é:ü😀"),
+    ],
+)
+def test_a_signature_prints_its_fields_in_order(name, fields, printed):
+    made = Signature.of(name, fields)
+    assert str(made) == printed
+    assert made.hash == hashlib.sha256(printed.encode()).hexdigest()[:16]
+
+
+def test_equal_signatures_are_equal_and_hashable():
+    one, other = Signature.of("x", {"a": 1}), Signature.of("x", {"a": "1"})
+    assert one == other
+    assert len({one, other, Signature.of("x", {"a": 2})}) == 2
+
+
+def test_the_hash_of_a_signature_does_not_change_over_time():
+    assert Signature.of("bleu", {"basis": "source"}).hash == "25223b200d92c4c0"
+
+
+@given(st.dictionaries(st.text("abc", min_size=1), st.text(), max_size=4))
+def test_the_fields_can_be_read_back_from_what_is_printed(fields):
+    made = Signature.of("m", fields)
+    name, *parts = str(made).split("|")
+    assert name == "m"
+    assert [tuple(part.split(":", 1)) for part in parts] == list(made.fields)
+    assert "\n" not in str(made)
+
+
+@pytest.mark.parametrize(
+    ("status", "has_value"),
+    [
+        ("ok", True),
+        ("empty", True),
+        ("truncated", True),
+        ("refused", False),
+        ("invalid", False),
+        ("error", False),
+    ],
+)
+def test_a_status_says_whether_there_is_a_value(status, has_value):
+    assert Status(status).has_value is has_value
+    assert str(Status(status)) == status
+
+
+def test_there_is_no_other_status():
+    assert len(Status) == 6
+    with pytest.raises(ValueError, match="fine"):
+        Status("fine")
