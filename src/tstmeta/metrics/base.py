@@ -15,7 +15,9 @@ from __future__ import annotations
 import hashlib
 import json
 import math
+import re
 from collections.abc import Callable, Iterator, Sequence
+from types import CodeType
 from typing import ClassVar, Literal, NamedTuple, Protocol, runtime_checkable
 
 import numpy as np
@@ -220,9 +222,19 @@ def wrap(
     dimensions = (dimension,) if isinstance(dimension, str) else dimension
     if version is None:
         code = getattr(function, "__code__", None)
-        facts = repr((code.co_code, code.co_consts, code.co_names)) if code else repr(function)
+        facts = _facts(code) if code else re.sub(r" at 0x[0-9a-fA-F]+", "", repr(function))
         version = hashlib.sha256(facts.encode()).hexdigest()[:8]
     return _Wrapped(function, name, dimensions, bases, higher_is_better, version)
+
+
+def _facts(code: object) -> str:
+    """Compiled code or a constant of it as text: no address, path or set order, which change."""
+    if isinstance(code, CodeType):
+        return f"({code.co_code!r} {_facts(code.co_consts)} {code.co_names})"
+    if isinstance(code, tuple | frozenset):
+        parts = [_facts(part) for part in code]
+        return f"[{', '.join(sorted(parts) if isinstance(code, frozenset) else parts)}]"
+    return repr(code)
 
 
 def first_tokens(text: str, n: int) -> str:
