@@ -19,7 +19,7 @@ TABLES = ("items", "ratings", "labels", "preferences", "scores")
 
 def frame(table: str, **columns) -> pd.DataFrame:
     """Two good rows of a table, with some columns changed."""
-    good = {
+    good: dict[str, dict[str, object]] = {
         "items": {
             "source_id": ["s1", "s1"],
             "system": "A",
@@ -44,10 +44,10 @@ def frame(table: str, **columns) -> pd.DataFrame:
             "status": ["ok", "error"],
             "detail": ["", "ValueError: no"],
         },
-    }[table]
+    }
     ids = {"item_a": ["1", "2"], "item_b": ["3", "3"]}
     ids = ids if table == "preferences" else {"item_id": ["1", "2"]}
-    made = {"dataset": ["d", "d"], **ids, **good, **columns}
+    made = {"dataset": ["d", "d"], **ids, **good[table], **columns}
     return pd.DataFrame(made)
 
 
