@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 from playwright.sync_api import expect
 
@@ -107,6 +109,21 @@ def test_every_interactive_chart_is_drawn(visits: Visits) -> None:
         if seen.facts["charts"] > seen.facts["drawn"]
     }
     assert empty == {}
+
+
+@pytest.mark.parametrize("sign", ["<Figure size", " object at 0x", "Traceback (most recent"])
+def test_no_page_shows_a_python_object_or_a_traceback(visits: Visits, sign: str) -> None:
+    assert [page for page, seen in visits.items() if sign in seen.facts["text"]] == []
+
+
+@pytest.mark.parametrize("place", [walk.BOOK.parents[2], Path.home()], ids=["checkout", "home"])
+def test_no_file_of_the_book_names_a_folder_of_this_machine(place: Path) -> None:
+    named = [
+        path.relative_to(walk.BOOK).as_posix()
+        for path in walk.BOOK.rglob("*")
+        if path.is_file() and f"{place}/".encode() in path.read_bytes()
+    ]
+    assert named == []
 
 
 def test_search_finds_a_word_from_the_search_box(browser: walk.Browser, address: str) -> None:

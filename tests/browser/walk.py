@@ -41,6 +41,7 @@ _FACTS = """() => ({
   title: document.title,
   language: document.documentElement.lang,
   width: document.documentElement.scrollWidth,
+  text: document.querySelector('article')?.innerText || '',
   formulas: document.querySelectorAll('article .math').length,
   typeset: document.querySelectorAll('article mjx-container').length,
   charts: document.querySelectorAll('article .plotly-graph-div').length,

@@ -1,0 +1,239 @@
+"""One set of versions: pyproject.toml, requirements.lock, environment.yml and what is installed."""
+
+from __future__ import annotations
+
+import ast
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tomllib
+from importlib.metadata import distribution, distributions, packages_distributions
+from pathlib import Path
+
+import pytest
+import yaml
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
+from packaging.version import Version
+
+ROOT = Path(__file__).parents[1]
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+EXTRAS = PROJECT["project"]["optional-dependencies"]
+DIRECT = [PROJECT["project"]["dependencies"], *EXTRAS.values(), PROJECT["build-system"]["requires"]]
+
+
+def lock() -> list[str]:
+    lines = (ROOT / "requirements.lock").read_text(encoding="utf-8").splitlines()
+    return [line for line in lines if line and not line.startswith("#")]
+
+
+LOCKED = dict(line.split("==") for line in lock() if "==" in line)
+
+
+# ------------------------------------------------------------------------------------ versions
+
+
+def test_the_lock_holds_exact_versions_sorted_once_and_nothing_else():
+    pin = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*==[0-9][0-9a-z.]*")
+    assert [line for line in lock() if not pin.fullmatch(line)] == []
+    names = [line.split("==")[0] for line in lock()]
+    assert names == sorted(set(names))
+
+
+def test_the_project_pins_what_the_lock_pins():
+    wrong = []
+    for requirement in (Requirement(text) for group in DIRECT for text in group):
+        version = LOCKED.get(canonicalize_name(requirement.name))
+        if str(requirement.specifier) != f"=={version}":
+            wrong.append(f"{requirement} (lock: {version})")
+    assert wrong == []
+
+
+def test_the_extras_are_the_six_that_are_documented():
+    assert set(EXTRAS) == {"likelihood", "judge", "serving", "book", "bench", "dev"}
+
+
+def test_everything_in_the_lock_is_asked_for_by_something():
+    asked = {canonicalize_name(Requirement(text).name) for group in DIRECT for text in group}
+    todo = [Requirement(text) for group in DIRECT for text in group]
+    seen = set()
+    while todo:
+        one = todo.pop()
+        key = (canonicalize_name(one.name), frozenset(one.extras))
+        if key in seen or key[0] not in LOCKED:
+            continue
+        seen.add(key)
+        for text in distribution(key[0]).requires or []:
+            need = Requirement(text)
+            environments = [{"extra": extra} for extra in ("", *one.extras)]
+            if need.marker is None or any(map(need.marker.evaluate, environments)):
+                todo.append(need)
+                asked.add(canonicalize_name(need.name))
+    assert set(LOCKED) - asked == set()
+
+
+def test_what_is_installed_is_what_the_lock_says():
+    installed = {
+        canonicalize_name(one.name): Version(one.version).public for one in distributions()
+    }
+    differing = {
+        name: (version, installed.get(name))
+        for name, version in LOCKED.items()
+        if installed.get(name) is None or Version(installed[name]) != Version(version)
+    }
+    assert differing == {}
+
+
+def test_conda_users_get_the_same_python_and_the_same_lock():
+    wanted = yaml.safe_load((ROOT / "environment.yml").read_text())["dependencies"]
+    python = next(one for one in wanted if str(one).startswith("python="))
+    assert (
+        Version(python.split("=")[1])
+        in Requirement(f"python{PROJECT['project']['requires-python']}").specifier
+    )
+    assert wanted[-1] == {"pip": ["-r requirements.lock", "-e ."]}
+
+
+def test_every_package_that_the_code_imports_is_declared():
+    declared = {canonicalize_name(Requirement(text).name) for group in DIRECT for text in group}
+    owners = packages_distributions()
+    imported = set()
+    for path in (ROOT / "src").rglob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.Import):
+                imported |= {alias.name.partition(".")[0] for alias in node.names}
+            elif isinstance(node, ast.ImportFrom) and node.level == 0 and node.module:
+                imported.add(node.module.partition(".")[0])
+    foreign = imported - set(sys.stdlib_module_names) - {"tstmeta"}
+    missing = {
+        name
+        for name in foreign
+        if not {canonicalize_name(owner) for owner in owners.get(name, [])} & declared
+    }
+    assert missing == set()
+
+
+def test_citation_and_changelog_speak_of_this_version():
+    version = PROJECT["project"]["version"]
+    citation = yaml.safe_load((ROOT / "CITATION.cff").read_text(encoding="utf-8"))
+    assert citation["version"] == version
+    assert f"\n## {version}\n" in (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
+
+
+# ---------------------------------------------------------------------------------- front door
+
+
+@pytest.fixture
+def checkout(tmp_path: Path) -> Path:
+    """The files that `make setup` reads, in a folder with a space in its name."""
+    folder = tmp_path / "a checkout"
+    folder.mkdir()
+    for name in ("Makefile", "requirements.lock", "pyproject.toml"):
+        shutil.copy(ROOT / name, folder)
+    return folder
+
+
+def make(folder: Path, *arguments: str, **variables: str) -> subprocess.CompletedProcess[str]:
+    clean = {name: os.environ[name] for name in ("PATH", "HOME") if name in os.environ}
+    return subprocess.run(
+        ["make", *arguments],
+        cwd=folder,
+        env={**clean, **variables},
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+
+
+def python(folder: Path, body: str) -> str:
+    """A stand-in for a Python that is not as it should be."""
+    path = folder / "some python"
+    path.write_text(f"#!/bin/sh\n{body}\n")
+    path.chmod(0o755)
+    return str(path)
+
+
+def test_make_alone_says_what_can_be_made(checkout):
+    done = make(checkout)
+    assert done.returncode == 0
+    for target in ("setup", "book", "test", "serve", "clean", "distclean", "lint"):
+        assert f"make {target} " in done.stdout
+
+
+def test_the_makefile_uses_nothing_newer_than_make_381():
+    text = (ROOT / "Makefile").read_text()
+    newer = [".ONESHELL", "::=", "!=", "$(file", "--output-sync", "private ", ".SHELLFLAGS"]
+    code = "\n".join(line for line in text.splitlines() if not line.startswith("\t"))
+    assert [word for word in newer if word in code] == []
+
+
+def test_another_python_is_refused_with_the_way_to_get_the_right_one(checkout):
+    old = python(checkout, 'case "$1" in -V) echo "Python 3.9.1";; *) exit 1;; esac')
+    done = make(checkout, "setup", f"PYTHON={old}")
+    assert done.returncode != 0
+    assert "Python 3.11 is needed" in done.stderr
+    assert "Python 3.9.1" in done.stderr
+    assert "apt-get install python3.11" in done.stderr
+    assert not (checkout / ".venv").exists()
+
+
+def test_a_python_without_ensurepip_is_refused_with_the_package_that_has_it(checkout):
+    bare = python(
+        checkout, f'case "$2" in *ensurepip*) exit 1;; esac; exec "{sys.executable}" "$@"'
+    )
+    done = make(checkout, "setup", f"PYTHON={bare}")
+    assert done.returncode != 0
+    assert "ensurepip" in done.stderr
+    assert "python3.11-venv" in done.stderr
+    assert not (checkout / ".venv").exists()
+
+
+@pytest.mark.slow
+def test_a_failed_installation_is_not_taken_for_a_finished_one(checkout):
+    (checkout / "requirements.lock").write_text("./there-is-no-such-package\n")
+    done = make(checkout, "setup", PIP_NO_INDEX="1")
+    assert done.returncode != 0
+    assert (checkout / ".venv/bin/python").exists()
+    assert not (checkout / ".venv/.installed").exists()
+
+
+@pytest.mark.slow
+def test_an_installed_environment_is_left_alone_until_a_version_changes(checkout):
+    (checkout / "requirements.lock").write_text("")
+    (checkout / "pyproject.toml").write_text(
+        '[build-system]\nrequires = []\nbuild-backend = "nothing"\nbackend-path = ["."]\n'
+        '[project]\nname = "nothing"\nversion = "1"\n'
+    )
+    (checkout / "nothing.py").write_text(_BACKEND)
+    assert make(checkout, "setup", PIP_NO_INDEX="1").returncode == 0
+    stamp = checkout / ".venv/.installed"
+    first = stamp.read_text()
+    os.utime(checkout / "requirements.lock", (1, 1))  # a fresh clone has other file times
+    again = make(checkout, "setup", PIP_NO_INDEX="1")
+    assert (again.returncode, again.stdout, stamp.read_text()) == (0, "", first)
+
+    (checkout / ".venv/lib/python3.11/site-packages/half-1.dist-info").mkdir()
+    (checkout / "requirements.lock").write_text("# a change\n")
+    repaired = make(checkout, "setup", PIP_NO_INDEX="1")
+    assert "Installing" in repaired.stdout
+    assert stamp.read_text() != first
+    assert not (checkout / ".venv/lib/python3.11/site-packages/half-1.dist-info").exists()
+
+
+_BACKEND = '''"""The smallest build back end: an editable wheel with nothing in it."""
+import zipfile
+
+METADATA = "Metadata-Version: 2.1\\nName: nothing\\nVersion: 1\\n"
+WHEEL = "Wheel-Version: 1.0\\nGenerator: test\\nRoot-Is-Purelib: true\\nTag: py3-none-any\\n"
+
+
+def build_editable(folder, config_settings=None, metadata_directory=None):
+    with zipfile.ZipFile(f"{folder}/nothing-1-py3-none-any.whl", "w") as wheel:
+        wheel.writestr("nothing-1.dist-info/METADATA", METADATA)
+        wheel.writestr("nothing-1.dist-info/WHEEL", WHEEL)
+        wheel.writestr("nothing-1.dist-info/RECORD", "")
+    return "nothing-1-py3-none-any.whl"
+'''
