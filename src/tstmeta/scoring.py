@@ -28,12 +28,25 @@ from tqdm import tqdm
 from . import metrics as registry
 from . import schema
 from .data import Dataset, paths
+from .data.own_scores import read_scores
 from .metrics.base import Metric, Request, Score
 from .schema import Signature, Status, TstmetaError
+
+__all__ = [
+    "HUMAN_STYLE",
+    "Plan",
+    "human_style",
+    "key_of",
+    "plans",
+    "read_scores",
+    "released",
+    "score",
+]
 
 #: The oracle that any table can show beside real metrics: the mean human STYLE rating.
 HUMAN_STYLE = "human-style"
 _COLUMNS = ["key", "value", "status", "detail"]
+_Row = tuple[str, float, str, str]
 #: What of an item is needed to score it.
 _NEEDED = [
     *("source_id", "item_id", "source", "output"),
@@ -75,20 +88,30 @@ def score(
         UnknownMetric: a name that nobody registered.
     """
     store = store or paths.scores()
-    named = [name for name in wanted if isinstance(name, str) and name != HUMAN_STYLE]
-    objects = [one for one in wanted if not isinstance(one, str)]
-    chosen = [registry.get(name) for name in registry.resolve(named)] + objects
-    tables = [
-        _score_one(dataset, plan, store, progress)
-        for metric in chosen
-        for plan in plans(dataset, metric, bases)
-    ]
-    if HUMAN_STYLE in wanted:
-        tables.append(human_style(dataset))
+    tables = []
+    for metric in _chosen(wanted):
+        if metric is None:
+            tables.append(human_style(dataset))
+            continue
+        for plan in plans(dataset, metric, bases):
+            tables.append(_score_one(dataset, plan, store, progress))
     tables = [table for table in tables if len(table)]
     if not tables:
         return schema.empty("scores")
     return schema.validate(pd.concat(tables, ignore_index=True), "scores", dataset.name)
+
+
+def _chosen(wanted: Sequence[str | Metric]) -> list[Metric | None]:
+    """The metrics in order, a name once; None stands for ``human-style``."""
+    found: dict[str, Metric | None] = {}
+    for place, one in enumerate(wanted):
+        if not isinstance(one, str):
+            found[f"object {place}"] = one
+            continue
+        for name in registry.resolve([one]):
+            if name not in found:
+                found[name] = None if name == HUMAN_STYLE else registry.get(name)
+    return list(found.values())
 
 
 def plans(dataset: Dataset, metric: Metric, bases: Sequence[str] | None = None) -> Iterator[Plan]:
@@ -195,14 +218,11 @@ class _Store:
                 for key, unit in zip(keys, plan.units, strict=True)
                 if (f"{key}/0" if len(unit) > 1 else key) not in have
             }
-            failed = self._compute(plan, todo, progress) if todo else {}
+            failed = self._compute(plan, todo, progress) if todo else []
             known = self._merge() if todo else known
-        rows = known.set_index("key").reindex(wanted).reset_index()
         if failed:
-            missing = rows["key"].isin(failed)
-            rows.loc[missing, "detail"] = rows.loc[missing, "key"].map(failed)
-            rows.loc[missing, "status"] = str(Status.ERROR)
-        return rows
+            known = pd.concat([known, _frame(failed)]) if len(known) else _frame(failed)
+        return known.set_index("key").reindex(wanted).reset_index()
 
     @contextmanager
     def _locked(self) -> Iterator[None]:
@@ -215,9 +235,9 @@ class _Store:
                 f"another run has held {self.lock.name} for an hour; wait for it or stop it"
             ) from error
 
-    def _compute(self, plan: Plan, todo: dict, progress: bool) -> dict[str, str]:
-        """Score the missing units and journal each; returns the failed keys with their reasons."""
-        failed: dict[str, str] = {}
+    def _compute(self, plan: Plan, todo: dict, progress: bool) -> list[_Row]:
+        """Score the missing units and journal each; returns those with an error, not journalled."""
+        failed: list[_Row] = []
         bar = tqdm(
             total=len(todo),
             desc=f"{self.signature.name} ({plan.basis})",
@@ -226,13 +246,11 @@ class _Store:
         )
         with open(self.journal, "a", encoding="utf-8") as journal, bar:
             results = _checked(plan.metric, list(todo.values()))
-            for (key, unit), scores in zip(todo.items(), results, strict=True):
-                for i, one in enumerate(scores):
-                    name = f"{key}/{i}" if len(unit) > 1 else key
-                    if one.status is Status.ERROR:
-                        failed[name] = one.detail
-                if not any(one.status is Status.ERROR for one in scores):
-                    values = [[one.value, str(one.status), one.detail] for one in scores]
+            for key, scores in zip(todo, results, strict=True):
+                values = [(one.value, str(one.status), one.detail) for one in scores]
+                if any(one.status is Status.ERROR for one in scores):
+                    failed += _rows(key, values)
+                else:
                     # one write and one flush a unit: a kill may cut the last line, never an earlier
                     journal.write(json.dumps([key, values], ensure_ascii=True) + "\n")
                     journal.flush()
@@ -243,15 +261,14 @@ class _Store:
         """Table and journal as one; written back sorted by key when the journal had anything."""
         table = pd.read_parquet(self.table) if self.table.is_file() else pd.DataFrame()
         if not self.journal.is_file():
-            return table if len(table) else _no_rows()
-        fresh = pd.DataFrame(_read_journal(self.journal), columns=_COLUMNS)
-        fresh["value"] = fresh["value"].astype(float)
-        both = pd.concat([table, fresh], ignore_index=True) if len(table) else fresh
-        both = both.drop_duplicates("key", keep="first").sort_values("key", ignore_index=True)
+            return table if len(table) else _frame([])
+        fresh = _frame(_read_journal(self.journal))
         if len(fresh):
-            write_parquet(both, self.table)
+            table = pd.concat([table, fresh], ignore_index=True) if len(table) else fresh
+            table = table.drop_duplicates("key", keep="first").sort_values("key", ignore_index=True)
+            write_parquet(table, self.table)
         self.journal.unlink()
-        return both if len(both) else _no_rows()
+        return table if len(table) else _frame([])
 
 
 def _checked(metric: Metric, units: list[tuple[Request, ...]]) -> Iterator[tuple[Score, ...]]:
@@ -261,8 +278,9 @@ def _checked(metric: Metric, units: list[tuple[Request, ...]]) -> Iterator[tuple
         for scores, unit in zip(metric.score(units), units, strict=False):
             if len(scores) != len(unit):
                 raise ValueError(f"{len(scores)} scores for {len(unit)} rewrites")
+            sound = tuple(map(_sound, scores))
             done += 1
-            yield scores
+            yield sound
         reason = "the metric returned too few scores"
     except Exception as error:
         reason = f"{type(error).__name__}: {error}"
@@ -270,26 +288,37 @@ def _checked(metric: Metric, units: list[tuple[Request, ...]]) -> Iterator[tuple
         yield tuple(Score(math.nan, Status.ERROR, reason) for _ in unit)
 
 
-def _no_rows() -> pd.DataFrame:
-    return pd.DataFrame({"key": [], "value": [], "status": [], "detail": []}).astype(
-        {"key": str, "value": float, "status": str, "detail": str}
-    )
+def _sound(score: Score) -> Score:
+    """A score as the protocol wants it: a value that is no number has status ``invalid``."""
+    value, status, detail = float(score.value), Status(score.status), str(score.detail)
+    if status.has_value and not math.isfinite(value):
+        return Score(math.nan, Status.INVALID, detail or f"the metric returned {value}")
+    return Score(value if status.has_value else math.nan, status, detail)
 
 
-def _read_journal(path: Path) -> list[tuple[str, float, str, str]]:
+def _frame(rows: list[_Row]) -> pd.DataFrame:
+    types = {"key": str, "value": float, "status": str, "detail": str}
+    return pd.DataFrame(rows, columns=_COLUMNS).astype(types)
+
+
+def _rows(key: str, values: Sequence[Sequence]) -> list[_Row]:
+    """A unit's values as rows; those of a unit of several rewrites are numbered."""
+    return [
+        (f"{key}/{i}" if len(values) > 1 else key, value, status, detail)
+        for i, (value, status, detail) in enumerate(values)
+    ]
+
+
+def _read_journal(path: Path) -> list[_Row]:
     """Finished lines of a journal; a last line that was cut by a kill is dropped."""
-    rows = []
-    for line in path.read_bytes().split(b"\n")[:-1]:
-        key, values = json.loads(line)
-        for i, (value, status, detail) in enumerate(values):
-            rows.append((f"{key}/{i}" if len(values) > 1 else key, value, status, detail))
-    return rows
+    lines = path.read_bytes().split(b"\n")[:-1]
+    return [row for line in lines for row in _rows(*json.loads(line))]
 
 
 def write_parquet(frame: pd.DataFrame, path: Path) -> None:
     """Write a table in one step: the file is either the old one or the whole new one."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    part = path.with_name(f".{path.name}.{os.getpid()}.part")
+    part = path.with_name(f".{path.name}.part")  # what a killed run left is written over
     frame.to_parquet(part, index=False)
     os.replace(part, path)
 
@@ -320,67 +349,6 @@ def human_style(dataset: Dataset) -> pd.DataFrame:
             "detail": "",
         }
     )
-
-
-def read_scores(path: Path, dataset: Dataset) -> pd.DataFrame:
-    """Scores that were computed elsewhere (COMET, BLEURT, ...), from CSV, JSONL or Parquet.
-
-    Required columns: ``item_id, metric, value``; optional: ``dimension`` (content), ``basis``
-    (source), ``signature``, ``sample``, ``status``, ``detail``.  Without a signature the file's
-    name and SHA-256 stand in for one.
-
-    Raises:
-        DataError: with row, column and remedy for every fault.
-    """
-    from .data.own import read_frame
-
-    frame = read_frame(path)
-    problems = []
-    for column in ("item_id", "metric", "value"):
-        if column not in frame:
-            remedy = "a score file has item_id, metric, value"
-            problems.append(schema.Problem(path.name, None, column, "missing column", remedy))
-    if problems:
-        raise schema.DataError(problems)
-    digest = hashlib.sha256(path.read_bytes()).hexdigest()[:16]
-    value = pd.to_numeric(frame["value"], errors="coerce")
-    known = set(dataset.items["item_id"])
-    for row, (item_id, given, number) in enumerate(
-        zip(frame["item_id"].astype(str), frame["value"], value, strict=True), 1
-    ):
-        if item_id not in known:
-            what, remedy = f"no item is called {item_id!r}", f"use the item_ids of {dataset.name}"
-            problems.append(schema.Problem(path.name, row, "item_id", what, remedy))
-        if not np.isfinite(number) and not _has_no_value(frame, row - 1):
-            what, remedy = f"{given!r} is not a finite number", "give a number or a status"
-            problems.append(schema.Problem(path.name, row, "value", what, remedy))
-    if problems:
-        raise schema.DataError(problems)
-    metric = frame["metric"].astype(str)
-    defaults = {
-        "dimension": "content",
-        "basis": "source",
-        "signature": metric + f"|file:{path.name}|sha256:{digest}",
-        "sample": 0,
-        "status": str(Status.OK),
-        "detail": "",
-    }
-    for column, default in defaults.items():
-        if column not in frame:
-            frame[column] = default
-    frame = frame.assign(
-        dataset=dataset.name.partition("@")[0],
-        item_id=frame["item_id"].astype(str),
-        value=value.astype(float),
-        sample=frame["sample"].astype(int),
-        detail=frame["detail"].fillna(""),
-    )
-    return schema.validate(frame[schema.columns("scores")], "scores", path.name)
-
-
-def _has_no_value(frame: pd.DataFrame, index: int) -> bool:
-    status = str(frame["status"].iloc[index]) if "status" in frame else ""
-    return status in [str(one) for one in Status if not one.has_value]
 
 
 def released(dataset: Dataset, names: Iterable[str] | None = None) -> pd.DataFrame:
