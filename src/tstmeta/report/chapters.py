@@ -22,7 +22,7 @@ from . import figures, html
 from .bench import LEVELS, Bench
 from .figures import Picture
 from .ledger import ledger
-from .published import cells
+from .published import cells, matches
 from .tables import HUMAN, evaluate, truth
 
 #: Rated data sets of chapter 1, in the order of pauli2025 and then the others.
@@ -32,7 +32,7 @@ RATED = (
     "alva@asset",
     "lens@simpda_2022",
     "ziegen_editing",
-    "li2018@yelp",
+    "li2018@yelp-rated",
     "pauli",
 )
 PROFILES = ("embedded", "real")
@@ -86,20 +86,23 @@ def printed(bench: Bench, paper: str, table: str, rows: str, columns: str) -> ht
             continue
         entry = found.loc[cell.cell]
         row, column = getattr(cell, rows), getattr(cell, columns)
-        if rows == "metric" and cell.basis in ("source", "reference"):
-            row = f"{'S' if cell.basis == 'source' else 'R'}-{row}"
+        key = cell.cell.split(".")[2]
+        if rows == "metric" and key.startswith(("s-", "r-")):
+            row = f"{key[0].upper()}-{row}"
         if cell.statistic == "mean_rank":
             column = "mean rank"
         about = f"n = {entry['n']}; {entry['status']}; {entry['reason']}; {entry['signature']}"
+        # one more decimal where the printed number was reached by rounding twice
+        twice = entry["status"] == "match" and not matches(entry["ours"], cell)
         shown = html.status_cell(
-            entry["ours"], cell.printed, entry["status"], about, max(cell.decimals, 0)
+            entry["ours"], cell.printed, entry["status"], about, cell.decimals + twice
         )
         lines.append({"row": escape(row), "column": column, "cell": shown})
     grid = html.pivot(pd.DataFrame(lines), ["row"], "column", "cell")
     grid = grid.rename(columns={"row": ""})
-    legend = " · ".join(f"{mark} {words}" for mark, words in html.STATUS.values())
+    legend = " · ".join(f"{mark} {words}" for mark, words in html.STATUS.values() if mark)
     made = html.table(grid, dict.fromkeys(grid.columns, str))
-    note = f"<p class='tst-legend'><b>ours</b> <i>printed</i> · {escape(legend)}</p>"
+    note = f"<p class='tst-legend'><b>ours</b> · <i>published</i> · {escape(legend)}</p>"
     return html.Html(made.text + note)
 
 
@@ -117,10 +120,10 @@ def overview(datasets: Sequence[Dataset]) -> html.Html:
                 "data set": data.name,
                 "items": len(data.items),
                 "sources": data.items["source_id"].nunique(),
-                "systems": data.items["system"].nunique(),
+                "systems": data.items.loc[data.items["system"] != "", "system"].nunique(),
                 "rated": ", ".join(data.dimensions) or "by construction",
                 "ratings an item": f"{each.median():g}" if len(each) else "–",
-                "scale": ", ".join(sorted(scale)) or "–",
+                "scale": ", ".join(sorted(scale)).replace("–", "\u2060–\u2060") or "–",
                 "mean words": float(data.items["output"].str.split().str.len().mean()),
             }
         )
@@ -280,7 +283,7 @@ def agreement_table(rows: pd.DataFrame) -> html.Html | Markdown:
         return _NOTHING
     shown = rows.assign(cell=[_value_cell(row) for row in rows.to_dict("records")])
     sizes = rows.groupby("data", sort=False)["n"].max()
-    shown["data"] = [f"{name} (n = {sizes[name]:,})" for name in rows["data"]]
+    shown["data"] = [f"{name}\nn = {sizes[name]:,}" for name in rows["data"]]
     grid = html.pivot(shown, ["metric", "basis"], "data", "cell")
     raw = [name for name in grid.columns if name not in ("metric", "basis")]
     return html.table(grid, dict.fromkeys(raw, str))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Callable, Mapping
 from html import escape
 from typing import NamedTuple
@@ -14,11 +15,11 @@ from ..data.contrast import parse_span
 
 #: A mark and a word for each status, so that colour is never the only sign.
 STATUS = {
-    "match": ("=", "match"),
-    "printed-only": ("≙", "follows from printed numbers"),
-    "differs": ("≠", "differs"),
+    "match": ("✓", "match"),
+    "printed-only": ("○", "follows from printed numbers"),
+    "differs": ("✗", "differs"),
     "misprint": ("†", "misprint"),
-    "needs": ("·", "not computed here"),
+    "needs": ("", "published, not computed here"),
 }
 
 
@@ -42,7 +43,8 @@ def table(
     escaped here.  Floats have three decimals, a missing value is a dash.
     """
     formats = formats or {}
-    head = "".join(f"<th scope='col'>{escape(str(name))}</th>" for name in frame.columns)
+    heads = [escape(str(name)).replace("\n", "<br>") for name in frame.columns]
+    head = "".join(f"<th scope='col'>{name}</th>" for name in heads)
     lines = []
     for row in frame.to_dict("records"):
         cells = []
@@ -81,12 +83,28 @@ def status_cell(ours: float, printed: str, status: str, title: str, decimals: in
     """Our value beside the printed one, with the status as class, mark and words for readers."""
     kind = status.partition(" ")[0]
     mark, words = STATUS[kind]
-    shown = signed(ours, decimals)
+    own = "" if math.isnan(ours) else f"<b>{signed(ours, decimals)}</b> "
+    sign = f" <abbr title='{escape(words)}'>{mark}</abbr>" if mark else ""
     return (
         f"<span class='tst-cell tst-{kind}' title='{escape(title, quote=True)}'>"
-        f"<b>{shown}</b> <i>{escape(printed.replace('-', '−'))}</i> "
-        f"<abbr title='{escape(words)}'>{mark}</abbr></span>"
+        f"{own}<i>{escape(printed.replace('-', '−'))}</i>{sign}</span>"
     )
+
+
+def facts(pairs: list[tuple[str, str]]) -> Html:
+    """Name and value, one a line; a value that is a web address becomes a link."""
+    lines = []
+    for name, value in pairs:
+        text = escape(value)
+        if value.startswith("https://") and " " not in value:
+            text = f"<a href='{escape(value, quote=True)}'>{text}</a>"
+        lines.append(f"<tr><th scope='row'>{escape(name)}</th><td>{text}</td></tr>")
+    return Html(f"<div class='tst-table tst-facts'><table>{''.join(lines)}</table></div>")
+
+
+def breakable(text: str) -> str:
+    """A key or signature, escaped, that may be broken after its delimiters and nowhere else."""
+    return re.sub(r"([.|:-])", r"\1<wbr>", escape(text))
 
 
 def pivot(rows: pd.DataFrame, row: list[str], column: str, cell: str) -> pd.DataFrame:

@@ -82,18 +82,17 @@ def card_page(name: str, bench: Bench) -> str:
     facts.append(("sentences may be shown", "yes" if card.may_show_examples else "no"))
     if not card.facts.get("verified", True):
         facts.append(("verified", "no: the loader was never run on the real files"))
-    lines = [f"# {name}: {card.title}\n"]
+    lines = [f"# {card.title}\n"]
     if citation := card.facts.get("citation"):
         lines.append(f"{{cite}}`{citation}`\n")
-    lines += ["| | |", "|---|---|"]
-    lines += [f"| {key} | {_cell(value)} |" for key, value in facts]
-    lines += ["", card.body, "", "## What is loaded here\n", _counts(name, bench)]
+    lines += [
+        _RAW.format(html.facts(facts).text),
+        card.body,
+        "",
+        "## What is loaded here\n",
+        _counts(name, bench),
+    ]
     return "\n".join(lines) + "\n"
-
-
-def _cell(value: str) -> str:
-    text = value.replace("|", "\\|").replace("\n", " ")
-    return f"<{text}>" if text.startswith("https://") else text
 
 
 def _counts(name: str, bench: Bench) -> str:
@@ -118,11 +117,10 @@ def _counts(name: str, bench: Bench) -> str:
         ("preferences", len(loaded.preferences)),
         ("released scores", len(loaded.scores)),
     ]
-    lines = ["| | |", "|---|---:|"]
-    lines += [f"| {what} | {count:,} |" for what, count in rows if count]
+    facts = [(what, f"{count:,}") for what, count in rows if count]
     for key in data.subsets(name):
-        lines.append(f"| `{key}` | {len(bench.dataset(key).items):,} items |")
-    return "\n".join(lines) + "\n"
+        facts.append((key, f"{len(bench.dataset(key).items):,} items"))
+    return _RAW.format(html.facts(facts).text)
 
 
 # -------------------------------------------------------------------------------------- metrics
@@ -132,25 +130,36 @@ def metric_index() -> str:
     """The table of metrics with their signatures."""
     from ..metrics.catalogue import overview
 
-    frame = overview()
-    columns = ["name", "family", "dimension", "unit", "bases", "languages", "better", "signature"]
-    shown = frame[columns]
-    table = html.table(shown, dict.fromkeys(("name", "signature"), _code), "All registered metrics")
     return "\n".join(
         [
             "# The metrics\n",
             "A metric is asked by name, on the command line, in a notebook or from Python. Its"
-            " signature names all that changes a value: variant, tokenizer, smoothing, library"
-            " version. *Source* means that the output is compared with its source (S-), *reference*"
-            " with a human rewrite (R-). Sentinels are no serious metrics: a metric that does not"
-            " beat them has shown nothing.\n",
-            _RAW.format(table.text),
+            " signature, below each name, says all that changes a value: variant, tokenizer,"
+            " smoothing, library version. *Source* means that the output is compared with its"
+            " source (S-), *reference* with a human rewrite (R-). Sentinels are no serious metrics:"
+            " a metric that does not beat them has shown nothing.\n",
+            _RAW.format(_metric_table(overview())),
         ]
     )
 
 
-def _code(value: object) -> str:
-    return f"<code>{escape(str(value))}</code>"
+def _metric_table(frame: pd.DataFrame) -> str:
+    """Two rows a metric: what it is, then its signature over the whole width."""
+    columns = ["name", "family", "dimension", "unit", "bases", "languages", "better"]
+    head = "".join(f"<th scope='col'>{name}</th>" for name in columns)
+    body = []
+    for row in frame.to_dict("records"):
+        name = f"<td><code>{escape(row['name'])}</code></td>"
+        rest = "".join(f"<td>{escape(row[column])}</td>" for column in columns[1:])
+        signature = html.breakable(row["signature"] or row["remedy"])
+        body.append(
+            f"<tbody><tr>{name}{rest}</tr>"
+            f"<tr class='tst-signature'><td colspan={len(columns)}>{signature}</td></tr></tbody>"
+        )
+    return (
+        "<div class='tst-table tst-metrics' tabindex='0'><table>"
+        f"<thead><tr>{head}</tr></thead>{''.join(body)}</table></div>"
+    )
 
 
 # --------------------------------------------------------------------------------------- ledger
@@ -164,12 +173,13 @@ def ledger_index(rows: pd.DataFrame) -> str:
         f"The four papers print {len(rows):,} numbers in their tables. Here is every one, with the"
         " value that the public data give, and a status. Nothing is left out.\n",
         _RAW.format(html.table(table, caption="Cells by status").text),
-        "- **match** (=): computed from the data; equal at the decimals printed, rounded half up.",
-        "- **printed-only** (≙): recomputed from other printed numbers, such as averages, ranks and"
+        "- **match** (✓): computed from the data; equal at the decimals printed, rounded half up."
+        " Where a paper seems to have rounded twice, the reason shows both steps.",
+        "- **printed-only** (○): recomputed from other printed numbers, such as averages, ranks and"
         " geometric means; equal within the rounding of those numbers.",
-        "- **differs** (≠): computed from the data; not equal. The reason is given where known.",
+        "- **differs** (✗): computed from the data; not equal. The reason is given where known.",
         "- **misprint** (†): not equal, and the evidence speaks against the printed number.",
-        "- **needs** (·): a model, a data set or a wording that is not here. The printed number"
+        "- **needs …**: a model, a data set or a wording that is not here. The printed number"
         " stands alone; we did not compute it.\n",
         "The same table comes from the command line: `tstmeta reproduce --format csv`.\n",
         "```{tableofcontents}\n```",
@@ -207,8 +217,9 @@ def _ledger_table(cells: pd.DataFrame) -> str:
             out.append(_ledger_row(cell, "", "", "", first["status"], first["reason"], ""))
             continue
         for row in run.to_dict("records"):
-            name = f"<code>{escape(row['cell'].split('.', 2)[2])}</code>"
-            ours = html.signed(row["ours"], 4)
+            name = html.breakable(row["cell"].split(".", 2)[2])
+            decimals = len(row["printed"].rstrip("*").partition(".")[2])
+            ours = html.signed(row["ours"], decimals + 2 if decimals else 0)
             n = str(row["n"] or "–")
             status, reason, signature = row["status"], row["reason"], row["signature"]
             out.append(_ledger_row(name, row["printed"], ours, n, status, reason, signature))
@@ -229,7 +240,8 @@ def _ledger_row(
     mark = html.STATUS[kind][0]
     about = f" title='{escape(signature, quote=True)}'" if signature else ""
     return (
-        f"<tr><td>{cell}</td><td class=num>{escape(printed)}</td>"
+        f"<tr><td>{cell}</td><td class=num>{escape(printed.replace('-', '−'))}</td>"
         f"<td class=num{about}>{ours}</td><td class=num>{n}</td>"
-        f"<td class='tst-{kind}'>{mark} {escape(status)}</td><td>{escape(reason)}</td></tr>"
+        f"<td class='tst-{kind}'>{mark} {html.breakable(status)}</td>"
+        f"<td>{escape(reason)}</td></tr>"
     )
