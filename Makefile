@@ -75,7 +75,7 @@ install:
 	"$(PY)" -c '$(fingerprint)' > "$(STAMP).part" && mv "$(STAMP).part" "$(STAMP)"
 
 book: setup ## Build the book into book/_build/html
-	@"$(PY)" -m doit
+	@"$(PY)" dodo.py
 
 test: book ## Build the book, then check style and types and run all tests
 	@"$(PY)" -m ruff check .

@@ -13,8 +13,10 @@ import sys
 from hashlib import sha256
 from pathlib import Path
 
+import doit
 from doit.exceptions import TaskFailed
 
+os.chdir(Path(__file__).parent)
 Path(".build").mkdir(exist_ok=True)
 DOIT_CONFIG = {
     "dep_file": ".build/doit.db",
@@ -132,3 +134,11 @@ def task_book():
         "task_dep": ["assets"],
         "targets": ["book/_build/html/index.html"],
     }
+
+
+if __name__ == "__main__":
+    try:
+        doit.run(globals())
+    except KeyboardInterrupt:
+        print("\ninterrupted; the same command goes on from here", file=sys.stderr)
+        sys.exit(130)

@@ -31,7 +31,7 @@ _MATHJAX_ROOT = "sphinx-mathjax-offline/static/mathjax/"
 
 def everything() -> int:
     """Run the task graph, ``dodo.py``, and return its exit code."""
-    return subprocess.run([sys.executable, "-m", "doit"], cwd=_root(), check=False).returncode
+    return subprocess.run([sys.executable, "dodo.py"], cwd=_root(), check=False).returncode
 
 
 def scores(name: str) -> None:
