@@ -216,7 +216,7 @@ def _scored(
     from .data import load
     from .schema import BASES, TstmetaError
 
-    if unknown := set(basis or []) - set(BASES):
+    if unknown := [one for one in basis or [] if one not in BASES]:
         raise TstmetaError(f"unknown basis {', '.join(unknown)}; known: {', '.join(BASES)}")
     if ratings is not None:
         from .data.own import read

@@ -15,6 +15,10 @@ from .bench import USABLE, at_level
 
 #: Names under which a table says what a metric was held against.
 HUMAN = "mean human rating"
+_COLUMNS = [
+    *("metric", "basis", "dimension", "value", "p", "n", "against", "mean", "sd", "min", "max"),
+    *("scored", "empty", "truncated", "failed", "note", "signature"),
+]
 CONSTRUCTION = "label by construction"
 
 
@@ -61,22 +65,30 @@ def evaluate(
         groups at a grouped level), against, mean, sd, min, max, scored, empty, truncated, failed,
         note, signature.  For a metric of whole outputs ``mean`` is its value over all of them.
         Without anything to hold a metric against, dimension is empty and value NaN.
+
+    Raises:
+        TstmetaError: a dimension that is none.
     """
+    if unknown := [name for name in dimensions or [] if name not in schema.DIMENSIONS]:
+        known = ", ".join(schema.DIMENSIONS)
+        raise schema.TstmetaError(f"unknown dimension {', '.join(unknown)}; known: {known}")
     wanted = judged(dataset) if dimensions is None else dimensions
     rows = []
     keys = ["metric", "basis", "signature"]
     for (name, basis, signature), table in scores.groupby(keys, sort=False, observed=True):
         by_item = table.set_index("item_id").reindex(dataset.items["item_id"])
         values = by_item["value"].where(by_item["status"].isin(USABLE)).to_numpy(float)
-        corpus = _corpus_metric(name)
+        details = table.loc[table["status"].isin(USABLE), "detail"]
+        # scores of that name from a file come without the statistics
+        corpus = _corpus_metric(name) if details.ne("").all() else None
         about = _describe(values, table)
         if corpus and about["scored"]:
-            usable = table["status"].isin(USABLE)
-            about["mean"] = corpus.combine(list(table.loc[usable, "detail"]))
+            about["mean"] = corpus.combine(list(details))
         for dimension in wanted or [""]:
             human, against = truth(dataset, dimension) if dimension else (values * math.nan, "")
-            if not dimension:
-                found = Correlation(math.nan, math.nan, 0, "nothing to compare with: no ratings")
+            if not against:
+                what = f"nothing to compare with: no ratings{f' of {dimension}' * bool(dimension)}"
+                found = Correlation(math.nan, math.nan, 0, what)
             elif corpus:
                 found = _at_corpus_level(dataset, corpus, by_item, human, statistic, level)
             else:
@@ -84,7 +96,7 @@ def evaluate(
             head = {"metric": name, "basis": basis, "dimension": dimension}
             value = {"value": found.value, "p": found.p, "n": found.n, "against": against}
             rows.append(head | value | about | {"note": found.reason, "signature": signature})
-    return pd.DataFrame(rows)
+    return pd.DataFrame(rows, columns=_COLUMNS)
 
 
 def _corpus_metric(name: str) -> CorpusMetric | None:
