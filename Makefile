@@ -23,6 +23,12 @@ fingerprint := import hashlib, os; \
 forget_halves := import shutil; from importlib.metadata import distributions; \
   [shutil.rmtree(one._path) for one in list(distributions()) if one.read_text("RECORD") is None]
 
+# What the lock of the last installation named and this one does not.
+dropped := import os; \
+  names = lambda file: {line.split("==")[0].strip() for line in open(file)}; \
+  old = names("$(STAMP).lock") if os.path.exists("$(STAMP).lock") else set(); \
+  print(*sorted(name for name in old - names("requirements.lock") if name[:1].isalnum()))
+
 help: ## Show this list
 	@echo "Which automatic metrics of text style transfer can be trusted?"
 	@echo
@@ -69,9 +75,11 @@ install:
 	fi; \
 	echo "Installing requirements.lock into $(VENV): about 3 GB, some minutes the first time"; \
 	"$(PY)" -c '$(forget_halves)' && \
+	dropped=`"$(PY)" -c '$(dropped)'` && \
+	{ [ -z "$$dropped" ] || "$(PY)" -m pip uninstall --yes $$dropped; } && \
 	"$(PY)" -m pip install --disable-pip-version-check --progress-bar on -r requirements.lock && \
 	"$(PY)" -m pip install --disable-pip-version-check --quiet --no-build-isolation --no-deps -e . && \
-	"$(PY)" -m pip check && \
+	"$(PY)" -m pip check && cp requirements.lock "$(STAMP).lock" && \
 	"$(PY)" -c '$(fingerprint)' > "$(STAMP).part" && mv "$(STAMP).part" "$(STAMP)"
 
 book: setup ## Build the book into book/_build/html

@@ -2,6 +2,7 @@
 
 import json
 import os
+import shlex
 import subprocess
 import sys
 import time
@@ -271,7 +272,8 @@ def test_help_does_not_import_pandas():
 
 
 def test_a_reader_that_closes_the_pipe_early_causes_no_traceback(mine):
-    command = f"{sys.executable} -m tstmeta data show {mine} --format json | head -c 1"
+    show = shlex.join([sys.executable, "-m", "tstmeta", "data", "show", str(mine)])
+    command = f"{show} --format json | head -c 1"
     done = subprocess.run(command, shell=True, capture_output=True, text=True, timeout=60)
     assert done.stdout == "["
     assert "Traceback" not in done.stderr

@@ -215,12 +215,15 @@ def test_an_installed_environment_is_left_alone_until_a_version_changes(checkout
     again = make(checkout, "setup", PIP_NO_INDEX="1")
     assert (again.returncode, again.stdout, stamp.read_text()) == (0, "", first)
 
-    (checkout / ".venv/lib/python3.11/site-packages/half-1.dist-info").mkdir()
+    packages = checkout / ".venv/lib/python3.11/site-packages"
+    (packages / "half-1.dist-info").mkdir()
     (checkout / "requirements.lock").write_text("# a change\n")
+    (checkout / ".venv/.installed.lock").write_text("# before\nsetuptools==1\n")
     repaired = make(checkout, "setup", PIP_NO_INDEX="1")
     assert "Installing" in repaired.stdout
     assert stamp.read_text() != first
-    assert not (checkout / ".venv/lib/python3.11/site-packages/half-1.dist-info").exists()
+    assert not (packages / "half-1.dist-info").exists()
+    assert not (packages / "setuptools").exists()
 
 
 _BACKEND = '''"""The smallest build back end: an editable wheel with nothing in it."""

@@ -9,16 +9,6 @@ import pytest
 from . import walk
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    reason = walk.missing()
-    for item in items:
-        if "tests/browser" in item.path.as_posix():
-            item.add_marker(pytest.mark.browser)
-            item.add_marker(pytest.mark.xdist_group("browser"))
-            if reason:
-                item.add_marker(pytest.mark.skip(reason=reason))
-
-
 @pytest.fixture(scope="session")
 def address() -> Iterator[str]:
     with walk.served() as address:

@@ -9,6 +9,11 @@ from playwright.sync_api import expect
 
 from . import walk
 
+pytestmark = [
+    pytest.mark.browser,
+    pytest.mark.xdist_group("browser"),  # one walk serves all tests
+    pytest.mark.skipif(bool(walk.missing()), reason=walk.missing()),
+]
 Visits = dict[str, walk.Visit]
 
 
