@@ -160,12 +160,12 @@ def _contents(folder: Path) -> dict[str, bytes]:
 # ------------------------------------------------------------------------------------ memory
 
 
-def prepared(n: int, phase: str, folder: Path) -> None:
+def prepare(data: Dataset, phase: str, folder: Path) -> None:
     """Fill the store as a phase of the trivial metric finds it."""
     if phase == "warm":
-        stored(dataset(n), named(TRIVIAL), folder)
+        stored(data, named(TRIVIAL), folder)
     elif phase == "resumed":
-        half_done(dataset(n), TRIVIAL, folder)
+        half_done(data, TRIVIAL, folder)
 
 
 def peak(n: int, phase: str, folder: Path) -> float | None:
@@ -191,16 +191,15 @@ def _high_water(reset: bool = False) -> int | None:
     return int(found[1]) if found else None
 
 
-def peaks(n: int) -> dict[str, float | None]:
+def peaks(data: Dataset) -> dict[str, float | None]:
     """:func:`peak` of every phase, each in a process of its own."""
     context = multiprocessing.get_context("spawn")
     found: dict[str, float | None] = {}
     with ProcessPoolExecutor(1, mp_context=context, max_tasks_per_child=1) as pool:
         for phase in PHASES:
             with tempfile.TemporaryDirectory() as name:
-                if phase in ("warm", "resumed"):
-                    pool.submit(prepared, n, phase, Path(name)).result()
-                found[phase] = pool.submit(peak, n, phase, Path(name)).result()
+                prepare(data, phase, Path(name))
+                found[phase] = pool.submit(peak, len(data.items), phase, Path(name)).result()
     return found
 
 
@@ -266,7 +265,7 @@ def main() -> None:
     for _ in range(measure.ROUNDS):
         rounds[TRIVIAL].append(one_round(data, TRIVIAL))
         rounds[costly].append(one_round(small, costly))
-    memory = peaks(given.size)
+    memory = peaks(data)
     rows = rows_of(TRIVIAL, given.size, rounds[TRIVIAL], memory)
     rows += rows_of(costly, few, rounds[costly], {})
     notes = ["ratio: time over that of the plain loop; wall-clock time"]
