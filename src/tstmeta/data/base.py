@@ -22,9 +22,10 @@ class Card:
 
     Keys of the front matter: ``name``, ``title``, ``task`` (style task in a few words), ``rated``
     (what was rated), ``raters`` (who rated), ``scale`` (dimension -> [low, high]), ``licence``,
-    ``citation`` (a key of references.bib), ``url``, ``commit``, ``access`` (public | partial | private |
-    ours), ``verified`` (whether the loader was run on real files), ``examples`` (whether the licence lets
-    us print sentences), ``subsets`` (name -> meaning).
+    ``citation`` (a key of references.bib), ``also_cite`` (more keys), ``url``, ``commit``,
+    ``access`` (public, partial, private or ours), ``verified`` (whether the loader was run on real
+    files), ``examples`` (whether the licence lets us print sentences), ``subsets`` (name ->
+    meaning).
     """
 
     name: str
@@ -76,7 +77,7 @@ class Dataset:
         """Validate the tables given (ratings, labels, preferences, scores) and fill in the others.
 
         Raises:
-            DataError: a table does not fit its schema, or a row speaks of an item that is not there.
+            DataError: a table does not fit its schema, or a row speaks of an unknown item.
         """
         made = {"items": schema.validate(items, "items", name)}
         known = set(made["items"]["item_id"])
@@ -142,11 +143,10 @@ class Dataset:
         return rows.reindex(self.items["item_id"]).fillna("")
 
     def raters(self, dimension: str) -> pd.DataFrame:
-        """Ratings as a matrix: rows are items in item order, columns raters, NaN where not rated."""
+        """Ratings as a matrix [items in item order, raters], NaN where an item was not rated."""
         rows = self.ratings[self.ratings["dimension"] == dimension]
-        return rows.pivot(index="item_id", columns="rater", values="value").reindex(
-            self.items["item_id"]
-        )
+        matrix = rows.pivot_table(index="item_id", columns="rater", values="value", observed=True)
+        return matrix.reindex(self.items["item_id"])
 
     @property
     def dimensions(self) -> list[str]:

@@ -147,4 +147,9 @@ def _only(whole: Dataset, task: str) -> Dataset:
     return whole.where(whole.label("task") == task, f"contrast@{task}")
 
 
-SUBSETS = {task: partial(_only, task=task) for task in TASKS}
+def _tied(whole: Dataset) -> Dataset:
+    """Two of the four cells, as the set of pauli2025 has them: style and content tied together."""
+    return whole.where(whole.items["system"].isin(["strong", "light-error"]), "contrast@tied")
+
+
+SUBSETS = {task: partial(_only, task=task) for task in TASKS} | {"tied": _tied}

@@ -36,6 +36,8 @@ RATED = (
     "pauli",
 )
 PROFILES = ("embedded", "real")
+#: Our set with the design of the published one: the two cells that tie style to content.
+TIED = "contrast@tied"
 #: Chapter 2: output of systems, and what people wrote.
 SYSTEMS = ("mir", "lai@pauli2025-systems", "alva@asset", "lens@simpda_2022")
 REFERENCES = ("lai@pauli2025-references", "lens@simpda_2022")
@@ -72,6 +74,13 @@ _NO_RATINGS = Markdown("*Nothing to draw: these data sets have no ratings.*")
 # ------------------------------------------------------------------------- printed beside ours
 
 
+_LABELS = {
+    "annotators_per_sample": "ratings an item",
+    "n_systems": "systems",
+    "style_ge3_percent": "style 3 or more, %",
+}
+
+
 def printed(bench: Bench, paper: str, table: str, rows: str, columns: str) -> html.Html:
     """A table of a paper: ours in bold, the printed number in italics, a mark for the status.
 
@@ -97,7 +106,8 @@ def printed(bench: Bench, paper: str, table: str, rows: str, columns: str) -> ht
         shown = html.status_cell(
             entry["ours"], cell.printed, entry["status"], about, cell.decimals + twice
         )
-        lines.append({"row": escape(row), "column": column, "cell": shown})
+        label = _LABELS.get(column, column)
+        lines.append({"row": escape(row), "column": label, "cell": shown})
     grid = html.pivot(pd.DataFrame(lines), ["row"], "column", "cell")
     grid = grid.rename(columns={"row": ""})
     legend = " · ".join(f"{mark} {words}" for mark, words in html.STATUS.values() if mark)
@@ -208,7 +218,8 @@ class Parts:
     """The data of chapter 2 by section, for the parameters of its notebook.
 
     ``systems``, ``references``, ``constructed`` and ``referenced`` (those with references) are
-    lists of data sets, empty where nothing of the kind is here; ``contrast`` is always there.
+    lists of data sets, empty where nothing of the kind is here; ``contrast`` is always there,
+    and ``both_ways`` has it with the cells of the published design and with all four.
     """
 
     def __init__(
@@ -231,8 +242,8 @@ class Parts:
         if dataset == "auto":
             self.systems = [_written(data, False) for data in present(bench, SYSTEMS)]
             self.references = [_written(data, True) for data in present(bench, REFERENCES)]
-            built = "pauli" if bench.has("pauli") else "contrast"
-            self.constructed = by_task(bench, built)
+            here = bench.has("pauli")
+            self.constructed = by_task(bench, "pauli") if here else [bench.dataset(TIED)]
         else:
             named = bench.dataset(dataset)
             human = bool(named.items["is_reference"].all())
@@ -240,6 +251,7 @@ class Parts:
             self.systems = [] if human or built_for_it else [named]
             self.references = [named] if human else []
             self.constructed = by_task(bench, dataset) if built_for_it else [self.contrast]
+        self.both_ways = [bench.dataset(TIED), self.contrast]
         self.all = [*self.systems, *self.references, self.constructed[0]]
         self.referenced = [
             data
@@ -297,7 +309,7 @@ def _value_cell(row: dict) -> str:
 def heatmap(rows: pd.DataFrame, statistic: str = "pearson") -> Picture | Markdown:
     """Rows of :func:`compare` as a heat map."""
     if rows.empty:
-        return _NOTHING
+        return Markdown("")
     label = {"pearson": "Pearson's r", "spearman": "Spearman's rho", "kendall": "Kendall's tau-b"}
     rule = next((name for name in rows["metric"] if name in _sentinels()), "")
     return Picture(figures.agreement_heatmap(rows, label[statistic], rule))
@@ -308,7 +320,7 @@ def oracle(bench: Bench, dataset: Dataset) -> Markdown:
     human, against = truth(dataset, "content")
     style, _ = truth(dataset, "style")
     found = stats.pearson(human, style)
-    what = "rating" if against == HUMAN else "label"
+    what = "rating" if against == HUMAN else "label by construction"
     return Markdown(
         f"On `{dataset.name}` the style {what} alone, offered as if it were a content metric,"
         f" agrees with the content {what} at r = {html.signed(found.value)} (n = {found.n:,})."
@@ -318,7 +330,7 @@ def oracle(bench: Bench, dataset: Dataset) -> Markdown:
 def strongest(rows: pd.DataFrame) -> Markdown:
     """Name the best and the worst metric of each data set, sentinels apart."""
     if rows.empty:
-        return _NOTHING
+        return Markdown("")
     lines = []
     for name, group in rows[~rows["metric"].isin(_sentinels())].groupby("data", sort=False):
         ranked = group.dropna(subset="value").sort_values("value")
