@@ -157,14 +157,23 @@ def test_the_labels_are_those_of_the_file(dataset, frame):
 
 
 def test_each_task_is_a_subset(dataset):
-    assert data.subsets("contrast") == [f"contrast@{task}" for task in contrast.TASKS]
-    for name in data.subsets("contrast"):
+    tasks = [f"contrast@{task}" for task in contrast.TASKS]
+    assert data.subsets("contrast") == [*tasks, "contrast@tied"]
+    for name in tasks:
         part = data.load(name)
         assert part.name == name
         assert len(part.items) == 160
         assert set(part.label("task")) == {name.partition("@")[2]}
     with pytest.raises(data.UnknownDataset, match="contrast@formal"):
         data.load("contrast@formall")
+
+
+def test_the_tied_subset_has_two_cells_in_which_style_gives_content_away():
+    part = data.load("contrast@tied")
+    assert len(part.items) == 480
+    strong, kept = part.label("shift") == "strong", part.label("error") == "none"
+    assert (strong == kept).all()
+    assert strong.sum() == 240
 
 
 # ---------------------------------------------------------------------------------- broken files
