@@ -363,10 +363,11 @@ def tasks_figure(bench: Bench, dataset: Dataset, metric: str, seed: int = 0) -> 
 def by_task(bench: Bench, dataset: str) -> list[Dataset]:
     """A data set and its tasks, each as a data set of its own; a subset stands for itself."""
     whole = bench.dataset(dataset)
-    tasks = [name for name in dict.fromkeys(whole.label("task")) if name]
+    label = whole.label("task")
+    tasks = [name for name in dict.fromkeys(label) if name]
     if "@" in dataset or len(tasks) < 2:
         return [whole]
-    return [whole, *(bench.dataset(f"{dataset}@{task}") for task in tasks)]
+    return [whole, *(whole.where(label == task, f"{whole.name}@{task}") for task in tasks)]
 
 
 def share_kept_above(bench: Bench, dataset: Dataset, metric: str) -> Markdown:

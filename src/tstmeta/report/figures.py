@@ -53,6 +53,7 @@ _STYLE: dict[Any, Any] = {
     "grid.color": "#E4E4E4",
     "grid.linewidth": 0.6,
     "axes.axisbelow": True,
+    "text.parse_math": False,  # names of data sets and tasks are texts, not TeX
 }
 
 
@@ -78,6 +79,12 @@ def _panels(n: int, width: float, height: float, most: int = 3, **options):
     return figure, list(axes[:n])
 
 
+def _scale(dataset: Dataset, dimension: str) -> tuple[float, float]:
+    """Lowest and highest rating possible, or the lowest and highest given where none is stated."""
+    values = dataset.means[dimension]
+    return dataset.card.scale.get(dimension, (float(values.min()), float(values.max())))
+
+
 @_styled
 def rating_distributions(datasets: Sequence[Dataset]) -> Figure:
     """How the items' mean ratings are spread: one row a data set, one column a dimension.
@@ -101,14 +108,20 @@ def rating_distributions(datasets: Sequence[Dataset]) -> Figure:
             axis.text(0.5, 0.5, "not rated", ha="center", color=GREY, transform=axis.transAxes)
             continue
         values = data.means[dimension].dropna().to_numpy()
-        low, high = data.card.scale[dimension]
-        step = 1 / 3 if high - low <= 10 else (high - low) / 20
+        low, high = _scale(data, dimension)
+        step = 1 / 3 if high - low <= 10 else (high - low) / 20  # also where all are equal
         edges = np.arange(low - step / 2, high + step, step)
         axis.hist(values, bins=edges, color=DIMENSION_COLOURS[dimension])
         axis.axvline(values.mean(), color="#222222", linewidth=1.2, linestyle="--")
         axis.set_xlim(low - step, high + step)
         axis.tick_params(labelsize=7.5)
     return figure
+
+
+def _scale(data: Dataset, dimension: str) -> tuple[float, float]:
+    """Lowest and highest possible rating; where the card is silent, those that were given."""
+    given = data.ratings.loc[data.ratings["dimension"] == dimension, "value"]
+    return data.card.scale.get(dimension, (float(given.min()), float(given.max())))
 
 
 @_styled
@@ -123,7 +136,7 @@ def style_content(datasets: Sequence[Dataset], seed: int = 0) -> Figure:
     rng = np.random.default_rng(seed)
     for axis, data in zip(axes, chosen, strict=True):
         both = data.means[["style", "content"]].dropna()
-        scale = [data.card.scale[dimension] for dimension in ("style", "content")]
+        scale = [_scale(data, dimension) for dimension in ("style", "content")]
         noise = rng.uniform(-0.012, 0.012, both.shape) * [high - low for low, high in scale]
         x, y = (both.to_numpy() + noise).T
         axis.scatter(x, y, s=7, alpha=max(0.12, min(0.6, 250 / len(both))), color=BLUE, lw=0)
@@ -223,13 +236,14 @@ def by_task(
     rows = scores[(scores["metric"] == metric) & (scores["basis"] == basis)]
     value = rows.set_index("item_id")["value"].reindex(dataset.items["item_id"]).to_numpy()
     human, against = truth(dataset, "content")
+    spread = np.nanmax(human) - np.nanmin(human) if against else 0.0
     shift = dataset.label("shift").to_numpy()
     figure, axes = _panels(len(names), 2.6, 2.5, sharex=True, sharey=True)
     rng = np.random.default_rng(seed)
     for axis, name in zip(axes, names, strict=True):
         for kind, colour, marker in (("strong", BLUE, "o"), ("light", ORANGE, "^")):
             inside = (tasks.to_numpy() == name) & (shift == kind)
-            jitter = rng.uniform(-0.03, 0.03, inside.sum()) * np.ptp(human[np.isfinite(human)])
+            jitter = rng.uniform(-0.03, 0.03, inside.sum()) * spread
             axis.scatter(
                 value[inside], human[inside] + jitter, s=9, c=colour, marker=marker, alpha=0.6, lw=0
             )
