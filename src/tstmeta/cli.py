@@ -218,12 +218,11 @@ def _scored(
 
     if unknown := [one for one in basis or [] if one not in BASES]:
         raise TstmetaError(f"unknown basis {', '.join(unknown)}; known: {', '.join(BASES)}")
+    dataset = load(data)
     if ratings is not None:
-        from .data.own import read
+        from .data.own_ratings import rated
 
-        dataset = read(Path(data), ratings)
-    else:
-        dataset = load(data)
+        dataset = rated(dataset, ratings)
     wanted = metric or ([] if scores else ["lexical", "sentinel", scoring.HUMAN_STYLE])
     tables = [scoring.score(dataset, wanted, bases=basis, store=store)] if wanted else []
     if scores is not None:

@@ -9,6 +9,7 @@ import difflib
 import math
 import re
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from decimal import Decimal
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -17,6 +18,7 @@ import pandas as pd
 
 from .. import schema
 from ..schema import DIMENSIONS, MEAN_RATER, DataError, Problem
+from .base import Dataset
 from .sheet import Sheet, read_sheet, shown
 
 #: Dimension -> (lowest, highest) possible rating.
@@ -96,6 +98,21 @@ def long(path: Path, known: set[str], scale: Scale) -> tuple[list[Judgement], li
             sheet.fault(row, "value", what, "keep one of the two")
         found.setdefault(key, (row, Judgement(*key, value)))
     return [judgement for _, judgement in found.values()], sheet.problems
+
+
+def rated(dataset: Dataset, path: Path) -> Dataset:
+    """A data set with the ratings of a long file in the place of those it has.
+
+    Raises:
+        DataError: everything that is wrong with the file; the scale is that of the data set's card.
+    """
+    judged, problems = long(path, set(dataset.items["item_id"]), dataset.card.scale)
+    for dimension in mixed(judged):
+        what, remedy = f"{dimension} has single ratings and a mean", "drop the mean"
+        problems.append(Problem(path.name, None, "rater", what, remedy))
+    if problems:
+        raise DataError(problems)
+    return replace(dataset, ratings=ratings_table(dataset.items["dataset"].iloc[0], judged))
 
 
 def unknown_dimension(dimension: str) -> tuple[str, str]:

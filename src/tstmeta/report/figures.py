@@ -109,19 +109,13 @@ def rating_distributions(datasets: Sequence[Dataset]) -> Figure:
             continue
         values = data.means[dimension].dropna().to_numpy()
         low, high = _scale(data, dimension)
-        step = 1 / 3 if high - low <= 10 else (high - low) / 20  # also where all are equal
+        step = 1 / 3 if high - low <= 10 else (high - low) / 20
         edges = np.arange(low - step / 2, high + step, step)
         axis.hist(values, bins=edges, color=DIMENSION_COLOURS[dimension])
         axis.axvline(values.mean(), color="#222222", linewidth=1.2, linestyle="--")
         axis.set_xlim(low - step, high + step)
         axis.tick_params(labelsize=7.5)
     return figure
-
-
-def _scale(data: Dataset, dimension: str) -> tuple[float, float]:
-    """Lowest and highest possible rating; where the card is silent, those that were given."""
-    given = data.ratings.loc[data.ratings["dimension"] == dimension, "value"]
-    return data.card.scale.get(dimension, (float(given.min()), float(given.max())))
 
 
 @_styled
