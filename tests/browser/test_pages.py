@@ -160,6 +160,20 @@ def test_the_page_follows_the_reader_s_colour_scheme(
         expect(tab.locator("html")).to_have_attribute("data-theme", scheme)
 
 
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_every_text_stands_out_from_what_is_behind_it(
+    browser: walk.Browser, address: str, visits: Visits, scheme: str
+) -> None:
+    faint = {}
+    with walk.context(browser, walk.DESKTOP, color_scheme=scheme) as context:
+        tab = context.new_page()
+        for page in chapters(visits):
+            walk.settle(tab, f"{address}/{page}")
+            if found := tab.evaluate(walk.FAINT):
+                faint[page] = found
+    assert faint == {}
+
+
 def test_the_theme_button_switches_to_dark_and_back(browser: walk.Browser, address: str) -> None:
     with walk.opened(browser, walk.DESKTOP, color_scheme="light") as tab:
         walk.settle(tab, f"{address}/book/intro.html")

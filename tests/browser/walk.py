@@ -55,6 +55,35 @@ _FACTS = """() => ({
     }).map(one => one.outerHTML.slice(0, 80)),
 })"""
 
+#: Texts that stand out too little from what is behind them, worst first (WCAG 2.2, 1.4.3: 4.5).
+FAINT = """() => {
+  const canvas = Object.assign(document.createElement('canvas'), {width: 1, height: 1});
+  const pen = canvas.getContext('2d', {willReadFrequently: true});
+  const rgba = (colours) => {
+    pen.clearRect(0, 0, 1, 1);
+    for (const colour of colours) { pen.fillStyle = colour; pen.fillRect(0, 0, 1, 1); }
+    return [...pen.getImageData(0, 0, 1, 1).data];
+  };
+  const light = ([r, g, b]) => [r, g, b]
+    .map(c => c / 255).map(c => c <= 0.04045 ? c / 12.92 : ((c + 0.055) / 1.055) ** 2.4)
+    .reduce((sum, c, i) => sum + c * [0.2126, 0.7152, 0.0722][i], 0);
+  const faint = [];
+  for (const one of document.querySelectorAll('article *, nav *')) {
+    const own = [...one.childNodes].some(n => n.nodeType === 3 && n.textContent.trim());
+    if (!own || !one.checkVisibility({opacityProperty: true})) continue;
+    if (one.closest('svg, mjx-container, .headerlink')) continue;
+    const behind = [];
+    for (let up = one; up; up = up.parentElement)
+      behind.unshift(getComputedStyle(up).backgroundColor);
+    const back = light(rgba(behind));
+    const text = light(rgba([...behind, getComputedStyle(one).color]));
+    const ratio = (Math.max(back, text) + 0.05) / (Math.min(back, text) + 0.05);
+    if (ratio < 4.5) faint.push([Math.round(ratio * 10) / 10,
+      `${one.tagName}.${one.className} ${one.textContent.trim().slice(0, 40)}`]);
+  }
+  return faint.sort((a, b) => a[0] - b[0]).slice(0, 8);
+}"""
+
 
 @dataclass
 class Visit:
