@@ -161,6 +161,7 @@ def run_notebook(source: Path, given: Mapping[str, Any], out: Path) -> Path:
             draft,
             parameters=values,
             kernel_name="python3",
+            language="python",
             progress_bar={"desc": source.stem, "leave": False} if sys.stderr.isatty() else False,
             kernel_manager_class=_this_python(log),
         )
@@ -258,5 +259,5 @@ def _yaml(text: str) -> Any:
         return text
 
 
-def _split(text: str) -> list[str]:
-    return [part.strip() for part in text.split(",")]
+def _split(text: str) -> Any:
+    return text if "[" in text else [part.strip() for part in text.split(",")]

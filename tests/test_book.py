@@ -1,0 +1,200 @@
+"""The steps of the book and the task graph that orders them."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import threading
+import urllib.request
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+
+from tstmeta import book
+from tstmeta.data import paths
+from tstmeta.schema import TstmetaError
+
+ROOT = Path(__file__).parents[1]
+
+
+@pytest.fixture
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A checkout with nothing in it but the book's configuration."""
+    monkeypatch.setattr(paths, "home", lambda: tmp_path)
+    (tmp_path / "_config.yml").touch()
+    return tmp_path
+
+
+@pytest.mark.parametrize("step", [book.assets, book.pages, book.build, book.serve])
+def test_outside_a_checkout_there_is_no_book(tmp_path, monkeypatch, step):
+    monkeypatch.setattr(paths, "home", lambda: tmp_path)
+    with pytest.raises(TstmetaError, match="checkout"):
+        step()
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_assets_are_all_that_a_page_with_formulas_or_charts_loads(home):
+    vendor = book.assets()
+    assert vendor == home / "book" / "_static" / "vendor"
+    assert b"plotly.js v" in (vendor / "plotly.min.js").read_bytes()[:400]
+    assert (vendor / "mathjax" / "tex-chtml.js").stat().st_size > 1_000_000
+    assert list((vendor / "mathjax" / "output" / "chtml").rglob("*.woff"))
+    assert (vendor / "mathjax" / "input" / "tex" / "extensions" / "mhchem.js").is_file()
+    size = sum(path.stat().st_size for path in vendor.rglob("*") if path.is_file())
+    assert size < 10_000_000
+
+
+def test_assets_replace_what_was_there(home):
+    stale = home / "book" / "_static" / "vendor" / "old.js"
+    stale.parent.mkdir(parents=True)
+    stale.touch()
+    book.assets()
+    assert not stale.exists()
+
+
+def test_pages_appear_whole_or_not_at_all(home, monkeypatch):
+    from tstmeta.report import pages
+
+    old = home / "book" / "_generated" / "old.md"
+    old.parent.mkdir(parents=True)
+    old.write_text("# Before")
+
+    def fails(folder: Path) -> None:
+        (folder / "half.md").touch()
+        raise TstmetaError("a card is broken")
+
+    monkeypatch.setattr(pages, "write", fails)
+    with pytest.raises(TstmetaError, match="a card is broken"):
+        book.pages()
+    assert [path.name for path in old.parent.iterdir()] == ["old.md"]
+
+    monkeypatch.setattr(pages, "write", lambda folder: (folder / "new.md").touch())
+    book.pages()
+    assert [path.name for path in old.parent.iterdir()] == ["new.md"]
+
+
+def test_a_book_with_a_warning_is_not_put_in_place(home, capfd):
+    (home / "_config.yml").write_text("title: A book\nonly_build_toc_files: true\n")
+    (home / "_toc.yml").write_text("format: jb-book\nroot: page\n")
+    built = home / "book" / "_build" / "html" / "index.html"
+    built.parent.mkdir(parents=True)
+    built.write_text("the earlier book")
+    (home / "page.md").write_text("# A page\n\n[nowhere](nowhere.md)\n")
+    with pytest.raises(TstmetaError, match="was not built"):
+        book.build()
+    assert "nowhere.md" in capfd.readouterr().err
+    assert built.read_text() == "the earlier book"
+
+    (home / "page.md").write_text("# A page\n\nGood.\n")
+    assert book.build() == built.parent
+    assert "page.html" in built.read_text()
+
+
+def test_plotly_is_loaded_on_the_pages_that_draw_with_it_and_on_no_other():
+    added: list[str] = []
+    handlers: dict = {}
+    app = SimpleNamespace(connect=handlers.__setitem__, add_js_file=added.append)
+    book.setup(app)
+    load = handlers["html-page-context"]
+    load(app, "a", "page.html", {"body": "<p>no chart</p>"}, None)
+    load(app, "b", "page.html", {}, None)
+    assert added == []
+    load(app, "c", "page.html", {"body": "<script>Plotly.newPlot('x')</script>"}, None)
+    assert added == ["vendor/plotly.min.js"]
+
+
+def test_serving_needs_a_book_and_a_free_port(home, monkeypatch, capsys):
+    with pytest.raises(TstmetaError, match="make book"):
+        book.serve(0)
+    built = home / "book" / "_build" / "html"
+    built.mkdir(parents=True)
+    (built / "index.html").write_text("the book")
+    opened: list[str] = []
+    ready = threading.Event()
+    monkeypatch.setattr("webbrowser.open", lambda url: (opened.append(url), ready.set()))
+    threading.Thread(target=book.serve, args=(0,), daemon=True).start()
+    assert ready.wait(10)
+    with urllib.request.urlopen(opened[0], timeout=10) as answer:
+        assert answer.read() == b"the book"
+    port = int(opened[0].rsplit(":", 1)[1].strip("/"))
+    with pytest.raises(TstmetaError, match=f"cannot use port {port}"):
+        book.serve(port)
+
+
+# ---------------------------------------------------------------------------------- task graph
+
+
+def graph(tmp_path: Path, **variables: str) -> dict:
+    """The tasks of a copy of dodo.py in a folder of a few files, by name."""
+    (tmp_path / "dodo.py").write_text((ROOT / "dodo.py").read_text())
+    code = (
+        "import json, dodo\n"
+        "tasks = {}\n"
+        "for maker in (v for k, v in vars(dodo).items() if k.startswith('task_')):\n"
+        "    made = maker()\n"
+        "    for one in [made] if isinstance(made, dict) else made:\n"
+        "        name = maker.__name__[5:] + (':' + one['name'] if 'name' in one else '')\n"
+        "        tasks[name] = [one['file_dep'], one['targets'] if 'targets' in one else []]\n"
+        "print(json.dumps(tasks))\n"
+    )
+    clean = {key: value for key, value in os.environ.items() if key != "TSTMETA_DATA"}
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        cwd=tmp_path,
+        env={**clean, **variables},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    return json.loads(done.stdout)
+
+
+@pytest.fixture
+def tree(tmp_path: Path) -> Path:
+    for name in (
+        "notebooks/01_first.ipynb",
+        "src/tstmeta/metrics/lexical.py",
+        "src/tstmeta/__pycache__/x.py",
+        "data/contrast/polite.csv",
+        "data/external/pauli/items.csv",
+        "elsewhere/lai/items.csv",
+        "book/intro.md",
+        "book/results/01_first.ipynb",
+    ):
+        path = tmp_path / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.touch()
+    return tmp_path
+
+
+def test_a_notebook_runs_again_when_its_source_code_data_or_versions_change(tree):
+    needs, makes = graph(tree)["notebooks:01_first"]
+    assert makes == ["book/results/01_first.ipynb"]
+    assert set(needs) == {
+        "notebooks/01_first.ipynb",
+        "src/tstmeta/metrics/lexical.py",
+        "data/contrast/polite.csv",
+        "data/external/pauli/items.csv",
+        "requirements.lock",
+    }
+
+
+def test_only_data_that_is_here_is_scored_and_read(tree):
+    tasks = graph(tree)
+    assert {name for name in tasks if name.startswith("scores")} == {
+        "scores:contrast",
+        "scores:pauli",
+    }
+    elsewhere = str(tree / "elsewhere")
+    tasks = graph(tree, TSTMETA_DATA=elsewhere)
+    assert "scores:lai" in tasks
+    assert f"{elsewhere}/lai/items.csv" in tasks["notebooks:01_first"][0]
+
+
+def test_the_book_is_built_from_prose_results_and_generated_pages(tree):
+    needs, makes = graph(tree)["book"]
+    assert {"book/intro.md", "book/results/01_first.ipynb", ".build/pages.json"} <= set(needs)
+    assert makes == ["book/_build/html/index.html"]

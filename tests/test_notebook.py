@@ -1,0 +1,263 @@
+"""Notebooks with parameters: what is taken, what is refused, what is left behind."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import nbformat
+import pytest
+from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
+
+from tstmeta import notebook
+from tstmeta.data import paths
+from tstmeta.notebook import ParameterError, check, parameters, run_notebook
+from tstmeta.schema import TstmetaError
+
+TAKES = """from typing import Literal
+
+dataset: str = "auto"  # a comment
+metrics: list[str] = ["bleu"]
+level: Literal["pooled", "system"] = "pooled"
+n: int = 3
+share: float = 0.5
+draw: bool = False
+limit: int | None = None"""
+
+
+def written(path: Path, *cells: str, takes: str | None = TAKES) -> Path:
+    tagged = (
+        [] if takes is None else [new_code_cell(takes, metadata={"tags": ["parameters"]}, id="p")]
+    )
+    rest = [new_code_cell(cell, id=f"c{index}") for index, cell in enumerate(cells)]
+    title = new_markdown_cell("# A page", id="t")
+    nbformat.write(new_notebook(cells=[title, *tagged, *rest]), path)
+    return path
+
+
+@pytest.fixture
+def source(tmp_path: Path) -> Path:
+    return written(tmp_path / "page.ipynb", "print(dataset, metrics, level, n)")
+
+
+# ---------------------------------------------------------------------------------- parameters
+
+
+def test_a_notebook_tells_its_parameters_in_order_with_types_and_defaults(source):
+    assert [str(one) for one in parameters(source).values()] == [
+        "dataset: str = 'auto'",
+        "metrics: list[str] = ['bleu']",
+        "level: Literal['pooled', 'system'] = 'pooled'",
+        "n: int = 3",
+        "share: float = 0.5",
+        "draw: bool = False",
+        "limit: int | None = None",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("dataset", ""),
+        ("dataset", "lai@pauli2025"),
+        ("metrics", []),
+        ("metrics", ["bleu", "chrf"]),
+        ("level", "system"),
+        ("n", -1),
+        ("share", 1),
+        ("draw", True),
+        ("limit", None),
+        ("limit", 7),
+    ],
+)
+def test_a_value_of_the_declared_type_is_taken_as_it_is(source, name, value):
+    assert check(source, {name: value}) == {name: value}
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("dataset", None),
+        ("dataset", 3),
+        ("metrics", "bleu"),
+        ("metrics", ["bleu", 3]),
+        ("level", "pool"),
+        ("level", ""),
+        ("n", "3"),
+        ("n", 2.5),
+        ("n", True),
+        ("share", "half"),
+        ("draw", 1),
+        ("limit", "none"),
+    ],
+)
+def test_a_value_of_another_type_is_refused_with_the_type_that_is_expected(source, name, value):
+    with pytest.raises(ParameterError) as refused:
+        check(source, {name: value})
+    assert f"{name}: must be {parameters(source)[name].type}, got {value!r}" in str(refused.value)
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "value"),
+    [
+        ("dataset", "3", "3"),
+        ("dataset", "", ""),
+        ("metrics", "bleu", ["bleu"]),
+        ("metrics", "bleu, chrf", ["bleu", "chrf"]),
+        ("metrics", "[bleu, chrf]", ["bleu", "chrf"]),
+        ("metrics", "[]", []),
+        ("n", "-3", -3),
+        ("share", "1e-3", 0.001),
+        ("share", "1", 1.0),
+        ("draw", "true", True),
+        ("draw", "no", False),
+        ("limit", "null", None),
+        ("limit", "4", 4),
+    ],
+)
+def test_what_is_typed_at_a_prompt_becomes_the_declared_type(source, name, text, value):
+    found = check(source, {name: text}, text=True)[name]
+    assert (found, type(found)) == (value, type(value))
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [("n", "2.5"), ("n", "many"), ("n", "[3]"), ("metrics", "[a, 3]"), ("draw", "perhaps")],
+)
+def test_what_cannot_become_the_declared_type_is_refused(source, name, text):
+    with pytest.raises(ParameterError, match=f"{name}: must be"):
+        check(source, {name: text}, text=True)
+
+
+def test_all_faults_are_told_at_once_with_what_the_notebook_takes(source):
+    with pytest.raises(ParameterError) as refused:
+        check(source, {"datset": "lai", "n": "x", "zzz": 1, "share": 0.1})
+    lines = str(refused.value).splitlines()
+    assert lines[0] == "page.ipynb cannot use:"
+    assert "  datset: unknown, did you mean dataset?" in lines
+    assert "  zzz: unknown" in lines
+    assert any(line.startswith("  n: must be int") for line in lines)
+    assert "  n: int = 3" in lines
+    assert not any("share: must" in line for line in lines)
+
+
+@pytest.mark.parametrize(
+    ("takes", "reason"),
+    [
+        (None, "one cell tagged 'parameters', it has 0"),
+        ("n = 3", "n has no type"),
+        ("n: int", "n has no default"),
+        ("n: int = 'three'", "must be int"),
+        ("n: int = f()", "malformed"),
+        ("n: numpy.int64 = 3", "numpy"),
+        ("n: int = = 3", "invalid syntax"),
+    ],
+)
+def test_a_notebook_without_proper_parameters_is_refused(tmp_path, takes, reason):
+    with pytest.raises(TstmetaError, match=reason):
+        parameters(written(tmp_path / "page.ipynb", takes=takes))
+
+
+def test_a_file_that_is_no_notebook_is_refused(tmp_path):
+    (tmp_path / "page.ipynb").write_text("no notebook")
+    with pytest.raises(TstmetaError, match="is not a Jupyter notebook"):
+        parameters(tmp_path / "page.ipynb")
+
+
+def test_a_name_that_is_no_notebook_is_answered_with_those_there_are(tmp_path, monkeypatch):
+    monkeypatch.setattr(paths, "home", lambda: tmp_path)
+    (tmp_path / "notebooks").mkdir()
+    one = written(tmp_path / "notebooks" / "01_first.ipynb")
+    assert notebook.find("01_first") == notebook.find("01_first.ipynb") == notebook.find(one) == one
+    with pytest.raises(TstmetaError, match="01_first"):
+        notebook.find("02_second")
+
+
+@pytest.mark.parametrize(
+    "path",
+    sorted((Path(__file__).parents[1] / "notebooks").glob("*.ipynb")),
+    ids=lambda path: path.stem,
+)
+def test_every_notebook_of_the_project_has_checked_parameters_and_no_outputs(path):
+    assert parameters(path)
+    cells = nbformat.read(path, as_version=4).cells
+    assert [cell.id for cell in cells if cell.get("outputs") or cell.get("execution_count")] == []
+
+
+# ------------------------------------------------------------------------------------- running
+
+
+@pytest.fixture
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A home of its own, so that drafts are seen; IPYTHONDIR is put back afterwards."""
+    monkeypatch.setattr(paths, "home", lambda: tmp_path)
+    monkeypatch.setenv("IPYTHONDIR", str(tmp_path))
+    return tmp_path
+
+
+def drafts(home: Path) -> list[str]:
+    return [path.name for path in (home / ".build" / "runs").iterdir() if path.is_file()]
+
+
+def test_a_run_uses_this_python_and_the_values_given_and_leaves_no_trace_of_time(home, source):
+    outs = [home / "deep" / "first.ipynb", home / "second.ipynb"]
+    page = written(source, "import sys", "print(sys.executable, dataset, level, n)")
+    for out in outs:
+        assert run_notebook(page, {"level": "system", "n": 5}, out) == out
+    text = outs[0].read_text()
+    assert f"{sys.executable} auto system 5" in text
+    assert text == outs[1].read_text()
+    assert "papermill" not in json.loads(text)["metadata"]
+    assert drafts(home) == []
+
+
+def test_nothing_runs_when_a_parameter_is_refused(home, source):
+    with pytest.raises(ParameterError):
+        run_notebook(source, {"level": "poold"}, home / "out.ipynb")
+    assert not (home / "out.ipynb").exists()
+    assert not (home / ".build").exists()
+
+
+def test_a_failing_cell_is_named_with_its_message_and_an_earlier_result_stays(home, source):
+    out = home / "out.ipynb"
+    out.write_text("an earlier result")
+    written(source, "raise ValueError('no such level')", "print('never')")
+    with pytest.raises(TstmetaError) as failed:
+        run_notebook(source, {}, out)
+    assert "cell 3 failed with ValueError: no such level" in str(failed.value)
+    assert out.read_text() == "an earlier result"
+    [draft] = [name for name in drafts(home) if name.endswith(".ipynb")]
+    assert draft in str(failed.value)
+
+
+def test_a_kernel_that_dies_is_told_as_such(home, source):
+    written(source, "import os; os._exit(1)")
+    with pytest.raises(TstmetaError, match="the kernel died"):
+        run_notebook(source, {}, home / "out.ipynb")
+    assert not (home / "out.ipynb").exists()
+
+
+@pytest.mark.slow
+def test_an_interrupted_run_leaves_no_result(tmp_path, source):
+    started = tmp_path / "started"
+    written(source, f"open({str(started)!r}, 'w').close()", "import time; time.sleep(60)")
+    out = tmp_path / "out.ipynb"
+    process = subprocess.Popen(
+        [sys.executable, "-m", "tstmeta", "run", str(source), "--out", str(out)],
+        stderr=subprocess.PIPE,
+        text=True,
+        env={**os.environ, "IPYTHONDIR": str(tmp_path)},
+    )
+    deadline = time.monotonic() + 60
+    while not started.exists() and time.monotonic() < deadline:
+        time.sleep(0.1)
+    process.send_signal(signal.SIGINT)
+    _, said = process.communicate(timeout=30)
+    assert process.returncode == 130
+    assert "Traceback" not in said
+    assert not out.exists()
