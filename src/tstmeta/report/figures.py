@@ -136,7 +136,7 @@ def style_content(datasets: Sequence[Dataset], seed: int = 0) -> Figure:
         axis.scatter(x, y, s=7, alpha=max(0.12, min(0.6, 250 / len(both))), color=BLUE, lw=0)
         r = stats.pearson(both["style"], both["content"])
         axis.set_title(data.name, fontsize=9, pad=16)
-        about = f"r = {r.value:.2f}, n = {r.n:,}".replace("-", "−")
+        about = f"r = {r.value:z.2f}, n = {r.n:,}".replace("-", "−")
         axis.text(0, 1.03, about, fontsize=8.5, color=GREY, transform=axis.transAxes)
         axis.set_xlabel("style strength")
         axis.set_xlim(scale[0][0] - 0.3, scale[0][1] + 0.3)
@@ -243,7 +243,7 @@ def by_task(
             )
         inside = tasks.to_numpy() == name
         r = stats.pearson(human[inside], value[inside])
-        axis.set_title(f"{name}   r = {r.value:.2f}".replace("-", "−"))
+        axis.set_title(f"{name}   r = {r.value:z.2f}".replace("-", "−"))
     _label_grid(axes, metric, f"content ({against})")
     handles = [
         mpl.lines.Line2D([], [], color=c, marker=m, lw=0, markersize=5, label=f"{k} shift")

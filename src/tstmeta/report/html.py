@@ -76,7 +76,7 @@ def signed(value: float, decimals: int = 2) -> str:
     """A number with a true minus sign, or a dash where there is none."""
     if value is None or math.isnan(value):
         return "–"
-    return f"{value:.{decimals}f}".replace("-", "−")
+    return f"{value:z.{decimals}f}".replace("-", "−")
 
 
 def status_cell(ours: float, printed: str, status: str, title: str, decimals: int) -> str:
