@@ -176,7 +176,7 @@ def _cell(value: Any) -> str:
     elif value is None:
         text = "-"
     elif isinstance(value, float):
-        text = f"{value:.3f}"
+        text = f"{value:z.3f}"
     else:
         text = str(value)
     return text.translate(_ESCAPES)
