@@ -1,0 +1,127 @@
+"""No id or name of a person who rated anything appears in what the project writes.
+
+Ids are read from the raw files by the names of their columns; they are compared and never printed.
+"""
+
+import csv
+import os
+import re
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+from tests import written
+from tests.helpers import needs
+from tstmeta import data, schema
+from tstmeta.data import paths
+from tstmeta.schema import TstmetaError
+
+#: Columns of raw files that say who somebody is.
+WHO = re.compile(
+    r"prolific|worker|annotator|turker|rater_?id|user_?id|e-?mail|assignment_?id|hit_?id", re.I
+)
+#: Columns that are sure to be there, so that the search is known to search.
+KNOWN = {
+    ("pauli", "prolificID_1"),
+    ("pauli", "prolificID_2"),
+    ("pauli", "prolificID_3"),
+    ("alva", "worker_id"),
+    ("alva", "rater_id"),
+    ("lens", "WorkerId"),
+    ("li2018", "WorkerId"),
+    ("li2018", "AssignmentId"),
+    ("ziegen_editing", "user_id"),
+}
+RATER = re.compile(r"r[1-9][0-9]*|mean")
+
+
+def raw_folders() -> list[Path]:
+    given = os.environ.get("TSTMETA_DATA")
+    places = [*([Path(given)] if given else []), paths.external()]
+    return [place / name for name in data.names() for place in places if (place / name).is_dir()]
+
+
+@cache
+def persons() -> dict[tuple[str, str], frozenset[str]]:
+    """(data set, column) -> the values of that column, from every table among the raw files."""
+    csv.field_size_limit(10**9)
+    found: dict[tuple[str, str], set[str]] = {}
+    for folder in raw_folders():
+        for path in folder.rglob("*"):
+            delimiter = {".csv": ",", ".tsv": "\t"}.get(path.suffix.lower())
+            if delimiter is None:
+                continue
+            with path.open(encoding="utf-8", errors="replace", newline="") as file:
+                rows = csv.reader(file, delimiter=delimiter)
+                places = {i: name for i, name in enumerate(next(rows, [])) if WHO.search(name)}
+                for row in rows:
+                    for i, name in places.items():
+                        if i < len(row) and row[i].strip():
+                            found.setdefault((folder.name, name), set()).add(row[i].strip())
+    return {key: frozenset(values) for key, values in found.items()}
+
+
+@cache
+def long_ids() -> frozenset[str]:
+    """Ids of six or more characters."""
+    return frozenset(one for values in persons().values() for one in values if len(one) >= 6)
+
+
+def leaks(text: str) -> int:
+    """How many ids are in a text; not which."""
+    return len(written.tokens(text) & long_ids())
+
+
+@needs("pauli", "alva", "lens", "li2018", "ziegen_editing")
+def test_the_search_knows_the_columns_of_persons():
+    assert set(persons()) >= KNOWN
+    assert len(long_ids()) > 1000
+    # the search is for runs of letters and digits: an id of another form would never be found
+    assert all(re.fullmatch(r"[A-Za-z0-9]+", one) for one in long_ids())
+    some = next(iter(long_ids()))
+    alone, within = leaks(f"<td>{some}</td>"), leaks(f"x{some}")
+    assert (alone, within) == (1, 0)
+
+
+@pytest.mark.parametrize("name", data.names())
+def test_no_table_that_a_loader_makes_holds_one(name):
+    if not data.available(name):
+        pytest.skip(f"raw data not on this machine: {name} (tstmeta data fetch)")
+    try:
+        loaded = data.load(name)
+    except TstmetaError:  # a corpus of single sentences
+        module = __import__(f"tstmeta.data.{name}", fromlist=["corpus"])
+        assert leaks(written.table_text(module.corpus(data.root(name)))) == 0
+        return
+    for table in schema.SCHEMAS:
+        frame = getattr(loaded, table)
+        assert leaks(written.table_text(frame)) == 0, table
+        if "rater" in frame:
+            assert all(RATER.fullmatch(rater) for rater in frame["rater"].unique()), table
+    assert not [label for label in loaded.labels["name"].unique() if WHO.search(label)]
+    assert leaks(str(loaded.card)) == 0
+
+
+@needs("pauli")
+@pytest.mark.parametrize("folder", ["the repository", *written.BUILT])
+def test_no_file_that_the_project_writes_holds_one(folder):
+    files = written.tracked() if folder == "the repository" else written.built(folder)
+    if not files:
+        pytest.skip(f"{folder} is not built")
+    found = {
+        str(path.relative_to(written.ROOT)): count
+        for path in files
+        if (count := leaks(written.text_of(path)))
+    }
+    assert found == {}
+
+
+def test_what_is_built_would_be_searched(tmp_path, monkeypatch):
+    monkeypatch.setattr(written, "ROOT", tmp_path)
+    page = tmp_path / "book/_build/html/page.html"
+    for path in (page, page.with_name("_static") / "vendor/x.js", page.with_name("a.png")):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text("<p>abcdef1</p>")
+    assert written.built() == [page]
+    assert written.tokens(written.text_of(page)) == {"abcdef1"}
