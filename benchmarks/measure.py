@@ -39,45 +39,34 @@ _RELATIONS = {
 # ------------------------------------------------------------------------------------- timing
 
 
-def seconds(
-    make: Callable[[], Callable[[], object]],
-    clock: Callable[[], float] = time.process_time,
-    least: float = 0.0,
-) -> float:
-    """Seconds that one call takes: the mean over as many calls as fill ``least`` seconds.
-
-    ``make`` builds what is called, with all memories empty; building it does not count.
-    """
-    total, calls = 0.0, 0
-    while calls == 0 or total < least:
-        run = make()
-        gc.collect()
-        start = clock()
-        run()
-        total += clock() - start
-        calls += 1
-    return total / calls
+def seconds(make: Callable[[], Callable[[], object]]) -> float:
+    """Processor seconds of one call of what ``make`` builds; building it does not count."""
+    run = make()
+    gc.collect()
+    start = time.process_time()
+    run()
+    return time.process_time() - start
 
 
 def take_turns(
-    sides: Mapping[str, Callable[[], Callable[[], object]]],
-    clock: Callable[[], float] = time.process_time,
-    least: float = 0.0,
-    rounds: int = ROUNDS,
+    sides: Mapping[str, Callable[[], Callable[[], object]]], calls: int, rounds: int = ROUNDS
 ) -> dict[str, list[float]]:
-    """Seconds of each side in each round; who goes first changes from round to round.
+    """Seconds of each side in each round: the least of ``calls`` calls, sides alternating.
 
-    What is in memory by now is left to itself by the garbage collector: else a side would pay, by
-    chance, for walking through the indexes that both use.
+    Other programs can only make a call slower, hence the least.  Who goes first changes from round
+    to round.  What is in memory by now is left to itself by the garbage collector: else a side
+    would pay, by chance, for walking through the indexes that both use.
     """
     gc.collect()
     gc.freeze()
     names = list(sides)
     times: dict[str, list[float]] = {name: [] for name in names}
     for turn in range(rounds):
-        shift = turn % len(names)
-        for name in names[shift:] + names[:shift]:
-            times[name].append(seconds(sides[name], clock, least))
+        first = turn % len(names)
+        order = (names[first:] + names[:first]) * calls
+        made = [(name, seconds(sides[name])) for name in order]
+        for name in names:
+            times[name].append(min(taken for who, taken in made if who == name))
     return times
 
 
