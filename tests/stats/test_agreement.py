@@ -3,6 +3,7 @@
 import math
 from collections import Counter
 
+import krippendorff
 import numpy as np
 import pytest
 
@@ -118,6 +119,23 @@ def test_alpha_agrees_with_its_definition_on_ties_and_missing_ratings(level):
             assert found.value == pytest.approx(brute(matrix, level), abs=1e-9)
             assert found.value <= 1
     assert compared > 250
+
+
+@pytest.mark.parametrize("level", LEVELS)
+@pytest.mark.parametrize("shape", [(40, 2), (60, 5), (25, 30)])
+def test_alpha_agrees_with_the_package_krippendorff(level, shape):
+    rng = np.random.default_rng(5)
+    for _ in range(10):
+        matrix = rng.normal(rng.normal(size=(shape[0], 1)), 1, shape).round(1) * 10
+        matrix[rng.random(shape) < 0.3] = NAN
+        expected = krippendorff.alpha(reliability_data=matrix.T, level_of_measurement=level)
+        assert alpha(matrix, level).value == pytest.approx(expected, abs=1e-12)
+
+
+def test_many_different_values_cost_no_memory():
+    matrix = np.random.default_rng(6).normal(size=(20_000, 3))  # 60,000 values, all different
+    for level in ("ordinal", "interval"):
+        assert alpha(matrix, level).value == pytest.approx(0, abs=0.02)
 
 
 @pytest.mark.parametrize("level", LEVELS)
