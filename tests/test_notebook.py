@@ -178,17 +178,6 @@ def test_a_name_that_is_no_notebook_is_answered_with_those_there_are(tmp_path, m
         notebook.find("02_second")
 
 
-@pytest.mark.parametrize(
-    "path",
-    sorted((Path(__file__).parents[1] / "notebooks").glob("*.ipynb")),
-    ids=lambda path: path.stem,
-)
-def test_every_notebook_of_the_project_has_checked_parameters_and_no_outputs(path):
-    assert parameters(path)
-    cells = nbformat.read(path, as_version=4).cells
-    assert [cell.id for cell in cells if cell.get("outputs") or cell.get("execution_count")] == []
-
-
 # ------------------------------------------------------------------------------------- running
 
 
