@@ -92,12 +92,13 @@ def parameters(source: Path) -> dict[str, Parameter]:
         TstmetaError: not a notebook, not one cell tagged ``parameters``, or one without a type.
     """
     try:
-        notebook = nbformat.read(source, as_version=4)
-    except (OSError, UnicodeDecodeError, nbformat.reader.NotJSONError, ValueError) as error:
+        cells = [
+            cell.source
+            for cell in nbformat.read(source, as_version=4).cells
+            if "parameters" in cell.metadata.get("tags", [])
+        ]
+    except (OSError, ValueError, TypeError, AttributeError, nbformat.ValidationError) as error:
         raise TstmetaError(f"{source} is not a Jupyter notebook: {error}") from error
-    cells = [
-        cell.source for cell in notebook.cells if "parameters" in cell.metadata.get("tags", [])
-    ]
     if len(cells) != 1:
         raise TstmetaError(f"{source} needs one cell tagged 'parameters', it has {len(cells)}")
     try:
