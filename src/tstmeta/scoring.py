@@ -225,7 +225,7 @@ class _Store:
         return known.set_index("key").reindex(wanted).reset_index()
 
     def _only(self, wanted: list[str]) -> pd.DataFrame:
-        """What is known of the wanted keys (looking at each key in Python takes most of the time)."""
+        """What is known of the wanted keys; to look at every key in Python would take long."""
         known = self._merge()
         return known[known["key"].isin(wanted)]
 

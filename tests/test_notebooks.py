@@ -1,0 +1,240 @@
+"""The notebooks of the book: how they are written, that they run, what they refuse."""
+
+import ast
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import nbformat
+import pytest
+
+from tests.helpers import needs
+from tstmeta import data
+from tstmeta.cli_book import _pairs
+from tstmeta.data import paths
+from tstmeta.notebook import ParameterError, check, parameters, run_notebook
+from tstmeta.schema import TstmetaError
+
+FOLDER = Path(__file__).parents[1] / "notebooks"
+NOTEBOOKS = sorted(FOLDER.glob("*.ipynb"))
+every_notebook = pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
+
+
+def code(path: Path) -> list[nbformat.NotebookNode]:
+    """Code cells but the one of parameters."""
+    cells = nbformat.read(path, as_version=4).cells
+    return [
+        cell
+        for cell in cells
+        if cell.cell_type == "code" and "parameters" not in cell.metadata.get("tags", [])
+    ]
+
+
+# ------------------------------------------------------------------------ how they are written
+
+
+def test_there_are_notebooks():
+    assert [path.stem for path in NOTEBOOKS][:2] == ["01_datasets", "02_content_preservation"]
+
+
+@every_notebook
+def test_a_notebook_is_valid_and_without_outputs(path):
+    notebook = nbformat.read(path, as_version=4)
+    nbformat.validate(notebook)
+    for cell in notebook.cells:
+        if cell.cell_type == "code":
+            assert cell.outputs == []
+            assert cell.execution_count is None
+    assert "papermill" not in notebook.metadata
+    assert len({cell.id for cell in notebook.cells}) == len(notebook.cells)
+
+
+@every_notebook
+def test_its_parameters_have_types_and_stand_first(path):
+    cells = [cell for cell in nbformat.read(path, as_version=4).cells if cell.cell_type == "code"]
+    assert "parameters" in cells[0].metadata["tags"]
+    known = parameters(path)
+    assert {"dataset", "seed"} <= set(known)
+    assert check(path, {name: one.default for name, one in known.items()})
+
+
+@every_notebook
+def test_a_cell_of_code_has_five_lines_at_most_and_no_logic(path):
+    logic = (ast.FunctionDef, ast.ClassDef, ast.Lambda, ast.For, ast.While, ast.If, ast.Try)
+    for cell in code(path):
+        lines = [line for line in cell.source.splitlines() if line.strip()]
+        assert len(lines) <= 5, cell.source
+        nodes = list(ast.walk(ast.parse(cell.source)))
+        assert not [node for node in nodes if isinstance(node, logic)], cell.source
+        for node in nodes:
+            if isinstance(node, ast.Import | ast.ImportFrom):
+                assert (getattr(node, "module", "") or "").startswith("tstmeta")
+
+
+@every_notebook
+def test_pictures_have_a_text_for_those_who_cannot_see_them(path):
+    drawing = re.compile(r"chapters\.(spread|style_content|heatmap|\w+_figure)\(")
+    for cell in code(path):
+        if drawing.search(cell.source):
+            alternative = cell.metadata.get("mystnb", {}).get("image", {}).get("alt", "")
+            assert len(alternative) > 20, cell.source
+
+
+@every_notebook
+def test_prose_stands_between_the_results(path):
+    cells = nbformat.read(path, as_version=4).cells
+    assert cells[0].cell_type == "markdown"
+    assert cells[0].source.startswith("# ")
+    assert sum(cell.cell_type == "markdown" for cell in cells) >= len(cells) / 4
+
+
+# ------------------------------------------------------------------------------- that they run
+
+
+def output_text(notebook: nbformat.NotebookNode) -> str:
+    """Everything that cells put out, images apart."""
+    texts = []
+    for cell in notebook.cells:
+        for output in cell.get("outputs", []):
+            assert output.output_type != "error"
+            texts += [output.get("text", "")]
+            texts += [str(v) for k, v in output.get("data", {}).items() if "image" not in k]
+    return "\n".join(texts)
+
+
+def run(place: Path, name: str, *words: str, raw: str | None = None) -> nbformat.NotebookNode:
+    """Run a notebook as a user does and read what comes out."""
+    out = place / f"{name}.ipynb"
+    command = [sys.executable, "-m", "tstmeta", "run", name, *words, "--out", str(out)]
+    environment = {**os.environ, **({} if raw is None else {"TSTMETA_DATA": raw})}
+    done = subprocess.run(
+        command, cwd=place, env=environment, capture_output=True, text=True, timeout=300
+    )
+    assert done.returncode == 0, done.stderr
+    assert done.stdout == ""
+    return nbformat.read(out, as_version=4)
+
+
+def check_run(path: Path, notebook: nbformat.NotebookNode) -> None:
+    """Every cell ran, nothing was said on stderr, nothing tells of time or place."""
+    for cell in notebook.cells:
+        if cell.cell_type == "code":
+            assert cell.execution_count is not None
+            assert [o.text for o in cell.outputs if o.get("name") == "stderr"] == []
+    text = nbformat.writes(notebook)
+    assert "papermill" not in notebook.metadata
+    assert "start_time" not in text
+    assert str(path.parent) not in text
+
+
+@pytest.mark.slow
+@every_notebook
+def test_without_data_a_notebook_shows_the_contrast_set_and_says_so(path, tmp_path):
+    if any((paths.external() / name).is_dir() for name in data.names()):
+        pytest.skip("data/external holds raw data, so there is no 'without'")
+    notebook = run(tmp_path, path.stem, raw=str(tmp_path / "none"))
+    check_run(path, notebook)
+    text = output_text(notebook)
+    assert "**This page was built without human ratings**" in text
+    assert "label" in text
+
+
+@pytest.mark.slow
+@needs("pauli", "lai", "mir")
+@every_notebook
+def test_with_data_a_notebook_shows_real_ratings_and_says_whose(path, tmp_path):
+    notebook = run(tmp_path, path.stem)
+    check_run(path, notebook)
+    text = output_text(notebook)
+    said = re.search(r"\*\*This page was built with real human ratings\*\*: (.*)\.", text)
+    assert said
+    assert "`mir`" in said[1]
+    assert "`pauli`" in said[1]
+
+
+@pytest.mark.slow
+@every_notebook
+def test_a_file_of_ones_own_is_a_parameter(path, tmp_path):
+    rows = [
+        f"they said thing {i},it was said {i * i},{'AB'[i % 2]},{i % 5 + 1},{i % 4 + 1}"
+        for i in range(12)
+    ]
+    (tmp_path / "mine.csv").write_text(
+        "\n".join(["source,output,system,content.r1,style.r1", *rows, ""])
+    )
+    words = ["-p", "dataset", "mine.csv"]
+    if "metrics" in parameters(path):
+        words += ["--profile", "embedded", "-p", "metrics", "rouge1,pinc"]
+        words += ["-p", "level=system", "-p", "statistic", "kendall"]
+    notebook = run(tmp_path, path.stem, *words, raw=str(tmp_path / "none"))
+    check_run(path, notebook)
+    assert "**This page was built with real human ratings**: `mine`." in output_text(notebook)
+    [injected] = [c for c in notebook.cells if "injected-parameters" in c.metadata.get("tags", [])]
+    assert 'dataset = "mine.csv"' in injected.source
+
+
+# --------------------------------------------------------------------------- how they are asked
+
+
+@every_notebook
+@pytest.mark.parametrize(
+    ("given", "faults"),
+    [
+        ({"datset": "lai"}, ["datset: unknown, did you mean dataset?"]),
+        ({"zzz": 1}, ["zzz: unknown"]),
+        ({"dataset": 3}, ["dataset: must be str, got 3"]),
+        ({"seed": "x"}, ["seed: must be int, got 'x'"]),
+        ({"seed": True}, ["seed: must be int, got True"]),
+        ({"seed": 1.5, "dataset": None}, ["seed: must be int, got 1.5", "dataset: must be str"]),
+    ],
+)
+def test_an_unknown_or_ill_typed_parameter_is_refused_with_those_there_are(path, given, faults):
+    with pytest.raises(ParameterError) as raised:
+        check(path, given)
+    message = str(raised.value)
+    assert message.startswith(f"{path.name} cannot use:\n")
+    for fault in faults:
+        assert fault in message
+    for name, one in parameters(path).items():
+        assert f"  {name}: {one.type} = {one.default!r}" in message
+
+
+def test_a_refused_parameter_runs_nothing(tmp_path):
+    out = tmp_path / "out.ipynb"
+    with pytest.raises(ParameterError):
+        run_notebook(NOTEBOOKS[0], {"nosuch": 1}, out)
+    assert not out.exists()
+
+
+def test_the_command_refuses_it_with_exit_code_2(tmp_path):
+    command = [sys.executable, "-m", "tstmeta", "run", "01_datasets", "-p", "seed", "many"]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=60)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr.startswith("error: 01_datasets.ipynb cannot use:\n  seed: must be int")
+    assert "It takes:\n  dataset: str = 'auto'" in done.stderr
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    ("names", "rest", "pairs"),
+    [
+        ([], [], {}),
+        (["a"], ["1"], {"a": "1"}),
+        (["a=1"], [], {"a": "1"}),
+        (["a", "b=2", "c"], ["1", "3"], {"a": "1", "b": "2", "c": "3"}),
+        (["a=b=c"], [], {"a": "b=c"}),
+        (["a="], [], {"a": ""}),
+    ],
+)
+def test_parameters_are_typed_as_name_and_value(names, rest, pairs):
+    assert _pairs(names, rest) == pairs
+
+
+@pytest.mark.parametrize("content", ["[]", "{}", '{"cells": 3}', '{"nbformat": 4, "cells": [3]}'])
+def test_json_that_is_no_notebook_is_told(tmp_path, content):
+    path = tmp_path / "no.ipynb"
+    path.write_text(content)
+    with pytest.raises(TstmetaError, match=r"no\.ipynb is not a Jupyter notebook"):
+        parameters(path)
