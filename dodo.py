@@ -110,10 +110,10 @@ def task_assets():
 
 
 def task_pages():
-    """Write the pages that are made from data: cards and ledger."""
+    """Write the pages that are made from data: cards, metrics, speed and ledger."""
     return {
         "actions": [tstmeta("book", "pages"), lambda: MANIFEST.write_text(generated()) > 0],
-        "file_dep": [*CODE, *OURS, *raw(), *VERSIONS],
+        "file_dep": [*CODE, *OURS, *files("benchmarks/results/*.json"), *raw(), *VERSIONS],
         "task_dep": ["scores"],
         "uptodate": [lambda: MANIFEST.is_file() and MANIFEST.read_text() == generated()],
         "targets": [str(MANIFEST)],

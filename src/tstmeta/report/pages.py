@@ -5,12 +5,14 @@
 
 from __future__ import annotations
 
+import json
 from html import escape
 from pathlib import Path
 
 import pandas as pd
 
 from .. import data
+from ..data import paths
 from ..data.base import Card
 from ..schema import TstmetaError
 from . import html
@@ -35,7 +37,7 @@ _CITATIONS = {
 def write(folder: Path) -> None:
     """Write all generated pages below ``folder``."""
     bench = Bench()
-    pages = {"data.md": data_index(), "metrics.md": metric_index()}
+    pages = {"data.md": data_index(), "metrics.md": metric_index(), "speed.md": speed()}
     pages |= {f"cards/{name}.md": card_page(name, bench) for name in data.names()}
     rows = ledger(bench=bench)
     pages["ledger.md"] = ledger_index(rows)
@@ -160,6 +162,30 @@ def _metric_table(frame: pd.DataFrame) -> str:
         "<div class='tst-table tst-metrics' tabindex='0'><table>"
         f"<thead><tr>{head}</tr></thead>{''.join(body)}</table></div>"
     )
+
+
+def speed() -> str:
+    """The committed results of ``benchmarks/``: goals, then the full tables."""
+    lines = [
+        "# Speed\n",
+        "How fast the metrics are beside the libraries that compute the same, and what keeping"
+        " scores costs. Ours and the peer ran in turns in one run. Speeds hold for the machine"
+        " named, ratios travel better.\n",
+    ]
+    results = sorted((paths.home() / "benchmarks" / "results").glob("*.json"))
+    if not results:
+        lines.append("No results are committed here. Make some: `python benchmarks/lexical.py`.\n")
+    for path in results:
+        found = json.loads(path.read_text(encoding="utf-8"))
+        machine = found["machine"]
+        where = f"{machine['cpu']}, {machine['cores']} cores, Python {machine['python']}"
+        lines += [f"## {found['name'].capitalize()}\n", f"{found['when']}; {where}.\n"]
+        lines += [*(f"- {note}" for note in found["notes"]), ""]
+        checks = pd.DataFrame(found["checks"])
+        rows = pd.DataFrame(found["rows"]).drop(columns="signature", errors="ignore")
+        rows.columns = [name.replace("_", " ") for name in rows.columns]
+        lines += [_RAW.format(html.table(frame).text) for frame in (checks, rows)]
+    return "\n".join(lines) + "\n"
 
 
 # --------------------------------------------------------------------------------------- ledger
