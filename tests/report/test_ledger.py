@@ -226,7 +226,6 @@ def test_this_number_of_pauli2025_comes_out(key):
 
 
 @needs("pauli", "lai", "mir")
-@pytest.mark.wordnet
 @pytest.mark.parametrize("key", METEOR)
 def test_this_meteor_of_pauli2025_comes_out(key):
     if not with_wordnet():
