@@ -198,7 +198,7 @@ def main() -> None:
     }
     skipped = {} if wordnet.version() else {"meteor": "no WordNet on this machine"}
     rows = [
-        compare(duel, name, pairs, calls=2 if given.quick else 5)
+        compare(duel, name, pairs, calls=2 if given.quick else 3)
         for duel in DUELS
         if duel.metric not in skipped
         for name, pairs in kinds.items()
