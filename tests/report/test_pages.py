@@ -218,18 +218,18 @@ def plain(text: str) -> str:
 
 
 @cache
-def foreign_sentences() -> dict[str, str]:
-    """First six words -> sentence, of every third-party sentence of six words or more here.
+def foreign_sentences() -> dict[str, set[str]]:
+    """First six words -> sentences, of every third-party sentence of six words or more here.
 
     Sentences that a data set which may be shown has as well do not count.
     """
     shared = {plain(text) for name in ("contrast", "pauli") for text in sentences(name)}
-    found = {}
+    found: dict[str, set[str]] = {}
     for name in FOREIGN:
         for text in sentences(name):
             words = plain(text)
             if len(words.split()) >= 6 and words not in shared:
-                found[" ".join(words.split()[:6])] = words
+                found.setdefault(" ".join(words.split()[:6]), set()).add(words)
     return found
 
 
@@ -250,7 +250,8 @@ def shown(text: str) -> int:
     words = plain(text)
     parts = words.split()
     runs = {" ".join(parts[i : i + 6]) for i in range(len(parts) - 5)}
-    return sum(foreign_sentences()[run] in words for run in runs & foreign_sentences().keys())
+    known = foreign_sentences()
+    return sum(any(one in words for one in known[run]) for run in runs & known.keys())
 
 
 @needs("lai", "mir", "alva", "lens", "li2018", "dualrl", "mukherjee", "paradetox", "yelp")
