@@ -15,6 +15,7 @@ from pathlib import Path
 
 import doit
 from doit.exceptions import TaskFailed
+from filelock import FileLock, Timeout
 
 os.chdir(Path(__file__).parent)
 Path(".build").mkdir(exist_ok=True)
@@ -137,7 +138,13 @@ def task_book():
 
 
 if __name__ == "__main__":
+    alone = FileLock(".build/lock")
     try:
+        try:
+            alone.acquire(timeout=0)
+        except Timeout:
+            print("another run is at work in this folder: waiting for it", file=sys.stderr)
+            alone.acquire()
         doit.run(globals())
     except KeyboardInterrupt:
         print("\ninterrupted; the same command goes on from here", file=sys.stderr)
