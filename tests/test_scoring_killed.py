@@ -39,7 +39,8 @@ def place(tmp_path):
 def start(place: Path, store: str, out: str, calls: str) -> subprocess.Popen:
     command = [sys.executable, "-m", "tstmeta", "score", "--data", "mine.csv", "--basis", "source"]
     command += ["--metric", "slow_package.metric:logged", "--store", store, "--out", out]
-    environment = {**os.environ, "PYTHONPATH": str(place), "CALLS": str(place / calls)}
+    search = os.pathsep.join([str(place), *filter(None, [os.environ.get("PYTHONPATH")])])
+    environment = {**os.environ, "PYTHONPATH": search, "CALLS": str(place / calls)}
     environment.pop("PYTHONHASHSEED", None)
     return subprocess.Popen(command, cwd=place, env=environment, stderr=subprocess.PIPE, text=True)
 

@@ -248,6 +248,15 @@ def test_a_corpus_metric_has_one_value_a_system(tmp_path):
     assert row["value"] == pytest.approx(r([3, 3.5, 2.25], each))
 
 
+def test_outputs_of_unknown_system_are_no_system_of_a_corpus_metric(tmp_path):
+    data = rated()
+    some = Dataset.of(
+        "tiny", data.items.assign(system=["A", "B", "C", "", "", ""]), ratings=data.ratings
+    )
+    given = scoring.score(some, ["corpus-bleu"], bases=["source"], store=tmp_path, progress=False)
+    assert evaluate(some, given, dimensions=["content"], level="system").iloc[0]["n"] == 3
+
+
 # --------------------------------------------------------------------------------------- bench
 
 
