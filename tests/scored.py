@@ -1,0 +1,63 @@
+"""Small data sets and metrics that remember what they were asked, for the tests of scoring."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from pathlib import Path
+
+import pandas as pd
+
+from tstmeta import scoring
+from tstmeta.data import Card, Dataset
+from tstmeta.data.tables import items_table, ratings_table
+from tstmeta.metrics import PairMetric, Request
+
+NAN = math.nan
+
+
+def dataset(*rows: dict, ratings: dict | None = None, name: str = "tiny", **tables) -> Dataset:
+    """A data set of rows; item ids count from 1, each row is its own source unless it says so."""
+    full = [
+        {
+            **{"item_id": str(n), "source_id": str(n), "source": f"source {n}"},
+            **{"output": f"output {n}", "references": [], "is_reference": False},
+            **{"style": "", "language": "en", "system": "", "direction": ""},
+            **row,
+        }
+        for n, row in enumerate(rows, 1)
+    ]
+    columns = {key: [row[key] for row in full] for key in full[0]}
+    if ratings:
+        tables["ratings"] = ratings_table(name, columns["item_id"], ratings)
+    return Dataset.of(name, items_table(name, **columns), Card(name), **tables)
+
+
+class Logged(PairMetric):
+    """Number of characters of the output; remembers every call, fails on chosen outputs."""
+
+    name = "logged"
+
+    def __init__(self, version: int = 1, broken: Sequence[str] = (), value: float | None = None):
+        self.version, self.broken, self.fixed = version, broken, value
+        self.calls: list[str] = []
+
+    def fields(self) -> dict[str, object]:
+        return {"version": self.version}
+
+    def value(self, request: Request) -> float:
+        self.calls.append(request.output)
+        if request.output in self.broken:
+            raise ValueError(f"cannot read {request.output}")
+        return float(len(request.output)) if self.fixed is None else self.fixed
+
+
+def run(data: Dataset, metric: PairMetric, store: Path, basis: str = "source") -> pd.DataFrame:
+    return scoring.score(data, [metric], bases=[basis], store=store, progress=False)
+
+
+def contents(store: Path) -> dict[str, bytes]:
+    return {path.name: path.read_bytes() for path in store.iterdir()}
+
+
+THREE = dataset({}, {}, {})

@@ -1,0 +1,283 @@
+"""The score store: nothing finished is ever computed again, whatever fails or dies."""
+
+import math
+import os
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from tests.scored import NAN, THREE, Logged, contents, dataset, run
+from tstmeta import scoring
+from tstmeta.metrics import PairMetric, Request, Score, wrap
+from tstmeta.schema import Status
+
+
+class Scripted(PairMetric):
+    """Yields what it is told to, whatever the units are; an exception is raised."""
+
+    name = "scripted"
+    bases = ("source",)
+
+    def __init__(self, *answers: tuple[Score, ...] | Exception | object):
+        self.answers = answers
+
+    def score(self, units: Sequence[tuple[Request, ...]]) -> Iterator[tuple[Score, ...]]:
+        for answer in self.answers:
+            if isinstance(answer, Exception):
+                raise answer
+            yield answer  # type: ignore[misc]
+
+
+# ------------------------------------------------------------------------------ what is kept
+
+
+def test_what_was_scored_is_never_scored_again(tmp_path):
+    metric, again = Logged(), Logged()
+    first = run(THREE, metric, tmp_path)
+    stored = contents(tmp_path)
+    second = run(THREE, again, tmp_path)
+    assert (len(metric.calls), again.calls) == (3, [])
+    pd.testing.assert_frame_equal(first, second)
+    assert contents(tmp_path) == stored
+
+
+def test_only_what_is_new_is_scored(tmp_path):
+    run(THREE, Logged(), tmp_path)
+    metric = Logged()
+    found = run(dataset({}, {}, {}, {}), metric, tmp_path)
+    assert metric.calls == ["output 4"]
+    assert found["value"].notna().all()
+
+
+def test_equal_texts_are_scored_once(tmp_path):
+    twice = {"source": "s", "output": "o"}
+    metric = Logged()
+    found = run(dataset(twice, twice, {"source": "t", "output": "o"}), metric, tmp_path)
+    assert metric.calls == ["o", "o"]
+    assert found["value"].tolist() == [1, 1, 1]
+
+
+@pytest.mark.parametrize("difference", [{"language": "de"}, {"style": "formal"}, {"source": "t"}])
+def test_what_a_metric_can_see_makes_a_difference(difference, tmp_path):
+    base = {"source": "s", "output": "o", "style": "", "language": "en"}
+    metric = Logged()
+    run(dataset(base, {**base, **difference}), metric, tmp_path)
+    assert len(metric.calls) == 2
+
+
+@pytest.mark.parametrize("difference", [{"system": "B"}, {"direction": "x"}, {"source_id": "z"}])
+def test_what_a_metric_cannot_see_makes_none(difference, tmp_path):
+    base = {"source": "s", "output": "o", "system": "A", "direction": "", "source_id": "y"}
+    metric = Logged()
+    run(dataset(base, {**base, **difference}), metric, tmp_path)
+    assert len(metric.calls) == 1
+
+
+def test_another_data_set_with_the_same_texts_costs_nothing(tmp_path):
+    run(THREE, Logged(), tmp_path)
+    metric = Logged()
+    assert set(run(dataset({}, {}, name="other"), metric, tmp_path)["dataset"]) == {"other"}
+    assert metric.calls == []
+
+
+def test_another_signature_is_scored_anew_and_the_old_one_stays(tmp_path):
+    run(THREE, Logged(), tmp_path)
+    newer, older = Logged(version=2), Logged(version=1)
+    run(THREE, newer, tmp_path)
+    run(THREE, older, tmp_path)
+    assert (len(newer.calls), len(older.calls)) == (3, 0)
+
+
+def test_the_two_bases_are_kept_apart(tmp_path):
+    metric = Logged()
+    same = dataset({"source": "a", "output": "o", "references": ["a"]})
+    scoring.score(same, [metric], store=tmp_path, progress=False)
+    assert len(metric.calls) == 2
+
+
+def function(body: str):
+    """A function compiled from text, so that twice the same text gives two code objects."""
+    scope: dict = {}
+    exec(f"def f(source, output):\n    return {body}", scope)
+    return scope["f"]
+
+
+def test_a_wrapped_function_is_known_by_its_code_alone():
+    body = "float(sum(word in {'a', 'b', 'c'} for word in output.split()))"
+    signature = str(wrap(function(body), "f").signature("source"))
+    assert str(wrap(function(body), "f").signature("source")) == signature
+    edited = body.replace("'c'", "'d'")
+    assert str(wrap(function(edited), "f").signature("source")) != signature
+
+
+def test_the_file_does_not_depend_on_the_order_of_scoring(tmp_path):
+    rows = [{"source": f"s{i}", "output": "o" * i} for i in range(1, 9)]
+    whole, parts = tmp_path / "whole", tmp_path / "parts"
+    run(dataset(*rows), Logged(), whole)
+    for some in (rows[5:], rows[::-2], rows):
+        run(dataset(*some), Logged(), parts)
+    assert contents(whole) == contents(parts)
+
+
+# ------------------------------------------------------------------------ when something fails
+
+
+def test_an_error_is_a_row_and_is_tried_again(tmp_path):
+    metric = Logged(broken=["output 2"])
+    found = run(THREE, metric, tmp_path)
+    assert found["status"].tolist() == ["ok", "error", "ok"]
+    assert found["detail"][1] == "ValueError: cannot read output 2"
+    assert math.isnan(found["value"][1])
+    mended = Logged()
+    assert run(THREE, mended, tmp_path)["status"].tolist() == ["ok"] * 3
+    assert mended.calls == ["output 2"]
+
+
+def test_when_all_fails_nothing_is_stored(tmp_path):
+    found = run(THREE, Logged(broken=["output 1", "output 2", "output 3"]), tmp_path)
+    assert set(found["status"]) == {"error"}
+    assert [name for name in contents(tmp_path) if not name.endswith(".lock")] == []
+
+
+ONE = (Score(0.5),)
+
+#: what the metric yields for three items, then the statuses and part of the last detail
+ANSWERS = {
+    "raises at once": ([RuntimeError("no model")], "error error error", "RuntimeError: no model"),
+    "raises midway": ([ONE, RuntimeError("gone")], "ok error error", "RuntimeError: gone"),
+    "raises at the end": ([ONE, ONE, ONE, RuntimeError("late")], "ok ok ok", ""),
+    "too few units": ([ONE, ONE], "ok ok error", "the metric returned too few scores"),
+    "no units": ([], "error error error", "the metric returned too few scores"),
+    "too many units": ([ONE] * 5, "ok ok ok", ""),
+    "two scores for one item": ([ONE, ONE * 2], "ok error error", "2 scores for 1 rewrites"),
+    "no scores for one item": ([ONE, ()], "ok error error", "0 scores for 1 rewrites"),
+    "a number for a tuple": ([ONE, 0.5], "ok error error", "TypeError"),
+    "a number for a score": ([ONE, (0.5,)], "ok error error", "AttributeError"),
+    "a text for a value": ([ONE, (Score("high"),)], "ok error error", "ValueError"),  # type: ignore[arg-type]
+    "no value": ([ONE, (Score(None),)], "ok error error", "TypeError"),  # type: ignore[arg-type]
+    "an unknown status": ([ONE, (Score(1, "fine"),)], "ok error error", "'fine' is not a valid"),  # type: ignore[arg-type]
+    "NaN": ([ONE, ONE, (Score(NAN),)], "ok ok invalid", "the metric returned nan"),
+    "infinity": ([ONE, ONE, (Score(-math.inf),)], "ok ok invalid", "the metric returned -inf"),
+    "a refusal": ([ONE, ONE, (Score(NAN, Status.REFUSED, "no"),)], "ok ok refused", "no"),
+    "a status as text": ([ONE, ONE, (Score(0, "empty"),)], "ok ok empty", ""),  # type: ignore[arg-type]
+    "numbers of numpy": ([ONE, ONE, (Score(np.float32(0.5)),)], "ok ok ok", ""),  # type: ignore[arg-type]
+}
+
+
+@pytest.mark.parametrize(("answers", "statuses", "detail"), ANSWERS.values(), ids=ANSWERS)
+def test_whatever_a_metric_does_each_item_has_a_row(answers, statuses, detail, tmp_path):
+    found = run(THREE, Scripted(*answers), tmp_path)
+    assert found["status"].tolist() == statuses.split()
+    assert detail in found["detail"].iloc[-1]
+    assert (found["detail"].iloc[-1] == "") == (detail == "")
+    has_value = found["status"].isin(["ok", "empty", "truncated"])
+    assert found["value"].notna().tolist() == has_value.tolist()
+
+
+@pytest.mark.parametrize("value", [NAN, math.inf])
+def test_a_value_that_is_no_number_is_kept_as_invalid_and_not_tried_again(value, tmp_path):
+    found = run(THREE, Logged(value=value), tmp_path)
+    assert set(found["status"]) == {"invalid"}
+    again = Logged()
+    pd.testing.assert_frame_equal(run(THREE, again, tmp_path), found)
+    assert again.calls == []
+
+
+def test_a_value_beside_a_refusal_does_not_count(tmp_path):
+    found = run(dataset({}), Scripted((Score(0.7, Status.REFUSED),)), tmp_path)
+    assert math.isnan(found["value"][0])
+
+
+def test_an_interruption_keeps_what_was_finished(tmp_path):
+    class Interrupted(Logged):
+        def value(self, request: Request) -> float:
+            if request.output == "output 3":
+                raise KeyboardInterrupt
+            return super().value(request)
+
+    with pytest.raises(KeyboardInterrupt):
+        run(THREE, Interrupted(), tmp_path)
+    metric = Logged()
+    run(THREE, metric, tmp_path)
+    assert metric.calls == ["output 3"]
+
+
+# ------------------------------------------------------------------------- crashes, simulated
+
+
+def journal_of(store: Path) -> Path:
+    [table] = store.glob("*.parquet")
+    return table.with_suffix(".journal")
+
+
+@pytest.fixture
+def crashed(tmp_path, monkeypatch):
+    """A store whose run ended before the journal became a table; gives the journal's bytes."""
+    four = dataset({}, {"output": "ü 😀"}, {"output": "line\nend"}, {})
+    with monkeypatch.context() as patch:
+        patch.setattr(scoring, "write_parquet", lambda *_: (_ for _ in ()).throw(MemoryError))
+        with pytest.raises(MemoryError):
+            run(four, Logged(), tmp_path / "s")
+    [journal] = (tmp_path / "s").glob("*.journal")
+    return four, journal, journal.read_bytes()
+
+
+def test_a_journal_cut_at_any_byte_loses_at_most_the_line_that_was_cut(crashed, tmp_path):
+    four, journal, written = crashed
+    expected = run(four, Logged(), tmp_path / "whole")
+    table = contents(tmp_path / "whole")
+    assert written.count(b"\n") == 4
+    for end in [*range(0, len(written), 5), len(written) - 1, len(written)]:
+        journal.write_bytes(written[:end])
+        metric = Logged()
+        pd.testing.assert_frame_equal(run(four, metric, journal.parent), expected)
+        assert len(metric.calls) == 4 - written[:end].count(b"\n")
+        assert contents(journal.parent) == table
+        journal.with_suffix(".parquet").unlink()
+
+
+def test_a_journal_beside_a_table_is_added_to_it(crashed):
+    four, journal, written = crashed
+    lines = written.splitlines(keepends=True)
+    for first, second in [(lines[:2], lines[2:]), (lines, []), ([], lines), (lines[1:], lines[:3])]:
+        for part in (first, second):
+            journal.write_bytes(b"".join(part) + b'["torn')
+            scoring._Store(journal.parent, Logged().signature("source"))._merge()
+        metric = Logged()
+        run(four, metric, journal.parent)
+        assert metric.calls == []
+        journal.with_suffix(".parquet").unlink()
+
+
+def test_a_crash_between_writing_the_table_and_removing_the_journal_does_no_harm(crashed):
+    four, journal, written = crashed
+    run(four, Logged(), journal.parent)
+    stored = contents(journal.parent)
+    journal.write_bytes(written)
+    metric = Logged()
+    run(four, metric, journal.parent)
+    assert metric.calls == []
+    assert contents(journal.parent) == stored
+
+
+def test_a_crash_while_the_table_is_written_leaves_nothing_for_good(tmp_path, monkeypatch):
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "replace", lambda *_: (_ for _ in ()).throw(KeyboardInterrupt))
+        with pytest.raises(KeyboardInterrupt):
+            run(THREE, Logged(), tmp_path / "cut")
+    metric = Logged()
+    run(THREE, metric, tmp_path / "cut")
+    run(THREE, Logged(), tmp_path / "whole")
+    assert metric.calls == []
+    assert contents(tmp_path / "cut") == contents(tmp_path / "whole")
+
+
+def test_an_empty_journal_is_no_harm(tmp_path):
+    run(THREE, Logged(), tmp_path)
+    stored = contents(tmp_path)
+    journal_of(tmp_path).write_bytes(b"")
+    run(THREE, Logged(), tmp_path)
+    assert contents(tmp_path) == stored
