@@ -28,6 +28,20 @@ FAMILIES = ("lexical", "sentinel")
 _MATHJAX = ("tex-chtml.js", "input/tex/", "output/chtml/")
 _MATHJAX_ROOT = "sphinx-mathjax-offline/static/mathjax/"
 
+#: The page that sends readers on.  Jupyter Book's names no icon, and browsers then ask for one
+#: that is not there.
+_FRONT = """<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<title>tstmeta</title>
+<link rel="icon" href="_static/favicon.svg">
+<meta http-equiv="refresh" content="0; url=book/intro.html">
+</head>
+<body><p><a href="book/intro.html">Which metrics of style transfer can be trusted?</a></p></body>
+</html>
+"""
+
 
 def everything() -> int:
     """Run the task graph, ``dodo.py``, and return its exit code."""
@@ -93,7 +107,9 @@ def build() -> Path:
     _empty(root / ".build" / "book")
     if subprocess.run(command, cwd=root, check=False, stdout=shown).returncode:
         raise TstmetaError("the book was not built: mend what is marked WARNING or ERROR above")
-    return _swap(root / ".build" / "book" / "_build" / "html", root / "book" / "_build" / "html")
+    fresh = root / ".build" / "book" / "_build" / "html"
+    (fresh / "index.html").write_text(_FRONT, encoding="utf-8")
+    return _swap(fresh, root / "book" / "_build" / "html")
 
 
 def serve(port: int = 8000, open_browser: bool = True) -> None:
