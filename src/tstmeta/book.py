@@ -28,19 +28,8 @@ FAMILIES = ("lexical", "sentinel")
 _MATHJAX = ("tex-chtml.js", "input/tex/", "output/chtml/")
 _MATHJAX_ROOT = "sphinx-mathjax-offline/static/mathjax/"
 
-#: The page that sends readers on.  Jupyter Book's names no icon, and browsers then ask for one
-#: that is not there.
-_FRONT = """<!doctype html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<title>tstmeta</title>
-<link rel="icon" href="_static/favicon.svg">
-<meta http-equiv="refresh" content="0; url=book/intro.html">
-</head>
-<body><p><a href="book/intro.html">Which metrics of style transfer can be trusted?</a></p></body>
-</html>
-"""
+#: The page that sends readers on names no icon, and browsers then ask for one that is not there.
+_NO_ICON = '<link rel="icon" href="data:,">\n'
 
 
 def everything() -> int:
@@ -108,7 +97,8 @@ def build() -> Path:
     if subprocess.run(command, cwd=root, check=False, stdout=shown).returncode:
         raise TstmetaError("the book was not built: mend what is marked WARNING or ERROR above")
     fresh = root / ".build" / "book" / "_build" / "html"
-    (fresh / "index.html").write_text(_FRONT, encoding="utf-8")
+    front = fresh / "index.html"
+    front.write_text(_NO_ICON + front.read_text(encoding="utf-8"), encoding="utf-8")
     return _swap(fresh, root / "book" / "_build" / "html")
 
 
