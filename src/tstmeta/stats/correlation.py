@@ -40,9 +40,6 @@ def kendall(human: ArrayLike, metric: ArrayLike) -> Correlation:
     return _correlate(human, metric, stats.kendalltau)
 
 
-STATISTICS = {"pearson": pearson, "spearman": spearman, "kendall": kendall}
-
-
 def _correlate(human: ArrayLike, metric: ArrayLike, statistic) -> Correlation:
     x, y = np.asarray(human, dtype=float), np.asarray(metric, dtype=float)
     if x.shape != y.shape or x.ndim != 1:

@@ -1,0 +1,312 @@
+"""Any statistic at any level, for matrices [sources, systems], under any number of resamples.
+
+One combinator serves all: a level says which items are looked at together, a statistic what is
+computed of them, draws how often each source and system counts.  Missing cells are NaN.
+
+================ =====================================================================
+level            what is computed
+================ =====================================================================
+``pooled``       the statistic over all cells (dataset level)
+``source``       in each row, then averaged over rows (sample level)
+``within-system`` in each column, then averaged over columns
+``system``       over column means, both sides over the same cells (system level)
+``task``         over the cells of each task, then averaged over tasks
+``within-task``  pooled, after both sides were standardised within tasks
+================ =====================================================================
+
+``micro=True`` adds up the sums of the groups before the value is finished, so that large groups
+count more; the default averages the values of the groups (macro).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Literal, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from .correlation import Correlation
+from .kernels import Array
+from .resampling import Draws, everything
+from .statistic import STATISTICS, Statistic
+
+Level = Literal["pooled", "source", "within-system", "system", "task", "within-task"]
+LEVELS: tuple[Level, ...] = ("pooled", "source", "within-system", "system", "task", "within-task")
+#: Numbers held at once; draws are taken in slices that stay below.
+_ROOM = 2**24
+
+
+class Setting(NamedTuple):
+    """What is computed: a statistic at a level.
+
+    Attributes:
+        statistic: a name of :data:`STATISTICS`, or a :class:`Statistic`.
+        tasks: one label a source ``[S]``, for the levels ``task`` and ``within-task``.
+        micro: add up groups before finishing.
+        undefined: stands for the value of a group that has none; NaN leaves the group out,
+            0 counts it as no agreement, as lai2023 does.
+    """
+
+    statistic: str | Statistic = "pearson"
+    level: Level = "pooled"
+    tasks: ArrayLike | None = None
+    micro: bool = False
+    undefined: float = math.nan
+
+    @property
+    def function(self) -> Statistic:
+        """The statistic itself.
+
+        Raises:
+            ValueError: no statistic of that name.
+        """
+        if isinstance(self.statistic, Statistic):
+            return self.statistic
+        if self.statistic not in STATISTICS:
+            known = ", ".join(STATISTICS)
+            raise ValueError(f"unknown statistic {self.statistic!r}; known: {known}")
+        return STATISTICS[self.statistic]
+
+    def __str__(self) -> str:
+        return f"{self.function.name}:{self.level}{':micro' if self.micro else ''}"
+
+
+def correlate(human: ArrayLike, metric: ArrayLike, setting: Setting) -> Correlation:
+    """One metric ``[S, K]`` against people ``[S, K]``: value, n and a reason if there is no value.
+
+    ``n`` counts what the statistic is over: cells (pooled, within-task), groups that have a value
+    (source, within-system, task) or systems.  A p-value is given where scipy has one (pooled and
+    system); it takes items for independent, see :mod:`tstmeta.stats.intervals` for better.
+    """
+    x, y = _matrices(human, metric)
+    if y.ndim != 2:
+        raise ValueError(f"a matrix [sources, systems] is needed, got shape {y.shape}")
+    function = setting.function
+    if setting.level == "pooled":
+        return function(x.ravel(), y.ravel())
+    if setting.level == "system":
+        one = np.ones((1, len(x)))
+        means = [side[0, 0] for side in _column_means(x[None], y[None, None], one)]
+        return function(*means)
+    value = float(resampled(x, y[None], setting, everything(x.shape))[0, 0])
+    n = _groups(x, y, setting)
+    reason = "" if math.isfinite(value) else "no group has a value"
+    return Correlation(value, math.nan, n, reason)
+
+
+def estimate(human: ArrayLike, metrics: ArrayLike, setting: Setting) -> Array:
+    """Several metrics ``[M, S, K]`` against people: values ``[M]``, NaN where there is none."""
+    x, y = _matrices(human, metrics)
+    return resampled(x, y.reshape(-1, *x.shape), setting, everything(x.shape))[:, 0]
+
+
+def resampled(human: ArrayLike, metrics: ArrayLike, setting: Setting, draws: Draws) -> Array:
+    """The values of several metrics in every draw, the same draws for all: ``[M, D]``.
+
+    Args:
+        human: ``[S, K]``, or ``[D, S, K]`` where people's values differ by draw (raters drawn).
+        metrics: ``[M, S, K]``, or ``[M, D, S, K]`` where scores differ by draw (permuted).
+
+    Raises:
+        ValueError: shapes that do not fit, an unknown level or statistic, missing task labels.
+    """
+    x, y = np.asarray(human, dtype=float), np.asarray(metrics, dtype=float)
+    x, y = np.where(np.isfinite(x), x, np.nan), np.where(np.isfinite(y), y, np.nan)
+    if x.ndim not in (2, 3) or y.ndim not in (3, 4) or x.shape[-2:] != y.shape[-2:]:
+        raise ValueError(
+            "people [sources, systems] and metrics [metrics, sources, systems] are needed,"
+            f" got {x.shape} and {y.shape}"
+        )
+    if setting.level not in _LEVELS:
+        raise ValueError(f"unknown level {setting.level!r}; known: {', '.join(LEVELS)}")
+    # a draws axis everywhere: [1|D, S, K] and [M, 1|D, S, K]
+    x = x[None] if x.ndim == 2 else x
+    y = y[:, None] if y.ndim == 3 else y
+    sources, systems = x.shape[-2:]
+    if draws.sources.shape[1] != sources or draws.systems.shape[1] != systems:
+        raise ValueError(f"the draws are not of a matrix of shape {(sources, systems)}")
+    size = max(1, _ROOM // max(1, len(y) * sources * systems))
+    found, start = [], 0
+    for part in draws.parts(size):
+        inside = slice(start, start + len(part))
+        of_x = x if len(x) == 1 else x[inside]
+        of_y = y if y.shape[1] == 1 else y[:, inside]
+        found.append(_LEVELS[setting.level](of_x, of_y, setting, part))
+        start += len(part)
+    return np.concatenate(found, axis=-1) if found else np.empty((len(y), 0))
+
+
+# -------------------------------------------------------------------------------- levels
+# Each takes x [1|D, S, K], y [M, 1|D, S, K], and gives values [M, D].
+
+
+def _pooled(x: Array, y: Array, setting: Setting, draws: Draws) -> Array:
+    some = np.isfinite(x).any(axis=0) & np.isfinite(y).any(axis=(0, 1))
+    rows, columns = np.nonzero(some)
+    weights = draws.sources[:, rows] * draws.systems[:, columns]
+    return setting.function.values(x[..., rows, columns], y[..., rows, columns], weights)
+
+
+def _by_source(x: Array, y: Array, setting: Setting, draws: Draws) -> Array:
+    # groups first: [S, 1|D, K] and [M, S, 1|D, K]
+    of_x, of_y = np.moveaxis(x, -2, 0), np.moveaxis(y, -2, 1)
+    return _over_groups(of_x, of_y, draws.systems, draws.sources, setting)
+
+
+def _within_system(x: Array, y: Array, setting: Setting, draws: Draws) -> Array:
+    of_x, of_y = np.moveaxis(x, -1, 0), np.moveaxis(y, -1, 1)
+    return _over_groups(of_x, of_y, draws.sources, draws.systems, setting)
+
+
+def _over_groups(x: Array, y: Array, weights: Array, of_groups: Array, setting: Setting) -> Array:
+    """x [G, 1|D, n], y [M, G, 1|D, n], weights of items [D, n] and of groups [D, G]."""
+    sums = setting.function.sums(x, y, weights)  # each [M, G, D]
+    return _combine(sums, of_groups.T, setting)
+
+
+def _combine(sums: tuple[Array, ...], of_groups: Array, setting: Setting) -> Array:
+    """Groups to one value: sums [M, G, D], weights of groups [G, D]."""
+    function = setting.function
+    if setting.micro:
+        if not function.additive:
+            raise ValueError(f"{function.label} cannot be added up over groups: use macro")
+        return function.finish(*((part * of_groups).sum(axis=1) for part in sums))
+    values = function.finish(*sums)
+    if not math.isnan(setting.undefined):
+        values = np.where(np.isfinite(values), values, setting.undefined)
+    given = np.isfinite(values)
+    weight = (given * of_groups).sum(axis=1)
+    summed = (np.where(given, values, 0.0) * of_groups).sum(axis=1)
+    return np.where(weight > 0, summed / np.where(weight > 0, weight, 1.0), np.nan)
+
+
+def _system(x: Array, y: Array, setting: Setting, draws: Draws) -> Array:
+    of_x, of_y = _column_means(x, y, draws.sources)
+    return setting.function.values(of_x, of_y, draws.systems)
+
+
+def _column_means(x: Array, y: Array, of_sources: Array) -> tuple[Array, Array]:
+    """Means of the columns over the same cells for both sides, each [M, D, K]."""
+    given = np.isfinite(x) & np.isfinite(y)
+    weight = _weighted(given.astype(float), of_sources)
+    found = []
+    for side in (x, y):
+        filled = np.where(given, np.broadcast_to(side, given.shape), 0.0)
+        sums = _weighted(filled, of_sources)
+        means = np.where(weight > 0, sums / np.where(weight > 0, weight, 1.0), np.nan)
+        found.append(snapped(means))
+    return found[0], found[1]
+
+
+def _weighted(values: Array, of_sources: Array) -> Array:
+    """[M, 1|D, S, K] and [D, S] to [M, D, K]."""
+    if values.shape[1] == 1:
+        return of_sources @ values[:, 0]
+    return np.einsum("ds,mdsk->mdk", of_sources, values)
+
+
+def snapped(means: Array) -> Array:
+    """Means to 40 binary digits: systems with the same ratings tie, whatever order they came in."""
+    mantissa, exponent = np.frexp(means)
+    return np.ldexp(np.round(mantissa * 2.0**40) / 2.0**40, exponent)
+
+
+def _task(x: Array, y: Array, setting: Setting, draws: Draws) -> Array:
+    labels = _tasks(setting, x.shape[-2])
+    groups = []
+    for task in dict.fromkeys(labels.tolist()):
+        inside = labels == task
+        part = Draws(draws.sources[:, inside], draws.systems)
+        groups.append(_sums_of(x[..., inside, :], y[..., inside, :], setting.function, part))
+    sums = tuple(np.stack(parts, axis=1) for parts in zip(*groups, strict=True))
+    return _combine(sums, np.ones((len(groups), len(draws))), setting)
+
+
+def _sums_of(x: Array, y: Array, function: Statistic, draws: Draws) -> tuple[Array, ...]:
+    weights = (draws.sources[:, :, None] * draws.systems[:, None, :]).reshape(len(draws), -1)
+    sums = function.sums(_flat(x), _flat(y), weights)
+    return tuple(np.broadcast_to(part, (len(y), len(draws))) for part in sums)
+
+
+def _flat(values: Array) -> Array:
+    """Rows and columns as one axis."""
+    return values.reshape(*values.shape[:-2], -1)
+
+
+def _within_task(x: Array, y: Array, setting: Setting, draws: Draws) -> Array:
+    labels = _tasks(setting, x.shape[-2])
+    weights = draws.sources[:, :, None] * draws.systems[:, None, :]  # [D, S, K]
+    shape = (*y.shape[:1], len(draws), *y.shape[2:])
+    of_x, of_y = np.empty(shape), np.empty(shape)
+    for task in dict.fromkeys(labels.tolist()):
+        inside = labels == task
+        a, b, w = x[..., inside, :], y[..., inside, :], weights[:, inside]
+        w = w * (np.isfinite(a) & np.isfinite(b))
+        of_x[..., inside, :] = _standardised(a, w)
+        of_y[..., inside, :] = _standardised(b, w)
+    return setting.function.values(_flat(of_x), _flat(of_y), weights.reshape(len(draws), -1))
+
+
+def _standardised(values: Array, weights: Array) -> Array:
+    """To mean 0 and variance 1 under weights, over the last two axes; no spread gives NaN."""
+    filled = np.where(np.isfinite(values), values, 0.0)
+    count = weights.sum(axis=(-2, -1), keepdims=True)
+    count = np.where(count > 0, count, np.nan)
+    mean = (weights * filled).sum(axis=(-2, -1), keepdims=True) / count
+    gap = filled - mean
+    variance = (weights * gap**2).sum(axis=(-2, -1), keepdims=True) / count
+    flat = ~(variance > 1e-13 * mean**2)
+    spread = np.sqrt(np.where(flat, np.nan, variance))
+    return np.where(np.isfinite(values), gap / spread, np.nan)
+
+
+_LEVELS: dict[str, Callable[[Array, Array, Setting, Draws], Array]] = {
+    "pooled": _pooled,
+    "source": _by_source,
+    "within-system": _within_system,
+    "system": _system,
+    "task": _task,
+    "within-task": _within_task,
+}
+
+
+# ------------------------------------------------------------------------------- helpers
+
+
+def _matrices(human: ArrayLike, metric: ArrayLike) -> tuple[Array, Array]:
+    x, y = np.asarray(human, dtype=float), np.asarray(metric, dtype=float)
+    if x.ndim != 2 or y.shape[-2:] != x.shape:
+        raise ValueError(
+            f"matrices [sources, systems] of one shape are needed, got {x.shape} and {y.shape}"
+        )
+    return np.where(np.isfinite(x), x, np.nan), np.where(np.isfinite(y), y, np.nan)
+
+
+def _tasks(setting: Setting, sources: int) -> Array:
+    if setting.tasks is None:
+        raise ValueError(f"level {setting.level} needs a task label for each source")
+    labels = np.asarray(setting.tasks)
+    if labels.shape != (sources,):
+        raise ValueError(f"tasks has shape {labels.shape}, needed is ({sources},)")
+    return labels
+
+
+def _groups(x: Array, y: Array, setting: Setting) -> int:
+    """What n counts at a grouped level."""
+    both = np.isfinite(x) & np.isfinite(y)
+    if setting.level == "within-task":
+        return int(both.sum())
+    if setting.level == "task":
+        labels = _tasks(setting, len(x))
+        groups = [(x[labels == t].ravel(), y[labels == t].ravel()) for t in np.unique(labels)]
+    else:
+        axis = 0 if setting.level == "source" else 1
+        rows = [np.moveaxis(side, axis, 0) for side in (x, y)]
+        groups = list(zip(*rows, strict=True))
+    if not math.isnan(setting.undefined):
+        return len(groups)
+    one = np.ones
+    values = [setting.function.values(a[None], b[None], one((1, len(a)))) for a, b in groups]
+    return int(np.isfinite(values).sum())
