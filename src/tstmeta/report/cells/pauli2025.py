@@ -24,6 +24,7 @@ _PRIVATE = {
     "alva-m": ("scialom archive", "this subset comes from the archive of Scialom et al. (2021)"),
     "scialom": ("scialom archive", "the archive of Scialom et al. (2021) is not on this machine"),
 }
+_WITHOUT_SYNONYMS = "no WordNet on this machine: METEOR matches no synonyms"
 _JUDGE = "the text names Llama 3 70B, the appendix an 8B model identifier"
 
 
@@ -96,7 +97,8 @@ def _agreement(
     found = bench.agreement(name, metric, cell.basis, cell.dimension, statistic, level)
     value = found.p if cell.statistic == "pvalue" else found.value
     signature = f"{found.signature}|{statistic}:{level}|data:{name}"
-    return Answer(value, found.n, signature, via=VIA)
+    reason = _WITHOUT_SYNONYMS if "synonyms:none" in found.signature else ""
+    return Answer(value, found.n, signature, reason, via=VIA)
 
 
 def _average(cell: Cell) -> Answer | Needs:
@@ -152,30 +154,49 @@ def _dataset_facts(cell: Cell, bench: Bench) -> Answer | Needs:
 def _ranking(cell: Cell, bench: Bench) -> Answer | Needs:
     """Table 9: Kendall's tau-b of the systems' mean score with their mean content rating.
 
-    Where people rate two systems exactly alike, rounding noise in the means can break the tie
-    either way; the reason then gives both values.
+    The means are those of ``numpy.mean`` over a system's items in the order of the files.  Its
+    rounding parts two systems of mir whose exact means are equal; the printed values come out so,
+    and do not with the tie kept.  The reason names such pairs and gives the value with ties kept.
     """
-    answer = _agreement(cell, bench, "", "kendall", "system")
-    if isinstance(answer, Needs):
-        return answer
+    exact = _agreement(cell, bench, "", "kendall", "system")
+    if isinstance(exact, Needs):
+        return exact
     name, metric = names(PAPER, "dataset")[cell.dataset][0], names(PAPER, "metric")[cell.metric][0]
     human, value, _ = bench.vectors(name, metric, cell.basis, cell.dimension)
-    systems = bench.dataset(name).items["system"].to_numpy(str)
-    labels, people = stats.means(human, systems)
-    scores = stats.means(value, systems)[1]
-    tied = [one for one, mean in zip(labels, people, strict=True) if (people == mean).sum() > 1]
-    if not tied:
-        return answer
-    broken = []
-    for sign in (1.0, -1.0):
-        order = np.lexsort((sign * scores, people))
-        found = stats.kendall(np.argsort(order), scores)
-        broken.append(found.p if cell.statistic == "pvalue" else found.value)
-    reason = (
-        f"{' and '.join(tied)} have the same mean rating; with the tie broken by rounding noise"
-        f" the value is {broken[0]:.3f} or {broken[1]:.3f}"
+    both = np.isfinite(human) & np.isfinite(value)
+    systems = bench.dataset(name).items["system"].to_numpy(str)[both]
+    rounded = [_rounded_means(side[both], systems) for side in (human, value)]
+    found = stats.kendall(*rounded)
+    shown = found.p if cell.statistic == "pvalue" else found.value
+    parted = _parted(*stats.means(human[both], systems), *rounded)
+    kept = f"with the tie kept the value is {exact.value:.3f}" if parted else ""
+    reason = "; ".join(text for text in (exact.reason, *parted, kept) if text)
+    return exact._replace(
+        value=shown, signature=f"{exact.signature}|means:numpy", reason=reason, via=None
     )
-    return answer._replace(reason=reason)
+
+
+def _parted(
+    systems: list[str], exact: np.ndarray, rounded: np.ndarray, scores: np.ndarray
+) -> list[str]:
+    """A sentence on each pair of systems that people rate alike and rounding ranks."""
+    found = []
+    for i, j in zip(*np.triu_indices(len(systems), k=1), strict=True):
+        if exact[i] != exact[j] or rounded[i] == rounded[j]:
+            continue
+        gap = rounded[i] - rounded[j]
+        order = "as" if gap * (scores[i] - scores[j]) > 0 else "against"
+        found.append(
+            f"people rate {systems[i]} and {systems[j]} exactly alike, but numpy.mean rounds their"
+            f" means {abs(gap):.0e} apart, which breaks the tie {order} the metric"
+            f"{' does' if order == 'as' else ''}"
+        )
+    return found
+
+
+def _rounded_means(values: np.ndarray, groups: np.ndarray) -> np.ndarray:
+    """Means of groups as floating point gives them, in order of first appearance."""
+    return np.array([np.mean(values[groups == name]) for name in dict.fromkeys(groups)])
 
 
 def _variants(cell: Cell, bench: Bench) -> Answer | Needs:
