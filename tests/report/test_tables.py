@@ -10,7 +10,8 @@ from tests.helpers import needs
 from tests.report.tiny import NAN, constructed, rated, scores
 from tstmeta import schema, scoring
 from tstmeta.data import Dataset
-from tstmeta.report.bench import LEVELS, Bench, at_level
+from tstmeta.report.bench import Bench
+from tstmeta.report.layout import at_level
 from tstmeta.report.tables import CONSTRUCTION, HUMAN, evaluate, judged, truth
 from tstmeta.schema import TstmetaError
 
@@ -96,12 +97,39 @@ def test_each_statistic_can_be_asked_for(statistic, value):
     assert at_level(data, statistic, "pooled", human, metric).value == pytest.approx(value)
 
 
-def test_an_unknown_level_or_statistic_is_refused():
+@pytest.mark.parametrize(
+    ("statistic", "level", "message"),
+    [
+        ("pearson", "sample", "unknown level 'sample'; known: pooled, source"),
+        ("tau", "pooled", "unknown statistic 'tau'; known: pearson, spearman, kendall"),
+    ],
+)
+def test_an_unknown_level_or_statistic_is_refused(statistic, level, message):
+    with pytest.raises(TstmetaError, match=message):
+        at_level(rated(), statistic, level, np.ones(6), np.ones(6))
+
+
+def test_tasks_are_averaged_where_items_name_them_and_asked_for_where_they_do_not():
+    data = constructed()
+    human, metric = np.array([1.0, 0, 1, 0, 1, 0, 1, 0]), np.array([1.0, 0, 1, 0, 9, 8, 6, 7])
+    found = at_level(data, "pearson", "task", human, metric)
+    assert (found.value, found.n) == (pytest.approx((1 + r(human[4:], metric[4:])) / 2), 2)
+    for level in ("task", "within-task"):
+        alone = at_level(constructed(tasks="x" * 8), "pearson", level, human, metric)
+        assert alone.reason == "the items do not name two tasks or more"
+
+
+def test_groups_can_be_added_up_and_those_without_a_value_be_counted():
     data = rated()
-    with pytest.raises(ValueError, match="unknown level 'task'; known: pooled, source"):
-        at_level(data, "pearson", "task", np.ones(6), np.ones(6))
-    with pytest.raises(KeyError):
-        at_level(data, "tau", "pooled", np.ones(6), np.ones(6))
+    human, metric = np.array([1.0, 2, 3, 1, 2, 3]), np.array([1.0, 2, 3, 5, 5, 5])
+    assert at_level(data, "kendall", "source", human, metric).value == 1
+    assert at_level(data, "kendall", "source", human, metric, undefined=0.0).value == 0.5
+    metric = np.array([1.0, 2, 3, 5, 5, 1])
+    macro, micro = (
+        at_level(data, "preference", "source", human, metric, micro=micro).value
+        for micro in (False, True)
+    )
+    assert (macro, micro) == (pytest.approx((1 + 1 / 6) / 2), pytest.approx((3 + 0.5) / 6))
 
 
 def test_a_missing_score_drops_its_item_on_both_sides_of_the_system_level():
@@ -121,14 +149,6 @@ def test_items_of_unknown_system_are_left_out_where_systems_count(level):
     nameless = Dataset.of("part", data.items.assign(dataset="part", system=""), data.card)
     found = at_level(nameless, "pearson", level, np.arange(6.0), np.arange(6.0))
     assert found.reason == "no item names its system"
-
-
-def test_the_levels_are_those_of_the_command_line():
-    from tstmeta.cli import Level, Statistic
-    from tstmeta.stats import STATISTICS
-
-    assert [str(level) for level in Level] == list(LEVELS)
-    assert [str(statistic) for statistic in Statistic] == list(STATISTICS)
 
 
 # ------------------------------------------------------------------------------------ evaluate

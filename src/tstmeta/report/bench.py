@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
@@ -12,7 +11,10 @@ import pandas as pd
 
 from .. import scoring, stats
 from ..data import Dataset, available, load
-from ..stats import Correlation
+from ..stats import LEVELS
+from .layout import at_level
+
+__all__ = ["LEVELS", "USABLE", "Agreement", "Bench"]
 
 #: Scores that count in an analysis; the others have no value.
 USABLE = ("ok", "empty", "truncated")
@@ -103,8 +105,11 @@ class Bench:
     ) -> Agreement:
         """A metric against the mean human rating of one dimension.
 
-        ``level`` is ``pooled`` (all items), ``source`` (per source, then averaged),
-        ``within-system`` (per system, then averaged) or ``system`` (over system means).
+        Args:
+            level: one of :data:`tstmeta.stats.LEVELS`; see :mod:`tstmeta.stats.matrices`.
+
+        Raises:
+            TstmetaError: an unknown statistic or level.
         """
         human, value, signature = self.vectors(name, metric, basis, dimension)
         found = at_level(self.dataset(name), statistic, level, human, value)
@@ -116,29 +121,3 @@ class Bench:
         found = stats.STATISTICS[statistic](means[first], means[second])
         signature = f"{statistic}|mean {first}|mean {second}|data:{name}"
         return Agreement(found.value, found.p, found.n, signature, found.reason)
-
-
-LEVELS = ("pooled", "source", "within-system", "system")
-
-
-def at_level(
-    dataset: Dataset, statistic: str, level: str, human: np.ndarray, metric: np.ndarray
-) -> Correlation:
-    """A named statistic at a named level; see :meth:`Bench.agreement`.
-
-    Items of unknown system are left out where systems are compared.
-    """
-    function = stats.STATISTICS[statistic]
-    if level == "pooled":
-        return stats.pooled(function, human, metric)
-    groups = dataset.items["source_id" if level == "source" else "system"].to_numpy(str)
-    if not (groups != "").any():
-        return Correlation(math.nan, math.nan, 0, "no item names its system")
-    if level == "system":
-        # both sides over the same items, so that a missing score drops the item for both
-        both = np.isfinite(human) & np.isfinite(metric) & (groups != "")
-        return stats.by_group_means(function, human[both], metric[both], groups[both])
-    if level in ("source", "within-system"):
-        named = groups != ""
-        return stats.grouped(function, human[named], metric[named], groups[named])
-    raise ValueError(f"unknown level {level!r}; known: {', '.join(LEVELS)}")

@@ -5,60 +5,20 @@
 
 from __future__ import annotations
 
+import math
 from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
 
 from ..data import Dataset
-from ..stats import Plan
+from ..schema import TstmetaError
+from ..stats import Plan, Setting, Statistic
+from ..stats.matrices import Level
 from ..stats.resampling import Units
 from .bench import USABLE
+from .layout import CLUSTERS, NO_TASKS, OF_TASKS, TASKS, Layout
 from .tables import truth
-
-#: The label that names the group of raters who saw an item's source, where a set has one.
-CLUSTERS = "survey"
-
-
-class Layout(NamedTuple):
-    """Where each item of a data set stands in its matrices.
-
-    A system's second rewrite of the same source (rare) stands in a column of its own,
-    ``name (2)``; items of unknown system are numbered, ``rewrite 1``.
-    """
-
-    sources: list[str]
-    systems: list[str]
-    row: np.ndarray
-    column: np.ndarray
-    #: Whether columns are systems; if not, nothing can be said at the level of systems.
-    named: bool
-
-    @classmethod
-    def of(cls, dataset: Dataset) -> Layout:
-        items = dataset.items
-        named = bool((items["system"] != "").any())
-        system = items["system"].where(items["system"] != "", "rewrite").astype(str)
-        again = items.assign(system=system).groupby(["source_id", "system"]).cumcount() + 1
-        numbered = (again > 1) | (system == "rewrite")
-        system = system.where(~numbered, system + " (" + again.astype(str) + ")")
-        row, sources = pd.factorize(items["source_id"])
-        column, systems = pd.factorize(system)
-        return cls(list(sources), list(systems), row, column, named)
-
-    def matrix(self, values: np.ndarray) -> np.ndarray:
-        """Values ``[..., items]`` to ``[..., sources, systems]``."""
-        values = np.asarray(values, dtype=float)
-        shape = (*values.shape[:-1], len(self.sources), len(self.systems))
-        found = np.full(shape, np.nan)
-        found[..., self.row, self.column] = values
-        return found
-
-    def by_source(self, values: np.ndarray) -> np.ndarray:
-        """Labels of items to labels of sources; the first item of a source speaks for all."""
-        first = np.full(len(self.sources), -1)
-        first[self.row[::-1]] = np.arange(len(self.row))[::-1]
-        return np.asarray(values)[first]
 
 
 class Matrices(NamedTuple):
@@ -68,7 +28,7 @@ class Matrices(NamedTuple):
         human: mean ratings (or labels by construction) ``[S, K]``.
         metrics: scores ``[M, S, K]``.
         names: (metric, basis) of each metric; ``signatures`` beside them.
-        tasks, clusters: one label a source ``[S]``, or None where there are none.
+        tasks, clusters: one label a row ``[S]``, or None where there are none.
         against: what ``human`` is, in words; empty where there is nothing to hold against.
     """
 
@@ -84,7 +44,7 @@ class Matrices(NamedTuple):
     @property
     def shape(self) -> tuple[int, int]:
         """Sources and systems."""
-        return len(self.layout.sources), len(self.layout.systems)
+        return self.layout.shape
 
     def plan(self, units: Units = "sources", n: int = 1000, clustered: bool = False) -> Plan:
         """The resampling plan that fits the data: tasks keep their size where the set has tasks.
@@ -92,17 +52,45 @@ class Matrices(NamedTuple):
         All rewrites of a source are drawn together; ``clustered`` draws whole groups of sources
         that shared their raters, where the set names such groups (few of them: see the book).
         """
-        return Plan(units, n, self.clusters if clustered else None, self.tasks)
+        rows = np.asarray(self.layout.sources)
+        alone = len(set(self.layout.sources)) == len(rows)
+        clusters = self.clusters if clustered else None
+        if clusters is None and not alone:
+            clusters = rows
+        return Plan(units, n, clusters, self.tasks)
+
+    def setting(
+        self,
+        statistic: str | Statistic = "pearson",
+        level: Level = "pooled",
+        *,
+        micro: bool = False,
+        undefined: float = math.nan,
+    ) -> Setting:
+        """A statistic at a level of these data.
+
+        Raises:
+            TstmetaError: a level of tasks where the data set names none.
+        """
+        if level in OF_TASKS and self.tasks is None:
+            raise TstmetaError(
+                f"level {level} needs tasks: {NO_TASKS}; give each item a label {TASKS!r},"
+                " or use another level"
+            )
+        return Setting(statistic, level, self.tasks, micro, undefined)
 
 
-def matrices(dataset: Dataset, scores: pd.DataFrame, dimension: str = "content") -> Matrices:
+def matrices(
+    dataset: Dataset, scores: pd.DataFrame, dimension: str = "content", level: str = "pooled"
+) -> Matrices:
     """Human values and scores of one dimension of a data set.
 
     Args:
         scores: a ``scores`` table of the data set; scores without a value become NaN.  Metrics of
             whole outputs (corpus metrics) have no value an item and are left out.
+        level: at levels of systems a column is a system, see :class:`Layout`.
     """
-    layout = Layout.of(dataset)
+    layout = Layout.of(dataset, level)
     human, against = truth(dataset, dimension)
     names, signatures, vectors = [], [], []
     for (name, basis, signature), table in scores.groupby(
@@ -120,18 +108,10 @@ def matrices(dataset: Dataset, scores: pd.DataFrame, dimension: str = "content")
         names,
         signatures,
         layout,
-        labels(dataset, layout, "task"),
-        labels(dataset, layout, CLUSTERS),
+        layout.labels(dataset, TASKS),
+        layout.labels(dataset, CLUSTERS),
         against,
     )
-
-
-def labels(dataset: Dataset, layout: Layout, name: str) -> np.ndarray | None:
-    """A label of sources ``[S]``, None where the set has none or it says the same of all."""
-    values = dataset.label(name).to_numpy(str)
-    if len(set(values)) < 2:
-        return None
-    return layout.by_source(values)
 
 
 class Cube(NamedTuple):
@@ -151,16 +131,18 @@ class Cube(NamedTuple):
 SLOTS = {"lai": "the two rating slots of an item were filled by different persons in each survey"}
 
 
-def cube(dataset: Dataset, dimension: str = "content") -> Cube:
-    """The single ratings of a data set."""
-    layout = Layout.of(dataset)
+def cube(dataset: Dataset, dimension: str = "content", level: str = "pooled") -> Cube:
+    """The single ratings of a data set, laid out as :func:`matrices` lays out the scores."""
+    layout = Layout.of(dataset, level)
     table = dataset.raters(dimension)
     single = [name for name in table.columns if name != "mean"]
     values = table[single].reindex(dataset.items["item_id"]).to_numpy(float).T
     values = values.reshape(len(single), len(dataset.items))
     found = np.moveaxis(layout.matrix(values), 0, -1)
     base = dataset.name.partition("@")[0].partition(" ")[0]
-    if not single:
+    if not len(table.columns):
+        reason = f"no ratings of {dimension}"
+    elif not single:
         reason = "only means of ratings were released"
     elif base in SLOTS:
         reason = SLOTS[base]

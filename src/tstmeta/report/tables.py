@@ -11,7 +11,8 @@ from .. import metrics, schema, stats
 from ..data import Dataset
 from ..metrics import CorpusMetric
 from ..stats import Correlation
-from .bench import USABLE, at_level
+from .bench import USABLE
+from .layout import at_level
 
 #: Names under which a table says what a metric was held against.
 HUMAN = "mean human rating"
@@ -57,8 +58,8 @@ def evaluate(
     Args:
         scores: a ``scores`` table of the data set.
         dimensions: default: all for which there are ratings (or labels by construction).
-        statistic: pearson, spearman or kendall.
-        level: see :meth:`tstmeta.report.bench.Bench.agreement`.
+        statistic, level: names of :data:`tstmeta.stats.STATISTICS` and
+            :data:`tstmeta.stats.LEVELS`.
 
     Returns:
         One row a metric, basis and dimension: metric, basis, dimension, value, p, n (pairs, or
@@ -67,7 +68,7 @@ def evaluate(
         Without anything to hold a metric against, dimension is empty and value NaN.
 
     Raises:
-        TstmetaError: a dimension that is none.
+        TstmetaError: a dimension, statistic or level that is none.
     """
     if unknown := [name for name in dimensions or [] if name not in schema.DIMENSIONS]:
         known = ", ".join(schema.DIMENSIONS)

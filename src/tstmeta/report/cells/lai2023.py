@@ -1,7 +1,8 @@
 """Lai et al. (2023), Multidimensional Evaluation for TST Using ChatGPT: Tables 1 to 4.
 
 All from released scores and ratings of nine outputs a source (eight systems and the reference).
-Values are percent (system level) or Kendall's tau-b times 100.
+Values are percent (system level) or Kendall's tau-b times 100.  What the paper calls a level is a
+:class:`~tstmeta.stats.Setting`; nothing else here knows of levels.
 """
 
 from __future__ import annotations
@@ -10,8 +11,9 @@ import math
 
 import numpy as np
 
-from ... import stats
+from ...stats import Setting, correlate
 from ..bench import Bench
+from ..layout import Layout
 from ..ledger import Answer, Needs
 from ..published import Cell, names, round_half_up
 
@@ -19,6 +21,12 @@ PAPER = "lai2023"
 DATA = "lai@lai2023"
 #: Larger is worse: turned round before they are held against ratings.
 DISTANCES = ("released:wmd", "released:gpt2_ppl")
+#: The paper's levels.  A source whose ratings or scores are all equal counts as no agreement.
+LEVELS = {
+    "dataset": Setting("kendall", "pooled"),
+    "sample": Setting("kendall", "source", undefined=0.0),
+    "system": Setting("pairwise-accuracy", "system"),
+}
 
 
 def recipe(cell: Cell, bench: Bench) -> Answer | Needs:
@@ -26,23 +34,29 @@ def recipe(cell: Cell, bench: Bench) -> Answer | Needs:
     if not bench.has("lai"):
         return Needs("lai data", "tstmeta data fetch lai")
     human, metric, signature = _vectors(cell, bench)
-    items = bench.dataset(DATA).items
-    direction = items["direction"].to_numpy(str)
-    inside = (
-        np.full(len(items), True) if cell.direction == "overall" else direction == cell.direction
-    )
-    source, system = items["source_id"].to_numpy(str), items["system"].to_numpy(str)
-    if cell.level == "system":
-        value, n = _system(human, metric, direction, system, cell)
-    elif cell.level == "sample":
-        found = stats.grouped(
-            stats.kendall, human[inside], metric[inside], source[inside], undefined=0.0
-        )
-        value, n = 100 * found.value, found.n
-    else:
-        found = stats.kendall(human[inside], metric[inside])
-        value, n = 100 * found.value, found.n
-    return Answer(value, n, f"{signature}|level:{cell.level}|direction:{cell.direction}")
+    data, setting = bench.dataset(DATA), LEVELS[cell.level]
+    layout = Layout.of(data, setting.level)
+    direction = layout.by_source(data.items["direction"].to_numpy(str))
+    wanted = ("I2F", "F2I") if cell.direction == "overall" else (cell.direction,)
+    # systems are compared within a direction, all else over all sources at once
+    groups = [(one,) for one in wanted] if cell.level == "system" else [wanted]
+    values, n = [], 0
+    for group in groups:
+        rows = np.isin(direction, group)
+        found = correlate(layout.matrix(human)[rows], layout.matrix(metric)[rows], setting)
+        values.append(100 * found.value)
+        n += math.comb(found.n, 2) if cell.level == "system" else found.n
+    return Answer(_mean(values), n, f"{signature}|level:{cell.level}|direction:{cell.direction}")
+
+
+def _mean(values: list[float]) -> float:
+    """One value, or the mean of the directions after each was rounded to one decimal.
+
+    To one decimal, then exact halves: 38.9 and 75.0 give 56.95, which is printed 57.0.
+    """
+    if len(values) == 1:
+        return values[0]
+    return round_half_up(math.fsum(round_half_up(v, 1) for v in values) / len(values), 2)
 
 
 def _vectors(cell: Cell, bench: Bench) -> tuple[np.ndarray, np.ndarray, str]:
@@ -59,25 +73,3 @@ def _vectors(cell: Cell, bench: Bench) -> tuple[np.ndarray, np.ndarray, str]:
         name += "-multi" if cell.item == "multiple" else ""
     human, value, signature = bench.vectors(DATA, name, basis, cell.dimension)
     return human, -value if name in DISTANCES else value, signature
-
-
-def _system(
-    human: np.ndarray, metric: np.ndarray, direction: np.ndarray, system: np.ndarray, cell: Cell
-) -> tuple[float, int]:
-    """Pairwise accuracy over systems, in percent.
-
-    Overall is the mean of the two directions after each was rounded to one decimal.
-    """
-    wanted = ("I2F", "F2I") if cell.direction == "overall" else (cell.direction,)
-    values, pairs = [], 0
-    for one in wanted:
-        inside = direction == one
-        of_human = stats.means(human[inside], system[inside])[1]
-        of_metric = stats.means(metric[inside], system[inside])[1]
-        found = stats.pairwise_accuracy(of_human, of_metric)
-        values.append(100 * found.value)
-        pairs += found.n
-    if len(values) == 1:
-        return values[0], pairs
-    # to one decimal, then exact halves: 38.9 and 75.0 give 56.95, which is printed 57.0
-    return round_half_up(math.fsum(round_half_up(v, 1) for v in values) / 2, 2), pairs
