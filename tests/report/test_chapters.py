@@ -207,7 +207,7 @@ def test_a_file_of_your_own_is_a_data_set_like_any_other(bench, tmp_path):
     ("statistic", "level", "profile", "message"),
     [
         ("tau", "pooled", "embedded", "statistic is 'tau'; use one of pearson, spearman, kendall"),
-        ("pearson", "task", "embedded", "level is 'task'; use one of pooled, source"),
+        ("pearson", "sample", "embedded", "level is 'sample'; use one of pooled, source"),
         ("pearson", "pooled", "all", "profile is 'all'; use one of embedded, real"),
     ],
 )

@@ -5,7 +5,7 @@ Nothing here knows of texts, files or data sets.
 
 from .agreement import Alpha, alpha
 from .correlation import Correlation, kendall, pearson, spearman
-from .levels import by_group_means, grouped, means, pairwise_accuracy, pooled
+from .levels import means
 from .matrices import LEVELS, Setting, correlate, estimate, resampled
 from .resampling import Draws, Plan, draw, everything, leave_one_out
 from .statistic import STATISTICS, Statistic, acc_eq
@@ -21,18 +21,14 @@ __all__ = [
     "Statistic",
     "acc_eq",
     "alpha",
-    "by_group_means",
     "correlate",
     "draw",
     "estimate",
     "everything",
-    "grouped",
     "kendall",
     "leave_one_out",
     "means",
-    "pairwise_accuracy",
     "pearson",
-    "pooled",
     "resampled",
     "spearman",
 ]
