@@ -165,10 +165,11 @@ def _ranking(cell: Cell, bench: Bench) -> Answer | Needs:
     human, value, _ = bench.vectors(name, metric, cell.basis, cell.dimension)
     both = np.isfinite(human) & np.isfinite(value)
     systems = bench.dataset(name).items["system"].to_numpy(str)[both]
-    rounded = [_rounded_means(side[both], systems) for side in (human, value)]
+    labels, people = _means(human[both], systems, _exact_mean)
+    rounded = [_means(side[both], systems, np.mean)[1] for side in (human, value)]
     found = stats.kendall(*rounded)
     shown = found.p if cell.statistic == "pvalue" else found.value
-    parted = _parted(*stats.means(human[both], systems), *rounded)
+    parted = _parted(labels, people, *rounded)
     kept = f"with the tie kept the value is {exact.value:.3f}" if parted else ""
     reason = "; ".join(text for text in (exact.reason, *parted, kept) if text)
     return exact._replace(
@@ -194,9 +195,17 @@ def _parted(
     return found
 
 
-def _rounded_means(values: np.ndarray, groups: np.ndarray) -> np.ndarray:
-    """Means of groups as floating point gives them, in order of first appearance."""
-    return np.array([np.mean(values[groups == name]) for name in dict.fromkeys(groups)])
+def _means(
+    values: np.ndarray, groups: np.ndarray, mean: Callable[[np.ndarray], float]
+) -> tuple[list[str], np.ndarray]:
+    """Groups in order of first appearance and the mean of each."""
+    names = list(dict.fromkeys(groups.tolist()))
+    return names, np.array([mean(values[groups == name]) for name in names])
+
+
+def _exact_mean(values: np.ndarray) -> float:
+    """The mean without rounding on the way: equal ratings give equal means in any order."""
+    return math.fsum(values) / len(values)
 
 
 def _variants(cell: Cell, bench: Bench) -> Answer | Needs:
