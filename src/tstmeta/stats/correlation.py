@@ -15,6 +15,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy import stats
 
+from .kernels import tamed
+
 
 class Correlation(NamedTuple):
     """A correlation in [-1, 1], its two-sided p-value and the number of pairs."""
@@ -45,17 +47,17 @@ def _correlate(human: ArrayLike, metric: ArrayLike, statistic) -> Correlation:
     if x.shape != y.shape or x.ndim != 1:
         raise ValueError(f"two vectors of one length are needed, got {x.shape} and {y.shape}")
     both = np.isfinite(x) & np.isfinite(y)
-    x, y = x[both], y[both]
+    x, y = tamed(x[both]), tamed(y[both])
     n = len(x)
     if n < 3:
         return Correlation(math.nan, math.nan, n, "fewer than three pairs")
     for name, vector in (("ratings", x), ("scores", y)):
-        if _constant(vector):
+        if constant(vector):
             return Correlation(math.nan, math.nan, n, f"all {name} are equal")
     result = statistic(x, y)
     return Correlation(float(result.statistic), float(result.pvalue), n)
 
 
-def _constant(vector: np.ndarray) -> bool:
+def constant(vector: np.ndarray) -> bool:
     """Equal but for rounding; below this relative spread scipy warns that r means nothing."""
     return bool(np.ptp(vector) <= 2e-13 * np.max(np.abs(vector)))

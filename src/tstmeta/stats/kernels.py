@@ -23,6 +23,14 @@ FEW = 128
 _BLOCK = 2**24
 
 
+def tamed(values: Array) -> Array:
+    """Values times a power of two if need be, so that squares neither overflow nor vanish."""
+    largest = np.max(np.abs(values), where=np.isfinite(values), initial=0.0)
+    if largest == 0 or 2.0**-400 < largest < 2.0**400:
+        return values
+    return np.ldexp(values, -int(np.frexp(largest)[1]))
+
+
 def total(values: Array, weights: Array) -> Array:
     """Weighted sum over the items."""
     if values.shape[-2] == 1 and weights.ndim == 2:
@@ -35,10 +43,12 @@ def signs(values: Array, tolerance: float = 0.0) -> Array:
 
     Differences up to ``tolerance`` are ties.
     """
-    return _sign(values[..., :, None] - values[..., None, :], tolerance)
+    return _sign(values[..., :, None], values[..., None, :], tolerance)
 
 
-def _sign(gaps: Array, tolerance: float) -> Array:
+def _sign(one: Array, other: Array, tolerance: float) -> Array:
+    with np.errstate(over="ignore"):  # a gap too wide for a number is a gap
+        gaps = one - other
     if tolerance > 0:
         gaps = np.where(np.abs(gaps) <= tolerance, 0.0, gaps)
     return np.sign(gaps)
@@ -93,16 +103,18 @@ def _pairs(table: Array, weights: Array) -> Array:
 def _blocks(functions, x: Array, y: Array, weights: Array, tolerance: float) -> list[Array]:
     """The same for one long vector ``[n]`` under weights ``[D, n]``, some rows at a time.
 
-    Counts and signs are small whole numbers, so single precision is exact inside a block.
+    Counts and signs are small whole numbers, so single precision is exact inside a block; weights
+    that are no counts keep their precision.
     """
     n = len(x)
-    light = weights.astype(np.float32)
+    counts = (weights == np.rint(weights)).all() and weights.sum(axis=1).max(initial=0.0) < 2**24
+    light = weights.astype(np.float32) if counts else weights
     sums = [np.zeros(len(weights)) for _ in functions]
     step = max(1, _BLOCK // max(n, len(weights)))
     for start in range(0, n, step):
         rows = slice(start, start + step)
-        sx = np.sign(x[rows, None] - x[None, :]).astype(np.float32)
-        sy = _sign(y[rows, None] - y[None, :], tolerance).astype(np.float32)
+        sx = _sign(x[rows, None], x[None, :], 0.0).astype(np.float32)
+        sy = _sign(y[rows, None], y[None, :], tolerance).astype(np.float32)
         own = np.arange(n)[None, :] == np.arange(n)[rows, None]
         for result, function in zip(sums, functions, strict=True):
             table = np.where(own, np.float32(0), function(sx, sy).astype(np.float32))
@@ -161,7 +173,7 @@ def distinct(x: Array, weights: Array) -> Array:
         else:
             peers = np.einsum("...i,...ij->...j", present, same)
         share = np.where(present > 0, present / np.maximum(peers, 1.0), 0.0)
-        return share.sum(axis=-1)
+        return np.rint(share.sum(axis=-1))  # seven sevenths are one
     lead = np.broadcast_shapes(x.shape[:-2], weights.shape[:-2])
     draws = max(x.shape[-2], weights.shape[-2])
     x = np.broadcast_to(x, (*lead, *x.shape[-2:]))

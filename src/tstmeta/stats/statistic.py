@@ -6,8 +6,9 @@ A :class:`Statistic` turns vectors into a few sums (``parts``) and the sums into
 group by group and then averaged (macro).
 
 Policies, the same for all: the sign is kept; an item missing on either side is left out; where a
-side is constant, there is no value (NaN).  Ties: Spearman takes average ranks, tau-b and tau-c are
-Kendall's (1945) and Stuart's (1953), the others say it themselves.
+side is constant, there is no value (NaN), except that accuracies count ties, and a metric that ties
+everything has one.  Ties: Spearman takes average ranks, tau-b and tau-c are Kendall's (1945) and
+Stuart's (1953), the others say it themselves.
 """
 
 from __future__ import annotations
@@ -18,8 +19,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from . import kernels
-from .correlation import Correlation, kendall, pearson, spearman
-from .kernels import Array
+from .correlation import Correlation, constant, kendall, pearson, spearman
+from .kernels import Array, tamed
 
 Parts = tuple[Array, ...]
 
@@ -33,11 +34,18 @@ class Statistic:
         label: as shown, ``Pearson's r``.
         parts: (x, y, weights) -> sums, shapes as in :mod:`tstmeta.stats.kernels`.
         finish: sums -> values ``[..., D]``, NaN where there is none.
-        least: fewest items with both values.
+        least: fewest items with both values, in draws with their repetitions.
+        alone: the same where there are no groups, if that is more.
         chance: value of a metric that knows nothing.
         direct: value and p-value by scipy, where scipy has it.
         monotone: whether a rising transform of the metric leaves the value alone.
+        scale_free: whether a positive factor on the metric leaves the value alone.
         additive: whether sums of groups may be added up (micro average).
+        pools: whether sums of groups are always added up, as its definition has it.
+        levels: where it is defined; empty means at all levels.
+        whole: for a statistic of matrices, not of vectors: people ``[1|D, S, K]``, metrics
+            ``[M, 1|D, S, K]``, weights of sources ``[D, S]``, of systems ``[D, K]`` to ``[M, D]``.
+        lacking: why a statistic of matrices has no value.
     """
 
     name: str
@@ -45,39 +53,83 @@ class Statistic:
     parts: Callable[[Array, Array, Array], Parts]
     finish: Callable[..., Array]
     least: int = 2
+    alone: int = 0
     chance: float = 0.0
     direct: Callable[..., Correlation] | None = None
     monotone: bool = True
+    scale_free: bool = True
     additive: bool = True
+    pools: bool = False
+    levels: tuple[str, ...] = ()
+    whole: Callable[[Array, Array, Array, Array], Array] | None = None
+    lacking: str = ""
 
     def __call__(self, human, metric) -> Correlation:
         """The statistic of two vectors ``[n]``, with n, a p-value where scipy has one, and a reason
-        where there is no value."""
+        where there is no value.
+
+        Raises:
+            ValueError: vectors of other shapes, or a statistic that is not of vectors.
+        """
+        self.check("pooled")
         if self.direct is not None:
             return self.direct(human, metric)
         x, y = np.asarray(human, dtype=float), np.asarray(metric, dtype=float)
         if x.shape != y.shape or x.ndim != 1:
             raise ValueError(f"two vectors of one length are needed, got {x.shape} and {y.shape}")
         both = np.isfinite(x) & np.isfinite(y)
-        n = int(both.sum())
-        if n < self.least:
-            return Correlation(np.nan, np.nan, n, f"fewer than {self.least} items with both values")
+        x, y = tamed(x[both]), tamed(y[both]) if self.scale_free else y[both]
         value = float(self.values(x[None], y[None], np.ones((1, len(x))))[0])
-        reason = "" if np.isfinite(value) else "all ratings or all scores are equal"
-        return Correlation(value, np.nan, n, reason)
+        return Correlation(value, np.nan, len(x), "" if np.isfinite(value) else self.why(x, y))
 
-    def sums(self, human: Array, metric: Array, weights: Array) -> Parts:
-        """The parts, with missing values (NaN) given no weight; shapes as in the kernels."""
+    def check(self, level: str) -> None:
+        """Refuse a level at which the statistic is not defined.
+
+        Raises:
+            ValueError: naming the levels at which it is.
+        """
+        if self.levels and level not in self.levels:
+            raise ValueError(
+                f"{self.label} is not defined at level {level}, only at {', '.join(self.levels)}"
+            )
+
+    def why(self, human: Array, metric: Array, least: int | None = None) -> str:
+        """Why two vectors have no value."""
+        both = np.isfinite(human) & np.isfinite(metric)
+        least = max(self.least, self.alone) if least is None else least
+        if both.sum() < least:
+            return f"fewer than {least} items with both values"
+        for name, vector in (("ratings", human[both]), ("scores", metric[both])):
+            if constant(vector) if self.direct is not None else np.ptp(vector) == 0:
+                return f"all {name} are equal"
+        return "no pair of items to compare"
+
+    def sums(self, human: Array, metric: Array, weights: Array, least: int | None = None) -> Parts:
+        """The parts, with missing values (NaN) given no weight; shapes as in the kernels.
+
+        Zeros, which finish to NaN, where fewer than ``least`` items have both values.
+        """
         given = np.isfinite(human) & np.isfinite(metric)
-        enough = given.sum(axis=-1) >= self.least
-        x, y = np.where(given, human, 0.0), np.where(given, metric, 0.0)
         if not given.all():
+            human, metric = np.where(given, human, 0.0), np.where(given, metric, 0.0)
             weights = weights * given
-        return tuple(np.where(enough, part, 0.0) for part in self.parts(x, y, weights))
+        # half an item to spare, for weights that are no counts and sum up to a little less
+        enough = weights.sum(axis=-1) > (self.least if least is None else least) - 0.5
+        if self.direct is not None:
+            enough = enough & _varied(human, given) & _varied(metric, given)
+        enough = np.broadcast_to(enough, (*given.shape[:-2], enough.shape[-1]))
+        return tuple(np.where(enough, part, 0.0) for part in self.parts(human, metric, weights))
 
     def values(self, human: Array, metric: Array, weights: Array) -> Array:
         """The statistic under each weighting ``[..., D]``; NaN where there is none."""
-        return self.finish(*self.sums(human, metric, weights))
+        return self.finish(*self.sums(human, metric, weights, max(self.least, self.alone)))
+
+
+def _varied(values: Array, given: Array) -> Array:
+    """Whether given values ``[..., n]`` differ by more than rounding, as scipy bounds it."""
+    high = np.where(given, values, -np.inf).max(axis=-1, initial=-np.inf)
+    low = np.where(given, values, np.inf).min(axis=-1, initial=np.inf)
+    return high - low > 2e-13 * np.maximum(np.abs(high), np.abs(low))
 
 
 def _ratio(above: Array, below: Array) -> Array:
@@ -91,8 +143,9 @@ def _ratio(above: Array, below: Array) -> Array:
 
 def _moments(x: Array, y: Array, weights: Array) -> Parts:
     """Sums of products about the weighted means: xx, yy, xy."""
-    x, y = _centred(x, weights), _centred(y, weights)
-    n = np.maximum(kernels.total(np.ones((1, x.shape[-1])), weights), 1e-300)
+    used = weights.max(axis=-2, initial=0.0, keepdims=True) > 0
+    x, y = _centred(x, used), _centred(y, used)
+    n = np.maximum(weights.sum(axis=-1), 1e-300)
     of_x, of_y = kernels.total(x, weights), kernels.total(y, weights)
     found = []
     for a, b, sum_a, sum_b in ((x, x, of_x, of_x), (y, y, of_y, of_y), (x, y, of_x, of_y)):
@@ -103,25 +156,17 @@ def _moments(x: Array, y: Array, weights: Array) -> Parts:
     return tuple(found)
 
 
-def _centred(x: Array, weights: Array) -> Array:
-    """Values about their mean over items of any weight, so that little is lost to rounding.
+def _centred(x: Array, used: Array) -> Array:
+    """Values about their mean over the used items, so that little is lost to rounding.
 
     A vector without spread beyond rounding becomes zeros (scipy's bound of near-constant input).
     """
-    used = np.broadcast_to((weights > 0).any(axis=-2, keepdims=True), _joint(x, weights))
-    inside = np.broadcast_to(x, used.shape)
-    high = np.max(inside, axis=-1, where=used, initial=-np.inf, keepdims=True)
-    low = np.min(inside, axis=-1, where=used, initial=np.inf, keepdims=True)
-    largest = np.maximum(np.abs(high), np.abs(low))
-    flat = ~(high - low > 2e-13 * largest)
+    high = np.where(used, x, -np.inf).max(axis=-1, initial=-np.inf, keepdims=True)
+    low = np.where(used, x, np.inf).min(axis=-1, initial=np.inf, keepdims=True)
+    varied = high - low > 2e-13 * np.maximum(np.abs(high), np.abs(low))
     count = np.maximum(used.sum(axis=-1, keepdims=True), 1)
-    mean = np.sum(inside, axis=-1, where=used, keepdims=True) / count
-    return np.where(flat, 0.0, x - np.where(flat, 0.0, mean))
-
-
-def _joint(x: Array, weights: Array) -> tuple[int, ...]:
-    """Shape of one weighting beside the values."""
-    return np.broadcast_shapes(x.shape, (*weights.shape[:-2], 1, weights.shape[-1]))
+    mean = np.where(used, x, 0.0).sum(axis=-1, keepdims=True) / count
+    return np.where(varied, x - mean, 0.0)
 
 
 def _correlation(xx: Array, yy: Array, xy: Array) -> Array:
@@ -197,7 +242,10 @@ def acc_eq(threshold: float = 0.0) -> Statistic:
     def parts(x: Array, y: Array, weights: Array) -> Parts:
         return kernels.pair_totals((_any, _alike), x, y, weights, threshold)
 
-    return Statistic("acc_eq", "acc_eq", parts, _accuracy, chance=np.nan, monotone=threshold == 0)
+    exact = threshold == 0
+    return Statistic(
+        "acc_eq", "acc_eq", parts, _accuracy, chance=np.nan, monotone=exact, scale_free=exact
+    )
 
 
 STATISTICS: dict[str, Statistic] = {
@@ -220,6 +268,7 @@ STATISTICS: dict[str, Statistic] = {
             "Kendall's tau-b",
             _tau_parts,
             _correlation,
+            alone=3,
             direct=kendall,
         ),
         Statistic("tau-c", "Stuart's tau-c", _tau_c_parts, _tau_c, additive=False),
