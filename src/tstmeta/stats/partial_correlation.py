@@ -1,0 +1,244 @@
+"""Partial correlation: what a metric and people share once something else is held fixed.
+
+Matrices are ``[sources, systems]``, NaN where there is nothing; signs are kept.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy.special import stdtr
+
+from . import kernels
+from .correlation import Correlation
+from .kernels import Array
+from .matrices import _standardised
+from .resampling import Draws, everything
+from .statistic import _centred
+
+#: A share of variance below this is rounding: what is left then says nothing.
+_NOTHING = 1e-10
+#: Numbers held at once.
+_ROOM = 2**23
+
+
+def partial(
+    human: ArrayLike,
+    metrics: ArrayLike,
+    given: ArrayLike,
+    *,
+    statistic: str = "pearson",
+    tasks: ArrayLike | None = None,
+    draws: Draws | None = None,
+) -> Array:
+    """Correlation of what ``given`` leaves unexplained in people's values and in scores.
+
+    Both sides are regressed on all given variables by least squares; the value is the Pearson
+    correlation of the residuals, read off the inverse of the correlation matrix (Yule 1907;
+    Whittaker 1990, Section 5.7).  Spearman does the same on average ranks.  A metric counts the
+    items for which people, metric and all given variables have a value.  There is no value where
+    fewer than G + 3 different items are left, where people or the metric are constant, or where
+    given variables are constant, collinear, or explain either side altogether.
+
+    Args:
+        human: ``[S, K]``.
+        metrics: ``[M, S, K]``.
+        given: ``[G, S, K]``; with G = 0 the plain correlation.
+        statistic: ``pearson`` or ``spearman``.
+        tasks: one label a source ``[S]``: all variables are first standardised within tasks.  A
+            task where people or the metric are constant is left out; a given variable that is
+            constant in a task is fixed there already.
+        draws: weightings, the same for all metrics.
+
+    Returns:
+        ``[M]``, or ``[M, D]`` with draws; NaN where there is none (:func:`partials` says why).
+
+    Raises:
+        ValueError: shapes that do not fit, or another statistic.
+    """
+    if statistic not in _TRANSFORMS:
+        raise ValueError(f"no partial {statistic!r}; known: {', '.join(_TRANSFORMS)}")
+    x, y, z = checked(human, metrics, given)
+    labels = None if tasks is None else _labels(tasks, len(x))
+    weightings = draws or everything(x.shape)
+    found = np.full((len(y), len(weightings)), np.nan)
+    given_to_all = np.isfinite(x) & np.isfinite(z).all(axis=0)
+    same: dict[bytes, list[int]] = {}  # metrics that have the same items go together
+    for metric, one in enumerate(np.isfinite(y) & given_to_all):
+        same.setdefault(one.tobytes(), []).append(metric)
+    for members in same.values():
+        rows, columns = np.nonzero(given_to_all & np.isfinite(y[members[0]]))
+        if len(rows) < len(z) + 3:
+            continue
+        main = np.concatenate([x[None], z])[:, rows, columns]  # [1 + G, n]
+        sides = main[:, None], y[members][:, None, rows, columns]
+        of_items = None if labels is None else labels[rows]
+        size = max(1, _ROOM // ((len(z) + len(members) + 1) * len(rows)))
+        if statistic == "spearman" and len(rows) <= kernels.FEW:
+            size = max(1, size // len(rows))
+        start = 0
+        for part in weightings.parts(size):
+            weights = part.sources[:, rows] * part.systems[:, columns]  # [D, n]
+            values = _partial(*sides, weights, of_items, statistic)
+            found[members, start : start + len(part)] = values
+            start += len(part)
+    return found if draws is not None else found[:, 0]
+
+
+def partials(
+    human: ArrayLike,
+    metrics: ArrayLike,
+    given: ArrayLike,
+    *,
+    statistic: str = "pearson",
+    tasks: ArrayLike | None = None,
+) -> list[Correlation]:
+    """:func:`partial` with n, a reason where there is no value, and p from Student's t.
+
+    The t distribution has n - 2 - G degrees of freedom and takes items for independent, which
+    rewrites of one source are not; within tasks no p is given.
+    """
+    x, y, z = checked(human, metrics, given)
+    values = partial(x, y, z, statistic=statistic, tasks=tasks)
+    found = []
+    for value, one in zip(values, y, strict=True):
+        rows, columns = np.nonzero(np.isfinite(x) & np.isfinite(z).all(axis=0) & np.isfinite(one))
+        n = len(rows)
+        if not math.isfinite(value):
+            reason = _why(x[rows, columns], one[rows, columns], z[:, rows, columns])
+            found.append(Correlation(math.nan, math.nan, n, reason))
+            continue
+        free = n - 2 - len(z)
+        t = abs(value) * math.sqrt(free / max(1.0 - value**2, 1e-300))
+        p = math.nan if tasks is not None else float(2.0 * stdtr(free, -t))
+        found.append(Correlation(float(value), p, n))
+    return found
+
+
+def _partial(main: Array, scores: Array, weights: Array, labels, statistic: str) -> Array:
+    """Partial correlations ``[M, D]`` of items that have all values.
+
+    Args:
+        main: people and the given variables ``[1 + G, 1, n]``.
+        scores: ``[M, 1, n]``.
+        weights: ``[D, n]``.
+    """
+    if labels is not None:
+        main, scores = (_within(side, weights, labels) for side in (main, scores))
+        varied = np.isfinite(scores)
+        if len(scores) > 1 and (varied != varied[:1]).any():  # not the same tasks for all
+            each = [_partial(main, one[None], weights, None, statistic) for one in scores]
+            return np.concatenate(each)
+    usable = np.isfinite(main[0]) & np.isfinite(scores[0])
+    weights = weights * usable
+    main, scores = (np.where(np.isfinite(side), side, 0.0) for side in (main, scores))
+    main, scores = (_TRANSFORMS[statistic](side, weights) for side in (main, scores))
+    enough = (weights > 0).sum(axis=1) >= len(main) + 2
+    return np.where(enough, _left(*_covariances(main, scores, weights)), np.nan)
+
+
+def _covariances(main: Array, scores: Array, weights: Array) -> tuple[Array, Array, Array]:
+    """Weighted covariances times n: main with main, main with scores, variances of scores.
+
+    Shapes ``[1 + G, 1 + G, D]``, ``[1 + G, M, D]`` and ``[M, D]``; no variance is 0.
+    """
+    main, scores = _centred(main, weights), _centred(scores, weights)
+    n = np.maximum(weights.sum(axis=1), 1e-300)
+    of_main, of_scores = kernels.total(main, weights), kernels.total(scores, weights)
+    inner = np.stack([kernels.total(main * one, weights) for one in main])
+    outer = np.stack([kernels.total(scores * one, weights) for one in main])
+    own = kernels.total(scores**2, weights)
+    rounding = 1e-13 * np.einsum("iid->id", inner), 1e-13 * own
+    inner = inner - of_main[:, None] * of_main[None] / n
+    outer = outer - of_main[:, None] * of_scores[None] / n
+    own = own - of_scores**2 / n
+    spread = np.einsum("iid->id", inner)
+    np.einsum("iid->id", inner)[...] = np.where(spread > rounding[0], spread, 0.0)
+    return inner, outer, np.where(own > rounding[1], own, 0.0)
+
+
+def _left(inner: Array, outer: Array, own: Array) -> Array:
+    """Covariances to what is left of people and scores without the given variables, ``[M, D]``."""
+    inner, outer = np.moveaxis(inner, -1, 0), np.moveaxis(outer, -1, 0)  # [D, 1 + G, .]
+    spread = np.sqrt(np.einsum("dii->di", inner))
+    sound = (spread > 0).all(axis=1)
+    spread = np.where(spread > 0, spread, 1.0)
+    inner = inner / (spread[:, :, None] * spread[:, None, :])
+    width = np.sqrt(own.T)  # [D, M]
+    varied = width > 0
+    outer = outer / (spread[:, :, None] * np.where(varied, width, 1.0)[:, None, :])
+    table = np.where(sound[:, None, None], inner[:, 1:, 1:], np.eye(inner.shape[1] - 1))
+    if table.shape[1]:
+        sound &= np.linalg.eigvalsh(table)[:, 0] > _NOTHING
+        table = np.where(sound[:, None, None], table, np.eye(table.shape[1]))
+    weights = np.linalg.solve(table, np.concatenate([inner[:, 1:, :1], outer[:, 1:]], axis=2))
+    explained = np.einsum("dgm,dgm->dm", outer[:, 1:], weights[:, :, 1:])
+    by_given = np.einsum("dg,dg->d", inner[:, 1:, 0], weights[:, :, 0])
+    both = outer[:, 0] - np.einsum("dg,dgm->dm", inner[:, 1:, 0], weights[:, :, 1:])
+    rest_x, rest_y = (1.0 - by_given)[:, None], 1.0 - explained
+    fine = sound[:, None] & varied & (rest_x > _NOTHING) & (rest_y > _NOTHING)
+    below = np.sqrt(np.where(fine, rest_x * rest_y, 1.0))
+    return np.where(fine, np.clip(both / below, -1.0, 1.0), np.nan).T
+
+
+def _within(sides: Array, weights: Array, labels: Array) -> Array:
+    """Sides ``[., 1, n]`` standardised within tasks, ``[., D, n]``; NaN where one is constant."""
+    found = np.empty((len(sides), *weights.shape))
+    for task in dict.fromkeys(labels.tolist()):
+        inside = labels == task
+        part = _standardised(sides[..., inside, None], weights[:, inside, None])
+        found[..., inside] = part[..., 0]
+    return found
+
+
+_TRANSFORMS = {"pearson": lambda sides, weights: sides, "spearman": kernels.standings}
+
+
+def _why(x: Array, y: Array, z: Array) -> str:
+    """Why there is no value."""
+    if len(x) < len(z) + 3:
+        return f"fewer than {len(z) + 3} items with all values"
+    for name, side in (("ratings", x), ("scores", y)):
+        if _flat(side):
+            return f"all {name} are equal"
+    if any(_flat(side) for side in z):
+        return "a given variable is constant"
+    if len(z) and np.linalg.eigvalsh(np.corrcoef(z).reshape(len(z), -1))[0] <= _NOTHING:
+        return "the given variables are collinear"
+    return "the given variables (or tasks) leave nothing unexplained on one side"
+
+
+def _flat(values: Array) -> bool:
+    return bool(np.ptp(values) <= 2e-13 * np.max(np.abs(values)))
+
+
+# ------------------------------------------------------------------------------------ helpers
+
+
+def scores_of(metrics: ArrayLike) -> Array:
+    y = np.asarray(metrics, dtype=float)
+    if y.ndim != 3:
+        raise ValueError(f"metrics [metrics, sources, systems] are needed, got {y.shape}")
+    return np.where(np.isfinite(y), y, np.nan)
+
+
+def checked(human: ArrayLike, metrics: ArrayLike, given: ArrayLike) -> tuple[Array, Array, Array]:
+    """People ``[S, K]``, metrics ``[M, S, K]`` and given ``[G, S, K]``, NaN for what is missing."""
+    x, y = np.asarray(human, dtype=float), scores_of(metrics)
+    z = np.asarray(given, dtype=float)
+    z = np.empty((0, *x.shape)) if z.ndim == 1 and not z.size else z  # an empty list
+    if x.ndim != 2 or y.shape[1:] != x.shape or z.ndim != 3 or z.shape[1:] != x.shape:
+        raise ValueError(
+            "matrices [sources, systems] of one shape are needed,"
+            f" got {x.shape}, {y.shape} and {z.shape}"
+        )
+    return np.where(np.isfinite(x), x, np.nan), y, np.where(np.isfinite(z), z, np.nan)
+
+
+def _labels(tasks: ArrayLike, sources: int) -> Array:
+    labels = np.asarray(tasks)
+    if labels.shape != (sources,):
+        raise ValueError(f"tasks has shape {labels.shape}, needed is ({sources},)")
+    return labels

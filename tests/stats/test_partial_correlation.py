@@ -1,0 +1,291 @@
+"""Partial correlations against regressions done one at a time, and where there is none."""
+
+import math
+
+import numpy as np
+import pytest
+from scipy.stats import rankdata
+
+from tstmeta.stats import Draws, Plan, Setting, draw, estimate, pearson, spearman
+from tstmeta.stats.partial_correlation import partial, partials
+
+NAN = math.nan
+STATISTICS = ("pearson", "spearman")
+
+
+def problems(seed: int, count: int = 300, missing: float = 0.1, most: int = 3):
+    """Random small matrices, many with ties and missing cells: human, metrics, given, tasks."""
+    rng = np.random.default_rng(seed)
+    for _ in range(count):
+        shape = int(rng.integers(3, 8)), int(rng.integers(2, 5))
+        metrics, given = int(rng.integers(1, 4)), int(rng.integers(0, most + 1))
+        values = rng.normal(size=(1 + metrics + given, *shape))
+        values += rng.normal(size=shape)  # something in common
+        if rng.random() < 0.6:
+            values = np.round(values)
+        values[rng.random(values.shape) < rng.choice([0.0, missing])] = NAN
+        yield (
+            values[0],
+            values[1 : 1 + metrics],
+            values[1 + metrics :],
+            rng.integers(0, 2, shape[0]),
+        )
+
+
+def residuals(side, given):
+    """What ordinary least squares leaves, with a constant."""
+    design = np.column_stack([np.ones(len(side)), *given])
+    return side - design @ np.linalg.lstsq(design, side, rcond=None)[0]
+
+
+def oracle(human, metric, given, statistic="pearson", tasks=None) -> float:
+    """Residuals of one metric at a time; NaN where there are next to none."""
+    sides = [human, metric, *given]
+    both = np.isfinite(np.stack(sides)).all(axis=0)
+    columns = [side[both] for side in sides]
+    if tasks is not None:
+        columns = standardised(columns, np.broadcast_to(tasks[:, None], both.shape)[both])
+    if statistic == "spearman":
+        columns = [rankdata(side) for side in columns]
+    if len(columns[0]) < len(given) + 3:
+        return NAN
+    design = np.column_stack([np.ones(len(columns[0])), *columns[2:]])
+    if np.linalg.matrix_rank(design, tol=1e-6) < design.shape[1]:
+        return NAN
+    left = [residuals(side, columns[2:]) for side in columns[:2]]
+    if min(np.ptp(side) for side in left) < 1e-6:
+        return NAN
+    return float(np.corrcoef(left)[0, 1])
+
+
+def standardised(columns, labels):
+    """Within tasks; tasks where one of the first two is constant are left out."""
+    kept = []
+    for task in np.unique(labels):
+        part = [side[labels == task] for side in columns]
+        if all(np.ptp(side) > 0 for side in part[:2]):
+            kept.append([np.round((s - s.mean()) / (s.std() or 1.0), 12) for s in part])
+    if not kept:
+        return [np.empty(0) for _ in columns]
+    return [np.concatenate(side) for side in zip(*kept, strict=True)]
+
+
+# ------------------------------------------------------------------------------------ oracles
+
+
+@pytest.mark.parametrize("within", [False, True], ids=["pooled", "within tasks"])
+@pytest.mark.parametrize("statistic", STATISTICS)
+def test_partial_correlation_is_the_correlation_of_residuals(statistic, within):
+    compared = 0
+    for human, metrics, given, labels in problems(1):
+        tasks = labels if within else None
+        found = partial(human, metrics, given, statistic=statistic, tasks=tasks)
+        for value, metric in zip(found, metrics, strict=True):
+            expected = oracle(human, metric, given, statistic, tasks)
+            compared += math.isfinite(expected)
+            assert value == pytest.approx(expected, abs=1e-7, nan_ok=True)
+    assert compared > 300
+
+
+def test_the_recursive_formula_gives_the_same():
+    """Yule's recursion takes out one given variable after the other."""
+
+    def recursive(table, i, j, given):
+        if not given:
+            return table[i, j]
+        *others, last = given
+        r, a, b = (recursive(table, *pair, others) for pair in ((i, j), (i, last), (j, last)))
+        return (r - a * b) / math.sqrt((1 - a**2) * (1 - b**2))
+
+    for human, metrics, given, _ in problems(2, missing=0.0):
+        if human.size < 10 or len(np.unique(human)) < 6:
+            continue
+        found = partial(human, metrics, given)
+        for value, metric in zip(found, metrics, strict=True):
+            table = np.corrcoef([side.ravel() for side in (human, metric, *given)])
+            expected = recursive(table, 0, 1, list(range(2, 2 + len(given))))
+            assert value == pytest.approx(expected, abs=1e-9, nan_ok=True)
+
+
+@pytest.mark.parametrize("within", [False, True], ids=["pooled", "within tasks"])
+@pytest.mark.parametrize("statistic", STATISTICS)
+def test_a_draw_is_worth_its_repetitions(statistic, within):
+    rng = np.random.default_rng(3)
+    compared = 0
+    for human, metrics, given, labels in problems(3, count=100, most=2):
+        draws = draw(Plan("both", 4), human.shape, rng)
+        tasks = labels if within else None
+        found = partial(human, metrics, given, statistic=statistic, tasks=tasks, draws=draws)
+        assert found.shape == (len(metrics), 4)
+        for place in range(4):
+            rows = np.repeat(np.arange(len(human)), draws.sources[place].astype(int))
+            columns = np.repeat(np.arange(human.shape[1]), draws.systems[place].astype(int))
+            again = [side[..., rows, :][..., columns] for side in (human, metrics, given)]
+            expected = partial(*again, statistic=statistic, tasks=labels[rows] if within else None)
+            enough = np.isfinite(found[:, place])  # a literal copy counts as an item, a draw not
+            compared += enough.sum()
+            np.testing.assert_allclose(found[enough, place], expected[enough], atol=1e-7)
+    assert compared > 200
+
+
+@pytest.mark.parametrize("many", [3, 700])
+def test_slices_of_draws_do_not_change_a_value(many, monkeypatch):
+    rng = np.random.default_rng(4)
+    values = rng.normal(size=(5, 6, 3))
+    draws = draw(Plan("sources", 40), (6, 3), rng)
+    whole = partial(values[0], values[1:3], values[3:], draws=draws)
+    monkeypatch.setattr("tstmeta.stats.partial_correlation._ROOM", many)
+    sliced = partial(values[0], values[1:3], values[3:], draws=draws)
+    np.testing.assert_allclose(sliced, whole, atol=1e-12)
+
+
+@pytest.mark.parametrize("statistic", STATISTICS)
+def test_more_items_than_are_ranked_at_once_go_the_same_way(statistic):
+    rng = np.random.default_rng(5)
+    values = np.round(rng.normal(size=(4, 60, 4)) + rng.normal(size=(60, 4)), 1)
+    found = partial(values[0], values[1:2], values[2:], statistic=statistic)
+    assert found[0] == pytest.approx(oracle(values[0], values[1], values[2:], statistic))
+
+
+# ---------------------------------------------------------------------------------- properties
+
+
+@pytest.mark.parametrize("statistic", STATISTICS)
+def test_with_nothing_given_it_is_the_plain_correlation(statistic):
+    for human, metrics, _, tasks in problems(6, count=200):
+        none = np.empty((0, *human.shape))
+        for setting, labels in ((Setting(statistic), None), (None, tasks)):
+            setting = setting or Setting(statistic, "within-task", tasks)
+            expected = estimate(human, metrics, setting)
+            found = partial(human, metrics, none, statistic=statistic, tasks=labels)
+            np.testing.assert_allclose(found, expected, atol=1e-9)
+
+
+def test_a_confounder_that_is_all_there_is_leaves_nothing():
+    rng = np.random.default_rng(7)
+    style = rng.normal(size=(400, 5))
+    human, metric = style + rng.normal(size=style.shape), style + rng.normal(size=style.shape)
+    assert pearson(human.ravel(), metric.ravel()).value == pytest.approx(0.5, abs=0.05)
+    assert partial(human, [metric], [style])[0] == pytest.approx(0, abs=0.05)
+
+
+def test_only_the_space_of_the_given_variables_counts():
+    rng = np.random.default_rng(8)
+    human, metric, *given = rng.normal(size=(4, 9, 3))
+    mixed = [3 * given[0] - 2 * given[1] + 7, given[0] + given[1]]
+    first, second = partial(human, [metric], given), partial(human, [metric], mixed)
+    np.testing.assert_allclose(first, second, atol=1e-10)
+
+
+def test_an_empty_list_gives_nothing():
+    assert partial(UP, [WAVE], [])[0] == pytest.approx(oracle(UP, WAVE, []))
+
+
+@pytest.mark.parametrize("statistic", STATISTICS)
+def test_signs_scales_and_orders(statistic):
+    rng = np.random.default_rng(9)
+    for human, metrics, given, tasks in problems(9, count=80):
+        first = partial(human, metrics, given, statistic=statistic, tasks=tasks)
+        turned = partial(human, -8 * metrics, 4 * given, statistic=statistic, tasks=tasks)
+        np.testing.assert_allclose(turned, -first, atol=1e-9)
+        rows, columns = (rng.permutation(size) for size in human.shape)
+        moved = [side[..., rows, :][..., columns] for side in (human, metrics, given)]
+        again = partial(*moved, statistic=statistic, tasks=tasks[rows])
+        np.testing.assert_allclose(again, first, atol=1e-9)
+
+
+def test_metrics_do_not_know_of_each_other():
+    for human, metrics, given, _ in problems(10, count=80):
+        alone = [partial(human, one[None], given)[0] for one in metrics]
+        np.testing.assert_allclose(partial(human, metrics, given), alone, atol=1e-12)
+
+
+# ----------------------------------------------------------------------------------- degenerate
+
+UP = np.arange(6.0).reshape(3, 2)
+WAVE = np.array([[1, 5], [2, 0], [4, 3.0]])
+ODD = np.array([[0, 1], [0, 2], [7, 1.0]])
+#: human, metric, given, items, reason
+DEGENERATE = {
+    "constant metric": (UP, WAVE * 0 + 2, [ODD], 6, "all scores are equal"),
+    "constant ratings": (UP * 0 + 1, WAVE, [ODD], 6, "all ratings are equal"),
+    "all missing": (UP * NAN, WAVE, [ODD], 0, "fewer than 4 items with all values"),
+    "no item has all values": (
+        np.where(UP < 3, UP, NAN),
+        np.where(UP < 3, NAN, WAVE),
+        [ODD],
+        0,
+        "fewer than 4 items with all values",
+    ),
+    "one given too many": (UP, WAVE, [ODD, ODD**2, UP**2, WAVE**2], 6, "fewer than 7 items"),
+    "constant given": (UP, WAVE, [ODD * 0], 6, "a given variable is constant"),
+    "twice the same given": (UP, WAVE, [ODD, 2 * ODD + 1], 6, "the given variables are collinear"),
+    "the given is the metric": (UP, WAVE, [WAVE], 6, "leave nothing unexplained on one side"),
+    "the given is people": (UP, WAVE, [3 - UP], 6, "leave nothing unexplained on one side"),
+    "one source, one system": (UP[:1, :1], WAVE[:1, :1], [ODD[:1, :1]], 1, "fewer than 4 items"),
+    "nothing": (np.empty((0, 2)), np.empty((0, 2)), [np.empty((0, 2))], 0, "fewer than 4 items"),
+}
+
+
+@pytest.mark.parametrize("statistic", STATISTICS)
+@pytest.mark.parametrize(
+    ("human", "metric", "given", "n", "reason"), DEGENERATE.values(), ids=DEGENERATE
+)
+def test_what_has_no_value_says_why(human, metric, given, n, reason, statistic):
+    [found] = partials(human, [metric], given, statistic=statistic)
+    assert math.isnan(found.value)
+    assert math.isnan(found.p)
+    assert found.n == n
+    assert reason in found.reason
+    draws = Draws(np.ones((2, len(human))), np.ones((2, human.shape[1])))
+    assert np.isnan(partial(human, [metric], given, statistic=statistic, draws=draws)).all()
+
+
+def test_what_is_constant_within_every_task_has_no_value():
+    tasks = np.array([0, 0, 1])
+    stepped = np.broadcast_to(tasks[:, None], (3, 2)).astype(float)
+    [found] = partials(UP, [stepped], [ODD], tasks=tasks)
+    assert math.isnan(found.value)
+    assert "(or tasks)" in found.reason
+
+
+def test_a_draw_with_too_few_different_items_has_no_value():
+    draws = Draws(np.array([[3.0, 0, 0], [1, 1, 1]]), np.ones((2, 2)))
+    found = partial(UP, [WAVE], [ODD], draws=draws)
+    assert np.isnan(found[0]).tolist() == [True, False]
+
+
+@pytest.mark.parametrize(
+    ("change", "match"),
+    [
+        ({"given": np.ones((1, 2, 2))}, "of one shape"),
+        ({"metrics": UP}, "metrics \\[metrics, sources, systems\\]"),
+        ({"human": np.ones(3)}, "of one shape"),
+        ({"statistic": "kendall"}, "known: pearson, spearman"),
+        ({"tasks": [0, 1]}, "tasks has shape"),
+    ],
+)
+def test_what_does_not_fit_is_refused(change, match):
+    good = {"human": UP, "metrics": [WAVE], "given": [ODD]}
+    with pytest.raises(ValueError, match=match):
+        partial(**(good | change))
+
+
+def test_p_values_are_those_of_the_plain_correlation_where_nothing_is_given():
+    rng = np.random.default_rng(11)
+    human, metric = rng.normal(size=(2, 8, 3))
+    none = np.empty((0, 8, 3))
+    for statistic, function in (("pearson", pearson), ("spearman", spearman)):
+        [found] = partials(human, [metric], none, statistic=statistic)
+        expected = function(human.ravel(), metric.ravel())
+        assert found == pytest.approx(expected, abs=1e-9)
+    [found] = partials(human, [metric], none, tasks=np.arange(8) % 2)
+    assert math.isnan(found.p)
+
+
+def test_the_input_is_not_changed():
+    values = np.stack([UP, WAVE, ODD])
+    values[0, 0, 0] = NAN
+    before = values.copy()
+    partial(values[0], values[1:2], values[2:], tasks=[0, 0, 1])
+    np.testing.assert_array_equal(values, before)
