@@ -60,7 +60,14 @@ class Discriminant(NamedTuple):
 
         Above 0 the metric follows the dimension that it claims more than the other, as it must; for
         a metric where less is better, below 0.
+
+        Raises:
+            ValueError: a dimension that is not there.
         """
+        for name in (right, wrong):
+            if name not in self.dimensions:
+                known = ", ".join(self.dimensions)
+                raise ValueError(f"no such dimension: {name}; known: {known}")
         a, b = self.dimensions.index(right), self.dimensions.index(wrong)
         return self.values[:, a] - self.values[:, b], self.draws[:, a] - self.draws[:, b]
 
@@ -292,10 +299,11 @@ def _gaps(y: Array, sides: list[Array], paired: bool, scale: str, draws: Draws) 
         ]
         of_sources = part.sources[None]
         means = [_mean_of(one, of_sources, paired, sums) for one in sums]
-        squares, number = 0.0, 0.0
+        squares, number = np.zeros(means[0].shape), np.zeros(means[0].shape)
         for one in sums[: 1 if scale == "kept" else 2]:
             n, total, square = ((of_sources * piece).sum(axis=2) for piece in one)
-            squares = squares + np.maximum(square - total**2 / np.maximum(n, 1e-300), 0.0)
+            left = square - total**2 / np.maximum(n, 1e-300)
+            squares = squares + np.where(left > 1e-12 * square, left, 0.0)  # else rounding
             number = number + n
         spread = np.sqrt(squares / np.maximum(number, 1e-300))
         fine = spread > 2e-13 * size[:, None]
