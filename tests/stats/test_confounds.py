@@ -34,10 +34,10 @@ def test_every_dimension_is_looked_at_over_the_same_items(level):
         both = np.isfinite(content) & np.isfinite(style)
         for column, human in enumerate((content, style)):
             expected = estimate(np.where(both, human, NAN), metrics, setting)
-            np.testing.assert_allclose(found.values[:, column], expected)
+            np.testing.assert_allclose(found.value[:, column], expected)
         assert found.dimensions == ["content", "style"]
         assert found.n.tolist() == [(both & np.isfinite(one)).sum() for one in metrics]
-        assert found.draws.shape == (2, 2, 0)
+        assert found.drawn.shape == (2, 2, 0)
 
 
 def test_the_gap_is_right_minus_wrong_in_every_draw():
@@ -53,7 +53,7 @@ def test_the_gap_is_right_minus_wrong_in_every_draw():
     for name, human in dimensions.items():
         again = discriminant({name: human}, metrics, Setting(), draws)
         np.testing.assert_array_equal(
-            found.draws[:, found.dimensions.index(name)], again.draws[:, 0]
+            found.drawn[:, found.dimensions.index(name)], again.drawn[:, 0]
         )
     np.testing.assert_array_equal(found.gap("style", "content")[1], -drawn)
 
@@ -117,8 +117,8 @@ def test_values_in_strata_are_those_of_their_items_alone():
             inside = np.where(by == name, human, NAN)
             expected = [correlate(inside, one, Setting()) for one in metrics]
             values = [one.value for one in expected]
-            np.testing.assert_allclose(found.values[:, place], values, atol=1e-12)
-            np.testing.assert_allclose(found.draws[:, place, 0], values, atol=1e-12)
+            np.testing.assert_allclose(found.value[:, place], values, atol=1e-12)
+            np.testing.assert_allclose(found.drawn[:, place, 0], values, atol=1e-12)
             assert found.n[:, place].tolist() == [one.n for one in expected]
             given = inside[np.isfinite(inside)]
             spread = np.std(given, ddof=1) if len(given) > 1 else NAN
@@ -132,8 +132,8 @@ def test_strata_may_be_numbers():
     found = strata(human, [human], by, Setting())
     assert found.names == [0, 1, 2]
     assert found.n.tolist() == [[2, 4, 4]]
-    assert math.isnan(found.values[0, 0])
-    assert found.values[0, 1:] == pytest.approx(1)
+    assert math.isnan(found.value[0, 0])
+    assert found.value[0, 1:] == pytest.approx(1)
 
 
 @pytest.mark.parametrize(

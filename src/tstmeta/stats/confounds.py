@@ -45,14 +45,14 @@ class Discriminant(NamedTuple):
 
     Attributes:
         dimensions: names of the columns.
-        values: ``[M, N]``.
-        draws: ``[M, N, D]``; D = 0 without draws.
+        value: ``[M, N]``.
+        drawn: ``[M, N, D]``; D = 0 without draws.
         n: items that have a value in every dimension ``[M]``.
     """
 
     dimensions: list[str]
-    values: Array
-    draws: Array
+    value: Array
+    drawn: Array
     n: Array
 
     def gap(self, right: str, wrong: str) -> tuple[Array, Array]:
@@ -69,7 +69,7 @@ class Discriminant(NamedTuple):
                 known = ", ".join(self.dimensions)
                 raise ValueError(f"no such dimension: {name}; known: {known}")
         a, b = self.dimensions.index(right), self.dimensions.index(wrong)
-        return self.values[:, a] - self.values[:, b], self.draws[:, a] - self.draws[:, b]
+        return self.value[:, a] - self.value[:, b], self.drawn[:, a] - self.drawn[:, b]
 
 
 def discriminant(
@@ -159,16 +159,16 @@ class Strata(NamedTuple):
 
     Attributes:
         names: strata, in order of their labels.
-        values: ``[M, N]``, NaN where a stratum has none.
-        draws: ``[M, N, D]``; D = 0 without draws.
+        value: ``[M, N]``, NaN where a stratum has none.
+        drawn: ``[M, N, D]``; D = 0 without draws.
         n: items with both values ``[M, N]``.
         spread: standard deviation of people's values in each stratum ``[N]``: where it is small, a
             correlation is small for that reason alone (restriction of range).
     """
 
     names: list
-    values: Array
-    draws: Array
+    value: Array
+    drawn: Array
     n: Array
     spread: Array
 

@@ -14,7 +14,7 @@ from scipy.special import stdtr
 from . import kernels
 from .correlation import Correlation
 from .kernels import Array
-from .matrices import _standardised
+from .levels import standardised
 from .resampling import Draws, everything
 from .statistic import _centred
 
@@ -188,7 +188,7 @@ def _within(sides: Array, weights: Array, labels: Array) -> Array:
     found = np.empty((len(sides), *weights.shape))
     for task in dict.fromkeys(labels.tolist()):
         inside = labels == task
-        part = _standardised(sides[..., inside, None], weights[:, inside, None])
+        part = standardised(sides[..., inside, None], weights[:, inside, None])
         found[..., inside] = part[..., 0]
     return found
 
