@@ -107,6 +107,11 @@ def breakable(text: str) -> str:
     return re.sub(r"([.|:-])", r"\1<wbr>", escape(text))
 
 
+def code(text: str) -> str:
+    """Escaped text in which `names` between backticks stand as code."""
+    return re.sub(r"`([^`]*)`", r"<code>\1</code>", escape(text))
+
+
 def pivot(rows: pd.DataFrame, row: list[str], column: str, cell: str) -> pd.DataFrame:
     """Long rows as a grid of ready-made HTML cells, rows and columns in order of appearance."""
     order = list(dict.fromkeys(rows[column]))

@@ -15,10 +15,12 @@ from .. import data
 from ..data import paths
 from ..data.base import Card
 from ..schema import TstmetaError
-from . import html
+from . import claims, html
 from .bench import Bench
 from .ledger import PAPERS, counts, ledger
 
+#: Draws behind each interval of the claims page.
+DRAWS = 2000
 _RAW = "```{{raw}} html\n{}\n```\n"
 _TITLES = {
     "pauli2025": "A Meta-Evaluation of Style and Attribute Transfer Metrics",
@@ -39,6 +41,7 @@ def write(folder: Path) -> None:
     bench = Bench()
     pages = {"data.md": data_index(), "metrics.md": metric_index(), "speed.md": speed()}
     pages |= {f"cards/{name}.md": card_page(name, bench) for name in data.names()}
+    pages["claims.md"] = claims.page(claims.judged(bench, draws=DRAWS), _CITATIONS, DRAWS)
     rows = ledger(bench=bench)
     pages["ledger.md"] = ledger_index(rows)
     pages |= {f"ledger/{paper}.md": ledger_page(paper, rows) for paper in PAPERS}

@@ -1,0 +1,272 @@
+"""Claims of Pauli et al. (2025), A Meta-Evaluation of Style and Attribute Transfer Metrics."""
+
+from __future__ import annotations
+
+from .evidence import (
+    FAILS,
+    HOLDS,
+    MEDIUM,
+    OPEN,
+    RELIABLE,
+    Claim,
+    Evidence,
+    Verdict,
+    above,
+    below,
+)
+
+BLEU, METEOR = ("bleu:pauli2025", "source"), ("meteor", "source")
+#: Output of systems only, so that people's rewrites do not mix in.
+SYSTEMS = ("mir", "lai@pauli2025-systems")
+
+
+def _similarity_agrees(evidence: Evidence) -> Verdict:
+    if lacking := evidence.lacks(*SYSTEMS):
+        return lacking
+    found = [evidence.agreement(data, one) for data in SYSTEMS for one in (BLEU, METEOR)]
+    return above(
+        found,
+        MEDIUM,
+        {
+            HOLDS: "Every interval lies above a medium correlation.",
+            FAILS: "At least one interval lies below a medium correlation.",
+            OPEN: "Some intervals reach below a medium correlation.",
+        },
+    )
+
+
+def _fails_on_built(evidence: Evidence) -> Verdict:
+    if lacking := evidence.lacks("pauli"):
+        return lacking
+    found = [evidence.agreement("pauli", one) for one in (BLEU, METEOR)]
+    return below(
+        found,
+        MEDIUM,
+        {
+            HOLDS: "Every interval lies below a medium correlation.",
+            FAILS: "At least one interval lies above a medium correlation.",
+            OPEN: "Some intervals reach above a medium correlation.",
+        },
+    )
+
+
+def _data_decide(evidence: Evidence) -> Verdict:
+    words = (("bleu", "source"), METEOR)
+    found = [evidence.across(one, "contrast", "contrast", "contrast@tied") for one in words]
+    return above(
+        found,
+        0.0,
+        {
+            HOLDS: "The sentences and the metrics are the same; only the mixture of cells differs,"
+            " and the correlation moves with it. Shown on the contrast set, by construction.",
+            FAILS: "On the contrast set the mixture of cells does not move the correlation so.",
+            OPEN: "On the contrast set the move cannot be told from chance.",
+        },
+    )
+
+
+def _style_aware(evidence: Evidence) -> Verdict:
+    found = [
+        evidence.published("pauli2025.t5.llama3-prompt.constructed-all", "prompted judge"),
+        evidence.published("pauli2025.t5.likelihood-8b.constructed-all", "likelihood method, 8B"),
+    ]
+    if not evidence.lacks("pauli"):
+        found.append(evidence.agreement("pauli", ("human-style", "none")))
+    return Verdict(
+        OPEN,
+        "Neither judge nor likelihood scores were released, so their intervals cannot be computed."
+        " People's style rating alone, which looks at no content, sets the mark on this set: a"
+        " style-aware metric has shown that it reads content only as far as it goes beyond.",
+        found,
+    )
+
+
+def _small_models(evidence: Evidence) -> Verdict:
+    found = [
+        evidence.published("pauli2025.t5.likelihood-3b.constructed-all", "likelihood method, 3B"),
+        evidence.published("pauli2025.t5.likelihood-8b.constructed-all", "likelihood method, 8B"),
+        evidence.published("pauli2025.t5.llama3-prompt.constructed-all", "prompted judge"),
+    ]
+    return Verdict(
+        OPEN,
+        "The scores were not released and the models are gated. The text calls the judge a 70B"
+        " model, the appendix names an 8B one, so even what was compared is not certain.",
+        found,
+    )
+
+
+def _source_beats_reference(evidence: Evidence) -> Verdict:
+    data = "lai@pauli2025-systems"
+    if lacking := evidence.lacks(data):
+        return lacking
+    found = [
+        evidence.gap(data, ("bleu:pauli2025", "source"), ("bleu:pauli2025", "reference")),
+        evidence.gap(data, ("meteor", "source"), ("meteor", "reference")),
+    ]
+    return above(
+        found,
+        0.0,
+        {
+            HOLDS: "Both differences lie above zero, on this one set with references.",
+            FAILS: "At least one difference lies below zero.",
+            OPEN: "At least one difference cannot be told from zero.",
+        },
+    )
+
+
+def _people_harder(evidence: Evidence) -> Verdict:
+    sets = ("lai@pauli2025-systems", "lai@pauli2025-references")
+    if lacking := evidence.lacks(*sets):
+        return lacking
+    found = [evidence.across(one, "lai@pauli2025", *sets) for one in (BLEU, METEOR)]
+    return above(
+        found,
+        0.0,
+        {
+            HOLDS: "Both differences lie above zero.",
+            FAILS: "At least one difference lies below zero.",
+            OPEN: "With one rewrite by people for each source, the difference between the two kinds"
+            " cannot be told from chance on this set; the other sets of the table are not public.",
+        },
+    )
+
+
+def _rank_systems(evidence: Evidence) -> Verdict:
+    sets = ("mir", "lai@pauli2025")
+    if lacking := evidence.lacks(*sets):
+        return lacking
+    found = [
+        evidence.agreement(data, one, statistic="kendall", level="system", units="systems")
+        for data in sets
+        for one in (BLEU, METEOR)
+    ]
+    found += [
+        evidence.gap(data, BLEU, METEOR, statistic="kendall", level="system", units="systems")
+        for data in sets
+    ]
+    return above(
+        found,
+        0.0,
+        {
+            HOLDS: "All values and all differences lie above zero.",
+            FAILS: "At least one value or difference lies below zero.",
+            OPEN: "With so few systems the intervals are wide: which metric ranks systems better"
+            " cannot be told, on some sets not even that it ranks them better than chance.",
+        },
+    )
+
+
+def _style_and_content(evidence: Evidence) -> Verdict:
+    if lacking := evidence.lacks("mir", "lai@pauli2025"):
+        return lacking
+    mir = evidence.between("mir", "style", "content")
+    lai = evidence.between("lai@pauli2025", "style", "content")
+    found = [mir, lai]
+    if not evidence.lacks("pauli"):
+        found.append(evidence.between("pauli", "style", "content"))
+    if mir.high < 0 < lai.low:
+        return Verdict(HOLDS, "One interval lies below zero, another above.", found)
+    return Verdict(FAILS, "The signs do not differ beyond chance.", found)
+
+
+def _raters_agree(evidence: Evidence) -> Verdict:
+    if lacking := evidence.lacks("pauli"):
+        return lacking
+    found = [evidence.alpha("pauli", "content"), evidence.alpha("pauli", "style")]
+    return above(
+        found[:1],
+        RELIABLE,
+        {
+            HOLDS: "The interval for content lies above the usual bound for tentative conclusions.",
+            FAILS: "The interval for content lies below the usual bound.",
+            OPEN: "The interval for content covers the usual bound.",
+        },
+    )._replace(findings=found)
+
+
+CLAIMS = (
+    Claim(
+        "pauli2025.similarity-agrees",
+        "Table 3",
+        "On ratings of ordinary system output, metrics that only measure similarity agree"
+        " reasonably well with people on content.",
+        "Pearson's r of S-BLEU and S-METEOR with content on each set of system output; holds if"
+        " every interval lies above a medium correlation.",
+        _similarity_agrees,
+    ),
+    Claim(
+        "pauli2025.similarity-fails-on-built",
+        "Table 5",
+        "On a set built from strong shifts that keep the content and light shifts that break it,"
+        " the same metrics do not agree with people.",
+        "Pearson's r on the built set; holds if every interval lies below a medium correlation.",
+        _fails_on_built,
+    ),
+    Claim(
+        "pauli2025.data-decide",
+        "Tables 3 and 5",
+        "How well such metrics seem to do comes from what the test data mix, so existing data sets"
+        " mislead.",
+        "On the contrast set: Pearson's r over all four cells minus r over the two cells of the"
+        " published design, the same sentences in both; holds if both intervals lie above zero.",
+        _data_decide,
+    ),
+    Claim(
+        "pauli2025.style-aware",
+        "Table 5",
+        "A metric of content suits style transfer only if it knows the style that was asked for;"
+        " a prompted judge and a likelihood under such an instruction do best.",
+        "Pearson's r on the built set, minus that of the best style-blind metric and of the style"
+        " rating itself, with an interval.",
+        _style_aware,
+    ),
+    Claim(
+        "pauli2025.small-models",
+        "Tables 3 to 5",
+        "The likelihood method makes small models agree with people better than prompting a model"
+        " of like size.",
+        "The difference of both methods on the same model, paired, with an interval.",
+        _small_models,
+    ),
+    Claim(
+        "pauli2025.source-basis",
+        "Table 3",
+        "For content, comparing an output with its source agrees better with people than comparing"
+        " it with one human reference.",
+        "r of S- minus r of R- on the same draws; holds if both intervals lie above zero.",
+        _source_beats_reference,
+    ),
+    Claim(
+        "pauli2025.people-harder",
+        "Tables 3 and 4",
+        "Metrics agree less with people on rewrites that people wrote than on output of systems.",
+        "r on system output minus r on references of the same sources; holds if both intervals lie"
+        " above zero.",
+        _people_harder,
+    ),
+    Claim(
+        "pauli2025.ranking",
+        "Table 9",
+        "Metrics of content can rank systems, and some do it better than others.",
+        "Kendall's tau-b over system means, and differences of it, systems drawn again; holds if"
+        " every interval lies above zero.",
+        _rank_systems,
+    ),
+    Claim(
+        "pauli2025.style-and-content",
+        "Table 1",
+        "Ratings of style and of content hang together, upwards on some data sets and downwards on"
+        " others.",
+        "Pearson's r of the two human dimensions; holds if one interval lies above zero and one"
+        " below.",
+        _style_and_content,
+    ),
+    Claim(
+        "pauli2025.raters-agree",
+        "Table 2",
+        "The raters of the built set agree well enough to judge metrics by them.",
+        "Krippendorff's alpha of content; holds if its interval lies above the bound for tentative"
+        " conclusions.",
+        _raters_agree,
+    ),
+)
