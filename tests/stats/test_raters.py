@@ -2,6 +2,7 @@
 
 import itertools
 import math
+from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -9,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from tstmeta.stats import Setting, pearson
+from tstmeta.stats import STATISTICS, Setting, pearson
 from tstmeta.stats.raters import (
     attenuation,
     ceiling,
@@ -24,10 +25,11 @@ NAN = math.nan
 LEVELS = ("pooled", "source", "within-system", "system")
 
 
-def scipys(function, least):
+def scipys(name, function):
     """A correlation of scipy, NaN where there is none."""
 
-    def value(x, y):
+    def value(x, y, alone):
+        least = STATISTICS[name].alone if alone else STATISTICS[name].least
         if len(x) < least or len(set(x)) < 2 or len(set(y)) < 2:
             return NAN
         return float(function(x, y).statistic)
@@ -35,7 +37,10 @@ def scipys(function, least):
     return value
 
 
-FUNCTIONS = {"pearson": scipys(stats.pearsonr, 3), "kendall": scipys(stats.kendalltau, 2)}
+FUNCTIONS = {
+    name: scipys(name, function)
+    for name, function in (("pearson", stats.pearsonr), ("kendall", stats.kendalltau))
+}
 
 
 def ratings(rng, shape=(4, 3, 3), missing=0.25, top=4):
@@ -46,36 +51,38 @@ def ratings(rng, shape=(4, 3, 3), missing=0.25, top=4):
 
 
 def by_hand(x, y, setting):
-    """The statistic at its level from lists of cells, leaving out what has no value."""
+    """The statistic at its level from fractions of the same cells; groups without value leave."""
     function = FUNCTIONS[setting.statistic]
-    cells = [
-        (s, k) for s, k in np.ndindex(x.shape) if math.isfinite(x[s, k]) and math.isfinite(y[s, k])
-    ]
+
+    def value(cells, sides=(x, y)):
+        vectors = ([float(side[cell]) for cell in cells] for side in sides)
+        return function(*vectors, setting.level in ("pooled", "system"))
+
     if setting.level == "pooled":
-        return function([x[c] for c in cells], [y[c] for c in cells])
+        return value(x)
     place = 0 if setting.level == "source" else 1
-    groups = [[c for c in cells if c[place] == g] for g in sorted({c[place] for c in cells})]
+    groups = {g: [cell for cell in x if cell[place] == g] for g in sorted({c[place] for c in x})}
     if setting.level == "system":
-        means = [[sum(side[c] for c in g) / len(g) for g in groups] for side in (x, y)]
-        return function(*np.round(means, 9).tolist())
-    values = [function([x[c] for c in g], [y[c] for c in g]) for g in groups]
-    found = [value for value in values if math.isfinite(value)]
-    return sum(found) / len(found) if found else NAN
+        means = [
+            {g: sum(side[c] for c in groups[g]) / len(groups[g]) for g in groups} for side in (x, y)
+        ]
+        return value(groups, means)
+    return averaged([(value(cells), 1) for cells in groups.values()])
 
 
 def ceiling_by_hand(cube, metric, setting):
-    """Per rater, then averaged by cells: value, the metric's value, weight."""
+    """Per rater: value, the metric's value, number of cells."""
     values, raters = [], range(cube.shape[-1])
     for rater in raters:
-        others = np.full(cube.shape[:2], NAN)
-        own, side = others.copy(), others.copy()
-        for cell in np.ndindex(others.shape):
+        others, own, side = {}, {}, {}
+        for cell in np.ndindex(metric.shape):
             rest = [cube[(*cell, r)] for r in raters if r != rater and cube[(*cell, r)] > 0]
             if rest and cube[(*cell, rater)] > 0 and math.isfinite(metric[cell]):
-                others[cell] = round(sum(rest) / len(rest), 12)
-                own[cell], side[cell] = cube[(*cell, rater)], metric[cell]
-        n = np.isfinite(own).sum()
-        values.append((by_hand(others, own, setting), by_hand(others, side, setting), n))
+                others[cell] = Fraction(int(sum(rest)), len(rest))
+                own[cell], side[cell] = (
+                    Fraction(int(v)) for v in (cube[(*cell, rater)], metric[cell])
+                )
+        values.append((by_hand(others, own, setting), by_hand(others, side, setting), len(own)))
     return values
 
 
