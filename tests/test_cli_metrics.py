@@ -200,9 +200,17 @@ def test_agreement_is_what_the_scores_and_ratings_give(tstmeta):
     ("words", "n", "note"),
     [
         (("--level", "pooled"), 4, ""),
-        (("--level", "system"), 2, "fewer than three pairs"),
-        (("--level", "within-system"), 0, "no group has a value"),
-        (("--level", "source"), 0, "no group has a value"),
+        (("--level", "system"), 2, "fewer than 3 systems with both values"),
+        (
+            ("--level", "within-system"),
+            0,
+            "no system has a value: fewer than 3 items with both values (2)",
+        ),
+        (
+            ("--level", "source"),
+            0,
+            "no source has a value: fewer than 3 items with both values (4)",
+        ),
         (("--statistic", "kendall"), 4, ""),
         (("-s", "spearman", "-l", "pooled"), 4, ""),
     ],

@@ -23,12 +23,18 @@ FEW = 128
 _BLOCK = 2**24
 
 
-def tamed(values: Array) -> Array:
-    """Values times a power of two if need be, so that squares neither overflow nor vanish."""
-    largest = np.max(np.abs(values), where=np.isfinite(values), initial=0.0)
-    if largest == 0 or 2.0**-400 < largest < 2.0**400:
+def tamed(values: Array, axis: int | tuple[int, ...] | None = None) -> Array:
+    """Values times a power of two if need be, so that squares neither overflow nor vanish.
+
+    Args:
+        axis: over which one factor serves, as in numpy.max.
+    """
+    shown = np.where(np.isfinite(values), np.abs(values), 0.0)
+    largest = np.max(shown, axis=axis, initial=0.0, keepdims=True)
+    fine = (largest == 0) | ((largest > 2.0**-400) & (largest < 2.0**400))
+    if fine.all():
         return values
-    return np.ldexp(values, -int(np.frexp(largest)[1]))
+    return np.ldexp(values, np.where(fine, 0, -np.frexp(largest)[1]))
 
 
 def total(values: Array, weights: Array) -> Array:

@@ -21,6 +21,7 @@ count more; the default averages the values of the groups (macro).
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Callable
 from typing import Literal, NamedTuple
 
@@ -28,14 +29,25 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from .correlation import Correlation
-from .kernels import Array
+from .kernels import Array, tamed
+from .levels import column_means, snapped, standardised
 from .resampling import Draws, everything
 from .statistic import STATISTICS, Statistic
 
+__all__ = [
+    "LEVELS",
+    "Level",
+    "Setting",
+    "correlate",
+    "estimate",
+    "resampled",
+    "snapped",
+]
+
 Level = Literal["pooled", "source", "within-system", "system", "task", "within-task"]
 LEVELS: tuple[Level, ...] = ("pooled", "source", "within-system", "system", "task", "within-task")
-#: Numbers held at once; draws are taken in slices that stay below.
-_ROOM = 2**24
+#: Numbers held at once; draws are taken in slices that stay below, small enough for a cache.
+_ROOM = 2**23
 
 
 class Setting(NamedTuple):
@@ -84,16 +96,15 @@ def correlate(human: ArrayLike, metric: ArrayLike, setting: Setting) -> Correlat
     if y.ndim != 2:
         raise ValueError(f"a matrix [sources, systems] is needed, got shape {y.shape}")
     function = setting.function
+    value = float(resampled(x, y[None], setting, everything(x.shape))[0, 0])
     if setting.level == "pooled":
         return function(x.ravel(), y.ravel())
-    if setting.level == "system":
-        one = np.ones((1, len(x)))
-        means = [side[0, 0] for side in _column_means(x[None], y[None, None], one)]
-        return function(*means)
-    value = float(resampled(x, y[None], setting, everything(x.shape))[0, 0])
-    n = _groups(x, y, setting)
-    reason = "" if math.isfinite(value) else "no group has a value"
-    return Correlation(value, math.nan, n, reason)
+    if setting.level == "system" and function.whole is None:
+        means = _means_of_systems(x, y, function)
+        found = function(*means)
+        return found._replace(reason=found.reason and function.why(*means, items="systems"))
+    n, reason = _counted(x, y, setting)
+    return Correlation(value, math.nan, n, "" if math.isfinite(value) else reason)
 
 
 def estimate(human: ArrayLike, metrics: ArrayLike, setting: Setting) -> Array:
@@ -110,7 +121,8 @@ def resampled(human: ArrayLike, metrics: ArrayLike, setting: Setting, draws: Dra
         metrics: ``[M, S, K]``, or ``[M, D, S, K]`` where scores differ by draw (permuted).
 
     Raises:
-        ValueError: shapes that do not fit, an unknown level or statistic, missing task labels.
+        ValueError: shapes that do not fit, an unknown level or statistic, a statistic that is not
+            defined at the level, missing task labels.
     """
     x, y = np.asarray(human, dtype=float), np.asarray(metrics, dtype=float)
     x, y = np.where(np.isfinite(x), x, np.nan), np.where(np.isfinite(y), y, np.nan)
@@ -121,19 +133,28 @@ def resampled(human: ArrayLike, metrics: ArrayLike, setting: Setting, draws: Dra
         )
     if setting.level not in _LEVELS:
         raise ValueError(f"unknown level {setting.level!r}; known: {', '.join(LEVELS)}")
+    function = setting.function
+    function.check(setting.level)
     # a draws axis everywhere: [1|D, S, K] and [M, 1|D, S, K]
     x = x[None] if x.ndim == 2 else x
     y = y[:, None] if y.ndim == 3 else y
+    if function.scale_free:
+        x, y = tamed(x), tamed(y, axis=(1, 2, 3))
     sources, systems = x.shape[-2:]
     if draws.sources.shape[1] != sources or draws.systems.shape[1] != systems:
         raise ValueError(f"the draws are not of a matrix of shape {(sources, systems)}")
+    if not sources * systems:
+        return np.full((len(y), len(draws)), np.nan)
     size = max(1, _ROOM // max(1, len(y) * sources * systems))
     found, start = [], 0
     for part in draws.parts(size):
         inside = slice(start, start + len(part))
         of_x = x if len(x) == 1 else x[inside]
         of_y = y if y.shape[1] == 1 else y[:, inside]
-        found.append(_LEVELS[setting.level](of_x, of_y, setting, part))
+        if function.whole is not None:
+            found.append(function.whole(of_x, of_y, part.sources, part.systems))
+        else:
+            found.append(_LEVELS[setting.level](of_x, of_y, setting, part))
         start += len(part)
     return np.concatenate(found, axis=-1) if found else np.empty((len(y), 0))
 
@@ -162,14 +183,16 @@ def _within_system(x: Array, y: Array, setting: Setting, draws: Draws) -> Array:
 
 def _over_groups(x: Array, y: Array, weights: Array, of_groups: Array, setting: Setting) -> Array:
     """x [G, 1|D, n], y [M, G, 1|D, n], weights of items [D, n] and of groups [D, G]."""
-    sums = setting.function.sums(x, y, weights)  # each [M, G, D]
+    if x.shape[-2] == y.shape[-2] == 1 and (weights == weights[:1]).all():
+        weights = weights[:1]  # only groups were drawn: their sums are the same in every draw
+    sums = setting.function.sums(x, y, weights)  # each [M, G, D], or [M, G, 1]
     return _combine(sums, of_groups.T, setting)
 
 
 def _combine(sums: tuple[Array, ...], of_groups: Array, setting: Setting) -> Array:
     """Groups to one value: sums [M, G, D], weights of groups [G, D]."""
     function = setting.function
-    if setting.micro:
+    if setting.micro or function.pools:
         if not function.additive:
             raise ValueError(f"{function.label} cannot be added up over groups: use macro")
         return function.finish(*((part * of_groups).sum(axis=1) for part in sums))
@@ -183,34 +206,8 @@ def _combine(sums: tuple[Array, ...], of_groups: Array, setting: Setting) -> Arr
 
 
 def _system(x: Array, y: Array, setting: Setting, draws: Draws) -> Array:
-    of_x, of_y = _column_means(x, y, draws.sources)
+    of_x, of_y = column_means(x, y, draws.sources)
     return setting.function.values(of_x, of_y, draws.systems)
-
-
-def _column_means(x: Array, y: Array, of_sources: Array) -> tuple[Array, Array]:
-    """Means of the columns over the same cells for both sides, each [M, D, K]."""
-    given = np.isfinite(x) & np.isfinite(y)
-    weight = _weighted(given.astype(float), of_sources)
-    found = []
-    for side in (x, y):
-        filled = np.where(given, np.broadcast_to(side, given.shape), 0.0)
-        sums = _weighted(filled, of_sources)
-        means = np.where(weight > 0, sums / np.where(weight > 0, weight, 1.0), np.nan)
-        found.append(snapped(means))
-    return found[0], found[1]
-
-
-def _weighted(values: Array, of_sources: Array) -> Array:
-    """[M, 1|D, S, K] and [D, S] to [M, D, K]."""
-    if values.shape[1] == 1:
-        return of_sources @ values[:, 0]
-    return np.einsum("ds,mdsk->mdk", of_sources, values)
-
-
-def snapped(means: Array) -> Array:
-    """Means to 40 binary digits: systems with the same ratings tie, whatever order they came in."""
-    mantissa, exponent = np.frexp(means)
-    return np.ldexp(np.round(mantissa * 2.0**40) / 2.0**40, exponent)
 
 
 def _task(x: Array, y: Array, setting: Setting, draws: Draws) -> Array:
@@ -236,30 +233,22 @@ def _flat(values: Array) -> Array:
 
 
 def _within_task(x: Array, y: Array, setting: Setting, draws: Draws) -> Array:
-    labels = _tasks(setting, x.shape[-2])
     weights = draws.sources[:, :, None] * draws.systems[:, None, :]  # [D, S, K]
-    shape = (*y.shape[:1], len(draws), *y.shape[2:])
-    of_x, of_y = np.empty(shape), np.empty(shape)
+    of_x, of_y = _within_tasks(x, y, _tasks(setting, x.shape[-2]), weights)
+    return setting.function.values(_flat(of_x), _flat(of_y), weights.reshape(len(draws), -1))
+
+
+def _within_tasks(x: Array, y: Array, labels: Array, weights: Array) -> tuple[Array, Array]:
+    """Both sides standardised within tasks, over the cells where both have values."""
+    shape = (*y.shape[:1], len(weights), *y.shape[2:])
+    of_x, of_y = np.full(shape, np.nan), np.full(shape, np.nan)
     for task in dict.fromkeys(labels.tolist()):
         inside = labels == task
         a, b, w = x[..., inside, :], y[..., inside, :], weights[:, inside]
         w = w * (np.isfinite(a) & np.isfinite(b))
-        of_x[..., inside, :] = _standardised(a, w)
-        of_y[..., inside, :] = _standardised(b, w)
-    return setting.function.values(_flat(of_x), _flat(of_y), weights.reshape(len(draws), -1))
-
-
-def _standardised(values: Array, weights: Array) -> Array:
-    """To mean 0 and variance 1 under weights, over the last two axes; no spread gives NaN."""
-    filled = np.where(np.isfinite(values), values, 0.0)
-    count = weights.sum(axis=(-2, -1), keepdims=True)
-    count = np.where(count > 0, count, np.nan)
-    mean = (weights * filled).sum(axis=(-2, -1), keepdims=True) / count
-    gap = filled - mean
-    variance = (weights * gap**2).sum(axis=(-2, -1), keepdims=True) / count
-    flat = ~(variance > 1e-13 * mean**2)
-    spread = np.sqrt(np.where(flat, np.nan, variance))
-    return np.where(np.isfinite(values), gap / spread, np.nan)
+        of_x[..., inside, :] = standardised(a, w)
+        of_y[..., inside, :] = standardised(b, w)
+    return of_x, of_y
 
 
 _LEVELS: dict[str, Callable[[Array, Array, Setting, Draws], Array]] = {
@@ -290,23 +279,55 @@ def _tasks(setting: Setting, sources: int) -> Array:
     labels = np.asarray(setting.tasks)
     if labels.shape != (sources,):
         raise ValueError(f"tasks has shape {labels.shape}, needed is ({sources},)")
+    if any(label is None or label != label for label in labels.tolist()):
+        raise ValueError("a source has no task label")
     return labels
 
 
-def _groups(x: Array, y: Array, setting: Setting) -> int:
-    """What n counts at a grouped level."""
-    both = np.isfinite(x) & np.isfinite(y)
+def _means_of_systems(x: Array, y: Array, function: Statistic) -> tuple[Array, Array]:
+    """Means of systems of one metric, each ``[K]``."""
+    if function.scale_free:
+        x, y = tamed(x), tamed(y)
+    of_x, of_y = column_means(x[None], y[None, None], np.ones((1, len(x))))
+    return of_x[0, 0], of_y[0, 0]
+
+
+def _counted(x: Array, y: Array, setting: Setting) -> tuple[int, str]:
+    """What n counts where there are groups, and what to say where there is no value."""
+    function, both = setting.function, np.isfinite(x) & np.isfinite(y)
+    if function.whole is not None:
+        return int(both.any(axis=0).sum()), function.lacking
     if setting.level == "within-task":
-        return int(both.sum())
+        of_x, of_y = _within_tasks(
+            x[None], y[None, None], _tasks(setting, len(x)), np.ones((1, *x.shape))
+        )
+        left = np.isfinite(of_x) & np.isfinite(of_y)
+        if both.sum() > left.sum() < function.least:
+            return int(left.sum()), "in every task all ratings or all scores are equal"
+        return int(left.sum()), function.why(of_x.ravel(), of_y.ravel())
+    groups = _groups(x, y, setting)
+    if setting.micro or function.pools:
+        n = sum(int(np.isfinite(a + b).sum()) >= function.least for a, b in groups)
+    elif not math.isnan(setting.undefined):
+        n = len(groups)
+    else:
+        n = sum(_has_value(a, b, function) for a, b in groups)
+    reasons = Counter(function.why(a, b, function.least) for a, b in groups)
+    kind = {"source": "source", "within-system": "system", "task": "task"}[setting.level]
+    why = ", ".join(f"{reason} ({count})" for reason, count in reasons.most_common())
+    return n, f"no {kind} has a value: {why}"
+
+
+def _has_value(x: Array, y: Array, function: Statistic) -> bool:
+    sums = function.sums(x[None], y[None], np.ones((1, len(x))))
+    return bool(np.isfinite(function.finish(*sums)).all())
+
+
+def _groups(x: Array, y: Array, setting: Setting) -> list[tuple[Array, Array]]:
+    """The two vectors of each group."""
     if setting.level == "task":
         labels = _tasks(setting, len(x))
-        groups = [(x[labels == t].ravel(), y[labels == t].ravel()) for t in np.unique(labels)]
-    else:
-        axis = 0 if setting.level == "source" else 1
-        rows = [np.moveaxis(side, axis, 0) for side in (x, y)]
-        groups = list(zip(*rows, strict=True))
-    if not math.isnan(setting.undefined):
-        return len(groups)
-    one = np.ones
-    values = [setting.function.values(a[None], b[None], one((1, len(a)))) for a, b in groups]
-    return int(np.isfinite(values).sum())
+        tasks = dict.fromkeys(labels.tolist())
+        return [(x[labels == t].ravel(), y[labels == t].ravel()) for t in tasks]
+    axis = 0 if setting.level == "source" else 1
+    return list(zip(*(np.moveaxis(side, axis, 0) for side in (x, y)), strict=True))

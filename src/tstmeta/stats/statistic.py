@@ -93,16 +93,18 @@ class Statistic:
                 f"{self.label} is not defined at level {level}, only at {', '.join(self.levels)}"
             )
 
-    def why(self, human: Array, metric: Array, least: int | None = None) -> str:
+    def why(
+        self, human: Array, metric: Array, least: int | None = None, items: str = "items"
+    ) -> str:
         """Why two vectors have no value."""
         both = np.isfinite(human) & np.isfinite(metric)
         least = max(self.least, self.alone) if least is None else least
         if both.sum() < least:
-            return f"fewer than {least} items with both values"
+            return f"fewer than {least} {items} with both values"
         for name, vector in (("ratings", human[both]), ("scores", metric[both])):
             if constant(vector) if self.direct is not None else np.ptp(vector) == 0:
                 return f"all {name} are equal"
-        return "no pair of items to compare"
+        return f"no pair of {items} to compare"
 
     def sums(self, human: Array, metric: Array, weights: Array, least: int | None = None) -> Parts:
         """The parts, with missing values (NaN) given no weight; shapes as in the kernels.
@@ -127,9 +129,14 @@ class Statistic:
 
 def _varied(values: Array, given: Array) -> Array:
     """Whether given values ``[..., n]`` differ by more than rounding, as scipy bounds it."""
-    high = np.where(given, values, -np.inf).max(axis=-1, initial=-np.inf)
-    low = np.where(given, values, np.inf).min(axis=-1, initial=np.inf)
+    high = _filled(values, given, -np.inf).max(axis=-1, initial=-np.inf)
+    low = _filled(values, given, np.inf).min(axis=-1, initial=np.inf)
     return high - low > 2e-13 * np.maximum(np.abs(high), np.abs(low))
+
+
+def _filled(values: Array, inside: Array, filling: float) -> Array:
+    """Values with a filling where they are not inside; themselves, uncopied, where all are."""
+    return values if inside.all() else np.where(inside, values, filling)
 
 
 def _ratio(above: Array, below: Array) -> Array:
@@ -161,11 +168,9 @@ def _centred(x: Array, used: Array) -> Array:
 
     A vector without spread beyond rounding becomes zeros (scipy's bound of near-constant input).
     """
-    high = np.where(used, x, -np.inf).max(axis=-1, initial=-np.inf, keepdims=True)
-    low = np.where(used, x, np.inf).min(axis=-1, initial=np.inf, keepdims=True)
-    varied = high - low > 2e-13 * np.maximum(np.abs(high), np.abs(low))
+    varied = _varied(x, used)[..., None]
     count = np.maximum(used.sum(axis=-1, keepdims=True), 1)
-    mean = np.where(used, x, 0.0).sum(axis=-1, keepdims=True) / count
+    mean = _filled(x, used, 0.0).sum(axis=-1, keepdims=True) / count
     return np.where(varied, x - mean, 0.0)
 
 
