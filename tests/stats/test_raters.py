@@ -29,7 +29,8 @@ def scipys(name, function):
     """A correlation of scipy, NaN where there is none."""
 
     def value(x, y, alone):
-        least = STATISTICS[name].alone if alone else STATISTICS[name].least
+        statistic = STATISTICS[name]
+        least = max(statistic.least, statistic.alone if alone else 0)
         if len(x) < least or len(set(x)) < 2 or len(set(y)) < 2:
             return NAN
         return float(function(x, y).statistic)
