@@ -4,12 +4,11 @@ Everything comes from one set of draws (:mod:`tstmeta.stats.resampling`), the sa
 so that differences are paired.  How limits come from draws stands in :mod:`tstmeta.stats.limits`;
 here it is decided what is drawn, left out and asked for.
 
-``auto`` is BCa for Pearson's r at system level with systems drawn, where skewness is large and each
-unit is one item, and the percentile for everything else and for differences: with clusters or ties
-BCa takes noise for bias, and covers less.  Statistics of order (all but Pearson's r) over the units
-that are drawn spread more in resamples than in samples, because a unit that is drawn twice makes no
-pair with itself; so they are widened by narrowness alone, and not at all at system level.
-``benchmarks/coverage.py`` measures what all this covers.
+``auto`` is the percentile: it covered no less than BCa wherever we measured from eight units up,
+while BCa takes the noise of clusters, ties and far-out units for bias.  Quantiles are widened, but
+for statistics of order (all except Pearson's r) over units of one item, such as systems at system
+level: a unit that is drawn twice makes no pair with itself, so fewer pairs count in a resample, and
+it spreads enough.  ``benchmarks/coverage.py`` measures what all this covers.
 
 What an interval is about is the plan's ``estimand``.  Plan ``both`` counts the noise of single
 cells with the sources and again with the systems, and so covers more than it claims (Owen 2007, The
@@ -25,7 +24,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from .kernels import Array
-from .limits import FEW_UNITS, Interval, Method, Terms, Widening, interval, of_values
+from .limits import FEW_UNITS, Interval, Method, Terms, interval, of_values
 from .matrices import Setting, estimate, resampled, snapped
 from .resampling import Draws, Plan, clusters_of, draw, leave_one_out
 
@@ -55,6 +54,7 @@ class Resample(NamedTuple):
         given: whether a metric has anything of that unit, ``[M, U]`` for each sample.
         counts: units by kind, ``[M]`` each; of n strata's units, n - 1 do not count, as each
             stratum has its own mean.
+        single: whether each unit is one item.
         setting: what was computed.
         plan: what was drawn.
     """
@@ -64,6 +64,7 @@ class Resample(NamedTuple):
     jackknives: tuple[Array, ...]
     given: tuple[Array, ...]
     counts: dict[str, Array]
+    single: bool
     setting: Setting
     plan: Plan
 
@@ -72,6 +73,13 @@ class Resample(NamedTuple):
         """Units that the metric with the fewest has, of the kind that has the fewest."""
         some = np.isfinite(self.estimates)
         return min((int(n[some].min()) for n in self.counts.values() if some.any()), default=0)
+
+    def terms(self, confidence: float, method: Method) -> Terms:
+        """How intervals are made, see the top of this module."""
+        function = self.setting.function
+        widen = function.name == "pearson" or not self.single
+        # accuracies lie between 0 and 1, correlations between -1 and 1
+        return Terms(confidence, method, widen, (-1.0 if function.chance == 0 else 0.0, 1.0))
 
 
 def intervals(
@@ -116,9 +124,13 @@ def of_draws(
     _check(x, y, plan)
     if plan.units == "raters":
         return _over_raters(x, y, setting, plan, draws)
-    values = resampled(x, y, setting, draws)
+    values, value = resampled(x, y, setting, draws), estimate(x, y, setting)
     jackknives, given, counts = _jackknives(x, y, setting, plan)
-    return Resample(estimate(x, y, setting), values, jackknives, given, counts, setting, plan)
+    both = np.isfinite(x) & np.isfinite(y)
+    alone = plan.units != "both" and plan.clusters is None
+    most = both.sum(axis=2 if plan.units == "sources" else 1).max(initial=0)
+    single = setting.level == "system" or (alone and most <= 1)
+    return Resample(value, values, jackknives, given, counts, single, setting, plan)
 
 
 def _check(human: Array, metrics: Array, plan: Plan) -> None:
@@ -175,6 +187,7 @@ def _over_raters(
         (values(1.0 - np.eye(raters)),),
         (there,),
         {"raters": there.sum(axis=1)},
+        False,
         setting,
         plan,
     )
@@ -204,11 +217,7 @@ def of_resample(
     made: Resample, *, confidence: float = 0.95, method: Method = "auto"
 ) -> list[Interval]:
     """An interval for each metric."""
-    if method == "auto" and _smooth(made.setting):
-        single = made.setting.level == "system" and made.plan.units == "systems"
-        method = "bca" if single else "percentile"
-    terms = Terms(confidence, method, _widening(made.setting, made.plan), _bounds(made.setting))
-    found = []
+    terms, found = made.terms(confidence, method), []
     for m, (values, value) in enumerate(zip(made.values, made.estimates, strict=True)):
         left_out = [j[m, g[m]] for j, g in zip(made.jackknives, made.given, strict=True)]
         counts = {name: int(count[m]) for name, count in made.counts.items()}
@@ -224,12 +233,10 @@ def difference(
     confidence: float = 0.95,
     method: Method = "auto",
 ) -> Interval:
-    """The first metric's value minus the second's, draw by draw; both are given by row number.
-
-    ``auto`` is the percentile.
-    """
-    low, high = _bounds(made.setting)
-    terms = Terms(confidence, method, _widening(made.setting, made.plan), (low - high, high - low))
+    """The first metric's value minus the second's, draw by draw; both are given by row number."""
+    terms = made.terms(confidence, method)
+    low, high = terms.bounds
+    terms = terms._replace(bounds=(low - high, high - low))
     left_out = [
         (j[first] - j[second])[g[first] | g[second]]
         for j, g in zip(made.jackknives, made.given, strict=True)
@@ -238,21 +245,3 @@ def difference(
     values = made.values[first] - made.values[second]
     value = float(made.estimates[first] - made.estimates[second])
     return interval(values, value, left_out, counts, terms)
-
-
-def _smooth(setting: Setting) -> bool:
-    """A statistic of moments, not of order."""
-    return setting.function.name == "pearson"
-
-
-def _widening(setting: Setting, plan: Plan) -> Widening:
-    """See the top of this module; a mean over the units drawn is a mean, of whatever statistic."""
-    mean_over = {"source": "sources", "within-system": "systems"}.get(setting.level)
-    if _smooth(setting) or plan.units in (mean_over, "raters"):
-        return "t"
-    return "none" if setting.level == "system" else "narrow"
-
-
-def _bounds(setting: Setting) -> tuple[float, float]:
-    """Accuracies lie between 0 and 1, correlations between -1 and 1."""
-    return (-1.0, 1.0) if setting.function.chance == 0 else (0.0, 1.0)
