@@ -47,7 +47,7 @@ __all__ = [
 Level = Literal["pooled", "source", "within-system", "system", "task", "within-task"]
 LEVELS: tuple[Level, ...] = ("pooled", "source", "within-system", "system", "task", "within-task")
 #: Numbers held at once; draws are taken in slices that stay below, small enough for a cache.
-_ROOM = 2**23
+_ROOM = 2**22
 
 
 class Setting(NamedTuple):
@@ -165,9 +165,11 @@ def resampled(human: ArrayLike, metrics: ArrayLike, setting: Setting, draws: Dra
 
 def _pooled(x: Array, y: Array, setting: Setting, draws: Draws) -> Array:
     some = np.isfinite(x).any(axis=0) & np.isfinite(y).any(axis=(0, 1))
-    rows, columns = np.nonzero(some)
-    weights = draws.sources[:, rows] * draws.systems[:, columns]
-    return setting.function.values(x[..., rows, columns], y[..., rows, columns], weights)
+    cells, (rows, columns) = np.flatnonzero(some), np.nonzero(some)
+    # take, unlike brackets, leaves the items of a vector side by side in memory
+    weights = draws.sources.take(rows, axis=1) * draws.systems.take(columns, axis=1)
+    x, y = (_flat(side).take(cells, axis=-1) for side in (x, y))
+    return setting.function.values(x, y, weights)
 
 
 def _by_source(x: Array, y: Array, setting: Setting, draws: Draws) -> Array:
