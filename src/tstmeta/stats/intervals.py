@@ -77,9 +77,10 @@ class Resample(NamedTuple):
     def terms(self, confidence: float, method: Method) -> Terms:
         """How intervals are made, see the top of this module."""
         function = self.setting.function
-        widen = function.name == "pearson" or not self.single
+        order = function.name != "pearson"
         # accuracies lie between 0 and 1, correlations between -1 and 1
-        return Terms(confidence, method, widen, (-1.0 if function.chance == 0 else 0.0, 1.0))
+        bounds = (-1.0 if function.chance == 0 else 0.0, 1.0)
+        return Terms(confidence, method, "none" if order and self.single else "t", bounds)
 
 
 def intervals(

@@ -35,6 +35,8 @@ from scipy import special
 from .kernels import Array
 
 Method = Literal["auto", "percentile", "bca"]
+#: How far out quantiles are taken: t and narrowness, narrowness alone, not at all.
+Widening = Literal["t", "narrow", "none"]
 #: Below this number of units no interval can be relied on to cover what it claims.
 FEW_UNITS = 8
 #: A larger share of undefined draws is told.
@@ -68,13 +70,13 @@ class Terms(NamedTuple):
     Attributes:
         confidence: share of intervals that are to hold the true value, inside (0, 1).
         method: ``percentile`` or ``bca``; ``auto`` is the percentile.
-        widen: whether the quantiles are taken further out, as few units need it.
+        widening: how far out the quantiles are taken.
         bounds: ends of the scale, which stand for undefined draws.
     """
 
     confidence: float = 0.95
     method: Method = "auto"
-    widen: bool = True
+    widening: Widening = "t"
     bounds: tuple[float, float] = (-1.0, 1.0)
 
     def checked(self) -> Terms:
@@ -106,7 +108,7 @@ def of_values(
     confidence: float = 0.95,
     method: Method = "auto",
     units: int | None = None,
-    widen: bool = True,
+    widening: Widening = "t",
     bounds: tuple[float, float] = (-1.0, 1.0),
 ) -> list[Interval]:
     """Intervals from draws at hand, whatever they are draws of; ``auto`` is the percentile.
@@ -118,7 +120,7 @@ def of_values(
             BCa needs them.
         units: how many units there are, where no jackknife tells; without either nothing is
             widened.
-        widen: whether quantiles are taken further out.
+        widening: how far out quantiles are taken.
         bounds: ends of the scale, which stand for undefined draws.
 
     Raises:
@@ -133,7 +135,7 @@ def of_values(
     counts = {} if units is None else {"units": units}
     if left_out:
         counts = {"units": sum(max(one.shape[1] - 1, 0) for one in left_out) + 1}
-    terms = Terms(confidence, method, widen, bounds)
+    terms = Terms(confidence, method, widening, bounds)
     return [
         interval(drawn[m], float(found[m]), [one[m] for one in left_out], counts, terms)
         for m in range(len(found))
@@ -218,8 +220,9 @@ def _shares(
     """The shares of draws that are to lie below the lower and below the upper limit."""
     tail = 0.5 * (1.0 + terms.confidence)
     z = float(special.ndtri(tail))
-    if terms.widen:
-        if terms.method == "percentile" and math.isfinite(found.freedom):
+    if terms.widening != "none":
+        t = terms.widening == "t" and terms.method == "percentile"
+        if t and math.isfinite(found.freedom):
             z = float(special.stdtrit(found.freedom, tail))
         z *= found.narrowness
     if terms.method == "percentile":
