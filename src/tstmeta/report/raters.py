@@ -57,8 +57,8 @@ def human_ceiling(
     """One rater held out, and each metric in that rater's place, at several levels.
 
     Both face the mean of the remaining raters over the same cells; see
-    :func:`tstmeta.stats.raters.ceiling`.  A metric that lacks some scores is compared on the cells it
-    scored, and ``human`` is then people's value on these.
+    :func:`tstmeta.stats.raters.ceiling`.  A metric that lacks some scores is compared on the cells
+    it scored, and ``human`` is then people's value on these.
 
     Args:
         scores: a ``scores`` table of the data set.
@@ -159,8 +159,8 @@ def reliability(dataset: Dataset, dimension: str = "content") -> pd.DataFrame:
 
     Returns:
         dimension, alpha_ordinal and alpha_interval (Krippendorff), single (reliability of one
-        rating, :func:`tstmeta.stats.raters.single_rater`), per_item (harmonic mean of ratings an item),
-        of_mean (Spearman-Brown from single to per_item), n (items with two ratings), raters,
+        rating, :func:`tstmeta.stats.raters.single_rater`), per_item (harmonic mean of ratings an
+        item), of_mean (Spearman-Brown from single to per_item), n (items with two ratings), raters,
         released (persons, slots, one rater, means or nothing), note.
 
     Raises:

@@ -61,7 +61,8 @@ def detectable_difference(
     (z(1 - alpha/2) + z(power)) times the standard error of the difference, which is the standard
     deviation of the paired bootstrap draws: the usual normal approximation, with the chance of
     finding the wrong sign left out.  It is about differences planned for; computed from the data at
-    hand it is not the power of the test that was made on them.
+    hand it is not the power of the test that was made on them.  A value beyond the range of the
+    statistic (2 for correlations) says that no difference at all can be counted on to be found.
 
     Args:
         human: ``[S, K]``; metrics: ``[M, S, K]``, two or more.
