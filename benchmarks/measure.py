@@ -13,6 +13,7 @@ import math
 import operator
 import os
 import platform
+import re
 import time
 from collections.abc import Callable, Mapping, Sequence
 from datetime import date
@@ -73,6 +74,18 @@ def take_turns(
 def ratios(above: Sequence[float], below: Sequence[float]) -> list[float]:
     """The ratio in each round."""
     return [a / b for a, b in zip(above, below, strict=True)]
+
+
+def high_water(reset: bool = False) -> int | None:
+    """KiB of the largest resident size so far, as Linux tells it; reset starts from now."""
+    status, references = Path("/proc/self/status"), Path("/proc/self/clear_refs")
+    try:
+        if reset:
+            references.write_text("5", encoding="ascii")  # proc(5): resets the high-water mark
+        found = re.search(r"VmHWM:\s+(\d+) kB", status.read_text(encoding="ascii"))
+    except OSError:
+        return None
+    return int(found[1]) if found else None
 
 
 # ------------------------------------------------------------------------------------- report

@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import gc
 import multiprocessing
-import re
 import tempfile
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -172,23 +171,11 @@ def peak(n: int, phase: str, folder: Path) -> float | None:
     """Peak resident size in MiB, libraries and data set included; None where unknown."""
     data = dataset(n)
     gc.collect()
-    known = _high_water(reset=True)
+    known = measure.high_water(reset=True)
     kept = plain_loop(data, TRIVIAL) if phase == "loop" else stored(data, named(TRIVIAL), folder)
-    highest = _high_water()
+    highest = measure.high_water()
     del kept
     return None if known is None or highest is None else highest / 1024
-
-
-def _high_water(reset: bool = False) -> int | None:
-    """KiB of the largest resident size so far, as Linux tells it; reset starts from now."""
-    status, references = Path("/proc/self/status"), Path("/proc/self/clear_refs")
-    try:
-        if reset:
-            references.write_text("5", encoding="ascii")  # proc(5): resets the high-water mark
-        found = re.search(r"VmHWM:\s+(\d+) kB", status.read_text(encoding="ascii"))
-    except OSError:
-        return None
-    return int(found[1]) if found else None
 
 
 def peaks(data: Dataset) -> dict[str, float | None]:

@@ -13,8 +13,8 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[1]
 BENCHMARKS = ROOT / "benchmarks"
-#: Pairs that show the form, not the speed.
-SIZES = {"lexical": 12, "scoring": 60}
+#: Pairs, or draws, that show the form, not the speed.
+SIZES = {"lexical": 12, "scoring": 60, "stats": 4}
 
 
 @pytest.fixture(scope="module", params=sorted(SIZES))
