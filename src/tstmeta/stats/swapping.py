@@ -1,0 +1,186 @@
+"""Scores of two metrics on one scale, swapped, and what a setting makes of them after each swap.
+
+A swap of whole sources (or systems) is a weighting: stack the scores of both metrics, and give
+weight 1 to the copy that stays with the first metric and 0 to the other.  So all swaps are the
+:class:`~tstmeta.stats.resampling.Draws` of a matrix with twice the rows (or columns), and as quick
+as a bootstrap.  Where single cells are swapped inside groups, scores are swapped one by one.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from .kernels import Array
+from .matrices import Setting, resampled
+from .resampling import Draws
+
+#: Spread below this share of the largest score is rounding (the bound of :mod:`.correlation`).
+_FLAT = 2e-13
+#: Numbers held at once.
+_ROOM = 2**22
+
+
+class Swaps(NamedTuple):
+    """Which units are swapped in each draw.
+
+    Attributes:
+        flips: ``[D, U]``, 1 where a unit is swapped.
+        unit: number of the unit of each cell ``[S, K]``.
+        axis: the axis of cells along which units lie: 0 (sources), 1 (systems), None (cells).
+        exact: whether all 2^U swaps are there, the d-th being the binary digits of d.
+    """
+
+    flips: Array
+    unit: Array
+    axis: int | None
+    exact: bool
+
+
+def swaps_of(
+    counted: Array,
+    units: str,
+    clusters: ArrayLike | None,
+    n: int,
+    enumerate_up_to: int,
+    rng: np.random.Generator,
+) -> Swaps:
+    """Random swaps of a matrix, or all there are if these are few.
+
+    Args:
+        counted: cells that count ``[S, K]``; units without any are never swapped.
+
+    Raises:
+        ValueError: an unknown unit, clusters that do not fit, n below 1.
+    """
+    sources, systems = counted.shape
+    if units not in ("inputs", "systems", "both"):
+        raise ValueError(f"unknown unit {units!r}; known: inputs, systems, both")
+    if n < 1:
+        raise ValueError(f"at least one swap is needed, got n = {n}")
+    row = np.arange(sources)
+    if clusters is not None:
+        if units == "systems":
+            raise ValueError("clusters are of sources: they do not go with units='systems'")
+        if np.shape(clusters) != (sources,):
+            raise ValueError(f"clusters has shape {np.shape(clusters)}, needed is ({sources},)")
+        row = np.unique(np.asarray(clusters), return_inverse=True)[1].reshape(-1)
+    column = np.arange(systems)
+    label = {
+        "inputs": row[:, None] + 0 * column,
+        "systems": 0 * row[:, None] + column,
+        "both": row[:, None] * systems + column,
+    }[units]
+    known = np.unique(label[counted])
+    # units without a cell that counts share the number of their neighbour, which hurts nothing
+    unit = np.minimum(np.searchsorted(known, label), max(len(known) - 1, 0))
+    exact = 2.0 ** min(len(known), 1000) <= enumerate_up_to
+    if exact:
+        flips = np.arange(2 ** len(known))[:, None] >> np.arange(len(known)) & 1
+    else:
+        flips = rng.integers(0, 2, (n, len(known)), dtype=np.int8)
+    axis = {"inputs": 0, "systems": 1, "both": None}[units]
+    return Swaps(flips.astype(np.int8), unit, axis, exact)
+
+
+def standardise(scores: Array) -> tuple[Array, Array]:
+    """Pairs of metrics on one scale: scores ``[P, 2, S, K]`` and which are constant ``[P, 2]``.
+
+    To variance 1 and one mean over the cells given.  That mean is not 0: both metrics of a pair
+    count from the lowest score of either, since sums of what is not negative lose nothing to
+    cancellation.  A score of one that the other has but for rounding becomes the same, so that ties
+    stay ties after swapping.  Constant and empty metrics become NaN.
+    """
+    given = np.isfinite(scores)
+    filled = np.where(given, scores, 0.0)
+    size = np.abs(filled).max(axis=(-2, -1), keepdims=True, initial=0.0)
+    filled = filled / np.where(size > 0, size, 1.0)  # at most 1, so that squares stay finite
+    low = np.min(filled, axis=(-2, -1), where=given, initial=1.0, keepdims=True)
+    above = np.where(given, filled - low, 0.0)
+    flat = ~(above.max(axis=(-2, -1), initial=0.0) > _FLAT)  # [P, 2]
+    count = np.maximum(given.sum(axis=(-2, -1), keepdims=True), 1)
+    mean = above.sum(axis=(-2, -1), keepdims=True) / count
+    variance = (np.where(given, above - mean, 0.0) ** 2).sum(axis=(-2, -1), keepdims=True) / count
+    spread = np.where(flat[..., None, None], 1.0, np.sqrt(variance))
+    start = -mean / spread  # how far the lowest score is below the mean
+    found = above / spread + (start - start.min(axis=1, keepdims=True))
+    found = np.where(given & ~flat[..., None, None], found, np.nan)
+    for pair in np.flatnonzero(~flat.any(axis=1)):
+        rounding = 1e-13 + 16 * np.finfo(float).eps / float(spread[pair].min())
+        _tie(found[pair], rounding)
+    return found, flat
+
+
+def _tie(pair: Array, rounding: float) -> None:
+    """Give scores ``[2, S, K]`` of two metrics that differ by rounding the lower value of both.
+
+    Only where each metric has a single value there: what a metric itself tells apart stays apart.
+    """
+    known = [np.unique(scores[np.isfinite(scores)]) for scores in pair]
+    values = np.concatenate(known)
+    order = np.argsort(values, kind="stable")
+    fresh = np.diff(values[order], prepend=-np.inf) > rounding
+    group = np.empty(len(values), dtype=int)
+    group[order] = np.cumsum(fresh) - 1
+    split = len(known[0])
+    counts = [np.bincount(part, minlength=fresh.sum()) for part in (group[:split], group[split:])]
+    single = (counts[0] == 1) & (counts[1] == 1)
+    values = np.where(single[group], values[order][fresh][group], values)
+    for scores, of, tied in zip(pair, known, (values[:split], values[split:]), strict=True):
+        given = np.isfinite(scores)
+        scores[given] = tied[np.searchsorted(of, scores[given])]
+
+
+def swapped(x: Array, scores: Array, setting: Setting, swaps: Swaps) -> Array:
+    """First metric minus second after each swap: ``[P, D]``, NaN where either has no value.
+
+    Args:
+        x: human values ``[S, K]``.
+        scores: standardised ``[P, 2, S, K]``; x and all metrics miss the same cells.
+    """
+    axis, of_vectors = swaps.axis, setting.function.whole is None
+    if axis is None and of_vectors and setting.level in ("pooled", "task"):
+        # levels that do not ask where in its row a cell stands: all cells in one column
+        tasks = None if setting.tasks is None else np.repeat(np.asarray(setting.tasks), x.shape[1])
+        setting = setting._replace(tasks=tasks)
+        x, scores = x.reshape(-1, 1), scores.reshape(*scores.shape[:2], -1, 1)
+        swaps, axis = swaps._replace(unit=swaps.unit.reshape(-1, 1), axis=0), 0
+    weighing = axis is not None and of_vectors and setting.level != "within-task"
+    first = _by_weight if weighing else _by_value
+    values = first(x, scores, setting, swaps)
+    if swaps.exact:  # the complement of the d-th swap is the d-th from the end
+        return values - values[:, ::-1]
+    return values - first(x, scores, setting, swaps._replace(flips=1 - swaps.flips))
+
+
+def _by_weight(x: Array, scores: Array, setting: Setting, swaps: Swaps) -> Array:
+    """Values ``[P, D]`` of the first metric after each swap, as weights of stacked scores."""
+    axis = 1 if swaps.axis else 0
+    unit = swaps.unit[0] if axis else swaps.unit[:, 0]
+    x = np.concatenate([x, x], axis=axis)
+    stacked = np.concatenate([scores[:, 0], scores[:, 1]], axis=1 + axis)
+    if setting.tasks is not None and axis == 0:
+        setting = setting._replace(tasks=np.tile(np.asarray(setting.tasks), 2))
+    step = max(1, _ROOM // max(1, x.size))
+    found = []
+    for start in range(0, len(swaps.flips), step):
+        flip = swaps.flips[start : start + step].astype(float)[:, unit]
+        weights = np.concatenate([1.0 - flip, flip], axis=1)
+        ones = np.ones((len(flip), x.shape[1 - axis]))
+        draws = Draws(ones, weights) if axis else Draws(weights, ones)
+        found.append(resampled(x, stacked, setting, draws))
+    return np.concatenate(found, axis=1)
+
+
+def _by_value(x: Array, scores: Array, setting: Setting, swaps: Swaps) -> Array:
+    """The same with the scores themselves swapped, for any level and units."""
+    a, b = scores[:, 0, None], scores[:, 1, None]  # [P, 1, S, K]
+    step = max(1, _ROOM // max(1, a.size))
+    found = []
+    for start in range(0, len(swaps.flips), step):
+        flip = swaps.flips[start : start + step][:, swaps.unit] > 0
+        ones = Draws(np.ones((len(flip), x.shape[0])), np.ones((len(flip), x.shape[1])))
+        found.append(resampled(x, np.where(flip, b, a), setting, ones))
+    return np.concatenate(found, axis=1)
