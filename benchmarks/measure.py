@@ -151,8 +151,9 @@ def finish(
     rows: list[dict[str, Any]],
     checks: list[dict[str, Any]],
     notes: Sequence[str] = (),
+    rounds: int = ROUNDS,
 ) -> None:
-    """Print rows and checks; write them where ``--json`` says."""
+    """Print rows and checks; write them where ``--json`` says.  A simulation has one round."""
     report = {
         "name": name,
         "when": date.today().isoformat(),
@@ -161,7 +162,7 @@ def finish(
         "settings": {
             "quick": given.quick,
             "size": given.size,
-            "rounds": ROUNDS,
+            "rounds": rounds,
             "seed": SEED,
         },
         "notes": list(notes),
@@ -169,7 +170,7 @@ def finish(
         "checks": [{key: _short(value) for key, value in one.items()} for one in checks],
     }
     shown = pd.DataFrame(rows).drop(columns="signature", errors="ignore")
-    console.show_table(shown, title=f"{name}, median of {ROUNDS} rounds")
+    console.show_table(shown, title=f"{name}, median of {rounds} rounds" if rounds > 1 else name)
     print()
     goals = pd.DataFrame(checks)[["name", "value", "goal", "holds"]]
     told = {True: "yes", False: "NO", None: "not measured"}

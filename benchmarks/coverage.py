@@ -1,0 +1,193 @@
+"""Do 95 % intervals hold the true value 95 times in a hundred?  Simulations with a known truth.
+
+Each row is a setting whose true value is known (from theory; where from a simulation, its standard
+error is given).  Many data sets are made of it, each gets its intervals, and the share that holds
+the true value is the coverage.  Beside ours stands the naive interval, which takes all items for
+independent (:mod:`coverage_cases`).  Draws are shared by twenty data sets at a time, which saves
+time and changes nothing on average.
+"""
+
+from __future__ import annotations
+
+import os
+
+os.environ["OPENBLAS_NUM_THREADS"] = "1"  # read when NumPy is loaded
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import measure
+import numpy as np
+import simulated
+from coverage_cases import CONFIDENCE, DRAWS, Case, cases
+from simulated import Array, Effects, Generator
+
+from tstmeta.stats import Draws, Plan, Setting, draw
+from tstmeta.stats.intervals import Interval, Resample, difference, of_draws, of_resample
+from tstmeta.stats.ranks import rank_sets
+
+LIBRARIES = ("tstmeta", "numpy", "scipy")
+METHODS = ("percentile", "bca")
+SHARING = 20
+#: Coverage that we accept of intervals called 95 %.
+LEAST, LARGEST = 0.93, 0.97
+Row = dict[str, Any]
+
+
+# ---------------------------------------------------------------------------------- measuring
+
+
+def drawn(
+    case_plan: Plan, shape: tuple[int, int], replicates: int, rng: Generator
+) -> Iterator[Draws]:
+    """Draws for each replicate, the same for some in a row."""
+    for replicate in range(replicates):
+        if replicate % SHARING == 0:
+            draws = draw(case_plan, shape, rng)
+        yield draws
+
+
+def measured(case: Case, replicates: int, rng: Generator) -> list[Row]:
+    """A row for each true value."""
+    limits, told = [], 0
+    for draws in drawn(case.plan, case.shape, replicates, rng):
+        sample = case.make(rng)
+        made = of_draws(*sample, case.setting, case.plan, draws)
+        ours = [one for method in METHODS for one in intervals_of(case, made, method)]
+        naive = np.stack(case.naive(sample, made.estimates), axis=-1)
+        limits.append(np.concatenate([naive, [(one.low, one.high) for one in ours]]))
+        told += all(one.reason for one in ours)
+    shape = (replicates, 1 + len(METHODS), len(case.true), 2)
+    table = np.array(limits).reshape(shape)
+    share = told / replicates
+    return [row(case, table[:, :, m], true, share) for m, true in enumerate(case.true)]
+
+
+def intervals_of(case: Case, made: Resample, method: Any) -> list[Interval]:
+    if case.gap:
+        return [difference(made, 0, 1, confidence=CONFIDENCE, method=method)]
+    return of_resample(made, confidence=CONFIDENCE, method=method)
+
+
+def row(case: Case, limits: Array, true: float, told: float) -> Row:
+    """Coverage of each method from limits ``[replicates, methods, 2]``; what misses, and how."""
+    low, high = limits[..., 0], limits[..., 1]
+    covers = ((low <= true + 1e-9) & (high >= true - 1e-9)).mean(axis=0)
+    width = (high - low).mean(axis=0)
+    return {
+        "setting": case.name,
+        "statistic": case.setting.function.name,
+        "matrix": f"{case.shape[0]} x {case.shape[1]}",
+        "drawn": case.plan.units if case.plan.clusters is None else "clusters",
+        "true": float(true),
+        "true_error": case.error,
+        **dict(zip(("naive", *METHODS), map(float, covers), strict=True)),
+        "rank_sets": None,
+        "all_above": float((low[:, 1] > true).mean()),
+        "all_below": float((high[:, 1] < true).mean()),
+        "naive_width": float(width[0]),
+        "width": float(width[1]),
+        "doubted": told,
+        "data_sets": len(limits),
+        "signature": f"{case.setting}|plan:{case.plan.units}|draws:{DRAWS}|seed:{measure.SEED}",
+    }
+
+
+# ------------------------------------------------------------------------------------- ranks
+
+RANKED = (
+    ("ranks of 6 equal metrics", (0.5,) * 6),
+    ("ranks of 5 metrics", (0.3, 0.3, 0.5, 0.6, 0.8)),
+)
+
+
+def ranked(name: str, correlations: Sequence[float], replicates: int, rng: Generator) -> Row:
+    """How often rank sets hold the true ranks of all metrics at once."""
+    shape, setting, plan = (40, 4), Setting("pearson"), Plan("sources", DRAWS)
+    truth, right, sizes = true_ranks(correlations), 0, []
+    for draws in drawn(plan, shape, replicates, rng):
+        sample = simulated.normal(rng, shape, correlations, Effects(0.5, 0.0, 0.5), between=0.5)
+        made = of_draws(*sample, setting, plan, draws)
+        sets = rank_sets(made.estimates, made.values, confidence=CONFIDENCE, units=made.fewest)
+        pairs = zip(sets, truth, strict=True)
+        right += all(low <= best and high >= worst for (low, high), (best, worst) in pairs)
+        sizes.append(np.mean([high - low + 1 for low, high in sets]))
+    return {
+        "setting": f"{name}, clustered",
+        "statistic": "pearson",
+        "matrix": f"{shape[0]} x {shape[1]}",
+        "drawn": plan.units,
+        **dict.fromkeys(("true", "true_error", "naive", *METHODS)),
+        "rank_sets": right / replicates,
+        **dict.fromkeys(("all_above", "all_below", "naive_width")),
+        "width": float(np.mean(sizes)),
+        "doubted": None,
+        "data_sets": replicates,
+        "signature": f"{setting}|plan:{plan.units}|draws:{DRAWS}|seed:{measure.SEED}",
+    }
+
+
+def true_ranks(values: Sequence[float]) -> list[tuple[int, int]]:
+    """Every rank that ties leave open."""
+    return [
+        (1 + sum(other > one for other in values), sum(other >= one for other in values))
+        for one in values
+    ]
+
+
+# ------------------------------------------------------------------------------------- goals
+
+
+def checks(found: Sequence[tuple[Case, Row]], of_ranks: Sequence[Row]) -> list[Row]:
+    """The goals; their names are the same in every run."""
+    made = []
+    for group, method in (
+        ("independent items", "percentile"),
+        ("clustered items", "percentile"),
+        ("heavy ties", "percentile"),
+        ("8 or 12 systems", "bca"),
+        ("differences", "percentile"),
+    ):
+        values = [one[method] for case, one in found if case.group == group]
+        name = f"{group}: {method} coverage"
+        made.append(measure.check(f"{name}, lowest", min(values), ">=", LEAST))
+        made.append(measure.check(f"{name}, highest", max(values), "<=", LARGEST))
+    naive = [one["naive"] for case, one in found if case.group == "clustered items"]
+    made.append(measure.check("clustered items: naive coverage, highest", max(naive), "<", LEAST))
+    few = [
+        (one["percentile"], one["bca"], one["doubted"])
+        for c, one in found
+        if c.group == "few units"
+    ]
+    lowest = min(min(each[:2]) for each in few)
+    made.append(measure.check("4 sources or 5 systems: coverage, lowest", lowest, "<", LEAST))
+    said = min(each[2] for each in few)
+    made.append(measure.check("4 sources or 5 systems: share that say so", said, "==", 1))
+    ranks = min(one["rank_sets"] for one in of_ranks)
+    made.append(measure.check("rank sets: all true ranks held, lowest", ranks, ">=", LEAST))
+    return made
+
+
+NOTES = (
+    "coverage: share of data sets whose 95 % interval holds the true value; naive takes items for"
+    " independent; percentile is what auto chooses",
+    "matrix: sources x systems; all above, all below: share of percentile intervals that miss, by"
+    " the side they miss on; width of rank sets in ranks; doubted: share of intervals that give a"
+    " reason for doubt",
+)
+
+
+def main() -> None:
+    given = measure.arguments(__doc__, size=5000, quick=60, size_help="data sets of each kind")
+    load = measure.load_average()
+    rng = np.random.default_rng(measure.SEED)
+    found = [(case, one) for case in cases() for one in measured(case, given.size, rng)]
+    of_ranks = [ranked(*each, given.size, rng) for each in RANKED]
+    rows = [*(one for _, one in found), *of_ranks]
+    error = f"standard error of a coverage near 0.95: {np.sqrt(0.95 * 0.05 / given.size):.2g}"
+    goals = checks(found, of_ranks)
+    measure.finish("coverage", given, LIBRARIES, load, rows, goals, [*NOTES, error], rounds=1)
+
+
+if __name__ == "__main__":
+    main()
