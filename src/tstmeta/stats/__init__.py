@@ -8,6 +8,7 @@ from .correlation import Correlation, kendall, pearson, spearman
 from .levels import means
 from .matrices import LEVELS, Setting, correlate, estimate, resampled
 from .resampling import Draws, Plan, draw, everything, leave_one_out
+from .soft import better, difference_pearson, soft_pairwise_accuracy
 from .statistic import STATISTICS, Statistic, acc_eq
 
 __all__ = [
@@ -21,7 +22,9 @@ __all__ = [
     "Statistic",
     "acc_eq",
     "alpha",
+    "better",
     "correlate",
+    "difference_pearson",
     "draw",
     "estimate",
     "everything",
@@ -30,5 +33,6 @@ __all__ = [
     "means",
     "pearson",
     "resampled",
+    "soft_pairwise_accuracy",
     "spearman",
 ]

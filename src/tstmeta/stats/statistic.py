@@ -21,6 +21,7 @@ import numpy as np
 from . import kernels
 from .correlation import Correlation, constant, kendall, pearson, spearman
 from .kernels import Array, tamed
+from .signflips import soft_agreement
 
 Parts = tuple[Array, ...]
 
@@ -102,7 +103,7 @@ class Statistic:
         if both.sum() < least:
             return f"fewer than {least} {items} with both values"
         for name, vector in (("ratings", human[both]), ("scores", metric[both])):
-            if constant(vector) if self.direct is not None else np.ptp(vector) == 0:
+            if constant(vector):
                 return f"all {name} are equal"
         return f"no pair of {items} to compare"
 
@@ -232,6 +233,16 @@ def _accuracy_parts(x: Array, y: Array, weights: Array) -> Parts:
     return kernels.pair_totals((_any, _alike), x, y, weights)
 
 
+def _difference_parts(x: Array, y: Array, weights: Array) -> Parts:
+    """Sums of products of differences over pairs: n times those about the mean."""
+    n = weights.sum(axis=-1)
+    return tuple(n * part for part in _moments(x, y, weights))
+
+
+def _of_matrices(x: Array, y: Array, weights: Array) -> Parts:
+    raise ValueError("this statistic is of matrices [sources, systems], not of vectors")
+
+
 def _accuracy(pairs: Array, alike: Array) -> Array:
     return _ratio(alike, pairs)
 
@@ -284,6 +295,28 @@ STATISTICS: dict[str, Statistic] = {
             _accuracy,
             chance=0.5,
         ),
+        acc_eq(),
         Statistic("preference", "preference accuracy", _preference_parts, _preference, chance=0.5),
+        Statistic(
+            "difference-pearson",
+            "Pearson's r of differences",
+            _difference_parts,
+            _correlation,
+            monotone=False,
+            pools=True,
+            levels=("source",),
+        ),
+        Statistic(
+            "soft-pairwise-accuracy",
+            "soft pairwise accuracy",
+            _of_matrices,
+            _accuracy,
+            chance=np.nan,
+            monotone=False,
+            additive=False,
+            levels=("system",),
+            whole=soft_agreement,
+            lacking="no two systems share a source with both values",
+        ),
     )
 }
