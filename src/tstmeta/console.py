@@ -56,7 +56,10 @@ def stderr() -> Console:
 
 
 def show_table(
-    frame: pd.DataFrame, format: Format | str = Format.table, title: str | None = None
+    frame: pd.DataFrame,
+    format: Format | str = Format.table,
+    title: str | None = None,
+    rule: int = 0,
 ) -> None:
     """Print a table on stdout.
 
@@ -66,6 +69,7 @@ def show_table(
             objects, one a row).  In CSV and JSON numbers keep all their digits; a missing value is
             an empty cell or null, and a list is written as JSON.
         title: a line above the table; left out of CSV and JSON.
+        rule: a line is drawn after so many rows; 0 for none.  Left out of CSV and JSON.
 
     Raises:
         ValueError: another format.
@@ -78,7 +82,7 @@ def show_table(
     else:
         if title:
             print(title)
-        sys.stdout.write(to_text(frame))
+        sys.stdout.write(to_text(frame, rule))
 
 
 def write_table(
@@ -130,8 +134,11 @@ def to_json(frame: pd.DataFrame) -> str:
     return "[\n" + ",\n".join(lines) + "\n]\n" if lines else "[]\n"
 
 
-def to_text(frame: pd.DataFrame) -> str:
-    """A table as text: drawn for a terminal, else aligned columns with no cell cut."""
+def to_text(frame: pd.DataFrame, rule: int = 0) -> str:
+    """A table as text: drawn for a terminal, else aligned columns with no cell cut.
+
+    ``rule`` draws a line after so many rows (in a terminal it is a gap); 0 draws none.
+    """
     from rich import box
     from rich.console import Console
     from rich.table import Table
@@ -144,14 +151,18 @@ def to_text(frame: pd.DataFrame) -> str:
         table.add_column(
             Text(_cell(str(column))), justify="right" if number else "left", no_wrap=not drawn
         )
-    for row in _rows(frame):
-        table.add_row(*(Text(_cell(value)) for value in row))
+    for place, row in enumerate(_rows(frame)):
+        end = drawn and place == rule - 1
+        table.add_row(*(Text(_cell(value)) for value in row), end_section=end)
     console = Console(
         file=sys.stdout, width=None if drawn else _UNBOUNDED, color_system="auto" if drawn else None
     )
     with console.capture() as captured:
         console.print(table, soft_wrap=not drawn)
-    return "".join(line.rstrip() + "\n" for line in captured.get().rstrip("\n").split("\n"))
+    lines = [line.rstrip() for line in captured.get().rstrip("\n").split("\n")]
+    if rule and not drawn:
+        lines.insert(1 + rule, "-" * min(max(map(len, lines)), 80))
+    return "".join(line + "\n" for line in lines)
 
 
 def _error(message: str) -> Exception:

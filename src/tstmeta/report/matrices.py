@@ -16,9 +16,8 @@ from ..schema import TstmetaError
 from ..stats import Plan, Setting, Statistic
 from ..stats.matrices import Level
 from ..stats.resampling import Units
-from .bench import USABLE
 from .layout import CLUSTERS, NO_TASKS, OF_TASKS, TASKS, Layout
-from .tables import truth
+from .tables import scored, truth
 
 
 class Matrices(NamedTuple):
@@ -93,14 +92,11 @@ def matrices(
     layout = Layout.of(dataset, level)
     human, against = truth(dataset, dimension)
     names, signatures, vectors = [], [], []
-    for (name, basis, signature), table in scores.groupby(
-        ["metric", "basis", "signature"], sort=False, observed=True
-    ):
-        by_item = table.set_index("item_id").reindex(dataset.items["item_id"])
-        value = by_item["value"].where(by_item["status"].isin(USABLE)).to_numpy(float)
-        names.append((str(name), str(basis)))
-        signatures.append(str(signature))
-        vectors.append(value)
+    for one in scored(dataset, scores):
+        if one.corpus is None:
+            names.append((one.name, one.basis))
+            signatures.append(one.signature)
+            vectors.append(one.vector)
     stacked = np.array(vectors).reshape(len(names), len(dataset.items))
     return Matrices(
         layout.matrix(human),

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -70,11 +72,61 @@ def evaluate(
     Raises:
         TstmetaError: a dimension, statistic or level that is none.
     """
-    if unknown := [name for name in dimensions or [] if name not in schema.DIMENSIONS]:
-        known = ", ".join(schema.DIMENSIONS)
-        raise schema.TstmetaError(f"unknown dimension {', '.join(unknown)}; known: {known}")
+    known_dimensions(dimensions or [])
     wanted = judged(dataset) if dimensions is None else dimensions
     rows = []
+    for one in scored(dataset, scores):
+        for dimension in wanted or [""]:
+            human, against = truth(dataset, dimension) if dimension else (one.vector * math.nan, "")
+            if not against:
+                what = f"nothing to compare with: no ratings{f' of {dimension}' * bool(dimension)}"
+                found = Correlation(math.nan, math.nan, 0, what)
+            elif one.corpus:
+                found = at_corpus_level(dataset, one, human, statistic, level)
+            else:
+                found = at_level(dataset, statistic, level, human, one.vector)
+            head = {"metric": one.name, "basis": one.basis, "dimension": dimension}
+            value = {"value": found.value, "p": found.p, "n": found.n, "against": against}
+            tail = {"note": found.reason, "signature": one.signature}
+            rows.append(head | value | one.about | tail)
+    return pd.DataFrame(rows, columns=_COLUMNS)
+
+
+def known_dimensions(dimensions: Sequence[str]) -> None:
+    """Refuse dimensions that are none.
+
+    Raises:
+        TstmetaError: with those that there are.
+    """
+    if unknown := [name for name in dimensions if name not in schema.DIMENSIONS]:
+        known = ", ".join(schema.DIMENSIONS)
+        raise schema.TstmetaError(f"unknown dimension {', '.join(unknown)}; known: {known}")
+
+
+class Scored(NamedTuple):
+    """The scores of one metric on one basis, with one signature.
+
+    Attributes:
+        vector: values ``[items]``, NaN where there is none.
+        by_item: rows of the scores table over the items.
+        corpus: the metric itself if it is one of whole outputs.
+        about: mean, sd, min, max, scored, empty, truncated, failed.
+    """
+
+    name: str
+    basis: str
+    signature: str
+    vector: np.ndarray
+    by_item: pd.DataFrame
+    corpus: CorpusMetric | None
+    about: dict[str, float | int]
+
+
+def scored(dataset: Dataset, scores: pd.DataFrame) -> Iterator[Scored]:
+    """The metrics of a ``scores`` table in order of appearance.
+
+    The mean of a metric of whole outputs is its value over all of them.
+    """
     keys = ["metric", "basis", "signature"]
     for (name, basis, signature), table in scores.groupby(keys, sort=False, observed=True):
         by_item = table.set_index("item_id").reindex(dataset.items["item_id"])
@@ -85,19 +137,7 @@ def evaluate(
         about = _describe(values, table)
         if corpus and about["scored"]:
             about["mean"] = corpus.combine(list(details))
-        for dimension in wanted or [""]:
-            human, against = truth(dataset, dimension) if dimension else (values * math.nan, "")
-            if not against:
-                what = f"nothing to compare with: no ratings{f' of {dimension}' * bool(dimension)}"
-                found = Correlation(math.nan, math.nan, 0, what)
-            elif corpus:
-                found = _at_corpus_level(dataset, corpus, by_item, human, statistic, level)
-            else:
-                found = at_level(dataset, statistic, level, human, values)
-            head = {"metric": name, "basis": basis, "dimension": dimension}
-            value = {"value": found.value, "p": found.p, "n": found.n, "against": against}
-            rows.append(head | value | about | {"note": found.reason, "signature": signature})
-    return pd.DataFrame(rows, columns=_COLUMNS)
+        yield Scored(str(name), str(basis), str(signature), values, by_item, corpus, about)
 
 
 def _corpus_metric(name: str) -> CorpusMetric | None:
@@ -109,24 +149,19 @@ def _corpus_metric(name: str) -> CorpusMetric | None:
     return found if isinstance(found, CorpusMetric) else None
 
 
-def _at_corpus_level(
-    dataset: Dataset,
-    metric: CorpusMetric,
-    by_item: pd.DataFrame,
-    human: np.ndarray,
-    statistic: str,
-    level: str,
+def at_corpus_level(
+    dataset: Dataset, scored: Scored, human: np.ndarray, statistic: str, level: str
 ) -> Correlation:
     """Agreement of a corpus metric: one value a system, from the sum of its items' statistics."""
-    if level != "system":
+    if scored.corpus is None or level != "system":
         reason = "a metric of whole outputs: use level system"
         return Correlation(math.nan, math.nan, 0, reason)
     known = (dataset.items["system"] != "").to_numpy()
-    both = by_item["status"].isin(USABLE).to_numpy() & np.isfinite(human) & known
+    both = scored.by_item["status"].isin(USABLE).to_numpy() & np.isfinite(human) & known
     systems = dataset.items["system"].to_numpy(str)[both]
     names, people = stats.means(human[both], systems)
-    details = by_item["detail"].to_numpy()[both]
-    values = [metric.combine(list(details[systems == name])) for name in names]
+    details = scored.by_item["detail"].to_numpy()[both]
+    values = [scored.corpus.combine(list(details[systems == name])) for name in names]
     return stats.STATISTICS[statistic](people, values)
 
 
