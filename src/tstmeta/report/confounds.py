@@ -17,9 +17,13 @@ from ..stats import confounds
 from ..stats.matrices import Level
 from ..stats.partial_correlation import partial
 from ..stats.partial_correlation import partials as with_reasons
-from .material import ORACLES, STYLE_LABEL, bounds, material, ordered
+from .layout import known
+from .material import ORACLES, STYLE_LABEL, bounds, ends_of, material, ordered
 from .strata import ALL, ANY, by_disagreement, by_error_type, by_style_shift
 from .tables import judged
+
+#: Statistics that partial correlations know.
+PARTIAL = ("pearson", "spearman")
 
 __all__ = [
     "ALL",
@@ -54,7 +58,11 @@ def partials(
     Returns:
         One row a metric and ``given``: metric, basis, better, given, value, low, high, p, n,
         change (from the raw value), change_low, change_high, reason, signature.
+
+    Raises:
+        TstmetaError: nobody judged the dimension, or another statistic than Pearson or Spearman.
     """
+    known(statistic, "pooled", PARTIAL)
     ready = material(dataset, scores, dimension, draws, seed)
     others, found = ready.other(dimension), ready.found
     held = [others[:count] for count in range(len(others) + 1)]
@@ -71,8 +79,9 @@ def partials(
         drawn = partial(*sides, statistic=statistic, tasks=tasks, draws=ready.draws)
         value = np.array([one.value for one in each])
         raw = raw or (value, drawn)
-        low, high = bounds(drawn)
-        change_low, change_high = bounds(drawn - raw[1])
+        change = value - raw[0]
+        low, high = bounds(drawn, value, ready.units)
+        change_low, change_high = bounds(drawn - raw[1], change, ready.units, (-2.0, 2.0))
         columns = {
             "given": ", ".join(given),
             "value": value,
@@ -80,7 +89,7 @@ def partials(
             "high": high,
             "p": [one.p for one in each],
             "n": [one.n for one in each],
-            "change": value - raw[0],
+            "change": change,
             "change_low": change_low,
             "change_high": change_high,
             "reason": [one.reason for one in each],
@@ -105,13 +114,18 @@ def discriminants(
         claim this dimension?), value, low, high, n, gap (agreement with the claimed dimension less
         agreement with this one; none for the oracle, which is one of them), gap_low, gap_high,
         signature.  A metric that claims a dimension that nobody judged is taken to claim the first.
+
+    Raises:
+        TstmetaError: nobody judged anything, or an unknown statistic or level.
     """
     first = judged(dataset)[:1] or ["content"]
-    ready = material(dataset, scores, first[0], draws, seed)
+    known(statistic, level)
+    ready = material(dataset, scores, first[0], draws, seed, level)
     found = ready.found
     names = ready.other("")
     human = {name: ready.dimensions[name] for name in names}
     setting = found.setting(statistic, level)
+    ends = ends_of(setting)
     made = confounds.discriminant(human, found.metrics, setting, ready.draws)
     claims = [one if one in names else names[0] for one in ready.claims]
     own = np.array([names.index(one) for one in claims], dtype=int)
@@ -119,9 +133,10 @@ def discriminants(
     oracle = np.array([row["metric"] in ORACLES for row in ready.rows], dtype=bool)
     tables = []
     for column, name in enumerate(names):
-        low, high = bounds(made.drawn[:, column])
+        low, high = bounds(made.drawn[:, column], made.value[:, column], ready.units, ends)
         gap = made.value[each, own] - made.value[:, column]
-        gap_low, gap_high = bounds(made.drawn[each, own] - made.drawn[:, column])
+        drawn = made.drawn[each, own] - made.drawn[:, column]
+        gap_low, gap_high = bounds(drawn, gap, ready.units, (ends[0] - ends[1], ends[1] - ends[0]))
         claimed = own == column
         hidden = claimed | oracle
         columns = {

@@ -25,7 +25,7 @@ from ..data.files import items_table
 from ..schema import TstmetaError
 from ..stats import confounds
 from .bench import Bench
-from .material import bounds, heads, lower_is_better, of_items, ordered
+from .material import bounds, heads, lower_is_better, ordered
 from .matrices import matrices
 
 
@@ -129,18 +129,17 @@ def honest_system(dataset: Dataset) -> str:
     if not dataset.dimensions and KEPT in systems:
         return KEPT
     wanted = [name for name in ("content", "style") if name in dataset.dimensions]
-    known = dataset.items["system"] != ""
-    if not wanted or not known.any():
-        raise TstmetaError(
-            f"{dataset.name}: no rated system can stand for honest rewrites. Name one of:"
-            f" {', '.join(sorted(set(systems) - {''})) or 'none (items name no system)'}"
-        )
-    table = pd.DataFrame(dataset.means[wanted].to_numpy(), columns=wanted)
+    table = pd.DataFrame({name: dataset.means[name].to_numpy() for name in wanted})
     for name in wanted:
         low, high = dataset.card.scale.get(name, (table[name].min(), table[name].max()))
         table[name] = (table[name] - low) / max(high - low, 1e-300)
     table = table.assign(system=systems, source=dataset.items["source_id"].to_numpy(str))
-    table = table[known.to_numpy()].dropna(subset=wanted)
+    table = table[systems != ""].dropna(subset=wanted)
+    if not wanted or table.empty:
+        raise TstmetaError(
+            f"{dataset.name}: no rated system can stand for honest rewrites. Name one of:"
+            f" {', '.join(sorted(set(systems) - {''})) or 'none (items name no system)'}"
+        )
     by_system = table.groupby("system", sort=False)
     covered = by_system["source"].nunique() * 2 >= dataset.items["source_id"].nunique()
     if not covered.any():
@@ -187,7 +186,7 @@ def table_of_games(
     work = dataset.where(system == chosen)
     both = pd.concat([work.items, play(work, games, seed).items], ignore_index=True)
     combined = Dataset.of(f"{dataset.name} (games)", both, card=dataset.card)
-    found = matrices(combined, of_items(bench.table(combined, metrics, bases)))
+    found = matrices(combined, bench.table(combined, metrics, bases))
     lower = np.array([lower_is_better(name) for name, _ in found.names], dtype=bool)
     turned = np.where(lower[:, None, None], -found.metrics, found.metrics)
     rows = heads(found, lower)
@@ -199,15 +198,17 @@ def table_of_games(
         result = confounds.sensitivity(
             turned, there & (columns == chosen), there & (columns == game), scale="kept", draws=made
         )
-        wins_high, wins_low = (1.0 - one for one in bounds(result.preferences))
-        gap_high, gap_low = (0.0 - one for one in bounds(result.gaps))
+        wins, gap = 1.0 - result.preference, 0.0 - result.gap
+        endless = (-np.inf, np.inf)
+        wins_low, wins_high = bounds(1.0 - result.preferences, wins, result.n, (0.0, 1.0))
+        gap_low, gap_high = bounds(0.0 - result.gaps, gap, result.n, endless)
         values = {
             "game": game,
             "honest": chosen,
-            "wins": 1.0 - result.preference,
+            "wins": wins,
             "wins_low": wins_low,
             "wins_high": wins_high,
-            "gap": 0.0 - result.gap,
+            "gap": gap,
             "gap_low": gap_low,
             "gap_high": gap_high,
             "n": result.n,

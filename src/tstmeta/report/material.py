@@ -15,10 +15,11 @@ import pandas as pd
 from .. import metrics as registry
 from .. import schema, scoring, stats
 from ..data import Dataset
-from ..metrics import CorpusMetric
 from ..schema import TstmetaError
 from ..scoring import HUMAN_STYLE
-from ..stats import Draws
+from ..stats import Draws, Setting
+from ..stats.limits import of_values
+from .layout import NO_SYSTEMS, OF_SYSTEMS
 from .matrices import Matrices, matrices
 from .tables import judged, truth
 
@@ -45,19 +46,35 @@ class Material(NamedTuple):
     claims: list[str]
     draws: Draws
 
+    @property
+    def units(self) -> int:
+        """Sources that were drawn; each stratum but one takes one away, for its own mean."""
+        return units_of(self.found)
+
     def other(self, dimension: str) -> list[str]:
         """Content, style and fluency without the one, as far as they were judged."""
         known = ("content", "style", "fluency")
         return [one for one in known if one in self.dimensions and one != dimension]
 
 
+def units_of(found: Matrices) -> int:
+    """See :attr:`Material.units`."""
+    strata = 1 if found.tasks is None else len(set(found.tasks.tolist()))
+    return len(set(found.layout.sources)) - strata + 1
+
+
 def material(
-    dataset: Dataset, scores: pd.DataFrame, dimension: str, draws: int, seed: int
+    dataset: Dataset,
+    scores: pd.DataFrame,
+    dimension: str,
+    draws: int,
+    seed: int,
+    level: str = "pooled",
 ) -> Material:
     """Matrices, oracle row and draws of a data set.
 
     Raises:
-        TstmetaError: nobody judged the dimension.
+        TstmetaError: nobody judged the dimension, or a level of systems where none is named.
     """
     wanted = judged(dataset)
     if dimension not in wanted:
@@ -66,8 +83,10 @@ def material(
             f"{dataset.name}: nobody judged {dimension}; judged: {known}. Choose another dimension"
             " or a data set with ratings"
         )
-    scores = _with_oracle(dataset, of_items(scores))
-    found = matrices(dataset, scores, dimension)
+    scores = with_oracle(dataset, scores)
+    found = matrices(dataset, scores, dimension, level)
+    if level in OF_SYSTEMS and not found.layout.named:
+        raise TstmetaError(f"{dataset.name}: {NO_SYSTEMS}; choose another level than {level}")
     lower = np.array([lower_is_better(name) for name, _ in found.names], dtype=bool)
     found = found._replace(metrics=np.where(lower[:, None, None], -found.metrics, found.metrics))
     claims = scores.drop_duplicates("signature").set_index("signature")["dimension"]
@@ -107,19 +126,7 @@ def lower_is_better(metric: str) -> bool:
         return False
 
 
-def of_items(scores: pd.DataFrame) -> pd.DataFrame:
-    """Scores without those of metrics of whole outputs, which have no value an item."""
-    return scores[~scores["metric"].map(_of_outputs).astype(bool)]
-
-
-def _of_outputs(metric: str) -> bool:
-    try:
-        return isinstance(registry.get(metric), CorpusMetric)
-    except registry.UnknownMetric:
-        return False
-
-
-def _with_oracle(dataset: Dataset, scores: pd.DataFrame) -> pd.DataFrame:
+def with_oracle(dataset: Dataset, scores: pd.DataFrame) -> pd.DataFrame:
     """The scores with the oracle's rows at the end, if they are not there yet."""
     values, against = truth(dataset, "style")
     if not against or set(ORACLES) & set(scores["metric"]):
@@ -140,20 +147,34 @@ def _with_oracle(dataset: Dataset, scores: pd.DataFrame) -> pd.DataFrame:
     return pd.concat([scores, oracle[np.isfinite(oracle["value"])]], ignore_index=True)
 
 
-def bounds(drawn: np.ndarray, confidence: float = 0.95) -> tuple[np.ndarray, np.ndarray]:
-    """Percentile bounds of draws ``[..., D]``; draws without a value are left out.
+def bounds(
+    drawn: np.ndarray,
+    values: np.ndarray,
+    units: int | np.ndarray,
+    ends: tuple[float, float] = (-1.0, 1.0),
+) -> tuple[np.ndarray, np.ndarray]:
+    """Percentile limits ``[M]`` of draws ``[M, D]``, see :mod:`tstmeta.stats.limits`.
 
-    NaN where fewer than half of the draws have one: what is left would be a choice of draws.
+    Args:
+        values: what the draws are draws of ``[M]``; NaN has no limits.
+        units: how many units were drawn, one number or one a metric.
+        ends: of the scale; they stand for draws without a value.
     """
-    given = np.isfinite(drawn)
-    enough = (given.sum(axis=-1) * 2 >= drawn.shape[-1]) & given.any(axis=-1)
-    filled = np.where(enough[..., None], drawn, 0.0)
-    outside = (1.0 - confidence) / 2.0
-    found = [np.full(enough.shape, np.nan)] * 2
-    if drawn.shape[-1]:
-        found = list(np.nanquantile(filled, [outside, 1.0 - outside], axis=-1))
-    low, high = (np.where(enough, one, np.nan) for one in found)
+    several = np.broadcast_to(units, len(values))
+    far = 1e200  # stands for an endless scale, between whose ends nothing can be interpolated
+    within = max(ends[0], -2 * far), min(ends[1], 2 * far)
+    found = [
+        of_values(one[None], [value], units=int(n), bounds=within)[0]
+        for one, value, n in zip(drawn, values, several, strict=True)
+    ]
+    limits = np.array([(one.low, one.high) for one in found]).reshape(-1, 2).T
+    low, high = np.where(np.abs(limits) > far, np.copysign(np.inf, limits), limits)
     return low, high
+
+
+def ends_of(setting: Setting) -> tuple[float, float]:
+    """Ends of a statistic's scale: accuracies lie in [0, 1], correlations in [-1, 1]."""
+    return (-1.0 if setting.function.chance == 0 else 0.0, 1.0)
 
 
 def ordered(table: pd.DataFrame, metrics: int) -> pd.DataFrame:

@@ -14,7 +14,8 @@ from ..data import Dataset
 from ..schema import TstmetaError
 from ..stats import confounds
 from ..stats.matrices import Level
-from .material import Material, bounds, material, ordered
+from .layout import known
+from .material import Material, bounds, ends_of, material, ordered
 from .matrices import Matrices, cube
 from .tables import judged
 
@@ -48,9 +49,11 @@ def by_style_shift(
         signature.
 
     Raises:
-        TstmetaError: style was neither rated nor made by construction.
+        TstmetaError: style was neither rated nor made by construction, nobody judged the dimension,
+            or an unknown statistic or level.
     """
-    ready = material(dataset, scores, dimension, draws, seed)
+    known(statistic, level)
+    ready = material(dataset, scores, dimension, draws, seed, level)
     labels = dataset.label("shift").to_numpy(str)
     if len(set(labels)) > 1:
         by, names = _labels(ready.found, labels), {one: f"{one} shift" for one in set(labels)}
@@ -81,10 +84,11 @@ def by_disagreement(
     these strata differ in their spread too.
 
     Raises:
-        TstmetaError: no item has two single ratings.
+        TstmetaError: no item has two single ratings, or an unknown statistic or level.
     """
-    ready = material(dataset, scores, dimension, draws, seed)
-    single = cube(dataset, dimension).ratings
+    known(statistic, level)
+    ready = material(dataset, scores, dimension, draws, seed, level)
+    single = cube(dataset, dimension, level).ratings
     given = np.isfinite(single)
     count = given.sum(axis=-1)
     if not (count > 1).any():
@@ -110,6 +114,10 @@ def _labels(found: Matrices, labels: np.ndarray) -> np.ndarray:
 
 def _cut(ready: Material, values: np.ndarray, what: str, statistic: str, level: Level, parts: int):
     judged_too = np.where(np.isfinite(ready.found.human), values, np.nan)
+    if parts < 2 or not np.isfinite(judged_too).any():
+        raise TstmetaError(
+            f"no strata of {what}: two parts or more are needed, and items that were judged as well"
+        )
     made = confounds.cut(judged_too, parts)
     names: dict = {
         number: f"{what} {low:.3g} to {high:.3g}" if low < high else f"{what} {low:.3g}"
@@ -126,7 +134,8 @@ def _strata(ready: Material, by: np.ndarray, names: dict, statistic: str, level:
     for labels, named in ((inside, {"0": ALL}), (by, names)):
         made = confounds.strata(found.human, found.metrics, labels, setting, ready.draws)
         for column, name in enumerate(made.names):
-            low, high = bounds(made.drawn[:, column])
+            ends = ends_of(setting)
+            low, high = bounds(made.drawn[:, column], made.value[:, column], ready.units, ends)
             columns = {
                 "stratum": named[name],
                 "value": made.value[:, column],
@@ -197,8 +206,9 @@ def _one_error(
     ready: Material, kept: np.ndarray, wrong: np.ndarray, columns: dict[str, str]
 ) -> pd.DataFrame:
     made = confounds.sensitivity(ready.found.metrics, kept, wrong, draws=ready.draws)
-    gap_low, gap_high = bounds(made.gaps)
-    low, high = bounds(made.preferences)
+    endless = (-np.inf, np.inf)
+    gap_low, gap_high = bounds(made.gaps, made.gap, made.n, endless)
+    low, high = bounds(made.preferences, made.preference, made.n, (0.0, 1.0))
     values = {
         "gap": made.gap,
         "gap_low": gap_low,
