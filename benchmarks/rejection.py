@@ -1,0 +1,173 @@
+"""How often do tests of metric against metric reject when both are equally good?  Simulations.
+
+In every setting the two metrics correlate equally with people, so a test at 5 % that does what it
+says rejects one data set in twenty.  Permutation tests promise that only where the metrics are
+exchangeable, which is more than equal correlations; the last rows show how far they stray where the
+metrics differ in their tails, or where cells are swapped that belong together.  Beside them stands
+Williams' test, which takes all items for independent and normal.
+"""
+
+from __future__ import annotations
+
+import os
+
+os.environ["OPENBLAS_NUM_THREADS"] = "1"  # read when NumPy is loaded
+
+import math
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
+
+import measure
+import numpy as np
+import simulated
+from simulated import Array, Effects, Generator
+
+from tstmeta.stats import Setting, correlate
+from tstmeta.stats.parametric import williams
+from tstmeta.stats.permutation import Units, permutation_test
+
+LIBRARIES = ("tstmeta", "numpy", "scipy")
+LEVEL = 0.05
+#: With so many swaps one in twenty is a whole number of them.
+SWAPS = 199
+LEAST, LARGEST = 0.04, 0.06
+#: Correlation of either metric with people.
+R = 0.5
+
+Sample = tuple[Array, Array]
+
+
+class Case(NamedTuple):
+    """Two equally good metrics.
+
+    Attributes:
+        null: whether they are exchangeable under the swaps.
+    """
+
+    name: str
+    null: bool
+    shape: tuple[int, int]
+    setting: Setting
+    units: Units
+    make: Callable[[Generator], Sample]
+
+
+def normal(shape: tuple[int, int], effects: Effects, steps: bool = False) -> Callable:
+    def make(rng: Generator) -> Sample:
+        sample = simulated.normal(rng, shape, (R, R), effects, between=0.3)
+        return simulated.stepped(sample) if steps else sample
+
+    return make
+
+
+def unequal(shape: tuple[int, int], second: Callable[[Generator, Array, Array], Array]) -> Callable:
+    """Normal numbers, but the second metric's values are made by ``second`` of the ratings."""
+
+    def make(rng: Generator) -> Sample:
+        human, metrics = simulated.normal(rng, shape, (R, R))
+        return human, np.stack([metrics[0], second(rng, human, metrics[1])])
+
+    return make
+
+
+def far_out(rng: Generator, human: Array, metric: Array) -> Array:
+    """The noise has the tails of t with three degrees of freedom, scaled to variance 1."""
+    noise = rng.standard_t(3, size=human.shape) / math.sqrt(3)
+    return R * human + math.sqrt(1 - R**2) * noise
+
+
+def louder(rng: Generator, human: Array, metric: Array) -> Array:
+    """The noise grows with the distance of the rating from the mean, its mean square is 1."""
+    return R * human + math.sqrt(1 - R**2) * np.abs(human) * rng.normal(size=human.shape)
+
+
+def exponential(rng: Generator, human: Array, metric: Array) -> Array:
+    """A rising curve: the same order, so equal tau, but few values far above the rest."""
+    return np.exp(1.5 * metric)
+
+
+def cases() -> list[Case]:
+    free, half = Effects(), Effects(sources=0.5, cells=0.5)
+    pearson, kendall = Setting("pearson"), Setting("kendall")
+    by_source, by_system = Setting("kendall", "source"), Setting("pearson", "system")
+    items, grid = (60, 1), (40, 4)
+    found = [
+        ("items independent", True, items, pearson, "inputs", normal(items, free)),
+        ("items clustered by source", True, grid, pearson, "inputs", normal(grid, half)),
+        ("heavy ties", True, items, kendall, "inputs", normal(items, free, steps=True)),
+        ("heavy ties, by source", True, grid, by_source, "inputs", normal(grid, half, steps=True)),
+        ("12 systems", True, (1, 12), by_system, "systems", normal((1, 12), free)),
+        ("8 systems", True, (1, 8), by_system, "systems", normal((1, 8), free)),
+        ("items independent", True, grid, pearson, "both", normal(grid, free)),
+        ("items clustered by source", False, grid, pearson, "both", normal(grid, half)),
+        ("second metric far out", False, items, pearson, "inputs", unequal(items, far_out)),
+        ("second metric's noise uneven", False, items, pearson, "inputs", unequal(items, louder)),
+        ("second metric skewed", False, items, kendall, "inputs", unequal(items, exponential)),
+    ]
+    return [Case(*each) for each in found]
+
+
+# ---------------------------------------------------------------------------------- measuring
+
+
+def measured(case: Case, data_sets: int, rng: Generator) -> dict[str, Any]:
+    """Share of data sets in which each test rejects."""
+    rejected = textbook = 0
+    pearson = case.setting.function.name == "pearson" and case.setting.level == "pooled"
+    for _ in range(data_sets):
+        human, metrics = case.make(rng)
+        found = permutation_test(human, *metrics, case.setting, units=case.units, n=SWAPS, rng=rng)
+        rejected += found.p <= LEVEL
+        textbook += pearson and by_williams(human, metrics, case.setting)
+    return {
+        "setting": case.name,
+        "statistic": str(case.setting),
+        "matrix": f"{case.shape[0]} x {case.shape[1]}",
+        "swapped": case.units,
+        "exchangeable": "yes" if case.null else "no",
+        "permutation": rejected / data_sets,
+        "williams": textbook / data_sets if pearson else None,
+        "smallest_p": found.smallest,
+        "data_sets": data_sets,
+        "signature": f"{case.setting}|swaps:{SWAPS}|seed:{measure.SEED}",
+    }
+
+
+def by_williams(human: Array, metrics: Array, setting: Setting) -> bool:
+    """Whether Williams' test over all cells rejects."""
+    pairs = ((human, metrics[0]), (human, metrics[1]), (metrics[0], metrics[1]))
+    values = [correlate(*pair, setting).value for pair in pairs]
+    return bool(williams(*values, n=human.size).p <= LEVEL)
+
+
+def checks(rows: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
+    """The goals; their names are the same in every run."""
+    fair = [row["permutation"] for row in rows if row["exchangeable"] == "yes"]
+    clustered = max(row["williams"] or 0 for row in rows if "clustered" in row["setting"])
+    return [
+        measure.check("exchangeable: share rejected, lowest", min(fair), ">=", LEAST),
+        measure.check("exchangeable: share rejected, highest", max(fair), "<=", LARGEST),
+        measure.check("clustered by source: Williams rejects", clustered, ">", LARGEST),
+    ]
+
+
+NOTES = (
+    "share of data sets in which two equally good metrics are called different at p <= 0.05;"
+    " swapped are scores of whole sources (inputs), of whole systems, or of single cells (both);"
+    " matrix: sources x systems; Williams' test takes all items for independent",
+)
+
+
+def main() -> None:
+    given = measure.arguments(__doc__, size=5000, quick=60, size_help="data sets of each kind")
+    load = measure.load_average()
+    rng = np.random.default_rng(measure.SEED)
+    rows = [measured(case, given.size, rng) for case in cases()]
+    error = f"standard error of a share near 0.05: {math.sqrt(0.05 * 0.95 / given.size):.2g}"
+    measure.finish(
+        "rejection", given, LIBRARIES, load, rows, checks(rows), [*NOTES, error], rounds=1
+    )
+
+
+if __name__ == "__main__":
+    main()
