@@ -316,7 +316,8 @@ def _counted(x: Array, y: Array, setting: Setting) -> tuple[int, str]:
         n = sum(_has_value(a, b, function) for a, b in groups)
     reasons = Counter(function.why(a, b, function.least) for a, b in groups)
     kind = {"source": "source", "within-system": "system", "task": "task"}[setting.level]
-    why = ", ".join(f"{reason} ({count})" for reason, count in reasons.most_common())
+    often_first = sorted(reasons.items(), key=lambda item: (-item[1], item[0]))
+    why = ", ".join(f"{reason} ({count})" for reason, count in often_first)
     return n, f"no {kind} has a value: {why}"
 
 

@@ -119,13 +119,19 @@ class Statistic:
         # half an item to spare, for weights that are no counts and sum up to a little less
         enough = weights.sum(axis=-1) > (self.least if least is None else least) - 0.5
         if self.direct is not None:
-            enough = enough & _varied(human, given) & _varied(metric, given)
+            human, metric = _flattened(human, given), _flattened(metric, given)
         enough = np.broadcast_to(enough, (*given.shape[:-2], enough.shape[-1]))
         return tuple(np.where(enough, part, 0.0) for part in self.parts(human, metric, weights))
 
     def values(self, human: Array, metric: Array, weights: Array) -> Array:
         """The statistic under each weighting ``[..., D]``; NaN where there is none."""
         return self.finish(*self.sums(human, metric, weights, max(self.least, self.alone)))
+
+
+def _flattened(values: Array, given: Array) -> Array:
+    """Values ``[..., n]``, zeros where they do not differ beyond rounding."""
+    varied = _varied(values, given)
+    return values if varied.all() else np.where(varied[..., None], values, 0.0)
 
 
 def _varied(values: Array, given: Array) -> Array:

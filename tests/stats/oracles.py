@@ -1,0 +1,208 @@
+"""Statistics and levels written as loops over items, to hold the vectorised ones against.
+
+An item is ``(identity, human, metric)``; under draws it is there as often as it was drawn, and a
+pair of two copies of one item is no pair.
+"""
+
+import itertools
+import math
+
+import numpy as np
+
+NAN = math.nan
+
+
+def average_ranks(values):
+    return [sum(b < a for b in values) + (sum(b == a for b in values) + 1) / 2 for a in values]
+
+
+def moment_sums(x, y):
+    """Sums of squares of both sides and of products, about the means."""
+    mx, my = math.fsum(x) / len(x), math.fsum(y) / len(y)
+    return (
+        0.0 if len(set(x)) == 1 else math.fsum((a - mx) ** 2 for a in x),
+        0.0 if len(set(y)) == 1 else math.fsum((b - my) ** 2 for b in y),
+        math.fsum((a - mx) * (b - my) for a, b in zip(x, y, strict=True)),
+    )
+
+
+def pairs(items):
+    """Signs of the differences of all pairs of different items."""
+    for (i, a, b), (j, c, d) in itertools.combinations(items, 2):
+        if i != j:
+            yield np.sign(a - c), np.sign(b - d), b - d
+
+
+def pearson(items):
+    return moment_sums([x for _, x, _ in items], [y for _, _, y in items])
+
+
+def spearman(items):
+    return moment_sums(*(average_ranks([item[side] for item in items]) for side in (1, 2)))
+
+
+def kendall(items):
+    found = list(pairs(items))
+    return sum(abs(a) for a, _, _ in found), sum(abs(b) for _, b, _ in found), agreeing(found)
+
+
+def agreeing(found):
+    return sum(a * b for a, b, _ in found)
+
+
+def tau_c(items):
+    n, least = len(items), min(len({item[side] for item in items}) for side in (1, 2))
+    return n**2 * (least - 1), 2 * least * agreeing(pairs(items))
+
+
+def accuracy(threshold=0.0):
+    def parts(items):
+        found = [(a, 0 if abs(gap) <= threshold else b) for a, b, gap in pairs(items)]
+        return len(found), sum(a == b for a, b in found)
+
+    return parts
+
+
+def preference(items):
+    """Pairs that people order, and how many the metric orders alike, ties half."""
+    found = [a * b for a, b, _ in pairs(items) if a != 0]
+    return len(found), sum((1 + one) / 2 for one in found)
+
+
+def differences(items):
+    """Products of differences, each pair in both orders."""
+    found = [
+        (a[1] - b[1], a[2] - b[2]) for a, b in itertools.permutations(items, 2) if a[0] != b[0]
+    ]
+    return tuple(math.fsum(one[i] * one[j] for one in found) for i, j in ((0, 0), (1, 1), (0, 1)))
+
+
+def correlation(xx, yy, xy):
+    return xy / math.sqrt(xx * yy) if xx > 0 and yy > 0 else NAN
+
+
+def quotient(below, above):
+    return above / below if below else NAN
+
+
+#: name: parts, finish, fewest items in a group, fewest items as a whole
+STATISTICS = {
+    "pearson": (pearson, correlation, 3, 3),
+    "spearman": (spearman, correlation, 3, 3),
+    "kendall": (kendall, correlation, 2, 3),
+    "tau-c": (tau_c, quotient, 2, 2),
+    "pairwise-accuracy": (accuracy(), quotient, 2, 2),
+    "acc_eq": (accuracy(), quotient, 2, 2),
+    "preference": (preference, quotient, 2, 2),
+    "difference-pearson": (differences, correlation, 2, 2),
+}
+
+
+def complete(items):
+    return [item for item in items if not any(map(math.isnan, item[1:]))]
+
+
+def value(name, items, *, statistics=STATISTICS):
+    """A statistic of items that are all there is."""
+    parts, finish, _, least = statistics[name]
+    items = complete(items)
+    return finish(*parts(items)) if len(items) >= least else NAN
+
+
+def cells(human, metric, rows, columns):
+    """Cells of a table with repeated rows and columns; the copies of a cell are one item."""
+    return [((s, k), human[s][k], metric[s][k]) for s in rows for k in columns]
+
+
+def grouped(name, groups, micro, undefined, statistics=STATISTICS):
+    """A statistic in each group; then the sums are added up, or the values averaged."""
+    parts, finish, least, _ = statistics[name]
+    groups = [complete(group) for group in groups]
+    if micro or name == "difference-pearson":
+        sums = [parts(group) for group in groups if len(group) >= least]
+        return finish(*map(math.fsum, zip(*sums, strict=True))) if sums else NAN
+    values = [finish(*parts(group)) if len(group) >= least else NAN for group in groups]
+    values = [undefined if math.isnan(one) else one for one in values]
+    values = [one for one in values if not math.isnan(one)]
+    return math.fsum(values) / len(values) if values else NAN
+
+
+def at_level(
+    name,
+    level,
+    human,
+    metric,
+    rows,
+    columns,
+    *,
+    tasks=None,
+    micro=False,
+    undefined=NAN,
+    statistics=STATISTICS,
+):
+    """A statistic of a table ``[S, K]``, whose rows and columns were drawn as listed."""
+    how = {"micro": micro, "undefined": undefined, "statistics": statistics}
+    if level == "pooled":
+        return value(name, cells(human, metric, rows, columns), statistics=statistics)
+    if level == "source":
+        return grouped(name, [cells(human, metric, [s], columns) for s in rows], **how)
+    if level == "within-system":
+        return grouped(name, [cells(human, metric, rows, [k]) for k in columns], **how)
+    if level == "system":
+        return value(name, of_systems(human, metric, rows, columns), statistics=statistics)
+    of_task = [
+        cells(human, metric, [s for s in rows if tasks[s] == task], columns)
+        for task in sorted(set(tasks))
+    ]
+    if level == "task":
+        return grouped(name, of_task, **how)
+    return value(
+        name, [item for group in of_task for item in standard(group)], statistics=statistics
+    )
+
+
+def of_systems(human, metric, rows, columns):
+    """Means of systems over the cells where both sides have values."""
+    found = []
+    for k in columns:
+        both = complete([(k, human[s][k], metric[s][k]) for s in rows])
+        if both:
+            means = [math.fsum(item[side] for item in both) / len(both) for side in (1, 2)]
+            found.append((k, *(round(mean, 9) for mean in means)))
+    return found
+
+
+def standard(items):
+    """Both sides with mean 0 and variance 1; nothing where a side does not vary."""
+    items = complete(items)
+    if not items:
+        return []
+    sides = []
+    for side in (1, 2):
+        values = [item[side] for item in items]
+        mean = math.fsum(values) / len(values)
+        variance = math.fsum((v - mean) ** 2 for v in values) / len(values)
+        if len(set(values)) == 1:
+            return []
+        sides.append([round((v - mean) / math.sqrt(variance), 9) for v in values])
+    return [(item[0], a, b) for item, a, b in zip(items, *sides, strict=True)]
+
+
+def table(rng, sources=5, systems=4, missing=0.15):
+    """A tiny table ``[S, K]`` of ratings and scores with ties, and often with gaps."""
+    shape = int(rng.integers(1, sources + 1)), int(rng.integers(1, systems + 1))
+    human = rng.integers(0, int(rng.integers(2, 5)), shape) / float(rng.choice([1, 3]))
+    metric = (
+        rng.integers(0, int(rng.integers(2, 6)), shape) / float(rng.choice([1, 7]))
+        if rng.random() < 0.7
+        else rng.normal(size=shape)
+    )
+    for side in (human, metric):
+        if rng.random() < 0.5:
+            side[rng.random(shape) < missing] = NAN
+    return human, metric
+
+
+def repeated(counts):
+    """Counts of draws as a list with repetitions."""
+    return [place for place, count in enumerate(counts) for _ in range(int(count))]

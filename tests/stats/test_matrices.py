@@ -1,0 +1,239 @@
+"""Every statistic at every level, under draws, against loops over repeated rows and columns."""
+
+import math
+
+import numpy as np
+import pytest
+
+from tests.stats import oracles
+from tstmeta.stats import (
+    LEVELS,
+    STATISTICS,
+    Draws,
+    Plan,
+    Setting,
+    acc_eq,
+    correlate,
+    draw,
+    estimate,
+    everything,
+    kernels,
+    resampled,
+)
+
+NAN = math.nan
+#: where each of the statistics that the loops know is defined
+PLACES = [
+    (name, level) for name in oracles.STATISTICS for level in STATISTICS[name].levels or LEVELS
+]
+everywhere = pytest.mark.parametrize(("name", "level"), PLACES)
+
+
+def tables(seed, count, **size):
+    rng = np.random.default_rng([seed, 1])
+    for _ in range(count):
+        human, metric = oracles.table(rng, **size)
+        yield human, metric, rng.integers(0, 2, len(human)), rng
+
+
+def near(value):
+    return pytest.approx(value, abs=1e-8, nan_ok=True)
+
+
+# ------------------------------------------------------------------------------------ oracles
+
+
+@everywhere
+def test_a_table_gives_what_loops_give(name, level):
+    defined = 0
+    for human, metric, tasks, rng in tables(1, 120):
+        setting = Setting(name, level, tasks, undefined=0.0 if rng.random() < 0.3 else NAN)
+        every = [range(size) for size in human.shape]
+        expected = oracles.at_level(
+            name, level, human, metric, *every, tasks=tasks, undefined=setting.undefined
+        )
+        found = correlate(human, metric, setting)
+        assert found.value == near(expected)
+        assert estimate(human, metric[None], setting)[0] == near(expected)
+        assert math.isnan(found.value) == bool(found.reason)
+        defined += not math.isnan(expected)
+    assert defined > 40
+
+
+@pytest.mark.parametrize("few", [128, 0], ids=["all pairs", "blocks"])
+@everywhere
+def test_draws_are_repeated_rows_and_columns(monkeypatch, name, level, few):
+    monkeypatch.setattr(kernels, "FEW", few)
+    monkeypatch.setattr(kernels, "_BLOCK", 12)
+    defined = 0
+    for human, metric, tasks, rng in tables(2, 40 if few else 20):
+        micro = bool(rng.random() < 0.4) and STATISTICS[name].additive
+        setting = Setting(name, level, tasks, micro)
+        plan = Plan(str(rng.choice(["sources", "systems", "both"])), 3)
+        draws = draw(plan, human.shape, rng)
+        metrics = np.stack([metric, rng.permutation(metric.ravel()).reshape(metric.shape)])
+        found = resampled(human, metrics, setting, draws)
+        assert found.shape == (2, 3)
+        for place in np.ndindex(found.shape):
+            rows, columns = (
+                oracles.repeated(side[place[1]]) for side in (draws.sources, draws.systems)
+            )
+            expected = oracles.at_level(
+                name, level, human, metrics[place[0]], rows, columns, tasks=tasks, micro=micro
+            )
+            assert found[place] == near(expected)
+            defined += not math.isnan(expected)
+    assert defined > 30
+
+
+@everywhere
+def test_values_may_differ_by_draw_on_both_sides(name, level):
+    rng = np.random.default_rng(3)
+    human = rng.integers(0, 4, (5, 4, 3)).astype(float)
+    metrics = np.round(rng.normal(size=(2, 5, 4, 3)), 1)
+    human[0, 1, 1] = metrics[1, 2, 0, 0] = NAN
+    draws = draw(Plan("both", 5), (4, 3), rng)
+    setting = Setting(name, level, tasks=[0, 0, 1, 1])
+    for x, y in ((human, metrics), (human[0], metrics), (human, metrics[:, 0])):
+        found = resampled(x, y, setting, draws)
+        for d in range(5):
+            one = Draws(draws.sources[d : d + 1], draws.systems[d : d + 1])
+            of_x = x[d] if x.ndim == 3 else x
+            of_y = y[:, d] if y.ndim == 4 else y
+            assert found[:, [d]] == near(resampled(of_x, of_y, setting, one))
+
+
+@pytest.mark.parametrize("level", ["pooled", "source", "task", "system"])
+@pytest.mark.parametrize("threshold", [0.26, 1.01])
+@pytest.mark.parametrize("few", [128, 0])
+def test_a_threshold_ties_what_is_near(monkeypatch, level, threshold, few):
+    monkeypatch.setattr(kernels, "FEW", few)
+    by_loops = {"acc": (oracles.accuracy(threshold), oracles.quotient, 2, 2)}
+    for human, metric, tasks, rng in tables(4, 40):
+        metric = np.round(metric * 4) / 4
+        draws = draw(Plan("both", 2), human.shape, rng)
+        found = resampled(human, metric[None], Setting(acc_eq(threshold), level, tasks), draws)
+        for d in range(2):
+            rows, columns = (oracles.repeated(s[d]) for s in (draws.sources, draws.systems))
+            expected = oracles.at_level(
+                "acc", level, human, metric, rows, columns, tasks=tasks, statistics=by_loops
+            )
+            assert found[0, d] == near(expected)
+
+
+# --------------------------------------------------------------------------------- properties
+
+#: every statistic where it is defined, those of matrices too
+ALL = [(name, level) for name, one in STATISTICS.items() for level in one.levels or LEVELS]
+all_of_them = pytest.mark.parametrize(("name", "level"), ALL)
+
+
+@all_of_them
+def test_the_order_of_sources_and_of_systems_does_not_matter(name, level):
+    for human, metric, tasks, rng in tables(5, 60, sources=8, systems=5):
+        rows, columns = (rng.permutation(size) for size in human.shape)
+        first = correlate(human, metric, Setting(name, level, tasks))
+        moved = [side[rows][:, columns] for side in (human, metric)]
+        second = correlate(*moved, Setting(name, level, tasks[rows]))
+        assert second.value == pytest.approx(first.value, abs=1e-12, nan_ok=True)
+        assert second[2:] == first[2:]
+
+
+@all_of_them
+def test_turning_the_metric_turns_the_sign(name, level):
+    for human, metric, tasks, _ in tables(6, 40, sources=8, systems=5):
+        setting = Setting(name, level, tasks)
+        found, turned = (correlate(human, side, setting).value for side in (metric, -metric))
+        if name == "preference":
+            assert turned == near(1 - found)
+        elif STATISTICS[name].chance == 0:
+            assert turned == near(-found)
+        else:  # an accuracy: what was right is wrong, but for ties
+            assert math.isnan(turned) == math.isnan(found)
+            assert math.isnan(found) or 0 <= turned <= 1
+
+
+@all_of_them
+def test_scale_and_shift_of_either_side_do_not_matter(name, level):
+    for human, metric, tasks, _ in tables(7, 40, sources=8, systems=5):
+        setting = Setting(name, level, tasks)
+        found = correlate(human, metric, setting).value
+        assert correlate(human, 4 * metric - 8, setting).value == near(found)
+        assert correlate(0.5 * human + 2, metric, setting).value == near(found)
+
+
+MONOTONE = [
+    (name, level)
+    for name, level in ALL
+    if STATISTICS[name].monotone and level not in ("system", "within-task")
+]
+
+
+@pytest.mark.parametrize(("name", "level"), MONOTONE)
+def test_where_only_the_order_counts_a_rising_transform_changes_nothing(name, level):
+    for human, metric, tasks, _ in tables(8, 40, sources=8, systems=5):
+        setting = Setting(name, level, tasks)
+        assert correlate(human, np.exp(metric), setting).value == near(
+            correlate(human, metric, setting).value
+        )
+
+
+@pytest.mark.parametrize("name", [name for name, one in STATISTICS.items() if not one.monotone])
+def test_elsewhere_it_does_change_something(name):
+    rng = np.random.default_rng(9)
+    human, metric = rng.integers(0, 5, (6, 4)).astype(float), rng.normal(size=(6, 4))
+    setting = Setting(name, STATISTICS[name].levels[0] if STATISTICS[name].levels else "pooled")
+    assert correlate(human, np.exp(metric), setting).value != near(
+        correlate(human, metric, setting).value
+    )
+
+
+@pytest.mark.parametrize("scale", [1.0, 1e-3, 1e12], ids=str)
+@pytest.mark.parametrize("name", ["kendall", "spearman", "pairwise-accuracy", "tau-c"])
+def test_systems_with_the_same_ratings_tie_whatever_the_order_of_rows(name, scale):
+    rng = np.random.default_rng(10)
+    tied = correlate([[1, 1, 2, 3]], [[1, 2, 3, 3]], Setting(name, "system")).value
+    for _ in range(200):
+        one = rng.normal(size=30) * scale
+        balanced = np.r_[one[:15], -one[:15]]  # means to nothing, but for rounding
+        human = np.stack([one, one, one + scale, one + 2 * scale], axis=1)
+        metric = np.stack([balanced - scale, balanced, balanced + scale, balanced + scale], axis=1)
+        for side in (human, metric):
+            for column in side.T:
+                rng.shuffle(column)
+        assert correlate(human, metric, Setting(name, "system")).value == tied
+        half = np.stack([balanced, balanced], axis=1)
+        rng.shuffle(half[:, 1])
+        assert estimate(half, half[None], Setting("acc_eq", "system"))[0] == 1
+
+
+def test_metrics_are_looked_at_each_alone():
+    rng = np.random.default_rng(11)
+    human, metrics = rng.integers(0, 4, (6, 4)).astype(float), rng.normal(size=(5, 6, 4))
+    metrics[rng.random(metrics.shape) < 0.2] = NAN
+    metrics[3] *= 1e200  # one metric's size is nothing to the others
+    draws = draw(Plan("both", 6), (6, 4), rng)
+    for name, level in ALL:
+        setting = Setting(name, level, [0, 0, 0, 1, 1, 1])
+        together = resampled(human, metrics, setting, draws)
+        for metric, values in zip(metrics, together, strict=True):
+            assert values == near(resampled(human, metric[None], setting, draws)[0])
+
+
+@all_of_them
+def test_draws_in_slices_give_the_same_as_all_at_once(monkeypatch, name, level):
+    rng = np.random.default_rng(12)
+    human, metrics = rng.integers(0, 4, (6, 4)).astype(float), rng.normal(size=(2, 6, 4))
+    metrics[0, 1, 2] = NAN
+    draws = draw(Plan("both", 23), (6, 4), rng)
+    setting = Setting(name, level, [0, 0, 0, 1, 1, 1])
+    whole = resampled(human, metrics, setting, draws)
+    monkeypatch.setattr("tstmeta.stats.matrices._ROOM", 5 * metrics.size)
+    assert resampled(human, metrics, setting, draws) == pytest.approx(whole, abs=1e-12, nan_ok=True)
+
+
+def test_the_estimate_is_the_draw_of_everything():
+    rng = np.random.default_rng(13)
+    human, metrics = rng.integers(0, 4, (6, 4)).astype(float), rng.normal(size=(2, 6, 4))
+    found = resampled(human, metrics, Setting("kendall", "source"), everything((6, 4)))
+    assert found[:, 0] == near(estimate(human, metrics, Setting("kendall", "source")))
