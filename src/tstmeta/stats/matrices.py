@@ -164,12 +164,16 @@ def resampled(human: ArrayLike, metrics: ArrayLike, setting: Setting, draws: Dra
 
 
 def _pooled(x: Array, y: Array, setting: Setting, draws: Draws) -> Array:
+    function = setting.function
+    if function.of_rows and len(x) == y.shape[1] == 1 and (draws.systems == 1).all():
+        least = max(function.least, function.alone)
+        return function.finish(*function.of_rows(x[0], y[:, 0], draws.sources, least))
     some = np.isfinite(x).any(axis=0) & np.isfinite(y).any(axis=(0, 1))
     cells, (rows, columns) = np.flatnonzero(some), np.nonzero(some)
     # take, unlike brackets, leaves the items of a vector side by side in memory
     weights = draws.sources.take(rows, axis=1) * draws.systems.take(columns, axis=1)
     x, y = (_flat(side).take(cells, axis=-1) for side in (x, y))
-    return setting.function.values(x, y, weights)
+    return function.values(x, y, weights)
 
 
 def _by_source(x: Array, y: Array, setting: Setting, draws: Draws) -> Array:
@@ -197,14 +201,20 @@ def _combine(sums: tuple[Array, ...], of_groups: Array, setting: Setting) -> Arr
     if setting.micro or function.pools:
         if not function.additive:
             raise ValueError(f"{function.label} cannot be added up over groups: use macro")
-        return function.finish(*((part * of_groups).sum(axis=1) for part in sums))
+        return function.finish(*(_over(part, of_groups) for part in sums))
     values = function.finish(*sums)
     if not math.isnan(setting.undefined):
         values = np.where(np.isfinite(values), values, setting.undefined)
     given = np.isfinite(values)
-    weight = (given * of_groups).sum(axis=1)
-    summed = (np.where(given, values, 0.0) * of_groups).sum(axis=1)
+    weight, summed = _over(given, of_groups), _over(np.where(given, values, 0.0), of_groups)
     return np.where(weight > 0, summed / np.where(weight > 0, weight, 1.0), np.nan)
+
+
+def _over(values: Array, of_groups: Array) -> Array:
+    """Weighted sums over groups: [M, G, 1|D] and [G, D] to [M, D]."""
+    if values.shape[-1] == 1:
+        return values[..., 0] @ of_groups
+    return (values * of_groups).sum(axis=1)
 
 
 def _system(x: Array, y: Array, setting: Setting, draws: Draws) -> Array:
