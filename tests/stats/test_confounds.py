@@ -265,6 +265,16 @@ def test_masks_that_do_not_fit_are_refused(kept, wrong, scale, match):
         sensitivity(np.ones((1, 2, 2)), kept, wrong, scale=scale)
 
 
+@pytest.mark.parametrize("factor", [2.0**900, 2.0**-900])
+def test_very_large_and_very_small_scores_count_as_others(factor):
+    metrics = np.random.default_rng(8).normal(size=(2, 9, 2))
+    kept = np.zeros((9, 2), dtype=bool)
+    kept[:, 0] = True
+    first, other = (sensitivity(values, kept, ~kept) for values in (metrics, factor * metrics))
+    np.testing.assert_array_equal(first.gap, other.gap)
+    np.testing.assert_array_equal(first.preference, other.preference)
+
+
 def test_no_draws_give_no_values():
     none = Draws(np.empty((0, 2)), np.empty((0, 2)))
     found = sensitivity(np.ones((3, 2, 2)), FIRST, ~FIRST, draws=none)

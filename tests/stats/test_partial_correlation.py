@@ -194,6 +194,19 @@ def test_signs_scales_and_orders(statistic):
         np.testing.assert_allclose(again, first, atol=1e-9)
 
 
+@pytest.mark.parametrize("factor", [2.0**900, 2.0**-900])
+@pytest.mark.parametrize("statistic", STATISTICS)
+def test_very_large_and_very_small_numbers_count_as_others(factor, statistic):
+    values = np.random.default_rng(12).normal(size=(4, 9, 3))
+    first, other = (
+        partial(sides[0], sides[1:2], sides[2:], statistic=statistic)
+        for sides in (values, factor * values)
+    )
+    np.testing.assert_allclose(first, other, atol=1e-12)
+    [found] = partials(factor * values[0], factor * values[1:2], factor * values[[2, 2]])
+    assert found.reason == "the given variables are collinear"
+
+
 def test_metrics_do_not_know_of_each_other():
     for human, metrics, given, _ in problems(10, count=80):
         alone = [partial(human, one[None], given)[0] for one in metrics]

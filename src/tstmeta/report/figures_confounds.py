@@ -161,7 +161,8 @@ def raw_and_partial(rows: pd.DataFrame, given: str | None = None, label: str = "
     axis = figure.subplots()
     axis.axvline(0, color="#222222", linewidth=0.9)
     called = named(raw)
-    wide = np.nanmax([raw["value"], left["high"]]) - np.nanmin([raw["value"], left["low"]])
+    shown = pd.concat([raw["value"], left["low"], left["high"]]).dropna()
+    wide = float(shown.max() - shown.min()) if len(shown) else 0.0
     for (row, before), (_, after) in zip(raw.iterrows(), left.iterrows(), strict=True):
         place, x, y = names.index(called[row]), before["value"], after["value"]
         if abs(y - x) > 0.05 * wide:

@@ -103,7 +103,8 @@ def simpson(
     mean, pooled = float(np.mean(given)) if given else np.nan, stats.pearson(human, value).value
     about = f"pooled r = {_shown(pooled)}, mean r within {what} = {_shown(mean)}"
     axis.set_title(f"{metric} on {dataset.name}\n{about}")
-    axis.set_ylim(np.nanmin(human) - 0.08 * spread, np.nanmax(human) + 0.08 * spread)
+    room = 0.08 * spread or 0.5
+    axis.set_ylim(np.nanmin(human) - room, np.nanmax(human) + room)
     axis.set_xlabel(metric)
     axis.set_ylabel(f"{dimension} ({against})")
     figure.legend(handles=handles, loc="outside right upper", handlelength=2.6)

@@ -287,9 +287,9 @@ def _gaps(y: Array, sides: list[Array], paired: bool, scale: str, draws: Draws) 
     """Standardised gaps ``[M, D]`` of scores ``[M, S, K]`` in the two groups of items."""
     used = sides[0] | sides[1]
     count = np.maximum(used.sum(axis=(1, 2), keepdims=True), 1)
-    level = np.where(used, y, 0.0).sum(axis=(1, 2), keepdims=True) / count
-    size = np.where(used, np.abs(y), 0.0).max(axis=(1, 2))
-    y = np.where(used, y - level, 0.0)
+    largest = np.where(used, np.abs(y), 0.0).max(axis=(1, 2), initial=0.0, keepdims=True)
+    y = np.ldexp(np.where(used, y, 0.0), -np.frexp(largest)[1])  # squares that stay in range
+    y = np.where(used, y - y.sum(axis=(1, 2), keepdims=True) / count, 0.0)
     found = []
     for part in draws.parts(max(1, _ROOM // max(1, y.size))):
         # sums of each source [M, D, S]: how many, scores, squares
@@ -306,7 +306,7 @@ def _gaps(y: Array, sides: list[Array], paired: bool, scale: str, draws: Draws) 
             squares = squares + np.where(left > 1e-12 * square, left, 0.0)  # else rounding
             number = number + n
         spread = np.sqrt(squares / np.maximum(number, 1e-300))
-        fine = spread > 2e-13 * size[:, None]
+        fine = spread > 2e-13  # of scores of which the largest is between a half and 1
         found.append(np.where(fine, (means[0] - means[1]) / np.where(fine, spread, 1.0), np.nan))
     return np.concatenate(found, axis=1) if found else np.empty((len(y), 0))
 

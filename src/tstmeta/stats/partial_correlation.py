@@ -16,7 +16,6 @@ from .correlation import Correlation
 from .kernels import Array
 from .levels import standardised
 from .resampling import Draws, everything
-from .statistic import _centred
 
 #: A share of variance below this is rounding: what is left then says nothing.
 _NOTHING = 1e-10
@@ -144,7 +143,7 @@ def _covariances(main: Array, scores: Array, weights: Array) -> tuple[Array, Arr
 
     Shapes ``[1 + G, 1 + G, D]``, ``[1 + G, M, D]`` and ``[M, D]``; no variance is 0.
     """
-    main, scores = _centred(main, weights), _centred(scores, weights)
+    main, scores = _about_middle(main), _about_middle(scores)
     n = np.maximum(weights.sum(axis=1), 1e-300)
     of_main, of_scores = kernels.total(main, weights), kernels.total(scores, weights)
     inner = np.stack([kernels.total(main * one, weights) for one in main])
@@ -157,6 +156,18 @@ def _covariances(main: Array, scores: Array, weights: Array) -> tuple[Array, Arr
     spread = np.einsum("iid->id", inner)
     np.einsum("iid->id", inner)[...] = np.where(spread > rounding[0], spread, 0.0)
     return inner, outer, np.where(own > rounding[1], own, 0.0)
+
+
+def _about_middle(sides: Array) -> Array:
+    """Sides ``[..., n]`` about their mean and near 1 in size, so that little is lost to rounding.
+
+    A side without spread beyond rounding becomes zeros (scipy's bound of near-constant input).
+    """
+    largest = np.abs(sides).max(axis=-1, initial=0.0, keepdims=True)
+    sides = np.ldexp(sides, -np.frexp(largest)[1])
+    largest = np.abs(sides).max(axis=-1, initial=0.0, keepdims=True)
+    spread = np.ptp(sides, axis=-1, keepdims=True)
+    return np.where(spread > 2e-13 * largest, sides - sides.mean(axis=-1, keepdims=True), 0.0)
 
 
 def _left(inner: Array, outer: Array, own: Array) -> Array:
@@ -205,7 +216,10 @@ def _why(x: Array, y: Array, z: Array) -> str:
             return f"all {name} are equal"
     if any(_flat(side) for side in z):
         return "a given variable is constant"
-    if len(z) and np.linalg.eigvalsh(np.corrcoef(z).reshape(len(z), -1))[0] <= _NOTHING:
+    if (
+        len(z)
+        and np.linalg.eigvalsh(np.corrcoef(_about_middle(z)).reshape(len(z), -1))[0] <= _NOTHING
+    ):
         return "the given variables are collinear"
     return "the given variables (or tasks) leave nothing unexplained on one side"
 
