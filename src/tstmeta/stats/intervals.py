@@ -25,8 +25,8 @@ from numpy.typing import ArrayLike
 
 from .kernels import Array
 from .limits import FEW_UNITS, Interval, Method, Terms, interval, of_values
-from .matrices import Setting, estimate, resampled, snapped
-from .resampling import Draws, Plan, clusters_of, draw, leave_one_out
+from .matrices import Setting, resampled, snapped
+from .resampling import Draws, Plan, clusters_of, draw, everything, leave_one_out
 
 __all__ = [
     "FEW_UNITS",
@@ -125,7 +125,8 @@ def of_draws(
     _check(x, y, plan)
     if plan.units == "raters":
         return _over_raters(x, y, setting, plan, draws)
-    values, value = resampled(x, y, setting, draws), estimate(x, y, setting)
+    values = resampled(x, y, setting, draws)
+    value = resampled(x, y, setting, everything(x.shape))[:, 0]
     jackknives, given, counts = _jackknives(x, y, setting, plan)
     both = np.isfinite(x) & np.isfinite(y)
     alone = plan.units != "both" and plan.clusters is None

@@ -171,7 +171,7 @@ def interval(
     elif len(ordered) == 0:
         nothing = "no draw has a value" if draws else "no draws"
     elif n is not None and n < 2:
-        nothing = f"{n} {name}: there is nothing to draw"
+        nothing = f"{n} {name[:-1] if n else name}: there is nothing to draw"
     if nothing:
         return Interval(math.nan, math.nan, str(terms.method), draws, undefined, nothing)
     found = _influence(jackknives, n)

@@ -1,0 +1,274 @@
+"""Limits from draws against scipy, against the formulas by hand, and where there are none."""
+
+import itertools
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy import stats as scipy_stats
+
+from tstmeta.stats.limits import FEW_UNITS, of_values
+
+NAN = math.nan
+PLAIN = {"widening": "none", "bounds": (-100.0, 100.0)}
+
+
+def rng(seed=0):
+    return np.random.default_rng(seed)
+
+
+def one(values, estimate, jackknives=None, **options):
+    left_out = None if jackknives is None else [np.array(each)[None] for each in jackknives]
+    (found,) = of_values(np.array(values, dtype=float)[None], [estimate], left_out, **options)
+    return found
+
+
+def without_one(sample, statistic):
+    return np.array([statistic(np.delete(sample, i)) for i in range(len(sample))])
+
+
+# ------------------------------------------------------------------------------------- scipy
+
+
+def assert_same_place(found, peer):
+    """Scipy takes quantiles at 1 + (D - 1) p instead of (D + 1) p: at most two draws apart."""
+    ordered = np.sort(peer.bootstrap_distribution)
+    places = np.searchsorted(ordered, [found[:2], peer.confidence_interval])
+    assert np.abs(places[0] - places[1]).max() <= 2
+
+
+@pytest.mark.parametrize("method", ["percentile", "bca"])
+@pytest.mark.parametrize("statistic", [np.mean, np.var], ids=["mean", "variance"])
+def test_limits_of_one_sample_are_scipys_from_the_same_draws(method, statistic):
+    for seed in range(5):
+        sample = rng(seed).exponential(size=25)
+        peer = scipy_stats.bootstrap(
+            (sample,), statistic, method=method, n_resamples=4999, rng=rng(seed)
+        )
+        found = one(
+            peer.bootstrap_distribution,
+            statistic(sample),
+            [without_one(sample, statistic)],
+            method=method,
+            **PLAIN,
+        )
+        assert_same_place(found, peer)
+
+
+def test_bca_of_two_samples_is_scipys_from_the_same_draws():
+    first, second = rng(1).exponential(size=12), rng(2).normal(size=30) ** 2
+    peer = scipy_stats.bootstrap(
+        (first, second),
+        lambda x, y, axis: x.mean(axis=axis) - y.mean(axis=axis),
+        method="BCa",
+        n_resamples=4999,
+        rng=rng(3),
+    )
+    jackknives = [
+        without_one(first, np.mean) - second.mean(),
+        first.mean() - without_one(second, np.mean),
+    ]
+    value = first.mean() - second.mean()
+    found = one(peer.bootstrap_distribution, value, jackknives, method="bca", **PLAIN)
+    assert_same_place(found, peer)
+
+
+# ----------------------------------------------------------------------------------- by hand
+
+
+def quantile(values, share):
+    """The value at (D + 1) p of the ordered draws, between neighbours on a line."""
+    ordered = sorted(values)
+    place = min(max(share * (len(ordered) + 1), 1), len(ordered))
+    below, above = ordered[math.floor(place) - 1], ordered[math.ceil(place) - 1]
+    return below + (place - math.floor(place)) * (above - below)
+
+
+def bca_by_hand(values, estimate, jackknife, confidence):
+    """Efron and Tibshirani (1993), equations 14.10, 14.14 and 14.15; ties count half."""
+    norm, mean = scipy_stats.norm, sum(jackknife) / len(jackknife)
+    cubes = sum((mean - each) ** 3 for each in jackknife)
+    squares = sum((mean - each) ** 2 for each in jackknife)
+    a = cubes / (6 * squares**1.5) if squares > 0 else 0.0
+    below = sum(each < estimate for each in values) + sum(each == estimate for each in values) / 2
+    z0 = norm.ppf((below + 0.5) / (len(values) + 1))
+    limits = []
+    for tail in ((1 - confidence) / 2, (1 + confidence) / 2):
+        z = norm.ppf(tail)
+        limits.append(quantile(values, norm.cdf(z0 + (z0 + z) / (1 - a * (z0 + z)))))
+    return limits
+
+
+@pytest.mark.parametrize("confidence", [0.5, 0.9, 0.95])
+def test_bca_equals_the_formula_by_hand_with_ties(confidence):
+    for seed in range(300):
+        random = rng(seed)
+        values = random.integers(-5, 6, 40) / 5
+        estimate, jackknife = random.integers(-4, 5) / 5, random.integers(-4, 5, 9) / 5
+        found = one(values, estimate, [jackknife], confidence=confidence, method="bca", **PLAIN)
+        expected = bca_by_hand(values.tolist(), estimate, jackknife.tolist(), confidence)
+        assert [found.low, found.high] == pytest.approx(expected, abs=1e-9)
+
+
+def test_the_percentile_equals_the_quantile_by_hand():
+    values = rng(4).normal(size=199)
+    found = one(values, 0.0, confidence=0.9, **PLAIN)
+    assert (found.low, found.high) == pytest.approx(
+        (quantile(values, 0.05), quantile(values, 0.95))
+    )
+    ordered = np.sort(values)
+    assert (found.low, found.high) == pytest.approx((ordered[9], ordered[189]))
+
+
+def test_the_widened_percentile_of_a_mean_is_students_t():
+    for n in (5, 8, 20, 60):
+        sample = rng(n).normal(size=n)
+        weights = rng(n + 1).multinomial(n, np.full(n, 1 / n), size=50_000) / n
+        found = one(
+            weights @ sample, sample.mean(), [without_one(sample, np.mean)], bounds=(-9.0, 9.0)
+        )
+        t = scipy_stats.t.interval(0.95, n - 1, sample.mean(), sample.std(ddof=1) / math.sqrt(n))
+        # a mean of so few is not normal in its tails, hence not quite
+        assert found.high - found.low == pytest.approx(t[1] - t[0], rel=0.12)
+        narrow = one(weights @ sample, sample.mean(), bounds=(-9.0, 9.0))
+        assert narrow.high - narrow.low < 0.985 * (t[1] - t[0])
+
+
+def test_without_a_jackknife_the_number_of_units_widens_alike():
+    values, left_out = rng(1).normal(size=999), rng(2).normal(size=10)
+    assert one(values, 0.0, units=10)[:2] == one(values, 0.0, [left_out])[:2]
+
+
+def test_of_two_samples_the_one_that_varies_sets_how_much_is_widened():
+    values = rng(1).normal(size=9999) / 3
+    few, many = np.linspace(-1, 1, 8), np.linspace(-1, 1, 500)
+    wide = one(values, 0.0, [few, many / 1e6])
+    narrow = one(values, 0.0, [few / 1e6, many])
+    assert wide[:2] == pytest.approx(one(values, 0.0, [few])[:2], abs=1e-6)
+    assert narrow[:2] == pytest.approx(one(values, 0.0, [many])[:2], abs=1e-6)
+    assert wide.low < narrow.low < narrow.high < wide.high
+
+
+# -------------------------------------------------------------------------------- properties
+
+draws = st.lists(st.sampled_from([-1, -0.5, 0, 0.25, 0.5, 1, NAN]), min_size=12, max_size=40)
+units = st.lists(st.sampled_from([-0.5, 0, 0.2, 0.5]), min_size=2, max_size=9)
+methods = st.sampled_from(["percentile", "bca"])
+estimates = st.sampled_from([-1, -0.5, 0, 0.25, 1])
+
+
+@given(draws, estimates, units, methods)
+def test_turning_the_sign_turns_the_limits(values, estimate, jackknife, method):
+    plain = one(values, estimate, [jackknife], method=method)
+    turned = one(np.negative(values), -estimate, [np.negative(jackknife)], method=method)
+    assert (plain.low, plain.high) == pytest.approx((-turned.high, -turned.low), nan_ok=True)
+    assert plain.reason == turned.reason
+
+
+@given(draws, estimates, units, methods)
+def test_more_confidence_is_never_narrower(values, estimate, jackknife, method):
+    limits = [
+        one(values, estimate, [jackknife], confidence=confidence, method=method)
+        for confidence in (0.5, 0.8, 0.95)
+    ]
+    for narrow, wide in itertools.pairwise(limits):
+        if method == "percentile" and math.isfinite(wide.low):
+            assert wide.low <= narrow.low + 1e-12
+            assert narrow.high <= wide.high + 1e-12
+
+
+@given(draws, estimates, units)
+def test_undefined_draws_never_narrow_an_interval(values, estimate, jackknife):
+    defined = [value for value in values if not math.isnan(value)]
+    whole = one(values, estimate, [jackknife])
+    assert whole.undefined == len(values) - len(defined)
+    assert whole.draws == len(values)
+    if defined:
+        dropped = one(defined, estimate, [jackknife])
+        assert whole.low <= dropped.low + 1e-12
+        assert whole.high >= dropped.high - 1e-12
+
+
+# -------------------------------------------------------------------------------- degenerate
+
+SPREAD = [0.1, 0.2, 0.3, 0.4, 0.5] * 40
+TEN = list(np.linspace(0.2, 0.4, 10))
+#: draws, estimate, jackknives, options, limits, what the reason says
+DEGENERATE = {
+    "the estimate is undefined": (SPREAD, NAN, [TEN], {}, (NAN, NAN), "there is no value"),
+    "every draw is undefined": ([NAN] * 9, 0.3, [TEN], {}, (NAN, NAN), "no draw has a value"),
+    "no draws": ([], 0.3, [TEN], {}, (NAN, NAN), "no draws"),
+    "one unit": (SPREAD, 0.3, None, {"units": 1}, (NAN, NAN), "nothing to draw"),
+    "no units": (SPREAD, 0.3, None, {"units": 0}, (NAN, NAN), "nothing to draw"),
+    "all draws equal": ([0.3] * 200, 0.3, [TEN], {}, (0.3, 0.3), "give the same"),
+    "all draws equal, BCa": ([1.0] * 200, 1.0, [[1.0] * 9], {"method": "bca"}, (1, 1), "the same"),
+    "few units": (SPREAD, 0.3, None, {"units": FEW_UNITS - 1}, (0.1, 0.5), "fewer than 8"),
+    "many undefined": ([*SPREAD[:90], *[NAN] * 10], 0.3, None, {}, (-1, 1), "10 of 100 draws"),
+    "few draws": ([0.1, 0.5] * 5, 0.3, None, {}, (0.1, 0.5), "beyond the outermost of 10"),
+    "a unit that cannot be left out": (
+        [*SPREAD], 0.3, [[NAN, *TEN]], {"method": "bca"}, (0.1, 0.5), "instead of BCa"
+    ),
+    "an unmoved jackknife": (SPREAD, 0.3, [[0.3] * 9], {"method": "bca"}, (0.1, 0.5), ""),
+    "estimate above all draws": ([0.1] * 100 + [0.2] * 100, 0.9, [TEN], {}, (0.1, 0.2), ""),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", DEGENERATE.values(), ids=DEGENERATE)
+def test_degenerate_draws_give_limits_with_a_reason(case):
+    values, estimate, jackknives, options, limits, reason = case
+    found = one(values, estimate, jackknives, **options)
+    assert (found.low, found.high) == pytest.approx(limits, nan_ok=True)
+    assert reason in found.reason
+    assert bool(found.reason) == bool(reason)
+    assert found.draws == len(values)
+
+
+def test_bca_with_an_estimate_beyond_all_draws_takes_the_far_end():
+    for estimate, end in ((0.99, 0.5), (-0.99, 0.1)):
+        found = one(SPREAD, estimate, [TEN], method="bca", widening="none")
+        assert (found.low, found.high) == (end, end)
+
+
+def test_bca_that_cannot_be_made_says_what_was_made_instead():
+    found = one(SPREAD, 0.3, [[NAN, *TEN]], method="bca")
+    assert found.method == "percentile"
+    assert found[:2] == one(SPREAD, 0.3, units=11)[:2]
+
+
+def test_a_sample_of_one_unit_adds_nothing():
+    values = rng(1).normal(size=999) / 5
+    assert one(values, 0, [TEN, [0.9]], method="bca")[:2] == one(values, 0, [TEN], method="bca")[:2]
+
+
+def test_a_few_undefined_draws_are_counted_and_need_no_reason():
+    found = one([*rng(1).uniform(-0.5, 0.5, 999), NAN], 0.1, units=20)
+    assert (found.undefined, found.reason) == (1, "")
+
+
+WRONG = {
+    "a vector of draws": ([0.1, 0.2], [0.1], None, {}, "expected"),
+    "too many estimates": ([[0.1, 0.2]], [0.1, 0.2], None, {}, "expected"),
+    "a jackknife of other metrics": ([[0.1, 0.2]], [0.1], [[[0.1], [0.2]]], {}, "one row a metric"),
+    "bca without a jackknife": (
+        [[0.1, 0.2]],
+        [0.1],
+        None,
+        {"method": "bca"},
+        "needs the jackknife",
+    ),
+    "an unknown method": ([[0.1, 0.2]], [0.1], None, {"method": "t"}, "known: auto"),
+    "confidence in percent": ([[0.1, 0.2]], [0.1], None, {"confidence": 95}, "between 0 and 1"),
+}
+
+
+@pytest.mark.parametrize("case", WRONG.values(), ids=WRONG)
+def test_what_does_not_fit_is_refused(case):
+    values, estimate, jackknives, options, message = case
+    with pytest.raises(ValueError, match=message):
+        of_values(values, estimate, jackknives, **options)
+
+
+def test_no_metrics_have_no_intervals():
+    assert of_values(np.empty((0, 10)), []) == []

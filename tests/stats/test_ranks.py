@@ -1,0 +1,231 @@
+"""Rank sets: what they hold, what they must not depend on, and what undefined values do."""
+
+import itertools
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tstmeta.stats import Plan, Setting, draw
+from tstmeta.stats.intervals import of_draws
+from tstmeta.stats.ranks import rank_sets, ranks
+
+NAN = math.nan
+
+
+def rng(seed=0):
+    return np.random.default_rng(seed)
+
+
+def drawn(estimates, noise=0.1, draws=500, shared=0.0, seed=0):
+    """Draws about the estimates, with noise of their own and shared by all."""
+    random = rng(seed)
+    own = noise * random.normal(size=(len(estimates), draws))
+    return np.asarray(estimates)[:, None] + own + shared * random.normal(size=draws)
+
+
+# ------------------------------------------------------------------------------------- ranks
+
+
+def test_the_highest_is_first_ties_share_and_nan_has_no_rank():
+    assert ranks([0.1, 0.9, NAN, 0.5, 0.5]) == pytest.approx([4, 1, NAN, 2.5, 2.5], nan_ok=True)
+    assert len(ranks([])) == 0
+    with pytest.raises(ValueError, match="estimates"):
+        ranks([[0.1]])
+
+
+# -------------------------------------------------------------------------------- rank sets
+
+
+def test_far_apart_each_set_is_the_rank_alone():
+    estimates = [0.1, 0.9, -0.5, 0.4]
+    assert rank_sets(estimates, drawn(estimates, noise=0.02)) == [(3, 3), (1, 1), (4, 4), (2, 2)]
+
+
+def test_noise_that_metrics_share_does_not_matter():
+    estimates = [0.1, 0.9, -0.5, 0.4]
+    shared = rank_sets(estimates, drawn(estimates, noise=0.02, shared=5.0))
+    assert shared == rank_sets(estimates, drawn(estimates, noise=0.02))
+
+
+@pytest.mark.parametrize("noise", [0.0, 0.1])
+def test_identical_metrics_can_have_any_rank(noise):
+    values = drawn([0.3], noise=noise).repeat(4, axis=0)
+    assert rank_sets([0.3] * 4, values) == [(1, 4)] * 4
+
+
+def test_equal_metrics_with_noise_of_their_own_can_have_any_rank():
+    assert rank_sets([0.3] * 4, drawn([0.3] * 4)) == [(1, 4)] * 4
+
+
+def test_one_noisy_metric_does_not_widen_the_sets_of_others():
+    estimates = [0.1, 0.5, 0.9, 0.5]
+    values = drawn(estimates, noise=0.02)
+    values[3] += 3 * rng(1).normal(size=values.shape[1])
+    assert rank_sets(estimates, values) == [(3, 4), (2, 3), (1, 2), (1, 4)]
+
+
+def test_sets_equal_a_loop_over_pairs():
+    for seed in range(200):
+        random = rng(seed)
+        estimates = random.integers(0, 5, 5) / 4
+        values = drawn(estimates, noise=random.choice([0.05, 0.2, 0.5]), draws=60, seed=seed)
+        pairs = list(itertools.permutations(range(5), 2))
+        spread = {(i, j): np.std(values[i] - values[j], ddof=1) for i, j in pairs}
+        gap = {(i, j): estimates[i] - estimates[j] for i, j in pairs}
+        largest = sorted(
+            max(abs(values[i, d] - values[j, d] - gap[i, j]) / spread[i, j] for i, j in pairs)
+            for d in range(60)
+        )
+        bound = largest[math.ceil(0.9 * 61) - 1]
+        expected = [
+            (
+                1 + sum(gap[j, i] > bound * spread[j, i] for j in range(5) if j != i),
+                5 - sum(gap[i, j] > bound * spread[i, j] for j in range(5) if j != i),
+            )
+            for i in range(5)
+        ]
+        assert rank_sets(estimates, values, confidence=0.9) == expected
+
+
+def test_few_units_widen_the_sets():
+    estimates = [0.1, 0.3, 0.5, 0.7]
+    values = drawn(estimates, noise=0.035)
+    sizes = [
+        sum(high - low for low, high in rank_sets(estimates, values, units=units))
+        for units in (3, 8, 50, None)
+    ]
+    assert sizes == sorted(sizes, reverse=True)
+    assert sizes[0] > sizes[-1]
+    assert rank_sets(estimates, values, units=1) == [(1, 4)] * 4
+
+
+levels = st.lists(st.integers(-3, 3), min_size=1, max_size=6)
+
+
+@given(levels, st.integers(0, 100), st.randoms(use_true_random=False))
+def test_the_order_of_rows_does_not_matter(steps, seed, random):
+    estimates = np.array(steps) / 4
+    values = drawn(estimates, noise=0.1, draws=50, seed=seed)
+    order = list(range(len(steps)))
+    random.shuffle(order)
+    plain = rank_sets(estimates, values, confidence=0.8)
+    assert rank_sets(estimates[order], values[order], confidence=0.8) == [plain[i] for i in order]
+
+
+@given(levels, st.integers(0, 100))
+def test_a_set_holds_its_rank_and_turns_with_the_sign(steps, seed):
+    estimates = np.array(steps) / 4
+    values = drawn(estimates, noise=0.1, draws=50, seed=seed)
+    sets = rank_sets(estimates, values, confidence=0.8)
+    for rank, (low, high) in zip(ranks(estimates), sets, strict=True):
+        assert 1 <= low <= rank <= high <= len(steps)
+    turned = rank_sets(-estimates, -values, confidence=0.8)
+    n = len(steps) + 1
+    assert turned == [(n - high, n - low) for low, high in sets]
+
+
+@given(levels, st.integers(0, 100))
+def test_more_confidence_is_never_narrower(steps, seed):
+    estimates = np.array(steps) / 4
+    values = drawn(estimates, noise=0.1, draws=50, seed=seed)
+    narrow, wide = (rank_sets(estimates, values, confidence=c) for c in (0.5, 0.9))
+    assert all(a <= b and c >= d for (a, c), (b, d) in zip(wide, narrow, strict=True))
+
+
+# -------------------------------------------------------------------------------- degenerate
+
+APART = [0.1, 0.5, 0.9]
+
+
+def holed(holes):
+    """Draws of three metrics far apart, with so many undefined for each."""
+    values = drawn(APART, noise=0.02, draws=200)
+    for row, (start, size) in enumerate(holes):
+        values[row, start : start + size] = NAN
+    return values
+
+
+def test_a_metric_without_an_estimate_has_no_rank_and_takes_none():
+    estimates, values = [*APART, NAN], drawn([*APART, NAN], noise=0.02)
+    assert rank_sets(estimates, values) == [(3, 3), (2, 2), (1, 1), (0, 0)]
+    assert rank_sets([NAN, NAN], np.full((2, 9), NAN)) == [(0, 0), (0, 0)]
+
+
+def test_a_metric_often_undefined_cannot_be_told_apart_and_harms_no_other():
+    sets = rank_sets(APART, holed([(0, 50)]))
+    assert sets == [(1, 3), (2, 3), (1, 2)]
+
+
+def test_a_few_undefined_draws_count_as_the_largest_deviations():
+    assert rank_sets(APART, holed([(0, 4)])) == [(3, 3), (2, 2), (1, 1)]
+    # each metric loses few, all together too many
+    assert rank_sets(APART, holed([(0, 4), (5, 4), (10, 4)])) == [(1, 3)] * 3
+
+
+#: estimates, draws, sets
+DEGENERATE = {
+    "no metrics": ([], np.empty((0, 9)), []),
+    "one metric": ([0.3], drawn([0.3]), [(1, 1)]),
+    "no draws": ([0.1, 0.9], np.empty((2, 0)), [(1, 2)] * 2),
+    "too few draws for the confidence": ([0.1, 0.9], drawn([0.1, 0.9], 0.01, 5), [(1, 2)] * 2),
+    "no difference ever varies": ([0.1, 0.9], drawn([0.1, 0.9], 0.0), [(1, 2)] * 2),
+    "one difference never varies": (
+        [0.1, 0.9, 0.5],
+        np.stack([np.full(99, 0.1), np.full(99, 0.9), 0.5 + rng().normal(size=99)]),
+        [(2, 3), (1, 2), (1, 3)],
+    ),
+}
+
+
+@pytest.mark.parametrize("case", DEGENERATE.values(), ids=DEGENERATE)
+def test_degenerate_draws_tell_nothing_apart_that_they_cannot(case):
+    estimates, values, expected = case
+    assert rank_sets(estimates, values) == expected
+
+
+def test_what_does_not_fit_is_refused():
+    with pytest.raises(ValueError, match="expected"):
+        rank_sets([0.1, 0.2], drawn([0.1]))
+    with pytest.raises(ValueError, match="between 0 and 1"):
+        rank_sets([0.1], drawn([0.1]), confidence=95)
+
+
+# ------------------------------------------------------------------------------- simulation
+
+
+def held_together(true, shape, repeats, draws=300):
+    """Share of data sets in which all sets hold all ranks that the true values leave open."""
+    random, held = rng(11), 0
+    true = np.array(true)
+    best = 1 + (true[None, :] > true[:, None]).sum(axis=1)
+    worst = (true[None, :] >= true[:, None]).sum(axis=1)
+    for repeat in range(repeats):
+        if repeat % 20 == 0:
+            some = draw(Plan("sources", draws), shape, random)
+        human = random.normal(size=shape)
+        noise = random.normal(size=(len(true), *shape))
+        metrics = true[:, None, None] * human + np.sqrt(1 - true**2)[:, None, None] * noise
+        made = of_draws(human, metrics, Setting(), Plan("sources", draws), some)
+        sets = rank_sets(made.estimates, made.values, units=made.fewest)
+        pairs = zip(sets, best, worst, strict=True)
+        held += all(low <= b and high >= w for (low, high), b, w in pairs)
+    return held / repeats
+
+
+def test_all_sets_hold_at_once_as_often_as_promised():
+    assert held_together([0.5] * 5, (40, 1), 300) > 0.91  # three standard errors below 0.95
+
+
+def test_sets_hold_where_metrics_differ_and_are_narrow_where_they_differ_much():
+    true = [0.1, 0.4, 0.4, 0.9]
+    assert held_together(true, (40, 1), 200) > 0.91
+    random, shape = rng(3), (400, 1)
+    human = random.normal(size=shape)
+    metrics = np.stack([r * human + math.sqrt(1 - r * r) * random.normal(size=shape) for r in true])
+    plan = Plan("sources", 500)
+    made = of_draws(human, metrics, Setting(), plan, draw(plan, shape, random))
+    sets = rank_sets(made.estimates, made.values, units=made.fewest)
+    assert sets == [(4, 4), (2, 3), (2, 3), (1, 1)]
