@@ -141,10 +141,13 @@ def swapped(x: Array, scores: Array, setting: Setting, swaps: Swaps) -> Array:
         scores: standardised ``[P, 2, S, K]``; x and all metrics miss the same cells.
     """
     axis, of_vectors = swaps.axis, setting.function.whole is None
-    if axis is None and of_vectors and setting.level in ("pooled", "task"):
-        # levels that do not ask where in its row a cell stands: all cells in one column
-        tasks = None if setting.tasks is None else np.repeat(np.asarray(setting.tasks), x.shape[1])
-        setting = setting._replace(tasks=tasks)
+    if of_vectors and setting.level == "pooled":  # asks for no layout: the cells given, one a row
+        given = np.isfinite(x)
+        scores = scores.reshape(*scores.shape[:2], -1).take(np.flatnonzero(given), axis=-1)
+        x, scores = x[given][:, None], scores[..., None]
+        swaps, axis = swaps._replace(unit=swaps.unit[given][:, None], axis=0), 0
+    elif of_vectors and setting.level == "task" and axis is None:  # nor for rows in a task
+        setting = setting._replace(tasks=np.repeat(np.asarray(setting.tasks), x.shape[1]))
         x, scores = x.reshape(-1, 1), scores.reshape(*scores.shape[:2], -1, 1)
         swaps, axis = swaps._replace(unit=swaps.unit.reshape(-1, 1), axis=0), 0
     weighing = axis is not None and of_vectors and setting.level != "within-task"
@@ -166,7 +169,8 @@ def _by_weight(x: Array, scores: Array, setting: Setting, swaps: Swaps) -> Array
     step = max(1, _ROOM // max(1, x.size))
     found = []
     for start in range(0, len(swaps.flips), step):
-        flip = swaps.flips[start : start + step].astype(float)[:, unit]
+        # take, unlike brackets, leaves the weights of a draw side by side in memory
+        flip = swaps.flips[start : start + step].take(unit, axis=1).astype(float)
         weights = np.concatenate([1.0 - flip, flip], axis=1)
         ones = np.ones((len(flip), x.shape[1 - axis]))
         draws = Draws(ones, weights) if axis else Draws(weights, ones)
