@@ -69,7 +69,7 @@ def generated():
     return json.dumps({name: sha256(Path(name).read_bytes()).hexdigest() for name in pages})
 
 
-CODE = files("src/tstmeta/**/*.py")
+CODE = files("src/tstmeta/**/*.py", "src/tstmeta/**/*.html")
 OURS = files("data/contrast/**/*", "data/published/**/*", "data/cards/**/*")
 VERSIONS = ["requirements.lock"]
 
