@@ -113,6 +113,10 @@ def known(statistic: str, level: str, statistics: tuple[str, ...] = ()) -> None:
         raise TstmetaError(f"unknown statistic {statistic!r}; known: {', '.join(names)}")
     if level not in LEVELS:
         raise TstmetaError(f"unknown level {level!r}; known: {', '.join(LEVELS)}")
+    try:
+        stats.STATISTICS[statistic].check(level)
+    except ValueError as error:
+        raise TstmetaError(str(error)) from None
 
 
 def at_level(

@@ -10,6 +10,7 @@ from .matrices import LEVELS, Setting, correlate, estimate, resampled
 from .resampling import Draws, Plan, draw, everything, leave_one_out
 from .soft import better, difference_pearson, soft_pairwise_accuracy
 from .statistic import STATISTICS, Statistic, acc_eq
+from .ties import Threshold, TieCalibrated, fit_threshold, tie_calibrated
 
 __all__ = [
     "LEVELS",
@@ -20,6 +21,8 @@ __all__ = [
     "Plan",
     "Setting",
     "Statistic",
+    "Threshold",
+    "TieCalibrated",
     "acc_eq",
     "alpha",
     "better",
@@ -28,6 +31,7 @@ __all__ = [
     "draw",
     "estimate",
     "everything",
+    "fit_threshold",
     "kendall",
     "leave_one_out",
     "means",
@@ -35,4 +39,5 @@ __all__ = [
     "resampled",
     "soft_pairwise_accuracy",
     "spearman",
+    "tie_calibrated",
 ]

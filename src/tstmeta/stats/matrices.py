@@ -21,13 +21,13 @@ count more; the default averages the values of the groups (macro).
 from __future__ import annotations
 
 import math
-from collections import Counter
 from collections.abc import Callable
 from typing import Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
 
+from . import reasons
 from .correlation import Correlation
 from .kernels import Array, tamed
 from .levels import column_means, snapped, standardised
@@ -95,22 +95,45 @@ def correlate(human: ArrayLike, metric: ArrayLike, setting: Setting) -> Correlat
     x, y = _matrices(human, metric)
     if y.ndim != 2:
         raise ValueError(f"a matrix [sources, systems] is needed, got shape {y.shape}")
-    function = setting.function
+    function, level = setting.function, setting.level
     value = float(resampled(x, y[None], setting, everything(x.shape))[0, 0])
-    if setting.level == "pooled":
+    if level == "pooled":
         return function(x.ravel(), y.ravel())
-    if setting.level == "system" and function.whole is None:
-        means = _means_of_systems(x, y, function)
-        found = function(*means)
-        return found._replace(reason=found.reason and function.why(*means, items="systems"))
-    n, reason = _counted(x, y, setting)
-    return Correlation(value, math.nan, n, "" if math.isfinite(value) else reason)
+    if function.scale_free:
+        x, y = tamed(x), tamed(y)
+    if level == "system" and function.whole is None:
+        of_x, of_y = column_means(x[None], y[None, None], np.ones((1, len(x))))
+        found = function(of_x[0, 0], of_y[0, 0])
+        why = function.why(of_x[0, 0], of_y[0, 0], items="systems") if found.reason else ""
+        return found._replace(reason=why)
+    n, why = _counted(x, y, setting, math.isfinite(value))
+    return Correlation(value, math.nan, n, why)
+
+
+def _counted(x: Array, y: Array, setting: Setting, fine: bool) -> tuple[int, str]:
+    """What the value is over, and the reason where it is not ``fine``."""
+    function, level = setting.function, setting.level
+    both = np.isfinite(x) & np.isfinite(y)
+    if function.whole is not None:
+        return int(both.any(axis=0).sum()), "" if fine else function.lacking
+    if level == "within-task":
+        of_x, of_y = _within_tasks(x[None], y[None, None], setting, np.ones((1, *x.shape)))
+        left = int((np.isfinite(of_x) & np.isfinite(of_y)).sum())
+        return left, "" if fine else reasons.within_tasks(of_x, of_y, function, int(both.sum()))
+    labels = _tasks(setting, len(x)) if level == "task" else None
+    groups = reasons.groups_of(x, y, level, labels)
+    n = len(groups)
+    if setting.micro or function.pools:
+        n = reasons.with_items(groups, function)
+    elif math.isnan(setting.undefined):
+        n = reasons.with_value(groups, function)
+    return n, "" if fine else reasons.of_groups(groups, function, level.removeprefix("within-"))
 
 
 def estimate(human: ArrayLike, metrics: ArrayLike, setting: Setting) -> Array:
     """Several metrics ``[M, S, K]`` against people: values ``[M]``, NaN where there is none."""
     x, y = _matrices(human, metrics)
-    return resampled(x, y.reshape(-1, *x.shape), setting, everything(x.shape))[:, 0]
+    return resampled(x, y[None] if y.ndim == 2 else y, setting, everything(x.shape))[:, 0]
 
 
 def resampled(human: ArrayLike, metrics: ArrayLike, setting: Setting, draws: Draws) -> Array:
@@ -146,6 +169,8 @@ def resampled(human: ArrayLike, metrics: ArrayLike, setting: Setting, draws: Dra
     if not sources * systems:
         return np.full((len(y), len(draws)), np.nan)
     size = max(1, _ROOM // max(1, len(y) * sources * systems))
+    if len(x) == y.shape[1] == 1 and _whole_rows(setting, draws):
+        size = max(1, _ROOM // (len(y) + sources))  # cells are added up before they meet draws
     found, start = [], 0
     for part in draws.parts(size):
         inside = slice(start, start + len(part))
@@ -163,9 +188,16 @@ def resampled(human: ArrayLike, metrics: ArrayLike, setting: Setting, draws: Dra
 # Each takes x [1|D, S, K], y [M, 1|D, S, K], and gives values [M, D].
 
 
+def _whole_rows(setting: Setting, draws: Draws) -> bool:
+    """Whether only rows are drawn and what their cells give does not change with the draw."""
+    function = setting.function
+    quick = setting.level == "source" or (setting.level == "pooled" and bool(function.of_rows))
+    return function.whole is None and quick and bool((draws.systems == 1).all())
+
+
 def _pooled(x: Array, y: Array, setting: Setting, draws: Draws) -> Array:
     function = setting.function
-    if function.of_rows and len(x) == y.shape[1] == 1 and (draws.systems == 1).all():
+    if function.of_rows and len(x) == y.shape[1] == 1 and _whole_rows(setting, draws):
         least = max(function.least, function.alone)
         return function.finish(*function.of_rows(x[0], y[:, 0], draws.sources, least))
     some = np.isfinite(x).any(axis=0) & np.isfinite(y).any(axis=(0, 1))
@@ -246,12 +278,13 @@ def _flat(values: Array) -> Array:
 
 def _within_task(x: Array, y: Array, setting: Setting, draws: Draws) -> Array:
     weights = draws.sources[:, :, None] * draws.systems[:, None, :]  # [D, S, K]
-    of_x, of_y = _within_tasks(x, y, _tasks(setting, x.shape[-2]), weights)
+    of_x, of_y = _within_tasks(x, y, setting, weights)
     return setting.function.values(_flat(of_x), _flat(of_y), weights.reshape(len(draws), -1))
 
 
-def _within_tasks(x: Array, y: Array, labels: Array, weights: Array) -> tuple[Array, Array]:
+def _within_tasks(x: Array, y: Array, setting: Setting, weights: Array) -> tuple[Array, Array]:
     """Both sides standardised within tasks, over the cells where both have values."""
+    labels = _tasks(setting, x.shape[-2])
     shape = (*y.shape[:1], len(weights), *y.shape[2:])
     of_x, of_y = np.full(shape, np.nan), np.full(shape, np.nan)
     for task in dict.fromkeys(labels.tolist()):
@@ -294,53 +327,3 @@ def _tasks(setting: Setting, sources: int) -> Array:
     if any(label is None or label != label for label in labels.tolist()):
         raise ValueError("a source has no task label")
     return labels
-
-
-def _means_of_systems(x: Array, y: Array, function: Statistic) -> tuple[Array, Array]:
-    """Means of systems of one metric, each ``[K]``."""
-    if function.scale_free:
-        x, y = tamed(x), tamed(y)
-    of_x, of_y = column_means(x[None], y[None, None], np.ones((1, len(x))))
-    return of_x[0, 0], of_y[0, 0]
-
-
-def _counted(x: Array, y: Array, setting: Setting) -> tuple[int, str]:
-    """What n counts where there are groups, and what to say where there is no value."""
-    function, both = setting.function, np.isfinite(x) & np.isfinite(y)
-    if function.whole is not None:
-        return int(both.any(axis=0).sum()), function.lacking
-    if setting.level == "within-task":
-        of_x, of_y = _within_tasks(
-            x[None], y[None, None], _tasks(setting, len(x)), np.ones((1, *x.shape))
-        )
-        left = np.isfinite(of_x) & np.isfinite(of_y)
-        if both.sum() > left.sum() < function.least:
-            return int(left.sum()), "in every task all ratings or all scores are equal"
-        return int(left.sum()), function.why(of_x.ravel(), of_y.ravel())
-    groups = _groups(x, y, setting)
-    if setting.micro or function.pools:
-        n = sum(int(np.isfinite(a + b).sum()) >= function.least for a, b in groups)
-    elif not math.isnan(setting.undefined):
-        n = len(groups)
-    else:
-        n = sum(_has_value(a, b, function) for a, b in groups)
-    reasons = Counter(function.why(a, b, function.least) for a, b in groups)
-    kind = {"source": "source", "within-system": "system", "task": "task"}[setting.level]
-    often_first = sorted(reasons.items(), key=lambda item: (-item[1], item[0]))
-    why = ", ".join(f"{reason} ({count})" for reason, count in often_first)
-    return n, f"no {kind} has a value: {why}"
-
-
-def _has_value(x: Array, y: Array, function: Statistic) -> bool:
-    sums = function.sums(x[None], y[None], np.ones((1, len(x))))
-    return bool(np.isfinite(function.finish(*sums)).all())
-
-
-def _groups(x: Array, y: Array, setting: Setting) -> list[tuple[Array, Array]]:
-    """The two vectors of each group."""
-    if setting.level == "task":
-        labels = _tasks(setting, len(x))
-        tasks = dict.fromkeys(labels.tolist())
-        return [(x[labels == t].ravel(), y[labels == t].ravel()) for t in tasks]
-    axis = 0 if setting.level == "source" else 1
-    return list(zip(*(np.moveaxis(side, axis, 0) for side in (x, y)), strict=True))

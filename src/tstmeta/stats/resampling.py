@@ -92,6 +92,8 @@ def draw(plan: Plan, shape: tuple[int, int], rng: np.random.Generator, raters: i
 
 def _counts(units: int, n: int, rng: np.random.Generator) -> np.ndarray:
     """How often each of ``units`` was drawn, ``[n, units]``."""
+    if not units:
+        return np.ones((n, 0))
     return rng.multinomial(units, np.full(units, 1.0 / units), size=n).astype(float)
 
 

@@ -1,0 +1,215 @@
+"""Accuracy with ties credited, and the threshold below which a metric ties two rewrites.
+
+People tie often, a metric with many digits hardly ever.  Deutsch, Foster and Freitag (2023, Ties
+matter: meta-evaluating modern metrics with pairwise accuracy and tie calibration) credit a metric
+for ties (``acc_eq``) and let it tie all pairs whose scores differ by no more than a threshold, the
+one that suits it best.  A threshold that was fitted on the pairs it is judged on flatters the
+metric, so here it is fitted on other sources than those it is judged on.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Literal, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from .kernels import Array
+
+Level = Literal["pooled", "source"]
+#: Accuracies closer than this are equal.
+_ROUNDING = 1e-12
+
+
+class Threshold(NamedTuple):
+    """A fitted threshold.
+
+    Attributes:
+        value: scores that differ by no more are tied; in units of the metric; NaN if there is none.
+        accuracy: acc_eq on the pairs it was fitted on, in [0, 1].
+        reason: why there is none.
+    """
+
+    value: float
+    accuracy: float
+    reason: str = ""
+
+
+class TieCalibrated(NamedTuple):
+    """acc_eq with a threshold fitted on other sources.
+
+    Attributes:
+        value: acc_eq of all held-out sources together, each judged with the threshold of the other
+            folds; in [0, 1].
+        threshold: fitted on all sources, for use on new data.
+        spread: largest less smallest threshold of the folds, in units of the metric.
+        thresholds: of each fold ``[F]``, fitted on all other folds; NaN where those have no pair.
+        n: what the value is over: sources (level source) or pairs (pooled).
+        in_sample: the same pairs judged with ``threshold``: less what it flatters is ``value``.
+        untuned: the same pairs with threshold 0.
+        reason: why there is no value.
+    """
+
+    value: float
+    threshold: float
+    spread: float
+    thresholds: np.ndarray
+    n: int
+    in_sample: float
+    untuned: float
+    reason: str = ""
+
+
+class _Pairs(NamedTuple):
+    """Pairs of rewrites, each ``[P]``: how far apart the metric sees them, whether people tie them,
+    whether both sides order them alike, and what the pair weighs."""
+
+    gap: Array
+    tied: Array
+    agree: Array
+    weight: Array
+
+    def right(self, threshold: float) -> float:
+        """Weight of the pairs that are right under a threshold."""
+        below = self.gap <= threshold
+        return float(self.weight[np.where(below, self.tied, self.agree)].sum())
+
+    @property
+    def total(self) -> float:
+        return float(self.weight.sum())
+
+
+def fit_threshold(human: ArrayLike, metric: ArrayLike, level: Level = "source") -> Threshold:
+    """The threshold under which a metric agrees best with people, ties credited.
+
+    Exact: acc_eq changes only at observed differences of scores, so those and 0 are tried, all at
+    once by running sums over the sorted differences.  Of several best thresholds the smallest is
+    taken.
+
+    Args:
+        human: ``[S, K]``, NaN where missing.
+        metric: ``[S, K]``.
+        level: ``source``: acc_eq within each source, averaged over sources with a pair, so that a
+            source counts the same however many rewrites it has; ``pooled``: over all pairs of
+            cells.
+
+    Raises:
+        ValueError: shapes that do not fit, or another level.
+    """
+    x, y = _matrices(human, metric, level)
+    return _fit(_pairs(x, y, level))
+
+
+def tie_calibrated(
+    human: ArrayLike,
+    metric: ArrayLike,
+    level: Level = "source",
+    *,
+    folds: int = 5,
+    rng: np.random.Generator,
+) -> TieCalibrated:
+    """acc_eq with the threshold fitted by K-fold over sources.
+
+    Sources with a cell where both sides have a value are dealt into folds at random.  The threshold
+    of a fold is fitted on all other folds.  The value is not a mean of folds, which differ in size:
+    at level ``source`` it is the mean over all held-out sources, at level ``pooled`` the share of
+    right pairs among all pairs whose two cells are in one fold (the others are never held out
+    together).
+
+    Args:
+        human, metric, level: see :func:`fit_threshold`.
+        folds: how many; as many as there are sources, if those are fewer.
+        rng: deals the sources.
+
+    Raises:
+        ValueError: shapes that do not fit, another level, or fewer than two folds.
+    """
+    x, y = _matrices(human, metric, level)
+    if folds < 2:
+        raise ValueError(f"at least two folds are needed, got {folds}")
+    fitted = _fit(_pairs(x, y, level))
+    sources = np.flatnonzero(np.isfinite(x + y).any(axis=1))
+    if fitted.reason or len(sources) < 2:
+        reason = fitted.reason or "fewer than two sources with both values"
+        return _nothing(fitted.value, np.empty(0), reason)
+    dealt = np.array_split(rng.permutation(sources), min(folds, len(sources)))
+    found, held_out = [], []
+    for fold in dealt:
+        rest = np.setdiff1d(sources, fold)
+        found.append(_fit(_pairs(x[rest], y[rest], level)).value)
+        held_out.append(_pairs(x[fold], y[fold], level))
+    thresholds = np.array(found)
+    judged = [(p, t) for p, t in zip(held_out, found, strict=True) if len(p.gap) and t >= 0]
+    if not judged:
+        return _nothing(fitted.value, thresholds, "no fold has pairs both inside and outside of it")
+    total = sum(pairs.total for pairs, _ in judged)
+    given = thresholds[np.isfinite(thresholds)]
+    return TieCalibrated(
+        value=sum(pairs.right(threshold) for pairs, threshold in judged) / total,
+        threshold=fitted.value,
+        spread=float(np.ptp(given)),
+        thresholds=thresholds,
+        n=round(total),
+        in_sample=sum(pairs.right(fitted.value) for pairs, _ in judged) / total,
+        untuned=sum(pairs.right(0.0) for pairs, _ in judged) / total,
+    )
+
+
+def _nothing(threshold: float, thresholds: Array, reason: str) -> TieCalibrated:
+    none = math.nan
+    return TieCalibrated(none, threshold, none, thresholds, 0, none, none, reason)
+
+
+def _fit(pairs: _Pairs) -> Threshold:
+    if not len(pairs.gap):
+        return Threshold(math.nan, math.nan, "no two items with both values to compare")
+    candidates, place = np.unique(np.r_[0.0, pairs.gap], return_inverse=True)
+    place = place.reshape(-1)[1:]
+
+    def upto(which: Array) -> Array:
+        """Weight of these pairs with a gap of at most each candidate."""
+        weight = np.where(which, pairs.weight, 0.0)
+        return np.cumsum(np.bincount(place, weight, len(candidates)))
+
+    agreeing = upto(pairs.agree)
+    right = upto(pairs.tied) + agreeing[-1] - agreeing
+    best = int(np.argmax(right >= right.max() - _ROUNDING * pairs.total))
+    return Threshold(float(candidates[best]), pairs.right(candidates[best]) / pairs.total)
+
+
+def _pairs(x: Array, y: Array, level: Level) -> _Pairs:
+    """All pairs of a table, NaN left out; a source weighs 1 (source) or a pair does (pooled)."""
+    if level == "pooled":
+        both = np.isfinite(x) & np.isfinite(y)
+        groups = [(x[both], y[both])]
+    else:
+        both = np.isfinite(x) & np.isfinite(y)
+        groups = [(a[g], b[g]) for a, b, g in zip(x, y, both, strict=True) if g.sum() > 1]
+    parts = [_pairs_of(a, b, level == "source") for a, b in groups]
+    if not parts:
+        return _Pairs(np.empty(0), np.empty(0, bool), np.empty(0, bool), np.empty(0))
+    return _Pairs(*(np.concatenate(column) for column in zip(*parts, strict=True)))
+
+
+def _pairs_of(x: Array, y: Array, shared: bool) -> _Pairs:
+    """Pairs of one group ``[n]``; they share a weight of 1, or weigh 1 each."""
+    n = len(x)
+    with np.errstate(over="ignore"):  # a gap too wide for a number is a gap
+        dx, dy = (
+            np.concatenate([np.empty(0), *(side[i] - side[i + 1 :] for i in range(n - 1))])
+            for side in (x, y)
+        )
+    weight = np.full(len(dx), 1.0 / max(1, len(dx)) if shared else 1.0)
+    return _Pairs(np.abs(dy), dx == 0, np.sign(dx) * np.sign(dy) > 0, weight)
+
+
+def _matrices(human: ArrayLike, metric: ArrayLike, level: str) -> tuple[Array, Array]:
+    x, y = np.asarray(human, dtype=float), np.asarray(metric, dtype=float)
+    if x.ndim != 2 or x.shape != y.shape:
+        raise ValueError(
+            f"matrices [sources, systems] of one shape are needed, got {x.shape} and {y.shape}"
+        )
+    if level not in ("pooled", "source"):
+        raise ValueError(f"ties are calibrated at level pooled or source, not {level!r}")
+    return np.where(np.isfinite(x), x, np.nan), np.where(np.isfinite(y), y, np.nan)

@@ -1,0 +1,142 @@
+"""Tables that hold next to nothing: a value with a reason or a clear error, never a warning."""
+
+import itertools
+import math
+
+import numpy as np
+import pytest
+
+from tstmeta.stats import LEVELS, STATISTICS, Plan, Setting, correlate, draw, estimate, resampled
+
+NAN, INF = math.nan, math.inf
+everywhere = pytest.mark.parametrize(
+    ("name", "level"),
+    [(name, level) for name, one in STATISTICS.items() for level in one.levels or LEVELS],
+)
+NORMAL = np.random.default_rng(6).integers(0, 4, (5, 4)).astype(float)
+ONE = np.zeros((5, 4))
+HALF = np.where(np.arange(5)[:, None] < 2, NORMAL, NAN)
+#: people, metric
+DEGENERATE = {
+    "nothing": (np.empty((0, 0)), np.empty((0, 0))),
+    "no source": (np.empty((0, 4)), np.empty((0, 4))),
+    "no system": (np.empty((5, 0)), np.empty((5, 0))),
+    "one cell": (NORMAL[:1, :1], NORMAL[:1, :1]),
+    "one system": (NORMAL[:, :1], NORMAL[:, 1:2]),
+    "one source": (NORMAL[:1], NORMAL[1:2]),
+    "two sources and systems": (NORMAL[:2, :2], NORMAL[2:4, 1:3]),
+    "a constant metric": (NORMAL, ONE),
+    "constant ratings": (ONE, NORMAL),
+    "all ties": (ONE, ONE),
+    "all missing": (ONE * NAN, NORMAL),
+    "never both there": (HALF, np.where(np.isnan(HALF), NORMAL, NAN)),
+    "infinite scores": (NORMAL, ONE + INF),
+    "one system missing": (NORMAL, np.where(np.arange(4) == 1, NAN, NORMAL[::-1])),
+    "equal but for rounding": (NORMAL, 0.3 + 1e-17 + ONE + np.eye(5, 4) * 1e-16),
+    "very large": (NORMAL * 1e300, NORMAL[::-1] * 1e300 - 1.5e300),
+    "very small": (NORMAL * 1e-300, NORMAL[::-1] * 1e-300),
+}
+
+
+@pytest.mark.parametrize("case", DEGENERATE)
+@pytest.mark.parametrize("name", STATISTICS)
+def test_any_table_gives_a_value_or_a_reason_and_no_warning(name, case):
+    human, metric = DEGENERATE[case]
+    tasks = np.arange(len(human)) % 2
+    for level, micro in itertools.product(STATISTICS[name].levels or LEVELS, (False, True)):
+        setting = Setting(name, level, tasks, micro and STATISTICS[name].additive)
+        found = correlate(human, metric, setting)
+        assert math.isfinite(found.value) != bool(found.reason), (setting, found)
+        assert found.n >= 0
+        one = estimate(human, metric[None], setting)[0]
+        assert one == pytest.approx(found.value, abs=1e-9, nan_ok=True), setting
+        for units in ("sources", "both"):
+            draws = draw(Plan(units, 3), human.shape, np.random.default_rng(1))
+            values = resampled(human, np.stack([metric, metric]), setting, draws)
+            assert values.shape == (2, 3)
+            assert not np.isinf(values).any()
+
+
+@pytest.mark.parametrize("case", ["very large", "very small"])
+@everywhere
+def test_the_size_of_numbers_does_not_matter(name, level, case):
+    tasks = np.arange(5) % 2
+    plain = NORMAL, NORMAL[::-1] - (1.5 if case == "very large" else 0)
+    expected = correlate(*plain, Setting(name, level, tasks)).value
+    found = correlate(*DEGENERATE[case], Setting(name, level, tasks)).value
+    assert found == pytest.approx(expected, abs=1e-9)
+
+
+#: people, metric, statistic, level, n and reason
+SAID = [
+    (NORMAL, ONE, "pearson", "pooled", 20, "all scores are equal"),
+    (ONE, NORMAL, "kendall", "pooled", 20, "all ratings are equal"),
+    (NORMAL, ONE, "spearman", "system", 4, "all scores are equal"),
+    (
+        NORMAL[:, :2],
+        NORMAL[:, 1:3],
+        "kendall",
+        "system",
+        2,
+        "fewer than 3 systems with both values",
+    ),
+    (NORMAL[:, :1], NORMAL[:, :1], "tau-c", "system", 1, "fewer than 2 systems with both values"),
+    (NORMAL, ONE, "pearson", "source", 0, "no source has a value: all scores are equal (5)"),
+    (
+        *(np.array([[1, 2, 3], [1, NAN, NAN]]), np.array([[1, 1, 1], [1, 2, 3]])),
+        *("kendall", "source", 0),
+        "no source has a value: all scores are equal (1), fewer than 2 items with both values (1)",
+    ),
+    (
+        ONE,
+        NORMAL,
+        "preference",
+        "within-system",
+        0,
+        "no system has a value: all ratings are equal (4)",
+    ),
+    (NORMAL, ONE, "tau-c", "task", 0, "no task has a value: all scores are equal (2)"),
+    (NORMAL, ONE, "pearson", "within-task", 0, "in every task all ratings or all scores are equal"),
+    (NORMAL * NAN, ONE, "pearson", "within-task", 0, "fewer than 3 items with both values"),
+    (
+        NORMAL * NAN,
+        ONE,
+        "soft-pairwise-accuracy",
+        "system",
+        0,
+        "no two systems share a source with both values",
+    ),
+    (
+        NORMAL,
+        ONE,
+        "difference-pearson",
+        "source",
+        5,
+        "no source has a value: all scores are equal (5)",
+    ),
+]
+
+
+@pytest.mark.parametrize(("human", "metric", "name", "level", "n", "reason"), SAID)
+def test_reasons_are_specific(human, metric, name, level, n, reason):
+    found = correlate(human, metric, Setting(name, level, np.arange(len(human)) % 2))
+    assert (found.n, found.reason) == (n, reason)
+
+
+@pytest.mark.parametrize(
+    ("setting", "message"),
+    [
+        (Setting("pearsons"), "unknown statistic 'pearsons'; known: pearson, spearman"),
+        (Setting("pearson", "rows"), "unknown level 'rows'; known: pooled, source"),  # type: ignore[arg-type]
+        (Setting("pearson", "task"), "level task needs a task label for each source"),
+        (Setting("pearson", "task", [1, 2]), r"tasks has shape \(2,\), needed is \(5,\)"),
+        (Setting("pearson", "task", [1, 2, 1, 2, None]), "a source has no task label"),
+        (Setting("pearson", "within-task", [1, 2, 1, 2, NAN]), "a source has no task label"),
+        (Setting("tau-c", "source", micro=True), "cannot be added up over groups"),
+    ],
+)
+def test_settings_that_cannot_be_are_refused(setting, message):
+    with pytest.raises(ValueError, match=message):
+        estimate(NORMAL, NORMAL[None], setting)
+    with pytest.raises(ValueError, match=message):
+        correlate(NORMAL, NORMAL, setting)

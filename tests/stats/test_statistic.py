@@ -1,0 +1,204 @@
+"""Statistics of two vectors against loops, scipy and scikit-learn; what has no value says why."""
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import stats as scipy_stats
+from sklearn.metrics import roc_auc_score
+
+from tests.stats import oracles
+from tstmeta.stats import (
+    LEVELS,
+    STATISTICS,
+    Plan,
+    Setting,
+    acc_eq,
+    correlate,
+    draw,
+    estimate,
+    kernels,
+    resampled,
+)
+
+NAN, INF = math.nan, math.inf
+#: those of vectors, and where each statistic is defined
+VECTORS = [name for name, one in STATISTICS.items() if "pooled" in (one.levels or LEVELS)]
+ALL = [(name, level) for name, one in STATISTICS.items() for level in one.levels or LEVELS]
+of_vectors = pytest.mark.parametrize("name", VECTORS)
+everywhere = pytest.mark.parametrize(("name", "level"), ALL)
+
+
+def vectors(seed, count, longest=10):
+    rng = np.random.default_rng(seed)
+    for _ in range(count):
+        human, metric = oracles.table(rng, longest, 1)
+        yield human[:, 0], metric[:, 0]
+
+
+# -------------------------------------------------------------------------------------- tables
+
+#: ratings, scores, then tau-c, pairwise accuracy, preference and acc_eq with threshold 1
+KNOWN = {
+    "two alike": ([1, 2], [1, 3], 1, 1, 1, 1),
+    "two apart": ([1, 2], [3, 1], -1, 0, 0, 0),
+    "people tie": ([1, 1], [1, 3], NAN, 0, NAN, 0),
+    "the metric ties": ([1, 2], [1, 1], NAN, 0, 0.5, 0),
+    "both tie": ([1, 1], [2, 2], NAN, 1, NAN, 1),
+    "people tie, the metric nearly": ([1, 1], [1, 2], NAN, 0, NAN, 1),
+    "a small step is a tie": ([1, 2], [1, 2], 1, 1, 1, 0),
+    "one swap of three": ([1, 2, 3], [1, 3, 2], 1 / 3, 2 / 3, 2 / 3, 1 / 3),
+    "good and bad": ([0, 0, 1, 1], [1, 2, 2, 5], 0.75, 3 / 6, 7 / 8, 3 / 6),
+    "a missing one drops its pairs": ([1, 2, NAN], [1, 3, 9], 1, 1, 1, 1),
+    "an infinite one too": ([1, 2, 3], [1, 3, -INF], 1, 1, 1, 1),
+}
+
+
+@pytest.mark.parametrize(
+    ("human", "metric", "tau", "accuracy", "auc", "near"), KNOWN.values(), ids=KNOWN
+)
+def test_known_values(human, metric, tau, accuracy, auc, near):
+    names = ("tau-c", "pairwise-accuracy", "preference")
+    found = [STATISTICS[name](human, metric).value for name in names]
+    assert found == pytest.approx([tau, accuracy, auc], nan_ok=True)
+    assert acc_eq(1.0)(human, metric).value == pytest.approx(near)
+
+
+#: ratings, scores, n, then the reason of tau-c and of preference
+REASONS = {
+    "nothing": ([], [], 0, *["fewer than 2 items with both values"] * 2),
+    "one item": ([1], [1], 1, *["fewer than 2 items with both values"] * 2),
+    "one left": ([1, NAN], [1, 2], 1, *["fewer than 2 items with both values"] * 2),
+    "all missing": ([NAN] * 3, [1, 2, 3], 0, *["fewer than 2 items with both values"] * 2),
+    "constant ratings": ([2, 2, 2], [1, 2, 3], 3, *["all ratings are equal"] * 2),
+    "constant scores": ([1, 2, 3], [5, 5, 5], 3, "all scores are equal", ""),
+    "both constant": ([1, 1], [5, 5], 2, *["all ratings are equal"] * 2),
+}
+
+
+@pytest.mark.parametrize(("human", "metric", "n", "tau", "auc"), REASONS.values(), ids=REASONS)
+def test_what_has_no_value_says_why(human, metric, n, tau, auc):
+    for name, reason in (("tau-c", tau), ("preference", auc)):
+        found = STATISTICS[name](human, metric)
+        assert (found.n, found.reason) == (n, reason)
+        assert math.isnan(found.value) == bool(reason)
+
+
+@of_vectors
+def test_vectors_of_other_shapes_are_refused(name):
+    for human, metric in (([1, 2], [1, 2, 3]), ([[1, 2, 3]], [[1, 2, 3]]), (1, 1)):
+        with pytest.raises(ValueError, match="two vectors of one length are needed"):
+            STATISTICS[name](human, metric)
+
+
+@pytest.mark.parametrize(
+    ("name", "level"), [("difference-pearson", "source"), ("soft-pairwise-accuracy", "system")]
+)
+def test_a_statistic_that_lives_at_one_level_says_which(name, level):
+    table = np.arange(12.0).reshape(4, 3)
+    with pytest.raises(ValueError, match=f"not defined at level pooled, only at {level}"):
+        STATISTICS[name]([1, 2, 3], [1, 2, 3])
+    for other in LEVELS:
+        setting = Setting(name, other, [0, 0, 1, 1])
+        if other != level:
+            with pytest.raises(ValueError, match=f"not defined at level {other}, only at {level}"):
+                estimate(table, table[None], setting)
+            with pytest.raises(ValueError, match=f"not defined at level {other}, only at {level}"):
+                correlate(table, table, setting)
+        else:
+            assert correlate(table, table, setting).value == pytest.approx(1)
+
+
+# ------------------------------------------------------------------------------------- oracles
+
+
+@of_vectors
+def test_values_are_those_of_loops(name):
+    compared = 0
+    for human, metric in vectors(1, 1500):
+        items = [(place, *pair) for place, pair in enumerate(zip(human, metric, strict=True))]
+        expected = oracles.value(name, items)
+        found = STATISTICS[name](human, metric)
+        assert found.value == pytest.approx(expected, abs=1e-12, nan_ok=True)
+        assert found.n == len(oracles.complete(items))
+        assert bool(found.reason) == math.isnan(expected)
+        compared += not math.isnan(expected)
+    assert compared > 800
+
+
+@pytest.mark.parametrize("few", [128, 0], ids=["all pairs", "blocks"])
+@of_vectors
+def test_sums_under_weights_finish_to_the_value_of_repeated_items(monkeypatch, name, few):
+    monkeypatch.setattr(kernels, "FEW", few)
+    rng = np.random.default_rng(2)
+    for human, metric in vectors(2, 150):
+        weights = rng.multinomial(len(human), np.full(len(human), 1 / len(human)), 2).astype(float)
+        found = STATISTICS[name].values(human[None], metric[None], weights)
+        for value, counts in zip(found, weights, strict=True):
+            items = [(i, human[i], metric[i]) for i in oracles.repeated(counts)]
+            assert value == pytest.approx(oracles.value(name, items), abs=1e-9, nan_ok=True)
+
+
+SCIPY = {
+    "pearson": scipy_stats.pearsonr,
+    "spearman": scipy_stats.spearmanr,
+    "kendall": scipy_stats.kendalltau,
+    "tau-c": lambda x, y: scipy_stats.kendalltau(x, y, variant="c"),
+}
+
+
+@pytest.mark.parametrize("size", [9, 300], ids=["few items", "many items"])
+@pytest.mark.parametrize("name", SCIPY)
+def test_sums_finish_to_the_value_of_scipy(name, size):
+    rng = np.random.default_rng(3)
+    for _ in range(60 if size > 100 else 500):
+        human, metric = rng.integers(0, 5, size) / 3, rng.integers(0, 9, size) / 7
+        weights = rng.multinomial(size, np.full(size, 1 / size)).astype(float)
+        found = STATISTICS[name].values(human[None], metric[None], weights[None])[0]
+        drawn = np.array(oracles.repeated(weights))
+        if len(set(human[drawn])) > 1 and len(set(metric[drawn])) > 1:
+            expected = SCIPY[name](human[drawn], metric[drawn]).statistic
+            assert found == pytest.approx(expected, abs=1e-12)
+
+
+@pytest.mark.parametrize("size", [12, 200])
+def test_preference_is_the_area_under_the_curve_where_people_say_yes_or_no(size):
+    rng = np.random.default_rng(4)
+    for _ in range(60):
+        human, metric = rng.permutation(np.arange(size) % 3 == 0), rng.integers(0, 6, size) / 3
+        area = roc_auc_score(human, metric)
+        assert STATISTICS["preference"](human, metric).value == pytest.approx(area, abs=1e-12)
+        draws = draw(Plan("sources", 3), (size, 1), rng)
+        found = resampled(human[:, None], metric[None, :, None], Setting("preference"), draws)
+        for value, counts in zip(found[0], draws.sources, strict=True):
+            if 0 < counts @ human < counts.sum():
+                area = roc_auc_score(human, metric, sample_weight=counts)
+                assert value == pytest.approx(area, abs=1e-12)
+
+
+def test_acc_eq_without_a_threshold_is_pairwise_accuracy():
+    for human, metric in vectors(5, 300):
+        first, second = (
+            STATISTICS[name](human, metric) for name in ("acc_eq", "pairwise-accuracy")
+        )
+        assert first == pytest.approx(second, nan_ok=True)
+
+
+@of_vectors
+@given(
+    st.lists(
+        st.tuples(
+            *[st.one_of(st.just(NAN), st.sampled_from([INF, -INF, 0.0]), st.floats(-1e308, 1e308))]
+            * 2
+        ),
+        max_size=8,
+    )
+)
+@settings(max_examples=60)
+def test_any_vectors_give_a_value_in_range_or_a_reason(name, pairs):
+    found = STATISTICS[name]([x for x, _ in pairs], [y for _, y in pairs])
+    low = -1 if STATISTICS[name].chance == 0 else 0
+    assert found.reason or low <= found.value <= 1 + 1e-12
+    assert math.isnan(found.value) == bool(found.reason)
