@@ -101,8 +101,12 @@ def clusters_of(plan: Plan, n_sources: int) -> tuple[np.ndarray, np.ndarray]:
     """Cluster number of each source ``[S]`` and stratum number of each cluster ``[C]``."""
     labels = {"clusters": plan.clusters, "strata": plan.strata}
     for name, given in labels.items():
-        if given is not None and np.shape(given) != (n_sources,):
+        if given is None:
+            continue
+        if np.shape(given) != (n_sources,):
             raise ValueError(f"{name} has shape {np.shape(given)}, needed is ({n_sources},)")
+        if any(label is None or label != label for label in np.asarray(given).reshape(-1).tolist()):
+            raise ValueError(f"a source has no label in {name}")
     if plan.clusters is None:
         clusters = np.arange(n_sources)
     else:
