@@ -1,12 +1,13 @@
 """Permutation tests: what may not matter, what they find, and where there is nothing to find."""
 
+import dataclasses
 import itertools
 import math
 
 import numpy as np
 import pytest
 
-from tstmeta.stats import Setting, acc_eq
+from tstmeta.stats import LEVELS, Setting, acc_eq
 from tstmeta.stats import permutation as perm
 
 from .test_swapping import NAN, every_units, rng, swapped_one_by_one
@@ -60,7 +61,9 @@ def test_all_pairs_are_the_tests_of_two_with_the_same_swaps():
         alone = perm.permutation_test(
             human, metrics[i], metrics[j], setting, n=100, rng=rng(2), enumerate_up_to=1
         )
-        assert tests.test(i, j) == alone
+        of_table = tests.test(i, j)
+        assert of_table.difference == pytest.approx(alone.difference)
+        assert dataclasses.replace(of_table, difference=alone.difference) == alone
     assert np.isnan(np.diag(tests.p)).all()
     assert tests.reasons[1][1] == "the same metric"
 
@@ -77,6 +80,19 @@ def test_neither_shift_nor_scale_of_a_metric_matters_but_its_sign_does():
     turned = perm.permutation_test(human, metrics[0], -metrics[0], Setting(), rng=rng())
     assert turned.difference > 1
     assert turned.p < 0.05  # equal but for the sign is not equal
+
+
+@every_units
+@pytest.mark.parametrize("level", LEVELS)
+def test_neither_do_units_of_the_ratings_however_large(level, units):
+    human, metrics = many((8, 4), 2)
+    setting = Setting("pearson", level, tasks=[0, 0, 0, 0, 1, 1, 1, 1])
+    plain = perm.permutation_test(human, *metrics, setting, units=units, n=30, rng=rng())
+    for factor in (1e-200, 1e200):
+        found = perm.permutation_test(
+            factor * human, *metrics, setting, units=units, n=30, rng=rng()
+        )
+        assert found.p == plain.p
 
 
 def test_a_larger_difference_is_not_less_significant():

@@ -3,7 +3,8 @@
 A swap of whole sources (or systems) is a weighting: stack the scores of both metrics, and give
 weight 1 to the copy that stays with the first metric and 0 to the other.  So all swaps are the
 :class:`~tstmeta.stats.resampling.Draws` of a matrix with twice the rows (or columns), and as quick
-as a bootstrap.  Where single cells are swapped inside groups, scores are swapped one by one.
+as a bootstrap.  Single cells are swapped likewise, with weights of their own in each group; where a
+level standardises within tasks, or a statistic is one of matrices, the scores themselves are.
 """
 
 from __future__ import annotations
@@ -13,8 +14,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from .kernels import Array
-from .matrices import Setting, resampled
+from .kernels import Array, tamed
+from .levels import snapped
+from .matrices import Setting, _combine, resampled
 from .resampling import Draws
 
 #: Spread below this share of the largest score is rounding (the bound of :mod:`.correlation`).
@@ -140,22 +142,31 @@ def swapped(x: Array, scores: Array, setting: Setting, swaps: Swaps) -> Array:
         x: human values ``[S, K]``.
         scores: standardised ``[P, 2, S, K]``; x and all metrics miss the same cells.
     """
-    axis, of_vectors = swaps.axis, setting.function.whole is None
-    if of_vectors and setting.level == "pooled":  # asks for no layout: the cells given, one a row
-        given = np.isfinite(x)
-        scores = scores.reshape(*scores.shape[:2], -1).take(np.flatnonzero(given), axis=-1)
-        x, scores = x[given][:, None], scores[..., None]
-        swaps, axis = swaps._replace(unit=swaps.unit[given][:, None], axis=0), 0
-    elif of_vectors and setting.level == "task" and axis is None:  # nor for rows in a task
-        setting = setting._replace(tasks=np.repeat(np.asarray(setting.tasks), x.shape[1]))
-        x, scores = x.reshape(-1, 1), scores.reshape(*scores.shape[:2], -1, 1)
-        swaps, axis = swaps._replace(unit=swaps.unit.reshape(-1, 1), axis=0), 0
-    weighing = axis is not None and of_vectors and setting.level != "within-task"
-    first = _by_weight if weighing else _by_value
+    first, (x, scores, setting, swaps) = _way(tamed(x), scores, setting, swaps)
     values = first(x, scores, setting, swaps)
     if swaps.exact:  # the complement of the d-th swap is the d-th from the end
         return values - values[:, ::-1]
     return values - first(x, scores, setting, swaps._replace(flips=1 - swaps.flips))
+
+
+def _way(x: Array, scores: Array, setting: Setting, swaps: Swaps):
+    """The quickest way to the values of the first metric, and the layout that it wants."""
+    plain = x, scores, setting, swaps
+    if setting.function.whole is not None or setting.level == "within-task":
+        return _by_value, plain
+    if setting.level == "pooled" and swaps.axis == 1:  # asks for no layout: systems as rows
+        turned = swaps._replace(unit=swaps.unit.T, axis=0)
+        setting = setting._replace(tasks=None)
+        return _by_weight, (x.T, scores.swapaxes(-1, -2), setting, turned)
+    if swaps.axis is not None:
+        return _by_weight, plain
+    if setting.level in ("pooled", "task"):  # nor do these ask for rows: all cells in one column
+        if setting.tasks is not None:
+            setting = setting._replace(tasks=np.repeat(np.asarray(setting.tasks), x.shape[1]))
+        column = swaps._replace(unit=swaps.unit.reshape(-1, 1), axis=0)
+        scores = scores.reshape(*scores.shape[:2], -1, 1)
+        return _by_weight, (x.reshape(-1, 1), scores, setting, column)
+    return (_by_mean if setting.level == "system" else _by_group), plain
 
 
 def _by_weight(x: Array, scores: Array, setting: Setting, swaps: Swaps) -> Array:
@@ -175,6 +186,39 @@ def _by_weight(x: Array, scores: Array, setting: Setting, swaps: Swaps) -> Array
         ones = np.ones((len(flip), x.shape[1 - axis]))
         draws = Draws(ones, weights) if axis else Draws(weights, ones)
         found.append(resampled(x, stacked, setting, draws))
+    return np.concatenate(found, axis=1)
+
+
+def _by_group(x: Array, scores: Array, setting: Setting, swaps: Swaps) -> Array:
+    """The same for cells swapped within rows or columns: each group has weights of its own."""
+    axis = 0 if setting.level == "source" else 1
+    unit, x = np.moveaxis(swaps.unit, axis, 0), np.moveaxis(x, axis, 0)  # [G, n]
+    stacked = np.concatenate(np.moveaxis(scores, (1, 2 + axis), (0, 2)), axis=-1)  # [P, G, 2n]
+    x = np.concatenate([x, x], axis=-1)
+    step = max(1, _ROOM // max(1, stacked.size))
+    found = []
+    for start in range(0, len(swaps.flips), step):
+        flip = swaps.flips[start : start + step].take(unit, axis=1).astype(float)  # [d, G, n]
+        weights = np.concatenate([1.0 - flip, flip], axis=-1).swapaxes(0, 1)
+        sums = setting.function.sums(x[:, None], stacked[:, :, None], weights)  # each [P, G, d]
+        found.append(_combine(sums, np.ones((len(x), len(flip))), setting))
+    return np.concatenate(found, axis=1)
+
+
+def _by_mean(x: Array, scores: Array, setting: Setting, swaps: Swaps) -> Array:
+    """The same for cells swapped before systems are averaged: sums of what either metric gives."""
+    given = np.isfinite(x)
+    count = np.where(given.any(axis=0), given.sum(axis=0), np.nan)  # [K]
+    a, b = np.moveaxis(np.where(given, scores, 0.0), (1, 3), (0, 1)).swapaxes(-1, -2)  # [K, S, P]
+    of_x = snapped(np.where(given, x, 0.0).sum(axis=0) / count)
+    step = max(1, _ROOM // max(1, scores.size))
+    found = []
+    for start in range(0, len(swaps.flips), step):
+        flip = swaps.flips[start : start + step].take(swaps.unit, axis=1).astype(float)
+        flip = flip.transpose(2, 0, 1)  # [K, d, S]
+        sums = ((1.0 - flip) @ a + flip @ b).transpose(2, 1, 0)  # [P, d, K]
+        ones = np.ones((sums.shape[1], len(count)))
+        found.append(setting.function.values(of_x[None], snapped(sums / count), ones))
     return np.concatenate(found, axis=1)
 
 
