@@ -137,7 +137,7 @@ def _matrices(human: ArrayLike, metrics: ArrayLike) -> tuple[Array, Array]:
             f" got {x.shape} and {y.shape}"
         )
     x, y = (np.where(np.isfinite(side), side, np.nan) for side in (x, y))
-    return x, y.reshape(-1, *x.shape)
+    return x, y[None] if y.ndim == 2 else y
 
 
 def _signs(
