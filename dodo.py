@@ -18,6 +18,8 @@ from doit.exceptions import TaskFailed
 from filelock import FileLock, Timeout
 
 os.chdir(Path(__file__).parent)
+# Two tasks run at a time; each with threads of its own for small matrices would crawl.
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 Path(".build").mkdir(exist_ok=True)
 DOIT_CONFIG = {
     "dep_file": ".build/doit.db",
