@@ -67,26 +67,28 @@ def ranks(rows: pd.DataFrame) -> Figure:
 
 @_styled
 def pairs(rows: pd.DataFrame, labels: Mapping[str, str]) -> Figure:
-    """Each metric against the source and against the reference, one panel a level, with intervals.
+    """Two kinds of value for each metric side by side, with intervals, one panel a level or set.
 
     Args:
-        rows: columns ``metric``, ``level``, ``kind`` (two of them), ``value``, ``low``, ``high``.
-        labels: what is computed at each level.
+        rows: columns ``metric``, ``panel``, ``kind`` (two of them), ``value``, ``low``, ``high``.
+        labels: what is on the axis of each panel.
     """
-    levels, metrics, kinds = (
-        list(dict.fromkeys(rows[name])) for name in ("level", "metric", "kind")
+    panels, metrics, kinds = (
+        list(dict.fromkeys(rows[name])) for name in ("panel", "metric", "kind")
     )
-    figure, axes = _panels(len(levels), 2.9, 1.1 + 0.36 * len(metrics), sharey=True)
+    figure, axes = _panels(len(panels), 2.9, 1.1 + 0.36 * len(metrics), sharey=True)
     marks = dict(zip(kinds, ((BLUE, "o", -0.14), (ORANGE, "^", 0.14)), strict=True))
-    for axis, level in zip(axes, levels, strict=True):
+    for axis, panel in zip(axes, panels, strict=True):
         for kind, (colour, marker, shift) in marks.items():
-            own = rows[(rows["level"] == level) & (rows["kind"] == kind)].set_index("metric")
+            own = rows[(rows["panel"] == panel) & (rows["kind"] == kind)].set_index("metric")
             own = own.reindex(metrics)
             y = np.arange(len(metrics)) + shift
             axis.hlines(y, own["low"], own["high"], color=colour, linewidth=1.3, alpha=0.7)
             axis.plot(own["value"], y, marker, color=colour, markersize=5)
-        axis.set_title(f"{level} level")
-        axis.set_xlabel(f"{labels[level]} × 100")
+        if rows["value"].min() < 0:
+            axis.axvline(0, color="#222222", linewidth=0.8)
+        axis.set_title(panel)
+        axis.set_xlabel(labels[panel])
         axis.set_yticks(range(len(metrics)), metrics)
         axis.tick_params(axis="y", length=0)
     axes[0].invert_yaxis()

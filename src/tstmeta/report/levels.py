@@ -155,25 +155,37 @@ class Levels:
         return len(set(np.array(self.matrices[level].layout.sources)[np.any(rows, axis=0)]))
 
 
-def scores_of(bench: Bench, data: Dataset, metrics: Sequence[str]) -> pd.DataFrame:
-    """Scores of content: those of lai2023's Table 1 where they were released, else ``metrics``.
+def scores_of(
+    bench: Bench,
+    data: Dataset,
+    metrics: Sequence[str],
+    bases: Sequence[str] = ("source", "reference"),
+    released: bool = True,
+) -> pd.DataFrame:
+    """Upright scores of content, then sentinels and people's style rating as rulers.
 
-    Sentinels and people's style rating come last, as rulers.
+    Args:
+        bases: those of the metrics; nothing is held against references that are not there.
+        released: take the metrics of lai2023's Table 1 where their scores came with the data, and
+            not ``metrics``.
     """
-    wanted = [name for name, _ in names(lai2023.PAPER, "metric").values()]
-    released = data.scores[data.scores["metric"].isin(wanted)]
-    released = released[released["dimension"] == "content"]
-    # the judge saw no reference: the release repeats the same ratings under both bases
-    judged = released["metric"].str.startswith("released:chatgpt")
-    released = released[~judged | (released["basis"] == "source")]
-    referenced = bool((data.items["references"].str.len() > 0).any())
-    if len(released):
-        first = released
-    else:
-        first = bench.table(data, metrics, ["source", "reference"] if referenced else ["source"])
+    own = _released(data) if released else data.scores.iloc[:0]
+    if not len(own) and len(metrics):
+        referenced = bool((data.items["references"].str.len() > 0).any())
+        wanted = [basis for basis in bases if basis != "reference" or referenced]
+        own = bench.table(data, metrics, wanted)
     rulers = bench.table(data, ["sentinel", HUMAN_STYLE], ["source", "none"])
-    tables = [table for table in (upright(first), rulers) if len(table)]
+    tables = [table for table in (upright(own), rulers) if len(table)]
     return pd.concat(tables, ignore_index=True)
+
+
+def _released(data: Dataset) -> pd.DataFrame:
+    """Released scores of content by the metrics of lai2023's Table 1."""
+    wanted = [name for name, _ in names(lai2023.PAPER, "metric").values()]
+    own = data.scores[data.scores["metric"].isin(wanted) & (data.scores["dimension"] == "content")]
+    # the judge saw no reference: the release repeats the same ratings under both bases
+    judged = own["metric"].str.startswith("released:chatgpt")
+    return own[~judged | (own["basis"] == "source")]
 
 
 def upright(scores: pd.DataFrame) -> pd.DataFrame:

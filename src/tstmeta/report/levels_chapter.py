@@ -24,7 +24,8 @@ from .figures import Picture
 from .layout import CLUSTERS
 from .ledger import ledger
 from .levels import ORDER, Levels, prefixed, rulers, scores_of
-from .published import Cell, cells, round_half_up
+from .printed import grid as printed_grid
+from .published import Cell, cells
 
 PAPER = lai2023.PAPER
 _NO_LAI = Markdown("*This section needs the scores and ratings of lai: `tstmeta data fetch lai`.*")
@@ -38,20 +39,7 @@ def printed(bench: Bench, table: str) -> html.Html:
 
     Values are percent (system level) or Kendall's tau-b times 100, as the paper prints them.
     """
-    found = ledger(PAPER, table, bench).set_index("cell")
-    lines = []
-    for cell in _cells(table):
-        entry = found.loc[cell.cell]
-        about = f"n = {entry['n']}; {entry['status']}; {entry['reason']}; {entry['signature']}"
-        ours = round_half_up(entry["ours"], cell.decimals) if entry["n"] else math.nan
-        shown = html.status_cell(ours, cell.printed, entry["status"], about, cell.decimals)
-        column = cell.level if table == "4" else f"{cell.level}\n{cell.direction}"
-        lines.append({"row": escape(_row(cell)), "column": column, "cell": shown})
-    grid = html.pivot(pd.DataFrame(lines), ["row"], "column", "cell").rename(columns={"row": ""})
-    legend = " · ".join(f"{mark} {words}" for mark, words in html.STATUS.values() if mark)
-    made = html.table(grid, dict.fromkeys(grid.columns, str))
-    note = f"<p class='tst-legend'><b>ours</b> · <i>published</i> · {escape(legend)}</p>"
-    return html.Html(made.text + note)
+    return printed_grid(bench, _cells(table), _row, _column)
 
 
 def _cells(table: str) -> list[Cell]:
@@ -69,6 +57,11 @@ def _row(cell: Cell) -> str:
         if (cell.dimension, cell.basis) == ("content", "source")
         else (cell.metric)
     )
+
+
+def _column(cell: Cell) -> str:
+    """Table 4 gives the overall values only."""
+    return cell.level if cell.table == "4" else f"{cell.level}\n{cell.direction}"
 
 
 def deviations(bench: Bench, table: str) -> Markdown:
@@ -262,16 +255,16 @@ def left_out(part: Levels) -> Markdown:
 def reference_figure(part: Levels) -> Picture | Markdown:
     """S- beside R- at three levels, see :func:`figures_levels.pairs`."""
     rows = [
-        (metric, level, kind, part.estimates[level][i], *_limits(part, level, i))
+        (metric, f"{level} level", kind, part.estimates[level][i], *_limits(part, level, i))
         for metric, s, r in _both(part)
         for level in ORDER
         for kind, i in (("against the source", s), ("against the reference", r))
     ]
     if not rows:
         return Markdown("")
-    columns = ["metric", "level", "kind", "value", "low", "high"]
-    label = {level: part.settings[level].function.label for level in ORDER}
-    return Picture(figures_levels.pairs(pd.DataFrame(rows, columns=columns), label))
+    columns = ["metric", "panel", "kind", "value", "low", "high"]
+    labels = {f"{level} level": f"{part.settings[level].function.label} × 100" for level in ORDER}
+    return Picture(figures_levels.pairs(pd.DataFrame(rows, columns=columns), labels))
 
 
 # -------------------------------------------------------------------- which units are drawn
