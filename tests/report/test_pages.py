@@ -21,7 +21,7 @@ from tstmeta.report.published import cells
 from tstmeta.schema import TstmetaError
 
 PAGES = {
-    *("data.md", "metrics.md", "speed.md", "claims.md", "ledger.md"),
+    *("data.md", "metrics.md", "speed.md", "certainty.md", "claims.md", "ledger.md"),
     *(f"cards/{name}.md" for name in data.names()),
     *(f"ledger/{paper}.md" for paper in PAPERS),
 }

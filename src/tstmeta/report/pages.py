@@ -40,6 +40,7 @@ def write(folder: Path) -> None:
     """Write all generated pages below ``folder``."""
     bench = Bench()
     pages = {"data.md": data_index(), "metrics.md": metric_index(), "speed.md": speed()}
+    pages["certainty.md"] = certainty()
     pages |= {f"cards/{name}.md": card_page(name, bench) for name in data.names()}
     pages["claims.md"] = claims.page(claims.judged(bench, draws=DRAWS), _CITATIONS, DRAWS)
     rows = ledger(bench=bench)
@@ -167,17 +168,44 @@ def _metric_table(frame: pd.DataFrame) -> str:
     )
 
 
+#: Results of benchmarks that are simulations of what intervals and tests deliver.
+SIMULATIONS = ("coverage", "rejection")
+
+
 def speed() -> str:
-    """The committed results of ``benchmarks/``: goals, then the full tables."""
-    lines = [
+    """The committed results of ``benchmarks/``, simulations apart: goals, then the full tables."""
+    return _benchmarks(
         "# Speed\n",
-        "How fast the metrics are beside the libraries that compute the same, and what keeping"
-        " scores costs. Ours and the peer ran in turns in one run. Speeds hold for the machine"
-        " named, ratios travel better.\n",
-    ]
-    results = sorted((paths.home() / "benchmarks" / "results").glob("*.json"))
+        "How fast the metrics and statistics are beside the libraries that compute the same, and"
+        " what keeping scores costs. Ours and the peer ran in turns in one run. Speeds hold for the"
+        " machine named, ratios travel better.\n",
+        [path for path in _results() if path.stem not in SIMULATIONS],
+        "benchmarks/lexical.py",
+    )
+
+
+def certainty() -> str:
+    """The committed simulations: what intervals cover, how often tests reject."""
+    return _benchmarks(
+        "# What the intervals cover\n",
+        "An interval that is called a 95 % interval should contain the true value 95 times in a"
+        " hundred. Here are simulated worlds whose truth is known, and the share of them in which"
+        " our intervals did, beside the usual method that takes every item for independent. Then"
+        " the same for tests: how often they see a difference where there is none. Where nothing"
+        " reaches what it claims, as with a handful of systems, the tables and tools say so.\n",
+        [path for path in _results() if path.stem in SIMULATIONS],
+        "benchmarks/coverage.py",
+    )
+
+
+def _results() -> list[Path]:
+    return sorted((paths.home() / "benchmarks" / "results").glob("*.json"))
+
+
+def _benchmarks(title: str, intro: str, results: list[Path], script: str) -> str:
+    lines = [title, intro]
     if not results:
-        lines.append("No results are committed here. Make some: `python benchmarks/lexical.py`.\n")
+        lines.append(f"No results are committed here. Make some: `python {script}`.\n")
     for path in results:
         found = json.loads(path.read_text(encoding="utf-8"))
         machine = found["machine"]
