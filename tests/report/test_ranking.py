@@ -248,8 +248,9 @@ def test_systems_without_a_tie_are_an_error_of_ours():
 
 def test_points_carry_the_place_by_people():
     people = np.array([2.0, 3.0, 1.0])
-    figure = figures_systems.scatter(list("abc"), people, [("m", 0.5, people * 2)], "tau")
+    figure = figures_systems.scatter(list("abc"), people, [("m", 0.5, people * 2)], "tau", "label")
     [axis] = figure.axes
+    assert axis.get_ylabel() == "label"
     places = {text.get_position()[1]: text.get_text() for text in axis.texts}
     assert places == {3.0: "1", 2.0: "2", 1.0: "3"}
     [key] = figure.legends
@@ -262,5 +263,5 @@ def test_systems_stand_from_best_to_worst():
     assert rows["system"].tolist() == ["k1", "k2", "k0"]
     assert (rows["low"] <= rows["mean"]).all()
     assert (rows["mean"] <= rows["high"]).all()
-    [axis] = figures_systems.means([("made", rows)]).axes
+    [axis] = figures_systems.means([("made", "rating", rows)]).axes
     assert [label.get_text() for label in axis.get_yticklabels()] == ["k1", "k2", "k0"]

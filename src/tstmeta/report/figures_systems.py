@@ -18,15 +18,17 @@ def scatter(
     people: np.ndarray,
     panels: Sequence[tuple[str, float, np.ndarray]],
     label: str,
+    against: str,
 ) -> Figure:
-    """Mean score against mean rating, one point a system, one panel a metric.
+    """Mean score against people's verdict, one point a system, one panel a metric.
 
     Points carry the system's place by people, 1 = best; the names stand below.
 
     Args:
-        people: mean ratings ``[K]``.
+        people: mean ratings, or labels by construction, ``[K]``.
         panels: metric, its agreement, its mean scores ``[K]``.
         label: the statistic of the agreement.
+        against: what ``people`` are, in words.
     """
     order = np.argsort(-people, kind="stable")
     place = {int(k): str(i + 1) for i, k in enumerate(order)}
@@ -46,7 +48,7 @@ def scatter(
         axis.margins(0.12)
         axis.set_title(f"{name}   {label} {value:z.2f}".replace("-0", "−0"), fontsize=9)
         axis.set_xlabel("mean score", fontsize=8)
-        axis.set_ylabel("mean rating", fontsize=8)
+        axis.set_ylabel(against, fontsize=8)
         axis.tick_params(labelsize=7.5)
     _key(figure, [f"{place[int(k)]}  {systems[k]}" for k in order])
     return figure
@@ -70,15 +72,16 @@ def _key(figure: Figure, names: Sequence[str]) -> None:
 
 
 @_styled
-def means(panels: Sequence[tuple[str, pd.DataFrame]]) -> Figure:
-    """Mean ratings with intervals, one panel a data set, the best system on top.
+def means(panels: Sequence[tuple[str, str, pd.DataFrame]]) -> Figure:
+    """People's verdict on systems with intervals, one panel a data set, the best system on top.
 
     Args:
-        panels: name of a data set, and rows with ``system``, ``mean``, ``low``, ``high``.
+        panels: name of a data set, what people are there, and rows with ``system``, ``mean``,
+            ``low``, ``high``.
     """
-    most = max(len(rows) for _, rows in panels)
+    most = max(len(rows) for *_, rows in panels)
     figure, axes = _panels(len(panels), 3.6, 0.9 + 0.22 * most, most=2)
-    for axis, (name, rows) in zip(axes, panels, strict=True):
+    for axis, (name, against, rows) in zip(axes, panels, strict=True):
         y = np.arange(len(rows))
         axis.hlines(y, rows["low"], rows["high"], color=BLUE, linewidth=2)
         axis.plot(rows["mean"], y, "o", color=BLUE, markersize=5)
@@ -86,5 +89,5 @@ def means(panels: Sequence[tuple[str, pd.DataFrame]]) -> Figure:
         axis.set_ylim(len(rows) - 0.5, -0.5)
         axis.tick_params(axis="y", length=0)
         axis.set_title(name, fontsize=9)
-        axis.set_xlabel("mean rating", fontsize=8, color=GREY)
+        axis.set_xlabel(against, fontsize=8, color=GREY)
     return figure

@@ -200,8 +200,8 @@ def scatter_figure(one: Ranking) -> Picture | Markdown:
     if not wanted:
         return Markdown("*Nothing to draw: no metric has a value over systems.*")
     panels = [(one.names[i], one.agreement[i], one.means(i)) for i in wanted]
-    label = one.setting.function.label
-    return Picture(figures_systems.scatter(one.systems, one.people, panels, label))
+    label, against = one.setting.function.label, one.found.against
+    return Picture(figures_systems.scatter(one.systems, one.people, panels, label, against))
 
 
 # ------------------------------------------------------------------ which pairs people tell apart
@@ -209,7 +209,8 @@ def scatter_figure(one: Ranking) -> Picture | Markdown:
 
 def systems_figure(made: Sequence[Ranking]) -> Picture:
     """Mean ratings of the systems with 95 % intervals over sources."""
-    return Picture(figures_systems.means([(one.data.name, _by_people(one)) for one in made]))
+    panels = [(one.data.name, one.found.against, _by_people(one)) for one in made]
+    return Picture(figures_systems.means(panels))
 
 
 def _by_people(one: Ranking) -> pd.DataFrame:
