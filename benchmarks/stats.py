@@ -1,10 +1,11 @@
 """How fast resampling is beside scipy in a loop, on matrices of real size.
 
-A thousand paired bootstrap draws of sources and systems (plan ``both``), for twelve metrics at
-once.  The loop does what one would write: it repeats rows and columns as often as they were drawn
-and calls scipy metric by metric (at the level of sources: row by row).  It gets the first few
-draws, and its time is scaled to all of them; on these draws the values are compared.  Time is
-processor time, with one thread for either side.
+A thousand paired bootstrap draws of sources and systems (plan ``both``) for twelve metrics at once,
+and a thousand swaps of sources for every pair of them.  The loop does what one would write: it
+repeats rows and columns as often as they were drawn (or swaps the rows of two metrics) and calls
+scipy metric by metric, at the level of sources row by row.  It gets the first few draws or pairs,
+and its time is scaled to all of them; on these the values are compared.  Time is processor time,
+with one thread for either side.
 """
 
 from __future__ import annotations
@@ -21,12 +22,14 @@ from typing import Any, NamedTuple
 import measure
 import numpy as np
 import pandas as pd
-from scipy import stats as scipy_stats
+from scipy.stats import kendalltau, pearsonr, spearmanr
 
 from tstmeta import scoring
 from tstmeta.report.bench import Bench
 from tstmeta.report.matrices import matrices
 from tstmeta.stats import Draws, Plan, Setting, draw, resampled
+from tstmeta.stats.permutation import all_pairs
+from tstmeta.stats.swapping import swaps_of
 
 LIBRARIES = ("tstmeta", "numpy", "scipy")
 LARGEST_DIFFERENCE = 1e-9
@@ -54,25 +57,43 @@ class Inputs(NamedTuple):
     origin: str
 
 
-Loop = Callable[[np.ndarray, np.ndarray], float]
+class Task(NamedTuple):
+    """Work for both sides.
+
+    Attributes:
+        ours: all of it.
+        loop: the first part of it.
+        part: what of our result the loop has made.
+        share: how much that is.
+        told: the same in words.
+        signature: what was computed.
+    """
+
+    ours: Callable[[], np.ndarray]
+    loop: Callable[[], np.ndarray]
+    part: Callable[[np.ndarray], np.ndarray]
+    share: float
+    told: str
+    signature: str
 
 
 class Duel(NamedTuple):
-    """A statistic at a level, the loop beside it, how many draws that gets, and a goal."""
+    """What is computed of which data; makes the work for a number of draws; has a goal or none."""
 
     name: str
     data: str
-    setting: Setting
-    loop: Loop
-    draws: int
+    make: Callable[[Inputs, int], Task]
     least: float | None = None
 
 
+Value = Callable[[np.ndarray, np.ndarray], float]
+
+
 # ------------------------------------------------------------------------------------- loops
-# Each takes the drawn rows and columns of both sides, [S', K'], missing cells NaN.
+# The first three take the drawn rows and columns of both sides, [S', K'], missing cells NaN.
 
 
-def over_cells(scipy: Callable[..., Any]) -> Loop:
+def over_cells(scipy: Callable[..., Any]) -> Value:
     def loop(human: np.ndarray, metric: np.ndarray) -> float:
         both = np.isfinite(human) & np.isfinite(metric)
         return scipy(human[both], metric[both]).statistic
@@ -80,7 +101,7 @@ def over_cells(scipy: Callable[..., Any]) -> Loop:
     return loop
 
 
-def by_source(scipy: Callable[..., Any]) -> Loop:
+def by_source(scipy: Callable[..., Any]) -> Value:
     one = over_cells(scipy)
 
     def loop(human: np.ndarray, metric: np.ndarray) -> float:
@@ -90,7 +111,7 @@ def by_source(scipy: Callable[..., Any]) -> Loop:
     return loop
 
 
-def over_means(scipy: Callable[..., Any]) -> Loop:
+def over_means(scipy: Callable[..., Any]) -> Value:
     def loop(human: np.ndarray, metric: np.ndarray) -> float:
         both = np.isfinite(human) & np.isfinite(metric)
         means = [np.mean(side, axis=0, where=both) for side in (human, metric)]
@@ -103,23 +124,106 @@ def repeated(matrix: np.ndarray, rows: np.ndarray, columns: np.ndarray) -> np.nd
     return np.repeat(np.repeat(matrix, rows, axis=0), columns, axis=1)
 
 
-PEARSON, SPEARMAN, KENDALL = scipy_stats.pearsonr, scipy_stats.spearmanr, scipy_stats.kendalltau
-DUELS = (
-    Duel("tau-b by source", "lai@lai2023", Setting("kendall", "source"), by_source(KENDALL), 3, 30),
-    Duel("Pearson over cells", "mir", Setting("pearson", "pooled"), over_cells(PEARSON), 50, 100),
-    Duel("Spearman over cells", "mir", Setting("spearman", "pooled"), over_cells(SPEARMAN), 20),
-    Duel("tau-b over cells", "lai@lai2023", Setting("kendall", "pooled"), over_cells(KENDALL), 20),
-    Duel("Pearson over systems", "mir", Setting("pearson", "system"), over_means(PEARSON), 50),
-)
-
-
-def looped(duel: Duel, inputs: Inputs, draws: Draws) -> np.ndarray:
-    """The values ``[12, D]`` of the peer."""
+def over_draws(inputs: Inputs, draws: Draws, value: Value) -> np.ndarray:
+    """Values ``[12, D]``."""
     found = []
     for counts in zip(draws.sources.astype(int), draws.systems.astype(int), strict=True):
         human = repeated(inputs.human, *counts)
-        found.append([duel.loop(human, repeated(one, *counts)) for one in inputs.metrics])
+        found.append([value(human, repeated(one, *counts)) for one in inputs.metrics])
     return np.array(found).T
+
+
+def over_swaps(inputs: Inputs, flips: np.ndarray, second: int, value: Value) -> float:
+    """The p-value of the first metric against another."""
+    one, other = ((m - m.mean()) / m.std() for m in inputs.metrics[[0, second]])
+    observed = abs(value(inputs.human, one) - value(inputs.human, other))
+    large = 0
+    for flip in flips.astype(bool):
+        swapped = np.where(flip[:, None], other, one), np.where(flip[:, None], one, other)
+        first, last = (value(inputs.human, scores) for scores in swapped)
+        large += abs(first - last) >= observed
+    return (large + 1) / (len(flips) + 1)
+
+
+# ------------------------------------------------------------------------------------- duels
+
+
+def bootstrap(setting: Setting, value: Value, most: int) -> Callable[[Inputs, int], Task]:
+    def make(inputs: Inputs, size: int) -> Task:
+        rng = np.random.default_rng(measure.SEED)
+        draws = draw(Plan("both", size), inputs.human.shape, rng)
+        few = next(draws.parts(most))
+        return Task(
+            lambda: resampled(inputs.human, inputs.metrics, setting, draws),
+            lambda: over_draws(inputs, few, value),
+            lambda values: values[:, : len(few)],
+            len(few) / size,
+            f"{len(few)} draws",
+            f"{setting}|plan:both|draws:{size}|seed:{measure.SEED}",
+        )
+
+    return make
+
+
+def permutation(setting: Setting, value: Value, pairs: int) -> Callable[[Inputs, int], Task]:
+    def make(inputs: Inputs, size: int) -> Task:
+        def rng() -> np.random.Generator:
+            return np.random.default_rng(measure.SEED)
+
+        counted = np.isfinite(inputs.human)
+        flips = swaps_of(counted, "inputs", None, size, enumerate_up_to=0, rng=rng()).flips
+        rivals = range(1, pairs + 1)
+        metrics = len(inputs.metrics)
+        return Task(
+            lambda: (
+                all_pairs(
+                    inputs.human, inputs.metrics, setting, n=size, enumerate_up_to=0, rng=rng()
+                ).p
+            ),
+            lambda: np.array([over_swaps(inputs, flips, second, value) for second in rivals]),
+            lambda p: p[0, list(rivals)],
+            pairs / (metrics * (metrics - 1) / 2),
+            f"{pairs} pairs",
+            f"{setting}|permutation:inputs|swaps:{size}|seed:{measure.SEED}",
+        )
+
+    return make
+
+
+DUELS = (
+    Duel(
+        "tau-b by source",
+        "lai@lai2023",
+        bootstrap(Setting("kendall", "source"), by_source(kendalltau), 3),
+        least=30,
+    ),
+    Duel(
+        "Pearson over cells",
+        "mir",
+        bootstrap(Setting("pearson", "pooled"), over_cells(pearsonr), 50),
+        least=100,
+    ),
+    Duel(
+        "Spearman over cells",
+        "mir",
+        bootstrap(Setting("spearman", "pooled"), over_cells(spearmanr), 20),
+    ),
+    Duel(
+        "tau-b over cells",
+        "lai@lai2023",
+        bootstrap(Setting("kendall", "pooled"), over_cells(kendalltau), 20),
+    ),
+    Duel(
+        "Pearson over systems",
+        "mir",
+        bootstrap(Setting("pearson", "system"), over_means(pearsonr), 50),
+    ),
+    Duel(
+        "p of all pairs, Pearson over cells",
+        "mir",
+        permutation(Setting("pearson", "pooled"), over_cells(pearsonr), 2),
+    ),
+)
 
 
 # ------------------------------------------------------------------------------------ inputs
@@ -156,30 +260,25 @@ def inputs_of(bench: Bench) -> dict[str, Inputs]:
 # --------------------------------------------------------------------------------- measuring
 
 
-def compare(duel: Duel, inputs: Inputs, draws: Draws, calls: int) -> dict[str, Any]:
-    """One row: seconds of both for all draws, their ratio and the largest difference."""
-    few = next(draws.parts(duel.draws))
-
-    def ours() -> np.ndarray:
-        return resampled(inputs.human, inputs.metrics, duel.setting, draws)
-
-    difference = furthest(ours()[:, : len(few)], looped(duel, inputs, few))
-    sides = {"ours": lambda: ours, "loop": lambda: lambda: looped(duel, inputs, few)}
-    times = measure.take_turns(sides, calls)
-    whole = [taken * len(draws) / len(few) for taken in times["loop"]]
+def compare(duel: Duel, inputs: Inputs, size: int, calls: int) -> dict[str, Any]:
+    """One row: seconds of both for all the work, their ratio and the largest difference."""
+    task = duel.make(inputs, size)
+    difference = furthest(task.part(task.ours()), task.loop())
+    times = measure.take_turns({"ours": lambda: task.ours, "loop": lambda: task.loop}, calls)
+    whole = [taken / task.share for taken in times["loop"]]
     return {
         "metric": duel.name,
         "data": duel.data,
         "values": inputs.origin,
         "shape": " x ".join(map(str, inputs.metrics.shape)),
-        "draws": len(draws),
-        "draws_in_loop": len(few),
+        "draws": size,
+        "in_loop": task.told,
         "ours_seconds": measure.median(times["ours"]),
         "loop_seconds": measure.median(whole),
         **measure.summary(measure.ratios(whole, times["ours"])),
         "difference": difference,
-        "added_mib": added(duel, inputs, draws),
-        "signature": f"{duel.setting}|plan:both|draws:{len(draws)}|seed:{measure.SEED}",
+        "added_mib": added(duel.name, inputs, size),
+        "signature": task.signature,
     }
 
 
@@ -190,25 +289,19 @@ def furthest(ours: np.ndarray, theirs: np.ndarray) -> float:
     return float(np.where(one == other, gap, 2.0).max())
 
 
-def added(duel: Duel, inputs: Inputs, draws: Draws) -> float | None:
-    """MiB that resampling takes beyond its inputs, in a process of its own; None where unknown."""
+def added(name: str, inputs: Inputs, size: int) -> float | None:
+    """MiB that our side takes beyond its inputs, in a process of its own; None where unknown."""
     context = multiprocessing.get_context("spawn")
     with ProcessPoolExecutor(1, mp_context=context) as pool:
-        arrays = (inputs.human, inputs.metrics, duel.setting, *draws[:2])
-        return pool.submit(_added, *arrays).result()
+        return pool.submit(_added, name, inputs, size).result()
 
 
-def _added(
-    human: np.ndarray,
-    metrics: np.ndarray,
-    setting: Setting,
-    sources: np.ndarray,
-    systems: np.ndarray,
-) -> float | None:
-    # what is loaded at first use counts for nobody
-    resampled(human, metrics, setting, Draws(sources[:1], systems[:1]))
+def _added(name: str, inputs: Inputs, size: int) -> float | None:
+    (duel,) = (one for one in DUELS if one.name == name)
+    duel.make(inputs, 1).ours()  # what is loaded at first use counts for nobody
+    task = duel.make(inputs, size)
     before = measure.high_water(reset=True)
-    resampled(human, metrics, setting, Draws(sources, systems))
+    task.ours()
     after = measure.high_water()
     return None if before is None or after is None else (after - before) / 1024
 
@@ -229,13 +322,11 @@ def main() -> None:
     given = measure.arguments(__doc__, 1000, 200, "draws")
     load = measure.load_average()
     inputs = inputs_of(Bench())
-    rng = np.random.default_rng(measure.SEED)
-    draws = {name: draw(Plan("both", given.size), shape, rng) for name, shape in SHAPES.items()}
     calls = 1 if given.quick else 3
-    rows = [compare(duel, inputs[duel.data], draws[duel.data], calls) for duel in DUELS]
+    rows = [compare(duel, inputs[duel.data], given.size, calls) for duel in DUELS]
     notes = [
         "ratio above 1: ours is faster; processor time, one thread",
-        "loop: scipy on the first draws, its time scaled to all of them; compared on these draws",
+        "loop: scipy on the first draws or pairs, its time scaled to all; compared on these",
         "added: peak memory beyond what the process held before, once",
     ]
     measure.finish("stats", given, LIBRARIES, load, rows, checks(rows), notes)
