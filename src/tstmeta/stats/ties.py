@@ -62,13 +62,16 @@ class TieCalibrated(NamedTuple):
 
 
 class _Pairs(NamedTuple):
-    """Pairs of rewrites, each ``[P]``: how far apart the metric sees them, whether people tie them,
-    whether both sides order them alike, and what the pair weighs."""
+    """Pairs of rewrites, nearest first, each ``[P]``: how far apart the metric sees them, whether
+    people tie them, whether both sides order them alike, what the pair weighs, and the sources of
+    its two rewrites."""
 
     gap: Array
     tied: Array
     agree: Array
     weight: Array
+    source: Array
+    other: Array
 
     def right(self, threshold: float) -> float:
         """Weight of the pairs that are right under a threshold."""
@@ -78,6 +81,11 @@ class _Pairs(NamedTuple):
     @property
     def total(self) -> float:
         return float(self.weight.sum())
+
+    def of(self, inside: Array) -> _Pairs:
+        """The pairs whose sources ``[S]`` are both inside."""
+        kept = inside[self.source] & inside[self.other]
+        return _Pairs(*(column[kept] for column in self))
 
 
 def fit_threshold(human: ArrayLike, metric: ArrayLike, level: Level = "source") -> Threshold:
@@ -128,17 +136,17 @@ def tie_calibrated(
     x, y = _matrices(human, metric, level)
     if folds < 2:
         raise ValueError(f"at least two folds are needed, got {folds}")
-    fitted = _fit(_pairs(x, y, level))
-    sources = np.flatnonzero(np.isfinite(x + y).any(axis=1))
+    pairs = _pairs(x, y, level)
+    fitted = _fit(pairs)
+    sources = np.flatnonzero((np.isfinite(x) & np.isfinite(y)).any(axis=1))
     if fitted.reason or len(sources) < 2:
         reason = fitted.reason or "fewer than two sources with both values"
         return _nothing(fitted.value, np.empty(0), reason)
-    dealt = np.array_split(rng.permutation(sources), min(folds, len(sources)))
     found, held_out = [], []
-    for fold in dealt:
-        rest = np.setdiff1d(sources, fold)
-        found.append(_fit(_pairs(x[rest], y[rest], level)).value)
-        held_out.append(_pairs(x[fold], y[fold], level))
+    for fold in np.array_split(rng.permutation(sources), min(folds, len(sources))):
+        inside = np.isin(np.arange(len(x)), fold)
+        found.append(_fit(pairs.of(~inside)).value)
+        held_out.append(pairs.of(inside))
     thresholds = np.array(found)
     judged = [(p, t) for p, t in zip(held_out, found, strict=True) if len(p.gap) and t >= 0]
     if not judged:
@@ -164,44 +172,40 @@ def _nothing(threshold: float, thresholds: Array, reason: str) -> TieCalibrated:
 def _fit(pairs: _Pairs) -> Threshold:
     if not len(pairs.gap):
         return Threshold(math.nan, math.nan, "no two items with both values to compare")
-    candidates, place = np.unique(np.r_[0.0, pairs.gap], return_inverse=True)
-    place = place.reshape(-1)[1:]
-
-    def upto(which: Array) -> Array:
-        """Weight of these pairs with a gap of at most each candidate."""
-        weight = np.where(which, pairs.weight, 0.0)
-        return np.cumsum(np.bincount(place, weight, len(candidates)))
-
-    agreeing = upto(pairs.agree)
-    right = upto(pairs.tied) + agreeing[-1] - agreeing
+    last = np.append(pairs.gap[1:] > pairs.gap[:-1], True)  # of the pairs that are as far apart
+    tied, agree = (np.cumsum(np.where(s, pairs.weight, 0.0)) for s in (pairs.tied, pairs.agree))
+    candidates = np.append(0.0, pairs.gap[last])
+    right = np.append(agree[-1], (tied + agree[-1] - agree)[last])
+    if pairs.gap[0] == 0:  # then 0 ties some, and stands second
+        candidates, right = candidates[1:], right[1:]
     best = int(np.argmax(right >= right.max() - _ROUNDING * pairs.total))
-    return Threshold(float(candidates[best]), pairs.right(candidates[best]) / pairs.total)
+    return Threshold(float(candidates[best]), float(right[best] / pairs.total))
 
 
 def _pairs(x: Array, y: Array, level: Level) -> _Pairs:
     """All pairs of a table, NaN left out; a source weighs 1 (source) or a pair does (pooled)."""
-    if level == "pooled":
-        both = np.isfinite(x) & np.isfinite(y)
-        groups = [(x[both], y[both])]
+    both = np.isfinite(x) & np.isfinite(y)
+    source = np.nonzero(both)[0]
+    if level == "pooled" or not x.size:
+        parts = [_pairs_of(x[both], y[both], source, False)]
     else:
-        both = np.isfinite(x) & np.isfinite(y)
-        groups = [(a[g], b[g]) for a, b, g in zip(x, y, both, strict=True) if g.sum() > 1]
-    parts = [_pairs_of(a, b, level == "source") for a, b in groups]
-    if not parts:
-        return _Pairs(np.empty(0), np.empty(0, bool), np.empty(0, bool), np.empty(0))
-    return _Pairs(*(np.concatenate(column) for column in zip(*parts, strict=True)))
+        parts = [
+            _pairs_of(x[s, cells], y[s, cells], source[source == s], True)
+            for s, cells in enumerate(both)
+        ]
+    pairs = _Pairs(*(np.concatenate(column) for column in zip(*parts, strict=True)))
+    order = np.argsort(pairs.gap, kind="stable")
+    return _Pairs(*(column[order] for column in pairs))
 
 
-def _pairs_of(x: Array, y: Array, shared: bool) -> _Pairs:
+def _pairs_of(x: Array, y: Array, source: Array, shared: bool) -> _Pairs:
     """Pairs of one group ``[n]``; they share a weight of 1, or weigh 1 each."""
-    n = len(x)
+    first, second = np.triu_indices(len(x), 1)
     with np.errstate(over="ignore"):  # a gap too wide for a number is a gap
-        dx, dy = (
-            np.concatenate([np.empty(0), *(side[i] - side[i + 1 :] for i in range(n - 1))])
-            for side in (x, y)
-        )
+        dx, dy = x[first] - x[second], y[first] - y[second]
     weight = np.full(len(dx), 1.0 / max(1, len(dx)) if shared else 1.0)
-    return _Pairs(np.abs(dy), dx == 0, np.sign(dx) * np.sign(dy) > 0, weight)
+    alike = np.sign(dx) * np.sign(dy) > 0
+    return _Pairs(np.abs(dy), dx == 0, alike, weight, source[first], source[second])
 
 
 def _matrices(human: ArrayLike, metric: ArrayLike, level: str) -> tuple[Array, Array]:
