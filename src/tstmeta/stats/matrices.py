@@ -3,19 +3,20 @@
 One combinator serves all: a level says which items are looked at together, a statistic what is
 computed of them, draws how often each source and system counts.  Missing cells are NaN.
 
-================ =====================================================================
-level            what is computed
-================ =====================================================================
-``pooled``       the statistic over all cells (dataset level)
-``source``       in each row, then averaged over rows (sample level)
+================= ==================================================================
+level             what is computed
+================= ==================================================================
+``pooled``        the statistic over all cells (dataset level)
+``source``        in each row, then averaged over rows (sample level)
 ``within-system`` in each column, then averaged over columns
-``system``       over column means, both sides over the same cells (system level)
-``task``         over the cells of each task, then averaged over tasks
-``within-task``  pooled, after both sides were standardised within tasks
-================ =====================================================================
+``system``        over column means, both sides over the same cells (system level)
+``task``          over the cells of each task, then averaged over tasks
+``within-task``   pooled, after both sides were standardised within tasks
+================= ==================================================================
 
 ``micro=True`` adds up the sums of the groups before the value is finished, so that large groups
-count more; the default averages the values of the groups (macro).
+count more; the default averages the values of the groups (macro).  A statistic may be defined at
+some levels only (:attr:`Statistic.levels`).
 """
 
 from __future__ import annotations
@@ -88,9 +89,13 @@ class Setting(NamedTuple):
 def correlate(human: ArrayLike, metric: ArrayLike, setting: Setting) -> Correlation:
     """One metric ``[S, K]`` against people ``[S, K]``: value, n and a reason if there is no value.
 
-    ``n`` counts what the statistic is over: cells (pooled, within-task), groups that have a value
-    (source, within-system, task) or systems.  A p-value is given where scipy has one (pooled and
-    system); it takes items for independent, see :mod:`tstmeta.stats.intervals` for better.
+    ``n`` counts what the statistic is over: cells (pooled; within-task, of tasks where both sides
+    vary), groups that have a value (source, within-system, task; with ``micro``, groups with enough
+    items) or systems.  A p-value is given where scipy has one (pooled and system); it takes items
+    for independent, see :mod:`tstmeta.stats.intervals` for better.
+
+    Raises:
+        ValueError: as :func:`resampled`.
     """
     x, y = _matrices(human, metric)
     if y.ndim != 2:
