@@ -4,11 +4,11 @@ Everything comes from one set of draws (:mod:`tstmeta.stats.resampling`), the sa
 so that differences are paired.  How limits come from draws stands in :mod:`tstmeta.stats.limits`;
 here it is decided what is drawn, left out and asked for.
 
-``auto`` is the percentile: it covered no less than BCa wherever we measured from eight units up,
-while BCa takes the noise of clusters, ties and far-out units for bias.  Quantiles are widened, but
-for statistics of order (all except Pearson's r) over units of one item, such as systems at system
-level: a unit that is drawn twice makes no pair with itself, so fewer pairs count in a resample, and
-it spreads enough.  ``benchmarks/coverage.py`` measures what all this covers.
+``auto`` is the percentile: from eight units up it covered at least what BCa did, or came nearer to
+its claim, in the settings that ``benchmarks/coverage.py`` measures, while BCa takes the noise of
+clusters and of far-out units for bias.  Quantiles are widened, but for statistics of order (all
+except Pearson's r) over units of one item, such as systems at system level: a unit that is drawn
+twice makes no pair with itself, so fewer pairs count in a resample, and it spreads enough.
 
 What an interval is about is the plan's ``estimand``.  Plan ``both`` counts the noise of single
 cells with the sources and again with the systems, and so covers more than it claims (Owen 2007, The
