@@ -49,8 +49,8 @@ AUC = "preference"
 LABELS = {"pearson": "Pearson's r", "spearman": "Spearman's rho", AUC: "AUC"}
 COLOURS = (BLUE, ORANGE, GREEN, "#CC79A7", "#56B4E9", "#E69F00")
 _ALT = (
-    "Two panels of lines, correlation with content and AUC against phi: lexical metrics climb from"
-    " far below chance to far above it, the style label falls in a straight line"
+    "Two panels, correlation with content and AUC against phi: a line for each metric and sentinel;"
+    " the line of the style label falls straight from one end to the other"
 )
 
 
