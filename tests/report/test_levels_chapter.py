@@ -20,7 +20,8 @@ from tstmeta.report import levels_chapter as chapter
 from tstmeta.report.bench import Bench
 from tstmeta.report.figures import Picture
 from tstmeta.report.ledger import ledger
-from tstmeta.report.levels import ORDER, Levels, prefixed, upright
+from tstmeta.report.levels import ORDER, Levels, prefixed
+from tstmeta.report.material import upright
 from tstmeta.report.published import cells
 
 
@@ -129,7 +130,7 @@ def test_the_same_functions_give_the_printed_tables_without_knowing_them():
     part = chapter.levels(Bench(), draws=2)
     rows = ledger("lai2023", "1").set_index("cell")["ours"]
     for metric in ("BLEU", "BERTScore", "BLEURT", "ROUGE-1", "METEOR", "COMET-22", "WMD"):
-        name = f"{metric.lower()} (turned)" if metric == "WMD" else metric.lower()
+        name = f"{metric.lower()} ↓" if metric == "WMD" else metric.lower()
         own = part.names.index((name, "source"))
         for level in ORDER:
             value = rows[f"lai2023.t1.{metric.lower()}.{level}.overall"]
@@ -190,7 +191,7 @@ def test_a_distance_is_turned_and_says_so():
         [scores(data, [1, 2, 3], name) for name in ("ter", "bleu", "released:wmd", "mine")]
     )
     found = upright(table)
-    assert list(found["metric"].unique()) == ["ter (turned)", "bleu", "wmd (turned)", "mine"]
+    assert list(found["metric"].unique()) == ["ter ↓", "bleu", "wmd ↓", "mine"]
     assert found["value"].tolist() == [-1, -2, -3, 1, 2, 3, -1, -2, -3, 1, 2, 3]
     assert prefixed(("bleu", "reference")) == "R-bleu"
     assert prefixed(("human-style", "none")) == "human-style"

@@ -12,7 +12,6 @@ from ..schema import TstmetaError
 from ..stats import LEVELS
 from ..stats.resampling import Units
 from . import rated
-from .cells.lai2023 import DISTANCES
 from .layout import CLUSTERS, NO_SYSTEMS, OF_SYSTEMS
 from .material import ORACLES
 from .material import lower_is_better as says_lower
@@ -33,7 +32,7 @@ def kind_of(metric: str) -> str:
 
 def lower_is_better(metric: str, lower: Sequence[str] = ()) -> bool:
     """Whether less is better: it says so itself, is a released distance, or was named."""
-    return metric in lower or metric in DISTANCES or says_lower(metric)
+    return metric in lower or says_lower(metric)
 
 
 def choice(

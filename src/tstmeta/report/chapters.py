@@ -22,6 +22,7 @@ from . import figures, html
 from .bench import LEVELS, Bench
 from .figures import Picture
 from .ledger import ledger
+from .material import upright
 from .published import cells, matches
 from .tables import HUMAN, evaluate, truth
 
@@ -275,10 +276,13 @@ def compare(
     level: str = "pooled",
     dimension: str = "content",
 ) -> pd.DataFrame:
-    """Agreement of every metric with one dimension on every data set, with n, p and signature."""
+    """Agreement of every metric with one dimension on every data set, with n, p and signature.
+
+    Where less is better the sign is turned, and the name has an arrow.
+    """
     tables = []
     for data in datasets:
-        scores = bench.table(data, metrics, bases)
+        scores = upright(bench.table(data, metrics, bases))
         if not len(scores):
             continue
         rows = evaluate(data, scores, dimensions=[dimension], statistic=statistic, level=level)

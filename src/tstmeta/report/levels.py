@@ -15,12 +15,13 @@ import pandas as pd
 
 from .. import stats
 from ..data import Dataset
-from ..metrics import UnknownMetric, families, get
+from ..metrics import families
 from ..scoring import HUMAN_STYLE
 from ..stats import Draws, Plan, Setting
 from ..stats.intervals import Interval, of_values
 from .bench import Bench
 from .cells import lai2023
+from .material import upright
 from .matrices import Matrices, matrices
 from .published import names
 from .tables import HUMAN
@@ -186,29 +187,6 @@ def _released(data: Dataset) -> pd.DataFrame:
     # the judge saw no reference: the release repeats the same ratings under both bases
     judged = own["metric"].str.startswith("released:chatgpt")
     return own[~judged | (own["basis"] == "source")]
-
-
-def upright(scores: pd.DataFrame) -> pd.DataFrame:
-    """Scores of which more is better: distances have their sign turned, and their name says so.
-
-    Released metrics lose the word ``released:``; their signature keeps it.
-    """
-    names = scores["metric"].astype(str)
-    turned = names.isin([name for name in names.unique() if _is_distance(name)])
-    shown = names.str.removeprefix("released:")
-    return scores.assign(
-        value=scores["value"].where(~turned, -scores["value"]),
-        metric=shown.where(~turned, shown + " (turned)"),
-    )
-
-
-def _is_distance(name: str) -> bool:
-    if name.startswith("released:"):
-        return name in lai2023.DISTANCES
-    try:
-        return not get(name).higher_is_better
-    except UnknownMetric:  # a score file of one's own
-        return False
 
 
 def rulers() -> set[str]:

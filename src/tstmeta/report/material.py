@@ -19,10 +19,13 @@ from ..schema import TstmetaError
 from ..scoring import HUMAN_STYLE
 from ..stats import Draws, Setting
 from ..stats.limits import of_values
+from .cells.lai2023 import DISTANCES
 from .layout import NO_SYSTEMS, OF_SYSTEMS
 from .matrices import Matrices, matrices
 from .tables import judged, truth
 
+#: What follows the name of a metric whose sign was turned.
+TURNED = " ↓"
 #: The oracle where nobody rated style: the label by construction, 1 for a strong shift.
 STYLE_LABEL = "style-label"
 #: Rows that are no metrics but human values of style.
@@ -116,14 +119,30 @@ def heads(found: Matrices, lower: np.ndarray) -> list[dict[str, str]]:
 
 
 def lower_is_better(metric: str) -> bool:
-    """Whether a metric says that less is better; one that nobody registered is taken at its word.
+    """Whether less is better: a metric says so itself, or is a released distance.
 
-    Released and imported scores count as better when higher.
+    Other scores that nobody registered count as better when higher.
     """
+    if metric.startswith("released:"):
+        return metric in DISTANCES
     try:
         return not registry.get(metric).higher_is_better
-    except registry.UnknownMetric:
+    except registry.UnknownMetric:  # a score file of one's own
         return False
+
+
+def upright(scores: pd.DataFrame) -> pd.DataFrame:
+    """Scores of which more is better: where less was, the sign is turned and the name has an arrow.
+
+    Released metrics lose the word ``released:``; their signature keeps it.
+    """
+    names = scores["metric"].astype(str)
+    turned = names.isin([name for name in names.unique() if lower_is_better(name)])
+    shown = names.str.removeprefix("released:")
+    return scores.assign(
+        value=scores["value"].where(~turned, -scores["value"]),
+        metric=shown.where(~turned, shown + TURNED),
+    )
 
 
 def with_oracle(dataset: Dataset, scores: pd.DataFrame) -> pd.DataFrame:

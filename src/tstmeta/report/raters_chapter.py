@@ -13,10 +13,10 @@ from ..data import Dataset
 from ..schema import TstmetaError
 from ..scoring import HUMAN_STYLE
 from . import alternative, html, raters
-from .asked import lower_is_better
 from .bench import Bench
 from .chapters import allowed, present
 from .figures import BLUE, GREY, ORANGE, Picture, _panels, _styled
+from .material import upright
 
 #: Sets with single ratings of content by persons, by slots, and as means only.
 RATED = ("pauli", "lens@simpda_2022", "alva@asset", "lai@pauli2025", "mir")
@@ -50,12 +50,7 @@ class Raters:
 
     def scores(self, data: Dataset) -> pd.DataFrame:
         """Scores on bases source and none; where less is better they are turned round (``↓``)."""
-        table = self.bench.table(data, self.metrics, ["source", "none"])
-        lower = table["metric"].map({name: lower_is_better(name) for name in set(table["metric"])})
-        return table.assign(
-            value=table["value"].where(~lower, -table["value"]),
-            metric=table["metric"].where(~lower, table["metric"] + " ↓"),
-        )
+        return upright(self.bench.table(data, self.metrics, ["source", "none"]))
 
     def reliability(self) -> html.Html | Markdown:
         """How far single ratings and their means can be trusted."""
