@@ -1,0 +1,103 @@
+"""The simulations of coverage and rejection: their true values, their form, and what they found."""
+
+import json
+import math
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+from scipy import stats as scipy_stats
+
+from benchmarks import simulated
+
+BENCHMARKS = Path(__file__).resolve().parents[2] / "benchmarks"
+every_simulation = pytest.mark.parametrize("name", ["coverage", "rejection"])
+
+
+def rng(seed=0):
+    return np.random.default_rng(seed)
+
+
+# ------------------------------------------------------------------------------- true values
+
+TRUE = {
+    "normal, Pearson": (lambda s: s, scipy_stats.pearsonr, 0.6),
+    "normal, Spearman": (lambda s: s, scipy_stats.spearmanr, simulated.TRUE["spearman"](0.6)),
+    "normal, tau": (lambda s: s, scipy_stats.kendalltau, simulated.TRUE["kendall"](0.6)),
+    "stepped, tau-b": (simulated.stepped, scipy_stats.kendalltau, simulated.tau_of_steps(0.6)),
+    "skewed, Pearson": (
+        lambda s: simulated.skewed(s, 0.8),
+        scipy_stats.pearsonr,
+        simulated.r_of_skewed(0.6, 0.8),
+    ),
+    "far out, Pearson": (lambda s: simulated.heavy(rng(2), s, 8.0), scipy_stats.pearsonr, 0.6),
+}
+
+
+@pytest.mark.parametrize("case", TRUE.values(), ids=TRUE)
+def test_the_true_value_is_that_of_very_many_items(case):
+    change, statistic, true = case
+    human, metrics = change(simulated.normal(rng(1), (200_000, 1), (0.6,)))
+    assert statistic(human.ravel(), metrics.ravel()).statistic == pytest.approx(true, abs=0.006)
+
+
+def test_effects_keep_variance_and_correlation_and_make_clusters():
+    effects = simulated.Effects(sources=0.5, cells=0.5)
+    human, metrics = simulated.normal(rng(1), (20_000, 4), (0.3, 0.8), effects, between=0.5)
+    assert human.var() == pytest.approx(1, abs=0.03)
+    for r, metric in zip((0.3, 0.8), metrics, strict=True):
+        assert np.corrcoef(human.ravel(), metric.ravel())[0, 1] == pytest.approx(r, abs=0.02)
+    within = np.corrcoef(human[:, 0], human[:, 1])[0, 1]
+    assert within == pytest.approx(0.5, abs=0.03)
+    rest = metrics - np.array([0.3, 0.8])[:, None, None] * human
+    assert np.corrcoef(rest[0].ravel(), rest[1].ravel())[0, 1] == pytest.approx(0.5, abs=0.02)
+
+
+# -------------------------------------------------------------------------------- the scripts
+
+
+def committed(name):
+    return json.loads((BENCHMARKS / "results" / f"{name}.json").read_text(encoding="utf-8"))
+
+
+@every_simulation
+def test_a_short_run_has_the_form_and_the_goals_of_the_committed_one(name, tmp_path):
+    file = tmp_path / "made" / "report.json"
+    command = [sys.executable, str(BENCHMARKS / f"{name}.py"), "--quick", "--size", "3"]
+    run = subprocess.run(
+        [*command, "--json", str(file)], capture_output=True, text=True, timeout=300, check=False
+    )
+    assert run.returncode == 0, run.stderr
+    assert run.stderr == ""
+    found, kept = json.loads(file.read_text(encoding="utf-8")), committed(name)
+    assert found["settings"] == {"quick": True, "size": 3, "rounds": 1, "seed": 0}
+    for report in (found, kept):
+        assert set(report) == set(kept)
+        assert report["name"] == name
+        assert len({tuple(row) for row in report["rows"]}) == 1
+    goals = [[(one["name"], one["goal"]) for one in report["checks"]] for report in (found, kept)]
+    assert goals[0] == goals[1]
+    settings = [[(r["setting"], r["statistic"]) for r in one["rows"]] for one in (found, kept)]
+    assert settings[0] == settings[1]
+    for row in found["rows"]:
+        assert any(line.startswith(row["setting"]) for line in run.stdout.splitlines())
+
+
+@every_simulation
+def test_the_committed_run_is_large_enough_and_its_goals_hold(name):
+    kept = committed(name)
+    assert not kept["settings"]["quick"]
+    assert kept["settings"]["size"] >= 5000
+    assert [one["name"] for one in kept["checks"] if not one["holds"]] == []
+
+
+def test_shares_of_the_committed_runs_are_shares():
+    for name, columns in (
+        ("coverage", ("naive", "percentile", "bca", "rank_sets", "doubted")),
+        ("rejection", ("permutation", "williams")),
+    ):
+        values = [row[column] for row in committed(name)["rows"] for column in columns]
+        assert all(value is None or 0 <= value <= 1 for value in values)
+        assert any(value is not None and not math.isclose(value, 1) for value in values)
