@@ -132,7 +132,8 @@ def turn(
     wanted = list(dict.fromkeys([*resolve(list(metrics)), *SENTINELS]))
     made = matrices(dataset, bench.table(dataset, wanted, ["source"]))
     style = made.layout.matrix(truth(dataset, "style")[0])
-    scores = np.concatenate([made.metrics, style[None]])
+    upright = np.array([-1.0 if falls(name) else 1.0 for name, _ in made.names])
+    scores = np.concatenate([made.metrics * upright[:, None, None], style[None]])
     by_cell = [made.layout.systems.index(cell) for cell in CELLS]
     human, scores = made.human[:, by_cell], scores[..., by_cell]
     again = draw(made.plan("sources", draws), human.shape, np.random.default_rng(seed)).sources
@@ -310,7 +311,7 @@ def table(made: Dial) -> html.Html:
         rows.append(row)
     frame = pd.DataFrame(rows)
     title = f"{LABELS[curve.name]} with content, n = {made.items:,} rewrites of {made.sources:,}"
-    title += " sources; ↓ less is better"
+    title += " sources; ↓ less is better, turned round"
     return html.table(frame, dict.fromkeys(frame.columns, str), caption=title)
 
 
