@@ -192,10 +192,7 @@ def shares(bench: Bench, datasets: Sequence[Dataset], metric: str = "bleu") -> p
 
 def shares_table(rows: pd.DataFrame) -> html.Html:
     """Rows of :func:`shares`, in percent."""
-    formats = {
-        part: lambda value: "–" if math.isnan(value) else f"{value:.0%}"  # type: ignore[str-format]
-        for part in PARTS
-    }
+    formats = {part: lambda value: "–" if math.isnan(value) else f"{value:.0%}" for part in PARTS}
     return html.table(rows.drop(columns="note"), formats)
 
 
