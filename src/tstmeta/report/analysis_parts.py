@@ -33,9 +33,9 @@ OTHERS = {
 #: Metrics drawn at once, so that a bar can move.
 _CHUNK = 8
 #: More swaps than this are not made; with many metrics Holm may then find nothing.
-_MOST_SWAPS = 10_000
+_MOST_SWAPS = 50_000
 #: Numbers that tests may cost before they are left out, about a minute's worth.
-_BUDGET = 1e10
+_BUDGET = 2e10
 #: Purposes of random numbers: a stream each, so that one does not change the draws of another.
 DRAWS, TESTS, FOLDS = 0, 1, 2
 
@@ -184,14 +184,14 @@ def _effort(job: Job) -> float:
     sources, systems = job.made.human.shape
     smooth = setting.function.name in ("pearson", "difference-pearson")
     if setting.function.whole is not None:
-        return float(sources * systems * systems)
+        return float(30 * sources * systems * systems)
     if setting.level == "system":
-        return float(systems * (1 if smooth else systems) + sources)
+        return float(3 * sources * systems + 20 * systems * (1 if smooth else systems))
     rows_only = plan.units == "sources" and setting.level in ("source", "pooled")
     if rows_only and (setting.level == "source" or smooth):
         return float(sources)  # see moments_of_rows
     group = {"source": systems, "within-system": sources}.get(setting.level, sources * systems)
-    return float(10 * sources * systems * (1 if smooth else group))
+    return float(30 * sources * systems * (1 if smooth else group))
 
 
 # ------------------------------------------------------------------------------------ columns

@@ -156,13 +156,17 @@ def at_corpus_level(
     if scored.corpus is None or level != "system":
         reason = "a metric of whole outputs: use level system"
         return Correlation(math.nan, math.nan, 0, reason)
+    function = stats.STATISTICS[statistic]
+    if function.whole is not None:
+        reason = f"{function.label} needs a score for each rewrite"
+        return Correlation(math.nan, math.nan, 0, reason)
     known = (dataset.items["system"] != "").to_numpy()
     both = scored.by_item["status"].isin(USABLE).to_numpy() & np.isfinite(human) & known
     systems = dataset.items["system"].to_numpy(str)[both]
     names, people = stats.means(human[both], systems)
     details = scored.by_item["detail"].to_numpy()[both]
     values = [scored.corpus.combine(list(details[systems == name])) for name in names]
-    return stats.STATISTICS[statistic](people, values)
+    return function(people, values)
 
 
 def _describe(values: np.ndarray, table: pd.DataFrame) -> dict[str, float | int]:
