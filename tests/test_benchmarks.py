@@ -17,7 +17,11 @@ BENCHMARKS = ROOT / "benchmarks"
 SIZES = {"lexical": 12, "scoring": 60, "stats": 4}
 
 
-@pytest.fixture(scope="module", params=sorted(SIZES))
+#: One process runs a script once for all tests of it.
+SCRIPTS = [pytest.param(name, marks=pytest.mark.xdist_group(name)) for name in sorted(SIZES)]
+
+
+@pytest.fixture(scope="module", params=SCRIPTS)
 def fresh(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory):
     """What a quick run prints and writes: (name, standard output, report)."""
     name = request.param

@@ -29,7 +29,7 @@ def test_shares_add_up_to_one_and_do_not_depend_on_scale_or_order():
     found = components(matrix)
     assert sum(found[:3]) == pytest.approx(1)
     turned = components(7 - 3 * matrix[rng.permutation(12)][:, rng.permutation(5)])
-    assert turned == pytest.approx(found[:5] + ("",))
+    assert turned[:5] == pytest.approx(found[:5])
 
 
 def test_pure_cases_are_pure():
@@ -43,7 +43,7 @@ def test_rows_with_a_gap_and_empty_columns_are_left_out():
     matrix = planted(rng, 8, 4, 1, 1, 1)
     wider = np.column_stack([matrix, np.full(8, NAN)])
     holed = np.vstack([wider, [1, NAN, 2, 3, NAN]])
-    assert components(holed) == pytest.approx(components(matrix)[:5] + ("",))
+    assert components(holed)[:5] == pytest.approx(components(matrix)[:5])
 
 
 @pytest.mark.parametrize(
