@@ -167,3 +167,10 @@ def test_the_result_is_named_and_the_input_is_not_changed():
     matrix = np.array(WORKED)
     assert isinstance(alpha(matrix), Alpha)
     np.testing.assert_array_equal(matrix, WORKED)
+
+
+def test_an_unknown_level_is_refused():
+    with pytest.raises(
+        ValueError, match="unknown level 'ratio'; known: nominal, ordinal, interval"
+    ):
+        alpha([[1, 2], [2, 3]], "ratio")  # type: ignore[arg-type]

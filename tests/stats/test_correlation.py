@@ -177,8 +177,21 @@ def test_values_and_p_values_agree_with_scipy(name):
             compared += 1
             expected = SCIPY[name](x, y)
             assert found.value == pytest.approx(expected.statistic, abs=1e-12)
-            assert found.p == pytest.approx(expected.pvalue, abs=1e-12)
+            if expected.pvalue > 0:
+                assert found.p == pytest.approx(expected.pvalue, abs=1e-12)
+            else:
+                assert found.p == pytest.approx(2 / math.factorial(len(x)))
     assert compared > 800
+
+
+@pytest.mark.parametrize("name", SCIPY)
+@pytest.mark.parametrize("n", [3, 4, 60, 400])
+def test_no_p_value_is_zero_even_on_a_line(name, n):
+    x = np.arange(float(n))
+    for y in (2 * x + 1, -x):
+        found = STATISTICS[name](x, y)
+        assert abs(found.value) == pytest.approx(1)
+        assert 0 < found.p <= max(2.1 / math.factorial(min(n, 150)), 1e-15)
 
 
 def test_the_exact_p_of_kendall_counts_orders():

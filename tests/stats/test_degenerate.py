@@ -6,7 +6,22 @@ import math
 import numpy as np
 import pytest
 
-from tstmeta.stats import LEVELS, STATISTICS, Plan, Setting, correlate, draw, estimate, resampled
+from tstmeta.stats import (
+    LEVELS,
+    STATISTICS,
+    Plan,
+    Setting,
+    alpha,
+    correlate,
+    draw,
+    estimate,
+    resampled,
+)
+from tstmeta.stats.alternative import alternative_annotator_test
+from tstmeta.stats.components import components
+from tstmeta.stats.confounds import strata
+from tstmeta.stats.partial_correlation import partial
+from tstmeta.stats.raters import single_rater
 
 NAN, INF = math.nan, math.inf
 everywhere = pytest.mark.parametrize(
@@ -65,6 +80,45 @@ def test_the_size_of_numbers_does_not_matter(name, level, case):
     expected = correlate(*plain, Setting(name, level, tasks)).value
     found = correlate(*DEGENERATE[case], Setting(name, level, tasks)).value
     assert found == pytest.approx(expected, abs=1e-9)
+
+
+def values_of_size(factor: float) -> dict[str, object]:
+    """What does not depend on the size of numbers, by name."""
+    rng = np.random.default_rng(8)
+    people = rng.integers(1, 6, (30, 3)).astype(float)
+    cube = (people[..., None] + rng.integers(-1, 2, (30, 3, 3))) * factor
+    score, given = (people + rng.normal(size=people.shape) for _ in range(2))
+    people, tasks = people * factor, np.arange(30) % 2
+    sides = people, score[None] * factor, given[None] * factor
+    kinds = strata(people, sides[1], np.arange(90).reshape(30, 3) % 2, Setting())
+    test = alternative_annotator_test(cube, sides[1][0], rng=np.random.default_rng(1))
+    plain = alternative_annotator_test(
+        cube, sides[1][0], mapping="none", independent="sources", rng=np.random.default_rng(1)
+    )
+    return {
+        "alpha": alpha(cube.reshape(-1, 3), "interval").value,
+        "components": components(people)[:3],
+        "single": single_rater(cube).value,
+        "partial": partial(*sides).tolist(),
+        "within tasks": partial(*sides, tasks=tasks).tolist(),
+        "strata": kinds.value.ravel().tolist(),
+        "spread": (kinds.spread / factor).tolist(),
+        "alternative": (test.omega, test.rho, plain.omega, plain.rho),
+    }
+
+
+@pytest.mark.parametrize("factor", [1e-290, 1e-160, 1e160, 1e300])
+def test_nothing_else_depends_on_the_size_of_numbers_either(factor):
+    expected = values_of_size(1.0)
+    for name, found in values_of_size(factor).items():
+        assert found == pytest.approx(expected[name], abs=1e-9), name
+
+
+def test_without_metrics_there_is_nothing_and_no_error():
+    for name, level in (("pearson", "within-task"), ("kendall", "system"), ("tau-c", "pooled")):
+        setting = Setting(name, level, np.arange(5) % 2)
+        made = draw(Plan("both", 3), (5, 4), np.random.default_rng(1))
+        assert resampled(NORMAL, np.empty((0, 5, 4)), setting, made).shape == (0, 3)
 
 
 #: people, metric, statistic, level, n and reason

@@ -228,3 +228,9 @@ def test_drawn_raters_are_means_of_those_who_were_drawn():
     for value, counts in zip(found, draws.raters.astype(int), strict=True):
         drawn = np.repeat(cube, counts, axis=2).mean(axis=2)
         assert value == pytest.approx(correlate(drawn, metric, Setting("kendall", "system")).value)
+
+
+def test_fewer_than_no_draws_are_refused_and_none_are_fine():
+    with pytest.raises(ValueError, match="there are no -1 draws"):
+        draw(Plan("sources", -1), (3, 2), np.random.default_rng(0))
+    assert len(draw(Plan("both", 0), (3, 2), np.random.default_rng(0))) == 0

@@ -9,6 +9,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.stats import rankdata
 
+from .kernels import tamed
+
 
 class Alpha(NamedTuple):
     """Krippendorff's alpha (1 = perfect, 0 = chance), items with two or more ratings, raters."""
@@ -34,12 +36,18 @@ def alpha(
         ratings: shape [items, raters].
         level: level of measurement; the pauli2025 paper's values are ``ordinal``.
 
+    Raises:
+        ValueError: ratings that are no matrix, or another level.
+
     Source: Krippendorff (2011), Computing Krippendorff's Alpha-Reliability, section E.
     """
     matrix = np.asarray(ratings, dtype=float)
     if matrix.ndim != 2:
         raise ValueError(f"a matrix [items, raters] is needed, got shape {matrix.shape}")
+    if level not in ("nominal", "ordinal", "interval"):
+        raise ValueError(f"unknown level {level!r}; known: nominal, ordinal, interval")
     given = np.isfinite(matrix)
+    matrix = tamed(matrix)
     paired = given.sum(axis=1) >= 2
     n, raters = int(paired.sum()), int(given[paired].any(axis=0).sum())
     if raters < 2 or n == 0:

@@ -38,7 +38,7 @@ from numpy.typing import ArrayLike
 from scipy import stats
 from scipy.optimize import isotonic_regression
 
-from .kernels import Array
+from .kernels import Array, tamed
 from .matrices import snapped
 from .raters import NO_PAIR, NO_SINGLE, mean_of_ratings
 
@@ -46,6 +46,8 @@ from .raters import NO_PAIR, NO_SINGLE, mean_of_ratings
 T_TEST = 30
 #: Two sides equally near to the others but for rounding are equally near.
 _EQUAL = 1e-9
+#: No p-value is 0, however many items there are.
+_LEAST = float(np.finfo(float).tiny)
 FLAT = "flat line: its scores do not rise with the ratings of other sources"
 
 
@@ -232,6 +234,7 @@ def _against(
     if not n:
         return RaterTest(rater, 0, nan, nan, nan, nan, False, "", "no items to compare on")
     sources = np.nonzero(shared)[0]
+    own, rest, scores = _small(own, rest, scores)
     metric, person = (_distance(side[shared], rest[shared]) for side in (scores, own))
     equal = np.abs(metric - person) <= _EQUAL * np.maximum(metric, person)
     nearer, farther = equal | (metric < person), equal | (metric > person)
@@ -242,6 +245,12 @@ def _against(
     gaps = farther.astype(float) - nearer
     p, test = _p_value(gaps, epsilon, sources if independent == "sources" else np.arange(n))
     return row._replace(p=p, test=test)
+
+
+def _small(own: Array, rest: Array, scores: Array) -> tuple[Array, Array, Array]:
+    """The same, times one power of two where squares would overflow or vanish."""
+    size = tamed(np.concatenate([own[..., None], scores[..., None], rest], axis=-1))
+    return size[..., 0], size[..., 2:], size[..., 1]
 
 
 def _distance(side: Array, rest: Array) -> Array:
@@ -261,12 +270,12 @@ def _p_value(gaps: Array, epsilon: float, units: Array) -> tuple[float, str]:
     n, excess = len(sums), float(sums.sum() / size.sum())
     errors = sums - excess * size
     if n < 2 or np.abs(errors).max() <= _EQUAL:
-        return (0.5**n if excess < 0 else 1.0), "constant"
+        return (max(0.5**n, _LEAST) if excess < 0 else 1.0), "constant"
     if n < T_TEST:
         found = stats.wilcoxon(sums, alternative="less", method="asymptotic")
         return float(found.pvalue), "wilcoxon"
     spread = math.sqrt(float((errors**2).sum()) * n / (n - 1)) / float(size.sum())
-    return float(stats.t.cdf(excess / spread, n - 1)), "t"
+    return max(float(stats.t.cdf(excess / spread, n - 1)), _LEAST), "t"
 
 
 def _adjusted(rows: list[RaterTest], alpha: float) -> list[RaterTest]:

@@ -8,6 +8,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
+from .kernels import tamed
+
 
 class Components(NamedTuple):
     """Shares of variance, in [0, 1], that add up to 1; the sources and systems they rest on."""
@@ -34,7 +36,7 @@ def components(values: ArrayLike) -> Components:
         raise ValueError(f"a matrix [sources, systems] is needed, got shape {matrix.shape}")
     given = np.isfinite(matrix)
     matrix = matrix[:, given.any(axis=0)]
-    matrix = matrix[np.isfinite(matrix).all(axis=1)]
+    matrix = tamed(matrix[np.isfinite(matrix).all(axis=1)])
     rows, columns = matrix.shape
     nothing = Components(math.nan, math.nan, math.nan, rows, columns)
     if rows < 2 or columns < 2:

@@ -207,7 +207,10 @@ def strata(
 
 
 def _spread(values: Array) -> float:
-    return float(values.std(ddof=1)) if len(values) > 1 else math.nan
+    if len(values) < 2:
+        return math.nan
+    size = np.frexp(np.abs(values).max())[1]  # so that squares stay in range
+    return float(np.ldexp(np.ldexp(values, -size).std(ddof=1), size))
 
 
 # ------------------------------------------------------------------------- sensitivity to errors

@@ -3,7 +3,7 @@
 Policies, the same for all three statistics: pairs with a NaN on either side are dropped and ``n``
 counts what is left; the sign is kept; a constant vector or fewer than three pairs has no
 correlation, and the result then carries NaN and the reason; ties count as scipy counts them
-(average ranks for Spearman, tau-b for Kendall).
+(average ranks for Spearman, tau-b for Kendall); no p-value is 0 (:func:`above_zero`).
 """
 
 from __future__ import annotations
@@ -55,7 +55,18 @@ def _correlate(human: ArrayLike, metric: ArrayLike, statistic) -> Correlation:
         if constant(vector):
             return Correlation(math.nan, math.nan, n, f"all {name} are equal")
     result = statistic(x, y)
-    return Correlation(float(result.statistic), float(result.pvalue), n)
+    return Correlation(float(result.statistic), above_zero(float(result.pvalue), n), n)
+
+
+def above_zero(p: float, items: int) -> float:
+    """A p-value that a formula puts at 0, as the smallest that so many items can give.
+
+    Items on one line have no t, and far out the tail is below any number.  Of n items in any order
+    two orders (up and down) are as extreme, so the smallest p is 2 / n!.  Other p-values stay.
+    """
+    if p > 0 or math.isnan(p):
+        return p
+    return max(math.exp(math.log(2.0) - math.lgamma(items + 1.0)), np.finfo(float).tiny)
 
 
 def constant(vector: np.ndarray) -> bool:

@@ -171,7 +171,7 @@ def resampled(human: ArrayLike, metrics: ArrayLike, setting: Setting, draws: Dra
     sources, systems = x.shape[-2:]
     if draws.sources.shape[1] != sources or draws.systems.shape[1] != systems:
         raise ValueError(f"the draws are not of a matrix of shape {(sources, systems)}")
-    if not sources * systems:
+    if not sources * systems * len(y):
         return np.full((len(y), len(draws)), np.nan)
     size = max(1, _ROOM // max(1, len(y) * sources * systems))
     if len(x) == y.shape[1] == 1 and _whole_rows(setting, draws):

@@ -12,6 +12,8 @@ from typing import NamedTuple
 
 from scipy import stats
 
+from .correlation import above_zero
+
 #: How far rounding may push three correlations out of what three variables can have.
 _ROUNDING = 1e-9
 
@@ -84,7 +86,8 @@ def williams(first: float, second: float, between: float, n: int) -> ParametricT
     if below <= _ROUNDING**2 or above <= _ROUNDING:
         return _none(difference, WILLIAMS, "the two metrics are one but for scale or sign", df)
     t = difference * math.sqrt(above / below)
-    return ParametricTest(difference, t, float(2 * stats.t.sf(abs(t), df)), df, WILLIAMS)
+    p = above_zero(float(2 * stats.t.sf(abs(t), df)), n)
+    return ParametricTest(difference, t, p, df, WILLIAMS)
 
 
 def fisher(first: float, second: float, n_first: int, n_second: int) -> ParametricTest:
@@ -108,7 +111,8 @@ def fisher(first: float, second: float, n_first: int, n_second: int) -> Parametr
         return _none(difference, FISHER, "a correlation of 1 or -1 has no finite z")
     error = math.sqrt(1 / (n_first - 3) + 1 / (n_second - 3))
     z = (math.atanh(first) - math.atanh(second)) / error
-    return ParametricTest(difference, z, float(2 * stats.norm.sf(abs(z))), math.nan, FISHER)
+    p = above_zero(float(2 * stats.norm.sf(abs(z))), n_first + n_second)
+    return ParametricTest(difference, z, p, math.nan, FISHER)
 
 
 def _check(*correlations: float) -> None:

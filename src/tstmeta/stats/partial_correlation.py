@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 from scipy.special import stdtr
 
 from . import kernels
-from .correlation import Correlation
+from .correlation import Correlation, above_zero
 from .kernels import Array
 from .levels import standardised
 from .resampling import Draws, everything
@@ -60,6 +60,7 @@ def partial(
     if statistic not in _TRANSFORMS:
         raise ValueError(f"no partial {statistic!r}; known: {', '.join(_TRANSFORMS)}")
     x, y, z = checked(human, metrics, given)
+    x, y, z = kernels.tamed(x), kernels.tamed(y, axis=(1, 2)), kernels.tamed(z, axis=(1, 2))
     labels = None if tasks is None else _labels(tasks, len(x))
     weightings = draws or everything(x.shape)
     found = np.full((len(y), len(weightings)), np.nan)
@@ -111,7 +112,7 @@ def partials(
             continue
         free = n - 2 - len(z)
         t = abs(value) * math.sqrt(free / max(1.0 - value**2, 1e-300))
-        p = math.nan if tasks is not None else float(2.0 * stdtr(free, -t))
+        p = math.nan if tasks is not None else above_zero(float(2.0 * stdtr(free, -t)), n)
         found.append(Correlation(float(value), p, n))
     return found
 

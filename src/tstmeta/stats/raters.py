@@ -20,7 +20,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from .kernels import Array
+from .kernels import Array, tamed
 from .matrices import Setting, estimate, resampled, snapped
 from .resampling import Draws
 
@@ -299,7 +299,7 @@ def single_rater(cube: ArrayLike) -> SingleRater:
     n = int(paired.sum())
     if not n:
         return SingleRater(math.nan, math.nan, math.nan, n, _reason(ratings, np.zeros(1), ""))
-    values, inside = ratings[paired], given[paired]
+    values, inside = tamed(ratings[paired]), given[paired]
     count = inside.sum(axis=1)
     per_cell = float(1.0 / np.mean(1.0 / count))
     if n < 2:

@@ -71,9 +71,12 @@ def draw(plan: Plan, shape: tuple[int, int], rng: np.random.Generator, raters: i
         raters: how many raters there are, for a plan over raters.
 
     Raises:
-        ValueError: labels that do not fit the matrix, an unknown unit, or no raters to draw.
+        ValueError: labels that do not fit the matrix, an unknown unit, fewer than no draws, or no
+            raters to draw.
     """
     n_sources, n_systems = shape
+    if plan.n < 0:
+        raise ValueError(f"there are no {plan.n} draws: give 0 or more")
     sources = np.ones((plan.n, n_sources))
     systems = np.ones((plan.n, n_systems))
     of_raters = None
