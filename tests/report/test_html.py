@@ -278,3 +278,18 @@ def test_every_quartet_of_the_contrast_set_is_well_formed():
     contrast = data.load("contrast")
     for _, rows in contrast.items.groupby("source_id"):
         check(html.examples(contrast, rows["item_id"].tolist()).text)
+
+
+@pytest.mark.parametrize(
+    ("value", "broken"),
+    [
+        ("−0.23 to −0.07", False),
+        ("lens@simpda_2022 (systems)", False),
+        ("not identifiable: only means of ratings were released", True),
+        ("<b>−0.15</b><br><small>−0.23 to −0.07</small><br>", False),
+        ("<span title='a long reason that stands in a tip'>–</span>", False),
+    ],
+)
+def test_only_prose_may_be_broken_in_a_cell(value, broken):
+    shown = html.table(pd.DataFrame({"x": [value]}), {"x": str}).text
+    assert ("<td class=long>" in shown) == broken

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable, Mapping
-from html import escape
+from html import escape, unescape
 from typing import NamedTuple
 
 import pandas as pd
@@ -21,6 +21,9 @@ STATUS = {
     "misprint": ("†", "misprint"),
     "needs": ("", "published, not computed here"),
 }
+
+#: A cell with more characters on a line is broken over several lines.
+LONG = 28
 
 
 class Html(NamedTuple):
@@ -51,13 +54,20 @@ def table(
         for name, value in row.items():
             text = formats[name](value) if name in formats else escape(_plain(value))
             number = isinstance(value, int | float) and not isinstance(value, bool)
-            cells.append(f"<td{' class=num' if number else ''}>{text}</td>")
+            kind = " class=num" if number else " class=long" if _long(text) else ""
+            cells.append(f"<td{kind}>{text}</td>")
         lines.append(f"<tr>{''.join(cells)}</tr>")
     title = f"<caption>{escape(caption)}</caption>" if caption else ""
     return Html(
         "<div class='tst-table' tabindex='0'><table>"
         f"{title}<thead><tr>{head}</tr></thead><tbody>{''.join(lines)}</tbody></table></div>"
     )
+
+
+def _long(text: str) -> bool:
+    """Whether the longest line of a cell is prose, which may be broken; numbers and names stay."""
+    lines = re.sub(r"<(?!br)[^>]*>", "", text).split("<br>")
+    return max(len(unescape(line)) for line in lines) > LONG
 
 
 def _plain(value: object) -> str:
