@@ -10,7 +10,7 @@ from tests.helpers import needs
 from tests.report.tiny import NAN, constructed, rated, scores
 from tstmeta.data import Card, Dataset
 from tstmeta.data.tables import items_table, labels_table, ratings_table
-from tstmeta.report.alternative import FAILS, FLAT_LINE, LEFT_OUT, NO_MORE, PASSES
+from tstmeta.report.alternative import FAILS, FLAT_LINE, LEFT_OUT, NO_MORE, PASSES, WOULD_PASS
 from tstmeta.report.bench import Bench
 from tstmeta.report.matrices import cube
 from tstmeta.report.rated import NO_SCORES, NOT_IDENTIFIABLE, OWN
@@ -239,7 +239,7 @@ def test_where_ratings_are_noise_a_pass_is_worth_no_more_than_a_flat_line():
     given = table_of(data, good=truth_of(data), **{"human-style": truth_of(data)})
     table = alternative(data, given, "style", 0.2).set_index("metric")
     assert table.loc[FLAT_LINE, "omega"] == 1
-    assert table.loc[FLAT_LINE, "verdict"] == FAILS
+    assert table.loc[FLAT_LINE, "verdict"] == WOULD_PASS
     assert table.loc["good", "verdict"] == NO_MORE
     assert table.loc["human-style", ["verdict", "note"]].tolist() == [LEFT_OUT, OWN]
 

@@ -18,6 +18,8 @@ from .rated import NOT_IDENTIFIABLE, check, impossible, unfit
 
 FLAT_LINE = "flat line"
 PASSES, FAILS, NO_MORE = "passes", "fails", "passes, and so does a flat line"
+#: Of the flat line alone.
+WOULD_PASS = "would pass"
 LEFT_OUT = "left out"
 
 _ALTERNATIVE = [
@@ -87,7 +89,10 @@ def alternative(
 
     flat = line(np.zeros(found.shape))
     head = {"metric": FLAT_LINE, "basis": "", "signature": "alternative-annotator|flat line"}
-    rows = [head | _verdict(flat, flat)]
+    first = head | _verdict(flat, flat)
+    if first["verdict"] == FAILS and flat.omega >= 0.5:
+        first["verdict"] = WOULD_PASS  # it beats half of the raters, but is no metric
+    rows = [first]
     for (metric, basis), signature, values in zip(
         found.names, found.signatures, found.metrics, strict=True
     ):
