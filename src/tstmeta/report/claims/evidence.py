@@ -183,7 +183,8 @@ class Evidence:
         low, high = np.nanquantile(values, [(1 - CONFIDENCE) / 2, (1 + CONFIDENCE) / 2])
         found = stats.alpha(ratings)
         what = f"Krippendorff's alpha (ordinal) of {dimension} on `{data}`"
-        return Finding(what, found.value, float(low), float(high), found.n)
+        note = f"sources drawn, {len(values):,} draws"
+        return Finding(what, found.value, float(low), float(high), found.n, note)
 
     def published(self, key: str, what: str) -> Finding:
         """A printed number, marked as such."""

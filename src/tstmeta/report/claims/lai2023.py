@@ -161,7 +161,8 @@ def _best_style(evidence: Evidence) -> Verdict:
 
 _RULE = (
     "Kendall's tau-b by source and pooled, pairwise accuracy over systems: the judge minus the best"
-    " other released metric, paired; holds if no interval lies below zero."
+    " other released metric, paired. Competitive means no more than: not shown to be worse. Holds"
+    " if no interval lies below zero; a wide interval passes too."
 )
 CLAIMS = (
     Claim(

@@ -49,9 +49,8 @@ def _no_universal(evidence: Evidence) -> Verdict:
                 best = max(here, key=lambda cell: cell.value)
                 what = f"best for content, {data}, {language}: {best.metric}"
                 found.append(Finding(what, best.value, note=best.cell, published=True))
-    return Verdict(
-        OPEN, f"{_WHY} The best printed value changes its owner, as chance would.", found
-    )
+    why = f"{_WHY} In print the first place changes hands, which chance alone could bring about."
+    return Verdict(OPEN, why, found)
 
 
 CLAIMS = (

@@ -20,8 +20,8 @@ def _accuracy_alone(evidence: Evidence) -> Verdict:
     if found[0].high < HALF_SHARED:
         return Verdict(
             HOLDS,
-            "On other systems than the paper's: style success says little of content, or speaks"
-            " against it. Even people's own style rating could not stand in for both.",
+            "Shown on other systems than the paper's, with people's style rating in the place of a"
+            " classifier: not even that rating could stand in for the content rating.",
             found,
         )
     if found[0].low > HALF_SHARED:
@@ -56,7 +56,7 @@ CLAIMS = (
         "Tables 2 and 3",
         "Accuracy of style alone does not tell whether a transfer is good.",
         "Pearson's r of style and content ratings: style would stand in for content if they shared"
-        " half their variance; holds if the interval lies below that.",
+        f" half their variance (r = {HALF_SHARED:.2f}); holds if the interval lies below that.",
         _accuracy_alone,
     ),
     Claim(

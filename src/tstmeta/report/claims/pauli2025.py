@@ -57,8 +57,10 @@ def _data_decide(evidence: Evidence) -> Verdict:
         found,
         0.0,
         {
-            HOLDS: "The sentences and the metrics are the same; only the mixture of cells differs,"
-            " and the correlation moves with it. Shown on the contrast set, by construction.",
+            HOLDS: "The sources and the metrics are the same; only the mixture of cells differs,"
+            " and the correlation moves with it. Shown on the contrast set, whose labels hold by"
+            " construction: a mixture can mislead. How far an existing set does depends on its"
+            " own mixture.",
             FAILS: "On the contrast set the mixture of cells does not move the correlation so.",
             OPEN: "On the contrast set the move cannot be told from chance.",
         },
@@ -173,15 +175,17 @@ def _raters_agree(evidence: Evidence) -> Verdict:
     if lacking := evidence.lacks("pauli"):
         return lacking
     found = [evidence.alpha("pauli", "content"), evidence.alpha("pauli", "style")]
-    return above(
+    judged = above(
         found[:1],
         RELIABLE,
         {
-            HOLDS: "The interval for content lies above the usual bound for tentative conclusions.",
-            FAILS: "The interval for content lies below the usual bound.",
-            OPEN: "The interval for content covers the usual bound.",
+            HOLDS: "The interval for content lies above the bound.",
+            FAILS: "The interval for content lies below the bound.",
+            OPEN: "The interval for content covers the bound.",
         },
-    )._replace(findings=found)
+    )
+    style = " The one for style lies below it." if found[1].high < RELIABLE else ""
+    return Verdict(judged.verdict, judged.why + style, found)
 
 
 CLAIMS = (
@@ -191,7 +195,7 @@ CLAIMS = (
         "On ratings of ordinary system output, metrics that only measure similarity agree"
         " reasonably well with people on content.",
         "Pearson's r of S-BLEU and S-METEOR with content on each set of system output; holds if"
-        " every interval lies above a medium correlation.",
+        f" every interval lies above a medium correlation ({MEDIUM:g}, a convention).",
         _similarity_agrees,
     ),
     Claim(
@@ -199,7 +203,8 @@ CLAIMS = (
         "Table 5",
         "On a set built from strong shifts that keep the content and light shifts that break it,"
         " the same metrics do not agree with people.",
-        "Pearson's r on the built set; holds if every interval lies below a medium correlation.",
+        "Pearson's r on the built set; holds if every interval lies below a medium correlation"
+        f" ({MEDIUM:g}, a convention).",
         _fails_on_built,
     ),
     Claim(
@@ -208,7 +213,7 @@ CLAIMS = (
         "How well such metrics seem to do comes from what the test data mix, so existing data sets"
         " mislead.",
         "On the contrast set: Pearson's r over all four cells minus r over the two cells of the"
-        " published design, the same sentences in both; holds if both intervals lie above zero.",
+        " published design, the same sources in both; holds if both intervals lie above zero.",
         _data_decide,
     ),
     Claim(
@@ -265,8 +270,8 @@ CLAIMS = (
         "pauli2025.raters-agree",
         "Table 2",
         "The raters of the built set agree well enough to judge metrics by them.",
-        "Krippendorff's alpha of content; holds if its interval lies above the bound for tentative"
-        " conclusions.",
+        "Krippendorff's alpha of content; holds if its interval lies above the usual bound for"
+        f" tentative conclusions, {RELIABLE:g}.",
         _raters_agree,
     ),
 )

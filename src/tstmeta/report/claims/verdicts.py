@@ -50,8 +50,9 @@ def page(found: Iterable[Judged], citations: dict[str, str], draws: int, seed: i
         f" say. {count[HOLDS]} hold, {count[FAILS]} do not, {count[OPEN]} cannot be told.\n",
         "Each claim names the statistic that would carry it and the rule by which its verdict"
         f" falls. Intervals are {CONFIDENCE:.0%} bootstrap intervals, {draws:,} draws, seed {seed};"
-        " which units were drawn stands beside them. A verdict is about the public data, not about"
-        " the authors: a claim that cannot be told may well be true.\n",
+        " which units were drawn stands beside them. *Published* marks a printed number that was"
+        " not computed here. A verdict is about the public data, not about the authors: a claim"
+        " that cannot be told may well be true.\n",
         _RAW.format(_overview(found)),
     ]
     for paper in dict.fromkeys(one.claim.paper for one in found):
@@ -63,20 +64,23 @@ def page(found: Iterable[Judged], citations: dict[str, str], draws: int, seed: i
 def _overview(found: list[Judged]) -> str:
     rows = [
         {
-            "paper": one.claim.paper,
-            "claim": one.claim.text,
+            "claim": f"<a href='#{_anchor(one.claim)}'>{escape(one.claim.text)}</a>",
             "verdict": f"{_MARKS[one.verdict.verdict]} {one.verdict.verdict}",
+            "paper": one.claim.paper,
         }
         for one in found
     ]
-    return html.table(pd.DataFrame(rows)).text
+    return html.table(pd.DataFrame(rows), {"claim": str}).text
+
+
+def _anchor(claim: Claim) -> str:
+    return claim.key.replace(".", "-")
 
 
 def _section(one: Judged) -> str:
     claim, verdict = one
-    anchor = claim.key.replace(".", "-")
     lines = [
-        f"({anchor})=",
+        f"({_anchor(claim)})=",
         f"### {claim.text}\n",
         f"**{_MARKS[verdict.verdict]} {verdict.verdict}.** {verdict.why}\n",
         f"*{claim.where}. What would carry it:* {claim.carried_by}\n",
