@@ -192,7 +192,13 @@ def certainty() -> str:
         " hundred. Here are simulated worlds whose truth is known, and the share of them in which"
         " our intervals did, beside the usual method that takes every item for independent. Then"
         " the same for tests: how often they see a difference where there is none. Where nothing"
-        " reaches what it claims, as with a handful of systems, the tables and tools say so.\n",
+        " reaches what it claims, as with a handful of systems, the tables and tools say so.\n\n"
+        "All our intervals come from a bootstrap: sources, systems or both are drawn again, with"
+        " replacement, and the value is computed anew each time. *Percentile* takes the middle of"
+        " these values; *BCa* (bias-corrected and accelerated) shifts its ends where they lie"
+        " askew. A *rank set* holds the ranks that a metric could have, for all metrics at once."
+        " The goals concern the cases that they name. The long table has more cases, and in some"
+        " of them intervals cover more or less than a goal would ask.\n",
         [path for path in _results() if path.stem in SIMULATIONS],
         "benchmarks/coverage.py",
     )
