@@ -94,7 +94,9 @@ class Confounds:
             cell=[_limits(row) for row in rows.to_dict("records")],
             given=rows["given"].map(lambda given: f"given {given}" if given else "raw"),
         )
-        return _grid(shown, "given", f"{data.name}: Pearson's r with content")
+        n = int(rows["n"].max())
+        about = f"{data.name}: Pearson's r with content, n = {n:,}; 95% intervals below"
+        return _grid(shown, "given", about)
 
     @_or_says_why
     def partial_picture(self, data: Dataset) -> Shown:

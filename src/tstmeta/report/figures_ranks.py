@@ -76,7 +76,8 @@ def forest(analyses: Sequence[Analysis]) -> Figure:
     ]
     if ceiling:
         handles.append(Line2D([], [], color=ORANGE, lw=2, label="held-out rater"))
-    figure.legend(handles=handles, loc="outside upper center", ncols=3)
+    ncols = 3 if len(analyses) > 1 else 2  # three do not fit over a single panel
+    figure.legend(handles=handles, loc="outside upper center", ncols=ncols)
     first = analyses[0]
     figure.supxlabel(
         f"{first.label} with {first.dimension}, {first.confidence:.0%} intervals", fontsize=9

@@ -290,7 +290,7 @@ def clusters(part: Levels) -> html.Html | Markdown:
                 "dataset": html.signed(value, 1),
                 "sources drawn": _span(alone),
                 f"{CLUSTERS}s drawn": _span(whole),
-                "width against width": html.signed(ratio),
+                "times as wide": html.signed(ratio),
             }
         )
     return html.table(pd.DataFrame(lines))
