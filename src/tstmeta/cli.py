@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import sys
 import warnings
-from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
 
@@ -17,6 +16,7 @@ import typer
 
 from .cli_book import book_app, run
 from .cli_data import FormatOption, data_app
+from .cli_evaluate import Bases, Data, Metrics, RatingFile, ScoreFile, Store, evaluate, scored
 from .console import FileFormat, Format, note, show_table
 
 app = typer.Typer(
@@ -30,23 +30,6 @@ app = typer.Typer(
 app.add_typer(data_app, name="data")
 app.add_typer(book_app, name="book")
 app.command("run", context_settings={"allow_extra_args": True, "ignore_unknown_options": True})(run)
-
-
-class Statistic(StrEnum):
-    """How agreement is measured."""
-
-    pearson = "pearson"
-    spearman = "spearman"
-    kendall = "kendall"
-
-
-class Level(StrEnum):
-    """Where agreement is looked for."""
-
-    pooled = "pooled"
-    source = "source"
-    within_system = "within-system"
-    system = "system"
 
 
 def main() -> None:
@@ -78,30 +61,7 @@ def root(
         raise typer.Exit
 
 
-# ------------------------------------------------------------------- metrics, scores, agreement
-
-Data = Annotated[
-    str,
-    typer.Option("--data", "-d", help="A data set, a subset such as lai@pauli2025, or your file."),
-]
-Metrics = Annotated[
-    list[str] | None,
-    typer.Option("--metric", "-m", help="A metric, a family or module:function; repeat for more."),
-]
-Bases = Annotated[
-    list[str] | None, typer.Option("--basis", help="source, reference or none; repeat for more.")
-]
-ScoreFile = Annotated[
-    Path | None,
-    typer.Option("--scores", help="A file of scores computed elsewhere: item_id, metric, value."),
-]
-RatingFile = Annotated[
-    Path | None,
-    typer.Option("--ratings", help="A long file of ratings: item_id, dimension, rater, value."),
-]
-Store = Annotated[
-    Path | None, typer.Option("--store", help="Folder of the score store [default: data/scores].")
-]
+# ------------------------------------------------------------------------------ metrics, scores
 
 
 @app.command("metrics")
@@ -146,8 +106,10 @@ def score_command(
       tstmeta score --data mine.csv --metric my_package.my_module:my_function
     """
     from .console import write_table
+    from .scoring import HUMAN_STYLE
 
-    _, table = _scored(data, metric, basis, scores, ratings, store)
+    wanted = metric or ([] if scores else ["lexical", "sentinel", HUMAN_STYLE])
+    _, table = scored(data, wanted, basis, scores, ratings, store)
     write_table(table, out, format)
     failed = ~table["status"].isin(["ok", "empty", "truncated"])
     note(f"{len(table)} scores, {int(failed.sum())} failed" + (f", in {out}" if out else ""))
@@ -156,78 +118,7 @@ def score_command(
         raise typer.Exit(1)
 
 
-@app.command("evaluate")
-def evaluate_command(
-    data: Data,
-    metric: Metrics = None,
-    basis: Bases = None,
-    scores: ScoreFile = None,
-    ratings: RatingFile = None,
-    dimension: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--dimension", help="content, style, fluency; repeat for more [default: all]."
-        ),
-    ] = None,
-    statistic: Annotated[
-        Statistic, typer.Option("--statistic", "-s", help="How agreement is measured.")
-    ] = Statistic.pearson,
-    level: Annotated[
-        Level,
-        typer.Option(
-            "--level",
-            "-l",
-            help="All items; by source or by system, then averaged; or over system means.",
-        ),
-    ] = Level.pooled,
-    format: FormatOption = Format.table,
-    store: Store = None,
-) -> None:
-    """Hold metrics against human ratings, and say where they stand beside the sentinels.
-
-    Without ratings the table still describes the scores.
-
-    \b
-    Examples:
-      tstmeta evaluate --data mine.csv
-      tstmeta evaluate --data pauli --metric lexical --level pooled --statistic spearman
-      tstmeta evaluate --data lai@pauli2025 --scores comet.csv --level system --statistic kendall
-    """
-    from .report.tables import evaluate
-
-    dataset, table = _scored(data, metric, basis, scores, ratings, store)
-    rows = evaluate(dataset, table, dimensions=dimension or None, statistic=statistic, level=level)
-    title = f"{dataset.name}: {len(dataset.items)} rewrites; {statistic}, level {level}"
-    show_table(rows, format, title=title)
-
-
-def _scored(
-    data: str,
-    metric: list[str] | None,
-    basis: list[str] | None,
-    scores: Path | None,
-    ratings: Path | None,
-    store: Path | None,
-):
-    """The data set and its scores: computed ones, and those of a file where one is given."""
-    import pandas as pd
-
-    from . import scoring
-    from .data import load
-    from .schema import BASES, TstmetaError
-
-    if unknown := [one for one in basis or [] if one not in BASES]:
-        raise TstmetaError(f"unknown basis {', '.join(unknown)}; known: {', '.join(BASES)}")
-    dataset = load(data)
-    if ratings is not None:
-        from .data.own_ratings import rated
-
-        dataset = rated(dataset, ratings)
-    wanted = metric or ([] if scores else ["lexical", "sentinel", scoring.HUMAN_STYLE])
-    tables = [scoring.score(dataset, wanted, bases=basis, store=store)] if wanted else []
-    if scores is not None:
-        tables.append(scoring.read_scores(scores, dataset))
-    return dataset, pd.concat(tables, ignore_index=True)
+app.command("evaluate")(evaluate)
 
 
 # --------------------------------------------------------------------------- reproduction, book

@@ -143,6 +143,14 @@ def test_the_plan_keeps_tasks_their_size_and_draws_clusters_whole():
     assert set(drawn[:, 0]) == {0, 1, 2}
 
 
+def test_groups_of_raters_that_reach_over_tasks_do_not_keep_tasks_their_size():
+    data = constructed()
+    found = matrices(data, scores(data, [0] * 8))
+    for groups, kept in (["1", "2"], True), (["1", "1"], False):
+        plan = found._replace(clusters=np.array(groups)).plan(clustered=True)
+        assert (plan.strata is not None) == kept
+
+
 def test_a_source_that_fills_two_rows_is_drawn_whole():
     data = mixed()
     found = matrices(data, scores(data, RATINGS), level="system")

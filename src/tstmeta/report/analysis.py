@@ -30,7 +30,7 @@ from ..stats.resampling import Plan, Units
 from . import analysis_parts as parts
 from . import asked
 from .analysis_parts import Human, Job
-from .asked import METRIC, kind_of, lower_is_better
+from .asked import METRIC, kind_of
 from .material import ORACLES, with_oracle
 from .matrices import matrices
 from .tables import Scored, at_corpus_level, scored, truth
@@ -102,10 +102,9 @@ class Analysis:
         found = np.flatnonzero(named if basis is None else named & (self.rows["basis"] == basis))
         if len(found) != 1:
             what = "no row is" if not len(found) else "several rows are"
+            where = f" on basis {basis}" if basis else ""
             known = ", ".join(dict.fromkeys(self.rows["metric"]))
-            raise TstmetaError(
-                f"{what} called {metric!r} on basis {basis or 'any'}; known: {known}"
-            )
+            raise TstmetaError(f"{what} called {metric!r}{where}; known: {known}")
         return int(found[0])
 
     def difference(self, first: int, second: int) -> Interval:
@@ -160,8 +159,8 @@ def analyse(
     asked.choice(dataset, dimension, statistic, level, STATISTICS)
     scores = _shown(dataset, scores, dimension)
     made = matrices(dataset, scores, dimension, level)
-    asked.resampling(made, level, units, clustered, draws, confidence)
-    less = np.array([lower_is_better(name, lower) for name, _ in made.names], dtype=bool)
+    asked.resampling(made, level, units, clustered, draws, confidence, seed)
+    less = asked.directions(made, lower)
     made = made._replace(metrics=np.where(less[:, None, None], -made.metrics, made.metrics))
     try:
         setting = made.setting(statistic, level, micro=micro, undefined=undefined)
@@ -199,9 +198,10 @@ def _analysed(
         bar.update()
     adjusted = None if pairs is None else over_pairs(pairs.p)
     human, as_rater = parts.people(job)
+    heads = [_head(job, *one) for one in zip(of_items, less, strict=True)]
     rows = pd.concat(
         [
-            pd.DataFrame([_head(job, *one) for one in zip(of_items, less, strict=True)]),
+            pd.DataFrame(heads, columns=list(heads[0]) if heads else ["kind"]),
             parts.values(job, drawn),
             parts.ranks(job, made, adjusted),
             parts.partials(job).assign(as_rater=as_rater),

@@ -120,6 +120,7 @@ def _joined(parts: Sequence[Resample]) -> Resample:
         values=np.concatenate([part[1] for part in parts]),
         jackknives=tuples("jackknives"),
         given=tuples("given"),
+        single=all(part.single for part in parts),
         counts={name: np.concatenate([p.counts[name] for p in parts]) for name in parts[0].counts},
     )
 
@@ -154,7 +155,7 @@ def tested(job: Job, made: Resample, wanted: bool | None) -> Tested:
     if count * swaps * each > _BUDGET and not wanted:
         return Tested(
             None,
-            f"no tests: {count} pairs at this level would take minutes; take fewer metrics or"
+            f"no tests: {count:,} pairs at this level would take minutes; take fewer metrics or"
             " draws, or ask for tests outright",
         )
     units: dict[str, Literal["inputs", "systems", "both"]] = {
@@ -172,7 +173,7 @@ def tested(job: Job, made: Resample, wanted: bool | None) -> Tested:
         clusters=None if job.plan.units == "systems" else job.plan.clusters,
     )
     least = count * float(np.nanmin(pairs.smallest, initial=1.0))
-    note = f"{count} pairs tested with {pairs.draws} swaps{' (all there are)' * pairs.exact}"
+    note = f"{count:,} pairs tested with {pairs.draws:,} swaps{' (all there are)' * pairs.exact}"
     if least > alpha:
         note += f"; too few for Holm's correction, whose smallest p is {min(least, 1.0):.2g}"
     return Tested(pairs, note)
@@ -240,8 +241,7 @@ def ranks(job: Job, made: Resample, adjusted: np.ndarray | None) -> pd.DataFrame
     """
     estimates = made.estimates
     known = np.isfinite(estimates)
-    units = min((int(count.max(initial=0)) for count in made.counts.values()), default=0)
-    sets = rank_sets(estimates, made.values, confidence=job.confidence, units=units)
+    sets = rank_sets(estimates, made.values, confidence=job.confidence, units=made.fewest)
     above = np.where(known, estimates, -np.inf)[:, None] > estimates[None, :] + 1e-12
     clusters = np.zeros(len(estimates), dtype=int)
     if adjusted is not None:

@@ -50,13 +50,18 @@ class Matrices(NamedTuple):
 
         All rewrites of a source are drawn together; ``clustered`` draws whole groups of sources
         that shared their raters, where the set names such groups (few of them: see the book).
+        Groups that reach over several tasks cannot leave tasks their size.
         """
         rows = np.asarray(self.layout.sources)
         alone = len(set(self.layout.sources)) == len(rows)
         clusters = self.clusters if clustered else None
         if clusters is None and not alone:
             clusters = rows
-        return Plan(units, n, clusters, self.tasks)
+        strata = self.tasks
+        if clusters is not None and strata is not None:
+            pairs = set(zip(clusters.tolist(), strata.tolist(), strict=True))
+            strata = strata if len(pairs) == len(set(clusters.tolist())) else None
+        return Plan(units, n, clusters, strata)
 
     def setting(
         self,

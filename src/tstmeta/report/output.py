@@ -34,7 +34,6 @@ ENDINGS = {
     ".json": TableFormat.json,
     ".tex": TableFormat.latex,
     ".md": TableFormat.markdown,
-    ".txt": TableFormat.table,
 }
 
 
@@ -42,18 +41,20 @@ def format_of(out: Path | None, asked: TableFormat | str | None = None) -> Table
     """The format asked for, else what the file's name ends in, else a plain table.
 
     Raises:
-        TstmetaError: a file whose name says no format, and none was asked for.
+        TstmetaError: a file whose name says no format, and none was asked for; a table for reading
+            in a file.
     """
-    if asked:
-        return TableFormat(asked)
     if out is None:
-        return TableFormat.table
-    if out.suffix.lower() not in ENDINGS:
+        return TableFormat(asked or TableFormat.table)
+    found = TableFormat(asked) if asked else ENDINGS.get(out.suffix.lower())
+    if found is None:
+        endings = ", ".join(ENDINGS)
         raise TstmetaError(
-            f"cannot tell the format of {out.name}: end its name in {', '.join(ENDINGS)},"
-            " or say --format"
+            f"cannot tell the format of {out.name}: end its name in {endings}, or say --format"
         )
-    return ENDINGS[out.suffix.lower()]
+    if found is TableFormat.table:
+        raise TstmetaError("a file is csv, json, latex or markdown; a table is for reading")
+    return found
 
 
 def save(text: str, out: Path) -> None:
@@ -124,6 +125,9 @@ _LATEX = {
     ">": r"\textgreater{}",
     "|": r"\textbar{}",
     '"': r"\textquotedbl{}",
+    "[": "{[}",  # behind a line's end these would be its arguments
+    "]": "{]}",
+    "*": "{*}",
     "−": r"$-$",
     "–": "--",
     "…": r"\ldots{}",
@@ -170,8 +174,7 @@ def _latex_cell(value: object) -> str:
     text = number(value)
     if isinstance(value, int | float):
         return re.sub(r"^-(?=.)", "$-$", text) if text != "-" else "--"
-    # negative numbers inside a text, such as the limits of an interval
-    return re.sub(r"(?<![\w.])-(?=\d)", "$-$", escape_latex("--" if text == "-" else text))
+    return escape_latex("–" if text == "-" else text)
 
 
 # ----------------------------------------------------------------------------------- Markdown

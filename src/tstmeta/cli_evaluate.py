@@ -1,0 +1,243 @@
+"""``tstmeta evaluate``: which metrics agree with people, on anybody's data; and shared options."""
+
+from __future__ import annotations
+
+import sys
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from .console import note
+
+
+class Statistic(StrEnum):
+    """How agreement is measured."""
+
+    pearson = "pearson"
+    spearman = "spearman"
+    kendall = "kendall"
+    tau_c = "tau-c"
+    pairwise_accuracy = "pairwise-accuracy"
+    acc_eq = "acc_eq"
+    preference = "preference"
+    difference_pearson = "difference-pearson"
+    soft_pairwise_accuracy = "soft-pairwise-accuracy"
+
+
+class Level(StrEnum):
+    """Where agreement is looked for."""
+
+    pooled = "pooled"
+    source = "source"
+    within_system = "within-system"
+    system = "system"
+    task = "task"
+    within_task = "within-task"
+
+
+class Units(StrEnum):
+    """What is drawn again."""
+
+    sources = "sources"
+    systems = "systems"
+    both = "both"
+
+
+class TableFormat(StrEnum):
+    """How the table is written."""
+
+    table = "table"
+    csv = "csv"
+    json = "json"
+    latex = "latex"
+    markdown = "markdown"
+
+
+Data = Annotated[
+    str,
+    typer.Option("--data", "-d", help="A data set, a subset such as lai@pauli2025, or your file."),
+]
+Metrics = Annotated[
+    list[str] | None,
+    typer.Option("--metric", "-m", help="A metric, a family or module:function; repeat for more."),
+]
+Bases = Annotated[
+    list[str] | None, typer.Option("--basis", help="source, reference or none; repeat for more.")
+]
+ScoreFile = Annotated[
+    Path | None,
+    typer.Option("--scores", help="A file of scores computed elsewhere: item_id, metric, value."),
+]
+RatingFile = Annotated[
+    Path | None,
+    typer.Option("--ratings", help="A long file of ratings: item_id, dimension, rater, value."),
+]
+Store = Annotated[
+    Path | None, typer.Option("--store", help="Folder of the score store [default: data/scores].")
+]
+
+
+def evaluate(
+    data: Data,
+    metric: Metrics = None,
+    basis: Bases = None,
+    scores: ScoreFile = None,
+    ratings: RatingFile = None,
+    dimension: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--dimension", help="content, style, fluency; repeat for more [default: all judged]."
+        ),
+    ] = None,
+    statistic: Annotated[
+        Statistic, typer.Option("--statistic", "-s", help="How agreement is measured.")
+    ] = Statistic.pearson,
+    level: Annotated[
+        Level,
+        typer.Option(
+            "--level",
+            "-l",
+            help="All rewrites; those of a source, system or task, then averaged; means of "
+            "systems; all, standardised within tasks.",
+        ),
+    ] = Level.pooled,
+    micro: Annotated[
+        bool, typer.Option("--micro", help="Add groups up instead of averaging their values.")
+    ] = False,
+    resample: Annotated[
+        Units,
+        typer.Option(help="What is drawn again: what the intervals and tests generalise over."),
+    ] = Units.sources,
+    clustered: Annotated[
+        bool,
+        typer.Option("--clustered", help="Draw sources in the groups that shared their raters."),
+    ] = False,
+    draws: Annotated[int, typer.Option(help="Number of draws.")] = 1000,
+    confidence: Annotated[float, typer.Option(help="Of the intervals and sets of ranks.")] = 0.95,
+    seed: Annotated[int, typer.Option(help="Of all that is drawn.")] = 0,
+    tests: Annotated[
+        bool | None,
+        typer.Option(
+            "--tests/--no-tests",
+            help="Test every pair of metrics [default: where it takes no more than a minute].",
+            show_default=False,
+        ),
+    ] = None,
+    lower: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--lower", help="A metric of your score file for which less is better; repeat for more."
+        ),
+    ] = None,
+    out: Annotated[
+        Path | None, typer.Option("--out", "-o", help="File to write [default: stdout].")
+    ] = None,
+    format: Annotated[
+        TableFormat | None,
+        typer.Option(
+            "--format",
+            "-f",
+            help="Default: as --out is named (.csv .json .tex .md), else table; on stdout csv and "
+            "json print nothing else.",
+        ),
+    ] = None,
+    save_draws: Annotated[
+        Path | None,
+        typer.Option(
+            "--save-draws", help="File (.npz) for the value of every metric in each draw."
+        ),
+    ] = None,
+    store: Store = None,
+) -> None:
+    """Hold metrics against human ratings: values with intervals, ranks, tests, people beside.
+
+    Sentinels, which know nothing of quality, stand below a line in every table, and with them the
+    human style rating offered as if it were a metric.  Ranks count them.  A metric for which less
+    is better is turned round.  Without ratings the table describes the scores.
+
+    \b
+    Examples:
+      tstmeta evaluate --data mine.csv
+      tstmeta evaluate --data pauli --metric lexical --dimension content --level within-task
+      tstmeta evaluate --data lai@pauli2025 --scores comet.csv --level system --statistic kendall \\
+        --resample systems
+      tstmeta evaluate --data mine.csv --ratings ratings.csv --seed 7 --out table.tex
+      tstmeta evaluate --data mir --metric bleu --metric chrf --format json > table.json
+    """
+    from .report.analysis import analyse
+    from .report.evaluation import described, rendered
+    from .report.output import format_of, save
+    from .report.stored import save_draws as write_draws
+    from .report.tables import evaluate as describe
+    from .report.tables import judged, known_dimensions
+    from .schema import TstmetaError
+    from .scoring import HUMAN_STYLE
+
+    kind = format_of(out, format)
+    known_dimensions(dimension or [])
+    beside = ["sentinel", HUMAN_STYLE]
+    wanted = [*(metric or ([] if scores else ["lexical"])), *beside]
+    dataset, table = scored(data, wanted, basis, scores, ratings, store)
+    dimensions = dimension or judged(dataset)
+    if save_draws and len(dimensions) != 1:
+        raise TstmetaError("draws are saved of one dimension: add --dimension content, or another")
+    analyses = [
+        analyse(
+            dataset,
+            table,
+            dimension=one,
+            statistic=str(statistic),
+            level=level.value,
+            units=resample.value,
+            clustered=clustered,
+            draws=draws,
+            confidence=confidence,
+            seed=seed,
+            tests=tests,
+            micro=micro,
+            lower=lower or (),
+            progress=True,
+        )
+        for one in dimensions
+    ]
+    text = (
+        rendered(analyses, kind) if analyses else described(dataset, describe(dataset, table), kind)
+    )
+    if save_draws:
+        write_draws(analyses[0], save_draws)
+        note(f"wrote {draws} draws to {save_draws}")
+    if out is None:
+        sys.stdout.write(text)
+    else:
+        save(text, out)
+        note(f"wrote {out}")
+
+
+def scored(
+    data: str,
+    wanted: list[str],
+    basis: list[str] | None,
+    scores: Path | None,
+    ratings: Path | None,
+    store: Path | None,
+):
+    """The data set and its scores: computed ones, and those of a file where one is given."""
+    import pandas as pd
+
+    from . import scoring
+    from .data import load
+    from .schema import BASES, TstmetaError
+
+    if unknown := [one for one in basis or [] if one not in BASES]:
+        raise TstmetaError(f"unknown basis {', '.join(unknown)}; known: {', '.join(BASES)}")
+    dataset = load(data)
+    if ratings is not None:
+        from .data.own_ratings import rated
+
+        dataset = rated(dataset, ratings)
+    tables = [scoring.score(dataset, wanted, bases=basis, store=store)] if wanted else []
+    if scores is not None:
+        tables.append(scoring.read_scores(scores, dataset))
+    return dataset, pd.concat(tables, ignore_index=True)
