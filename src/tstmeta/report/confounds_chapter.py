@@ -95,7 +95,7 @@ class Confounds:
             given=rows["given"].map(lambda given: f"given {given}" if given else "raw"),
         )
         n = int(rows["n"].max())
-        about = f"{data.name}: Pearson's r with content, n = {n:,}; 95% intervals below"
+        about = f"{data.name}: Pearson's r with content, n = {n:,}; 95% intervals, sources drawn"
         return _grid(shown, "given", about)
 
     @_or_says_why
