@@ -145,3 +145,11 @@ def test_tamed_values_keep_their_proportions_and_can_be_squared(largest):
     assert 0 < found[0, 1] ** 2 < math.inf
     if 1e-100 < largest < 1e100:
         assert found is values
+
+
+@pytest.mark.parametrize("factor", [1e-300, 1.0, 1e300])
+def test_a_standard_deviation_of_any_size(factor):
+    values = np.array([1.0, 4.0, 4.0, -7.5])
+    assert kernels.deviation(values * factor) / factor == pytest.approx(np.std(values, ddof=1))
+    assert kernels.deviation(values[1:3]) == 0
+    assert math.isnan(kernels.deviation(values[:1]))

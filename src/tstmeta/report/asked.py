@@ -13,8 +13,7 @@ from ..stats import LEVELS
 from ..stats.resampling import Units
 from . import rated
 from .layout import CLUSTERS, NO_SYSTEMS, OF_SYSTEMS
-from .material import ORACLES
-from .material import lower_is_better as says_lower
+from .material import ORACLES, lower_is_better
 from .matrices import Matrices
 from .tables import judged
 
@@ -30,9 +29,19 @@ def kind_of(metric: str) -> str:
     return SENTINEL if metric.partition(":")[0] in families().get(SENTINEL, []) else METRIC
 
 
-def lower_is_better(metric: str, lower: Sequence[str] = ()) -> bool:
-    """Whether less is better: it says so itself, is a released distance, or was named."""
-    return metric in lower or says_lower(metric)
+def directions(made: Matrices, lower: Sequence[str]) -> np.ndarray:
+    """For which metrics less is better ``[M]``: they say so themselves, or were named.
+
+    Raises:
+        TstmetaError: a name in ``lower`` that no metric has, which would leave its sign as it is.
+    """
+    names = dict.fromkeys(name for name, _ in made.names)
+    if unknown := [name for name in lower if name not in names]:
+        raise TstmetaError(
+            f"no metric is called {', '.join(unknown)}, so none can be turned round;"
+            f" known: {', '.join(names) or 'none'}"
+        )
+    return np.array([name in lower or lower_is_better(name) for name, _ in made.names], dtype=bool)
 
 
 def choice(
@@ -57,7 +66,13 @@ def choice(
 
 
 def resampling(
-    made: Matrices, level: str, units: str, clustered: bool, draws: int, confidence: float
+    made: Matrices,
+    level: str,
+    units: str,
+    clustered: bool,
+    draws: int,
+    confidence: float,
+    seed: int,
 ) -> None:
     """Refuse a plan that these data do not have.
 
@@ -68,6 +83,8 @@ def resampling(
         raise TstmetaError(f"unknown units {units!r}; known: {', '.join(UNITS)}")
     if draws < 1:
         raise TstmetaError(f"{draws} draws: at least one is needed, 1000 are usual")
+    if seed < 0:
+        raise TstmetaError(f"seed {seed}: a whole number from 0 up is needed")
     if not 0 < confidence < 1:
         raise TstmetaError(f"confidence {confidence:g} is not between 0 and 1; usual is 0.95")
     if level in OF_SYSTEMS or units != "sources":

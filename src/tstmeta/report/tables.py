@@ -13,6 +13,7 @@ from .. import metrics, schema, stats
 from ..data import Dataset
 from ..metrics import CorpusMetric
 from ..stats import Correlation
+from ..stats.kernels import deviation
 from .bench import USABLE
 from .layout import at_level
 
@@ -175,7 +176,7 @@ def _describe(values: np.ndarray, table: pd.DataFrame) -> dict[str, float | int]
     scored = len(finite)
     return {
         "mean": float(finite.mean()) if scored else math.nan,
-        "sd": float(finite.std(ddof=1)) if scored > 1 else math.nan,
+        "sd": deviation(finite),
         "min": float(finite.min()) if scored else math.nan,
         "max": float(finite.max()) if scored else math.nan,
         "scored": scored,

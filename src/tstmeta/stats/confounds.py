@@ -9,14 +9,13 @@ Matrices are ``[sources, systems]``, NaN where there is nothing; signs are kept.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 from typing import Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from .kernels import Array
+from .kernels import Array, deviation
 from .matrices import Setting, resampled
 from .partial_correlation import checked, partial, partials, scores_of
 from .resampling import Draws, everything
@@ -202,15 +201,8 @@ def strata(
     humans = np.stack([np.where(labels == one, x, np.nan) for one in names])
     values, drawn = _with_draws(humans, y, setting, draws)
     n = (np.isfinite(humans) & np.isfinite(y)[:, None]).sum(axis=(2, 3))
-    spread = np.array([_spread(one[np.isfinite(one)]) for one in humans])
+    spread = np.array([deviation(one[np.isfinite(one)]) for one in humans])
     return Strata(names, values, drawn, n, spread)
-
-
-def _spread(values: Array) -> float:
-    if len(values) < 2:
-        return math.nan
-    size = np.frexp(np.abs(values).max())[1]  # so that squares stay in range
-    return float(np.ldexp(np.ldexp(values, -size).std(ddof=1), size))
 
 
 # ------------------------------------------------------------------------- sensitivity to errors

@@ -13,6 +13,7 @@ item with itself never count.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 
 import numpy as np
@@ -35,6 +36,14 @@ def tamed(values: Array, axis: int | tuple[int, ...] | None = None) -> Array:
     if fine.all():
         return values
     return np.ldexp(values, np.where(fine, 0, -np.frexp(largest)[1]))
+
+
+def deviation(values: Array) -> float:
+    """Standard deviation of a sample ``[n]``, whatever its size; NaN for fewer than two values."""
+    if len(values) < 2:
+        return math.nan
+    size = np.frexp(np.abs(values).max())[1]  # so that squares stay in range
+    return float(np.ldexp(np.ldexp(values, -size).std(ddof=1), size))
 
 
 def total(values: Array, weights: Array) -> Array:
