@@ -6,7 +6,17 @@ import pytest
 
 from tests.helpers import needs
 from tstmeta.report.bench import Bench
-from tstmeta.report.claims import FAILS, HOLDS, OPEN, Evidence, Finding, Judged, claims, page
+from tstmeta.report.claims import (
+    FAILS,
+    HOLDS,
+    OPEN,
+    Evidence,
+    Finding,
+    Judged,
+    claims,
+    lai2023,
+    page,
+)
 from tstmeta.report.claims import evidence as rules
 from tstmeta.report.published import cells
 
@@ -35,6 +45,21 @@ def test_the_verdict_follows_from_the_intervals(intervals, above, below):
     found = [finding(*one) for one in intervals]
     assert rules.above(found, 0.3, WHY) == (above, WHY[above], found)
     assert rules.below(found, 0.3, WHY) == (below, WHY[below], found)
+
+
+#: intervals of the judge less the best other metric, verdict of "competitive"
+COMPETITIVE = {
+    "all near or above": ([(-0.09, 0.2), (0.1, 0.3)], HOLDS),
+    "one below": ([(-0.09, 0.2), (-0.3, -0.01)], FAILS),
+    "one too wide to tell": ([(-0.4, 0.2), (0.1, 0.3)], OPEN),
+    "no interval": ([(math.nan, math.nan), (0.1, 0.3)], OPEN),
+}
+
+
+@pytest.mark.parametrize(("intervals", "expected"), COMPETITIVE.values(), ids=COMPETITIVE)
+def test_a_wide_interval_does_not_make_a_metric_competitive(intervals, expected):
+    found = [finding(*one)._replace(what=f"level {i}: x") for i, one in enumerate(intervals)]
+    assert lai2023._not_worse(found).verdict == expected
 
 
 def test_every_claim_has_a_key_of_its_own_and_says_what_would_carry_it():

@@ -24,6 +24,7 @@ from .bench import Bench
 from .chapters import allowed, present
 from .figures import Picture
 from .levels import prefixed, rulers, scores_of
+from .material import bounds
 from .matrices import matrices
 
 #: Rated sets with several systems, the two of pauli2025's Table 9 that anybody can have first.
@@ -222,7 +223,8 @@ def _by_people(one: Ranking) -> pd.DataFrame:
     total = drawn.sources @ np.where(given, one.found.human, 0.0)
     count = drawn.sources @ given.astype(float)
     values = np.where(count > 0, total / np.where(count > 0, count, 1.0), np.nan)
-    low, high = np.nanquantile(values, [0.025, 0.975], axis=0)
+    rated = int(given.any(axis=1).sum())
+    low, high = bounds(values.T, one.people, rated, (-np.inf, np.inf))
     frame = pd.DataFrame({"system": one.systems, "mean": one.people, "low": low, "high": high})
     return frame.sort_values("mean", ascending=False, kind="stable")
 

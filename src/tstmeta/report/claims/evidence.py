@@ -12,6 +12,7 @@ from ... import stats
 from ...data import Dataset
 from ...stats import Plan, Setting
 from ...stats.intervals import Resample, difference, of_resample, resample
+from ...stats.limits import of_values
 from ...stats.matrices import Level
 from ...stats.resampling import Units
 from ..bench import USABLE, Bench
@@ -22,6 +23,8 @@ from ..tables import truth
 HOLDS, FAILS, OPEN = "holds", "does not hold", "cannot be told"
 #: A correlation from here on is called medium (Cohen 1988, Section 3.2).
 MEDIUM = 0.3
+#: A correlation up to here is called small (the same): so far below another is not yet worse.
+SMALL = 0.1
 #: Below this alpha no conclusion should be drawn from ratings (Krippendorff 2004, Section 11.4.2).
 RELIABLE = 0.667
 CONFIDENCE = 0.95
@@ -180,11 +183,14 @@ class Evidence:
         for i in range(len(values)):
             picked = rng.integers(len(groups), size=len(groups))
             values[i] = stats.alpha(ratings[np.concatenate([groups[g] for g in picked])]).value
-        low, high = np.nanquantile(values, [(1 - CONFIDENCE) / 2, (1 + CONFIDENCE) / 2])
         found = stats.alpha(ratings)
+        [limits] = of_values(
+            values[None], [found.value], confidence=CONFIDENCE, units=len(groups), bounds=(-1, 1)
+        )
         what = f"Krippendorff's alpha (ordinal) of {dimension} on `{data}`"
         note = f"sources drawn, {len(values):,} draws"
-        return Finding(what, found.value, float(low), float(high), found.n, note)
+        note = "; ".join(text for text in (note, limits.reason) if text)
+        return Finding(what, found.value, limits.low, limits.high, found.n, note)
 
     def published(self, key: str, what: str) -> Finding:
         """A printed number, marked as such."""

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from ...stats.matrices import Level
 from ...stats.resampling import Units
-from .evidence import FAILS, HOLDS, OPEN, Claim, Evidence, Finding, Verdict, above
+from .evidence import FAILS, HOLDS, OPEN, SMALL, Claim, Evidence, Finding, Verdict, above
 
 DATA = "lai@lai2023"
 SURFACE = ("bleu", "rouge-1", "rouge-2", "rouge-l", "chrf", "meteor")
@@ -65,17 +65,28 @@ def _fluency(evidence: Evidence) -> Verdict:
 
 
 def _not_worse(found: list[Finding]) -> Verdict:
-    """Competitive: at no level worse than the best other metric beyond chance."""
+    """Competitive: below the best other metric by less than a small correlation, at all levels.
+
+    An interval that reaches further down and up to zero tells neither.
+    """
     worse = [one for one in found if one.high < 0]
+    wide = [one for one in found if not one.low > -SMALL]
     better = [one for one in found if one.low > 0]
+    above = f" At {_levels(better)} it is above." if better else ""
     if worse:
-        where = " and ".join(one.what.partition(":")[0] for one in worse)
-        return Verdict(FAILS, f"At {where} the judge is below the best other metric.", found)
-    where = " and ".join(one.what.partition(":")[0] for one in better)
-    why = "At no level is the judge below the best other metric beyond chance; "
+        return Verdict(
+            FAILS, f"At {_levels(worse)} the judge is below the best other metric.", found
+        )
+    if wide:
+        why = f"At {_levels(wide)} the judge may be clearly below the best other metric, or above."
+        return Verdict(OPEN, why + above, found)
     return Verdict(
-        HOLDS, why + (f"at {where} it is above." if better else "nor is it above."), found
+        HOLDS, "At no level is the judge below by more than a small difference." + above, found
     )
+
+
+def _levels(found: list[Finding]) -> str:
+    return " and ".join(one.what.partition(":")[0] for one in found)
 
 
 def _prompts(evidence: Evidence) -> Verdict:
@@ -135,6 +146,8 @@ def _direction(evidence: Evidence) -> Verdict:
     formal, informal = found
     if informal.high < formal.low:
         return Verdict(HOLDS, "The two intervals do not touch.", found)
+    if formal.high < informal.low:
+        return Verdict(FAILS, "The two intervals do not touch, the other way round.", found)
     return Verdict(OPEN, "The two intervals overlap.", found)
 
 
@@ -161,8 +174,9 @@ def _best_style(evidence: Evidence) -> Verdict:
 
 _RULE = (
     "Kendall's tau-b by source and pooled, pairwise accuracy over systems: the judge minus the best"
-    " other released metric, paired. Competitive means no more than: not shown to be worse. Holds"
-    " if no interval lies below zero; a wide interval passes too."
+    f" other released metric, paired. Holds if every interval lies above {-SMALL:g} (a small"
+    " difference, a convention), does not hold if one lies below zero. That an interval holds zero"
+    " is not enough: a wide one always does."
 )
 CLAIMS = (
     Claim(
@@ -210,7 +224,7 @@ CLAIMS = (
         "People agree on style when informal becomes formal, and hardly when formal becomes"
         " informal.",
         "Kendall's tau-b of the two rating slots in each direction, pooled; holds if the two"
-        " intervals do not touch.",
+        " intervals do not touch and the first is higher.",
         _direction,
     ),
     Claim(

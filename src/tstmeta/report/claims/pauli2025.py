@@ -168,7 +168,9 @@ def _style_and_content(evidence: Evidence) -> Verdict:
         found.append(evidence.between("pauli", "style", "content"))
     if mir.high < 0 < lai.low:
         return Verdict(HOLDS, "One interval lies below zero, another above.", found)
-    return Verdict(FAILS, "The signs do not differ beyond chance.", found)
+    if (mir.low > 0 and lai.low > 0) or (mir.high < 0 and lai.high < 0):
+        return Verdict(FAILS, "Both intervals lie on the same side of zero.", found)
+    return Verdict(OPEN, "The signs do not differ beyond chance.", found)
 
 
 def _raters_agree(evidence: Evidence) -> Verdict:
@@ -262,8 +264,8 @@ CLAIMS = (
         "Table 1",
         "Ratings of style and of content hang together, upwards on some data sets and downwards on"
         " others.",
-        "Pearson's r of the two human dimensions; holds if one interval lies above zero and one"
-        " below.",
+        "Pearson's r of the two human dimensions; holds if the interval of one set lies above zero"
+        " and that of another below, does not hold if both lie on one side.",
         _style_and_content,
     ),
     Claim(
