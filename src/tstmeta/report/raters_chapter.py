@@ -102,7 +102,8 @@ class Raters:
             else:
                 line |= {"best": "", "its value": math.nan}
             lines.append(line | {"note": person["note"]})
-        return html.table(pd.DataFrame(lines))
+        order = ["data", "level", "people", "n", "best", "its value", "held out", "note"]
+        return html.table(pd.DataFrame(lines)[order])
 
     def ceiling_picture(self, rows: pd.DataFrame) -> Picture | Markdown:
         """Metrics against the held-out person, pooled, one panel a data set."""
