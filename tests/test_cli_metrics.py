@@ -1,29 +1,19 @@
-"""The commands metrics, score, evaluate and reproduce as a user meets them."""
+"""The commands metrics, score and reproduce as a user meets them; mistakes of evaluate too."""
 
-import io
 import json
 import os
 import subprocess
 import sys
 
-import numpy as np
 import pandas as pd
 import pytest
-from typer.testing import CliRunner
 
-from tstmeta import cli, metrics, schema
-from tstmeta.data import paths
+from tests.command import CSV, command_line, table
+from tstmeta import metrics, schema
 from tstmeta.report.ledger import COLUMNS, PAPERS
 from tstmeta.report.published import cells
 from tstmeta.schema import DataError, TstmetaError
 
-CSV = """\
-source,output,system,reference,content.ann,content.bob,style.ann
-the cat sat down,the cat was sitting down,A,the cat took a seat,5,4,2
-he ran to the shop,he went,B,he was running to the shop,2,1,4
-we like tea,we like tea,A,tea is what we like,5,5,1
-please call me,do not call me,B,kindly ring me,1,2,3
-"""
 METRIC = """
 def shared(source, output):
     return float(len(set(source.split()) & set(output.split())))
@@ -38,16 +28,7 @@ def picky(source, output):
 @pytest.fixture
 def tstmeta(tmp_path, monkeypatch):
     """Run a command on a machine without raw data and with a score store of its own."""
-    monkeypatch.setenv("TSTMETA_DATA", str(tmp_path / "raw"))
-    monkeypatch.setattr(paths, "external", lambda: tmp_path / "external")
-    monkeypatch.setattr(paths, "scores", lambda: tmp_path / "store")
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "mine.csv").write_text(CSV)
-
-    def run(*words):
-        return CliRunner().invoke(cli.app, [str(word) for word in words])
-
-    return run
+    return command_line(tmp_path, monkeypatch)
 
 
 @pytest.fixture
@@ -61,12 +42,6 @@ def own_metric(tmp_path, monkeypatch):
     yield "cli_package.own"
     for name in [name for name in sys.modules if name.startswith("cli_package")]:
         del sys.modules[name]
-
-
-def table(result) -> pd.DataFrame:
-    """The CSV on stdout, which must be all there is on it."""
-    assert result.exception is None or result.exit_code == 1
-    return pd.read_csv(io.StringIO(result.stdout), keep_default_na=False)
 
 
 # ------------------------------------------------------------------------------------- metrics
@@ -164,116 +139,6 @@ def test_scores_of_a_file_stand_below_computed_ones(tstmeta, tmp_path):
     assert both["metric"].tolist() == ["constant"] * 8 + ["comet"] * 2
     alone = table(tstmeta("score", "-d", "mine.csv", "--scores", "comet.csv"))
     assert alone["metric"].tolist() == ["comet"] * 2
-
-
-# ------------------------------------------------------------------------------------- evaluate
-
-
-def test_one_call_scores_and_sums_up_a_file_with_every_lexical_metric(tstmeta):
-    result = tstmeta("evaluate", "--data", "mine.csv", "--format", "csv")
-    assert result.exit_code == 0
-    found = table(result)
-    for family in ("lexical", "sentinel"):
-        for name in metrics.families()[family]:
-            rows = found[found["metric"] == name]
-            pairs = list(zip(rows["basis"], rows["dimension"], strict=True))
-            assert pairs == [(b, d) for b in ("source", "reference") for d in ("content", "style")]
-    assert found[found["metric"] == "human-style"]["dimension"].tolist() == ["content", "style"]
-    assert set(found["scored"]) == {4}
-    assert set(found["failed"]) == {0}
-    assert set(found["against"]) == {"mean human rating"}
-
-
-def test_agreement_is_what_the_scores_and_ratings_give(tstmeta):
-    scores = table(tstmeta("score", "-d", "mine.csv", "-m", "rouge1", "--basis", "source"))
-    found = table(tstmeta("evaluate", "-d", "mine.csv", "-m", "rouge1", "--format", "csv"))
-    human: dict[str, list[float]] = {"content": [4.5, 1.5, 5, 1.5], "style": [2, 4, 1, 3]}
-    rows = found[found["basis"] == "source"].set_index("dimension")
-    for dimension, ratings in human.items():
-        expected = np.corrcoef(ratings, scores["value"])[0, 1]
-        assert rows.loc[dimension, "value"] == pytest.approx(expected)
-        assert rows.loc[dimension, "n"] == 4
-    assert rows.loc["content", "mean"] == pytest.approx(scores["value"].mean())
-
-
-@pytest.mark.parametrize(
-    ("words", "n", "note"),
-    [
-        (("--level", "pooled"), 4, ""),
-        (("--level", "system"), 2, "fewer than 3 systems with both values"),
-        (
-            ("--level", "within-system"),
-            0,
-            "no system has a value: fewer than 3 items with both values (2)",
-        ),
-        (
-            ("--level", "source"),
-            0,
-            "no source has a value: fewer than 3 items with both values (4)",
-        ),
-        (("--statistic", "kendall"), 4, ""),
-        (("-s", "spearman", "-l", "pooled"), 4, ""),
-    ],
-)
-def test_level_and_statistic_can_be_chosen(tstmeta, words, n, note):
-    found = table(tstmeta("evaluate", "-d", "mine.csv", "-m", "rouge1", *words, "--format", "csv"))
-    assert set(found["n"]) == {n}
-    assert set(found["note"]) == {note}
-
-
-def test_dimensions_can_be_chosen(tstmeta):
-    words = ("evaluate", "-d", "mine.csv", "-m", "ter", "--format", "csv", "--dimension")
-    assert set(table(tstmeta(*words, "style"))["dimension"]) == {"style"}
-    found = table(tstmeta(*words, "fluency"))
-    assert set(found["note"]) == {"nothing to compare with: no ratings of fluency"}
-
-
-def test_without_ratings_the_scores_are_described(tstmeta, tmp_path):
-    (tmp_path / "plain.csv").write_text("source,output\na b,a b\na b,\n")
-    words = ("evaluate", "-d", "plain.csv", "-m", "copy-rate", "-m", "rouge1", "--format", "csv")
-    found = table(tstmeta(*words)).set_index("metric")
-    assert found["dimension"].tolist() == ["", ""]
-    assert found.loc["copy-rate", ["mean", "min", "max", "scored", "empty"]].tolist() == [
-        *(0.5, 0, 1, 2, 0)
-    ]
-    assert found.loc["rouge1", "empty"] == 1
-    assert set(found["note"]) == {"nothing to compare with: no ratings"}
-
-
-def test_where_nothing_can_be_scored_the_table_has_its_header_only(tstmeta, tmp_path):
-    (tmp_path / "plain.csv").write_text("source,output\na,b\n")
-    words = ("-d", "plain.csv", "-m", "pinc", "--basis", "reference", "--format")
-    for command, columns in (("score", schema.columns("scores")), ("evaluate", None)):
-        found = table(tstmeta(command, *words, "csv"))
-        assert len(found) == 0
-        assert list(found.columns)[:1] == (columns or ["metric"])[:1]
-    assert json.loads(tstmeta("evaluate", *words, "json").stdout) == []
-
-
-def test_ratings_may_come_in_a_second_file(tstmeta, tmp_path):
-    (tmp_path / "plain.csv").write_text("item_id,source,output\nx,a,b\ny,a,c d\nz,a,d e f\n")
-    (tmp_path / "ratings.csv").write_text(
-        "item_id,dimension,rater,value\nx,style,r1,1\ny,style,r1,2\nz,style,r1,3\n"
-    )
-    words = ("-d", "plain.csv", "--ratings", "ratings.csv", "-m", "output-only", "--format", "csv")
-    [row] = table(tstmeta("evaluate", *words)).to_dict("records")
-    assert (row["dimension"], row["n"], row["value"]) == ("style", 3, pytest.approx(1))
-
-
-def test_a_score_file_called_like_a_corpus_metric_is_taken_item_by_item(tstmeta, tmp_path):
-    (tmp_path / "f.csv").write_text(
-        "item_id,metric,value\n1,corpus-bleu,3\n2,corpus-bleu,1\n3,corpus-bleu,4\n"
-    )
-    words = ("evaluate", "-d", "mine.csv", "--scores", "f.csv", "--format", "csv")
-    found = table(tstmeta(*words)).set_index("dimension")
-    assert found.loc["content", "n"] == 3
-    assert found.loc["content", "mean"] == pytest.approx(8 / 3)
-
-
-def test_the_table_for_reading_has_a_title_and_is_not_cut(tstmeta):
-    shown = tstmeta("evaluate", "-d", "mine.csv", "-m", "bleu").stdout
-    assert shown.startswith("mine: 4 rewrites; pearson, level pooled\n")
-    assert str(metrics.get("bleu").signature("reference")) in shown
 
 
 # --------------------------------------------------------------------------------- mistakes
@@ -377,7 +242,8 @@ def test_the_program_keeps_stdout_pure_and_ends_with_the_right_code(tmp_path):
     words = ("-d", "mine.csv", "-m", "bleu", "-m", "chrf", "--store", "s")
     done = program("evaluate", *words, "--format", "json")
     assert done.returncode == 0, done.stderr
-    assert len(json.loads(done.stdout)) == 8
+    rows = json.loads(done.stdout)["rows"]
+    assert sum(row["metric"] in ("bleu", "chrf") for row in rows) == 8
     assert done.stderr == ""
     failed = program("score", *words, "--basis", "src")
     assert (failed.returncode, failed.stdout) == (2, "")

@@ -1,0 +1,303 @@
+"""The command evaluate as a user meets it: a table for anybody's data."""
+
+import json
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from tests.command import command_line, table
+from tests.report.many import quality, rated
+from tstmeta import metrics
+from tstmeta.cli_evaluate import Level, Statistic, TableFormat, Units
+from tstmeta.report import asked, output
+from tstmeta.report.analysis import COLUMNS, STATISTICS, analyse
+from tstmeta.report.stored import load_draws
+from tstmeta.schema import TstmetaError
+from tstmeta.scoring import read_scores
+from tstmeta.stats import LEVELS
+
+SENTINELS = metrics.families()["sentinel"]
+
+
+@pytest.fixture
+def tstmeta(tmp_path, monkeypatch):
+    """Run a command on a machine without raw data and with a score store of its own."""
+    return command_line(tmp_path, monkeypatch)
+
+
+@pytest.fixture
+def many(tmp_path, tstmeta):
+    """``many.csv``, 96 rewrites by four systems, and ``scores.csv``: a good and a poor metric."""
+    data, rng = rated(), np.random.default_rng(0)
+    wide = data.items[["item_id", "source_id", "system", "source", "output"]].copy()
+    for name in ("task", "survey"):
+        wide[name] = data.label(name).to_numpy()
+    for dimension in ("content", "style"):
+        for rater, values in data.raters(dimension).items():
+            wide[f"{dimension}.{rater}"] = values.to_numpy()
+    wide.to_csv(tmp_path / "many.csv", index=False)
+    columns = {"good": quality(), "poor": quality() + rng.normal(0, 3, 96), "far": -quality()}
+    long = pd.DataFrame({"item_id": data.items["item_id"], **columns}).melt(
+        "item_id", None, "metric"
+    )
+    long.to_csv(tmp_path / "scores.csv", index=False)
+    return ("evaluate", "-d", "many.csv", "--scores", "scores.csv", "--draws", "200")
+
+
+def test_the_choices_are_those_of_the_statistics():
+    assert [str(one) for one in Level] == list(LEVELS)
+    assert [str(one) for one in Statistic] == list(STATISTICS)
+    assert [str(one) for one in Units] == list(asked.UNITS)
+    assert [str(one) for one in TableFormat] == [str(one) for one in output.TableFormat]
+
+
+# ------------------------------------------------------------------------------- what is shown
+
+
+def test_one_call_scores_and_sums_up_a_file_with_every_lexical_metric(tstmeta):
+    result = tstmeta("evaluate", "--data", "mine.csv", "--draws", "50", "--format", "csv")
+    assert result.exit_code == 0
+    found = table(result)
+    assert list(found.columns) == list(COLUMNS)
+    for family in ("lexical", "sentinel"):
+        for name in metrics.families()[family]:
+            rows = found[found["metric"] == name].sort_values(["dimension", "basis"])
+            pairs = list(zip(rows["dimension"], rows["basis"], strict=True))
+            assert pairs == [(d, b) for d in ("content", "style") for b in ("reference", "source")]
+    assert found[found["metric"] == "human-style"]["dimension"].tolist() == ["content"]
+    assert found["kind"].tolist().count("human") == 1  # style has one rater
+    rest = found[found["kind"] != "human"]
+    assert set(rest["scored"]) == {"4"}
+    assert set(rest["failed"]) == {"0"}
+    assert set(found["against"]) == {"mean human rating"}
+
+
+def test_sentinels_and_the_oracle_stand_in_every_table(tstmeta):
+    found = table(tstmeta("evaluate", "-d", "mine.csv", "-m", "rouge1", "--format", "csv"))
+    assert set(found["metric"]) == {"held-out person", "rouge1", "human-style", *SENTINELS}
+    assert found["metric"][1] == "rouge1"
+
+
+def test_agreement_is_what_the_scores_and_ratings_give(tstmeta):
+    scores = table(tstmeta("score", "-d", "mine.csv", "-m", "rouge1", "--basis", "source"))
+    words = ("evaluate", "-d", "mine.csv", "-m", "rouge1", "--basis", "source", "--format", "csv")
+    found = table(tstmeta(*words))
+    human: dict[str, list[float]] = {"content": [4.5, 1.5, 5, 1.5], "style": [2, 4, 1, 3]}
+    rows = found[found["metric"] == "rouge1"].set_index("dimension")
+    for dimension, ratings in human.items():
+        expected = np.corrcoef(ratings, scores["value"])[0, 1]
+        assert float(rows.loc[dimension, "value"]) == pytest.approx(expected)
+        assert rows.loc[dimension, "n"] == 4
+    assert float(rows.loc["content", "mean"]) == pytest.approx(scores["value"].mean())
+
+
+@pytest.mark.parametrize(
+    ("words", "n", "note"),
+    [
+        (("--level", "pooled"), 4, ""),
+        (("--level", "system"), 2, "fewer than 3 systems with both values"),
+        (
+            ("--level", "within-system"),
+            0,
+            "no system has a value: fewer than 3 items with both values (2)",
+        ),
+        (
+            ("--level", "source"),
+            0,
+            "no source has a value: fewer than 3 items with both values (4)",
+        ),
+        (("--statistic", "kendall"), 4, ""),
+        (("-s", "spearman", "-l", "pooled"), 4, ""),
+    ],
+)
+def test_level_and_statistic_can_be_chosen(tstmeta, words, n, note):
+    found = table(tstmeta("evaluate", "-d", "mine.csv", "-m", "rouge1", *words, "--format", "csv"))
+    rows = found[found["metric"] == "rouge1"]
+    assert set(rows["n"]) == {n}
+    assert all(note in text for text in rows["note"])
+
+
+def test_the_table_for_reading_has_a_title_people_and_a_line_and_is_not_cut(tstmeta):
+    shown = tstmeta("evaluate", "-d", "mine.csv", "-m", "bleu", "--seed", "3").stdout
+    lines = shown.splitlines()
+    assert lines[0] == (
+        "mine: 4 rewrites, 4 sources, 2 systems; Pearson's r with the mean human rating of content,"
+        " level pooled (all rewrites at once); 95 % intervals for these systems, sources like these"
+        " (1,000 draws, seed 3)"
+    )
+    assert lines[1].startswith("People: a rater held out")
+    assert "of style, level pooled" in shown
+    assert str(metrics.get("bleu").signature("reference")) in shown
+    first = [line.split(" ")[0] for line in lines]
+    assert first.index("held-out") < first.index("bleu") < first.index("-" * 80)
+    assert first.index("-" * 80) < first.index("copy-rate")
+
+
+def test_what_is_asked_for_reaches_the_analysis(tstmeta, many, tmp_path):
+    words = (
+        *("--dimension", "content", "-s", "kendall", "-l", "source", "--micro", "--clustered"),
+        *("--confidence", "0.9", "--seed", "5", "--tests", "--lower", "far", "--resample", "both"),
+    )
+    found = json.loads(tstmeta(*many, *words, "-f", "json").stdout)
+    assert found["setting"] == {
+        **{"statistic": "kendall", "level": "source", "micro": True, "units": "both"},
+        **{"clustered": True, "draws": 200, "confidence": 0.9},
+    }
+    assert (found["seed"], found["estimand"]) == (5, "systems like these, sources like these")
+    rows = {row["metric"]: row for row in found["rows"]}
+    assert rows["far"]["better"] == "lower"
+    assert rows["far"]["value"] == pytest.approx(rows["good"]["value"])
+    assert rows["good"]["cluster"] == 1
+    from tstmeta.data import load
+
+    data = load(str(tmp_path / "many.csv"))
+    scores = read_scores(tmp_path / "scores.csv", data)
+    own = analyse(
+        data, scores, statistic="kendall", level="source", micro=True, units="both",
+        clustered=True, draws=200, confidence=0.9, seed=5, lower=["far"], tests=False,
+    )  # fmt: skip
+    for row in own.rows.to_dict("records"):
+        if row["kind"] == "metric":
+            assert rows[row["metric"]]["low"] == pytest.approx(row["low"])
+            assert rows[row["metric"]]["value"] == pytest.approx(row["value"])
+
+
+def test_tests_can_be_left_out(tstmeta, many):
+    found = json.loads(tstmeta(*many, "--no-tests", "-f", "json").stdout)
+    assert {one["tests"] for one in found["data"]["dimensions"]} == {"no tests were asked for"}
+    assert {row["cluster"] for row in found["rows"]} == {None}
+
+
+def test_tasks_are_a_level_of_data_that_name_them(tstmeta, many):
+    found = table(tstmeta(*many, "-l", "within-task", "-f", "csv", "--no-tests"))
+    good = found[(found["metric"] == "good") & (found["dimension"] == "content")]
+    assert float(good["value"].iloc[0]) > 0.8
+
+
+def test_the_same_call_prints_the_same_bytes(tstmeta, many):
+    assert tstmeta(*many).stdout == tstmeta(*many).stdout
+
+
+# ---------------------------------------------------------------------------------- dimensions
+
+
+def test_dimensions_can_be_chosen(tstmeta):
+    words = ("evaluate", "-d", "mine.csv", "-m", "ter", "--format", "csv", "--dimension")
+    assert set(table(tstmeta(*words, "style"))["dimension"]) == {"style"}
+    told = str(tstmeta(*words, "fluency").exception)
+    assert told.startswith("mine: nobody judged fluency; judged: content, style.")
+
+
+def test_without_ratings_the_scores_are_described(tstmeta, tmp_path):
+    (tmp_path / "plain.csv").write_text("source,output\na b,a b\na b,\n")
+    words = ("evaluate", "-d", "plain.csv", "-m", "rouge1")
+    found = table(tstmeta(*words, "--format", "csv")).set_index("metric")
+    assert set(found["dimension"]) == {""}
+    assert found.loc["copy-rate", ["mean", "min", "max", "scored", "empty"]].tolist() == [
+        *(0.5, 0, 1, 2, 0)
+    ]
+    assert found.loc["rouge1", "empty"] == 1
+    assert set(found["note"]) == {"nothing to compare with: no ratings"}
+    shown = tstmeta(*words).stdout
+    assert shown.startswith("plain: 2 rewrites; scores, nothing to compare with\n")
+
+
+def test_where_nothing_can_be_scored_the_table_has_its_header_only(tstmeta, tmp_path):
+    (tmp_path / "plain.csv").write_text("source,output\na,b\n")
+    words = ("evaluate", "-d", "plain.csv", "-m", "pinc", "--basis", "reference", "--format")
+    found = table(tstmeta(*words, "csv"))
+    assert (len(found), list(found.columns)) == (0, list(COLUMNS))
+    assert json.loads(tstmeta(*words, "json").stdout)["rows"] == []
+
+
+def test_ratings_may_come_in_a_second_file(tstmeta, tmp_path):
+    (tmp_path / "plain.csv").write_text("item_id,source,output\nx,a,b\ny,a,c d\nz,a,d e f\n")
+    (tmp_path / "ratings.csv").write_text(
+        "item_id,dimension,rater,value\nx,style,r1,1\ny,style,r1,2\nz,style,r1,3\n"
+    )
+    words = ("-d", "plain.csv", "--ratings", "ratings.csv", "-m", "output-only", "--format", "csv")
+    found = table(tstmeta("evaluate", *words)).set_index("metric")
+    row = found.loc["output-only"]
+    assert (row["dimension"], row["n"], float(row["value"])) == ("style", 3, pytest.approx(1))
+
+
+def test_a_score_file_called_like_a_corpus_metric_is_taken_item_by_item(tstmeta, tmp_path):
+    (tmp_path / "f.csv").write_text(
+        "item_id,metric,value\n1,corpus-bleu,3\n2,corpus-bleu,1\n3,corpus-bleu,4\n"
+    )
+    words = ("evaluate", "-d", "mine.csv", "--scores", "f.csv", "--format", "csv")
+    found = table(tstmeta(*words))
+    row = found[(found["metric"] == "corpus-bleu") & (found["dimension"] == "content")].iloc[0]
+    assert (row["n"], float(row["mean"])) == (3, pytest.approx(8 / 3))
+
+
+# --------------------------------------------------------------------------------------- files
+
+
+@pytest.mark.parametrize(
+    ("name", "begins"),
+    [
+        ("t.csv", "metric,basis,dimension"),
+        ("t.json", '{\n "data"'),
+        ("t.tex", "% People"),
+        ("t.md", "**many: 96 rewrites"),
+    ],
+)
+def test_a_file_gets_the_format_of_its_name(tstmeta, many, tmp_path, name, begins):
+    result = tstmeta(*many, "--out", name)
+    assert (result.stdout, result.stderr) == ("", f"wrote {name}\n")
+    assert (tmp_path / name).read_text().startswith(begins)
+    format = {"t.tex": "latex", "t.md": "markdown"}.get(name, name.partition(".")[2])
+    assert tstmeta(*many, "--format", format).stdout == (tmp_path / name).read_text()
+
+
+def test_draws_can_be_saved_and_compared_again(tstmeta, many, tmp_path):
+    result = tstmeta(*many, "--dimension", "content", "--save-draws", "d.npz", "-f", "csv")
+    assert result.stderr == "wrote 200 draws to d.npz\n"
+    stored = load_draws(tmp_path / "d.npz")
+    first, second = (stored.names.index((name, "source")) for name in ("good", "poor"))
+    assert stored.difference(first, second).low > 0
+
+
+# ------------------------------------------------------------------------------------ mistakes
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (("-l", "task"), "level task needs tasks: .* give each item a label 'task'"),
+        (("--clustered",), "no label 'survey' says which sources shared their raters"),
+        (("--draws", "0"), "at least one is needed"),
+        (("--confidence", "95"), "confidence 95 is not between 0 and 1"),
+        (("-s", "soft-pairwise-accuracy"), "not defined at level pooled, only at system"),
+        (("-o", "table.txt"), r"cannot tell the format of table\.txt: end its name in \.csv"),
+        (("-o", "t.csv", "-f", "table"), "a table is for reading"),
+        (("--save-draws", "d.npz"), "draws are saved of one dimension: add --dimension"),
+        (("--dimension", "mood"), "unknown dimension mood; known: content, style"),
+    ],
+)
+def test_a_mistake_is_told_with_what_to_do(tstmeta, words, message):
+    result = tstmeta("evaluate", "-d", "mine.csv", "-m", "rouge1", *words)
+    with pytest.raises(TstmetaError, match=message):
+        raise result.exception
+    assert result.stdout == ""
+
+
+def test_levels_of_systems_need_named_systems_and_two_of_them(tstmeta, tmp_path):
+    head = "source,output,system,content.r1\n"
+    (tmp_path / "none.csv").write_text(head + "a b,a,,1\nc d,c,,2\ne f,e,,3\n")
+    (tmp_path / "one.csv").write_text(head + "a b,a,X,1\nc d,c,X,2\ne f,e,X,3\n")
+    words = ("-m", "rouge1", "-l", "system")
+    told = str(tstmeta("evaluate", "-d", "none.csv", *words).exception)
+    assert "no item names its system: give the items a column `system`" in told
+    told = str(tstmeta("evaluate", "-d", "one.csv", *words).exception)
+    assert "only one system (X) was judged: add outputs of other systems" in told
+
+
+def test_help_has_examples_that_can_be_called(tstmeta):
+    shown = tstmeta("evaluate", "--help").stdout
+    examples = [line for line in shown.splitlines() if line.strip().startswith("tstmeta evaluate")]
+    assert len(examples) >= 4
+    for option in ("--resample", "--clustered", "--no-tests", "--micro", "--save-draws"):
+        assert option in shown
