@@ -56,7 +56,8 @@ def page(found: Iterable[Judged], citations: dict[str, str], draws: int, seed: i
         _RAW.format(_overview(found)),
     ]
     for paper in dict.fromkeys(one.claim.paper for one in found):
-        lines.append(f"## {paper}\n\n{{cite}}`{citations[paper]}`\n")
+        authors = f"{paper[:-4].capitalize()} {paper[-4:]}"
+        lines.append(f"## {authors}\n\n{{cite:t}}`{citations[paper]}`\n")
         lines += [_section(one) for one in found if one.claim.paper == paper]
     return "\n".join(lines) + "\n"
 
