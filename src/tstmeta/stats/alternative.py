@@ -40,6 +40,7 @@ from scipy.optimize import isotonic_regression
 
 from .kernels import Array, tamed
 from .matrices import snapped
+from .multiple import benjamini_yekutieli
 from .raters import NO_PAIR, NO_SINGLE, mean_of_ratings
 
 #: From this many units on the t test serves, below it Wilcoxon's signed ranks (the paper's rule).
@@ -283,7 +284,7 @@ def _adjusted(rows: list[RaterTest], alpha: float) -> list[RaterTest]:
     tested = [place for place, row in enumerate(rows) if not row.reason]
     if not tested:
         return rows
-    adjusted = stats.false_discovery_control([rows[place].p for place in tested], method="by")
+    adjusted = benjamini_yekutieli([rows[place].p for place in tested])
     found = list(rows)
     for place, value in zip(tested, adjusted, strict=True):
         found[place] = rows[place]._replace(adjusted=float(value), beaten=bool(value <= alpha))
