@@ -291,6 +291,9 @@ def test_corrected_values_stand_beside_raw_ones():
     assert (row["n"], row["raters"], row["per_item"]) == (60, 3, pytest.approx(3))
     assert row["of_mean"] == pytest.approx(3 * row["single"] / (1 + 2 * row["single"]))
     assert row["alpha_interval"] == pytest.approx(row["single"], abs=0.02)
+    assert row["stepped"] == pytest.approx(2 * row["halves"] / (1 + row["halves"]))
+    assert row["stepped"] == pytest.approx(row["of_mean"], abs=0.05)
+    assert reliability(data, seed=3)["halves"].iloc[0] != row["halves"]
     raw = np.corrcoef(data.means["content"], truth_of(data, 0.5))[0, 1]
     assert lines.loc["m", "raw"] == pytest.approx(raw)
     assert lines.loc["m", "corrected"] == pytest.approx(raw / math.sqrt(row["of_mean"]))

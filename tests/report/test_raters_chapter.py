@@ -37,6 +37,14 @@ def test_tables_and_picture_are_there_for_single_ratings(part):
     assert found.replacing().text
 
 
+def test_corrected_values_and_random_halves_stand_beside_raw_ones(part):
+    found = part(rated())
+    assert "halves, stepped up" in found.reliability().text
+    assert "r, corrected" in found.corrected().text
+    said = "None of the data sets shown has ratings of content"
+    assert said in part(constructed()).corrected().data
+
+
 def test_few_systems_have_no_value_of_their_own(part):
     found = part(rated())
     rows = found.ceilings()

@@ -12,8 +12,16 @@ import pandas as pd
 
 from .. import stats
 from ..data import Dataset
+from ..stats import Setting
 from ..stats.matrices import Level
-from ..stats.raters import attenuation, ceiling, mean_of_ratings, single_rater
+from ..stats.raters import (
+    attenuation,
+    ceiling,
+    mean_of_ratings,
+    single_rater,
+    spearman_brown,
+    split_half,
+)
 from .alternative import alternative, alternative_by_rater
 from .layout import NO_SYSTEMS, OF_SYSTEMS
 from .matrices import Cube, Matrices, cube, matrices
@@ -37,6 +45,7 @@ _CEILING = [
 ]
 _RELIABILITY = [
     *("dimension", "alpha_ordinal", "alpha_interval", "single", "per_item", "of_mean"),
+    *("halves", "stepped"),
     *("n", "raters", "released", "note"),
 ]
 _CORRECTED = ["metric", "basis", "raw", "corrected", "reliability", "n", "note", "signature"]
@@ -154,14 +163,16 @@ def _inapplicable(people: Cube, found: Matrices, statistic: str, level: Level) -
 # -------------------------------------------------------------------------------- reliability
 
 
-def reliability(dataset: Dataset, dimension: str = "content") -> pd.DataFrame:
+def reliability(dataset: Dataset, dimension: str = "content", *, seed: int = 0) -> pd.DataFrame:
     """How far ratings agree, in one row.
 
     Returns:
         dimension, alpha_ordinal and alpha_interval (Krippendorff), single (reliability of one
         rating, :func:`tstmeta.stats.raters.single_rater`), per_item (harmonic mean of ratings an
-        item), of_mean (Spearman-Brown from single to per_item), n (items with two ratings), raters,
-        released (persons, slots, one rater, means or nothing), note.
+        item), of_mean (Spearman-Brown from single to per_item), halves (Pearson's r of the means of
+        random halves of each item's ratings, pooled, mean over splits), stepped (the same by
+        Spearman-Brown to twice as many ratings, to stand beside of_mean), n (items with two
+        ratings), raters, released (persons, slots, one rater, means or nothing), note.
 
     Raises:
         TstmetaError: several rating scales at once, or an unknown dimension.
@@ -176,10 +187,12 @@ def reliability(dataset: Dataset, dimension: str = "content") -> pd.DataFrame:
     flat = people.ratings.reshape(cells, len(people.raters))
     ordinal, interval = stats.alpha(flat, "ordinal"), stats.alpha(flat, "interval")
     single = single_rater(people.ratings)
+    halves = split_half(people.ratings, Setting(), rng=np.random.default_rng(seed)).value
     row = {
         "dimension": dimension,
         **{"alpha_ordinal": ordinal.value, "alpha_interval": interval.value},
         **{"single": single.value, "per_item": single.per_cell, "of_mean": single.of_mean},
+        **{"halves": halves, "stepped": spearman_brown(halves, 2).value},
         **{"n": single.n, "raters": ordinal.raters, "released": released},
         "note": reason or ordinal.reason or single.reason,
     }

@@ -55,7 +55,8 @@ class Raters:
     def reliability(self) -> html.Html | Markdown:
         """How far single ratings and their means can be trusted."""
         rows = [
-            raters.reliability(data, self.dimension).assign(data=data.name) for data in self.rated
+            raters.reliability(data, self.dimension, seed=self.seed).assign(data=data.name)
+            for data in self.rated
         ]
         if not rows:
             return _no_ratings(self.dimension)
@@ -69,6 +70,8 @@ class Raters:
                 "one rating": table["single"],
                 "ratings an item": [_count(value) for value in table["per_item"]],
                 "their mean": table["of_mean"],
+                "random halves": table["halves"],
+                "halves, stepped up": table["stepped"],
                 "items": table["n"],
                 "note": table["note"],
             }
@@ -109,6 +112,31 @@ class Raters:
         """Metrics against the held-out person, pooled, one panel a data set."""
         some = rows[(rows["level"] == "pooled")].dropna(subset="value") if len(rows) else rows
         return Picture(_ceilings(some)) if len(some) else Markdown("")
+
+    def corrected(self) -> html.Html | Markdown:
+        """Pearson's r of the best metric as it is, and corrected for the noise of mean ratings.
+
+        Where nothing can be corrected the row says why.
+        """
+        if not self.rated:
+            return _no_ratings(self.dimension)
+        rows = []
+        for data in self.rated:
+            found = raters.corrected(data, self.scores(data), self.dimension)
+            known = found.dropna(subset="raw")
+            for row in known.loc[known["raw"].nlargest(1).index].to_dict("records"):
+                rows.append(
+                    {
+                        "data": data.name,
+                        "best": row["metric"],
+                        "r": row["raw"],
+                        "ratings' reliability": row["reliability"],
+                        "r, corrected": row["corrected"],
+                        "items": row["n"],
+                        "note": row["note"],
+                    }
+                )
+        return html.table(pd.DataFrame(rows)) if rows else Markdown("*No metric has a value.*")
 
     def replacing(self, epsilon: float = 0.1) -> html.Html | Markdown:
         """The alternative annotator test of every metric on every data set with persons."""

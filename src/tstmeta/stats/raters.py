@@ -164,7 +164,7 @@ def split_half(
     Of an odd number of ratings either half gets the larger part, by chance.  Raters are shuffled in
     each cell anew, so persons and anonymous places serve alike.  The value is the agreement of
     means of HALF the ratings; :func:`spearman_brown` with ``k=2`` leads from there to all of them
-    (Pearson only).
+    (Pearson only; a little too low for an odd number of ratings, whose halves are unequal).
 
     Args:
         cube: ratings ``[S, K, R]``.
