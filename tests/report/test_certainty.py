@@ -50,6 +50,12 @@ def test_where_less_is_better_an_arrow_says_so(found):
     assert "rouge1" in shown
 
 
+def test_partial_values_of_another_statistic_are_named(bench, found):
+    assert "partial values" not in certainty.tables(found).text
+    other = certainty.analyses(bench, [rated()], METRICS, statistic="kendall", draws=10)
+    assert "partial values are Spearman&#x27;s rho over all items" in certainty.tables(other).text
+
+
 def test_a_rank_shows_what_it_could_be(found):
     text = certainty.tables(found).text
     for row in found[0].rows.dropna(subset="rank").to_dict("records"):

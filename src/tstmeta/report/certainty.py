@@ -87,14 +87,24 @@ def _table(one: Analysis) -> html.Html:
         held = [text for text in rows[given].dropna().unique() if text]
         if held and rows[value].notna().any():
             shown[f"given {held[0]}"] = [html.signed(value) for value in rows[value]]
-    people = ""
+    people = _partial_said(one) if any(name.startswith("given ") for name in shown) else ""
     if rows["as_rater"].notna().any():
         shown["as a rater"] = [html.signed(value) for value in rows["as_rater"]]
         who = "person" if one.human.persons else "rating slot"
-        people = f"; a held-out {who}: {html.signed(one.human.value)}"
+        people += f"; a held-out {who}: {html.signed(one.human.value)}"
     shown["n"] = [f"{int(n):,}" for n in rows["n"]]
     caption = f"{one.dataset}: {one.estimand}{people}"
     return html.table(shown, caption=caption)
+
+
+def _partial_said(one: Analysis) -> str:
+    """What partial values are, where they are not what the other column holds."""
+    name, level = one.setting.function.name, one.setting.level
+    if name in ("pearson", "spearman") and level == "pooled":
+        return ""
+    what = "Pearson's r" if name == "pearson" else "Spearman's rho"
+    within = ", within tasks" if "task" in level else ""
+    return f"; partial values are {what} over all items{within}"
 
 
 def _limits(rows: pd.DataFrame) -> list[str]:
