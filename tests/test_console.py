@@ -134,3 +134,12 @@ def test_parquet_does_not_go_to_stdout():
 def test_importing_the_console_does_not_import_pandas():
     code = "import sys, tstmeta.console; sys.exit('pandas' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code]).returncode == 0
+
+
+def test_a_line_can_be_drawn_after_some_rows():
+    frame = pd.DataFrame({"metric": ["a", "b", "c"], "value": [1.0, 2.0, 3.0]})
+    lines = to_text(frame, rule=2).splitlines()
+    assert [line.split()[0] for line in lines[:3]] == ["metric", "a", "b"]
+    assert set(lines[3]) == {"-"}
+    assert lines[4].split() == ["c", "3.000"]
+    assert len(to_text(frame).splitlines()) == 4
