@@ -137,12 +137,24 @@ def test_the_table_for_reading_has_a_title_people_and_a_line_and_is_not_cut(tstm
 def test_what_is_asked_for_reaches_the_analysis(tstmeta, many, tmp_path):
     words = (
         *("--dimension", "content", "-s", "kendall", "-l", "source", "--micro", "--clustered"),
-        *("--confidence", "0.9", "--seed", "5", "--tests", "--lower", "far", "--resample", "both"),
+        *(
+            "--confidence",
+            "0.9",
+            "--seed",
+            "5",
+            "--tests",
+            "--undefined",
+            "0",
+            "--lower",
+            "far",
+            "--resample",
+            "both",
+        ),
     )
     found = json.loads(tstmeta(*many, *words, "-f", "json").stdout)
     assert found["setting"] == {
-        **{"statistic": "kendall", "level": "source", "micro": True, "units": "both"},
-        **{"clustered": True, "draws": 200, "confidence": 0.9},
+        **{"statistic": "kendall", "level": "source", "micro": True, "undefined": 0.0},
+        **{"units": "both", "clustered": True, "draws": 200, "confidence": 0.9},
     }
     assert (found["seed"], found["estimand"]) == (5, "systems like these, sources like these")
     rows = {row["metric"]: row for row in found["rows"]}
@@ -154,7 +166,7 @@ def test_what_is_asked_for_reaches_the_analysis(tstmeta, many, tmp_path):
     data = load(str(tmp_path / "many.csv"))
     scores = read_scores(tmp_path / "scores.csv", data)
     own = analyse(
-        data, scores, statistic="kendall", level="source", micro=True, units="both",
+        data, scores, statistic="kendall", level="source", micro=True, undefined=0.0, units="both",
         clustered=True, draws=200, confidence=0.9, seed=5, lower=["far"], tests=False,
     )  # fmt: skip
     for row in own.rows.to_dict("records"):

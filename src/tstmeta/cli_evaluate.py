@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import sys
 from enum import StrEnum
 from pathlib import Path
@@ -106,6 +107,13 @@ def evaluate(
     micro: Annotated[
         bool, typer.Option("--micro", help="Add groups up instead of averaging their values.")
     ] = False,
+    undefined: Annotated[
+        float | None,
+        typer.Option(
+            help="What a group without a value counts, such as a source whose ratings are all "
+            "equal [default: it is left out]."
+        ),
+    ] = None,
     resample: Annotated[
         Units,
         typer.Option(help="What is drawn again: what the intervals and tests generalise over."),
@@ -197,6 +205,7 @@ def evaluate(
             seed=seed,
             tests=tests,
             micro=micro,
+            undefined=math.nan if undefined is None else undefined,
             lower=lower or (),
             progress=True,
         )

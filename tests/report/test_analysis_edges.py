@@ -90,7 +90,11 @@ MISTAKES = {
     ),
     "not to be added up": (
         {"statistic": "tau-c", "level": "source", "micro": True},
-        "cannot be added up over groups",
+        "Stuart's tau-c cannot be added up over groups: leave micro out",
+    ),
+    "no groups": (
+        {"micro": True, "level": "system"},
+        "level system has none: leave micro out, or take level source, within-system, task",
     ),
 }
 

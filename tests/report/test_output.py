@@ -209,8 +209,8 @@ def test_json_says_how_to_get_the_numbers_again():
     assert content["human"]["value"] == FOUND.human.value
     assert content["tests"] == FOUND.tested
     assert found["setting"] == {
-        **{"statistic": "pearson", "level": "pooled", "micro": False, "units": "sources"},
-        **{"clustered": False, "draws": 400, "confidence": 0.95},
+        **{"statistic": "pearson", "level": "pooled", "micro": False, "undefined": None},
+        **{"units": "sources", "clustered": False, "draws": 400, "confidence": 0.95},
     }
     assert found["seed"] == 7
     assert {row["dimension"] for row in found["rows"]} == {"content", "style"}

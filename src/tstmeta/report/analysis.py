@@ -156,7 +156,7 @@ def analyse(
     Raises:
         TstmetaError: what was asked for does not exist or cannot be had from these data.
     """
-    asked.choice(dataset, dimension, statistic, level, STATISTICS)
+    asked.choice(dataset, dimension, statistic, level, STATISTICS, micro)
     scores = _shown(dataset, scores, dimension)
     made = matrices(dataset, scores, dimension, level)
     asked.resampling(made, level, units, clustered, draws, confidence, seed)

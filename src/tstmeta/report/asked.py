@@ -9,7 +9,7 @@ import numpy as np
 from ..data import Dataset
 from ..metrics import families
 from ..schema import TstmetaError
-from ..stats import LEVELS
+from ..stats import LEVELS, STATISTICS
 from ..stats.resampling import Units
 from . import rated
 from .layout import CLUSTERS, NO_SYSTEMS, OF_SYSTEMS
@@ -19,6 +19,8 @@ from .tables import judged
 
 #: What a row of a table is: a metric, one that cannot know, or human values of another dimension.
 METRIC, SENTINEL, ORACLE = "metric", "sentinel", "oracle"
+#: Levels that look at one group at a time.
+GROUPED = ("source", "within-system", "task")
 UNITS: tuple[Units, ...] = ("sources", "systems", "both")
 
 
@@ -45,7 +47,12 @@ def directions(made: Matrices, lower: Sequence[str]) -> np.ndarray:
 
 
 def choice(
-    dataset: Dataset, dimension: str, statistic: str, level: str, statistics: Sequence[str]
+    dataset: Dataset,
+    dimension: str,
+    statistic: str,
+    level: str,
+    statistics: Sequence[str],
+    micro: bool = False,
 ) -> None:
     """Refuse unknown names, a dimension that nobody judged, and levels that the data do not have.
 
@@ -56,6 +63,14 @@ def choice(
         raise TstmetaError(f"unknown statistic {statistic!r}; known: {', '.join(statistics)}")
     if level not in LEVELS:
         raise TstmetaError(f"unknown level {level!r}; known: {', '.join(LEVELS)}")
+    if micro and level not in GROUPED:
+        raise TstmetaError(
+            f"micro adds groups up, and level {level} has none: leave micro out,"
+            f" or take level {', '.join(GROUPED)}"
+        )
+    if micro and not STATISTICS[statistic].additive:
+        label = STATISTICS[statistic].label
+        raise TstmetaError(f"{label} cannot be added up over groups: leave micro out")
     rated.check(dataset, dimension)
     if dimension not in judged(dataset):
         raise TstmetaError(

@@ -43,11 +43,13 @@ def title(analysis: Analysis) -> str:
     if analysis.systems:
         counts += f", {analysis.systems} systems"
     level = analysis.setting.level
-    micro = ", groups added up" if analysis.setting.micro else ""
+    groups = ", groups added up" if analysis.setting.micro else ""
+    if not math.isnan(undefined := analysis.setting.undefined):
+        groups += f", groups without a value count {undefined:g}"
     share = f"{100 * analysis.confidence:g}"
     return (
         f"{analysis.dataset}: {counts}; {analysis.label} with the {analysis.against} of"
-        f" {analysis.dimension}, level {level} ({LEVELS[level]}{micro}); {share} % intervals for"
+        f" {analysis.dimension}, level {level} ({LEVELS[level]}{groups}); {share} % intervals for"
         f" {analysis.estimand} ({analysis.plan.n:,} draws, seed {analysis.seed})"
     )
 
@@ -162,11 +164,11 @@ def rendered(analyses: Sequence[Analysis], format: TableFormat) -> str:
         return console.to_csv(rows(analyses))
     if format is TableFormat.json:
         first = about(analyses[0])
-        names = ("statistic", "level", "micro", "units", "clustered", "draws", "confidence")
+        names = ("statistic", "level", "micro", "undefined", "units", "clustered", "draws")
         return _document(
             {
                 "data": {"name": first["data"], "dimensions": [_dimension(a) for a in analyses]},
-                "setting": {name: first[name] for name in names},
+                "setting": {name: first[name] for name in (*names, "confidence")},
                 "estimand": first["estimand"],
                 "seed": first["seed"],
             },

@@ -7,6 +7,7 @@ reads it, and nothing in it can run.
 from __future__ import annotations
 
 import json
+import math
 import os
 import sys
 import zipfile
@@ -46,6 +47,7 @@ class Stored(NamedTuple):
 
 def about(analysis: Analysis) -> dict[str, Any]:
     """What was computed, in plain values."""
+    undefined = analysis.setting.undefined
     return {
         "data": analysis.dataset,
         "dimension": analysis.dimension,
@@ -56,6 +58,7 @@ def about(analysis: Analysis) -> dict[str, Any]:
         "statistic": analysis.setting.function.name,
         "level": analysis.setting.level,
         "micro": analysis.setting.micro,
+        "undefined": None if math.isnan(undefined) else undefined,
         "units": analysis.plan.units,
         "clustered": analysis.clustered,
         "draws": analysis.plan.n,
