@@ -13,6 +13,7 @@ from tstmeta.report.analysis import COLUMNS, analyse
 from tstmeta.report.bench import Bench
 from tstmeta.report.tables import evaluate
 from tstmeta.schema import TstmetaError
+from tstmeta.stats import LEVELS, STATISTICS
 
 DATA = rated()
 SCORES = scored(DATA, good=0.4, fair=1.0, ter=0.8)
@@ -41,12 +42,19 @@ def test_a_metric_of_whole_outputs_has_a_value_and_no_interval(with_corpus):
     assert found.tests.reasons[place][0] == "a metric of whole outputs"
 
 
-def test_where_only_whole_outputs_were_scored_there_is_a_table(with_corpus):
+@pytest.mark.parametrize("statistic", ["pearson", "kendall", "difference-pearson"])
+@pytest.mark.parametrize("level", LEVELS)
+def test_where_only_whole_outputs_were_scored_there_is_a_table(with_corpus, level, statistic):
+    if level not in (STATISTICS[statistic].levels or LEVELS):
+        return
     only = with_corpus[with_corpus["metric"] == "corpus-bleu"]
     ratings = DATA.ratings[DATA.ratings["dimension"] == "content"]
-    found = analyse(Dataset.of("many", DATA.items, DATA.card, ratings=ratings), only, draws=50)
+    data = Dataset.of("many", DATA.items, DATA.card, ratings=ratings, labels=DATA.labels)
+    found = analyse(data, only, statistic=statistic, level=level, draws=50)
     assert found.rows["metric"].tolist() == ["corpus-bleu"]
-    assert found.rows["note"].tolist() == ["a metric of whole outputs: use level system"]
+    assert found.made[1].shape == (1, 50)
+    if level != "system":
+        assert found.rows["note"].tolist() == ["a metric of whole outputs: use level system"]
 
 
 def test_without_scores_there_are_columns_and_no_rows():

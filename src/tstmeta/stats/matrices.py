@@ -278,7 +278,7 @@ def _sums_of(x: Array, y: Array, function: Statistic, draws: Draws) -> tuple[Arr
 
 def _flat(values: Array) -> Array:
     """Rows and columns as one axis."""
-    return values.reshape(*values.shape[:-2], -1)
+    return values.reshape(*values.shape[:-2], values.shape[-2] * values.shape[-1])
 
 
 def _within_task(x: Array, y: Array, setting: Setting, draws: Draws) -> Array:
