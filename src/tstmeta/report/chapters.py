@@ -314,9 +314,8 @@ def heatmap(rows: pd.DataFrame, statistic: str = "pearson") -> Picture | Markdow
     """Rows of :func:`compare` as a heat map."""
     if rows.empty:
         return Markdown("")
-    label = {"pearson": "Pearson's r", "spearman": "Spearman's rho", "kendall": "Kendall's tau-b"}
     rule = next((name for name in rows["metric"] if name in _sentinels()), "")
-    return Picture(figures.agreement_heatmap(rows, label[statistic], rule))
+    return Picture(figures.agreement_heatmap(rows, stats.STATISTICS[statistic].label, rule))
 
 
 def oracle(bench: Bench, dataset: Dataset) -> Markdown:
