@@ -87,7 +87,15 @@ def test_a_bump_chart_has_a_line_for_every_metric_of_all_sets(found):
 
 
 def test_nothing_to_show_is_said(found):
-    assert "Nothing to compare" in certainty.tables([]).data
+    assert "Nothing to compare" in certainty.tables(certainty.Analyses()).data
     assert "Nothing to compare" in certainty.forests([]).data
     assert "Nothing to compare" in certainty.ranks([]).data
     assert "One data set alone" in certainty.bumps(found[:1]).data
+
+
+def test_a_data_set_that_is_left_out_is_named_with_the_reason(bench):
+    found = certainty.analyses(bench, [rated("<b>")], METRICS, level="task", draws=10)
+    assert found == []
+    text = certainty.tables(found).text
+    assert "<code>&lt;b&gt;</code> is left out: " in text
+    assert "task" in text

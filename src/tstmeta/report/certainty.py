@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from html import escape
 
 import pandas as pd
 from IPython.display import Markdown
@@ -20,6 +21,14 @@ from .tables import judged
 _NOTHING = Markdown("*Nothing to compare: no data of this kind is on the machine.*")
 
 
+class Analyses(list[Analysis]):
+    """Analyses of data sets; ``left_out`` has the reason for each that could not be asked."""
+
+    def __init__(self, found: Sequence[Analysis] = ()):
+        super().__init__(found)
+        self.left_out: dict[str, str] = {}
+
+
 def analyses(
     bench: Bench,
     datasets: Sequence[Dataset],
@@ -29,22 +38,27 @@ def analyses(
     level: Level = "pooled",
     draws: int = 1000,
     seed: int = 0,
-) -> list[Analysis]:
-    """Every metric against content on each data set where content was judged and it can be asked.
+) -> Analyses:
+    """Every metric against content on each data set where that can be asked.
 
-    A data set that a level does not fit (no system names, no tasks) is left out.
+    A data set where content was not judged, that the level does not fit (no system names, no tasks)
+    or on which no metric has a value is left out, with the reason.
     """
-    found = []
+    found = Analyses()
     for data in datasets:
         if "content" not in judged(data):
+            found.left_out[data.name] = "nobody judged content"
             continue
         scores = bench.table(data, metrics, ["source", "none"])
         try:
             one = analyse(data, scores, statistic=statistic, level=level, draws=draws, seed=seed)
-        except TstmetaError:
+        except TstmetaError as reason:
+            found.left_out[data.name] = str(reason)
             continue
         if one.rows["value"].notna().any():
             found.append(one)
+        else:
+            found.left_out[data.name] = "no metric has a value"
     return found
 
 
@@ -65,11 +79,17 @@ def bumps(found: Sequence[Analysis]) -> Picture | Markdown:
     return Picture(bump(found))
 
 
-def tables(found: Sequence[Analysis]) -> html.Html | Markdown:
-    """One table a data set: value, interval, ranks, cluster, partial values, and people."""
-    if not found:
+def tables(found: Analyses) -> html.Html | Markdown:
+    """One table a data set: value, interval, ranks, cluster, partial values, and people.
+
+    Data sets that were left out stand below, with the reasons.
+    """
+    if not found and not found.left_out:
         return _NOTHING
-    return html.Html("\n".join(_table(one).text for one in found))
+    parts = [_table(one).text for one in found]
+    for name, reason in found.left_out.items():
+        parts.append(f"<p><code>{escape(name)}</code> is left out: {escape(reason)}.</p>")
+    return html.Html("\n".join(parts))
 
 
 def _table(one: Analysis) -> html.Html:

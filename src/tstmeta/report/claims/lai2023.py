@@ -132,7 +132,7 @@ def _learned(evidence: Evidence) -> Verdict:
         found,
         0.0,
         {
-            HOLDS: "Each of the four lies above the best metric of words, at both levels of items.",
+            HOLDS: "Each learned metric lies above the best one of words, at both levels of items.",
             FAILS: "At least one lies below the best metric of words.",
             OPEN: "At least one cannot be told from the best metric of words.",
         },
