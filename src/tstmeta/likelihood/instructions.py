@@ -1,8 +1,8 @@
 """Instructions as data: the three tasks under which each token of a rewrite is judged.
 
-A set is a system prompt and three instructions, named after what they ask for: ``style`` (rewrite to
-be S), ``paraphrase`` and ``repeat``.  Ours and the published ones stand in ``instructions.toml``;
-yours go into a file of the same form and are read with :func:`read`.
+A set is a system prompt and three instructions, named after what they ask for: ``style`` (rewrite
+to be S), ``paraphrase`` and ``repeat``.  Ours and the published ones stand in
+``instructions.toml``; yours go into a file of the same form and are read with :func:`read`.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _KEYS = ("origin", "about", "system", *TASKS)
 
 @dataclass(frozen=True)
 class Instructions:
-    """A system prompt (may be empty) and one instruction a task, with ``{source}`` and ``{style}``."""
+    """A system prompt (may be empty) and an instruction a task, with slots source and style."""
 
     name: str
     system: str

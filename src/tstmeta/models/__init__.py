@@ -1,1 +1,1 @@
-"""What metrics run on: causal language models and the log-probabilities that they give to tokens."""
+"""What metrics run on: causal language models and the log-probabilities they give to tokens."""

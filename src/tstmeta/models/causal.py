@@ -1,0 +1,156 @@
+"""Causal language models: what is asked of one, and which ones have a name.
+
+A model is asked for the log-probabilities of given tokens after a given context, nothing else.  It
+knows nothing of metrics, instructions or ratings.  Whoever has such numbers can be a backend:
+:class:`~tstmeta.models.engine.Engine` runs a model here, :mod:`~tstmeta.models.server` asks one
+that runs elsewhere, :mod:`~tstmeta.models.tokencache` remembers what either said.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, NamedTuple, Protocol, runtime_checkable
+
+import numpy as np
+
+from ..schema import TstmetaError
+
+
+class MissingModel(TstmetaError):
+    """A model that cannot be loaded here; the message says what to do."""
+
+
+class Continuation(NamedTuple):
+    """Tokens to be scored after a context; both are token ids of the model's own tokenizer.
+
+    ``context`` has at least one token (the model cannot foresee the first token of all), ``tokens``
+    may be empty.  Together, less the last, they must fit into the model's window.
+    """
+
+    context: tuple[int, ...]
+    tokens: tuple[int, ...]
+
+
+#: The place of a request in the list that was asked, and float32 log-probabilities [tokens].
+Answer = tuple[int, np.ndarray]
+
+
+@runtime_checkable
+class LanguageModel(Protocol):
+    """A causal language model as the scorer sees it."""
+
+    #: All that changes a log-probability: model, revision, dtype, attention, head.
+    identity: str
+    #: Longest context with all but the last scored token, in tokens.
+    window: int
+    #: Number of different tokens.
+    vocabulary: int
+    #: A tokenizer of transformers (``PreTrainedTokenizerBase``).
+    tokenizer: Any
+
+    def logprobs(
+        self,
+        requests: Sequence[Continuation],
+        *,
+        known: Collection[int] = (),
+        progress: bool = False,
+    ) -> Iterator[list[Answer]]:
+        """Natural logarithms of the probability of each token, in batches as they are done.
+
+        Args:
+            requests: what to score; equal requests are computed once.
+            known: places that need no answer.  How the others are batched does not depend on it,
+                so that a run that goes on where it was stopped gives the same bytes.
+            progress: show a bar on standard error (only on a terminal).
+        """
+        ...
+
+
+@dataclass(frozen=True)
+class Backbone:
+    """A model by name: where it is, in which revision, and what it needs.
+
+    ``where`` is a hub id or a folder.  ``parameters`` are in millions; 0 = not known.
+    """
+
+    name: str
+    where: str
+    revision: str = ""
+    profile: str = "real"
+    parameters: float = 0
+    gated: bool = False
+    about: str = ""
+
+    @property
+    def local(self) -> bool:
+        """Whether it is a folder on this machine."""
+        return Path(self.where).expanduser().is_dir()
+
+
+#: The demonstration model that comes with the package.
+EMBEDDED = Path(__file__).parent / "weights" / "backbone"
+
+#: Models by name.  The Llamas are those of Pauli et al. (2025, Section 4.3); the small open ones
+#: run on a laptop.
+BACKBONES = {
+    one.name: one
+    for one in (
+        Backbone(
+            "embedded",
+            str(EMBEDDED),
+            profile="embedded",
+            parameters=5,
+            about="trained by us on generated text: a demonstration, never a reproduction",
+        ),
+        Backbone(
+            "3b",
+            "meta-llama/Llama-3.2-3B-Instruct",
+            "0cb88a4f764b7a12671c53f0838cd831a0843b95",
+            parameters=3213,
+            gated=True,
+            about="the small model of Pauli et al. (2025)",
+        ),
+        Backbone(
+            "8b",
+            "meta-llama/Llama-3.1-8B-Instruct",
+            "0e9e39f249a16976918f6564b8830bc894c89659",
+            parameters=8030,
+            gated=True,
+            about="the large model of Pauli et al. (2025)",
+        ),
+        Backbone(
+            "smollm2-135m",
+            "HuggingFaceTB/SmolLM2-135M-Instruct",
+            parameters=135,
+            about="small and open; runs on a laptop",
+        ),
+        Backbone(
+            "qwen2.5-0.5b",
+            "Qwen/Qwen2.5-0.5B-Instruct",
+            "7ae557604adf67be50417f59c2c2f167def9a775",
+            parameters=494,
+            about="small and open; runs on a laptop",
+        ),
+    )
+}
+
+
+def backbone(name: str) -> Backbone:
+    """A model by its name here, by ``hub/id`` or ``hub/id@revision``, or by a folder.
+
+    Raises:
+        TstmetaError: a name without a slash that is no folder and not listed here.
+    """
+    if name in BACKBONES:
+        return BACKBONES[name]
+    if Path(name).expanduser().is_dir():
+        return Backbone(name, str(Path(name).expanduser()))
+    where, _, revision = name.partition("@")
+    if "/" in where and not where.startswith((".", "/", "~")):
+        return Backbone(name, where, revision)
+    raise TstmetaError(
+        f"no model is called {name!r}: use {', '.join(BACKBONES)}, an id such as "
+        "owner/name@revision, or a folder that holds config.json, the tokenizer and safetensors"
+    )

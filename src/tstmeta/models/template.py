@@ -1,0 +1,103 @@
+"""From words to token ids: how an instruction and a rewrite are put before a chat model.
+
+Context and output are tokenised apart and joined, so the length of the context is a number that is
+known, never guessed from padding.  The template is the tokenizer's own, with a pinned date: the
+templates of Llama 3 print today's date unless told otherwise, and scores would change by the day.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from functools import cached_property
+from typing import Any
+
+from ..schema import TstmetaError
+
+#: The date that Llama 3's own template prints when nobody names one.
+DATE = "26 Jul 2024"
+
+#: The header that the program of Pauli et al. (2025) writes by hand: no line ends after headers.
+BARE = (
+    "<|begin_of_text|><|start_header_id|>system<|end_header_id|>{system}<|eot_id|>"
+    "<|start_header_id|>user<|end_header_id|>{user}<|eot_id|>"
+    "<|start_header_id|>assistant<|end_header_id|>"
+)
+#: For models that have no chat template, such as GPT-2.
+PLAIN = "{% for m in messages %}{{ m['content'] }}\n\n{% endfor %}"
+_MARK = "\x02output\x03"
+
+
+class Template:
+    """Writes contexts for one tokenizer.
+
+    ``bare`` takes :data:`BARE` where the tokenizer knows its marks (Llama 3 and ours); other models
+    get their own template without the white space at its end, which is what a bare header lacks.
+    """
+
+    def __init__(self, tokenizer: Any, *, bare: bool = False, date: str = DATE):
+        self.tokenizer, self.bare, self.date = tokenizer, bare, date
+
+    @cached_property
+    def _llama(self) -> bool:
+        marks = ("<|begin_of_text|>", "<|start_header_id|>", "<|end_header_id|>", "<|eot_id|>")
+        known = self.tokenizer.get_vocab()
+        return all(mark in known for mark in marks)
+
+    @cached_property
+    def hash(self) -> str:
+        """First 8 hexadecimal digits of the SHA-256 of all that the template writes."""
+        shown = self.prompt("{system}", "{user}") + "\0" + self.prompt("", "{user}")
+        return hashlib.sha256(shown.encode()).hexdigest()[:8]
+
+    def prompt(self, system: str, user: str) -> str:
+        """The text before the output: system prompt (may be empty), request, assistant's header."""
+        if self.bare and self._llama:
+            # A slot at a time: str.format would stumble over braces in the texts.
+            before, _, after = BARE.partition("{system}")
+            middle, _, end = after.partition("{user}")
+            return before + system + middle + user + end
+        text = self._rendered(system, user)
+        return text.rstrip() if self.bare else text
+
+    def context(self, system: str, user: str) -> tuple[int, ...]:
+        """Token ids of :meth:`prompt`; at least one."""
+        return tuple(self._ids(self.prompt(system, user)))
+
+    def tokens(self, text: str) -> tuple[int, ...]:
+        """Token ids of an output; none for an empty one."""
+        return tuple(self._ids(text)) if text else ()
+
+    @cached_property
+    def end_of_turn(self) -> int:
+        """The token that ends the assistant's turn."""
+        try:
+            whole = self._rendered("", "x", _MARK)
+        except TstmetaError:
+            whole = ""
+        after = self._ids(whole.rpartition(_MARK)[2]) if self.tokenizer.chat_template else []
+        token = after[0] if after else self.tokenizer.eos_token_id
+        if token is None:
+            raise TstmetaError("the tokenizer has neither a chat template nor an end-of-text token")
+        return int(token)
+
+    def _rendered(self, system: str, user: str, output: str | None = None) -> str:
+        messages = [{"role": "system", "content": system}] if system else []
+        messages.append({"role": "user", "content": user})
+        if output is not None:
+            messages.append({"role": "assistant", "content": output})
+        options = {} if self.tokenizer.chat_template else {"chat_template": PLAIN}
+        try:
+            return self.tokenizer.apply_chat_template(
+                messages,
+                tokenize=False,
+                add_generation_prompt=output is None,
+                date_string=self.date,
+                **options,
+            )
+        except Exception as error:  # jinja's errors, and those that a template raises itself
+            raise TstmetaError(
+                f"the chat template of this tokenizer does not take these messages: {error}"
+            ) from error
+
+    def _ids(self, text: str) -> list[int]:
+        return self.tokenizer(text, add_special_tokens=False, verbose=False)["input_ids"]
