@@ -153,6 +153,8 @@ def _against(
 
 
 def _score_one(dataset: Dataset, plan: Plan, folder: Path, progress: bool) -> pd.DataFrame:
+    if keep_in := getattr(plan.metric, "keep_in", None):
+        keep_in(folder, progress)
     signature = plan.metric.signature(plan.basis)
     rows = _Store(folder, signature).score(plan, progress)
     ids = [item_id for unit in plan.item_ids for item_id in unit]

@@ -51,7 +51,12 @@ class Score(NamedTuple):
 
 @runtime_checkable
 class Metric(Protocol):
-    """What scoring needs to know of a metric.  Subclass :class:`PairMetric` or write your own."""
+    """What scoring needs to know of a metric.  Subclass :class:`PairMetric` or write your own.
+
+    A metric may also have ``missing``, what to do when it cannot run here (empty when it can), and
+    ``keep_in(folder, progress)``: it is told where the score store is, for what it wants to keep
+    beside its scores, and whether it may show bars of its own.
+    """
 
     name: str
     #: What a unit is; ``corpus`` metrics also have ``aggregate`` (see :class:`CorpusMetric`).

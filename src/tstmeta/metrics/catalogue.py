@@ -38,6 +38,7 @@ def overview() -> pd.DataFrame:
 
 def _row(name: str, family: str) -> dict[str, object]:
     metric = get(name)
+    missing = getattr(metric, "missing", "")
     return {
         "name": name,
         "family": family,
@@ -48,7 +49,7 @@ def _row(name: str, family: str) -> dict[str, object]:
         "languages": " ".join(metric.languages) or "any",
         "better": "higher" if metric.higher_is_better else "lower",
         "max_tokens": "" if metric.max_tokens is None else str(metric.max_tokens),
-        "status": "ok",
-        "remedy": "",
+        "status": "error" if missing else "ok",
+        "remedy": missing,
         "signature": str(metric.signature(metric.bases[0])),
     }

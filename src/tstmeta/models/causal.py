@@ -41,14 +41,25 @@ Answer = tuple[int, np.ndarray]
 class LanguageModel(Protocol):
     """A causal language model as the scorer sees it."""
 
-    #: All that changes a log-probability: model, revision, dtype, attention, head.
-    identity: str
-    #: Longest context with all but the last scored token, in tokens.
-    window: int
-    #: Number of different tokens.
-    vocabulary: int
-    #: A tokenizer of transformers (``PreTrainedTokenizerBase``).
-    tokenizer: Any
+    @property
+    def identity(self) -> str:
+        """All that changes a log-probability: model, revision, dtype, attention, rounding."""
+        ...
+
+    @property
+    def window(self) -> int:
+        """Longest context with all but the last scored token, in tokens."""
+        ...
+
+    @property
+    def vocabulary(self) -> int:
+        """Number of different tokens."""
+        ...
+
+    @property
+    def tokenizer(self) -> Any:
+        """A tokenizer of transformers (``PreTrainedTokenizerBase``)."""
+        ...
 
     def logprobs(
         self,
@@ -87,6 +98,11 @@ class Backbone:
     def local(self) -> bool:
         """Whether it is a folder on this machine."""
         return Path(self.where).expanduser().is_dir()
+
+
+def described(name: str, dtype: str, attention: str, rounded: bool) -> str:
+    """The identity of a model that runs here: all that changes a log-probability."""
+    return f"{name}|{dtype}|{attention}" + ("|rounded" if rounded else "")
 
 
 #: The demonstration model that comes with the package.

@@ -20,8 +20,9 @@ from transformers.cache_utils import Cache, DynamicCache, DynamicLayer
 
 from ..schema import TstmetaError
 from . import forest
-from .causal import Answer, Continuation
+from .causal import Answer, Continuation, described
 from .forest import Plan, Row, Trie
+from .loading import window_of
 
 #: Elements of the largest tensor of logits: 64 MB of float32.
 _LOGITS = 2**24
@@ -80,10 +81,10 @@ class Engine:
         self.row_tokens, self.split_tokens = row_tokens, split_tokens
         config = model.config.get_text_config(decoder=True)
         self.attention = config._attn_implementation or "eager"
-        self.window = int(getattr(config, "max_position_embeddings", 0) or 2**20)
+        self.window = window_of(config)
         self.vocabulary = int(self.weight.shape[0])
         dtype = str(model.dtype).removeprefix("torch.")
-        self.identity = f"{identity}|{dtype}|{self.attention}" + ("|rounded" if rounded else "")
+        self.identity = described(identity, dtype, self.attention, rounded)
         #: What the user should know, for instance that prefixes are not shared.
         self.notes: list[str] = []
         self.reuse = reuse and not self._windowed(config)

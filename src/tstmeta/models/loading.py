@@ -7,11 +7,14 @@ safetensors are read and no code that comes with a model is run.
 from __future__ import annotations
 
 import hashlib
-from functools import lru_cache
+import sys
+from collections.abc import Collection, Iterator, Sequence
+from functools import cached_property, lru_cache
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from .causal import EMBEDDED, Backbone, MissingModel, backbone
+from .causal import EMBEDDED, Answer, Backbone, Continuation, MissingModel, backbone, described
 
 if TYPE_CHECKING:
     from .engine import Engine
@@ -66,6 +69,8 @@ def identity(model: Backbone) -> str:
 
 def here(model: Backbone) -> bool:
     """Whether the model can be loaded without a network."""
+    if not (find_spec("torch") and find_spec("transformers")):
+        return False
     if model.local:
         return any(Path(model.where).expanduser().glob("*.safetensors"))
     from huggingface_hub import try_to_load_from_cache
@@ -76,6 +81,8 @@ def here(model: Backbone) -> bool:
 
 def remedy(model: Backbone) -> str:
     """What to do when a model is not here."""
+    if not (find_spec("torch") and find_spec("transformers")):
+        return "pip install 'tstmeta[likelihood]'"
     if Path(model.where) == EMBEDDED:
         return "install the package anew: its weights are missing, or train them: tstmeta train"
     access = "ask for access on its page at the hub, log in (hf auth login), then " * model.gated
@@ -106,27 +113,96 @@ def load(
     Raises:
         MissingModel: it is not here and cannot be fetched; says what to do.
     """
-    import torch
-    from transformers import AutoModelForCausalLM, AutoTokenizer
-
-    from .engine import Engine
-
     model = backbone(name) if isinstance(name, str) else name
-    device = device_of(device)
-    kind = getattr(torch, dtype_of(dtype, device))
-    where = str(Path(model.where).expanduser()) if model.local else model.where
-    asked: dict[str, Any] = {"revision": model.revision} if model.revision else {}
-    if here(model):
-        asked["local_files_only"] = True
-    try:
-        name_of = identity(model)
-        tokenizer = AutoTokenizer.from_pretrained(where, **asked)
-        network: Any = AutoModelForCausalLM.from_pretrained(
-            where, dtype=kind, attn_implementation=attention, use_safetensors=True, **asked
+    return Lazy(model, device, dtype, attention, rounded, **options).engine
+
+
+class Lazy:
+    """A model that is loaded when something is asked that no cache knows; a backend."""
+
+    def __init__(
+        self,
+        model: Backbone,
+        device: str = "auto",
+        dtype: str = "auto",
+        attention: str = "sdpa",
+        rounded: bool = False,
+        **options: Any,
+    ):
+        self.model, self.options = model, options
+        self.device, self.attention, self.rounded = device_of(device), attention, rounded
+        self.dtype = dtype_of(dtype, self.device)
+        self.where = str(Path(model.where).expanduser()) if model.local else model.where
+        self._asked: dict[str, Any] = {"revision": model.revision} if model.revision else {}
+        if here(model):
+            self._asked["local_files_only"] = True
+
+    @property
+    def identity(self) -> str:
+        return described(identity(self.model), self.dtype, self.attention, self.rounded)
+
+    @cached_property
+    def _config(self) -> Any:
+        from transformers import AutoConfig
+
+        config = self._fetched(AutoConfig)
+        return config.get_text_config(decoder=True)
+
+    @property
+    def window(self) -> int:
+        return window_of(self._config)
+
+    @property
+    def vocabulary(self) -> int:
+        return int(self._config.vocab_size)
+
+    @cached_property
+    def tokenizer(self) -> Any:
+        from transformers import AutoTokenizer
+
+        return self._fetched(AutoTokenizer)
+
+    @cached_property
+    def engine(self) -> Engine:
+        """The model itself."""
+        import torch
+        from transformers import AutoModelForCausalLM
+        from transformers.utils import logging
+
+        from .engine import Engine
+
+        if not sys.stderr.isatty():  # bars are for people
+            logging.disable_progress_bar()
+        network = self._fetched(
+            AutoModelForCausalLM,
+            dtype=getattr(torch, self.dtype),
+            attn_implementation=self.attention,
+            use_safetensors=True,
         )
-    except (OSError, ValueError, KeyError) as error:
-        first = str(error).strip().splitlines() or [type(error).__name__]
-        raise MissingModel(
-            f"cannot load {model.where}: {first[0]} Remedy: {remedy(model)}"
-        ) from error
-    return Engine(network.to(device), tokenizer, name_of, rounded=rounded, **options)
+        name = identity(self.model)
+        options = {"rounded": self.rounded, **self.options}
+        return Engine(network.to(self.device), self.tokenizer, name, **options)
+
+    def logprobs(
+        self,
+        requests: Sequence[Continuation],
+        *,
+        known: Collection[int] = (),
+        progress: bool = False,
+    ) -> Iterator[list[Answer]]:
+        """See :class:`~tstmeta.models.causal.LanguageModel`."""
+        return self.engine.logprobs(requests, known=known, progress=progress)
+
+    def _fetched(self, kind: Any, **options: Any) -> Any:
+        try:
+            return kind.from_pretrained(self.where, **options, **self._asked)
+        except (OSError, ValueError, KeyError) as error:
+            first = str(error).strip().splitlines() or [type(error).__name__]
+            raise MissingModel(
+                f"cannot load {self.where}: {first[0]} Remedy: {remedy(self.model)}"
+            ) from error
+
+
+def window_of(config: Any) -> int:
+    """Longest text of a model in tokens; without a limit of its own about a million."""
+    return int(getattr(config, "max_position_embeddings", 0) or 2**20)
