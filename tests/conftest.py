@@ -14,6 +14,7 @@ from hypothesis import settings
 os.environ["MPLBACKEND"] = "Agg"
 # Tests run side by side; each with threads of its own for small matrices would crawl.
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 settings.register_profile("local", deadline=None)
 settings.register_profile("ci", deadline=None, derandomize=True, print_blob=True)
