@@ -335,7 +335,8 @@ class Engine:
         requests = [Continuation((*shared, tail[0]), tail[1:]) for tail in tails]
         requests += [Continuation(shared, tail) for tail in tails]
         near = 1e-3 if self.model.dtype in (torch.float32, torch.float64) else 0.5
-        asked, self.reuse = self.reuse, False
+        # without rounding, which moves a large logit by more than any tolerance worth having
+        (asked, rounded), (self.reuse, self.rounded) = (self.reuse, self.rounded), (False, False)
         plain = self._all(requests)
         with torch.inference_mode():
             for request, values in zip(requests, plain, strict=True):
@@ -356,7 +357,7 @@ class Engine:
                 self.notes.append(
                     "prefixes are not shared: this model's positions do not allow trees"
                 )
-        self.computed = self.naive = 0
+        self.rounded, self.computed, self.naive = rounded, 0, 0
 
     def _all(self, requests: Sequence[Continuation]) -> list[np.ndarray]:
         found = {place: values for batch in self.logprobs(requests) for place, values in batch}
