@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ..models.causal import Continuation, LanguageModel
-from ..models.template import Template
+from ..models.template import ControlMark, Template
 from ..schema import Status
 from . import instructions, styles
 from .instructions import TASKS, Instructions
@@ -71,8 +71,8 @@ class Scorer:
         """Token log-probabilities of each rewrite.
 
         An output that is longer than the model's window leaves room for is cut: status
-        ``truncated``.  A source that leaves no room for any output: ``invalid``.  An output without
-        tokens: ``empty``, with the end of the turn alone.
+        ``truncated``.  A source that leaves no room for any output, and a rewrite without a target
+        style: ``invalid``.  An output without tokens: ``empty``, with the end of the turn alone.
         """
         asked: list[Continuation] = []
         found: list[Judged] = []
@@ -114,8 +114,13 @@ class Scorer:
         return [self.model.tokenizer.decode([token]) for token in judged.tokens]
 
     def _requests(self, rewrite: Rewrite) -> tuple[Judged, list[Continuation]]:
-        contexts = self._contexts(rewrite.source, rewrite.style)
-        tokens = self.template.tokens(rewrite.output)
+        if not rewrite.style.strip():
+            return _invalid("no target style; name it in the column style"), []
+        try:
+            contexts = self._contexts(rewrite.source, rewrite.style)
+            tokens = self.template.tokens(rewrite.output)
+        except ControlMark as error:
+            return _invalid(str(error)), []
         longest, window = max(map(len, contexts)), self.model.window
         room = window - longest
         if room < min(1, len(tokens)):
@@ -123,7 +128,7 @@ class Scorer:
                 f"instruction and source take {longest} of the {window} tokens of the model's "
                 "window and leave no room for an output; use a model with a longer one"
             )
-            return Judged((), np.empty((len(TASKS), 0)), Status.INVALID, detail), []
+            return _invalid(detail), []
         kept, end = tokens[:room], [self.template.end_of_turn]
         status = Status.OK if tokens else Status.EMPTY
         detail = "" if tokens else "empty output"
@@ -139,6 +144,10 @@ class Scorer:
         wording = self.wordings.get(wanted, wanted)
         users = self.instructions.fill(source, wording)
         return tuple(self.template.context(self.instructions.system, user) for user in users)
+
+
+def _invalid(detail: str) -> Judged:
+    return Judged((), np.empty((len(TASKS), 0), dtype=np.float32), Status.INVALID, detail)
 
 
 def named(given: Instructions | str) -> Instructions:

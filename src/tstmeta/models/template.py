@@ -3,11 +3,15 @@
 Context and output are tokenised apart and joined, so the length of the context is a number that is
 known, never guessed from padding.  The template is the tokenizer's own, with a pinned date: the
 templates of Llama 3 print today's date unless told otherwise, and scores would change by the day.
+
+A text is text: where it spells a control token, such as ``<|eot_id|>``, it is tokenised as those
+letters, so no rewrite can end its own turn or open another.
 """
 
 from __future__ import annotations
 
 import hashlib
+import re
 from functools import cached_property
 from typing import Any
 
@@ -25,6 +29,10 @@ BARE = (
 #: For models that have no chat template, such as GPT-2.
 PLAIN = "{% for m in messages %}{{ m['content'] }}\n\n{% endfor %}"
 _MARK = "\x02output\x03"
+
+
+class ControlMark(TstmetaError):
+    """A text that spells a control token, and a tokenizer that cannot read it as plain text."""
 
 
 class Template:
@@ -60,12 +68,53 @@ class Template:
         return text.rstrip() if self.bare else text
 
     def context(self, system: str, user: str) -> tuple[int, ...]:
-        """Token ids of :meth:`prompt`; at least one."""
-        return tuple(self._ids(self.prompt(system, user)))
+        """Token ids of :meth:`prompt`; at least one.
+
+        Raises:
+            ControlMark: a text spells a control token that cannot be read as plain text.
+        """
+        # A text that spells a control token is put in after the template is tokenised; an unused
+        # sign holds its place.  White space around it stays, for templates cut it off.
+        free = (sign for sign in map(chr, range(0xE000, 0x110000)) if sign not in system + user)
+        apart, texts = {}, []
+        for text in (system, user):
+            if self._spelt(text):
+                sign = next(free)
+                apart[sign] = text.strip()
+                text = text.replace(apart[sign], sign)
+            texts.append(text)
+        shown = self.prompt(*texts)
+        parts = re.split(f"([{''.join(apart)}])", shown) if apart else [shown]
+        return tuple(
+            token
+            for part in parts
+            for token in (self.tokens(apart[part]) if part in apart else self._ids(part))
+        )
 
     def tokens(self, text: str) -> tuple[int, ...]:
-        """Token ids of an output; none for an empty one."""
-        return tuple(self._ids(text)) if text else ()
+        """Token ids of an output; none for an empty one.
+
+        Raises:
+            ControlMark: as above.
+        """
+        ids = self._ids(text, split_special_tokens=True) if text else []
+        for mark in self._spelt(text):
+            if self._marks[mark] in ids:
+                raise ControlMark(
+                    f"the text holds {mark}, which this tokenizer cannot read as plain text; "
+                    "take it out"
+                )
+        return tuple(ids)
+
+    @cached_property
+    def _marks(self) -> dict[str, int]:
+        """The control tokens as they are spelt, with their ids."""
+        added = self.tokenizer.added_tokens_decoder
+        return {token.content: place for place, token in added.items() if token.special}
+
+    def _spelt(self, text: str) -> list[str]:
+        """The control tokens that a text spells."""
+        return [mark for mark in self._marks if mark in text]
 
     @cached_property
     def end_of_turn(self) -> int:
@@ -99,5 +148,6 @@ class Template:
                 f"the chat template of this tokenizer does not take these messages: {error}"
             ) from error
 
-    def _ids(self, text: str) -> list[int]:
-        return self.tokenizer(text, add_special_tokens=False, verbose=False)["input_ids"]
+    def _ids(self, text: str, **options: Any) -> list[int]:
+        options |= {"add_special_tokens": False, "verbose": False}
+        return self.tokenizer(text, **options)["input_ids"]

@@ -1,0 +1,242 @@
+"""The scorer against its equations, one text at a time; empty, long, odd and hostile texts."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+import torch
+
+from tests.likelihood import small
+from tstmeta.likelihood import instructions
+from tstmeta.likelihood.scorer import Rewrite, Scorer
+from tstmeta.likelihood.tokens import VARIANTS, Variant
+from tstmeta.models.engine import Engine
+from tstmeta.schema import Status
+
+PAPER = instructions.get("paper")
+REWRITES = {
+    "plain": Rewrite("The food was bad.", "The food was great.", "positive"),
+    "one token": Rewrite("Then it rained.", "a", "formal"),
+    "unicode": Rewrite("Café 😀 שלום", "Kaffee 👩‍👩‍👧 नमस्ते\n\tno", "polite"),
+    "braces": Rewrite("{style} {source} {0} {{", "}} {output}", "catchy"),
+    "spaces": Rewrite("  two  spaces ", " starts with a space ", "formal"),
+    "a style with its own wording": Rewrite("So the thing is", "The thing is", "layman"),
+    "a style that is in no table": Rewrite("In a bin", "The bin", "like a pirate's"),
+}
+
+
+def written(kind: str, system: str, user: str, bare: bool) -> str:
+    """The prompt by hand: what each kind of model reads before the output."""
+    if kind == "llama":
+        gap = "" if bare else "\n\n"
+        head = "<|start_header_id|>{}<|end_header_id|>" + gap
+        turns = f"{head.format('system')}{system}<|eot_id|>{head.format('user')}{user}<|eot_id|>"
+        return f"<|begin_of_text|>{turns}{head.format('assistant')}"
+    if kind == "qwen":
+        turns = f"<|im_start|>system\n{system}<|im_end|>\n<|im_start|>user\n{user}<|im_end|>\n"
+        return f"{turns}<|im_start|>assistant" + "\n" * (not bare)
+    return f"{system}\n\n{user}".rstrip() if bare else f"{system}\n\n{user}\n\n"
+
+
+def contexts(kind: str, rewrite: Rewrite, bare: bool) -> list[list[int]]:
+    """Token ids of the three prompts; Llama's own template cuts white space off a message."""
+    wording = {"layman": "understandable for layman"}.get(rewrite.style, rewrite.style)
+    users = [
+        f"Rewrite the following sentence to be {wording}: {rewrite.source}",
+        f"Paraphrase the following sentence: {rewrite.source}",
+        f"Repeat the following sentence: {rewrite.source}",
+    ]
+    trim = str.strip if kind == "llama" and not bare else str
+    prompts = [written(kind, PAPER.system, trim(user), bare) for user in users]
+    return [small.tokenizer(kind)(text, add_special_tokens=False)["input_ids"] for text in prompts]
+
+
+@torch.inference_mode()
+def brute(model: torch.nn.Module, before: list[list[int]], tokens: list[int], released: bool):
+    """Eq. 1 and 2 of Pauli et al. (2025), one text at a time with a full softmax."""
+    kind, places = torch.bfloat16 if released else torch.float64, range(len(tokens))
+    logits = [model(torch.tensor([a + tokens])).logits[0, len(a) - 1 : -1] for a in before]
+    p = torch.stack([x.to(kind).softmax(-1)[places, tokens] for x in logits])
+    p = p.double()[:, 1:] if released else p  # the released program skips the first token
+    best = p.max(0).values
+    return float(best.log().mean()), float((p[0] - p[1:].max(0).values).mean()), p.numpy()
+
+
+def end(kind: str) -> int:
+    return small.tokenizer(kind).convert_tokens_to_ids(small.KINDS[kind][1])
+
+
+@pytest.mark.parametrize("rewrite", REWRITES.values(), ids=REWRITES)
+@pytest.mark.parametrize("kind", small.KINDS)
+def test_equation_is_what_the_equations_say(kind, rewrite):
+    scorer = Scorer(small.engine(kind))
+    [judged] = scorer.judge([rewrite])
+    words = small.tokenizer(kind)
+    tokens = words(rewrite.output, add_special_tokens=False)["input_ids"]
+    exact = small.network(kind, len(words)).double()
+    content, style, p = brute(exact, contexts(kind, rewrite, bare=False), tokens, released=False)
+    assert (judged.status, list(judged.tokens)) == (Status.OK, tokens)
+    assert judged.logprobs.dtype == np.float32
+    np.testing.assert_allclose(judged.logprobs[:, :-1], np.log(p), atol=1e-4)
+    assert scorer.content(judged) == pytest.approx(content, abs=1e-4)
+    assert scorer.style(judged) == pytest.approx(style, abs=1e-4)
+
+
+@pytest.mark.parametrize("rewrite", REWRITES.values(), ids=REWRITES)
+@pytest.mark.parametrize("kind", small.KINDS)
+def test_released_is_what_the_paper_s_program_computes(kind, rewrite):
+    scorer = Scorer(small.engine(kind, rounded=True), variant="released")
+    [judged] = scorer.judge([rewrite])
+    words = small.tokenizer(kind)
+    tokens = [*words(rewrite.output, add_special_tokens=False)["input_ids"], end(kind)]
+    model = small.network(kind, len(words))
+    content, style, p = brute(model, contexts(kind, rewrite, bare=True), tokens, released=True)
+    found = np.exp(VARIANTS["released"].columns(judged.logprobs))
+    assert found.shape == p.shape
+    # float32 sums in another order may fall on the other side of a bfloat16's border: 2^-8
+    np.testing.assert_allclose(found, p, rtol=2**-7)
+    assert scorer.content(judged) == pytest.approx(content, abs=2**-7)
+    assert scorer.style(judged) == pytest.approx(style, abs=2**-7)
+
+
+@pytest.mark.parametrize("flag", ["bare", "rounded", "skip_first", "end_of_turn"])
+def test_each_part_of_released_changes_the_value(flag):
+    """Or the test above could not tell that a part is missing."""
+    flags = dict.fromkeys(["bare", "rounded", "skip_first", "end_of_turn"], True)
+    rewrite = REWRITES["plain"]
+
+    def value(**flags: bool) -> float:
+        scorer = Scorer(small.engine(rounded=flags["rounded"]), variant=Variant("v", "", **flags))
+        return scorer.content(scorer.judge([rewrite])[0])
+
+    apart = abs(value(**flags) - value(**{**flags, flag: False}))
+    assert apart > (1e-5 if flag == "rounded" else 0.01)
+
+
+# ------------------------------------------------------------------------- empty, long and odd
+
+
+def judged_by(scorer: Scorer, *words: str):
+    return scorer.judge([Rewrite(*words)])[0]
+
+
+@pytest.mark.parametrize("kind", small.KINDS)
+def test_an_empty_output_is_scored_as_a_blind_draw(kind):
+    scorer = Scorer(small.engine(kind))
+    judged = judged_by(scorer, "The food.", "", "positive")
+    assert (judged.status, judged.tokens, judged.detail) == (Status.EMPTY, (), "empty output")
+    assert scorer.content(judged) == -math.log(len(small.tokenizer(kind))) == scorer.blind
+    assert scorer.style(judged) == 0
+
+
+def test_released_scores_the_end_of_an_output_of_one_token_and_nothing_of_an_empty_one():
+    scorer = Scorer(small.engine(rounded=True), variant="released")
+    one, none = (judged_by(scorer, "The food.", text, "positive") for text in ("a", ""))
+    assert scorer.variant.columns(one.logprobs).shape == (3, 1)
+    assert scorer.content(one) == pytest.approx(float(one.logprobs[:, -1].max()), abs=2**-7)
+    assert scorer.variant.columns(none.logprobs).shape == (3, 0)
+    assert (scorer.content(none), none.status) == (scorer.blind, Status.EMPTY)
+
+
+def test_blank_outputs_have_tokens_and_a_score():
+    scorer = Scorer(small.engine())
+    judged = judged_by(scorer, "The food.", " \t\n", "positive")
+    assert (judged.status, len(judged.tokens)) == (Status.OK, 3)
+
+
+def room(window: int, source: str) -> int:
+    """Tokens of an output that a window leaves room for."""
+    rewrite = Rewrite(source, "", "positive")
+    return window - max(map(len, contexts("llama", rewrite, bare=False)))
+
+
+@pytest.mark.parametrize("released", [False, True])
+def test_an_output_longer_than_the_window_is_cut_and_scored_as_its_kept_part(released):
+    long = Scorer(small.engine(window=400))
+    fits = room(400, "The food.")
+    text = "xyz" * 200
+    cut, kept = (judged_by(long, "The food.", part, "positive") for part in (text, text[:fits]))
+    assert (cut.status, kept.status) == (Status.TRUNCATED, Status.OK)
+    assert cut.detail == f"600 tokens, first {fits} fit into the model's window"
+    assert cut.tokens == kept.tokens
+    np.testing.assert_allclose(cut.logprobs[:, :-1], kept.logprobs[:, :-1], atol=1e-5)
+    assert np.isnan(cut.logprobs[:, -1]).all()
+    assert not np.isnan(kept.logprobs).any()
+    assert long.content(cut) == pytest.approx(long.content(kept), abs=1e-5)
+    columns = VARIANTS["released"].columns(cut.logprobs)
+    assert columns.shape == (3, fits - 1), "an end of turn that was not scored does not count"
+
+
+@pytest.mark.parametrize("more", [0, 1, 2])
+def test_a_source_as_long_as_the_window_is_invalid(more):
+    window = 400
+    source = "x" * (room(window, "x") + more)
+    judged = judged_by(Scorer(small.engine(window=window)), source, "ab", "positive")
+    assert judged.status is (Status.INVALID if more else Status.TRUNCATED)
+    assert judged.logprobs.shape == ((3, 0) if more else (3, 2))
+    assert not more or f"take {window - 1 + more} of the {window} tokens" in judged.detail
+
+
+@pytest.mark.parametrize("style", ["", " ", "\n"])
+def test_a_rewrite_without_a_target_style_is_invalid_and_says_so(style):
+    counted = small.Counted(small.engine())
+    judged = judged_by(Scorer(counted), "a", "b", style)
+    assert (judged.status, judged.detail) == (
+        Status.INVALID,
+        "no target style; name it in the column style",
+    )
+    assert counted.asked == []
+
+
+# ------------------------------------------------------------------------------ independence
+
+
+def values(scorer: Scorer, rewrites: list[Rewrite]) -> np.ndarray:
+    return np.array([(scorer.content(one), scorer.style(one)) for one in scorer.judge(rewrites)])
+
+
+def test_scores_do_not_depend_on_order_batches_company_or_repeats():
+    rewrites = [
+        *REWRITES.values(),
+        Rewrite("The food was bad.", "", "positive"),
+        Rewrite("The food was bad.", "The food was great, then.", "positive"),
+        Rewrite("The food was bad.", "The food was great.", "negative"),
+    ]
+    whole = values(Scorer(small.engine()), rewrites)
+    alone = np.concatenate([values(Scorer(small.engine()), [one]) for one in rewrites])
+    np.testing.assert_allclose(alone, whole, atol=1e-5)
+    turned = values(Scorer(small.engine()), rewrites[::-1])[::-1]
+    np.testing.assert_allclose(turned, whole, atol=1e-5)
+    twice = values(Scorer(small.engine()), rewrites + rewrites)
+    np.testing.assert_array_equal(twice[: len(rewrites)], twice[len(rewrites) :])
+    words = small.tokenizer("llama")
+    tight = Engine(small.network("llama", len(words)), words, "t", budget=1, row_tokens=1)
+    np.testing.assert_allclose(values(Scorer(tight), rewrites), whole, atol=1e-5)
+
+
+def test_the_wording_of_a_style_is_what_the_model_reads():
+    rewrite = Rewrite("The bin", "A bin", "layman")
+    plain = Scorer(small.engine(), wordings={})
+    worded = Scorer(small.engine(), wordings={"layman": "understandable for layman"})
+    by_hand = plain.judge([rewrite._replace(style="understandable for layman")])[0]
+    assert plain.content(plain.judge([rewrite])[0]) != plain.content(by_hand)
+    np.testing.assert_array_equal(worded.judge([rewrite])[0].logprobs, by_hand.logprobs)
+    shipped = Scorer(small.engine()).judge([rewrite])[0]
+    np.testing.assert_array_equal(shipped.logprobs, by_hand.logprobs)
+
+
+@pytest.mark.parametrize("name", sorted(instructions.shipped()))
+def test_every_shipped_set_gives_its_own_values(name):
+    rewrite = REWRITES["plain"]
+    paper, other = (
+        Scorer(small.engine(), instructions=which).judge([rewrite])[0] for which in ("paper", name)
+    )
+    assert np.array_equal(paper.logprobs, other.logprobs) is (name == "paper")
+
+
+def test_texts_of_tokens_spell_the_output():
+    scorer = Scorer(small.engine())
+    judged = judged_by(scorer, "x", "then in", "formal")
+    assert scorer.texts(judged) == ["the", "n", " ", "in"]
