@@ -13,6 +13,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ..schema import TstmetaError
 from .instructions import TASKS
 
 
@@ -66,8 +67,11 @@ def content(logprobs: np.ndarray, tasks: Sequence[str] = TASKS) -> float:
 
     Returns:
         A number <= 0; 0 = every token was certain.  Higher is better.
+
+    Raises:
+        TstmetaError: no instruction, or one that there is not.
     """
-    return float(logprobs[_rows(tasks)].max(0).mean())
+    return float(np.asarray(logprobs, dtype=float)[_rows(tasks)].max(0).mean())
 
 
 def style(logprobs: np.ndarray, against: Sequence[str] = TASKS[1:]) -> float:
@@ -80,7 +84,7 @@ def style(logprobs: np.ndarray, against: Sequence[str] = TASKS[1:]) -> float:
     Returns:
         A number in [-1, 1]; > 0 = the tokens are likelier under the target style.
     """
-    p = np.exp(logprobs)
+    p = np.exp(np.asarray(logprobs, dtype=float))
     return float((p[0] - p[_rows(against)].max(0)).mean())
 
 
@@ -90,6 +94,10 @@ def explained_by(logprobs: np.ndarray) -> list[str]:
 
 
 def _rows(tasks: Sequence[str]) -> list[int]:
+    unknown = [task for task in tasks if task not in TASKS]
+    if unknown or not tasks:
+        named = f"no instruction is called {unknown[0]!r}" if unknown else "no instruction is named"
+        raise TstmetaError(f"{named}; use some of {', '.join(TASKS)}")
     return [TASKS.index(task) for task in tasks]
 
 
