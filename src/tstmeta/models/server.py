@@ -1,8 +1,7 @@
 """A model that runs elsewhere: log-probabilities from an OpenAI-compatible completion server.
 
 The server is sent token ids, never text, so that its tokens are ours, and is asked what it thinks
-of the prompt itself.  There are two ways to ask (:data:`WAYS`): the field ``prompt_logprobs`` of
-vLLM, and ``echo`` with ``logprobs`` of the older completion interface.  Which one a server knows is
+of the prompt itself.  Which of the two ways to ask (:mod:`~tstmeta.models.prompts`) it knows is
 found out once, with a short text that also shows whether its vocabulary is the tokenizer's.
 """
 
@@ -11,10 +10,10 @@ from __future__ import annotations
 import os
 from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
-from functools import partial
+from functools import cached_property, partial
 from itertools import islice
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import httpx
 import numpy as np
@@ -23,47 +22,25 @@ from tqdm import tqdm
 from ..schema import TstmetaError
 from . import loading
 from .causal import Answer, Continuation, MissingModel, backbone
+from .prompts import NO_LOGPROBS, OTHER_TOKENS, WAYS, Said, checked, letters, read
 from .wire import Line, ServerError, address, grouped, said, together
 
-#: Two ways to ask for a prompt's log-probabilities, the first that works is kept.  The first names
-#: token ids in its answer and the second does not.
-WAYS: dict[str, dict[str, Any]] = {
-    "prompt_logprobs": {"prompt_logprobs": 1},
-    "echo": {"echo": True, "logprobs": 1},
-}
 #: One token is generated, for not every server does without.  Temperature and top_p are named,
 #: since a server's own defaults would change what it returns as "processed" log-probabilities.
 _ALWAYS = {"max_tokens": 1, "temperature": 1.0, "top_p": 1.0}
 #: What a server's vocabulary is tried on: a text, and this many ids from all over the vocabulary.
 _SPREAD = 24
 _PROBE = "On Monday we walked to the old harbour, bought 12 lemons and watched the ships come in."
-#: What a log-probability may exceed 0 by: rounding.  More is a logit.
-_ROUNDING = 1e-3
 #: A server that does not say how much it takes is not asked for more than a model ever took.
 _NO_LIMIT = 2**24
-_NO_LOGPROBS = (
-    "the server returns no log-probabilities of the prompt. Remedy: use one that does, such as "
-    "`vllm serve` with --max-logprobs of at least 1; interfaces for chats only, and "
-    "`transformers serve`, do not"
-)
-_OTHER_TOKENS = (
-    "Remedy: name the tokenizer of the very model that is served, and ask the server itself, not "
-    "something before it that rewrites prompts"
-)
-
-
-class _Said(NamedTuple):
-    """What a server said of one prompt, a value a token; the first has no log-probability."""
-
-    values: list[float | None]
-    texts: list[str | None]
 
 
 class ServerModel:
     """A :class:`~tstmeta.models.causal.LanguageModel` that a server runs.
 
     Values depend on the server's dtype and on how it fills its batches, which it does not tell:
-    expect differences of rounding between runs, and say what you know in ``label``.
+    expect differences of rounding between runs, and say what you know in ``label``.  Nothing is
+    asked before it is needed: with ``window`` given, a cache that knows all needs no server.
 
     Args:
         url: where the interface starts, such as ``http://localhost:8000/v1``.
@@ -82,8 +59,9 @@ class ServerModel:
             it is longer.
 
     Raises:
-        ServerError: the server does not answer, does not know the model, returns no
-            log-probabilities of prompts, or has another vocabulary; says what to do.
+        TstmetaError: no URL, or a number that is too small.
+        ServerError: (when it is asked) the server does not answer, does not know the model,
+            returns no log-probabilities of prompts, or has another vocabulary; says what to do.
     """
 
     def __init__(
@@ -101,9 +79,12 @@ class ServerModel:
         retries: int = 5,
         pause: float = 0.5,
     ):
-        for name, value, least in (("batch", batch, 1), ("concurrent", concurrent, 1)):
-            if value < least:
-                raise TstmetaError(f"{name} is {value}; it must be at least {least}")
+        least = {"batch": (batch, 1), "concurrent": (concurrent, 1), "retries": (retries, 0)}
+        if window is not None:
+            least["window"] = (window, 4)
+        for name, (value, bound) in least.items():
+            if value < bound:
+                raise TstmetaError(f"{name} is {value}; it must be at least {bound}")
         self.url, self.model, self.tokenizer = address(url), model, tokenizer
         self.identity = f"{model}|server" + (f"|{label}" if label else "")
         self.vocabulary = len(tokenizer)
@@ -112,12 +93,9 @@ class ServerModel:
         self._key = (os.environ.get("OPENAI_API_KEY", "") if key is None else key).strip()
         if not (self._key.isascii() and self._key.isprintable()):
             raise TstmetaError("the API key has a sign that no HTTP header takes; copy it anew")
+        self._window = window
         #: What the user should know, for instance that the window is not known.
         self.notes: list[str] = []
-        with self._line(eager=True) as line:
-            # A prompt holds the last scored token, too, and one token is generated after it.
-            self.window = self._takes(line, window) - 2
-            self.way = self._found(line)
 
     # ------------------------------------------------------------------------------- answers
 
@@ -148,6 +126,7 @@ class ServerModel:
                 )
         if not same:
             return
+        way = self.way  # asks the server, once
         bar = tqdm(
             total=sum(map(len, same)),
             desc="tokens",
@@ -158,7 +137,7 @@ class ServerModel:
         )
         jobs = grouped(same, self.batch)
         with bar, self._line() as line:
-            work = partial(self._asked, line)
+            work = partial(self._asked, line, way)
             for prompts, found in together(work, jobs, self.concurrent, line.stop):
                 yield [
                     (place, values[len(requests[place].context) :])
@@ -178,12 +157,12 @@ class ServerModel:
                     "cut the text before, or start the server with a larger --max-model-len"
                 )
 
-    def _asked(self, line: Line, prompts: list[tuple[int, ...]]) -> list[np.ndarray]:
+    def _asked(self, line: Line, way: str, prompts: list[tuple[int, ...]]) -> list[np.ndarray]:
         """Log-probabilities of all tokens of each prompt, float32 [tokens]; NaN for the first."""
-        said_of = self._said(line, prompts, self.way)
-        return [_checked(one.values, prompt) for one, prompt in zip(said_of, prompts, strict=True)]
+        said_of = self._said(line, prompts, way)
+        return [checked(one.values, prompt) for one, prompt in zip(said_of, prompts, strict=True)]
 
-    def _said(self, line: Line, prompts: list[tuple[int, ...]], way: str) -> list[_Said]:
+    def _said(self, line: Line, prompts: list[tuple[int, ...]], way: str) -> list[Said]:
         # What no list of ids needs: some servers know a prompt of one list only.
         prompt = list(map(list, prompts)) if self.batch > 1 else list(prompts[0])
         asked = {"model": self.model, "prompt": prompt, **_ALWAYS, **WAYS[way]}
@@ -198,10 +177,9 @@ class ServerModel:
                 )
             if used and used != count:
                 raise ServerError(
-                    f"the server read {used} tokens where {count} were sent. {_OTHER_TOKENS}"
+                    f"the server read {used} tokens where {count} were sent. {OTHER_TOKENS}"
                 )
-            read = _listed if way == "prompt_logprobs" else _echoed
-            return [read(one, prompt) for one, prompt in zip(choices, prompts, strict=True)]
+            return [read(way, one, prompt) for one, prompt in zip(choices, prompts, strict=True)]
         except (AttributeError, KeyError, TypeError) as error:
             raise ServerError(
                 f"{line.shown}/completions answered in a form that is not the interface's "
@@ -223,13 +201,14 @@ class ServerModel:
         ) as client:
             yield Line(self.url, client, self._key, self.retries, self.pause, eager)
 
-    def _takes(self, line: Line, window: int | None) -> int:
-        """Tokens the server takes; also whether it knows the model."""
+    @cached_property
+    def _told(self) -> int | None:
+        """The server's window as it tells it; also whether it knows the model."""
         try:
-            cards = line.ask("/models").get("data") or []
-            cards = {str(card["id"]): card for card in cards}
+            with self._line(eager=True) as line:
+                cards = {str(card["id"]): card for card in line.ask("/models")["data"]}
         except ServerError as error:
-            if error.status not in (404, 405):
+            if error.status not in (404, 405):  # not every server has a list
                 raise
             cards = {}
         except (AttributeError, KeyError, TypeError):
@@ -238,17 +217,42 @@ class ServerModel:
             names = ", ".join(said(name, 80) for name in islice(cards, 20))
             raise ServerError(f"the server has no model {self.model!r}. Remedy: one of {names}")
         told = cards.get(self.model, {}).get("max_model_len")
+        return told if isinstance(told, int) and told > 0 else None
+
+    @cached_property
+    def window(self) -> int:
+        """Longest context with all but the last scored token, in tokens."""
         limit = getattr(self.tokenizer, "model_max_length", None)
-        known = [int(one) for one in (window, told) if one]
-        if not known and limit and limit < _NO_LIMIT:
-            known = [int(limit)]
+        whole = self._window or self._told
+        if not whole and limit and limit < _NO_LIMIT:
+            whole = int(limit)
             self.notes.append("the server does not say its window: it is taken from the tokenizer")
-        if not known or min(known) < 4:
+        if not whole:
             raise ServerError(
                 "the server does not say how many tokens it takes (max_model_len in /models). "
                 "Remedy: give its window in tokens"
             )
-        return min(known)
+        # A prompt holds the last scored token, too, and one token is generated after it.
+        return whole - 2
+
+    @cached_property
+    def way(self) -> str:
+        """The one of :data:`~tstmeta.models.prompts.WAYS` that the server knows."""
+        if self._told and self._window and self._told < self._window:
+            raise ServerError(
+                f"the server takes {self._told} tokens, not {self._window}. "
+                f"Remedy: window={self._told}"
+            )
+        with self._line(eager=True) as line:
+            return self._found(line)
+
+    def check(self) -> None:
+        """Ask the server at once whether it can be used; otherwise the first question does.
+
+        Raises:
+            ServerError: it cannot; says what to do.
+        """
+        _ = self.window, self.way
 
     def _found(self, line: Line) -> str:
         """The way to ask that this server knows, tried on a short text."""
@@ -265,10 +269,10 @@ class ServerModel:
                 refused = error
                 continue
             if any(value is not None for value in one.values):
-                _checked(one.values, probe)
+                checked(one.values, probe)
                 self._compare(one.texts, probe)
                 return way
-        raise refused or ServerError(_NO_LOGPROBS)
+        raise refused or ServerError(NO_LOGPROBS)
 
     def _compare(self, texts: list[str | None], probe: tuple[int, ...]) -> None:
         """Whether the server writes the tokens as our tokenizer does, most of them.
@@ -277,8 +281,8 @@ class ServerModel:
         little, for vocabularies of bytes begin alike.  Half is far from both ends: of longer
         tokens other vocabularies share hardly an id, and servers differ in how they write a few.
         """
-        ours = [_letters(self.tokenizer.decode([token])) for token in probe]
-        theirs = [_letters(text or "") for text in texts]
+        ours = [letters(self.tokenizer.decode([token])) for token in probe]
+        theirs = [letters(text or "") for text in texts]
         pairs = [(a, b) for a, b in zip(ours, theirs, strict=False) if a and b]
         pairs = [pair for pair in pairs if max(map(len, pair)) > 1]
         equal = sum(a == b for a, b in pairs)
@@ -286,7 +290,7 @@ class ServerModel:
             wrong = next((a, b) for a, b in pairs if a != b)
             raise ServerError(
                 f"the server's tokens are not those of the tokenizer: it reads {said(wrong[1])!r} "
-                f"where we write {said(wrong[0])!r}. {_OTHER_TOKENS}"
+                f"where we write {said(wrong[0])!r}. {OTHER_TOKENS}"
             )
 
 
@@ -302,8 +306,6 @@ def connect(url: str, model: str, tokenizer: str | None = None, **options: Any) 
         MissingModel: the tokenizer is not here and cannot be fetched; says what to do.
         ServerError: see :class:`ServerModel`.
     """
-    from transformers import AutoTokenizer
-
     address(url)  # a slip of the pen is told before anything is loaded
     try:
         one = backbone(tokenizer or model)
@@ -314,74 +316,13 @@ def connect(url: str, model: str, tokenizer: str | None = None, **options: Any) 
             f"the tokenizer of {model!r} is not known. Remedy: name it, as a hub id or a folder"
         ) from error
     where = str(Path(one.where).expanduser()) if one.local else one.where
-    asked: dict[str, Any] = {"revision": one.revision} if one.revision else {}
-    if not one.local and loading.here(one):
-        asked["local_files_only"] = True
     try:
-        loaded = AutoTokenizer.from_pretrained(where, **asked)
-    except (OSError, ValueError, KeyError) as error:
+        from transformers import AutoTokenizer
+
+        loaded = AutoTokenizer.from_pretrained(where, revision=one.revision or "main")
+    except (OSError, ValueError, KeyError, ImportError) as error:
         first = str(error).strip().splitlines() or [type(error).__name__]
         raise MissingModel(
-            f"cannot load the tokenizer {one.where}: {first[0]} Remedy: {loading.remedy(one)}"
+            f"cannot load the tokenizer {one.where}: {said(first[0])} Remedy: {loading.remedy(one)}"
         ) from error
     return ServerModel(url, model, loaded, **options)
-
-
-def _listed(choice: dict, prompt: tuple[int, ...]) -> _Said:
-    """vLLM's own form: a mapping from token ids a place, with the prompt's token among them."""
-    rows = choice.get("prompt_logprobs")
-    if rows is None:
-        return _Said([None], [None])
-    found: list[dict | None] = []
-    for row, token in zip(rows, prompt, strict=False):
-        if row is not None and str(token) not in row:
-            raise ServerError(f"the server speaks of other tokens than we sent. {_OTHER_TOKENS}")
-        found.append(None if row is None else row[str(token)])
-    found += [None] * (len(rows) - len(found))  # a count that is wrong is told elsewhere
-    return _Said(
-        [None if one is None else one["logprob"] for one in found],
-        [None if one is None else one.get("decoded_token") for one in found],
-    )
-
-
-def _echoed(choice: dict, prompt: tuple[int, ...]) -> _Said:
-    """The older form: the prompt's tokens, then a generated one, which is dropped."""
-    marks = choice.get("logprobs") or {}
-    values = marks.get("token_logprobs")
-    if values is None or (len(prompt) > 1 and len(values) <= 1):  # only what was generated
-        return _Said([None], [None])
-    ids = choice.get("prompt_token_ids")
-    if ids is not None and tuple(ids) != prompt:
-        raise ServerError(f"the server read other tokens than we sent. {_OTHER_TOKENS}")
-    end = len(prompt) if len(values) == len(prompt) + 1 else len(values)
-    return _Said(values[:end], (marks.get("tokens") or [None] * end)[:end])
-
-
-def _checked(values: list[float | None], prompt: tuple[int, ...]) -> np.ndarray:
-    """A prompt's log-probabilities, float32 [tokens], if they are such."""
-    if values == [None] and len(prompt) > 1:
-        raise ServerError(_NO_LOGPROBS)
-    if len(values) != len(prompt):
-        raise ServerError(
-            f"{len(values)} log-probabilities came to {len(prompt)} tokens. {_OTHER_TOKENS}"
-        )
-    # Whatever is no number becomes one that is refused.
-    numbers = [one if isinstance(one, int | float) else np.nan for one in values[1:]]
-    found = np.array([np.nan, *numbers], dtype=np.float32)
-    if not np.isfinite(found[1:]).all():
-        raise ServerError(
-            "the server returned a log-probability that is no number. " + _NO_LOGPROBS
-        )
-    if found[1:].max(initial=-1) > _ROUNDING:
-        raise ServerError(
-            "the server returned a log-probability above 0: these are logits. Remedy: start vLLM "
-            "with --logprobs-mode raw_logprobs"
-        )
-    return found
-
-
-def _letters(text: str) -> str:
-    """A token's text without blanks and their marks; nothing where servers differ in writing."""
-    if "\ufffd" in text or text.startswith(("<0x", "token_id:")):
-        return ""
-    return text.translate({ord(mark): " " for mark in "▁ĠĊ"}).strip()

@@ -2,7 +2,16 @@
 
 import numpy as np
 
+from tstmeta.models.server import ServerModel
+
 QUICK = {"pause": 0.01, "retries": 2}
+
+
+def checked(*address, **options):
+    """A served model that was asked whether it can be used."""
+    model = ServerModel(*address, **options)
+    model.check()
+    return model
 
 
 def answers(model, requests, **options):

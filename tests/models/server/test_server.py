@@ -6,10 +6,11 @@ import time
 
 import pytest
 
-from tests.models.server.asking import QUICK, answers, same
+from tests.models.server.asking import QUICK, answers, checked, same
 from tests.models.server.fake_server import TEXTS
 from tstmeta.models.causal import Continuation, LanguageModel, MissingModel
-from tstmeta.models.server import WAYS, ServerModel, connect
+from tstmeta.models.prompts import WAYS
+from tstmeta.models.server import ServerModel, connect
 from tstmeta.models.tokencache import Cached
 from tstmeta.models.wire import ServerError
 from tstmeta.schema import TstmetaError
@@ -21,16 +22,14 @@ from tstmeta.schema import TstmetaError
 @pytest.mark.parametrize(("batch", "concurrent"), [(1, 1), (1, 4), (3, 2), (50, 4)])
 def test_a_server_says_what_its_model_says(fake, engine, requests, way, batch, concurrent):
     fake.ways = (way,)
-    model = ServerModel(
-        fake.url, "tiny", engine.tokenizer, batch=batch, concurrent=concurrent, **QUICK
-    )
+    model = checked(fake.url, "tiny", engine.tokenizer, batch=batch, concurrent=concurrent, **QUICK)
     assert model.way == way
     same(answers(model, requests), answers(engine, requests))
     assert fake.most_at_once <= concurrent
 
 
 def test_it_is_a_language_model_that_does_not_tell_where_it_runs(fake, tokenizer):
-    model = ServerModel(fake.url, "tiny", tokenizer, label="bfloat16", **QUICK)
+    model = checked(fake.url, "tiny", tokenizer, label="bfloat16", **QUICK)
     assert isinstance(model, LanguageModel)
     assert model.identity == "tiny|server|bfloat16"
     assert model.vocabulary == len(tokenizer)
@@ -38,13 +37,13 @@ def test_it_is_a_language_model_that_does_not_tell_where_it_runs(fake, tokenizer
 
 def test_a_server_that_dislikes_an_unknown_field_is_asked_the_older_way(fake, engine, requests):
     fake.strict, fake.ways = True, ("echo",)
-    model = ServerModel(fake.url, "tiny", engine.tokenizer, **QUICK)
+    model = checked(fake.url, "tiny", engine.tokenizer, **QUICK)
     assert model.way == "echo"
     same(answers(model, requests), answers(engine, requests))
 
 
 def test_equal_texts_are_sent_once_and_known_ones_never(fake, engine, tokenizer, requests):
-    model = ServerModel(fake.url, "tiny", tokenizer, batch=1, concurrent=1, **QUICK)
+    model = checked(fake.url, "tiny", tokenizer, batch=1, concurrent=1, **QUICK)
     trial = len(fake.asked)
     wanted = answers(engine, requests)
     known = {1, 2, 4}
@@ -58,14 +57,14 @@ def test_equal_texts_are_sent_once_and_known_ones_never(fake, engine, tokenizer,
 def test_one_text_with_two_beginnings_is_sent_once(fake, engine, tokenizer):
     ids = tuple(tokenizer(TEXTS[2])["input_ids"])
     both = [Continuation(ids[:3], ids[3:]), Continuation(ids[:5], ids[5:])]
-    model = ServerModel(fake.url, "tiny", tokenizer, **QUICK)
+    model = checked(fake.url, "tiny", tokenizer, **QUICK)
     trial = len(fake.asked)
     same(answers(model, both), answers(engine, both))
     assert fake.prompts[trial:] == [ids]
 
 
 def test_no_texts_and_texts_without_tokens_ask_nothing(fake, tokenizer):
-    model = ServerModel(fake.url, "tiny", tokenizer, **QUICK)
+    model = checked(fake.url, "tiny", tokenizer, **QUICK)
     trial = len(fake.asked)
     assert answers(model, []) == {}
     found = answers(model, [Continuation((5,), ()), Continuation((6,), ())], known={1})
@@ -74,7 +73,7 @@ def test_no_texts_and_texts_without_tokens_ask_nothing(fake, tokenizer):
 
 
 def test_the_server_samples_from_the_whole_distribution(fake, tokenizer, requests):
-    answers(ServerModel(fake.url, "tiny", tokenizer, **QUICK), requests)
+    answers(checked(fake.url, "tiny", tokenizer, **QUICK), requests)
     assert {(one["temperature"], one["top_p"], one["max_tokens"]) for one in fake.asked} == {
         (1.0, 1.0, 1)
     }
@@ -88,8 +87,7 @@ def test_the_server_samples_from_the_whole_distribution(fake, tokenizer, request
     [
         (128, None, 10**30, 126, False),
         (None, 64, 10**30, 62, False),
-        (128, 64, 10**30, 62, False),  # the lesser of both
-        (64, 128, 10**30, 62, False),
+        (128, 64, 10**30, 62, False),
         (None, None, 96, 94, True),  # the tokenizer's
         (128, None, 96, 126, False),  # the server knows better
     ],
@@ -99,13 +97,13 @@ def test_the_window_leaves_room_for_the_last_token_and_a_generated_one(
 ):
     fake.window = told
     monkeypatch.setattr(tokenizer, "model_max_length", limit)
-    model = ServerModel(fake.url, "tiny", tokenizer, window=given_window, **QUICK)
+    model = checked(fake.url, "tiny", tokenizer, window=given_window, **QUICK)
     assert (model.window, bool(model.notes)) == (window, noted)
 
 
 def test_a_text_that_fills_the_window_is_answered_and_a_longer_one_refused(fake, tokenizer):
     fake.window = 24
-    model = ServerModel(fake.url, "tiny", tokenizer, **QUICK)
+    model = checked(fake.url, "tiny", tokenizer, **QUICK)
     full = Continuation((5,) * 10, (6,) * (model.window - 9))
     assert len(answers(model, [full])[0]) == model.window - 9
     asked = len(fake.asked)
@@ -116,17 +114,23 @@ def test_a_text_that_fills_the_window_is_answered_and_a_longer_one_refused(fake,
     assert len(fake.asked) == asked
 
 
+def test_a_window_that_the_server_does_not_have_is_refused(fake, tokenizer):
+    fake.window = 64
+    with pytest.raises(ServerError, match=r"takes 64 tokens, not 128\. Remedy: window=64"):
+        checked(fake.url, "tiny", tokenizer, window=128, **QUICK)
+
+
 def test_a_window_that_nobody_knows_must_be_given(fake, tokenizer, monkeypatch):
     fake.models_page = False
     monkeypatch.setattr(tokenizer, "model_max_length", 10**30)
     with pytest.raises(ServerError, match="Remedy: give its window"):
-        ServerModel(fake.url, "tiny", tokenizer, **QUICK)
-    assert ServerModel(fake.url, "tiny", tokenizer, window=100, **QUICK).window == 98
+        checked(fake.url, "tiny", tokenizer, **QUICK)
+    assert checked(fake.url, "tiny", tokenizer, window=100, **QUICK).window == 98
 
 
 def test_a_server_that_takes_less_than_it_was_said_to_take_names_the_remedy(fake, tokenizer):
     fake.models_page, fake.window = False, 100
-    model = ServerModel(fake.url, "tiny", tokenizer, window=128, **QUICK)
+    model = checked(fake.url, "tiny", tokenizer, window=128, **QUICK)
     with pytest.raises(ServerError, match=r"maximum context length.*Remedy: give the server's win"):
         answers(model, [Continuation((5,) * 60, (6,) * 60)])
 
@@ -138,7 +142,7 @@ def test_a_server_that_takes_less_than_it_was_said_to_take_names_the_remedy(fake
 def test_what_was_answered_before_a_server_died_comes_before_the_error(
     fake, engine, tokenizer, requests, concurrent
 ):
-    model = ServerModel(fake.url, "tiny", tokenizer, batch=1, concurrent=concurrent, **QUICK)
+    model = checked(fake.url, "tiny", tokenizer, batch=1, concurrent=concurrent, **QUICK)
     alive = len(fake.asked) + 4
     fake.instead = lambda number, asked: (0, {}, b"") if number > alive else None
     found = {}
@@ -154,7 +158,7 @@ def test_a_run_that_a_dead_server_stopped_goes_on_where_it_was(
     fake, engine, tokenizer, requests, tmp_path
 ):
     options = {"batch": 1, "concurrent": 2, **QUICK}
-    cached = Cached(ServerModel(fake.url, "tiny", tokenizer, **options), tmp_path)
+    cached = Cached(checked(fake.url, "tiny", tokenizer, **options), tmp_path)
     alive = len(fake.asked) + 3
     fake.instead = lambda number, asked: (503, {}, b"") if number > alive else None
     with pytest.raises(ServerError, match="503"):
@@ -162,7 +166,7 @@ def test_a_run_that_a_dead_server_stopped_goes_on_where_it_was(
     first = set(fake.prompts[1:alive])
 
     fake.instead, trial = (lambda number, asked: None), len(fake.asked) + 1
-    again = Cached(ServerModel(fake.url, "tiny", tokenizer, **options), tmp_path)
+    again = Cached(checked(fake.url, "tiny", tokenizer, **options), tmp_path)
     same(answers(again, requests), answers(engine, requests))
     assert not first & set(fake.prompts[trial:])
 
@@ -171,8 +175,16 @@ def test_a_run_that_a_dead_server_stopped_goes_on_where_it_was(
     assert len(fake.asked) == asked
 
 
+def test_a_cache_that_knows_all_needs_no_server(fake, tokenizer, requests, tmp_path):
+    wanted = answers(Cached(checked(fake.url, "tiny", tokenizer, window=128), tmp_path), requests)
+    asked = len(fake.asked)
+    nowhere = ServerModel("http://127.0.0.1:1", "tiny", tokenizer, window=128)
+    same(answers(Cached(nowhere, tmp_path), requests), wanted, near=0)
+    assert len(fake.asked) == asked
+
+
 def test_a_reader_that_stops_early_leaves_nothing_under_way(fake, tokenizer, requests):
-    model = ServerModel(fake.url, "tiny", tokenizer, batch=1, concurrent=1, **QUICK)
+    model = checked(fake.url, "tiny", tokenizer, batch=1, concurrent=1, **QUICK)
     trial = len(fake.asked)
     stream = model.logprobs([one for one in requests if one.tokens])
     next(stream)
@@ -189,6 +201,7 @@ def test_a_reader_that_stops_early_leaves_nothing_under_way(fake, tokenizer, req
 def test_a_tokenizer_is_loaded_from_a_folder(fake, engine, tokenizer, requests, tmp_path):
     tokenizer.save_pretrained(tmp_path / "tok")
     model = connect(fake.url, "tiny", str(tmp_path / "tok"), **QUICK)
+    assert not fake.asked
     same(answers(model, requests), answers(engine, requests))
 
 
