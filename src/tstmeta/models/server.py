@@ -257,8 +257,9 @@ class ServerModel:
     def _found(self, line: Line) -> str:
         """The way to ask that this server knows, tried on a short text."""
         text = self.tokenizer(_PROBE, add_special_tokens=False)["input_ids"]
-        spread = np.linspace(0, self.vocabulary - 1, _SPREAD).astype(int).tolist()
-        probe = (*text, *spread)[: self.window + 1]
+        # not the ends, where marks for images and the like stand, which no text may hold
+        spread = np.linspace(0.05, 0.9, _SPREAD) * self.vocabulary
+        probe = (*text, *map(int, spread))[: self.window + 1]
         refused: ServerError | None = None
         for way in WAYS:
             try:
