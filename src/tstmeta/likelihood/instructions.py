@@ -8,7 +8,7 @@ to be S), ``paraphrase`` and ``repeat``.  Ours and the published ones stand in
 from __future__ import annotations
 
 import hashlib
-import string
+import re
 import tomllib
 from dataclasses import dataclass
 from functools import cache
@@ -62,7 +62,7 @@ def read(path: Path) -> dict[str, Instructions]:
 
     Raises:
         DataError: the file is no TOML, a key is missing or unknown, or a text lacks ``{source}`` or
-            (for ``style``) ``{style}``.
+            (for ``style``) ``{style}`` or has other braces.
     """
     try:
         text = path.read_text(encoding="utf-8")
@@ -128,24 +128,27 @@ def _faults(name: str, table: object, where: str) -> list[Problem]:
     for key in (key for key in _KEYS if key in table):
         if not isinstance(table[key], str):
             found.append(problem(key, "no text", "put it in quotes"))
-        elif key in TASKS:
+        elif key in ("system", *TASKS):
             found += [problem(key, *fault) for fault in _slots(key, table[key])]
     return found
 
 
-def _slots(task: str, text: str) -> list[tuple[str, str]]:
-    """What is wrong with the slots of an instruction: (what, remedy)."""
-    try:
-        slots = [slot for _, slot, _, _ in string.Formatter().parse(text) if slot is not None]
-    except ValueError as error:
-        return [(f"bad braces: {error}", "braces may stand only around source and style")]
-    allowed = ["source", "style"] if task == "style" else ["source"]
+def _slots(key: str, text: str) -> list[tuple[str, str]]:
+    """What is wrong with the slots of a text: (what, remedy)."""
+    allowed = {"style": ["source", "style"], "system": []}.get(key, ["source"])
+    slots = re.findall(r"\{([^{}]*)\}", text)
     missing = [
         (f"no {{{slot}}}", f"say where the {slot} goes") for slot in allowed if slot not in slots
     ]
+    remedy = f"use only {' and '.join(f'{{{one}}}' for one in allowed)}"
     extra = [
-        (f"unknown slot {{{slot}}}", f"use only {' and '.join(f'{{{one}}}' for one in allowed)}")
+        (f"unknown slot {{{slot}}}", remedy if allowed else "a system prompt has no slots")
         for slot in slots
         if slot not in allowed
     ]
+    if not slots and key == "system":
+        return []  # no slot is filled there, so a single brace harms nobody
+    loose = re.sub(r"\{[^{}]*\}", "", text)
+    if "{" in loose or "}" in loose:
+        extra.append(("a brace that belongs to no slot", "take it out"))
     return missing + extra

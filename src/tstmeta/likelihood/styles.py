@@ -11,6 +11,7 @@ from __future__ import annotations
 import csv
 import hashlib
 import io
+import json
 from collections.abc import Mapping
 from functools import cache
 from importlib.resources import files
@@ -41,7 +42,11 @@ def read(path: Path) -> dict[str, str]:
         DataError: a column is missing, a cell is empty or a style comes twice.
     """
     try:
-        rows = list(csv.DictReader(io.StringIO(path.read_text(encoding="utf-8-sig"))))
+        reader = csv.DictReader(io.StringIO(path.read_text(encoding="utf-8-sig")))
+        rows, columns = list(reader), reader.fieldnames or []
+    except csv.Error as error:
+        problem = Problem(str(path), None, "", f"no CSV: {error}", "save it as CSV")
+        raise DataError([problem]) from error
     except UnicodeDecodeError as error:
         problem = Problem(
             str(path), None, "", f"no UTF-8 at byte {error.start}", "save it as UTF-8"
@@ -50,6 +55,11 @@ def read(path: Path) -> dict[str, str]:
     except OSError as error:
         raise TstmetaError(f"cannot read wordings from {path}: {error.strerror}") from error
     problems, found = [], {}
+    remedy = "the first line names the columns: style,wording"
+    if missing := [name for name in ("style", "wording") if name not in columns]:
+        raise DataError(
+            [Problem(str(path), None, one, "no such column", remedy) for one in missing]
+        )
     for number, row in enumerate(rows, 1):
         style, wording = (row.get(name) or "" for name in ("style", "wording"))
         if not style.strip() or not wording.strip():
@@ -59,7 +69,7 @@ def read(path: Path) -> dict[str, str]:
             problems.append(Problem(str(path), number, "style", f"{style!r} again", "keep one row"))
         found[style] = wording
     if not rows:
-        problems = [Problem(str(path), None, "", "no row", "add the columns style,wording")]
+        problems = [Problem(str(path), None, "", "no row", "add a row for each style")]
     if problems:
         raise DataError(problems)
     return {**shipped(), **found}
@@ -67,5 +77,5 @@ def read(path: Path) -> dict[str, str]:
 
 def hash_of(wordings: Mapping[str, str]) -> str:
     """First 8 hexadecimal digits of the SHA-256 of all wordings, in sorted order."""
-    text = "\0".join(f"{style}\1{wording}" for style, wording in sorted(wordings.items()))
+    text = json.dumps(sorted(wordings.items()))
     return hashlib.sha256(text.encode()).hexdigest()[:8]
