@@ -139,6 +139,7 @@ BACKBONES = {
         Backbone(
             "smollm2-135m",
             "HuggingFaceTB/SmolLM2-135M-Instruct",
+            "12fd25f77366fa6b3b4b768ec3050bf629380bac",
             parameters=135,
             about="small and open; runs on a laptop",
         ),

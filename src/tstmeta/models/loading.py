@@ -7,6 +7,7 @@ safetensors are read and no code that comes with a model is run.
 from __future__ import annotations
 
 import hashlib
+import json
 import sys
 from collections.abc import Collection, Iterator, Sequence
 from functools import cached_property, lru_cache
@@ -14,6 +15,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from ..schema import TstmetaError
 from .causal import EMBEDDED, Answer, Backbone, Continuation, MissingModel, backbone, described
 
 if TYPE_CHECKING:
@@ -23,18 +25,40 @@ if TYPE_CHECKING:
 _CONTENT = ("*.safetensors", "config.json", "generation_config.json", "tokenizer*", "*.jinja")
 
 
+#: What must be empty in transformers' report of a loaded model.
+_WRONG = ("missing_keys", "mismatched_keys", "error_msgs")
+#: Number types that are known to give sound log-probabilities.
+DTYPES = ("float32", "bfloat16", "float16")
+#: What is fetched of a repository: words first, weights when they are needed.
+_WORDS = ["*.json", "*.jinja", "*.txt", "*.model"]
+_WEIGHTS = ["*.safetensors"]
+
+
 def device_of(wanted: str = "auto") -> str:
-    """``cuda`` where there is one and ``auto`` is asked for, else ``cpu``."""
+    """``cuda`` where there is one and ``auto`` is asked for, else ``cpu``.
+
+    Raises:
+        TstmetaError: no such device, or none on this machine.
+    """
     import torch
 
     if wanted == "auto":
         return "cuda" if torch.cuda.is_available() else "cpu"
+    try:
+        torch.zeros(1, device=wanted)
+    except (RuntimeError, AssertionError) as error:
+        first = str(error).splitlines()[0]
+        raise TstmetaError(f"device {wanted!r} cannot be used here: {first}") from error
     return wanted
 
 
 def dtype_of(wanted: str = "auto", device: str = "cpu") -> str:
-    """``auto`` is float32 on a CPU and bfloat16 elsewhere."""
-    return ("float32" if device == "cpu" else "bfloat16") if wanted == "auto" else wanted
+    """``auto`` is bfloat16 on CUDA and float32 elsewhere."""
+    if wanted == "auto":
+        return "bfloat16" if device.startswith("cuda") else "float32"
+    if wanted not in DTYPES:
+        raise TstmetaError(f"dtype is {wanted!r}; use auto, {', '.join(DTYPES)}")
+    return wanted
 
 
 @lru_cache(maxsize=8)
@@ -59,24 +83,45 @@ def fingerprint(folder: Path) -> str:
 
 
 def identity(model: Backbone) -> str:
-    """What a model is: ``embedded@hash``, ``folder-name@hash`` or ``hub/id@revision``."""
+    """What a model is: ``embedded@hash``, ``folder-name@hash`` or ``hub/id@revision``.
+
+    A model that is named without a revision has the one that was fetched, once it is here.
+    """
     if model.local:
         folder = Path(model.where).expanduser()
         name = model.name if folder == EMBEDDED else folder.resolve().name
         return f"{name}@{fingerprint(folder)}"
-    return f"{model.where}@{model.revision or 'main'}"
+    fetched = None if model.revision else _snapshot(model)
+    return f"{model.where}@{model.revision or (fetched.name if fetched else 'main')}"
 
 
 def here(model: Backbone) -> bool:
-    """Whether the model can be loaded without a network."""
+    """Whether the whole model can be loaded without a network."""
     if not (find_spec("torch") and find_spec("transformers")):
         return False
-    if model.local:
-        return any(Path(model.where).expanduser().glob("*.safetensors"))
+    folder = Path(model.where).expanduser() if model.local else _snapshot(model)
+    return folder is not None and _complete(folder)
+
+
+def _snapshot(model: Backbone) -> Path | None:
+    """The folder in the hub's cache that holds what was fetched of a model."""
     from huggingface_hub import try_to_load_from_cache
 
     found = try_to_load_from_cache(model.where, "config.json", revision=model.revision or None)
-    return isinstance(found, str)
+    return Path(found).parent if isinstance(found, str) else None
+
+
+def _complete(folder: Path) -> bool:
+    """Whether a folder has a tokenizer and all files of the weights; a fetch may have stopped."""
+    index = folder / "model.safetensors.index.json"
+    if index.is_file():
+        names = set(json.loads(index.read_text(encoding="utf-8")).get("weight_map", {}).values())
+        weights = bool(names) and all((folder / name).is_file() for name in names)
+    else:
+        weights = any(folder.glob("*.safetensors"))
+    return weights and any(
+        (folder / name).is_file() for name in ("tokenizer.json", "tokenizer.model", "vocab.json")
+    )
 
 
 def remedy(model: Backbone) -> str:
@@ -84,13 +129,12 @@ def remedy(model: Backbone) -> str:
     if not (find_spec("torch") and find_spec("transformers")):
         return "pip install 'tstmeta[likelihood]'"
     if Path(model.where) == EMBEDDED:
-        return "install the package anew: its weights are missing, or train them: tstmeta train"
+        return "install the package anew, or train the model: tstmeta train backbone"
+    if model.local:
+        return "the folder needs config.json, the tokenizer's files and *.safetensors"
     access = "ask for access on its page at the hub, log in (hf auth login), then " * model.gated
-    return (
-        f"{access}hf download {model.where}"
-        + (f" --revision {model.revision}" if model.revision else "")
-        + ", or name a local folder that holds it"
-    )
+    revision = f" --revision {model.revision}" if model.revision else ""
+    return f"{access}hf download {model.where}{revision}; or name a local folder that holds it"
 
 
 def load(
@@ -132,10 +176,6 @@ class Lazy:
         self.model, self.options = model, options
         self.device, self.attention, self.rounded = device_of(device), attention, rounded
         self.dtype = dtype_of(dtype, self.device)
-        self.where = str(Path(model.where).expanduser()) if model.local else model.where
-        self._asked: dict[str, Any] = {"revision": model.revision} if model.revision else {}
-        if here(model):
-            self._asked["local_files_only"] = True
 
     @property
     def identity(self) -> str:
@@ -145,8 +185,7 @@ class Lazy:
     def _config(self) -> Any:
         from transformers import AutoConfig
 
-        config = self._fetched(AutoConfig)
-        return config.get_text_config(decoder=True)
+        return self._from(AutoConfig).get_text_config(decoder=True)
 
     @property
     def window(self) -> int:
@@ -160,7 +199,7 @@ class Lazy:
     def tokenizer(self) -> Any:
         from transformers import AutoTokenizer
 
-        return self._fetched(AutoTokenizer)
+        return self._from(AutoTokenizer)
 
     @cached_property
     def engine(self) -> Engine:
@@ -173,15 +212,19 @@ class Lazy:
 
         if not sys.stderr.isatty():  # bars are for people
             logging.disable_progress_bar()
-        network = self._fetched(
+        network, report = self._from(
             AutoModelForCausalLM,
             dtype=getattr(torch, self.dtype),
             attn_implementation=self.attention,
             use_safetensors=True,
+            output_loading_info=True,
         )
-        name = identity(self.model)
+        # what is missing would be filled with random numbers
+        wrong = [f"{kind.replace('_', ' ')}: {report[kind]}" for kind in _WRONG if report.get(kind)]
+        if wrong:
+            raise self._missing("; ".join(wrong))
         options = {"rounded": self.rounded, **self.options}
-        return Engine(network.to(self.device), self.tokenizer, name, **options)
+        return Engine(network.to(self.device), self.tokenizer, identity(self.model), **options)
 
     def logprobs(
         self,
@@ -193,14 +236,35 @@ class Lazy:
         """See :class:`~tstmeta.models.causal.LanguageModel`."""
         return self.engine.logprobs(requests, known=known, progress=progress)
 
-    def _fetched(self, kind: Any, **options: Any) -> Any:
+    def _from(self, kind: Any, **options: Any) -> Any:
+        """Whatever ``kind`` reads, from the model's folder; fetched where it is not here."""
+        weights = "use_safetensors" in options
         try:
-            return kind.from_pretrained(self.where, **options, **self._asked)
-        except (OSError, ValueError, KeyError) as error:
-            first = str(error).strip().splitlines() or [type(error).__name__]
-            raise MissingModel(
-                f"cannot load {self.where}: {first[0]} Remedy: {remedy(self.model)}"
-            ) from error
+            return kind.from_pretrained(self._folder(weights), local_files_only=True, **options)
+        except Exception as error:  # a hub, a file and a library can fail in many ways
+            raise self._missing(f"{type(error).__name__}: {error}") from error
+
+    def _folder(self, weights: bool) -> str:
+        if self.model.local:
+            return str(Path(self.model.where).expanduser())
+        if here(self.model):
+            return str(_snapshot(self.model))
+        from huggingface_hub import HfApi, snapshot_download
+
+        wanted = _WORDS + (_WEIGHTS if weights else [])
+        revision = self.model.revision or None
+        # without a network this fails at once; the fetch itself would try for half a minute
+        HfApi().model_info(self.model.where, revision=revision, timeout=10)
+        return str(snapshot_download(self.model.where, revision=revision, allow_patterns=wanted))
+
+    def _missing(self, reason: str) -> MissingModel:
+        said = " ".join(reason.split())
+        said = said if len(said) <= 400 else f"{said[:400]} ..."
+        access = " (a gated model: ask for access)" if "gated" in said.lower() else ""
+        return MissingModel(
+            f"cannot load {self.model.where}{access}: {said.rstrip('.')}. "
+            f"Remedy: {remedy(self.model)}"
+        )
 
 
 def window_of(config: Any) -> int:
