@@ -19,7 +19,7 @@ from tqdm import tqdm
 from transformers.cache_utils import Cache, DynamicCache, DynamicLayer
 
 from ..schema import TstmetaError
-from . import forest
+from . import forest, selfcheck
 from .causal import Answer, Continuation, described
 from .forest import Plan, Row, Trie
 from .loading import window_of
@@ -87,10 +87,10 @@ class Engine:
         self.identity = described(identity, dtype, self.attention, rounded)
         #: What the user should know, for instance that prefixes are not shared.
         self.notes: list[str] = []
-        self.reuse = reuse and not self._windowed(config)
+        self.reuse = reuse
         #: Tokens computed, padding included, and tokens that one pass a request would compute.
         self.computed = self.naive = 0
-        self._check()
+        selfcheck.check(self)
 
     # ------------------------------------------------------------------------------- answers
 
@@ -104,8 +104,8 @@ class Engine:
         """See :class:`~tstmeta.models.causal.LanguageModel`.
 
         Raises:
-            TstmetaError: a request that is longer than the window or has no context, or memory
-                that does not suffice for a single request.
+            TstmetaError: a request that is longer than the window, has no context or has a token
+                beyond the vocabulary, or memory that does not suffice for a single request.
         """
         self._refuse(requests)
         known = frozenset(known)
@@ -136,15 +136,17 @@ class Engine:
         )
         with bar, torch.inference_mode():
             trunk = self._grown(plan.trunk)
-            for batch in todo:
-                for found in self._answers(plan, trunk, batch, requests, first):
+            # batches anew: all of one as long as the budget is what it was, parts once it fell
+            parts = (part for batch in todo for part in forest.batches(batch, self.budget))
+            for part in parts:
+                for found in self._answers(plan, trunk, part, requests, first):
                     yield [
                         (place, values)
                         for rank, values in found
                         for place in same[rank]
                         if place not in known
                     ]
-                bar.update(sum(row.size for row in batch))
+                bar.update(sum(row.size for row in part))
 
     def _refuse(self, requests: Sequence[Continuation]) -> None:
         for request in requests:
@@ -155,23 +157,38 @@ class Engine:
                     f"{len(request.context)} tokens of context and {len(request.tokens)} to score "
                     f"do not fit into the model's window of {self.window}; cut the text before"
                 )
+            ids = (*request.context, *request.tokens)
+            if min(ids) < 0 or max(ids) >= self.vocabulary:
+                worst = min(ids) if min(ids) < 0 else max(ids)
+                raise TstmetaError(
+                    f"token {worst} is none of the model's {self.vocabulary}: do the tokenizer and "
+                    "the weights belong together?"
+                )
 
     def _answers(
         self, plan: Plan, trunk: _Grown, batch: list[Row], requests, first: list[int]
     ) -> Iterator[list[Answer]]:
         """A batch's answers; without enough memory, those of its halves."""
+        answers = self._tried(trunk, batch, requests, first)
+        if answers is not None:
+            yield answers
+            return
+        area = len(batch) * max(row.size for row in batch)
+        self.budget = max(1, min(self.budget, area // 2))
+        for half in _halves(plan.trunk, batch, requests, first):
+            yield from self._answers(plan, trunk, half, requests, first)
+
+    def _tried(self, trunk: _Grown, batch: list[Row], requests, first) -> list[Answer] | None:
+        """A batch's answers, or None without enough memory."""
         try:
-            answers = self._scored(trunk, batch, requests, first)
+            return self._scored(trunk, batch, requests, first)
         except (torch.OutOfMemoryError, MemoryError, RuntimeError) as error:
             if not _is_memory(error):
                 raise
-            if self.device.type == "cuda":
-                torch.cuda.empty_cache()
-            self.budget = max(1, self.budget // 2)
-            for half in _halves(plan.trunk, batch, requests, first):
-                yield from self._answers(plan, trunk, half, requests, first)
-        else:
-            yield answers
+        # here and not above: as long as the error lives it holds the tensors of the failed pass
+        if self.device.type == "cuda":
+            torch.cuda.empty_cache()
+        return None
 
     def _scored(self, trunk: _Grown, batch: list[Row], requests, first) -> list[Answer]:
         if not self.reuse:
@@ -310,59 +327,6 @@ class Engine:
             return F.linear(states, weight, bias).to(torch.bfloat16).float()
         return F.linear(states.float(), weight.float(), None if bias is None else bias.float())
 
-    # ---------------------------------------------------------------------------- self-check
-
-    def _windowed(self, config: Any) -> bool:
-        kinds = getattr(config, "layer_types", None)
-        if kinds is not None:
-            other = any(kind != "full_attention" for kind in kinds)
-        else:
-            other = bool(getattr(config, "sliding_window", None))
-        if other:
-            self.notes.append("prefixes are not shared: some layers do not see the whole text")
-        return other
-
-    def _check(self) -> None:
-        """A few tokens in three ways: the model's own logits, without and with trees.
-
-        It costs milliseconds and keeps a model with another kind of output layer or of positions
-        from giving wrong numbers in silence.
-        """
-        rng = np.random.default_rng(0)
-        draw = rng.integers(0, self.vocabulary, (4, 6))
-        shared = tuple(int(token) for token in draw[0])
-        tails = [tuple(int(token) for token in tail) for tail in draw[1:]]
-        requests = [Continuation((*shared, tail[0]), tail[1:]) for tail in tails]
-        requests += [Continuation(shared, tail) for tail in tails]
-        near = 1e-3 if self.model.dtype in (torch.float32, torch.float64) else 0.5
-        # without rounding, which moves a large logit by more than any tolerance worth having
-        (asked, rounded), (self.reuse, self.rounded) = (self.reuse, self.rounded), (False, False)
-        plain = self._all(requests)
-        with torch.inference_mode():
-            for request, values in zip(requests, plain, strict=True):
-                ids = torch.tensor([[*request.context, *request.tokens]], device=self.device)
-                logits = self.model(ids, use_cache=False).logits[0].float().log_softmax(-1)
-                own = logits[len(request.context) - 1 : -1].gather(1, ids[0, -len(values) :, None])
-                if np.abs(own[:, 0].cpu().numpy() - values).max() > near:
-                    raise TstmetaError(
-                        "this model computes its logits in a way that is not supported (scaled or "
-                        "capped, or an output layer that is not linear)"
-                    )
-        if asked:
-            self.reuse = True
-            trees = self._all(requests)
-            worst = max(np.abs(a - b).max() for a, b in zip(plain, trees, strict=True))
-            if worst > near:
-                self.reuse = False
-                self.notes.append(
-                    "prefixes are not shared: this model's positions do not allow trees"
-                )
-        self.rounded, self.computed, self.naive = rounded, 0, 0
-
-    def _all(self, requests: Sequence[Continuation]) -> list[np.ndarray]:
-        found = {place: values for batch in self.logprobs(requests) for place, values in batch}
-        return [found[place] for place in range(len(requests))]
-
 
 class _Grown:
     """A computed trunk: its tree, hidden states [nodes, width], cache and mask."""
@@ -389,8 +353,9 @@ def _nothing(requests: Sequence[Continuation], known: Collection[int]) -> Iterat
 
 def _is_memory(error: BaseException) -> bool:
     """Whether an error says that memory ran out; on a CPU torch raises a plain RuntimeError."""
-    return isinstance(error, torch.OutOfMemoryError | MemoryError) or (
-        "not enough memory" in str(error) or "can't allocate memory" in str(error)
+    signs = ("not enough memory", "can't allocate memory", "out of memory", "ALLOC_FAILED")
+    return isinstance(error, torch.OutOfMemoryError | MemoryError) or any(
+        sign in str(error) for sign in signs
     )
 
 
