@@ -1,0 +1,259 @@
+"""Tiny seeded models and tokenizers, built in memory, and the oracle they are held against.
+
+    tiny.tokenizer("llama")            a tokenizer with control tokens and a chat template
+    tiny.network("qwen3", seed=1)      a model of that architecture, about 20,000 weights
+    tiny.engine("gpt2", budget=64)     both in an Engine
+    tiny.folder(path, "llama")         both on disk, as a hub would give them
+    tiny.oracle(model, context, ids)   one sequence, the full softmax, float64
+
+Weights are drawn wide, so that a token seen wrongly, or at a wrong position, changes every number.
+"""
+
+from __future__ import annotations
+
+import copy
+from functools import cache
+from pathlib import Path
+
+import numpy as np
+import torch
+import transformers
+from tokenizers import Tokenizer, decoders, models, pre_tokenizers, trainers
+from transformers import PreTrainedTokenizerFast
+
+from tstmeta.models.causal import Continuation
+from tstmeta.models.engine import Engine
+
+#: Prose of ours from which the tokenizers learn their merges.
+PROSE = [
+    "the baker opened the shop at six and sold the last loaf before noon",
+    "we were told that the train would leave from the other platform",
+    "rewrite the sentence so that it sounds kinder: the soup was cold and the waiter rude",
+    "Grüße aus Köln! 京都 こんにちは, ça va?",
+]
+#: Control tokens of each kind of tokenizer: those a tokenizer of this family cannot do without.
+MARKS = {
+    "llama": [
+        "<|begin_of_text|>",
+        "<|end_of_text|>",
+        "<|start_header_id|>",
+        "<|end_header_id|>",
+        "<|eot_id|>",
+    ],
+    "qwen": ["<|endoftext|>", "<|im_start|>", "<|im_end|>"],
+    "gpt2": ["<|endoftext|>"],
+}
+_END = {"llama": "<|eot_id|>", "qwen": "<|im_end|>", "gpt2": "<|endoftext|>"}
+#: Chat templates of ours with the habits of each family: Llama 3 prints a date, the pinned one or
+#: today's, in a system turn of its own; Qwen puts in a system prompt where there is none.
+TEMPLATES = {
+    "llama": (
+        "{{ '<|begin_of_text|>' }}"
+        "{% if date_string is not defined %}"
+        "{% set date_string = strftime_now('%d %b %Y') %}{% endif %}"
+        "{% if messages[0]['role'] == 'system' %}"
+        "{% set about = messages[0]['content'] %}{% set turns = messages[1:] %}"
+        "{% else %}{% set about = '' %}{% set turns = messages %}{% endif %}"
+        "{{ '<|start_header_id|>system<|end_header_id|>\n\nToday: ' + date_string + '\n\n' "
+        "+ about | trim + '<|eot_id|>' }}"
+        "{% for turn in turns %}"
+        "{{ '<|start_header_id|>' + turn['role'] + '<|end_header_id|>\n\n' "
+        "+ turn['content'] | trim + '<|eot_id|>' }}{% endfor %}"
+        "{% if add_generation_prompt %}"
+        "{{ '<|start_header_id|>assistant<|end_header_id|>\n\n' }}{% endif %}"
+    ),
+    "qwen": (
+        "{% if messages[0]['role'] != 'system' %}"
+        "{{ '<|im_start|>system\nYou are of help.<|im_end|>\n' }}{% endif %}"
+        "{% for turn in messages %}"
+        "{{ '<|im_start|>' + turn['role'] + '\n' + turn['content'] + '<|im_end|>\n' }}"
+        "{% endfor %}"
+        "{% if add_generation_prompt %}{{ '<|im_start|>assistant\n' }}{% endif %}"
+    ),
+    "gpt2": None,
+}
+#: Which tokenizer each architecture comes with.
+FAMILY = {
+    "llama": "llama",
+    "qwen2": "qwen",
+    "qwen3": "qwen",
+    "gpt2": "gpt2",
+    "mistral": "llama",
+    "gemma2": "llama",
+    "bloom": "gpt2",
+    "opt": "gpt2",
+}
+#: The architectures that engines are held against the oracle with.
+KINDS = ("llama", "qwen2", "qwen3", "gpt2")
+WINDOW = 96
+#: What each architecture calls the number of its positions.
+POSITIONS = dict.fromkeys(FAMILY, "max_position_embeddings") | {"gpt2": "n_positions"}
+_VOCABULARY = 320
+
+
+@cache
+def tokenizer(family: str = "llama") -> PreTrainedTokenizerFast:
+    """A byte-level BPE tokenizer: any text, no unknown tokens, 320 tokens in all."""
+    core = Tokenizer(models.BPE())
+    core.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
+    core.decoder = decoders.ByteLevel()
+    trainer = trainers.BpeTrainer(
+        vocab_size=_VOCABULARY,
+        initial_alphabet=pre_tokenizers.ByteLevel.alphabet(),
+        special_tokens=MARKS[family],
+        show_progress=False,
+    )
+    core.train_from_iterator(PROSE, trainer)
+    made = PreTrainedTokenizerFast(tokenizer_object=core, eos_token=_END[family])
+    made.add_special_tokens({"additional_special_tokens": MARKS[family]})
+    made.chat_template = TEMPLATES[family]
+    return made
+
+
+def config(kind: str, **changes: object) -> transformers.PretrainedConfig:
+    """The configuration of an architecture, tiny: two layers of width 32, 96 positions."""
+    common = {
+        "vocab_size": _VOCABULARY,
+        "hidden_size": 32,
+        "intermediate_size": 64,
+        "num_hidden_layers": 2,
+        "num_attention_heads": 4,
+        "num_key_value_heads": 2,
+        "max_position_embeddings": WINDOW,
+        "initializer_range": 0.3,
+        "bos_token_id": 0,
+        "eos_token_id": 1,
+        "pad_token_id": None,
+    }
+    gpt2 = {
+        "vocab_size": _VOCABULARY,
+        "n_embd": 32,
+        "n_layer": 2,
+        "n_head": 4,
+        "n_positions": WINDOW,
+        "initializer_range": 0.3,
+        "bos_token_id": 0,
+        "eos_token_id": 0,
+    }
+    bloom = {"vocab_size": _VOCABULARY, "hidden_size": 32, "n_layer": 2, "n_head": 4}
+    opt = {**common, "ffn_dim": 64, "word_embed_proj_dim": 32, "init_std": 0.3, "pad_token_id": 1}
+    made = {
+        "llama": (transformers.LlamaConfig, {**common, "tie_word_embeddings": True}),
+        "qwen2": (transformers.Qwen2Config, {**common, "tie_word_embeddings": False}),
+        "qwen3": (transformers.Qwen3Config, {**common, "head_dim": 16}),
+        "mistral": (transformers.MistralConfig, {**common, "sliding_window": 6}),
+        "gemma2": (transformers.Gemma2Config, {**common, "head_dim": 8, "sliding_window": 6}),
+        "gpt2": (transformers.GPT2Config, gpt2),
+        "bloom": (transformers.BloomConfig, bloom),
+        "opt": (transformers.OPTConfig, opt),
+    }
+    of, options = made[kind]
+    return of(**{**options, **changes})
+
+
+def network(
+    kind: str = "llama",
+    seed: int = 0,
+    *,
+    attention: str = "sdpa",
+    dtype: torch.dtype = torch.float32,
+    **changes: object,
+) -> torch.nn.Module:
+    """A model with random weights; the same for the same arguments.
+
+    Biases and norms are drawn too: at their defaults, zeros and ones, forgetting one is no fault.
+    """
+    made = transformers.AutoModelForCausalLM.from_config(
+        config(kind, **changes), attn_implementation=attention
+    )
+    generator = torch.Generator().manual_seed(seed)
+    with torch.no_grad():
+        for name, weight in sorted(made.named_parameters()):
+            if weight.dim() == 1:
+                middle = float("norm" in name or "ln_" in name) * float(name.endswith("weight"))
+                weight.copy_(middle + 0.2 * torch.randn(weight.shape, generator=generator))
+            else:
+                weight.copy_(0.3 * torch.randn(weight.shape, generator=generator))
+    return made.to(dtype).eval()
+
+
+def engine(kind: str = "llama", seed: int = 0, **options: object) -> Engine:
+    """An engine; what is no option of Engine goes to :func:`network`."""
+    mine = {"rounded", "reuse", "budget", "row_tokens", "split_tokens", "padding"}
+    of_engine = {name: value for name, value in options.items() if name in mine}
+    of_network = {name: value for name, value in options.items() if name not in mine}
+    model = network(kind, seed, **of_network)
+    return Engine(model, tokenizer(FAMILY[kind]), f"tiny-{kind}-{seed}", **of_engine)
+
+
+def folder(path: Path, kind: str = "llama", seed: int = 0) -> Path:
+    """A model and its tokenizer in a folder: config.json, safetensors, tokenizer, template."""
+    network(kind, seed).save_pretrained(path)
+    tokenizer(FAMILY[kind]).save_pretrained(path)
+    return path
+
+
+@torch.inference_mode()
+def oracle(model: torch.nn.Module, request: Continuation) -> np.ndarray:
+    """Log-probabilities by the book: one sequence, no cache, the full softmax, float64."""
+    exact = _exact(model)
+    ids = torch.tensor([[*request.context, *request.tokens[:-1]]])
+    table = exact(ids, use_cache=False).logits[0].double().log_softmax(-1)
+    first = len(request.context) - 1
+    return np.array(
+        [float(table[first + i, token]) for i, token in enumerate(request.tokens)], dtype=float
+    )
+
+
+def _exact(model: torch.nn.Module) -> torch.nn.Module:
+    """A copy with all weights in float64 and attention written out; kept with the model."""
+    if not hasattr(model, "exact"):
+        made = copy.deepcopy(model).double()
+        made.set_attn_implementation("eager")
+        object.__setattr__(model, "exact", made)
+    return model.exact
+
+
+def answers(model: object, requests: list[Continuation], **options: object) -> list[np.ndarray]:
+    """What a backend says to each request, in the order of the requests; each exactly once."""
+    found: dict[int, np.ndarray] = {}
+    for batch in model.logprobs(requests, **options):
+        for place, values in batch:
+            assert place not in found, "a request was answered twice"
+            assert values.dtype == np.float32
+            found[place] = values
+    assert sorted(found) == list(range(len(requests)))
+    return [found[place] for place in range(len(requests))]
+
+
+def distance(found: list[np.ndarray], wanted: list[np.ndarray]) -> float:
+    """The largest difference of any two numbers; shapes must agree."""
+    worst = 0.0
+    for one, other in zip(found, wanted, strict=True):
+        assert one.shape == other.shape
+        assert np.isfinite(one).all()
+        worst = max(worst, float(np.abs(one - other).max(initial=0)))
+    return worst
+
+
+def draw(seed: int, count: int = 24, window: int = WINDOW) -> list[Continuation]:
+    """Requests with everything that could go wrong with trees, in random order.
+
+    A head that all share, sources with several rewrites, contexts that are prefixes of others,
+    contexts of one token, equal requests, requests without tokens, one as long as the window.
+    """
+    rng = np.random.default_rng(seed)
+
+    def some(low: int, high: int) -> tuple[int, ...]:
+        return tuple(int(token) for token in rng.integers(8, 40, rng.integers(low, high)))
+
+    head = some(6, 9)
+    made = []
+    for _ in range(count // 4):
+        source = (*head, *some(1, 12))
+        made += [Continuation(source, some(0, 12)) for _ in range(3)]
+        made.append(Continuation(source[: rng.integers(1, len(source))], some(1, 5)))
+    made += [Continuation(head[:1], some(5, 9)), Continuation(head, ()), made[0], made[0]]
+    whole = tuple(int(token) for token in rng.integers(8, 40, window + 1))
+    made.append(Continuation(whole[: window // 2], whole[window // 2 :]))
+    return [made[place] for place in rng.permutation(len(made))]
