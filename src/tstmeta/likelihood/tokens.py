@@ -32,6 +32,13 @@ class Variant:
     skip_first: bool = False
     end_of_turn: bool = False
 
+    def __str__(self) -> str:
+        """The name; with what is switched on where the name alone does not say it."""
+        if VARIANTS.get(self.name) == self:
+            return self.name
+        flags = ("bare", "rounded", "skip_first", "end_of_turn")
+        return " ".join([self.name, *(flag for flag in flags if getattr(self, flag))])
+
     def columns(self, logprobs: np.ndarray) -> np.ndarray:
         """The columns that count, of [tasks, tokens + 1]; an end of turn that is NaN never does."""
         last = None if self.end_of_turn and not np.isnan(logprobs[:, -1]).any() else -1

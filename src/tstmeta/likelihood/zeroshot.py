@@ -1,15 +1,15 @@
 """The likelihood method as two metrics: ``likelihood`` (content) and ``likelihood-style``.
 
 Both take the same tokens' log-probabilities, which are kept in the score store's folder ``tokens``:
-the second metric runs no model.  A variant is words joined by ``+``, in any order, each of them a
-model, a variant of the method or an instruction set::
+the second metric runs no model.  What comes after the colon is told by :mod:`.words`::
 
     likelihood                       the embedded demonstration model, equations as printed
     likelihood:released              what the paper's program computes
     likelihood:emphasis              another instruction set
     likelihood:8b+released           Llama 3.1 8B
     likelihood:owner/model@revision  any causal model of a hub; a folder works as well
-    likelihood:my.toml#mine          instructions of your own
+    likelihood:my.toml#mine+my.csv   instructions and wordings of your own
+    likelihood:8b+http://host/v1     a server that runs it
 """
 
 from __future__ import annotations
@@ -35,11 +35,12 @@ from ..models.causal import (
 )
 from ..models.template import DATE
 from ..models.tokencache import Cached
-from ..schema import Signature, Status, TstmetaError
+from ..schema import Signature, Status
 from . import styles
 from .instructions import Instructions, shipped
 from .scorer import Judged, Rewrite, Scorer, named
 from .tokens import VARIANTS, Variant
+from .words import Server, model_of, understood
 
 #: Rewrites whose tokens are held in memory at a time.
 _SHARD = 2**16
@@ -53,10 +54,14 @@ class Likelihood:
     """Content preservation, Pauli et al. (2025), Eq. 1: <= 0, higher is better.
 
     Args:
-        words: words of the variant, joined by ``+`` (see the module).
+        words: words of the variant, joined by ``+`` (see :mod:`.words`).
         model, instructions, variant, wordings: the same as objects; they win over words.
+        name: what tables call it, for instance ``likelihood:mine``; the words by default.
         device, dtype, attention: see :func:`tstmeta.models.loading.load`.
         options: of the engine, for instance ``budget``.
+
+    Raises:
+        TstmetaError: a word that names nothing, or a file with faults.
     """
 
     name = "likelihood"
@@ -81,25 +86,29 @@ class Likelihood:
         instructions: Instructions | str | None = None,
         variant: Variant | str | None = None,
         wordings: Mapping[str, str] | None = None,
+        name: str = "",
         device: str = "auto",
         dtype: str = "auto",
         attention: str = "sdpa",
         **options: Any,
     ):
-        said = _understood(words)
-        chosen = model or said.get("model", "embedded")
-        self.model = backbone(chosen) if isinstance(chosen, str) else chosen
-        self.instructions = named(instructions or said.get("instructions", "paper"))
+        said = understood(words)
+        self.model = backbone(model) if isinstance(model, str) else model or model_of(said)
+        self.instructions = named(instructions or said.get("instruction set", "paper"))
         given = variant or said.get("variant", "equation")
         self.variant = VARIANTS[given] if isinstance(given, str) else given
-        self.wordings = styles.shipped() if wordings is None else wordings
-        self.name = f"{self.name}:{words}" if words else self.name
+        own = said.get("file of wording")
+        shown = styles.read(Path(own)) if own else styles.shipped()
+        self.wordings = shown if wordings is None else wordings
+        self.name = name or (f"{self.name}:{words}" if words else self.name)
         self._folder: Path | None = None
         self._progress = False
         self._loading = {"attention": attention, "rounded": self.variant.rounded, **options}
         # The demonstration model is small: a CPU gives everybody the same bytes.
-        self._device = "cpu" if self._demonstrates and device == "auto" else device
-        self._dtype = dtype
+        self._device = said.get("device", device)
+        if self._demonstrates and self._device == "auto":
+            self._device = "cpu"
+        self._dtype = said.get("dtype", dtype)
 
     @staticmethod
     def accepts_variant(words: str) -> bool:
@@ -127,7 +136,7 @@ class Likelihood:
         fields = {
             "basis": basis,
             "model": self._identity(),
-            "variant": self.variant.name,
+            "variant": str(self.variant),
             "instructions": f"{self.instructions.name}@{self.instructions.hash}",
             "styles": styles.hash_of(self.wordings),
             "date": DATE,
@@ -138,7 +147,10 @@ class Likelihood:
     def _identity(self) -> str:
         if not isinstance(self.model, Backbone):
             return self.model.identity.replace("|", " ")
-        dtype = loading.dtype_of(self._dtype, loading.device_of(self._device))
+        device, dtype = self._device, self._dtype
+        if not self.missing:  # else nothing is computed, and to ask for devices takes seconds
+            device = loading.device_of(device) if device == "auto" else device
+            dtype = loading.dtype_of(dtype, device)
         attention, rounded = self._loading["attention"], self.variant.rounded
         said = described(loading.identity(self.model), dtype, attention, rounded)
         return said.replace("|", " ")
@@ -153,8 +165,11 @@ class Likelihood:
         Raises:
             MissingModel: the model is not here and cannot be fetched.
         """
+        model: LanguageModel
         if isinstance(self.model, Backbone):
             model = _loaded(self.model, self._device, self._dtype, tuple(self._loading.items()))
+        elif isinstance(self.model, Server):
+            model = _connected(self.model)
         else:
             model = self.model
         kept = model if self._folder is None else Cached(model, self._folder)
@@ -210,29 +225,13 @@ def _failed(reason: str) -> Score:
     return Score(math.nan, Status.ERROR, reason)
 
 
-def _understood(words: str) -> dict[str, str]:
-    """What each word of a variant names: model, variant or instructions."""
-    said: dict[str, str] = {}
-    for word in filter(None, words.split("+")):
-        if word in VARIANTS:
-            kind = "variant"
-        elif word in shipped() or ".toml" in word:
-            kind = "instructions"
-        elif word in BACKBONES or "/" in word or Path(word).expanduser().is_dir():
-            kind = "model"
-        else:
-            raise TstmetaError(
-                f"likelihood does not know {word!r}: use a variant ({', '.join(VARIANTS)}), "
-                f"instructions ({', '.join(shipped())}, or FILE.toml#NAME) or a model "
-                f"({', '.join(BACKBONES)}, an id such as owner/name@revision, or a folder)"
-            )
-        if kind in said:
-            raise TstmetaError(f"{words!r} names two {kind}s: {said[kind]} and {word}")
-        said[kind] = word
-    return said
-
-
-@lru_cache(maxsize=2)
+@lru_cache(maxsize=1)
 def _loaded(model: Backbone, device: str, dtype: str, options: tuple) -> LanguageModel:
-    """A model; content and style, one after the other, load it once."""
+    """A model; content and style, one after the other, load it once, and two are never held."""
     return loading.Lazy(model, device, dtype, **dict(options))
+
+
+@lru_cache(maxsize=1)
+def _connected(server: Server) -> LanguageModel:
+    """A server; content and style, one after the other, ask it once what it can do."""
+    return server.connected()
