@@ -10,6 +10,7 @@ import pytest
 
 from tests.command import CSV, command_line, table
 from tstmeta import metrics, schema
+from tstmeta.models import loading
 from tstmeta.report.ledger import COLUMNS, PAPERS
 from tstmeta.report.published import cells
 from tstmeta.schema import DataError, TstmetaError
@@ -52,12 +53,33 @@ def test_metrics_lists_each_with_what_it_measures(tstmeta):
     assert found["name"].tolist() == [
         name for members in metrics.families().values() for name in members
     ]
-    assert set(found["status"]) == {"ok"}
+    assert set(found.loc[found["profile"] == "embedded", "status"]) == {"ok"}
     assert found["signature"].is_unique
     rows = found.set_index("name")
     assert rows.loc["corpus-bleu", "unit"] == "corpus"
     assert rows.loc["ter", "better"] == "lower"
-    assert set(found["bases"]) == {"source reference"}
+    assert rows.loc["bleu", "bases"] == "source reference"
+    assert rows.loc["likelihood", ["dimension", "bases"]].tolist() == ["content", "source"]
+    assert rows.loc["likelihood-style", ["dimension", "bases"]].tolist() == ["style", "source"]
+
+
+def test_metrics_says_what_to_do_for_a_model_that_is_not_here(tstmeta, monkeypatch):
+    monkeypatch.setattr(loading, "here", lambda model: model.name == "embedded")
+    rows = table(tstmeta("metrics", "--format", "csv")).set_index("name")
+    assert set(rows.loc[rows["profile"] == "real", "status"]) == {"error"}
+    assert "hf download meta-llama/Llama-3.1-8B" in rows.loc["likelihood:8b+released", "remedy"]
+    assert rows.loc["likelihood", ["status", "remedy"]].tolist() == ["ok", ""]
+
+
+def test_the_list_of_metrics_needs_no_model_library(tmp_path):
+    code = (
+        "import sys; from tstmeta.metrics.catalogue import overview; overview(); "
+        "print([name for name in ('torch', 'transformers') if name in sys.modules])"
+    )
+    shown = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, timeout=120
+    )
+    assert shown.stdout == "[]\n", shown.stderr
 
 
 def test_metrics_as_json_is_json_and_as_table_is_not_cut(tstmeta):

@@ -197,21 +197,23 @@ def test_an_item_of_a_corpus_metric_that_fails_becomes_a_row():
 
 
 def test_every_registered_metric_is_complete():
-    for name in metrics.resolve(["lexical", "sentinel"]):
+    for name in metrics.names():
         metric = metrics.get(name)
         assert isinstance(metric, Metric)
         assert metric.name == name
         assert set(metric.dimensions) <= set(DIMENSIONS)
         assert set(metric.bases) <= set(BASES)
         assert metric.unit in ("item", "source", "corpus")
-        assert metric.profile == "embedded"
+        assert metric.profile in ("embedded", "real")
+        assert metric.bases
+        assert metric.dimensions
 
 
 def test_no_two_metrics_or_bases_share_a_signature():
     found = [
         str(metrics.get(name).signature(basis))
-        for name in metrics.resolve(["lexical", "sentinel"])
-        for basis in ("source", "reference")
+        for name in metrics.names()
+        for basis in metrics.get(name).bases
     ]
     assert len(set(found)) == len(found)
 
@@ -247,7 +249,18 @@ def test_families_and_all_expand_without_repeats():
     names = metrics.resolve(["sentinel", "constant", "all"])
     assert names[0] in metrics.families()["sentinel"]
     assert len(set(names)) == len(names)
-    assert set(names) == set(metrics.names())
+    assert set(names) == {one for one in metrics.names() if metrics.get(one).profile == "embedded"}
+
+
+def test_a_model_from_a_hub_is_asked_for_by_name_and_never_comes_with_a_family():
+    real = {one for one in metrics.names() if metrics.get(one).profile == "real"}
+    assert {"likelihood:3b", "likelihood:8b+released", "likelihood-style:8b"} <= real
+    zeroshot = metrics.resolve(["zeroshot"])
+    assert {"likelihood", "likelihood-style", "likelihood:released"} <= set(zeroshot)
+    assert not real & {*zeroshot, *metrics.resolve(["all"])}
+    assert metrics.resolve(["zeroshot", "likelihood:3b"]) == [*zeroshot, "likelihood:3b"]
+    assert set(metrics.resolve(["all"], "real")) == set(metrics.names())
+    assert real < set(metrics.resolve(["zeroshot"], "real"))
 
 
 def test_a_signature_cannot_be_forged_by_a_delimiter():

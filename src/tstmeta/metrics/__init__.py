@@ -90,12 +90,20 @@ def get(name: str) -> Metric:
     raise UnknownMetric(f"no metric is called {name!r}; {hint}")
 
 
-def resolve(wanted: list[str] | tuple[str, ...]) -> list[str]:
-    """Expand family names and ``all`` to metric names, without repeats, in order."""
+def resolve(wanted: list[str] | tuple[str, ...], profile: str = "embedded") -> list[str]:
+    """Expand family names and ``all`` to metric names, without repeats, in order.
+
+    In the profile ``embedded`` such a name leaves out the metrics that need a model from a hub:
+    those run for hours where they run at all, so they are asked for one by one.
+    """
     groups = families()
+    groups.setdefault("all", names())
     expanded: list[str] = []
     for name in wanted:
-        expanded += names() if name == "all" else groups.get(name, [name])
+        members = groups.get(name)
+        if members and profile == "embedded":
+            members = [one for one in members if get(one).profile == profile]
+        expanded += [name] if members is None else members
     return list(dict.fromkeys(expanded))
 
 
