@@ -15,7 +15,17 @@ LAYERS = [
     ["stats"],
     ["combine"],
     ["report"],
-    ["cli", "cli_data", "cli_evaluate", "cli_book", "console", "book", "notebook", "__main__"],
+    [
+        "cli",
+        "cli_data",
+        "cli_evaluate",
+        "cli_explain",
+        "cli_book",
+        "console",
+        "book",
+        "notebook",
+        "__main__",
+    ],
 ]
 RANK = {name: rank for rank, names in enumerate(LAYERS) for name in names}
 #: Printing is no layer of data: fetching shows progress with it, and it imports nothing but schema.

@@ -1,4 +1,5 @@
-"""The command line: ``tstmeta data | metrics | score | evaluate | reproduce | run | book``.
+"""The command line: ``tstmeta data | metrics | score | evaluate | explain | reproduce | run |
+book``.
 
 Commands parse, call one function and print; what they do lives elsewhere and is imported inside the
 command, so that ``tstmeta --help`` starts at once.  Results go to stdout, notes and progress to
@@ -17,6 +18,7 @@ import typer
 from .cli_book import book_app, run
 from .cli_data import FormatOption, data_app
 from .cli_evaluate import Bases, Data, Metrics, RatingFile, ScoreFile, Store, evaluate, scored
+from .cli_explain import explain
 from .console import FileFormat, Format, note, show_table
 
 app = typer.Typer(
@@ -119,6 +121,7 @@ def score_command(
 
 
 app.command("evaluate")(evaluate)
+app.command("explain")(explain)
 
 
 # --------------------------------------------------------------------------- reproduction, book
