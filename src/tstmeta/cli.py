@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import sys
 import warnings
+from functools import cache
 from pathlib import Path
 from typing import Annotated
 
@@ -38,7 +39,8 @@ def main() -> None:
     """Run the command line; a mistake of the user becomes a message and exit code 2."""
     try:
         with warnings.catch_warnings():
-            warnings.showwarning = lambda message, *_: note(f"warning: {message}")
+            said = cache(note)  # a warning is said once, however many metrics have it
+            warnings.showwarning = lambda message, *_: said(f"warning: {message}")
             app()
     except KeyboardInterrupt:
         note("interrupted")
