@@ -98,7 +98,7 @@ def _kind(word: str) -> str:
     if word in shipped() or re.search(r"\.toml(#|$)", word):
         return "instruction set"
     if word.endswith(".csv"):
-        return "file of wording"
+        return "wordings file"
     if word in _DTYPES:
         return "dtype"
     if _DEVICE.fullmatch(word):

@@ -97,7 +97,7 @@ class Likelihood:
         self.instructions = named(instructions or said.get("instruction set", "paper"))
         given = variant or said.get("variant", "equation")
         self.variant = VARIANTS[given] if isinstance(given, str) else given
-        own = said.get("file of wording")
+        own = said.get("wordings file")
         shown = styles.read(Path(own)) if own else styles.shipped()
         self.wordings = shown if wordings is None else wordings
         self.name = name or (f"{self.name}:{words}" if words else self.name)
@@ -147,13 +147,16 @@ class Likelihood:
     def _identity(self) -> str:
         if not isinstance(self.model, Backbone):
             return self.model.identity.replace("|", " ")
-        device, dtype = self._device, self._dtype
-        if not self.missing:  # else nothing is computed, and to ask for devices takes seconds
-            device = loading.device_of(device) if device == "auto" else device
-            dtype = loading.dtype_of(dtype, device)
+        device = self._device
+        if device == "auto":  # to ask for devices takes seconds
+            device = loading.device_of(device)
+        dtype = loading.dtype_of(self._dtype, device)
+        try:
+            name = loading.identity(self.model)
+        except MissingModel:  # a folder without weights: scoring tells it, row by row
+            name = f"{Path(self.model.where).name}@missing"
         attention, rounded = self._loading["attention"], self.variant.rounded
-        said = described(loading.identity(self.model), dtype, attention, rounded)
-        return said.replace("|", " ")
+        return described(name, dtype, attention, rounded).replace("|", " ")
 
     def keep_in(self, folder: Path, progress: bool) -> None:
         """Scoring says where the store is and whether bars are wanted."""
