@@ -268,5 +268,14 @@ class Lazy:
 
 
 def window_of(config: Any) -> int:
-    """Longest text of a model in tokens; without a limit of its own about a million."""
-    return int(getattr(config, "max_position_embeddings", 0) or 2**20)
+    """Longest text of a model in tokens; without a limit of its own about a million.
+
+    Models with ``longrope`` (Phi-3.5) turn other angles in a text that is longer than their first
+    window, so a token's number would depend on what else is in the batch: they end there.
+    """
+    rope = getattr(config, "rope_parameters", None) or {}
+    first = rope.get("rope_type") == "longrope" and (
+        rope.get("original_max_position_embeddings")
+        or getattr(config, "original_max_position_embeddings", 0)
+    )
+    return int(first or getattr(config, "max_position_embeddings", 0) or 2**20)

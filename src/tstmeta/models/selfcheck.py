@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 
 #: Contexts of the trial: enough that what they share is a trunk (see :func:`forest.plan`).
 _CONTEXTS = 8
+#: What a model raises whose arguments are others than those of most.
+_FAULTS = (TypeError, ValueError, AttributeError, IndexError, KeyError, RuntimeError)
 
 
 def check(engine: Engine) -> None:
@@ -39,12 +41,22 @@ def check(engine: Engine) -> None:
     near = 1e-3 if engine.model.dtype in (torch.float32, torch.float64) else 0.5
     # without rounding, which moves a large logit by more than any tolerance worth having
     (asked, rounded), (engine.reuse, engine.rounded) = (engine.reuse, engine.rounded), (False,) * 2
-    plain = _answers(engine, requests)
+    try:
+        plain = _answers(engine, requests)
+    except _FAULTS as error:
+        raise TstmetaError(
+            "this model does not take token ids with positions and a mask, as the engine gives "
+            f"them ({type(error).__name__}: {error})"
+        ) from error
     if not _distance(plain, [_own(engine, request) for request in requests]) <= near:
         raise TstmetaError(_OTHER_HEAD)
     if asked:
         engine.reuse = True
-        if not _distance(plain, _answers(engine, requests)) <= near:
+        try:
+            worst = _distance(plain, _answers(engine, requests))
+        except _FAULTS:  # it takes no mask of ours, or no cache
+            worst = np.inf
+        if not worst <= near:
             engine.reuse = False
             engine.notes.append(
                 "prefixes are not shared: this model's positions do not allow trees"
@@ -54,7 +66,7 @@ def check(engine: Engine) -> None:
 
 _OTHER_HEAD = (
     "this model computes its logits in a way that is not supported (scaled or capped, or an output "
-    "layer that is not linear)"
+    "layer that is not linear), or they are no numbers"
 )
 
 
@@ -89,4 +101,4 @@ def _answers(engine: Engine, requests: list[Continuation]) -> list[np.ndarray]:
 
 def _distance(some: list[np.ndarray], others: list[np.ndarray]) -> float:
     """The largest difference; NaN where one is no number."""
-    return max(float(np.abs(a - b).max()) for a, b in zip(some, others, strict=True))
+    return float(np.abs(np.concatenate(some) - np.concatenate(others)).max())
