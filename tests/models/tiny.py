@@ -82,6 +82,8 @@ FAMILY = {
     "gemma2": "llama",
     "bloom": "gpt2",
     "opt": "gpt2",
+    "granite": "llama",
+    "phi3": "llama",
 }
 #: The architectures that engines are held against the oracle with.
 KINDS = ("llama", "qwen2", "qwen3", "gpt2")
@@ -143,6 +145,8 @@ def config(kind: str, **changes: object) -> transformers.PretrainedConfig:
         "qwen3": (transformers.Qwen3Config, {**common, "head_dim": 16}),
         "mistral": (transformers.MistralConfig, {**common, "sliding_window": 6}),
         "gemma2": (transformers.Gemma2Config, {**common, "head_dim": 8, "sliding_window": 6}),
+        "granite": (transformers.GraniteConfig, common),
+        "phi3": (transformers.Phi3Config, {**common, "pad_token_id": 0}),
         "gpt2": (transformers.GPT2Config, gpt2),
         "bloom": (transformers.BloomConfig, bloom),
         "opt": (transformers.OPTConfig, opt),
