@@ -35,7 +35,15 @@ def load(root: Path) -> Dataset:
     Raises:
         DataError: the file is missing or damaged; every fault with its row.
     """
-    path = root / FILE
+    return read(root / FILE, "contrast")
+
+
+def read(path: Path, name: str) -> Dataset:
+    """Load a set of this design, whoever wrote its sentences, under a name.
+
+    Raises:
+        DataError: the file is missing or damaged; every fault with its row.
+    """
     try:
         frame = read_csv(path)
     except DataError as error:
@@ -47,7 +55,7 @@ def load(root: Path) -> Dataset:
     wrong = frame["error"] != "none"
     items = pd.DataFrame(
         {
-            "dataset": "contrast",
+            "dataset": name,
             "item_id": frame["item_id"],
             "source_id": frame["source_id"],
             "system": frame["shift"] + wrong.map({True: "-error", False: ""}),
@@ -62,7 +70,7 @@ def load(root: Path) -> Dataset:
     )
     labels = frame.melt("item_id", ["task", "shift", "error", "span"], "name", "value")
     labels = labels[labels["value"] != ""]
-    return Dataset.of("contrast", items, labels=labels.assign(dataset="contrast"))
+    return Dataset.of(name, items, labels=labels.assign(dataset=name))
 
 
 def _problems(frame: pd.DataFrame, name: str):
@@ -143,13 +151,14 @@ def format_span(span: Span) -> str:
     return removed + added
 
 
-def _only(whole: Dataset, task: str) -> Dataset:
-    return whole.where(whole.label("task") == task, f"contrast@{task}")
+def of_task(whole: Dataset, task: str) -> Dataset:
+    """The sources of one task."""
+    return whole.where(whole.label("task") == task, f"{whole.name}@{task}")
 
 
-def _tied(whole: Dataset) -> Dataset:
+def tied(whole: Dataset) -> Dataset:
     """Two of the four cells, as the set of pauli2025 has them: style and content tied together."""
-    return whole.where(whole.items["system"].isin(["strong", "light-error"]), "contrast@tied")
+    return whole.where(whole.items["system"].isin(["strong", "light-error"]), f"{whole.name}@tied")
 
 
-SUBSETS = {task: partial(_only, task=task) for task in TASKS} | {"tied": _tied}
+SUBSETS = {task: partial(of_task, task=task) for task in TASKS} | {"tied": tied}

@@ -21,7 +21,7 @@ def home() -> Path:
 
 
 def own(*parts: str) -> Path:
-    """A file that ships with the project: below ``contrast``, ``cards`` or ``published``."""
+    """A file of ours: below ``contrast``, ``world``, ``cards`` or ``published``."""
     root = _CHECKOUT / "data" if (_CHECKOUT / "pyproject.toml").is_file() else _PACKAGE / "_data"
     return root.joinpath(*parts)
 
