@@ -1,5 +1,5 @@
-"""The command line: ``tstmeta data | metrics | score | evaluate | explain | reproduce | run |
-book``.
+"""The command line: ``tstmeta data | metrics | score | evaluate | explain | train | reproduce |
+run | book``.
 
 Commands parse, call one function and print; what they do lives elsewhere and is imported inside the
 command, so that ``tstmeta --help`` starts at once.  Results go to stdout, notes and progress to
@@ -20,6 +20,7 @@ from .cli_book import book_app, run
 from .cli_data import FormatOption, data_app
 from .cli_evaluate import Bases, Data, Metrics, RatingFile, ScoreFile, Store, evaluate, scored
 from .cli_explain import explain
+from .cli_train import train_app
 from .console import FileFormat, Format, note, show_table
 
 app = typer.Typer(
@@ -32,6 +33,7 @@ app = typer.Typer(
 )
 app.add_typer(data_app, name="data")
 app.add_typer(book_app, name="book")
+app.add_typer(train_app, name="train")
 app.command("run", context_settings={"allow_extra_args": True, "ignore_unknown_options": True})(run)
 
 

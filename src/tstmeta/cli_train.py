@@ -1,0 +1,228 @@
+"""``tstmeta train``: models that come with the package, trained anew.
+
+See :mod:`.cli` for how commands behave.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import signal
+import sys
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
+
+import typer
+
+from .cli_data import FormatOption
+from .console import Format, note, show_table
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from .models.training.options import TrainingOptions
+
+train_app = typer.Typer(
+    help="Train the models that come with the package.",
+    no_args_is_help=True,
+    rich_markup_mode=None,
+)
+
+
+@train_app.callback()
+def train() -> None:
+    """Train the models that come with the package."""
+
+
+@train_app.command("backbone")
+def backbone(
+    out: Annotated[
+        Path, typer.Option("--out", "-o", help="Folder to write; made if it is missing.")
+    ] = Path("backbone"),
+    steps: Annotated[
+        int | None, typer.Option(min=1, help="Optimiser steps [default: as shipped].")
+    ] = None,
+    seed: Annotated[
+        int | None, typer.Option(min=0, help="Of weights and examples [default: as shipped].")
+    ] = None,
+    threads: Annotated[
+        int | None, typer.Option(min=1, help="Threads; another number, other bytes.")
+    ] = None,
+    given: Annotated[
+        list[str] | None,
+        typer.Option("--set", metavar="NAME=VALUE", help="Another training option; repeat."),
+    ] = None,
+    format: FormatOption = Format.table,
+) -> None:
+    """Train the demonstration model of the likelihood metrics on text that a grammar writes.
+
+    Without options the weights come out that are shipped; that takes under an hour on two cores.
+    Interrupt it or kill it whenever you like: the same command goes on from its last checkpoint.
+    With --set the model gets another shape (vocabulary, width, layers, heads, inner) or the
+    training another course (batch, rate, checkpoint, ...); an unknown name lists all.
+
+    \b
+    Examples:
+      tstmeta train backbone
+      tstmeta train backbone --steps 200 --out small --set width=192 --set heads=3
+      tstmeta score --data contrast --metric likelihood:./small
+    """
+    from .models.training.loop import REPORT
+
+    wanted = _run(steps, seed, threads, given or [])
+    before = _read(out / REPORT)
+    if before is not None and _same(before, wanted):
+        note(f"{out} holds the result of this run already")
+        report: dict[str, Any] | None = before
+    else:
+        _refuse_others(out, before)
+        report = _train(out, wanted)
+    if report is None:
+        note(f"interrupted; the same command goes on from the checkpoint in {out}")
+        raise typer.Exit(130)
+    show_table(_summary(report), format)
+    note(f"in {out}; use it: tstmeta score --data contrast --metric likelihood:{_word(out)}")
+
+
+class _Wanted(NamedTuple):
+    """The arguments of a training run."""
+
+    steps: int
+    seed: int
+    options: TrainingOptions
+
+
+def _run(steps: int | None, seed: int | None, threads: int | None, given: list[str]) -> _Wanted:
+    from .models.training.loop import SEED, STEPS
+    from .models.training.options import TrainingOptions
+
+    chosen = asdict(TrainingOptions())
+    for pair in given:
+        name, sign, value = pair.partition("=")
+        if name not in chosen or not sign:
+            raise _mistake(f"cannot set {pair!r}: write NAME=VALUE; names: {', '.join(chosen)}")
+        try:
+            chosen[name] = _value(value, type(chosen[name]))
+        except ValueError as reason:
+            raise _mistake(f"--set {name} needs {reason}, got {value!r}") from None
+    if threads is not None:
+        chosen["threads"] = threads
+    steps, seed = STEPS if steps is None else steps, SEED if seed is None else seed
+    return _Wanted(steps, seed, TrainingOptions(**chosen))
+
+
+def _value(text: str, kind: type) -> int | float | bool:
+    """A text as a value of that type; the error says what is needed."""
+    if kind is bool:
+        if text not in ("true", "false"):
+            raise ValueError("true or false")
+        return text == "true"
+    try:
+        value = kind(text)
+    except ValueError:
+        raise ValueError("a whole number" if kind is int else "a number") from None
+    if not math.isfinite(value):
+        raise ValueError("a finite number")
+    return value
+
+
+def _train(out: Path, wanted: _Wanted) -> dict[str, Any] | None:
+    """The report; None when the user interrupted and the rest is still to do."""
+    from importlib.util import find_spec
+
+    if not (find_spec("torch") and find_spec("transformers")):
+        raise _mistake("training needs torch and transformers: pip install 'tstmeta[likelihood]'")
+    from .likelihood.instructions import shipped
+    from .models.training.loop import train as trained
+
+    with _interrupted() as stop:
+        report = trained(
+            out,
+            list(shipped().values()),
+            steps=wanted.steps,
+            seed=wanted.seed,
+            options=wanted.options,
+            progress=sys.stderr.isatty(),
+            stop=stop,
+        )
+    return report if report["steps_done"] == wanted.steps else None
+
+
+@contextmanager
+def _interrupted() -> Iterator[Callable[[int], bool]]:
+    """Asked after each step: whether the user pressed Ctrl-C.  A second time ends it at once."""
+    pressed = []
+
+    def handle(*_: object) -> None:
+        pressed.append(True)
+        signal.signal(signal.SIGINT, before)
+        note("finishing this step and keeping a checkpoint; again to stop at once")
+
+    if threading.current_thread() is not threading.main_thread():  # where no handler can be set
+        yield lambda step: False
+        return
+    before = signal.signal(signal.SIGINT, handle)
+    try:
+        yield lambda step: bool(pressed)
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
+def _read(path: Path) -> dict[str, Any] | None:
+    """A report; None where there is none or it is no report."""
+    try:
+        found = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return None
+    return found if isinstance(found, dict) else None
+
+
+def _same(report: dict[str, Any], wanted: _Wanted) -> bool:
+    keys = ("steps", "seed", "options")
+    return [report.get(key) for key in keys] == [wanted.steps, wanted.seed, asdict(wanted.options)]
+
+
+def _refuse_others(out: Path, before: dict[str, Any] | None) -> None:
+    """Never write over a model that another run made."""
+    if before is not None or (any(out.glob("*.safetensors")) and not _unfinished(out)):
+        raise _mistake(f"{out} holds a model of another run; name another folder with --out")
+
+
+def _unfinished(out: Path) -> bool:
+    from .models.training.checkpoint import FILE
+
+    return (out / FILE).is_file()
+
+
+def _summary(report: dict[str, Any]) -> pd.DataFrame:
+    """The report as rows: what, value."""
+    import pandas as pd
+
+    curve = report["loss_curve"]
+    rows: list[tuple[str, str]] = [
+        ("parameters", f"{report['parameters']:,}"),
+        ("steps", f"{report['steps']:,}"),
+        ("seed", f"{report['seed']}"),
+        ("loss of the first step", f"{curve[0]:.3f}"),
+        ("loss of the last step", f"{curve[-1]:.3f}"),
+    ]
+    for side, losses in report["losses_by_task"].items():
+        text = "text of the grammar" if side == "training" else "held-out text"
+        rows += [(f"loss on {text}: {task}", f"{loss:.3f}") for task, loss in losses.items()]
+    return pd.DataFrame(rows, columns=["what", "value"])
+
+
+def _word(out: Path) -> str:
+    """A folder as a word of a metric's variant: with a slash, so that it is seen to be one."""
+    text = str(out)
+    return text if "/" in text else f"./{text}"
+
+
+def _mistake(message: str) -> Exception:
+    from .schema import TstmetaError  # imported late: the command line must start at once
+
+    return TstmetaError(message)
