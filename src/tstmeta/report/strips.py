@@ -127,7 +127,8 @@ def page(explanations: Sequence[Explanation]) -> str:
 
 
 _PAGE = """
-html { color-scheme: light dark; font: 1rem/1.5 system-ui, sans-serif; }
+html { background: Canvas; color: CanvasText; color-scheme: light dark; }
+html { font: 1rem/1.5 system-ui, sans-serif; }
 body { margin: 0 auto; max-width: 52rem; padding: 1rem; }
 h1 { font-size: 1.5rem; }
 .tst-table { overflow-x: auto; }
