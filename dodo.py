@@ -19,7 +19,8 @@ from filelock import FileLock, Timeout
 
 os.chdir(Path(__file__).parent)
 # Two tasks run at a time; each with threads of its own for small matrices would crawl.
-os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+for name in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS"):
+    os.environ.setdefault(name, "1")
 Path(".build").mkdir(exist_ok=True)
 DOIT_CONFIG = {
     "dep_file": ".build/doit.db",
@@ -31,7 +32,10 @@ DOIT_CONFIG = {
 }
 
 #: The data sets whose scores the pages show; each is scored when its files are here.
-SCORED = ("contrast", "pauli", "lai", "mir")
+SCORED = (
+    *("contrast", "world", "pauli", "lai", "mir", "alva@asset", "alva@simplicity_da"),
+    *("lens@simpda_2022", "li2018@yelp-rated"),
+)
 #: Which pages were generated is known only once they are: their names and hashes stand here.
 MANIFEST = Path(".build/pages.json")
 
@@ -71,16 +75,18 @@ def generated():
     return json.dumps({name: sha256(Path(name).read_bytes()).hexdigest() for name in pages})
 
 
-CODE = files("src/tstmeta/**/*.py", "src/tstmeta/**/*.html")
-OURS = files("data/contrast/**/*", "data/published/**/*", "data/cards/**/*")
+CODE = files("src/tstmeta/**/*")
+OURS = files(*(f"data/{name}/**/*" for name in ("contrast", "world", "published", "cards")))
 VERSIONS = ["requirements.lock"]
 
 
 def task_scores():
-    """Score the data sets that are here with every lexical metric and sentinel."""
-    code = files("src/tstmeta/*.py", "src/tstmeta/data/**/*.py", "src/tstmeta/metrics/**/*.py")
+    """Score the data sets that are here with all that the pages show of each."""
+    parts = ("data", "metrics", "models", "likelihood")
+    code = files("src/tstmeta/*.py", *(f"src/tstmeta/{part}/**/*" for part in parts))
     for name in SCORED:
-        files_of = OURS if name == "contrast" else raw(name)
+        whole = name.partition("@")[0]
+        files_of = files(f"data/{name}/**/*") if name in ("contrast", "world") else raw(whole)
         if files_of:
             yield {
                 "name": name,

@@ -11,10 +11,12 @@ import urllib.request
 from pathlib import Path
 from types import SimpleNamespace
 
+import pandas as pd
 import pytest
 
-from tstmeta import book
+from tstmeta import book, data, metrics, scoring
 from tstmeta.data import paths
+from tstmeta.models import loading
 from tstmeta.schema import TstmetaError
 
 ROOT = Path(__file__).parents[1]
@@ -192,6 +194,59 @@ def test_only_data_that_is_here_is_scored_and_read(tree):
     tasks = graph(tree, TSTMETA_DATA=elsewhere)
     assert "scores:lai" in tasks
     assert f"{elsewhere}/lai/items.csv" in tasks["notebooks:01_first"][0]
+
+
+def test_scores_are_made_again_when_a_model_or_an_instruction_changes(tree):
+    for name in (
+        "src/tstmeta/models/weights/backbone/model.safetensors",
+        "src/tstmeta/likelihood/instructions.toml",
+        "data/world/world.csv",
+        "elsewhere/lens/items.csv",
+    ):
+        (tree / name).parent.mkdir(parents=True, exist_ok=True)
+        (tree / name).touch()
+    tasks = graph(tree, TSTMETA_DATA=str(tree / "elsewhere"))
+    own = set(tasks["scores:contrast"][0])
+    assert {
+        "src/tstmeta/models/weights/backbone/model.safetensors",
+        "src/tstmeta/likelihood/instructions.toml",
+        "src/tstmeta/metrics/lexical.py",
+        "data/contrast/polite.csv",
+    } <= own
+    assert "data/world/world.csv" in tasks["scores:world"][0]
+    assert f"{tree}/elsewhere/lens/items.csv" in tasks["scores:lens@simpda_2022"][0]
+    assert own < set(tasks["notebooks:01_first"][0]) | {"src/tstmeta/metrics/lexical.py"}
+
+
+@pytest.mark.parametrize(("name", "choices"), [("contrast", True), ("alva@asset", False)])
+def test_a_data_set_is_scored_with_what_the_pages_show_of_it(monkeypatch, name, choices):
+    asked: list = []
+    table = pd.DataFrame({"status": ["ok"], "detail": [""]})
+    monkeypatch.setattr(data, "available", lambda name: True)
+    monkeypatch.setattr(data, "load", lambda name: name)
+    monkeypatch.setattr(
+        scoring, "score", lambda given, wanted: (asked.append((given, wanted)), table)[1]
+    )
+    monkeypatch.setattr(loading, "here", lambda model: True)
+    book.scores(name)
+    [(given, wanted)] = asked
+    assert given == name
+    assert {"bleu", "copy-rate", "likelihood", "likelihood-style"} <= set(wanted)
+    assert set(book.CHOICES) <= set(wanted) if choices else not set(book.CHOICES) & set(wanted)
+    assert not [one for one in wanted if metrics.get(one).profile == "real"]
+
+
+def test_a_metric_that_cannot_run_here_is_left_out_with_what_to_do(monkeypatch, capsys):
+    monkeypatch.setattr(loading, "here", lambda model: False)
+    assert book._runnable(["bleu", "likelihood"]) == ["bleu"]
+    assert "likelihood is left out: " in capsys.readouterr().err
+
+
+def test_scores_that_fail_stop_the_book(monkeypatch):
+    table = pd.DataFrame({"status": ["ok", "error"], "detail": ["", "broken"]})
+    monkeypatch.setattr(scoring, "score", lambda given, wanted: table)
+    with pytest.raises(TstmetaError, match="contrast: 1 scores failed; first: broken"):
+        book.scores("contrast")
 
 
 def test_the_book_is_built_from_prose_results_and_generated_pages(tree):

@@ -11,6 +11,7 @@ import os
 import shutil
 import subprocess
 import sys
+import warnings
 from importlib.metadata import files
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -22,8 +23,13 @@ from .schema import Status, TstmetaError
 if TYPE_CHECKING:
     from sphinx.application import Sphinx
 
-#: The metric families whose scores the pages show.
-FAMILIES = ("lexical", "sentinel")
+#: What the pages show of every data set: families, and the likelihood method on the embedded model.
+SHOWN = ("lexical", "sentinel", "likelihood", "likelihood-style")
+#: What the chapter on choices inside that method shows besides, on the data sets it is about.
+CHOICES = tuple(
+    f"likelihood:{name}" for name in ("default-system", "emphasis", "wording", "released")
+)
+WITH_CHOICES = ("contrast", "world", "pauli", "lai", "mir")
 #: What of MathJax a page with TeX loads: the entry point, its fonts, and extensions on demand.
 _MATHJAX = ("tex-chtml.js", "input/tex/", "output/chtml/")
 _MATHJAX_ROOT = "sphinx-mathjax-offline/static/mathjax/"
@@ -44,16 +50,33 @@ def scores(name: str) -> None:
         TstmetaError: scores that could not be computed.
     """
     from . import data, scoring
+    from .likelihood.zeroshot import DemonstrationWarning
 
     if not data.available(name):
         note(f"{name}: not on this machine")
         return
-    table = scoring.score(data.load(name), FAMILIES)
+    wanted = _runnable([*SHOWN, *(CHOICES if name in WITH_CHOICES else ())])
+    with warnings.catch_warnings():  # the pages say it, in a box of their own
+        warnings.simplefilter("ignore", DemonstrationWarning)
+        table = scoring.score(data.load(name), wanted)
     failed = table[table["status"] == str(Status.ERROR)]
     if len(failed):
         first = failed["detail"].iloc[0]
         raise TstmetaError(f"{name}: {len(failed)} scores failed; first: {first}")
     note(f"{name}: {len(table)} scores")
+
+
+def _runnable(wanted: list[str]) -> list[str]:
+    """The metrics of these names and families that can run here; says what the others lack."""
+    from . import metrics
+
+    found = []
+    for name in metrics.resolve(wanted):
+        if lack := getattr(metrics.get(name), "missing", ""):
+            note(f"{name} is left out: {lack}")
+        else:
+            found.append(name)
+    return found
 
 
 def assets() -> Path:

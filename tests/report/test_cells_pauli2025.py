@@ -1,13 +1,20 @@
-"""Table 9 of pauli2025: the tie of two systems, told and treated alike in every cell."""
+"""Tables of pauli2025: the tie of Table 9, and when cells of the likelihood method are computed."""
 
 import math
+from dataclasses import replace
 from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
 from tests.helpers import needs
+from tests.likelihood import small
 from tests.report.test_ledger import with_data, with_wordnet
+from tests.report.tiny import rated
+from tstmeta import stats
+from tstmeta.likelihood.scorer import Rewrite
+from tstmeta.likelihood.zeroshot import Likelihood
+from tstmeta.models.causal import BACKBONES, Backbone
 from tstmeta.report import ledger as ledgers
 from tstmeta.report.bench import Agreement, Bench
 from tstmeta.report.cells import pauli2025
@@ -78,3 +85,114 @@ def test_without_wordnet_a_meteor_that_differs_says_why():
         "differs",
         "no WordNet on this machine: METEOR matches no synonyms",
     )
+
+
+# ------------------------------------------------------------------------ likelihood cells
+
+
+def printed(key: str):
+    [one] = [one for one in cells() if one.cell == f"pauli2025.{key}"]
+    return one
+
+
+class Recorded:
+    """A bench that has all data and remembers which metric it was asked for."""
+
+    def __init__(self):
+        self.asked: list[tuple] = []
+
+    def has(self, name):
+        return True
+
+    def dataset(self, name):
+        systems = SimpleNamespace(to_numpy=lambda kind: np.array(["a", "b", "c"]))
+        return SimpleNamespace(ratings=[1], items={"system": systems})
+
+    def agreement(self, *args):
+        self.asked.append(args)
+        return Agreement(0.5, 0.1, 5, "likelihood|model:m")
+
+    def vectors(self, name, metric, basis, dimension):
+        self.asked.append((name, metric))
+        return np.arange(3.0), np.arange(3.0), "likelihood|model:m"
+
+    def scores(self, name, metric, basis):
+        self.asked.append((name, metric))
+        return {"value": {"polite-14-style": -1.66}, "signature": {"polite-14-style": "s"}}
+
+
+#: cell, the metric it is computed with where its model is here
+LIKELIHOOD = [
+    ("t3.likelihood-3b.mir", "likelihood:3b+released"),
+    ("t3.likelihood-8b.lai", "likelihood:8b+released"),
+    ("t4.likelihood-8b.lai", "likelihood:8b+released"),
+    ("t5.likelihood-3b.constructed-polite", "likelihood:3b+released"),
+    ("t6.likelihood-8b.mir", "likelihood-style:8b+released"),
+    ("t9.likelihood-3b.mir", "likelihood:3b+released"),
+    ("t11.instruct-1-3b.mir", "likelihood:3b+released"),
+    ("fig1.output-1.likelihood", "likelihood:8b+released"),
+]
+likelihood_cells = pytest.mark.parametrize(("key", "metric"), LIKELIHOOD)
+
+
+@likelihood_cells
+def test_a_likelihood_cell_needs_its_own_model(key, metric, monkeypatch):
+    monkeypatch.setattr(pauli2025.loading, "here", lambda model: False)
+    bench = Recorded()
+    answer = pauli2025.recipe(printed(key), bench)
+    assert answer.what == BACKBONES[metric.partition(":")[2].partition("+")[0]].where
+    assert answer.what.startswith("meta-llama/")
+    assert bench.asked == []
+
+
+@likelihood_cells
+def test_a_likelihood_cell_is_computed_as_released_where_its_model_is_here(
+    key, metric, monkeypatch
+):
+    monkeypatch.setattr(pauli2025.loading, "here", lambda model: model.gated)
+    bench = Recorded()
+    answer = pauli2025.recipe(printed(key), bench)
+    assert {args[1] for args in bench.asked} == {metric}
+    assert math.isfinite(answer.value)
+    assert "likelihood" in answer.signature or answer.signature.startswith("s|")
+
+
+def test_no_other_model_stands_in_for_the_printed_one(monkeypatch):
+    monkeypatch.setattr(pauli2025.loading, "here", lambda model: not model.gated)
+    answer = pauli2025.recipe(printed("t3.likelihood-3b.mir"), Recorded())
+    assert isinstance(answer, ledgers.Needs)
+
+
+@pytest.mark.parametrize("row", ["2-8b", "3-3b", "4-8b"])
+def test_wordings_that_are_not_published_are_needed_whatever_model_is_here(row, monkeypatch):
+    monkeypatch.setattr(pauli2025.loading, "here", lambda model: True)
+    answer = pauli2025.recipe(printed(f"t11.instruct-{row}.mir"), Recorded())
+    assert answer.what == "wording"
+    assert "meta-llama/" in answer.reason
+
+
+def test_where_the_data_are_missing_too_the_model_is_named_besides(monkeypatch):
+    monkeypatch.setattr(pauli2025.loading, "here", lambda model: False)
+    bench = Recorded()
+    bench.has = lambda name: False
+    answer = pauli2025.recipe(printed("t3.likelihood-8b.mir"), bench)
+    assert answer.what == "mir data"
+    assert answer.reason.endswith("besides meta-llama/Llama-3.1-8B-Instruct")
+
+
+def test_a_cell_is_what_the_scorer_gives_on_the_model_that_is_here(tmp_path, monkeypatch):
+    folder = small.saved(tmp_path / "model")
+    stand_in = Backbone(str(folder), str(folder))
+    monkeypatch.setattr(pauli2025, "_backbone", lambda model: stand_in)
+    data = rated("mir")
+    data = replace(data, items=data.items.assign(style="formal"))
+    bench = Bench(tmp_path / "store")
+    bench._datasets["mir"] = data
+    answer = pauli2025.recipe(printed("t3.likelihood-8b.mir"), bench)
+    scorer = Likelihood(f"{folder}+released").scorer()
+    rows = data.items[["source", "output", "style"]].itertuples(index=False)
+    judged = scorer.judge([Rewrite(*row) for row in rows])
+    r = stats.pearson(data.means["content"], [scorer.content(one) for one in judged])
+    assert answer.value == pytest.approx(r.value)
+    assert "variant:" in answer.signature
+    assert "released" in answer.signature

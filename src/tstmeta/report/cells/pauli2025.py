@@ -9,6 +9,8 @@ import numpy as np
 from scipy.stats import rankdata
 
 from ... import stats
+from ...models import loading
+from ...models.causal import BACKBONES, Backbone
 from ..bench import Bench
 from ..ledger import Answer, Needs
 from ..published import Cell, cells, names
@@ -25,6 +27,8 @@ _PRIVATE = {
     "scialom": ("scialom archive", "the archive of Scialom et al. (2021) is not on this machine"),
 }
 _WITHOUT_SYNONYMS = "no WordNet on this machine: METEOR matches no synonyms"
+#: The likelihood method as the paper's program computes it: its numbers come from that program.
+_VARIANT = "released"
 _JUDGE = "the text names Llama 3 70B, the appendix an 8B model identifier"
 
 
@@ -88,17 +92,38 @@ def _content(cell: Cell, bench: Bench) -> Answer | Needs:
 def _agreement(
     cell: Cell, bench: Bench, part: str = "", statistic: str = "pearson", level: str = "pooled"
 ) -> Answer | Needs:
-    metric, model = names(PAPER, "metric")[cell.metric]
+    metric = _metric(cell)
     name = _dataset(cell, bench, part)
     if isinstance(name, Needs):
-        return name
-    if model:
-        return Needs(model, _JUDGE if cell.metric == "LLaMA3-prompt" else "")
+        besides = f"; besides {metric.what}" if isinstance(metric, Needs) else ""
+        return name._replace(reason=name.reason + besides)
+    if isinstance(metric, Needs):
+        return metric
     found = bench.agreement(name, metric, cell.basis, cell.dimension, statistic, level)
     value = found.p if cell.statistic == "pvalue" else found.value
     signature = f"{found.signature}|{statistic}:{level}|data:{name}"
     reason = _WITHOUT_SYNONYMS if "synonyms:none" in found.signature else ""
     return Answer(value, found.n, signature, reason, via=VIA)
+
+
+def _metric(cell: Cell) -> str | Needs:
+    """Our metric of a cell, or the model that it needs and that is not on this machine.
+
+    The likelihood method runs on the printed model where it is here, and on no other.
+    """
+    ours, model = names(PAPER, "metric")[cell.metric]
+    if not model:
+        return ours
+    backbone = _backbone(model)
+    if backbone is None or not loading.here(backbone):
+        return Needs(model, _JUDGE if cell.metric == "LLaMA3-prompt" else "")
+    stem = "likelihood-style" if cell.dimension == "style" else "likelihood"
+    return f"{stem}:{backbone.name}+{_VARIANT}"
+
+
+def _backbone(model: str) -> Backbone | None:
+    """The model of that hub id, if the likelihood method can run on it."""
+    return next((one for one in BACKBONES.values() if one.where == model), None)
 
 
 def _average(cell: Cell) -> Answer | Needs:
@@ -161,7 +186,9 @@ def _ranking(cell: Cell, bench: Bench) -> Answer | Needs:
     exact = _agreement(cell, bench, "", "kendall", "system")
     if isinstance(exact, Needs):
         return exact
-    name, metric = names(PAPER, "dataset")[cell.dataset][0], names(PAPER, "metric")[cell.metric][0]
+    name, metric = names(PAPER, "dataset")[cell.dataset][0], _metric(cell)
+    if isinstance(metric, Needs):
+        return metric
     human, value, _ = bench.vectors(name, metric, cell.basis, cell.dimension)
     both = np.isfinite(human) & np.isfinite(value)
     systems = bench.dataset(name).items["system"].to_numpy(str)[both]
@@ -211,7 +238,9 @@ def _exact_mean(values: np.ndarray) -> float:
 def _variants(cell: Cell, bench: Bench) -> Answer | Needs:
     """Tables 10 and 11: wordings of prompt and instructions; only the first of each is printed."""
     if not cell.item.startswith(("prompt 1", "instruct 1")):
-        return Needs("wording", "of the four wordings only the first is printed")
+        model = names(PAPER, "metric")[cell.metric][1]
+        reason = f"of the four wordings only the first is printed; {model} would be needed as well"
+        return Needs("wording", reason)
     return _agreement(cell, bench)
 
 
@@ -228,9 +257,9 @@ def _figure(cell: Cell, bench: Bench) -> Answer | Needs:
     if cell.metric == "human mean rating":
         value = float(bench.dataset(name).means[cell.dimension][item_id])
         return Answer(value, 1, f"mean {cell.dimension}|item:{item_id}")
-    metric, model = names(PAPER, "metric")[cell.metric]
-    if model:
-        return Needs(model)
+    metric = _metric(cell)
+    if isinstance(metric, Needs):
+        return metric
     scores = bench.scores(name, metric, cell.basis)
     return Answer(float(scores["value"][item_id]), 1, f"{scores['signature'][item_id]}|{item_id}")
 
