@@ -24,7 +24,10 @@ from filelock import FileLock, Timeout
 from ..schema import TstmetaError
 from .causal import Answer, Continuation, LanguageModel
 
-_SCHEMA = pa.schema([("key", pa.string()), ("logprobs", pa.list_(pa.float32()))])
+# the list's member is called as Parquet calls it, so that a table that was read is written the same
+_SCHEMA = pa.schema(
+    [("key", pa.string()), ("logprobs", pa.list_(pa.field("element", pa.float32())))]
+)
 
 
 def key_of(request: Continuation) -> str:
@@ -105,7 +108,7 @@ class Cached:
             if new:
                 columns = [pa.array(list(new)), pa.array([list(v) for v in new.values()])]
                 grown = pa.table([columns[0], columns[1].cast(_SCHEMA.field(1).type)], _SCHEMA)
-                table = pa.concat_tables([table, grown]).sort_by("key")
+                table = pa.concat_tables([table, grown]).sort_by("key").combine_chunks()
                 part = self.table.with_name(f".{self.table.name}.part")
                 pq.write_table(table, part)
                 os.replace(part, self.table)
