@@ -235,7 +235,9 @@ def test_an_unknown_name_gets_the_nearest_ones(name, hint):
 
 
 def test_a_metric_is_taken_from_a_module_by_its_path():
-    assert metrics.get("tests.metrics.test_base:Accuracy").name == "accuracy"
+    accuracy = metrics.get("tests.metrics.test_base:Accuracy")
+    assert accuracy.name == "accuracy"
+    assert one(accuracy, "a", "a").value == 1
     assert one(metrics.get("tests.metrics.test_base:shorter"), "longer", "text").value == 4
 
 

@@ -112,8 +112,8 @@ def _imported(module: str, attribute: str) -> Metric:
         found = getattr(importlib.import_module(module), attribute)
     except (ImportError, AttributeError) as error:
         raise UnknownMetric(f"cannot import metric {module}:{attribute}: {error}") from error
+    if isinstance(found, type):  # a class has all that a metric has, and is none
+        return found()
     if isinstance(found, Metric):
         return found
-    if isinstance(found, type):
-        return found()
     return wrap(found, f"{module}:{attribute}")
