@@ -115,7 +115,7 @@ def plan(
     requests: Sequence[Continuation],
     *,
     reuse: bool = True,
-    row_tokens: int = 256,
+    row_tokens: int = 128,
     split_tokens: int = 2048,
     shared_by: int = 8,
 ) -> Plan:
@@ -160,10 +160,13 @@ def batches(rows: Sequence[Row], budget: int) -> Iterator[list[Row]]:
 def row(trunk: Trie, requests: Sequence[tuple[int, Continuation]]) -> Row:
     """A row of requests, each with its place."""
     made = Row(Trie(trunk))
+    ends: dict[tuple[int, ...], int] = {}  # a context is walked once for all that comes after it
     for place, (context, tokens) in requests:
+        if context not in ends:
+            ends[context] = made.trie.walk(context)[-1]
         # the last token is only to be foreseen: nothing comes after it
-        nodes = made.trie.walk((*context, *tokens[:-1]))
-        made.members.append(Member(place, nodes[len(context) - 1 :]))
+        nodes = made.trie.walk(tokens[:-1], ends[context], len(context))
+        made.members.append(Member(place, [ends[context], *nodes]))
     return made
 
 
@@ -189,15 +192,17 @@ def _split(
     trunk: Trie, group: list[tuple[int, Continuation]], limit: int
 ) -> Iterator[tuple[int, list[tuple[int, Continuation]]]]:
     """The requests of one context, in pieces of at most ``limit`` nodes if a request allows it."""
+    context = group[0][1].context
     members: list[tuple[int, Continuation]] = []
     size, trie = 0, Trie(trunk)
+    end = trie.walk(context)[-1]
     for one in group:
-        path = (*one[1].context, *one[1].tokens[:-1])
-        trie.walk(path)
+        trie.walk(one[1].tokens[:-1], end, len(context))
         if members and trie.own > limit:
             yield size, members
             members, trie = [], Trie(trunk)
-            trie.walk(path)
+            end = trie.walk(context)[-1]
+            trie.walk(one[1].tokens[:-1], end, len(context))
         members.append(one)
         size = trie.own
     yield size, members
