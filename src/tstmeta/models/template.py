@@ -28,6 +28,8 @@ BARE = (
 )
 #: For models that have no chat template, such as GPT-2.
 PLAIN = "{% for m in messages %}{{ m['content'] }}\n\n{% endfor %}"
+#: Put before a template it stands for the clock; the empty output keeps a line end that follows.
+_CLOCK = "{% macro strftime_now(form) %}DATE{% endmacro %}{{ '' }}"
 _MARK = "\x02output\x03"
 
 
@@ -123,7 +125,8 @@ class Template:
             whole = self._rendered("", "x", _MARK)
         except TstmetaError:
             whole = ""
-        after = self._ids(whole.rpartition(_MARK)[2]) if self.tokenizer.chat_template else []
+        _, shown, rest = whole.rpartition(_MARK)
+        after = self._ids(rest) if shown and self.tokenizer.chat_template else []
         token = after[0] if after else self.tokenizer.eos_token_id
         if token is None:
             raise TstmetaError("the tokenizer has neither a chat template nor an end-of-text token")
@@ -134,14 +137,17 @@ class Template:
         messages.append({"role": "user", "content": user})
         if output is not None:
             messages.append({"role": "assistant", "content": output})
-        options = {} if self.tokenizer.chat_template else {"chat_template": PLAIN}
+        template = self.tokenizer.chat_template or PLAIN
+        if "strftime_now" in template and isinstance(template, str):
+            # some ask the clock whatever they are told: they get the pinned date in any format
+            template = _CLOCK.replace("DATE", self.date) + template
         try:
             return self.tokenizer.apply_chat_template(
                 messages,
                 tokenize=False,
                 add_generation_prompt=output is None,
                 date_string=self.date,
-                **options,
+                chat_template=template if isinstance(template, str) else None,
             )
         except Exception as error:  # jinja's errors, and those that a template raises itself
             raise TstmetaError(
