@@ -1,0 +1,215 @@
+"""Requests as trees: what every layout must keep, whatever the requests."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tstmeta.models import forest
+from tstmeta.models.causal import Continuation
+
+# few different tokens: prefixes are shared by chance
+TOKENS = st.lists(st.integers(0, 3), max_size=7).map(tuple)
+CONTEXTS = st.lists(st.integers(0, 2), min_size=1, max_size=7).map(tuple)
+REQUESTS = st.lists(st.builds(Continuation, CONTEXTS, TOKENS), max_size=30)
+OPTIONS = st.fixed_dictionaries(
+    {
+        "reuse": st.booleans(),
+        "row_tokens": st.integers(1, 60),
+        "split_tokens": st.integers(1, 40),
+        "shared_by": st.integers(2, 5),
+    }
+)
+
+
+def path(plan, row, node):
+    """The tokens from the root down to a node, the node's own the last, and their depths."""
+    tokens, depths = [], []
+    while node >= 0:
+        trie, at = (
+            (plan.trunk, node) if node < row.trie.offset else (row.trie, node - row.trie.offset)
+        )
+        tokens.append(trie.tokens[at])
+        depths.append(trie.depths[at])
+        node = trie.parents[at]
+    return tokens[::-1], depths[::-1]
+
+
+def seen(plan, row, node):
+    """What a node attends to by the mask: tokens of the trunk and of the row, by their depth."""
+    trunk = plan.trunk.sees()
+    if node < row.trie.offset:
+        line, tokens, depths = trunk[node], plan.trunk.tokens, plan.trunk.depths
+    else:
+        line = row.trie.sees(trunk)[node - row.trie.offset]
+        tokens = plan.trunk.tokens + row.trie.tokens
+        depths = plan.trunk.depths + row.trie.depths
+    places = np.flatnonzero(line)
+    return sorted((depths[place], tokens[place]) for place in places)
+
+
+def shape(plan):
+    """A plan as plain values."""
+    rows = [(row.trie.tokens, row.trie.parents, row.members) for row in plan.rows]
+    return plan.trunk.tokens, plan.trunk.parents, rows, plan.naive
+
+
+@given(REQUESTS, OPTIONS)
+def test_every_token_is_foreseen_by_what_came_before_it_and_by_nothing_else(requests, options):
+    plan = forest.plan(requests, **options)
+    answered = []
+    for row in plan.rows:
+        for place, nodes in row.members:
+            answered.append(place)
+            context, tokens = requests[place]
+            assert len(nodes) == len(tokens)
+            for i, node in enumerate(nodes):
+                before = [*context, *tokens[:i]]
+                assert path(plan, row, node) == (before, list(range(len(before))))
+                assert seen(plan, row, node) == list(enumerate(before))
+    assert sorted(answered) == [place for place, one in enumerate(requests) if one.tokens]
+
+
+@given(REQUESTS, OPTIONS)
+def test_a_plan_never_computes_more_than_one_pass_a_request_would(requests, options):
+    plan = forest.plan(requests, **options)
+    assert plan.naive == sum(len(one.context) + len(one.tokens) - 1 for one in requests if one[1])
+    assert plan.computed <= plan.naive
+    assert plan.computed == len(plan.trunk) + sum(len(row.trie.tokens) for row in plan.rows)
+    if not options["reuse"]:
+        assert plan.computed == plan.naive
+
+
+@given(REQUESTS, OPTIONS)
+def test_what_a_row_shares_with_itself_is_computed_once(requests, options):
+    plan = forest.plan(requests, **{**options, "reuse": True})
+    for row in plan.rows:
+        own = {tuple(path(plan, row, row.trie.offset + i)[0]) for i in range(row.trie.own)}
+        assert len(own) == row.size
+        above = {tuple(path(plan, row, node)[0]) for node in range(row.trie.offset)}
+        assert not own & above
+        wanted = {
+            tuple([*one.context, *one.tokens][:cut])
+            for place, _ in row.members
+            for one in [requests[place]]
+            for cut in range(1, len(one.context) + len(one.tokens))
+        }
+        assert own == wanted - above
+
+
+@given(REQUESTS, OPTIONS)
+def test_the_trunk_holds_the_prefixes_that_enough_contexts_go_on_from(requests, options):
+    plan = forest.plan(requests, **{**options, "reuse": True})
+    contexts = {one.context for one in requests if one.tokens}
+    prefixes = {context[:cut] for context in contexts for cut in range(1, len(context))}
+    wanted = {
+        prefix
+        for prefix in prefixes
+        # a context does not go on from all of itself: its last state is the row's own
+        if sum(len(c) > len(prefix) and c[: len(prefix)] == prefix for c in contexts)
+        >= options["shared_by"]
+    }
+    whole = forest.Row(plan.trunk)
+    assert {tuple(path(plan, whole, node)[0]) for node in range(len(plan.trunk))} == wanted
+
+
+@given(REQUESTS, OPTIONS)
+def test_rows_are_within_their_limits_unless_one_request_is_longer(requests, options):
+    plan = forest.plan(requests, **{**options, "reuse": True})
+    assert [row.size for row in plan.rows] == sorted((row.size for row in plan.rows), reverse=True)
+    for row in plan.rows:
+        contexts = {requests[place].context for place, _ in row.members}
+        if len(contexts) > 1:
+            assert row.size <= options["row_tokens"]
+        elif len(row.members) > 1:
+            # one context in pieces: as many requests as the limit on pieces or on rows allows
+            assert row.size <= max(options["split_tokens"], options["row_tokens"])
+
+
+@given(REQUESTS, OPTIONS)
+def test_the_same_requests_give_the_same_plan(requests, options):
+    assert shape(forest.plan(requests, **options)) == shape(forest.plan(list(requests), **options))
+
+
+@given(REQUESTS, OPTIONS, st.integers(1, 200))
+def test_batches_are_all_rows_in_order_and_within_the_budget_unless_a_single_row(
+    requests, options, budget
+):
+    rows = forest.plan(requests, **options).rows
+    batches = list(forest.batches(rows, budget))
+    assert [id(row) for batch in batches for row in batch] == [id(row) for row in rows]
+    for i, batch in enumerate(batches):
+        area = len(batch) * max(row.size for row in batch)
+        assert area <= budget or len(batch) == 1
+        # taken anew it is the same batch, so a budget that did not fall changes nothing
+        assert list(forest.batches(batch, budget)) == [batch]
+        if i:  # and none could have gone into the one before
+            before = [*batches[i - 1], batch[0]]
+            assert len(before) * max(row.size for row in before) > budget
+
+
+@given(REQUESTS, OPTIONS, st.randoms(use_true_random=False))
+def test_the_order_of_requests_changes_no_count_of_tokens_in_all(requests, options, random):
+    options = {**options, "reuse": True, "split_tokens": 10**6, "row_tokens": 1}
+    mixed = requests.copy()
+    random.shuffle(mixed)
+    assert forest.plan(requests, **options).computed == forest.plan(mixed, **options).computed
+
+
+def test_rewrites_of_a_source_under_three_instructions_share_all_they_can():
+    system, tails = (1, 2, 3), [(4, 5), (6, 7), (8, 9)]
+    sources = [tuple(range(20 + 10 * i, 24 + 10 * i)) for i in range(3)]
+    rewrites = [(100 + i, 110 + i, 120 + i) for i in range(9)]
+    requests = [
+        Continuation((*system, *tail, *source), rewrite)
+        for source in sources
+        for tail in tails
+        for rewrite in rewrites
+    ]
+    plan = forest.plan(requests, row_tokens=25, shared_by=3)
+    assert plan.trunk.tokens == [1, 2, 3, 4, 6, 8, 5, 7, 9]
+    assert len(plan.rows) == 9
+    assert plan.computed == 9 + 9 * (4 + 9 * 2)
+    assert plan.naive == 81 * 11
+
+
+def test_short_pieces_fill_the_rows_that_longer_ones_left_open():
+    sizes = [9, 8, 6, 4, 2, 1]
+    requests = [
+        Continuation(tuple(range(100 * i, 100 * i + size)), (1,)) for i, size in enumerate(sizes)
+    ]
+    plan = forest.plan(requests, row_tokens=10)
+    assert sorted(row.size for row in plan.rows) == [10, 10, 10]
+
+
+@pytest.mark.parametrize("length", [1, 2, 1023, 1024, 1025, 3000])
+def test_a_head_that_all_share_may_be_of_any_length(length):
+    head = tuple(np.random.default_rng(0).integers(0, 50, length).tolist())
+    requests = [Continuation((*head, 60 + i), (1, 2)) for i in range(9)]
+    plan = forest.plan(requests, row_tokens=256)
+    assert len(plan.trunk) == min(length, 1024)
+    assert len(plan.trunk) + max(row.size for row in plan.rows) >= length
+    for row in plan.rows:
+        for place, nodes in row.members:
+            assert path(plan, row, nodes[-1])[0] == [*requests[place].context, 1]
+
+
+def test_twice_the_rewrites_of_a_source_are_no_more_than_twice_the_work():
+    # in steps down a tree, not in seconds
+    def steps(count):
+        made = 0
+
+        class Counted(forest.Trie):
+            def walk(self, path, node=-1, depth=0):
+                nonlocal made
+                made += len(path)
+                return super().walk(path, node, depth)
+
+        context = tuple(range(50))
+        requests = [Continuation(context, (100 + i, 7, 8)) for i in range(count)]
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(forest, "Trie", Counted)
+            forest.plan(requests)
+        return made
+
+    assert steps(400) < 2.1 * steps(200)
