@@ -16,6 +16,7 @@ from tstmeta.report.claims import (
     claims,
     lai2023,
     page,
+    pauli2025,
 )
 from tstmeta.report.claims import evidence as rules
 from tstmeta.report.published import cells
@@ -141,3 +142,61 @@ def test_the_agreement_of_the_slots_is_the_one_of_the_ledger():
         ours = evidence.slots("lai@lai2023", "style", direction)
         key = f"lai2023.t2.iaa.dataset.{direction.lower()}"
         assert 100 * ours.value == pytest.approx(printed[key], abs=0.1)
+
+
+# ---------------------------------------------------------------------- the likelihood method
+
+
+class Told:
+    """Evidence that has all data and answers every question with the same numbers."""
+
+    def __init__(self, *missing: str):
+        self.missing, self.asked = missing, []
+
+    def lacks(self, *names):
+        return set(names) & set(self.missing)
+
+    def agreement(self, data, metric):
+        self.asked.append((data, *metric))
+        return finding(0.1, 0.3)._replace(note="sources drawn")
+
+    def published(self, key, what):
+        return Finding(what, 0.5, note=key, published=True)
+
+
+ABOUT_LIKELIHOOD = [one for one in pauli2025.CLAIMS if "likelihood" in one.text]
+
+
+@pytest.mark.parametrize("claim", ABOUT_LIKELIHOOD, ids=lambda claim: claim.key)
+@pytest.mark.parametrize("here", ["nothing", "embedded", "everything"])
+def test_the_embedded_model_decides_no_claim_and_is_marked(claim, here, monkeypatch):
+    names = {"nothing": [], "embedded": ["embedded"], "everything": ["embedded", "3b", "8b"]}[here]
+    monkeypatch.setattr(pauli2025.loading, "here", lambda model: model.name in names)
+    told = Told()
+    verdict = claim.check(told)
+    assert verdict.verdict == OPEN
+    marked = [one for one in verdict.findings if "demonstration" in one.note]
+    assert len(marked) == (here != "nothing")
+    assert ("counts neither for the claim nor against it" in verdict.why) == bool(marked)
+    assert ("likelihood" in {one[1] for one in told.asked}) == bool(marked)
+    published = {one.note for one in verdict.findings if one.published}
+    for name in ("3b", "8b"):
+        computed = ("pauli", f"likelihood:{name}+released", "source") in told.asked
+        assert computed == (here == "everything")
+        assert (f"pauli2025.t5.likelihood-{name}.constructed-all" in published) != computed
+
+
+@pytest.mark.parametrize("claim", ABOUT_LIKELIHOOD, ids=lambda claim: claim.key)
+def test_without_the_ratings_no_model_is_asked(claim, monkeypatch):
+    monkeypatch.setattr(pauli2025.loading, "here", lambda model: True)
+    told = Told("pauli")
+    verdict = claim.check(told)
+    assert told.asked == []
+    assert all(one.published for one in verdict.findings)
+
+
+def test_there_are_claims_about_the_likelihood_method():
+    assert [one.key for one in ABOUT_LIKELIHOOD] == [
+        "pauli2025.style-aware",
+        "pauli2025.small-models",
+    ]

@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+import warnings
+
+from ...likelihood.zeroshot import DemonstrationWarning
+from ...models import loading
+from ...models.causal import backbone
 from .evidence import (
     FAILS,
     HOLDS,
@@ -10,6 +15,7 @@ from .evidence import (
     RELIABLE,
     Claim,
     Evidence,
+    Finding,
     Verdict,
     above,
     below,
@@ -67,33 +73,58 @@ def _data_decide(evidence: Evidence) -> Verdict:
     )
 
 
+def _likelihood(evidence: Evidence) -> list[Finding]:
+    """The method on the built set: computed where the printed model is here, else as published."""
+    found = []
+    for name in ("3b", "8b"):
+        if loading.here(backbone(name)) and not evidence.lacks("pauli"):
+            found.append(evidence.agreement("pauli", (f"likelihood:{name}+released", "source")))
+        else:
+            key = f"pauli2025.t5.likelihood-{name}.constructed-all"
+            found.append(evidence.published(key, f"likelihood method, {name.upper()}"))
+    return found
+
+
+def _demonstration(evidence: Evidence) -> tuple[list[Finding], str]:
+    """The method on the embedded model, marked as what it is, and the sentence about it."""
+    if evidence.lacks("pauli") or not loading.here(backbone("embedded")):
+        return [], ""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DemonstrationWarning)
+        found = evidence.agreement("pauli", ("likelihood", "source"))
+    note = f"a demonstration on the embedded model; {found.note}"
+    return [found._replace(note=note)], (
+        " The row of the embedded model shows that the method runs here. That model is small and"
+        " was trained on generated text, so its value counts neither for the claim nor against it."
+    )
+
+
 def _style_aware(evidence: Evidence) -> Verdict:
-    found = [
-        evidence.published("pauli2025.t5.llama3-prompt.constructed-all", "prompted judge"),
-        evidence.published("pauli2025.t5.likelihood-8b.constructed-all", "likelihood method, 8B"),
-    ]
+    judge = "pauli2025.t5.llama3-prompt.constructed-all"
+    found = [evidence.published(judge, "prompted judge"), *_likelihood(evidence)]
     if not evidence.lacks("pauli"):
         found.append(evidence.agreement("pauli", ("human-style", "none")))
+    shown, words = _demonstration(evidence)
     return Verdict(
         OPEN,
-        "Neither judge nor likelihood scores were released, so their intervals cannot be computed."
-        " People's style rating alone, which looks at no content, sets the mark on this set: a"
-        " style-aware metric has shown that it reads content only as far as it goes beyond.",
-        found,
+        "Neither judge nor likelihood scores were released: what is marked as published has no"
+        " interval, and without the judge's scores nothing can be told of both together. People's"
+        " style rating alone, which looks at no content, sets the mark on this set: a style-aware"
+        f" metric has shown that it reads content only as far as it goes beyond.{words}",
+        [*found, *shown],
     )
 
 
 def _small_models(evidence: Evidence) -> Verdict:
-    found = [
-        evidence.published("pauli2025.t5.likelihood-3b.constructed-all", "likelihood method, 3B"),
-        evidence.published("pauli2025.t5.likelihood-8b.constructed-all", "likelihood method, 8B"),
-        evidence.published("pauli2025.t5.llama3-prompt.constructed-all", "prompted judge"),
-    ]
+    judge = "pauli2025.t5.llama3-prompt.constructed-all"
+    found = [*_likelihood(evidence), evidence.published(judge, "prompted judge")]
+    shown, words = _demonstration(evidence)
     return Verdict(
         OPEN,
-        "The scores were not released and the models are gated. The text calls the judge a 70B"
-        " model, the appendix names an 8B one, so even what was compared is not certain.",
-        found,
+        "The judge's scores were not released and the models are gated. The text calls the judge a"
+        " 70B model, the appendix names an 8B one, so even what was compared is not certain."
+        f"{words}",
+        [*found, *shown],
     )
 
 
