@@ -273,6 +273,20 @@ def test_the_strongest_and_the_weakest_metric_are_named_without_sentinels():
     )
 
 
+def test_a_demonstration_is_neither_the_strongest_nor_the_weakest():
+    shown = pd.DataFrame(
+        {
+            "metric": ["bleu", "ter ↓", "likelihood", "likelihood:3b", "likelihood:released"],
+            "data": "one",
+            "value": [0.5, 0.2, -0.1, 0.7, 0.9],
+            "n": 10,
+        }
+    )
+    assert chapters.strongest(shown).data == (
+        "- `one`: from 0.20 (`ter ↓`) to 0.70 (`likelihood:3b`), n = 10."
+    )
+
+
 def test_without_rows_it_is_said_that_there_is_nothing():
     none = pd.DataFrame()
     assert "Nothing to compare" in words(chapters.agreement_table(none))

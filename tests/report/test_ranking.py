@@ -162,6 +162,20 @@ def test_without_references_the_page_says_so(bench):
     assert "only S- can be had" in ranking.references(bench, [one], []).data
 
 
+def test_a_demonstration_is_neither_the_best_nor_the_worst_of_the_scatter_plots():
+    human = np.random.default_rng(2).random((6, 4))
+    data = crossed(human, ["up"] * 6)
+    named = {"likelihood": human, "m1": human[::-1], "m2": -human}
+    tables = [scores(data, one.ravel().tolist(), name) for name, one in named.items()]
+    picture = ranking.scatter_figure(Ranking(data, pd.concat(tables), "kendall", draws=50))
+    titles = " ".join(
+        axis.get_title(loc="left") + axis.get_xlabel() for axis in picture.figure.axes
+    )
+    assert "m1" in titles
+    assert "m2" in titles
+    assert "likelihood" not in titles
+
+
 @pytest.mark.parametrize("systems", [1, 2])
 def test_with_one_or_two_systems_there_is_nothing_to_rank_and_nothing_breaks(systems):
     human = np.random.default_rng(2).random((6, systems))

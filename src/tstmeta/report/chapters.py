@@ -18,7 +18,7 @@ from ..data import Dataset
 from ..metrics import families, get, resolve
 from ..schema import TstmetaError
 from ..scoring import HUMAN_STYLE
-from . import figures, html
+from . import demonstration, figures, html
 from .bench import LEVELS, Bench
 from .figures import Picture
 from .ledger import ledger
@@ -331,11 +331,12 @@ def oracle(bench: Bench, dataset: Dataset) -> Markdown:
 
 
 def strongest(rows: pd.DataFrame) -> Markdown:
-    """Name the best and the worst metric of each data set, sentinels apart."""
+    """Name the best and the worst metric of each data set, sentinels and demonstrations apart."""
     if rows.empty:
         return Markdown("")
     lines = []
-    for name, group in rows[~rows["metric"].isin(_sentinels())].groupby("data", sort=False):
+    apart = {*_sentinels(), *demonstration.shown(list(rows["metric"].unique()))}
+    for name, group in rows[~rows["metric"].isin(apart)].groupby("data", sort=False):
         ranked = group.dropna(subset="value").sort_values("value")
         if len(ranked) < 2:
             continue

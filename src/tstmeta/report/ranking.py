@@ -19,7 +19,7 @@ from ..stats.intervals import FEW_UNITS, Interval, difference, intervals, resamp
 from ..stats.multiple import over_pairs
 from ..stats.resampling import Units
 from ..stats.soft import better
-from . import figures_levels, figures_systems, html
+from . import demonstration, figures_levels, figures_systems, html
 from .bench import Bench
 from .chapters import allowed, present
 from .figures import Picture
@@ -192,8 +192,12 @@ _UNITS: dict[str, Units] = {"sources like these": "sources", "systems like these
 
 
 def scatter_figure(one: Ranking) -> Picture | Markdown:
-    """Systems by metric and by people: the best metric, the worst, and two that know no content."""
-    real = [i for i, (name, _) in enumerate(one.found.names) if name not in rulers()]
+    """Systems by metric and by people: the best metric, the worst, and two that know no content.
+
+    A metric that is here as a demonstration is neither the best nor the worst.
+    """
+    apart = {*rulers(), *demonstration.shown([name for name, _ in one.found.names])}
+    real = [i for i, (name, _) in enumerate(one.found.names) if name not in apart]
     known = [i for i in real if math.isfinite(one.agreement[i])]
     order = sorted(known, key=lambda i: -one.agreement[i])
     wanted = list(dict.fromkeys([*order[:1], *order[-1:]]))
