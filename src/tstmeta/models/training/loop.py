@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from transformers import LlamaForCausalLM, PreTrainedTokenizerFast
 
 REPORT = "training.json"
-STEPS = 900
+STEPS = 700
 SEED = 4
 #: Padded tokens in one forward pass: bounds the memory of a step.
 _TOKENS = 4096
