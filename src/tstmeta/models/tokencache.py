@@ -98,9 +98,18 @@ class Cached:
                 journal.flush()
                 yield batch
 
+    def _table(self) -> pa.Table:
+        try:
+            return pq.read_table(self.table) if self.table.is_file() else _SCHEMA.empty_table()
+        except (pa.ArrowException, OSError) as error:
+            raise TstmetaError(
+                f"{self.table} cannot be read as a table of token log-probabilities "
+                f"({str(error).splitlines()[0]}); delete it, and they are computed again"
+            ) from error
+
     def _merge(self, wanted: set[str]) -> dict[str, np.ndarray]:
         """Answers to the wanted keys; what the journal had goes into the table, sorted by key."""
-        table = pq.read_table(self.table) if self.table.is_file() else _SCHEMA.empty_table()
+        table = self._table()
         if self.journal.is_file():
             fresh = dict(_read(self.journal))
             have = set(table["key"].to_pylist()) if fresh else set()
@@ -127,7 +136,10 @@ def _line(key: str, values: np.ndarray) -> str:
 
 
 def _read(path: Path) -> Iterator[tuple[str, np.ndarray]]:
-    """Whole lines of a journal; a last line that was cut by a kill is dropped."""
+    """Whole lines of a journal; a line that was cut or is damaged is dropped, and asked anew."""
     for line in path.read_bytes().split(b"\n")[:-1]:
-        key, data = json.loads(line)
-        yield key, np.frombuffer(base64.b64decode(data), dtype="<f4")
+        try:
+            key, data = json.loads(line)
+            yield str(key), np.frombuffer(base64.b64decode(data, validate=True), dtype="<f4")
+        except (ValueError, TypeError):
+            continue
