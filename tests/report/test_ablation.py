@@ -207,6 +207,7 @@ def test_the_chapter_runs_on_any_data_and_any_model(part, tmp_path, data):
     assert readings.estimates[0] == pytest.approx(sets.estimates[0])
     assert variants.estimates[0] == pytest.approx(sets.estimates[0])
     assert isinstance(found.explained(), Html)
+    assert found.missing() is None
 
 
 def test_several_models_are_each_held_against_their_own_usual_choice(part, tmp_path):

@@ -138,8 +138,10 @@ class Ablation:
         self.models = [name for name, missing in asked_for.items() if not missing]
         self.absent = {name: missing for name, missing in asked_for.items() if missing}
 
-    def missing(self) -> Markdown:
-        """Models that were asked for and are not here; nothing where all are."""
+    def missing(self) -> Markdown | None:
+        """Models that were asked for and are not here; None where all are."""
+        if not self.absent:
+            return None
         lines = [f"- `{name}` is left out: {reason}" for name, reason in self.absent.items()]
         return Markdown("\n".join(lines))
 
@@ -241,20 +243,20 @@ def _metric(name: str) -> Likelihood:
 
 def words(sets: Sequence[str]) -> html.Html:
     """The instruction sets with their origin and every word that a model reads."""
-    rows = []
+    blocks = []
     for one in map(wordings.get, sets):
-        told = [f"{task}: {getattr(one, task)}" for task in TASKS]
-        rows.append(
-            {
-                "set": one.name,
-                "origin": one.origin,
-                "what it changes": one.about,
-                "system prompt": one.system or "none",
-                "instructions": "\n".join(told),
-            }
+        told = {
+            "system prompt": one.system or "none",
+            **{task: getattr(one, task) for task in TASKS},
+        }
+        lines = [f"<dt>{name}</dt><dd>{escape(text)}</dd>" for name, text in told.items()]
+        head = f"<b>{escape(one.name)}</b> ({escape(one.origin)})"
+        about = f": {escape(one.about)}" if one.about else ""
+        blocks.append(
+            f"<div class='tst-example'><p class='tst-target'>{head}{about}</p>"
+            f"<dl>{''.join(lines)}</dl></div>"
         )
-    formats = {"instructions": lambda text: escape(str(text)).replace("\n", "<br>")}
-    return html.table(pd.DataFrame(rows), formats)
+    return html.Html("".join(blocks))
 
 
 def readings() -> html.Html:

@@ -13,6 +13,7 @@ import numpy as np
 import pandas as pd
 from IPython.display import Markdown
 from matplotlib.figure import Figure
+from matplotlib.ticker import MaxNLocator
 
 from .. import stats
 from ..data import Dataset
@@ -149,7 +150,8 @@ def figure(found: Sequence[Compared]) -> Picture | Markdown:
 def gaps(found: Sequence[Compared]) -> Figure:
     """Filled points lie where the interval is off zero, open ones where it is not."""
     most = max(len(one.others()) for one in found)
-    drawn, axes = _panels(len(found), 3.7, 1.0 + 0.25 * most, most=2)
+    # one scale for all, so that a difference looks as large as it is
+    drawn, axes = _panels(len(found), 3.7, 1.0 + 0.25 * most, most=2, sharex=True)
     for axis, one in zip(axes, found, strict=True):
         rows = one.others()
         axis.axvline(0, color="#222222", lw=0.9)
@@ -162,6 +164,8 @@ def gaps(found: Sequence[Compared]) -> Figure:
         axis.set_ylim(len(rows) - 0.4, -0.6)
         axis.set_title(f"{one.data}\nn = {one.n:,}", fontsize=9)
         axis.grid(visible=False, axis="y")
+        axis.xaxis.set_major_locator(MaxNLocator(5))
+        axis.tick_params(axis="x", labelbottom=True, labelsize=8)
     label = f"difference in {found[0].label} with content; intervals 95\u00a0%, sources drawn"
     drawn.supxlabel(f"{label}; filled: off zero", fontsize=8.5)
     return drawn

@@ -32,8 +32,10 @@ def shown(metrics: Sequence[str]) -> list[str]:
     ]
 
 
-def warning(metrics: Sequence[str], notebook: str = "", parameter: str = "metrics") -> html.Html:
-    """A box that says what the embedded model is; nothing where none of the metrics runs on it.
+def warning(
+    metrics: Sequence[str], notebook: str = "", parameter: str = "metrics"
+) -> html.Html | None:
+    """A box that says what the embedded model is; None where none of the metrics runs on it.
 
     In this process :class:`DemonstrationWarning` is not raised any more: what a page says to its
     readers need not be said again to who builds it.  Nor is tqdm's wish for another kind of bar.
@@ -47,7 +49,7 @@ def warning(metrics: Sequence[str], notebook: str = "", parameter: str = "metric
         warnings.simplefilter("ignore", category)
     names = shown(metrics)
     if not names:
-        return html.Html("")
+        return None
     return html.Html(
         "<div class='admonition warning'>"
         "<p class='admonition-title'>A demonstration, not a reproduction</p>"
