@@ -55,6 +55,15 @@ def test_the_choices_are_those_of_the_statistics():
 # ------------------------------------------------------------------------------- what is shown
 
 
+def test_scores_that_could_not_be_computed_are_told_once_a_metric(tstmeta):
+    words = ("-m", "likelihood", "-m", "bleu", "--draws", "50", "--format", "csv")
+    result = tstmeta("evaluate", "--data", "mine.csv", *words)
+    assert result.exit_code == 0
+    reason = "no target style; name it in the column style"
+    assert result.stderr.splitlines()[0] == f"likelihood: 4 of 4 scores failed: {reason}"
+    assert "bleu" not in result.stderr
+
+
 def test_one_call_scores_and_sums_up_a_file_with_every_lexical_metric(tstmeta):
     result = tstmeta("evaluate", "--data", "mine.csv", "--draws", "50", "--format", "csv")
     assert result.exit_code == 0

@@ -6,11 +6,14 @@ import math
 import sys
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from .console import note
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 
 class Statistic(StrEnum):
@@ -188,6 +191,7 @@ def evaluate(
     beside = ["sentinel", HUMAN_STYLE]
     wanted = [*(metric or ([] if scores else ["lexical"])), *beside]
     dataset, table = scored(data, wanted, basis, scores, ratings, store)
+    tell_failures(table)
     dimensions = dimension or judged(dataset)
     if save_draws and len(dimensions) != 1:
         raise TstmetaError("draws are saved of one dimension: add --dimension content, or another")
@@ -222,6 +226,14 @@ def evaluate(
     else:
         save(text, out)
         note(f"wrote {out}")
+
+
+def tell_failures(table: pd.DataFrame) -> None:
+    """Say on stderr which metrics have rows without a value, and why the first has none."""
+    failed = table[~table["status"].isin(["ok", "empty", "truncated"])]
+    for name, rows in failed.groupby("metric", sort=False):
+        total = int((table["metric"] == name).sum())
+        note(f"{name}: {len(rows)} of {total} scores failed: {rows['detail'].iloc[0]}")
 
 
 def scored(
