@@ -19,6 +19,8 @@ from ..metrics import UnknownMetric, get, resolve
 from ..models.causal import BACKBONES
 from . import html
 
+#: An empty output would be shown as the name of its type.
+_NOTHING = html.Html("<span hidden></span>")
 #: The metrics that run on a language model.
 METRICS = ("likelihood", "likelihood-style")
 
@@ -32,10 +34,8 @@ def shown(metrics: Sequence[str]) -> list[str]:
     ]
 
 
-def warning(
-    metrics: Sequence[str], notebook: str = "", parameter: str = "metrics"
-) -> html.Html | None:
-    """A box that says what the embedded model is; None where none of the metrics runs on it.
+def warning(metrics: Sequence[str], notebook: str = "", parameter: str = "metrics") -> html.Html:
+    """A box that says what the embedded model is; nothing where none of the metrics runs on it.
 
     In this process :class:`DemonstrationWarning` is not raised any more: what a page says to its
     readers need not be said again to who builds it.  Nor is tqdm's wish for another kind of bar.
@@ -49,7 +49,7 @@ def warning(
         warnings.simplefilter("ignore", category)
     names = shown(metrics)
     if not names:
-        return None
+        return _NOTHING
     return html.Html(
         "<div class='admonition warning'>"
         "<p class='admonition-title'>A demonstration, not a reproduction</p>"
