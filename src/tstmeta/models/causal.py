@@ -162,7 +162,7 @@ def backbone(name: str) -> Backbone:
     """
     if name in BACKBONES:
         return BACKBONES[name]
-    if Path(name).expanduser().is_dir():
+    if name and Path(name).expanduser().is_dir():
         return Backbone(name, str(Path(name).expanduser()))
     where, _, revision = name.partition("@")
     if "/" in where and not where.startswith((".", "/", "~")):

@@ -32,6 +32,8 @@ DTYPES = ("float32", "bfloat16", "float16")
 #: What is fetched of a repository: words first, weights when they are needed.
 _WORDS = ["*.json", "*.jinja", "*.txt", "*.model"]
 _WEIGHTS = ["*.safetensors"]
+#: Where a tokenizer has its tokens; one of these.
+_TOKENIZERS = ("tokenizer.json", "tokenizer.model", "vocab.json")
 
 
 def device_of(wanted: str = "auto") -> str:
@@ -61,7 +63,6 @@ def dtype_of(wanted: str = "auto", device: str = "cpu") -> str:
     return wanted
 
 
-@lru_cache(maxsize=8)
 def fingerprint(folder: Path) -> str:
     """First 12 hexadecimal digits of the SHA-256 of a local model's files.
 
@@ -74,8 +75,15 @@ def fingerprint(folder: Path) -> str:
             f"{folder} holds no .safetensors file: is it the folder of a model? "
             "Weights in other formats (pickles among them) are not read"
         )
+    stats = [file.stat() for file in names]
+    return _hashed(tuple((f, s.st_size, s.st_mtime_ns) for f, s in zip(names, stats, strict=True)))
+
+
+@lru_cache(maxsize=8)
+def _hashed(files: tuple[tuple[Path, int, int], ...]) -> str:
+    """Of files with their sizes and times of change: a model that is trained anew is another."""
     whole = hashlib.sha256()
-    for file in names:
+    for file, _, _ in files:
         with open(file, "rb") as stream:
             part = hashlib.file_digest(stream, "sha256")
         whole.update(file.name.encode() + part.digest())
@@ -119,9 +127,12 @@ def _complete(folder: Path) -> bool:
         weights = bool(names) and all((folder / name).is_file() for name in names)
     else:
         weights = any(folder.glob("*.safetensors"))
-    return weights and any(
-        (folder / name).is_file() for name in ("tokenizer.json", "tokenizer.model", "vocab.json")
-    )
+    return weights and _spelt(folder)
+
+
+def _spelt(folder: Path) -> bool:
+    """Whether a folder has a tokenizer."""
+    return any((folder / name).is_file() for name in _TOKENIZERS)
 
 
 def remedy(model: Backbone) -> str:
@@ -199,6 +210,9 @@ class Lazy:
     def tokenizer(self) -> Any:
         from transformers import AutoTokenizer
 
+        if self.model.local and not _spelt(Path(self.model.where).expanduser()):
+            # transformers would make up an empty one of the model's kind
+            raise self._missing(f"no tokenizer ({', '.join(_TOKENIZERS)})")
         return self._from(AutoTokenizer)
 
     @cached_property
@@ -239,8 +253,10 @@ class Lazy:
     def _from(self, kind: Any, **options: Any) -> Any:
         """Whatever ``kind`` reads, from the model's folder; fetched where it is not here."""
         weights = "use_safetensors" in options
+        # said, not left out: unsaid, a model that brings code asks on the terminal to have it run
+        options |= {"local_files_only": True, "trust_remote_code": False}
         try:
-            return kind.from_pretrained(self._folder(weights), local_files_only=True, **options)
+            return kind.from_pretrained(self._folder(weights), **options)
         except Exception as error:  # a hub, a file and a library can fail in many ways
             raise self._missing(f"{type(error).__name__}: {error}") from error
 
