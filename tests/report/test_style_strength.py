@@ -152,6 +152,15 @@ def test_shares_are_counted_by_source_and_a_tie_counts_half(part):
     assert [float(one) for one in shares[:4]] == [0.5, 0.0, 0.0, 0.75]
 
 
+def test_without_the_small_world_its_sections_say_so(part, monkeypatch):
+    monkeypatch.setattr(chapter, "BUILT", ("contrast", "not-registered"))
+    made = part(rated())
+    assert made.world is None
+    assert made.contrast.name == "contrast"
+    assert isinstance(made.orders(made.world), Markdown)
+    assert isinstance(made.cells_figure(made.world), Markdown)
+
+
 def test_cells_that_a_set_does_not_have_are_a_dash(part):
     data = constructed()
     tied = data.where(data.items["system"].isin(["strong", "light-error"]), "tied")

@@ -50,6 +50,7 @@ class Strength:
         similar: metrics of similarity that are turned round.
         rated, built: data sets with ratings of style, and those where it holds by construction.
         all: both.
+        contrast, world: our sets with four cells; the second may be None.
     """
 
     def __init__(
@@ -81,7 +82,8 @@ class Strength:
             self.rated = [named] if "style" in named.dimensions else []
             self.built = [] if self.rated else [named]
         self.all = [*self.rated, *self.built]
-        self.contrast = bench.dataset("contrast")
+        self.contrast, *others = present(bench, own)
+        self.world = others[0] if others else None
         self._tables: dict[str, pd.DataFrame] = {}
 
     def scores(self, data: Dataset) -> pd.DataFrame:
@@ -251,17 +253,21 @@ class Strength:
 
     # ---------------------------------------------------------------------- strong and light
 
-    def cells_figure(self, data: Dataset) -> Picture:
+    def cells_figure(self, data: Dataset | None) -> Picture | Markdown:
         """Scores in the four cells, see :func:`figures.cells`: metrics, then rules of change."""
+        if data is None:
+            return _NOTHING
         rules = [*(f"{TURNED}{name}" for name in self.similar[:1]), *RULERS]
         shown = [(name, "source") for name in [*self.metrics, *rules]]
         return Picture(figures.cells(data, self.scores(data), shown))
 
-    def orders(self, data: Dataset) -> html.Html:
+    def orders(self, data: Dataset | None) -> html.Html | Markdown:
         """How often the rewrite with more style comes out above, and what an error does.
 
         Shares of sources, a tie counts half, with percentile intervals over draws of sources.
         """
+        if data is None:
+            return _NOTHING
         cell = data.label("shift") + np.where(data.label("error") == "none", "", "-error")
         scores = self.scores(data)
         shown = [*self.metrics, *(f"{TURNED}{name}" for name in self.similar), *RULERS]
