@@ -199,7 +199,6 @@ def test_other_files_of_a_folder_are_another_model(tmp_path):
     (tmp_path / "moved").mkdir()
     moved = (tmp_path / "tiny").rename(tmp_path / "moved" / "tiny")
     assert str(Likelihood(str(moved)).signature("source")) == before, "a path is no setting"
-    loading.fingerprint.cache_clear()
     (moved / "chat_template.jinja").write_text("{{ messages[0]['content'] }}")
     assert str(Likelihood(str(moved)).signature("source")) != before
 
