@@ -11,13 +11,12 @@ from .draws import Draws, is_held_out
 
 
 class Verb(NamedTuple):
-    """What is done: the plain, the formal and the informal verb, and one that changes the fact."""
+    """The plain, the formal and the informal verb, and the kinds of thing it can be done to."""
 
     plain: str
     formal: str
     informal: str
     objects: tuple[str, ...]
-    opposite: str
 
 
 class Mood(NamedTuple):
@@ -43,8 +42,8 @@ def _rows(table: str) -> list[list[str]]:
 def verbs() -> tuple[Verb, ...]:
     """All verbs."""
     return tuple(
-        Verb(plain, formal, informal, tuple(objects.split()), opposite)
-        for plain, formal, informal, objects, opposite in _rows("verbs")
+        Verb(plain, formal, informal, tuple(objects.split()))
+        for plain, formal, informal, objects in _rows("verbs")
     )
 
 
