@@ -22,6 +22,7 @@ from tstmeta.schema import TstmetaError
 
 PAGES = {
     *("data.md", "metrics.md", "speed.md", "certainty.md", "claims.md", "ledger.md"),
+    "backbone.md",
     *(f"cards/{name}.md" for name in data.names()),
     *(f"ledger/{paper}.md" for paper in PAPERS),
 }

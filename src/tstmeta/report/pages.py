@@ -15,7 +15,7 @@ from .. import data
 from ..data import paths
 from ..data.base import Card
 from ..schema import TstmetaError
-from . import claims, html
+from . import backbone, claims, html
 from .bench import Bench
 from .ledger import PAPERS, counts, ledger
 
@@ -40,7 +40,7 @@ def write(folder: Path) -> None:
     """Write all generated pages below ``folder``."""
     bench = Bench()
     pages = {"data.md": data_index(), "metrics.md": metric_index(), "speed.md": speed()}
-    pages["certainty.md"] = certainty()
+    pages |= {"certainty.md": certainty(), "backbone.md": backbone.page()}
     pages |= {f"cards/{name}.md": card_page(name, bench) for name in data.names()}
     pages["claims.md"] = claims.page(claims.judged(bench, draws=DRAWS), _CITATIONS, DRAWS)
     rows = ledger(bench=bench)
@@ -143,7 +143,8 @@ def metric_index() -> str:
             " signature, below each name, says all that changes a value: variant, tokenizer,"
             " smoothing, library version. *Source* means that the output is compared with its"
             " source (S-), *reference* with a human rewrite (R-). Sentinels are no serious metrics:"
-            " a metric that does not beat them has shown nothing.\n",
+            " a metric that does not beat them has shown nothing. `likelihood` runs on"
+            " [the embedded model](backbone.md), a demonstration, unless another is named.\n",
             _RAW.format(_metric_table(overview())),
         ]
     )
