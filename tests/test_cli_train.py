@@ -9,13 +9,15 @@ import time
 import pytest
 
 from tests.command import command_line, table
-from tstmeta.models.training import checkpoint, loop
+from tstmeta.models.training import checkpoint, evaluate, loop
 from tstmeta.schema import TstmetaError
 
 STEPS = 60
+HARD = "strong > light-error"
 SIZES = {"vocabulary": 320, "width": 8, "layers": 1, "heads": 2, "inner": 8, "batch": 2}
 TOY = [
     *("train", "backbone", "--steps", str(STEPS), "--threads", "1", "--set", "checkpoint=1"),
+    "--no-evaluate",
     *(word for name, value in SIZES.items() for word in ("--set", f"{name}={value}")),
 ]
 
@@ -25,13 +27,20 @@ def tstmeta(tmp_path, monkeypatch):
     return command_line(tmp_path, monkeypatch)
 
 
+@pytest.fixture
+def few(monkeypatch):
+    """Only the first four sources of the sets that pairs are ranked on."""
+    read_rows = evaluate.read_rows
+    monkeypatch.setattr(evaluate, "read_rows", lambda path: read_rows(path)[:16])
+
+
 def weights(folder):
     return (folder / "model.safetensors").read_bytes()
 
 
 @pytest.mark.slow
 def test_a_run_that_is_killed_goes_on_where_it_stopped_and_ends_byte_by_byte_the_same(
-    tstmeta, tmp_path
+    tstmeta, tmp_path, few
 ):
     command = [sys.executable, "-m", "tstmeta", *TOY, "--out", str(tmp_path / "killed")]
     process = subprocess.Popen(command, stderr=subprocess.PIPE, stdout=subprocess.PIPE)
@@ -56,9 +65,17 @@ def test_a_run_that_is_killed_goes_on_where_it_stopped_and_ends_byte_by_byte_the
     assert rows["parameters"] == f"{report['parameters']:,}"
     assert rows["loss of the last step"] == f"{report['loss_curve'][-1]:.3f}"
 
-    again = tstmeta(*TOY, "--out", "whole")
+    again = tstmeta(*TOY, "--out", "whole", "--evaluate")
     assert again.exit_code == 0
     assert "holds the result of this run already" in again.stderr
+    shares = json.loads((tmp_path / "whole" / loop.REPORT).read_text())["shares"]
+    assert list(shares) == ["contrast", "world"]
+    for name in shares:
+        assert list(shares[name]) == ["likelihood", "bleu", "edit-similarity"]
+        assert set(shares[name]["likelihood"]) == set(evaluate.SHARES)
+        assert shares[name]["bleu"]["light > light-error"] > 0.9
+    line = f"contrast, bleu: strong > light-error {shares['contrast']['bleu'][HARD]:.3f}"
+    assert line in " ".join(again.stdout.split())
     other = tstmeta(*TOY, "--out", "whole", "--seed", "7")
     assert isinstance(other.exception, TstmetaError)
     assert "name another folder" in str(other.exception)

@@ -10,7 +10,7 @@ import math
 import signal
 import sys
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import asdict
 from pathlib import Path
@@ -25,6 +25,11 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from .models.training.options import TrainingOptions
+
+#: What the trained model ranks at the end, what stands beside it, and the report's key.
+SETS = ("contrast", "world")
+SIMILARITIES = ("bleu", "edit-similarity")
+SHARES = "shares"
 
 train_app = typer.Typer(
     help="Train the models that come with the package.",
@@ -56,6 +61,12 @@ def backbone(
         list[str] | None,
         typer.Option("--set", metavar="NAME=VALUE", help="Another training option; repeat."),
     ] = None,
+    evaluate: Annotated[
+        bool,
+        typer.Option(
+            "--evaluate/--no-evaluate", help="At the end, rank pairs of our two sets with it."
+        ),
+    ] = True,
     format: FormatOption = Format.table,
 ) -> None:
     """Train the demonstration model of the likelihood metrics on text that a grammar writes.
@@ -71,7 +82,7 @@ def backbone(
       tstmeta train backbone --steps 200 --out small --set width=192 --set heads=3
       tstmeta score --data contrast --metric likelihood:./small
     """
-    from .models.training.loop import REPORT
+    from .models.training.loop import REPORT, write_report
 
     wanted = _run(steps, seed, threads, given or [])
     before = _read(out / REPORT)
@@ -84,6 +95,10 @@ def backbone(
     if report is None:
         note(f"interrupted; the same command goes on from the checkpoint in {out}")
         raise typer.Exit(130)
+    if evaluate and SHARES not in report:
+        note("ranking pairs of rewrites with it")
+        report[SHARES] = _shares(out)
+        write_report(out, report)
     show_table(_summary(report), format)
     note(f"in {out}; use it: tstmeta score --data contrast --metric likelihood:{_word(out)}")
 
@@ -152,6 +167,35 @@ def _train(out: Path, wanted: _Wanted) -> dict[str, Any] | None:
     return report if report["steps_done"] == wanted.steps else None
 
 
+def _shares(out: Path) -> dict[str, dict[str, dict[str, float]]]:
+    """Shares of pairs ranked rightly, by set and metric; see models.training.evaluate."""
+    from transformers import AutoModelForCausalLM, AutoTokenizer
+
+    from .data import paths
+    from .likelihood.instructions import get
+    from .models.training.evaluate import evaluate, read_rows
+
+    sets = {name: read_rows(paths.own(name, f"{name}.csv")) for name in SETS}
+    model = AutoModelForCausalLM.from_pretrained(out, use_safetensors=True).eval()
+    tokenizer: Any = AutoTokenizer.from_pretrained(out)
+    similarities = {name: _similarity(name) for name in SIMILARITIES}
+    return evaluate(sets, model, tokenizer, get("paper"), similarities)
+
+
+def _similarity(name: str) -> Callable[[Iterable[str], Iterable[str]], list[float]]:
+    """A metric of this package as a function of sources and outputs."""
+    from .metrics import Request, get
+
+    metric = get(name)
+
+    def measure(sources: Iterable[str], outputs: Iterable[str]) -> list[float]:
+        pairs = zip(sources, outputs, strict=True)
+        units = [(Request(output, (source,), source),) for source, output in pairs]
+        return [one.value for (one,) in metric.score(units)]
+
+    return measure
+
+
 @contextmanager
 def _interrupted() -> Iterator[Callable[[int], bool]]:
     """Asked after each step: whether the user pressed Ctrl-C.  A second time ends it at once."""
@@ -213,6 +257,9 @@ def _summary(report: dict[str, Any]) -> pd.DataFrame:
     for side, losses in report["losses_by_task"].items():
         text = "text of the grammar" if side == "training" else "held-out text"
         rows += [(f"loss on {text}: {task}", f"{loss:.3f}") for task, loss in losses.items()]
+    for name, metrics in report.get(SHARES, {}).items():
+        for metric, found in metrics.items():
+            rows += [(f"{name}, {metric}: {pair}", f"{one:.3f}") for pair, one in found.items()]
     return pd.DataFrame(rows, columns=["what", "value"])
 
 
