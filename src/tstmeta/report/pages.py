@@ -6,8 +6,10 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from html import escape
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 
@@ -169,6 +171,8 @@ def _metric_table(frame: pd.DataFrame) -> str:
     )
 
 
+#: Headings of results that a name with a capital would not tell.
+_HEADINGS = {"likelihood_gpu": "Likelihood on a GPU"}
 #: Results of benchmarks that are simulations of what intervals and tests deliver.
 SIMULATIONS = ("coverage", "rejection")
 
@@ -217,13 +221,35 @@ def _benchmarks(title: str, intro: str, results: list[Path], script: str) -> str
         found = json.loads(path.read_text(encoding="utf-8"))
         machine = found["machine"]
         where = f"{machine['cpu']}, {machine['cores']} cores, Python {machine['python']}"
-        lines += [f"## {found['name'].capitalize()}\n", f"{found['when']}; {where}.\n"]
+        title = _HEADINGS.get(found["name"], found["name"].capitalize())
+        lines += [f"## {title}\n", f"{found['when']}; {where}.\n"]
         lines += [*(f"- {note}" for note in found["notes"]), ""]
         checks = pd.DataFrame(found["checks"])
         rows = pd.DataFrame(found["rows"]).drop(columns="signature", errors="ignore")
         rows.columns = [name.replace("_", " ") for name in rows.columns]
-        lines += [_RAW.format(html.table(frame).text) for frame in (checks, rows)]
+        frames = (checks, rows) if len(rows) else (checks,)
+        lines += [_RAW.format(html.table(one, _figures(one)).text) for one in frames]
     return "\n".join(lines) + "\n"
+
+
+def _figures(frame: pd.DataFrame) -> dict[str, Callable[[Any], str]]:
+    """Counts without decimals; in powers of ten what three decimals would show as zero."""
+    numbers = frame.select_dtypes("number")
+    return {
+        name: _count if (column.dropna() % 1 == 0).all() else _figure
+        for name, column in numbers.items()
+        if column.dtype == float
+    }
+
+
+def _count(value: float) -> str:
+    return "–" if pd.isna(value) else f"{value:,.0f}"
+
+
+def _figure(value: float) -> str:
+    if pd.isna(value):
+        return "–"
+    return f"{value:.0e}" if 0 < abs(value) < 0.0005 else html.signed(value, 3)
 
 
 # --------------------------------------------------------------------------------------- ledger
