@@ -112,6 +112,15 @@ def test_rounding_at_the_edges(p):
     np.testing.assert_array_equal(_rounded(lp), expected)
 
 
+def test_rounding_in_the_middle_between_two_goes_to_the_even_one():
+    middles = (np.arange(128, 256) + 0.5) / 256
+    lp = np.log(middles)  # float64: its exp, as float32, is the middle again
+    exact = np.exp(lp).astype(np.float32)
+    assert (exact == middles).all()
+    expected = torch.from_numpy(exact).to(torch.bfloat16).double().log().numpy()
+    np.testing.assert_array_equal(_rounded(lp), expected)
+
+
 # ------------------------------------------------------------------------------------- columns
 
 LP = np.array([[-1.0, -2.0, -3.0]] * 3)  # two tokens and the end of the turn
