@@ -201,7 +201,7 @@ def allowed(wanted: Sequence[str], profile: str) -> list[str]:
     """
     if profile not in PROFILES:
         raise TstmetaError(f"profile is {profile!r}; use one of {', '.join(PROFILES)}")
-    names = resolve([name for name in wanted if name != HUMAN_STYLE])
+    names = resolve([name for name in wanted if name != HUMAN_STYLE], profile)
     return [name for name in names if profile == "real" or get(name).profile == "embedded"]
 
 
