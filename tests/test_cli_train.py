@@ -71,7 +71,7 @@ def test_a_run_that_is_killed_goes_on_where_it_stopped_and_ends_byte_by_byte_the
     shares = json.loads((tmp_path / "whole" / loop.REPORT).read_text())["shares"]
     assert list(shares) == ["contrast", "world"]
     for name in shares:
-        assert list(shares[name]) == ["likelihood", "bleu", "edit-similarity"]
+        assert list(shares[name]) == ["likelihood", "bleu"]
         assert set(shares[name]["likelihood"]) == set(evaluate.SHARES)
         assert shares[name]["bleu"]["light > light-error"] > 0.9
     line = f"contrast, bleu: strong > light-error {shares['contrast']['bleu'][HARD]:.3f}"

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 #: What the trained model ranks at the end, what stands beside it, and the report's key.
 SETS = ("contrast", "world")
-SIMILARITIES = ("bleu", "edit-similarity")
+SIMILARITIES = ("bleu",)
 SHARES = "shares"
 
 train_app = typer.Typer(

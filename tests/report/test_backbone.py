@@ -68,6 +68,16 @@ def test_shares_are_shown_where_they_were_taken_and_missed_where_not(folder):
     assert "were not tried out" in changed(folder, shares={})
 
 
+def test_the_parts_of_the_course_are_told_from_the_options(folder):
+    options = json.loads((folder / "training.json").read_text())["options"]
+    parts = {"drill": 0.25, "systems": 0.75}
+    text = changed(folder, steps=2000, options=options | parts)
+    assert "for 500 steps the model only repeats" in text
+    assert "from step 1,500 on" in text
+    whole = {name: one for name, one in options.items() if name not in parts}
+    assert "The tasks change" not in changed(folder, options=whole)
+
+
 def test_a_share_that_was_not_taken_is_a_dash(folder):
     text = changed(folder, shares={"world": {"likelihood": {"a": 0.5}, "bleu": {"b": 0.25}}})
     assert text.count(">–<") == 2

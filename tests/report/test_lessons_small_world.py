@@ -87,6 +87,9 @@ def test_what_was_foreseen_is_counted_over_all_tokens_of_a_cell(bench, model):
         cell = bench.dataset(data).items["system"].to_numpy() == "light"
         own = rows[(rows["data"] == data) & (rows["cell"] == "light")]
         assert own["C"].iloc[0] == pytest.approx(scores[cell].mean())
+        strength = metric_name(model, name="likelihood-style")
+        scores = bench.scores(data, strength, "source")["value"]
+        assert own["S"].iloc[0] == pytest.approx(scores[cell].mean(), abs=1e-9)
     check(small_world.foreseen_table(rows).text)
 
 
@@ -97,6 +100,18 @@ def test_boldness_is_held_against_an_error(strong, error, said):
     cells = {"strong": strong, "strong-error": -4.0, "light": -1.0, "light-error": error}
     rows = [{"data": "made", "cell": cell, "C": value} for cell, value in cells.items()]
     assert said in small_world.foreseen_said(small_world.pd.DataFrame(rows)).data
+
+
+def test_where_style_strength_stands_is_told_in_shares_and_means(bench, model):
+    rows = small_world.foreseen(bench, model)
+    lines = small_world.style_said(rows).data.splitlines()
+    for line, data in zip(lines, small_world.SETS, strict=True):
+        scores = bench.scores(data, metric_name(model, name="likelihood-style"), "source")["value"]
+        for cell in ("strong", "light"):
+            own = scores[bench.dataset(data).items["system"].to_numpy() == cell]
+            mean = small_world.html.signed(own.mean(), 3)
+            assert f"for {(own > 0).mean():.0%} of the" in line
+            assert f"(mean {mean})" in line
 
 
 def test_tasks_share_out_the_hard_question(rows, bench, model):

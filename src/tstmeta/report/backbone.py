@@ -56,10 +56,10 @@ def page(folder: Path = EMBEDDED) -> str:
         _RAW.format(html.table(conversations()).text),
         "## How it learnt\n",
         _loss(report),
-        "The loss is the mean of −ln p over the tokens of the answer. On the right, at the end of"
-        " the training, on fresh text with words and frames of the training, and on held-out text"
-        " as in the small world. *Repeat* includes random strings, *style* the free choice of what"
-        " a bold rewrite adds, so neither can reach zero.\n",
+        "The loss is the mean of −ln p over the tokens of the answer." + _course(report),
+        "At the end of the training, on fresh text with words and frames of the training, and on"
+        " held-out text as in the small world (*style* cannot reach zero: what a bold rewrite adds"
+        " is a free choice):\n",
         _RAW.format(html.table(losses(report)).text),
         "## What it is worth\n",
         "Pairs of rewrites of one source, one better than the other by construction: the share in"
@@ -172,6 +172,19 @@ def _loss(report: Mapping[str, Any]) -> str:
     return _RAW.format(
         f"<figure><img alt='{alt}' style='background: #fff; max-width: 30rem; width: 100%'"
         f" src='data:image/png;base64,{png}'></figure>"
+    )
+
+
+def _course(report: Mapping[str, Any]) -> str:
+    """The parts of the course, in words; empty for a report without them."""
+    options, steps = report["options"], report["steps"]
+    if not {"drill", "systems"} <= set(options):
+        return "\n"
+    first, second = (round(options[name] * steps) for name in ("drill", "systems"))
+    return (
+        f" The tasks change twice, and the loss jumps: for {first:,} steps the model only repeats"
+        " short strings of random tokens, which is where copying is learnt cheapest; then it"
+        f" follows instructions, and from step {second:,} on also after a system prompt.\n"
     )
 
 

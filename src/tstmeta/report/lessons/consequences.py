@@ -139,7 +139,7 @@ def _surprises(made: Mapping[str, np.ndarray]) -> Figure:
     left.axvline(100 * WORST, color=GREY, lw=1, linestyle=":")
     left.set(xlabel="tokens, dearest first, %", ylabel="share of the whole cost, %")
     left.set(xlim=(0, 100), ylim=(0, 102))
-    left.set_title("A few tokens make the mean")
+    left.set_title("Unforeseen tokens make the mean")
     left.legend()
     right.set(
         xlabel="−ln of the largest probability", ylabel="tokens that cost more, %", ylim=(0, None)

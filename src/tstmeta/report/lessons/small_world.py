@@ -17,7 +17,7 @@ from IPython.display import Markdown
 from matplotlib.figure import Figure
 
 from ...data import Dataset
-from ...likelihood.tokens import VARIANTS
+from ...likelihood.tokens import VARIANTS, style
 from ...metrics import families
 from .. import html, strips
 from ..bench import USABLE, Bench
@@ -192,22 +192,29 @@ def foreseen(bench: Bench, model: str = "embedded", sets: Sequence[str] = SETS) 
     """What the model foresees in each cell of each set.
 
     Returns:
-        One row a set and cell: data, cell, C (mean over rewrites), unforeseen (share of tokens with
-        a largest probability below :data:`UNFORESEEN`), tokens (number).
+        One row a set and cell: data, cell, C and S (means over rewrites), positive (share of
+        rewrites with S above zero), unforeseen (share of tokens with a largest probability below
+        :data:`UNFORESEEN`), tokens (number).
     """
     rows = []
     for name in sets:
         data = bench.dataset(name)
         found = tokens(scorer(bench, model), data)
         for cell, own in data.items.groupby("system", sort=False):
-            columns = [VARIANTS["equation"].columns(found[one].logprobs) for one in own["item_id"]]
-            best = [each.max(axis=0) for each in columns if each.size]
+            every_one = (
+                VARIANTS["equation"].columns(found[one].logprobs) for one in own["item_id"]
+            )
+            columns = [one for one in every_one if one.size]
+            best = [one.max(axis=0) for one in columns]
+            strength = [style(one) for one in columns]
             every = np.concatenate(best)
             rows.append(
                 {
                     "data": name,
                     "cell": cell,
-                    "C": float(np.mean([each.mean() for each in best])),
+                    "C": float(np.mean([one.mean() for one in best])),
+                    "S": float(np.mean(strength)),
+                    "positive": float(np.mean(np.array(strength) > 0)),
                     "unforeseen": float((every < math.log(UNFORESEEN)).mean()),
                     "tokens": len(every),
                 }
@@ -219,7 +226,7 @@ def foreseen_table(rows: pd.DataFrame) -> html.Html:
     """Rows of :func:`foreseen`."""
     names = {"C": "mean C", "unforeseen": f"tokens with p below {UNFORESEEN:g}"}
     return html.table(
-        rows.rename(columns=names),
+        rows.drop(columns=["S", "positive"]).rename(columns=names),
         {names["unforeseen"]: lambda value: f"{float(value):.1%}"},  # type: ignore[arg-type]
     )
 
@@ -235,6 +242,19 @@ def foreseen_said(rows: pd.DataFrame) -> Markdown:
             f"- On `{data}`, being bold costs {html.signed(bold, 2)} in C on average (light less"
             f" strong) and an error {html.signed(error, 2)} (light less light-error): boldness"
             f" costs {more} than the error."
+        )
+    return Markdown("\n".join(lines))
+
+
+def style_said(rows: pd.DataFrame) -> Markdown:
+    """Where S stands for bold and for timid rewrites that keep the content, set by set."""
+    lines = []
+    for data, own in rows.groupby("data", sort=False):
+        bold, timid = (own[own["cell"] == cell].iloc[0] for cell in ("strong", "light"))
+        lines.append(
+            f"- On `{data}`, S is above zero for {bold['positive']:.0%} of the bold rewrites (mean"
+            f" {html.signed(bold['S'], 3)}) and for {timid['positive']:.0%} of the timid ones (mean"
+            f" {html.signed(timid['S'], 3)})."
         )
     return Markdown("\n".join(lines))
 
