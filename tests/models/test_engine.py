@@ -122,6 +122,16 @@ def test_the_vocabulary_may_be_cut_into_slices_and_positions_into_chunks(kind, m
     assert held(engine(kind), kind, 0) < NEAR
 
 
+@pytest.mark.parametrize("rounded", [False, True])
+def test_a_bias_of_the_output_layer_counts(rounded, monkeypatch):
+    monkeypatch.setattr(engine_module, "_SLICE", 50)
+    one = tiny.engine("phi", rounded=rounded)
+    assert one.bias is not None
+    requests = tiny.draw(0)
+    truth = [tiny.oracle(one.model, request) for request in requests]
+    assert tiny.distance(tiny.answers(one, requests), truth) < (0.1 if rounded else NEAR)
+
+
 TEXTS = [
     "",
     " ",

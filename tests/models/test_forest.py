@@ -182,6 +182,14 @@ def test_short_pieces_fill_the_rows_that_longer_ones_left_open():
     assert sorted(row.size for row in plan.rows) == [10, 10, 10]
 
 
+@pytest.mark.parametrize(("limit", "sizes"), [(9, [9, 9, 7]), (8, [8, 8, 8, 6]), (6, [6] * 10)])
+def test_the_rewrites_of_a_source_are_split_where_they_pass_the_limit(limit, sizes):
+    context, tails = (1, 2, 3, 4, 5), [(10 + i, 20 + i) for i in range(10)]
+    requests = [Continuation(context, tail) for tail in tails]  # five tokens, and one a rewrite
+    plan = forest.plan(requests, row_tokens=limit, split_tokens=limit)
+    assert [row.size for row in plan.rows] == sizes
+
+
 @pytest.mark.parametrize("length", [1, 2, 1023, 1024, 1025, 3000])
 def test_a_head_that_all_share_may_be_of_any_length(length):
     head = tuple(np.random.default_rng(0).integers(0, 50, length).tolist())

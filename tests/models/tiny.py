@@ -84,6 +84,7 @@ FAMILY = {
     "opt": "gpt2",
     "granite": "llama",
     "phi3": "llama",
+    "phi": "llama",
 }
 #: The architectures that engines are held against the oracle with.
 KINDS = ("llama", "qwen2", "qwen3", "gpt2")
@@ -146,6 +147,7 @@ def config(kind: str, **changes: object) -> transformers.PretrainedConfig:
         "mistral": (transformers.MistralConfig, {**common, "sliding_window": 6}),
         "gemma2": (transformers.Gemma2Config, {**common, "head_dim": 8, "sliding_window": 6}),
         "granite": (transformers.GraniteConfig, common),
+        "phi": (transformers.PhiConfig, {**common, "num_key_value_heads": 4}),
         "phi3": (transformers.Phi3Config, {**common, "pad_token_id": 0}),
         "gpt2": (transformers.GPT2Config, gpt2),
         "bloom": (transformers.BloomConfig, bloom),
