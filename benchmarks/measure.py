@@ -125,18 +125,26 @@ def _cpu() -> str:
     return platform.processor() or "unknown"
 
 
-def arguments(what: str, size: int, quick: int, size_help: str) -> argparse.Namespace:
-    """The command line of every benchmark: ``--quick``, ``--json FILE``, ``--size N``."""
+def arguments(
+    what: str,
+    size: int,
+    quick: int,
+    size_help: str,
+    more: Callable[[argparse.ArgumentParser], object] = lambda parser: None,
+) -> argparse.Namespace:
+    """The command line of every benchmark: ``--quick``, ``--json FILE``, ``--size N``, and more."""
     parser = argparse.ArgumentParser(description=what)
     parser.add_argument("--quick", action="store_true", help="under a minute; rougher numbers")
     parser.add_argument("--json", type=Path, metavar="FILE", help="also write the report here")
-    parser.add_argument("--size", type=_positive, metavar="N", help=size_help)
+    parser.add_argument("--size", type=positive, metavar="N", help=size_help)
+    more(parser)
     given = parser.parse_args()
     given.size = given.size or (quick if given.quick else size)
     return given
 
 
-def _positive(text: str) -> int:
+def positive(text: str) -> int:
+    """A number of the command line that is at least 1."""
     number = int(text)
     if number < 1:
         raise argparse.ArgumentTypeError(f"must be at least 1, not {text}")
