@@ -13,7 +13,7 @@ from tstmeta import stats
 from tstmeta.data.tables import ratings_table
 from tstmeta.report import style_strength as chapter
 from tstmeta.report.bench import Bench
-from tstmeta.report.certainty import tables
+from tstmeta.report.certainty import forests, tables
 from tstmeta.report.figures import Picture
 from tstmeta.report.html import Html
 from tstmeta.report.style_strength import Strength
@@ -89,6 +89,14 @@ def test_data_without_a_judgement_of_style_are_left_out_with_the_reason(part):
     assert found.left_out == {"tiny": "nobody judged style"}
     assert isinstance(made.confounded(), Markdown)
     assert isinstance(made.beside_change(found), Markdown)
+
+
+def test_data_on_which_no_metric_has_a_value_are_left_out_and_nothing_is_drawn(part):
+    data = rated()
+    same = data.ratings.assign(value=3.0)
+    found = part(replace(data, ratings=same)).analyses()
+    assert found.left_out == {"tiny": "no metric has a value"}
+    assert isinstance(forests(found), Markdown)
 
 
 def test_a_metric_is_held_against_the_best_rule_in_the_same_draws(part):

@@ -183,8 +183,8 @@ def said(found: Sequence[Compared]) -> Markdown:
         first = one.spans[one.usual[others[0]]]
         off = [i for i in others if one.told(i)]
         lines.append(
-            f"- `{one.data}`: from {html.signed(min(finite))} to {html.signed(max(finite))}, a span"
-            f" of {max(finite) - min(finite):.3f}; the interval of the usual choice alone is"
+            f"- `{one.data}`: from {html.signed(min(finite), 3)} to {html.signed(max(finite), 3)},"
+            f" a span of {max(finite) - min(finite):.3f}; the interval of the usual choice alone is"
             f" {_wide(first)}. {len(off)} of {len(others)} differences are off zero."
         )
         told, total = told + len(off), total + len(others)

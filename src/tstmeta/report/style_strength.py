@@ -111,9 +111,14 @@ class Strength:
                 found.left_out[data.name] = "nobody judged style"
                 continue
             try:
-                found.append(self._analysed(data))
+                one = self._analysed(data)
             except TstmetaError as reason:
                 found.left_out[data.name] = str(reason)
+                continue
+            if one.rows["value"].notna().any():
+                found.append(one)
+            else:
+                found.left_out[data.name] = "no metric has a value"
         return found
 
     def _analysed(self, data: Dataset) -> Analysis:
