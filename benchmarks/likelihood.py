@@ -203,7 +203,7 @@ def arguments() -> argparse.Namespace:
         )
 
     about = f"rewrites of each shape; with --gpu {ON_GPU} times as many"
-    return measure.arguments(__doc__, 72, 18, about, more)
+    return measure.arguments(__doc__, 54, 18, about, more)
 
 
 def setup_of(given: argparse.Namespace) -> Setup:

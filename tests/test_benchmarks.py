@@ -14,7 +14,9 @@ import pytest
 ROOT = Path(__file__).resolve().parents[1]
 BENCHMARKS = ROOT / "benchmarks"
 #: Pairs, or draws, that show the form, not the speed.
-SIZES = {"lexical": 12, "scoring": 60, "stats": 4}
+SIZES = {"lexical": 12, "likelihood": 1, "scoring": 60, "stats": 4}
+#: A model that is made in no time; one thread, for others run tests at the same time.
+OPTIONS = {"likelihood": ["--shape", "tiny", "--threads", "1"]}
 
 
 #: One process runs a script once for all tests of it.
@@ -27,7 +29,7 @@ def fresh(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFacto
     name = request.param
     file = tmp_path_factory.mktemp(name) / "made" / "report.json"
     command = [sys.executable, str(BENCHMARKS / f"{name}.py"), "--quick"]
-    command += ["--size", str(SIZES[name]), "--json", str(file)]
+    command += ["--size", str(SIZES[name]), "--json", str(file), *OPTIONS.get(name, [])]
     run = subprocess.run(
         command, capture_output=True, text=True, encoding="utf-8", timeout=300, cwd=file.parents[1]
     )
@@ -120,3 +122,39 @@ def test_a_size_below_one_is_refused():
     assert run.returncode == 2
     assert "must be at least 1" in run.stderr
     assert "Traceback" not in run.stderr
+
+
+def likelihood_on(folder: Path, *options: str) -> tuple[str, dict[str, Any]]:
+    """What ``likelihood.py --gpu`` prints and writes."""
+    file = folder / "report.json"
+    script = [sys.executable, str(BENCHMARKS / "likelihood.py"), "--gpu", "--quick"]
+    run = subprocess.run(
+        [*script, "--json", str(file), *options],
+        capture_output=True,
+        text=True,
+        encoding="utf-8",
+        timeout=300,
+    )
+    assert run.returncode == 0, run.stderr
+    return run.stdout, json.loads(file.read_text(encoding="utf-8"))
+
+
+def test_the_program_for_a_gpu_runs_on_a_processor_too(tmp_path: Path):
+    options = ["--device", "cpu", "--size", "1", *OPTIONS["likelihood"]]
+    _, report = likelihood_on(tmp_path, *options)
+    has_the_schema(report, "likelihood_gpu")
+    assert all("dtype:bfloat16" in row["signature"] for row in report["rows"])
+    floors = [row["over_floor"] for row in report["rows"] if row["method"] == "tstmeta"]
+    assert len(floors) == 2
+    assert min(floors) > 0
+    special = [one for one in report["checks"] if one["name"].endswith(("floor", "minutes"))]
+    assert len(special) == 3
+    assert all(one["value"] > 0 for one in special)
+
+
+def test_without_a_gpu_the_program_for_one_says_so_and_no_goal_holds(tmp_path: Path):
+    printed, report = likelihood_on(tmp_path, "--device", "cuda:99")
+    assert "not run: no GPU" in printed
+    assert report["notes"] == ["not run: no GPU"]
+    assert report["rows"] == []
+    assert {check["holds"] for check in report["checks"]} == {None}
