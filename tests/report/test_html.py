@@ -220,7 +220,7 @@ def test_sentences_that_may_not_be_shown_are_refused(facts):
 
 def test_no_data_set_shows_sentences_unless_its_card_says_so():
     allowed = {name for name in data.names() if Card.read(name).may_show_examples}
-    assert allowed == {"contrast", "pauli"}
+    assert allowed == {"contrast", "pauli", "world"}
     assert not Card("nobody").may_show_examples
 
 
@@ -293,3 +293,14 @@ def test_every_quartet_of_the_contrast_set_is_well_formed():
 def test_only_prose_may_be_broken_in_a_cell(value, broken):
     shown = html.table(pd.DataFrame({"x": [value]}), {"x": str}).text
     assert ("<td class=long>" in shown) == broken
+
+
+def test_silence_leaves_no_output_on_a_page():
+    from IPython.core.interactiveshell import InteractiveShell
+
+    shell = InteractiveShell.instance()
+    try:
+        assert shell.display_formatter.format(html.SILENCE) == ({}, {})
+        assert shell.display_formatter.format(html.Silence("said"))[0] == {}
+    finally:
+        InteractiveShell.clear_instance()

@@ -313,7 +313,7 @@ def _value_cell(row: dict) -> str:
 def heatmap(rows: pd.DataFrame, statistic: str = "pearson") -> Picture | Markdown:
     """Rows of :func:`compare` as a heat map."""
     if rows.empty:
-        return Markdown("")
+        return html.SILENCE
     rule = next((name for name in rows["metric"] if name in _sentinels()), "")
     return Picture(figures.agreement_heatmap(rows, stats.STATISTICS[statistic].label, rule))
 
@@ -333,7 +333,7 @@ def oracle(bench: Bench, dataset: Dataset) -> Markdown:
 def strongest(rows: pd.DataFrame) -> Markdown:
     """Name the best and the worst metric of each data set, sentinels and demonstrations apart."""
     if rows.empty:
-        return Markdown("")
+        return html.SILENCE
     lines = []
     apart = {*_sentinels(), *demonstration.shown(list(rows["metric"].unique()))}
     for name, group in rows[~rows["metric"].isin(apart)].groupby("data", sort=False):

@@ -42,7 +42,7 @@ def _or_says_why(make: Callable[..., Shown]) -> Callable[..., Shown]:
     @wraps(make)
     def made(self, data: Dataset | None, *args, **options) -> Shown:
         try:
-            return make(self, data, *args, **options) if data else Markdown("")
+            return make(self, data, *args, **options) if data else html.SILENCE
         except TstmetaError as reason:
             return Markdown(f"*{reason}.*")
 

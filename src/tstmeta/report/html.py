@@ -9,6 +9,7 @@ from html import escape, unescape
 from typing import NamedTuple
 
 import pandas as pd
+from IPython.display import Markdown
 
 from ..data import Dataset
 from ..data.contrast import parse_span
@@ -24,6 +25,17 @@ STATUS = {
 
 #: A cell with more characters on a line is broken over several lines.
 LONG = 28
+
+
+class Silence(Markdown):
+    """Shows nothing at all, where an empty text would leave its name on the page."""
+
+    def _ipython_display_(self) -> None:
+        """Nothing."""
+
+
+#: What a part of a page returns when there is nothing to say.
+SILENCE = Silence("")
 
 
 class Html(NamedTuple):

@@ -244,7 +244,7 @@ def left_out(part: Levels) -> Markdown:
     """Say that rated references are no systems here, where there are some."""
     whole, rest = len(part.data.items), len(part.of_systems().data.items)
     if whole == rest:
-        return Markdown("")
+        return html.SILENCE
     return Markdown(
         f"Of the {whole:,} rewrites {whole - rest:,} are the references themselves. Against the"
         f" reference they score best by being compared with themselves, so the figure and the table"
@@ -261,7 +261,7 @@ def reference_figure(part: Levels) -> Picture | Markdown:
         for kind, i in (("against the source", s), ("against the reference", r))
     ]
     if not rows:
-        return Markdown("")
+        return html.SILENCE
     columns = ["metric", "panel", "kind", "value", "low", "high"]
     labels = {f"{level} level": f"{part.settings[level].function.label} × 100" for level in ORDER}
     return Picture(figures_levels.pairs(pd.DataFrame(rows, columns=columns), labels))
@@ -300,7 +300,7 @@ def clusters_said(part: Levels) -> Markdown:
     """How few different samples a handful of clusters gives."""
     found = part.matrices["dataset"].clusters
     if found is None:
-        return Markdown("")
+        return html.SILENCE
     k = len(set(found.tolist()))
     return Markdown(
         f"There are {k} groups. Drawn with replacement they give only {math.comb(2 * k - 1, k)}"

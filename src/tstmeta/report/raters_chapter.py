@@ -111,7 +111,7 @@ class Raters:
     def ceiling_picture(self, rows: pd.DataFrame) -> Picture | Markdown:
         """Metrics against the held-out person, pooled, one panel a data set."""
         some = rows[(rows["level"] == "pooled")].dropna(subset="value") if len(rows) else rows
-        return Picture(_ceilings(some)) if len(some) else Markdown("")
+        return Picture(_ceilings(some)) if len(some) else html.SILENCE
 
     def corrected(self) -> html.Html | Markdown:
         """Pearson's r of the best metric as it is, and corrected for the noise of mean ratings.

@@ -134,7 +134,7 @@ def _tau(people: np.ndarray, scores: np.ndarray) -> str:
 def explained(bench: Bench) -> Markdown:
     """What the ledger says of the tie, in its own words."""
     if not bench.has(DATA):
-        return Markdown("")
+        return html.SILENCE
     rows = ledger("pauli2025", "9", bench)
     said = rows[rows["cell"].isin([f"pauli2025.t9.s-{m}.mir" for m in ("bleu", "meteor")])]
     lines = [
@@ -147,7 +147,7 @@ def explained(bench: Bench) -> Markdown:
 def orders(bench: Bench, n: int = 1000, seed: int = 0) -> Markdown:
     """How often each system comes out first when the same ratings are added in other orders."""
     if not bench.has(DATA):
-        return Markdown("")
+        return html.SILENCE
     rated = _ratings(bench)
     first, second = _tied(rated)
     rng = np.random.default_rng(seed)
