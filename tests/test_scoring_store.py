@@ -1,5 +1,6 @@
 """The score store: nothing finished is ever computed again, whatever fails or dies."""
 
+import json
 import math
 import os
 from collections.abc import Iterator, Sequence
@@ -12,7 +13,7 @@ import pytest
 from tests.scored import NAN, THREE, Logged, contents, dataset, run
 from tstmeta import scoring
 from tstmeta.metrics import PairMetric, Request, Score, wrap
-from tstmeta.schema import Status
+from tstmeta.schema import Status, TstmetaError
 
 
 class Scripted(PairMetric):
@@ -281,3 +282,32 @@ def test_an_empty_journal_is_no_harm(tmp_path):
     journal_of(tmp_path).write_bytes(b"")
     run(THREE, Logged(), tmp_path)
     assert contents(tmp_path) == stored
+
+
+@pytest.mark.parametrize(
+    "damage", [b"garbage", b"\xff\xfe", b"17", b'["key"]', b'["key", [["a", "ok", ""]]]']
+)
+def test_a_damaged_line_of_a_journal_is_scored_again_and_no_other(damage, tmp_path):
+    run(THREE, Logged(), tmp_path)
+    (table,) = tmp_path.glob("*.parquet")
+    rows = pd.read_parquet(table)
+    lines = [json.dumps([row.key, [[row.value, row.status, ""]]]) for row in rows.itertuples()]
+    table.unlink()
+    journal = table.with_suffix(".journal")
+    journal.write_bytes(b"\n".join([lines[0].encode(), damage, lines[2].encode(), b""]))
+    metric = Logged()
+    found = run(THREE, metric, tmp_path)
+    assert (len(metric.calls), found["value"].notna().all()) == (1, True)
+    pd.testing.assert_frame_equal(pd.read_parquet(table), rows)
+
+
+@pytest.mark.parametrize("content", [b"", b"PAR1 and then nothing", None])
+def test_a_table_of_scores_that_cannot_be_read_is_an_error_with_the_remedy(content, tmp_path):
+    run(THREE, Logged(), tmp_path)
+    (table,) = tmp_path.glob("*.parquet")
+    if content is None:
+        pd.DataFrame({"other": [1]}).to_parquet(table)
+    else:
+        table.write_bytes(content)
+    with pytest.raises(TstmetaError, match=r"cannot be read as a table of scores .* delete it"):
+        run(THREE, Logged(), tmp_path)

@@ -22,6 +22,7 @@ from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
 from filelock import FileLock, Timeout
 from tqdm import tqdm
 
@@ -264,9 +265,23 @@ class _Store:
                 bar.update()
         return failed
 
+    def _kept(self) -> pd.DataFrame:
+        """The table on disk."""
+        try:
+            return (
+                pd.read_parquet(self.table, columns=_COLUMNS)
+                if self.table.is_file()
+                else _frame([])
+            )
+        except (pa.ArrowException, KeyError, OSError) as error:
+            raise TstmetaError(
+                f"{self.table} cannot be read as a table of scores ({str(error).splitlines()[0]}); "
+                "delete it, and they are computed again"
+            ) from error
+
     def _merge(self) -> pd.DataFrame:
         """Table and journal as one; written back sorted by key when the journal had anything."""
-        table = pd.read_parquet(self.table) if self.table.is_file() else pd.DataFrame()
+        table = self._kept()
         if not self.journal.is_file():
             return table if len(table) else _frame([])
         fresh = _frame(_read_journal(self.journal))
@@ -317,9 +332,15 @@ def _rows(key: str, values: Sequence[Sequence]) -> list[_Row]:
 
 
 def _read_journal(path: Path) -> list[_Row]:
-    """Finished lines of a journal; a last line that was cut by a kill is dropped."""
-    lines = path.read_bytes().split(b"\n")[:-1]
-    return [row for line in lines for row in _rows(*json.loads(line))]
+    """Whole lines of a journal; a line that was cut or is damaged is dropped, and scored anew."""
+    rows: list[_Row] = []
+    for line in path.read_bytes().split(b"\n")[:-1]:
+        try:
+            key, values = json.loads(line)
+            rows += _rows(str(key), [(float(v), str(Status(s)), str(d)) for v, s, d in values])
+        except (ValueError, TypeError):
+            continue
+    return rows
 
 
 def write_parquet(frame: pd.DataFrame, path: Path) -> None:
