@@ -13,7 +13,7 @@ from tstmeta.likelihood import instructions
 from tstmeta.likelihood.scorer import Rewrite, Scorer
 from tstmeta.likelihood.tokens import VARIANTS, Variant
 from tstmeta.models.engine import Engine
-from tstmeta.schema import Status
+from tstmeta.schema import Status, TstmetaError
 
 PAPER = instructions.get("paper")
 REWRITES = {
@@ -240,3 +240,51 @@ def test_texts_of_tokens_spell_the_output():
     scorer = Scorer(small.engine())
     judged = judged_by(scorer, "x", "then in", "formal")
     assert scorer.texts(judged) == ["the", "n", " ", "in"]
+
+
+# -------------------------------------------------------------------- backends that are not sound
+
+
+class Answering:
+    """A backend that says the same of every token, and leaves the first requests out."""
+
+    identity, window, vocabulary = "answering", 1000, 100
+
+    def __init__(self, value: float, more: int = 0, left_out: int = 0):
+        self.value, self.more, self.left_out = value, more, left_out
+        self.tokenizer = small.tokenizer("llama")
+
+    def logprobs(self, requests, *, known=(), progress=False):
+        for place, one in list(enumerate(requests))[self.left_out :]:
+            size = len(one.tokens) + self.more
+            yield [(place, np.full(size, self.value, dtype=np.float32))]
+
+
+@pytest.mark.parametrize(
+    ("backend", "said"),
+    [
+        (Answering(-1, left_out=1), "answering left 1 of 3 requests out"),
+        (Answering(-1, more=1), "answering gives 3 values for 2 tokens"),
+        (Answering(-1, more=-1), "answering gives 1 values for 2 tokens"),
+        (Answering(2.5), "log-probability of 2.5, but none is above 0"),
+    ],
+)
+def test_an_answer_that_cannot_be_one_is_refused(backend, said):
+    with pytest.raises(TstmetaError, match=said):
+        judged_by(Scorer(backend), "The food.", "a", "positive")
+
+
+def test_a_token_without_a_number_makes_the_rewrite_invalid():
+    scorer = Scorer(Answering(math.nan))
+    judged = judged_by(scorer, "The food.", "a", "positive")
+    assert (judged.status, judged.detail) == (
+        Status.INVALID,
+        "the model's answer for a token is no number",
+    )
+    assert math.isnan(scorer.content(judged))
+    assert math.isnan(scorer.style(judged))
+
+
+def test_an_unknown_variant_is_an_error_that_lists_the_known_ones():
+    with pytest.raises(TstmetaError, match="no variant is called 'printed'; use equation, rel"):
+        Scorer(Answering(-1), variant="printed")

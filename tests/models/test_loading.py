@@ -229,7 +229,11 @@ def test_a_tokenizer_of_another_model_is_noticed_when_it_has_more_tokens(folder)
 
 
 @pytest.mark.parametrize(
-    "name", ["", "no-such-model", "./no/such/folder", "/no/such/folder", "~/no"]
+    "name",
+    [
+        *("", "no-such-model", "./no/such/folder", "/no/such/folder", "~/no"),
+        *("owner/", "a/b/c", "my models/one", "owner/..", "owner/-name", "owner/a--b"),
+    ],
 )
 def test_an_unknown_name_is_an_error_that_lists_the_known_ones(name):
     with pytest.raises(TstmetaError, match=r"no model is called .* embedded, 3b, 8b"):
@@ -293,6 +297,13 @@ def test_half_a_model_in_the_cache_is_not_here(saved, offline, tmp_path, lost):
     assert not here(backbone("owner/name"))
     with pytest.raises(MissingModel, match="hf download owner/name"):
         load("owner/name", device="cpu")
+
+
+@pytest.mark.parametrize("content", ["{", "[]", '{"weight_map": []}', '{"weight_map": {}}'])
+def test_a_model_whose_index_cannot_be_read_is_not_here(folder, content):
+    assert here(backbone(str(folder)))
+    (folder / "model.safetensors.index.json").write_text(content)
+    assert not here(backbone(str(folder)))
 
 
 # ------------------------------------------------------------------------------ device and numbers

@@ -8,6 +8,7 @@ import time
 from collections import Counter
 
 import numpy as np
+import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from hypothesis import given, settings
@@ -310,6 +311,30 @@ def test_a_table_that_cannot_be_read_is_an_error_that_says_so(tmp_path, content)
         tiny.answers(cached, asked())
     cached.table.unlink()
     assert len(tiny.answers(cached, asked())) == 60
+
+
+def test_a_table_of_something_else_is_an_error_that_says_so(tmp_path):
+    cached = Cached(Fake(), tmp_path)
+    pq.write_table(pa.table({"a": [1]}), cached.table)
+    with pytest.raises(TstmetaError, match=r"cannot be read .* delete it"):
+        tiny.answers(cached, asked())
+
+
+@pytest.mark.parametrize(
+    ("answer", "said"),
+    [(lambda n: np.zeros(n + 1), "values for"), (lambda n: np.full(n, 0.5), "none is above 0")],
+)
+def test_an_answer_that_cannot_be_one_is_refused_and_not_kept(tmp_path, answer, said):
+    class Wrong(Fake):
+        def logprobs(self, requests, **options):
+            for batch in super().logprobs(requests, **options):
+                yield [(place, answer(len(requests[place].tokens))) for place, _ in batch]
+
+    with pytest.raises(TstmetaError, match=said):
+        tiny.answers(Cached(Wrong(), tmp_path), asked())
+    model = Fake()
+    assert len(tiny.answers(Cached(model, tmp_path), asked())) == 60
+    assert len(model.calls) == 12
 
 
 def test_a_model_that_fails_keeps_what_it_said_before(tmp_path):

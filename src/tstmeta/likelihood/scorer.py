@@ -9,12 +9,12 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..models.causal import Continuation, LanguageModel
+from ..models.causal import Continuation, LanguageModel, refuse
 from ..models.template import ControlMark, Template
-from ..schema import Status
+from ..schema import Status, TstmetaError
 from . import instructions, styles
 from .instructions import TASKS, Instructions
-from .tokens import VARIANTS, Variant, content, style
+from .tokens import Variant, chosen, content, style
 
 
 class Rewrite(NamedTuple):
@@ -61,7 +61,7 @@ class Scorer:
     ):
         self.model = model
         self.instructions = named(instructions)
-        self.variant = VARIANTS[variant] if isinstance(variant, str) else variant
+        self.variant = chosen(variant)
         self.wordings = styles.shipped() if wordings is None else wordings
         self.template = Template(model.tokenizer, bare=self.variant.bare)
         # many rewrites share a source, and so its three contexts
@@ -73,6 +73,11 @@ class Scorer:
         An output that is longer than the model's window leaves room for is cut: status
         ``truncated``.  A source that leaves no room for any output, and a rewrite without a target
         style: ``invalid``.  An output without tokens: ``empty``, with the end of the turn alone.
+        A token to which the model gives no number: ``invalid``.
+
+        Raises:
+            TstmetaError: the backend leaves a request out, answers one with another number of
+                values, or gives log-probabilities above 0.
         """
         asked: list[Continuation] = []
         found: list[Judged] = []
@@ -80,27 +85,37 @@ class Scorer:
             judged, requests = self._requests(rewrite)
             found.append(judged)
             asked += requests
-        answers: list[np.ndarray] = [np.empty(0)] * len(asked)
+        answers: dict[int, np.ndarray] = {}
         for batch in self.model.logprobs(asked, progress=progress):
             for place, values in batch:
+                refuse(values, asked[place], self.model.identity)
                 answers[place] = values
+        if len(answers) < len(asked):
+            missing = len(asked) - len(answers)
+            raise TstmetaError(f"{self.model.identity} left {missing} of {len(asked)} requests out")
         place = 0
-        for judged in found:
+        for rank, judged in enumerate(found):
             if judged.status is Status.INVALID:
                 continue
             for row in range(len(TASKS)):
                 values = answers[place]
                 judged.logprobs[row, : len(values)] = values
                 place += 1
+                if np.isnan(values).any():
+                    found[rank] = _invalid("the model's answer for a token is no number")
         return found
 
     def content(self, judged: Judged) -> float:
-        """Eq. 1 under the variant; of an output without tokens :attr:`blind`."""
+        """Eq. 1 under the variant; of an output without tokens :attr:`blind`; NaN when invalid."""
+        if not judged.status.has_value:
+            return math.nan
         columns = self.variant.columns(judged.logprobs)
         return content(columns) if columns.size else self.blind
 
     def style(self, judged: Judged) -> float:
-        """Eq. 2 under the variant; 0 of an output without tokens."""
+        """Eq. 2 under the variant; 0 of an output without tokens; NaN when invalid."""
+        if not judged.status.has_value:
+            return math.nan
         columns = self.variant.columns(judged.logprobs)
         return style(columns) if columns.size else 0.0
 

@@ -65,6 +65,19 @@ VARIANTS = {
 }
 
 
+def chosen(variant: Variant | str) -> Variant:
+    """A variant, by name where a name is given.
+
+    Raises:
+        TstmetaError: no variant of that name.
+    """
+    if isinstance(variant, Variant):
+        return variant
+    if variant not in VARIANTS:
+        raise TstmetaError(f"no variant is called {variant!r}; use {', '.join(VARIANTS)}")
+    return VARIANTS[variant]
+
+
 def content(logprobs: np.ndarray, tasks: Sequence[str] = TASKS) -> float:
     """Content preservation, Pauli et al. (2025), Eq. 1: mean over tokens of log max p.
 

@@ -39,7 +39,7 @@ from ..schema import Signature, Status
 from . import styles
 from .instructions import Instructions, shipped
 from .scorer import Judged, Rewrite, Scorer, named
-from .tokens import VARIANTS, Variant
+from .tokens import Variant, chosen
 from .words import Server, model_of, understood
 
 #: Rewrites whose tokens are held in memory at a time.
@@ -95,8 +95,7 @@ class Likelihood:
         said = understood(words)
         self.model = backbone(model) if isinstance(model, str) else model or model_of(said)
         self.instructions = named(instructions or said.get("instruction set", "paper"))
-        given = variant or said.get("variant", "equation")
-        self.variant = VARIANTS[given] if isinstance(given, str) else given
+        self.variant = chosen(variant or said.get("variant", "equation"))
         own = said.get("wordings file")
         shown = styles.read(Path(own)) if own else styles.shipped()
         self.wordings = shown if wordings is None else wordings

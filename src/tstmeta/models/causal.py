@@ -8,6 +8,7 @@ that runs elsewhere, :mod:`~tstmeta.models.tokencache` remembers what either sai
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -77,6 +78,26 @@ class LanguageModel(Protocol):
             progress: show a bar on standard error (only on a terminal).
         """
         ...
+
+
+def refuse(values: np.ndarray, request: Continuation, backend: str) -> None:
+    """Refuse an answer that cannot be one.
+
+    Args:
+        values: what a backend said of a request.
+        backend: its identity.
+
+    Raises:
+        TstmetaError: not one value a token, or a value above 0.
+    """
+    if len(values) != len(request.tokens):
+        raise TstmetaError(f"{backend} gives {len(values)} values for {len(request.tokens)} tokens")
+    # rounding exceeds 0 by a little; what exceeds it by more is a logit
+    if len(values) and np.max(values) > 1e-3:
+        raise TstmetaError(
+            f"{backend} gives a log-probability of {np.max(values):.4g}, but none is above 0; "
+            "take the log-softmax of its logits"
+        )
 
 
 @dataclass(frozen=True)
@@ -154,18 +175,22 @@ BACKBONES = {
 }
 
 
+#: What a hub takes as an id: two names, each with letters or digits at its ends.
+_HUB_ID = re.compile(r"\w([\w.-]*\w)?/\w([\w.-]*\w)?", re.ASCII)
+
+
 def backbone(name: str) -> Backbone:
     """A model by its name here, by ``hub/id`` or ``hub/id@revision``, or by a folder.
 
     Raises:
-        TstmetaError: a name without a slash that is no folder and not listed here.
+        TstmetaError: a name that is not listed here, no folder and no id of a hub.
     """
     if name in BACKBONES:
         return BACKBONES[name]
     if name and Path(name).expanduser().is_dir():
         return Backbone(name, str(Path(name).expanduser()))
     where, _, revision = name.partition("@")
-    if "/" in where and not where.startswith((".", "/", "~")):
+    if _HUB_ID.fullmatch(where) and "--" not in where and ".." not in where:
         return Backbone(name, where, revision)
     raise TstmetaError(
         f"no model is called {name!r}: use {', '.join(BACKBONES)}, an id such as "

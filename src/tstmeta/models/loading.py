@@ -123,11 +123,19 @@ def _complete(folder: Path) -> bool:
     """Whether a folder has a tokenizer and all files of the weights; a fetch may have stopped."""
     index = folder / "model.safetensors.index.json"
     if index.is_file():
-        names = set(json.loads(index.read_text(encoding="utf-8")).get("weight_map", {}).values())
+        names = _shards(index)
         weights = bool(names) and all((folder / name).is_file() for name in names)
     else:
         weights = any(folder.glob("*.safetensors"))
     return weights and _spelt(folder)
+
+
+def _shards(index: Path) -> set[str]:
+    """The files that an index names; none where it cannot be read."""
+    try:
+        return set(map(str, json.loads(index.read_text(encoding="utf-8"))["weight_map"].values()))
+    except (OSError, ValueError, KeyError, TypeError, AttributeError):
+        return set()
 
 
 def _spelt(folder: Path) -> bool:

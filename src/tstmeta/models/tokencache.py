@@ -22,7 +22,7 @@ import pyarrow.parquet as pq
 from filelock import FileLock, Timeout
 
 from ..schema import TstmetaError
-from .causal import Answer, Continuation, LanguageModel
+from .causal import Answer, Continuation, LanguageModel, refuse
 
 # the list's member is called as Parquet calls it, so that a table that was read is written the same
 _SCHEMA = pa.schema(
@@ -93,6 +93,8 @@ class Cached:
     ) -> Iterator[list[Answer]]:
         with open(self.journal, "a", encoding="utf-8") as journal:
             for batch in self.model.logprobs(requests, known=skip, progress=progress):
+                for place, values in batch:
+                    refuse(values, requests[place], self.identity)
                 # one write and one flush a batch: a kill may cut its last line, never an earlier
                 journal.write("".join(_line(keys[place], values) for place, values in batch))
                 journal.flush()
@@ -100,8 +102,10 @@ class Cached:
 
     def _table(self) -> pa.Table:
         try:
-            return pq.read_table(self.table) if self.table.is_file() else _SCHEMA.empty_table()
-        except (pa.ArrowException, OSError) as error:
+            if not self.table.is_file():
+                return _SCHEMA.empty_table()
+            return pq.read_table(self.table).select(_SCHEMA.names).cast(_SCHEMA)
+        except (pa.ArrowException, KeyError, OSError) as error:
             raise TstmetaError(
                 f"{self.table} cannot be read as a table of token log-probabilities "
                 f"({str(error).splitlines()[0]}); delete it, and they are computed again"
