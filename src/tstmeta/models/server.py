@@ -320,7 +320,10 @@ def connect(url: str, model: str, tokenizer: str | None = None, **options: Any) 
     try:
         from transformers import AutoTokenizer
 
-        loaded = AutoTokenizer.from_pretrained(where, revision=one.revision or "main")
+        # said, not left out: unsaid, a tokenizer that brings code asks on the terminal to run it
+        loaded = AutoTokenizer.from_pretrained(
+            where, revision=one.revision or "main", trust_remote_code=False
+        )
     except (OSError, ValueError, KeyError, ImportError) as error:
         first = str(error).strip().splitlines() or [type(error).__name__]
         raise MissingModel(

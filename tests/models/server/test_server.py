@@ -217,6 +217,17 @@ def test_a_tokenizer_that_is_nowhere_is_asked_for(fake, name, words):
         connect(fake.url, "tiny", name)
 
 
+def test_code_that_comes_with_a_tokenizer_is_not_run_and_nobody_is_asked(
+    fake, tmp_path, monkeypatch
+):
+    monkeypatch.setattr("builtins.input", lambda *_: pytest.fail("somebody was asked"))
+    (tmp_path / "code.py").write_text("raise SystemExit('run')")
+    settings = {"tokenizer_class": "Own", "auto_map": {"AutoTokenizer": ["code.Own", None]}}
+    (tmp_path / "tokenizer_config.json").write_text(json.dumps(settings))
+    with pytest.raises(MissingModel, match=r"cannot load the tokenizer .*code"):
+        connect(fake.url, "tiny", str(tmp_path))
+
+
 def test_a_folder_without_a_tokenizer_is_named(fake, tmp_path):
     (tmp_path / "config.json").write_text(json.dumps({"model_type": "llama"}))
     with pytest.raises(MissingModel, match=r"cannot load the tokenizer .*Remedy"):
