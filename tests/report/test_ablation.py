@@ -148,6 +148,15 @@ def test_the_sentence_counts_differences_off_zero_and_names_the_largest():
     assert f"In all, {told} of 2 differences can be told from zero" in text
     assert "`b` on `built`" in text
     assert f"the largest is −{abs(found.gaps[1][0]):.3f}" in text
+    brief = choices.short({"words": [found], "none": []}).data
+    assert brief.count("\n") == 0
+    assert f"words: {told} of 2 differences can be told from zero" in brief
+    assert f"−{abs(found.gaps[1][0]):.3f} (`b` on `built`)" in brief
+    one = choices.of([found], "b").data
+    assert one.startswith(f"- `built`: −{abs(found.gaps[1][0]):.3f} (")
+    assert one.count("\n") == 0
+    assert "Nothing to compare" in choices.short({"none": []}).data
+    assert "Nothing to compare" in choices.of([found], "d").data
 
 
 @pytest.mark.parametrize(

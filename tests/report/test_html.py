@@ -30,7 +30,7 @@ class Page(HTMLParser):
 
     def handle_starttag(self, tag, attrs):
         self.tags.append((tag, dict(attrs)))
-        if tag not in ("br", "wbr"):
+        if tag not in ("br", "wbr", "img"):
             self.open.append(tag)
 
     def handle_endtag(self, tag):

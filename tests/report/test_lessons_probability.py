@@ -121,6 +121,8 @@ def test_the_verdict_names_the_edit_and_the_dearest_token(one):
     assert ("here the model errs" in said) == (not right)
     (first,) = probability.worst(one.wrong, 1).to_dict("records")
     assert first["cost"] == pytest.approx(-one.wrong.best.min())
+    (dear,) = probability.worst(one.kept, 1).to_dict("records")
+    assert f"In the kept rewrite it is “{dear['token']}”" in said
     swapped = one._replace(kept=one.wrong._replace(content=-1.0), wrong=one.wrong)
     assert "here the model errs" not in probability.verdict(swapped).data
 

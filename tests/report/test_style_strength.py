@@ -11,6 +11,7 @@ from IPython.display import Markdown
 from tests.report.tiny import HOSTILE, constructed, rated, scores
 from tstmeta import stats
 from tstmeta.data.tables import ratings_table
+from tstmeta.report import style_orders
 from tstmeta.report import style_strength as chapter
 from tstmeta.report.bench import Bench
 from tstmeta.report.certainty import forests, tables
@@ -158,6 +159,37 @@ def test_shares_are_counted_by_source_and_a_tie_counts_half(part):
     # strong > light: 3>2, 1<2; strong-error > light-error: 1<2, 1<5; strong-error > light: 1<2,
     # 1<2; light-error > light: 2=2, 5>2
     assert [float(one) for one in shares[:4]] == [0.5, 0.0, 0.0, 0.75]
+
+
+def test_the_sentence_about_orders_names_the_best_similarity_turned_round(part):
+    rows = pd.DataFrame(
+        [
+            (name, order, value, 0.0, 1.0)
+            for name, first, last in (("mine", 0.7, 0.6), ("−a", 0.8, 1.0), ("−b", 0.9, 0.95))
+            for order, value in ((style_orders.STYLE, first), (style_orders.ERROR, last))
+        ],
+        columns=["metric", "order", "value", "low", "high"],
+    )
+    said = style_orders.said({"set": rows}, ["mine", "absent"], "−").data
+    assert "On `set`, `mine` puts strong above light in 70%" in said
+    assert "`−b`, in 90%. A content error moves a light rewrite up in 60% and 95%." in said
+    assert "absent" not in said
+    missing = rows.assign(value=np.nan)
+    assert "No set" in style_orders.said({"set": missing}, ["mine"], "−").data
+
+
+@pytest.mark.parametrize(("rule", "count"), [(-1.0, 0), (0.185, 1), (0.9, 2)])
+def test_the_best_rule_is_counted_against_the_printed_rows(part, monkeypatch, rule, count):
+    data = replace(many(), name="lai@pauli2025")
+    made = part(many())
+    made.rated = [data]
+    monkeypatch.setattr(made, "_rules", lambda _: {"−a": rule, "−b": -2.0, "−c": float("nan")})
+    printed = [one for one in chapter._printed() if one.dataset == "lai"]
+    values = [one.value for one in printed if one.metric.startswith("Likelihood")]
+    assert count == sum(rule > value for value in values)
+    assert f"The rule is above {count} of the 2." in made.printed_said().data
+    made.rated = []
+    assert "Nothing to compare" in made.printed_said().data
 
 
 def test_without_the_small_world_its_sections_say_so(part, monkeypatch):

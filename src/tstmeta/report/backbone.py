@@ -68,6 +68,11 @@ def page(folder: Path = EMBEDDED) -> str:
         " sentences (`contrast`) the model knows too little of the styles; on the small world"
         " (`world`), its home ground, it knows them.\n",
         _shares(report),
+        "Two cautions. A rule that compares lengths and nothing else answers the third question"
+        " well on both sets, since bold rewrites tend to be longer. And the last column may be won"
+        " by copying less: similarity turned round, which knows no style, wins it on both sets."
+        " [Lesson 7](../results/lesson_7_small_world.ipynb) and [the chapter of style"
+        " strength](../results/04_style_strength.ipynb) show both.\n",
         _LIMITS,
         _ANEW,
     ]

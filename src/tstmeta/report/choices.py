@@ -197,3 +197,30 @@ def said(found: Sequence[Compared]) -> Markdown:
     if largest[1]:
         end += f"; the largest is {html.signed(largest[0], 3)} ({largest[1]})"
     return Markdown("\n".join([*lines, "", f"{end}."]))
+
+
+def short(found: Mapping[str, Sequence[Compared]]) -> Markdown:
+    """A line for each kind of choice: how many differences can be told from zero, the largest."""
+    lines = []
+    for kind, each in found.items():
+        gaps = [(one.gaps[i][0], one, i) for one in each for i in one.others()]
+        if not gaps:
+            continue
+        gap, one, i = max(gaps, key=lambda row: abs(row[0]))
+        told = sum(one.told(i) for _, one, i in gaps)
+        lines.append(
+            f"- {kind}: {told} of {len(gaps)} differences can be told from zero; the largest is"
+            f" {html.signed(gap, 3)} (`{one.names[i]}` on `{one.data}`)."
+        )
+    return Markdown("\n".join(lines)) if lines else _NOTHING
+
+
+def of(found: Sequence[Compared], name: str) -> Markdown:
+    """What one choice changes, data set by data set, with its interval."""
+    lines = [
+        f"- `{one.data}`: {html.signed(one.gaps[i][0], 3)} ({_limits(one.gaps[i][1])})"
+        for one in found
+        for i in one.others()
+        if one.names[i].rpartition(", ")[2] == name
+    ]
+    return Markdown("\n".join(lines)) if lines else _NOTHING

@@ -76,7 +76,10 @@ def _others() -> str:
         for one in BACKBONES.values()
         if one.gated
     )
-    return f"The paper ran it on {listed}; its numbers stand here as published, never as ours."
+    return (
+        f"The paper ran it on {listed}. Its numbers, where this book shows them, are marked as"
+        " published and are never mixed with ours."
+    )
 
 
 def _how(metric: str, notebook: str, parameter: str) -> str:
@@ -86,7 +89,7 @@ def _how(metric: str, notebook: str, parameter: str) -> str:
     words = f"{metric.partition(':')[0]}:{model} --profile real"
     given = model if parameter == "models" else words
     command = f"tstmeta run {notebook} -p {parameter} {given}"
-    return f" With one of them on your machine: <code>{escape(command)}</code>"
+    return f" To run this page on one of them: <code>{escape(command)}</code>"
 
 
 def parameters(folder: Path) -> int:

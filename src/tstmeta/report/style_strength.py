@@ -21,7 +21,7 @@ from ..data import Dataset
 from ..metrics import get
 from ..schema import TstmetaError
 from ..stats.matrices import Level
-from . import figures, html
+from . import figures, html, style_orders
 from .analysis import Analysis, analyse
 from .bench import Bench
 from .certainty import Analyses
@@ -193,18 +193,14 @@ class Strength:
 
         Pearson's r over all items, as printed.
         """
-        ours = {names(PAPER, "dataset")[one][0]: one for one in _columns()}
-        here = [data for data in self.rated if data.name in ours]
+        ours, here = self._printed_data()
         lines = [
             {"": escape(one.metric), "data": one.dataset, "cell": f"<i>{escape(one.printed)}</i>"}
             for one in _printed()
             if one.dataset in {ours[data.name] for data in here}
         ]
-        for name in [*(f"{TURNED}{one}" for one in self.similar), "length-ratio"]:
-            for data in here:
-                scores = self.scores(data)
-                own = scores[scores["metric"] == name]
-                [value] = evaluate(data, own, dimensions=["style"])["value"]
+        for data in here:
+            for name, value in self._rules(data).items():
                 cell = f"<b>{html.signed(value)}</b>"
                 lines.append({"": escape(name), "data": ours[data.name], "cell": cell})
         if not here:
@@ -212,6 +208,38 @@ class Strength:
         grid = html.pivot(pd.DataFrame(lines), [""], "data", "cell")
         made = html.table(grid, dict.fromkeys(grid.columns, str))
         return html.Html(f"{made.text}<p class='tst-legend'><b>ours</b> · <i>published</i></p>")
+
+    def printed_said(self) -> Markdown:
+        """Which printed values of the likelihood method the best rule of change passes."""
+        lines = []
+        ours, here = self._printed_data()
+        for data in here:
+            rules = {name: one for name, one in self._rules(data).items() if math.isfinite(one)}
+            own = [one for one in _printed() if one.dataset == ours[data.name]]
+            method = [one for one in own if one.metric.startswith("Likelihood")]
+            if not rules or not method:
+                continue
+            best = max(rules, key=rules.__getitem__)
+            passed = sum(rules[best] > one.value for one in method)
+            values = " and ".join(f"*{one.printed}* ({one.metric})" for one in method)
+            lines.append(
+                f"- `{data.name}`: `{best}` {html.signed(rules[best])} (ours); published {values}."
+                f" The rule is above {passed} of the {len(method)}."
+            )
+        return Markdown("\n".join(lines)) if lines else _NOTHING
+
+    def _printed_data(self) -> tuple[dict[str, str], list[Dataset]]:
+        """Our name -> printed name of the sets of Table 6, and those that are here."""
+        ours = {names(PAPER, "dataset")[one.dataset][0]: one.dataset for one in _printed()}
+        return ours, [data for data in self.rated if data.name in ours]
+
+    def _rules(self, data: Dataset) -> dict[str, float]:
+        """Rules of change against style, Pearson's r over all items."""
+        scores, found = self.scores(data), {}
+        for name in [*(f"{TURNED}{one}" for one in self.similar), "length-ratio"]:
+            own = scores[scores["metric"] == name]
+            [found[name]] = evaluate(data, own, dimensions=["style"])["value"]
+        return found
 
     def with_content(self) -> Markdown:
         """How far people's own content rating goes as a metric of style."""
@@ -273,35 +301,17 @@ class Strength:
         """
         if data is None:
             return _NOTHING
-        cell = data.label("shift") + np.where(data.label("error") == "none", "", "-error")
-        scores = self.scores(data)
-        shown = [*self.metrics, *(f"{TURNED}{name}" for name in self.similar), *RULERS]
-        rng = np.random.default_rng(self.seed)
-        rows = []
-        for name in shown:
-            values = scores[scores["metric"] == name].set_index("item_id")["value"]
-            items = data.items.assign(
-                cell=cell.to_numpy(), value=values.reindex(data.items["item_id"]).to_numpy()
-            )
-            grid = items.pivot_table(index="source_id", columns="cell", values="value")
-            row = {"metric": name}
-            for words, (above, below) in ORDERS.items():
-                row[words] = self._share(grid, above, below, rng)
-            rows.append(row)
-        return html.table(pd.DataFrame(rows), caption=f"{data.name}: shares of sources")
+        return style_orders.table(self._shares(data), data.name)
 
-    def _share(self, grid: pd.DataFrame, above: str, below: str, rng: np.random.Generator) -> str:
-        if not {above, below} <= set(grid.columns):
-            return "–"
-        difference = (grid[above] - grid[below]).dropna().to_numpy()
-        if not len(difference):
-            return "–"
-        wins = (difference > 0) + 0.5 * (difference == 0)
-        picked = rng.integers(len(wins), size=(self.draws, len(wins)))
-        drawn = wins[picked].mean(axis=1)
-        value = float(wins.mean())
-        low, high = bounds(drawn[None], np.array([value]), len(wins), (0.0, 1.0))
-        return f"{value:.2f} ({low[0]:.2f} to {high[0]:.2f})"
+    def orders_said(self) -> Markdown:
+        """The same in words, for both sets, metrics beside the best similarity turned round."""
+        here = [data for data in (self.contrast, self.world) if data is not None]
+        found = {data.name: self._shares(data) for data in here}
+        return style_orders.said(found, self.metrics, TURNED)
+
+    def _shares(self, data: Dataset) -> pd.DataFrame:
+        shown = [*self.metrics, *(f"{TURNED}{name}" for name in self.similar), *RULERS]
+        return style_orders.shares(data, self.scores(data), shown, self.draws, self.seed)
 
     # --------------------------------------------------------------------------- confounds
 
@@ -338,22 +348,11 @@ class Strength:
         return rows
 
 
-#: What is compared on sets with four cells: words -> (cell that should be above, cell below).
-ORDERS = {
-    "strong above light": ("strong", "light"),
-    "strong above light, both with an error": ("strong-error", "light-error"),
-    "strong with an error above light": ("strong-error", "light"),
-    "error above kept, both light": ("light-error", "light"),
-}
 _NOTHING = Markdown("*Nothing to compare: no data of this kind is on the machine.*")
 
 
 def _printed() -> list[Cell]:
     return [one for one in cells() if (one.paper, one.table) == (PAPER, TABLE)]
-
-
-def _columns() -> list[str]:
-    return list(dict.fromkeys(one.dataset for one in _printed()))
 
 
 def _turned(scores: pd.DataFrame) -> pd.DataFrame:

@@ -54,7 +54,8 @@ def metric_name(model: str, *words: str, name: str = "likelihood") -> str:
 
 def warning(model: str) -> html.Html:
     """What readers must know of the embedded model; nothing where another one is used."""
-    return demonstration.warning([metric_name(model)])
+    names = ("likelihood", "likelihood-style")
+    return demonstration.warning([metric_name(model, name=name) for name in names])
 
 
 def scorer(bench: Bench, model: str, *words: str) -> Scorer:

@@ -273,18 +273,19 @@ def worst(worked: Worked, count: int = 3) -> pd.DataFrame:
 
 
 def verdict(one: Case) -> Markdown:
-    """What C says of the two rewrites, and which token of the faulty one costs most."""
+    """What C says of the two rewrites, and which token of each costs most."""
     kept, wrong = one.kept, one.wrong
     right = kept.content > wrong.content
     said = "The kept one is higher" if right else "The kept one is not higher: here the model errs"
     removed, added = parse_span(wrong.span)
-    first = worst(wrong, 1).iloc[0]
+    first, dear = worst(wrong, 1).iloc[0], worst(kept, 1).iloc[0]
     return Markdown(
         f"C is {html.signed(kept.content, 3)} with the content kept and"
         f" {html.signed(wrong.content, 3)} with the error, in which “{removed or '(nothing)'}”"
         f" became “{added or '(nothing)'}”. {said}. The dearest token of the faulty rewrite is"
         f" “{first['token']}” with p = {written(first['p'])}: it alone makes {first['share']:.0%}"
-        " of the sum."
+        f" of the sum. In the kept rewrite it is “{dear['token']}” with p = {written(dear['p'])},"
+        f" {dear['share']:.0%} of that sum."
     )
 
 
