@@ -16,7 +16,7 @@ import pytest
 
 from tstmeta import book, data, metrics, scoring
 from tstmeta.data import paths
-from tstmeta.models import loading
+from tstmeta.models import hub
 from tstmeta.schema import TstmetaError
 
 ROOT = Path(__file__).parents[1]
@@ -227,7 +227,7 @@ def test_a_data_set_is_scored_with_what_the_pages_show_of_it(monkeypatch, name, 
     monkeypatch.setattr(
         scoring, "score", lambda given, wanted: (asked.append((given, wanted)), table)[1]
     )
-    monkeypatch.setattr(loading, "here", lambda model: True)
+    monkeypatch.setattr(hub, "here", lambda model: True)
     book.scores(name)
     [(given, wanted)] = asked
     assert given == name
@@ -237,7 +237,7 @@ def test_a_data_set_is_scored_with_what_the_pages_show_of_it(monkeypatch, name, 
 
 
 def test_a_metric_that_cannot_run_here_is_left_out_with_what_to_do(monkeypatch, capsys):
-    monkeypatch.setattr(loading, "here", lambda model: False)
+    monkeypatch.setattr(hub, "here", lambda model: False)
     assert book._runnable(["bleu", "likelihood"]) == ["bleu"]
     assert "likelihood is left out: " in capsys.readouterr().err
 

@@ -10,7 +10,7 @@ import pytest
 
 from tests.command import CSV, command_line, table
 from tstmeta import metrics, schema
-from tstmeta.models import loading
+from tstmeta.models import hub
 from tstmeta.report.ledger import COLUMNS, PAPERS
 from tstmeta.report.published import cells
 from tstmeta.schema import DataError, TstmetaError
@@ -65,7 +65,7 @@ def test_metrics_lists_each_with_what_it_measures(tstmeta):
 
 
 def test_metrics_says_what_to_do_for_a_model_that_is_not_here(tstmeta, monkeypatch):
-    monkeypatch.setattr(loading, "here", lambda model: model.name == "embedded")
+    monkeypatch.setattr(hub, "here", lambda model: model.name == "embedded")
     rows = table(tstmeta("metrics", "--format", "csv")).set_index("name")
     assert set(rows.loc[rows["profile"] == "real", "status"]) == {"error"}
     assert "hf download meta-llama/Llama-3.1-8B" in rows.loc["likelihood:8b+released", "remedy"]

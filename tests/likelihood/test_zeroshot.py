@@ -17,7 +17,7 @@ from tstmeta.likelihood.scorer import Rewrite, Scorer
 from tstmeta.likelihood.tokens import VARIANTS, Variant
 from tstmeta.likelihood.zeroshot import DemonstrationWarning, Likelihood, LikelihoodStyle
 from tstmeta.metrics import Request
-from tstmeta.models import loading
+from tstmeta.models import hub
 from tstmeta.models.causal import Backbone, Continuation, backbone
 from tstmeta.schema import Status, TstmetaError
 
@@ -254,7 +254,7 @@ def test_a_model_that_is_not_here_gives_rows_with_the_remedy_and_others_go_on(tm
 
 
 def test_missing_says_what_to_do_and_is_empty_for_what_is_here(monkeypatch):
-    monkeypatch.setattr(loading, "here", lambda model: model.name == "embedded")
+    monkeypatch.setattr(hub, "here", lambda model: model.name == "embedded")
     assert Likelihood().missing == ""
     assert Likelihood(model=MODEL).missing == ""
     assert "hf download" in Likelihood("3b").missing

@@ -13,9 +13,10 @@ import torch
 from safetensors.torch import load_file, save_file
 
 from tests.models import tiny
-from tstmeta.models import loading
-from tstmeta.models.causal import BACKBONES, Backbone, LanguageModel, backbone
-from tstmeta.models.loading import Lazy, MissingModel, fingerprint, here, identity, load
+from tstmeta.models import hub
+from tstmeta.models.causal import BACKBONES, Backbone, LanguageModel, MissingModel, backbone
+from tstmeta.models.hub import fingerprint, here, identity
+from tstmeta.models.loading import Lazy, load
 from tstmeta.schema import TstmetaError
 
 
@@ -269,7 +270,7 @@ def load_nothing_slow_to_import():
 def test_a_gated_model_says_where_to_ask(offline):
     with pytest.raises(MissingModel, match=r"ask for access .* --revision 0e9e39f249"):
         load("8b", device="cpu")
-    assert "ask for access" not in loading.remedy(BACKBONES["qwen2.5-0.5b"])
+    assert "ask for access" not in hub.remedy(BACKBONES["qwen2.5-0.5b"])
 
 
 def in_the_cache(root, saved, leave_out=()):

@@ -137,7 +137,7 @@ likelihood_cells = pytest.mark.parametrize(("key", "metric"), LIKELIHOOD)
 
 @likelihood_cells
 def test_a_likelihood_cell_needs_its_own_model(key, metric, monkeypatch):
-    monkeypatch.setattr(pauli2025.loading, "here", lambda model: False)
+    monkeypatch.setattr(pauli2025.hub, "here", lambda model: False)
     bench = Recorded()
     answer = pauli2025.recipe(printed(key), bench)
     assert answer.what == BACKBONES[metric.partition(":")[2].partition("+")[0]].where
@@ -149,7 +149,7 @@ def test_a_likelihood_cell_needs_its_own_model(key, metric, monkeypatch):
 def test_a_likelihood_cell_is_computed_as_released_where_its_model_is_here(
     key, metric, monkeypatch
 ):
-    monkeypatch.setattr(pauli2025.loading, "here", lambda model: model.gated)
+    monkeypatch.setattr(pauli2025.hub, "here", lambda model: model.gated)
     bench = Recorded()
     answer = pauli2025.recipe(printed(key), bench)
     assert {args[1] for args in bench.asked} == {metric}
@@ -158,21 +158,21 @@ def test_a_likelihood_cell_is_computed_as_released_where_its_model_is_here(
 
 
 def test_no_other_model_stands_in_for_the_printed_one(monkeypatch):
-    monkeypatch.setattr(pauli2025.loading, "here", lambda model: not model.gated)
+    monkeypatch.setattr(pauli2025.hub, "here", lambda model: not model.gated)
     answer = pauli2025.recipe(printed("t3.likelihood-3b.mir"), Recorded())
     assert isinstance(answer, ledgers.Needs)
 
 
 @pytest.mark.parametrize("row", ["2-8b", "3-3b", "4-8b"])
 def test_wordings_that_are_not_published_are_needed_whatever_model_is_here(row, monkeypatch):
-    monkeypatch.setattr(pauli2025.loading, "here", lambda model: True)
+    monkeypatch.setattr(pauli2025.hub, "here", lambda model: True)
     answer = pauli2025.recipe(printed(f"t11.instruct-{row}.mir"), Recorded())
     assert answer.what == "wording"
     assert "meta-llama/" in answer.reason
 
 
 def test_where_the_data_are_missing_too_the_model_is_named_besides(monkeypatch):
-    monkeypatch.setattr(pauli2025.loading, "here", lambda model: False)
+    monkeypatch.setattr(pauli2025.hub, "here", lambda model: False)
     bench = Recorded()
     bench.has = lambda name: False
     answer = pauli2025.recipe(printed("t3.likelihood-8b.mir"), bench)

@@ -171,7 +171,7 @@ ABOUT_LIKELIHOOD = [one for one in pauli2025.CLAIMS if "likelihood" in one.text]
 @pytest.mark.parametrize("here", ["nothing", "embedded", "everything"])
 def test_the_embedded_model_decides_no_claim_and_is_marked(claim, here, monkeypatch):
     names = {"nothing": [], "embedded": ["embedded"], "everything": ["embedded", "3b", "8b"]}[here]
-    monkeypatch.setattr(pauli2025.loading, "here", lambda model: model.name in names)
+    monkeypatch.setattr(pauli2025.hub, "here", lambda model: model.name in names)
     told = Told()
     verdict = claim.check(told)
     assert verdict.verdict == OPEN
@@ -188,7 +188,7 @@ def test_the_embedded_model_decides_no_claim_and_is_marked(claim, here, monkeypa
 
 @pytest.mark.parametrize("claim", ABOUT_LIKELIHOOD, ids=lambda claim: claim.key)
 def test_without_the_ratings_no_model_is_asked(claim, monkeypatch):
-    monkeypatch.setattr(pauli2025.loading, "here", lambda model: True)
+    monkeypatch.setattr(pauli2025.hub, "here", lambda model: True)
     told = Told("pauli")
     verdict = claim.check(told)
     assert told.asked == []

@@ -19,7 +19,7 @@ import re
 from pathlib import Path
 from typing import NamedTuple
 
-from ..models import loading
+from ..models import hub
 from ..models.causal import BACKBONES, Backbone, LanguageModel, backbone
 from ..schema import TstmetaError
 from .instructions import shipped
@@ -39,7 +39,7 @@ class Server(NamedTuple):
     @property
     def label(self) -> str:
         """What identifies it besides its name: the tokenizer brings the chat template."""
-        return f"tokenizer {loading.identity(self.tokenizer)}"
+        return f"tokenizer {hub.identity(self.tokenizer)}"
 
     @property
     def identity(self) -> str:

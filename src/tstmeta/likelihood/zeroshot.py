@@ -24,7 +24,7 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 from ..metrics.base import Request, Score, Unit
-from ..models import loading
+from ..models import hub, loading
 from ..models.causal import (
     BACKBONES,
     Backbone,
@@ -126,9 +126,9 @@ class Likelihood:
     @property
     def missing(self) -> str:
         """What to do when the model is not on this machine; empty when it is."""
-        if not isinstance(self.model, Backbone) or loading.here(self.model):
+        if not isinstance(self.model, Backbone) or hub.here(self.model):
             return ""
-        return f"{self.model.where} is not here: {loading.remedy(self.model)}"
+        return f"{self.model.where} is not here: {hub.remedy(self.model)}"
 
     def signature(self, basis: str) -> Signature:
         """Model, revision, dtype, attention, variant, instructions, wordings, template's date."""
@@ -148,10 +148,10 @@ class Likelihood:
             return self.model.identity.replace("|", " ")
         device = self._device
         if device == "auto":  # to ask for devices takes seconds
-            device = loading.device_of(device)
-        dtype = loading.dtype_of(self._dtype, device)
+            device = hub.device_of(device)
+        dtype = hub.dtype_of(self._dtype, device)
         try:
-            name = loading.identity(self.model)
+            name = hub.identity(self.model)
         except MissingModel:  # a folder without weights: scoring tells it, row by row
             name = f"{Path(self.model.where).name}@missing"
         attention, rounded = self._loading["attention"], self.variant.rounded

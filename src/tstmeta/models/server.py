@@ -20,7 +20,7 @@ import numpy as np
 from tqdm import tqdm
 
 from ..schema import TstmetaError
-from . import loading
+from . import hub
 from .causal import Answer, Continuation, MissingModel, backbone
 from .prompts import NO_LOGPROBS, OTHER_TOKENS, WAYS, Said, checked, letters, read
 from .wire import Line, ServerError, address, grouped, said, together
@@ -327,6 +327,6 @@ def connect(url: str, model: str, tokenizer: str | None = None, **options: Any) 
     except (OSError, ValueError, KeyError, ImportError) as error:
         first = str(error).strip().splitlines() or [type(error).__name__]
         raise MissingModel(
-            f"cannot load the tokenizer {one.where}: {said(first[0])} Remedy: {loading.remedy(one)}"
+            f"cannot load the tokenizer {one.where}: {said(first[0])} Remedy: {hub.remedy(one)}"
         ) from error
     return ServerModel(url, model, loaded, **options)

@@ -9,7 +9,7 @@ import numpy as np
 from scipy.stats import rankdata
 
 from ... import stats
-from ...models import loading
+from ...models import hub
 from ...models.causal import BACKBONES, Backbone
 from ..bench import Bench
 from ..ledger import Answer, Needs
@@ -115,7 +115,7 @@ def _metric(cell: Cell) -> str | Needs:
     if not model:
         return ours
     backbone = _backbone(model)
-    if backbone is None or not loading.here(backbone):
+    if backbone is None or not hub.here(backbone):
         return Needs(model, _JUDGE if cell.metric == "LLaMA3-prompt" else "")
     stem = "likelihood-style" if cell.dimension == "style" else "likelihood"
     return f"{stem}:{backbone.name}+{_VARIANT}"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import warnings
 
 from ...likelihood.zeroshot import DemonstrationWarning
-from ...models import loading
+from ...models import hub
 from ...models.causal import backbone
 from .evidence import (
     FAILS,
@@ -77,7 +77,7 @@ def _likelihood(evidence: Evidence) -> list[Finding]:
     """The method on the built set: computed where the printed model is here, else as published."""
     found = []
     for name in ("3b", "8b"):
-        if loading.here(backbone(name)) and not evidence.lacks("pauli"):
+        if hub.here(backbone(name)) and not evidence.lacks("pauli"):
             found.append(evidence.agreement("pauli", (f"likelihood:{name}+released", "source")))
         else:
             key = f"pauli2025.t5.likelihood-{name}.constructed-all"
@@ -87,7 +87,7 @@ def _likelihood(evidence: Evidence) -> list[Finding]:
 
 def _demonstration(evidence: Evidence) -> tuple[list[Finding], str]:
     """The method on the embedded model, marked as what it is, and the sentence about it."""
-    if evidence.lacks("pauli") or not loading.here(backbone("embedded")):
+    if evidence.lacks("pauli") or not hub.here(backbone("embedded")):
         return [], ""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", DemonstrationWarning)

@@ -1,0 +1,220 @@
+"""Models of a hub or a folder: whether they are here, what they are, and how they are read.
+
+Language models, encoders and classifiers alike are found, fetched and named here.  Only safetensors
+are read and no code that comes with a model is run.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from functools import lru_cache
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+from ..schema import TstmetaError
+from .causal import EMBEDDED, Backbone, MissingModel
+
+#: What the identity of a local model is made of: everything that can change a value.
+_CONTENT = ("*.safetensors", "config.json", "generation_config.json", "tokenizer*", "*.jinja")
+#: What must be empty in transformers' report of a loaded model.
+_WRONG = ("missing_keys", "mismatched_keys", "error_msgs")
+#: Number types that are known to give sound log-probabilities.
+DTYPES = ("float32", "bfloat16", "float16")
+#: What is fetched of a repository: words first, weights when they are needed.
+_WORDS = ["*.json", "*.jinja", "*.txt", "*.model"]
+_WEIGHTS = ["*.safetensors"]
+#: Where a tokenizer has its tokens; one of these.
+_TOKENIZERS = ("tokenizer.json", "tokenizer.model", "vocab.json")
+
+
+def fingerprint(folder: Path) -> str:
+    """First 12 hexadecimal digits of the SHA-256 of a local model's files.
+
+    Raises:
+        MissingModel: the folder has no weights.
+    """
+    names = sorted({file for pattern in _CONTENT for file in folder.glob(pattern)})
+    if not any(file.suffix == ".safetensors" for file in names):
+        raise MissingModel(
+            f"{folder} holds no .safetensors file: is it the folder of a model? "
+            "Weights in other formats (pickles among them) are not read"
+        )
+    stats = [file.stat() for file in names]
+    return _hashed(tuple((f, s.st_size, s.st_mtime_ns) for f, s in zip(names, stats, strict=True)))
+
+
+@lru_cache(maxsize=8)
+def _hashed(files: tuple[tuple[Path, int, int], ...]) -> str:
+    """Of files with their sizes and times of change: a model that is trained anew is another."""
+    whole = hashlib.sha256()
+    for file, _, _ in files:
+        with open(file, "rb") as stream:
+            part = hashlib.file_digest(stream, "sha256")
+        whole.update(file.name.encode() + part.digest())
+    return whole.hexdigest()[:12]
+
+
+def identity(model: Backbone) -> str:
+    """What a model is: ``embedded@hash``, ``folder-name@hash`` or ``hub/id@revision``.
+
+    A model that is named without a revision has the one that was fetched, once it is here.
+    """
+    if model.local:
+        folder = Path(model.where).expanduser()
+        name = model.name if folder == EMBEDDED else folder.resolve().name
+        return f"{name}@{fingerprint(folder)}"
+    fetched = None if model.revision else _snapshot(model)
+    return f"{model.where}@{model.revision or (fetched.name if fetched else 'main')}"
+
+
+def here(model: Backbone) -> bool:
+    """Whether the whole model can be loaded without a network."""
+    if not (find_spec("torch") and find_spec("transformers")):
+        return False
+    folder = Path(model.where).expanduser() if model.local else _snapshot(model)
+    return folder is not None and _complete(folder)
+
+
+def _snapshot(model: Backbone) -> Path | None:
+    """The folder in the hub's cache that holds what was fetched of a model."""
+    from huggingface_hub import try_to_load_from_cache
+
+    found = try_to_load_from_cache(model.where, "config.json", revision=model.revision or None)
+    return Path(found).parent if isinstance(found, str) else None
+
+
+def _complete(folder: Path) -> bool:
+    """Whether a folder has a tokenizer and all files of the weights; a fetch may have stopped."""
+    index = folder / "model.safetensors.index.json"
+    if index.is_file():
+        names = _shards(index)
+        weights = bool(names) and all((folder / name).is_file() for name in names)
+    else:
+        weights = any(folder.glob("*.safetensors"))
+    return weights and _spelt(folder)
+
+
+def _shards(index: Path) -> set[str]:
+    """The files that an index names; none where it cannot be read."""
+    try:
+        return set(map(str, json.loads(index.read_text(encoding="utf-8"))["weight_map"].values()))
+    except (OSError, ValueError, KeyError, TypeError, AttributeError):
+        return set()
+
+
+def _spelt(folder: Path) -> bool:
+    """Whether a folder has a tokenizer."""
+    return any((folder / name).is_file() for name in _TOKENIZERS)
+
+
+def remedy(model: Backbone) -> str:
+    """What to do when a model is not here."""
+    if not (find_spec("torch") and find_spec("transformers")):
+        return "pip install 'tstmeta[likelihood]'"
+    if Path(model.where) == EMBEDDED:
+        return "install the package anew, or train the model: tstmeta train backbone"
+    if model.local:
+        return "the folder needs config.json, the tokenizer's files and *.safetensors"
+    access = "ask for access on its page at the hub, log in (hf auth login), then " * model.gated
+    revision = f" --revision {model.revision}" if model.revision else ""
+    return f"{access}hf download {model.where}{revision}; or name a local folder that holds it"
+
+
+def read(model: Backbone, kind: Any, **options: Any) -> Any:
+    """Whatever ``kind`` reads (an Auto class of transformers), fetched where it is not here.
+
+    Args:
+        options: of ``from_pretrained``; with ``use_safetensors`` the weights are fetched, too.
+
+    Raises:
+        MissingModel: it is not here and cannot be fetched, or cannot be read; says what to do.
+    """
+    weights = "use_safetensors" in options
+    # said, not left out: unsaid, a model that brings code asks on the terminal to have it run
+    options |= {"local_files_only": True, "trust_remote_code": False}
+    try:
+        return kind.from_pretrained(folder(model, weights), **options)
+    except Exception as error:  # a hub, a file and a library can fail in many ways
+        raise missing(model, f"{type(error).__name__}: {error}") from error
+
+
+def weights(model: Backbone, kind: Any, **options: Any) -> Any:
+    """A whole model of transformers, as :func:`read` gives it.
+
+    Raises:
+        MissingModel: as :func:`read`, and where weights are missing or have another shape: they
+            would be filled with random numbers.
+    """
+    found, report = read(model, kind, use_safetensors=True, output_loading_info=True, **options)
+    wrong = [f"{key.replace('_', ' ')}: {report[key]}" for key in _WRONG if report.get(key)]
+    if wrong:
+        raise missing(model, "; ".join(wrong))
+    return found
+
+
+def tokenizer(model: Backbone) -> Any:
+    """A model's tokenizer.
+
+    Raises:
+        MissingModel: it has none, or it cannot be read.
+    """
+    from transformers import AutoTokenizer
+
+    if model.local and not _spelt(Path(model.where).expanduser()):
+        # transformers would make up an empty one of the model's kind
+        raise missing(model, f"no tokenizer ({', '.join(_TOKENIZERS)})")
+    return read(model, AutoTokenizer)
+
+
+def folder(model: Backbone, weights: bool = True) -> str:
+    """Where a model's files are, fetched where they are not here."""
+    if model.local:
+        return str(Path(model.where).expanduser())
+    if here(model):
+        return str(_snapshot(model))
+    from huggingface_hub import HfApi, snapshot_download
+
+    wanted = _WORDS + (_WEIGHTS if weights else [])
+    revision = model.revision or None
+    # without a network this fails at once; the fetch itself would try for half a minute
+    HfApi().model_info(model.where, revision=revision, timeout=10)
+    return str(snapshot_download(model.where, revision=revision, allow_patterns=wanted))
+
+
+def missing(model: Backbone, reason: str) -> MissingModel:
+    """The error that says why a model cannot be loaded, and what to do."""
+    said = " ".join(reason.split())
+    said = said if len(said) <= 400 else f"{said[:400]} ..."
+    access = " (a gated model: ask for access)" if "gated" in said.lower() else ""
+    return MissingModel(
+        f"cannot load {model.where}{access}: {said.rstrip('.')}. Remedy: {remedy(model)}"
+    )
+
+
+def device_of(wanted: str = "auto") -> str:
+    """``cuda`` where there is one and ``auto`` is asked for, else ``cpu``.
+
+    Raises:
+        TstmetaError: no such device, or none on this machine.
+    """
+    import torch
+
+    if wanted == "auto":
+        return "cuda" if torch.cuda.is_available() else "cpu"
+    try:
+        torch.zeros(1, device=wanted)
+    except (RuntimeError, AssertionError) as error:
+        first = str(error).splitlines()[0]
+        raise TstmetaError(f"device {wanted!r} cannot be used here: {first}") from error
+    return wanted
+
+
+def dtype_of(wanted: str = "auto", device: str = "cpu") -> str:
+    """``auto`` is bfloat16 on CUDA and float32 elsewhere."""
+    if wanted == "auto":
+        return "bfloat16" if device.startswith("cuda") else "float32"
+    if wanted not in DTYPES:
+        raise TstmetaError(f"dtype is {wanted!r}; use auto, {', '.join(DTYPES)}")
+    return wanted
