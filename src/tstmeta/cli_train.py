@@ -176,8 +176,9 @@ def _shares(out: Path) -> dict[str, dict[str, dict[str, float]]]:
     from .models.training.evaluate import evaluate, read_rows
 
     sets = {name: read_rows(paths.own(name, f"{name}.csv")) for name in SETS}
-    model = AutoModelForCausalLM.from_pretrained(out, use_safetensors=True).eval()
-    tokenizer: Any = AutoTokenizer.from_pretrained(out)
+    ours = {"local_files_only": True, "trust_remote_code": False}
+    model = AutoModelForCausalLM.from_pretrained(out, use_safetensors=True, **ours).eval()
+    tokenizer: Any = AutoTokenizer.from_pretrained(out, **ours)
     similarities = {name: _similarity(name) for name in SIMILARITIES}
     return evaluate(sets, model, tokenizer, get("paper"), similarities)
 

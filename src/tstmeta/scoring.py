@@ -305,7 +305,8 @@ def _checked(metric: Metric, units: list[tuple[Request, ...]]) -> Iterator[tuple
             yield sound
         reason = "the metric returned too few scores"
     except Exception as error:
-        reason = f"{type(error).__name__}: {error}"
+        ours = isinstance(error, TstmetaError)  # says by itself what to do
+        reason = str(error) if ours else f"{type(error).__name__}: {error}"
     for unit in units[done:]:
         yield tuple(Score(math.nan, Status.ERROR, reason) for _ in unit)
 

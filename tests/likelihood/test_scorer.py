@@ -140,10 +140,12 @@ def test_released_scores_the_end_of_an_output_of_one_token_and_nothing_of_an_emp
     assert (scorer.content(none), none.status) == (scorer.blind, Status.EMPTY)
 
 
-def test_blank_outputs_have_tokens_and_a_score():
+@pytest.mark.parametrize("text", ["", " ", " \t\n", "\u3000"])
+def test_blank_outputs_are_empty_as_for_every_metric(text):
     scorer = Scorer(small.engine())
-    judged = judged_by(scorer, "The food.", " \t\n", "positive")
-    assert (judged.status, len(judged.tokens)) == (Status.OK, 3)
+    judged = judged_by(scorer, "The food.", text, "positive")
+    assert (judged.status, len(judged.tokens)) == (Status.EMPTY, 0)
+    assert scorer.content(judged) == scorer.blind
 
 
 def room(window: int, source: str) -> int:

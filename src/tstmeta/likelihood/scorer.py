@@ -72,7 +72,8 @@ class Scorer:
 
         An output that is longer than the model's window leaves room for is cut: status
         ``truncated``.  A source that leaves no room for any output, and a rewrite without a target
-        style: ``invalid``.  An output without tokens: ``empty``, with the end of the turn alone.
+        style: ``invalid``.  A blank output: ``empty``, as for every metric, with the end of the
+        turn alone.
         A token to which the model gives no number: ``invalid``.
 
         Raises:
@@ -133,7 +134,7 @@ class Scorer:
             return _invalid("no target style; name it in the column style"), []
         try:
             contexts = self._contexts(rewrite.source, rewrite.style)
-            tokens = self.template.tokens(rewrite.output)
+            tokens = self.template.tokens(rewrite.output) if rewrite.output.strip() else ()
         except ControlMark as error:
             return _invalid(str(error)), []
         longest, window = max(map(len, contexts)), self.model.window

@@ -138,7 +138,7 @@ BACKBONES = {
             "embedded",
             str(EMBEDDED),
             profile="embedded",
-            parameters=5,
+            parameters=4.3,
             about="trained by us on generated text: a demonstration, never a reproduction",
         ),
         Backbone(

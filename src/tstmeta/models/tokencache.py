@@ -1,9 +1,10 @@
 """What a model said of tokens, kept: a content-addressed cache around any backend.
 
-The key of an answer is a hash of the backend's identity and of all token ids asked, so an answer
-holds whatever data set, metric or variant wants it.  Each identity has one Parquet file (key,
-log-probabilities as a ragged list), and while a run is under way a journal beside it, one line an
-answer, flushed with each batch.  A killed run goes on where it was stopped, with the same bytes.
+The key of an answer is a hash of the backend's identity (and the version of transformers) and of
+all token ids asked, so an answer holds whatever data set, metric or variant wants it.  Each
+identity has one Parquet file (key, log-probabilities as a ragged list), and while a run is under
+way a journal beside it, one line an answer, flushed with each batch.  A killed run goes on where it
+was stopped, with the same bytes.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ import hashlib
 import json
 import os
 from collections.abc import Collection, Iterator, Sequence
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
@@ -42,7 +44,9 @@ class Cached:
 
     def __init__(self, model: LanguageModel, folder: Path):
         self.model = model
-        digest = hashlib.sha256(model.identity.encode()).hexdigest()[:16]
+        # another version of transformers may write other tokens or compute other numbers
+        described = f"{model.identity}|transformers {version('transformers')}"
+        digest = hashlib.sha256(described.encode()).hexdigest()[:16]
         name = "".join(c if c.isalnum() or c in "-_." else "-" for c in model.identity)[:60]
         self.table = folder / f"{name}-{digest}.parquet"
         self.journal = self.table.with_suffix(".journal")
