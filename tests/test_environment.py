@@ -51,8 +51,8 @@ def test_the_project_pins_what_the_lock_pins():
     assert wrong == []
 
 
-def test_the_extras_are_the_six_that_are_documented():
-    assert set(EXTRAS) == {"likelihood", "judge", "serving", "book", "bench", "dev"}
+def test_the_extras_are_the_seven_that_are_documented():
+    assert set(EXTRAS) == {"likelihood", "metrics", "judge", "serving", "book", "bench", "dev"}
 
 
 def test_everything_in_the_lock_is_asked_for_by_something():

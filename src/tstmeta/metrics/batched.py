@@ -1,9 +1,9 @@
 """Metrics with a model behind them: many rewrites at a time, each distinct pair of texts once.
 
-A subclass defines :meth:`BatchedMetric.pairs`, or :meth:`BatchedMetric.values` where an answer needs
-more than two texts.  Guards are owned here, as :class:`~tstmeta.metrics.base.PairMetric` owns them
-for metrics that take one rewrite at a time: empty texts, texts that are too long, a model that is
-not here, a text that breaks its batch.
+A subclass defines :meth:`BatchedMetric.pairs`, or :meth:`BatchedMetric.values` where an answer
+needs more than two texts.  Guards are owned here, as :class:`~tstmeta.metrics.base.PairMetric` owns
+them for metrics that take one rewrite at a time: empty texts, texts that are too long, a model that
+is not here, a text that breaks its batch.
 """
 
 from __future__ import annotations

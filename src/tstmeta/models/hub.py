@@ -122,6 +122,12 @@ def remedy(model: Backbone) -> str:
     return f"{access}hf download {model.where}{revision}; or name a local folder that holds it"
 
 
+def lacking(*modules: str, extra: str = "metrics") -> str:
+    """What to install when one of these modules is not here; empty when all are."""
+    absent = [name for name in modules if not find_spec(name)]
+    return f"{', '.join(absent)} is not installed: pip install 'tstmeta[{extra}]'" * bool(absent)
+
+
 def read(model: Backbone, kind: Any, **options: Any) -> Any:
     """Whatever ``kind`` reads (an Auto class of transformers), fetched where it is not here.
 
