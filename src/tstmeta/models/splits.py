@@ -1,0 +1,79 @@
+"""What a model of style is trained, tuned and tested on: a sentence is in one part only.
+
+A part belongs to a sentence, not to a row, so copies of a sentence are never on two sides.  Parts
+depend on the sentence and on what its files call it, never on a seed: models that were trained with
+different seeds are tested on the same sentences.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Mapping
+
+import pandas as pd
+
+from ..schema import TstmetaError
+from .world.draws import hashed
+
+#: From the part that may be seen most to the one that may be seen least.
+PARTS = ("train", "dev", "test")
+#: Sentences of a split with this role go to dev and test by halves.
+HELD = "held out"
+#: A corpus without splits: of ten sentences eight, one and one.
+WHOLE = "whole"
+_TENTHS = {HELD: (0, 5), WHOLE: (8, 9)}
+#: The usual names.
+USUAL = {"": WHOLE, "train": "train", "dev": "dev", "tune": "dev", "valid": "dev", "test": "test"}
+#: Yelp: the training files are not there, and all 1,000 sources of Li et al. (2018) lie in dev.
+YELP = {"test": "train", "dev": HELD}
+
+
+def key(text: str) -> str:
+    """What makes two lines the same sentence: their words, without case and white space."""
+    return " ".join(text.casefold().split())
+
+
+def divide(
+    corpus: pd.DataFrame, roles: Mapping[str, str] = USUAL, never: Iterable[str] = ()
+) -> pd.DataFrame:
+    """The corpus with a column ``part``: ``train``, ``dev`` or ``test``.
+
+    A sentence that stands in several splits goes, with all its rows, to the strictest.
+
+    Args:
+        corpus: columns ``text`` and ``split``.
+        roles: name of a split -> one of :data:`PARTS`, :data:`HELD` or :data:`WHOLE`.
+        never: texts that may be neither trained nor tuned on, such as the sources of a test set;
+            rows with them go to ``test``.
+
+    Raises:
+        TstmetaError: a split without a role.
+    """
+    unknown = sorted(set(corpus["split"]) - set(roles))
+    if unknown:
+        raise TstmetaError(
+            f"the corpus has a split {unknown[0]!r}; name it one of "
+            f"{', '.join(filter(None, roles))}, or leave the column out"
+        )
+    kept = {key(text) for text in never}
+    strictest: dict[str, int] = {}
+    keys = [key(text) for text in corpus["text"]]
+    for one, split in zip(keys, corpus["split"], strict=True):
+        rank = 2 if one in kept else _rank(one, roles[split])
+        strictest[one] = max(rank, strictest.get(one, 0))
+    return corpus.assign(part=[PARTS[strictest[one]] for one in keys])
+
+
+def _rank(one: str, role: str) -> int:
+    if role in PARTS:
+        return PARTS.index(role)
+    tenth = hashed(f"part/{one}") % 10
+    return sum(tenth >= bound for bound in _TENTHS[role])
+
+
+def corpus_hash(corpus: pd.DataFrame, columns: Iterable[str] = ("text", "style", "part")) -> str:
+    """First 16 hexadecimal digits of the SHA-256 of these columns, row by row."""
+    whole = hashlib.sha256()
+    for row in zip(*(corpus[column].astype(str) for column in columns), strict=True):
+        whole.update(("\0".join(row) + "\n").encode())
+    return whole.hexdigest()[:16]
