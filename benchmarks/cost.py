@@ -2,8 +2,8 @@
 
 Every metric that runs here without a hub scores the same rewrites in a process of its own.  A few
 rewrites are scored first, so that loading a model does not count; then the metric and ``bleu`` take
-turns, and ``ratio`` is the metric's time over that of ``bleu``.  Each round has rewrites of its own,
-so that no metric profits from texts that it remembers.
+turns, and ``ratio`` is the metric's time over that of ``bleu``.  Each round has rewrites of its
+own, so that no metric profits from texts that it remembers.
 """
 
 from __future__ import annotations
