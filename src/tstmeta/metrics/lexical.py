@@ -4,48 +4,48 @@ The output is the candidate, and what it is compared with (source or references)
 side; the one exception is ``bleu:pauli2025``, which follows its paper.  Values are those of the
 upstream libraries, on the upstream scale.  Each class says how several references count.  Libraries
 are imported when a metric is made, so that listing metrics stays quick.
+
+A text in Hindi, Bengali or another language of :data:`.text.DEVANAGARI` and :data:`.text.BENGALI`
+is spelt in one way first, and dandas are words of their own where words are not simply cut at white
+space.  Characters are code points, so vowel signs and nuktas count as characters.  Metrics that
+know only English refuse other languages (status ``refused``).
 """
 
 from __future__ import annotations
 
-import math
-from collections import Counter
-from collections.abc import Sequence
 from importlib.metadata import version
 from typing import Any, ClassVar
 
 import numpy as np
 
 from . import wordnet
-from .base import CorpusMetric, PairMetric, Request
-from .text import Stemmer, UnicodeWords, against, chosen, sentences, tokens13a
+from .base import CorpusMetric, PairMetric, Request, Score
+from .edits import EditSimilarity, Pinc, Ter
+from .ngrams import nltk_bleu
+from .text import (
+    SPELLING,
+    NoStems,
+    Stemmer,
+    UnicodeWords,
+    against,
+    chosen,
+    refused,
+    sentences,
+    spelt,
+)
 
-
-def nltk_bleu(references: Sequence[Sequence], hypothesis: Sequence) -> float:
-    """NLTK's ``sentence_bleu`` with smoothing method 1, bit for bit, at twice its speed.
-
-    Texts are sequences of hashables: token tuples, or strings, whose n-grams are then characters.
-    Up to 4-grams; where none of an order matches, 0.1 counts as matched (Chen and Cherry, 2014,
-    smoothing 1).  In [0, 1]; 0 when no unigram is shared.
-    """
-    length = len(hypothesis)
-    logs = []
-    for n in range(1, 5):
-        made = _ngrams(hypothesis, n)
-        given = _ngrams(references[0], n)
-        for reference in references[1:]:
-            given |= _ngrams(reference, n)
-        matched = sum([min(count, given[gram]) for gram, count in made.items() if gram in given])
-        if n == 1 and not matched:
-            return 0.0
-        logs.append(0.25 * math.log((matched or 0.1) / max(1, length - n + 1)))
-    closest = min((abs(len(text) - length), len(text)) for text in references)[1]
-    brevity = 1.0 if length > closest else math.exp(1 - closest / length)
-    return brevity * math.exp(math.fsum(logs))
-
-
-def _ngrams(tokens: Sequence, n: int) -> Counter:
-    return Counter(zip(*(tokens[start:] for start in range(n)), strict=False))
+__all__ = [
+    "Chrf",
+    "CorpusBleu",
+    "EditSimilarity",
+    "Meteor",
+    "Pinc",
+    "Rouge1",
+    "Rouge2",
+    "RougeL",
+    "SentenceBleu",
+    "Ter",
+]
 
 
 class SentenceBleu(PairMetric):
@@ -79,6 +79,7 @@ class SentenceBleu(PairMetric):
                 "roles": "output-as-reference" if character else "output-as-hypothesis",
                 "smooth": "method1-0.1",
                 "scale": 1,
+                "hi-bn": SPELLING,
             }
         return {
             "refs": "clipped-together",
@@ -87,10 +88,12 @@ class SentenceBleu(PairMetric):
             "eff": "yes",
             "smooth": "exp",
             "scale": 100,
+            "hi-bn": f"{SPELLING}+danda",
             "sacrebleu": version("sacrebleu"),
         }
 
     def value(self, request: Request) -> float:
+        request = spelt(request, apart=not self.variant)
         texts = against(request)
         if self.variant == "pauli2025":
             return max(nltk_bleu([request.output], text) for text in texts)
@@ -130,10 +133,12 @@ class CorpusBleu(CorpusMetric):
             "eff": "no",
             "smooth": self._smoothing,
             "scale": 100,
+            "hi-bn": SPELLING + "+danda" * (self._tokens != "none"),
             "sacrebleu": version("sacrebleu"),
         }
 
     def statistics(self, request: Request) -> np.ndarray:
+        request = spelt(request, apart=self._tokens != "none")
         # sacreBLEU leaves empty references out and fails when none is left; a blank one passes.
         texts = [[text] for text in against(request) if text] or [[" "]]
         score: Any = self._bleu.corpus_score([request.output], texts)
@@ -158,11 +163,14 @@ class Meteor(PairMetric):
     which needs no download.  The best of several references counts; not symmetric; a copy of m
     words scores 1 - 0.5 / m^3.  Without WordNet on the machine there are no synonyms, as in the
     variant ``no-synonyms``, and the signature says so.
+
+    Stems, synonyms and Treebank tokens are English, so other languages are refused.  ``exact`` is
+    for them: words of any script, without marks, match only as they are.
     """
 
     name = "meteor"
-    VARIANTS: ClassVar[tuple[str, ...]] = ("no-synonyms",)
-    languages = ("en",)
+    VARIANTS: ClassVar[tuple[str, ...]] = ("no-synonyms", "exact")
+    languages: tuple[str, ...] = ("en",)
     max_tokens = None
 
     def __init__(self, variant: str = ""):
@@ -171,23 +179,31 @@ class Meteor(PairMetric):
 
         self._synonyms = not chosen(self, variant)
         self._score = single_meteor_score
-        self._words = TreebankWordTokenizer().tokenize
+        self._treebank = TreebankWordTokenizer().tokenize
         self._dictionary = wordnet.Dictionary(self._synonyms)
-        self._stemmer = Stemmer()
+        self._exact = variant == "exact"
+        self._stemmer = NoStems() if self._exact else Stemmer()
+        if self._exact:
+            self.languages = ()
 
     def fields(self) -> dict[str, object]:
         return {
             "refs": "max",
-            "tok": "treebank",
-            "split": "end-mark-then-space",
+            "tok": "unicode-words" if self._exact else "treebank",
+            "split": "none" if self._exact else "end-mark-then-space",
             "case": "lower",
-            "stem": "porter",
+            "stem": "none" if self._exact else "porter",
             "synonyms": (self._synonyms and wordnet.version()) or "none",
             "scale": 1,
+            **({"hi-bn": SPELLING} if self._exact else {"language": "en"}),
             "nltk": version("nltk"),
         }
 
+    def _guarded(self, request: Request) -> Score:
+        return refused(self, request) or super()._guarded(request)
+
     def value(self, request: Request) -> float:
+        request = spelt(request)
         output = self.tokens(request.output)
         return max(
             self._score(self.tokens(text), output, stemmer=self._stemmer, wordnet=self._dictionary)
@@ -196,7 +212,9 @@ class Meteor(PairMetric):
 
     def tokens(self, text: str) -> list[str]:
         """Penn Treebank tokens, sentence by sentence, so that every final period is a token."""
-        return [word for part in sentences(text) for word in self._words(part)]
+        if self._exact:
+            return UnicodeWords().tokenize(text)
+        return [word for part in sentences(text) for word in self._treebank(part)]
 
 
 # --------------------------------------------------------------------------------------- chrF
@@ -228,10 +246,12 @@ class Chrf(PairMetric):
             "nw": self._words,
             "space": "no",
             "scale": 100,
+            "hi-bn": SPELLING + "+danda" * bool(self._words),
             "sacrebleu": version("sacrebleu"),
         }
 
     def value(self, request: Request) -> float:
+        request = spelt(request, apart=bool(self._words))
         return self._chrf.sentence_score(request.output, list(against(request))).score
 
 
@@ -242,8 +262,8 @@ class Rouge1(PairMetric):
     """ROUGE-1: F1 of shared words, in [0, 1] (Lin, 2004), by the package rouge-score.
 
     Plain: lower-case words of any script, no stemming.  ``stem``: Porter stems, for English.
-    ``ascii``: upstream's own tokenizer, for which a text in another script is empty.  The best of
-    several references counts; symmetric.
+    ``ascii``: upstream's own tokenizer, for which a text in another script is empty: for English,
+    too.  The best of several references counts; symmetric.
     """
 
     name = "rouge1"
@@ -257,7 +277,7 @@ class Rouge1(PairMetric):
         self._variant = chosen(self, variant)
         words = UnicodeWords(Stemmer() if variant == "stem" else None)
         self._rouge = RougeScorer([self._kind], tokenizer=None if variant == "ascii" else words)
-        if variant == "stem":
+        if variant:
             self.languages = ("en",)
 
     def fields(self) -> dict[str, object]:
@@ -268,10 +288,16 @@ class Rouge1(PairMetric):
             "stem": "porter" if self._variant == "stem" else "none",
             "measure": "f1",
             "scale": 1,
+            "language": " ".join(self.languages) or "any",
+            "hi-bn": SPELLING,
             "rouge-score": version("rouge-score"),
         }
 
+    def _guarded(self, request: Request) -> Score:
+        return refused(self, request) or super()._guarded(request)
+
     def value(self, request: Request) -> float:
+        request = spelt(request)
         return self._rouge.score_multi(against(request), request.output)[self._kind].fmeasure
 
 
@@ -289,112 +315,3 @@ class RougeL(Rouge1):
 
     name = "rougeL"
     max_tokens = 1500
-
-
-# --------------------------------------------------------------------------- edits and novelty
-
-
-class Ter(PairMetric):
-    """Translation edit rate (Snover et al., 2006): edits and block shifts a reference word, in %.
-
-    sacreBLEU's sentence TER, lower case, punctuation kept.  Lower is better: 0 for an equal text,
-    above 100 for an output much longer than the reference.  Of several references the fewest edits
-    count, over the mean length.  Not symmetric.  The search for shifts is slow, hence the limit.
-    """
-
-    name = "ter"
-    higher_is_better = False
-    empty_value = 100.0
-    max_tokens = 100
-
-    def __init__(self) -> None:
-        from sacrebleu.metrics import TER
-
-        self._ter = TER()
-
-    def fields(self) -> dict[str, object]:
-        return {
-            "refs": "fewest-edits",
-            "tok": "tercom",
-            "case": "lower",
-            "norm": "no",
-            "punct": "yes",
-            "scale": 100,
-            "sacrebleu": version("sacrebleu"),
-        }
-
-    def value(self, request: Request) -> float:
-        return self._ter.sentence_score(request.output, list(against(request))).score
-
-
-class Pinc(PairMetric):
-    """PINC: share of the output's n-grams that are new, in [0, 100] (Chen and Dolan, 2011, eq. 1).
-
-    The mean over n = 1..4 of 100 (1 - |G & H| / |H|), G and H the sets of n-grams of the compared
-    text and of the output; orders longer than the output are left out.  It measures change, so for
-    content preservation a smaller value counts as better: 0 for a copy, 100 when not a word is
-    shared.  Of several references the nearest counts.  Not symmetric.
-    """
-
-    name = "pinc"
-    higher_is_better = False
-    empty_value = 100.0
-    max_tokens = None
-
-    def fields(self) -> dict[str, object]:
-        return {
-            "refs": "min",
-            "tok": "13a",
-            "case": "mixed",
-            "n": 4,
-            "scale": 100,
-            "sacrebleu": version("sacrebleu"),
-        }
-
-    def value(self, request: Request) -> float:
-        output = _gram_sets(tokens13a(request.output))
-        if not output:
-            return self.empty_value
-        texts = [_gram_sets(tokens13a(text)) for text in against(request)]
-        return min(100 * _share_new(output, text) for text in texts)
-
-
-def _gram_sets(tokens: list[str]) -> list[set]:
-    """The sets of 1- to 4-grams of a text, as far as it is long enough to have any."""
-    return [set(_ngrams(tokens, n)) for n in range(1, min(4, len(tokens)) + 1)]
-
-
-def _share_new(made: list[set], given: list[set]) -> float:
-    given = given + [set()] * (len(made) - len(given))
-    shares = [len(new - old) / len(new) for new, old in zip(made, given, strict=False)]
-    return sum(shares) / len(shares)
-
-
-class EditSimilarity(PairMetric):
-    """Token-level Levenshtein similarity, 1 - d / max(|a|, |b|), in [0, 1].
-
-    d counts inserted, deleted and replaced 13a tokens (rapidfuzz).  The best of several references
-    counts; symmetric.
-    """
-
-    name = "edit-similarity"
-    max_tokens = None
-
-    def __init__(self) -> None:
-        from rapidfuzz.distance import Levenshtein
-
-        self._similarity = Levenshtein.normalized_similarity
-
-    def fields(self) -> dict[str, object]:
-        return {
-            "refs": "max",
-            "tok": "13a",
-            "case": "mixed",
-            "scale": 1,
-            "sacrebleu": version("sacrebleu"),
-            "rapidfuzz": version("rapidfuzz"),
-        }
-
-    def value(self, request: Request) -> float:
-        output = tokens13a(request.output)
-        return max(self._similarity(tokens13a(text), output) for text in against(request))

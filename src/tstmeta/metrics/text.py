@@ -1,20 +1,42 @@
-"""What several metrics share: variants, the texts compared with, tokens and stems."""
+"""What several metrics share: variants, the texts compared with, languages, tokens and stems.
+
+A word of Devanagari or Bengali script can be typed in several ways that look the same.  Texts in
+those languages are therefore spelt in one way before words are cut or characters are counted; see
+:func:`respelt`.  Texts in any other language are taken as they are, as the upstream libraries do.
+"""
 
 from __future__ import annotations
 
+import math
 import re
+import unicodedata
 from collections.abc import Callable
 from functools import cache, lru_cache
 
 import regex  # type: ignore[import-untyped]
 
-from ..schema import TstmetaError
-from .base import PairMetric, Request
+from ..schema import Status, TstmetaError
+from .base import PairMetric, Request, Score
+
+#: Languages written in Devanagari, and in the Bengali script; codes of ISO 639.
+DEVANAGARI = frozenset({"hi", "mag", "bho", "mai", "mr", "ne", "sa"})
+BENGALI = frozenset({"bn", "as"})
+#: What :func:`respelt` does, for signatures; with ``+danda`` where they become words.
+SPELLING = "nfc+no-joiners+0-9"
 
 #: A sentence ends at white space after an end mark, or after a quote or bracket that closes on it.
-_SENTENCE_END = re.compile(r"(?<=[.!?])\s+|(?<=[.!?][\"')\]])\s+")
+_SENTENCE_END = re.compile(r"(?<=[.!?।॥])\s+|(?<=[.!?।॥][\"')\]])\s+")
 #: Letters or digits with the marks and joiners that belong to them.
 _WORD = regex.compile(r"[\p{L}\p{N}][\p{L}\p{N}\p{M}\u200c\u200d]*")
+#: The same; an apostrophe between letters does not end the word.
+_WHOLE_WORD = regex.compile(_WORD.pattern + r"(?:['’]\p{L}[\p{L}\p{M}\u200c\u200d]*)*")
+#: Joiners choose between two shapes of the same letters; the others are invisible altogether.
+_UNSEEN = dict.fromkeys(map(ord, "\u200b\u200c\u200d\u2060\ufeff\xad"))
+#: Devanagari and Bengali digits -> 0-9, without which "3.5" is one word in one script only.
+_DIGITS = {first + n: str(n) for first in (0x0966, 0x09E6) for n in range(10)}
+#: How khanda ta was typed before it had a character of its own (Unicode 4.1).
+_KHANDA_TA = "\u09a4\u09cd\u200d"
+_DANDA = re.compile(r"\s*([।॥])\s*")
 
 
 def chosen(metric: PairMetric, variant: str) -> str:
@@ -44,8 +66,71 @@ def against(request: Request) -> tuple[str, ...]:
 
 
 def sentences(text: str) -> list[str]:
-    """A text cut at white space after ``.``, ``!`` or ``?``; abbreviations are cut as well."""
+    """A text cut at white space after ``.``, ``!``, ``?`` or a danda; abbreviations are cut too."""
     return _SENTENCE_END.split(text)
+
+
+# ----------------------------------------------------------------------------------- languages
+
+
+def respelt(text: str) -> str:
+    """A text in which letters of Devanagari and Bengali script are spelt in one way.
+
+    NFC: a letter with nukta is two characters, a vowel sign in two parts is one.  Old khanda ta
+    becomes the character; joiners and invisible characters go; digits become 0-9; two dandas become
+    a double one.  A letter with and one without nukta stay different letters.
+    """
+    text = unicodedata.normalize("NFC", text).replace(_KHANDA_TA, "\u09ce")
+    return text.translate(_UNSEEN).translate(_DIGITS).replace("।।", "॥")
+
+
+def spelt(request: Request, apart: bool = False) -> Request:
+    """The request with texts :func:`respelt`, if its language is one of those; else itself.
+
+    Args:
+        apart: also put spaces around dandas, for tokenizers that know only ASCII marks.
+    """
+    if request.language == "en" or _code(request) not in DEVANAGARI | BENGALI:
+        return request
+    spell = _apart if apart else respelt
+    return request._replace(
+        output=spell(request.output),
+        against=tuple(map(spell, request.against)),
+        source=spell(request.source),
+    )
+
+
+def refused(metric: PairMetric, request: Request) -> Score | None:
+    """The score of a text in a language that the metric does not know; None if it knows it."""
+    if not metric.languages or _code(request) in metric.languages:
+        return None
+    made = ", ".join(metric.languages)
+    return Score(math.nan, Status.REFUSED, f"made for {made}; this text is {request.language}")
+
+
+def _code(request: Request) -> str:
+    return request.language.partition("-")[0].lower()
+
+
+def _apart(text: str) -> str:
+    return _DANDA.sub(r" \1 ", respelt(text)).strip()
+
+
+# -------------------------------------------------------------------------------------- tokens
+
+
+def word_spans(text: str) -> list[tuple[int, int, str]]:
+    """Start, end and dictionary form of each word: lower case, respelt, ``'`` for ``’``.
+
+    A word is letters and digits of any script with their marks, and what an apostrophe joins:
+    ``don't`` is one word, ``well-made`` is two.
+    """
+    return [(*found.span(), _form(found.group())) for found in _WHOLE_WORD.finditer(text)]
+
+
+@lru_cache(maxsize=2**16)
+def _form(word: str) -> str:
+    return respelt(word).lower().replace("’", "'")
 
 
 def tokens13a(text: str) -> list[str]:
@@ -67,6 +152,13 @@ class Stemmer:
         from nltk.stem.porter import PorterStemmer
 
         self.stem: Callable[[str], str] = lru_cache(maxsize=2**16)(PorterStemmer().stem)
+
+
+class NoStems:
+    """A stemmer that leaves words as they are."""
+
+    def stem(self, word: str) -> str:
+        return word
 
 
 class UnicodeWords:

@@ -1,0 +1,267 @@
+"""Texts in Hindi and Bengali: spelt in one way, words whole, and no number from English rules."""
+
+import math
+import unicodedata
+
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from tests.helpers import needs
+from tests.metrics import metric, texts
+from tstmeta import data, metrics
+from tstmeta.metrics import Request
+from tstmeta.metrics.text import (
+    UnicodeWords,
+    refused,
+    respelt,
+    sentences,
+    spelt,
+    tokens13a,
+    word_spans,
+)
+from tstmeta.schema import Status
+
+NAMES = metrics.resolve(["lexical"])
+ENGLISH_ONLY = [name for name in NAMES if metric(name).languages]
+ANY = [name for name in NAMES if not metric(name).languages]
+JOINER, NON_JOINER, NUKTA, VIRAMA = "\u200d", "\u200c", "\u093c", "\u094d"
+#: Letters, signs, joiners, digits and marks of both scripts, and some of ours.
+script = st.text(
+    st.characters(min_codepoint=0x0900, max_codepoint=0x09FF, categories=["L", "M", "N", "P"])
+    | st.sampled_from([JOINER, NON_JOINER, " ", ".", "!", "a", "3", "😀"]),
+    min_size=1,
+    max_size=30,
+).filter(lambda text: text.strip() != "")
+
+
+def scored(name, output, against, language):
+    [[found]] = list(metric(name).score([(Request(output, (against,), against, "", language),)]))
+    return found
+
+
+# ------------------------------------------------------------------------------------ spelling
+
+SAME = [
+    ("\u095c", "ड" + NUKTA),  # one character or two: NFC has two
+    ("\u0958लम", "क" + NUKTA + "लम"),
+    ("\u09df", "য\u09bc"),
+    ("\u09cb", "\u09c7\u09be"),  # a Bengali vowel sign in two parts
+    ("क" + VIRAMA + JOINER + "ष", "क" + VIRAMA + "ष"),
+    ("श्री" + NON_JOINER, "श्री"),
+    ("সত" + "\u09cd" + JOINER, "স\u09ce"),  # khanda ta, old and new
+    ("१२३ ९", "123 9"),
+    ("২০২৪", "2024"),
+    ("ठीक है।।", "ठीक है॥"),
+    ("a\u200bb\xad", "ab"),
+]
+
+
+@pytest.mark.parametrize(("typed", "other"), SAME)
+def test_spellings_that_look_the_same_become_the_same(typed, other):
+    assert typed != other
+    assert respelt(typed) == respelt(other)
+
+
+@pytest.mark.parametrize(
+    ("a", "b"),
+    [
+        ("फल", "फ़ल"),
+        ("कि", "की"),
+        ("দিন", "দীন"),
+        ("ত", "ৎ"),
+        ("।", "|"),
+        ("३", "2"),
+        ("राम", "रामॎ"),
+    ],
+)
+def test_different_letters_stay_different(a, b):
+    assert respelt(a) != respelt(b)
+
+
+@given(script)
+@example("त" + VIRAMA + JOINER)
+def test_spelling_twice_changes_nothing_more(text):
+    once = respelt(text)
+    assert respelt(once) == once
+    assert unicodedata.is_normalized("NFC", once)
+
+
+@given(texts, st.sampled_from(["en", "fr", "fa", "zh-Hant"]))
+@example("\u095ca१ ।", "en")
+def test_texts_in_other_languages_are_taken_as_they_are(text, language):
+    request = Request(text, (text,), text, "", language)
+    assert spelt(request) is request
+    assert spelt(request, apart=True) is request
+
+
+@pytest.mark.parametrize("language", ["hi", "bn", "mag", "mr", "hi-IN", "bn-BD", "HI"])
+def test_all_texts_of_a_request_are_spelt(language):
+    request = Request("१।", ("२।", "३ ।"), "४॥", "formal", language)
+    assert spelt(request) == Request("1।", ("2।", "3 ।"), "4॥", "formal", language)
+    assert spelt(request, apart=True) == Request("1 ।", ("2 ।", "3 ।"), "4 ॥", "formal", language)
+
+
+# --------------------------------------------------------------------------------------- words
+
+WORDS = [
+    ("हिन्दी बहुत अच्छी है।", ["हिन्दी", "बहुत", "अच्छी", "है"]),
+    ("पढ़ाई, लड़का; क़लम॥", ["पढ़ाई", "लड़का", "क़लम"]),
+    ("আমার বাংলা ভালো, তাই না?", ["আমার", "বাংলা", "ভালো", "তাই", "না"]),
+    ("দুঃখ হঠাৎ চাঁদ র" + JOINER + "্যাব।", ["দুঃখ", "হঠাৎ", "চাঁদ", "র্যাব"]),
+    ("सोऽहम् ॐ", ["सोऽहम्", "ॐ"]),
+    ("कीमत ₹३५० थी", ["कीमत", "350", "थी"]),
+]
+
+
+@pytest.mark.parametrize(("text", "words"), WORDS)
+def test_words_keep_their_signs_and_lose_their_marks(text, words):
+    words = [respelt(word) for word in words]
+    assert UnicodeWords().tokenize(respelt(text)) == words
+    assert [word for _, _, word in word_spans(text)] == words
+
+
+@given(script)
+def test_no_sign_is_cut_from_its_letter(text):
+    for start, end, _ in word_spans(text):
+        assert not unicodedata.category(text[start]).startswith("M")
+        following = text[end : end + 1]
+        assert not following or not unicodedata.category(following).startswith("M")
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("Don't STOP", ["don't", "stop"]),
+        ("the dogs’ bowl isn’t well-made", ["the", "dogs", "bowl", "isn't", "well", "made"]),
+        ("Cafe\u0301 3.5 _x_", ["café", "3", "5", "x"]),
+        ("... 😀", []),
+    ],
+)
+def test_a_word_has_one_form_and_a_place(text, words):
+    found = word_spans(text)
+    assert [word for _, _, word in found] == words
+    assert all(text[start:end].strip() == text[start:end] != "" for start, end, _ in found)
+
+
+@pytest.mark.parametrize(
+    ("text", "parts"),
+    [
+        ("वह आया। वह गया॥ क्या?", ["वह आया।", "वह गया॥", "क्या?"]),
+        ("সে এল। সে গেল।", ["সে এল।", "সে গেল।"]),
+    ],
+)
+def test_sentences_end_at_a_danda(text, parts):
+    assert sentences(text) == parts
+
+
+def test_a_danda_and_a_decimal_point_are_tokens_as_in_english():
+    request = spelt(Request("दाम ३.५ था।वह गया॥", (), "", "", "hi"), apart=True)
+    assert tokens13a(request.output) == ["दाम", "3.5", "था", "।", "वह", "गया", "॥"]
+
+
+# ------------------------------------------------------------------------------------- metrics
+
+HINDI = "यह लड़का ३ बार पढ़ने गया।"
+BENGALI = "সে হঠাৎ ২ বার ভালো বাজারে গেল।"
+
+
+@pytest.mark.parametrize("name", ANY)
+@pytest.mark.parametrize(
+    ("text", "typed", "language"),
+    [
+        (HINDI, HINDI.replace("ड़", "\u095c").replace("ढ़", "\u095d"), "hi"),
+        (HINDI, HINDI.replace("३", "3"), "hi"),
+        (BENGALI, BENGALI.replace("ৎ", "ত্" + JOINER), "bn"),
+        (BENGALI, unicodedata.normalize("NFD", BENGALI), "bn"),
+    ],
+)
+def test_the_way_a_text_was_typed_changes_no_value(name, text, typed, language):
+    text = unicodedata.normalize("NFC", text)
+    assert typed != text
+    for a, b in ((text, typed), (typed, text)):
+        assert scored(name, a, b, language) == scored(name, text, text, language)
+
+
+@pytest.mark.parametrize(
+    ("name", "expected"),
+    [
+        ("bleu", 100 * math.exp(1 - 4 / 3)),
+        ("chrf:chrf++", None),
+        ("rouge1", 1),
+        ("meteor:exact", 1 - 0.5 / 27),
+        ("edit-similarity", 3 / 4),
+        ("pinc", 0),
+    ],
+)
+def test_a_danda_does_not_spoil_the_word_before_it(name, expected):
+    found = scored(name, "वह घर गया", "वह घर गया।", "hi").value
+    if expected is None:  # as much as a full stop costs in English, and no more
+        expected = scored(name, "bh ag gaya", "bh ag gaya.", "en").value
+        assert scored(name, "वह घर गया", "वह घर गया।", "en").value < found
+        assert abs(found - expected) < 10
+    else:
+        assert found == pytest.approx(expected)
+
+
+@pytest.mark.parametrize("name", ENGLISH_ONLY)
+@pytest.mark.parametrize("language", ["hi", "bn", "fr", "hi-IN"])
+def test_a_metric_made_for_english_refuses_other_languages(name, language):
+    found = scored(name, HINDI, HINDI, language)
+    assert found.status is Status.REFUSED
+    assert found.detail == f"made for en; this text is {language}"
+    assert math.isnan(found.value)
+    assert "|language:en|" in f"{metric(name).signature('source')}|"
+
+
+def test_english_metrics_are_those_with_stems_synonyms_or_ascii_words():
+    stems = [f"rouge{kind}:{word}" for kind in "12L" for word in ("stem", "ascii")]
+    assert sorted(ENGLISH_ONLY) == sorted(["meteor", "meteor:no-synonyms", *stems])
+
+
+@pytest.mark.parametrize("language", ["en", "EN", "en-GB"])
+def test_any_english_is_english(language):
+    assert refused(metric("meteor"), Request("a", ("a",), "a", "", language)) is None
+
+
+@pytest.mark.parametrize("name", ANY)
+@pytest.mark.parametrize("language", ["hi", "bn"])
+@given(source=script, output=script)
+@example(source=JOINER, output=NON_JOINER)
+@example(source="\u093c", output="।।")
+def test_any_text_of_the_script_has_a_value_that_a_copy_reaches(name, language, source, output):
+    found = scored(name, output, source, language)
+    copy = scored(name, source, source, language)
+    assert found.status in (Status.OK, Status.EMPTY)
+    assert math.isfinite(found.value)
+    sign = 1 if metric(name).higher_is_better else -1
+    if metric(name).unit == "item":
+        assert sign * copy.value >= sign * found.value - 1e-9
+
+
+@needs("mukherjee")
+@pytest.mark.parametrize("part", ["sentiment-hi", "detoxification-hi", "sentiment-mag"])
+def test_real_hindi_is_cut_into_whole_words(part):
+    items = data.load(f"mukherjee@{part}").items
+    for text in [*items["source"], *items["output"]]:
+        words = UnicodeWords().tokenize(respelt(text))
+        letters = [char for char in respelt(text).lower() if unicodedata.category(char)[0] in "LMN"]
+        assert "".join(words) == "".join(letters)  # nothing is lost
+        assert not any(unicodedata.category(word[0]).startswith("M") for word in words)
+        assert not any("।" in token and token != "।" for token in tokens13a(_apart(text)))
+
+
+def _apart(text):
+    return spelt(Request(text, (), "", "", "hi"), apart=True).output
+
+
+@needs("mukherjee")
+@pytest.mark.parametrize("name", ["bleu", "rouge1", "rougeL", "chrf", "meteor:exact"])
+def test_real_hindi_outputs_resemble_their_source_more_than_another(name):
+    items = data.load("mukherjee@sentiment-hi").items
+    sources, outputs = list(items["source"]), list(items["output"])
+    own, other = 0.0, 0.0
+    for place, (source, output) in enumerate(zip(sources, outputs, strict=True)):
+        own += scored(name, output, source, "hi").value
+        other += scored(name, output, sources[(place + 25) % len(sources)], "hi").value
+    assert own > 2 * other
