@@ -1,0 +1,209 @@
+"""Encoder-decoder models (T5): short texts written for prompts, in batches.
+
+A prompt is a few pieces, such as a question and a text, which the model was trained to see with
+its end-of-sequence token between them.  Pieces are made into tokens apart: a text that spells
+``</s>`` is read as those letters and cannot open a piece of its own.  Prompts are sorted by length;
+padding is masked, so neither the batch nor the order changes a probability (float32, differences
+below 1e-5) nor, short of a tie, a text.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import lru_cache
+from typing import Any, NamedTuple, Protocol, runtime_checkable
+
+from tqdm import tqdm
+
+from ..schema import TstmetaError
+from . import hub
+from .causal import Backbone
+from .pairs import batches
+
+#: Pieces that are joined by the end-of-sequence token, such as (question, text).
+Prompt = tuple[str, ...]
+#: Tokens of a batch of prompts, padding included.
+_BUDGET = {"cpu": 2048, "cuda": 16384}
+
+
+class Written(NamedTuple):
+    """What a model writes for a prompt.
+
+    ``chance`` is the probability that the answer begins as the watched word does (NaN: no word is
+    watched).  Of a prompt of ``tokens`` tokens the first ``used`` were read.
+    """
+
+    text: str
+    chance: float
+    tokens: int
+    used: int
+
+
+@runtime_checkable
+class Writer(Protocol):
+    """Whoever writes texts for prompts; tests put scripted ones in a model's place."""
+
+    @property
+    def identity(self) -> str:
+        """All that changes what is written."""
+        ...
+
+    def write(
+        self, prompts: Sequence[Prompt], *, watched: str = "", progress: bool = False
+    ) -> list[Written]:
+        """One text a prompt, in order."""
+        ...
+
+
+class Seq2Seq:
+    """A loaded encoder-decoder model.
+
+    Args:
+        model: of transformers, already on its device.
+        tokenizer: its tokenizer.
+        name: what the model is, in which revision.
+        window: longest prompt in tokens; what goes beyond is not read.
+        new_tokens: longest text that is written, in tokens.
+        beams: 1 = the likeliest token at each step; more = beam search.
+        budget: tokens of a batch; 0 = what suits the device.
+
+    Raises:
+        TstmetaError: the tokenizer has no end-of-sequence token, which parts the pieces.
+    """
+
+    def __init__(
+        self,
+        model: Any,
+        tokenizer: Any,
+        name: str,
+        *,
+        window: int = 512,
+        new_tokens: int = 19,
+        beams: int = 1,
+        budget: int = 0,
+    ):
+        self.model, self.tokenizer = model.eval(), tokenizer
+        self.identity = described(name, window, new_tokens, beams)
+        self.window, self.new_tokens, self.beams = window, new_tokens, beams
+        self.budget = budget or _BUDGET.get(model.device.type, _BUDGET["cuda"])
+        self.end, config = tokenizer.eos_token_id, model.config
+        if self.end is None:
+            raise TstmetaError(
+                f"the tokenizer of {name} has no end-of-sequence token; set eos_token in its "
+                "tokenizer_config.json"
+            )
+        self.padding = tokenizer.pad_token_id if tokenizer.pad_token_id is not None else self.end
+        start = getattr(config, "decoder_start_token_id", None)
+        self.start = self.padding if start is None else start
+
+    def write(
+        self, prompts: Sequence[Prompt], *, watched: str = "", progress: bool = False
+    ) -> list[Written]:
+        """What the model writes for each prompt; equal prompts are answered once.
+
+        Args:
+            watched: a word; :attr:`Written.chance` is the probability of its first token at the
+                first step, before any search.
+        """
+        import torch
+
+        distinct = list(dict.fromkeys(prompts))
+        read = self._read(distinct)
+        lengths = [len(ids) for ids, _ in read]
+        first = self._first(watched) if watched else None
+        found: dict[Prompt, Written] = {}
+        bar = tqdm(
+            total=len(distinct),
+            desc="prompts",
+            leave=False,
+            disable=None if progress else True,
+        )
+        with bar, torch.inference_mode():
+            for batch in batches(lengths, max(1, self.budget // self.beams)):
+                answers = self._answers([read[place][0] for place in batch], first)
+                for place, (text, chance) in zip(batch, answers, strict=True):
+                    found[distinct[place]] = Written(text, chance, read[place][1], lengths[place])
+                bar.update(len(batch))
+        return [found[prompt] for prompt in prompts]
+
+    def _first(self, word: str) -> int:
+        return int(self._ids([word])[0][0])
+
+    def _ids(self, texts: list[str]) -> list[list[int]]:
+        if not texts:
+            return []
+        said = {"add_special_tokens": False, "split_special_tokens": True, "verbose": False}
+        return list(self.tokenizer(texts, **said)["input_ids"])
+
+    def _read(self, prompts: list[Prompt]) -> list[tuple[list[int], int]]:
+        """Each prompt's tokens as far as the window goes, and how many it has in all."""
+        pieces = list(dict.fromkeys(piece for prompt in prompts for piece in prompt))
+        known = dict(zip(pieces, self._ids(pieces), strict=True))
+        found = []
+        for prompt in prompts:
+            ids = [token for piece in prompt for token in (*known[piece], self.end)]
+            cut = ids if len(ids) <= self.window else [*ids[: self.window - 1], self.end]
+            found.append((cut, len(ids)))
+        return found
+
+    def _answers(self, prompts: list[list[int]], first: int | None) -> list[tuple[str, float]]:
+        """Text and chance of each prompt of a batch."""
+        import torch
+        from transformers import GenerationConfig
+
+        width, device = max(map(len, prompts)), self.model.device
+        rows = [ids + [self.padding] * (width - len(ids)) for ids in prompts]
+        real = [[1] * len(ids) + [0] * (width - len(ids)) for ids in prompts]
+        ids, mask = torch.tensor(rows, device=device), torch.tensor(real, device=device)
+        encoded = self.model.get_encoder()(input_ids=ids, attention_mask=mask)
+        chances = [float("nan")] * len(prompts)
+        if first is not None:
+            start = torch.full((len(prompts), 1), self.start, device=device)
+            step = self.model(encoder_outputs=encoded, attention_mask=mask, decoder_input_ids=start)
+            chances = step.logits[:, -1].float().softmax(-1)[:, first].tolist()
+        written = self.model.generate(
+            encoder_outputs=encoded,
+            attention_mask=mask,
+            generation_config=GenerationConfig(
+                max_new_tokens=self.new_tokens,
+                num_beams=self.beams,
+                do_sample=False,
+                decoder_start_token_id=self.start,
+                eos_token_id=self.end,
+                pad_token_id=self.padding,
+            ),
+        )
+        texts = self.tokenizer.batch_decode(written, skip_special_tokens=True)
+        return [(text.strip(), chance) for text, chance in zip(texts, chances, strict=True)]
+
+
+def described(name: str, window: int, new_tokens: int, beams: int) -> str:
+    """The identity of a model that writes here: all that changes a text."""
+    return f"{name} window:{window} new:{new_tokens} beams:{beams}"
+
+
+@lru_cache(maxsize=2)
+def load(
+    model: Backbone,
+    *,
+    device: str = "auto",
+    window: int = 512,
+    new_tokens: int = 19,
+    beams: int = 1,
+) -> Seq2Seq:
+    """An encoder-decoder model of a hub or a folder, in float32; the last two are kept.
+
+    Raises:
+        MissingModel: it is not here and cannot be fetched; says what to do.
+    """
+    from transformers import AutoModelForSeq2SeqLM
+
+    found = hub.weights(model, AutoModelForSeq2SeqLM, dtype="float32")
+    return Seq2Seq(
+        found.to(hub.device_of(device)),
+        hub.tokenizer(model),
+        hub.identity(model),
+        window=window,
+        new_tokens=new_tokens,
+        beams=beams,
+    )

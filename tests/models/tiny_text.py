@@ -1,0 +1,105 @@
+"""Tiny seeded models that read or rewrite whole texts: a classifier (BERT) and a writer (T5).
+
+    tiny_text.bert()              a tokenizer with [CLS], [SEP], [PAD], and a network
+    tiny_text.t5()                a tokenizer with </s> and <pad>, and a network
+    tiny_text.folder(path, both)  both on disk, as a hub would give them
+
+Weights are drawn wide, so that a token seen wrongly changes every number.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import torch
+import transformers
+from tokenizers import Tokenizer, decoders, models, pre_tokenizers, processors, trainers
+from transformers import PreTrainedTokenizerFast
+
+from tests.models.tiny import PROSE
+
+BERT_MARKS = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"]
+T5_MARKS = ["<pad>", "</s>", "<unk>"]
+WINDOW = 64
+
+
+def _trained(marks: list[str]) -> Tokenizer:
+    core = Tokenizer(models.BPE())
+    core.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=True)
+    core.decoder = decoders.ByteLevel()
+    trainer = trainers.BpeTrainer(
+        vocab_size=320,
+        initial_alphabet=pre_tokenizers.ByteLevel.alphabet(),
+        special_tokens=marks,
+        show_progress=False,
+    )
+    core.train_from_iterator([*PROSE, "unanswerable " * 3], trainer)
+    return core
+
+
+def _drawn(model: Any, seed: int, width: float = 0.5) -> Any:
+    generator = torch.Generator().manual_seed(seed)
+    with torch.no_grad():
+        for name, weight in sorted(model.named_parameters()):
+            middle = float("norm" in name.lower() and name.endswith("weight"))
+            weight.copy_(middle + width * torch.randn(weight.shape, generator=generator))
+    return model.eval()
+
+
+@cache
+def bert(seed: int = 0, labels: int = 1) -> tuple[Any, Any]:
+    """A classifier of 64 positions and its tokenizer."""
+    core = _trained(BERT_MARKS)
+    core.post_processor = processors.TemplateProcessing(
+        single="[CLS]:0 $A:0 [SEP]:0",
+        pair="[CLS]:0 $A:0 [SEP]:0 $B:1 [SEP]:1",
+        special_tokens=[(mark, BERT_MARKS.index(mark)) for mark in ("[CLS]", "[SEP]")],
+    )
+    names = {"pad": "[PAD]", "unk": "[UNK]", "cls": "[CLS]", "sep": "[SEP]", "mask": "[MASK]"}
+    tokenizer = PreTrainedTokenizerFast(
+        tokenizer_object=core,
+        model_input_names=["input_ids", "token_type_ids", "attention_mask"],
+        model_max_length=WINDOW,
+        **{f"{name}_token": mark for name, mark in names.items()},
+    )
+    config = transformers.BertConfig(
+        vocab_size=len(tokenizer),
+        hidden_size=32,
+        num_hidden_layers=2,
+        num_attention_heads=4,
+        intermediate_size=64,
+        max_position_embeddings=WINDOW,
+        num_labels=labels,
+    )
+    return _drawn(transformers.BertForSequenceClassification(config), seed), tokenizer
+
+
+@cache
+def t5(seed: int = 0) -> tuple[Any, Any]:
+    """A writer and its tokenizer."""
+    core = _trained(T5_MARKS)
+    tokenizer = PreTrainedTokenizerFast(
+        tokenizer_object=core, pad_token="<pad>", eos_token="</s>", unk_token="<unk>"
+    )
+    config = transformers.T5Config(
+        vocab_size=len(tokenizer),
+        d_model=32,
+        d_kv=8,
+        d_ff=64,
+        num_layers=2,
+        num_heads=4,
+        pad_token_id=0,
+        eos_token_id=1,
+        decoder_start_token_id=0,
+    )
+    return _drawn(transformers.T5ForConditionalGeneration(config), seed), tokenizer
+
+
+def folder(path: Path, both: tuple[Any, Any]) -> Path:
+    """A model and its tokenizer in a folder: config.json, safetensors, tokenizer."""
+    model, tokenizer = both
+    model.save_pretrained(path)
+    tokenizer.save_pretrained(path)
+    return path
