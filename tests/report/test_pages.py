@@ -228,9 +228,11 @@ def plain(text: str) -> str:
 def foreign_sentences() -> dict[str, set[str]]:
     """First six words -> sentences, of every third-party sentence of six words or more here.
 
-    Sentences that a data set which may be shown has as well do not count.
+    Sentences that a data set which may be shown has as well do not count, by themselves or within a
+    longer text: strangers thank each other in the same words.
     """
-    shared = {plain(text) for name in (*OWN, "pauli") for text in sentences(name)}
+    texts = {text for name in (*OWN, "pauli") for text in sentences(name)}
+    shared = {plain(one) for text in texts for one in (text, *re.split("[.!?]", text))}
     found: dict[str, set[str]] = {}
     for name in FOREIGN:
         for text in sentences(name):
