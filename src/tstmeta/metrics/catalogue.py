@@ -76,7 +76,7 @@ def overview() -> pd.DataFrame:
     nothing else.  The remedy of a combined metric says how its scores are made; its signature
     stands with them, as it depends on what they are made of.
     """
-    rows = []
+    rows: list[dict] = []
     for family, members in families().items():
         for name in members:
             try:
@@ -109,7 +109,7 @@ def _row(name: str, family: str) -> dict[str, object]:
     }
 
 
-def _combined(one: Combined) -> dict[str, object]:
+def _combined(one: Combined) -> dict[str, str]:
     return dict.fromkeys(COLUMNS, "") | {
         "name": one.name,
         "family": COMBINED_FAMILY,
