@@ -84,8 +84,8 @@ def read(name: str, path: Path | None = None) -> MetricCard:
         raise TstmetaError(f"{path.name}: the front matter is no YAML: {error}") from error
     facts = facts if isinstance(facts, dict) else {}
     lacking = [key for key in _TEXTS if not isinstance(facts.get(key), str) or not facts[key]]
-    cites = facts.get("cites")
-    if not isinstance(cites, list) or not all(isinstance(key, str) for key in cites):
+    cites: list = facts["cites"] if isinstance(facts.get("cites"), list) else [None]
+    if not all(isinstance(key, str) for key in cites):
         lacking.append("cites")
     if lacking:
         missing = ", ".join(lacking)
