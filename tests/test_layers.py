@@ -21,6 +21,7 @@ LAYERS = [
         "cli_evaluate",
         "cli_explain",
         "cli_book",
+        "cli_lm",
         "cli_train",
         "console",
         "book",

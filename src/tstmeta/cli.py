@@ -20,6 +20,7 @@ from .cli_book import book_app, run
 from .cli_data import FormatOption, data_app
 from .cli_evaluate import Bases, Data, Metrics, RatingFile, ScoreFile, Store, evaluate, scored
 from .cli_explain import explain
+from .cli_lm import lm
 from .cli_train import train_app
 from .console import FileFormat, Format, note, show_table
 
@@ -34,6 +35,7 @@ app = typer.Typer(
 app.add_typer(data_app, name="data")
 app.add_typer(book_app, name="book")
 app.add_typer(train_app, name="train")
+train_app.command("lm")(lm)
 app.command("run", context_settings={"allow_extra_args": True, "ignore_unknown_options": True})(run)
 
 

@@ -1,0 +1,310 @@
+"""Fluency as the likelihood of the output under a language model, whatever it was made from.
+
+Three metrics read the same token log-probabilities, which are kept in the score store's folder
+``tokens``: the second and third run no model.  Words after the colon, joined by ``+``::
+
+    perplexity                    the small LM that comes with the package: a demonstration
+    perplexity:gpt2               GPT-2; mgpt is mGPT, the models of Mukherjee et al. (2025)
+    perplexity:./positive         a folder, for instance one that tstmeta train lm wrote
+    perplexity:owner/model@rev    any causal model of a hub
+    perplexity:gpt2+word          per white-space word: comparable across tokenizers
+    perplexity:gpt2+strided       texts beyond the window are read whole, in windows
+    slor:gpt2+/path/unigrams.csv  SLOR with token frequencies of your own
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import warnings
+from collections.abc import Iterator, Sequence
+from functools import cached_property
+from importlib.metadata import version
+from importlib.util import find_spec
+from pathlib import Path
+from typing import ClassVar
+
+import numpy as np
+
+from ..models import hub, lm
+from ..models.causal import Backbone, LanguageModel, MissingModel, described
+from ..models.tokencache import Cached
+from ..schema import Signature, Status, TstmetaError
+from . import variants
+from .base import CorpusMetric, Request, Score
+from .batched import Answer, BatchedMetric
+
+_PER = ("token", "word")
+_LONG = ("first-window", "strided")
+
+
+class DemonstrationWarning(UserWarning):
+    """The embedded model shows how fluency metrics work, not how well."""
+
+
+class Perplexity(BatchedMetric):
+    """exp of the mean negative log-probability of a text's tokens, >= 1; lower is better.
+
+    So Pang and Gimpel (2019, PP), Lai et al. (2023) and Mukherjee et al. (2025) measure fluency.
+    Each token is foreseen from those before it, the first from the model's beginning-of-text token,
+    else its end-of-text token; the end of the text is not scored.  A tokenizer with neither leaves
+    the first token unscored, and a text of one token has no value (status ``invalid``).  A blank
+    text has the perplexity of a uniform guess, the size of the vocabulary (status ``empty``).
+
+    The mean is over tokens; with ``word`` the sum is divided by white-space words, which can be
+    compared between models that cut words differently.  A text beyond the model's window is cut
+    (status ``truncated``); with ``strided`` it is read whole, in windows that overlap by half.
+
+    Args:
+        words: words of the variant (see the module).
+        model: a backend as an object; it wins over words.
+        name: what tables call it; the words by default.
+        device, dtype: see :func:`tstmeta.models.loading.load`; the embedded model runs on the CPU.
+    """
+
+    name = "perplexity"
+    dimensions: tuple[str, ...] = ("fluency",)
+    bases: tuple[str, ...] = ("none",)
+    higher_is_better = False
+    max_tokens: int | None = None
+    accepts_empty = True
+    VARIANTS: ClassVar[tuple[str, ...]] = ("word", "gpt2", "mgpt")
+
+    def __init__(
+        self,
+        words: str = "",
+        *,
+        model: Backbone | LanguageModel | None = None,
+        name: str = "",
+        device: str = "auto",
+        dtype: str = "auto",
+    ):
+        rest = self._own_words(words)
+        named, said = variants.parse(rest, {"per": _PER, "long": _LONG}, lm.MODELS)
+        self.model = model or named or lm.MODELS["embedded"]
+        self.per, self.long = said.get("per", "token"), said.get("long", "first-window")
+        self.name = name or (f"{self.name}:{words}" if words else self.name)
+        self._device = "cpu" if self._demonstrates and device == "auto" else device
+        self._dtype = dtype
+        if getattr(self.model, "name", "") in ("embedded", "gpt2"):
+            self.languages = ("en",)
+
+    def _own_words(self, words: str) -> str:
+        """The words that are not understood here, after those that are were taken out."""
+        return words
+
+    @staticmethod
+    def accepts_variant(words: str) -> bool:
+        """Any words are taken; what they may be is said when they are not understood."""
+        return bool(words)
+
+    @property
+    def _demonstrates(self) -> bool:
+        return isinstance(self.model, Backbone) and self.model.profile == "embedded"
+
+    @property
+    def profile(self) -> str:  # type: ignore[override]
+        """``embedded`` with the demonstration model, else ``real``."""
+        return "embedded" if self._demonstrates else "real"
+
+    @property
+    def missing(self) -> str:
+        """What to do when the model is not on this machine; empty when it is."""
+        if not isinstance(self.model, Backbone) or hub.here(self.model):
+            return ""
+        note = f" ({self.model.about})" if self.model.name == "mgpt" else ""
+        return f"{self.model.where} is not here: {hub.remedy(self.model)}{note}"
+
+    def signature(self, basis: str) -> Signature:
+        """Model, revision, dtype, attention, and all that a value is made of."""
+        fields = {
+            "basis": basis,
+            "model": self._identity(),
+            "context": "bos-else-eos",
+            **self.fields(),
+            "long": self.long,
+            "transformers": version("transformers") if find_spec("transformers") else "none",
+        }
+        return Signature.of(self.name.partition(":")[0], fields)
+
+    def fields(self) -> dict[str, object]:
+        return {"per": self.per}
+
+    def _identity(self) -> str:
+        if not isinstance(self.model, Backbone):
+            return self.model.identity.replace("|", " ")
+        device = hub.device_of(self._device) if self._device == "auto" else self._device
+        try:
+            name = hub.identity(self.model)
+        except MissingModel:  # a folder without weights: scoring tells it, row by row
+            name = f"{Path(self.model.where).name}@missing"
+        return described(name, hub.dtype_of(self._dtype, device), "sdpa", False).replace("|", " ")
+
+    @cached_property
+    def reader(self) -> lm.Reader:
+        """The model, loaded when something is asked that is not kept yet.
+
+        Raises:
+            MissingModel: it is not here and cannot be fetched.
+        """
+        model = self.model
+        if isinstance(model, Backbone):
+            model = lm.loaded(model, hub.identity(model), self._device, self._dtype)
+        kept = model if self._folder is None else Cached(model, self._folder / "tokens")
+        return lm.Reader(kept, self.long == "strided")
+
+    def keep_in(self, folder: Path, progress: bool) -> None:
+        """Scoring says where the store is and whether bars are wanted."""
+        super().keep_in(folder, progress)
+        self.__dict__.pop("reader", None)
+
+    def score(self, units: Sequence[tuple[Request, ...]]) -> Iterator[tuple[Score, ...]]:
+        """One score a rewrite, in order."""
+        if self._demonstrates:
+            warnings.warn(
+                "the embedded model demonstrates how fluency metrics work: it is tiny and has read "
+                "generated text only. Name a real model, for instance perplexity:gpt2",
+                DemonstrationWarning,
+                stacklevel=2,
+            )
+        return super().score(units)
+
+    def values(self, requests: Sequence[Request]) -> Sequence[Answer]:
+        """One answer an output, whatever it is compared with."""
+        texts = [one.output for one in requests if one.output.strip()]
+        readings = iter(self.reader.read(texts, self._progress))
+        return [
+            self._answer(next(readings)) if one.output.strip() else self._blank_answer()
+            for one in requests
+        ]
+
+    def _answer(self, reading: lm.Reading | lm.Unreadable) -> Score:
+        if isinstance(reading, lm.Unreadable):
+            return Score(math.nan, Status.INVALID, reading.reason)
+        value = self.of_reading(reading)
+        if not math.isfinite(value):
+            return Score(math.nan, Status.INVALID, f"log-probability {reading.logprob}")
+        cut = reading.used < reading.whole
+        detail = f"{reading.whole} tokens, first {reading.used} used" if cut else ""
+        return Score(value, Status.TRUNCATED if cut else Status.OK, detail)
+
+    def _blank_answer(self) -> Score:
+        return Score(float(self.reader.model.vocabulary), Status.EMPTY, "empty text")
+
+    def of_reading(self, reading: lm.Reading) -> float:
+        """The metric of one text that was read."""
+        return _perplexity(-reading.logprob, self.length(reading))
+
+    def length(self, reading: lm.Reading) -> int:
+        """What the sum is divided by: scored tokens, or words."""
+        return reading.words if self.per == "word" else len(reading.tokens)
+
+
+class CorpusPerplexity(Perplexity, CorpusMetric):
+    """Perplexity of all outputs as one text, >= 1: exp of their summed loss by their summed length.
+
+    Long texts count more than short ones, as in the perplexity of a test set; the mean of
+    sentence perplexities, which single odd sentences rule, is another number.  The statistics of an
+    item are its negative log-probability and its length in tokens (``word``: in words); blank
+    outputs add nothing.  A cut text counts with the part that was read.
+    """
+
+    name = "corpus-perplexity"
+    VARIANTS: ClassVar[tuple[str, ...]] = ("word", "gpt2", "mgpt")
+
+    def statistics(self, request: Request) -> np.ndarray:
+        """Negative log-probability and length, [2]."""
+        (found,) = self.reader.read([request.output]) if request.output.strip() else (None,)
+        if isinstance(found, lm.Unreadable):
+            raise TstmetaError(found.reason)
+        return np.zeros(2) if found is None else self._vector(found)
+
+    def aggregate(self, total: np.ndarray) -> float:
+        """Perplexity from summed statistics [2]; that of a uniform guess where there is no text."""
+        loss, length = (float(one) for one in total)
+        return _perplexity(loss, length) if length else float(self.reader.model.vocabulary)
+
+    def _vector(self, reading: lm.Reading) -> np.ndarray:
+        return np.array([-reading.logprob, self.length(reading)])
+
+    def _answer(self, reading: lm.Reading | lm.Unreadable) -> Score:
+        found = super()._answer(reading)
+        if isinstance(reading, lm.Unreadable) or not found.status.has_value:
+            return found
+        return found._replace(detail=json.dumps(self._vector(reading).tolist()))
+
+    def _blank_answer(self) -> Score:
+        return super()._blank_answer()._replace(detail=json.dumps([0.0, 0.0]))
+
+
+class Slor(Perplexity):
+    """Syntactic log-odds ratio: (log p(text) - log of its unigram probability) / tokens.
+
+    Pauls and Klein (2012); Kann et al. (2018, Section 3, Eq. 1).  Higher is better; 0 means that
+    the model finds the text no likelier than its words in any order, which is also the value of a
+    blank text.  Against perplexity it does not punish a text for rare words.  The unigram
+    probabilities are those of the text that the model was trained on, with add-one smoothing, from
+    the file ``unigrams.csv`` beside the model or one that is named; only tokens that are scored
+    count.  With ``word`` both sums are divided by white-space words.
+
+    Raises:
+        TstmetaError: a model without token frequencies, and none named.
+    """
+
+    name = "slor"
+    higher_is_better = True
+    VARIANTS: ClassVar[tuple[str, ...]] = ("word",)
+
+    def __init__(self, words: str = "", *, unigrams: Path | None = None, **options):
+        self._unigrams = unigrams
+        super().__init__(words, **options)
+        if self._unigrams is None:
+            self._unigrams = self._beside()
+
+    def _own_words(self, words: str) -> str:
+        kept = words.split("+")
+        files = [word for word in kept if word.endswith(".csv")]
+        if len(files) > 1:
+            raise TstmetaError(f"{words!r} names two files of token frequencies; name one")
+        if files:
+            self._unigrams = Path(files[0]).expanduser()
+        return "+".join(word for word in kept if word not in files)
+
+    def _beside(self) -> Path:
+        model = self.model
+        if isinstance(model, Backbone) and model.local:
+            found = Path(model.where).expanduser() / lm.UNIGRAMS
+            if found.is_file():
+                return found
+        raise TstmetaError(
+            f"{self.name} needs the token frequencies of what the model was trained on: name a "
+            f"file, as in slor:gpt2+/path/{lm.UNIGRAMS}, or a folder that tstmeta train lm wrote"
+        )
+
+    def fields(self) -> dict[str, object]:
+        smoothing = {"smooth": "add-one"}
+        return {"per": self.per, "unigrams": lm.file_hash(self._file), **smoothing}
+
+    @property
+    def _file(self) -> Path:
+        return self._unigrams or self._beside()
+
+    @cached_property
+    def unigrams(self) -> lm.Unigrams:
+        """Token probabilities without context."""
+        return lm.read_unigrams(self._file, self.reader.model.vocabulary)
+
+    def of_reading(self, reading: lm.Reading) -> float:
+        odds = reading.logprob - self.unigrams.logprob(reading.tokens)
+        return odds / self.length(reading)
+
+    def _blank_answer(self) -> Score:
+        return Score(0.0, Status.EMPTY, "empty text")
+
+
+def _perplexity(loss: float, length: float) -> float:
+    """exp(loss / length); infinite where that is beyond all numbers."""
+    try:
+        return math.exp(loss / length)
+    except OverflowError:
+        return math.inf

@@ -1,0 +1,319 @@
+"""Perplexity, corpus perplexity and SLOR: values against the upstream loss, statuses, words."""
+
+import copy
+import json
+import math
+import warnings
+
+import numpy as np
+import pytest
+import torch
+
+from tests import scored
+from tests.models import tiny
+from tstmeta import metrics, scoring
+from tstmeta.metrics.base import Request
+from tstmeta.metrics.fluency import CorpusPerplexity, DemonstrationWarning, Perplexity, Slor
+from tstmeta.models import hub, lm
+from tstmeta.schema import Status, TstmetaError
+
+TEXTS = ["the soup was cold", "so", "Grüße aus Köln!", "we were told that the train would leave"]
+LONG = " ".join(tiny.PROSE[:3] * 4)
+
+
+def units(*texts):
+    return [(Request(text, ()),) for text in texts]
+
+
+def run(metric, *texts):
+    return [score for unit in metric.score(units(*texts)) for score in unit]
+
+
+def upstream(engine, text):
+    """The loss that transformers itself computes: mean of -log p over all tokens but the first."""
+    tokenizer = engine.tokenizer
+    ids = torch.tensor([[tokenizer.eos_token_id, *tokenizer(text)["input_ids"]]])
+    with torch.inference_mode():
+        return float(engine.model(ids, labels=ids).loss), ids.shape[1] - 1
+
+
+def uniform():
+    """A model without weights: every token is as likely as any other."""
+    engine = tiny.engine("gpt2")
+    with torch.no_grad():
+        for weight in engine.model.parameters():
+            weight.zero_()
+    return engine
+
+
+def frequencies(path, text="the soup was cold and the waiter rude"):
+    tokenizer = tiny.tokenizer("gpt2")
+    lm.write_unigrams(path, lm.count_tokens([text], tokenizer), tokenizer)
+    return path
+
+
+@pytest.fixture
+def unigrams(tmp_path):
+    return frequencies(tmp_path / "unigrams.csv")
+
+
+@pytest.mark.parametrize("kind", ["gpt2", "llama"])
+def test_perplexity_is_the_exponential_of_the_loss_of_transformers(kind):
+    engine = tiny.engine(kind)
+    for text, score in zip(TEXTS, run(Perplexity(model=engine), *TEXTS), strict=True):
+        assert score.status is Status.OK
+        assert score.value == pytest.approx(math.exp(upstream(engine, text)[0]), rel=1e-4)
+
+
+def test_per_word_the_same_loss_is_divided_by_words():
+    engine = tiny.engine("gpt2")
+    # weights drawn wide make losses so large that many tokens a word exceed all numbers
+    texts = ["the soup was cold", "the baker opened the shop"]
+    for text, score in zip(texts, run(Perplexity("word", model=engine), *texts), strict=True):
+        loss, tokens = upstream(engine, text)
+        assert score.value == pytest.approx(math.exp(loss * tokens / len(text.split())), rel=1e-3)
+
+
+def test_a_model_that_knows_nothing_has_the_perplexity_of_its_vocabulary(unigrams):
+    engine = uniform()
+    for score in run(Perplexity(model=engine), *TEXTS):
+        assert score.value == pytest.approx(320, rel=1e-5)
+    odds = lm.read_unigrams(unigrams, 320)
+    tokens = tiny.tokenizer("gpt2")("the soup was cold")["input_ids"]
+    (score,) = run(Slor(model=engine, unigrams=unigrams), "the soup was cold")
+    wanted = -math.log(320) - odds.logs[tokens].mean()
+    assert score.value == pytest.approx(wanted, abs=1e-5)
+    assert score.value < 0  # these words are likelier by themselves than this model finds them
+
+
+def test_slor_is_the_gain_over_the_tokens_own_frequencies(unigrams):
+    engine = tiny.engine("gpt2")
+    odds = lm.read_unigrams(unigrams, 320)
+    for text, score in zip(TEXTS, run(Slor(model=engine, unigrams=unigrams), *TEXTS), strict=True):
+        loss, count = upstream(engine, text)
+        plain = odds.logprob(engine.tokenizer(text)["input_ids"]) / count
+        assert score.value == pytest.approx(-loss - plain, abs=1e-4)
+    (word,) = run(Slor("word", model=engine, unigrams=unigrams), "the soup was cold")
+    (token,) = run(Slor(model=engine, unigrams=unigrams), "the soup was cold")
+    count = upstream(engine, "the soup was cold")[1]
+    assert word.value == pytest.approx(token.value * count / 4)
+
+
+def test_a_model_of_frequencies_alone_has_a_slor_of_zero(tmp_path):
+    """The output layer's bias made the logarithm of each frequency: order and context are gone."""
+    engine = uniform()
+    path = frequencies(tmp_path / "mine.csv")
+    logs = lm.read_unigrams(path, 320).logs
+    engine.bias = torch.tensor(logs, dtype=torch.float32)
+    for score in run(Slor(model=engine, unigrams=path), *TEXTS):
+        assert score.value == pytest.approx(0, abs=1e-5)
+
+
+# --------------------------------------------------------------------------------- statuses
+
+
+@pytest.mark.parametrize("marks", [True, False])
+def test_blank_short_and_long_texts_are_told_apart(unigrams, marks):
+    engine = tiny.engine("gpt2")
+    if not marks:
+        engine.tokenizer = copy.deepcopy(engine.tokenizer)
+        engine.tokenizer.eos_token = None
+    texts = ["the soup was cold", "", " \n", "s", LONG]
+    whole = len(engine.tokenizer(LONG)["input_ids"])
+    one_token = "ok" if marks else "invalid"
+    for metric, blank in (
+        (Perplexity(model=engine), 320),
+        (Slor(model=engine, unigrams=unigrams), 0),
+    ):
+        found = run(metric, *texts)
+        assert [str(one.status) for one in found] == [
+            *("ok", "empty", "empty", one_token, "truncated"),
+        ]
+        assert [one.value for one in found[1:3]] == [blank, blank]
+        used = tiny.WINDOW + (not marks)
+        assert found[4].detail == f"{whole} tokens, first {used} used"
+        assert math.isnan(found[3].value) is not marks
+    (read,) = run(Perplexity("strided", model=engine), LONG)
+    assert read.status is Status.OK
+
+
+def test_a_batch_with_an_empty_and_a_very_long_text_changes_no_neighbour():
+    engine = tiny.engine("gpt2")
+    alone = [run(Perplexity(model=engine), text)[0].value for text in TEXTS]
+    whole = run(Perplexity(model=engine), "", TEXTS[3], "word " * 10_000, *TEXTS[:3])
+    np.testing.assert_allclose(
+        [one.value for one in (*whole[3:], whole[1])], alone, rtol=1e-5, atol=0
+    )
+    assert whole[2].status is Status.TRUNCATED
+
+
+def test_a_mark_that_cannot_be_read_as_letters_costs_one_text(monkeypatch):
+    engine = tiny.engine("gpt2")
+    tokens = lm.Template.tokens
+
+    def refuse(self, text):
+        if "<|endoftext|>" in text:
+            raise lm.ControlMark("the text holds a mark")
+        return tokens(self, text)
+
+    monkeypatch.setattr(lm.Template, "tokens", refuse)
+    bad, good = run(Perplexity(model=engine), "a <|endoftext|>", "so")
+    assert (bad.status, bad.detail) == (Status.INVALID, "the text holds a mark")
+    assert good.status is Status.OK
+
+
+def test_a_perplexity_beyond_all_numbers_is_invalid():
+    engine = tiny.engine("gpt2")
+    with torch.no_grad():
+        engine.weight.mul_(1e4)
+    (score,) = run(Perplexity("word", model=engine), "Grüße")
+    assert score.status is Status.INVALID
+    assert score.detail.startswith("log-probability -")
+
+
+# ----------------------------------------------------------------------------------- corpus
+
+
+def test_corpus_perplexity_sums_losses_and_lengths_before_it_divides():
+    engine = tiny.engine("gpt2")
+    metric = CorpusPerplexity(model=engine)
+    found = run(metric, *TEXTS, "")
+    losses, counts = np.array([upstream(engine, text) for text in TEXTS]).T
+    details = [one.detail for one in found]
+    wanted = math.exp((losses * counts).sum() / counts.sum())
+    assert metric.combine(details) == pytest.approx(wanted, rel=1e-4)
+    assert metric.combine(details[:4]) == metric.combine(details)
+    items = run(Perplexity(model=engine), *TEXTS)
+    assert [one.value for one in found[:4]] == [one.value for one in items]
+    assert metric.combine(details) < np.mean([one.value for one in items])
+    assert (found[4].status, found[4].value) == (Status.EMPTY, 320)
+    assert metric.combine(details[4:]) == 320
+    for text, one in zip([*TEXTS, ""], found, strict=True):
+        vector = metric.statistics(Request(text, ()))
+        np.testing.assert_allclose(json.loads(one.detail), vector, rtol=1e-5)
+
+
+def test_statistics_of_a_cut_text_are_those_of_the_part_that_was_read():
+    metric = CorpusPerplexity("word", model=tiny.engine("gpt2"))
+    (score,) = run(metric, LONG)
+    assert score.status is Status.TRUNCATED
+    assert json.loads(score.detail)[1] < len(LONG.split())
+
+
+# ---------------------------------------------------------------------- words and signatures
+
+
+def folder(path, text="the soup was cold", seed=0):
+    tiny.folder(path, "gpt2", seed)
+    frequencies(path / lm.UNIGRAMS, text)
+    return path
+
+
+def test_a_folder_serves_all_three_and_the_second_and_third_run_no_model(tmp_path, monkeypatch):
+    where = folder(tmp_path / "model")
+    data = scored.dataset(*({"source": "x", "output": text, "style": "s"} for text in [*TEXTS, ""]))
+    names = ["perplexity", "perplexity", "corpus-perplexity", "slor"]
+    words = [f":{where}", f":{where}+word", f":{where}", f":{where}"]
+    first = scoring.score(data, [names[0] + words[0]], store=tmp_path / "store", progress=False)
+    monkeypatch.setattr("tstmeta.models.loading.Lazy.engine", property(lambda self: 1 / 0))
+    wanted = [name + word for name, word in zip(names, words, strict=True)]
+    table = scoring.score(data, wanted, store=tmp_path / "store", progress=False)
+    assert set(table["status"]) == {"ok", "empty"}
+    assert table["basis"].unique().tolist() == ["none"]
+    assert table["dimension"].unique().tolist() == ["fluency"]
+    assert table["value"].tolist()[:5] == first["value"].tolist()
+    engine = tiny.engine("gpt2")
+    assert first["value"].tolist()[:4] == pytest.approx(
+        [math.exp(upstream(engine, text)[0]) for text in TEXTS], rel=1e-4
+    )
+    assert table["signature"].nunique() == 4
+
+
+def test_a_signature_names_model_length_window_rule_and_frequencies(tmp_path):
+    one, other = folder(tmp_path / "one"), folder(tmp_path / "other", "another text")
+    shown = str(Perplexity(f"{one}+word+strided").signature("none"))
+    for part in (f"model:{hub.identity(lm.Backbone('', str(one)))} ", "float32", "sdpa"):
+        assert part in shown
+    for part in ("basis:none", "context:bos-else-eos", "per:word", "long:strided", "transformers:"):
+        assert f"|{part}" in shown
+    assert shown.startswith("perplexity|")
+    signatures = {
+        str(Slor(words).signature("none"))
+        for words in (str(one), f"{one}+word", f"{one}+{other / lm.UNIGRAMS}", str(other))
+    }
+    assert len(signatures) == 4
+
+
+def test_a_folder_that_is_trained_anew_is_another_model(tmp_path):
+    where = folder(tmp_path / "model")
+    before = run(Perplexity(str(where)), TEXTS[0])[0].value
+    folder(where, seed=1)
+    assert run(Perplexity(str(where)), TEXTS[0])[0].value != before
+
+
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [
+        ("slor:gpt2", "slor:gpt2 needs the token frequencies"),
+        ("slor:a.csv+b.csv", "names two files of token frequencies"),
+        ("perplexity:word+token", "names two words of the kind per"),
+        ("perplexity:nothing", "'nothing' names no option and no model: use embedded, gpt2, mgpt"),
+        ("perplexity:a.csv", "names no option and no model"),
+    ],
+)
+def test_words_that_are_not_understood_are_refused_with_what_there_is(name, said):
+    with pytest.raises(TstmetaError) as error:
+        metrics.get(name)
+    assert said in str(error.value)
+
+
+@pytest.mark.parametrize("name", ["perplexity:gpt2", "corpus-perplexity:mgpt+word"])
+def test_a_model_that_is_not_here_is_an_error_with_the_remedy(name, monkeypatch):
+    monkeypatch.setattr(hub, "here", lambda model: False)
+    metric = metrics.get(name)
+    assert metric.profile == "real"
+    assert "hf download" in metric.missing
+    assert ("safetensors" in metric.missing) is ("mgpt" in name)
+    (score,) = run(metric, "so")
+    assert (score.status, score.detail) == (Status.ERROR, metric.missing)
+    assert math.isnan(score.value)
+
+
+def test_frequencies_that_are_not_there_are_an_error_with_the_remedy(tmp_path):
+    metric = Slor(model=tiny.engine("gpt2"), unigrams=tmp_path / "none.csv")
+    (score,) = run(metric, "so")
+    assert score.status is Status.ERROR
+    assert "tstmeta train lm" in score.detail
+
+
+# ----------------------------------------------------------------------- the model we ship
+
+
+def test_the_embedded_model_says_that_it_is_a_demonstration():
+    with pytest.warns(DemonstrationWarning, match="demonstrates how fluency metrics work"):
+        run(metrics.get("perplexity"), "the soup was cold")
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        run(Perplexity(model=tiny.engine("gpt2")), "the soup was cold")
+
+
+def test_the_embedded_model_prefers_sentences_to_their_words_in_disorder():
+    rows = metrics_rows()
+    mixed = [disorder(text, seed) for seed, text in enumerate(rows)]
+    for name in ("perplexity", "slor", "perplexity:word"):
+        metric = metrics.get(name)
+        assert metric.profile == "embedded"
+        sign = 1 if metric.higher_is_better else -1
+        values = np.array([one.value for one in run(metric, *rows, *mixed)]) * sign
+        assert (values[: len(rows)] > values[len(rows) :]).mean() > 0.8
+
+
+def metrics_rows():
+    from tstmeta.data import load
+
+    return load("contrast").items["source"].drop_duplicates().tolist()[::5]
+
+
+def disorder(text, seed):
+    words = text.split()
+    return " ".join(np.random.default_rng(seed).permutation(words))
