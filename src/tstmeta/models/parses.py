@@ -1,0 +1,161 @@
+"""Parses of texts: dependency trees and meaning graphs that a user's file gives.
+
+No parser is small enough to come with us.  A file of parsed texts (CoNLL-U for dependency trees,
+PENMAN for Abstract Meaning Representation) is looked up by text; a UDPipe model parses what it is
+asked (Straka and Straková, 2017).  A file is read once, however many metrics use it.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from functools import lru_cache
+from importlib.metadata import version
+from pathlib import Path
+from typing import Generic, Protocol, TypeVar
+
+from ..schema import TstmetaError
+from . import hub
+from .treebank import Graph, Tree, Word, joined, lookup_key, read_amr, read_conllu
+
+Parse = TypeVar("Parse", covariant=True)
+
+
+class MissingParse(TstmetaError):
+    """A text that has no parse; the message says which and what to do."""
+
+
+class Parser(Protocol[Parse]):
+    """Whoever knows the parses of texts."""
+
+    @property
+    def identity(self) -> str:
+        """The kind of file and its hash: all that changes a parse."""
+        ...
+
+    def find(self, text: str) -> Parse:
+        """The parse of a text.
+
+        Raises:
+            MissingParse: there is none.
+        """
+        ...
+
+
+class Kept(Generic[Parse]):
+    """Parses of a file, looked up by text; runs of white space count as one space."""
+
+    def __init__(self, path: Path, kind: str, parses: dict[str, Parse]):
+        self.parses = parses
+        self.identity = f"{kind}@{_hash(path)}"
+        self._path = path
+
+    def find(self, text: str) -> Parse:
+        found = self.parses.get(lookup_key(text))
+        if found is None:
+            raise MissingParse(
+                f"{self._path.name} has no parse of {_beginning(text)!r}: parse the text and add it"
+            )
+        return found
+
+
+class Udpipe:
+    """A UDPipe model that cuts a text into sentences and words, tags and parses them."""
+
+    def __init__(self, path: Path):
+        if lacking := hub.lacking("ufal"):
+            raise TstmetaError(lacking)
+        from ufal import udpipe
+
+        self._udpipe, self._path = udpipe, path
+        self.identity = f"udpipe@{_hash(path)}+{version('ufal.udpipe')}"
+        # a broken file gives None, and any use of that ends the process
+        self._model = udpipe.Model.load(str(path))
+        if self._model is None:
+            raise TstmetaError(f"{path} is no UDPipe model: fetch it again, or train it anew")
+        # sources come back with every system's output
+        self._known = lru_cache(maxsize=2**14)(self._parsed)
+
+    def find(self, text: str) -> Tree:
+        return self._known(text)
+
+    def _parsed(self, text: str) -> Tree:
+        reader = self._model.newTokenizer(self._model.DEFAULT)
+        if reader is None:
+            raise self._incapable("cut text into words")
+        reader.setText(text)
+        sentences = []
+        error = self._udpipe.ProcessingError()
+        while reader.nextSentence(sentence := self._udpipe.Sentence(), error):
+            if not self._model.tag(sentence, self._model.DEFAULT):
+                raise self._incapable("tag")
+            if not self._model.parse(sentence, self._model.DEFAULT):
+                raise self._incapable("parse")
+            sentences.append(_words_of(sentence))
+        if error.occurred():
+            raise MissingParse(f"UDPipe cannot parse {_beginning(text)!r}: {error.message}")
+        if not sentences:
+            raise MissingParse(f"UDPipe finds no word in {_beginning(text)!r}")
+        return joined(sentences)
+
+    def _incapable(self, of: str) -> MissingParse:
+        return MissingParse(
+            f"the UDPipe model {self._path.name} cannot {of}: take one with tokenizer, tagger and "
+            "parser"
+        )
+
+
+def trees(path: str) -> Parser[Tree]:
+    """Dependency trees: a UDPipe model if the name ends in ``.udpipe``, else a CoNLL-U file.
+
+    Raises:
+        TstmetaError: the file cannot be read; says where and what to do.
+    """
+    return _trees(*_stamped(path))
+
+
+def graphs(path: str) -> Parser[Graph]:
+    """Meaning graphs: a file of AMRs in PENMAN notation, each with a line ``# ::snt``.
+
+    Raises:
+        TstmetaError: the file cannot be read; says where and what to do.
+    """
+    return _graphs(*_stamped(path))
+
+
+def _stamped(path: str) -> tuple[Path, int, int]:
+    """A file with its size and time of change: a file that is written anew is another."""
+    file = Path(path).expanduser()
+    try:
+        stat = file.stat()
+    except OSError as error:
+        raise TstmetaError(f"{file}: {error.strerror}; name a file that exists") from error
+    return file, stat.st_size, stat.st_mtime_ns
+
+
+@lru_cache(maxsize=4)
+def _trees(path: Path, *_stamp: int) -> Parser[Tree]:
+    if path.suffix == ".udpipe":
+        return Udpipe(path)
+    return Kept(path, "conllu", read_conllu(path))
+
+
+@lru_cache(maxsize=4)
+def _graphs(path: Path, *_stamp: int) -> Parser[Graph]:
+    return Kept(path, "amr", read_amr(path))
+
+
+def _hash(path: Path) -> str:
+    with open(path, "rb") as stream:
+        return hashlib.file_digest(stream, "sha256").hexdigest()[:12]
+
+
+def _beginning(text: str) -> str:
+    shown = lookup_key(text)
+    return shown if len(shown) <= 60 else f"{shown[:60]}..."
+
+
+def _words_of(sentence) -> list[Word]:
+    words = list(sentence.words)[1:]  # the first one is UDPipe's own root
+    return [
+        Word(one.form, one.lemma or "_", one.upostag or "_", one.head, one.deprel) for one in words
+    ]

@@ -1,0 +1,91 @@
+"""Looking parses up by text, and parsing with a UDPipe model."""
+
+import os
+from pathlib import Path
+
+import pytest
+
+from tests.parsing import CAT, DOG, sentence, train_udpipe, tree, write
+from tstmeta.models import hub
+from tstmeta.models.parses import MissingParse, graphs, trees
+from tstmeta.schema import TstmetaError
+
+
+@pytest.fixture(scope="module")
+def udpipe(tmp_path_factory):
+    return train_udpipe(tmp_path_factory.mktemp("udpipe") / "tiny.udpipe")
+
+
+def test_a_text_is_found_whatever_its_white_space(tmp_path):
+    parser = trees(write(tmp_path / "a.conllu", sentence(CAT), sentence(DOG)))
+    assert parser.find(" the cat\n sees  a dog ") == tree(CAT)
+
+
+def test_a_text_without_a_parse_is_told_by_its_beginning(tmp_path):
+    parser = trees(write(tmp_path / "a.conllu", sentence(CAT)))
+    with pytest.raises(MissingParse) as error:
+        parser.find("the cat " * 40)
+    assert str(error.value).startswith("a.conllu has no parse of 'the cat the cat ")
+    assert "...': parse the text and add it" in str(error.value)
+    assert len(str(error.value)) < 150
+
+
+def test_a_file_is_read_once_and_anew_when_it_changes(tmp_path):
+    path = write(tmp_path / "a.conllu", sentence(CAT))
+    before = trees(path)
+    assert trees(path) is before
+    write(tmp_path / "a.conllu", sentence(DOG))
+    os.utime(path, ns=(1, 1))
+    after = trees(path)
+    assert after.identity != before.identity
+    assert after.find("the dog sees a cat") == tree(DOG)
+
+
+def test_the_identity_is_of_the_content_not_of_the_place(tmp_path):
+    one, other = (write(tmp_path / name, sentence(CAT)) for name in ("a.conllu", "b.conllu"))
+    assert trees(one).identity == trees(other).identity
+    assert trees(one).identity.startswith("conllu@")
+
+
+@pytest.mark.parametrize("read", [trees, graphs])
+def test_no_such_file_is_told(tmp_path, read):
+    with pytest.raises(TstmetaError, match=r"nowhere: No such file.*name a file that exists"):
+        read(str(tmp_path / "nowhere"))
+
+
+def test_udpipe_parses_a_text_of_several_sentences(udpipe):
+    parser = trees(udpipe)
+    found = parser.find("the cat likes a dog .\nthe dog sees the food .")
+    assert [word.form for word in found][:4] == ["the", "cat", "likes", "a"]
+    assert [place for place, word in enumerate(found, 1) if not word.head] == [3, 9]
+    assert (found[8].lemma, found[8].upos) == ("see", "VERB")
+    assert parser.identity.startswith("udpipe@")
+
+
+def test_udpipe_says_the_same_twice(udpipe, tmp_path):
+    copy = tmp_path / "copy.udpipe"
+    copy.write_bytes(Path(udpipe).read_bytes())
+    text = "the bad food likes an unheard-of thing, does it not?"
+    assert trees(udpipe).find(text) == trees(str(copy)).find(text)
+
+
+def test_a_model_without_a_parser_says_what_it_lacks(tmp_path):
+    parser = trees(train_udpipe(tmp_path / "tags.udpipe", parser=False))
+    with pytest.raises(MissingParse, match=r"tags.udpipe cannot parse: take one with tokenizer"):
+        parser.find("the cat sees a dog")
+
+
+@pytest.mark.parametrize("keep", [0, 100, 20_000])
+def test_a_broken_model_is_told(udpipe, tmp_path, keep):
+    path = tmp_path / "cut.udpipe"
+    path.write_bytes(Path(udpipe).read_bytes()[:keep])
+    with pytest.raises(TstmetaError, match="is no UDPipe model: fetch it again"):
+        trees(str(path))
+
+
+def test_without_the_library_a_model_says_what_to_install(udpipe, tmp_path, monkeypatch):
+    path = tmp_path / "other.udpipe"
+    path.write_bytes(Path(udpipe).read_bytes())
+    monkeypatch.setattr(hub, "find_spec", lambda name: None)
+    with pytest.raises(TstmetaError, match=r"pip install 'tstmeta\[metrics\]'"):
+        trees(str(path))
