@@ -240,7 +240,7 @@ class CorpusPerplexity(Perplexity, CorpusMetric):
 class Slor(Perplexity):
     """Syntactic log-odds ratio: (log p(text) - log of its unigram probability) / tokens.
 
-    Pauls and Klein (2012); Kann et al. (2018, Section 3, Eq. 1).  Higher is better; 0 means that
+    Pauls and Klein (2012); Kann et al. (2018, Eq. 1).  Higher is better; 0 means that
     the model finds the text no likelier than its words in any order, which is also the value of a
     blank text.  Against perplexity it does not punish a text for rare words.  The unigram
     probabilities are those of the text that the model was trained on, with add-one smoothing, from
