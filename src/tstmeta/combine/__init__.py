@@ -1,0 +1,27 @@
+"""Metrics made of metrics: GM, hybrids, overall scores; some of them fitted on ratings.
+
+Each takes a data set and a ``scores`` table and gives a ``scores`` table, which is held against
+people like any other.  What is fitted is fitted on other sources than it scores (:mod:`.folds`);
+how distances, negative values and zeros get into a geometric mean is decided in :mod:`.orient`.
+"""
+
+from .gm import PRINTED, Thresholds, gm_of_systems, gm_scores, learned_gm
+from .hybrids import Settings, hybrid
+from .overall import j, j_of_systems, overall_scores
+from .parts import Combination, CombineError, Fit
+
+__all__ = [
+    "PRINTED",
+    "Combination",
+    "CombineError",
+    "Fit",
+    "Settings",
+    "Thresholds",
+    "gm_of_systems",
+    "gm_scores",
+    "hybrid",
+    "j",
+    "j_of_systems",
+    "learned_gm",
+    "overall_scores",
+]

@@ -1,0 +1,334 @@
+"""Hybrids of Mukherjee et al. (2025, Tables 5 and 6): three metrics of one dimension, weighted.
+
+Both take the three metrics that look best and give their weighted geometric mean; they differ in
+how they choose and weigh:
+
+``hybrid-simulation``
+    the three with the highest correlation with people, and of all weights in steps of 0.1 that sum
+    to 1 (each at least 0.1, as printed) those whose mean correlates best;
+``hybrid-learned``
+    the three most important features of a random forest (scikit-learn) that predicts the ratings
+    from all metrics, and their importances, divided by their sum.
+
+What the paper leaves open is chosen here: how the metrics are scaled (:mod:`.orient`), the forest's
+settings, and on which ratings weights are fitted and judged.  In the printed Table 5 the simulation
+does not always take the three highest correlations of Tables 1 and 2, and it is not said why; here
+it does.
+
+**Fitted and judged apart.**  The outer folds of sources judge; everything, the scale of a metric
+too, is fitted on the other folds.  Inside them the inner folds choose: a correlation that selects a
+metric or weights is the mean over inner folds of values on items that the scale was not fitted on.
+The forest needs no inner folds: its settings are fixed.  ``in_sample=True`` fits and judges on the
+same ratings, and exists for the lesson that shows what becomes of that.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Collection, Iterator
+from typing import Any, Literal, NamedTuple
+
+import numpy as np
+import pandas as pd
+from numpy.typing import ArrayLike
+
+from .. import stats
+from ..data import Dataset
+from ..models import hub
+from ..schema import DIMENSIONS
+from ..stats import Setting
+from .folds import Split, splits, whole
+from .orient import ENDS, FLOOR, Array, Scale, geometric_mean, oriented
+from .parts import (
+    Combination,
+    CombineError,
+    Fit,
+    Parts,
+    digest_of_values,
+    emit,
+    gather,
+)
+
+Kind = Literal["simulation", "learned"]
+KINDS: tuple[Kind, ...] = ("simulation", "learned")
+#: Weights are tried in steps of one over this.
+STEPS = 10
+#: Fewer rated items than this cannot tell metrics apart at all.
+LEAST = 10
+#: Of the forest; scikit-learn's own defaults otherwise.
+TREES = 100
+
+
+class Settings(NamedTuple):
+    """How a hybrid is fitted.
+
+    Attributes:
+        top: how many metrics it takes.
+        outer, inner: folds of sources that judge, and that choose.
+        statistic: agreement that chooses, a name of :data:`tstmeta.stats.STATISTICS`, pooled.
+        trees: of the forest.
+        seed: of folds and forest.
+        in_sample: fit and judge on the same ratings.
+    """
+
+    top: int = 3
+    outer: int = 5
+    inner: int = 4
+    statistic: str = "pearson"
+    trees: int = TREES
+    seed: int = 0
+    in_sample: bool = False
+
+    def fields(self, kind: Kind) -> dict[str, object]:
+        """What of it changes a value, for a signature."""
+        own: dict[str, object] = {"top": self.top}
+        if kind == "simulation":
+            own |= {"steps": STEPS, "statistic": self.statistic}
+        else:
+            own |= {"trees": self.trees, "sklearn": _version()}
+        apart = {"folds": "none-in-sample"} if self.in_sample else {"folds": self.outer}
+        inner = {"inner": self.inner} if kind == "simulation" and not self.in_sample else {}
+        ends = f"quantiles-{ENDS[0]:g}-{ENDS[1]:g}"
+        return {**own, "scale": ends, "floor": FLOOR, **apart, **inner, "seed": self.seed}
+
+
+class Chosen(NamedTuple):
+    """What a hybrid takes: places of its metrics, their weights (sum 1) and the scale of all."""
+
+    places: np.ndarray
+    weights: Array
+    scale: Scale
+
+    def __call__(self, matrix: Array) -> Array:
+        """Values ``[n]`` in (0, 1] of scores ``[M, n]`` of all metrics."""
+        return geometric_mean(self.scale(matrix)[self.places], self.weights)
+
+
+def hybrid(
+    dataset: Dataset,
+    scores: pd.DataFrame,
+    dimension: str,
+    kind: Kind = "simulation",
+    settings: Settings = Settings(),  # noqa: B008  (a tuple: nothing can change it)
+    *,
+    human: ArrayLike | None = None,
+    lower: Collection[str] = (),
+) -> Combination:
+    """A hybrid of the metrics that claim a dimension, fitted on ratings of other sources.
+
+    Args:
+        scores: ``scores`` of the metrics to choose from; those of other dimensions are left out.
+        human: what the hybrid is fitted on, one value an item; default: the mean ratings.
+        lower: names of unregistered metrics of which less is better.
+
+    Returns:
+        Scores in (0, 1], more is better; the detail of each says the fold and the weights.  An item
+        that nobody rated is scored too, by the fold that its source lies in.
+
+    Raises:
+        CombineError: fewer metrics than the hybrid takes, fewer rated items than :data:`LEAST`, or
+            scikit-learn is not installed.
+        TooFewSources: fewer sources than folds.
+    """
+    _known(dimension, kind, settings)
+    parts = gather(dataset, scores, dimension, lower)
+    people = ratings_of(dataset, dimension, human)
+    _enough(parts, people, dimension, settings)
+    values = np.full(len(people), np.nan)
+    details = np.full(len(people), "", dtype=object)
+    fits = []
+    for split in outer_of(parts.sources, settings):
+        chosen = fit(parts, people, split.train, kind, settings)
+        values[split.judged] = chosen(parts.matrix[:, split.judged])
+        found = weights_by_name(parts, chosen)
+        details[split.judged] = _told(found, split.number, settings)
+        rated = split.train & parts.complete & np.isfinite(people)
+        fits.append(Fit(split.number, found, int(rated.sum()), int(split.judged.sum())))
+    fields = {
+        "dimension": dimension,
+        **settings.fields(kind),
+        "ratings-hash": digest_of_values(parts.item_ids, people),
+    }
+    made = emit(
+        parts, values, details.tolist(), name=f"hybrid-{kind}", dimension=dimension, fields=fields
+    )
+    return Combination(made, tuple(fits))
+
+
+def outer_of(sources: np.ndarray, settings: Settings) -> Iterator[Split]:
+    """The folds that judge; one that holds everything where nothing is held out."""
+    if settings.in_sample:
+        return whole(sources)
+    return splits(sources, settings.outer, settings.seed)
+
+
+def fit(parts: Parts, people: Array, train: np.ndarray, kind: Kind, settings: Settings) -> Chosen:
+    """Choose and weigh metrics on the training items alone (a mask ``[N]``)."""
+    used = train & parts.complete & np.isfinite(people)
+    if used.sum() < LEAST:
+        raise CombineError(
+            f"{int(used.sum())} rated items with scores of all metrics are left to fit on, fewer"
+            f" than {LEAST}: rate more, use fewer folds, or leave out metrics that have no value"
+        )
+    scale = Scale.fitted(parts.matrix[:, used], parts.lower)
+    if kind == "learned":
+        places, weights = _by_forest(parts, people, used, settings)
+    else:
+        places, weights = _by_correlation(parts, people, used, settings)
+    return Chosen(places, weights, scale)
+
+
+def weights_by_name(parts: Parts, chosen: Chosen) -> dict[str, float]:
+    """Weights under the names of the metrics; the basis is added where a name comes twice."""
+    found = {}
+    for place, weight in zip(chosen.places, chosen.weights, strict=True):
+        name = parts.names[place]
+        if parts.names.count(name) > 1:
+            name = f"{name} ({parts.bases[place]})"
+        found[name if name not in found else f"{name} #{place}"] = float(weight)
+    return found
+
+
+# ---------------------------------------------------------------------------- simulation
+
+
+def _by_correlation(
+    parts: Parts, people: Array, used: np.ndarray, settings: Settings
+) -> tuple[np.ndarray, Array]:
+    """The metrics that agree best and, of all weights on the grid, those that agree best."""
+    inner = list(
+        whole(parts.sources[used])
+        if settings.in_sample
+        else splits(parts.sources[used], settings.inner, settings.seed + 1)
+    )
+    matrix, ratings, lower = parts.matrix[:, used], people[used], parts.lower
+    single = np.mean(
+        [
+            agreements(ratings[s.judged], oriented(matrix, lower)[:, s.judged], settings.statistic)
+            for s in inner
+        ],
+        axis=0,
+    )
+    places = top_places(single, settings.top)
+    tried = grid(settings.top)
+    each = []
+    for split in inner:
+        scale = Scale.fitted(matrix[:, split.train], lower)
+        means = geometric_mean(scale(matrix[:, split.judged])[places], tried)
+        each.append(agreements(ratings[split.judged], means, settings.statistic))
+    # the first of equals is the one nearest to equal weights, as the grid is ordered
+    return places, tried[int(np.argmax(np.round(np.mean(each, axis=0), 12)))]
+
+
+def agreements(people: Array, rows: Array, statistic: str) -> Array:
+    """Agreement of each row ``[M, n]`` with people ``[n]``; 0 where it has no value."""
+    found = stats.estimate(people[:, None], rows[:, :, None], Setting(statistic, "pooled"))
+    return np.nan_to_num(found, nan=0.0)
+
+
+def top_places(values: Array, top: int) -> np.ndarray:
+    """Places of the highest values, highest first; of equal ones the first counts as higher."""
+    return np.argsort(-np.round(values, 12), kind="stable")[:top]
+
+
+def grid(parts: int, steps: int = STEPS) -> Array:
+    """All weights in steps of 1/steps that sum to 1, none zero ``[C, parts]``, evenest first."""
+    found = [
+        one for one in itertools.product(range(1, steps), repeat=parts) if sum(one) == steps
+    ] or [(steps,)]
+    weights = np.array(found, dtype=float) / steps
+    return weights[np.argsort(np.round((weights**2).sum(axis=1), 9), kind="stable")]
+
+
+# ------------------------------------------------------------------------------- learned
+
+
+def _by_forest(
+    parts: Parts, people: Array, used: np.ndarray, settings: Settings
+) -> tuple[np.ndarray, Array]:
+    """The most important features of a random forest, and their importances over their sum.
+
+    Importance is the mean decrease in impurity (Breiman 2001), as scikit-learn has it.  It knows no
+    direction: a metric that agrees the wrong way round is as important as one that agrees.
+    """
+    forest = _forest(settings).fit(parts.matrix[:, used].T, people[used])
+    importances = np.asarray(forest.feature_importances_, dtype=float)
+    places = top_places(importances, settings.top)
+    weights = importances[places]
+    if weights.sum() <= 0:  # nothing varies: no feature tells anything
+        weights = np.ones(len(places))
+    return places, weights / weights.sum()
+
+
+def _forest(settings: Settings) -> Any:
+    if absent := hub.lacking("sklearn"):
+        raise CombineError(f"hybrid-learned needs scikit-learn: {absent}")
+    from sklearn.ensemble import RandomForestRegressor
+
+    return RandomForestRegressor(settings.trees, random_state=settings.seed, n_jobs=1)
+
+
+def _version() -> str:
+    from importlib.metadata import PackageNotFoundError, version
+
+    try:
+        return version("scikit-learn")
+    except PackageNotFoundError:
+        return "none"
+
+
+# -------------------------------------------------------------------------------- checks
+
+
+def ratings_of(dataset: Dataset, dimension: str, human: ArrayLike | None = None) -> Array:
+    """What is fitted on, one value an item, NaN where there is none ``[N]``.
+
+    Raises:
+        CombineError: nobody rated the dimension, or values that do not fit the items.
+    """
+    if human is not None:
+        values = np.asarray(human, dtype=float)
+        if values.shape != (len(dataset.items),):
+            raise CombineError(
+                f"{dataset.name}: one value an item is needed, {len(dataset.items)} in all; the"
+                f" values given have shape {values.shape}"
+            )
+        return values
+    if dimension not in dataset.means:
+        known = ", ".join(dataset.dimensions) or "nothing"
+        raise CombineError(
+            f"{dataset.name}: nobody rated {dimension}, so nothing can be fitted; rated: {known}"
+        )
+    return dataset.means[dimension].to_numpy(float)
+
+
+def _known(dimension: str, kind: str, settings: Settings) -> None:
+    if dimension not in DIMENSIONS:
+        raise CombineError(f"unknown dimension {dimension!r}; known: {', '.join(DIMENSIONS)}")
+    if kind not in KINDS:
+        raise CombineError(f"unknown kind of hybrid {kind!r}; known: {', '.join(KINDS)}")
+    if settings.statistic not in stats.STATISTICS:
+        known = ", ".join(stats.STATISTICS)
+        raise CombineError(f"unknown statistic {settings.statistic!r}; known: {known}")
+    if not 1 <= settings.top <= STEPS:
+        raise CombineError(f"a hybrid takes 1 to {STEPS} metrics, not {settings.top}")
+
+
+def _enough(parts: Parts, people: Array, dimension: str, settings: Settings) -> None:
+    if len(parts.names) < settings.top:
+        raise CombineError(
+            f"a hybrid of {settings.top} metrics needs as many that claim {dimension}; the scores"
+            f" hold {', '.join(parts.names)}"
+        )
+    rated = int((np.isfinite(people) & parts.complete).sum())
+    if rated < LEAST:
+        raise CombineError(
+            f"{rated} items have ratings of {dimension} and scores of all metrics, fewer than"
+            f" {LEAST}: rate more, or leave out metrics that have no value"
+        )
+
+
+def _told(found: dict[str, float], number: int, settings: Settings) -> str:
+    where = "in sample" if settings.in_sample else f"fold {number + 1} of {settings.outer}"
+    weighed = ", ".join(f"{name} {weight:.2f}" for name, weight in found.items())
+    return f"{where}: {weighed}"

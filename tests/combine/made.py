@@ -1,0 +1,72 @@
+"""Small rated data sets and scores for the tests of combinations; every number is made here."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+
+from tstmeta import schema
+from tstmeta.data import Card, Dataset
+from tstmeta.data.tables import items_table, ratings_table
+
+DIMENSIONS = ("content", "style", "fluency")
+
+
+def rated(sources: int = 20, systems: int = 3, seed: int = 0, name: str = "made") -> Dataset:
+    """Rewrites of ``sources`` by ``systems``, rated in three dimensions by one rater."""
+    rng = np.random.default_rng(seed)
+    n = sources * systems
+    ids = [f"i{number:03}" for number in range(n)]
+    items = items_table(
+        name,
+        item_id=ids,
+        source_id=[f"s{number // systems:03}" for number in range(n)],
+        system=[f"M{number % systems}" for number in range(n)],
+        source="a text of ours",
+        output="another text of ours",
+    )
+    values = {(one, "r1"): rng.normal(3.0, 1.0, n).tolist() for one in DIMENSIONS}
+    return Dataset.of(name, items, Card(name, name), ratings=ratings_table(name, ids, values))
+
+
+def score(
+    data: Dataset,
+    metric: str,
+    values: np.ndarray | list[float],
+    dimension: str = "content",
+    basis: str = "source",
+    status: str | list[str] = "ok",
+) -> pd.DataFrame:
+    """Scores of all items under one name."""
+    frame = {
+        "dataset": data.name,
+        "item_id": data.items["item_id"],
+        "metric": metric,
+        "dimension": dimension,
+        "basis": basis,
+        "signature": f"{metric}|basis:{basis}",
+        "sample": 0,
+        "value": np.asarray(values, dtype=float),
+        "status": status,
+        "detail": "",
+    }
+    return schema.validate(pd.DataFrame(frame), "scores")
+
+
+def noisy(data: Dataset, dimension: str, noise: float, seed: int, sign: float = 1.0) -> np.ndarray:
+    """The mean rating with noise: the less of it, the better the metric."""
+    drawn = np.random.default_rng(seed).normal(0.0, noise, len(data.items))
+    return sign * (data.means[dimension].to_numpy(float) + drawn)
+
+
+def several(
+    data: Dataset, dimension: str = "content", noises: tuple[float, ...] = (0.5, 1, 2, 4, 8)
+) -> pd.DataFrame:
+    """Metrics ``<dimension>-0``, ``-1``, ... of one dimension, from good to bad."""
+    return pd.concat(
+        [
+            score(data, f"{dimension}-{k}", noisy(data, dimension, noise, 10 + k), dimension)
+            for k, noise in enumerate(noises)
+        ],
+        ignore_index=True,
+    )

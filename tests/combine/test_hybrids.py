@@ -1,0 +1,270 @@
+"""Hybrids: what they choose and weigh, and that they never see what they score."""
+
+import itertools
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy.stats import gmean, pearsonr
+
+from tests.combine.made import noisy, rated, score, several
+from tstmeta.combine import CombineError, Settings, hybrid
+from tstmeta.combine.folds import TooFewSources, splits
+from tstmeta.combine.hybrids import agreements, grid, top_places
+from tstmeta.combine.orient import FLOOR, Scale
+
+KINDS = ("simulation", "learned")
+SMALL = Settings(outer=3, inner=2, trees=10)
+
+
+def test_the_grid_holds_all_steps_of_a_tenth_that_sum_to_one():
+    found = grid(3)
+    expected = {one for one in itertools.product(range(1, 10), repeat=3) if sum(one) == 10}
+    assert {tuple(np.rint(row * 10).astype(int).tolist()) for row in found} == expected
+    assert found.sum(axis=1) == pytest.approx(1.0)
+    assert sorted(found[0].tolist()) == pytest.approx([0.3, 0.3, 0.4])  # evenest first
+    assert grid(1).tolist() == [[1.0]]
+
+
+def test_of_equal_metrics_the_first_is_taken():
+    assert top_places(np.array([0.1, 0.5, 0.5, 0.3]), 3).tolist() == [1, 2, 3]
+
+
+def test_a_metric_without_agreement_counts_as_none():
+    people = np.arange(5.0)
+    rows = np.array([people, -people, np.ones(5)])
+    assert agreements(people, rows, "pearson") == pytest.approx([1.0, -1.0, 0.0])
+
+
+def test_in_sample_the_simulation_is_the_best_of_all_weights_by_brute_force():
+    data = rated(15, 3)
+    scores = several(data)
+    made = hybrid(data, scores, "content", settings=Settings(in_sample=True))
+    people = data.means["content"].to_numpy(float)
+    rows = scores["value"].to_numpy(float).reshape(5, -1)
+    best = sorted(range(5), key=lambda k: -pearsonr(people, rows[k])[0])[:3]
+    scaled = Scale.fitted(rows, np.zeros(5, dtype=bool))(rows)[best]
+    tried = {
+        weights: pearsonr(people, gmean(scaled, axis=0, weights=np.tile(weights, (45, 1)).T))[0]
+        for weights in itertools.product(np.arange(1, 10) / 10, repeat=3)
+        if abs(sum(weights) - 1) < 1e-9
+    }
+    (fit,) = made.fits
+    assert list(fit.found) == [f"content-{k}" for k in best]
+    found = pearsonr(people, made.scores["value"])[0]
+    assert found == pytest.approx(max(tried.values()))
+    assert tuple(fit.found.values()) == pytest.approx(max(tried, key=tried.__getitem__))
+
+
+def test_the_forest_gives_the_importances_of_scikit_learn():
+    from sklearn.ensemble import RandomForestRegressor
+
+    data = rated(15, 3)
+    scores = several(data)
+    settings = Settings(in_sample=True, trees=30, seed=4)
+    (fit,) = hybrid(data, scores, "content", "learned", settings).fits
+    rows = scores["value"].to_numpy(float).reshape(5, -1)
+    forest = RandomForestRegressor(30, random_state=4).fit(rows.T, data.means["content"])
+    top = np.sort(forest.feature_importances_)[::-1][:3]
+    assert list(fit.found.values()) == pytest.approx((top / top.sum()).tolist())
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_good_metrics_are_chosen_and_the_hybrid_agrees(kind):
+    data = rated(40, 3)
+    scores = several(data, noises=(0.5, 0.5, 0.5, 8, 8, 8))
+    made = hybrid(data, scores, "content", kind, SMALL)
+    for fit in made.fits:
+        assert set(fit.found) == {"content-0", "content-1", "content-2"}
+        assert sum(fit.found.values()) == pytest.approx(1.0)
+    people = data.means["content"].to_numpy(float)
+    single = pearsonr(people, scores["value"][: len(people)])[0]
+    assert pearsonr(people, made.scores["value"])[0] > single
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_distance_counts_the_right_way_round(kind):
+    data = rated(30, 3)
+    content = several(data, noises=(1, 1))
+    distance = score(data, "far", noisy(data, "content", 0.2, 5, sign=-1.0))
+    scores = pd.concat([content, distance], ignore_index=True)
+    people = data.means["content"].to_numpy(float)
+    turned = hybrid(data, scores, "content", kind, SMALL, lower=("far",))
+    blind = hybrid(data, scores, "content", kind, SMALL)
+    assert pearsonr(people, turned.scores["value"])[0] > 0.8
+    assert pearsonr(people, blind.scores["value"])[0] < 0.8
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_ratings_of_a_fold_never_reach_the_scores_of_that_fold(kind):
+    data = rated(18, 2)
+    scores = several(data, noises=(1, 2, 3, 4))
+    people = data.means["content"].to_numpy(float)
+    sources = data.items["source_id"].to_numpy(str)
+    first = hybrid(data, scores, "content", kind, SMALL, human=people).scores
+    for split in splits(sources, SMALL.outer, SMALL.seed):
+        other = np.where(split.judged, -people, people)
+        again = hybrid(data, scores, "content", kind, SMALL, human=other).scores
+        assert again["value"][split.judged].tolist() == first["value"][split.judged].tolist()
+        assert again["detail"][split.judged].tolist() == first["detail"][split.judged].tolist()
+        assert again["value"][split.train].tolist() != first["value"][split.train].tolist()
+        assert again["signature"][0] != first["signature"][0]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_scores_of_other_items_of_a_fold_change_nothing_in_it(kind):
+    data = rated(18, 2)
+    scores = several(data, noises=(1, 2, 3, 4))
+    sources = data.items["source_id"].to_numpy(str)
+    split = next(iter(splits(sources, SMALL.outer, SMALL.seed)))
+    one, *others = np.flatnonzero(split.judged)
+    ids = data.items["item_id"].to_numpy(str)
+    far = scores.assign(
+        value=scores["value"].where(~scores["item_id"].isin(ids[others]), scores["value"] + 1e3)
+    )
+    first = hybrid(data, scores, "content", kind, SMALL).scores.set_index("item_id")["value"]
+    again = hybrid(data, far, "content", kind, SMALL).scores.set_index("item_id")["value"]
+    assert again[ids[one]] == first[ids[one]]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_the_order_of_items_changes_no_fold_and_no_value(kind):
+    data = rated(12, 3)
+    scores = several(data, noises=(1, 2, 3))
+    order = np.random.default_rng(3).permutation(len(data.items))
+    mixed = type(data).of(
+        data.name, data.items.iloc[order].reset_index(drop=True), data.card, ratings=data.ratings
+    )
+    # only the forest draws by the order of rows; folds, choice and scale do not
+    one = hybrid(data, scores, "content", kind, SMALL)
+    other = hybrid(mixed, scores, "content", kind, SMALL)
+    if kind == "simulation":
+        a, b = (each.scores.set_index("item_id")["value"].sort_index() for each in (one, other))
+        assert a.to_numpy() == pytest.approx(b.to_numpy(), abs=1e-12)
+        assert one.scores["signature"][0] == other.scores["signature"][0]
+    folds = [
+        each.scores.set_index("item_id")["detail"].str.extract(r"fold (\d)")[0].sort_index()
+        for each in (one, other)
+    ]
+    assert folds[0].tolist() == folds[1].tolist()
+
+
+def test_the_signature_names_all_that_changes_a_value():
+    data = rated(12, 3)
+    scores = several(data, noises=(1, 2, 3))
+    ways = [
+        hybrid(data, scores, "content", "simulation", settings).scores["signature"][0]
+        for settings in (
+            SMALL,
+            SMALL._replace(outer=4),
+            SMALL._replace(inner=3),
+            SMALL._replace(seed=1),
+            SMALL._replace(top=2),
+            SMALL._replace(statistic="spearman"),
+            SMALL._replace(in_sample=True),
+        )
+    ]
+    ways += [
+        hybrid(data, scores, "content", "learned", settings).scores["signature"][0]
+        for settings in (SMALL, SMALL._replace(trees=11))
+    ]
+    assert len(set(ways)) == len(ways)
+
+
+def test_scores_lie_between_the_floor_and_one():
+    data = rated(12, 3)
+    values = hybrid(data, several(data), "content", settings=SMALL).scores["value"]
+    assert values.between(FLOOR - 1e-12, 1 + 1e-12).all()
+
+
+def test_items_that_nobody_rated_are_scored_and_not_fitted_on():
+    data = rated(18, 2)
+    people = data.means["content"].to_numpy(float).copy()
+    people[:6] = np.nan
+    made = hybrid(data, several(data), "content", settings=SMALL, human=people)
+    assert made.scores["value"].notna().all()
+    assert sum(fit.fitted_on for fit in made.fits) == 2 * 30
+
+
+def test_an_item_without_one_score_has_no_value_and_says_why():
+    data = rated(18, 2)
+    scores = several(data)
+    lost = (scores["metric"] == "content-1") & (scores["item_id"] == "i005")
+    scores.loc[lost, ["value", "status"]] = [np.nan, "error"]
+    row = hybrid(data, scores, "content", settings=SMALL).scores.set_index("item_id").loc["i005"]
+    assert row["status"] == "invalid"
+    assert row["detail"] == "no value of content-1"
+
+
+def test_metrics_of_other_dimensions_are_left_out():
+    data = rated(18, 2)
+    scores = pd.concat([several(data), several(data, "style", (0.1,))], ignore_index=True)
+    made = hybrid(data, scores, "content", settings=SMALL)
+    assert all("style-0" not in fit.found for fit in made.fits)
+
+
+def test_one_metric_on_two_bases_is_two_parts():
+    data = rated(18, 2)
+    both = [
+        score(data, "m", noisy(data, "content", 0.5, k), basis=basis)
+        for k, basis in enumerate(("source", "reference"))
+    ]
+    made = hybrid(data, pd.concat(both), "content", settings=SMALL._replace(top=2))
+    assert set(made.fits[0].found) == {"m (source)", "m (reference)"}
+    assert set(made.scores["basis"]) == {"reference"}
+
+
+@pytest.mark.parametrize(
+    ("arguments", "error", "what"),
+    [
+        ({"dimension": "tone"}, CombineError, "unknown dimension 'tone'"),
+        ({"kind": "magic"}, CombineError, "unknown kind of hybrid 'magic'"),
+        ({"settings": SMALL._replace(top=9)}, CombineError, "needs as many that claim content"),
+        ({"settings": SMALL._replace(top=0)}, CombineError, "takes 1 to 10 metrics"),
+        ({"settings": SMALL._replace(statistic="r")}, CombineError, "unknown statistic 'r'"),
+        ({"settings": SMALL._replace(outer=99)}, TooFewSources, "12 sources"),
+        ({"human": [1.0]}, CombineError, "one value an item"),
+        ({"human": [np.nan] * 24}, CombineError, "fewer than 10"),
+        ({"dimension": "overall"}, CombineError, "no scores of overall"),
+    ],
+)
+def test_mistakes_say_what_is_wrong(arguments, error, what):
+    data = rated(12, 2)
+    with pytest.raises(error, match=what):
+        hybrid(data, several(data), **{"dimension": "content", "settings": SMALL, **arguments})
+
+
+def test_a_dimension_that_nobody_rated_cannot_be_fitted():
+    data = rated(12, 2)
+    bare = type(data).of(data.name, data.items, data.card)
+    with pytest.raises(CombineError, match="nobody rated content"):
+        hybrid(bare, several(data), "content", settings=SMALL)
+
+
+def test_scores_of_several_samples_are_refused():
+    data = rated(12, 2)
+    twice = pd.concat([several(data), several(data).assign(sample=1)], ignore_index=True)
+    with pytest.raises(CombineError, match="several samples"):
+        hybrid(data, twice, "content", settings=SMALL)
+
+
+def test_in_sample_flatters_noise_and_nested_folds_do_not():
+    gaps = []
+    for seed in range(8):
+        data = rated(30, 2, seed)
+        rng = np.random.default_rng(100 + seed)
+        noise = [score(data, f"n{k}", rng.normal(size=60)) for k in range(12)]
+        people = data.means["content"].to_numpy(float)
+        each = [
+            pearsonr(
+                people,
+                hybrid(
+                    data, pd.concat(noise), "content", settings=SMALL._replace(in_sample=way)
+                ).scores["value"],
+            )[0]
+            for way in (True, False)
+        ]
+        gaps.append(each)
+    inside, nested = np.mean(gaps, axis=0)
+    assert inside > 0.2
+    assert abs(nested) < 0.15

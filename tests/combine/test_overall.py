@@ -1,0 +1,181 @@
+"""Overall scores: which metrics count, how much, and J."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy.stats import gmean, pearsonr
+
+from tests.combine.made import noisy, rated, score
+from tstmeta.combine import CombineError, Settings, hybrid, j, j_of_systems, overall_scores
+from tstmeta.combine.folds import splits
+from tstmeta.combine.orient import Scale, lower_is_better
+
+SMALL = Settings(outer=3, inner=2, trees=10)
+WAYS = ("existing", "ours1", "ours2")
+
+
+def everything(data):
+    """Metrics under the names that count as previously used, and more for the hybrids."""
+    return pd.concat(
+        [
+            score(data, "bleu", noisy(data, "content", 1, 1)),
+            score(data, "rougeL", noisy(data, "content", 1, 2)),
+            score(data, "new-content", noisy(data, "content", 0.2, 3)),
+            score(data, "style-accuracy", noisy(data, "style", 1, 4), "style", "none"),
+            score(data, "style-emd", noisy(data, "style", 1, 5), "style"),
+            score(data, "new-style", noisy(data, "style", 0.2, 6), "style", "none"),
+            score(data, "perplexity:gpt2", noisy(data, "fluency", 1, 7, -1), "fluency", "none"),
+        ],
+        ignore_index=True,
+    )
+
+
+LOWER = ("perplexity:gpt2",)
+
+
+def test_existing_is_the_geometric_mean_of_what_was_used_before():
+    data = rated(12, 2)
+    scores = everything(data)
+    made = overall_scores(data, scores, settings=SMALL, lower=LOWER)
+    wide = scores.pivot_table(index="item_id", columns="metric", values="value")
+    sources = data.items["source_id"].to_numpy(str)
+    expected = np.full(24, np.nan)
+    for split in splits(sources, 3, 0):
+        sides = []
+        for names in (("style-accuracy", "style-emd"), ("bleu", "rougeL"), LOWER):
+            rows = wide[list(names)].to_numpy(float).T
+            lower = np.array([lower_is_better(name, LOWER) for name in names])
+            scaled = Scale.fitted(rows[:, split.train], lower)(rows[:, split.judged])
+            sides.append(gmean(scaled, axis=0))
+        expected[split.judged] = gmean(sides, axis=0)
+    assert made.scores["value"].to_numpy() == pytest.approx(expected)
+    assert set(made.scores["metric"]) == {"overall-existing"}
+
+
+@pytest.mark.parametrize(("which", "kind"), [("ours1", "simulation"), ("ours2", "learned")])
+def test_ours_takes_the_hybrids_of_style_and_content(which, kind):
+    data = rated(18, 2)
+    scores = everything(data)
+    made = overall_scores(data, scores, which, SMALL, lower=LOWER)
+    own = [
+        hybrid(data, scores, name, kind, SMALL, lower=LOWER).scores["value"].to_numpy()
+        for name in ("style", "content")
+    ]
+    rest = made.scores["value"].to_numpy() ** 3 / (own[0] * own[1])
+    assert (rest <= 1 + 1e-9).all()
+    people = data.means["fluency"].to_numpy(float)
+    assert pearsonr(rest, people)[0] > 0.5
+    assert f"hybrid:{kind}" in made.scores["signature"][0]
+
+
+@pytest.mark.parametrize("which", WAYS)
+def test_weights_of_all_metrics_sum_to_one_and_each_dimension_has_a_third(which):
+    data = rated(18, 2)
+    for fit in overall_scores(data, everything(data), which, SMALL, lower=LOWER).fits:
+        assert sum(fit.found.values()) == pytest.approx(1.0)
+        for name in ("style", "content", "fluency"):
+            own = [value for key, value in fit.found.items() if key.startswith(f"{name}: ")]
+            assert sum(own) == pytest.approx(1 / 3)
+
+
+@pytest.mark.parametrize("which", WAYS)
+def test_what_a_fold_holds_never_reaches_its_scores(which):
+    data = rated(18, 2)
+    scores = everything(data)
+    sources = data.items["source_id"].to_numpy(str)
+    people = {name: data.means[name].to_numpy(float) for name in ("style", "content")}
+    first = overall_scores(data, scores, which, SMALL, lower=LOWER, human=people).scores
+    split = next(iter(splits(sources, SMALL.outer, SMALL.seed)))
+    turned = {name: np.where(split.judged, -one, one) for name, one in people.items()}
+    again = overall_scores(data, scores, which, SMALL, lower=LOWER, human=turned).scores
+    assert again["value"][split.judged].tolist() == first["value"][split.judged].tolist()
+    if which == "existing":
+        assert again["signature"][0] == first["signature"][0]
+    else:
+        assert again["signature"][0] != first["signature"][0]
+
+
+@pytest.mark.parametrize("which", WAYS)
+def test_the_signature_says_that_the_grid_is_ours(which):
+    data = rated(18, 2)
+    made = overall_scores(data, everything(data), which, SMALL, lower=LOWER)
+    assert "grid:ours" in made.scores["signature"][0]
+    assert made.scores["value"].notna().all()
+
+
+def test_a_grid_can_be_given():
+    data = rated(18, 2)
+    grid = {"style": ["new-style"], "content": ["new-content"], "fluency": LOWER}
+    made = overall_scores(data, everything(data), settings=SMALL, grid=grid, lower=LOWER)
+    assert set(made.fits[0].found) == {
+        "style: new-style",
+        "content: new-content",
+        "fluency: perplexity:gpt2",
+    }
+    assert "grid:given" in made.scores["signature"][0]
+
+
+@pytest.mark.parametrize(
+    ("which", "drop", "what"),
+    [
+        ("existing", "perplexity:gpt2", r"needs scores of fluency \(one of perplexity\)"),
+        ("existing", "style-", "needs scores of style"),
+        ("ours1", "perplexity:gpt2", "needs scores of fluency, and none"),
+        ("best", "nothing", "unknown overall score 'best'"),
+    ],
+)
+def test_a_dimension_without_metrics_is_named(which, drop, what):
+    data = rated(12, 2)
+    scores = everything(data)
+    with pytest.raises(CombineError, match=what):
+        overall_scores(data, scores[~scores["metric"].str.startswith(drop)], which, SMALL)
+
+
+# ------------------------------------------------------------------------------------- J
+
+
+def parts_of_j(data, acc, sim, fl):
+    return pd.concat(
+        [
+            score(data, "acc", acc, "style", "none"),
+            score(data, "sim", sim),
+            score(data, "fl", fl, "fluency", "none"),
+        ],
+        ignore_index=True,
+    )
+
+
+NAMES = {"acc": "acc", "sim": "sim", "fl": "fl"}
+
+
+def test_j_is_the_product_and_its_mean():
+    data = rated(2, 2)
+    scores = parts_of_j(data, [1, 1, 0, 1], [0.5, 0.8, 0.9, -0.2], [1, 0, 1, 1])
+    found = j(data, scores, **NAMES)
+    assert found["value"].tolist() == [0.5, 0.0, 0.0, 0.0]
+    assert set(found["dimension"]) == {"overall"}
+    systems = j_of_systems(data, found).set_index("system")
+    assert systems.loc["M0", "j"] == 0.25
+    assert systems.loc["M1", "j"] == 0.0
+    assert systems["n"].tolist() == [2, 2]
+
+
+def test_a_mean_of_products_is_no_product_of_means():
+    data = rated(2, 1)
+    scores = parts_of_j(data, [1, 0], [0, 1], [1, 1])
+    assert j_of_systems(data, j(data, scores, **NAMES))["j"][0] == 0.0
+
+
+@pytest.mark.parametrize("fl", [[30.0, 60.0], [-1.0, 1.0]])
+def test_a_perplexity_is_no_part_of_j(fl):
+    data = rated(2, 1)
+    with pytest.raises(CombineError, match="J wants fl in"):
+        j(data, parts_of_j(data, [1, 0], [0, 1], fl), **NAMES)
+
+
+def test_a_distance_is_no_part_of_j():
+    data = rated(2, 1)
+    scores = parts_of_j(data, [1, 0], [0, 1], [1, 1])
+    scores = scores.replace({"metric": {"sim": "pinc"}})
+    with pytest.raises(CombineError, match="less is better"):
+        j(data, scores, acc="acc", sim="pinc", fl="fl")
