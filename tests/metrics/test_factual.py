@@ -7,7 +7,8 @@ import pytest
 from tests import scored
 from tests.models import tiny_text
 from tstmeta import metrics, scoring
-from tstmeta.metrics.base import Request
+from tstmeta.metrics.base import Request, Score
+from tstmeta.metrics.batched import BatchedMetric
 from tstmeta.metrics.candidates import Candidates
 from tstmeta.metrics.factual import PREFIX, UNANSWERABLE, QuestEval
 from tstmeta.models.seq2seq import Seq2Seq, Written
@@ -91,15 +92,39 @@ def answers(made, *units):
         ("", 2 * PRECISION * RECALL / (PRECISION + RECALL)),
         ("precision", PRECISION),
         ("recall", RECALL),
-        ("released", sum(RELEASED) / 2),
-        ("released+precision", RELEASED[0]),
-        ("recall+released", RELEASED[1]),
+        ("released-0.1", sum(RELEASED) / 2),
+        ("released-0.1+precision", RELEASED[0]),
+        ("recall+released-0.1", RELEASED[1]),
     ],
 )
 def test_values_are_those_worked_out_by_hand(words, value):
     [found] = answers(metric(words), item(OUTPUT, SOURCE))
     assert found.status is Status.OK
     assert found.value == pytest.approx(value)
+
+
+class Alike(BatchedMetric):
+    """One where the last characters agree, else a half."""
+
+    name = "alike"
+
+    def pairs(self, pairs):
+        assert len(set(pairs)) == len(pairs)
+        assert all(text.strip() for pair in pairs for text in pair)
+        return [1.0 if a[-1] == b[-1] else Score(0.5) for a, b in pairs]
+
+
+def test_the_released_rule_compares_answers_by_a_third_model_as_well():
+    """Only "Berlin" and "unanswerable" end differently."""
+    [found] = answers(metric("released", alike=Alike()), item(OUTPUT, SOURCE))
+    precision, recall = (6 * RELEASED[0] + 2.5) / 9, (6 * RELEASED[1] + 3) / 9
+    assert found.value == pytest.approx((precision + recall) / 2)
+
+
+def test_an_empty_answer_is_like_nothing(monkeypatch):
+    monkeypatch.setitem(TOLD, ("cat?", OUTPUT), (" ", 0.0))
+    [found] = answers(metric("released+recall", alike=Alike()), item(OUTPUT, SOURCE))
+    assert found.value == pytest.approx((6 * RELEASED[1] - 1 + 2) / 9)
 
 
 def test_the_detail_says_both_sides_and_how_many_questions():
@@ -116,7 +141,7 @@ def test_filtered_drops_questions_that_fail_on_their_own_text():
 
 
 def test_a_text_without_anything_to_ask_about_counts_nothing():
-    [found] = answers(metric("released"), item("so nice", "so kind"))
+    [found] = answers(metric("released", alike=Alike()), item("so nice", "so kind"))
     assert found == (0, Status.OK, found.detail)
     assert found.detail.count("no question could be asked") == 2
 
@@ -163,7 +188,7 @@ ROW = {"source_id": "a", "source": SOURCE, "output": OUTPUT, "style": "formal"}
 def test_what_was_asked_is_kept_and_read_back_worst_first(tmp_path):
     made = metric()
     scoring.score(scored.dataset(ROW), [made], bases=["source"], store=tmp_path, progress=False)
-    table = metric("released").kept(tmp_path, SOURCE, OUTPUT)
+    table = metric("released-0.1").kept(tmp_path, SOURCE, OUTPUT)
     assert table["side"].value_counts().to_dict() == {"precision": 3, "recall": 3}
     worst = table.iloc[0]
     assert (worst["question"], worst["expected"], worst["found"]) == (
@@ -198,6 +223,12 @@ def test_a_signature_names_all_that_changes_a_value(word):
     assert not word or said != str(QuestEval().signature("source"))
 
 
+def test_the_place_of_a_model_does_not_change_its_signature(folders, tmp_path):
+    other = tiny_text.folder(tmp_path / folders[0].name, tiny_text.t5(0))
+    made = [QuestEval(f"qg={folder}+qa={folders[1]}") for folder in (folders[0], other)]
+    assert made[0].signature("source") == made[1].signature("source")
+
+
 @pytest.fixture(scope="module")
 def folders(tmp_path_factory):
     place = tmp_path_factory.mktemp("models")
@@ -212,7 +243,7 @@ TEXTS = [
 
 
 def test_two_models_are_named_by_words(folders):
-    made = metrics.get(f"questeval:released+qg={folders[0]}+qa={folders[1]}")
+    made = metrics.get(f"questeval:released-0.1+qg={folders[0]}+qa={folders[1]}")
     assert made.missing == ""
     assert "questions:g@" in str(made.signature("source"))
     assert "answers:a@" in str(made.signature("source"))
@@ -224,7 +255,7 @@ def test_two_models_are_named_by_words(folders):
 def test_batch_and_order_do_not_change_a_score_of_tiny_models():
     def tiny():
         return QuestEval(
-            "released",
+            "released-0.1",
             questioner=Seq2Seq(*tiny_text.t5(0), "g", new_tokens=6),
             answerer=Seq2Seq(*tiny_text.t5(1), "a", new_tokens=6),
         )
@@ -254,6 +285,7 @@ def test_an_empty_and_a_very_long_text_harm_nobody():
         ("qg=owner/model", "hf download owner/model"),
         ("", "name the folder: questeval:qg=FOLDER+qa=FOLDER"),
         ("spacy", "pip install spacy"),
+        ("released", "google-bert/bert-base-multilingual-cased is not here"),
     ],
 )
 def test_without_models_or_parser_the_row_says_what_to_do(words, said, monkeypatch):

@@ -84,6 +84,7 @@ def test_the_signature_names_the_model_by_its_content(folder):
     large = str(Bleurt().signature("reference"))
     assert "Elron/bleurt-large-512@00397b0917e4" in large
     assert said != large
+    assert str(folder) not in said, "where a model lies changes nothing"
 
 
 def test_a_classifier_of_several_labels_is_no_bleurt(tmp_path):

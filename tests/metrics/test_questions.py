@@ -39,8 +39,8 @@ def test_f1_is_symmetric_and_one_only_for_equal_words(one, other):
     assert token_f1(one, one) == 1
 
 
-def asked(side, answerable, f1):
-    return Asked(side, "what?", "soup", "stew", answerable, f1)
+def asked(side, answerable, f1, alike=0.6):
+    return Asked(side, "what?", "soup", "stew", answerable, f1, alike)
 
 
 #: Two questions from the output, three from the source.
@@ -60,15 +60,22 @@ def test_the_equations_take_f1_one_way_and_answerability_the_other():
     assert found.score == pytest.approx(2 * 0.75 * 0.5 / 1.25)
 
 
-def test_the_released_rule_averages_both_of_both_sides():
+def test_the_released_rule_averages_three_numbers_of_both_sides():
     found = summed(FIVE, "released")
+    assert found.precision == pytest.approx((0.9 + 1 + 0.3 + 0.5 + 2 * 0.6) / 6)
+    assert found.recall == pytest.approx((0.8 + 0 + 0.6 + 0.25 + 0.1 + 0.5 + 3 * 0.6) / 9)
+    assert found.score == pytest.approx((found.precision + found.recall) / 2)
+
+
+def test_its_first_version_averages_two_numbers_and_needs_no_third():
+    found = summed([one._replace(alike=float("nan")) for one in FIVE], "released-0.1")
     assert found.precision == pytest.approx((0.9 + 1 + 0.3 + 0.5) / 4)
     assert found.recall == pytest.approx((0.8 + 0 + 0.6 + 0.25 + 0.1 + 0.5) / 6)
     assert found.score == pytest.approx((found.precision + found.recall) / 2)
 
 
 @pytest.mark.parametrize(
-    ("rule", "score"), [("equation", 0), ("released", (0.9 + 1 + 0.3 + 0.5) / 8)]
+    ("rule", "score"), [("equation", 0), ("released-0.1", (0.9 + 1 + 0.3 + 0.5) / 8)]
 )
 def test_a_side_without_questions_counts_nothing(rule, score):
     found = summed(FIVE[:2], rule)

@@ -4,7 +4,8 @@ One model writes questions about words of a text, another answers them from the 
 ways.  The words after the colon::
 
     questeval                              equations as printed, equal weights
-    questeval:released                     how upstream's program sums up
+    questeval:released                     as upstream sums up; a third model compares answers
+    questeval:released-0.1                 its first version, without the third model
     questeval:recall                       one side only (or precision)
     questeval:beam+spacy+filtered          beam search; a parser finds what to ask; see below
     questeval:qg=FOLDER+qa=FOLDER          models of your own: question generation and answering
@@ -17,6 +18,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import cached_property
+from math import nan
 from pathlib import Path
 from typing import ClassVar
 
@@ -30,7 +32,7 @@ from . import candidates as found_by
 from .base import Request, Score
 from .batched import BatchedMetric, Pair
 from .candidates import Candidates
-from .learned import absent, called, cut, release
+from .learned import absent, called, cut, release, signed
 from .questions import PRECISION, RECALL, RULES, Asked, Record, keep, summed, table, token_f1
 from .text import refused
 from .variants import parse
@@ -47,6 +49,8 @@ UNANSWERABLE = "unanswerable"
 #: Upstream's program reads this many tokens of a prompt, and writes this many: the default of
 #: its library's ``generate`` (20), less the token that every text starts with.
 WINDOW, NEW_TOKENS = 512, 19
+#: What upstream's program compares answers with: BERTScore with its library's layer of this model.
+ALIKE = "layer9+google-bert/bert-base-multilingual-cased"
 #: Width of beam search where it is asked for.
 BEAMS = 4
 #: Texts whose questions are remembered within a run.
@@ -75,6 +79,7 @@ class QuestEval(BatchedMetric):
         words: options and models, joined by ``+`` (see the module).
         questioner, answerer: models as objects; they win over words.
         candidates: finds the words to ask about; wins over words.
+        alike: compares the words expected and found, for the rule ``released``.
         device: ``auto``, ``cpu``, ``cuda``, ...
 
     Raises:
@@ -86,7 +91,7 @@ class QuestEval(BatchedMetric):
     profile = "real"
     #: Rewrites that are lost when a run is killed: to ask takes seconds a rewrite.
     shard = 2**7
-    VARIANTS: ClassVar[tuple[str, ...]] = ("released", PRECISION, RECALL)
+    VARIANTS: ClassVar[tuple[str, ...]] = ("released", "released-0.1", PRECISION, RECALL)
 
     def __init__(
         self,
@@ -95,6 +100,7 @@ class QuestEval(BatchedMetric):
         questioner: Writer | None = None,
         answerer: Writer | None = None,
         candidates: Candidates | None = None,
+        alike: BatchedMetric | None = None,
         device: str = "auto",
     ):
         self.models, options = _understood(words)
@@ -103,7 +109,7 @@ class QuestEval(BatchedMetric):
         self.filtered = options.get("filter") == "filtered"
         self.beams = BEAMS if options.get("search") == "beam" else 1
         self._parsed = options.get("candidates") == "spacy"
-        self._candidates, self._device = candidates, device
+        self._candidates, self._alike, self._device = candidates, alike, device
         self._given = {"qg": questioner, "qa": answerer}
         self._known: dict[str, tuple[tuple[_Question, ...], int]] = {}
         self.name = f"questeval:{words}" if words else "questeval"
@@ -122,7 +128,12 @@ class QuestEval(BatchedMetric):
         ]
         if self._parsed and self._candidates is None:
             said.append(found_by.parser_missing())
+        if self.alike is not None:
+            said.append(self.alike.missing)
         return "; ".join(dict.fromkeys(filter(None, said)))
+
+    def signature(self, basis: str) -> Signature:
+        return signed(self, basis)
 
     def fields(self) -> dict[str, object]:
         return {
@@ -132,6 +143,7 @@ class QuestEval(BatchedMetric):
             "answers": self._identity("qa"),
             "about": self.candidates.name if not self._unparsed else "spacy@missing",
             "filter": "f1=1" if self.filtered else "none",
+            "alike": "no" if self.alike is None else str(self.alike.signature("source")),
             "weights": "equal",
             "prefix": PREFIX,
             "refs": "max",
@@ -152,6 +164,15 @@ class QuestEval(BatchedMetric):
     def candidates(self) -> Candidates:
         """What finds the words to ask about."""
         return self._candidates or (found_by.spacy() if self._parsed else found_by.RULE)
+
+    @cached_property
+    def alike(self) -> BatchedMetric | None:
+        """What compares the words expected and found; None where the rule does not ask for it."""
+        if self.rule != "released" or self._alike is not None:
+            return self._alike
+        from .bertscore import BertScore
+
+        return BertScore(ALIKE)
 
     def _writer(self, use: str) -> Writer:
         if (given := self._given[use]) is not None:
@@ -174,7 +195,8 @@ class QuestEval(BatchedMetric):
             against, output: only questions about these texts.
 
         Returns:
-            One row a question: against, output, side, question, expected, found, answerable, f1.
+            One row a question: against, output, side, question, expected, found, answerable, f1,
+            alike.
         """
         return table(self._kept_in(store), against, output)
 
@@ -230,17 +252,28 @@ class QuestEval(BatchedMetric):
             for text, output in pairs
         ]
         told = self._ask("qa", [(one[1], one[3]) for job in jobs for one in job])
+        near = self._compared([(one[2], told[one[1], one[3]].text) for job in jobs for one in job])
         asked, longest = [], []
         for pair, job in zip(pairs, jobs, strict=True):
             rows, tokens = [], [self._known[text][1] for text in pair]
             for side, question, expected, read in job:
-                answer = told[question, read]
-                answerable, f1 = 1 - answer.chance, token_f1(expected, answer.text)
-                rows.append(Asked(side, question, expected, answer.text, answerable, f1))
-                tokens.append(answer.tokens)
+                found, chance, length, _ = told[question, read]
+                values = 1 - chance, token_f1(expected, found), near.get((expected, found), nan)
+                rows.append(Asked(side, question, expected, found, *values))
+                tokens.append(length)
             asked.append(rows)
             longest.append(max(tokens))
         return asked, longest
+
+    def _compared(self, answers: list[Pair]) -> dict[Pair, float]:
+        """How alike the words expected and found are; 0 where nothing is found."""
+        if self.alike is None:
+            return {}
+        known = dict.fromkeys(answers, 0.0)
+        full = [pair for pair in known if all(text.strip() for text in pair)]
+        for pair, said in zip(full, self.alike.pairs(full) if full else (), strict=True):
+            known[pair] = said.value if isinstance(said, Score) else float(said)
+        return known
 
     def _ask(self, use: str, prompts: Sequence[Prompt]) -> dict[Prompt, Written]:
         distinct = list(dict.fromkeys(prompts))

@@ -14,7 +14,7 @@ from typing import ClassVar
 
 from ..models import hub, pairs
 from ..models.causal import Backbone, MissingModel
-from ..schema import Status, TstmetaError
+from ..schema import Signature, Status, TstmetaError
 from .base import Score
 from .batched import BatchedMetric, Pair
 from .variants import parse
@@ -73,6 +73,9 @@ class Bleurt(BatchedMetric):
     @property
     def missing(self) -> str:
         return absent(self.model, "bleurt:FOLDER", "AutoModelForSequenceClassification", MODELS)
+
+    def signature(self, basis: str) -> Signature:
+        return signed(self, basis)
 
     def fields(self) -> dict[str, object]:
         return {
@@ -166,7 +169,8 @@ def absent(model: Backbone, example: str, kind: str, pickled: dict[str, Backbone
     return (
         f"{model.where} is not here, and upstream's weights are pickles, which are never read: "
         f"convert them to safetensors elsewhere, once ({kind}.from_pretrained(...)"
-        f".save_pretrained(FOLDER), and the tokenizer likewise), then name the folder: {example}"
+        f".save_pretrained(FOLDER), and AutoTokenizer likewise, which writes tokenizer.json), then "
+        f"name the folder: {example}"
     )
 
 
@@ -176,6 +180,13 @@ def called(model: Backbone) -> str:
         return hub.identity(model)
     except MissingModel:  # scoring tells it, row by row
         return f"{Path(model.where).name}@missing"
+
+
+def signed(metric: BatchedMetric, basis: str) -> Signature:
+    """A signature under the bare name: words may be a path, which says less than a hash."""
+    limit = {} if metric.max_tokens is None else {"max_tokens": metric.max_tokens}
+    stem = metric.name.partition(":")[0]
+    return Signature.of(stem, {"basis": basis, **metric.fields(), **limit})
 
 
 def release(package: str) -> str:

@@ -8,6 +8,7 @@ say what the output says?  Those from the source put to the output make recall.
 from __future__ import annotations
 
 import json
+import math
 import re
 import string
 from collections import Counter
@@ -21,7 +22,7 @@ import pandas as pd
 #: Names of the two sides.
 PRECISION, RECALL = "precision", "recall"
 #: How questions become a score: as the paper prints it, or as the released program does.
-RULES = ("equation", "released")
+RULES = ("equation", "released", "released-0.1")
 
 _ARTICLES = re.compile(r"\b(a|an|the)\b")
 _NO_MARKS = str.maketrans("", "", string.punctuation)
@@ -30,8 +31,9 @@ _NO_MARKS = str.maketrans("", "", string.punctuation)
 class Asked(NamedTuple):
     """A question and its answer.
 
-    ``answerable`` is one minus the probability that the answer begins as "unanswerable" does, and
-    ``f1`` the overlap of the words expected and found; both in [0, 1].
+    ``answerable`` is one minus the probability that the answer begins as "unanswerable" does,
+    ``f1`` the overlap of the words expected and found, both in [0, 1]; ``alike`` their BERTScore,
+    NaN where the rule asks for none.
     """
 
     side: str
@@ -40,6 +42,7 @@ class Asked(NamedTuple):
     found: str
     answerable: float
     f1: float
+    alike: float = math.nan
 
 
 class Sums(NamedTuple):
@@ -80,14 +83,16 @@ def summed(asked: Sequence[Asked], rule: str = "equation") -> Sums:
 
     ``equation`` is Scialom et al. (2021, Section 3) with equal weights: precision is the mean F1 of
     the questions from the output, recall the mean answerability of those from the source, the score
-    their harmonic mean.  ``released`` is upstream's program without its BERTScore part: each side
-    is the mean of answerability and F1 of all its questions, the score the mean of both sides.  A
-    side without questions counts 0, as there.
+    their harmonic mean.  ``released`` is upstream's program (0.2.4): each side is the mean of
+    answerability, BERTScore and F1 of all its questions, the score the mean of both sides;
+    ``released-0.1`` is its first version, without BERTScore.  A side without questions counts 0, as
+    there.
     """
     sides = {side: [one for one in asked if one.side == side] for side in (PRECISION, RECALL)}
-    if rule == "released":
+    if rule != "equation":
+        third = rule == "released"
         precision, recall = (
-            _mean([value for one in side for value in (one.answerable, one.f1)])
+            _mean([v for o in side for v in (o.answerable, o.f1, *[o.alike] * third)])
             for side in sides.values()
         )
         return Sums(precision, recall, (precision + recall) / 2)
@@ -138,7 +143,7 @@ def table(path: Path, against: str | None = None, output: str | None = None) -> 
         against, output: only questions about these texts.
 
     Returns:
-        Columns against, output, side, question, expected, found, answerable, f1.
+        Columns against, output, side, question, expected, found, answerable, f1, alike.
     """
     rows = [
         {"against": one.against, "output": one.output, **asked._asdict()}
