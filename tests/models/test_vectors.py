@@ -1,0 +1,113 @@
+"""Word vectors of files and of encoders, and how rare words are."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from tests.models import tiny_encoder
+from tstmeta.models import vectors
+from tstmeta.models.causal import Backbone
+from tstmeta.models.encoders import Encoder
+from tstmeta.models.vectors import TokenTable, VectorFile
+from tstmeta.schema import TstmetaError
+
+GLOVE = "the 1 0\nsoup 0.5 -2e-1\nn't 3 4\nä 7 8\n. . . 9 9\nsoup 100 100\n"
+
+
+def written(path: Path, text: str | bytes) -> Path:
+    path.write_bytes(text if isinstance(text, bytes) else text.encode())
+    return path
+
+
+def rows(file: VectorFile, text: str) -> list[list[float]]:
+    [places] = file.places([text])
+    return file.vectors(places).tolist() if len(places) else []
+
+
+@pytest.mark.parametrize(
+    ("text", "wanted"),
+    [
+        ("The soup", [[1, 0], [0.5, -0.2]]),
+        ("soup the soup", [[0.5, -0.2], [1, 0], [0.5, -0.2]]),
+        ("don't", [[3, 4]]),
+        ("Ä unknown", [[7, 8]]),
+        ("unknown", []),
+        ("", []),
+    ],
+)
+def test_words_get_the_numbers_of_their_line(tmp_path, text, wanted):
+    assert rows(VectorFile(written(tmp_path / "glove.txt", GLOVE)), text) == wanted
+
+
+@pytest.mark.parametrize("text", [GLOVE, f"5 2\n{GLOVE}", GLOVE.replace("\n", " \n"), GLOVE[:-1]])
+def test_headers_and_spaces_at_the_end_of_lines_are_no_numbers(tmp_path, text):
+    file = VectorFile(written(tmp_path / "any.vec", text))
+    assert rows(file, "the soup") == [[1, 0], [0.5, -0.2]]
+    assert set(file._index) == {"the", "soup", "n't", "ä", ". . ."}
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("a 1 2\nb 1\n", "line 2: 1 numbers, not 2"),
+        ("a 1 2\n\nb\n", "line 3: 0 numbers, not 2"),
+        ("alone\n", "line 1: 0 numbers, not one or more"),
+        (b"a 1 2\n\xff\xfe 1 2\n", "line 2: a word that is not UTF-8"),
+        ("b 1 2\na 1 x\n", "line 2: something that is no number"),
+        ("b 1 2\na 1 nan\n", "line 2: something that is no number"),
+        ("b 1 2\n\na inf 1\n", "line 3: something that is no number"),
+        ("", "holds no word vectors"),
+    ],
+)
+def test_a_line_that_is_wrong_is_named_with_its_file(tmp_path, text, said):
+    file = VectorFile(written(tmp_path / "bad.txt", text))
+    with pytest.raises(TstmetaError, match=said) as caught:
+        rows(file, "a")
+    assert "bad.txt" in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    "use", [lambda path: VectorFile(path).places(["a"]), vectors.texts_of, vectors.identity]
+)
+def test_a_file_that_is_not_there_is_told(tmp_path, use):
+    with pytest.raises(TstmetaError, match=r"cannot read .*gone\.txt"):
+        use(tmp_path / "gone.txt")
+
+
+def test_tokens_have_the_rows_of_the_models_table_and_no_control_tokens(tmp_path):
+    encoder = Encoder(Backbone("tiny", str(tiny_encoder.folder(tmp_path / "tiny"))), "cpu")
+    table = TokenTable(encoder)
+    places, blank = table.places([" the soup ", " "])
+    assert len(blank) == 0
+    tokens = encoder.tokenizer.convert_ids_to_tokens(places.tolist())
+    assert "".join(tokens).replace("Ġ", " ").strip() == "the soup"
+    wanted = encoder.network.embeddings.word_embeddings.weight.detach().numpy()[places]
+    assert np.array_equal(table.vectors(places), wanted.astype(float))
+
+
+@pytest.mark.parametrize(
+    ("content", "wanted"),
+    [(b"one two\n\n  three \r\n", ["one two", "three"]), (b"\xef\xbb\xbfone", ["one"])],
+)
+def test_texts_are_lines_that_are_not_blank(tmp_path, content, wanted):
+    assert vectors.texts_of(written(tmp_path / "texts.txt", content)) == wanted
+
+
+@pytest.mark.parametrize(("content", "said"), [(b"\n \n", "has no text"), (b"\xff", "not UTF-8")])
+def test_files_without_texts_are_refused(tmp_path, content, said):
+    with pytest.raises(TstmetaError, match=said):
+        vectors.texts_of(written(tmp_path / "texts.txt", content))
+
+
+def test_a_file_that_changes_gets_another_identity(tmp_path):
+    file = written(tmp_path / "texts.txt", "one")
+    before = vectors.identity(file)
+    assert before.startswith("texts.txt@")
+    assert vectors.identity(written(file, "other")) != before
+    assert vectors.identity(written(file, "one")) == before
+
+
+def test_frequencies_count_texts_and_not_occurrences():
+    counts, total = vectors.frequencies([[1, 1, 2], [1], []])
+    assert (dict(counts), total) == ({1: 2, 2: 1}, 3)

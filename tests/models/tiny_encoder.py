@@ -1,0 +1,111 @@
+"""Tiny seeded encoders in folders, as a hub would give them, with and without a pooling of theirs.
+
+    tiny_encoder.folder(path, "deberta")      config.json, safetensors, tokenizer
+    tiny_encoder.pooled(path, normalize=True) the same with modules.json: mean, then unit length
+
+Weights are drawn wide, so that a token seen wrongly, or at a wrong position, changes every number.
+"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import torch
+import transformers
+
+from tests.models.tiny_text import bert
+
+WINDOW = 48
+LAYERS = 3
+WIDTH = 32
+#: Sentences of ours, of many lengths.
+TEXTS = [
+    "the soup was cold",
+    "the waiter was rude and the soup was cold",
+    "we liked the warm bread , and we told the baker so",
+    "no",
+    "京都 is far",
+    "rude !",
+    "the last loaf was sold before noon ; nobody else had come for it",
+]
+_SIZES = {
+    "hidden_size": WIDTH,
+    "num_hidden_layers": LAYERS,
+    "num_attention_heads": 4,
+    "intermediate_size": 64,
+    "max_position_embeddings": WINDOW,
+    "pad_token_id": 0,
+}
+CONFIGS = {
+    "bert": (transformers.BertConfig, _SIZES),
+    "roberta": (transformers.RobertaConfig, {**_SIZES, "max_position_embeddings": WINDOW + 1}),
+    "deberta": (
+        transformers.DebertaConfig,
+        {**_SIZES, "relative_attention": True, "pos_att_type": ["c2p", "p2c"]},
+    ),
+    "distilbert": (
+        transformers.DistilBertConfig,
+        {"dim": WIDTH, "n_layers": LAYERS, "n_heads": 4, "hidden_dim": 64}
+        | {"max_position_embeddings": WINDOW, "pad_token_id": 0},
+    ),
+    "t5": (
+        transformers.T5Config,
+        {"d_model": WIDTH, "d_kv": 8, "d_ff": 64, "num_layers": LAYERS, "num_heads": 4}
+        | {"pad_token_id": 0, "decoder_start_token_id": 0},
+    ),
+}
+
+
+def folder(
+    path: Path, kind: str = "bert", *, seed: int = 0, limit: bool = True, width: float = 0.4
+) -> Path:
+    """An encoder and its tokenizer; without ``limit`` the tokenizer has no maximum length."""
+    _, tokenizer = bert()
+    config, sizes = CONFIGS[kind]
+    model = transformers.AutoModel.from_config(config(vocab_size=len(tokenizer), **sizes))
+    _draw(model, seed, width)
+    model.save_pretrained(path)
+    tokenizer.save_pretrained(path)
+    if not limit:
+        file = path / "tokenizer_config.json"
+        settings = json.loads(file.read_text(encoding="utf-8"))
+        settings.pop("model_max_length")
+        file.write_text(json.dumps(settings), encoding="utf-8")
+    return path
+
+
+def pooled(path: Path, *, seed: int = 0, window: int = 24, normalize: bool = True) -> Path:
+    """A folder of sentence-transformers: mean of the tokens, then unit length if ``normalize``."""
+    folder(path, seed=seed)
+    kinds = ["Transformer", "Pooling", *(["Normalize"] * normalize)]
+    steps = [
+        {
+            "idx": place,
+            "name": str(place),
+            "path": f"{place}_{kind}" if place else "",
+            "type": f"sentence_transformers.models.{kind}",
+        }
+        for place, kind in enumerate(kinds)
+    ]
+    (path / "1_Pooling").mkdir()
+    _write(path / "modules.json", steps)
+    _write(path / "sentence_bert_config.json", {"max_seq_length": window, "do_lower_case": False})
+    _write(
+        path / "1_Pooling" / "config.json",
+        {"word_embedding_dimension": WIDTH, "pooling_mode_mean_tokens": True},
+    )
+    return path
+
+
+def _draw(model: Any, seed: int, width: float) -> None:
+    generator = torch.Generator().manual_seed(seed)
+    with torch.no_grad():
+        for name, weight in sorted(model.named_parameters()):
+            middle = float("norm" in name.lower() and name.endswith("weight"))
+            weight.copy_(middle + width * torch.randn(weight.shape, generator=generator))
+
+
+def _write(file: Path, content: Any) -> None:
+    file.write_text(json.dumps(content), encoding="utf-8")
