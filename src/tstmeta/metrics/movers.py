@@ -108,7 +108,7 @@ class Wmd(BatchedMetric):
 
 
 class Sim(BatchedMetric):
-    """Cosine of weighted means of word vectors (Pang and Gimpel, 2019, Section 4): in [-1, 1].
+    """Cosine of weighted means of word vectors (Pang and Gimpel, 2019): in [-1, 1].
 
     A word weighs its idf, log(N / n) when n of N texts have it; one that none of them has weighs
     like a word of one text.  Without texts to count in, all words weigh the same.  Higher is

@@ -20,7 +20,7 @@ from .encoded import cut_note, installed, languages, noted, signed
 from .variants import parse
 
 #: Features of the S3BERT models that its authors give out, sixteen numbers each in this order, the
-#: rest of the vector at the end (Opitz and Frank, 2022, Section 4; their configuration file).
+#: rest of the vector at the end (Opitz and Frank, 2022; their configuration file).
 FEATURES = (
     *("concepts", "frames", "named-entities", "negations", "reentrancies", "srl", "smatch"),
     *("unlabeled", "max-indegree", "max-outdegree", "max-degree", "root", "quant", "wlk", "wwlk"),
