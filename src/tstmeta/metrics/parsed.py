@@ -142,6 +142,12 @@ def labels(tree: Tree, by: str) -> list[str]:
     return [label.lower() for label in found]
 
 
+def first(tree: Tree, limit: int) -> Tree:
+    """The first words of a long text; words whose head is cut off become roots."""
+    kept = tree[:limit]
+    return tuple(one._replace(head=one.head if one.head <= limit else 0) for one in kept)
+
+
 def failed(error: Exception) -> Score:
     """The score of a pair with a text that has no parse."""
     return Score(math.nan, Status.ERROR, str(error))

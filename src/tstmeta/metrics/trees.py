@@ -16,7 +16,7 @@ from ..models.treebank import Tree
 from ..schema import Signature, Status, TstmetaError
 from .base import Request, Score
 from .batched import Answer, BatchedMetric, Pair
-from .parsed import LABELS, TREES, Given, cut, failed, labels
+from .parsed import LABELS, TREES, Given, cut, failed, first, labels
 
 #: Words of a text that are used; time grows with the fourth power in the worst case.
 MAX_WORDS = 200
@@ -150,7 +150,9 @@ class Ted(BatchedMetric):
     def _pair(self, text: str, output: str) -> Score:
         try:
             trees = [self._find(one) for one in (text, output)]
-            forests = [ordered(_first(tree), self._given.chosen["label"]) for tree in trees]
+            forests = [
+                ordered(first(tree, MAX_WORDS), self._given.chosen["label"]) for tree in trees
+            ]
         except TstmetaError as error:
             return failed(error)
         detail = cut((len(trees[0]), len(trees[1])), MAX_WORDS, "words")
@@ -171,12 +173,6 @@ class Ted(BatchedMetric):
         if not found.status.has_value:
             return found
         return Score(found.value, Status.EMPTY, "empty text")
-
-
-def _first(tree: Tree) -> Tree:
-    """The first words of a long text; words whose head is cut off become roots."""
-    kept = tree[:MAX_WORDS]
-    return tuple(one._replace(head=one.head if one.head <= MAX_WORDS else 0) for one in kept)
 
 
 def _status(detail: str) -> Status:

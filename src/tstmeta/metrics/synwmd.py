@@ -1,0 +1,314 @@
+"""SynWMD: word mover's distance that knows the syntax of both texts (Wei et al., 2023).
+
+Both of the method's ideas are here, with the settings of its authors' program.  *Word flow*: how
+much of a text's mass lies on a word.  Words are nodes of one graph for all parses; each pair of
+words within three dependencies of each other adds the reciprocal of their distance to an edge, and
+a word weighs the reciprocal of its weighted PageRank, so what stands everywhere weighs little.
+*Word distance*: to the cosine distance of two words is added the mean distance of the subtrees that
+hold them, where a subtree is a word with its dependents one, two or three levels down.
+
+Three things differ.  The vectors are static (a file, or the embedded encoder's input embeddings);
+the authors take BERT's contextual ones and whiten them.  The authors leave out a list of English
+stop words; here closed-class words and marks are left out by their part of speech, in any language.
+The value is the distance itself, not 1 / (1 + distance).
+"""
+
+from __future__ import annotations
+
+import math
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from functools import cached_property, lru_cache
+from typing import NamedTuple
+
+import numpy as np
+
+from ..models import encoders, parses
+from ..models.encoders import MINILM
+from ..models.treebank import Tree
+from ..models.vectors import Vectors
+from ..schema import Signature, Status, TstmetaError
+from .base import Request, Score
+from .batched import Answer, BatchedMetric, Pair
+from .encoded import installed, without_file
+from .movers import kind_of, source_fields, source_of
+from .parsed import Given, cut, failed, first
+
+#: How far apart words still meet, and how deep a subtree reaches, in dependencies.
+HOPS = 3
+#: The share of PageRank that flows along edges; the authors' program takes this, not the usual .85.
+DAMPING = 0.2
+#: What a subtree's distance counts beside a word's.
+SUBTREES = 1.0
+#: Words of a text that are used; time and memory grow with the square.
+MAX_WORDS = 500
+#: Universal parts of speech whose words are left out: they are few and hold sentences together.
+CLOSED = frozenset(["ADP", "AUX", "CCONJ", "DET", "PART", "PRON", "PUNCT", "SCONJ", "SYM"])
+
+_REMEDY = (
+    "parse the texts with UDPipe, Stanza or another parser and name the CoNLL-U file, as in "
+    "{name}:/path/parses.conllu"
+)
+
+
+# ---------------------------------------------------------------------------------- word flow
+
+
+def word_weights(trees: Iterable[Tree]) -> dict[str, float]:
+    """The weight of each word, in lower case, that stands in a sentence with another one.
+
+    1 / PageRank on the graph of words: an edge between two forms weighs the sum of 1 / h over all
+    their pairs h <= :data:`HOPS` dependencies apart (Wei et al., 2023).
+    """
+    edges: defaultdict[tuple[str, str], float] = defaultdict(float)
+    for tree in trees:
+        forms = [word.form.lower() for word in tree]
+        for place, reached in enumerate(_reach(_neighbours(tree))):
+            for other, hops in reached.items():
+                edges[forms[place], forms[other]] += 1 / hops
+    places = {form: place for place, form in enumerate(sorted({form for form, _ in edges}))}
+    if not places:
+        return {}
+    ranks = _page_rank(
+        np.array([places[one] for one, _ in edges]),
+        np.array([places[other] for _, other in edges]),
+        np.array(list(edges.values())),
+        len(places),
+    )
+    return {form: float(1 / ranks[place]) for form, place in places.items()}
+
+
+def _neighbours(tree: Tree) -> list[list[int]]:
+    found: list[list[int]] = [[] for _ in tree]
+    for place, word in enumerate(tree):
+        if word.head:
+            found[place].append(word.head - 1)
+            found[word.head - 1].append(place)
+    return found
+
+
+def _reach(steps: list[list[int]]) -> list[dict[int, int]]:
+    """For each place those that 1 to HOPS steps lead to, with the number of steps."""
+    found = []
+    for start in range(len(steps)):
+        reached, edge = {start: 0}, [start]
+        for hops in range(1, HOPS + 1):
+            edge = [other for place in edge for other in steps[place] if other not in reached]
+            reached |= dict.fromkeys(edge, hops)
+        del reached[start]
+        found.append(reached)
+    return found
+
+
+def _page_rank(
+    source: np.ndarray, target: np.ndarray, weight: np.ndarray, nodes: int
+) -> np.ndarray:
+    """Weighted PageRank, shape [nodes], to 12 digits; every node has an edge."""
+    share = DAMPING * weight / np.bincount(source, weight, nodes)[source]
+    ranks = np.full(nodes, 1 / nodes)
+    # each round shrinks what is wrong to DAMPING of it
+    for _ in range(math.ceil(12 / -math.log10(DAMPING))):
+        ranks = (1 - DAMPING) / nodes + np.bincount(target, share * ranks[source], nodes)
+    return ranks
+
+
+def single(trees: Iterable[Tree]) -> list[Tree]:
+    """The different sentences of texts: the words that hang on one root."""
+    found: dict[Tree, None] = {}
+    for tree in trees:
+        roots: dict[int, list[int]] = {}
+        for place in range(len(tree)):
+            top = place
+            while tree[top].head:
+                top = tree[top].head - 1
+            roots.setdefault(top, []).append(place)
+        for places in roots.values():
+            number = {place + 1: new for new, place in enumerate(places, 1)} | {0: 0}
+            words = (tree[place] for place in places)
+            found[tuple(word._replace(head=number[word.head]) for word in words)] = None
+    return list(found)
+
+
+# ------------------------------------------------------------------------------ word distance
+
+
+class Travellers(NamedTuple):
+    """The words of a text that have mass, and its subtrees.
+
+    ``mass`` [n] sums to 1, ``directions`` [n, d] and ``subtrees`` [s, d] have length 1, ``members``
+    [s, n] is 1 where a subtree holds a word.
+    """
+
+    mass: np.ndarray
+    directions: np.ndarray
+    subtrees: np.ndarray
+    members: np.ndarray
+
+
+def subtrees(tree: Tree) -> list[list[int]]:
+    """Each word with its dependents down to one level, two levels, ... as far as more come."""
+    children: list[list[int]] = [[] for _ in tree]
+    for place, word in enumerate(tree):
+        if word.head:
+            children[word.head - 1].append(place)
+    found = []
+    for place, reached in enumerate(_reach(children)):
+        levels = sorted(set(reached.values()))
+        found += [[place, *(p for p, hops in reached.items() if hops <= h)] for h in levels]
+    return found
+
+
+def distances(one: Travellers, other: Travellers, share: float = SUBTREES) -> np.ndarray:
+    """What it costs to move each word of one text to each of the other, [n, m].
+
+    The cosine distance of the words, and ``share`` times the mean cosine distance of the pairs of
+    subtrees that hold them; nothing where one is in no subtree (Wei et al., 2023).
+    """
+    words = 1 - one.directions @ other.directions.T
+    between = one.members.T @ (1 - one.subtrees @ other.subtrees.T) @ other.members
+    pairs = np.outer(one.members.sum(axis=0), other.members.sum(axis=0))
+    mean = np.divide(between, pairs, out=np.zeros_like(between), where=pairs > 0)
+    # rounding makes equal words a little nearer than 0
+    return np.maximum(words + share * mean, 0)
+
+
+def travellers(tree: Tree, weights: dict[str, float], source: Vectors) -> Travellers | None:
+    """A text's words as the distance sees them; None where no word has a vector.
+
+    Closed-class words are left out where an open one is left.  A word that the graph does not know
+    weighs as little as the lightest that it knows.
+    """
+    vectors = _vectors([word.form for word in tree], source)
+    known = [place for place, vector in enumerate(vectors) if vector is not None]
+    kept = [place for place in known if tree[place].upos not in CLOSED] or known
+    if not kept:
+        return None
+    least = min(weights.values(), default=1.0)
+    mass = np.array([weights.get(tree[place].form.lower(), least) for place in kept])
+    directions = _directions(np.array([vectors[place] for place in kept]))
+    column = {place: number for number, place in enumerate(kept)}
+    spans = [[column[place] for place in span if place in column] for span in subtrees(tree)]
+    spans = [span for span in spans if span]
+    members = np.zeros((len(spans), len(kept)))
+    for row, span in enumerate(spans):
+        members[row, span] = 1
+    return Travellers(
+        mass / mass.sum(), directions, _directions((members * mass) @ directions), members
+    )
+
+
+def _vectors(forms: list[str], source: Vectors) -> list[np.ndarray | None]:
+    """The vector of each word, the mean over its pieces; None where there is none."""
+    found: list[np.ndarray | None] = []
+    for places in source.places(forms):
+        vector = source.vectors(places).mean(axis=0) if len(places) else None
+        found.append(vector if vector is not None and np.any(vector) else None)
+    return found
+
+
+def _directions(vectors: np.ndarray) -> np.ndarray:
+    length = np.linalg.norm(vectors, axis=1, keepdims=True)
+    return vectors / np.where(length > 0, length, 1)
+
+
+# ------------------------------------------------------------------------------------- metric
+
+
+class SynWmd(BatchedMetric):
+    """Syntax-aware word mover's distance, >= 0, lower is better (Wei et al., 2023).
+
+    See the module for what is here of the method.  Words: the file of parses
+    (``synwmd:/path/parses.conllu``), whose different sentences make the graph of words, too;
+    ``flow`` for word flow without the distance of subtrees; ``vectors=/path/vectors.txt`` for word
+    vectors in GloVe's text format instead of the embedded encoder's.  The nearest of several
+    references counts; symmetric.  The subtrees that hold a word differ from each other, so a copy
+    is not quite at 0.  A text without a word that has a vector is ``invalid``.
+    """
+
+    name = "synwmd"
+    profile = "real"
+    higher_is_better = False
+    max_tokens = None
+
+    def __init__(self, words: str = ""):
+        rest, self._file = without_file(words, "vectors=")
+        options = {"parts": ("full", "flow")}
+        self._given: Given[Tree] = Given(self.name, rest, options, _file, _REMEDY, ("ot",))
+        self.name = f"{self.name}:{words}" if words else self.name
+        self.languages = kind_of(self._file)[1]
+        # a source comes with one output after the other; long texts take megabytes
+        self._known = lru_cache(maxsize=64)(self._travellers)
+
+    @staticmethod
+    def accepts_variant(words: str) -> bool:
+        """Any words are taken; what they may be is said when they are not understood."""
+        return bool(words)
+
+    @property
+    def missing(self) -> str:
+        """What to do when parses, POT or the encoder are not here; empty when all are."""
+        return self._given.missing or ("" if self._file else encoders.missing(MINILM))
+
+    def signature(self, basis: str) -> Signature:
+        fields = {
+            "basis": basis,
+            **self._given.chosen,
+            "refs": "min",
+            "hops": HOPS,
+            "damping": DAMPING,
+            "left-out": "closed-class",
+            "max_words": MAX_WORDS,
+            "parses": self._given.identity,
+            **source_fields(self._file),
+            "POT": installed("POT"),
+        }
+        return Signature.of("synwmd", fields)
+
+    @cached_property
+    def _source(self) -> Vectors:
+        return source_of(self._file)
+
+    @cached_property
+    def _weights(self) -> dict[str, float]:
+        parser = _file(self._given.files[0])
+        return word_weights(single(parser.parses.values()))
+
+    def _blank(self, request: Request) -> Score | None:
+        blank = super()._blank(request)
+        # 0 would be the best of all values, and no largest distance is known
+        return blank and Score(math.nan, Status.INVALID, "empty text: no word can travel")
+
+    def pairs(self, pairs: Sequence[Pair]) -> Sequence[Answer]:
+        return [self._pair(*pair) for pair in pairs]
+
+    def _pair(self, text: str, output: str) -> Score:
+        import ot
+
+        try:
+            one, size = self._known(text)
+            other, other_size = self._known(output)
+        except TstmetaError as error:
+            return failed(error)
+        if one is None or other is None:
+            return Score(math.nan, Status.INVALID, "a text has no word with a vector")
+        costs = distances(one, other, SUBTREES if self._given.chosen["parts"] == "full" else 0)
+        value = float(ot.emd2(one.mass, other.mass, costs, numItermax=10**7))
+        detail = cut((size, other_size), MAX_WORDS, "words")
+        return Score(value, Status.TRUNCATED if detail else Status.OK, detail)
+
+    def _travellers(self, text: str) -> tuple[Travellers | None, int]:
+        tree = self._given.find(text)
+        return travellers(first(tree, MAX_WORDS), self._weights, self._source), len(tree)
+
+
+def _file(path: str) -> parses.Kept[Tree]:
+    """The parses of a file; a model is refused, since it has no sentences to weigh words by."""
+    if path.endswith(".udpipe"):
+        raise TstmetaError(
+            f"{path} is a model, and synwmd weighs words by the parses of many texts: parse them "
+            "with it and name the CoNLL-U file"
+        )
+    found = parses.trees(path)
+    if not isinstance(found, parses.Kept):
+        raise TstmetaError(f"{path} is no CoNLL-U file")
+    return found
