@@ -17,6 +17,7 @@ from typing import Annotated
 import typer
 
 from .cli_book import book_app, run
+from .cli_classifier import classifier
 from .cli_data import FormatOption, data_app
 from .cli_evaluate import Bases, Data, Metrics, RatingFile, ScoreFile, Store, evaluate, scored
 from .cli_explain import explain
@@ -36,6 +37,7 @@ app.add_typer(data_app, name="data")
 app.add_typer(book_app, name="book")
 app.add_typer(train_app, name="train")
 train_app.command("lm")(lm)
+train_app.command("classifier")(classifier)
 app.command("run", context_settings={"allow_extra_args": True, "ignore_unknown_options": True})(run)
 
 

@@ -74,6 +74,6 @@ def _rank(one: str, role: str) -> int:
 def corpus_hash(corpus: pd.DataFrame, columns: Iterable[str] = ("text", "style", "part")) -> str:
     """First 16 hexadecimal digits of the SHA-256 of these columns, row by row."""
     whole = hashlib.sha256()
-    for row in zip(*(corpus[column].astype(str) for column in columns), strict=True):
-        whole.update(("\0".join(row) + "\n").encode())
+    for row in zip(*(corpus[column] for column in columns), strict=True):
+        whole.update(("\0".join(map(str, row)) + "\n").encode())
     return whole.hexdigest()[:16]

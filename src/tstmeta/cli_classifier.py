@@ -1,0 +1,269 @@
+"""``tstmeta train classifier``: models of style, from a corpus of sentences.
+
+See :mod:`.cli` for how commands behave.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from dataclasses import asdict, replace
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
+
+import typer
+
+from .cli_data import FormatOption
+from .cli_train import _interrupted, _mistake, _value, _word
+from .console import Format, note, show_table
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from .models.causal import Backbone
+    from .models.classifiers import Task
+
+#: Data sets whose sources are never trained on: those that are drawn from the corpus.
+KEPT_OUT = {"yelp": ("mir",)}
+
+
+class Kind(StrEnum):
+    """What is trained."""
+
+    linear = "linear"
+    textcnn = "textcnn"
+    transformer = "transformer"
+
+
+class _Corpus(NamedTuple):
+    """Sentences with task, style, value and part, and the tasks."""
+
+    table: pd.DataFrame
+    tasks: list[Task]
+
+
+def classifier(
+    corpus: Annotated[
+        str,
+        typer.Option("--corpus", help="yelp, xformal, grammar, or a CSV file (text, style)."),
+    ],
+    kind: Annotated[Kind, typer.Option("--kind", help="What to train.")] = Kind.linear,
+    out: Annotated[
+        Path, typer.Option("--out", "-o", help="Folder to write; made if it is missing.")
+    ] = Path("classifier"),
+    seed: Annotated[int, typer.Option(min=0, help="Of weights and the order of sentences.")] = 1,
+    epochs: Annotated[
+        int | None, typer.Option(min=1, help="How often each sentence is seen [default: by kind].")
+    ] = None,
+    base: Annotated[
+        str | None,
+        typer.Option("--base", help="What transformer begins with: a hub id or a folder."),
+    ] = None,
+    regress: Annotated[
+        bool, typer.Option("--regress", help="Learn the column value, not the style.")
+    ] = False,
+    styles: Annotated[
+        str | None,
+        typer.Option("--styles", help="What low and high values of a CSV mean: LOW,HIGH."),
+    ] = None,
+    keep_out: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--keep-out", help="Data set whose sources are not trained on; repeat [yelp: mir]."
+        ),
+    ] = None,
+    given: Annotated[
+        list[str] | None,
+        typer.Option("--set", metavar="NAME=VALUE", help="Another training option; repeat."),
+    ] = None,
+    format: FormatOption = Format.table,
+) -> None:
+    """Train a model of style: a classifier, or with --regress a regressor.
+
+    A sentence is in one of three parts: it is trained on, its probabilities are calibrated on, or
+    it is tested on.  A CSV may say which in a column split (train, dev, test); it may also have the
+    columns task, where styles are of several kinds, and value.  Interrupt it or kill it whenever
+    you like: the same command goes on from its last checkpoint, and the same seed gives the same
+    bytes.
+
+    \b
+    Examples:
+      tstmeta train classifier --corpus yelp --kind textcnn --out sentiment
+      tstmeta train classifier --corpus mine.csv --out mine
+      tstmeta train classifier --corpus xformal --regress --kind transformer --base google/bert
+      tstmeta score --data mir --metric style-accuracy:./sentiment
+    """
+    from .models.training.classifier import train
+
+    found = _corpus(corpus, regress, styles, keep_out)
+    options = _options(kind, epochs, given or [])
+    with _interrupted() as stop:
+        report = train(
+            out,
+            found.table,
+            kind.value,
+            tasks=found.tasks,
+            seed=seed,
+            options=options,
+            regression=regress,
+            base=_base(base),
+            progress=sys.stderr.isatty(),
+            stop=stop,
+        )
+    if report is None:
+        note(f"interrupted; the same command goes on from the checkpoint in {out}")
+        raise typer.Exit(130)
+    show_table(_summary(report), format)
+    metric = "style-regressor" if regress else "style-accuracy"
+    note(f"in {out}; use it: tstmeta score --data DATA --metric {metric}:{_word(out)}")
+
+
+def _options(kind: Kind, epochs: int | None, given: list[str]) -> Any:
+    from .models.training.classifier import DEFAULTS
+
+    options = DEFAULTS[kind.value]
+    names, changes = asdict(options), dict[str, Any]()
+    for pair in given:
+        name, sign, value = pair.partition("=")
+        if name not in names or not sign:
+            raise _mistake(f"cannot set {pair!r}: write NAME=VALUE; names: {', '.join(names)}")
+        try:
+            changes[name] = _value(value, type(names[name]))
+        except ValueError as reason:
+            raise _mistake(f"--set {name} needs {reason}, got {value!r}") from None
+    if epochs is not None:
+        changes["epochs"] = epochs
+    return replace(options, **changes)
+
+
+def _base(name: str | None) -> Backbone | None:
+    from .models.causal import backbone
+
+    return backbone(name) if name else None
+
+
+# -------------------------------------------------------------------------------- the corpora
+
+
+def _corpus(name: str, regress: bool, styles: str | None, keep_out: list[str] | None) -> _Corpus:
+    kept = list(KEPT_OUT.get(name, ()) if keep_out is None else keep_out)
+    if styles and not (regress and name.endswith(".csv")):
+        raise _mistake("--styles says what values of a CSV mean; use it with --regress and a CSV")
+    if regress and name == "yelp":
+        raise _mistake("yelp has styles, no values: leave --regress out")
+    if name == "yelp":
+        return _yelp(kept)
+    if name == "xformal":
+        return _xformal(kept)
+    if name == "grammar":
+        return _grammar(regress, kept)
+    if name.endswith(".csv"):
+        return _own(Path(name), regress, styles, kept)
+    raise _mistake(f"no corpus is called {name!r}: use yelp, xformal, grammar, or a file FILE.csv")
+
+
+def _sources(names: Sequence[str]) -> list[str]:
+    from .data import load
+
+    return [text for name in names for text in load(name).items["source"]]
+
+
+def _yelp(kept: list[str]) -> _Corpus:
+    from .data import paths, yelp
+    from .models.classifiers import Task
+    from .models.splits import YELP, divide
+
+    table = divide(yelp.corpus(paths.raw("yelp")), YELP, _sources(kept))
+    return _Corpus(table.assign(task="sentiment"), [Task("sentiment", yelp.STYLES)])
+
+
+def _xformal(kept: list[str]) -> _Corpus:
+    """A sentence is formal where its mean rating is above the middle of the scale."""
+    from .data import paths, xformal
+    from .models.classifiers import Task
+    from .models.splits import divide
+
+    table = divide(xformal.corpus(paths.raw("xformal")), never=_sources(kept))
+    style = (table["value"] > 0).map({True: "formal", False: "informal"})
+    task = Task("formality", ("informal", "formal"), values=xformal.SCALE)
+    return _Corpus(table.assign(task=task.name, style=style), [task])
+
+
+def _grammar(regress: bool, kept: list[str]) -> _Corpus:
+    from .models.classifiers import Task
+    from .models.splits import divide
+    from .models.training.classifier_grammar import NAMES, STYLES, corpus
+
+    table = divide(corpus(strengths=regress), never=_sources(kept))
+    tasks = [
+        Task(name, styles, {word: style for word, style in NAMES.items() if style in styles})
+        for name, styles in STYLES.items()
+    ]
+    return _Corpus(table, tasks)
+
+
+def _own(path: Path, regress: bool, styles: str | None, kept: list[str]) -> _Corpus:
+    """A CSV file: text, style or value, and perhaps split and task.
+
+    Raises:
+        DataError: no such file, a column is missing, a cell is empty or no number.
+    """
+    import math
+
+    from .data.files import check, fault, numbers, read_csv
+    from .models.classifiers import Task
+    from .models.splits import divide
+
+    needed = ("text", "value" if regress else "style")
+    table = read_csv(path, needed)
+    check(
+        fault(path, f"no {column}", row, column, "fill the cell in, or take the row out")
+        for column in needed
+        for row, cell in enumerate(table[column], 1)
+        if not cell.strip()
+    )
+    table = table.assign(
+        value=numbers(table["value"], path, "value") if regress else math.nan,
+        style="" if regress else table["style"],
+        split=table.get("split", ""),
+        task=table["task"] if "task" in table and not regress else "style",
+    )
+    divided = divide(table[["text", "task", "style", "value", "split"]], never=_sources(kept))
+    if regress:
+        low, comma, high = (styles or "").partition(",")
+        if not (low and comma and high) or "," in high:
+            raise _mistake("say what low and high values mean, for instance --styles cold,warm")
+        ends = float(divided["value"].min()), float(divided["value"].max())
+        return _Corpus(divided, [Task("style", (low.strip(), high.strip()), values=ends)])
+    names = {
+        task: tuple(sorted(set(divided.loc[divided["task"] == task, "style"])))
+        for task in sorted(set(divided["task"]))
+    }
+    if lonely := [task for task, some in names.items() if len(some) < 2]:
+        raise _mistake(f"{path}: the task {lonely[0]!r} has one style only; two or more are needed")
+    return _Corpus(divided, [Task(task, some) for task, some in names.items()])
+
+
+# ------------------------------------------------------------------------------------- output
+
+
+def _summary(report: dict[str, Any]) -> pd.DataFrame:
+    """The report as rows: what, value."""
+    import pandas as pd
+
+    sizes = report["sizes"]
+    rows = [(f"sentences: {part}", f"{n:,}") for part, n in sizes.items()]
+    rows += [("seed", f"{report['seed']}"), ("corpus", report["corpus"])]
+    for task, found in report["found"].items():
+        if report["regression"]:
+            rows.append((f"{task}: Pearson", f"{found['pearson']:.4f}"))
+            rows.append((f"{task}: mean absolute error", f"{found['mean_absolute_error']:.4f}"))
+            continue
+        interval = f"{found['accuracy']:.4f} [{found['low']:.4f}, {found['high']:.4f}]"
+        rows.append((f"{task}: accuracy [95 % interval]", interval))
+        rows.append((f"{task}: calibration error", f"{found['calibration_error']:.4f}"))
+        for right, row in found["confusion"].items():
+            given = ", ".join(f"{count:,} {style}" for style, count in row.items())
+            rows.append((f"{task}: {right} taken for", given))
+    return pd.DataFrame(rows, columns=["what", "value"])

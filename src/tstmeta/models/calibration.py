@@ -1,0 +1,93 @@
+"""How good a classifier is, and how well its probabilities mean what they say."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from .classifiers import softmax
+
+#: Bins of the expected calibration error (Guo et al., 2017, use 15).
+BINS = 15
+#: Bounds of the temperature.
+_COLDEST, _HOTTEST = 0.05, 20.0
+
+
+def temperature(logits: np.ndarray, labels: np.ndarray) -> float:
+    """The number that logits are divided by to be most likely (Guo et al., 2017, Section 4.2).
+
+    Args:
+        logits: [n, k], on text that the model was not trained on.
+        labels: [n], places of the right styles.
+
+    Returns:
+        A number in [0.05, 20], with four digits; 1 where no text shows what it should be: there is
+        none, or all answers are right, and then the colder the better.
+    """
+    from scipy.optimize import minimize_scalar
+
+    if (logits.argmax(axis=1) == labels).all():
+        return 1.0
+    rows = np.arange(len(labels))
+
+    def loss(log: float) -> float:
+        found = softmax(logits / np.exp(log))[rows, labels]
+        return -float(np.log(np.maximum(found, 1e-300)).mean())
+
+    bounds = (np.log(_COLDEST), np.log(_HOTTEST))
+    return round(float(np.exp(minimize_scalar(loss, bounds=bounds, method="bounded").x)), 4)
+
+
+def calibration_error(probabilities: np.ndarray, labels: np.ndarray, bins: int = BINS) -> float:
+    """Expected calibration error, in [0, 1] (Guo et al., 2017, Equation 3).
+
+    The mean distance of confidence and accuracy over bins of equal width of the confidence, which
+    is the highest probability; bins weigh as much as they hold.
+
+    Args:
+        probabilities: [n, k].
+        labels: [n].
+    """
+    sure = probabilities.max(axis=1)
+    right = probabilities.argmax(axis=1) == labels
+    # right edges belong to their bin
+    places = np.clip(np.ceil(sure * bins).astype(int) - 1, 0, bins - 1)
+    gaps = np.bincount(places, weights=right - sure, minlength=bins)
+    return float(np.abs(gaps).sum() / len(labels))
+
+
+def accuracy(right: int, count: int) -> dict[str, float | int]:
+    """Share of right answers with its 95 % interval (Wilson, 1927) and the count."""
+    from scipy.stats import binomtest
+
+    low, high = binomtest(right, count).proportion_ci(method="wilson")
+    share = right / count
+    return {"accuracy": share, "low": float(low), "high": float(high), "n": count}
+
+
+def quality(logits: np.ndarray, labels: np.ndarray, heat: float, styles: tuple[str, ...]) -> dict:
+    """Accuracy with interval, calibration error with and without temperature, confusion.
+
+    ``confusion`` is {right style: {given style: count}}.
+    """
+    given = logits.argmax(axis=1)
+    counts = np.zeros((len(styles), len(styles)), dtype=int)
+    np.add.at(counts, (labels, given), 1)
+    return {
+        **accuracy(int((given == labels).sum()), len(labels)),
+        "calibration_error": calibration_error(softmax(logits / heat), labels),
+        "calibration_error_raw": calibration_error(softmax(logits), labels),
+        "confusion": {
+            right: dict(zip(styles, map(int, row), strict=True))
+            for right, row in zip(styles, counts, strict=True)
+        },
+    }
+
+
+def closeness(values: np.ndarray, wanted: np.ndarray) -> dict[str, float | int]:
+    """Of a regressor: Pearson's correlation, mean absolute error, and the count."""
+    flat = len(values) < 2 or values.std() == 0 or wanted.std() == 0
+    return {
+        "pearson": float("nan") if flat else float(np.corrcoef(values, wanted)[0, 1]),
+        "mean_absolute_error": float(np.abs(values - wanted).mean()),
+        "n": len(values),
+    }

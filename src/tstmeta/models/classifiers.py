@@ -1,0 +1,270 @@
+"""Models that know styles: how probable each style of a text is, or how strong a style is.
+
+Three kinds are read alike: a linear model and a TextCNN of ours, one file ``style.safetensors``
+that says in its header what it is, and any sequence classifier of transformers (a hub id or a
+folder).  A model has one or more *tasks*: styles that exclude each other, for instance informal and
+formal.  The target style of a rewrite picks the task.  Nothing is unpickled.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from functools import lru_cache
+from pathlib import Path
+from typing import Any, NamedTuple, Protocol
+
+import numpy as np
+
+from ..schema import TstmetaError
+from . import hub
+from .causal import Backbone, MissingModel
+
+FILE = "style.safetensors"
+_WEIGHTS = Path(__file__).parent / "weights"
+_NEEDS = {"linear": ("sklearn", "safetensors"), "textcnn": ("torch", "safetensors")}
+_EXTRA = {"linear": "metrics", "textcnn": "likelihood"}
+#: Packages whose version can change a value, by kind.
+_PACKAGES = {"linear": ("scikit-learn",), "textcnn": ("torch",)}
+
+#: Models by name.
+MODELS = {
+    one.name: one
+    for one in (
+        Backbone(
+            "embedded",
+            str(_WEIGHTS / "style"),
+            profile="embedded",
+            about="linear, trained by us on generated text: a demonstration",
+        ),
+        Backbone(
+            "embedded-strength",
+            str(_WEIGHTS / "style_strength"),
+            profile="embedded",
+            about="a linear regressor, trained by us on generated text: a demonstration",
+        ),
+        Backbone(
+            "toxicity",
+            "s-nlp/roberta_toxicity_classifier",
+            parameters=125,
+            about="English toxicity (Logacheva et al., 2022)",
+        ),
+    )
+}
+
+
+@dataclass(frozen=True)
+class Task:
+    """Styles that exclude each other.
+
+    ``wordings`` are other names of the styles, ``temperature`` divides the logits (it is fitted on
+    held-out text).  Of a regressor, ``styles`` are what low and what high values mean, and
+    ``values`` are the least and the most.
+    """
+
+    name: str
+    styles: tuple[str, ...]
+    wordings: Mapping[str, str] = field(default_factory=dict)
+    temperature: float = 1.0
+    values: tuple[float, float] = (0.0, 1.0)
+
+    @classmethod
+    def of(cls, plain: Mapping[str, Any]) -> Task:
+        """A task as JSON has it."""
+        return cls(**{**plain, "styles": tuple(plain["styles"]), "values": tuple(plain["values"])})
+
+    def index(self, style: str) -> int | None:
+        """The place of a style, by its name or another wording; None where it is unknown."""
+        known = self.wordings.get(style, style)
+        return self.styles.index(known) if known in self.styles else None
+
+
+@dataclass(frozen=True)
+class About:
+    """What a model is.  ``features`` says how a text becomes numbers; each kind has its own."""
+
+    kind: str
+    tasks: tuple[Task, ...]
+    regression: bool = False
+    features: Mapping[str, Any] = field(default_factory=dict)
+
+    def text(self) -> str:
+        """As JSON, the same for the same model."""
+        return json.dumps(asdict(self), ensure_ascii=False, sort_keys=True)
+
+
+class Logits(NamedTuple):
+    """Raw answers [n, k], and for each text what was cut off (empty: nothing)."""
+
+    values: np.ndarray
+    cut: list[str]
+
+
+class Backend(Protocol):
+    """What a kind of model has to offer."""
+
+    about: About
+
+    def logits(self, texts: Sequence[str], task: int) -> Logits:
+        """Logits of the styles of a task, or a regressor's value (k = 1)."""
+        ...
+
+
+class Judged(NamedTuple):
+    """Probabilities [n, k] of a task's styles, or strengths [n]; ``cut`` as in :class:`Logits`."""
+
+    values: np.ndarray
+    cut: list[str]
+
+
+class StyleModel:
+    """A model that is loaded.
+
+    Args:
+        backend: gives logits.
+        wordings: other names of styles, laid over those that the model has.
+    """
+
+    def __init__(self, backend: Backend, wordings: Mapping[str, str] | None = None):
+        self.backend, self._wordings = backend, wordings or {}
+
+    @property
+    def about(self) -> About:
+        """What the model is."""
+        return self.backend.about
+
+    def place(self, style: str) -> tuple[int, int]:
+        """The task of a style and its place among the task's styles.
+
+        Raises:
+            TstmetaError: the model does not know the style.
+        """
+        style = self._wordings.get(style, style)
+        for number, task in enumerate(self.about.tasks):
+            index = task.index(style)
+            if index is not None:
+                return number, index
+        known = dict.fromkeys(one for task in self.about.tasks for one in task.styles)
+        raise TstmetaError(
+            f"the model knows no style {style!r}, only {', '.join(known)}; name a model that does, "
+            f"or say which of these it is: a word such as {next(iter(known))}={style or 'STYLE'}"
+        )
+
+    def probabilities(self, texts: Sequence[str], task: int) -> Judged:
+        """Calibrated probabilities [n, k] of the styles of a task; rows sum to 1.
+
+        Raises:
+            TstmetaError: the model is a regressor.
+        """
+        if self.about.regression:
+            raise TstmetaError("the model is a regressor: use it with style-regressor")
+        found = self.backend.logits(texts, task)
+        return Judged(softmax(found.values / self.about.tasks[task].temperature), found.cut)
+
+    def strengths(self, texts: Sequence[str], task: int) -> Judged:
+        """Strengths [n], higher towards the last style of a task; in the unit of its training.
+
+        Raises:
+            TstmetaError: the model is a classifier.
+        """
+        if not self.about.regression:
+            raise TstmetaError("the model is a classifier, no regressor: use style-confidence")
+        found = self.backend.logits(texts, task)
+        return Judged(found.values[:, 0], found.cut)
+
+
+def softmax(logits: np.ndarray) -> np.ndarray:
+    """Probabilities [n, k] of logits [n, k], in float64."""
+    shifted = np.exp(logits.astype(float) - logits.max(axis=1, keepdims=True, initial=-np.inf))
+    return shifted / shifted.sum(axis=1, keepdims=True)
+
+
+def ours(model: Backbone) -> Path | None:
+    """The file of a linear model or TextCNN; None where the model is one of transformers."""
+    path = Path(model.where).expanduser() / FILE
+    shipped = model.profile == "embedded" and model.where.startswith(str(_WEIGHTS))
+    return path if path.is_file() or shipped else None
+
+
+def missing(model: Backbone) -> str:
+    """What to do when a model cannot be used here; empty when it can."""
+    path = ours(model)
+    if path is None:
+        return "" if hub.here(model) else f"{model.where} is not here: {hub.remedy(model)}"
+    if not path.is_file():
+        return f"{path} is missing: install the package anew, or tstmeta train classifier"
+    if said := hub.lacking("safetensors", extra="likelihood"):
+        return said
+    try:
+        kind = read_about(path).kind
+    except MissingModel as error:
+        return str(error)
+    if kind not in _NEEDS:
+        return f"{path} holds a model of the kind {kind!r}: update tstmeta"
+    return hub.lacking(*_NEEDS[kind], extra=_EXTRA[kind])
+
+
+def identity(model: Backbone) -> str:
+    """What a model is: its name and a hash of its files, or ``hub/id@revision``."""
+    if ours(model) is None:
+        return hub.identity(model)
+    folder = Path(model.where).expanduser()
+    name = model.name if model.profile == "embedded" else folder.resolve().name
+    return f"{name}@{hub.fingerprint(folder)}"
+
+
+def packages(model: Backbone) -> tuple[str, ...]:
+    """The installed packages whose version can change a value of the model."""
+    path = ours(model)
+    if path is None:
+        return () if hub.lacking("torch", "transformers") else ("torch", "transformers")
+    return () if missing(model) else _PACKAGES[read_about(path).kind]
+
+
+def read_about(path: Path) -> About:
+    """What a ``style.safetensors`` says of itself.
+
+    Raises:
+        MissingModel: the file is damaged or of another program.
+    """
+    from safetensors import SafetensorError, safe_open
+
+    try:
+        with safe_open(path, "np") as file:
+            found = json.loads(file.metadata()["about"])
+        tasks = tuple(Task.of(one) for one in found["tasks"])
+        return About(found["kind"], tasks, found["regression"], found["features"])
+    except (SafetensorError, KeyError, TypeError, ValueError, OSError) as error:
+        raise MissingModel(
+            f"{path} is no model of tstmeta ({type(error).__name__}: {error}); "
+            "train it anew: tstmeta train classifier"
+        ) from error
+
+
+def load(model: Backbone, device: str = "auto") -> Backend:
+    """A model, ready to answer; the same one is kept until another is asked for.
+
+    Raises:
+        MissingModel: it is not here or cannot be read; says what to do.
+    """
+    if said := missing(model):
+        raise MissingModel(said)
+    return _load(model, identity(model), device)
+
+
+@lru_cache(maxsize=2)
+def _load(model: Backbone, identity: str, device: str) -> Backend:
+    path = ours(model)
+    if path is None:
+        from .finetuning import Transformer
+
+        return Transformer.read(model, device)
+    about = read_about(path)
+    if about.kind == "linear":
+        from .linear import Linear
+
+        return Linear.read(path, about)
+    from .textcnn import TextCnn
+
+    return TextCnn.read(path, about)

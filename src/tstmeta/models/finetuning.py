@@ -1,0 +1,147 @@
+"""Sequence classifiers and regressors of transformers: reading them, and how fine-tuning begins.
+
+Lai et al. (2023) rate formality by BERT fine-tuned on the ratings of Pavlick and Tetreault (2016),
+as a classifier and as a regressor; Mukherjee et al. (2025) fine-tune XLM-R.  A model that we
+fine-tuned says its task and temperature in its ``config.json``.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from . import hub
+from .causal import Backbone
+from .classifiers import About, Logits, Task
+
+#: Where ``config.json`` keeps what we know of a model.
+KEY = "tstmeta_task"
+_BATCH = 64
+#: A tokenizer without a limit names a number beyond this.
+_UNLIMITED = 10**6
+
+
+class Transformer:
+    """A sequence classifier of transformers, ready to answer in single precision."""
+
+    def __init__(self, about: About, model: Any, tokenizer: Any):
+        self.about, self.model, self.tokenizer = about, model.eval(), tokenizer
+        self.window = window(model.config, tokenizer)
+        self._device = str(model.device)
+
+    @classmethod
+    def read(cls, model: Backbone, device: str = "auto") -> Transformer:
+        """The model of a hub or a folder.
+
+        Raises:
+            MissingModel: it is not here, cannot be read, or is no sequence classifier.
+        """
+        import torch
+        from transformers import AutoModelForSequenceClassification
+
+        found = hub.weights(model, AutoModelForSequenceClassification, dtype=torch.float32)
+        made = about_of(found.config, model.where)
+        return cls(made, found.to(hub.device_of(device)), hub.tokenizer(model))
+
+    def logits(self, texts: Sequence[str], task: int) -> Logits:
+        """See :class:`~tstmeta.models.classifiers.Backend`."""
+        import torch
+
+        rows, cut = encode(self.tokenizer, texts, self.window)
+        values = np.empty((len(texts), self.model.config.num_labels))
+        order = sorted(range(len(rows)), key=lambda place: len(rows[place]))
+        with torch.inference_mode():
+            for start in range(0, len(order), _BATCH):
+                places = order[start : start + _BATCH]
+                batch = batched(self.tokenizer, [rows[place] for place in places], self._device)
+                values[places] = self.model(**batch).logits.float().cpu().numpy()
+        return Logits(values, cut)
+
+    def write(self, folder: Path) -> None:
+        """Write safetensors, the config with the task, and the tokenizer."""
+        task, config = self.about.tasks[0], self.model.config
+        setattr(config, KEY, json.loads(json.dumps(asdict(task))))
+        if not self.about.regression:
+            config.id2label = dict(enumerate(task.styles))
+            config.label2id = {style: place for place, style in enumerate(task.styles)}
+        self.model.save_pretrained(folder)
+        self.tokenizer.save_pretrained(folder)
+
+
+def about_of(config: Any, name: str) -> About:
+    """The task of a model: what we wrote into its config, else its labels as they are called."""
+    regression = config.num_labels == 1
+    kept = getattr(config, KEY, None)
+    if kept:
+        return About("transformer", (Task.of(kept),), regression)
+    labels = tuple(str(config.id2label[number]) for number in range(config.num_labels))
+    return About("transformer", (Task(name, labels),), regression)
+
+
+def window(config: Any, tokenizer: Any) -> int:
+    """Longest text in tokens, with the marks at its ends."""
+    positions = int(getattr(config, "max_position_embeddings", 0) or _UNLIMITED)
+    if "roberta" in config.model_type:  # it counts positions from beyond its padding token
+        positions -= int(config.pad_token_id) + 1
+    limit = tokenizer.model_max_length
+    return int(min(positions, limit if limit < _UNLIMITED else _UNLIMITED))
+
+
+def encode(tokenizer: Any, texts: Sequence[str], window: int) -> tuple[list[list[int]], list[str]]:
+    """Token ids of each text, cut to the window, and what was cut off (empty: nothing)."""
+    if not texts:
+        return [], []
+    rows = tokenizer(list(texts), verbose=False)["input_ids"]
+    cut = [""] * len(rows)
+    for place, row in enumerate(rows):
+        if len(row) > window:
+            cut[place] = f"{len(row)} tokens, first {window} used"
+            rows[place] = tokenizer(texts[place], truncation=True, max_length=window)["input_ids"]
+    return rows, cut
+
+
+def batched(tokenizer: Any, rows: Sequence[list[int]], device: str = "cpu") -> dict[str, Any]:
+    """Token ids [B, T], padded on the right, and the mask [B, T] that hides the padding."""
+    import torch
+
+    longest = max(len(row) for row in rows)
+    pad = tokenizer.pad_token_id or 0
+    ids = torch.full((len(rows), longest), pad, device=device)
+    mask = torch.zeros((len(rows), longest), dtype=torch.long, device=device)
+    for place, row in enumerate(rows):
+        ids[place, : len(row)] = torch.tensor(row)
+        mask[place, : len(row)] = 1
+    return {"input_ids": ids, "attention_mask": mask}
+
+
+def beginning(base: Backbone, labels: int, seed: int) -> tuple[Any, Any]:
+    """A pretrained model with a new head of so many labels (random by ``seed``), and a tokenizer.
+
+    Raises:
+        MissingModel: the base is not here or cannot be read, or lacks more than a head.
+    """
+    import torch
+    from transformers import AutoModelForSequenceClassification
+
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(seed)
+        model, report = hub.read(
+            base,
+            AutoModelForSequenceClassification,
+            use_safetensors=True,
+            output_loading_info=True,
+            num_labels=labels,
+            ignore_mismatched_sizes=True,
+            dtype=torch.float32,
+        )
+    body = getattr(model, "base_model_prefix", "") + "."
+    # a pooler stands between body and head: language models come without one
+    gone = [k for k in report["missing_keys"] if k.startswith(body) and ".pooler." not in k]
+    if gone:
+        raise hub.missing(base, f"missing weights: {', '.join(gone[:3])}")
+    return model, hub.tokenizer(base)
