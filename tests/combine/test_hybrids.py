@@ -268,3 +268,20 @@ def test_in_sample_flatters_noise_and_nested_folds_do_not():
     inside, nested = np.mean(gaps, axis=0)
     assert inside > 0.2
     assert abs(nested) < 0.15
+
+
+def test_equal_weights_look_at_no_rating():
+    data = rated(18, 2)
+    scores = several(data, noises=(1, 2, 3, 4))
+    people = data.means["content"].to_numpy(float)
+    half = np.where(np.arange(36) % 5 == 0, np.nan, people)
+    first, other = (
+        hybrid(data, scores, "content", "equal", SMALL, human=one).scores for one in (people, -half)
+    )
+    assert first.equals(other)
+    expected = np.full(36, np.nan)
+    rows = scores["value"].to_numpy(float).reshape(4, -1)
+    for split in splits(data.items["source_id"].to_numpy(str), SMALL.outer, SMALL.seed):
+        scale = Scale.fitted(rows[:, split.train], np.zeros(4, dtype=bool))
+        expected[split.judged] = gmean(scale(rows[:, split.judged]), axis=0)
+    assert first["value"].to_numpy() == pytest.approx(expected)

@@ -1,7 +1,6 @@
 """Hybrids of Mukherjee et al. (2025, Tables 5 and 6): three metrics of one dimension, weighted.
 
-Both take the three metrics that look best and give their weighted geometric mean; they differ in
-how they choose and weigh:
+Each is a weighted geometric mean; they differ in how they choose and weigh:
 
 ``hybrid-simulation``
     the three with the highest correlation with people, and of all weights in steps of 0.1 that sum
@@ -9,6 +8,9 @@ how they choose and weigh:
 ``hybrid-learned``
     the three most important features of a random forest (scikit-learn) that predicts the ratings
     from all metrics, and their importances, divided by their sum.
+``hybrid-equal``
+    not in the paper: all metrics with equal weights.  It looks at no rating, and is what a hybrid
+    has to beat.
 
 What the paper leaves open is chosen here: how the metrics are scaled (:mod:`.orient`), the forest's
 settings, and on which ratings weights are fitted and judged.  In the printed Table 5 the simulation
@@ -49,8 +51,8 @@ from .parts import (
     gather,
 )
 
-Kind = Literal["simulation", "learned"]
-KINDS: tuple[Kind, ...] = ("simulation", "learned")
+Kind = Literal["simulation", "learned", "equal"]
+KINDS: tuple[Kind, ...] = ("simulation", "learned", "equal")
 #: Weights are tried in steps of one over this.
 STEPS = 10
 #: Fewer rated items than this cannot tell metrics apart at all.
@@ -81,10 +83,10 @@ class Settings(NamedTuple):
 
     def fields(self, kind: Kind) -> dict[str, object]:
         """What of it changes a value, for a signature."""
-        own: dict[str, object] = {"top": self.top}
+        own: dict[str, object] = {} if kind == "equal" else {"top": self.top}
         if kind == "simulation":
             own |= {"steps": STEPS, "statistic": self.statistic}
-        else:
+        elif kind == "learned":
             own |= {"trees": self.trees, "sklearn": _version()}
         apart = {"folds": "none-in-sample"} if self.in_sample else {"folds": self.outer}
         inner = {"inner": self.inner} if kind == "simulation" and not self.in_sample else {}
@@ -133,7 +135,7 @@ def hybrid(
     _known(dimension, kind, settings)
     parts = gather(dataset, scores, dimension, lower)
     people = ratings_of(dataset, dimension, human)
-    _enough(parts, people, dimension, settings)
+    _enough(parts, people, dimension, 1 if kind == "equal" else settings.top)
     values = np.full(len(people), np.nan)
     details = np.full(len(people), "", dtype=object)
     fits = []
@@ -147,7 +149,7 @@ def hybrid(
     fields = {
         "dimension": dimension,
         **settings.fields(kind),
-        "ratings-hash": digest_of_values(parts.item_ids, people),
+        **({} if kind == "equal" else {"ratings-hash": digest_of_values(parts.item_ids, people)}),
     }
     made = emit(
         parts, values, details.tolist(), name=f"hybrid-{kind}", dimension=dimension, fields=fields
@@ -164,14 +166,19 @@ def outer_of(sources: np.ndarray, settings: Settings) -> Iterator[Split]:
 
 def fit(parts: Parts, people: Array, train: np.ndarray, kind: Kind, settings: Settings) -> Chosen:
     """Choose and weigh metrics on the training items alone (a mask ``[N]``)."""
-    used = train & parts.complete & np.isfinite(people)
+    used = train & parts.complete
+    if kind != "equal":
+        used = used & np.isfinite(people)
     if used.sum() < LEAST:
         raise CombineError(
-            f"{int(used.sum())} rated items with scores of all metrics are left to fit on, fewer"
-            f" than {LEAST}: rate more, use fewer folds, or leave out metrics that have no value"
+            f"{int(used.sum())} items with ratings and scores of all metrics are left to fit on,"
+            f" fewer than {LEAST}: rate more, use fewer folds, or leave out metrics without values"
         )
     scale = Scale.fitted(parts.matrix[:, used], parts.lower)
-    if kind == "learned":
+    if kind == "equal":
+        n = len(parts.names)
+        places, weights = np.arange(n), np.full(n, 1.0 / n)
+    elif kind == "learned":
         places, weights = _by_forest(parts, people, used, settings)
     else:
         places, weights = _by_correlation(parts, people, used, settings)
@@ -314,10 +321,10 @@ def _known(dimension: str, kind: str, settings: Settings) -> None:
         raise CombineError(f"a hybrid takes 1 to {STEPS} metrics, not {settings.top}")
 
 
-def _enough(parts: Parts, people: Array, dimension: str, settings: Settings) -> None:
-    if len(parts.names) < settings.top:
+def _enough(parts: Parts, people: Array, dimension: str, top: int) -> None:
+    if len(parts.names) < top:
         raise CombineError(
-            f"a hybrid of {settings.top} metrics needs as many that claim {dimension}; the scores"
+            f"a hybrid of {top} metrics needs as many that claim {dimension}; the scores"
             f" hold {', '.join(parts.names)}"
         )
     rated = int((np.isfinite(people) & parts.complete).sum())

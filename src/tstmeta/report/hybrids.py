@@ -1,0 +1,349 @@
+"""Hybrids judged on what they were fitted on, and on what they were not (mukherjee2025, Table 5).
+
+A hybrid is chosen and weighed by ratings.  Judged on the same ratings it cannot lose: of many
+metrics the ones that happen to agree are taken.  So each stands here twice, fitted on all ratings
+and on those of other sources, beside the best single metric chosen in the same two ways, and beside
+all metrics with equal weights, which look at no rating.  Metrics that are pure noise show how much
+of the difference is chance.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+import pandas as pd
+from IPython.display import Markdown
+from matplotlib.figure import Figure
+
+from .. import schema, stats
+from ..combine import Combination, Settings, hybrid
+from ..combine.hybrids import Kind
+from ..data import Dataset
+from ..schema import TstmetaError
+from ..stats import Setting
+from ..stats.intervals import difference, of_resample
+from . import html
+from .bench import Bench
+from .figures import BLUE, GREY, ORANGE, Picture, _panels, _styled
+from .material import DISTANCES
+from .matrices import matrices
+from .overall import limits
+from .tables import judged
+
+INSIDE, OUTSIDE, NOTHING = "all ratings", "other sources", "nothing"
+SINGLE, EQUAL = "best single metric", "all, equal weights"
+HYBRIDS: dict[str, Kind] = {"Hybrid-Simulation": "simulation", "Hybrid-Learned": "learned"}
+_NOTHING = Markdown("*No data set with ratings of this dimension is on the machine.*")
+
+
+class Way(NamedTuple):
+    """One combination in one way of fitting."""
+
+    name: str
+    fitted: str
+    made: Combination
+
+
+def ways(
+    dataset: Dataset,
+    scores: pd.DataFrame,
+    dimension: str,
+    settings: Settings = Settings(),  # noqa: B008
+) -> list[Way]:
+    """Every combination of the metrics of a ``scores`` table, fitted inside and outside.
+
+    Raises:
+        TstmetaError: what :func:`tstmeta.combine.hybrid` raises.
+    """
+    asked: list[tuple[str, Kind, Settings]] = [
+        (SINGLE, "simulation", settings._replace(top=1)),
+        *((name, kind, settings) for name, kind in HYBRIDS.items()),
+    ]
+    found = []
+    for name, kind, how in asked:
+        for fitted in (INSIDE, OUTSIDE):
+            one = how._replace(in_sample=fitted == INSIDE)
+            made = hybrid(dataset, scores, dimension, kind, one, lower=DISTANCES)
+            found.append(Way(name, fitted, made))
+    made = hybrid(dataset, scores, dimension, "equal", settings, lower=DISTANCES)
+    return [*found, Way(EQUAL, NOTHING, made)]
+
+
+class Compared(NamedTuple):
+    """One data set: agreement of every way, and how much better than the best single metric.
+
+    Attributes:
+        dataset, dimension, metrics: what was combined, for what.
+        estimand: what the intervals are about.
+        rows: one row a way: name, fitted, value, low, high, more, more_low, more_high (value minus
+            that of the best single metric chosen on other sources), n, chosen (metrics with their
+            mean weight over folds), signature.
+        made: the combinations.
+    """
+
+    dataset: str
+    dimension: str
+    metrics: tuple[str, ...]
+    estimand: str
+    rows: pd.DataFrame
+    made: list[Way]
+
+
+def compare(
+    dataset: Dataset,
+    scores: pd.DataFrame,
+    dimension: str = "content",
+    settings: Settings = Settings(),  # noqa: B008
+    *,
+    draws: int = 1000,
+    seed: int = 0,
+) -> Compared:
+    """Hybrids against the best single metric, with intervals over sources.
+
+    The intervals draw sources again and keep what was fitted; they do not hold how the fit itself
+    would change with other ratings.
+
+    Args:
+        scores: ``scores`` of the metrics to combine; only those that claim ``dimension`` count.
+        settings: of the hybrids; its statistic is the one that is shown.
+
+    Raises:
+        TstmetaError: nobody rated the dimension, or too few metrics, items or sources.
+    """
+    made = ways(dataset, scores, dimension, settings)
+    table = pd.concat([one.made.scores for one in made], ignore_index=True)
+    found = matrices(dataset, table, dimension)
+    plan, setting = found.plan("sources", draws), Setting(settings.statistic, "pooled")
+    drawn = stats.resample(found.human, found.metrics, setting, plan, np.random.default_rng(seed))
+    base = next(k for k, one in enumerate(made) if (one.name, one.fitted) == (SINGLE, OUTSIDE))
+    counted = np.isfinite(found.human) & np.isfinite(found.metrics)
+    rows = []
+    for k, (one, interval) in enumerate(zip(made, of_resample(drawn), strict=True)):
+        value = float(drawn.estimates[k])
+        more, both = math.nan, (math.nan, math.nan)
+        if k != base:
+            gap = difference(drawn, k, base)
+            more, both = value - float(drawn.estimates[base]), (gap.low, gap.high)
+        head = (one.name, one.fitted, value, interval.low, interval.high, more, *both)
+        tail = (int(counted[k].sum()), chosen(one.made), one.made.scores["signature"].iloc[0])
+        rows.append((*head, *tail))
+    columns = ["name", "fitted", "value", "low", "high", "more", "more_low", "more_high"]
+    frame = pd.DataFrame(rows, columns=[*columns, "n", "chosen", "signature"])
+    own = scores.loc[scores["dimension"] == dimension, "metric"]
+    names = tuple(dict.fromkeys(own))
+    return Compared(dataset.name, dimension, names, plan.estimand, frame, made)
+
+
+def chosen(made: Combination) -> str:
+    """Metrics with their mean weight over folds, the heaviest first."""
+    total: dict[str, float] = {}
+    for fit in made.fits:
+        for name, weight in fit.found.items():
+            total[name] = total.get(name, 0.0) + weight / len(made.fits)
+    order = sorted(total.items(), key=lambda pair: -pair[1])
+    return ", ".join(f"{name} {weight:.2f}" for name, weight in order)
+
+
+class Comparisons(list[Compared]):
+    """Comparisons of data sets; ``left_out`` has the reason for each that could not be made."""
+
+    def __init__(self, found: Sequence[Compared] = ()):
+        super().__init__(found)
+        self.left_out: dict[str, str] = {}
+
+
+def comparisons(
+    bench: Bench,
+    datasets: Sequence[Dataset],
+    metrics: Sequence[str],
+    dimension: str = "content",
+    settings: Settings = Settings(),  # noqa: B008
+    *,
+    draws: int = 1000,
+    seed: int = 0,
+) -> Comparisons:
+    """:func:`compare` on each data set where people rated the dimension.
+
+    Metrics without a value for every rated item (a model that is not here) are left out.
+    """
+    found = Comparisons()
+    for data in datasets:
+        if dimension not in judged(data) or dimension not in data.dimensions:
+            found.left_out[data.name] = f"nobody rated {dimension}"
+            continue
+        try:
+            scores = usable(data, bench.table(data, metrics, ["source", "none"]), dimension)
+            found.append(compare(data, scores, dimension, settings, draws=draws, seed=seed))
+        except TstmetaError as reason:
+            found.left_out[data.name] = str(reason)
+    return found
+
+
+def usable(dataset: Dataset, scores: pd.DataFrame, dimension: str) -> pd.DataFrame:
+    """The scores without metrics that lack a value for a rated item."""
+    rated = dataset.means[dimension].dropna().index
+    here = scores[scores["item_id"].isin(rated)]
+    full = here.groupby("signature", sort=False)["value"].transform("count") == len(rated)
+    return scores[scores["signature"].isin(here.loc[full, "signature"])]
+
+
+# ------------------------------------------------------------------------------------ noise
+
+
+def noise(
+    dataset: Dataset,
+    dimension: str = "content",
+    *,
+    metrics: int = 10,
+    sources: int | None = None,
+    replicates: int = 20,
+    settings: Settings = Settings(trees=50),  # noqa: B008
+    seed: int = 0,
+) -> pd.DataFrame:
+    """Agreement of hybrids of metrics that know nothing, with the ratings of a data set.
+
+    Each replicate draws ``metrics`` columns of normal noise (and ``sources`` sources, where fewer
+    than all are asked for).  Fitted on all ratings the mean is above zero; fitted on other sources
+    it is at zero or a little below: what agrees by chance in the folds that are fitted on is likely
+    to disagree in the fold that is left.
+
+    Returns:
+        One row a way: name, fitted, mean, low, high (of the middle 95 % of replicates), error (of
+        the mean), sources, items (on average), metrics, replicates.
+    """
+    values: dict[tuple[str, str], list[float]] = {}
+    items = 0
+    names = dataset.items["source_id"].unique()
+    for replicate in range(replicates):
+        rng = np.random.default_rng([seed, replicate])
+        data = dataset
+        if sources is not None and sources < len(names):
+            kept = rng.choice(np.sort(names.astype(str)), sources, replace=False)
+            data = dataset.where(dataset.items["source_id"].isin(kept))
+        items += len(data.items)
+        human = data.means[dimension].to_numpy(float)
+        own = settings._replace(seed=replicate)
+        for one in ways(data, _noise(data, dimension, metrics, rng), dimension, own):
+            made = one.made.scores["value"].to_numpy(float)
+            found = stats.STATISTICS[settings.statistic](human, made).value
+            values.setdefault((one.name, one.fitted), []).append(found)
+    rows = []
+    for (name, fitted), each in values.items():
+        low, high = np.nanquantile(each, [0.025, 0.975])
+        error = float(np.nanstd(each, ddof=1) / math.sqrt(replicates))
+        head = (name, fitted, float(np.nanmean(each)), float(low), float(high), error)
+        count = len(names) if sources is None else min(sources, len(names))
+        rows.append((*head, count, items / replicates, metrics, replicates))
+    columns = ["name", "fitted", "mean", "low", "high", "error", "sources", "items", "metrics"]
+    return pd.DataFrame(rows, columns=[*columns, "replicates"])
+
+
+def _noise(
+    dataset: Dataset, dimension: str, metrics: int, rng: np.random.Generator
+) -> pd.DataFrame:
+    """Scores of metrics that are normal noise."""
+    ids = dataset.items["item_id"].to_numpy(str)
+    tables = [
+        pd.DataFrame(
+            {
+                "dataset": dataset.name.partition("@")[0],
+                "item_id": ids,
+                "metric": f"noise-{k}",
+                "dimension": dimension,
+                "basis": "none",
+                "signature": f"noise-{k}",
+                "sample": 0,
+                "value": rng.normal(size=len(ids)),
+                "status": "ok",
+                "detail": "",
+            }
+        )
+        for k in range(metrics)
+    ]
+    return pd.concat(tables, ignore_index=True)[schema.columns("scores")]
+
+
+# -------------------------------------------------------------------------- tables, pictures
+
+
+def tables(found: Comparisons) -> html.Html | Markdown:
+    """One table a data set; those left out stand below with the reason."""
+    if not found and not found.left_out:
+        return _NOTHING
+    parts = [_table(one) for one in found]
+    for name, reason in found.left_out.items():
+        parts.append(
+            f"<p><code>{html.breakable(name)}</code> is left out: {html.code(reason)}.</p>"
+        )
+    return html.Html("\n".join(parts))
+
+
+def _table(one: Compared) -> str:
+    rows = one.rows
+    gap = rows.rename(columns={"more_low": "low", "more_high": "high", "low": "_", "high": "__"})
+    shown = pd.DataFrame(
+        {
+            "combination": rows["name"],
+            "fitted on": rows["fitted"],
+            "agreement": [html.signed(value) for value in rows["value"]],
+            "95% interval": limits(rows),
+            "more than best single": [html.signed(value) for value in rows["more"]],
+            "its 95% interval": limits(gap),
+            "n": [f"{n:,}" for n in rows["n"]],
+            "metrics and mean weights": rows["chosen"],
+        }
+    )
+    what = f"{one.dataset}: {one.dimension}, {len(one.metrics)} metrics; {one.estimand}"
+    return html.table(shown, caption=what).text
+
+
+def noise_table(rows: pd.DataFrame) -> html.Html:
+    """Rows of :func:`noise`."""
+    shown = pd.DataFrame(
+        {
+            "combination of noise": rows["name"],
+            "fitted on": rows["fitted"],
+            "mean agreement": [html.signed(value) for value in rows["mean"]],
+            "middle 95% of draws": limits(rows),
+        }
+    )
+    first = rows.iloc[0]
+    caption = (
+        f"{first['metrics']} metrics of noise, {first['sources']} sources,"
+        f" {first['items']:,.0f} rewrites, {first['replicates']} draws"
+    )
+    return html.table(shown, caption=caption)
+
+
+def picture(found: Sequence[Compared]) -> Picture | Markdown:
+    """Agreement with its interval: orange fitted on all ratings, blue on other sources."""
+    return Picture(_picture(found)) if found else _NOTHING
+
+
+_COLOURS = {INSIDE: ORANGE, OUTSIDE: BLUE, NOTHING: GREY}
+_MARKERS = {INSIDE: "o", OUTSIDE: "s", NOTHING: "D"}
+
+
+@_styled
+def _picture(found: Sequence[Compared]) -> Figure:
+    figure, axes = _panels(len(found), 3.4, 2.6)
+    for axis, one in zip(axes, found, strict=True):
+        names = list(dict.fromkeys(one.rows["name"]))
+        for row in one.rows.itertuples():
+            shift = {INSIDE: -0.13, OUTSIDE: 0.13}.get(row.fitted, 0.0)
+            y, colour = names.index(row.name) + shift, _COLOURS[row.fitted]
+            axis.plot([row.low, row.high], [y, y], color=colour, lw=1.6)
+            axis.plot([row.value], [y], _MARKERS[row.fitted], color=colour, label=row.fitted)
+        axis.set_yticks(range(len(names)), names)
+        axis.invert_yaxis()
+        axis.set_title(one.dataset)
+        axis.set_xlabel(f"agreement with people, {one.dimension}")
+    handles, labels = axes[0].get_legend_handles_labels()
+    unique = dict(zip(labels, handles, strict=True))
+    figure.legend(
+        unique.values(), unique.keys(), title="fitted on", loc="outside lower center", ncols=3
+    )
+    return figure
