@@ -20,6 +20,7 @@ PHRASES = [
     ("The cook served my mother.", ["The cook", "my mother"]),
     ("They tasted wonderfully fresh.", []),
     ("We had fresh warm bread.", ["fresh warm bread"]),
+    ("Filling in forms, bored and of listening", ["forms"]),
     ("great food, great staff", ["great food", "great staff"]),
 ]
 

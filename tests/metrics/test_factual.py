@@ -129,7 +129,7 @@ def test_an_empty_answer_is_like_nothing(monkeypatch):
 
 def test_the_detail_says_both_sides_and_how_many_questions():
     [found] = answers(metric(), item(OUTPUT, SOURCE))
-    assert found.detail == "precision 0.556 of 3 questions; recall 0.733 of 3 questions"
+    assert found.detail == "precision 0.556 (3 asked); recall 0.733 (3 asked)"
 
 
 def test_filtered_drops_questions_that_fail_on_their_own_text():
@@ -137,7 +137,7 @@ def test_filtered_drops_questions_that_fail_on_their_own_text():
     [found] = answers(metric("filtered"), item(OUTPUT, SOURCE))
     precision, recall = (1 + 2 / 3) / 2, (1.0 + 0.5) / 2
     assert found.value == pytest.approx(2 * precision * recall / (precision + recall))
-    assert found.detail.count("of 2 questions") == 2
+    assert found.detail.count("(2 asked)") == 2
 
 
 def test_a_text_without_anything_to_ask_about_counts_nothing():

@@ -1,6 +1,7 @@
 """QuestEval's arithmetic by hand, and the records that say why."""
 
 import json
+import math
 
 import pytest
 from hypothesis import given
@@ -99,6 +100,14 @@ def test_records_come_back_as_they_were_kept(tmp_path):
     questions.keep(path, [TWO])
     assert list(questions.records(path)) == [ONE, TWO]
     assert len(path.read_text().splitlines()) == 2
+
+
+def test_a_number_that_there_is_not_is_null_in_the_file(tmp_path):
+    path = tmp_path / "file.jsonl"
+    questions.keep(path, [Record("a", "b", (asked("recall", 1, 1, alike=float("nan")),))])
+    assert "NaN" not in path.read_text()
+    [record] = questions.records(path)
+    assert math.isnan(record.asked[0].alike)
 
 
 def test_texts_asked_again_count_once_and_the_last_time(tmp_path):

@@ -292,7 +292,7 @@ class QuestEval(BatchedMetric):
         value = {"f": sums.score, PRECISION: sums.precision, RECALL: sums.recall}[self.part]
         counts = {side: sum(one.side == side for one in asked) for side in (PRECISION, RECALL)}
         parts = [
-            f"{side} {getattr(sums, side):.3f} of {count} questions"
+            f"{side} {getattr(sums, side):.3f} ({count} asked)"
             if count
             else f"{side} 0: no question could be asked"
             for side, count in counts.items()

@@ -113,12 +113,23 @@ def _mean(values: Sequence[float]) -> float:
 def keep(path: Path, records: Iterable[Record]) -> None:
     """Append records to a JSONL file, one line each; a kill may cut the last line."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    lines = [json.dumps(record) + "\n" for record in records]
+    lines = [json.dumps(_plain(record), allow_nan=False) + "\n" for record in records]
     with open(path, "ab") as file:
         # what a killed run left of a line must not swallow the next one
         if file.tell() and path.read_bytes()[-1:] != b"\n":
             lines.insert(0, "\n")
         file.write("".join(lines).encode())
+
+
+def _plain(record: Record) -> list:
+    """A record as JSON has it: null in a number's place where there is none."""
+    rows = [[None if value != value else value for value in one] for one in record.asked]
+    return [record.against, record.output, rows]
+
+
+def _asked(row: list) -> Asked:
+    one = Asked(*row)
+    return one if one.alike is not None else one._replace(alike=math.nan)
 
 
 def records(path: Path) -> Iterator[Record]:
@@ -128,7 +139,7 @@ def records(path: Path) -> Iterator[Record]:
     for line in lines:
         try:
             against, output, asked = json.loads(line)
-            record = Record(str(against), str(output), tuple(Asked(*one) for one in asked))
+            record = Record(str(against), str(output), tuple(map(_asked, asked)))
         except (ValueError, TypeError):
             continue
         found[record.against, record.output] = record
