@@ -18,7 +18,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from . import wordnet
+from . import setrouge, wordnet
 from .base import CorpusMetric, PairMetric, Request, Score
 from .edits import EditSimilarity, Pinc, Ter
 from .ngrams import nltk_bleu
@@ -55,11 +55,18 @@ class SentenceBleu(PairMetric):
     references clip together.  ``nltk-word``: NLTK with white-space tokens and smoothing 1, in
     [0, 1].  ``pauli2025``: what the printed numbers of that paper are: NLTK given raw strings, so
     n-grams of characters, with the output in the place of the reference and the compared text in
-    that of the hypothesis, in [0, 1]; the best of several references counts.  None is symmetric.
+    that of the hypothesis, in [0, 1]; the best of several references counts.  ``lai2023``: what the
+    scores released with that paper hold, NLTK on Penn Treebank words, in [0, 1].  None is
+    symmetric.
     """
 
     name = "bleu"
-    VARIANTS: ClassVar[tuple[str, ...]] = ("pauli2025", "nltk-word")
+    VARIANTS: ClassVar[tuple[str, ...]] = ("pauli2025", "nltk-word", "lai2023")
+    TOKENS: ClassVar[dict[str, str]] = {
+        "pauli2025": "characters",
+        "nltk-word": "white-space",
+        "lai2023": "penn",
+    }
     max_tokens = None
 
     def __init__(self, variant: str = ""):
@@ -74,7 +81,7 @@ class SentenceBleu(PairMetric):
             character = self.variant == "pauli2025"
             return {
                 "refs": "max" if character else "clipped-together",
-                "tok": "characters" if character else "white-space",
+                "tok": self.TOKENS[self.variant],
                 "case": "mixed",
                 "roles": "output-as-reference" if character else "output-as-hypothesis",
                 "smooth": "method1-0.1",
@@ -99,6 +106,9 @@ class SentenceBleu(PairMetric):
             return max(nltk_bleu([request.output], text) for text in texts)
         if self.variant == "nltk-word":
             return nltk_bleu([text.split() for text in texts], request.output.split())
+        if self.variant == "lai2023":
+            penn = setrouge.words
+            return nltk_bleu([penn(text) for text in texts], penn(request.output))
         return self._bleu.sentence_score(request.output, list(texts)).score
 
 
@@ -263,11 +273,12 @@ class Rouge1(PairMetric):
 
     Plain: lower-case words of any script, no stemming.  ``stem``: Porter stems, for English.
     ``ascii``: upstream's own tokenizer, for which a text in another script is empty: for English,
-    too.  The best of several references counts; symmetric.
+    too.  ``lai2023``: what the scores released with Lai et al. (2023) hold, see :mod:`.setrouge`.
+    The best of several references counts; symmetric, but for ROUGE-L of ``lai2023``.
     """
 
     name = "rouge1"
-    VARIANTS: ClassVar[tuple[str, ...]] = ("stem", "ascii")
+    VARIANTS: ClassVar[tuple[str, ...]] = ("stem", "ascii", "lai2023")
     max_tokens: int | None = None
 
     def __init__(self, variant: str = ""):
@@ -281,6 +292,9 @@ class Rouge1(PairMetric):
             self.languages = ("en",)
 
     def fields(self) -> dict[str, object]:
+        if self._variant == "lai2023":
+            rules = {"tok": "penn", "case": "kept", "count": "sets", "sentences": "full-stop"}
+            return {"refs": "max", **rules, "scale": 1, "nltk": version("nltk")}
         return {
             "refs": "max",
             "tok": "a-z0-9" if self._variant == "ascii" else "unicode-words",
@@ -297,8 +311,15 @@ class Rouge1(PairMetric):
         return refused(self, request) or super()._guarded(request)
 
     def value(self, request: Request) -> float:
+        if self._variant == "lai2023":
+            return max(self._of_sets(text, request.output) for text in against(request))
         request = spelt(request)
         return self._rouge.score_multi(against(request), request.output)[self._kind].fmeasure
+
+    def _of_sets(self, text: str, output: str) -> float:
+        if self._kind == "rougeL":
+            return setrouge.rouge_l(text, output)
+        return setrouge.rouge_n(text, output, int(self._kind[-1]))
 
 
 class Rouge2(Rouge1):

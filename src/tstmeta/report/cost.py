@@ -21,11 +21,14 @@ from ..data import Dataset, paths
 from ..metrics import get
 from . import figures, html
 from .bench import Bench
+from .chapters import present
 from .figures import Picture
 from .tables import evaluate, judged
 
 #: A metric that costs at most this many times word BLEU is called cheap.
 CHEAP = 20
+#: What is shown unless another data set is asked for.
+RATED = ("mir", "lai@pauli2025", "alva@asset", "lens@simpda_2022", "pauli")
 _NOTHING = Markdown("*No costs are committed here. Measure them: `python benchmarks/cost.py`.*")
 
 
@@ -48,6 +51,13 @@ def committed(path: Path | None = None) -> pd.DataFrame:
     rows = json.loads(path.read_text(encoding="utf-8"))["rows"] if path.is_file() else []
     frame = pd.DataFrame(rows, columns=list(columns)).rename(columns=columns)
     return frame.sort_values("seconds", ignore_index=True)
+
+
+def sets(bench: Bench, dataset: str) -> list[Dataset]:
+    """Data sets of a parameter: a name, or ``auto`` for rated ones that are here and contrast."""
+    if dataset != "auto":
+        return [bench.dataset(dataset)]
+    return present(bench, (*RATED, "contrast"))
 
 
 class Worth:
