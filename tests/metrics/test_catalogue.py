@@ -1,12 +1,13 @@
 """The list of metrics: judges without a server, combined metrics, and metrics that are broken."""
 
 from collections import Counter
+from functools import cache
 
 import pandas as pd
 import pytest
 
 from tests.command import command_line, table
-from tstmeta import metrics
+from tstmeta import combine, metrics
 from tstmeta.metrics import Request, catalogue, judges
 from tstmeta.metrics.judges import Judge
 from tstmeta.schema import DIMENSIONS, Status, TstmetaError
@@ -14,6 +15,7 @@ from tstmeta.schema import DIMENSIONS, Status, TstmetaError
 JUDGES = [f"judge:{variant}" for variant in Judge.VARIANTS]
 
 
+@cache
 def listed() -> pd.DataFrame:
     return catalogue.overview().set_index("name")
 
@@ -57,7 +59,7 @@ def test_a_metric_that_cannot_be_made_does_not_hide_the_others(monkeypatch):
         return metrics.get(name)
 
     monkeypatch.setattr(catalogue, "get", broken)
-    rows = listed()
+    rows = catalogue.overview().set_index("name")
     assert rows.loc["ter", ["status", "remedy"]].tolist() == ["error", "ValueError: no such file"]
     assert rows.loc["pinc", "status"] == "ok"
 
@@ -69,11 +71,34 @@ def test_combined_metrics_say_how_their_scores_are_made():
     rows = listed().loc[[one.name for one in catalogue.COMBINED]]
     assert set(rows["family"]) == {"combined"}
     assert set(rows["profile"]) == {"embedded"}
-    assert rows["remedy"].str.contains("tstmeta.combine").all()
+    for remedy in rows["remedy"]:
+        made = remedy.partition("tstmeta.combine: ")[2]
+        told = [
+            word.strip(",;") for word in made.split() if "_" in word or word.startswith("hybrid")
+        ]
+        assert told or made.startswith("j ")
+        assert all(callable(getattr(combine, word)) for word in told)
 
 
 def test_a_combined_metric_is_no_registered_one():
     assert not {one.name for one in catalogue.COMBINED} & set(metrics.names())
+
+
+# ---------------------------------------------------------------------------------- open forms
+
+
+@pytest.mark.parametrize("name", [one.name for one in catalogue.OPEN])
+def test_an_open_form_is_listed_with_what_to_name(name):
+    rows = listed()
+    row, plain = rows.loc[name], rows.loc[name.partition(":")[0]]
+    assert (row["status"], row["profile"], row["signature"]) == ("error", "real", "")
+    assert row["remedy"]
+    assert row[["dimension", "unit", "bases"]].equals(plain[["dimension", "unit", "bases"]])
+
+
+def test_an_open_form_of_a_metric_that_is_not_installed_is_not_listed(monkeypatch):
+    monkeypatch.setattr(catalogue, "families", lambda: {"lexical": ["ter"]})
+    assert catalogue.names() == ["ter", *(one.name for one in catalogue.COMBINED)]
 
 
 # -------------------------------------------------------------------------------------- judges

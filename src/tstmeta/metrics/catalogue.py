@@ -1,12 +1,13 @@
 """The list of metrics that ``tstmeta metrics`` and the book show.
 
-Combined metrics stand in it although they are not asked for by name like the others: they are made
-from scores of other metrics, some of them fitted on ratings, by :mod:`tstmeta.combine`.
+Two kinds stand in it that are not asked for by these names.  Combined metrics are made from scores
+of others, some of them fitted on ratings, by :mod:`tstmeta.combine`.  Open forms take a file or
+folder that only the user can name; those that a paper prints are listed, with what to name.
 """
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import pandas as pd
 
@@ -36,32 +37,63 @@ class Combined(NamedTuple):
     Attributes:
         name: what its scores are called.
         dimension: the human dimensions that it claims, with spaces between.
-        unit: ``item`` or ``corpus``.
-        made: how its scores are had, for somebody who asks for them.
+        made: what of :mod:`tstmeta.combine` makes its scores.
     """
 
     name: str
     dimension: str
-    unit: str
     made: str
 
 
-_FITTED = "fitted on ratings of other sources than it scores"
 COMBINED = (
-    Combined("gm", "overall", "corpus", "made of accuracy, similarity and perplexity"),
-    Combined("hybrid-simulation", "content style", "item", _FITTED),
-    Combined("hybrid-learned", "content style", "item", _FITTED),
-    Combined("overall-existing", "overall", "item", "made of scores of the three dimensions"),
-    Combined("overall-ours1", "overall", "item", "made of scores of the three dimensions"),
-    Combined("overall-ours2", "overall", "item", "made of scores of the three dimensions"),
-    Combined("j", "overall", "corpus", "made of accuracy, similarity and fluency"),
+    Combined("gm", "overall", "gm_scores and gm_of_systems; learned_gm learns its thresholds"),
+    Combined("hybrid-simulation", "content style", "hybrid, which is fitted on ratings"),
+    Combined("hybrid-learned", "content style", "hybrid, which is fitted on ratings"),
+    Combined("overall-existing", "overall", "overall_scores"),
+    Combined("overall-ours1", "overall", "overall_scores"),
+    Combined("overall-ours2", "overall", "overall_scores"),
+    Combined("j", "overall", "j and j_of_systems"),
+)
+
+
+class Open(NamedTuple):
+    """A form of a metric that a paper prints and that takes a file or folder of the user's.
+
+    Attributes:
+        name: with the place of the file or folder in capitals.
+        remedy: what to name, and how it is had.
+    """
+
+    name: str
+    remedy: str
+
+
+_CLASSIFIER = "tstmeta train classifier --help, then name the folder that it wrote"
+OPEN = (
+    Open("bertscore:idf=FILE", "name a file of texts, one a line, in which tokens are counted"),
+    Open(
+        "sim:vectors=FILE+idf=FILE", "name word vectors (GloVe's text format) and a file of texts"
+    ),
+    Open(
+        "perplexity:FOLDER",
+        "tstmeta train lm --base gpt2 (or mgpt) --corpus FILE --style STYLE, then name its folder",
+    ),
+    Open("style-confidence:FOLDER", _CLASSIFIER),
+    Open("style-accuracy:FOLDER", _CLASSIFIER),
+    Open("style-regressor:FOLDER", f"{_CLASSIFIER}; --regress trains a regressor"),
 )
 
 
 def names() -> list[str]:
-    """All names of the list in its order: registered metrics by family, then combined ones."""
+    """All names of the list in its order: registered metrics by family, open forms, combined."""
     registered = [name for members in families().values() for name in members]
-    return [*registered, *(one.name for one in COMBINED)]
+    return [*registered, *(one.name for one in _opened()), *(each.name for each in COMBINED)]
+
+
+def _opened() -> list[Open]:
+    """Open forms of the metrics that are registered."""
+    known = {name for members in families().values() for name in members}
+    return [one for one in OPEN if one.name.partition(":")[0] in known]
 
 
 def stems() -> list[str]:
@@ -72,11 +104,12 @@ def stems() -> list[str]:
 def overview() -> pd.DataFrame:
     """One row a metric, columns :data:`COLUMNS`, all text.
 
-    One that cannot run here has status ``error`` and a remedy; one that cannot even be loaded has
-    nothing else.  The remedy of a combined metric says how its scores are made; its signature
-    stands with them, as it depends on what they are made of.
+    One that cannot run here has status ``error`` and a remedy, as an open form has, whose remedy
+    says what to name; one that cannot even be loaded has nothing else.  The remedy of a combined
+    metric says how its scores are made; its signature stands with them, as it depends on what they
+    are made of.
     """
-    rows: list[dict] = []
+    rows: list[dict[str, Any]] = []
     for family, members in families().items():
         for name in members:
             try:
@@ -85,7 +118,12 @@ def overview() -> pd.DataFrame:
                 blank = dict.fromkeys(COLUMNS, "")
                 remedy = f"{type(error).__name__}: {error}"
                 rows.append({**blank, "name": name, "status": "error", "remedy": remedy})
-    rows += [_combined(one) for one in COMBINED]
+    found = {row["name"]: row for row in rows}
+    for one in _opened():
+        plain = found[one.name.partition(":")[0]]
+        open_form = {"name": one.name, "profile": "real", "status": "error", "remedy": one.remedy}
+        rows.append({**plain, **open_form, "signature": ""})
+    rows += [_combined(each) for each in COMBINED]
     return pd.DataFrame(rows, columns=list(COLUMNS))
 
 
@@ -115,10 +153,10 @@ def _combined(one: Combined) -> dict[str, str]:
         "family": COMBINED_FAMILY,
         "profile": "embedded",
         "dimension": one.dimension,
-        "unit": one.unit,
+        "unit": "item",
         "bases": "as its parts",
         "languages": "as its parts",
         "better": "higher",
         "status": "ok",
-        "remedy": f"{one.made}; see tstmeta.combine",
+        "remedy": f"made from scores of others by tstmeta.combine: {one.made}",
     }
