@@ -21,6 +21,7 @@ from .cli_classifier import classifier
 from .cli_data import FormatOption, data_app
 from .cli_evaluate import Bases, Data, Metrics, RatingFile, ScoreFile, Store, evaluate, scored
 from .cli_explain import explain
+from .cli_lexicon import lexicon
 from .cli_lm import lm
 from .cli_train import train_app
 from .console import FileFormat, Format, note, show_table
@@ -36,6 +37,7 @@ app = typer.Typer(
 app.add_typer(data_app, name="data")
 app.add_typer(book_app, name="book")
 app.add_typer(train_app, name="train")
+train_app.command("lexicon")(lexicon)
 train_app.command("lm")(lm)
 train_app.command("classifier")(classifier)
 app.command("run", context_settings={"allow_extra_args": True, "ignore_unknown_options": True})(run)

@@ -211,12 +211,13 @@ def test_a_metric_made_for_english_refuses_other_languages(name, language):
     assert found.status is Status.REFUSED
     assert found.detail == f"made for en; this text is {language}"
     assert math.isnan(found.value)
-    assert "|language:en|" in f"{metric(name).signature('source')}|"
+    if "lai2023" not in name:  # which has a tokenizer of its own to name
+        assert "|language:en|" in f"{metric(name).signature('source')}|"
 
 
 def test_english_metrics_are_those_with_stems_synonyms_or_ascii_words():
-    stems = [f"rouge{kind}:{word}" for kind in "12L" for word in ("stem", "ascii")]
-    assert sorted(ENGLISH_ONLY) == sorted(["meteor", "meteor:no-synonyms", *stems])
+    rouge = [name for name in NAMES if name.startswith("rouge") and ":" in name]
+    assert sorted(ENGLISH_ONLY) == sorted(["meteor", "meteor:no-synonyms", *rouge])
 
 
 @pytest.mark.parametrize("language", ["en", "EN", "en-GB"])

@@ -1,0 +1,16 @@
+"""Style lexicons that come with data sets; entry points of the group ``tstmeta.lexicons``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from .paths import raw
+
+
+def sentiment() -> Path:
+    """Words of sentiment with weights, released with Mir et al. (2019): 433 words of reviews.
+
+    Raises:
+        MissingData: the raw files of ``mir`` are not on this machine.
+    """
+    return raw("mir") / "style_lexicon" / "style_words_and_weights.json"
