@@ -10,8 +10,9 @@ from scipy.stats import gmean, pearsonr
 from tests.combine.made import noisy, rated, score, several
 from tstmeta.combine import CombineError, Settings, hybrid
 from tstmeta.combine.folds import TooFewSources, splits
-from tstmeta.combine.hybrids import agreements, grid, top_places
+from tstmeta.combine.hybrids import agreements, fold_by_fold, grid, top_places
 from tstmeta.combine.orient import FLOOR, Scale
+from tstmeta.combine.parts import gather
 
 KINDS = ("simulation", "learned")
 SMALL = Settings(outer=3, inner=2, trees=10)
@@ -249,23 +250,16 @@ def test_scores_of_several_samples_are_refused():
 
 
 def test_in_sample_flatters_noise_and_nested_folds_do_not():
-    gaps = []
+    data = rated(30, 2)
+    parts = gather(data, pd.concat([score(data, f"n{k}", [0.0] * 60) for k in range(12)]))
+    found = []
     for seed in range(8):
-        data = rated(30, 2, seed)
-        rng = np.random.default_rng(100 + seed)
-        noise = [score(data, f"n{k}", rng.normal(size=60)) for k in range(12)]
-        people = data.means["content"].to_numpy(float)
-        each = [
-            pearsonr(
-                people,
-                hybrid(
-                    data, pd.concat(noise), "content", settings=SMALL._replace(in_sample=way)
-                ).scores["value"],
-            )[0]
-            for way in (True, False)
-        ]
-        gaps.append(each)
-    inside, nested = np.mean(gaps, axis=0)
+        rng = np.random.default_rng(seed)
+        people, drawn = rng.normal(size=60), parts._replace(matrix=rng.normal(size=(12, 60)))
+        ways = (SMALL._replace(in_sample=True), SMALL)
+        values = [fold_by_fold(drawn, people, "simulation", way)[0] for way in ways]
+        found.append([pearsonr(people, one)[0] for one in values])
+    inside, nested = np.mean(found, axis=0)
     assert inside > 0.2
     assert abs(nested) < 0.15
 

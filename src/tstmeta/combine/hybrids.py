@@ -136,6 +136,24 @@ def hybrid(
     parts = gather(dataset, scores, dimension, lower)
     people = ratings_of(dataset, dimension, human)
     _enough(parts, people, dimension, 1 if kind == "equal" else settings.top)
+    values, details, fits = fold_by_fold(parts, people, kind, settings)
+    fields = {
+        "dimension": dimension,
+        **settings.fields(kind),
+        **({} if kind == "equal" else {"ratings-hash": digest_of_values(parts.item_ids, people)}),
+    }
+    made = emit(parts, values, details, name=f"hybrid-{kind}", dimension=dimension, fields=fields)
+    return Combination(made, fits)
+
+
+def fold_by_fold(
+    parts: Parts, people: Array, kind: Kind, settings: Settings
+) -> tuple[Array, list[str], tuple[Fit, ...]]:
+    """Values and details of the items ``[N]``, each from the fold that did not see it; the fits.
+
+    Args:
+        people: what is fitted on ``[N]``, NaN where there is nothing.
+    """
     values = np.full(len(people), np.nan)
     details = np.full(len(people), "", dtype=object)
     fits = []
@@ -146,15 +164,7 @@ def hybrid(
         details[split.judged] = _told(found, split.number, settings)
         rated = split.train & parts.complete & np.isfinite(people)
         fits.append(Fit(split.number, found, int(rated.sum()), int(split.judged.sum())))
-    fields = {
-        "dimension": dimension,
-        **settings.fields(kind),
-        **({} if kind == "equal" else {"ratings-hash": digest_of_values(parts.item_ids, people)}),
-    }
-    made = emit(
-        parts, values, details.tolist(), name=f"hybrid-{kind}", dimension=dimension, fields=fields
-    )
-    return Combination(made, tuple(fits))
+    return values, details.tolist(), tuple(fits)
 
 
 def outer_of(sources: np.ndarray, settings: Settings) -> Iterator[Split]:

@@ -18,9 +18,10 @@ import pandas as pd
 from IPython.display import Markdown
 from matplotlib.figure import Figure
 
-from .. import schema, stats
+from .. import stats
 from ..combine import Combination, Settings, hybrid
-from ..combine.hybrids import Kind
+from ..combine.hybrids import Kind, fold_by_fold, ratings_of
+from ..combine.parts import Parts
 from ..data import Dataset
 from ..schema import TstmetaError
 from ..stats import Setting
@@ -47,29 +48,38 @@ class Way(NamedTuple):
     made: Combination
 
 
+def asked(settings: Settings) -> list[tuple[str, str, Kind, Settings]]:
+    """Name, what it is fitted on, kind and settings of every combination.
+
+    The best single metric is a hybrid of one.
+    """
+    kinds: list[tuple[str, Kind, Settings]] = [
+        (SINGLE, "simulation", settings._replace(top=1)),
+        *((name, kind, settings) for name, kind in HYBRIDS.items()),
+    ]
+    found = [
+        (name, fitted, kind, how._replace(in_sample=fitted == INSIDE))
+        for name, kind, how in kinds
+        for fitted in (INSIDE, OUTSIDE)
+    ]
+    return [*found, (EQUAL, NOTHING, "equal", settings._replace(in_sample=False))]
+
+
 def ways(
     dataset: Dataset,
     scores: pd.DataFrame,
     dimension: str,
-    settings: Settings = Settings(),  # noqa: B008
+    settings: Settings = Settings(),  # noqa: B008  (a tuple: nothing can change it)
 ) -> list[Way]:
     """Every combination of the metrics of a ``scores`` table, fitted inside and outside.
 
     Raises:
         TstmetaError: what :func:`tstmeta.combine.hybrid` raises.
     """
-    asked: list[tuple[str, Kind, Settings]] = [
-        (SINGLE, "simulation", settings._replace(top=1)),
-        *((name, kind, settings) for name, kind in HYBRIDS.items()),
+    return [
+        Way(name, fitted, hybrid(dataset, scores, dimension, kind, how, lower=DISTANCES))
+        for name, fitted, kind, how in asked(settings)
     ]
-    found = []
-    for name, kind, how in asked:
-        for fitted in (INSIDE, OUTSIDE):
-            one = how._replace(in_sample=fitted == INSIDE)
-            made = hybrid(dataset, scores, dimension, kind, one, lower=DISTANCES)
-            found.append(Way(name, fitted, made))
-    made = hybrid(dataset, scores, dimension, "equal", settings, lower=DISTANCES)
-    return [*found, Way(EQUAL, NOTHING, made)]
 
 
 class Compared(NamedTuple):
@@ -199,8 +209,8 @@ def noise(
     *,
     metrics: int = 10,
     sources: int | None = None,
-    replicates: int = 20,
-    settings: Settings = Settings(trees=50),  # noqa: B008
+    replicates: int = 10,
+    settings: Settings = Settings(trees=25),  # noqa: B008
     seed: int = 0,
 ) -> pd.DataFrame:
     """Agreement of hybrids of metrics that know nothing, with the ratings of a data set.
@@ -214,56 +224,47 @@ def noise(
         One row a way: name, fitted, mean, low, high (of the middle 95 % of replicates), error (of
         the mean), sources, items (on average), metrics, replicates.
     """
+    people = ratings_of(dataset, dimension)
+    origin = dataset.items["source_id"].to_numpy(str)
+    names = np.unique(origin)
+    count = len(names) if sources is None else min(sources, len(names))
     values: dict[tuple[str, str], list[float]] = {}
     items = 0
-    names = dataset.items["source_id"].unique()
     for replicate in range(replicates):
         rng = np.random.default_rng([seed, replicate])
-        data = dataset
-        if sources is not None and sources < len(names):
-            kept = rng.choice(np.sort(names.astype(str)), sources, replace=False)
-            data = dataset.where(dataset.items["source_id"].isin(kept))
-        items += len(data.items)
-        human = data.means[dimension].to_numpy(float)
-        own = settings._replace(seed=replicate)
-        for one in ways(data, _noise(data, dimension, metrics, rng), dimension, own):
-            made = one.made.scores["value"].to_numpy(float)
-            found = stats.STATISTICS[settings.statistic](human, made).value
-            values.setdefault((one.name, one.fitted), []).append(found)
+        kept = np.isin(origin, rng.choice(names, count, replace=False))
+        items += int(kept.sum())
+        parts = _noise(origin[kept], metrics, rng)
+        for name, fitted, kind, how in asked(settings._replace(seed=replicate)):
+            made, _, _ = fold_by_fold(parts, people[kept], kind, how)
+            found = stats.STATISTICS[settings.statistic](people[kept], made).value
+            values.setdefault((name, fitted), []).append(found)
     rows = []
     for (name, fitted), each in values.items():
         low, high = np.nanquantile(each, [0.025, 0.975])
         error = float(np.nanstd(each, ddof=1) / math.sqrt(replicates))
         head = (name, fitted, float(np.nanmean(each)), float(low), float(high), error)
-        count = len(names) if sources is None else min(sources, len(names))
         rows.append((*head, count, items / replicates, metrics, replicates))
     columns = ["name", "fitted", "mean", "low", "high", "error", "sources", "items", "metrics"]
     return pd.DataFrame(rows, columns=[*columns, "replicates"])
 
 
-def _noise(
-    dataset: Dataset, dimension: str, metrics: int, rng: np.random.Generator
-) -> pd.DataFrame:
-    """Scores of metrics that are normal noise."""
-    ids = dataset.items["item_id"].to_numpy(str)
-    tables = [
-        pd.DataFrame(
-            {
-                "dataset": dataset.name.partition("@")[0],
-                "item_id": ids,
-                "metric": f"noise-{k}",
-                "dimension": dimension,
-                "basis": "none",
-                "signature": f"noise-{k}",
-                "sample": 0,
-                "value": rng.normal(size=len(ids)),
-                "status": "ok",
-                "detail": "",
-            }
-        )
-        for k in range(metrics)
-    ]
-    return pd.concat(tables, ignore_index=True)[schema.columns("scores")]
+def _noise(sources: np.ndarray, metrics: int, rng: np.random.Generator) -> Parts:
+    """Metrics that are normal noise, on items of these sources ``[N]``."""
+    names = tuple(f"noise-{k}" for k in range(metrics))
+    shape = (metrics, len(sources))
+    return Parts(
+        names,
+        ("none",) * metrics,
+        ("",) * metrics,
+        names,
+        np.zeros(metrics, dtype=bool),
+        rng.normal(size=shape),
+        np.full(shape, "ok"),
+        np.arange(len(sources)).astype(str),
+        sources,
+        "noise",
+    )
 
 
 # -------------------------------------------------------------------------- tables, pictures
@@ -343,7 +344,7 @@ def _picture(found: Sequence[Compared]) -> Figure:
         axis.set_xlabel(f"agreement with people, {one.dimension}")
     handles, labels = axes[0].get_legend_handles_labels()
     unique = dict(zip(labels, handles, strict=True))
-    figure.legend(
-        unique.values(), unique.keys(), title="fitted on", loc="outside lower center", ncols=3
-    )
+    words = [f"fitted on {name}" for name in unique]
+    columns = 3 if len(found) > 1 else 1
+    figure.legend(unique.values(), words, loc="outside lower center", ncols=columns)
     return figure
