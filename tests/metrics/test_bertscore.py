@@ -104,6 +104,18 @@ def test_another_model_of_the_librarys_table_gets_its_layer():
     assert BertScore("layer3+google/electra-base-generator").layer == 3
 
 
+def test_converted_weights_are_what_their_folder_is_called(folders, tmp_path):
+    folder = tmp_path / "deberta-xlarge-mnli"
+    shutil.copytree(folders["deberta"], folder)
+    assert BertScore(str(folder)).layer == 40
+    assert (
+        BertScore(f"rescaled+{folder}").baseline
+        == BertScore("rescaled+deberta-xlarge-mnli").baseline
+    )
+    with pytest.raises(TstmetaError, match="has no baseline"):
+        BertScore(f"rescaled+layer2+{folders['deberta']}")
+
+
 def test_rescaling_puts_the_baseline_at_0_and_equal_texts_at_1(folders):
     metric = BertScore(f"layer2+{folders['bert']}")
     plain = values(metric, PAIRS)
@@ -208,7 +220,11 @@ def test_a_model_that_is_not_here_gives_rows_with_the_remedy(name, monkeypatch):
     [found] = scored(metric, ("a", "b"))
     assert found.status is Status.ERROR
     assert found.detail == metric.missing
-    assert ("hf download" in found.detail) == (name != MINILM.name)
+    remedies = {
+        MINILM.name: "install it anew",
+        "deberta-xlarge-mnli": "save it as such in a folder that is called deberta-xlarge-mnli",
+    }
+    assert remedies.get(name, "hf download") in found.detail
     assert metric.profile == ENCODERS[name].profile
     assert metric.languages == (() if name == "labse" else ("en",))
 

@@ -111,3 +111,15 @@ def test_a_file_that_changes_gets_another_identity(tmp_path):
 def test_frequencies_count_texts_and_not_occurrences():
     counts, total = vectors.frequencies([[1, 1, 2], [1], []])
     assert (dict(counts), total) == ({1: 2, 2: 1}, 3)
+
+
+@pytest.mark.parametrize(
+    ("text", "wanted"),
+    [
+        ("It wasn't GOOD.", ["it", "was", "n't", "good", "."]),
+        ("वह अच्छा है।", ["वह", "अच्छा", "है", "।"]),
+        ("সে ভালো॥", ["সে", "ভালো", "॥"]),
+    ],
+)
+def test_words_are_cut_in_latin_devanagari_and_bengali_script(text, wanted):
+    assert vectors.words(text) == wanted

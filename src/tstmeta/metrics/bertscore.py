@@ -169,14 +169,22 @@ def _without_layer(words: str) -> tuple[str, int | None]:
     return rest, int(found[0].removeprefix("layer")) if found else None
 
 
+def _known_as(model: Backbone) -> str:
+    """What the library calls a model; a folder is what its name says, as converted weights are."""
+    if model.local:
+        near = ENCODERS.get(Path(model.where).resolve().name)
+        model = near if near and not near.local else model
+    return _LIBRARY_NAMES.get(model.where, model.where)
+
+
 def _layer(model: Backbone) -> int:
-    if ENCODERS.get(model.name) is model and model.name in LAYERS:
-        return LAYERS[model.name]
-    if not model.local and find_spec("bert_score"):
+    if model.name in LAYERS and ENCODERS.get(model.name) is model:
+        return LAYERS[model.name]  # without the library, whose import takes seconds
+    if find_spec("bert_score"):
         from bert_score.utils import model2layers
 
-        if model.where in model2layers:
-            return int(model2layers[model.where])
+        if _known_as(model) in model2layers:
+            return int(model2layers[_known_as(model)])
     raise TstmetaError(
         f"which layer of {model.where} BERTScore should use is not known: name it, as in "
         f"bertscore:layer9+{model.name}"
@@ -187,15 +195,11 @@ def _baseline(model: Backbone, layer: int) -> Matched:
     """What unrelated English sentences get, as the bert-score library ships it."""
     if lacks := hub.lacking("bert_score"):
         raise TstmetaError(lacks)
-    spec = find_spec("bert_score")  # to import it would take seconds
+    spec = find_spec("bert_score")
     [root, *_] = (spec.submodule_search_locations if spec else None) or [""]
-    file = (
-        Path(root)
-        / "rescale_baseline"
-        / "en"
-        / f"{_LIBRARY_NAMES.get(model.where, model.where)}.tsv"
-    )
-    if not model.local and file.is_file():
+    name = _known_as(model)
+    file = Path(root) / "rescale_baseline" / "en" / f"{name}.tsv"
+    if not Path(name).is_absolute() and file.is_file():
         with open(file, encoding="utf-8", newline="") as stream:
             for row in csv.DictReader(stream):
                 if row["LAYER"] == str(layer):

