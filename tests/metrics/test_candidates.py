@@ -1,6 +1,8 @@
 """What questions are asked about: the rule on sentences of ours, and a parser that is given."""
 
+import sys
 import types
+import unicodedata
 
 import pytest
 from hypothesis import given
@@ -8,6 +10,7 @@ from hypothesis import strategies as st
 
 from tstmeta.metrics import candidates
 from tstmeta.metrics.candidates import RULE, by_parser, by_rule
+from tstmeta.metrics.factual import QuestEval
 from tstmeta.schema import TstmetaError
 
 PHRASES = [
@@ -64,8 +67,6 @@ def test_only_the_first_sentences_count_and_each_answer_once():
 
 @given(st.text(max_size=60))
 def test_any_text_gives_parts_of_it_and_no_blank_one(text):
-    import unicodedata
-
     whole = unicodedata.normalize("NFC", text)
     for one in by_rule(text):
         assert one in whole
@@ -93,6 +94,17 @@ def test_a_parser_gives_entities_then_chunks_and_repeats_weigh():
     assert found.name == "en_tiny-1.2,5 sentences"
     assert found.find("Anna met dogs.") == ["Anna", "Anna", "met", "dogs"]
     assert len(found.find("Go. " * 9)) == 10
+
+
+def test_the_word_spacy_loads_the_parser_of_upstreams_program(monkeypatch):
+    asked = []
+    module = types.SimpleNamespace(load=lambda name: asked.append(name) or Parser())
+    monkeypatch.setattr(candidates, "parser_missing", lambda: "")
+    monkeypatch.setitem(sys.modules, "spacy", module)
+    made = QuestEval("spacy")
+    assert made.candidates.find("Anna.") == ["Anna", "Anna"]
+    assert asked == ["en_core_web_sm"]
+    assert "about:en_tiny-1.2,5 sentences" in str(made.signature("source"))
 
 
 def test_a_parser_that_is_not_here_says_what_to_do(monkeypatch):
