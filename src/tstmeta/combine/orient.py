@@ -89,7 +89,9 @@ class Scale(NamedTuple):
         upright = oriented(values, self.lower)
         width = (self.high - self.low)[:, None]
         flat = width == 0
-        share = np.clip((upright - self.low[:, None]) / np.where(flat, 1.0, width), 0.0, 1.0)
+        with np.errstate(over="ignore"):  # far out on a tiny scale: cut like all that lies beyond
+            share = (upright - self.low[:, None]) / np.where(flat, 1.0, width)
+        share = np.clip(share, 0.0, 1.0)
         share = np.where(flat & np.isfinite(upright), 1.0, share)
         return FLOOR + (1.0 - FLOOR) * share
 
