@@ -18,6 +18,7 @@ import yaml
 
 from .. import data, metrics, scoring
 from ..data import Dataset, paths
+from ..likelihood.zeroshot import DemonstrationWarning
 from ..metrics import catalogue
 from ..schema import TstmetaError
 from . import demonstration, html
@@ -201,34 +202,37 @@ def example() -> Dataset:
     return whole.where(whole.items["source_id"] == EXAMPLE, "example")
 
 
-def values(names: list[str], dataset: Dataset | None = None) -> pd.DataFrame:
-    """What metrics say of the example: a row a metric and basis, a column a rewrite.
+def values(names: list[str], dataset: Dataset | None = None) -> tuple[pd.DataFrame, list[str]]:
+    """What metrics say of the example: a row a metric and basis, a column a rewrite; and notes.
 
-    A value has three decimals; a score without a value is its status with the detail.  Nothing is
-    kept: what a page shows was computed for it.
+    A value has three decimals; a score without a value is its status with the detail.  Notes are
+    the warnings of our own that were given meanwhile.  Nothing is kept: what a page shows was
+    computed for it.
     """
     dataset = example() if dataset is None else dataset
     systems = dict(zip(dataset.items["item_id"], dataset.items["system"], strict=True))
     rows = []
-    for name in names:
-        for basis, scores in _scores(name, dataset):
-            told = {systems[item_id]: text for item_id, text in scores.items()}
-            rows.append({"metric": name, "compared with": basis, **told})
-    return pd.DataFrame(rows)
+    with warnings.catch_warnings(record=True) as given:
+        warnings.simplefilter("always", UserWarning)
+        for name in names:
+            for basis, scores in _scores(name, dataset):
+                told = {systems[item_id]: text for item_id, text in scores.items()}
+                rows.append({"metric": name, "compared with": basis, **told})
+    ours = [one for one in given if one.category.__module__.startswith("tstmeta.")]
+    # the likelihood metrics have a box of their own
+    notes = [str(one.message) for one in ours if one.category is not DemonstrationWarning]
+    return pd.DataFrame(rows), list(dict.fromkeys(notes))
 
 
 def _scores(name: str, dataset: Dataset) -> list[tuple[str, dict[str, str]]]:
     """For each basis that the data set has: item -> the score as shown."""
     found = []
-    with warnings.catch_warnings():
-        # what the page says to its readers in a box need not be said to who builds it
-        warnings.simplefilter("ignore", UserWarning)
-        for plan in scoring.plans(dataset, metrics.get(name)):
-            scores = [one for unit in plan.metric.score(plan.units) for one in unit]
-            ids = [item_id for unit in plan.item_ids for item_id in unit]
-            if ids:
-                told = {one: _told(score) for one, score in zip(ids, scores, strict=True)}
-                found.append((plan.basis, told))
+    for plan in scoring.plans(dataset, metrics.get(name)):
+        scores = [one for unit in plan.metric.score(plan.units) for one in unit]
+        ids = [item_id for unit in plan.item_ids for item_id in unit]
+        if ids:
+            told = {one: _told(score) for one, score in zip(ids, scores, strict=True)}
+            found.append((plan.basis, told))
     return found
 
 
@@ -252,7 +256,7 @@ def _shown(name: str, rows: pd.DataFrame) -> list[str]:
     if run.empty:
         return [*lines, f"`{name}` was not run for this page: see what to do above.\n"]
     dataset = example()
-    found = values(run.tolist(), dataset)
+    found, notes = values(run.tolist(), dataset)
     if demonstration.shown(run.tolist()):
         lines.append(_RAW.format(demonstration.warning(run.tolist()).text))
     ids = dataset.items["item_id"].tolist()
@@ -264,4 +268,5 @@ def _shown(name: str, rows: pd.DataFrame) -> list[str]:
     ]
     if found.empty:
         return [*lines, "It is compared with references, and the contrast set has none.\n"]
-    return [*lines, _RAW.format(html.table(found).text)]
+    lines.append(_RAW.format(html.table(found).text))
+    return [*lines, *(_RAW.format(f"<p>{html.code(_one_line(note))}</p>") for note in notes)]
