@@ -6,7 +6,7 @@ from tests.command import command_line, table
 from tests.helpers import needs
 from tstmeta import data
 from tstmeta.models import lexicon
-from tstmeta.models.splits import YELP, divide, key
+from tstmeta.models.splits import key
 from tstmeta.schema import DataError, TstmetaError
 
 WARM = ["dear friend of mine", "dear me, a lovely day"] * 50
@@ -115,14 +115,12 @@ def test_a_cell_that_is_empty_is_named(tstmeta, tmp_path):
         learn(tstmeta)
 
 
-@needs("yelp", "mir", "li2018", "dualrl")
+@needs("yelp", "mir")
 def test_reviews_are_learned_from_without_the_sentences_that_others_test_on():
     from tstmeta.cli_lexicon import _training_part
 
     learned = {key(text) for text in _training_part("yelp", None)["text"]}
-    for name in ("mir", "li2018", "dualrl"):
-        items = data.load(name).items
-        sources = items.loc[items["style"].isin(["positive", "negative"]), "source"]
-        assert not learned & {key(text) for text in sources}, name
-    parts = divide(data.yelp.corpus(data.root("yelp")), YELP)
-    assert not learned & {key(text) for text in parts.loc[parts["split"] == "dev", "text"]}
+    assert learned
+    assert not learned & set(map(key, data.load("mir").items["source"]))
+    # all sources of li2018 and dualrl lie in dev
+    assert not learned & set(map(key, data.yelp.sentences(data.root("yelp"), "dev")["text"]))

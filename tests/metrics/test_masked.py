@@ -2,6 +2,7 @@
 
 import csv
 import math
+import time
 
 import pytest
 from hypothesis import given
@@ -74,6 +75,16 @@ def test_a_text_without_style_words_stays_as_it_is(text):
 def test_nothing_is_left_to_hide_in_a_masked_text(text, drop):
     mask = Mask(lexicon("the", "cat", "a", "don't", "नमस्ते", "été"), "" if drop else "■")
     assert mask(mask(text).text).hidden == 0
+
+
+def test_ten_thousand_words_take_less_than_a_second():
+    words = [f"w{number % 3000}" for number in range(10_000)]
+    entries = [" ".join(words[start : start + 3]) for start in range(0, 3000, 7)]
+    start = time.process_time()
+    found = Mask(lexicon(*entries), "■")(" ".join(words))
+    assert time.process_time() - start < 1
+    assert found.words == 10_000
+    assert found.hidden >= 3 * 3 * len(entries[:-1])
 
 
 def test_a_lexicon_of_marks_only_is_refused():
