@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from tests.parsing import CAT, DOG, OLD, drawn, sentence, tree, write
 from tstmeta.metrics import graph
 from tstmeta.metrics.base import Request
-from tstmeta.metrics.graph import SmatchAmr, SmatchDep, matched, tree_graph
+from tstmeta.metrics.graph import SmatchAmr, SmatchDep, matched, optimum, tree_graph
 from tstmeta.models.treebank import Graph
 from tstmeta.schema import Status, TstmetaError
 
@@ -77,6 +77,36 @@ def conllu(tmp_path):
 def test_no_more_triples_agree_than_under_the_best_of_all_mappings(seed, size, other_size):
     one, other = (tree_graph(drawn(seed + place, n)) for place, n in ((0, size), (1, other_size)))
     assert matched(one, other) <= brute(one, other)
+
+
+@given(st.integers(0, 10**6), st.integers(1, 4), st.integers(1, 4))
+def test_the_integer_program_finds_the_best_of_all_mappings(seed, size, other_size):
+    one, other = (tree_graph(drawn(seed + place, n)) for place, n in ((0, size), (1, other_size)))
+    assert optimum(one, other) == optimum(other, one) == brute(one, other)
+
+
+def test_the_search_misses_some_of_what_the_program_finds_and_never_finds_more():
+    pairs = [[tree_graph(drawn(2 * seed + place, 12)) for place in (0, 1)] for seed in range(12)]
+    found = [(matched(*pair), optimum(*pair)) for pair in pairs]
+    assert all(searched <= best for searched, best in found)
+    assert any(searched < best for searched, best in found)
+
+
+def test_the_program_compares_as_the_library_does():
+    one = Graph(("Go_", "I"), (("TOP", 0, "top"),), (("ARG0", 0, 1),))
+    other = Graph(("i", "go"), (("top", 1, "TOP"),), (("arg0", 1, 0),))
+    assert optimum(one, other) == matched(one, other) == one.triples
+    assert optimum(Graph(("a",)), Graph(("b",))) == 0
+
+
+def test_a_program_that_is_not_solved_in_time_is_an_error(conllu, monkeypatch):
+    monkeypatch.setattr(graph, "PATIENCE", 0)
+    pair = item("the old cat sees a dog", "the cat sees a dog")
+    [found] = scored(SmatchDep(f"exact+{conllu}"), pair)
+    assert (found.status, found.detail) == (
+        Status.ERROR,
+        "no best mapping in 0 seconds: leave out the word exact",
+    )
 
 
 def test_on_tiny_graphs_the_search_finds_the_best_mapping_nearly_always():
@@ -170,6 +200,8 @@ def test_smatch_of_dependency_trees_by_hand(conllu):
     assert [one.value for one in found] == pytest.approx([1, 8 / 10, 2 * 10 / (10 + 12)])
     [recall] = scored(SmatchDep(f"r+{conllu}"), item(texts[2], texts[0]))
     assert recall.value == 1
+    exact = scored(SmatchDep(f"exact+{conllu}"), *[item(text, texts[0]) for text in texts])
+    assert exact == found
 
 
 def test_parts_of_speech_see_no_difference_where_the_sentence_is_built_alike(tmp_path):
@@ -242,6 +274,10 @@ def test_the_signature_names_what_changes_a_value_and_no_path(conllu, amr):
     ):
         assert part in signature
     assert conllu not in signature
+    exact = str(SmatchDep(f"exact+{conllu}").signature("source"))
+    assert "search:exact" in exact
+    assert "scipy:" in exact
+    assert "seed" not in exact
     assert "parses:amr@" in str(SmatchAmr(amr).signature("reference"))
     assert SmatchDep(conllu).name == f"smatch-dep:{conllu}"
 
@@ -251,5 +287,5 @@ def test_words_that_contradict_each_other_are_refused(conllu):
         SmatchDep(f"p+r+{conllu}")
     with pytest.raises(TstmetaError, match="names 2 files where smatch-dep takes 1"):
         SmatchDep(f"precision+{conllu}")
-    with pytest.raises(TstmetaError, match=r"what is no file is one of f1, p, r$"):
+    with pytest.raises(TstmetaError, match=r"what is no file is one of f1, p, r, climb, exact$"):
         SmatchAmr("lemma+a.amr")

@@ -69,6 +69,16 @@ def test_udpipe_says_the_same_twice(udpipe, tmp_path):
     assert trees(udpipe).find(text) == trees(str(copy)).find(text)
 
 
+@pytest.mark.parametrize("text", ["the\0cat sees", "the cat \ud800"])
+def test_marks_that_are_no_text_end_neither_text_nor_process(udpipe, text):
+    assert [word.form for word in trees(udpipe).find(text)][:2] == ["the", "cat"]
+
+
+def test_a_text_without_a_word_is_told(udpipe):
+    with pytest.raises(MissingParse, match="UDPipe finds no word in ''"):
+        trees(udpipe).find("\r\r")
+
+
 def test_a_model_without_a_parser_says_what_it_lacks(tmp_path):
     parser = trees(train_udpipe(tmp_path / "tags.udpipe", parser=False))
     with pytest.raises(MissingParse, match=r"tags.udpipe cannot parse: take one with tokenizer"):

@@ -82,7 +82,8 @@ class Udpipe:
         reader = self._model.newTokenizer(self._model.DEFAULT)
         if reader is None:
             raise self._incapable("cut text into words")
-        reader.setText(text)
+        # a zero byte would end the text for the library, half a character its call
+        reader.setText(text.replace("\0", " ").encode("utf-8", "replace").decode())
         sentences = []
         error = self._udpipe.ProcessingError()
         while reader.nextSentence(sentence := self._udpipe.Sentence(), error):
