@@ -13,18 +13,38 @@ from tstmeta.combine.folds import TooFewSources, splits
 from tstmeta.combine.hybrids import agreements, fold_by_fold, grid, top_places
 from tstmeta.combine.orient import FLOOR, Scale
 from tstmeta.combine.parts import gather
+from tstmeta.report.published import cells
 
 KINDS = ("simulation", "learned")
 SMALL = Settings(outer=3, inner=2, trees=10)
 
 
-def test_the_grid_holds_all_steps_of_a_tenth_that_sum_to_one():
-    found = grid(3)
-    expected = {one for one in itertools.product(range(1, 10), repeat=3) if sum(one) == 10}
-    assert {tuple(np.rint(row * 10).astype(int).tolist()) for row in found} == expected
+@pytest.mark.parametrize("parts", [1, 2, 3, 4])
+def test_the_grid_holds_all_steps_of_a_twentieth_that_sum_to_one(parts):
+    found = grid(parts)
+    expected = {one for one in itertools.product(range(2, 21), repeat=parts) if sum(one) == 20}
+    assert {tuple(np.rint(row * 20).astype(int).tolist()) for row in found} == expected
+    assert len(found) == len(expected)
     assert found.sum(axis=1) == pytest.approx(1.0)
-    assert sorted(found[0].tolist()) == pytest.approx([0.3, 0.3, 0.4])  # evenest first
+
+
+def test_the_evenest_weights_come_first():
+    assert sorted(grid(3)[0].tolist()) == pytest.approx([0.3, 0.35, 0.35])
     assert grid(1).tolist() == [[1.0]]
+    assert grid(10).tolist() == [[0.1] * 10]
+    assert grid(11).shape == (0, 11)
+
+
+def test_every_printed_weight_of_the_simulation_is_on_the_grid():
+    own = [one for one in cells() if (one.paper, one.table) == ("mukherjee2025", "5")]
+    settings = {}
+    for one in own:
+        if one.item == "hybrid-simulation":
+            key = (one.dataset, one.language, one.dimension)
+            settings.setdefault(key, []).append(one.value)
+    assert len(settings) == 10
+    tried = {tuple(np.round(row, 9).tolist()) for row in grid(3)}
+    assert all(tuple(weights) in tried for weights in settings.values())
 
 
 def test_of_equal_metrics_the_first_is_taken():
@@ -47,7 +67,7 @@ def test_in_sample_the_simulation_is_the_best_of_all_weights_by_brute_force():
     scaled = Scale.fitted(rows, np.zeros(5, dtype=bool))(rows)[best]
     tried = {
         weights: pearsonr(people, gmean(scaled, axis=0, weights=np.tile(weights, (45, 1)).T))[0]
-        for weights in itertools.product(np.arange(1, 10) / 10, repeat=3)
+        for weights in itertools.product(np.arange(2, 21) / 20, repeat=3)
         if abs(sum(weights) - 1) < 1e-9
     }
     (fit,) = made.fits

@@ -3,8 +3,8 @@
 Each is a weighted geometric mean; they differ in how they choose and weigh:
 
 ``hybrid-simulation``
-    the three with the highest correlation with people, and of all weights in steps of 0.1 that sum
-    to 1 (each at least 0.1, as printed) those whose mean correlates best;
+    the three with the highest correlation with people, and of all weights in steps of 0.05 that
+    sum to 1, each at least 0.1, those whose mean correlates best (all printed weights are such);
 ``hybrid-learned``
     the three most important features of a random forest (scikit-learn) that predicts the ratings
     from all metrics, and their importances, divided by their sum.
@@ -53,8 +53,8 @@ from .parts import (
 
 Kind = Literal["simulation", "learned", "equal"]
 KINDS: tuple[Kind, ...] = ("simulation", "learned", "equal")
-#: Weights are tried in steps of one over this.
-STEPS = 10
+#: Weights are tried in steps of one over this; the least is so many steps.
+STEPS, LEAST_STEPS = 20, 2
 #: Fewer rated items than this cannot tell metrics apart at all.
 LEAST = 10
 #: Of the forest; scikit-learn's own defaults otherwise.
@@ -248,12 +248,18 @@ def top_places(values: Array, top: int) -> np.ndarray:
     return np.argsort(-np.round(values, 12), kind="stable")[:top]
 
 
-def grid(parts: int, steps: int = STEPS) -> Array:
-    """All weights in steps of 1/steps that sum to 1, none zero ``[C, parts]``, evenest first."""
-    found = [
-        one for one in itertools.product(range(1, steps), repeat=parts) if sum(one) == steps
-    ] or [(steps,)]
-    weights = np.array(found, dtype=float) / steps
+def grid(parts: int, steps: int = STEPS, least: int = LEAST_STEPS) -> Array:
+    """All weights in steps of 1/steps that sum to 1, none below least/steps, evenest first.
+
+    Shape ``[C, parts]``; there are none where ``parts * least`` is more than ``steps``.
+    """
+    spare = steps - parts * least
+    if spare < 0:
+        return np.empty((0, parts))
+    # each way to put parts - 1 bars between the spare steps is one way to share them out
+    ways = itertools.combinations(range(spare + parts - 1), parts - 1)
+    ends = np.array([(-1, *bars, spare + parts - 1) for bars in ways])
+    weights = (np.diff(ends, axis=1) - 1 + least) / steps
     return weights[np.argsort(np.round((weights**2).sum(axis=1), 9), kind="stable")]
 
 
@@ -327,8 +333,10 @@ def _known(dimension: str, kind: str, settings: Settings) -> None:
     if settings.statistic not in stats.STATISTICS:
         known = ", ".join(stats.STATISTICS)
         raise CombineError(f"unknown statistic {settings.statistic!r}; known: {known}")
-    if not 1 <= settings.top <= STEPS:
-        raise CombineError(f"a hybrid takes 1 to {STEPS} metrics, not {settings.top}")
+    if not 1 <= settings.top <= STEPS // LEAST_STEPS:
+        raise CombineError(
+            f"a hybrid takes 1 to {STEPS // LEAST_STEPS} metrics, not {settings.top}"
+        )
 
 
 def _enough(parts: Parts, people: Array, dimension: str, top: int) -> None:
