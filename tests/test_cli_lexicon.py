@@ -124,3 +124,14 @@ def test_reviews_are_learned_from_without_the_sentences_that_others_test_on():
     assert not learned & set(map(key, data.load("mir").items["source"]))
     # all sources of li2018 and dualrl lie in dev
     assert not learned & set(map(key, data.yelp.sentences(data.root("yelp"), "dev")["text"]))
+
+
+def test_the_help_names_the_defaults_that_are_used(tstmeta):
+    shown = " ".join(tstmeta("train", "lexicon", "--help").stdout.split())
+    for before, value in (
+        ("z-score is at least this", lexicon.THRESHOLD),
+        ("odds so many times as high", lexicon.RATIO),
+        ("that occur so often", lexicon.LEAST),
+    ):
+        assert f"{before} [{value:g}]." in shown
+    assert f"above 0 [{lexicon.PRIOR:g}]." in shown
