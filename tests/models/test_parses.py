@@ -69,6 +69,26 @@ def test_udpipe_says_the_same_twice(udpipe, tmp_path):
     assert trees(udpipe).find(text) == trees(str(copy)).find(text)
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "the cat likes a dog.",
+        "the cat likes a dog. the dog sees the food.\n\nthe bad dog!  a cat likes the old food.",
+        "बिल्ली खाना देखती है। कुत्ता खाता है।",
+    ],
+)
+def test_what_udpipe_writes_is_read_as_what_it_says(udpipe, tmp_path, text):
+    from ufal.udpipe import Model, Pipeline
+
+    model = Model.load(udpipe)
+    written = Pipeline(model, "tokenize", Pipeline.DEFAULT, Pipeline.DEFAULT, "conllu")
+    path = tmp_path / "written.conllu"
+    path.write_text(written.process("the dog sees a cat.") + written.process(text))
+    found = trees(str(path))
+    assert found.find(text) == trees(udpipe).find(text)
+    assert found.find("the dog sees a cat.") == trees(udpipe).find("the dog sees a cat.")
+
+
 @pytest.mark.parametrize("text", ["the\0cat sees", "the cat \ud800"])
 def test_marks_that_are_no_text_end_neither_text_nor_process(udpipe, text):
     assert [word.form for word in trees(udpipe).find(text)][:2] == ["the", "cat"]
