@@ -16,6 +16,7 @@ from tstmeta.metrics.base import Request
 from tstmeta.metrics.movers import Sim, Wmd
 from tstmeta.models import encoders
 from tstmeta.models.encoders import MINILM
+from tstmeta.models.vectors import VectorFile
 from tstmeta.schema import Status, TstmetaError
 
 #: Vectors whose distances are easy: a and b are 5 apart, z is the origin.
@@ -195,12 +196,16 @@ def test_words_that_mean_nothing_are_told(kind, words, said):
 
 
 @pytest.mark.parametrize("kind", [Wmd, Sim])
-def test_a_fault_in_the_file_is_in_the_row_with_its_line(tmp_path, kind):
+def test_a_fault_in_the_file_is_in_every_row_with_its_line(tmp_path, kind, monkeypatch):
     file = tmp_path / "bad.txt"
     file.write_text("a 1 2\nb 1\n", encoding="utf-8")
-    [found] = scored(kind(f"vectors={file}"), ("a", "b"))
-    assert found.status is Status.ERROR
-    assert "line 2: 1 numbers, not 2" in found.detail
+    reads = []
+    plain = VectorFile._word
+    monkeypatch.setattr(VectorFile, "_word", lambda *a: reads.append(a[2]) or plain(*a))
+    found = scored(kind(f"vectors={file}"), ("a", "b"), ("b", "a"), ("b b", "a"))
+    assert {one.status for one in found} == {Status.ERROR}
+    assert all("line 2: 1 numbers, not 2" in one.detail for one in found)
+    assert reads == [1, 2]  # a large file is not read again for each rewrite
 
 
 def test_signatures_tell_vectors_weights_and_no_path(vectors, tmp_path):

@@ -109,6 +109,17 @@ def test_a_memory_never_outgrows_its_limit_and_forgets_the_oldest(puts):
         assert memory.get(key) == (key, size)
 
 
+def test_what_is_used_again_is_forgotten_last():
+    memory = Memory(100)
+    for key in "ab":
+        memory.put(key, key.upper(), 50)
+    assert memory.get("a") == "A"
+    memory.put("c", "C", 50)
+    assert [memory.get(key) for key in "abc"] == ["A", None, "C"]
+    memory.clear()
+    assert (len(memory), memory.size, memory.get("a")) == (0, 0, None)
+
+
 @pytest.mark.parametrize("limit", [True, False])
 @pytest.mark.parametrize("kind", ["bert", "roberta", "deberta"])
 def test_a_text_beyond_the_window_is_cut_and_keeps_its_end_mark(tmp_path, kind, limit):

@@ -1,7 +1,8 @@
 """Vectors of words that do not depend on their neighbours, and how rare words are.
 
 A file of word vectors is large and few of its words are asked for: it is read once for where each
-word stands, and a line becomes numbers when its word is asked for.
+word stands, and a line becomes numbers when its word is asked for.  A file with a fault is a model
+that is missing: all that need it are told at once, and it is not read anew for each text.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from typing import Protocol
 
 import numpy as np
 
-from ..schema import TstmetaError
+from .causal import MissingModel
 from .encoders import Encoder
 
 
@@ -54,7 +55,7 @@ class VectorFile:
     a word that comes twice the first line counts.
 
     Raises:
-        TstmetaError: no such file, or a line that has no such form; names file and line.
+        MissingModel: no such file, or a line that has no such form; names file and line.
     """
 
     def __init__(self, path: Path):
@@ -93,7 +94,7 @@ class VectorFile:
                     found.setdefault(self._word(bare, number), start)
                 start += len(line)
         if not found:
-            raise TstmetaError(f"{self.path} holds no word vectors: a word and numbers a line")
+            raise MissingModel(f"{self.path} holds no word vectors: a word and numbers a line")
         return found
 
     def _word(self, line: bytes, number: int) -> str:
@@ -119,8 +120,8 @@ class VectorFile:
             raise self._fault(number, "something that is no number")
         return row
 
-    def _fault(self, number: int, what: str) -> TstmetaError:
-        return TstmetaError(
+    def _fault(self, number: int, what: str) -> MissingModel:
+        return MissingModel(
             f"{self.path}, line {number}: {what}; a line is a word and its numbers, "
             "with single spaces between them"
         )
@@ -135,7 +136,7 @@ def _opened(path: Path):
     try:
         return open(path, "rb")
     except OSError as error:
-        raise TstmetaError(f"cannot read {path}: {error.strerror}; name a text file") from error
+        raise MissingModel(f"cannot read {path}: {error.strerror}; name a text file") from error
 
 
 def words(text: str) -> list[str]:
@@ -162,16 +163,16 @@ def texts_of(path: Path) -> list[str]:
     """The texts of a file, one a line, blank lines left out.
 
     Raises:
-        TstmetaError: it cannot be read, is not UTF-8 or has no text.
+        MissingModel: it cannot be read, is not UTF-8 or has no text.
     """
     with _opened(path) as file:
         try:
             lines = file.read().decode("utf-8-sig").split("\n")
         except UnicodeDecodeError as error:
-            raise TstmetaError(f"{path} is not UTF-8 (byte {error.start}); convert it") from error
+            raise MissingModel(f"{path} is not UTF-8 (byte {error.start}); convert it") from error
     found = [text for line in lines if (text := line.strip())]
     if not found:
-        raise TstmetaError(f"{path} has no text; one a line is wanted")
+        raise MissingModel(f"{path} has no text; one a line is wanted")
     return found
 
 
@@ -179,12 +180,12 @@ def identity(path: Path) -> str:
     """``name@hash`` of a file; the hash is the first 12 digits of its SHA-256.
 
     Raises:
-        TstmetaError: it cannot be read.
+        MissingModel: it cannot be read.
     """
     try:
         facts = path.stat()
     except OSError as error:
-        raise TstmetaError(f"cannot read {path}: {error.strerror}; name a file") from error
+        raise MissingModel(f"cannot read {path}: {error.strerror}; name a file") from error
     return f"{path.name}@{_hashed(path, facts.st_size, facts.st_mtime_ns)}"
 
 
