@@ -171,6 +171,17 @@ def test_a_perplexity_beyond_all_numbers_is_invalid():
     assert score.detail.startswith("log-probability -")
 
 
+@pytest.mark.skipif(not torch.cuda.is_available(), reason="no GPU here")
+def test_cpu_and_gpu_agree(tmp_path):
+    where = str(folder(tmp_path / "model"))
+    one, other = (
+        run(Perplexity(where, device=device, dtype="float32"), *TEXTS) for device in ("cpu", "cuda")
+    )
+    np.testing.assert_allclose(
+        [score.value for score in one], [score.value for score in other], rtol=1e-3
+    )
+
+
 # ----------------------------------------------------------------------------------- corpus
 
 

@@ -185,7 +185,8 @@ def loaded(model: Backbone, identity: str, device: str, dtype: str) -> LanguageM
     """
     from .loading import Lazy
 
-    return Lazy(model, device, dtype)
+    # texts that are read by themselves share little but the mark: trees would take twice the time
+    return Lazy(model, device, dtype, reuse=False)
 
 
 # ------------------------------------------------------------------------------ frequencies

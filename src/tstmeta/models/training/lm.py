@@ -346,7 +346,7 @@ def _findings(
     out: Path, model: Any, texts: Sequence[str], held_out: Sequence[str], seed: int
 ) -> dict[str, Any]:
     """Size, and perplexities of the model as it was written, on sentences drawn by the seed."""
-    reader = lm.Reader(Lazy(Backbone(out.name, str(out)), "cpu", "float32"))
+    reader = lm.Reader(Lazy(Backbone(out.name, str(out)), "cpu", "float32", reuse=False))
     unigrams = lm.read_unigrams(out / lm.UNIGRAMS, reader.model.vocabulary)
     sides = {"held_out": held_out, "training": texts}
     return {
