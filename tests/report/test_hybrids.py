@@ -127,3 +127,22 @@ def test_the_picture_shows_each_data_set(compared):
     assert hybrids.picture([compared, other])._repr_png_()[:4] == b"\x89PNG"
     axes = hybrids.picture([compared, other]).figure.axes
     assert [axis.get_title(loc="left") for axis in axes] == ["made", "other"]
+
+
+def test_printed_choices_follow_their_rule_as_often_as_the_published_checks_say():
+    rows = hybrids.printed_choices()
+    same = rows.groupby("hybrid")["same"].sum().to_dict()
+    assert same == {"hybrid-simulation": 6, "hybrid-learned": 9}
+    assert rows.groupby("hybrid").size().tolist() == [10, 10]
+    odd = rows[~rows["same"]].set_index(["hybrid", "dimension", "task", "language"])
+    hindi = odd.loc[("hybrid-learned", "content", "sentiment", "hi")]
+    assert "BLEURT" in hindi["printed"]
+    assert "TER" in hindi["rule"]
+    assert "6 of 10" in hybrids.printed_table(rows).text
+
+
+def test_a_metric_that_ties_with_the_last_one_may_stand_in_its_place():
+    rows = hybrids.printed_choices().set_index(["hybrid", "dimension", "task", "language"])
+    row = rows.loc[("hybrid-simulation", "style", "sentiment", "en")]
+    assert row["same"]
+    assert set(row["printed"].split(", ")) != set(row["rule"].split(", "))
