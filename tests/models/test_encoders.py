@@ -93,6 +93,9 @@ def test_a_small_memory_forgets_and_computes_the_same_again(folders):
             assert distance(one.vectors, other.vectors) < 1e-5
     assert len(small.memory) < len(TEXTS) == len(large.memory)
     assert small.memory.size <= 4000
+    # what is kept of one text must not keep the batch that it came from
+    for one in large.tokens(TEXTS, 1):
+        assert one.vectors.untyped_storage().nbytes() == one.vectors.nbytes
 
 
 @given(st.lists(st.tuples(st.integers(0, 9), st.integers(1, 40)), max_size=60))
