@@ -326,11 +326,14 @@ def test_without_the_files_every_set_says_how_to_get_them(tmp_path, monkeypatch)
     found, left_out = references.sets(Bench(tmp_path))
     assert found == []
     assert set(left_out) == {references.ASSET, references.LAI, references.YELP}
-    assert all("tstmeta data fetch" in reason for reason in left_out.values())
-    nothing = curves(found, ["chrf"])
-    shown = references_chapter.table(nothing._replace(left_out=left_out))
-    assert "tstmeta data fetch alva" in shown.text
-    assert isinstance(references_chapter.picture(nothing), Markdown)
+    nothing = references.on_all(Bench(tmp_path), ["chrf", "corpus-bleu"], subsets=2)
+    assert set(nothing.left_out) == {*left_out, "corpus-bleu"}
+    for shown in (references_chapter.table(nothing), references_chapter.picture(nothing)):
+        assert "<code>tstmeta data fetch alva</code>" in shown.text
+        assert "<code>tstmeta data fetch li2018 dualrl</code>" in shown.text
+        assert str(tmp_path) not in shown.text
+        check(shown.text)
+    assert isinstance(references_chapter.picture(curves(found, ["chrf"])), Markdown)
 
 
 @needs("alva", "lai", "li2018", "dualrl")

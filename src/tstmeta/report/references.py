@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -22,7 +22,7 @@ from ..data import Dataset
 from ..data.derive import with_references
 from ..metrics.base import CorpusMetric, Metric, PairMetric, Request
 from ..metrics.batched import BatchedMetric
-from ..schema import MissingData, TstmetaError
+from ..schema import TstmetaError
 from ..stats import Plan, Setting
 from ..stats.intervals import Resample
 from ..stats.limits import Interval
@@ -80,14 +80,22 @@ def sets(bench: Bench) -> tuple[list[Dataset], dict[str, str]]:
     """The rated sets with several references that are on this machine; why others are not."""
     found, left_out = [], {}
     for name in (ASSET, LAI, YELP):
-        try:
-            if name == YELP:
-                found.append(with_dualrl(bench.dataset(name), bench.dataset(DUALRL)))
-            else:
-                found.append(bench.dataset(name))
-        except MissingData as reason:
-            left_out[name] = str(reason)
+        files = [name.partition("@")[0], *([DUALRL] if name == YELP else [])]
+        if lacking := [one for one in files if not bench.has(one)]:
+            fetch = f"tstmeta data fetch {' '.join(lacking)}"
+            left_out[name] = f"its files are not on this machine; get them with: `{fetch}`"
+        elif name == YELP:
+            found.append(with_dualrl(bench.dataset(name), bench.dataset(DUALRL)))
+        else:
+            found.append(bench.dataset(name))
     return found, left_out
+
+
+def on_all(bench: Bench, names: Sequence[str], **options: Any) -> Curves:
+    """The curves of metrics on all these sets; ``options`` as for :func:`curves`."""
+    found, left_out = sets(bench)
+    made = curves(found, names, **options)
+    return made._replace(left_out=left_out | made.left_out)
 
 
 def with_dualrl(rated: Dataset, references: Dataset) -> Dataset:
