@@ -76,7 +76,7 @@ def generated():
 
 
 CODE = files("src/tstmeta/**/*")
-OURS = files(*(f"data/{name}/**/*" for name in ("contrast", "world", "published", "cards")))
+OURS = files(*(f"data/{name}/**/*" for name in ("contrast", "world", "published", "cards", "metric_cards")))
 VERSIONS = ["requirements.lock"]
 
 
