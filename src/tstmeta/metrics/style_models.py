@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from importlib.metadata import version
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -54,8 +55,8 @@ class Judge:
     def fields(self) -> dict[str, object]:
         try:
             name = classifiers.identity(self.model)
-        except MissingModel:
-            name = f"{self.model.name}@missing"
+        except MissingModel:  # a folder without weights: scoring tells it, row by row
+            name = f"{Path(self.model.where).name}@missing"
         called = {f"called:{theirs}": own for theirs, own in sorted(self.wordings.items())}
         libraries = {package: version(package) for package in classifiers.packages(self.model)}
         return {"model": name, **self.chosen, **called, **libraries}
@@ -76,9 +77,10 @@ class Judge:
             if isinstance(seen, Seen):
                 task = model.about.tasks[model.place(key[1])[0]]
                 low, high = task.values
-                towards = seen.target == len(task.styles) - 1
-                value = float(seen.styles) if towards else low + high - float(seen.styles)
-                seen = scored(low if seen.blank else value, seen)
+                value = low if seen.blank else float(seen.styles)
+                if not seen.blank and seen.target < len(task.styles) - 1:
+                    value = low + high - value
+                seen = scored(value, seen)
             found[key] = seen
         return found
 

@@ -1,0 +1,90 @@
+"""Temperature, calibration error and intervals, held against hand computations."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tstmeta.models.calibration import (
+    accuracy,
+    calibration_error,
+    closeness,
+    quality,
+    temperature,
+)
+from tstmeta.models.classifiers import softmax
+
+
+def drawn(heat, count=4000, seed=0):
+    """Logits whose probabilities are right once they are divided by ``heat``."""
+    rng = np.random.default_rng(seed)
+    logits = rng.normal(0, 2, (count, 3))
+    labels = np.array([rng.choice(3, p=row) for row in softmax(logits)])
+    return logits * heat, labels
+
+
+@pytest.mark.parametrize("heat", [0.5, 1, 3])
+def test_the_temperature_is_found_that_was_put_in(heat):
+    assert temperature(*drawn(heat)) == pytest.approx(heat, rel=0.1)
+
+
+def test_no_other_temperature_on_a_grid_is_more_likely():
+    logits, labels = drawn(2, 500)
+    rows = np.arange(len(labels))
+
+    def likely(heat):
+        return np.log(softmax(logits / heat)[rows, labels]).mean()
+
+    assert likely(temperature(logits, labels)) >= max(map(likely, np.arange(0.1, 5, 0.05))) - 1e-6
+
+
+@pytest.mark.parametrize(
+    ("logits", "labels"), [(np.empty((0, 2)), []), ([[0.0, 1.0], [5.0, 0.0]], [1, 0])]
+)
+def test_where_nothing_shows_what_it_should_be_the_temperature_is_one(logits, labels):
+    assert temperature(np.array(logits), np.array(labels, dtype=int)) == 1
+
+
+def test_calibration_error_is_that_of_a_hand_computation():
+    # bins (0.6, 0.7] and (0.9, 1]: |2 * 0.65 - 1| / 4 + |2 * 0.95 - 2| / 4
+    sure = np.array([0.65, 0.65, 0.95, 0.95])
+    given = np.stack([sure, 1 - sure], axis=1)
+    wanted = (abs(1.3 - 1) + abs(1.9 - 2)) / 4
+    assert calibration_error(given, np.array([0, 1, 0, 0]), bins=10) == pytest.approx(wanted)
+
+
+@given(st.lists(st.tuples(st.floats(0.5, 1), st.booleans()), min_size=1, max_size=40))
+def test_calibration_error_is_that_of_a_loop_over_bins(rows):
+    sure = np.array([one for one, _ in rows])
+    labels = np.array([0 if right else 1 for _, right in rows])
+    given = np.stack([sure, 1 - sure], axis=1)
+    right = given.argmax(axis=1) == labels
+    wanted = 0.0
+    for k in range(15):
+        inside = [n for n, p in enumerate(given.max(axis=1)) if np.ceil(p * 15) == k + 1]
+        if inside:
+            gap = abs(np.mean(right[inside]) - np.mean(given.max(axis=1)[inside]))
+            wanted += gap * len(inside) / len(rows)
+    assert calibration_error(given, labels) == pytest.approx(wanted, abs=1e-12)
+
+
+def test_quality_counts_each_style_taken_for_each():
+    logits = np.array([[2.0, 0], [0, 2], [0, 2], [3, 0]])
+    found = quality(logits, np.array([0, 0, 1, 1]), 1.0, ("a", "b"))
+    assert found["confusion"] == {"a": {"a": 1, "b": 1}, "b": {"a": 1, "b": 1}}
+    assert (found["accuracy"], found["n"]) == (0.5, 4)
+    assert found["calibration_error"] == found["calibration_error_raw"]
+
+
+def test_the_interval_is_wilsons():
+    found = accuracy(8, 10)
+    z = 1.959963984540054
+    middle = (0.8 + z**2 / 20) / (1 + z**2 / 10)
+    half = z * np.sqrt(0.8 * 0.2 / 10 + z**2 / 400) / (1 + z**2 / 10)
+    assert (found["low"], found["high"]) == pytest.approx((middle - half, middle + half))
+
+
+def test_closeness_of_values_and_its_edge():
+    found = closeness(np.array([0.0, 1, 2]), np.array([1.0, 2, 3]))
+    assert found == {"pearson": pytest.approx(1), "mean_absolute_error": 1, "n": 3}
+    assert np.isnan(closeness(np.zeros(3), np.arange(3.0))["pearson"])

@@ -1,0 +1,134 @@
+"""Models of style: which style belongs to which task, what is missing, what a file says."""
+
+import json
+
+import numpy as np
+import pytest
+
+from tests.models import style
+from tstmeta.models import classifiers
+from tstmeta.models.causal import Backbone, MissingModel, backbone
+from tstmeta.models.classifiers import FILE, MODELS, About, Logits, StyleModel, Task, softmax
+from tstmeta.schema import TstmetaError
+
+
+class Fake:
+    """Logits that are the lengths of texts, from 0 on; a task's number is added to the last."""
+
+    def __init__(self, *tasks, regression=False):
+        self.about = About("fake", tasks, regression)
+
+    def logits(self, texts, task):
+        k = 1 if self.about.regression else len(self.about.tasks[task].styles)
+        rows = [[len(text) * place for place in range(1, k + 1)] for text in texts]
+        return Logits(np.array(rows, dtype=float), [""] * len(texts))
+
+
+MODEL = StyleModel(Fake(style.MOOD, style.MANNER), {"nice": "kind"})
+
+
+@pytest.mark.parametrize(
+    ("name", "place"),
+    [("good", (0, 1)), ("fine", (0, 1)), ("curt", (1, 0)), ("nice", (1, 1))],
+)
+def test_a_style_picks_its_task_by_name_or_wording(name, place):
+    assert MODEL.place(name) == place
+
+
+def test_a_style_that_nobody_knows_names_those_that_are_known():
+    with pytest.raises(TstmetaError, match=r"no style 'blue', only bad, good, curt.*bad=blue"):
+        MODEL.place("blue")
+
+
+def test_probabilities_sum_to_one_and_follow_the_temperature():
+    hot = StyleModel(Fake(Task("t", ("a", "b"), temperature=2.0)))
+    found = hot.probabilities(["xx", ""], 0).values
+    assert found == pytest.approx(np.array([[1 / (1 + np.e), np.e / (1 + np.e)], [0.5, 0.5]]))
+    assert softmax(np.array([[1e4, -1e4]])).tolist() == [[1, 0]]
+    assert softmax(np.empty((0, 2))).shape == (0, 2)
+
+
+def test_a_regressor_is_no_classifier_and_the_reverse():
+    regressor = StyleModel(Fake(style.MOOD, regression=True))
+    assert regressor.strengths(["abc"], 0).values.tolist() == [3]
+    with pytest.raises(TstmetaError, match="use it with style-regressor"):
+        regressor.probabilities(["abc"], 0)
+    with pytest.raises(TstmetaError, match="use style-confidence"):
+        MODEL.strengths(["abc"], 0)
+
+
+@pytest.mark.parametrize("name", ["embedded", "embedded-strength"])
+def test_the_shipped_models_are_here_small_and_name_what_they_are(name):
+    model = MODELS[name]
+    assert classifiers.missing(model) == ""
+    assert classifiers.identity(model).startswith(f"{name}@")
+    assert classifiers.packages(model) == ("scikit-learn",)
+    path = classifiers.ours(model)
+    assert path.stat().st_size < 2_000_000
+    assert classifiers.load(model).about.regression == (name != "embedded")
+
+
+def test_a_model_of_a_hub_that_is_not_here_says_how_to_fetch_it():
+    said = classifiers.missing(Backbone("x", "nobody/nothing"))
+    assert said == (
+        "nobody/nothing is not here: hf download nobody/nothing; "
+        "or name a local folder that holds it"
+    )
+    with pytest.raises(MissingModel, match="nobody/nothing is not here"):
+        classifiers.load(Backbone("x", "nobody/nothing"))
+
+
+def test_libraries_that_are_not_installed_are_named(monkeypatch):
+    found = classifiers.hub.find_spec
+    monkeypatch.setattr(
+        classifiers.hub, "find_spec", lambda name: name != "sklearn" and found(name)
+    )
+    assert "sklearn is not installed" in classifiers.missing(MODELS["embedded"])
+    assert classifiers.packages(MODELS["embedded"]) == ()
+
+
+def about(**changes):
+    plain = {
+        "kind": "linear",
+        "tasks": [{"name": "t", "styles": ["a", "b"], "wordings": {}, "values": [0, 1]}],
+        "regression": False,
+        "features": {"bits": 8},
+    }
+    return {"about": json.dumps({**plain, **changes})}
+
+
+@pytest.mark.parametrize(
+    ("header", "said"),
+    [
+        ({}, "is no model of tstmeta"),
+        ({"about": "{"}, "is no model of tstmeta"),
+        ({"about": "[]"}, "is no model of tstmeta"),
+        (about(tasks=3), "is no model of tstmeta"),
+        (about(kind="forest"), "a model of the kind 'forest': update tstmeta"),
+    ],
+)
+def test_files_that_are_no_models_say_so_and_what_to_do(tmp_path, header, said):
+    from safetensors.numpy import save_file
+
+    save_file({"weight/0": np.zeros((1, 256))}, tmp_path / FILE, header)
+    assert said in classifiers.missing(backbone(str(tmp_path)))
+    with pytest.raises(MissingModel, match=said):
+        classifiers.load(backbone(str(tmp_path)))
+    (tmp_path / FILE).write_bytes(b"not even that")
+    assert "train it anew" in classifiers.missing(backbone(str(tmp_path)))
+
+
+def test_another_file_is_another_model(tmp_path):
+    from safetensors.numpy import save_file
+
+    names = set()
+    for value in (0.0, 1.0):
+        save_file({"weight/0": np.full((1, 256), value)}, tmp_path / FILE, about())
+        names.add(classifiers.identity(backbone(str(tmp_path))))
+    assert len(names) == 2
+    assert all(name.startswith(f"{tmp_path.name}@") for name in names)
+
+
+def test_a_task_comes_back_from_json_as_it_was():
+    task = Task("t", ("a", "b"), {"c": "a"}, 1.5, (-3.0, 3.0))
+    assert Task.of(json.loads(json.dumps(task.__dict__))) == task
