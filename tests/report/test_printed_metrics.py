@@ -52,5 +52,9 @@ def test_the_name_that_the_ledger_computes_is_one_of_those_listed():
 # ----------------------------------------------------------------------------------------- cards
 
 
+def test_every_metric_has_a_card():
+    assert not set(catalogue.stems()) - set(metric_cards.names())
+
+
 def test_every_card_is_about_a_metric():
     assert not set(metric_cards.names()) - set(catalogue.stems())
