@@ -24,7 +24,10 @@ if TYPE_CHECKING:
     from sphinx.application import Sphinx
 
 #: What the pages show of every data set: families, and the likelihood method on the embedded model.
-SHOWN = ("lexical", "sentinel", "likelihood", "likelihood-style")
+SHOWN = (
+    *("lexical", "sentinel", "semantic", "masked", "style", "fluency"),
+    *("likelihood", "likelihood-style"),
+)
 #: What the chapter on choices inside that method shows besides, on the data sets it is about.
 CHOICES = tuple(
     f"likelihood:{name}" for name in ("default-system", "emphasis", "wording", "released")

@@ -229,7 +229,14 @@ def test_a_value_is_finite_in_range_and_at_best_that_of_a_copy(name, source, out
         assert sign * copy.value >= sign * found.value - 1e-9
 
 
-@pytest.mark.parametrize("name", [name for name in NAMES if listed(name, SYMMETRIC)])
+#: ROUGE-L as released with lai2023 weighs recall by the ratio of precision to recall.
+MINDS_THE_ORDER = ("rougeL:lai2023",)
+
+
+@pytest.mark.parametrize(
+    "name",
+    [name for name in NAMES if listed(name, SYMMETRIC) and not listed(name, MINDS_THE_ORDER)],
+)
 @given(source=texts, output=texts)
 def test_a_symmetric_metric_does_not_mind_the_order(name, source, output):
     assert value(name, output, source) == pytest.approx(value(name, source, output))

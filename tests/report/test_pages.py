@@ -14,7 +14,7 @@ from tests.report.test_html import Page
 from tests.report.test_ledger import with_data
 from tstmeta import data, metrics
 from tstmeta.data import Card, paths
-from tstmeta.report import pages
+from tstmeta.report import metric_cards, pages
 from tstmeta.report.bench import Bench
 from tstmeta.report.ledger import PAPERS
 from tstmeta.report.published import cells
@@ -22,7 +22,8 @@ from tstmeta.schema import TstmetaError
 
 PAGES = {
     *("data.md", "metrics.md", "speed.md", "certainty.md", "claims.md", "ledger.md"),
-    "backbone.md",
+    *("backbone.md", "metric_cards.md"),
+    *(f"metrics/{name}.md" for name in metric_cards.names()),
     *(f"cards/{name}.md" for name in data.names()),
     *(f"ledger/{paper}.md" for paper in PAPERS),
 }

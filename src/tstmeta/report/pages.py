@@ -17,7 +17,7 @@ from .. import data
 from ..data import paths
 from ..data.base import Card
 from ..schema import TstmetaError
-from . import backbone, claims, html
+from . import backbone, claims, html, metric_cards
 from .bench import Bench
 from .ledger import PAPERS, counts, ledger
 
@@ -43,6 +43,7 @@ def write(folder: Path) -> None:
     bench = Bench()
     pages = {"data.md": data_index(), "metrics.md": metric_index(), "speed.md": speed()}
     pages |= {"certainty.md": certainty(), "backbone.md": backbone.page()}
+    pages |= metric_cards.pages()
     pages |= {f"cards/{name}.md": card_page(name, bench) for name in data.names()}
     pages["claims.md"] = claims.page(claims.judged(bench, draws=DRAWS), _CITATIONS, DRAWS)
     rows = ledger(bench=bench)
@@ -146,7 +147,8 @@ def metric_index() -> str:
             " smoothing, library version. *Source* means that the output is compared with its"
             " source (S-), *reference* with a human rewrite (R-). Sentinels are no serious metrics:"
             " a metric that does not beat them has shown nothing. `likelihood` runs on"
-            " [the embedded model](backbone.md), a demonstration, unless another is named.\n",
+            " [the embedded model](backbone.md), a demonstration, unless another is named."
+            " [What the metrics measure](metric_cards.md) tells each in words.\n",
             _RAW.format(_metric_table(overview())),
         ]
     )
