@@ -40,7 +40,7 @@ MODELS = {
             "embedded",
             str(EMBEDDED),
             profile="embedded",
-            parameters=1.2,
+            parameters=0.9,
             about="trained by us on generated text: a demonstration, never a reproduction",
         ),
         Backbone(

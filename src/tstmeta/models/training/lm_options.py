@@ -23,9 +23,9 @@ class LmOptions:
     ``checkpoint`` is the number of steps between two checkpoints.
     """
 
-    vocabulary: int = 3072
+    vocabulary: int = 2560
     width: int = 128
-    layers: int = 4
+    layers: int = 3
     heads: int = 4
     inner: int = 352
     length: int = 256
