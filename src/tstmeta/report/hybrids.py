@@ -20,6 +20,7 @@ from matplotlib.figure import Figure
 
 from .. import stats
 from ..combine import Combination, Settings, hybrid
+from ..combine.folds import folds
 from ..combine.hybrids import Kind, fold_by_fold, ratings_of
 from ..combine.parts import Parts
 from ..data import Dataset
@@ -32,7 +33,6 @@ from .figures import BLUE, GREY, ORANGE, Picture, _panels, _styled
 from .material import DISTANCES
 from .matrices import matrices
 from .overall import limits
-from .published import cells
 from .tables import judged
 
 INSIDE, OUTSIDE, NOTHING = "all ratings", "other sources", "nothing"
@@ -103,6 +103,16 @@ class Compared(NamedTuple):
     made: list[Way]
 
 
+def inside_folds(sources: Sequence[str], settings: Settings) -> Setting:
+    """Agreement over all items after both sides were standardised within the folds that judge.
+
+    Two folds may have chosen other metrics, whose values lie elsewhere.  Pooled, that alone costs
+    agreement, and a fit that chooses the same everywhere would look better for no reason.
+    """
+    own = folds(np.asarray(sources), settings.outer, settings.seed)
+    return Setting(settings.statistic, "within-task", own)
+
+
 def compare(
     dataset: Dataset,
     scores: pd.DataFrame,
@@ -114,8 +124,8 @@ def compare(
 ) -> Compared:
     """Hybrids against the best single metric, with intervals over sources.
 
-    The intervals draw sources again and keep what was fitted; they do not hold how the fit itself
-    would change with other ratings.
+    Agreement is that of :func:`inside_folds`, for all alike.  The intervals draw sources again and
+    keep what was fitted; they do not hold how the fit would change with other ratings.
 
     Args:
         scores: ``scores`` of the metrics to combine; only those that claim ``dimension`` count.
@@ -127,7 +137,7 @@ def compare(
     made = ways(dataset, scores, dimension, settings)
     table = pd.concat([one.made.scores for one in made], ignore_index=True)
     found = matrices(dataset, table, dimension)
-    plan, setting = found.plan("sources", draws), Setting(settings.statistic, "pooled")
+    plan, setting = found.plan("sources", draws), inside_folds(found.layout.sources, settings)
     drawn = stats.resample(found.human, found.metrics, setting, plan, np.random.default_rng(seed))
     base = next(k for k, one in enumerate(made) if (one.name, one.fitted) == (SINGLE, OUTSIDE))
     counted = np.isfinite(found.human) & np.isfinite(found.metrics)
@@ -201,55 +211,6 @@ def usable(dataset: Dataset, scores: pd.DataFrame, dimension: str) -> pd.DataFra
     return scores[scores["signature"].isin(here.loc[full, "signature"])]
 
 
-# ---------------------------------------------------------------------------------- printed
-
-
-def printed_choices() -> pd.DataFrame:
-    """The metrics that each printed hybrid takes (Table 5) beside those that its rule would take.
-
-    The rule: for the simulation the highest Pearson correlations of Tables 1 and 2, for the learned
-    hybrid the highest importances of Table 6; prompted models and hybrids themselves do not count.
-    Printed numbers are rounded, so a metric that ties with the last one taken may stand in its
-    place.
-
-    Returns:
-        One row a hybrid, dimension, task and language: hybrid, dimension, task, language, printed,
-        rule (texts), same.
-    """
-    own = [one for one in cells() if one.paper == "mukherjee2025"]
-    rows = []
-    taken: dict[tuple[str, str, str, str], list[str]] = {}
-    for one in own:
-        if one.table == "5":
-            key = (one.item, one.dimension, one.dataset, one.language)
-            taken.setdefault(key, []).append(one.metric)
-    for (hybrid_name, dimension, task, language), metrics in taken.items():
-        learned = hybrid_name == "hybrid-learned"
-        values = {
-            one.metric: one.value
-            for one in own
-            if (one.dimension, one.dataset, one.language) == (dimension, task, language)
-            and one.table in (("6",) if learned else ("1", "2"))
-            and (learned or one.statistic == "pearson")
-            and not one.metric.startswith(("Hybrid", "GPT", "LLaMA"))
-        }
-        best = sorted(values, key=lambda name: -values[name])[: len(metrics)]
-        least = values[best[-1]]
-        sure = {name for name in values if values[name] > least}
-        same = sure <= set(metrics) and all(values[name] >= least for name in metrics)
-        told = (", ".join(metrics), ", ".join(best))
-        rows.append((hybrid_name, dimension, task, language, *told, same))
-    columns = ["hybrid", "dimension", "task", "language", "printed", "rule", "same"]
-    return pd.DataFrame(rows, columns=columns)
-
-
-def printed_table(rows: pd.DataFrame) -> html.Html:
-    """Rows of :func:`printed_choices`."""
-    count = rows.groupby("hybrid", sort=False)["same"].agg(["sum", "size"])
-    told = "; ".join(f"{name}: {a} of {n} as the rule has it" for name, a, n in count.itertuples())
-    return html.table(rows, caption=told)
-
-
 # ------------------------------------------------------------------------------------ noise
 
 
@@ -266,9 +227,9 @@ def noise(
     """Agreement of hybrids of metrics that know nothing, with the ratings of a data set.
 
     Each replicate draws ``metrics`` columns of normal noise (and ``sources`` sources, where fewer
-    than all are asked for).  Fitted on all ratings the mean is above zero; fitted on other sources
-    it is at zero or a little below: what agrees by chance in the folds that are fitted on is likely
-    to disagree in the fold that is left.
+    than all are asked for).  Fitted on all ratings, what chooses by agreement is above zero; fitted
+    on other sources nothing is.  The learned hybrid gains little even inside: importances know no
+    direction, so it takes noise that happens to disagree as readily as noise that agrees.
 
     Returns:
         One row a way: name, fitted, mean, low, high (of the middle 95 % of replicates), error (of
@@ -287,7 +248,8 @@ def noise(
         parts = _noise(origin[kept], metrics, rng)
         for name, fitted, kind, how in asked(settings._replace(seed=replicate)):
             made, _, _ = fold_by_fold(parts, people[kept], kind, how)
-            found = stats.STATISTICS[settings.statistic](people[kept], made).value
+            setting = inside_folds(origin[kept].tolist(), how)
+            found = stats.correlate(people[kept][:, None], made[:, None], setting).value
             values.setdefault((name, fitted), []).append(found)
     rows = []
     for (name, fitted), each in values.items():
@@ -347,7 +309,9 @@ def _table(one: Compared) -> str:
             "metrics and mean weights": rows["chosen"],
         }
     )
-    what = f"{one.dataset}: {one.dimension}, {len(one.metrics)} metrics; {one.estimand}"
+    what = (
+        f"{one.dataset}: {one.dimension}, {len(one.metrics)} metrics, within folds; {one.estimand}"
+    )
     return html.table(shown, caption=what).text
 
 
