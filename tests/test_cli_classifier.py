@@ -7,10 +7,17 @@ import subprocess
 import sys
 import time
 
+import numpy as np
 import pytest
+from typer.testing import CliRunner
 
 from tests.command import command_line, table
+from tests.helpers import needs
 from tests.models import style
+from tstmeta import cli
+from tstmeta.data import paths, xformal
+from tstmeta.models.causal import backbone
+from tstmeta.models.classifiers import StyleModel, load
 from tstmeta.models.training import checkpoint
 from tstmeta.schema import DataError, MissingData, TstmetaError
 
@@ -150,3 +157,19 @@ def test_mistakes_are_said_before_anything_is_written(tstmeta, tmp_path, words, 
     assert isinstance(result.exception, kind)
     assert said in str(result.exception)
     assert not (tmp_path / "refused").exists()
+
+
+@needs("xformal")
+def test_formality_is_learnt_from_real_ratings(tmp_path):
+    """Held against the upstream tune part: the test part is of another kind of text."""
+    words = ["--corpus", "xformal", "--set", "bits=14", "--set", "rate=0.1", "--regress"]
+    command = ["train", "classifier", *words, "--epochs", "3", "--out", str(tmp_path)]
+    assert CliRunner().invoke(cli.app, command).exit_code == 0
+    report = json.loads((tmp_path / "report.json").read_text())
+    assert sum(report["sizes"].values()) == 4477 + 500 + 3000 - 15
+    assert report["tasks"][0]["styles"] == ["informal", "formal"]
+    table = xformal.corpus(paths.raw("xformal"))
+    tune = table[table["split"] == "tune"]
+    model = StyleModel(load(backbone(str(tmp_path))))
+    found, _ = model.strengths(tune["text"].tolist(), 0)
+    assert np.corrcoef(found, tune["value"])[0, 1] > 0.4
