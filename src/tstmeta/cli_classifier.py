@@ -91,7 +91,8 @@ def classifier(
     Examples:
       tstmeta train classifier --corpus yelp --kind textcnn --out sentiment
       tstmeta train classifier --corpus mine.csv --out mine
-      tstmeta train classifier --corpus xformal --regress --kind transformer --base google/bert
+      tstmeta train classifier --corpus xformal --regress --kind transformer \
+        --base google-bert/bert-base-uncased
       tstmeta score --data mir --metric style-accuracy:./sentiment
     """
     from .models.training.classifier import train
