@@ -53,14 +53,16 @@ def scores(name: str) -> None:
         TstmetaError: scores that could not be computed.
     """
     from . import data, scoring
-    from .likelihood.zeroshot import DemonstrationWarning
+    from .likelihood import zeroshot
+    from .metrics import fluency
 
     if not data.available(name):
         note(f"{name}: not on this machine")
         return
     wanted = _runnable([*SHOWN, *(CHOICES if name in WITH_CHOICES else ())])
     with warnings.catch_warnings():  # the pages say it, in a box of their own
-        warnings.simplefilter("ignore", DemonstrationWarning)
+        for kind in (zeroshot.DemonstrationWarning, fluency.DemonstrationWarning):
+            warnings.simplefilter("ignore", kind)
         table = scoring.score(data.load(name), wanted)
     failed = table[table["status"] == str(Status.ERROR)]
     if len(failed):

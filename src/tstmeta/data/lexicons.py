@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from .paths import raw
+from .paths import MissingData, raw
 
 
 def sentiment() -> Path:
@@ -13,4 +13,8 @@ def sentiment() -> Path:
     Raises:
         MissingData: the raw files of ``mir`` are not on this machine.
     """
-    return raw("mir") / "style_lexicon" / "style_words_and_weights.json"
+    try:
+        return raw("mir") / "style_lexicon" / "style_words_and_weights.json"
+    except MissingData:  # this goes into pages and score files: no folder of a machine
+        reason = "the lexicon of mir is not on this machine; get it with: tstmeta data fetch mir"
+        raise MissingData(reason) from None
