@@ -46,9 +46,12 @@ def units(n: int, basis: str) -> list[Unit]:
 
 
 def wanted(quick: bool) -> list[str]:
-    """Metrics that run here, the yardstick first; a quick run takes one of each family."""
+    """Metrics that run here as they are called, without variants, the yardstick first.
+
+    A quick run takes one of each family.
+    """
     found = {
-        family: [name for name in members if runs(name)]
+        family: [name for name in members if ":" not in name and runs(name)]
         for family, members in metrics.families().items()
         if family != IDLE
     }

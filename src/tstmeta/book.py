@@ -23,11 +23,18 @@ from .schema import Status, TstmetaError
 if TYPE_CHECKING:
     from sphinx.application import Sphinx
 
-#: What the pages show of every data set: families, and the likelihood method on the embedded model.
+#: What the pages show of every data set; what else they ask for is computed when they ask.
 SHOWN = (
-    *("lexical", "sentinel", "semantic", "masked", "style", "fluency"),
-    *("likelihood", "likelihood-style"),
+    *("bleu", "bleu:pauli2025", "chrf", "meteor", "rouge1", "rouge2", "rougeL", "ter", "pinc"),
+    *("edit-similarity", "sentinel", "likelihood", "likelihood-style"),
 )
+#: Metrics with a model behind them, and the data sets of which the pages show them all.
+MODELS = (
+    *("bertscore", "cosine", "sim", "wmd", "masked-bleu", "masked-cosine"),
+    *("style-confidence", "style-emd", "style-kl", "style-js", "style-regressor"),
+    *("perplexity", "perplexity:word", "slor"),
+)
+WITH_MODELS = ("contrast", "pauli", "lai", "mir", "alva@asset", "lens@simpda_2022")
 #: What the chapter on choices inside that method shows besides, on the data sets it is about.
 CHOICES = tuple(
     f"likelihood:{name}" for name in ("default-system", "emphasis", "wording", "released")
@@ -59,7 +66,8 @@ def scores(name: str) -> None:
     if not data.available(name):
         note(f"{name}: not on this machine")
         return
-    wanted = _runnable([*SHOWN, *(CHOICES if name in WITH_CHOICES else ())])
+    more = (*(MODELS if name in WITH_MODELS else ()), *(CHOICES if name in WITH_CHOICES else ()))
+    wanted = _runnable([*SHOWN, *more])
     with warnings.catch_warnings():  # the pages say it, in a box of their own
         for kind in (zeroshot.DemonstrationWarning, fluency.DemonstrationWarning):
             warnings.simplefilter("ignore", kind)
