@@ -1,5 +1,6 @@
 """Tables of pauli2025: the tie of Table 9, and when cells of the likelihood method are computed."""
 
+import csv
 import math
 from dataclasses import replace
 from types import SimpleNamespace
@@ -9,16 +10,19 @@ import pytest
 
 from tests.helpers import needs
 from tests.likelihood import small
+from tests.models import tiny_encoder
 from tests.report.test_ledger import with_data, with_wordnet
 from tests.report.tiny import rated
-from tstmeta import stats
+from tstmeta import metrics, stats
+from tstmeta.data import paths
 from tstmeta.likelihood.scorer import Rewrite
 from tstmeta.likelihood.zeroshot import Likelihood
+from tstmeta.models import encoders
 from tstmeta.models.causal import BACKBONES, Backbone
 from tstmeta.report import ledger as ledgers
 from tstmeta.report.bench import Agreement, Bench
 from tstmeta.report.cells import pauli2025
-from tstmeta.report.published import cells
+from tstmeta.report.published import cells, names
 
 pytestmark = pytest.mark.xdist_group("ledger")  # it is computed once
 
@@ -196,3 +200,128 @@ def test_a_cell_is_what_the_scorer_gives_on_the_model_that_is_here(tmp_path, mon
     assert answer.value == pytest.approx(r.value)
     assert "variant:" in answer.signature
     assert "released" in answer.signature
+
+
+# --------------------------------------------------------------- cells of other metrics with models
+
+#: cell, the metric it is computed with where its model is here, and on which basis
+LEARNED = [
+    ("t3.s-bertscore.mir", "bertscore:deberta-xlarge-mnli", "source"),
+    ("t3.r-bertscore.lai", "bertscore:deberta-xlarge-mnli", "reference"),
+    ("t3.s-bleurt.mir.pvalue", "bleurt", "source"),
+    ("t3.r-bleurt.lai", "bleurt", "reference"),
+    ("t4.s-cosine.lai", "cosine:labse", "source"),
+    ("t5.r-cosine.constructed-sentiment", "cosine:labse", "reference"),
+    ("t5.questeval.constructed-polite", "questeval:released", "source"),
+    ("t9.questeval.mir", "questeval:released", "source"),
+    ("fig1.output-1.s-bertscore", "bertscore:deberta-xlarge-mnli", "source"),
+]
+learned_cells = pytest.mark.parametrize(("key", "metric", "basis"), LEARNED)
+
+
+@pytest.fixture
+def say(monkeypatch):
+    """Say whether the models of these metrics are here."""
+
+    def said(missing: str) -> None:
+        for name in pauli2025._LEARNED.values():
+            monkeypatch.setattr(type(metrics.get(name)), "missing", missing)
+
+    return said
+
+
+@learned_cells
+def test_a_cell_of_a_metric_with_a_model_needs_that_model(key, metric, basis, say):
+    say("get the model")
+    bench, cell = Recorded(), printed(key)
+    answer = pauli2025.recipe(cell, bench)
+    assert answer == (names("pauli2025", "metric")[cell.metric][1], "")
+    assert bench.asked == []
+
+
+@learned_cells
+def test_a_cell_of_a_metric_with_a_model_is_computed_where_that_model_is_here(
+    key, metric, basis, say
+):
+    say("")
+    bench, asked = Recorded(), []
+    kept = bench.scores
+    bench.scores = lambda *args: asked.append(args) or kept(*args)
+    agreement = bench.agreement
+    bench.agreement = lambda *args: asked.append(args) or agreement(*args)
+    answer = pauli2025.recipe(printed(key), bench)
+    assert {args[1:3] for args in asked} == {(metric, basis)}
+    assert math.isfinite(answer.value)
+
+
+def test_every_metric_with_a_model_is_listed_under_its_printed_name_and_names_that_model():
+    file = paths.own("published", "names.csv")
+    with open(file, encoding="utf-8", newline="") as stream:
+        rows = {
+            row["printed"]: row
+            for row in csv.DictReader(stream)
+            if (row["paper"], row["kind"]) == ("pauli2025", "metric")
+        }
+    likelihood = {name for name in rows if name.startswith("Likelihood")}
+    with_model = {name for name, row in rows.items() if row["needs"]}
+    assert set(pauli2025._LEARNED) == with_model - likelihood - {"LLaMA3-prompt"}
+    for printed_name, metric in pauli2025._LEARNED.items():
+        assert metric in rows[printed_name]["listed"].split()
+        assert metrics.get(metric).name == metric
+        if metric != "questeval:released":  # it needs three models, and its row says so in words
+            assert rows[printed_name]["needs"] == metrics.get(metric).model.where
+
+
+@pytest.fixture
+def labse(tmp_path, monkeypatch):
+    """A tiny encoder in the place of LaBSE: the metric finds it here by itself."""
+    folder = tiny_encoder.pooled(tmp_path / "model")
+    monkeypatch.setitem(encoders.ENCODERS, "labse", Backbone("labse", str(folder)))
+    return folder
+
+
+@pytest.mark.parametrize(
+    ("key", "basis"), [("t3.s-cosine.lai", "source"), ("t3.r-cosine.lai", "reference")]
+)
+def test_a_cell_is_what_the_metric_gives_on_the_model_that_is_here(key, basis, labse, tmp_path):
+    data = rated("lai@pauli2025-systems")
+    items = data.items.assign(references=[["he walked home"]] * 3 + [["we had soup"]] * 3)
+    data = replace(data, items=items)
+    bench = Bench(tmp_path / "store")
+    bench._datasets[data.name] = data
+    answer = pauli2025.recipe(printed(key), bench)
+    against = items["source"] if basis == "source" else [one[0] for one in items["references"]]
+    encoder = encoders.Encoder(Backbone("labse", str(labse)), "cpu")
+    one, other = (
+        np.array([made.vector for made in encoder.sentences(list(texts))])
+        for texts in (items["output"], against)
+    )
+    cosines = (one * other).sum(axis=1)  # the vectors have length 1
+    r = stats.pearson(data.means["content"], cosines)
+    assert answer.value == pytest.approx(r.value, abs=1e-5)
+    assert answer.n == 6
+    assert "model:model@" in answer.signature
+    assert f"basis:{basis}" in answer.signature
+
+
+def test_a_model_that_is_here_and_gives_no_score_is_needed_still(labse, tmp_path):
+    for file in labse.glob("*.safetensors"):
+        file.write_bytes(b"cut off")
+    data = rated("mir")
+    bench = Bench(tmp_path / "store")
+    bench._datasets["mir"] = data
+    said = "gave no score; tstmeta score --data mir --metric cosine:labse says why"
+    for key in ("t3.s-cosine.mir", "t3.s-cosine.mir.pvalue", "t9.s-cosine.mir"):
+        answer = pauli2025.recipe(printed(key), bench)
+        assert isinstance(answer, ledgers.Needs)
+        assert answer.what == "sentence-transformers/LaBSE"
+        assert said in answer.reason
+
+
+def test_a_pair_of_figure_1_without_a_score_is_no_number(say):
+    say("")
+    bench = Recorded()
+    bench.scores = lambda *args: {"value": {"polite-14-style": math.nan}, "signature": {}}
+    answer = pauli2025.recipe(printed("fig1.output-1.s-bertscore"), bench)
+    assert answer.what == "microsoft/deberta-xlarge-mnli"
+    assert "gave no score" in answer.reason

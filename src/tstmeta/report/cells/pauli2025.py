@@ -8,7 +8,7 @@ from collections.abc import Callable
 import numpy as np
 from scipy.stats import rankdata
 
-from ... import stats
+from ... import metrics, stats
 from ...models import hub
 from ...models.causal import BACKBONES, Backbone
 from ..bench import Bench
@@ -30,6 +30,13 @@ _WITHOUT_SYNONYMS = "no WordNet on this machine: METEOR matches no synonyms"
 #: The likelihood method as the paper's program computes it: its numbers come from that program.
 _VARIANT = "released"
 _JUDGE = "the text names Llama 3 70B, the appendix an 8B model identifier"
+#: Printed metrics that run on a model of a hub: our metric with the model that the paper names.
+_LEARNED = {
+    "BERTScore": "bertscore:deberta-xlarge-mnli",
+    "BLEURT": "bleurt",
+    "Cosine(LaBSE)": "cosine:labse",
+    "QuestEval": "questeval:released",
+}
 
 
 def recipe(cell: Cell, bench: Bench) -> Answer | Needs:
@@ -100,6 +107,8 @@ def _agreement(
     if isinstance(metric, Needs):
         return metric
     found = bench.agreement(name, metric, cell.basis, cell.dimension, statistic, level)
+    if found.n == 0 and _model(cell):
+        return _failed(cell, name, metric)
     value = found.p if cell.statistic == "pvalue" else found.value
     signature = f"{found.signature}|{statistic}:{level}|data:{name}"
     reason = _WITHOUT_SYNONYMS if "synonyms:none" in found.signature else ""
@@ -109,16 +118,29 @@ def _agreement(
 def _metric(cell: Cell) -> str | Needs:
     """Our metric of a cell, or the model that it needs and that is not on this machine.
 
-    The likelihood method runs on the printed model where it is here, and on no other.
+    What runs on a model runs on the printed one where it is here, and on no other.
     """
     ours, model = names(PAPER, "metric")[cell.metric]
     if not model:
         return ours
+    if learned := _LEARNED.get(cell.metric):
+        return Needs(model) if getattr(metrics.get(learned), "missing", "") else learned
     backbone = _backbone(model)
     if backbone is None or not hub.here(backbone):
         return Needs(model, _JUDGE if cell.metric == "LLaMA3-prompt" else "")
     stem = "likelihood-style" if cell.dimension == "style" else "likelihood"
     return f"{stem}:{backbone.name}+{_VARIANT}"
+
+
+def _model(cell: Cell) -> str:
+    """The model that a cell's metric runs on; empty where it runs on none."""
+    return names(PAPER, "metric")[cell.metric][1]
+
+
+def _failed(cell: Cell, data: str, metric: str) -> Needs:
+    """A model that is here and gives no score is needed still: files are damaged, memory short."""
+    how = f"tstmeta score --data {data} --metric {metric}"
+    return Needs(_model(cell), f"the model is here, but gave no score; {how} says why")
 
 
 def _backbone(model: str) -> Backbone | None:
@@ -160,7 +182,7 @@ def _style(cell: Cell, bench: Bench) -> Answer | Needs:
 def _dataset_facts(cell: Cell, bench: Bench) -> Answer | Needs:
     """Tables 7 and 8: numbers of items, ratings an item, systems; Table 8's model answers."""
     if cell.item.startswith("unparsed"):
-        return Needs(names(PAPER, "metric")[cell.metric][1], _JUDGE)
+        return Needs(_model(cell), _JUDGE)
     name = names(PAPER, "dataset")[cell.dataset][0]
     by_items = cell.item != "annotators_per_sample" and bench.has(name)
     checked = name if by_items else _dataset(cell, bench)
@@ -238,8 +260,10 @@ def _exact_mean(values: np.ndarray) -> float:
 def _variants(cell: Cell, bench: Bench) -> Answer | Needs:
     """Tables 10 and 11: wordings of prompt and instructions; only the first of each is printed."""
     if not cell.item.startswith(("prompt 1", "instruct 1")):
-        model = names(PAPER, "metric")[cell.metric][1]
-        reason = f"of the four wordings only the first is printed; {model} would be needed as well"
+        reason = (
+            f"of the four wordings only the first is printed; {_model(cell)} would be needed as"
+            " well"
+        )
         return Needs("wording", reason)
     return _agreement(cell, bench)
 
@@ -261,7 +285,10 @@ def _figure(cell: Cell, bench: Bench) -> Answer | Needs:
     if isinstance(metric, Needs):
         return metric
     scores = bench.scores(name, metric, cell.basis)
-    return Answer(float(scores["value"][item_id]), 1, f"{scores['signature'][item_id]}|{item_id}")
+    value = float(scores["value"][item_id])
+    if math.isnan(value) and _model(cell):
+        return _failed(cell, name, metric)
+    return Answer(value, 1, f"{scores['signature'][item_id]}|{item_id}")
 
 
 _RECIPES: dict[str, Callable[[Cell, Bench], Answer | Needs]] = {
