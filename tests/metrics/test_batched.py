@@ -7,7 +7,7 @@ import pytest
 from tstmeta.metrics.base import Request
 from tstmeta.metrics.batched import BatchedMetric, Score
 from tstmeta.models.causal import MissingModel
-from tstmeta.schema import Status
+from tstmeta.schema import Status, TstmetaError
 
 
 class Lengths(BatchedMetric):
@@ -58,6 +58,38 @@ def test_one_text_that_breaks_the_batch_costs_only_itself():
     assert [one.status for one in found] == [Status.OK, Status.ERROR, Status.OK]
     assert found[1].detail == "ValueError: a bad text"
     assert [found[0].value, found[2].value] == [1, 0]
+
+
+def test_one_bad_text_among_many_is_found_by_halves():
+    metric = Lengths()
+    found = scored(metric, *[item("a" * n, "a") for n in range(1, 200)], item("bad", "a"))
+    assert [one.status for one in found] == [Status.OK] * 199 + [Status.ERROR]
+    assert len(metric.asked) < 20
+
+
+def test_a_fault_of_ours_says_what_to_do_without_its_class():
+    class Faulty(Lengths):
+        def pairs(self, pairs):
+            raise TstmetaError("mend it")
+
+    [found] = scored(Faulty(), item("a", "a"))
+    assert (found.status, found.detail) == (Status.ERROR, "mend it")
+
+
+@pytest.mark.parametrize("texts", [("ab\ud800", "a"), ("a", "ab\ud800"), ("a", "a", "ab\ud800")])
+def test_half_a_character_is_told_and_never_asked(texts):
+    metric = Lengths()
+    found = scored(metric, item(*texts), item("a", "a"))
+    assert [one.status for one in found] == [Status.ERROR, Status.OK]
+    assert "(U+D800, at character 3)" in found[0].detail
+    assert metric.asked == [[("a", "a")]]
+
+
+def test_a_rewrite_that_is_compared_with_nothing_is_invalid():
+    metric = Lengths()
+    [found] = scored(metric, item("a"))
+    assert (found.status, found.detail) == (Status.INVALID, "nothing to compare")
+    assert metric.asked == []
 
 
 def test_blank_texts_are_empty_and_never_asked():

@@ -187,6 +187,8 @@ def test_the_embedded_sim_is_the_cosine_of_mean_token_rows():
     [
         ("vectors=/no/such/file", "which is no file"),
         ("nonsense", "names no option and no model"),
+        ("owner/name", "'owner/name' names no option.*use .*vectors=FILE"),
+        (".", "'.' names no option"),  # a folder is no file of vectors
         ("vectors=a+vectors=b", "two files"),
     ],
 )

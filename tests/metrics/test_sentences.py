@@ -69,6 +69,14 @@ def test_batches_order_and_repeats_change_no_score(folder):
     assert np.abs(together[len(PAIRS) :] - alone).max() < 1e-5
 
 
+@embedded
+@pytest.mark.parametrize("odd", ["\u200b", "\ufeff\u00ad", "\x01\x02", "\ufffd"])
+def test_a_text_without_a_token_is_as_a_blank_one(odd):
+    found = scored(Cosine(), ("the soup", odd), (odd, "the soup"), (odd, odd), ("!", "?"))
+    assert [one.status for one in found] == [Status.EMPTY] * 3 + [Status.OK]
+    assert [(one.value, one.detail) for one in found[:3]] == [(0, "a text without a token")] * 3
+
+
 def test_a_batch_with_odd_texts_loses_nothing_else(folder):
     odd = scored(Cosine(str(folder)), ("a", "b"), ("", "b"), ("so cold " * 9000, "a"), ("a", "\n"))
     wanted = [Status.OK, Status.EMPTY, Status.TRUNCATED, Status.EMPTY]

@@ -165,6 +165,32 @@ def test_a_style_that_the_model_does_not_know_is_a_row_with_the_remedy(fake, nam
     assert told.value == known.value
 
 
+def test_a_missing_style_is_told_and_a_long_one_is_shortened(fake):
+    missing, long = scored("style-confidence", item("9 1", style=""), item("9 1", style="x" * 3000))
+    assert missing.detail.startswith("no target style: the column style must hold one of bad, good")
+    assert "xxx..." in long.detail
+    assert len(long.detail) < 400
+
+
+@pytest.mark.parametrize("words", ["=", "good=", "=blue"])
+def test_half_a_renaming_is_refused(words):
+    with pytest.raises(TstmetaError, match="give both styles"):
+        metrics.get(f"style-confidence:{words}")
+
+
+@pytest.mark.parametrize(
+    ("name", "remedy"),
+    [
+        ("style-regressor:embedded", "use style-confidence"),
+        ("style-confidence:embedded-strength", "use it with style-regressor"),
+        ("style-emd:embedded-strength", "use it with style-regressor"),
+    ],
+)
+def test_a_model_of_the_other_kind_is_refused_before_anything_is_scored(name, remedy):
+    with pytest.raises(TstmetaError, match=remedy):
+        metrics.get(name)
+
+
 def test_a_regressor_is_mirrored_where_the_target_is_the_low_style(fake):
     fake.about = About("fake", (MOOD, MANNER), True)
     found = scored(

@@ -67,6 +67,12 @@ def test_a_line_that_is_wrong_is_named_with_its_file(tmp_path, text, said):
     assert "bad.txt" in str(caught.value)
 
 
+def test_prose_is_no_file_of_vectors_whatever_is_asked(tmp_path):
+    file = written(tmp_path / "glove.txt", "The food was good.\nSo was the soup.\n")
+    with pytest.raises(TstmetaError, match="line 1: something that is no number"):
+        VectorFile(file).places(["other words"])
+
+
 @pytest.mark.parametrize(
     "use", [lambda path: VectorFile(path).places(["a"]), vectors.texts_of, vectors.identity]
 )

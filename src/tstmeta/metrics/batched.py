@@ -9,23 +9,26 @@ is not here, a text that breaks its batch.
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Iterator, Sequence
 from itertools import islice
 from pathlib import Path
 
 from ..models.causal import MissingModel
-from ..schema import Status
+from ..schema import Status, TstmetaError
 from .base import PairMetric, Request, Score
 
 Answer = float | Score
 Pair = tuple[str, str]
+#: Half of a character, as a damaged file gives it: no tokenizer reads it.
+_HALF = re.compile(r"[\ud800-\udfff]")
 
 
 class BatchedMetric(PairMetric):
     """A metric that is quick only over many rewrites at once."""
 
-    #: Rewrites whose answers are held in memory at a time.
-    shard: int = 2**13
+    #: Rewrites that are answered at a time: what a killed run loses at most.
+    shard: int = 2**10
     _folder: Path | None = None
     _progress: bool = False
 
@@ -48,7 +51,8 @@ class BatchedMetric(PairMetric):
     def values(self, requests: Sequence[Request]) -> Sequence[Answer]:
         """One answer a request: the best over the texts that it is compared with."""
         asked = dict.fromkeys((text, one.output) for one in requests for text in one.against)
-        found = dict(zip(asked, map(_scored, self.pairs(list(asked))), strict=True))
+        answers = self.pairs(list(asked)) if asked else ()
+        found = dict(zip(asked, map(_scored, answers), strict=True))
         return [self._best([found[text, one.output] for text in one.against]) for one in requests]
 
     def score(self, units: Sequence[tuple[Request, ...]]) -> Iterator[tuple[Score, ...]]:
@@ -63,7 +67,7 @@ class BatchedMetric(PairMetric):
                 yield tuple(next(answers) for _ in unit)
 
     def _shard(self, requests: list[Request]) -> list[Score]:
-        found: list[Score | None] = [self._blank(request) for request in requests]
+        found: list[Score | None] = [_halved(one) or self._blank(one) for one in requests]
         places = [place for place, score in enumerate(found) if score is None]
         cut = [self._cut(requests[place]) for place in places]
         answers = self._safely([request for request, _ in cut])
@@ -80,7 +84,7 @@ class BatchedMetric(PairMetric):
         return Score(self.empty_value, Status.EMPTY, "empty text")
 
     def _safely(self, requests: list[Request]) -> list[Score]:
-        """Answers of a batch; when it breaks, of each request by itself, so that one is lost."""
+        """Answers of a batch; when it breaks, of its halves, so that one request is lost."""
         if not requests:
             return []
         try:
@@ -90,8 +94,10 @@ class BatchedMetric(PairMetric):
             return [_failed(str(error))] * len(requests)
         except Exception as error:  # a metric's failure is a row, not the end of a run
             if len(requests) == 1:
-                return [_failed(f"{type(error).__name__}: {error}")]
-        return [answer for request in requests for answer in self._safely([request])]
+                ours = isinstance(error, TstmetaError)  # says by itself what to do
+                return [_failed(str(error) if ours else f"{type(error).__name__}: {error}")]
+        half = len(requests) // 2
+        return [*self._safely(requests[:half]), *self._safely(requests[half:])]
 
     def _best(self, answers: Sequence[Score]) -> Score:
         known = [one for one in answers if one.status.has_value]
@@ -107,6 +113,15 @@ def _scored(answer: Answer) -> Score:
     if not math.isfinite(answer):
         return Score(math.nan, Status.INVALID, f"the metric returned {answer}")
     return Score(float(answer))
+
+
+def _halved(request: Request) -> Score | None:
+    """The score of a text with half a character in it; None where all are whole."""
+    half = next(filter(None, map(_HALF.search, (request.output, *request.against))), None)
+    if half is None:
+        return None
+    where = f"U+{ord(half[0]):04X}, at character {half.start() + 1}"
+    return _failed(f"a text with half a character ({where}): save it as UTF-8")
 
 
 def _failed(reason: str) -> Score:

@@ -14,7 +14,7 @@ from typing import ClassVar
 
 from ..models import hub, pairs
 from ..models.causal import Backbone, MissingModel
-from ..schema import Signature, Status, TstmetaError
+from ..schema import Signature, Status
 from .base import Score
 from .batched import BatchedMetric, Pair
 from .variants import parse
@@ -89,12 +89,12 @@ class Bleurt(BatchedMetric):
         """One score a pair of (text compared with, output).
 
         Raises:
-            MissingModel: the model is not here.
-            TstmetaError: it gives more than one number a pair, as no BLEURT does.
+            MissingModel: the model is not here, or gives more than one number a pair, as no BLEURT
+                does.
         """
         model = pairs.load(self.model, device=self._device)
         if model.labels != 1:
-            raise TstmetaError(
+            raise MissingModel(
                 f"{self.model.where} gives {model.labels} numbers a pair and BLEURT one; name a "
                 "model that was trained as a regressor"
             )

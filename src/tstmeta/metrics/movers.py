@@ -17,11 +17,10 @@ import numpy as np
 from ..models import encoders, hub, vectors
 from ..models.encoders import MINILM
 from ..models.vectors import TokenTable, VectorFile, Vectors
-from ..schema import Signature, Status
+from ..schema import Signature, Status, TstmetaError
 from .base import Request, Score
 from .batched import Answer, BatchedMetric, Pair
 from .encoded import installed, signed, without_file
-from .variants import parse
 
 _NO_WORD = "a text has no word with a vector"
 
@@ -44,8 +43,7 @@ class Wmd(BatchedMetric):
 
     def __init__(self, words: str = ""):
         rest, self._file = without_file(words, "vectors=")
-        _, chosen = parse(rest, {"length": ("unit",)}, {})
-        self.unit_length = "length" in chosen
+        self.unit_length = _unit_length(rest, ("unit",), "vectors=FILE")
         self.name = f"{self.name}:{words}" if words else self.name
         self.profile, self.languages = kind_of(self._file)
 
@@ -125,7 +123,7 @@ class Sim(BatchedMetric):
     def __init__(self, words: str = ""):
         rest, self._file = without_file(words, "vectors=")
         rest, self._texts = without_file(rest, "idf=")
-        parse(rest, {}, {})
+        _unit_length(rest, (), "vectors=FILE, idf=FILE")
         self.name = f"{self.name}:{words}" if words else self.name
         self.profile, self.languages = kind_of(self._file)
 
@@ -201,6 +199,19 @@ def _travellers(
 
 
 # ---------------------------------------------------------------------------------------- shared
+
+
+def _unit_length(words: str, options: tuple[str, ...], files: str) -> bool:
+    """Whether ``unit`` is among the words.
+
+    Raises:
+        TstmetaError: a word that is no option; a model has no vectors of single words.
+    """
+    every = [word for word in words.split("+") if word]
+    if wrong := next((word for word in every if word not in options), None):
+        known = ", ".join([*options, files])
+        raise TstmetaError(f"{wrong!r} names no option and no model of word vectors: use {known}")
+    return "unit" in every
 
 
 def source_of(file: Path | None) -> Vectors:

@@ -14,7 +14,8 @@ from ..models import encoders
 from ..models.causal import Backbone, MissingModel
 from ..models.encoders import ENCODERS, MINILM, Encoder
 from ..models.pooled import pooling
-from ..schema import Signature, TstmetaError
+from ..schema import Signature, Status, TstmetaError
+from .base import Score
 from .batched import Answer, BatchedMetric, Pair
 from .encoded import cut_note, installed, languages, noted, signed
 from .variants import parse
@@ -150,11 +151,16 @@ def _fields(model: Backbone) -> dict[str, object]:
 
 
 def _cosines(encoder: Encoder, pairs: Sequence[Pair], part: slice) -> list[Answer]:
-    """The cosine of a part of both texts' vectors; NaN where one is all zeros."""
+    """The cosine of a part of both texts' vectors; 0 where a text has no token, as of a blank one,
+    and NaN where a vector is all zeros."""
     texts = list(dict.fromkeys(text for pair in pairs for text in pair))
     found = dict(zip(texts, encoder.sentences(texts), strict=True))
+    control = encoder.tokenizer.num_special_tokens_to_add()
     answers: list[Answer] = []
     for a, b in pairs:
+        if any(0 < found[text].length <= control for text in (a, b)):
+            answers.append(Score(0.0, Status.EMPTY, "a text without a token"))
+            continue
         one, other = (found[text].vector[part].astype(float) for text in (a, b))
         length = float(np.linalg.norm(one) * np.linalg.norm(other))
         value = min(1.0, max(-1.0, float(one @ other) / length)) if length else math.nan

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..models import classifiers
-from ..models.causal import MissingModel
+from ..models.causal import Backbone, MissingModel
 from ..schema import Status, TstmetaError
 from .base import Score
 from .variants import parse
@@ -41,10 +41,14 @@ class Judge:
     ):
         parts = words.split("+") if words else []
         renamed = [word.split("=", 1) for word in parts if "=" in word]
+        if not all(map(all, renamed)):
+            raise TstmetaError(f"{words!r}: give both styles, the model's first: LABEL_1=positive")
         rest = "+".join(word for word in parts if "=" not in word)
         model, self.chosen = parse(rest, options, classifiers.MODELS)
         self.model = model or classifiers.MODELS[default]
         called = {theirs: own for own, theirs in renamed}
+        if wrong := _other_kind(self.model, default == "embedded-strength"):
+            raise TstmetaError(f"{self.model.name}: {wrong}")
         self.wordings = {**_CALLED.get(self.model.where, {}), **called}
         self._device = device
 
@@ -109,6 +113,16 @@ class Judge:
                 for style, target in styles:
                     found[text, style] = Seen(row, target, cut, False)
         return found
+
+
+def _other_kind(model: Backbone, regression: bool) -> str:
+    """What is said of a model of ours that is of the other kind; of others it shows when loaded."""
+    path = classifiers.ours(model)
+    if path is None or classifiers.missing(model):
+        return ""
+    found = classifiers.read_about(path).regression
+    told = classifiers.REGRESSOR if found else classifiers.CLASSIFIER
+    return "" if found == regression else told
 
 
 def _nothing(target: int, count: int) -> np.ndarray:

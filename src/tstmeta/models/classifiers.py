@@ -28,6 +28,10 @@ _EXTRA = {"linear": "metrics", "textcnn": "likelihood"}
 #: Packages whose version can change a value, by kind.
 _PACKAGES = {"linear": ("scikit-learn",), "textcnn": ("torch",)}
 
+#: What is said of a model of the other kind.
+REGRESSOR = "the model is a regressor: use it with style-regressor"
+CLASSIFIER = "the model is a classifier, no regressor: use style-confidence"
+
 #: Models by name.
 MODELS = {
     one.name: one
@@ -146,19 +150,24 @@ class StyleModel:
             if index is not None:
                 return number, index
         known = dict.fromkeys(one for task in self.about.tasks for one in task.styles)
+        if not style:
+            raise TstmetaError(
+                f"no target style: the column style must hold one of {', '.join(known)}"
+            )
+        shown = style if len(style) <= 60 else f"{style[:60]}..."
         raise TstmetaError(
-            f"the model knows no style {style!r}, only {', '.join(known)}; name a model that does, "
-            f"or say which of these it is: a word such as {next(iter(known))}={style or 'STYLE'}"
+            f"the model knows no style {shown!r}, only {', '.join(known)}; name a model that does, "
+            f"or say which of these it is: a word such as {next(iter(known))}={shown}"
         )
 
     def probabilities(self, texts: Sequence[str], task: int) -> Judged:
         """Calibrated probabilities [n, k] of the styles of a task; rows sum to 1.
 
         Raises:
-            TstmetaError: the model is a regressor.
+            MissingModel: the model is a regressor.
         """
         if self.about.regression:
-            raise TstmetaError("the model is a regressor: use it with style-regressor")
+            raise MissingModel(REGRESSOR)
         found = self.backend.logits(texts, task)
         return Judged(softmax(found.values / self.about.tasks[task].temperature), found.cut)
 
@@ -166,10 +175,10 @@ class StyleModel:
         """Strengths [n], higher towards the last style of a task; in the unit of its training.
 
         Raises:
-            TstmetaError: the model is a classifier.
+            MissingModel: the model is a classifier.
         """
         if not self.about.regression:
-            raise TstmetaError("the model is a classifier, no regressor: use style-confidence")
+            raise MissingModel(CLASSIFIER)
         found = self.backend.logits(texts, task)
         return Judged(found.values[:, 0], found.cut)
 

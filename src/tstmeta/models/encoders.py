@@ -70,7 +70,8 @@ class TokenVectors(NamedTuple):
 
 
 class TextVector(NamedTuple):
-    """A text's ``vector`` float32 [d]; ``length``: its tokens before the cut to the window."""
+    """A text's ``vector`` float32 [d]; ``length``: its tokens before the cut to the window, control
+    tokens included; 0 where they were not counted, since they surely fit and are some."""
 
     vector: np.ndarray
     length: int
@@ -256,11 +257,15 @@ class Encoder:
     # ------------------------------------------------------------------------------------- how
 
     def _lengths(self, texts: Sequence[str]) -> list[int]:
-        """Tokens of each text where the sentence window may be too short; 0 where it cannot."""
-        # no token is shorter than a byte, so most texts need not be counted
+        """Tokens of each text that may be too long for the window, or may have none; else 0."""
+        # no token is shorter than a byte, and no letter is dropped: most need not be counted
         ends = self.tokenizer.num_special_tokens_to_add()
         room = self.sentence_window - ends
-        asked = [place for place, text in enumerate(texts) if len(text.encode()) > room]
+        asked = [
+            place
+            for place, text in enumerate(texts)
+            if len(text.encode()) > room or not any(map(str.isalnum, text))
+        ]
         lengths = [0] * len(texts)
         if asked:
             for place, ids in zip(asked, self.ids([texts[i] for i in asked]), strict=True):

@@ -91,7 +91,10 @@ class VectorFile:
                     self.dimension = int(bare.split()[1])
                 elif bare:
                     self.dimension = self.dimension or bare.count(b" ")
-                    found.setdefault(self._word(bare, number), start)
+                    word = self._word(bare, number)
+                    if not found:  # prose has words where numbers belong; other lines wait
+                        self._numbers(bare, start)
+                    found.setdefault(word, start)
                 start += len(line)
         if not found:
             raise MissingModel(f"{self.path} holds no word vectors: a word and numbers a line")
