@@ -1,10 +1,16 @@
 """Claims: verdicts follow from intervals by rules, and nothing is called ours that is printed."""
 
 import math
+from dataclasses import replace
 
+import pandas as pd
 import pytest
 
 from tests.helpers import needs
+from tstmeta import scoring
+from tstmeta.data import Card, Dataset
+from tstmeta.data.tables import items_table, ratings_table
+from tstmeta.report import hybrids
 from tstmeta.report.bench import Bench
 from tstmeta.report.claims import (
     FAILS,
@@ -15,6 +21,7 @@ from tstmeta.report.claims import (
     Judged,
     claims,
     lai2023,
+    mukherjee2025,
     page,
     pauli2025,
 )
@@ -200,3 +207,181 @@ def test_there_are_claims_about_the_likelihood_method():
         "pauli2025.style-aware",
         "pauli2025.small-models",
     ]
+
+
+# ---------------------------------------------------------------------- combinations of metrics
+
+
+class Combined(Told):
+    """Evidence whose combinations have these intervals, on each data set both hybrids."""
+
+    def __init__(self, intervals: dict[str, list[tuple[float, float]]], *missing: str):
+        super().__init__(*missing)
+        self.intervals = intervals
+
+    def lacks(self, *names):
+        missing = set(names) & set(self.missing)
+        return rules.Verdict(OPEN, f"missing: {', '.join(sorted(missing))}.") if missing else None
+
+    def combined(self, data, metrics, what):
+        self.asked.append((data, *metrics))
+        return [finding(*one)._replace(what=f"{data}, {what}") for one in self.intervals[data]]
+
+
+ABOVE, BELOW, BOTH = (0.01, 0.02), (-0.02, -0.01), (-0.01, 0.01)
+STYLE = (mukherjee2025.SENTIMENT, mukherjee2025.FORMALITY, mukherjee2025.RELEASED)
+[ENSEMBLES] = [one for one in mukherjee2025.CLAIMS if one.key.endswith("ensembles")]
+#: intervals on the three sets of style transfer, on simplification, verdict, part of the sentence
+COMBINED = {
+    "all above": ([ABOVE] * 3, ABOVE, HOLDS, "Of 6 intervals 6 above zero, 0 below, 0 on both"),
+    "simplification does not count": ([ABOVE] * 3, BELOW, HOLDS, "0 above zero, 4 below, 0 on"),
+    "one too wide": ([ABOVE, BOTH, ABOVE], ABOVE, OPEN, "4 above zero, 0 below, 2 on both sides"),
+    "one below": ([ABOVE, BELOW, BOTH], ABOVE, FAILS, "2 above zero, 2 below, 2 on both sides"),
+}
+
+
+@pytest.mark.parametrize(("style", "other", "verdict", "said"), COMBINED.values(), ids=COMBINED)
+def test_combinations_are_judged_on_all_public_ratings_of_style_transfer(
+    style, other, verdict, said
+):
+    sets = dict(zip(STYLE, style, strict=True)) | dict.fromkeys(mukherjee2025.SIMPLIFICATION, other)
+    told = Combined({name: [one, one] for name, one in sets.items()})
+    found = ENSEMBLES.check(told)
+    assert found.verdict == verdict
+    assert said in found.why
+    assert [one[0] for one in told.asked] == list(sets)
+    assert [one.published for one in found.findings] == [False] * 10 + [True] * 4
+
+
+@pytest.mark.parametrize("name", STYLE)
+def test_without_one_of_the_sets_nothing_is_combined(name):
+    told = Combined({}, name)
+    found = ENSEMBLES.check(told)
+    assert (found.verdict, told.asked) == (OPEN, [])
+    assert found.why.endswith(f"missing: {name}.")
+    assert all(one.published for one in found.findings)
+
+
+def test_without_simplification_it_is_not_spoken_of():
+    sets = {name: [ABOVE, ABOVE] for name in STYLE}
+    found = ENSEMBLES.check(Combined(sets, *mukherjee2025.SIMPLIFICATION))
+    assert found.verdict == HOLDS
+    assert "implification" not in found.why
+
+
+def test_no_model_that_comes_with_a_package_decides_about_combinations():
+    from tstmeta import metrics
+
+    assert set(mukherjee2025.WORDS) <= set(metrics.families()["lexical"])
+    assert all(name.startswith("released:") for name in mukherjee2025.ALL_RELEASED)
+    assert "released:chatgpt" not in mukherjee2025.ALL_RELEASED
+
+
+@pytest.mark.parametrize("released", [False, True])
+def test_a_combination_is_what_its_chapter_shows(released, tmp_path):
+    data = pairs_of_rewrites()
+    metrics = ["bleu", "chrf", "pinc"]
+    table = scoring.score(data, metrics, bases=["source"], store=tmp_path, progress=False)
+    if released:
+        table["metric"] = metrics = [f"released:{name}" for name in table["metric"]]
+        other = table.assign(basis="reference", value=0.0)  # must not be taken
+        data = replace(data, scores=pd.concat([table, other], ignore_index=True))
+    bench = Bench(tmp_path)
+    bench._datasets[data.name] = data
+    evidence = Evidence(bench, draws=30, seed=3)
+    found = evidence.combined(data.name, tuple(dict.fromkeys(metrics)), "three")
+    shown = hybrids.compare(data, table, "content", hybrids.Settings(seed=3), draws=30, seed=3).rows
+    shown = shown[shown["fitted"] == "other sources"].set_index("name")
+    assert [one.what.partition(" ")[0] for one in found] == ["Hybrid-Simulation", "Hybrid-Learned"]
+    for one in found:
+        row = shown.loc[one.what.partition(" ")[0]]
+        assert one[1:5] == (row["more"], row["more_low"], row["more_high"], row["n"])
+        assert one.low <= one.value <= one.high
+
+
+def pairs_of_rewrites():
+    """Eleven sources with three rewrites each: a copy, one changed word, nothing in common."""
+    nouns = ["tea", "soup", "bread", "rain", "snow", "wind", "cat", "dog", "bird", "boat", "road"]
+    made = [
+        (noun, kind, f"we saw the {noun} today", output, rating)
+        for noun in nouns
+        for kind, output, rating in (
+            ("same", f"we saw the {noun} today", 5.0),
+            ("near", f"we saw a {noun} today", 4.0),
+            ("far", "nobody was there", 1.0),
+        )
+    ]
+    ids = [f"{noun}-{kind}" for noun, kind, *_ in made]
+    items = items_table(
+        "tiny",
+        item_id=ids,
+        source_id=[one[0] for one in made],
+        system=[one[1] for one in made],
+        source=[one[2] for one in made],
+        output=[one[3] for one in made],
+    )
+    ratings = ratings_table("tiny", ids, {("content", "r1"): [one[4] for one in made]})
+    card = Card("tiny", "tiny", {"scale": {"content": [1, 5]}})
+    return Dataset.of("tiny", items, card, ratings=ratings)
+
+
+# -------------------------------------------------------------------- what public ratings show
+
+
+class Public(Combined):
+    """Evidence that knows which metric is best on which set, and all gaps alike."""
+
+    def __init__(self, best: dict[str, str], gap: tuple[float, float], *missing: str):
+        super().__init__({}, *missing)
+        self.firsts, self.of_gap = best, gap
+
+    def best(self, data, metrics):
+        return next(one for one in metrics if one[0] == self.firsts[data])
+
+    def gap(self, data, first, second):
+        return finding(*self.of_gap)._replace(what=f"{data}: {first[0]} minus {second[0]}")
+
+    def best_gap(self, data, own, others, **setting):
+        assert setting == {"statistic": "pearson"}
+        return finding(*self.of_gap)._replace(what=f"{data}: {own[0]} minus the best")
+
+
+OTHERS = [one for one in mukherjee2025.CLAIMS if one is not ENSEMBLES]
+
+
+@pytest.mark.parametrize("claim", OTHERS, ids=lambda claim: claim.key)
+@pytest.mark.parametrize("gap", [ABOVE, BELOW, BOTH])
+def test_what_hangs_on_ratings_that_are_not_public_stays_open_whatever_public_ones_show(claim, gap):
+    first, second = mukherjee2025.SENTIMENT, mukherjee2025.FORMALITY
+    found = claim.check(Public({first: "chrf", second: "meteor"}, gap))
+    assert found.verdict == OPEN
+    count = sum(not one.published for one in found.findings)
+    places = [str(count * (gap is one)) for one in (ABOVE, BELOW, BOTH)]
+    assert "{} above zero, {} below, {} on both sides".format(*places) in found.why
+
+
+@pytest.mark.parametrize("claim", OTHERS, ids=lambda claim: claim.key)
+def test_without_public_ratings_only_what_is_printed_is_shown(claim):
+    found = claim.check(Public({}, ABOVE, *STYLE))
+    assert all(one.published for one in found.findings)
+    assert "above zero" not in found.why
+
+
+def test_each_first_place_is_held_against_the_other_on_its_own_set():
+    first, second = mukherjee2025.SENTIMENT, mukherjee2025.FORMALITY
+    [claim] = [one for one in OTHERS if one.key.endswith("no-universal")]
+    found = claim.check(Public({first: "chrf", second: "meteor"}, ABOVE))
+    assert [one.what for one in found.findings if not one.published] == [
+        f"{first}: chrf minus meteor",
+        f"{second}: meteor minus chrf",
+    ]
+    same = claim.check(Public({first: "bleu", second: "bleu"}, ABOVE))
+    assert "`bleu` comes first on both public sets" in same.why
+    assert all(one.published for one in same.findings)
+
+
+def test_the_best_metric_is_the_one_that_agrees_most():
+    evidence = Evidence(Bench(), draws=20)
+    metrics = [("pinc", "source"), ("-pinc", "source"), ("bleu", "source")]
+    values = [evidence.agreement("contrast", one).value for one in metrics]
+    assert evidence.best("contrast", metrics) == metrics[values.index(max(values))]

@@ -8,13 +8,15 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ... import stats
+from ... import scoring, stats
+from ...combine import Settings
 from ...data import Dataset
 from ...stats import Plan, Setting
 from ...stats.intervals import Resample, difference, of_resample, resample
 from ...stats.limits import of_values
 from ...stats.matrices import Level
 from ...stats.resampling import Units
+from .. import hybrids
 from ..bench import USABLE, Bench
 from ..layout import Layout
 from ..published import cells
@@ -28,6 +30,8 @@ SMALL = 0.1
 #: Below this alpha no conclusion should be drawn from ratings (Krippendorff 2004, Section 11.4.2).
 RELIABLE = 0.667
 CONFIDENCE = 0.95
+#: Draws of what takes long, at most; the note beside the number says so.
+_DEAR = 500
 
 Metric = tuple[str, str]  # name and basis
 
@@ -142,6 +146,43 @@ class Evidence:
         what = f"{_shown(own)} minus the best other, {_shown(others[best - 1])}, on `{data}`"
         return self._finding(made, what, minus=best)
 
+    def best(self, data: str, metrics: Sequence[Metric], dimension: str = "content") -> Metric:
+        """The metric with the highest Pearson's r over all items."""
+        setting = Setting("pearson")
+        made = self._agreements(data, metrics, dimension, setting, "sources")
+        return metrics[int(np.nanargmax(made.estimates))]
+
+    def combined(self, data: str, metrics: Sequence[str], what: str) -> list[Finding]:
+        """Hybrids of source-based metrics for content minus the best single metric.
+
+        All of them, the single one too, are chosen and fitted on other sources than those that
+        judge them (see :mod:`tstmeta.report.hybrids`); the statistic is Pearson's r within folds.
+
+        Args:
+            what: the metrics in words.
+        """
+        dataset = self.bench.dataset(data)
+        if all(name.startswith("released:") for name in metrics):
+            scores = scoring.released(dataset, metrics)
+            scores = scores[scores["basis"] == "source"]
+        else:
+            scores = self.bench.table(dataset, metrics, ["source"])
+        asked = Settings(seed=self.seed)
+        draws = min(self.draws, _DEAR)
+        found = hybrids.compare(dataset, scores, "content", asked, draws=draws, seed=self.seed)
+        rows = found.rows[found.rows["fitted"] == hybrids.OUTSIDE].set_index("name")
+        return [
+            Finding(
+                f"{name} minus the best single metric on `{data}`, {what}",
+                float(row["more"]),
+                float(row["more_low"]),
+                float(row["more_high"]),
+                int(row["n"]),
+                f"sources drawn, {draws:,} draws, fits kept",
+            )
+            for name, row in rows.loc[list(hybrids.HYBRIDS)].iterrows()
+        ]
+
     def between(self, data: str, first: str, second: str) -> Finding:
         """Pearson's r of two human dimensions, with its interval."""
         dataset = self.bench.dataset(data)
@@ -179,7 +220,7 @@ class Evidence:
         source = dataset.items["source_id"].to_numpy()
         groups = [np.flatnonzero(source == name) for name in dict.fromkeys(source)]
         rng = np.random.default_rng(self.seed)
-        values = np.empty(min(self.draws, 500))
+        values = np.empty(min(self.draws, _DEAR))
         for i in range(len(values)):
             picked = rng.integers(len(groups), size=len(groups))
             values[i] = stats.alpha(ratings[np.concatenate([groups[g] for g in picked])]).value

@@ -1,14 +1,35 @@
 """Claims of Mukherjee et al. (2025), Evaluating TST Evaluation.
 
-The ratings are not public: nothing can be judged here.  What is printed is shown, marked as such.
+The ratings are not public, so the printed numbers stand as published.  Beside them stands what
+public ratings say of the same question, with metrics that need no model and with scores that were
+released.  Only the claim about combinations is about a method: it is judged on those ratings.
 """
 
 from __future__ import annotations
 
-from ..published import cells
-from .evidence import OPEN, Claim, Evidence, Finding, Verdict
+from collections.abc import Sequence
 
-_WHY = "The human ratings are not public, so no interval can be given to any of these numbers."
+from ..published import cells
+from .evidence import FAILS, HOLDS, OPEN, Claim, Evidence, Finding, Metric, Verdict, above
+
+#: Public ratings of content: of sentiment transfer, of formality transfer, of simplification.
+SENTIMENT, FORMALITY, RELEASED = "mir", "lai@pauli2025-systems", "lai@lai2023"
+SIMPLIFICATION = ("alva@asset", "lens@simpda_2022")
+#: Metrics of Table 2 that need no model, grouped as there: used before, and newly applied.
+BEFORE = ("bleu", "meteor", "rouge2", "rougeL")
+NEW = ("-ter", "-pinc")
+#: All metrics of words that are combined; chrF is not in that table.
+WORDS = (*BEFORE, "chrf", *(name.removeprefix("-") for name in NEW))
+#: The same of the scores that were released with lai; the last is a prompted language model.
+BEFORE_RELEASED = tuple(f"released:{name}" for name in ("bleu", "meteor", "rouge-2", "rouge-l"))
+NEW_RELEASED = tuple(f"released:{name}" for name in ("bertscore", "bleurt", "chatgpt"))
+#: What is combined of the released scores: all but those of a prompted model.
+ALL_RELEASED = (
+    *BEFORE_RELEASED,
+    *NEW_RELEASED[:2],
+    *(f"released:{name}" for name in ("rouge-1", "chrf", "wmd", "comet-20", "comet-22")),
+)
+_WHY = "The human ratings are not public, so no interval can be given to the printed numbers."
 
 
 def _newly_applied(evidence: Evidence) -> Verdict:
@@ -22,17 +43,76 @@ def _newly_applied(evidence: Evidence) -> Verdict:
             ("llama", "LLaMA 3.1 8B, prompted"),
         )
     ]
-    return Verdict(OPEN, _WHY, found)
+    shown: list[Finding] = []
+    for data, new, before in (
+        (SENTIMENT, NEW, BEFORE),
+        (RELEASED, NEW_RELEASED, BEFORE_RELEASED),
+    ):
+        if not evidence.lacks(data):
+            others = _source(before)
+            shown += [
+                evidence.best_gap(data, one, others, statistic="pearson") for one in _source(new)
+            ]
+    why = _WHY
+    if shown:
+        why += (
+            " Public ratings of content in English, each new metric less the best one used before,"
+            f" {len(shown)} intervals: {_sides(shown)}."
+        )
+    return Verdict(OPEN, why, [*found, *shown])
+
+
+def _source(names: Sequence[str]) -> list[Metric]:
+    return [(name, "source") for name in names]
+
+
+def _sides(found: Sequence[Finding]) -> str:
+    """How many intervals lie above zero, below it, and on both sides."""
+    over, under = sum(one.low > 0 for one in found), sum(one.high < 0 for one in found)
+    rest = len(found) - over - under
+    return f"{over} above zero, {under} below, {rest} on both sides"
 
 
 def _ensembles(evidence: Evidence) -> Verdict:
-    found = [
+    printed = [
         evidence.published(f"mukherjee2025.t4.{key}.{data}.en.pearson", f"{name}, {data}")
         for data in ("sentiment", "detoxification")
         for key, name in (("existing", "existing practice"), ("ours2", "learned ensemble"))
     ]
-    why = f"{_WHY} The weights were fitted on ratings too, and whether on others than they are"
-    return Verdict(OPEN, f"{why} judged on cannot be seen from what is public.", found)
+    fitted = (
+        f"{_WHY} The weights were fitted on ratings too, and whether on others than they are judged"
+        " on cannot be seen from what is public."
+    )
+    if lacking := evidence.lacks(SENTIMENT, FORMALITY, RELEASED):
+        return Verdict(OPEN, f"{fitted} {lacking.why}", printed)
+    words = f"{len(WORDS)} metrics of words"
+    ours = [
+        *evidence.combined(SENTIMENT, WORDS, words),
+        *evidence.combined(FORMALITY, WORDS, words),
+        *evidence.combined(RELEASED, ALL_RELEASED, f"{len(ALL_RELEASED)} released metrics"),
+    ]
+    judged = above(
+        ours,
+        0.0,
+        {
+            HOLDS: "On every set of ratings of style transfer both combinations are better.",
+            FAILS: "On at least one set of ratings of style transfer a combination is worse.",
+            OPEN: "On some set of ratings of style transfer it cannot be told from chance.",
+        },
+    )
+    beside = [
+        one
+        for data in SIMPLIFICATION
+        if not evidence.lacks(data)
+        for one in evidence.combined(data, WORDS, f"{words} (simplification)")
+    ]
+    why = (
+        f"{judged.why} Of {len(ours)} intervals {_sides(ours)}; these are other ratings and other"
+        " metrics than the paper's."
+    )
+    if beside:
+        why += f" On simplification, which does not count here: {_sides(beside)}."
+    return Verdict(judged.verdict, f"{why} {fitted}", [*ours, *beside, *printed])
 
 
 def _no_universal(evidence: Evidence) -> Verdict:
@@ -50,7 +130,27 @@ def _no_universal(evidence: Evidence) -> Verdict:
                 what = f"best for content, {data}, {language}: {best.metric}"
                 found.append(Finding(what, best.value, note=best.cell, published=True))
     why = f"{_WHY} In print the first place changes hands, which chance alone could bring about."
-    return Verdict(OPEN, why, found)
+    shown, words = _first_places(evidence)
+    return Verdict(OPEN, why + words, [*found, *shown])
+
+
+def _first_places(evidence: Evidence) -> tuple[list[Finding], str]:
+    """The best metric of words for content on two sets, each against the other on its own set."""
+    if evidence.lacks(SENTIMENT, FORMALITY):
+        return [], ""
+    metrics = _source([*BEFORE, "chrf", *NEW])
+    first, second = (evidence.best(data, metrics) for data in (SENTIMENT, FORMALITY))
+    if first == second:
+        return [], f" Of the metrics of words `{first[0]}` comes first on both public sets."
+    found = [
+        evidence.gap(SENTIMENT, first, second),
+        evidence.gap(FORMALITY, second, first),
+    ]
+    return found, (
+        f" On public ratings in English `{first[0]}` comes first of the metrics of words on"
+        f" `{SENTIMENT}`, `{second[0]}` on `{FORMALITY}`; each less the other on its own"
+        f" set: {_sides(found)}."
+    )
 
 
 CLAIMS = (
@@ -66,8 +166,9 @@ CLAIMS = (
         "mukherjee2025.ensembles",
         "Tables 4 to 6",
         "Weighted combinations of metrics agree better with people than single ones.",
-        "The combination minus its best part on ratings that it was not fitted on, with an"
-        " interval.",
+        "Pearson's r of both hybrids minus that of the best single metric, everything chosen and"
+        " fitted on other sources than those that judge; holds if every interval on public ratings"
+        " of style transfer lies above zero, does not hold if one lies below.",
         _ensembles,
     ),
     Claim(
