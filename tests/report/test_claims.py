@@ -240,6 +240,11 @@ COMBINED = {
 }
 
 
+def test_sides_are_counted_by_whole_intervals():
+    found = [finding(*one) for one in (ABOVE, ABOVE, BELOW, BOTH, (0.0, 1.0), (-1.0, 0.0))]
+    assert rules.sides(found) == "2 above zero, 1 below, 3 on both sides"
+
+
 @pytest.mark.parametrize(("style", "other", "verdict", "said"), COMBINED.values(), ids=COMBINED)
 def test_combinations_are_judged_on_all_public_ratings_of_style_transfer(
     style, other, verdict, said

@@ -315,3 +315,10 @@ def below(findings: Sequence[Finding], bound: float, why: dict[str, str]) -> Ver
     if any(one.low > bound for one in findings):
         return Verdict(FAILS, why[FAILS], findings)
     return Verdict(OPEN, why[OPEN], findings)
+
+
+def sides(found: Sequence[Finding]) -> str:
+    """How many intervals lie above zero, below it, and on both sides."""
+    over, under = sum(one.low > 0 for one in found), sum(one.high < 0 for one in found)
+    rest = len(found) - over - under
+    return f"{over} above zero, {under} below, {rest} on both sides"

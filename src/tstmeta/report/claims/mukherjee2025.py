@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ..published import cells
-from .evidence import FAILS, HOLDS, OPEN, Claim, Evidence, Finding, Metric, Verdict, above
+from .evidence import FAILS, HOLDS, OPEN, Claim, Evidence, Finding, Metric, Verdict, above, sides
 
 #: Public ratings of content: of sentiment transfer, of formality transfer, of simplification.
 SENTIMENT, FORMALITY, RELEASED = "mir", "lai@pauli2025-systems", "lai@lai2023"
@@ -57,20 +57,13 @@ def _newly_applied(evidence: Evidence) -> Verdict:
     if shown:
         why += (
             " Public ratings of content in English, each new metric less the best one used before,"
-            f" {len(shown)} intervals: {_sides(shown)}."
+            f" {len(shown)} intervals: {sides(shown)}."
         )
     return Verdict(OPEN, why, [*found, *shown])
 
 
 def _source(names: Sequence[str]) -> list[Metric]:
     return [(name, "source") for name in names]
-
-
-def _sides(found: Sequence[Finding]) -> str:
-    """How many intervals lie above zero, below it, and on both sides."""
-    over, under = sum(one.low > 0 for one in found), sum(one.high < 0 for one in found)
-    rest = len(found) - over - under
-    return f"{over} above zero, {under} below, {rest} on both sides"
 
 
 def _ensembles(evidence: Evidence) -> Verdict:
@@ -107,11 +100,11 @@ def _ensembles(evidence: Evidence) -> Verdict:
         for one in evidence.combined(data, WORDS, f"{words} (simplification)")
     ]
     why = (
-        f"{judged.why} Of {len(ours)} intervals {_sides(ours)}; these are other ratings and other"
+        f"{judged.why} Of {len(ours)} intervals {sides(ours)}; these are other ratings and other"
         " metrics than the paper's."
     )
     if beside:
-        why += f" On simplification, which does not count here: {_sides(beside)}."
+        why += f" On simplification, which does not count here: {sides(beside)}."
     return Verdict(judged.verdict, f"{why} {fitted}", [*ours, *beside, *printed])
 
 
@@ -149,7 +142,7 @@ def _first_places(evidence: Evidence) -> tuple[list[Finding], str]:
     return found, (
         f" On public ratings in English `{first[0]}` comes first of the metrics of words on"
         f" `{SENTIMENT}`, `{second[0]}` on `{FORMALITY}`; each less the other on its own"
-        f" set: {_sides(found)}."
+        f" set: {sides(found)}."
     )
 
 

@@ -19,9 +19,12 @@ from .evidence import (
     Verdict,
     above,
     below,
+    sides,
 )
 
 BLEU, METEOR = ("bleu:pauli2025", "source"), ("meteor", "source")
+#: Learned metrics of the same tables, by the scores that were released with lai.
+RELEASED = (("released:bertscore", "source"), ("released:bleurt", "source"))
 #: Output of systems only, so that people's rewrites do not mix in.
 SYSTEMS = ("mir", "lai@pauli2025-systems")
 
@@ -151,15 +154,16 @@ def _people_harder(evidence: Evidence) -> Verdict:
     sets = ("lai@pauli2025-systems", "lai@pauli2025-references")
     if lacking := evidence.lacks(*sets):
         return lacking
-    found = [evidence.across(one, "lai@pauli2025", *sets) for one in (BLEU, METEOR)]
+    found = [evidence.across(one, "lai@pauli2025", *sets) for one in (BLEU, METEOR, *RELEASED)]
     return above(
         found,
         0.0,
         {
-            HOLDS: "Both differences lie above zero.",
+            HOLDS: "All differences lie above zero.",
             FAILS: "At least one difference lies below zero.",
-            OPEN: "With one rewrite by people for each source, the difference between the two kinds"
-            " cannot be told from chance on this set; the other sets of the table are not public.",
+            OPEN: "With one rewrite by people for each source, not every difference can be told"
+            f" from chance on this set: of {len(found)} intervals {sides(found)}. The other sets of"
+            " the table are not public.",
         },
     )
 
@@ -278,8 +282,8 @@ CLAIMS = (
         "pauli2025.people-harder",
         "Tables 3 and 4",
         "Metrics agree less with people on rewrites that people wrote than on output of systems.",
-        "r on system output minus r on references of the same sources; holds if both intervals lie"
-        " above zero.",
+        "r on system output minus r on references of the same sources, of two metrics of words and"
+        " of two learned ones as released; holds if all intervals lie above zero.",
         _people_harder,
     ),
     Claim(
