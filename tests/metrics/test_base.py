@@ -261,6 +261,9 @@ def test_a_model_from_a_hub_is_asked_for_by_name_and_never_comes_with_a_family()
     assert {"likelihood", "likelihood-style", "likelihood:released"} <= set(zeroshot)
     assert not real & {*zeroshot, *metrics.resolve(["all"])}
     assert metrics.resolve(["zeroshot", "likelihood:3b"]) == [*zeroshot, "likelihood:3b"]
+    assert metrics.resolve(["synwmd"]) == ["synwmd"]  # a metric and the family of that name
+    with pytest.raises(metrics.UnknownMetric, match="smatch-amr, smatch-dep"):
+        metrics.resolve(["graph"])
     assert set(metrics.resolve(["all"], "real")) == set(metrics.names())
     assert set(metrics.resolve(["zeroshot"], "real")) == set(metrics.families()["zeroshot"])
     assert real & set(metrics.families()["zeroshot"]) < set(metrics.resolve(["zeroshot"], "real"))

@@ -95,14 +95,23 @@ def resolve(wanted: list[str] | tuple[str, ...], profile: str = "embedded") -> l
 
     In the profile ``embedded`` such a name leaves out the metrics that need a model from a hub:
     those run for hours where they run at all, so they are asked for one by one.
+
+    Raises:
+        UnknownMetric: a family of which nothing is left; it lists the members.
     """
-    groups = families()
+    groups, single = families(), set(names())
     groups.setdefault("all", names())
     expanded: list[str] = []
     for name in wanted:
-        members = groups.get(name)
+        members = None if name in single else groups.get(name)
         if members and profile == "embedded":
-            members = [one for one in members if get(one).profile == profile]
+            every = members
+            members = [one for one in every if get(one).profile == profile]
+            if not members:
+                raise UnknownMetric(
+                    f"all metrics of the family {name!r} need a model, a parser or a server of "
+                    f"yours: ask for one by name ({', '.join(every)}), or take the profile real"
+                )
         expanded += [name] if members is None else members
     return list(dict.fromkeys(expanded))
 
