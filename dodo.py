@@ -76,7 +76,9 @@ def generated():
 
 
 CODE = files("src/tstmeta/**/*")
-OURS = files(*(f"data/{name}/**/*" for name in ("contrast", "world", "published", "cards", "metric_cards")))
+OURS = files(
+    *(f"data/{name}/**/*" for name in ("contrast", "world", "published", "cards", "metric_cards"))
+)
 VERSIONS = ["requirements.lock"]
 
 
