@@ -57,15 +57,16 @@ def chosen(bench: Bench, dataset: str) -> list[Dataset]:
 
 
 def which(datasets: Sequence[Dataset]) -> Markdown:
-    """Say whether the page rests on ratings by people or on the contrast set."""
+    """Say whether the page rests on ratings by people, on the contrast set, or on neither."""
     rated = [data.name for data in datasets if len(data.ratings)]
     if rated:
         listed = ", ".join(f"`{name}`" for name in rated)
         return Markdown(f"**This page was built with real human ratings**: {listed}.")
+    contrast = "It shows the contrast set, whose labels hold by construction."
+    shown = contrast if datasets else "What rests on ratings is left out."
     return Markdown(
         "**This page was built without human ratings**: none of the rated data sets was on the"
-        " machine. It shows the contrast set, whose labels hold by construction. Get the ratings"
-        " with `tstmeta data fetch --all`, then build again."
+        f" machine. {shown} Get the ratings with `tstmeta data fetch --all`, then build again."
     )
 
 

@@ -15,7 +15,7 @@ from pathlib import Path
 from tqdm import TqdmWarning
 
 from ..likelihood.zeroshot import DemonstrationWarning
-from ..metrics import UnknownMetric, get, resolve
+from ..metrics import UnknownMetric, fluency, get, resolve
 from ..models.causal import BACKBONES
 from . import html
 
@@ -37,15 +37,16 @@ def shown(metrics: Sequence[str]) -> list[str]:
 def warning(metrics: Sequence[str], notebook: str = "", parameter: str = "metrics") -> html.Html:
     """A box that says what the embedded model is; nothing where none of the metrics runs on it.
 
-    In this process :class:`DemonstrationWarning` is not raised any more: what a page says to its
-    readers need not be said again to who builds it.  Nor is tqdm's wish for another kind of bar.
+    In this process the warnings of demonstration models are not raised any more: what a page says
+    to its readers need not be said again to who builds it.  Nor is tqdm's wish for another
+    kind of bar.
 
     Args:
         metrics: names or families that the page shows.
         notebook: its name, for the command that runs it on another model.
         parameter: of the notebook, which takes ``metrics`` or ``models``.
     """
-    for category in (DemonstrationWarning, TqdmWarning):
+    for category in (DemonstrationWarning, fluency.DemonstrationWarning, TqdmWarning):
         warnings.simplefilter("ignore", category)
     names = shown(metrics)
     if not names:

@@ -40,7 +40,7 @@ class Fluency:
 
     Attributes:
         metrics: metrics of fluency that are shown.
-        rated: data sets with ratings of fluency.
+        all, rated: data sets asked for, and those of them with ratings of fluency.
     """
 
     def __init__(
@@ -57,8 +57,8 @@ class Fluency:
         self.bench, self.statistic = bench, statistic
         self.draws, self.seed = draws, seed
         self.metrics = allowed(metrics, profile)
-        here = present(bench, RATED) if dataset == "auto" else [bench.dataset(dataset)]
-        self.rated = [one for one in here if "fluency" in one.dimensions]
+        self.all = present(bench, RATED) if dataset == "auto" else [bench.dataset(dataset)]
+        self.rated = [one for one in self.all if "fluency" in one.dimensions]
 
     def scores(self, data: Dataset) -> pd.DataFrame:
         """Metrics of fluency, released ones among them, and sentinels."""

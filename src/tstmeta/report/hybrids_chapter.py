@@ -14,6 +14,7 @@ from IPython.display import Markdown
 
 from ..combine import Settings
 from ..data import Dataset
+from ..schema import TstmetaError
 from . import html
 from .bench import Bench
 from .chapters import present
@@ -93,13 +94,9 @@ def of_noise(
     rated = [one for one in datasets if dimension in one.dimensions]
     if not rated:
         return _NOTHING
-    found = noise(
-        rated[0],
-        dimension,
-        metrics=NOISE,
-        sources=FEW,
-        replicates=replicates,
-        settings=Settings(trees=25),
-        seed=seed,
-    )
+    options = {"metrics": NOISE, "sources": FEW, "replicates": replicates, "seed": seed}
+    try:
+        found = noise(rated[0], dimension, settings=Settings(trees=25), **options)
+    except TstmetaError as reason:  # a handful of rewrites
+        return Markdown(f"*No hybrids of noise: {reason}.*")
     return noise_table(found[found["name"] != EQUAL])
