@@ -241,6 +241,8 @@ def test_an_interrupted_run_leaves_no_result(tmp_path, source):
         stderr=subprocess.PIPE,
         text=True,
         env={**os.environ, "IPYTHONDIR": str(tmp_path)},
+        # a run of the tests in the background ignores Ctrl-C, and would hand that on
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
     )
     deadline = time.monotonic() + 60
     while not started.exists() and time.monotonic() < deadline:
