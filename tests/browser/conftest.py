@@ -9,6 +9,14 @@ import pytest
 from . import walk
 
 
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Tests of one walk run in one process: else each process would walk through all pages."""
+    for item in items:
+        for walked in ("visits", "phone_visits"):
+            if walked in getattr(item, "fixturenames", ()):
+                item.add_marker(pytest.mark.xdist_group(walked))
+
+
 @pytest.fixture(scope="session")
 def address() -> Iterator[str]:
     with walk.served() as address:
