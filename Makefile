@@ -89,7 +89,7 @@ test: book ## Build the book, then check style and types and run all tests
 	@"$(PY)" -m ruff check .
 	@"$(PY)" -m ruff format --check .
 	@"$(PY)" -m mypy
-	@"$(PY)" -m pytest -n 2 --dist loadgroup
+	@"$(PY)" -m pytest -n 2 --dist loadfile
 
 lint: setup ## Put the code into the project's style and check its types
 	@"$(PY)" -m ruff check --fix .

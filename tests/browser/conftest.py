@@ -1,4 +1,7 @@
-"""One server, one browser and one walk through all pages for all browser tests of a run."""
+"""One server, one browser and one walk through all pages at each width.
+
+The tests of one width stand in one file: with `--dist loadfile` one process walks once.
+"""
 
 from __future__ import annotations
 
@@ -7,14 +10,6 @@ from collections.abc import Iterator
 import pytest
 
 from . import walk
-
-
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Tests of one walk run in one process: else each process would walk through all pages."""
-    for item in items:
-        for walked in ("visits", "phone_visits"):
-            if walked in getattr(item, "fixturenames", ()):
-                item.add_marker(pytest.mark.xdist_group(walked))
 
 
 @pytest.fixture(scope="session")

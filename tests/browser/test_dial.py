@@ -14,7 +14,6 @@ from tstmeta.report.lessons import dial
 
 pytestmark = [
     pytest.mark.browser,
-    pytest.mark.xdist_group("browser"),
     pytest.mark.skipif(walk.chromium() is None, reason="no Chromium on this machine"),
 ]
 

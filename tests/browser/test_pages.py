@@ -1,4 +1,4 @@
-"""What a reader meets: every page of the built book, in a browser, at two widths."""
+"""What a reader meets at a desk: every page of the built book, in a browser."""
 
 from __future__ import annotations
 
@@ -11,19 +11,9 @@ from . import walk
 
 pytestmark = [
     pytest.mark.browser,
-    pytest.mark.xdist_group("browser"),  # one walk serves all tests
     pytest.mark.skipif(bool(walk.missing()), reason=walk.missing()),
 ]
 Visits = dict[str, walk.Visit]
-
-
-def faults(visits: Visits, what: str) -> dict[str, list[str]]:
-    """The pages where something was noted, so that a failing test names them all."""
-    return {page: getattr(seen, what) for page, seen in visits.items() if getattr(seen, what)}
-
-
-def chapters(visits: Visits) -> Visits:
-    return {page: seen for page, seen in visits.items() if page not in walk.MACHINERY}
 
 
 def test_the_walk_sees_the_chapters(visits: Visits) -> None:
@@ -32,11 +22,8 @@ def test_the_walk_sees_the_chapters(visits: Visits) -> None:
 
 
 @pytest.mark.parametrize("what", ["errors", "strangers", "failures"])
-def test_no_page_complains_asks_another_host_or_misses_a_file(
-    visits: Visits, phone_visits: Visits, what: str
-) -> None:
-    assert faults(visits, what) == {}
-    assert faults(phone_visits, what) == {}
+def test_no_page_complains_asks_another_host_or_misses_a_file(visits: Visits, what: str) -> None:
+    assert walk.faults(visits, what) == {}
 
 
 def test_every_link_inside_the_book_leads_to_a_page_and_an_anchor(
@@ -63,7 +50,7 @@ def test_every_chapter_is_reached_by_links_from_the_start_page(
             reached.add(page)
             places = (walk.target(address, link) for link in visits[page].facts["links"])
             todo += [place[0] for place in places if place]
-    assert set(chapters(visits)) - reached == set()
+    assert set(walk.chapters(visits)) - reached == set()
 
 
 def test_every_image_has_alternative_text_and_is_there(visits: Visits) -> None:
@@ -79,24 +66,10 @@ def test_every_image_has_alternative_text_and_is_there(visits: Visits) -> None:
 def test_every_chapter_has_one_heading_a_title_and_a_language(visits: Visits) -> None:
     found = {
         page: (len(seen.facts["headings"]), bool(seen.facts["title"]), seen.facts["language"])
-        for page, seen in chapters(visits).items()
+        for page, seen in walk.chapters(visits).items()
         if page != "index.html"  # only sends the reader on
     }
     assert found == dict.fromkeys(found, (1, True, "en"))
-
-
-def test_no_page_scrolls_sideways_on_a_phone(phone_visits: Visits) -> None:
-    wide = {
-        page: seen.facts["width"]
-        for page, seen in phone_visits.items()
-        if seen.facts["width"] > walk.PHONE[0]
-    }
-    assert wide == {}
-
-
-def test_nothing_wide_is_cut_off_on_a_phone(phone_visits: Visits) -> None:
-    cut = {page: seen.facts["cut"] for page, seen in phone_visits.items() if seen.facts["cut"]}
-    assert cut == {}
 
 
 def test_every_formula_is_typeset(visits: Visits) -> None:
@@ -149,38 +122,3 @@ def test_search_says_when_it_finds_nothing(browser: walk.Browser, address: str) 
     with walk.opened(browser, walk.DESKTOP) as tab:
         walk.settle(tab, f"{address}/search.html?q=xyzzyplugh")
         expect(tab.locator("#search-results")).to_contain_text("did not match any documents")
-
-
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_the_page_follows_the_reader_s_colour_scheme(
-    browser: walk.Browser, address: str, scheme: str
-) -> None:
-    with walk.opened(browser, walk.DESKTOP, color_scheme=scheme) as tab:
-        walk.settle(tab, f"{address}/book/intro.html")
-        expect(tab.locator("html")).to_have_attribute("data-theme", scheme)
-
-
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_every_text_stands_out_from_what_is_behind_it(
-    browser: walk.Browser, address: str, visits: Visits, scheme: str
-) -> None:
-    faint = {}
-    with walk.context(browser, walk.DESKTOP, color_scheme=scheme) as context:
-        tab = context.new_page()
-        for page in chapters(visits):
-            walk.settle(tab, f"{address}/{page}")
-            if found := tab.evaluate(walk.FAINT):
-                faint[page] = found
-    assert faint == {}
-
-
-def test_the_theme_button_switches_to_dark_and_back(browser: walk.Browser, address: str) -> None:
-    with walk.opened(browser, walk.DESKTOP, color_scheme="light") as tab:
-        walk.settle(tab, f"{address}/book/intro.html")
-        shades = {}
-        for _ in range(3):
-            tab.locator("button.theme-switch-button").first.click()
-            theme = tab.locator("html").get_attribute("data-theme")
-            shades[theme] = tab.evaluate("() => getComputedStyle(document.body).backgroundColor")
-        assert set(shades) == {"light", "dark"}
-        assert shades["light"] != shades["dark"]

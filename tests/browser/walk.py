@@ -102,6 +102,16 @@ def pages(book: Path = BOOK) -> list[str]:
     return sorted(page for page in found if not page.startswith("_static/"))
 
 
+def chapters(visits: dict[str, Visit]) -> dict[str, Visit]:
+    """The visits to pages that somebody wrote."""
+    return {page: seen for page, seen in visits.items() if page not in MACHINERY}
+
+
+def faults(visits: dict[str, Visit], what: str) -> dict[str, list[str]]:
+    """The pages where something was noted, so that a failing test names them all."""
+    return {page: getattr(seen, what) for page, seen in visits.items() if getattr(seen, what)}
+
+
 def chromium() -> str | None:
     """The Chromium or Chrome of this machine."""
     names = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
