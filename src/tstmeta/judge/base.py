@@ -1,0 +1,138 @@
+"""What the parts of the judge hand each other: questions, replies and servers.
+
+A question is all that decides an answer, so its hash is the key under which the answer is kept.
+Nothing here knows of HTTP, of files or of what a rating is.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from dataclasses import asdict, dataclass, field
+from typing import Any, Literal, NamedTuple, Protocol
+
+from ..schema import TstmetaError
+
+Role = Literal["system", "user", "assistant"]
+
+
+class Message(NamedTuple):
+    """One turn of a chat."""
+
+    role: Role
+    content: str
+
+
+@dataclass(frozen=True)
+class Sampling:
+    """How an answer is drawn; every field is sent, for a server's own defaults differ.
+
+    Attributes:
+        temperature: 0 takes the likeliest token.
+        top_p: share of probability that tokens are drawn from.
+        max_tokens: most tokens of an answer.
+        seed: sent to servers that take one; None sends none.
+        top_logprobs: log-probabilities of this many tokens beside each chosen one; 0 asks for none.
+    """
+
+    temperature: float = 0.0
+    top_p: float = 1.0
+    max_tokens: int = 512
+    seed: int | None = None
+    top_logprobs: int = 0
+
+
+@dataclass(frozen=True)
+class Question:
+    """One request to a chat model.
+
+    Attributes:
+        messages: the chat.
+        schema: a JSON schema that the answer must follow, for servers that enforce one; or None.
+        sampling: how the answer is drawn.
+        sample: which of several answers to the same question this is, from 0.
+    """
+
+    messages: tuple[Message, ...]
+    schema: dict[str, Any] | None = None
+    sampling: Sampling = field(default_factory=Sampling)
+    sample: int = 0
+
+    def key(self, server: str, model: str, revision: str = "") -> str:
+        """SHA-256 of all that decides the answer: who is asked, and what.
+
+        Args:
+            server: the base URL, without user, password or query.
+            model: what the server calls the model.
+            revision: the served revision, as the server or the user names it.
+        """
+        asked = {
+            "server": server,
+            "model": model,
+            "revision": revision,
+            "messages": [list(message) for message in self.messages],
+            "schema": self.schema,
+            "sampling": asdict(self.sampling),
+            "sample": self.sample,
+        }
+        text = json.dumps(asked, sort_keys=True, ensure_ascii=False, separators=(",", ":"))
+        return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
+
+
+class TokenChoice(NamedTuple):
+    """One token of an answer and the log-probabilities of tokens that could stand in its place."""
+
+    token: str
+    logprob: float
+    others: tuple[tuple[str, float], ...] = ()
+
+
+@dataclass(frozen=True)
+class Reply:
+    """What came back, as it came.
+
+    Attributes:
+        text: the words of the answer; empty if there were none.
+        finish: why it ended: ``stop``, ``length``, ``content_filter``, or what the server says.
+        refusal: the server's words for a refusal; empty if it gave none.
+        failure: why there is no answer (time-outs, broken connections, rubbish), after all
+            retries; empty if there is one.  Failures are rows, and are asked again in a next run.
+        prompt_tokens, answer_tokens: as the server counted them; None if it did not say.
+        model: the model as the server named it in the answer.
+        fingerprint: the server's name for its build (``system_fingerprint``); often empty.
+        tokens: the tokens of the answer with log-probabilities, if they were asked for and came.
+    """
+
+    text: str = ""
+    finish: str = "stop"
+    refusal: str = ""
+    failure: str = ""
+    prompt_tokens: int | None = None
+    answer_tokens: int | None = None
+    model: str = ""
+    fingerprint: str = ""
+    tokens: tuple[TokenChoice, ...] = ()
+
+
+class Chat(Protocol):
+    """A chat model somewhere.  ``server``, ``model`` and ``revision`` go into every key."""
+
+    server: str
+    model: str
+    revision: str
+
+    async def ask(self, question: Question) -> Reply:
+        """One answer; retries are its own business.  Never raises for what a server does.
+
+        Raises:
+            Unusable: no question can succeed (wrong key, no such model, nobody listens).
+        """
+        ...
+
+    async def close(self) -> None:
+        """Let connections go."""
+        ...
+
+
+class Unusable(TstmetaError):
+    """A server that cannot answer any question; says the remedy."""
