@@ -1,0 +1,304 @@
+"""A chat model behind an OpenAI-compatible server, asked with patience.
+
+The ``openai`` client writes the request; what comes back is read in :mod:`.protocol`.  Retries are
+ours (:mod:`.patience`), for each of them counts in the budget.  The API key is in no message, no
+answer and no ``repr``.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import base64
+import os
+import random
+from typing import TYPE_CHECKING, Any
+
+from ..models.wire import ServerError, address, said
+from ..schema import TstmetaError
+from .base import Question, Reply, Unusable
+from .budget import Account, Price
+from .patience import Again, Pace, Tries
+from .protocol import Refused, body, is_number, reply, verdict
+
+if TYPE_CHECKING:
+    import openai
+
+#: Bytes of an answer that are read: a text of the longest kind with escapes and log-probabilities.
+LONGEST_BODY = 16 * 2**20
+#: So many questions in a row without any answer, and the server is taken for dead.
+DEAD = 50
+#: A key that is shorter is no secret, and blotting it out would spoil answers.
+_SECRET = 6
+
+
+def connect(
+    url: str,
+    model: str,
+    *,
+    revision: str = "",
+    key: str | None = None,
+    timeout: float = 120.0,
+    retries: int = 6,
+    price: Price | None = None,
+    pause: float = 0.5,
+    seed: int = 0,
+) -> Served:
+    """A chat model of a server; asks nothing yet.
+
+    Args:
+        url: where the interface starts, such as ``http://localhost:8000/v1``.
+        model: what the server calls the model.
+        revision: which weights the server runs, if you know; part of every key.
+        key: the API key; ``OPENAI_API_KEY`` of the environment when None.  Never shown.
+        timeout: seconds for one answer, from the request to its last byte.
+        retries: how often a question is asked again after 408, 409, 5xx, a broken connection or
+            no answer in time; twice as often after 429, which says only "not now".
+        price: of a million tokens, for estimates and budgets.
+        pause: seconds before the first of these; doubled each time, up to half a minute.
+        seed: of the chance in pauses.
+
+    Raises:
+        TstmetaError: no URL, no model, a key that no header takes, or a number that makes no
+            sense; or the ``openai`` package is not installed.
+    """
+    if not model.strip():
+        raise TstmetaError("no model is named. Remedy: what the server calls it")
+    if not is_number(timeout) or not is_number(pause):
+        raise TstmetaError(f"timeout ({timeout}) and pause ({pause}) must be above 0 seconds")
+    if retries < 0:
+        raise TstmetaError(f"retries is {retries}; it must be at least 0")
+    try:
+        import openai  # noqa: F401
+    except ImportError as error:
+        raise TstmetaError(
+            "a judge needs the package openai. Remedy: pip install 'tstmeta[judge]'"
+        ) from error
+    key = (os.environ.get("OPENAI_API_KEY", "") if key is None else key).strip()
+    if not (key.isascii() and key.isprintable()) or " " in key:
+        raise TstmetaError("the API key has a sign that no HTTP header takes; copy it anew")
+    return Served(url, model, revision, key, timeout, retries, price, pause, seed)
+
+
+class Served:
+    """A :class:`~.base.Chat` that a server runs; made by :func:`connect`.
+
+    What a server does not take (a schema, a seed, log-probabilities, the name ``max_tokens``) is
+    found out from its refusal, left out from then on, and said in ``notes``.  The question's key
+    holds what was wanted: a server takes a field or does not, so its answers to one key are alike.
+
+    Attributes:
+        server: the address as it is shown and hashed, without user, password or query.
+        notes: what the user should know of this server.
+        price: of a million tokens, or None.
+        metered: its ``ask`` takes an account, in which it counts each try.
+    """
+
+    metered = True
+
+    def __init__(
+        self,
+        url: str,
+        model: str,
+        revision: str,
+        key: str,
+        timeout: float,
+        retries: int,
+        price: Price | None,
+        pause: float,
+        seed: int,
+    ):
+        try:
+            parsed = address(url)
+        except ServerError as error:
+            raise Unusable(str(error)) from None
+        path = parsed.path.removesuffix("/chat")  # "/completions" is cut off by address
+        if key and parsed.userinfo:
+            raise TstmetaError(
+                "both an API key and a user in the URL. Remedy: only one of them (key='' or an "
+                "empty OPENAI_API_KEY sends no key)"
+            )
+        self._basic = base64.b64encode(parsed.userinfo).decode() if parsed.userinfo else ""
+        self._secret = parsed.password or key
+        self.server = str(parsed.copy_with(username=None, password=None, path=path))
+        self.model, self.revision, self.price = model, revision, price
+        self.notes: list[str] = []
+        self._key, self._timeout = key, timeout
+        self._retries, self._pause = retries, pause
+        self._rng = random.Random(seed)
+        self._here = parsed.host in ("localhost", "127.0.0.1", "::1")
+        self._without: frozenset[str] = frozenset()
+        self._answered, self._unanswered = False, 0
+        self._loop: asyncio.AbstractEventLoop | None = None
+
+    def __repr__(self) -> str:
+        return f"Served({self.server!r}, {self.model!r}, revision={self.revision!r})"
+
+    @property
+    def _mask(self) -> str:
+        return self._secret if len(self._secret) >= _SECRET else ""
+
+    # ---------------------------------------------------------------------------------- asking
+
+    async def ask(self, question: Question, account: Account | None = None) -> Reply:
+        """One answer, or the failure after all tries; see :class:`~.base.Chat`.
+
+        Args:
+            account: where each try is counted; it may forbid the next one.
+
+        Raises:
+            Unusable: wrong key, no such model, nobody listens, no quota, or a server that has not
+                answered any of the last 50 questions; says the remedy.
+        """
+        client, pace = self._line()
+        tries = Tries(self._retries, self._pause, self._rng)
+        without = self._without
+        while True:
+            sent = await pace.enter()
+            try:
+                found = await self._once(client, question, without)
+                pace.well()
+                return self._ended(found, account)
+            except Refused as refused:
+                if refused.field in without:
+                    return self._ended(Reply(failure=f"the server answers 400: {refused}"), account)
+                without |= {refused.field}
+                why, broke, wait = str(refused), False, 0.0
+            except Again as again:
+                if again.busy:
+                    pace.slow(sent, again.after)
+                why, broke = str(again), again.broke
+                pause = tries.wait(again)
+                if pause is None or (again.closed and not self._answered):
+                    return self._given_up(again, tries, account)
+                wait = pause
+            finally:
+                pace.leave()
+            if account and (limit := account.again(broke)):
+                return Reply(failure=f"budget: {limit} do not allow another try after: {why}")
+            await asyncio.sleep(wait)
+
+    async def _once(
+        self, client: openai.AsyncOpenAI, question: Question, without: frozenset[str]
+    ) -> Reply:
+        """One request; raises :class:`Again`, :class:`Refused` or :class:`Unusable`."""
+        import httpx2
+        import openai
+
+        sent = body(question, self.model, without)
+        try:
+            async with asyncio.timeout(self._timeout):
+                create = client.chat.completions.with_streaming_response.create
+                async with create(**sent) as response:
+                    data = await _read(response)
+        except UnicodeError:
+            return Reply(failure="a text holds half a character, which no JSON in UTF-8 takes")
+        except (TimeoutError, openai.APITimeoutError):
+            raise Again(f"no answer within {self._timeout:g} s", broke=True) from None
+        except openai.APIStatusError as error:
+            return verdict(
+                error.status_code, error.response.headers, error.response.content, sent, self._mask
+            )
+        except (openai.APIConnectionError, httpx2.HTTPError) as error:
+            raise self._broken(error) from None
+        if data is None:
+            return Reply(
+                failure=f"the answer is longer than {LONGEST_BODY:,} bytes", finish="length"
+            )
+        found = reply(data, self._mask)
+        if not found.failure:
+            self._learned(without)
+        return found
+
+    def _broken(self, error: Exception) -> Again:
+        import httpx2
+
+        cause = error.__cause__ or error
+        if isinstance(cause, httpx2.ConnectError | httpx2.ConnectTimeout):
+            words = said(str(cause), mask=self._mask)
+            return Again(f"no connection to {self.server}: {words}", closed=True)
+        return Again(f"the connection broke ({type(cause).__name__})", broke=True)
+
+    def _learned(self, without: frozenset[str]) -> None:
+        """Remember what an answer came without."""
+        for field in sorted(without - self._without):
+            self.notes.append(
+                f"{self.server} takes no {field}"
+                + (": max_completion_tokens is sent instead" if field == "max_tokens" else "")
+            )
+        self._without |= without
+
+    def _ended(self, found: Reply, account: Account | None) -> Reply:
+        """An answer of the server, whatever it says."""
+        self._answered, self._unanswered = True, 0
+        if account and found.failure and not found.failure.startswith("the server answers"):
+            account.broke()  # rubbish, too, may be charged
+        return found
+
+    def _given_up(self, again: Again, tries: Tries, account: Account | None) -> Reply:
+        """The failure after the last try; raises when the server is taken for dead."""
+        times = f" (tried {tries.made} times)" if tries.made > 1 else ""
+        if account and again.broke:
+            account.broke()
+        self._unanswered += 1
+        if again.closed:
+            raise Unusable(
+                f"{again}{times}. Remedy: start the server, or mend the URL; answers so far are "
+                "kept"
+            )
+        if self._unanswered >= DEAD:
+            raise Unusable(
+                f"no answer to any of {DEAD} questions in a row; the last: {again}{times}. "
+                "Remedy: see the server's log, ask fewer at a time or wait longer for an answer, "
+                "and run again; answers so far are kept"
+            )
+        return Reply(failure=f"{again}{times}")
+
+    # ----------------------------------------------------------------------------- connections
+
+    def _line(self) -> tuple[openai.AsyncOpenAI, Pace]:
+        """Connections and pace of the loop that runs; those of another loop are of no use."""
+        loop = asyncio.get_running_loop()
+        if self._loop is not loop:
+            self._client, self._pace = self._connections(), Pace(self._rng)
+            self._loop = loop
+        return self._client, self._pace
+
+    def _connections(self) -> openai.AsyncOpenAI:
+        import httpx2
+        import openai
+
+        headers = {"Authorization": f"Basic {self._basic}"} if self._basic else {}
+        http = httpx2.AsyncClient(
+            # the limit on the whole is ours; a connection must stand within ten seconds
+            timeout=httpx2.Timeout(self._timeout, connect=min(10.0, self._timeout), pool=None),
+            limits=httpx2.Limits(max_connections=None, max_keepalive_connections=None),
+            trust_env=not self._here,  # a proxy does not know what listens on this machine
+            follow_redirects=False,  # nor is a key sent where a server points
+        )
+        client = openai.AsyncOpenAI(
+            base_url=self.server,
+            api_key=self._key or "none",
+            max_retries=0,
+            default_headers=headers,
+            http_client=http,
+        )
+        # who pays is said by the key alone, not by variables meant for another server
+        client.organization = client.project = None
+        return client
+
+    async def close(self) -> None:
+        """Let connections go; the next question opens new ones."""
+        if self._loop is asyncio.get_running_loop():
+            await self._client.close()
+            self._loop = None
+
+
+async def _read(response: Any) -> bytes | None:
+    """The body of an answer; None if it is too long."""
+    parts, size = [], 0
+    async for part in response.iter_bytes():
+        size += len(part)
+        if size > LONGEST_BODY:
+            return None
+        parts.append(part)
+    return b"".join(parts)

@@ -1,0 +1,304 @@
+"""A chat server on loopback that does what a script says, good or bad: real HTTP, none of our code.
+
+    with serving() as server:                               # every answer is {"rating": 3}
+        chat = connect(server.url, "tiny")
+
+    def script(asked):                                      # one call a request
+        if asked.times == 1:                                # the first time that this body comes
+            return error(429, "slow down", retry_after="1")
+        return says("4", latency=0.05)                      # None: the default answer
+
+    with serving(script) as server: ...
+    server.requests, server.most_at_once, server.repeated() # what it saw
+
+What a script may return: :func:`says` (a completion), :func:`error` (a status with a message),
+:func:`raw` (any bytes as a body), :func:`page` (HTML), or one of the faults :func:`hang` (never
+answers), :func:`reset` (cuts the connection), :func:`half` (promises more bytes than it sends) and
+:func:`drip` (a byte now and then, for ever).  ``asked`` has the request's ``number`` (from 1), its
+``body`` (JSON), ``prompt`` (the last message), ``headers`` (small letters), ``path``, and how many
+``times`` the same body came so far.
+
+As a program of its own it serves one plain answer: ``python scripted.py --latency 0.05`` prints its
+URL, and ends when its standard input does.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import hashlib
+import json
+import socket
+import struct
+import sys
+import threading
+from collections import Counter
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+Fault = Literal["", "hang", "reset", "half", "drip"]
+
+
+@dataclass(frozen=True)
+class Asked:
+    """One request as the server saw it."""
+
+    number: int
+    times: int
+    path: str
+    headers: dict[str, str]
+    body: dict[str, Any]
+
+    @property
+    def prompt(self) -> str:
+        """Words of the last message."""
+        return self.body["messages"][-1]["content"]
+
+
+@dataclass(frozen=True)
+class Act:
+    """What the server does for one request."""
+
+    status: int = 200
+    data: bytes = b""
+    kind: str = "application/json"
+    headers: dict[str, str] = field(default_factory=dict)
+    latency: float = 0.0
+    fault: Fault = ""
+
+
+Script = Callable[[Asked], Act | None]
+
+
+def says(
+    text: str | None = '{"rating": 3}',
+    *,
+    finish: str = "stop",
+    refusal: str | None = None,
+    usage: tuple[int, int] | None = (10, 5),
+    logprobs: list[dict[str, Any]] | None = None,
+    model: str = "tiny",
+    latency: float = 0.0,
+) -> Act:
+    """A completion; ``usage``: tokens of prompt and answer, or None where the server is silent."""
+    message = {"role": "assistant", "content": text, "refusal": refusal}
+    choice: dict[str, Any] = {"index": 0, "message": message, "finish_reason": finish}
+    if logprobs is not None:
+        choice["logprobs"] = {"content": logprobs}
+    made: dict[str, Any] = {
+        "id": "chatcmpl-1",
+        "object": "chat.completion",
+        "created": 0,
+        "model": model,
+        "choices": [choice],
+    }
+    if usage is not None:
+        prompt, answer = usage
+        made["usage"] = {
+            "prompt_tokens": prompt,
+            "completion_tokens": answer,
+            "total_tokens": prompt + answer,
+        }
+    return raw(made, latency=latency)
+
+
+def error(
+    status: int, message: str = "no", *, latency: float = 0.0, fields: Any = None, **headers: str
+) -> Act:
+    """A status with a message; ``fields`` join it (``param``, ``code``), headers with ``_``."""
+    data = json.dumps({"error": {"message": message, **(fields or {})}}).encode()
+    named = {name.replace("_", "-"): value for name, value in headers.items()}
+    return Act(status, data, headers=named, latency=latency)
+
+
+def raw(
+    data: bytes | str | dict[str, Any] | list[Any],
+    *,
+    status: int = 200,
+    kind: str = "application/json",
+    latency: float = 0.0,
+) -> Act:
+    """Any bytes as a body; text as UTF-8, objects as JSON."""
+    if isinstance(data, dict | list):
+        data = json.dumps(data)
+    return Act(status, data.encode() if isinstance(data, str) else data, kind, {}, latency)
+
+
+def page(status: int = 200) -> Act:
+    """A web page where JSON should be."""
+    return raw(b"<!doctype html><h1>Welcome</h1>", status=status, kind="text/html")
+
+
+def hang() -> Act:
+    """No answer, and the connection stays."""
+    return Act(fault="hang")
+
+
+def reset() -> Act:
+    """The connection is cut (RST) in place of an answer."""
+    return Act(fault="reset")
+
+
+def half() -> Act:
+    """The header promises a whole completion, and the connection ends in its middle."""
+    return Act(data=says().data, fault="half")
+
+
+def drip() -> Act:
+    """One byte each 20 ms, for ever: every single read is in time, the whole never is."""
+    return Act(fault="drip")
+
+
+class Server:
+    """What the server saw; see :func:`serving`."""
+
+    def __init__(self, script: Script | None = None, latency: float = 0.0):
+        self._script = script or (lambda asked: None)
+        self._plain = says(latency=latency)
+        self.port = 0
+        #: Completion requests so far, and how many of them were there at the same time.
+        self.requests = self.most_at_once = self._now = 0
+        #: Values of the Authorization header.
+        self.keys: set[str] = set()
+        #: How often each body came, by its hash, and the bodies (not kept by the program).
+        self.counts: Counter[str] = Counter()
+        self.bodies: list[dict[str, Any]] = []
+        self.keeps = True
+        self._tasks: set[asyncio.Task[None]] = set()
+
+    @property
+    def url(self) -> str:
+        return f"http://127.0.0.1:{self.port}/v1"
+
+    def repeated(self) -> int:
+        """Requests beyond the first of each body."""
+        return sum(self.counts.values()) - len(self.counts)
+
+    async def start(self) -> asyncio.Server:
+        """Listen on a free port."""
+        server = await asyncio.start_server(self._connection, "127.0.0.1", 0, backlog=512)
+        self.port = server.sockets[0].getsockname()[1]
+        return server
+
+    async def end(self) -> None:
+        """Cut what is under way."""
+        for task in self._tasks:
+            task.cancel()
+        await asyncio.gather(*self._tasks, return_exceptions=True)
+
+    # ------------------------------------------------------------------------------------ HTTP
+
+    async def _connection(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        task = asyncio.current_task()
+        self._tasks.add(task)  # type: ignore[arg-type]
+        try:
+            while await self._request(reader, writer):
+                pass
+        except (ConnectionError, asyncio.IncompleteReadError, asyncio.CancelledError):
+            pass
+        finally:
+            self._tasks.discard(task)  # type: ignore[arg-type]
+            writer.close()
+            with suppress(ConnectionError, asyncio.CancelledError):
+                await writer.wait_closed()
+
+    async def _request(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> bool:
+        """One request and what the script makes of it; whether the connection goes on."""
+        head = (await reader.readuntil(b"\r\n\r\n")).decode("latin-1")
+        first, *lines = head.strip().split("\r\n")
+        headers = {}
+        for line in lines:
+            name, _, value = line.partition(":")
+            headers[name.strip().lower()] = value.strip()
+        data = await reader.readexactly(int(headers.get("content-length", 0)))
+        path = first.split(" ")[1]
+        self.keys.add(headers.get("authorization", ""))
+        if not path.endswith("/chat/completions"):
+            listed = {"object": "list", "data": [{"id": "tiny", "object": "model"}]}
+            found = raw(listed) if path.endswith("/models") else error(404, "Not Found")
+            return await self._act(found, writer)
+        self.requests += 1
+        digest = hashlib.sha256(data).hexdigest()
+        self.counts[digest] += 1
+        body = json.loads(data)
+        if self.keeps:
+            self.bodies.append(body)
+        self._now += 1
+        self.most_at_once = max(self.most_at_once, self._now)
+        try:
+            asked = Asked(self.requests, self.counts[digest], path, headers, body)
+            return await self._act(self._script(asked) or self._plain, writer)
+        finally:
+            self._now -= 1
+
+    async def _act(self, act: Act, writer: asyncio.StreamWriter) -> bool:
+        if act.latency:
+            await asyncio.sleep(act.latency)
+        if act.fault == "hang":
+            await asyncio.sleep(3600)
+        if act.fault == "reset":
+            sock = writer.get_extra_info("socket")
+            sock.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+            return False
+        length = 10**6 if act.fault == "drip" else len(act.data)
+        lines = [f"HTTP/1.1 {act.status} Said", f"content-type: {act.kind}"]
+        lines += [f"content-length: {length}"]
+        lines += [f"{name}: {value}" for name, value in act.headers.items()]
+        head = ("\r\n".join(lines) + "\r\n\r\n").encode("latin-1")
+        if act.fault == "drip":
+            writer.write(head)
+            while True:
+                writer.write(b" ")
+                await writer.drain()
+                await asyncio.sleep(0.02)
+        writer.write(head + (act.data[: len(act.data) // 2] if act.fault == "half" else act.data))
+        await writer.drain()
+        return act.fault != "half"
+
+
+@contextmanager
+def serving(script: Script | None = None, latency: float = 0.0) -> Iterator[Server]:
+    """The server in a thread of its own, for as long as the block lasts."""
+    server = Server(script, latency)
+    loop = asyncio.new_event_loop()
+    listening = loop.run_until_complete(server.start())
+    thread = threading.Thread(target=loop.run_forever, name="scripted", daemon=True)
+    thread.start()
+    try:
+        yield server
+    finally:
+
+        async def end() -> None:
+            listening.close()
+            await server.end()
+            await loop.shutdown_asyncgens()
+
+        asyncio.run_coroutine_threadsafe(end(), loop).result(10)
+        loop.call_soon_threadsafe(loop.stop)
+        thread.join(10)
+        loop.close()
+
+
+async def alone(latency: float) -> None:
+    """Serve until standard input ends; then print how many requests came, and at once."""
+    server = Server(latency=latency)
+    server.keeps = False
+    listening = await server.start()
+    print(server.url, flush=True)
+    await asyncio.to_thread(sys.stdin.read)
+    listening.close()
+    await server.end()
+    seen = {
+        "requests": server.requests,
+        "most_at_once": server.most_at_once,
+        "repeated": server.repeated(),
+    }
+    print(json.dumps(seen), flush=True)
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description="a chat server that gives one plain answer")
+    parser.add_argument("--latency", type=float, default=0.0, help="seconds before each answer")
+    asyncio.run(alone(parser.parse_args().latency))
