@@ -158,8 +158,8 @@ class Server:
         self._script = script or (lambda asked: None)
         self._plain = says(latency=latency)
         self.port = 0
-        #: Completion requests so far, and how many of them were there at the same time.
-        self.requests = self.most_at_once = self._now = 0
+        #: Completion requests so far, how many are there now, and how many were at the same time.
+        self.requests = self.now = self.most_at_once = 0
         #: Values of the Authorization header.
         self.keys: set[str] = set()
         #: How often each body came, by its hash, and the bodies (not kept by the program).
@@ -225,13 +225,13 @@ class Server:
         body = json.loads(data)
         if self.keeps:
             self.bodies.append(body)
-        self._now += 1
-        self.most_at_once = max(self.most_at_once, self._now)
+        self.now += 1
+        self.most_at_once = max(self.most_at_once, self.now)
         try:
             asked = Asked(self.requests, self.counts[digest], path, headers, body)
             return await self._act(self._script(asked) or self._plain, writer)
         finally:
-            self._now -= 1
+            self.now -= 1
 
     async def _act(self, act: Act, writer: asyncio.StreamWriter) -> bool:
         if act.latency:

@@ -18,13 +18,11 @@ from ..schema import TstmetaError
 from .base import Question, Reply, Unusable
 from .budget import Account, Price
 from .patience import Again, Pace, Tries
-from .protocol import Refused, body, is_number, reply, verdict
+from .protocol import LONGEST_BODY, Refused, body, is_number, reply, verdict
 
 if TYPE_CHECKING:
     import openai
 
-#: Bytes of an answer that are read: a text of the longest kind with escapes and log-probabilities.
-LONGEST_BODY = 16 * 2**20
 #: So many questions in a row without any answer, and the server is taken for dead.
 DEAD = 50
 #: A key that is shorter is no secret, and blotting it out would spoil answers.
@@ -155,12 +153,13 @@ class Served:
         while True:
             sent = await pace.enter()
             try:
-                found = await self._once(client, question, without)
+                found = await self._once(client, question, without, account)
+                self._answered, self._unanswered = True, 0
                 pace.well()
-                return self._ended(found, account)
+                return found
             except Refused as refused:
-                if refused.field in without:
-                    return self._ended(Reply(failure=f"the server answers 400: {refused}"), account)
+                if refused.field in without:  # it cannot be sent, so this is about something else
+                    return Reply(failure=str(refused))
                 without |= {refused.field}
                 why, broke, wait = str(refused), False, 0.0
             except Again as again:
@@ -178,35 +177,45 @@ class Served:
             await asyncio.sleep(wait)
 
     async def _once(
-        self, client: openai.AsyncOpenAI, question: Question, without: frozenset[str]
+        self,
+        client: openai.AsyncOpenAI,
+        question: Question,
+        without: frozenset[str],
+        account: Account | None,
     ) -> Reply:
         """One request; raises :class:`Again`, :class:`Refused` or :class:`Unusable`."""
+        import anyio
         import httpx2
         import openai
 
         sent = body(question, self.model, without)
+        no = None
         try:
             async with asyncio.timeout(self._timeout):
                 create = client.chat.completions.with_streaming_response.create
-                async with create(**sent) as response:
+                async with create(**sent, extra_headers=self._who()) as response:
                     data = await _read(response)
         except UnicodeError:
             return Reply(failure="a text holds half a character, which no JSON in UTF-8 takes")
         except (TimeoutError, openai.APITimeoutError):
             raise Again(f"no answer within {self._timeout:g} s", broke=True) from None
         except openai.APIStatusError as error:
-            return verdict(
-                error.status_code, error.response.headers, error.response.content, sent, self._mask
-            )
-        except (openai.APIConnectionError, httpx2.HTTPError) as error:
+            no = error.response  # judged below: what is raised here would carry its raw words
+        except (
+            openai.OpenAIError,
+            httpx2.HTTPError,
+            httpx2.StreamError,
+            OSError,
+            anyio.EndOfStream,
+        ) as error:
             raise self._broken(error) from None
-        if data is None:
-            return Reply(
-                failure=f"the answer is longer than {LONGEST_BODY:,} bytes", finish="length"
-            )
+        if no is not None:
+            return verdict(no.status_code, no.headers, no.content, sent, self._mask)
         found = reply(data, self._mask)
         if not found.failure:
             self._learned(without)
+        elif account:
+            account.broke()  # rubbish, too, may be charged
         return found
 
     def _broken(self, error: Exception) -> Again:
@@ -214,8 +223,10 @@ class Served:
 
         cause = error.__cause__ or error
         if isinstance(cause, httpx2.ConnectError | httpx2.ConnectTimeout):
-            words = said(str(cause), mask=self._mask)
-            return Again(f"no connection to {self.server}: {words}", closed=True)
+            words = said(str(cause), mask=self._mask) or "it takes too long"
+            # one that takes too long may be there, with many before us
+            closed = isinstance(cause, httpx2.ConnectError)
+            return Again(f"no connection to {self.server}: {words}", closed=closed)
         return Again(f"the connection broke ({type(cause).__name__})", broke=True)
 
     def _learned(self, without: frozenset[str]) -> None:
@@ -226,13 +237,6 @@ class Served:
                 + (": max_completion_tokens is sent instead" if field == "max_tokens" else "")
             )
         self._without |= without
-
-    def _ended(self, found: Reply, account: Account | None) -> Reply:
-        """An answer of the server, whatever it says."""
-        self._answered, self._unanswered = True, 0
-        if account and found.failure and not found.failure.startswith("the server answers"):
-            account.broke()  # rubbish, too, may be charged
-        return found
 
     def _given_up(self, again: Again, tries: Tries, account: Account | None) -> Reply:
         """The failure after the last try; raises when the server is taken for dead."""
@@ -267,7 +271,6 @@ class Served:
         import httpx2
         import openai
 
-        headers = {"Authorization": f"Basic {self._basic}"} if self._basic else {}
         http = httpx2.AsyncClient(
             # the limit on the whole is ours; a connection must stand within ten seconds
             timeout=httpx2.Timeout(self._timeout, connect=min(10.0, self._timeout), pool=None),
@@ -277,14 +280,21 @@ class Served:
         )
         client = openai.AsyncOpenAI(
             base_url=self.server,
-            api_key=self._key or "none",
+            api_key="said in each request",
             max_retries=0,
-            default_headers=headers,
             http_client=http,
         )
         # who pays is said by the key alone, not by variables meant for another server
         client.organization = client.project = None
         return client
+
+    def _who(self) -> dict[str, Any]:
+        """The header that says who asks; it wins over headers of the environment."""
+        import openai
+
+        if self._key:
+            return {"Authorization": f"Bearer {self._key}"}
+        return {"Authorization": f"Basic {self._basic}" if self._basic else openai.Omit()}
 
     async def close(self) -> None:
         """Let connections go; the next question opens new ones."""
@@ -293,12 +303,12 @@ class Served:
             self._loop = None
 
 
-async def _read(response: Any) -> bytes | None:
-    """The body of an answer; None if it is too long."""
+async def _read(response: Any) -> bytes:
+    """The body of an answer, up to a byte more than is taken."""
     parts, size = [], 0
     async for part in response.iter_bytes():
+        parts.append(part)
         size += len(part)
         if size > LONGEST_BODY:
-            return None
-        parts.append(part)
-    return b"".join(parts)
+            break
+    return b"".join(parts)[: LONGEST_BODY + 1]

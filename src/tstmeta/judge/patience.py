@@ -89,16 +89,22 @@ class Pace:
 
     async def enter(self) -> float:
         """Wait for one's turn; returns the time, for :meth:`slow`."""
-        while True:
-            pause = self._until - self._clock()
-            if pause > 0:
-                # a tenth more at most, so that those who waited do not come as one
-                await asyncio.sleep(pause * self._rng.uniform(1.0, 1.1))
-            elif self.inside < max(1, int(min(self.width, 1e9))):
-                self.inside += 1
-                return self._clock()
-            else:
-                await self._turn()
+        try:
+            while True:
+                pause = self._until - self._clock()
+                if pause > 0:
+                    # a tenth more at most, so that those who waited do not come as one
+                    await asyncio.sleep(pause * self._rng.uniform(1.0, 1.1))
+                elif self.inside < self.width:
+                    self.inside += 1
+                    return self._clock()
+                else:
+                    turn = asyncio.get_running_loop().create_future()
+                    self._waiting.append(turn)
+                    await turn
+        except asyncio.CancelledError:
+            self._wake()  # a turn that was given goes to the next
+            raise
 
     def leave(self) -> None:
         """A request is over; the next may come."""
@@ -117,16 +123,6 @@ class Pace:
             self.width = max(1.0, min(self.width, self.inside) / 2)
             self._slowed = self._clock()
         self._until = max(self._until, self._clock() + seconds)
-
-    async def _turn(self) -> None:
-        turn = asyncio.get_running_loop().create_future()
-        self._waiting.append(turn)
-        try:
-            await turn
-        except asyncio.CancelledError:
-            if turn.done() and not turn.cancelled():
-                self._wake()  # the turn goes to the next
-            raise
 
     def _wake(self) -> None:
         while self._waiting:

@@ -19,6 +19,8 @@ from .patience import LONGEST_WAIT, Again, wait_of
 #: Characters of an answer that are kept; ratings with reasons have hundreds, long lists thousands.
 #: What is longer is cut, and ends as an answer that ran out of tokens does.
 LONGEST_TEXT = 200_000
+#: Bytes of an answer that are read: a text of the longest kind with escapes and log-probabilities.
+LONGEST_BODY = 16 * 2**20
 #: Fields that a server may not know, and that are left out for one that says so; ``max_tokens``
 #: goes by its newer name then.  The last two are left out only where they say "as it comes".
 OPTIONAL = ("response_format", "seed", "logprobs", "max_tokens", "top_p", "temperature")
@@ -84,6 +86,8 @@ def reply(data: bytes, mask: str = "") -> Reply:
     Raises:
         Again: an error that passes, sent as a success (gateways do so).
     """
+    if len(data) > LONGEST_BODY:
+        return _failed(f"the answer has more than {LONGEST_BODY:,} bytes", data, mask)
     try:
         found = json.loads(data)
     except UnicodeDecodeError:
@@ -207,16 +211,17 @@ def verdict(
         raise Unusable(f"{heard}. Remedy: see the account's quota; answers so far are kept")
     if _passes(status):
         wait = wait_of(headers)
-        if wait > LONGEST_WAIT:
+        if wait > LONGEST_WAIT and status in (429, 503):
             raise Unusable(
                 f"{heard}, and asks to wait {wait:,.0f} s. Remedy: run again after that; answers "
                 "so far are kept"
             )
-        raise Again(heard, after=wait, busy=status == 429 or (status == 503 and wait > 0))
+        busy = status == 429 or (status == 503 and wait > 0)
+        raise Again(heard, after=min(wait, LONGEST_WAIT), busy=busy)
     if status in (400, 422):
         if "content_filter" in code:
             return Reply(finish="content_filter", refusal=words)
-        _refused_field(found, error, words, sent)
+        _refused_field(found, error, heard, sent)
         if "model_not_found" not in code:
             return Reply(failure=heard)
     raise Unusable(f"{heard}. Remedy: {_remedy(status)}")
@@ -241,21 +246,20 @@ def _remedy(status: int) -> str:
     return "mend what the server says"
 
 
-def _refused_field(found: Any, error: dict[str, Any], words: str, sent: Mapping[str, Any]) -> None:
+def _refused_field(found: Any, error: dict[str, Any], heard: str, sent: Mapping[str, Any]) -> None:
     """Raise what a complaint about a field of the request means; nothing if it is about none."""
-    if any(mark in words.lower() for mark in _TOO_LONG):
+    if any(mark in heard.lower() for mark in _TOO_LONG):
         return
-    for name in _complaints(found, error, words):
+    for name in _complaints(found, error, heard):
         field = _ALIASES.get(name, name)
         if field in _NEUTRAL and sent.get(field, _NEUTRAL[field]) != _NEUTRAL[field]:
             raise Unusable(
-                f"the server takes no {field} of {sent[field]:g}: {words}. Remedy: ask with the "
-                f"{field} that this model takes"
+                f"{heard}. Remedy: ask with the {field} that this model takes, not {sent[field]:g}"
             )
-        if field == "max_tokens" and "max_completion_tokens" not in words:
+        if field == "max_tokens" and "max_completion_tokens" not in heard:
             continue  # its value is wrong, not its name
         if field in sent:
-            raise Refused(field, words)
+            raise Refused(field, heard)
 
 
 def _complaints(found: Any, error: dict[str, Any], words: str) -> list[str]:

@@ -129,6 +129,8 @@ class _Crew:
         self._ready: queue.SimpleQueue[tuple[str, Reply] | None] = queue.SimpleQueue()
         self._failure: BaseException | None = None
         self._stopped = False
+        self._workers: set[asyncio.Task[None]] = set()
+        self._asking: set[asyncio.Task[None]] = set()
         self._loop = asyncio.new_event_loop()
         # a daemon: an interpreter that ends does not wait for a server
         self._thread = threading.Thread(target=self._live, name="judge", daemon=True)
@@ -174,9 +176,8 @@ class _Crew:
     async def _work(self) -> None:
         self._room = asyncio.Semaphore(_AHEAD * self._width)
         self._closed = asyncio.Condition()
-        self._asking: set[asyncio.Task[None]] = set()
         self._workers = {asyncio.create_task(self._worker()) for _ in range(self._width)}
-        if self._stopped:
+        if self._stopped:  # before it began
             self._ending()
         try:
             await asyncio.wait(self._workers)

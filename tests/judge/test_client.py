@@ -1,0 +1,406 @@
+"""A chat model behind a server that behaves, and one that does not: real HTTP on loopback."""
+
+import asyncio
+import base64
+import logging
+import socket
+import time
+import traceback
+
+import pytest
+
+from tests.judge import scripted
+from tests.judge.asking import ask, chat, once, question, questions
+from tests.judge.scripted import error, says, serving
+from tstmeta.judge import client as client_module
+from tstmeta.judge.base import Reply, Sampling, Unusable
+from tstmeta.judge.client import connect
+from tstmeta.schema import TstmetaError
+
+KEY = "sk-very-hidden-0123456789abcdef"
+
+
+def first(act, times=1):
+    """A script: this for the first requests of all, then plain answers."""
+    return lambda asked: act if asked.number <= times else None
+
+
+PLAIN = Reply(text='{"rating": 3}', prompt_tokens=10, answer_tokens=5, model="tiny")
+
+
+def test_a_question_is_sent_as_it_is_and_its_answer_comes_as_it_is():
+    with serving() as server:
+        found = ask(server, question("Größe 京都 \0 <b>", sampling=Sampling(seed=3)))
+        assert found == PLAIN
+        assert server.bodies == [
+            {
+                "model": "tiny",
+                "messages": [{"role": "user", "content": "Größe 京都 \0 <b>"}],
+                "temperature": 0.0,
+                "top_p": 1.0,
+                "max_tokens": 512,
+                "seed": 3,
+            }
+        ]
+
+
+@pytest.mark.parametrize("ending", ["", "/", "/chat/completions", "/chat/completions/"])
+def test_the_url_may_end_where_people_copy_it(ending):
+    with serving() as server:
+        served = connect(server.url + ending, "tiny", key="")
+        assert served.server == server.url
+        assert asyncio.run(once(served, question())) == PLAIN
+
+
+# ------------------------------------------------------------------------------- what may pass
+
+
+@pytest.mark.parametrize(
+    "act",
+    [
+        error(408),
+        error(409),
+        error(429),
+        error(429, retry_after="0.01"),
+        error(500),
+        error(502),
+        error(503, retry_after="0"),
+        scripted.page(503),
+        scripted.raw({"error": {"code": 502, "message": "upstream"}}),
+        scripted.reset(),
+        scripted.half(),
+    ],
+    ids=lambda act: act.fault or str(act.status),
+)
+def test_what_may_pass_is_asked_again_until_it_passes(act):
+    with serving(first(act, times=2)) as server:
+        assert ask(server) == PLAIN
+        assert server.requests == 3
+
+
+@pytest.mark.parametrize(
+    ("act", "tries", "words"),
+    [
+        (error(500, "out of memory"), 3, "answers 500: out of memory (tried 3 times)"),
+        (error(429, "slow down"), 5, "answers 429: slow down (tried 5 times)"),
+        (scripted.reset(), 3, "the connection broke"),
+        (scripted.half(), 3, "the connection broke (RemoteProtocolError) (tried 3 times)"),
+    ],
+    ids=["500", "429", "reset", "half"],
+)
+def test_what_does_not_pass_fails_after_all_tries(act, tries, words):
+    with serving(first(act, times=99)) as server:
+        found = ask(server, retries=2)
+        assert words in found.failure
+        assert found == Reply(failure=found.failure)
+        assert server.requests == tries
+
+
+@pytest.mark.parametrize("act", [scripted.hang(), scripted.drip()], ids=["hang", "drip"])
+def test_an_answer_has_a_limit_of_time_from_first_to_last_byte(act):
+    with serving(first(act, times=99)) as server:
+        begun = time.monotonic()
+        found = ask(server, timeout=0.15, retries=1)
+        assert 0.3 <= time.monotonic() - begun < 3
+        assert found.failure == "no answer within 0.15 s (tried 2 times)"
+        assert server.requests == 2
+
+
+@pytest.mark.parametrize(
+    ("act", "words"),
+    [
+        (scripted.raw(b""), "the answer is empty"),
+        (scripted.raw('{"choices": [{"mes'), "the answer is no JSON, or cut short"),
+        (scripted.raw('{"choices": "é"}'.encode("utf-16-le")[:-1]), "the answer is"),
+        (scripted.raw("caf\xe9".encode("latin-1")), "the answer is"),
+        (scripted.page(), "the answer is a web page"),
+        (scripted.raw({"choices": []}), "there is no choice in the answer"),
+        (says(None), "there is no text in the answer"),
+        (error(400, "no such thing"), "the server answers 400: no such thing"),
+    ],
+    ids=["empty", "cut", "half utf-16", "latin-1", "page", "no choice", "null", "400"],
+)
+def test_an_answer_that_will_not_get_better_is_paid_for_once(act, words):
+    with serving(first(act, times=99)) as server:
+        assert ask(server).failure.startswith(words)
+        assert server.requests == 1
+
+
+def test_an_answer_of_a_megabyte_is_cut():
+    with serving(first(says("x" * 2**20))) as server:
+        found = ask(server)
+        assert (set(found.text), found.finish) == ({"x"}, "length")
+        assert len(found.text) < 2**20
+
+
+def test_an_answer_without_end_is_not_read_to_its_end(monkeypatch):
+    monkeypatch.setattr(client_module, "LONGEST_BODY", 1000)
+    monkeypatch.setattr("tstmeta.judge.protocol.LONGEST_BODY", 1000)
+    with serving(first(says("x" * 10_000))) as server:
+        assert ask(server).failure.startswith("the answer has more than 1,000 bytes: {")
+
+
+def test_a_text_that_cannot_be_sent_is_said_and_not_sent():
+    with serving() as server:
+        assert "half a character" in ask(server, question("\ud800")).failure
+        assert server.requests == 0
+
+
+# --------------------------------------------------------------------------- many at the same time
+
+
+def test_all_wait_when_one_is_told_to():
+    """Whoever was under way may still be told; nobody asks anew before the pause is over."""
+    times: list[tuple[float, int]] = []
+
+    def script(asked):
+        times.append((time.monotonic(), asked.number))
+        return error(429, retry_after="0.3") if asked.number == 1 else None
+
+    async def ask_some(served):
+        begun = asyncio.create_task(served.ask(question("first")))
+        await asyncio.sleep(0.1)  # by now the server has said it
+        found = await asyncio.gather(begun, *map(served.ask, questions(8)))
+        await served.close()
+        return found
+
+    with serving(script) as server:
+        assert set(asyncio.run(ask_some(chat(server)))) == {PLAIN}
+    assert min(at for at, number in times if number > 1) - times[0][0] >= 0.29
+
+
+def test_a_server_that_takes_few_at_a_time_answers_all_in_the_end():
+    """Any more than two at the same time are turned away; all 40 are answered even so."""
+    turned = []
+
+    def script(asked):
+        full = server.now > 2
+        turned.extend([asked.number] * full)
+        return error(429, latency=0.005) if full else says(latency=0.005)
+
+    with serving(script) as server:
+        found = asyncio.run(once(chat(server, retries=6), *questions(40)))
+    assert set(found) == {PLAIN}
+    # who is turned away makes room for the others: far fewer than all tries that were allowed
+    assert 38 <= len(turned) < 120
+
+
+# -------------------------------------------------------------------------- servers that know less
+
+
+@pytest.mark.parametrize(
+    ("asked", "field", "words"),
+    [
+        (question(schema={"type": "object"}), "response_format", "response_format"),
+        (question(sampling=Sampling(seed=1)), "seed", "seed"),
+        (question(sampling=Sampling(top_logprobs=3)), "logprobs", "logprobs"),
+        (question(), "max_tokens", "max_completion_tokens is sent instead"),
+    ],
+)
+def test_a_field_that_a_server_refuses_is_left_out_from_then_on_and_said(asked, field, words):
+    def script(request):
+        if field in request.body:
+            return error(400, f"{field} is not supported, max_completion_tokens is")
+        return None
+
+    async def twice(served):
+        found = await served.ask(asked), await served.ask(asked)
+        await served.close()
+        return found
+
+    with serving(script) as server:
+        served = chat(server)
+        assert set(asyncio.run(twice(served))) == {PLAIN}
+        assert server.requests == 3
+    assert len(served.notes) == 1
+    assert words in served.notes[0]
+
+
+def test_several_fields_may_be_refused_one_after_the_other():
+    def script(request):
+        for field in ("seed", "response_format"):
+            if field in request.body:
+                return error(422, "unknown", fields={"param": field})
+        return None
+
+    with serving(script) as server:
+        served = chat(server)
+        asked = question(schema={}, sampling=Sampling(seed=1))
+        assert asyncio.run(once(served, asked)) == PLAIN
+    assert len(served.notes) == 2
+
+
+def test_what_does_not_help_is_not_remembered():
+    def script(request):
+        return error(400, "response_format is not supported" if request.number == 1 else "no")
+
+    with serving(script) as server:
+        served = chat(server)
+        found = asyncio.run(once(served, question(schema={})))
+    assert found.failure == "the server answers 400: no"
+    assert served.notes == []
+
+
+def test_a_server_that_complains_for_ever_is_not_asked_for_ever():
+    with serving(lambda asked: error(400, "unsupported seed, logprobs, top_p")) as server:
+        asked = question(sampling=Sampling(seed=1, top_logprobs=2))
+        assert "unsupported" in ask(server, asked).failure
+        assert server.requests <= 4
+
+
+# ------------------------------------------------------------------------------- no use at all
+
+
+@pytest.mark.parametrize(
+    ("act", "words"),
+    [
+        (error(401, "wrong key"), "wrong key. Remedy: see the API key"),
+        (error(403), "Remedy: see the API key"),
+        (error(404, "no model tiny"), "Remedy: see whether the URL ends"),
+        (error(429, fields={"code": "insufficient_quota"}), "quota"),
+        (error(429, retry_after="4000"), "asks to wait 4,000 s"),
+        (scripted.Act(302, headers={"location": "http://elsewhere"}), "URL that it leads to"),
+    ],
+    ids=["401", "403", "404", "quota", "tomorrow", "302"],
+)
+def test_a_server_that_can_answer_nothing_says_so_at_once(act, words):
+    with serving(first(act, times=99)) as server:
+        with pytest.raises(Unusable, match=words):
+            ask(server)
+        assert server.requests == 1
+
+
+def free_port() -> int:
+    with socket.socket() as one:
+        one.bind(("127.0.0.1", 0))
+        return one.getsockname()[1]
+
+
+def test_where_nobody_listens_is_said_at_once():
+    served = connect(f"http://127.0.0.1:{free_port()}/v1", "tiny", key="")
+    with pytest.raises(Unusable, match=r"no connection to http://127\.0\.0\.1.*Remedy: start"):
+        asyncio.run(once(served, question()))
+
+
+def test_a_server_that_goes_away_is_waited_for_and_then_given_up():
+    with serving() as server:
+        served = chat(server, retries=2)
+        assert asyncio.run(once(served, question())) == PLAIN
+    with pytest.raises(Unusable, match=r"no connection.*\(tried 3 times\)"):
+        asyncio.run(once(served, question()))
+
+
+def test_a_server_that_answers_nobody_is_given_up(monkeypatch):
+    monkeypatch.setattr(client_module, "DEAD", 5)
+    words = r"no answer to any of 5 questions in a row.*500: oh"
+    with serving(lambda asked: error(500, "oh")) as server, pytest.raises(Unusable, match=words):
+        asyncio.run(once(chat(server, retries=0), *questions(5)))
+
+
+def test_one_answer_shows_that_a_server_lives(monkeypatch):
+    monkeypatch.setattr(client_module, "DEAD", 3)
+    with serving(lambda asked: error(500) if asked.number % 3 else None) as server:
+        served = chat(server, retries=0)
+
+        async def one_by_one():
+            found = [await served.ask(one) for one in questions(9)]
+            await served.close()
+            return found
+
+        assert sum(not one.failure for one in asyncio.run(one_by_one())) == 3
+
+
+# ------------------------------------------------------------------------------------- secrets
+
+
+def test_the_key_goes_to_the_server_and_nowhere_else(caplog, monkeypatch, capfd):
+    monkeypatch.setenv("OPENAI_API_KEY", KEY)
+    monkeypatch.setenv("OPENAI_ORG_ID", "org-hidden-42")
+    caplog.set_level(logging.DEBUG)
+    headers: list[dict] = []
+    acts = iter(
+        [
+            says(f"your key is {KEY}"),
+            scripted.raw(f"no JSON {KEY}"),
+            error(400, KEY),
+            scripted.raw(KEY, status=500),
+            error(401, f"wrong key {KEY}"),
+        ]
+    )
+
+    def script(asked):
+        headers.append(asked.headers)
+        return next(acts)
+
+    shown = []
+    with serving(script) as server:
+        served = chat(server, key=None, retries=0)
+        shown += [repr(served), str(served), str(served.notes), served.server]
+        shown += [repr(asyncio.run(once(served, question()))) for _ in range(4)]
+        with pytest.raises(Unusable) as caught:
+            asyncio.run(once(served, question()))
+        assert server.keys == {f"Bearer {KEY}"}
+    shown += traceback.format_exception(caught.value)
+    shown += [caplog.text, *capfd.readouterr()]
+    assert "openai" in caplog.text  # something was logged
+    assert not [text for text in shown if KEY in text]
+    assert not any("org-hidden-42" in str(one) for one in headers)
+
+
+def test_no_key_sends_no_header(monkeypatch):
+    monkeypatch.setenv("OPENAI_API_KEY", "")
+    with serving() as server:
+        ask(server, key=None)
+        assert server.keys == {""}
+
+
+def test_a_key_meant_for_another_server_is_not_sent(monkeypatch):
+    monkeypatch.setenv("OPENAI_CUSTOM_HEADERS", f"Authorization: Bearer {KEY}")
+    with serving() as server:
+        ask(server, key="mine-0123")
+        assert server.keys == {"Bearer mine-0123"}
+
+
+def test_a_user_in_the_url_is_sent_but_never_shown(caplog):
+    caplog.set_level(logging.DEBUG)
+    with serving(first(error(400, "who is hidden-pass"))) as server:
+        served = connect(server.url.replace("//", "//ann:hidden-pass@"), "tiny", key="")
+        found = asyncio.run(once(served, question()))
+        sent = base64.b64encode(b"ann:hidden-pass").decode()
+        assert server.keys == {f"Basic {sent}"}
+    for text in (repr(served), served.server, repr(found), caplog.text):
+        assert "hidden-pass" not in text
+        assert sent not in text
+
+
+@pytest.mark.parametrize("key", ["short key", "clé", "a\nb"])
+def test_a_key_that_no_header_takes_is_refused_without_being_shown(key):
+    with pytest.raises(TstmetaError, match="the API key has a sign") as caught:
+        connect("http://localhost:1/v1", "m", key=key)
+    assert key not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ({"url": "localhost:8000"}, "no URL of a server"),
+        ({"url": "ftp://x"}, "no URL of a server"),
+        ({"model": " "}, "no model is named"),
+        ({"timeout": 0}, "above 0 seconds"),
+        ({"timeout": float("nan")}, "above 0 seconds"),
+        ({"pause": -1.0}, "above 0 seconds"),
+        ({"retries": -1}, "retries is -1"),
+        ({"url": "http://ann:word@localhost/v1", "key": "k"}, "both an API key and a user"),
+    ],
+)
+def test_a_slip_of_the_pen_is_told_before_anything_is_sent(options, words):
+    given = {"url": "http://localhost:1/v1", "model": "m"} | options
+    with pytest.raises(TstmetaError, match=words):
+        connect(**given)
+
+
+def test_a_proxy_of_the_environment_does_not_come_between_us_and_this_machine(monkeypatch):
+    for name in ("HTTP_PROXY", "http_proxy", "ALL_PROXY", "all_proxy"):
+        monkeypatch.setenv(name, f"http://127.0.0.1:{free_port()}")
+    with serving() as server:
+        assert ask(server) == PLAIN
