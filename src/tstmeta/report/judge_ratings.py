@@ -1,0 +1,203 @@
+"""Ratings by judges as analyses want them: those that came with a data set, and one's own.
+
+Notebooks ask no server: that costs money, needs a key and gives other answers tomorrow.  They read
+ratings that were released, and tables that ``tstmeta judge run`` wrote.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+import pandas as pd
+
+from ..data import Dataset
+from ..judge.ratings import COLUMNS
+from ..judge.treatments import JUDGE
+from ..schema import TstmetaError
+from .bench import Bench
+from .cells import lai2023
+
+#: Who asked ChatGPT, how, and what the ratings are called: lai2023 released both.
+RELEASED = {
+    "released:chatgpt": "asked for it alone",
+    "released:chatgpt-multi": "asked for all at once",
+}
+CHATGPT = "ChatGPT"
+#: The scale of the released ratings (lai2023, Appendix A.1).
+_SCALE = 0.0, 100.0
+_NEEDED = ("dataset", "item_id", "source_id", "dimension", "sample", "rating", "status")
+#: What a table of ratings is about, as far as it says so.
+_TEXTS = (*_NEEDED[:4], "status", *JUDGE, "rival", "detail", "asked_how")
+
+
+class Given(NamedTuple):
+    """One judge, one prompt and one dimension on a data set.
+
+    Attributes:
+        judge: the model; ``prompt``: in what manner it was asked.
+        rows: columns of :data:`tstmeta.judge.ratings.COLUMNS`, one row an item and sample.
+        released: whether the ratings came with the data set.
+        scale: lowest and highest rating that could be given.
+    """
+
+    data: Dataset
+    judge: str
+    prompt: str
+    dimension: str
+    rows: pd.DataFrame
+    released: bool
+    scale: tuple[float, float]
+
+    @property
+    def name(self) -> str:
+        """Judge and prompt, as rows of tables are called."""
+        return f"{self.judge}, {self.prompt}"
+
+    @property
+    def ratings(self) -> pd.Series:
+        """Mean rating over samples, item_id -> rating in item order; NaN where there is none."""
+        means = self.rows.groupby("item_id")["rating"].mean()
+        return means.reindex(self.data.items["item_id"]).astype(float)
+
+    @property
+    def human(self) -> pd.Series:
+        """People's mean rating of the dimension, as :attr:`ratings`; all NaN where nobody rated."""
+        index = pd.Index(self.data.items["item_id"])
+        if self.dimension not in self.data.means:
+            return pd.Series(np.nan, index=index)
+        return self.data.means[self.dimension].reindex(index)
+
+    def of_sample(self, sample: int = 0) -> pd.Series:
+        """One sample's ratings, item_id -> rating."""
+        own = self.rows[self.rows["sample"] == sample]
+        return own.groupby("item_id")["rating"].first()
+
+    def scores(self) -> pd.DataFrame:
+        """The mean ratings as a ``scores`` table under the name of the judge."""
+        values = self.ratings
+        return pd.DataFrame(
+            {
+                "dataset": self.data.name,
+                "item_id": values.index,
+                "metric": self.name,
+                "dimension": self.dimension,
+                "basis": "source",
+                "signature": f"judge|{self.name}|{self.dimension}",
+                "sample": 0,
+                "value": values.to_numpy(),
+                "status": np.where(values.notna(), "ok", "invalid"),
+                "detail": "",
+            }
+        )
+
+
+def released(bench: Bench, name: str = lai2023.DATA) -> list[Given]:
+    """Ratings that were released with a data set, prompt by prompt; none where there are none."""
+    if not bench.has(name.partition("@")[0]):
+        return []
+    return released_with(bench.dataset(name))
+
+
+def released_with(data: Dataset) -> list[Given]:
+    """The same of a data set at hand.
+
+    ChatGPT saw no reference, so the release repeats its content ratings under both bases.
+    """
+    found = []
+    table = data.scores[data.scores["basis"] != "reference"]
+    for metric, prompt in RELEASED.items():
+        of_metric = table[table["metric"] == metric]
+        for dimension in ("content", "style", "fluency"):
+            own = of_metric[of_metric["dimension"] == dimension]
+            if own.empty:
+                continue
+            rows = pd.DataFrame(
+                {
+                    "dataset": data.name.partition("@")[0],
+                    "item_id": own["item_id"].to_numpy(),
+                    "dimension": dimension,
+                    "sample": 0,
+                    "rating": own["value"].to_numpy(float),
+                    "status": own["status"].to_numpy(),
+                    **{"prompt": metric, "prompt_hash": "", "server": "", "revision": ""},
+                    **{"model": CHATGPT, "low": _SCALE[0], "high": _SCALE[1]},
+                }
+            )
+            found.append(Given(data, CHATGPT, prompt, dimension, rows, True, _SCALE))
+    return found
+
+
+# -------------------------------------------------------------------------- a table of one's own
+
+
+def read(path: str | Path) -> pd.DataFrame:
+    """A table that ``tstmeta judge run --out FILE`` wrote: CSV, JSON or Parquet.
+
+    Raises:
+        TstmetaError: no such file, another format, or columns that are missing.
+    """
+    path = Path(path)
+    kinds = {".csv": _csv, ".json": pd.read_json, ".parquet": pd.read_parquet}
+    if path.suffix.lower() not in kinds:
+        raise TstmetaError(f"{path}: a table of ratings ends with {', '.join(kinds)}")
+    try:
+        rows = kinds[path.suffix.lower()](path)
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or type(error).__name__
+        raise TstmetaError(
+            f"{path} cannot be read ({reason}). Remedy: write it with tstmeta judge run --out FILE"
+        ) from error
+    if missing := [name for name in _NEEDED if name not in rows]:
+        raise TstmetaError(
+            f"{path} has no column {', '.join(missing)}, so it is no table of ratings."
+            " Remedy: write it with tstmeta judge run --out FILE"
+        )
+    texts = {name: rows[name].fillna("").astype(str) for name in _TEXTS if name in rows}
+    rows = rows.assign(**texts, rating=pd.to_numeric(rows["rating"], errors="coerce"))
+    return rows.reindex(columns=[name for name in COLUMNS if name in rows])
+
+
+def _csv(path: Path) -> pd.DataFrame:
+    return pd.read_csv(path, dtype=dict.fromkeys(_TEXTS, str), keep_default_na=False, na_values={
+        name: [""] for name in ("rating", "expected", "place", "low", "high")
+    })  # fmt: skip
+
+
+def given(rows: pd.DataFrame, datasets: Sequence[Dataset]) -> list[Given]:
+    """A table of :func:`read` taken apart: data sets, judges, prompts, dimensions.
+
+    Rows of prompts that compare two outputs are no ratings and are left out.
+
+    Raises:
+        TstmetaError: ratings of data sets that are not among these, or of unknown items.
+    """
+    if "rival" in rows:
+        rows = rows[rows["rival"] == ""]
+    known = {data.name.partition("@")[0]: data for data in datasets}
+    if strangers := sorted(set(rows["dataset"]) - set(known)):
+        raise TstmetaError(
+            f"the ratings are of {', '.join(strangers)}, and the page is about"
+            f" {', '.join(known) or 'no data set'}. Remedy: name their data set, -p dataset NAME"
+        )
+    keys = [name for name in ("dataset", *JUDGE, "asked_how", "dimension") if name in rows]
+    found = []
+    for _, own in rows.groupby(keys, sort=False):
+        first = own.iloc[0]
+        data = known[first["dataset"]]
+        own = own[own["item_id"].isin(data.items["item_id"])]
+        if own.empty:
+            raise TstmetaError(f"none of the rated items is in {data.name}; check the data set")
+        low, high = (
+            float(first[name]) if name in own and pd.notna(first[name]) else float(ends)
+            for name, ends in (("low", own["rating"].min()), ("high", own["rating"].max()))
+        )
+        words = [str(first[name]) for name in ("prompt", "prompt_hash") if first.get(name)]
+        judge = str(first.get("model") or "judge")
+        found.append(
+            Given(data, judge, "@".join(words) or "one prompt", str(first["dimension"]), own,
+                  False, (low, high))
+        )  # fmt: skip
+    return found
