@@ -1,0 +1,103 @@
+"""A construction in its folder: plan, answers, journal, rows, data set.  One run at a time."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from filelock import FileLock, Timeout
+
+from ...schema import DataError, Problem, TstmetaError
+from ..base import Chat
+from ..budget import Budget, Estimate
+from . import build, table
+from .build import Built
+from .export import write_set
+from .journal import Journal
+from .plan import FILE as PLAN
+from .plan import Plan, begin
+from .table import Edit
+
+
+def construct(
+    folder: Path,
+    plan: Plan,
+    chat: Chat,
+    *,
+    budget: Budget | None = None,
+    concurrency: int = 16,
+    tries: int = 2,
+    progress: bool = False,
+) -> Built:
+    """Make a test set in a folder, or go on with the one that is there.
+
+    What a person changed in the table of rows stays; what depends on it is made anew.
+
+    Args:
+        chat: who is asked; closed when the last answer is there.
+        tries: how often a text is asked for while a check finds a fault.
+
+    Raises:
+        TstmetaError: the folder is of another construction, or another run works in it.
+        DataError: faults of the table of rows.
+        Unusable: the server cannot answer; what came before is kept.
+    """
+    with _alone(folder):
+        begin(folder, plan)
+        journal = Journal(folder)
+        edits = _edits(folder, plan, journal)
+        ask = build.asking(chat, folder, concurrency=concurrency, budget=budget, progress=progress)
+        built = build.build(plan, chat, ask, tries=tries, edits=edits, keep=journal.add)
+        table.write(folder, built.rows, built.found)
+        write_set(folder, plan, built.rows, built.found)
+    return built
+
+
+def foretold(folder: Path, plan: Plan, chat: Chat) -> Estimate:
+    """What :func:`construct` would ask, at least; see :func:`.build.foretold`.
+
+    Raises:
+        TstmetaError: the folder is of another construction.
+    """
+    if (folder / PLAN).exists():
+        begin(folder, plan)  # compares, for the plan is there
+    edits = _edits(folder, plan, Journal(folder))
+    return build.foretold(plan, chat, folder, edits)
+
+
+@contextmanager
+def _alone(folder: Path) -> Iterator[None]:
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise TstmetaError(f"cannot make {folder}: {error.strerror or error}") from error
+    try:
+        with FileLock(folder / ".lock", timeout=0):
+            yield
+    except Timeout as error:
+        raise TstmetaError(f"another run works in {folder}; wait for it or stop it") from error
+
+
+def _edits(folder: Path, plan: Plan, journal: Journal) -> dict[build.Key, Edit]:
+    """What a person has settled in the table of rows, if there is one."""
+    if not (folder / table.FILE).exists():
+        return {}
+    rows = table.read(folder)
+    machine = journal.texts()
+    given = {plan.source_id(n): text for n, text in enumerate(plan.sources)}
+    written = machine.get(("", "source"), set())
+    problems = [
+        Problem(
+            str(folder / table.FILE),
+            number,
+            "source",
+            "the source is another one than was rewritten",
+            "put it back; only output and accept may change",
+        )
+        for number, row in enumerate(rows, 1)
+        if (row.source != given.get(row.source_id) if given else row.source not in written)
+    ]
+    if problems:
+        raise DataError(problems)
+    return table.edits(rows, machine)
