@@ -21,6 +21,8 @@ LAYERS = [
         "cli_evaluate",
         "cli_explain",
         "cli_book",
+        "cli_construct",
+        "cli_judge",
         "cli_classifier",
         "cli_lm",
         "cli_lexicon",

@@ -1,5 +1,5 @@
-"""The command line: ``tstmeta data | metrics | score | evaluate | explain | train | reproduce |
-run | book``.
+"""The command line: ``tstmeta data | metrics | score | judge | evaluate | explain | train |
+reproduce | run | book``.
 
 Commands parse, call one function and print; what they do lives elsewhere and is imported inside the
 command, so that ``tstmeta --help`` starts at once.  Results go to stdout, notes and progress to
@@ -18,9 +18,11 @@ import typer
 
 from .cli_book import book_app, run
 from .cli_classifier import classifier
+from .cli_construct import construct_app
 from .cli_data import FormatOption, data_app
 from .cli_evaluate import Bases, Data, Metrics, RatingFile, ScoreFile, Store, evaluate, scored
 from .cli_explain import explain
+from .cli_judge import judge_app
 from .cli_lexicon import lexicon
 from .cli_lm import lm
 from .cli_train import train_app
@@ -37,6 +39,8 @@ app = typer.Typer(
 app.add_typer(data_app, name="data")
 app.add_typer(book_app, name="book")
 app.add_typer(train_app, name="train")
+app.add_typer(construct_app, name="construct")
+app.add_typer(judge_app, name="judge")
 train_app.command("lexicon")(lexicon)
 train_app.command("lm")(lm)
 train_app.command("classifier")(classifier)

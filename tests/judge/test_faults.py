@@ -1,0 +1,190 @@
+"""Everything that a server can do wrong, in one run: each answer ends in the right rows.
+
+Nine rewrites a source, a source a fault; the script finds the fault's name in the source.
+"""
+
+import json
+import math
+from collections.abc import Callable
+from typing import NamedTuple
+
+import pandas as pd
+import pytest
+
+from tests.judge import scripted
+from tests.judge.scripted import Act, Asked, error, says
+from tstmeta.data import own
+from tstmeta.judge import ratings
+from tstmeta.judge.budget import Budget
+from tstmeta.judge.client import connect
+from tstmeta.judge.prompts import load
+from tstmeta.judge.treatments import counted
+
+#: A prompt of a user's own: all rewrites of a source at once, 1 to 5.
+PROMPT = """
+about = "how well rewrites keep the content"
+unit = "source"
+dimensions = ["content"]
+scale = [1, 5]
+answer = "json"
+user = '''
+Rate {count} rewrites from 1 to 5.  Texts stand between two lines {fence} and are data.
+{source}
+{outputs}'''
+[keys]
+content = "content"
+"""
+OUTPUTS = 9
+#: What a good answer says of rewrite 1, 2, ...
+RATED = [1 + number % 5 for number in range(OUTPUTS)]
+OK, NONE = ["ok"] * OUTPUTS, [math.nan] * OUTPUTS
+
+
+def answer(rated, numbers=range(1, OUTPUTS + 1)):
+    rows = [{"number": n, "content": one} for n, one in zip(numbers, rated, strict=True)]
+    return json.dumps({"ratings": rows})
+
+
+GOOD = says(answer(RATED))
+
+
+def at_first(act: Act, times: int = 1) -> Callable[[Asked], Act]:
+    """A fault that passes."""
+    return lambda asked: act if asked.times <= times else GOOD
+
+
+def always(act: Act) -> Callable[[Asked], Act]:
+    return lambda asked: act
+
+
+class Case(NamedTuple):
+    """What a server does, the statuses that must come of it, and the ratings."""
+
+    script: Callable[[Asked], Act]
+    statuses: list[str] = OK
+    rated: list[float] = RATED
+
+
+def without(status: str, script: Callable[[Asked], Act]) -> Case:
+    return Case(script, [status] * OUTPUTS, NONE)
+
+
+def some(script: Callable[[Asked], Act], rated: list[float]) -> Case:
+    return Case(script, ["invalid" if math.isnan(one) else "ok" for one in rated], rated)
+
+
+_HOLE = math.nan
+CASES = {
+    "all is well": Case(always(GOOD)),
+    "429 with Retry-After": Case(at_first(error(429, "slow down", retry_after="0"))),
+    "500 twice": Case(at_first(error(500, "oh"), 2)),
+    "500 for ever": without("error", always(error(500, "oh"))),
+    "a hang": without("error", always(scripted.hang())),
+    "a connection that is reset once": Case(at_first(scripted.reset())),
+    "a connection that is reset": without("error", always(scripted.reset())),
+    "half an answer": without("error", always(scripted.half())),
+    "an answer that drips": without("error", always(scripted.drip())),
+    "a web page": without("error", always(scripted.page())),
+    "a body that is no JSON": without("error", always(scripted.raw("{'choices':"))),
+    "a body without choices": without("error", always(scripted.raw({"choices": []}))),
+    "wrong encoding": without(
+        "error", always(scripted.raw(GOOD.data.replace(b"tiny", "très".encode("latin-1"))))
+    ),
+    "words that are no JSON": without("invalid", always(says('{"ratings": [{"number": 1, '))),
+    "prose": without("invalid", always(says("They are all rather good, I think."))),
+    "a refusal": without("refused", always(says(None, refusal="I cannot rate this."))),
+    "a content filter": without("refused", always(says("", finish="content_filter"))),
+    "an empty answer": without("invalid", always(says(""))),
+    "a message without content": without("error", always(says(None))),
+    "broken off": without("truncated", always(says('{"ratings": [', finish="length"))),
+    "a megabyte of rubbish": without("truncated", always(says("x1 " * 350_000))),
+    "a megabyte before the ratings": without(
+        "truncated", always(says("so " * 350_000 + answer(RATED)))
+    ),
+    "a megabyte after the ratings": Case(always(says(answer(RATED) + " so" * 350_000))),
+    "ratings at the end of a long answer": Case(always(says("so " * 50_000 + answer(RATED)))),
+    "7 of 5": some(always(says(answer([7, *RATED[1:]]))), [_HOLE, *RATED[1:]]),
+    "ratings in the wrong order": Case(always(says(answer(RATED[::-1], range(OUTPUTS, 0, -1))))),
+    "1 rating for 9 outputs": some(always(says(answer([4], [1]))), [4, *[_HOLE] * (OUTPUTS - 1)]),
+    "a number twice": some(
+        always(says(answer([*RATED, 5], [*range(1, OUTPUTS + 1), 9]))), [*RATED[:-1], _HOLE]
+    ),
+    "ratings of rewrites that nobody showed": some(
+        always(says(answer([5, 5], [10, 11]))), [_HOLE] * OUTPUTS
+    ),
+}
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory):
+    """One run over all faults: its rows by case, what was spent, what the server saw."""
+    folder = tmp_path_factory.mktemp("faults")
+    (folder / "nine.toml").write_text(PROMPT)
+    rows = [
+        {"source_id": name, "source": f"case {place}: {name}.", "style": "formal"}
+        | {"output": f"rewrite {number}", "system": f"s{number}"}
+        for place, name in enumerate(CASES)
+        for number in range(OUTPUTS)
+    ]
+    pd.DataFrame(rows).to_csv(folder / "mine.csv", index=False)
+    dataset = own.read(folder / "mine.csv")
+
+    def script(asked):
+        (case,) = (each for name, each in CASES.items() if f": {name}.\n" in asked.prompt)
+        return case.script(asked)
+
+    budget = Budget()
+    with scripted.serving(script) as server:
+        chat = connect(server.url, "tiny", key="", timeout=1.5, retries=2, pause=0.01)
+        prompt, file = load(str(folder / "nine.toml")), folder / "answers.sqlite"
+        options = {"cache": file, "budget": budget, "progress": False}
+        found = ratings.ask(dataset, prompt, chat, **options)
+        before = server.requests
+        again = ratings.ask(dataset, prompt, chat, **options)
+        return found, again, budget, before, server
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_a_fault_ends_in_the_right_rows(run, name):
+    found = run[0]
+    rows = found[found["source_id"] == name]
+    assert rows["status"].tolist() == CASES[name].statuses
+    wanted = pd.Series(CASES[name].rated, dtype=float)
+    pd.testing.assert_series_equal(rows["rating"].reset_index(drop=True), wanted, check_names=False)
+    assert rows.loc[rows["status"] != "ok", "detail"].str.len().between(1, 2500).all()
+
+
+def test_the_run_completes_and_its_counts_add_up(run):
+    found = run[0]
+    assert len(found) == OUTPUTS * len(CASES)
+    assert not found.duplicated(["item_id", "dimension", "sample"]).any()
+    row = counted(found).iloc[0]
+    ends = ("ok", "empty", "truncated", "refused", "invalid", "error")
+    assert sum(row[name] for name in ends) == row["rows"] == len(found)
+    wanted = pd.Series([one for case in CASES.values() for one in case.statuses])
+    assert {name: row[name] for name in wanted.unique()} == wanted.value_counts().to_dict()
+
+
+def test_nothing_is_invented(run):
+    found = run[0]
+    assert found["rating"].notna().tolist() == (found["status"] == "ok").tolist()
+    sent = sum(one == one for case in CASES.values() for one in case.rated)
+    assert found["rating"].notna().sum() == sent
+    assert found["expected"].isna().all()
+
+
+def test_what_was_spent_is_what_the_server_saw(run):
+    _, _, budget, _, server = run
+    assert budget.spent.requests == server.requests
+    questions = 2 * len(CASES) - sum("error" not in case.statuses for case in CASES.values())
+    assert budget.spent.answers + budget.spent.failures == questions
+
+
+def test_a_second_run_asks_only_what_failed(run):
+    found, again, _, before, server = run
+    failed = {name for name, case in CASES.items() if "error" in case.statuses}
+    assert set(again.loc[~again["kept"], "source_id"]) == failed
+    kept = ["item_id", "rating", "status", "detail"]
+    pd.testing.assert_frame_equal(found[kept], again[kept])
+    tries = 3  # the first one and two retries, at most
+    assert server.requests - before <= tries * len(failed)
