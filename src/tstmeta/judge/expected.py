@@ -1,0 +1,135 @@
+"""The rating that a judge expects: the mean of all ratings, weighted by their probability.
+
+A judge that writes 4 may have been of two minds.  Where a server returns log-probabilities of the
+tokens that could stand in the rating's place, the mean over the rating tokens, renormalised, says
+more than the one that was drawn (Liu et al., 2023, Section 2, "Scoring Function"; liu2023geval).
+
+It needs every rating to be one token.  With two digits that is so for some tokenizers only: where
+the answer does not show it, there is no expected rating, and the row says why.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+from . import numerals
+from .base import Reply, TokenChoice
+from .numerals import Scale
+
+#: Longest scale whose ratings are looked up among the tokens.
+_MOST = 1000
+#: Characters that may share a token with a rating, as in ``' 4'`` or ``'"4'``.
+_AROUND = " \t\r\n\"'`*:([{,}]).Ġ▁"
+
+
+class Expected(NamedTuple):
+    """An expected rating.
+
+    Attributes:
+        value: on the scale of the values; NaN where it cannot be known.
+        mass: the probability that the rating tokens have together, from 0 to 1; NaN likewise.  A
+            small one says that the judge was about to say something else.
+        logprobs: what the server returned (``none``, ``chosen only``, ``top 5``), or why that
+            gives no expected rating.
+    """
+
+    value: float
+    mass: float
+    logprobs: str
+
+
+def ratings_of(scale: Scale) -> dict[str, float]:
+    """The whole ratings of a scale as they are written; none where its ends are not whole."""
+    low, high = scale
+    if not (low.is_integer() and high.is_integer()) or high - low > _MOST:
+        return {}
+    return {str(rating): float(rating) for rating in range(int(low), int(high) + 1)}
+
+
+def words_of(values: Mapping[str, float]) -> dict[str, float]:
+    """Answers of one word, casefolded, such as yes and no."""
+    return {word.casefold(): value for word, value in values.items() if " " not in word}
+
+
+def kind(tokens: Sequence[TokenChoice]) -> str:
+    """Which log-probabilities came with an answer: ``none``, ``chosen only`` or ``top N``."""
+    if not tokens:
+        return "none"
+    most = max(len(token.others) for token in tokens)
+    return f"top {most}" if most else "chosen only"
+
+
+def expect(reply: Reply, start: int, end: int, values: Mapping[str, float]) -> Expected:
+    """The expected rating at a place of an answer.
+
+    Args:
+        reply: the answer, with the tokens that the server returned.
+        start, end: where the chosen rating stands in its text.
+        values: a rating as it is written -> its value.
+    """
+    came = kind(reply.tokens)
+    if came in ("none", "chosen only"):
+        return Expected(math.nan, math.nan, came)
+    place, why = _place(reply, start, end)
+    if not why and not values:
+        why = "the scale has no whole ratings"
+    if not why and not _whole(place, reply.tokens, values):
+        why = "ratings of several digits may be several tokens"
+    if why:
+        return Expected(math.nan, math.nan, f"{came}; {why}")
+    masses = _masses(reply.tokens[place], values)
+    mass = math.fsum(masses.values())
+    if not 0 < mass < 1 + 1e-3:  # servers round; more than one is no distribution
+        why = "the probabilities of the ratings do not sum to 1 or less" if mass else "no rating"
+        return Expected(math.nan, math.nan, f"{came}; {why}")
+    mean = math.fsum(value * share for value, share in masses.items()) / mass
+    return Expected(mean, min(mass, 1.0), came)
+
+
+def _place(reply: Reply, start: int, end: int) -> tuple[int, str]:
+    """The number of the token that is the rating, or why there is none."""
+    joined = "".join(token.token for token in reply.tokens)
+    before = joined.find(reply.text)
+    if before < 0:
+        return -1, "the tokens do not spell the answer"
+    at = 0
+    for place, token in enumerate(reply.tokens):
+        if at <= before + start < at + len(token.token):
+            if at + len(token.token) < before + end:
+                return -1, "the rating is more than one token"
+            if _said(token.token) != _said(reply.text[start:end]):
+                return -1, "the rating shares its token with other words"
+            return place, ""
+        at += len(token.token)
+    return -1, "no token stands in the rating's place"
+
+
+def _whole(place: int, tokens: Sequence[TokenChoice], values: Mapping[str, float]) -> bool:
+    """Whether each rating can be taken for one token.
+
+    Ratings of one digit always can.  Others can where some candidate at this place has two digits:
+    tokenizers either part all digits, or keep up to three together.
+    """
+    if all(len(text) == 1 or not text.isdigit() for text in values):
+        return True
+    texts = (token for token, _ in (*tokens[place].others, tokens[place][:2]))
+    return any(len(said) > 1 and said.isdigit() for said in map(_said, texts))
+
+
+def _masses(token: TokenChoice, values: Mapping[str, float]) -> dict[float, float]:
+    """Value -> probability; tokens that write the same rating in two ways are added up."""
+    # the chosen token is among the others with some servers, and missing there with some
+    choices = {**dict(token.others), token.token: token.logprob}
+    masses: dict[float, float] = {}
+    for text, logprob in choices.items():
+        value = values.get(_said(text))
+        if value is not None and not math.isnan(logprob):
+            masses[value] = masses.get(value, 0.0) + math.exp(min(logprob, 1.0))
+    return masses
+
+
+def _said(token: str) -> str:
+    """A token without what may stand around a rating, with digits of all scripts as 0 to 9."""
+    return numerals.plain(token).strip(_AROUND).casefold()
