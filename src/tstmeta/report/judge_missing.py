@@ -54,7 +54,7 @@ def agreement(rows: pd.DataFrame, human: np.ndarray, how: str) -> float:
 
 
 def made(
-    one: Given, shares: Sequence[float] = SHARES, times: int = 40, seed: int = 0
+    one: Given, shares: Sequence[float] = SHARES, times: int = 20, seed: int = 0
 ) -> pd.DataFrame:
     """Gaps of each share and kind in the ratings of one judge, and each treatment of them.
 
@@ -131,8 +131,10 @@ def _picture(rows: pd.DataFrame) -> Figure:
             axis.fill_between(share, own["low"], own["high"], color=colour, alpha=0.13, lw=0)
             axis.plot(share, own["value"], color=colour, marker=marker, ms=4.5, lw=1.3, label=how)
         axis.set_title(f"gaps {name}", fontsize=9)
-    figure.supxlabel("answers without a rating, %", fontsize=9)
-    figure.supylabel("Pearson's r with people", fontsize=9)
+    for axis in axes[-2:]:
+        axis.set_xlabel("answers without a rating, %")
+    for axis in axes[::2]:
+        axis.set_ylabel("r with people")
     handles, labels = axes[0].get_legend_handles_labels()
     figure.legend(handles, labels, loc="outside lower center", ncols=4)
     return figure
@@ -159,7 +161,7 @@ def said(rows: pd.DataFrame, share: float = 0.2) -> Markdown:
 # ------------------------------------------------------------------- as printed, and one's own
 
 
-def printed(bench: Bench, judged: Sequence[Given], times: int = 40, seed: int = 0) -> html.Html:
+def printed(bench: Bench, judged: Sequence[Given], times: int = 20, seed: int = 0) -> html.Html:
     """Table 8 of pauli2025: unparsed answers as printed, and what treatments do at such shares.
 
     The counts are another judge's and cannot be recomputed.  The last two columns make as large a

@@ -201,3 +201,25 @@ def given(rows: pd.DataFrame, datasets: Sequence[Dataset]) -> list[Given]:
                   False, (low, high))
         )  # fmt: skip
     return found
+
+
+def collect(bench: Bench, dataset: str = "auto", judged: str = "") -> list[Given]:
+    """The ratings of a page: released ones first, then those of a table.
+
+    Args:
+        dataset: ``auto``: what was released is looked for on lai, and the table names its data
+            sets; else the one data set of the page.
+        judged: a file that ``tstmeta judge run --out FILE`` wrote; empty for none.
+
+    Raises:
+        TstmetaError: a file that is none, or of other data sets.
+    """
+    rows = read(judged) if judged else None
+    if dataset != "auto":
+        data = bench.dataset(dataset)
+        return released_with(data) + (given(rows, [data]) if rows is not None else [])
+    own: list[Given] = []
+    if rows is not None:
+        named = dict.fromkeys(rows["dataset"])
+        own = given(rows, [bench.dataset(name) for name in named if bench.has(name)])
+    return released(bench) + own

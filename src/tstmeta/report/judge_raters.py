@@ -1,0 +1,193 @@
+"""Is a judge as good as a rater?  The alternative annotator test for judges that speak the scale.
+
+A judge gives ratings on a scale that looks like people's.  So it can be tested twice: as it speaks,
+and with its ratings mapped to people's as any metric's are (:mod:`tstmeta.stats.alternative`).  The
+two can disagree.  As it speaks, a judge that says 100 where people say 100 is exactly as near to
+one rater as the other is, and such draws count for both sides; a fitted map hardly ever meets a
+rating exactly.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+import numpy as np
+import pandas as pd
+from IPython.display import Markdown
+
+from ..data import Dataset
+from ..schema import TstmetaError
+from ..stats.alternative import AlternativeTest, alternative_annotator_test
+from . import html
+from .alternative import FAILS, FLAT_LINE, NO_MORE, PASSES, WOULD_PASS
+from .judge_ratings import Given
+from .layout import CLUSTERS, Layout
+from .material import upright
+from .matrices import SLOTS, Cube, cube
+from .rated import NOT_IDENTIFIABLE
+from .tables import scored
+
+AS_IT_SPEAKS, MAPPED = "as it speaks", "mapped"
+_COLUMNS = [
+    *("data", "dimension", "name", "scale", "verdict", "omega", "rho", "tested", "n", "ties"),
+    "note",
+]
+
+
+def persons(data: Dataset, dimension: str) -> Cube:
+    """Single ratings by persons, as far as a release lets persons be told apart.
+
+    Where rating slots were filled by different persons in each survey, but by the same two within
+    one (lai2022), a slot within a survey is taken for a person.  Two persons an item are fewer than
+    the three that the test's authors ask for.
+    """
+    found = cube(data, dimension)
+    surveys = data.label(CLUSTERS).to_numpy(str)
+    base = data.name.partition("@")[0].partition(" ")[0]
+    if found.persons or base not in SLOTS or len(set(surveys)) < 2 or not found.raters:
+        return found
+    label = Layout.of(data).matrix(pd.factorize(surveys)[0].astype(float))
+    names = list(dict.fromkeys(surveys))
+    layers, raters = [], []
+    for number, survey in enumerate(names):
+        for slot, rater in enumerate(found.raters):
+            layers.append(np.where(label == number, found.ratings[..., slot], math.nan))
+            raters.append(f"{rater} of survey {survey}")
+    return Cube(np.stack(layers, axis=-1), raters, True, "")
+
+
+def as_rater(
+    judged: Sequence[Given],
+    scores: pd.DataFrame | None = None,
+    epsilon: float = 0.1,
+    seed: int = 0,
+) -> pd.DataFrame:
+    """Judges of one dimension of one data set in the place of each rater, metrics beside them.
+
+    Args:
+        judged: the judges; at least one, all of the same data and dimension.
+        scores: metrics to stand beside them, a ``scores`` table; always mapped.
+        epsilon: what a rater costs more, as a margin of probability.
+
+    Returns:
+        One row the flat line, two rows a judge, one a metric: data, dimension, name, scale (as it
+        speaks, or mapped), verdict, omega (raters beaten, as a share), rho (how often at least as
+        near to the others as the rater), tested (raters), n (items over raters), ties (share of
+        items on which both are equally near), note.
+
+    Raises:
+        TstmetaError: nobody to compare, or several data sets or dimensions.
+    """
+    if len({(one.data.name, one.dimension) for one in judged}) != 1:
+        raise TstmetaError("take judges of one dimension of one data set at a time")
+    data, dimension = judged[0].data, judged[0].dimension
+    if not 0 <= epsilon < 1:
+        raise TstmetaError(f"epsilon {epsilon} is no margin of probability: give 0 to below 1")
+    people, layout = persons(data, dimension), Layout.of(data)
+    head = {"data": data.name, "dimension": dimension}
+    if people.reason:
+        row = {"name": "", "verdict": NOT_IDENTIFIABLE, "note": people.reason}
+        return pd.DataFrame([head | row], columns=_COLUMNS).fillna({"note": ""})
+
+    def ask(values: np.ndarray, mapping: str) -> AlternativeTest:
+        rng = np.random.default_rng(seed)
+        return alternative_annotator_test(
+            people.ratings,
+            values,
+            epsilon=epsilon,
+            mapping=mapping,  # type: ignore[arg-type]
+            rng=rng,
+        )
+
+    flat = ask(np.zeros(layout.shape), "isotonic")
+    first = _row(flat, flat)
+    first |= {"verdict": WOULD_PASS if flat.omega >= 0.5 else FAILS, "note": ""}
+    rows = [head | {"name": FLAT_LINE, "scale": ""} | first]
+    for one in judged:
+        values = one.ratings.to_numpy(float)
+        spoken = layout.matrix(_on_peoples_scale(one, values))
+        mapped = layout.matrix(values)
+        for words, side, mapping in (
+            (AS_IT_SPEAKS, spoken, "none"),
+            (MAPPED, mapped, "isotonic"),
+        ):
+            rows.append(head | {"name": one.name, "scale": words} | _row(ask(side, mapping), flat))
+    for found in scored(data, upright(scores)) if scores is not None and len(scores) else ():
+        test = ask(layout.matrix(found.vector), "isotonic")
+        rows.append(head | {"name": found.name, "scale": MAPPED} | _row(test, flat))
+    return pd.DataFrame(rows, columns=_COLUMNS).fillna({"note": ""})
+
+
+def _on_peoples_scale(one: Given, values: np.ndarray) -> np.ndarray:
+    """Ratings ``[items]`` as people would give them.
+
+    A scale with other ends is stretched to people's.  Ends that lie within one in fifty of each
+    other are the same to whoever rates (0 to 100, and 1 to 100), and are left alone.
+    """
+    low, high = one.scale
+    least, most = one.data.card.scale.get(one.dimension, one.scale)
+    near = 0.02 * (most - least)
+    if (abs(low - least) <= near and abs(high - most) <= near) or high <= low:
+        return values
+    return least + (values - low) * (most - least) / (high - low)
+
+
+def _row(test: AlternativeTest, flat: AlternativeTest) -> dict:
+    tested = [row for row in test.raters if not row.reason]
+    verdict = PASSES if test.passed else FAILS
+    if test.passed and flat.omega >= 0.5:
+        verdict = NO_MORE
+    # a tie counts for both sides, so the two probabilities add up to one and the share of ties
+    ties = float(np.mean([row.metric + row.person - 1 for row in tested])) if tested else math.nan
+    return {
+        "verdict": verdict if tested else NOT_IDENTIFIABLE,
+        **{"omega": test.omega, "rho": test.rho, "tested": len(tested), "n": test.n},
+        **{"ties": ties, "note": test.reason},
+    }
+
+
+def table(rows: pd.DataFrame) -> html.Html:
+    """Rows of :func:`as_rater`."""
+    shown = rows.assign(
+        ties=["–" if pd.isna(value) else f"{value:.0%}" for value in rows["ties"]],
+        tested=rows["tested"].fillna(0).astype(int),
+        n=rows["n"].fillna(0).astype(int),
+        scale=rows["scale"].fillna(""),
+    )
+    if not shown["note"].any():
+        shown = shown.drop(columns="note")
+    names = {
+        "name": "in a rater's place",
+        "scale": "ratings",
+        "omega": "raters beaten",
+        "rho": "as close or closer",
+        "ties": "exactly as close",
+        "tested": "raters",
+    }
+    numbers = {"raters beaten": _two, "as close or closer": _two}
+    return html.table(shown.rename(columns=names), numbers)
+
+
+def _two(value: object) -> str:
+    return html.signed(float(value))  # type: ignore[arg-type]
+
+
+def said(rows: pd.DataFrame) -> Markdown:
+    """Who passes, and whether how a judge's ratings are read decides it."""
+    lines = []
+    for (data, dimension), own in rows.groupby(["data", "dimension"], sort=False):
+        passing = own[own["verdict"].isin([PASSES, NO_MORE])]
+        listed = ", ".join(
+            f"{row.name_} ({row.scale})"
+            for row in passing.rename(columns={"name": "name_"}).itertuples()
+        )
+        flat = own.iloc[0]
+        line = f"- `{data}`, {dimension}: {listed or 'nobody'} passes"
+        if pd.notna(flat["omega"]):
+            line += f"; a flat line beats {flat['omega']:.0%} of the raters"
+        two = own[own["scale"].isin([AS_IT_SPEAKS, MAPPED])].groupby("name")["verdict"].nunique()
+        if changed := [name for name, count in two.items() if count > 1]:
+            line += f". How its ratings are read decides for {', '.join(map(str, changed))}"
+        lines.append(f"{line}.")
+    return Markdown("\n".join(lines)) if lines else html.SILENCE
