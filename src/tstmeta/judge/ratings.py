@@ -93,7 +93,8 @@ def jobs(dataset: Dataset, prompt: Prompt, manner: Manner | None = None) -> list
     source together, one of unit ``pair`` of every two rewrites of a source in both orders.
 
     Raises:
-        TstmetaError: fewer than one sample, or nothing to ask (a pair needs two rewrites).
+        TstmetaError: fewer than one sample, nothing to ask (a pair needs two rewrites), or
+            rewrites that the prompt cannot be asked about.
     """
     manner = manner or Manner()
     if manner.samples < 1:
@@ -101,13 +102,9 @@ def jobs(dataset: Dataset, prompt: Prompt, manner: Manner | None = None) -> list
     made = []
     for sample in range(manner.samples):
         for unit in _units(dataset, prompt, manner, sample):
+            sampling = _seeded(manner.drawn(prompt), sample)
             requests = [request for _, _, request in unit]
-            question = prompt.question(
-                requests,
-                sample=sample,
-                sampling=_seeded(manner.drawn(prompt), sample),
-                enforce=manner.enforce,
-            )
+            question = question_of(prompt, requests, sample, sampling, manner.enforce)
             made.append(Job(question, tuple(item_id for item_id, _, _ in unit), unit[0][1]))
     if not made:
         raise TstmetaError(
@@ -115,6 +112,26 @@ def jobs(dataset: Dataset, prompt: Prompt, manner: Manner | None = None) -> list
             " a source"
         )
     return made
+
+
+def question_of(
+    prompt: Prompt,
+    requests: Sequence[Request],
+    sample: int = 0,
+    sampling: Sampling | None = None,
+    enforce: bool = True,
+) -> Question:
+    """:meth:`.Prompt.question`, for rewrites whose style is known where the prompt names it.
+
+    Raises:
+        TstmetaError: no target style, or rewrites that the prompt is not made for.
+    """
+    if "{style}" in prompt.system + prompt.user and not all(one.style.strip() for one in requests):
+        raise TstmetaError(
+            f"no target style, and the prompt {prompt.name} asks about one; name it in the column"
+            " style"
+        )
+    return prompt.question(requests, sample=sample, sampling=sampling, enforce=enforce)
 
 
 _Row = tuple[str, str, Request]

@@ -78,6 +78,10 @@ OPEN = (
         "perplexity:FOLDER",
         "tstmeta train lm --base gpt2 (or mgpt) --corpus FILE --style STYLE, then name its folder",
     ),
+    Open(
+        "judge:http://HOST/v1#MODEL+PROMPT",
+        "name a server, what it calls the model, and a prompt: tstmeta judge prompts lists them",
+    ),
     Open("style-confidence:FOLDER", _CLASSIFIER),
     Open("style-accuracy:FOLDER", _CLASSIFIER),
     Open("style-regressor:FOLDER", f"{_CLASSIFIER}; --regress trains a regressor"),

@@ -135,9 +135,11 @@ class Judge(PairMetric):
         if self.chat and self.prompt:
             return ""
         if self.model is None:
+            known = ", ".join(f"{self.name}:{name}" for name in MODELS)
             return (
-                f"no server: name one, its model and a prompt, {self.name}:http://HOST/v1#MODEL+"
-                f"PROMPT, or one of {', '.join(MODELS)} to see what it takes"
+                f"no server: name one with its model and a prompt, "
+                f"{self.name}:http://HOST/v1#MODEL+PROMPT; what a paper's judge takes is told by "
+                f"{known}"
             )
         prompt = _BINARY_PROMPT if self.binary else self.model.prompt
         run = (
@@ -190,13 +192,14 @@ class Judge(PairMetric):
         self, units: Sequence[tuple[Request, ...]], chat: Chat, prompt: Prompt, cache: Path
     ) -> Iterator[tuple[Score, ...]]:
         from ..judge.answers import read
+        from ..judge.ratings import question_of
         from ..judge.runner import run
 
         questions: list[Question] = []
         asked: list[int | str] = []  # the place of a unit's question, or why there is none
         for unit in units:
             try:
-                questions.append(prompt.question(unit))
+                questions.append(question_of(prompt, unit))
                 asked.append(len(questions) - 1)
             except TstmetaError as error:  # a style or language that the prompt is not made for
                 asked.append(str(error))

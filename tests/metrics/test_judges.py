@@ -1,0 +1,181 @@
+"""Judges as metrics: those of papers say what they take, one with a server is asked."""
+
+import math
+import re
+
+import pytest
+
+from tests.command import command_line, table
+from tests.judge import scripted
+from tests.judge.scripted import says
+from tests.judge.talking import Talking
+from tstmeta import metrics
+from tstmeta.judge import prompts
+from tstmeta.judge.base import Reply
+from tstmeta.metrics import Request
+from tstmeta.metrics.judges import MODELS, Judge
+from tstmeta.schema import Status, TstmetaError
+
+UNIT = (Request("he left", ("he went",), "he went", "formal"),)
+OTHER = (Request("he left early", ("he went",), "he went", "formal"),)
+
+
+def judge(answer, prompt="content", **options):
+    return Judge(chat=Talking(answer), prompt=prompts.load(prompt), **options)
+
+
+def words(texts):
+    return Reply(text=str(len(texts[-1].split())))
+
+
+# ----------------------------------------------------------------------------- with a server
+
+
+def test_a_judge_scores_each_rewrite_in_order_and_asks_equal_ones_once():
+    metric = judge(words)
+    units = [UNIT, OTHER, UNIT]
+    found = [score for (score,) in metric.score(units)]
+    assert [score.value for score in found] == [2, 3, 2]
+    assert {(score.status, score.detail) for score in found} == {(Status.OK, "")}
+    assert len(metric.chat.asked) == 2
+
+
+def test_a_prompt_of_sources_makes_a_metric_of_sources():
+    metric = judge(
+        lambda texts: Reply(
+            text='{"ratings": [{"number": 2, "content": 20}, {"number": 1, "content": 10}]}'
+        ),
+        "lai2023-content",
+    )
+    assert metric.unit == "source"
+    ((first, second),) = metric.score([UNIT + OTHER])
+    assert (first.value, second.value) == (10, 20)
+
+
+ENDS = {
+    "no rating": (Reply(text="fine"), Status.INVALID, "fine"),
+    "a refusal": (Reply(refusal="I will not"), Status.REFUSED, "I will not"),
+    "broken off": (Reply(text="Well", finish="length"), Status.INVALID, "truncated: "),
+    "no answer": (Reply(failure="no answer within 1 s"), Status.ERROR, "within 1 s"),
+}
+
+
+@pytest.mark.parametrize(("reply", "status", "detail"), ENDS.values(), ids=ENDS)
+def test_an_answer_that_is_no_rating_is_a_score_without_a_value(reply, status, detail):
+    ((score,),) = judge(lambda texts: reply).score([UNIT])
+    assert score.status is status
+    assert math.isnan(score.value)
+    assert detail in score.detail
+
+
+def test_a_unit_that_the_prompt_does_not_take_says_why_and_the_others_go_on():
+    bare = (Request("he left", ("he went",), "he went", ""),)
+    metric = judge(words)
+    (one,), (two,) = metric.score([bare, UNIT])
+    assert (one.status, two.value) == (Status.ERROR, 2)
+    assert "no target style" in one.detail
+
+
+def test_the_dimension_is_the_one_that_is_named():
+    def answer(texts):
+        return Reply(text='{"content": 1, "style": 2, "fluency": 3}')
+
+    for dimension, value in (("content", 1), ("style", 2), ("fluency", 3)):
+        metric = judge(answer, "joint", dimension=dimension)
+        assert metric.dimensions == (dimension,)
+        assert metric.name == f"judge:m+joint#{dimension}"
+        assert next(metric.score([UNIT]))[0].value == value
+    assert judge(answer, "joint").dimensions == ("content",)
+    with pytest.raises(TstmetaError, match="rates content, style, fluency"):
+        judge(answer, "joint", dimension="overall")
+
+
+def test_a_prompt_of_pairs_is_no_metric():
+    with pytest.raises(TstmetaError, match="judge run"):
+        judge(words, "pair")
+
+
+# -------------------------------------------------------------------------------- by its name
+
+
+@pytest.mark.parametrize(
+    ("name", "model", "revision", "dimension"),
+    [
+        ("http://h/v1#m+content", "m", "", "content"),
+        ("https://h:8/v1/#owner/m@main+joint#style", "owner/m", "main", "style"),
+        ("http://h/v1#@cf/m+content", "@cf/m", "", "content"),
+        ("http://me:secret@h/v1#m+content", "m", "", "content"),
+    ],
+)
+def test_a_name_says_whom_to_ask_and_what(name, model, revision, dimension):
+    metric = metrics.get(f"judge:{name}")
+    assert isinstance(metric, Judge)
+    assert (metric.chat.model, metric.chat.revision) == (model, revision)
+    assert metric.dimensions == (dimension,)
+    assert metric.missing == ""
+    shown = f"{metric.name} {metric.signature('source')} {metric.chat!r} {vars(metric)}"
+    assert "secret" not in shown
+
+
+@pytest.mark.parametrize("name", ["http://h/v1", "http://h/v1#m", "http://h/v1+content"])
+def test_a_name_without_model_or_prompt_says_how_it_is_written(name):
+    with pytest.raises(TstmetaError, match=r"#MODEL\+PROMPT"):
+        metrics.get(f"judge:{name}")
+
+
+def test_an_unknown_prompt_is_told_with_those_that_there_are():
+    with pytest.raises(TstmetaError, match="lai2023-content"):
+        metrics.get("judge:http://h/v1#m+none")
+
+
+def test_scoring_asks_once_and_both_ways_give_the_same_signature(tmp_path, monkeypatch):
+    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
+    tstmeta = command_line(tmp_path, monkeypatch)
+    rows = "x,y z,formal\nu,v w q,formal\n"
+    (tmp_path / "mine.csv").write_text("source,output,style\n" + rows)
+
+    def counting(asked):
+        text = re.findall(r"^====\n(.*)\n====$", asked.prompt, re.MULTILINE)[-1]
+        count = len(text.split())
+        return says(f'{{"content": {count}, "style": 1, "fluency": 5}}')
+
+    with scripted.serving(counting) as server:
+        stem = f"judge:{server.url}#tiny+joint"
+        found = table(tstmeta("score", "-d", "mine.csv", "-m", stem, "-m", f"{stem}#style")).astype(
+            {"value": float}
+        )
+        assert server.requests == 2, "both dimensions come from the same answers"
+        assert found["value"].tolist() == [2, 3, 1, 1]
+        assert found["metric"].unique().tolist() == [
+            *("judge:tiny+joint#content", "judge:tiny+joint#style")
+        ]
+        run = ("judge", "run", "-d", "mine.csv", "-p", "joint", "--server", server.url)
+        result = tstmeta(*run, "--model", "tiny", "--scores-out", "scores.csv")
+        assert result.exit_code == 0
+        assert server.requests == 2, "the command and the metric keep answers in one place"
+    again = table(tstmeta("score", "-d", "mine.csv", "--scores", "scores.csv"))
+    assert set(found["signature"]) < set(again["signature"])
+
+
+def test_a_server_that_is_not_there_is_a_row_with_the_remedy(tmp_path, monkeypatch):
+    tstmeta = command_line(tmp_path, monkeypatch)
+    (tmp_path / "mine.csv").write_text("source,output,style\nx,y,formal\n")
+    result = tstmeta("score", "-d", "mine.csv", "-m", "judge:http://127.0.0.1:9/v1#m+content")
+    found = table(result)
+    assert result.exit_code == 1
+    assert found["status"].tolist() == ["error"]
+    assert "start the server" in found.loc[0, "detail"]
+
+
+# ----------------------------------------------------------------------- the judges of papers
+
+
+@pytest.mark.parametrize("name", Judge.VARIANTS)
+def test_the_remedy_of_a_papers_judge_is_a_command_whose_prompt_there_is(name):
+    remedy = metrics.get(f"judge:{name}").missing
+    (prompt,) = re.findall(r"--prompt (\S+)", remedy)
+    loaded = prompts.load(prompt)
+    assert loaded.cites
+    assert MODELS[name.partition("+")[0]].where in remedy
+    assert "--scores-out FILE" in remedy
+    assert (loaded.answer == "yes-no") == name.endswith("+binary")

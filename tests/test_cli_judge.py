@@ -1,0 +1,291 @@
+"""``tstmeta judge`` as a user meets it: lists, dry runs, runs, interrupts, files, mistakes."""
+
+import io
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+
+import pandas as pd
+import pytest
+
+from tests.command import command_line, table
+from tests.judge import scripted
+from tests.judge.scripted import error, says
+from tstmeta.cli_judge import Missing, Value
+from tstmeta.judge import prompts
+from tstmeta.judge.treatments import TREATMENTS
+
+ROWS = 4
+CSV = """\
+source,output,system,style,content.ann
+the cat sat down,the cat was sitting down,A,formal,5
+he ran to the shop,he went,B,formal,1
+we like tea,we are fond of tea,A,formal,4
+please call me,kindly ring me,B,formal,3
+"""
+
+
+@pytest.fixture
+def tstmeta(tmp_path, monkeypatch):
+    """Run a command on a machine without raw data or key, with a store of its own."""
+    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
+    run = command_line(tmp_path, monkeypatch)
+    (tmp_path / "mine.csv").write_text(CSV)
+    return run
+
+
+@pytest.fixture
+def server():
+    """A server that rates by the number of words in the rewrite, which stands last."""
+    with scripted.serving(counting) as running:
+        yield running
+
+
+def counting(asked):
+    rewrite = re.findall(r"^====\n(.*)\n====$", asked.prompt, re.MULTILINE)[-1]
+    return says(str(len(rewrite.split())))
+
+
+def asking(server, *more, prompt="content"):
+    words = ("judge", "run", "-d", "mine.csv", "-p", prompt, "--server", server.url)
+    return (*words, "--model", "tiny", "--retries", "0", *more)
+
+
+def test_the_choices_are_those_that_there_are():
+    assert [str(one) for one in Missing] == list(TREATMENTS)
+    assert [str(one) for one in Value] == ["rating", "expected"]
+
+
+# ------------------------------------------------------------------------------ before paying
+
+
+def test_the_list_names_every_prompt_with_its_hash(tstmeta):
+    found = table(tstmeta("judge", "prompts", "--format", "csv")).set_index("name")
+    assert list(found.index) == prompts.names()
+    for name in prompts.names():
+        prompt = prompts.load(name)
+        assert found.loc[name, ["hash", "origin", "unit"]].tolist() == [
+            *(prompt.hash, prompt.origin, prompt.unit)
+        ]
+    assert found.loc["pauli2025", "cites"] == "pauli2025meta"
+    assert "70B" in found.loc["pauli2025", "models"]
+
+
+def test_what_would_be_sent_is_shown_to_the_letter(tstmeta, server):
+    result = tstmeta("judge", "show", "content", "--data", "mine.csv")
+    assert result.exit_code == 0
+    tstmeta(*asking(server, "--limit", "1"))
+    (body,) = server.bodies
+    shown = result.stdout.removesuffix("\n")
+    assert shown == "".join(f"--- {m['role']}\n{m['content']}" for m in body["messages"])
+    assert prompts.load("content").hash in result.stderr
+
+
+def test_a_schema_is_shown_and_texts_cannot_steer_a_terminal(tstmeta, tmp_path):
+    (tmp_path / "bad.csv").write_text("source,output,style\nx,a \x1b[2J b,formal\n")
+    shown = tstmeta("judge", "show", "joint", "--data", "bad.csv").stdout
+    assert "\x1b" not in shown
+    assert "a \\x1b[2J b" in shown
+    schema = json.loads(shown.partition("--- schema\n")[2])
+    assert schema["required"] == ["content", "style", "fluency"]
+
+
+def test_a_dry_run_asks_nobody_and_says_what_it_would_cost(tstmeta, server, tmp_path):
+    more = ("--dry-run", "--samples", "3", "--price-in", "1000", "--price-out", "1000")
+    result = tstmeta(*asking(server, *more))
+    assert result.exit_code == 0
+    assert result.stdout == ""
+    assert "12 requests (0 answers are kept)" in result.stderr
+    assert "of money" in result.stderr
+    assert server.requests == 0
+    assert not (tmp_path / "store").exists()
+
+
+# ----------------------------------------------------------------------------------- asking
+
+
+def test_a_run_writes_rows_and_scores_that_evaluate_reads(tstmeta, server, tmp_path):
+    files = ("--out", "rows.csv", "--scores-out", "scores.csv")
+    result = tstmeta(*asking(server, *files))
+    assert result.exit_code == 0
+    assert result.stdout == ""
+    rows = pd.read_csv(tmp_path / "rows.csv", keep_default_na=False)
+    assert rows["rating"].tolist() == [5, 2, 5, 3]
+    assert "content: 4 rows: 4 ok" in result.stderr
+    assert "4 requests, 60 tokens" in result.stderr
+    command = result.stderr.partition("use it: tstmeta ")[2].splitlines()[0].split()
+    found = table(tstmeta(*command, "--draws", "20", "--format", "csv"))
+    row = found[found["metric"] == "judge:tiny+content"].iloc[0]
+    assert float(row["value"]) == pytest.approx(
+        pd.Series([5, 2, 5, 3]).corr(pd.Series([5, 1, 4, 3]))
+    )
+    assert f"prompt:content@{prompts.load('content').hash}" in row["signature"]
+    assert f"server:{server.url}" in row["signature"]
+
+
+def test_rows_go_to_stdout_alone(tstmeta, server):
+    result = tstmeta(*asking(server))
+    found = pd.read_csv(io.StringIO(result.stdout), keep_default_na=False)
+    assert len(found) == ROWS
+
+
+def test_a_second_run_asks_nothing(tstmeta, server):
+    tstmeta(*asking(server))
+    result = tstmeta(*asking(server))
+    assert result.exit_code == 0
+    assert server.requests == ROWS
+    assert "0 requests (4 answers are kept)" in result.stderr
+    assert "4 of them from answers on file" in result.stderr
+
+
+CHANGES = {
+    "samples": ("--samples", "2"),
+    "temperature": ("--temperature", "0.5"),
+    "length": ("--max-tokens", "9"),
+    "seed": ("--seed", "4"),
+    "log-probabilities": ("--logprobs",),
+    "revision": ("--revision", "r2"),
+}
+
+
+@pytest.mark.parametrize("more", CHANGES.values(), ids=CHANGES)
+def test_what_changes_an_answer_is_asked_anew(tstmeta, server, more):
+    tstmeta(*asking(server))
+    assert tstmeta(*asking(server, *more)).exit_code == 0
+    assert server.requests == 2 * ROWS
+
+
+def test_missing_ratings_are_rows_are_told_and_end_with_exit_code_1(tstmeta, tmp_path):
+    def script(asked):
+        return error(500, "oh") if "he went" in asked.prompt else says("eleven")
+
+    with scripted.serving(script) as server:
+        result = tstmeta(*asking(server, "--out", "rows.csv", "--scores-out", "scores.csv"))
+    assert result.exit_code == 1
+    assert "content: 4 rows: 3 invalid, 1 error" in result.stderr
+    assert "4 without a rating; the first: invalid: " in result.stderr
+    rows = pd.read_csv(tmp_path / "rows.csv", keep_default_na=False)
+    assert rows["rating"].tolist() == [""] * ROWS
+    assert rows["detail"].str.contains("eleven").sum() == 3
+    scores = pd.read_csv(tmp_path / "scores.csv", keep_default_na=False)
+    assert scores["value"].tolist() == [""] * ROWS
+
+
+@pytest.mark.parametrize(("missing", "value"), [("mean", "4.0"), ("worst", "1.0"), ("drop", "")])
+def test_a_score_file_treats_missing_ratings_as_it_was_told(tstmeta, tmp_path, missing, value):
+    def script(asked):
+        return says("?" if "he went" in asked.prompt else "4")
+
+    with scripted.serving(script) as server:
+        tstmeta(*asking(server, "--scores-out", "scores.csv", "--missing", missing))
+    scores = pd.read_csv(tmp_path / "scores.csv", keep_default_na=False, dtype=str)
+    assert scores["value"].tolist() == ["4.0", value, "4.0", "4.0"]
+    assert scores["signature"].str.endswith(f"missing:{missing}").all()
+
+
+def test_a_budget_is_never_exceeded_and_the_rest_are_rows(tstmeta, server):
+    more = ("--max-requests", "2", "--concurrency", "1")
+    result = tstmeta(*asking(server, *more))
+    assert result.exit_code == 1
+    assert server.requests == 2
+    found = pd.read_csv(io.StringIO(result.stdout), keep_default_na=False)
+    assert found["status"].tolist() == ["ok", "ok", "error", "error"]
+    assert found["detail"].str.startswith("budget").sum() == 2
+    assert tstmeta(*asking(server)).exit_code == 0
+    assert server.requests == ROWS
+
+
+def test_expected_ratings_come_from_log_probabilities(tstmeta, tmp_path):
+    both = [
+        {"token": "5", "logprob": -0.6931471805599453},
+        {"token": "3", "logprob": -0.6931471805599453},
+    ]
+    top = [{**one, "bytes": None} for one in both]
+    tokens = [{**top[0], "top_logprobs": top}]
+    with scripted.serving(lambda asked: says("5", logprobs=tokens)) as server:
+        more = ("--logprobs", "--value", "expected", "--scores-out", "scores.csv")
+        result = tstmeta(*asking(server, *more))
+    rows = pd.read_csv(io.StringIO(result.stdout), keep_default_na=False)
+    assert rows["rating"].tolist() == [5.0] * ROWS
+    assert rows["expected"].tolist() == pytest.approx([4.0] * ROWS)
+    scores = pd.read_csv(tmp_path / "scores.csv")
+    assert scores["value"].tolist() == pytest.approx([4.0] * ROWS)
+    assert scores["signature"].str.contains("value:expected").all()
+
+
+def test_ctrl_c_keeps_what_was_answered_and_the_same_command_goes_on(tstmeta, tmp_path):
+    def script(asked):
+        return None if asked.number > 2 and not opened else counting(asked)
+
+    opened = []
+    slow = scripted.says("3", latency=30.0)
+    with scripted.serving(lambda asked: script(asked) or slow) as server:
+        words = [str(word) for word in asking(server, "--concurrency", "1")]
+        words += ["--cache", "answers.sqlite", "--out", "rows.csv"]
+        code = (
+            "import signal; signal.signal(signal.SIGINT, signal.default_int_handler); "
+            "from tstmeta.cli import main; main()"
+        )
+        process = subprocess.Popen(
+            [sys.executable, "-c", code, *words],
+            cwd=tmp_path,
+            env=os.environ,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+        deadline = time.monotonic() + 60
+        while server.requests < 3:
+            assert process.poll() is None
+            assert time.monotonic() < deadline
+            time.sleep(0.01)
+        process.send_signal(signal.SIGINT)
+        time.sleep(0.2)
+        process.send_signal(signal.SIGINT)  # not so patient as to wait for what is under way
+        _, said = process.communicate(timeout=60)
+        assert process.returncode == 130, said
+        assert "answers so far are kept in answers.sqlite" in said
+        assert not (tmp_path / "rows.csv").exists()
+        opened.append(True)
+        result = tstmeta(*words)
+        assert result.exit_code == 0, result.stderr
+        assert "2 requests (2 answers are kept)" in result.stderr
+        assert server.requests == 5  # the third was under way, and nobody has its answer
+
+
+# --------------------------------------------------------------------------------- mistakes
+
+MISTAKES = {
+    "no such prompt": (("-p", "contents"), "no prompt is called 'contents'"),
+    "no such file": (("-p", "none.toml"), "cannot read a prompt from none.toml"),
+    "no url": (("--server", "localhost:8000"), "no URL of a server"),
+    "half a price": (("--price-in", "1"), "give --price-in and --price-out"),
+    "a limit without a price": (("--max-money", "1"), "a limit on money needs a price"),
+    "a variable that is not set": (("--key-variable", "NO_SUCH_KEY"), "NO_SUCH_KEY is not set"),
+    "nobody listens": (("--server", "http://127.0.0.1:9/v1"), "no connection to"),
+    "a prompt of other styles": (("-p", "mukherjee2024-toxicity-style"), "knows the target styles"),
+}
+
+
+@pytest.mark.parametrize(("words", "message"), MISTAKES.values(), ids=MISTAKES)
+def test_a_mistake_is_told_with_its_remedy(tstmeta, server, words, message):
+    result = tstmeta(*asking(server), *words)
+    assert message in str(result.exception)
+
+
+def test_a_key_in_place_of_the_name_of_a_variable_is_not_shown(tstmeta, server):
+    result = tstmeta(*asking(server, "--key-variable", "sk-proj-abcdef123"))
+    assert "name of an environment variable" in str(result.exception)
+    assert "sk-proj" not in str(result.exception) + result.output
+
+
+def test_data_without_a_target_style_is_refused_by_a_prompt_that_names_one(
+    tstmeta, tmp_path, server
+):
+    (tmp_path / "mine.csv").write_text("source,output\nx,y\n")
+    result = tstmeta(*asking(server))
+    assert "no target style" in str(result.exception)
+    assert server.requests == 0
