@@ -263,9 +263,9 @@ def serving(script: Script | None = None, latency: float = 0.0) -> Iterator[Serv
     """The server in a thread of its own, for as long as the block lasts."""
     server = Server(script, latency)
     loop = asyncio.new_event_loop()
-    listening = loop.run_until_complete(server.start())
     thread = threading.Thread(target=loop.run_forever, name="scripted", daemon=True)
     thread.start()
+    listening = asyncio.run_coroutine_threadsafe(server.start(), loop).result(10)
     try:
         yield server
     finally:

@@ -27,7 +27,7 @@ from .base import Question, Reply, TokenChoice
 APPLICATION = 0x7473746A
 LAYOUT = 1
 #: Seconds to wait for another process that writes; one answer takes well under a millisecond.
-_PATIENCE = 60.0
+PATIENCE = 60.0
 _HELD = (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED)
 _TABLE = """
 CREATE TABLE answers (
@@ -55,7 +55,7 @@ class Answers:
         with self._told():
             self.path.parent.mkdir(parents=True, exist_ok=True)
             self._db = sqlite3.connect(
-                self.path, timeout=_PATIENCE, isolation_level=None, check_same_thread=False
+                self.path, timeout=PATIENCE, isolation_level=None, check_same_thread=False
             )
         try:
             with self._told():
@@ -102,7 +102,7 @@ class Answers:
         if reply.failure:
             return reply
         now = datetime.now(UTC).isoformat(timespec="seconds")
-        row = (key, _written(asdict(question)), _written(asdict(reply)), now)
+        row = (key, _ascii(asdict(question)), written(reply), now)
         with self._lock, self._told():
             added = self._db.execute("INSERT OR IGNORE INTO answers VALUES (?, ?, ?, ?)", row)
         return reply if added.rowcount else (self.get(key) or reply)
@@ -160,7 +160,7 @@ class Answers:
         SQLite does not wait for a lock here, so we do.  A file system that knows no WAL keeps
         SQLite's older journal, which is as safe.
         """
-        for _ in range(int(_PATIENCE / 0.02)):
+        for _ in range(int(PATIENCE / 0.02)):
             try:
                 self._db.execute("PRAGMA journal_mode = WAL")
                 return
@@ -205,7 +205,7 @@ def _remedy(error: sqlite3.Error) -> str:
         )
     if code in _HELD:
         return (
-            f"another program has held the file for {_PATIENCE:g} s. Remedy: wait for it or stop "
+            f"another program has held the file for {PATIENCE:g} s. Remedy: wait for it or stop "
             "it, and run again"
         )
     if code == sqlite3.SQLITE_FULL:
@@ -215,9 +215,14 @@ def _remedy(error: sqlite3.Error) -> str:
     return f"SQLite says: {error}. Remedy: name another file"
 
 
-def _written(fields: dict[str, Any]) -> str:
+def _ascii(fields: dict[str, Any]) -> str:
     """JSON in ASCII: half characters and zero bytes, which SQLite takes ill, come through whole."""
     return json.dumps(fields, ensure_ascii=True, separators=(",", ":"))
+
+
+def written(reply: Reply) -> str:
+    """A reply as JSON, for :func:`read`."""
+    return _ascii(asdict(reply))
 
 
 def read(text: str) -> Reply:
