@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import hashlib
 import http.client
-import json
 import os
 import socket
 import subprocess
@@ -20,7 +19,7 @@ import threading
 import time
 from collections import Counter
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
@@ -73,10 +72,10 @@ def _wait(process: subprocess.Popen, port: int, log: Path) -> None:
         assert process.poll() is None, log.read_text(errors="replace")[-2000:]
         assert time.monotonic() < deadline, "the server does not listen"
         try:
-            line = http.client.HTTPConnection("127.0.0.1", port, timeout=5)
-            line.request("GET", "/health")
-            if line.getresponse().status == 200:
-                return
+            with closing(http.client.HTTPConnection("127.0.0.1", port, timeout=5)) as line:
+                line.request("GET", "/health")
+                if line.getresponse().status == 200:
+                    return
         except OSError:
             time.sleep(0.1)
 
@@ -101,7 +100,6 @@ class Gate:
         self.upstream = upstream.removeprefix("http://").partition("/")[0]
         self.asked: Counter[str] = Counter()
         self.answered: Counter[str] = Counter()
-        self.keys: set[str] = set()
         self.room = room
         self._state = threading.Condition()
         gate = self
@@ -147,10 +145,10 @@ class Gate:
                 self._state.wait_for(lambda: self.room is None)
                 request.close_connection = True
                 return
-        line = http.client.HTTPConnection(self.upstream, timeout=120)
-        line.request("POST", request.path, body, {"Content-Type": "application/json"})
-        answer = line.getresponse()
-        said = answer.read()
+        with closing(http.client.HTTPConnection(self.upstream, timeout=120)) as line:
+            line.request("POST", request.path, body, {"Content-Type": "application/json"})
+            answer = line.getresponse()
+            said = answer.read()
         request.send_response(answer.status)
         request.send_header("Content-Type", answer.headers["Content-Type"])
         request.send_header("Content-Length", str(len(said)))
@@ -159,8 +157,3 @@ class Gate:
         with self._state:
             self.answered[name] += 1
             self._state.notify_all()
-
-
-def answered_words(body: bytes) -> str:
-    """The words of an answer, as a server of this interface sends them."""
-    return json.loads(body)["choices"][0]["message"]["content"]
