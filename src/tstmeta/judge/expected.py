@@ -42,7 +42,7 @@ class Expected(NamedTuple):
 
 def ratings_of(scale: Scale) -> dict[str, float]:
     """The whole ratings of a scale as they are written; none where its ends are not whole."""
-    low, high = scale
+    low, high = map(float, scale)
     if not (low.is_integer() and high.is_integer()) or high - low > _MOST:
         return {}
     return {str(rating): float(rating) for rating in range(int(low), int(high) + 1)}

@@ -23,9 +23,10 @@ _OPENING = re.compile(r"[{\[]")
 _GAP = re.compile(r"[\s,]*")
 _COLON = re.compile(r"\s*:")
 _BARE = re.compile(r"[^\s,:{}\[\]\"']+")
-_DOUBLE = re.compile(r'"(?:[^"\\]|\\.)*+', re.DOTALL)
+_DOUBLE = re.compile(r'"(?:[^"\\]|\\.)*+(?:\\\Z)?', re.DOTALL)
+_BEHIND = re.compile(r"[\s,:}\]]")
 #: An apostrophe ends a text in single quotes only where JSON goes on after it.
-_SINGLE = re.compile(r"'(?:[^'\\]|\\.|'(?!\s{0,20}(?:[,:}\]]|\Z)))*+", re.DOTALL)
+_SINGLE = re.compile(r"'(?:[^'\\]|\\.|'(?!\s{0,20}(?:[,:}\]]|\Z)))*+(?:\\\Z)?", re.DOTALL)
 
 
 class Leaf(NamedTuple):
@@ -131,15 +132,17 @@ def _document(text: str, start: int, steps: int) -> tuple[Branch | None, int, in
 
 
 def _leaf(text: str, at: int) -> tuple[Leaf | None, int]:
-    """The text or word at a place, and what comes after it."""
+    """The text or word at a place, None if another follows without a gap; and the place behind."""
     sign = text[at]
-    if sign not in "\"'":
-        end = _end(_BARE, text, at)
-        leaf = Leaf(text[at:end], at, end, end < len(text)) if end > at else None
-        return leaf, end
-    end = _end(_DOUBLE if sign == '"' else _SINGLE, text, at)
-    closed = end < len(text) and text[end] == sign
-    return Leaf(_unescape(text[at + 1 : end]), at + 1, end, closed), end + closed
+    if sign in "\"'":
+        end = _end(_DOUBLE if sign == '"' else _SINGLE, text, at)
+        closed = end < len(text) and text[end] == sign
+        leaf, after = Leaf(_unescape(text[at + 1 : end]), at + 1, end, closed), end + closed
+    else:
+        after = _end(_BARE, text, at)
+        leaf = Leaf(text[at:after], at, after, after < len(text))
+    whole = after > at and (after == len(text) or _BEHIND.match(text, after))
+    return (leaf if whole else None), after
 
 
 def _unescape(body: str) -> str:

@@ -66,6 +66,9 @@ _MUST = {"item": ("output",), "source": ("outputs",), "pair": ("first", "second"
 _MAY = {"item": (), "source": ("count",), "pair": ()}
 _ANY = ("source", "style", "language", "fence")
 
+_FORM = "python -m pydoc tstmeta.judge.promptfile shows the form of a prompt"
+_RANGES = "temperature is 0 to 2, top_p 0 to 1, top_logprobs 0 to 20, max_tokens 1 or more"
+
 #: A fault: the field, what is wrong, the remedy.
 Fault = tuple[str, str, str]
 
@@ -96,7 +99,7 @@ def parse(text: str, name: str, where: str) -> Prompt:
     try:
         table = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
-        remedy = "see the form of a prompt in the how-to; put texts in quotes"
+        remedy = f"put texts in quotes; {_FORM}"
         raise DataError([Problem(where, None, "", f"no TOML: {error}", remedy)]) from error
     faults = list(_shapes(table)) or [*_values(table), *_slots(table), *_sampling(table)]
     if faults:
@@ -106,19 +109,19 @@ def parse(text: str, name: str, where: str) -> Prompt:
 
 def _prompt(table: dict[str, Any], name: str) -> Prompt:
     low, high = (float(end) for end in table["scale"])
-    given = {key: table[key] for key in (*_TEXTS, *_FLAGS) if key in table}
+    given: dict[str, Any] = {key: table[key] for key in (*_TEXTS, *_FLAGS) if key in table}
     given |= {key: tuple(table.get(key, ())) for key in _LISTS}
-    pairs = {key: tuple(sorted(table.get(key, {}).items())) for key in ("keys", "styles")}
+    given |= {key: tuple(sorted(table.get(key, {}).items())) for key in ("keys", "styles")}
     sampling = Sampling(**table.get("sampling", {}))
     origin = given.pop("origin", "yours")
-    return Prompt(name=name, origin=origin, low=low, high=high, sampling=sampling, **given, **pairs)
+    return Prompt(name=name, origin=origin, low=low, high=high, sampling=sampling, **given)
 
 
 def _shapes(table: dict[str, Any]) -> Iterator[Fault]:
     """Fields that are missing or unknown, or hold the wrong kind of thing."""
     for name in _NEEDED:
         if name not in table:
-            yield name, "missing", f"add {name}; see the form of a prompt in the how-to"
+            yield name, "missing", f"add {name}; {_FORM}"
     for name, value in table.items():
         if name not in _FIELDS:
             near = get_close_matches(name, _FIELDS, 1)
@@ -221,7 +224,7 @@ def _sampling(table: dict[str, Any]) -> Iterator[Fault]:
         elif not whole and not (name in ("temperature", "top_p") and isinstance(value, float)):
             yield f"sampling.{name}", "no number of the right kind", "use a number, without quotes"
         elif not 0 <= value <= most.get(name, math.inf) or (name == "max_tokens" and value < 1):
-            yield f"sampling.{name}", f"{value} is out of range", "see Sampling in the how-to"
+            yield f"sampling.{name}", f"{value} is out of range", _RANGES
 
 
 def _texts(value: object) -> bool:

@@ -275,7 +275,7 @@ def _fill(template: str, words: Mapping[str, str]) -> str:
 
 
 def _rating(low: float, high: float) -> dict[str, Any]:
-    if not (low.is_integer() and high.is_integer()):
+    if not (float(low).is_integer() and float(high).is_integer()):
         return {"type": "number", "minimum": low, "maximum": high}
     if high - low < _LISTED:
         return {"type": "integer", "enum": list(range(int(low), int(high) + 1))}

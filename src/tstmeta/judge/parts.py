@@ -1,0 +1,70 @@
+"""What an answer holds before it becomes a rating: a reading, its place, the reasons beside it.
+
+Shared by the readers of one rewrite (:mod:`.answers`) and of several (:mod:`.several`).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from typing import NamedTuple
+
+from . import numerals
+from .loose import Branch, Leaf, Value
+from .numerals import Reading, Scale
+from .prompts import Prompt
+
+#: Keys of a JSON answer that hold a rating, whatever is rated, and those that hold reasons.
+SCORES = ("rating", "score", "value")
+REASONS = ("explanation", "reason", "reasoning", "rationale", "justification", "comment")
+
+
+class Found(NamedTuple):
+    """A rating with its place in the answer, and the reasons that stand with it."""
+
+    reading: Reading
+    explanation: str = ""
+
+
+#: What is found where nothing is.
+NONE = Reading(math.nan, -1, -1, "no rating found")
+
+
+def valued(value: Value, scale: Scale) -> Reading:
+    """The rating under a key: a number, a text that presents one, or a table that holds one."""
+    if isinstance(value, Branch):
+        inside = [one for one in value.get(*SCORES) if isinstance(one, Leaf)]
+        if len(inside) != 1:
+            return Reading(math.nan, value.start, value.start, "a table where a rating should be")
+        value = inside[0]
+    reading = numerals.decide(numerals.readings(value.text, scale), scale)
+    if reading.start < 0 and value.closed:
+        return reading._replace(start=value.start, end=value.end)
+    return moved(reading, value.start)
+
+
+def agreed(found: Iterable[Reading], scale: Scale) -> Reading:
+    """The one rating that all agree on; where one is none, the reason of the first such."""
+    readings = list(found)
+    bad = [reading for reading in readings if reading.why]
+    return bad[0] if bad else numerals.decide(readings, scale)
+
+
+def moved(reading: Reading, by: int) -> Reading:
+    """A reading of a part, with its place in the whole."""
+    if reading.start < 0:
+        return reading
+    return reading._replace(start=reading.start + by, end=reading.end + by)
+
+
+def keys_of(prompt: Prompt, dimension: str) -> tuple[str, ...]:
+    """What a dimension may be called in an answer: its key, and its name unless another has it."""
+    keys = {name: prompt.key_of(name).strip().casefold() for name in prompt.dimensions}
+    taken = {key for name, key in keys.items() if name != dimension}
+    return tuple(dict.fromkeys(key for key in (keys[dimension], dimension) if key not in taken))
+
+
+def reasons_in(branches: Iterable[Branch]) -> str:
+    """The first reasons that a JSON answer gives there; empty if it gives none."""
+    leaves = (value for branch in branches for value in branch.get(*REASONS))
+    return next((leaf.text for leaf in leaves if isinstance(leaf, Leaf)), "")

@@ -1,0 +1,187 @@
+"""Expected ratings: by hand on small distributions, and why there is none."""
+
+from __future__ import annotations
+
+import json
+import math
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tstmeta.judge.answers import read
+from tstmeta.judge.base import Reply, TokenChoice
+from tstmeta.judge.expected import expect, kind, ratings_of, words_of
+from tstmeta.judge.numerals import Scale
+from tstmeta.judge.prompts import load
+from tstmeta.schema import Status
+
+FIVE = ratings_of(Scale(1, 5))
+HUNDRED = ratings_of(Scale(0, 100))
+
+
+def choice(token, probability=1.0, **others):
+    """A chosen token and the tokens that could stand in its place, by probability."""
+    rivals = {token: probability, **others}
+    return TokenChoice(
+        token,
+        math.log(probability),
+        tuple((name, math.log(share)) for name, share in rivals.items()),
+    )
+
+
+def reply(*tokens, text=None):
+    """An answer that its tokens spell."""
+    return Reply(text="".join(t.token for t in tokens) if text is None else text, tokens=tokens)
+
+
+def test_the_mean_is_over_the_rating_tokens_alone_and_their_mass_is_told():
+    answer = reply(choice("4", 0.5, **{"5": 0.3, "2": 0.1, "The": 0.1}))
+    found = expect(answer, 0, 1, FIVE)
+    assert found.value == pytest.approx((4 * 0.5 + 5 * 0.3 + 2 * 0.1) / 0.9)
+    assert found.mass == pytest.approx(0.9)
+    assert found.logprobs == "top 4"
+
+
+def test_two_ways_to_write_a_rating_are_added_up():
+    answer = reply(choice(" 4", 0.4, **{"4": 0.2, "४": 0.1, '"5': 0.3}))
+    found = expect(answer, 1, 2, FIVE)
+    assert found.value == pytest.approx((4 * 0.7 + 5 * 0.3) / 1.0)
+
+
+def test_ratings_off_the_scale_do_not_count():
+    found = expect(reply(choice("4", 0.5, **{"7": 0.4, "0": 0.1})), 0, 1, FIVE)
+    assert (found.value, found.mass) == (pytest.approx(4), pytest.approx(0.5))
+
+
+def test_the_chosen_token_counts_where_a_server_does_not_list_it():
+    token = TokenChoice("4", math.log(0.5), (("5", math.log(0.25)),))
+    assert expect(reply(token), 0, 1, FIVE).value == pytest.approx((4 * 2 + 5) / 3)
+
+
+@given(
+    st.dictionaries(st.sampled_from("12345"), st.floats(0.01, 1), min_size=1),
+    st.floats(min_value=0.0, max_value=1.0),
+)
+def test_the_mean_is_that_of_the_renormalised_distribution(shares, rest):
+    total = sum(shares.values()) + rest
+    tokens = {name: share / total for name, share in shares.items()}
+    chosen = max(tokens, key=tokens.get)
+    found = expect(reply(choice(chosen, tokens[chosen], **tokens)), 0, 1, FIVE)
+    mass = sum(tokens.values())
+    assert found.mass == pytest.approx(mass)
+    assert found.value == pytest.approx(sum(int(n) * p for n, p in tokens.items()) / mass)
+    assert 1 <= found.value <= 5
+
+
+@pytest.mark.parametrize(
+    ("tokens", "start", "end", "values", "why"),
+    [
+        ((), 0, 1, FIVE, "none"),
+        ((TokenChoice("4", -0.1),), 0, 1, FIVE, "chosen only"),
+        ((choice("8", 1, **{"9": 0.1}), choice("0")), 0, 2, HUNDRED, "more than one token"),
+        ((choice("8", 0.6, **{"9": 0.4}),), 0, 1, HUNDRED, "may be several tokens"),
+        ((choice("4", 0.6, **{"5": 0.4}),), 0, 1, {}, "no whole ratings"),
+        ((choice("is4", 0.6, **{"5": 0.4}),), 2, 3, FIVE, "shares its token"),
+        ((choice("4", 0.9, **{"5": 0.9}),), 0, 1, FIVE, "do not sum"),
+    ],
+)
+def test_where_there_is_none_the_reason_is_told(tokens, start, end, values, why):
+    found = expect(reply(*tokens, text="" if tokens else "4"), start, end, values)
+    if tokens:
+        found = expect(reply(*tokens), start, end, values)
+    assert math.isnan(found.value)
+    assert math.isnan(found.mass)
+    assert why in found.logprobs
+
+
+def test_tokens_that_do_not_spell_the_answer_give_none():
+    found = expect(reply(choice("5", 0.6, **{"4": 0.4}), text="4"), 0, 1, FIVE)
+    assert "do not spell" in found.logprobs
+
+
+def test_ratings_of_two_digits_count_where_the_tokenizer_keeps_digits_together():
+    answer = reply(choice("80", 0.5, **{"75": 0.3, "100": 0.1, "8": 0.1}))
+    found = expect(answer, 0, 2, HUNDRED)
+    assert found.value == pytest.approx(80 * 0.5 + 75 * 0.3 + 100 * 0.1 + 8 * 0.1)
+
+
+@pytest.mark.parametrize(
+    ("scale", "count"),
+    [(Scale(1, 5), 5), (Scale(0, 100), 101), (Scale(0, 1.5), 0), (Scale(0, 1e9), 0)],
+)
+def test_only_whole_ratings_of_a_scale_are_looked_up(scale, count):
+    assert len(ratings_of(scale)) == count
+
+
+def test_words_of_several_tokens_are_left_out():
+    assert words_of({"Yes": 1.0, "the first": 1.0}) == {"yes": 1.0}
+
+
+@pytest.mark.parametrize(
+    ("tokens", "told"),
+    [
+        ((), "none"),
+        ((TokenChoice("4", -0.1), TokenChoice(".", -0.2)), "chosen only"),
+        ((choice("4", 0.5, **{"5": 0.5}), TokenChoice(".", -0.2)), "top 2"),
+    ],
+)
+def test_the_kind_of_log_probabilities_is_told(tokens, told):
+    assert kind(tokens) == told
+
+
+# ------------------------------------------------------------------- at the place of each rating
+
+
+def test_each_rating_of_a_json_answer_has_its_own_distribution():
+    tokens = [choice(token) for token in ('{"', "meaning", '":', " ")]
+    tokens += [choice("4", 0.5, **{"5": 0.5})]
+    tokens += [choice(token) for token in (",", ' "', "style", '":', " ")]
+    tokens += [choice("2", 0.75, **{"1": 0.25}), choice("}")]
+    (row,) = read(reply(*tokens), load("pauli2025"), 1)
+    assert (row["content"].value, row["content"].expected) == (4, pytest.approx(4.5))
+    assert (row["style"].value, row["style"].expected) == (2, pytest.approx(1.75))
+    assert row["style"].mass == pytest.approx(1)
+    assert row["style"].logprobs == "top 2"
+
+
+def test_each_rewrite_of_a_source_has_its_own_distribution():
+    rows = [("2", "70", {"60": 0.5}), ("1", "80", {"100": 0.5})]
+    tokens = [choice('{"ratings": [')]
+    for number, rating, others in rows:
+        tokens += [choice(f'{{"number": {number}, "content": '), choice(rating, 0.5, **others)]
+        tokens += [choice("}, ")]
+    answer = reply(*tokens)
+    found = read(answer, load("lai2023-content"), 2)
+    assert [row["content"].value for row in found] == [80, 70]
+    assert [row["content"].expected for row in found] == [pytest.approx(90), pytest.approx(65)]
+
+
+def test_lines_and_words_have_expected_ratings_too():
+    answer = reply(choice("Rating:"), choice(" "), choice("4", 0.5, **{"3": 0.5}), choice("."))
+    assert read(answer, load("content"), 1)[0]["content"].expected == pytest.approx(3.5)
+    answer = reply(choice("Yes", 0.6, **{"No": 0.2, "yes": 0.1, "I": 0.1}), choice("."))
+    binary = read(answer, load("mukherjee2025-binary"), 1)[0]["style"]
+    assert binary.expected == pytest.approx(0.7 / 0.9)
+    assert binary.mass == pytest.approx(0.9)
+    one, two = read(reply(choice("1", 0.8, **{"2": 0.2})), load("pair"), 2)
+    assert (one["overall"].expected, two["overall"].expected) == (
+        pytest.approx(0.8),
+        pytest.approx(0.2),
+    )
+
+
+def test_no_log_probabilities_leave_the_rating_alone():
+    (row,) = read(Reply(text="4"), load("content"), 1)
+    assert (row["content"].value, row["content"].status) == (4, Status.OK)
+    assert math.isnan(row["content"].expected)
+    assert row["content"].logprobs == "none"
+
+
+@given(st.text(), st.lists(st.tuples(st.text(max_size=3), st.floats(-20, 1))), st.integers(0, 9))
+def test_no_tokens_raise(text, pairs, start):
+    tokens = tuple(TokenChoice(token, logprob, tuple(pairs)) for token, logprob in pairs)
+    found = expect(Reply(text=text, tokens=tokens), start, start + 1, FIVE)
+    assert math.isnan(found.value) or 1 <= found.value <= 5
+    rows = read(Reply(text=json.dumps({"content": 4}), tokens=tokens), load("content"), 1)
+    assert rows[0]["content"].value == 4
