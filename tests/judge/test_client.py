@@ -134,10 +134,12 @@ def test_an_answer_of_a_megabyte_is_cut():
 
 
 def test_an_answer_without_end_is_not_read_to_its_end(monkeypatch):
-    monkeypatch.setattr(client_module, "LONGEST_BODY", 1000)
-    monkeypatch.setattr("tstmeta.judge.protocol.LONGEST_BODY", 1000)
-    with serving(first(says("x" * 10_000))) as server:
-        assert ask(server).failure.startswith("the answer has more than 1,000 bytes: {")
+    monkeypatch.setattr("tstmeta.judge.bounded.LONGEST_BODY", 1000)
+    long = says("x" * 10_000)
+    with serving(lambda asked: long if asked.number < 3 else error(500, "y" * 2000)) as server:
+        assert ask(server).failure.startswith("the answer has more than")
+        assert ask(server, question("Again.")).failure.startswith("the answer has more than")
+        assert ask(server, retries=0).failure.startswith("the answer has more than")
 
 
 def test_a_text_that_cannot_be_sent_is_said_and_not_sent():

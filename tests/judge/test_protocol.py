@@ -139,11 +139,6 @@ def test_a_text_that_is_too_long_is_cut_and_ends_as_one_that_ran_out_of_tokens()
     assert (len(found.text), found.finish) == (protocol.LONGEST_TEXT, "length")
 
 
-def test_a_body_that_is_too_long_is_no_answer(monkeypatch):
-    monkeypatch.setattr(protocol, "LONGEST_BODY", 100)
-    assert reply(says("x").data).failure.startswith("the answer has more than 100 bytes")
-
-
 @pytest.mark.parametrize("value", [None, -1, True, "7", 7.0, 10**30, float("nan")])
 def test_a_count_of_tokens_that_is_none_is_not_taken(value):
     data = json.loads(says("4").data) | {"usage": {"prompt_tokens": value}}

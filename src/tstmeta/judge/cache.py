@@ -14,7 +14,6 @@ import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import asdict
 from datetime import UTC, datetime
 from pathlib import Path
 from types import TracebackType
@@ -102,7 +101,8 @@ class Answers:
         if reply.failure:
             return reply
         now = datetime.now(UTC).isoformat(timespec="seconds")
-        row = (key, _ascii(asdict(question)), written(reply), now)
+        asked = vars(question) | {"sampling": vars(question.sampling)}
+        row = (key, _ascii(asked), written(reply), now)
         with self._lock, self._told():
             added = self._db.execute("INSERT OR IGNORE INTO answers VALUES (?, ?, ?, ?)", row)
         return reply if added.rowcount else (self.get(key) or reply)
@@ -222,7 +222,7 @@ def _ascii(fields: dict[str, Any]) -> str:
 
 def written(reply: Reply) -> str:
     """A reply as JSON, for :func:`read`."""
-    return _ascii(asdict(reply))
+    return _ascii(vars(reply))
 
 
 def read(text: str) -> Reply:

@@ -11,6 +11,7 @@ import asyncio
 import base64
 import os
 import random
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from ..models.wire import ServerError, address, said
@@ -184,39 +185,53 @@ class Served:
         account: Account | None,
     ) -> Reply:
         """One request; raises :class:`Again`, :class:`Refused` or :class:`Unusable`."""
-        import anyio
-        import httpx2
-        import openai
+        from .bounded import TooLong
 
         sent = body(question, self.model, without)
-        no = None
         try:
-            async with asyncio.timeout(self._timeout):
-                create = client.chat.completions.with_streaming_response.create
-                async with create(**sent, extra_headers=self._who()) as response:
-                    data = await _read(response)
+            status, headers, data = await self._send(client, sent)
         except UnicodeError:
             return Reply(failure="a text holds half a character, which no JSON in UTF-8 takes")
-        except (TimeoutError, openai.APITimeoutError):
-            raise Again(f"no answer within {self._timeout:g} s", broke=True) from None
-        except openai.APIStatusError as error:
-            no = error.response  # judged below: what is raised here would carry its raw words
-        except (
-            openai.OpenAIError,
-            httpx2.HTTPError,
-            httpx2.StreamError,
-            OSError,
-            anyio.EndOfStream,
-        ) as error:
-            raise self._broken(error) from None
-        if no is not None:
-            return verdict(no.status_code, no.headers, no.content, sent, self._mask)
-        found = reply(data, self._mask)
+        except TooLong:
+            found = Reply(failure=f"the answer has more than {LONGEST_BODY:,} bytes")
+        else:
+            if status != 200:
+                return verdict(status, headers, data, sent, self._mask)
+            found = reply(data, self._mask)
         if not found.failure:
             self._learned(without)
         elif account:
             account.broke()  # rubbish, too, may be charged
         return found
+
+    async def _send(
+        self, client: openai.AsyncOpenAI, sent: dict[str, Any]
+    ) -> tuple[int, Mapping[str, str], bytes]:
+        """Status, headers and body of what comes back; raises :class:`Again` if nothing does."""
+        import anyio
+        import httpx2
+        import openai
+
+        try:
+            async with asyncio.timeout(self._timeout):
+                # not chat.completions.create: to check and copy what we made ourselves, and to
+                # model answers that are read strictly here, takes longer than all the rest
+                found = await client.post(
+                    "/chat/completions",
+                    cast_to=httpx2.Response,
+                    body=sent,
+                    options={"headers": self._headers()},
+                )
+        except (TimeoutError, openai.APITimeoutError):
+            raise Again(f"no answer within {self._timeout:g} s", broke=True) from None
+        except openai.APIStatusError as error:
+            # not judged here: what is raised here would carry the server's raw words along
+            found = error.response
+        except (openai.OpenAIError, httpx2.HTTPError, httpx2.StreamError) as error:
+            raise self._broken(error) from None
+        except (OSError, anyio.EndOfStream) as error:
+            raise self._broken(error) from None
+        return found.status_code, found.headers, found.content
 
     def _broken(self, error: Exception) -> Again:
         import httpx2
@@ -271,12 +286,15 @@ class Served:
         import httpx2
         import openai
 
+        from .bounded import bound
+
         http = httpx2.AsyncClient(
             # the limit on the whole is ours; a connection must stand within ten seconds
             timeout=httpx2.Timeout(self._timeout, connect=min(10.0, self._timeout), pool=None),
             limits=httpx2.Limits(max_connections=None, max_keepalive_connections=None),
             trust_env=not self._here,  # a proxy does not know what listens on this machine
             follow_redirects=False,  # nor is a key sent where a server points
+            event_hooks={"response": [bound]},
         )
         client = openai.AsyncOpenAI(
             base_url=self.server,
@@ -288,27 +306,17 @@ class Served:
         client.organization = client.project = None
         return client
 
-    def _who(self) -> dict[str, Any]:
-        """The header that says who asks; it wins over headers of the environment."""
+    def _headers(self) -> dict[str, Any]:
+        """Who asks, which wins over headers of the environment; and answers as they are."""
         import openai
 
-        if self._key:
-            return {"Authorization": f"Bearer {self._key}"}
-        return {"Authorization": f"Basic {self._basic}" if self._basic else openai.Omit()}
+        who: Any = openai.Omit()
+        if self._key or self._basic:
+            who = f"Bearer {self._key}" if self._key else f"Basic {self._basic}"
+        return {"Authorization": who, "Accept-Encoding": "identity"}
 
     async def close(self) -> None:
         """Let connections go; the next question opens new ones."""
         if self._loop is asyncio.get_running_loop():
             await self._client.close()
             self._loop = None
-
-
-async def _read(response: Any) -> bytes:
-    """The body of an answer, up to a byte more than is taken."""
-    parts, size = [], 0
-    async for part in response.iter_bytes():
-        parts.append(part)
-        size += len(part)
-        if size > LONGEST_BODY:
-            break
-    return b"".join(parts)[: LONGEST_BODY + 1]

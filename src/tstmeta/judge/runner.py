@@ -95,7 +95,7 @@ def _answers(
             return
         firsts = ((key, questions[places[0]]) for key, places in todo.items())
         width = min(concurrency, len(todo))
-        crew = _Crew(firsts, chat, answers, budget, width, grace)
+        crew = _Crew(firsts, chat, answers, budget, width, grace, tell=progress)
         with _terminated(crew.stop), crew:
             for key, reply in crew.replies():
                 bar.update()
@@ -123,9 +123,10 @@ class _Crew:
         budget: Budget,
         width: int,
         grace: float,
+        tell: bool,
     ):
         self._jobs, self._chat, self._answers, self._budget = jobs, chat, answers, budget
-        self._width, self._grace = width, grace
+        self._width, self._grace, self._tell = width, grace, tell
         self._ready: queue.SimpleQueue[tuple[str, Reply] | None] = queue.SimpleQueue()
         self._failure: BaseException | None = None
         self._stopped = False
@@ -141,6 +142,12 @@ class _Crew:
 
     def __exit__(self, kind: Any, error: BaseException | None, trace: Any) -> None:
         self.stop()
+        if self._tell and self._asking and isinstance(error, KeyboardInterrupt | SystemExit):
+            print(
+                f"stopping: {len(self._asking)} questions are under way and have {self._grace:g} s "
+                "to be answered; Ctrl-C again gives them up",
+                file=sys.stderr,
+            )
         try:
             self._thread.join()
         except BaseException:  # a second Ctrl-C: those under way are given up
