@@ -1,5 +1,5 @@
-"""The command line: ``tstmeta data | metrics | score | judge | evaluate | explain | train |
-reproduce | run | book``.
+"""The command line: ``tstmeta data | metrics | score | judge | construct | evaluate | explain |
+train | reproduce | run | book``.
 
 Commands parse, call one function and print; what they do lives elsewhere and is imported inside the
 command, so that ``tstmeta --help`` starts at once.  Results go to stdout, notes and progress to

@@ -25,9 +25,9 @@ if TYPE_CHECKING:
 
 construct_app = typer.Typer(
     name="construct",
-    help="Have a model write a test set for a style.",
     rich_markup_mode=None,
     invoke_without_command=True,
+    no_args_is_help=True,
 )
 Folder = Annotated[Path, typer.Argument(metavar="DIR", help="The folder of a construction.")]
 

@@ -1,7 +1,7 @@
 """A model that writes test sets as asked, by rules: what it gets is in the prompt alone.
 
-    Talking(writes)            as a chat without a server
-    serving(served)            as a script of a server on loopback
+Talking(writes)            as a chat without a server
+serving(served)            as a script of a server on loopback
 """
 
 from __future__ import annotations

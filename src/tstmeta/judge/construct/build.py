@@ -22,7 +22,7 @@ from .journal import Entry, entry
 from .plan import Plan
 from .steps import BATCH
 from .table import Edit
-from .verdicts import CELLS, ELSEWHERE, REJECTED, Row, Rules, Verdict, verdicts
+from .verdicts import CELLS, ELSEWHERE, REJECTED, Row, Rules, Verdict, digest, verdicts
 
 ANSWERS = "answers.sqlite"
 #: Rewrites that are asked for together; each step needs the one before.
@@ -86,7 +86,7 @@ def build(
             for key, read in zip(todo, asker(todo, questions), strict=True):
                 row = rows[key]
                 if read.texts:
-                    rows[key] = replace(row, output=read.texts[0], note="")
+                    rows[key] = row.by_model(read.texts[0])
                 elif not row.output:
                     rows[key] = replace(row, note=read.problem)
     found = verdicts(list(rows.values()), rules(plan))
@@ -154,11 +154,10 @@ def _begun(plan: Plan, sources: Sequence[str], edits: Mapping[Key, Edit]) -> dic
     for number, (source, kind) in enumerate(zip(sources, plan.kinds(), strict=False)):
         source_id = plan.source_id(number)
         for cell in CELLS:
-            edit = edits.get((source_id, cell), Edit("", ""))
-            note = "" if edit.output or not edit.accept else "rejected without a text"
-            rows[source_id, cell] = Row(
-                source_id, cell, kind, source, edit.output, note, edit.accept
-            )
+            row = Row(source_id, cell, kind, source, made=f"{digest(source)}-")
+            if edit := edits.get((source_id, cell)):
+                row = replace(row, **edit._asdict())
+            rows[source_id, cell] = row
     return rows
 
 

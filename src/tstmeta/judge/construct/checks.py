@@ -12,7 +12,6 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable
-from difflib import SequenceMatcher
 from typing import NamedTuple
 
 import regex  # type: ignore[import-untyped]
@@ -122,9 +121,8 @@ def leaked(text: str, source: str, told: frozenset[tuple[str, ...]]) -> str:
     Args:
         told: runs of :data:`LEAKED_WORDS` words of the prompt, see :func:`runs`.
     """
-    for run in runs(text) & told - runs(source):
-        return f"words of the prompt: {' '.join(run)!r}"
-    return ""
+    found = sorted(runs(text) & told - runs(source))
+    return f"words of the prompt: {' '.join(found[0])!r}" if found else ""
 
 
 def runs(text: str, size: int = LEAKED_WORDS) -> frozenset[tuple[str, ...]]:
@@ -229,11 +227,10 @@ def kind_of(span: Span) -> str:
 
 def places(kept: str, wrong: str) -> int:
     """In how many places words differ; one unchanged word between two changes joins them."""
-    a, b = words(kept), words(wrong)
-    codes = SequenceMatcher(None, a, b, autojunk=False).get_opcodes()
-    inner = [end - start for kind, start, end, _, _ in codes[1:-1] if kind == "equal"]
-    changed = any(kind != "equal" for kind, *_ in codes)
-    return changed + sum(gap > 1 for gap in inner)
+    removed, added = (words(part) for part in span_of(kept, wrong))
+    codes = Levenshtein.opcodes(removed, added)
+    inner = [code.src_end - code.src_start for code in codes if code.tag == "equal"]
+    return bool(removed or added) + sum(gap > 1 for gap in inner)
 
 
 def error(kept: str, wrong: str, kind: str) -> str:

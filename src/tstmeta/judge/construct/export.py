@@ -69,7 +69,7 @@ def write_set(
     every = list(rows)
     taken = _taken(every, found, partial)
     path = data_file(folder, plan)
-    _check_rated(folder, path, {row.item_id: row.output for row in taken})
+    _check_rated(folder, path, every, taken)
     if taken:
         write_text(path, to_csv(_items(plan, taken, found)))
         write_text(path.with_name(f"{path.name}.toml"), _facts(folder, plan))
@@ -106,19 +106,22 @@ def _items(plan: Plan, taken: list[Row], found: Mapping[Key, Verdict]) -> pd.Dat
     )
 
 
-def _check_rated(folder: Path, path: Path, now: Mapping[str, str]) -> None:
+def _check_rated(folder: Path, path: Path, every: list[Row], taken: list[Row]) -> None:
     """Ratings hold for the texts that people saw, and for no others."""
     if not (folder / RATINGS).is_file() or not path.is_file():
         return
     rated = set(read_csv(folder / RATINGS, ["item_id"])["item_id"])
-    before = read_csv(path, ["item_id", "output"])
-    for item, text in zip(before["item_id"], before["output"], strict=True):
-        if item in rated and now.get(item) != text:
-            raise TstmetaError(
-                f"people rated {item} as it was, and now it is another text or does not pass. "
-                f"Remedy: undo the change in {table.FILE}, or move {RATINGS} away and have the set "
-                "rated again"
-            )
+    before = read_csv(path, ["item_id", "output"]).set_index("item_id")["output"]
+    seen = {item: text for item, text in before.items() if item in rated}
+    now = {row.item_id: row.output for row in every}
+    changed = [item for item, text in seen.items() if now.get(item) != text]
+    lost = sorted(set(seen) - {row.item_id for row in taken})
+    if changed or lost:
+        one, what = (changed[0], "has another text") if changed else (lost[0], "does not pass")
+        raise TstmetaError(
+            f"people rated {one} as it was, and now it {what}. Remedy: undo the change in "
+            f"{table.FILE}, or move {RATINGS} away and have the set rated again"
+        )
 
 
 def _facts(folder: Path, plan: Plan) -> str:

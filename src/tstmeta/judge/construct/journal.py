@@ -100,10 +100,3 @@ class Journal:
             self._lines[one.source_id, one.step, one.key] = asdict(one)
         lines = [json.dumps(line, ensure_ascii=True) for line in self._lines.values()]
         write_text(self.path, "".join(line + "\n" for line in lines))
-
-    def texts(self) -> dict[tuple[str, str], set[str]]:
-        """All texts that the model ever gave, by source and step."""
-        found: dict[tuple[str, str], set[str]] = {}
-        for (source_id, step, _), line in self._lines.items():
-            found.setdefault((source_id, step), set()).update(line["texts"])
-        return found

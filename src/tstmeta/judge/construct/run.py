@@ -8,7 +8,7 @@ from pathlib import Path
 
 from filelock import FileLock, Timeout
 
-from ...schema import DataError, Problem, TstmetaError
+from ...schema import TstmetaError
 from ..base import Chat
 from ..budget import Budget, Estimate
 from . import build, table
@@ -46,7 +46,7 @@ def construct(
     with _alone(folder):
         begin(folder, plan)
         journal = Journal(folder)
-        edits = _edits(folder, plan, journal)
+        edits = _edits(folder)
         ask = build.asking(chat, folder, concurrency=concurrency, budget=budget, progress=progress)
         built = build.build(plan, chat, ask, tries=tries, edits=edits, keep=journal.add)
         table.write(folder, built.rows, built.found)
@@ -62,8 +62,7 @@ def foretold(folder: Path, plan: Plan, chat: Chat) -> Estimate:
     """
     if (folder / PLAN).exists():
         begin(folder, plan)  # compares, for the plan is there
-    edits = _edits(folder, plan, Journal(folder))
-    return build.foretold(plan, chat, folder, edits)
+    return build.foretold(plan, chat, folder, _edits(folder))
 
 
 @contextmanager
@@ -79,25 +78,6 @@ def _alone(folder: Path) -> Iterator[None]:
         raise TstmetaError(f"another run works in {folder}; wait for it or stop it") from error
 
 
-def _edits(folder: Path, plan: Plan, journal: Journal) -> dict[build.Key, Edit]:
+def _edits(folder: Path) -> dict[build.Key, Edit]:
     """What a person has settled in the table of rows, if there is one."""
-    if not (folder / table.FILE).exists():
-        return {}
-    rows = table.read(folder)
-    machine = journal.texts()
-    given = {plan.source_id(n): text for n, text in enumerate(plan.sources)}
-    written = machine.get(("", "source"), set())
-    problems = [
-        Problem(
-            str(folder / table.FILE),
-            number,
-            "source",
-            "the source is another one than was rewritten",
-            "put it back; only output and accept may change",
-        )
-        for number, row in enumerate(rows, 1)
-        if (row.source != given.get(row.source_id) if given else row.source not in written)
-    ]
-    if problems:
-        raise DataError(problems)
-    return table.edits(rows, machine)
+    return table.edits(table.read(folder)) if (folder / table.FILE).exists() else {}

@@ -17,21 +17,22 @@ from ...console import to_csv
 from ...data.files import fault, read_csv
 from ...schema import DataError, Problem, TstmetaError
 from .plan import write_text
-from .verdicts import CELLS, Row, Verdict
+from .verdicts import CELLS, Row, Verdict, digest
 
 FILE = "rows.csv"
 COLUMNS = [
     *("item_id", "source_id", "system", "kind", "source", "output"),
-    *("verdict", "why", "accept", "span", "note"),
+    *("verdict", "why", "accept", "span", "note", "made"),
 ]
 _ACCEPT = {"yes": "yes", "no": "no", "": "", "y": "yes", "n": "no"}
 
 
 class Edit(NamedTuple):
-    """What a person has settled of a row: its text, and yes, no or nothing."""
+    """What a person has settled of a row; the fields are those of :class:`.Row`."""
 
     output: str
     accept: str
+    made: str
 
 
 def write(folder: Path, rows: Iterable[Row], found: Mapping[tuple[str, str], Verdict]) -> Path:
@@ -45,7 +46,7 @@ def write(folder: Path, rows: Iterable[Row], found: Mapping[tuple[str, str], Ver
         verdict = found[row.source_id, row.cell]
         why = "; ".join(map(str, verdict.findings))
         head = (row.item_id, row.source_id, row.cell, row.kind, row.source, row.output)
-        lines.append((*head, verdict.state, why, row.accept, verdict.span, row.note))
+        lines.append((*head, verdict.state, why, row.accept, verdict.span, row.note, row.made))
     write_text(folder / FILE, to_csv(pd.DataFrame(lines, columns=COLUMNS)))
     return folder / FILE
 
@@ -83,6 +84,7 @@ def read(folder: Path) -> list[Row]:
             output=cells["output"].strip(),
             note=cells["note"],
             accept=accept or "",
+            made=cells["made"],
         )
         if row.item_id != cells["item_id"]:
             remedy = "change only output and accept"
@@ -102,6 +104,9 @@ def _whole(path: Path, rows: list[Row]) -> Iterable[Problem]:
     for number, row in enumerate(rows, 1):
         if counts[row.source_id, row.cell] > 1:
             yield fault(path, "the row comes more than once", number, "item_id", remedy)
+        if row.made.partition("-")[0] != digest(row.source):
+            what = "the source is another one than was rewritten"
+            yield fault(path, what, number, "source", "put it back; only output and accept change")
         if first.setdefault(row.source_id, (row.source, row.kind)) != (row.source, row.kind):
             what = f"{row.source_id} has another source or kind of error in a row above"
             yield fault(path, what, number, "source", remedy)
@@ -111,19 +116,12 @@ def _whole(path: Path, rows: list[Row]) -> Iterable[Problem]:
                 yield fault(path, f"there is no {cell} rewrite of {source_id}", remedy=remedy)
 
 
-def edits(
-    rows: Iterable[Row], machine: Mapping[tuple[str, str], set[str]]
-) -> dict[tuple[str, str], Edit]:
-    """What a person has settled, by source and cell; the rest is the model's.
-
-    Args:
-        machine: texts that the model gave, by source and cell.
-    """
+def edits(rows: Iterable[Row]) -> dict[tuple[str, str], Edit]:
+    """What a person has settled, by source and cell; the rest is the model's."""
     return {
-        (row.source_id, row.cell): Edit(row.output, row.accept)
+        (row.source_id, row.cell): Edit(row.output, row.accept, row.made)
         for row in rows
-        if row.accept
-        or (row.output and row.output not in machine.get((row.source_id, row.cell), ()))
+        if row.accept or (row.output and row.made.partition("-")[2] != digest(row.output))
     }
 
 

@@ -6,8 +6,9 @@ person mends its text, accepts it or rejects it.
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 from ...data.contrast import Span, format_span, span_of
@@ -32,6 +33,7 @@ class Row:
         output: the rewrite; empty while there is none.
         note: why there is none.
         accept: what a person said: yes, no or nothing.
+        made: what the model made of which source, as hashes, so that a person's hand shows.
     """
 
     source_id: str
@@ -41,11 +43,21 @@ class Row:
     output: str = ""
     note: str = ""
     accept: str = ""
+    made: str = ""
+
+    def by_model(self, text: str) -> Row:
+        """The row with a text of the model."""
+        return replace(self, output=text, note="", made=f"{digest(self.source)}-{digest(text)}")
 
     @property
     def item_id(self) -> str:
         """The id of the rewrite in the data set."""
         return f"{self.source_id}-{self.cell}"
+
+
+def digest(text: str) -> str:
+    """Eight hexadecimal digits that tell one text from another."""
+    return hashlib.sha256(text.encode(errors="replace")).hexdigest()[:8]
 
 
 class Verdict(NamedTuple):
