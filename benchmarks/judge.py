@@ -163,17 +163,16 @@ def separately(side: str, url: str, count: int, cache: Path) -> Run:
 
 
 class Round(NamedTuple):
-    """Runs of all sides; ``few``: the runner and gather with a tenth of the requests."""
+    """Runs of all sides, and what the runner's server saw."""
 
     runs: dict[str, Run]
-    few: dict[str, Run]
     twice: int
     at_once: int
 
 
 def one_round(size: int) -> Round:
     seen: list[dict[str, int]] = []
-    runs, few = {}, {}
+    runs = {}
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         with server(seen) as url:  # one server, whose address is part of every key
@@ -182,10 +181,18 @@ def one_round(size: int) -> Round:
         for side, count in (("gather", size), ("plain loop", max(1, size // SHARE))):
             with server(seen) as url:
                 runs[side] = separately(side, url, count, folder / "none.sqlite")
+    return Round(runs, seen[0]["repeated"], seen[0]["most_at_once"])
+
+
+def with_a_tenth(size: int) -> dict[str, Run]:
+    """The runner and its peer with a tenth of the requests, for memory."""
+    runs = {}
+    with tempfile.TemporaryDirectory() as name:
         for side in ("runner", "gather"):
-            with server(seen) as url:
-                few[side] = separately(side, url, max(1, size // 10), folder / "few.sqlite")
-    return Round(runs, few, seen[0]["repeated"], seen[0]["most_at_once"])
+            with server([]) as url:
+                cache = Path(name) / "few.sqlite"
+                runs[side] = separately(side, url, max(1, size // 10), cache)
+    return runs
 
 
 # ------------------------------------------------------------------------------------- report
@@ -201,7 +208,7 @@ def scaled(side: str, one: Run, size: int) -> float:
     return one.seconds * size / one.answers if side == "plain loop" else one.seconds
 
 
-def rows_of(size: int, rounds: list[Round]) -> list[dict[str, Any]]:
+def rows_of(size: int, rounds: list[Round], few: dict[str, Run]) -> list[dict[str, Any]]:
     """A row a side; ``ratio`` is its time over the ideal."""
     fields = {"concurrency": CONCURRENCY, "latency": LATENCY, "openai": version("openai")}
     rows = []
@@ -214,9 +221,7 @@ def rows_of(size: int, rounds: list[Round]) -> list[dict[str, Any]]:
             "requests_a_second": size / median(times),
             **measure.summary([taken / ideal(size) for taken in times]),
             "growth_mib": middle(one.runs[side].growth for one in rounds),
-            "growth_mib_of_a_tenth": middle(
-                one.few[side].growth if side in one.few else None for one in rounds
-            ),
+            "growth_mib_of_a_tenth": few[side].growth if side in few else None,
             "signature": str(Signature.of("judge-runner", fields)),
         }
         rows.append(row)
@@ -230,14 +235,12 @@ def middle(values: Iterable[float | None]) -> float | None:
     return median(known) if len(known) == len(found) else None
 
 
-def checks(size: int, rounds: list[Round]) -> list[dict[str, Any]]:
+def checks(size: int, rounds: list[Round], few: dict[str, Run]) -> list[dict[str, Any]]:
     over = [one.runs["runner"].seconds / ideal(size) for one in rounds]
     kept = [one.runs["runner, all kept"].seconds for one in rounds]
-    more = middle(
-        None if a is None or b is None else a - b
-        for a, b in ((one.runs["runner"].growth, one.few["runner"].growth) for one in rounds)
-    )
-    every = [run for one in rounds for run in (*one.runs.values(), *one.few.values())]
+    many, tenth = middle(one.runs["runner"].growth for one in rounds), few["runner"].growth
+    more = None if many is None or tenth is None else many - tenth
+    every = [*few.values(), *(run for one in rounds for run in one.runs.values())]
     reason = "" if more is not None else "this system does not tell it"
     return [
         measure.check("runner: time over the ideal", median(over), "<", MOST_OVER_IDEAL),
@@ -264,16 +267,17 @@ def checks(size: int, rounds: list[Round]) -> list[dict[str, Any]]:
 def main() -> None:
     given = measure.arguments(__doc__, 2000, 400, "requests")
     load = measure.load_average()
-    rounds = [one_round(given.size) for _ in range(ROUNDS)]
+    count = 1 if given.quick else ROUNDS
+    rounds = [one_round(given.size) for _ in range(count)]
+    few = with_a_tenth(given.size)
     notes = [
         f"ratio: wall-clock time over the ideal, {ideal(given.size):.4g} s",
         f"plain loop: 1 of {SHARE} requests, time scaled to all",
         "growth: peak memory above that before the run, of a process of its own",
     ]
-    found = checks(given.size, rounds)
-    measure.finish(
-        "judge", given, LIBRARIES, load, rows_of(given.size, rounds), found, notes, ROUNDS
-    )
+    found = checks(given.size, rounds, few)
+    rows = rows_of(given.size, rounds, few)
+    measure.finish("judge", given, LIBRARIES, load, rows, found, notes, count)
 
 
 if __name__ == "__main__":

@@ -1,11 +1,14 @@
 """What is sent for a question, and what an answer means, without any connection."""
 
 import json
+from contextlib import suppress
 from datetime import UTC, datetime, timedelta
 from email.utils import format_datetime
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from tests.judge.scripted import says
 from tstmeta.judge import protocol
@@ -13,6 +16,11 @@ from tstmeta.judge.base import Message, Question, Reply, Sampling, TokenChoice, 
 from tstmeta.judge.patience import Again
 from tstmeta.judge.protocol import Refused, body, reply, verdict
 
+#: Names of the protocol, for objects that hold anything under them.
+NAMES = [
+    *("choices", "message", "content", "refusal", "finish_reason", "usage", "logprobs", "text"),
+    *("prompt_tokens", "model", "error", "code", "param", "detail", "loc", "token", "logprob"),
+]
 KEY = "sk-hidden-0123456789"
 
 
@@ -36,10 +44,11 @@ def test_every_setting_is_sent_for_servers_have_defaults_of_their_own():
     }
 
 
-def test_samples_of_one_question_have_different_seeds():
-    how = Sampling(temperature=1.0, seed=0)
-    seeds = [body(question(sampling=how, sample=n), "m")["seed"] for n in range(3)]
-    assert seeds == [0, 1, 2]
+@pytest.mark.parametrize("seed", [0, 7, None])
+def test_a_seed_is_sent_as_it_is_also_if_it_is_zero(seed):
+    made = body(question(sampling=Sampling(seed=seed), sample=3), "m")
+    assert made.get("seed") == seed
+    assert ("seed" in made) == (seed is not None)
 
 
 def test_a_schema_and_log_probabilities_are_asked_for_in_the_words_of_the_protocol():
@@ -153,7 +162,15 @@ def test_log_probabilities_come_token_by_token():
 
 
 @pytest.mark.parametrize(
-    "broken", [[{"token": "4"}], [4], [{"token": "4", "logprob": "low"}], [{"logprob": -1.0}]]
+    "broken",
+    [
+        [{"token": "4"}],
+        [4],
+        [{"token": "4", "logprob": "-1"}],
+        [{"token": "4", "logprob": True}],
+        [{"token": "4", "logprob": float("nan")}],
+        [{"logprob": -1.0}],
+    ],
 )
 def test_malformed_log_probabilities_are_dropped_whole(broken):
     good = {"token": "4", "logprob": -0.1}
@@ -169,6 +186,36 @@ def test_a_secret_that_the_server_repeats_is_blotted_out_everywhere():
     assert KEY not in repr(found)
     assert found.text == "my key is ***"
     assert KEY not in repr(reply(f"no JSON: {KEY}".encode(), KEY))
+
+
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(),
+    lambda inner: (
+        st.lists(inner, max_size=3)
+        | st.dictionaries(st.sampled_from(NAMES) | st.text(max_size=3), inner, max_size=4)
+    ),
+    max_leaves=12,
+)
+
+
+@given(JSON)
+def test_no_json_of_a_server_breaks_the_reader(value):
+    """Objects with the names of the protocol in the wrong places and of the wrong types."""
+    data = json.dumps(value).encode()
+    with suppress(Again):
+        found = reply(data)
+        assert isinstance(found.text, str)
+        assert found.failure or found.text or found.refusal or found.finish
+    for status in (400, 401, 422, 429, 500):
+        with suppress(Again, Refused, Unusable):
+            verdict(status, {"retry-after": str(value)[:20]}, data, {"seed": 1, "top_p": 1.0})
+
+
+@given(st.binary())
+def test_no_bytes_of_a_server_break_the_reader(data):
+    with suppress(Again):
+        assert isinstance(reply(data), Reply)
+    assert isinstance(verdict(400, {}, data, {}), Reply)
 
 
 # ------------------------------------------------------------------------------------- errors

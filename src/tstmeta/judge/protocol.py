@@ -60,8 +60,7 @@ def body(question: Question, model: str, without: frozenset[str] = frozenset()) 
     }
     made["max_completion_tokens" if "max_tokens" in without else "max_tokens"] = how.max_tokens
     if how.seed is not None:
-        # samples of one question are drawn with different seeds, or they would all be the same
-        made["seed"] = how.seed + question.sample
+        made["seed"] = how.seed
     if how.top_logprobs:
         made |= {"logprobs": True, "top_logprobs": how.top_logprobs}
     if question.schema is not None:
@@ -144,9 +143,9 @@ def _tokens(logprobs: Any, mask: str) -> tuple[TokenChoice, ...]:
         return tuple(
             TokenChoice(
                 _masked(str(one["token"]), mask),
-                float(one["logprob"]),
+                _logprob(one["logprob"]),
                 tuple(
-                    (_masked(str(other["token"]), mask), float(other["logprob"]))
+                    (_masked(str(other["token"]), mask), _logprob(other["logprob"]))
                     for other in one.get("top_logprobs") or ()
                 ),
             )
@@ -154,6 +153,12 @@ def _tokens(logprobs: Any, mask: str) -> tuple[TokenChoice, ...]:
         )
     except (AttributeError, KeyError, TypeError, ValueError, OverflowError):
         return ()
+
+
+def _logprob(value: Any) -> float:
+    if isinstance(value, bool) or not isinstance(value, int | float) or math.isnan(value):
+        raise ValueError
+    return float(value)
 
 
 def _failed(why: str, data: bytes, mask: str) -> Reply:
