@@ -37,6 +37,8 @@ judge_app = typer.Typer(
 TOP_LOGPROBS = 20
 #: Where the API key is looked for; a server of one's own needs none.
 USUAL_KEY = "OPENAI_API_KEY"
+#: What of a prompt a terminal has room for.
+_LISTED = ["name", "origin", "unit", "dimensions", "scale", "hash", "cites", "models"]
 #: Where the statuses begin among the columns of a count.
 _FIRST_STATUS = 3
 
@@ -71,6 +73,8 @@ Limit = Annotated[
 def prompts_command(format: FormatOption = Format.table) -> None:
     """List the prompts: whose words they are, what they ask about, and on which scale.
 
+    CSV and JSON say more: how answers are read, languages, and where the words are from.
+
     \b
     Examples:
       tstmeta judge prompts
@@ -80,8 +84,8 @@ def prompts_command(format: FormatOption = Format.table) -> None:
 
     from .judge.prompts import load, names
 
-    rows = [_about(load(name)) for name in names()]
-    show_table(pd.DataFrame(rows), format)
+    rows = pd.DataFrame([_about(load(name)) for name in names()])
+    show_table(rows[_LISTED] if format is Format.table else rows, format)
 
 
 def _about(prompt: Prompt) -> dict[str, str]:
@@ -125,6 +129,7 @@ def show_command(
     if job.question.schema:
         _say("--- schema\n" + json.dumps(job.question.schema, ensure_ascii=False, indent=1))
     note(f"prompt {asked.name}@{asked.hash} for {', '.join(job.item_ids)}")
+    note(f"{asked.origin}: {' '.join(asked.about.split())}")
 
 
 def _say(text: str) -> None:
@@ -269,7 +274,7 @@ def run_command(
     except KeyboardInterrupt:
         note(f"answers so far are kept in {file}; the same command goes on from there")
         raise
-    write_table(rows, out, format)
+    write_table(rows if out or not sys.stdout.isatty() else _harmless(rows), out, format)
     if scores_out is not None:
         write_table(ratings.scores(rows, str(missing), str(value)), scores_out)
         words = ["tstmeta", "evaluate", "--data", data, "--scores", str(scores_out)]
@@ -339,6 +344,16 @@ def _foretell(
     questions = [job.question for job in ratings.jobs(dataset, prompt, manner)]
     note(f"{chat.model} at {chat.server}, prompt {prompt.name}@{prompt.hash}")
     note(str(estimate(questions, chat, cache=cache, price=price)))
+
+
+def _harmless(rows: pd.DataFrame) -> pd.DataFrame:
+    """Rows for a terminal: no control character in the words of a judge or of a data set."""
+    texts = rows.select_dtypes(include=["object", "str"]).columns
+    return rows.assign(**{name: rows[name].map(_escaped) for name in texts})
+
+
+def _escaped(text: str) -> str:
+    return text.translate(_ESCAPES)
 
 
 def _report(rows: pd.DataFrame, budget: Budget, out: Path | None) -> bool:

@@ -15,6 +15,7 @@ NONE = math.nan
 def rows(ratings, dimension="content", low=1.0, **same):
     """Rows of one judge; NaN is an answer without a rating."""
     about = {"server": "s", "model": "m", "revision": "", "prompt": "p", "prompt_hash": "h"}
+    about |= {"dataset": "d", "asked_how": "a"}
     made = pd.DataFrame({"rating": ratings, "expected": [NONE] * len(ratings)})
     status = ["invalid" if math.isnan(one) else "ok" for one in ratings]
     return made.assign(dimension=dimension, low=low, status=status, **{**about, **same})
@@ -41,7 +42,9 @@ def test_a_treatment_does_what_it_says(how, given, wanted, filled):
     pd.testing.assert_series_equal(found["rating"], before["rating"])
 
 
-@pytest.mark.parametrize("other", ["dimension", "model", "prompt_hash", "server", "revision"])
+@pytest.mark.parametrize(
+    "other", ["dimension", "model", "prompt_hash", "server", "revision", "dataset", "asked_how"]
+)
 def test_the_mean_is_over_one_judge_and_dimension(other):
     both = pd.concat([rows([4, NONE]), rows([1, NONE], **{other: "style"})], ignore_index=True)
     assert treated(both, "mean")["value"].tolist() == [4, 4, 1, 1]

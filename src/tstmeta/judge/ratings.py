@@ -211,18 +211,19 @@ def ask(
     found: list[list[dict[str, Any]]] = [[] for _ in asked]
     options: dict[str, Any] = {"concurrency": concurrency, "budget": budget, "progress": progress}
     for place, reply in run(questions, chat, cache=cache, **options):
-        job = asked[place]
-        about = {
-            "dataset": dataset.name.partition("@")[0],
-            **{"prompt": prompt.name, "prompt_hash": prompt.hash},
-            **{"low": prompt.low, "high": prompt.high},
-            **{"server": chat.server, "model": chat.model, "revision": chat.revision},
-            "asked_how": manner.shown(prompt),
-            "kept": kept[place],
-        }
-        found[place] = [about | row for row in _rows(job, reply, prompt)]
-    rows = [row for each in found for row in each]
-    return pd.DataFrame(rows, columns=COLUMNS)
+        found[place] = [{**row, "kept": kept[place]} for row in _rows(asked[place], reply, prompt)]
+    rows = pd.DataFrame([row for each in found for row in each])
+    return rows.assign(
+        dataset=dataset.name.partition("@")[0],
+        prompt=prompt.name,
+        prompt_hash=prompt.hash,
+        low=prompt.low,
+        high=prompt.high,
+        server=chat.server,
+        model=chat.model,
+        revision=chat.revision,
+        asked_how=manner.shown(prompt),
+    )[COLUMNS]
 
 
 def on_file(questions: Sequence[Question], chat: Chat, cache: Path) -> list[bool]:
@@ -280,10 +281,10 @@ def scores(rows: pd.DataFrame, missing: str = "drop", value: str = "rating") -> 
         words; one that was cut off before its rating is ``invalid``, for a cut text has a value.
     """
     made = treated(rows, missing, value)
-    several = made.groupby(["prompt", "prompt_hash"])["dimension"].transform("nunique") > 1
+    prompts = made.groupby(["prompt", "prompt_hash"], sort=False)
+    several = prompts["dimension"].transform("nunique") > 1
     made = made.assign(several=several, usable=made["value"].notna())
-    items = made.groupby(["item_id", *_JUDGED], sort=False, as_index=False).agg(
-        dataset=("dataset", "first"),
+    items = made.groupby(["dataset", "item_id", *_JUDGED], sort=False, as_index=False).agg(
         several=("several", "first"),
         value=("value", "mean"),
         filled=("filled", "sum"),

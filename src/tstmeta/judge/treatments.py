@@ -23,8 +23,12 @@ def _drop(ratings: pd.Series, rows: pd.DataFrame) -> pd.Series:
     return ratings
 
 
+#: Whose mean stands for a rating that is missing.
+_ALIKE = ("dataset", *JUDGE, "asked_how", "dimension")
+
+
 def _mean(ratings: pd.Series, rows: pd.DataFrame) -> pd.Series:
-    keys = [rows[name] for name in (*JUDGE, "dimension")]
+    keys = [rows[name] for name in _ALIKE]
     return ratings.fillna(ratings.groupby(keys, sort=False, dropna=False).transform("mean"))
 
 
@@ -50,9 +54,9 @@ def treated(rows: pd.DataFrame, how: str, value: str = "rating") -> pd.DataFrame
 
     Args:
         rows: as :func:`tstmeta.judge.ratings.ask` returns them.
-        how: a name of :data:`TREATMENTS`.  The mean is over all ratings of the same judge (server,
-            model, revision, prompt) and dimension in ``rows``; where there is none, nothing is
-            filled in.
+        how: a name of :data:`TREATMENTS`.  The mean is over all ratings in ``rows`` of the same
+            data set and dimension by the same judge (server, model, revision, prompt, manner of
+            asking); where there is none, nothing is filled in.
         value: the column treated: ``rating``, or ``expected`` where log-probabilities came.
 
     Raises:
