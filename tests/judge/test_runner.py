@@ -331,6 +331,27 @@ def test_a_run_that_is_stopped_goes_on_where_it_stopped(tmp_path, number, code):
     assert len(found) == 60
 
 
+@pytest.mark.skipif(os.name == "nt", reason="signals of POSIX")
+def test_a_second_ctrl_c_gives_up_what_is_under_way(tmp_path, capsys):
+    """The first waits for the two that hang, as it says; nothing is left running."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    presses = [threading.Timer(at, os.kill, (os.getpid(), signal.SIGINT)) for at in (0.5, 1.0)]
+    try:
+        with serving(lambda asked: scripted.hang()) as server:
+            served = chat(server, timeout=60.0)
+            stream = run(questions(2), served, cache=tmp_path / "a", grace=60.0)
+            for press in presses:
+                press.start()
+            with pytest.raises(KeyboardInterrupt):
+                next(stream)
+    finally:
+        for press in presses:
+            press.cancel()
+        signal.signal(signal.SIGINT, before)
+    assert "stopping: 2 questions are under way and have 60 s" in capsys.readouterr().err
+    assert not [one for one in threading.enumerate() if one.name == "judge"]
+
+
 def test_two_processes_share_a_cache_and_what_one_asked_the_other_has(tmp_path):
     cache = tmp_path / "a.sqlite"
     with serving(latency=0.01) as server:
