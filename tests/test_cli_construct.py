@@ -88,11 +88,16 @@ def test_from_sources_to_a_rated_data_set_that_metrics_are_held_against(tstmeta,
     assert len(todo) == 24
     assert not any("error" in str(task["data"]["item_id"]) for task in todo)
     (tmp_path / "project.json").write_text(
-        json.dumps(exported(todo, 71, 83, answers=lambda who, n: (1 + n % 5, 1 + (who + n) % 5, 2 + n % 2)))
+        json.dumps(
+            exported(todo, 71, 83, answers=lambda who, n: (1 + n % 5, 1 + (who + n) % 5, 2 + n % 2))
+        )
     )
     kept = tstmeta("construct", "import", "formal", "project.json")
     assert kept.exit_code == 0, kept.exception
     assert "144 ratings by 2 raters of 24 rewrites" in kept.stderr
+    usual = tstmeta("data", "import-ratings", "project.json", "--data", "formal/formal.csv")
+    ratings = table(usual).drop(columns="dataset").to_csv(index=False)
+    assert ratings == (tmp_path / "formal" / "ratings.csv").read_text()
     rated = tstmeta(
         "evaluate", "--data", "formal/formal.csv", "--metric", "chrf", "--draws", 50,
         "--dimension", "style", "--no-tests", "--format", "csv",

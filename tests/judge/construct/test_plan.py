@@ -43,7 +43,7 @@ def test_a_plan_that_was_begun_can_only_go_on(tmp_path):
     folder = tmp_path / "formal"
     plan.begin(folder, first)
     assert plan.read(folder) == first
-    plan.begin(folder, first)
+    plan.begin(folder, replace(first, origin="the same texts in a file of another name"))
     other = replace(first, model="other", setting=replace(SETTING, seed=4, style="polite"))
     with pytest.raises(TstmetaError, match="differs in style, seed, model") as told:
         plan.begin(folder, other)

@@ -322,6 +322,17 @@ def test_rows_that_were_taken_out_or_doubled_are_told(tmp_path):
             table.read(tmp_path / "formal")
 
 
+def test_a_persons_work_is_not_laid_over_other_sources(tmp_path):
+    made(tmp_path, Author(), 3, generate=True)
+    edit(tmp_path, "formal-03-light", accept="yes")
+    (tmp_path / "formal" / "answers.sqlite").unlink()
+    before = (tmp_path / "formal" / "rows.csv").read_bytes()
+    for answer in ({"texts": ["Boris reads nine books."]}, {"texts": ["No books."] * 3}):
+        with pytest.raises(TstmetaError, match="about another source formal-03"):
+            made(tmp_path, spoilt("source", answer=Reply(json.dumps(answer))), 3, generate=True)
+    assert (tmp_path / "formal" / "rows.csv").read_bytes() == before
+
+
 def test_a_journal_that_is_broken_is_told_and_nothing_is_lost(tmp_path):
     made(tmp_path, Author(), 2)
     path = tmp_path / "formal" / "journal.jsonl"

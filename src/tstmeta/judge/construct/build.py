@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from ...data.contrast import span_of
+from ...schema import TstmetaError
 from ..base import Chat, Question, Reply
 from ..budget import Budget, Estimate, estimate
 from ..cache import Answers
@@ -21,7 +22,7 @@ from .checks import duplicates
 from .journal import Entry, entry
 from .plan import Plan
 from .steps import BATCH
-from .table import Edit
+from .table import FILE, Edit
 from .verdicts import CELLS, ELSEWHERE, REJECTED, Row, Rules, Verdict, digest, verdicts
 
 ANSWERS = "answers.sqlite"
@@ -149,15 +150,24 @@ def _sources(plan: Plan, asker: _Asker) -> tuple[str, ...]:
 
 
 def _begun(plan: Plan, sources: Sequence[str], edits: Mapping[Key, Edit]) -> dict[Key, Row]:
-    """All rows, with what a person has settled."""
+    """All rows, with what a person has settled.
+
+    Raises:
+        TstmetaError: that was about other sources.
+    """
     rows: dict[Key, Row] = {}
     for number, (source, kind) in enumerate(zip(sources, plan.kinds(), strict=False)):
         source_id = plan.source_id(number)
         for cell in CELLS:
-            row = Row(source_id, cell, kind, source, made=f"{digest(source)}-")
-            if edit := edits.get((source_id, cell)):
-                row = replace(row, **edit._asdict())
-            rows[source_id, cell] = row
+            rows[source_id, cell] = Row(source_id, cell, kind, source, made=f"{digest(source)}-")
+    for key, edit in edits.items():
+        row = rows.get(key)
+        if row is None or not edit.made.startswith(row.made):
+            raise TstmetaError(
+                f"{FILE} is about another source {key[0]} than this run has, so what a person "
+                f"changed there would be lost. Remedy: put {ANSWERS} back, or move {FILE} away"
+            )
+        rows[key] = replace(row, **edit._asdict())
     return rows
 
 

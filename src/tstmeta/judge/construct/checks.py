@@ -33,6 +33,9 @@ LEAKED_WORDS = 6
 FOREIGN_LETTERS = 0.2
 
 
+_OUTER = re.compile(r"^\W+|\W+$")
+
+
 class Finding(NamedTuple):
     """What a check found: its name, and the reason in words."""
 
@@ -45,7 +48,7 @@ class Finding(NamedTuple):
 
 def words(text: str) -> list[str]:
     """Words as they are compared: lower case, no outer punctuation, none empty."""
-    bare = (re.sub(r"^\W+|\W+$", "", word).lower() for word in text.split())
+    bare = (_OUTER.sub("", word).lower() for word in text.split())
     return [word for word in bare if word]
 
 
@@ -198,6 +201,9 @@ def script(text: str, source: str, language: str) -> str:
 
 
 def _scripts(text: str) -> Counter[str]:
+    """Letters of each script; a quick way for the usual text."""
+    if text.isascii():
+        return +Counter(Latin=sum(map(str.isalpha, text)))
     found = Counter({name: len(letter.findall(text)) for name, letter in _LETTERS.items()})
     return +found
 

@@ -184,7 +184,8 @@ def begin(folder: Path, plan: Plan) -> None:
         write_text(path, json.dumps(asdict(plan), ensure_ascii=False, indent=1) + "\n")
         return
     before, now = _flat(read(folder)), _flat(plan)
-    if differ := [name for name, value in now.items() if before[name] != value]:
+    differ = [name for name, value in now.items() if before[name] != value and name != "origin"]
+    if differ:
         raise TstmetaError(
             f"{folder} holds a construction that differs in {', '.join(differ)}. Remedy: ask for "
             "the same as before, or name another folder"
