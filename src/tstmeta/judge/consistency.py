@@ -22,7 +22,7 @@ from ..schema import TstmetaError
 from .treatments import JUDGE
 
 #: What makes ratings those of one judge: mixed, they would be taken for its repeats.
-WHO = ("dataset", *JUDGE, "asked_how")
+WHO = tuple(dict.fromkeys(("dataset", *JUDGE, "asked_how")))
 _PAIRS = ("source_id", "item_a", "item_b", "rating_a", "rating_b", "gap")
 
 

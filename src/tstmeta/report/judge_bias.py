@@ -16,6 +16,7 @@ from IPython.display import Markdown
 
 from .. import stats
 from ..judge import bias, consistency
+from ..stats.multiple import holm
 from ..stats.partial_correlation import partial
 from . import html
 from .judge_consistency import NONE_HERE
@@ -211,15 +212,18 @@ def _p(value: float) -> str:
 def places_said(rows: pd.DataFrame) -> Markdown:
     """Per prompt, how often the later of two copies is rated higher."""
     lines = []
-    copies = rows[rows["compared"] == "copies"] if len(rows) else rows
+    if rows.empty:
+        return html.SILENCE
+    copies = rows.assign(holm=holm(rows["p"]))
+    copies = copies[copies["compared"] == "copies"]
     for (judge, prompt), own in copies.groupby(["judge", "prompt"], sort=False):
         higher, lower = int(own["higher"].sum()), int(own["lower"].sum())
         if higher + lower:
-            told = int((own["p"] < 0.05).sum())
+            told = int((own["holm"] < 0.05).sum())
             lines.append(
                 f"- {judge}, {prompt}: of {higher + lower:,} pairs of copies with different"
                 f" ratings, the later has the higher one in {higher:,}"
-                f" ({higher / (higher + lower):.0%}); p is below .05 in {told} of {len(own)}"
-                " dimensions."
+                f" ({higher / (higher + lower):.0%}). After Holm's correction for all"
+                f" {int(rows['p'].notna().sum())} rows, p is below .05 in {told} of {len(own)}."
             )
     return Markdown("\n".join(lines)) if lines else html.SILENCE

@@ -83,6 +83,14 @@ def made(
     return pd.DataFrame(found, columns=names)
 
 
+def of_first(judged: Sequence[Given], seed: int = 0) -> pd.DataFrame:
+    """:func:`made` of the first judge of content that has no gaps of its own; else no rows."""
+    for one in judged:
+        if one.dimension == "content" and one.rows["rating"].notna().all():
+            return made(one, seed=seed)
+    return pd.DataFrame()
+
+
 def _kinds(case: _Case) -> dict[str, np.ndarray]:
     """Chance of each item ``[n]`` to be left out, by kind of gaps."""
     rating, human = case.rows["rating"].to_numpy(float), case.human

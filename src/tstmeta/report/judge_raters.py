@@ -20,8 +20,9 @@ from ..data import Dataset
 from ..schema import TstmetaError
 from ..stats.alternative import AlternativeTest, alternative_annotator_test
 from . import html
-from .alternative import FAILS, FLAT_LINE, NO_MORE, PASSES, WOULD_PASS
-from .judge_ratings import Given
+from .alternative import FAILS, FLAT_LINE, NO_MORE, PASSES, WOULD_PASS, alternative
+from .bench import Bench
+from .judge_ratings import RELEASED, Given
 from .layout import CLUSTERS, Layout
 from .material import upright
 from .matrices import SLOTS, Cube, cube
@@ -147,8 +148,66 @@ def _row(test: AlternativeTest, flat: AlternativeTest) -> dict:
     }
 
 
-def table(rows: pd.DataFrame) -> html.Html:
-    """Rows of :func:`as_rater`."""
+def in_all(
+    judged: Sequence[Given], epsilon: float = 0.1, seed: int = 0, beside: int = 3
+) -> pd.DataFrame:
+    """:func:`as_rater` for every data set and dimension of the judges.
+
+    Args:
+        beside: how many metrics stand beside them, of those whose scores were released for the same
+            dimension: the ones that are as close or closer most often.
+    """
+    parts = []
+    for key in dict.fromkeys((one.data.name, one.dimension) for one in judged):
+        own = [one for one in judged if (one.data.name, one.dimension) == key]
+        found = as_rater(own, _released_metrics(own[0].data, key[1]), epsilon, seed)
+        first = found.iloc[: 1 + 2 * len(own)]
+        parts += [first, found.iloc[len(first) :].nlargest(beside, "rho")]
+    return pd.concat(parts, ignore_index=True) if parts else pd.DataFrame(columns=_COLUMNS)
+
+
+def _released_metrics(data: Dataset, dimension: str) -> pd.DataFrame:
+    """Released scores of a dimension against the source or nothing, judges apart."""
+    table = data.scores
+    kept = (table["dimension"] == dimension) & (table["basis"] != "reference")
+    return table[kept & ~table["metric"].isin(RELEASED)]
+
+
+def stand_ins(
+    bench: Bench,
+    datasets: Sequence[Dataset],
+    metrics: Sequence[str],
+    dimension: str = "content",
+    epsilon: float = 0.1,
+    seed: int = 0,
+) -> pd.DataFrame:
+    """Automatic metrics in the judge's place, for data whose release has no judge.
+
+    Returns:
+        Rows of :func:`tstmeta.report.alternative.alternative` with the columns of
+        :func:`as_rater`: of each data set the flat line, whoever passes, and the metric that is as
+        close or closer most often.
+    """
+    parts = []
+    for data in datasets:
+        if dimension not in data.dimensions:
+            continue
+        scores = upright(bench.table(data, metrics, ["source", "none"]))
+        found = alternative(data, scores, dimension, epsilon, seed=seed)
+        best = found.iloc[1:].dropna(subset="rho").nlargest(1, "rho")
+        passing = found[found["verdict"].isin([PASSES, NO_MORE])]
+        kept = pd.concat([found.iloc[:1], passing, best]).drop_duplicates("metric")
+        scale = np.where(kept["metric"] == FLAT_LINE, "", MAPPED)
+        kept = kept.assign(data=data.name, dimension=dimension, name=kept["metric"], scale=scale)
+        kept.loc[kept["metric"] == FLAT_LINE, "note"] = ""
+        parts.append(kept.reindex(columns=_COLUMNS))
+    return pd.concat(parts, ignore_index=True) if parts else pd.DataFrame(columns=_COLUMNS)
+
+
+def table(rows: pd.DataFrame) -> html.Html | Markdown:
+    """Rows of :func:`as_rater` or :func:`stand_ins`."""
+    if rows.empty:
+        return Markdown("*No single ratings by persons are here to put a judge beside.*")
     shown = rows.assign(
         ties=["–" if pd.isna(value) else f"{value:.0%}" for value in rows["ties"]],
         tested=rows["tested"].fillna(0).astype(int),
@@ -157,6 +216,8 @@ def table(rows: pd.DataFrame) -> html.Html:
     )
     if not shown["note"].any():
         shown = shown.drop(columns="note")
+    if rows["ties"].isna().all():
+        shown = shown.drop(columns="ties")
     names = {
         "name": "in a rater's place",
         "scale": "ratings",

@@ -30,7 +30,7 @@ CHATGPT = "ChatGPT"
 _SCALE = 0.0, 100.0
 _NEEDED = ("dataset", "item_id", "source_id", "dimension", "sample", "rating", "status")
 #: What a table of ratings is about, as far as it says so.
-_TEXTS = (*_NEEDED[:4], "status", *JUDGE, "rival", "detail", "asked_how")
+_TEXTS = tuple(dict.fromkeys((*_NEEDED[:4], "status", *JUDGE, "rival", "detail", "asked_how")))
 
 
 class Given(NamedTuple):
@@ -108,6 +108,7 @@ def released_with(data: Dataset) -> list[Given]:
     """
     found = []
     table = data.scores[data.scores["basis"] != "reference"]
+    sources = data.items.set_index("item_id")["source_id"]
     for metric, prompt in RELEASED.items():
         of_metric = table[table["metric"] == metric]
         for dimension in ("content", "style", "fluency"):
@@ -118,14 +119,15 @@ def released_with(data: Dataset) -> list[Given]:
                 {
                     "dataset": data.name.partition("@")[0],
                     "item_id": own["item_id"].to_numpy(),
+                    "source_id": own["item_id"].map(sources).to_numpy(),
                     "dimension": dimension,
                     "sample": 0,
                     "rating": own["value"].to_numpy(float),
                     "status": own["status"].to_numpy(),
-                    **{"prompt": metric, "prompt_hash": "", "server": "", "revision": ""},
-                    **{"model": CHATGPT, "low": _SCALE[0], "high": _SCALE[1]},
+                    **{"prompt": metric, "model": CHATGPT, "low": _SCALE[0], "high": _SCALE[1]},
                 }
-            )
+            ).reindex(columns=COLUMNS)
+            rows = rows.fillna({name: "" for name in _TEXTS if name in rows})
             found.append(Given(data, CHATGPT, prompt, dimension, rows, True, _SCALE))
     return found
 
@@ -182,9 +184,9 @@ def given(rows: pd.DataFrame, datasets: Sequence[Dataset]) -> list[Given]:
             f"the ratings are of {', '.join(strangers)}, and the page is about"
             f" {', '.join(known) or 'no data set'}. Remedy: name their data set, -p dataset NAME"
         )
-    keys = [name for name in ("dataset", *JUDGE, "asked_how", "dimension") if name in rows]
+    keys = dict.fromkeys(("dataset", *JUDGE, "asked_how", "dimension"))
     found = []
-    for _, own in rows.groupby(keys, sort=False):
+    for _, own in rows.groupby([name for name in keys if name in rows], sort=False):
         first = own.iloc[0]
         data = known[first["dataset"]]
         own = own[own["item_id"].isin(data.items["item_id"])]
