@@ -15,7 +15,7 @@ import pytest
 from tests.command import command_line, table
 from tests.judge import scripted
 from tests.judge.scripted import error, says
-from tstmeta.cli_judge import Missing, Value
+from tstmeta.cli_judge import Missing, Value, _harmless
 from tstmeta.judge import prompts
 from tstmeta.judge.treatments import TREATMENTS
 
@@ -140,6 +140,39 @@ def test_a_second_run_asks_nothing(tstmeta, server):
     assert server.requests == ROWS
     assert "0 requests (4 answers are kept)" in result.stderr
     assert "4 of them from answers on file" in result.stderr
+
+
+def test_rows_keep_their_types_in_parquet(tstmeta, server, tmp_path):
+    assert tstmeta(*asking(server, "--out", "rows.parquet")).exit_code == 0
+    rows = pd.read_parquet(tmp_path / "rows.parquet")
+    assert rows["rating"].tolist() == [5, 2, 5, 3]
+    assert rows["kept"].dtype == bool
+    assert rows["expected"].isna().all()
+
+
+def test_pairs_are_asked_in_both_orders_and_end_as_wins(tstmeta, tmp_path):
+    two = "source,output,system,style,source_id\nx,good,A,formal,1\nx,bad,B,formal,1\n"
+    (tmp_path / "mine.csv").write_text(two)
+
+    def script(asked):
+        texts = re.findall(r"^====\n(.*)\n====$", asked.prompt, re.MULTILINE)
+        return says(str(1 + (texts[-1] == "good")))
+
+    with scripted.serving(script) as server:
+        more = ("--scores-out", "scores.csv", "--out", "rows.csv")
+        result = tstmeta(*asking(server, *more, prompt="pair"))
+        assert server.requests == 2
+    assert result.exit_code == 0
+    rows = pd.read_csv(tmp_path / "rows.csv", keep_default_na=False)
+    assert len(rows) == 4
+    assert pd.read_csv(tmp_path / "scores.csv")["value"].tolist() == [1, 0]
+
+
+def test_rows_for_a_terminal_hold_no_control_character(tstmeta):
+    rows = pd.DataFrame({"detail": ["a\x1b[2Jb\n"], "rating": [1.0], "kept": [True]})
+    shown = _harmless(rows)
+    assert shown["detail"].tolist() == ["a\\x1b[2Jb\\n"]
+    assert shown[["rating", "kept"]].equals(rows[["rating", "kept"]])
 
 
 CHANGES = {
