@@ -101,6 +101,9 @@ def test_a_dry_run_asks_nobody_and_says_what_it_would_cost(tstmeta, server, tmp_
     assert result.stdout == ""
     assert "12 requests (0 answers are kept)" in result.stderr
     assert "of money" in result.stderr
+    assert "only by the server's own noise" in result.stderr
+    warm = tstmeta(*asking(server, *more, "--temperature", "1"))
+    assert "own noise" not in warm.stderr
     assert server.requests == 0
     assert not (tmp_path / "store").exists()
 

@@ -152,10 +152,10 @@ def run_command(
     limit: Limit = None,
     shuffle: Annotated[
         int | None,
-        typer.Option(help="Seed: show the rewrites of a source in an order drawn for each."),
+        typer.Option(min=0, help="Seed: show the rewrites of a source in an order drawn for each."),
     ] = None,
     temperature: Annotated[
-        float | None, typer.Option(min=0, help="In place of the prompt's.")
+        float | None, typer.Option(min=0, max=2, help="In place of the prompt's.")
     ] = None,
     max_tokens: Annotated[
         int | None, typer.Option(min=1, help="Most tokens of an answer, in place of the prompt's.")
@@ -344,6 +344,8 @@ def _foretell(
     questions = [job.question for job in ratings.jobs(dataset, prompt, manner)]
     note(f"{chat.model} at {chat.server}, prompt {prompt.name}@{prompt.hash}")
     note(str(estimate(questions, chat, cache=cache, price=price)))
+    if manner.samples > 1 and not manner.drawn(prompt).temperature:
+        note("at temperature 0 samples differ only by the server's own noise; see --temperature")
 
 
 def _harmless(rows: pd.DataFrame) -> pd.DataFrame:

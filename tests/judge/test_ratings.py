@@ -146,8 +146,19 @@ def test_each_sample_is_asked_by_itself_with_a_seed_of_its_own(dataset, cache):
     assert found.groupby("sample").size().tolist() == [5, 5, 5]
     assert sorted({one.sampling.seed for one in chat.questions}) == [7, 8, 9]
     assert len(chat.asked) == 3 * 4
-    with pytest.raises(TstmetaError, match="at least 1"):
-        ask(dataset, "content", chat, cache, samples=0)
+
+
+@pytest.mark.parametrize("name", ["samples", "limit", "shuffle"])
+def test_numbers_that_say_nothing_are_refused(dataset, cache, name):
+    with pytest.raises(TstmetaError, match=f"{name} is -1; it must be at least [01]"):
+        ask(dataset, "content", Talking(length), cache, **{name: -1})
+
+
+def test_a_signature_does_not_tell_what_changes_nothing():
+    manner = ratings.Manner(enforce=False, shuffle=3)
+    assert manner.shown(prompts.load("lai2023-content")).endswith("no schema, order 3")
+    for name in ("content", "pair"):
+        assert manner.shown(prompts.load(name)) == ratings.Manner().shown(prompts.load(name))
 
 
 def test_a_score_is_the_mean_of_an_items_samples(dataset, cache):
@@ -243,10 +254,11 @@ def test_a_signature_holds_all_that_changes_a_score(dataset, cache, change):
     plain, other = Talking(judge), Talking(judge)
     options = {"sampling": {"sampling": Sampling(temperature=0.3)}, "shuffle": {"shuffle": 0}}
     options["enforce"] = {"enforce": False}
+    prompt = "outputs" if change == "shuffle" else "joint"
     if change in ("server", "model", "revision"):
         setattr(other, change, "another")
-    name = "explained" if change == "prompt" else "joint"
-    one = ratings.scores(ask(dataset, "joint", plain, cache))
+    name = "explained" if change == "prompt" else prompt
+    one = ratings.scores(ask(dataset, prompt, plain, cache))
     two = ratings.scores(
         ask(dataset, name, other, cache, **options.get(change, {})),
         "worst" if change == "missing" else "drop",

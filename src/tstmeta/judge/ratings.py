@@ -81,9 +81,21 @@ class Manner(NamedTuple):
         words = [f"temperature {drawn.temperature:g}", f"top_p {drawn.top_p:g}"]
         words += [f"max_tokens {drawn.max_tokens}", f"seed {drawn.seed}"]
         words += [f"logprobs {drawn.top_logprobs}"] * bool(drawn.top_logprobs)
-        words += ["no schema"] * (not self.enforce)
-        words += [f"order {self.shuffle}"] * (self.shuffle is not None)
+        words += ["no schema"] * (not self.enforce and prompt.answer == "json")
+        words += [f"order {self.shuffle}"] * (self.shuffle is not None and prompt.unit == "source")
         return ", ".join(words)
+
+    def check(self) -> None:
+        """Refuse numbers that say nothing.
+
+        Raises:
+            TstmetaError: fewer than one sample or item, or a seed that is none.
+        """
+        least = {"samples": (self.samples, 1), "limit": (self.limit, 1)}
+        least["shuffle"] = (self.shuffle, 0)
+        for name, (number, bound) in least.items():
+            if number is not None and number < bound:
+                raise TstmetaError(f"{name} is {number}; it must be at least {bound}")
 
 
 def jobs(dataset: Dataset, prompt: Prompt, manner: Manner | None = None) -> list[Job]:
@@ -93,12 +105,11 @@ def jobs(dataset: Dataset, prompt: Prompt, manner: Manner | None = None) -> list
     source together, one of unit ``pair`` of every two rewrites of a source in both orders.
 
     Raises:
-        TstmetaError: fewer than one sample, nothing to ask (a pair needs two rewrites), or
-            rewrites that the prompt cannot be asked about.
+        TstmetaError: nothing to ask (a pair needs two rewrites), rewrites that the prompt cannot
+            be asked about, or a number that :meth:`Manner.check` refuses.
     """
     manner = manner or Manner()
-    if manner.samples < 1:
-        raise TstmetaError(f"{manner.samples} samples are none; ask for at least 1")
+    manner.check()
     made = []
     for sample in range(manner.samples):
         for unit in _units(dataset, prompt, manner, sample):
