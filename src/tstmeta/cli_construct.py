@@ -31,6 +31,11 @@ construct_app = typer.Typer(
 )
 Folder = Annotated[Path, typer.Argument(metavar="DIR", help="The folder of a construction.")]
 
+Partial = Annotated[
+    bool,
+    typer.Option("--partial", help="Take rewrites that pass from sources where others do not."),
+]
+
 
 @construct_app.callback()
 def construct(
@@ -214,10 +219,7 @@ def _tell_set(folder: Path) -> None:
 @construct_app.command("check")
 def check_command(
     folder: Folder,
-    partial: Annotated[
-        bool,
-        typer.Option("--partial", help="Take rewrites that pass from sources where others do not."),
-    ] = False,
+    partial: Partial = False,
     format: FormatOption = Format.table,
 ) -> None:
     """Check the rows again after a person changed them, and write the data set anew.
@@ -244,6 +246,7 @@ def check_command(
 def export_command(
     folder: Folder,
     out: Annotated[Path, typer.Option("--out", "-o", help="Folder to write the form to.")],
+    partial: Partial = False,
     batches: Annotated[
         int | None,
         typer.Option(help="As in tstmeta data form [default: one for each rewrite of a source]."),
@@ -258,7 +261,7 @@ def export_command(
     """
     from .judge.construct.export import check, write_form
 
-    check(folder)
+    check(folder, partial=partial)
     for path in write_form(folder, out, batches=batches, seed=seed):
         note(f"wrote {path}")
 

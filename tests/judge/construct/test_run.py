@@ -333,6 +333,21 @@ def test_a_persons_work_is_not_laid_over_other_sources(tmp_path):
     assert (tmp_path / "formal" / "rows.csv").read_bytes() == before
 
 
+def test_what_a_person_changes_while_answers_come_is_not_written_over(tmp_path):
+    made(tmp_path, Author(), 2, budget=Budget(requests=3))
+
+    def meanwhile(question):
+        edit(tmp_path, "formal-01-light", accept="yes")
+        return writes(question)
+
+    with pytest.raises(TstmetaError, match="was changed while the answers came"):
+        made(tmp_path, Author(meanwhile), 2)
+    assert rows(tmp_path).set_index("item_id")["accept"]["formal-01-light"] == "yes"
+    chat = Author()
+    assert states(made(tmp_path, chat, 2)) == {"passed": 8}
+    assert not chat.asked
+
+
 def test_a_journal_that_is_broken_is_told_and_nothing_is_lost(tmp_path):
     made(tmp_path, Author(), 2)
     path = tmp_path / "formal" / "journal.jsonl"

@@ -21,7 +21,7 @@ from ...models.wire import said
 from ...schema import TstmetaError
 from . import table
 from .build import Key, rules
-from .plan import Plan, read, write_text
+from .plan import Plan, alone, read, write_text
 from .verdicts import CELLS, LOOK, Row, Verdict, verdicts
 
 CARD = "CARD.md"
@@ -38,10 +38,12 @@ def check(folder: Path, *, partial: bool = False) -> dict[Key, Verdict]:
         TstmetaError: no construction here, or ratings of texts that have changed.
         DataError: faults of the table of rows.
     """
-    plan, rows = read(folder), table.read(folder)
-    found = verdicts(rows, rules(plan))
-    table.write(folder, rows, found)
-    write_set(folder, plan, rows, found, partial=partial)
+    plan = read(folder)
+    with alone(folder):
+        rows = table.read(folder)
+        found = verdicts(rows, rules(plan))
+        table.write(folder, rows, found)
+        write_set(folder, plan, rows, found, partial=partial)
     return found
 
 
@@ -117,7 +119,11 @@ def _check_rated(folder: Path, path: Path, every: list[Row], taken: list[Row]) -
     changed = [item for item, text in seen.items() if now.get(item) != text]
     lost = sorted(set(seen) - {row.item_id for row in taken})
     if changed or lost:
-        one, what = (changed[0], "has another text") if changed else (lost[0], "does not pass")
+        one, what = (
+            (changed[0], "has another text")
+            if changed
+            else (lost[0], "has not passed, or not all of its source")
+        )
         raise TstmetaError(
             f"people rated {one} as it was, and now it {what}. Remedy: undo the change in "
             f"{table.FILE}, or move {RATINGS} away and have the set rated again"

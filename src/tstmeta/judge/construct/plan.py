@@ -10,12 +10,14 @@ import hashlib
 import json
 import os
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from filelock import FileLock, Timeout
 
 from ...data.files import read_json, read_lines
 from ...data.sheet import read_sheet
@@ -171,6 +173,24 @@ def write_text(path: Path, text: str) -> None:
         os.replace(partial, path)
     except OSError as error:
         raise TstmetaError(f"cannot write {path}: {error.strerror or error}") from error
+
+
+@contextmanager
+def alone(folder: Path) -> Iterator[None]:
+    """The folder for one process at a time; it is made if it is not there.
+
+    Raises:
+        TstmetaError: another process works in it, or it cannot be made.
+    """
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise TstmetaError(f"cannot make {folder}: {error.strerror or error}") from error
+    try:
+        with FileLock(folder / ".lock", timeout=0):
+            yield
+    except Timeout as error:
+        raise TstmetaError(f"another run works in {folder}; wait for it or stop it") from error
 
 
 def begin(folder: Path, plan: Plan) -> None:

@@ -2,11 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
-
-from filelock import FileLock, Timeout
 
 from ...schema import TstmetaError
 from ..base import Chat
@@ -16,7 +12,7 @@ from .build import Built
 from .export import write_set
 from .journal import Journal
 from .plan import FILE as PLAN
-from .plan import Plan, begin
+from .plan import Plan, alone, begin
 from .table import Edit
 
 
@@ -39,16 +35,22 @@ def construct(
         tries: how often a text is asked for while a check finds a fault.
 
     Raises:
-        TstmetaError: the folder is of another construction, or another run works in it.
+        TstmetaError: the folder is of another construction, another run works in it, or a person
+            changed the rows while it ran.
         DataError: faults of the table of rows.
         Unusable: the server cannot answer; what came before is kept.
     """
-    with _alone(folder):
+    with alone(folder):
         begin(folder, plan)
         journal = Journal(folder)
-        edits = _edits(folder)
+        before, edits = table.stamp(folder), _edits(folder)
         ask = build.asking(chat, folder, concurrency=concurrency, budget=budget, progress=progress)
         built = build.build(plan, chat, ask, tries=tries, edits=edits, keep=journal.add)
+        if table.stamp(folder) != before:
+            raise TstmetaError(
+                f"{folder / table.FILE} was changed while the answers came, and is left as it is. "
+                "Remedy: run the same command again; it asks nothing twice"
+            )
         table.write(folder, built.rows, built.found)
         write_set(folder, plan, built.rows, built.found)
     return built
@@ -63,19 +65,6 @@ def foretold(folder: Path, plan: Plan, chat: Chat) -> Estimate:
     if (folder / PLAN).exists():
         begin(folder, plan)  # compares, for the plan is there
     return build.foretold(plan, chat, folder, _edits(folder))
-
-
-@contextmanager
-def _alone(folder: Path) -> Iterator[None]:
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise TstmetaError(f"cannot make {folder}: {error.strerror or error}") from error
-    try:
-        with FileLock(folder / ".lock", timeout=0):
-            yield
-    except Timeout as error:
-        raise TstmetaError(f"another run works in {folder}; wait for it or stop it") from error
 
 
 def _edits(folder: Path) -> dict[build.Key, Edit]:

@@ -6,6 +6,7 @@ that may go into the set whatever a check says, ``no`` for one that may not, and
 
 from __future__ import annotations
 
+import hashlib
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from pathlib import Path
@@ -114,6 +115,12 @@ def _whole(path: Path, rows: list[Row]) -> Iterable[Problem]:
         for cell in CELLS:
             if not counts[source_id, cell]:
                 yield fault(path, f"there is no {cell} rewrite of {source_id}", remedy=remedy)
+
+
+def stamp(folder: Path) -> str:
+    """What tells one state of the table from another; empty where there is none."""
+    path = folder / FILE
+    return hashlib.sha256(path.read_bytes()).hexdigest() if path.is_file() else ""
 
 
 def edits(rows: Iterable[Row]) -> dict[tuple[str, str], Edit]:
