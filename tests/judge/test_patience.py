@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tstmeta.judge.patience import LONGEST_PAUSE, Again, Pace, Tries
+from tstmeta.judge.patience import LONGEST_PAUSE, Again, Pace, Tries, wait_of
 
 
 def waits(tries: Tries, again: Again) -> list[float]:
@@ -44,6 +44,15 @@ def test_the_same_seed_waits_the_same():
     one, two = (waits(Tries(5, 1.0, random.Random(3)), Again("oh")) for _ in range(2))
     assert one == two
     assert one != waits(Tries(5, 1.0, random.Random(4)), Again("oh"))
+
+
+DATES = st.from_regex(r"[A-Z][a-z]{2}, [0-9A-Za-z :+-]{0,30}")
+
+
+@given(st.text(st.characters(codec="latin-1")) | DATES)
+def test_no_header_breaks_the_reader_of_waits(text):
+    for name in ("retry-after", "retry-after-ms"):
+        assert 0 <= wait_of({name: text}) < math.inf
 
 
 class Clock:

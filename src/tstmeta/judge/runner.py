@@ -15,6 +15,7 @@ import sys
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
+from functools import partial
 from pathlib import Path
 from types import FrameType
 from typing import Any, cast
@@ -157,8 +158,12 @@ class _Crew:
 
     def replies(self) -> Iterator[tuple[str, Reply]]:
         """Keys and replies as they come; then the error that ended the crew, if one did."""
+        taken = 0
         while (one := self._ready.get()) is not None:
-            self._from_outside(self._room.release)
+            taken += 1
+            if taken >= self._width:  # to wake the loop for each would cost more than an answer
+                self._from_outside(partial(self._release, taken))
+                taken = 0
             yield one
         if self._failure:
             raise self._failure
@@ -229,6 +234,10 @@ class _Crew:
             account.close(reply)
             async with self._closed:
                 self._closed.notify_all()
+
+    def _release(self, taken: int) -> None:
+        for _ in range(taken):
+            self._room.release()
 
     def _ending(self) -> None:
         for worker in self._workers - self._asking:
