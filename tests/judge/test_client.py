@@ -4,6 +4,7 @@ import asyncio
 import base64
 import logging
 import socket
+import sys
 import time
 import traceback
 
@@ -368,9 +369,9 @@ def test_a_key_meant_for_another_server_is_not_sent(monkeypatch):
 def test_a_user_in_the_url_is_sent_but_never_shown(caplog):
     caplog.set_level(logging.DEBUG)
     with serving(first(error(400, "who is hidden-pass"))) as server:
-        served = connect(server.url.replace("//", "//ann:hidden-pass@"), "tiny", key="")
+        served = connect(server.url.replace("//", "//a%40b:hidden-pass@"), "tiny", key="")
         found = asyncio.run(once(served, question()))
-        sent = base64.b64encode(b"ann:hidden-pass").decode()
+        sent = base64.b64encode(b"a@b:hidden-pass").decode()
         assert server.keys == {f"Basic {sent}"}
     for text in (repr(served), served.server, repr(found), caplog.text):
         assert "hidden-pass" not in text
@@ -401,6 +402,13 @@ def test_a_slip_of_the_pen_is_told_before_anything_is_sent(options, words):
     given = {"url": "http://localhost:1/v1", "model": "m"} | options
     with pytest.raises(TstmetaError, match=words):
         connect(**given)
+
+
+def test_without_the_package_only_a_question_fails(monkeypatch):
+    monkeypatch.setitem(sys.modules, "openai", None)
+    served = connect("http://localhost:1/v1", "m", key="")
+    with pytest.raises(Unusable, match=r"pip install 'tstmeta\[judge\]'"):
+        asyncio.run(served.ask(question()))
 
 
 def test_a_proxy_of_the_environment_does_not_come_between_us_and_this_machine(monkeypatch):

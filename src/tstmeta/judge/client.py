@@ -42,7 +42,9 @@ def connect(
     pause: float = 0.5,
     seed: int = 0,
 ) -> Served:
-    """A chat model of a server; asks nothing yet.
+    """A chat model of a server; asks nothing and loads nothing yet.
+
+    The package ``openai`` is needed for the first question, not for answers that are kept.
 
     Args:
         url: where the interface starts, such as ``http://localhost:8000/v1``.
@@ -58,7 +60,7 @@ def connect(
 
     Raises:
         TstmetaError: no URL, no model, a key that no header takes, or a number that makes no
-            sense; or the ``openai`` package is not installed.
+            sense.
     """
     if not model.strip():
         raise TstmetaError("no model is named. Remedy: what the server calls it")
@@ -66,12 +68,6 @@ def connect(
         raise TstmetaError(f"timeout ({timeout}) and pause ({pause}) must be above 0 seconds")
     if retries < 0:
         raise TstmetaError(f"retries is {retries}; it must be at least 0")
-    try:
-        import openai  # noqa: F401
-    except ImportError as error:
-        raise TstmetaError(
-            "a judge needs the package openai. Remedy: pip install 'tstmeta[judge]'"
-        ) from error
     key = (os.environ.get("OPENAI_API_KEY", "") if key is None else key).strip()
     if not (key.isascii() and key.isprintable()) or " " in key:
         raise TstmetaError("the API key has a sign that no HTTP header takes; copy it anew")
@@ -116,7 +112,8 @@ class Served:
                 "both an API key and a user in the URL. Remedy: only one of them (key='' or an "
                 "empty OPENAI_API_KEY sends no key)"
             )
-        self._basic = base64.b64encode(parsed.userinfo).decode() if parsed.userinfo else ""
+        user = f"{parsed.username}:{parsed.password}" if parsed.userinfo else ""
+        self._basic = base64.b64encode(user.encode()).decode()
         self._secret = parsed.password or key
         self.server = str(parsed.copy_with(username=None, password=None, path=path))
         self.model, self.revision, self.price = model, revision, price
@@ -283,9 +280,13 @@ class Served:
         return self._client, self._pace
 
     def _connections(self) -> openai.AsyncOpenAI:
-        import httpx2
-        import openai
-
+        try:
+            import httpx2
+            import openai
+        except ImportError as error:
+            raise Unusable(
+                "asking a server needs the package openai. Remedy: pip install 'tstmeta[judge]'"
+            ) from error
         from .bounded import bound
 
         http = httpx2.AsyncClient(

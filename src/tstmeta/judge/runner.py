@@ -46,7 +46,8 @@ def run(
     """Ask what is not kept, and give all answers as they come.
 
     Equal questions are asked once.  A question that failed has its failure in its reply, is not
-    kept, and is asked again in a next run.
+    kept, and is asked again in a next run.  Runs that share a cache see each other's answers; only
+    what two of them ask at the very same time is asked twice, and the first answer counts for both.
 
     Args:
         cache: the file of answers.
