@@ -72,6 +72,8 @@ def sound(rows, prompt, items):
         ('{"explanation": "style: 3, \\"meaning\\": 2", "meaning": 4, "style": 5}', [4, 5]),
         ("Meaning: 4\nStyle: 5", [4, 5]),
         ("content: 4, style: 5", [4, 5]),
+        ('"{\\"meaning\\": 4, \\"style\\": 5}"', [4, 5]),
+        ("| Meaning | 4 |\n| Style | 5 |", [4, 5]),
         ("**Meaning**: 4/5, **Style**: 5/5. Little is lost.", [4, 5]),
         ('{"meaning": 7, "style": 5}', ["invalid", 5]),
         ('{"meaning": 4, "style": null}', [4, "invalid"]),

@@ -84,6 +84,7 @@ def test_the_mean_is_that_of_the_renormalised_distribution(shares, rest):
         ((choice("4", 0.6, **{"5": 0.4}),), 0, 1, {}, "no whole ratings"),
         ((choice("is4", 0.6, **{"5": 0.4}),), 2, 3, FIVE, "shares its token"),
         ((choice("4", 0.9, **{"5": 0.9}),), 0, 1, FIVE, "do not sum"),
+        ((TokenChoice("4", -0.1, (("5", math.nan),)),), 0, 1, FIVE, "do not sum"),
     ],
 )
 def test_where_there_is_none_the_reason_is_told(tokens, start, end, values, why):

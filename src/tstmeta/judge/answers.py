@@ -15,7 +15,7 @@ from . import expected, numerals
 from .base import Reply
 from .loose import documents
 from .numerals import Reading, Scale
-from .parts import NONE, SCORES, Found, agreed, keys_of, reasons_in, valued
+from .parts import NONE, SCORES, Found, keys_of, reasons_in, valued
 from .prompts import Prompt
 from .several import several
 
@@ -169,7 +169,7 @@ def _one(text: str, prompt: Prompt) -> dict[str, Found]:
         if not values and len(prompt.dimensions) == 1:
             values = [value for branch in branches for value in branch.get(*SCORES)]
         if values:
-            reading = agreed((valued(value, scale) for value in values), scale)
+            reading = numerals.decide([valued(value, scale) for value in values], scale)
         elif len(prompt.dimensions) == 1:
             labels = (*numerals.LABELS, *keys)
             reading = numerals.decide(numerals.readings(text, scale, labels), scale)

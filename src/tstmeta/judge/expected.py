@@ -125,7 +125,7 @@ def _masses(token: TokenChoice, values: Mapping[str, float]) -> dict[float, floa
     masses: dict[float, float] = {}
     for text, logprob in choices.items():
         value = values.get(_said(text))
-        if value is not None and not math.isnan(logprob):
+        if value is not None:
             masses[value] = masses.get(value, 0.0) + math.exp(min(logprob, 1.0))
     return masses
 

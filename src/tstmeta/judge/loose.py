@@ -13,9 +13,8 @@ import re
 from dataclasses import dataclass, field
 from typing import NamedTuple, TypeAlias
 
-#: Most tokens that are looked at in one answer, and how deep it may nest.
+#: Most tokens that are looked at in one answer.
 STEPS = 20_000
-_DEEP = 40
 #: After a fault this near its start, a document may begin one character further on.
 _NEAR = 200
 
@@ -116,8 +115,6 @@ def _document(text: str, start: int, steps: int) -> tuple[Branch | None, int, in
                 return root, after, taken  # cut inside a key
             key, at = leaf.text or " ", colon.end()
         elif sign in "{[":
-            if len(stack) >= _DEEP:
-                return None, at + _NEAR, taken
             child = Branch(sign == "{", at)
             top.members.append((key, child))
             stack.append(child)

@@ -26,9 +26,26 @@ LABELS = (
 _BETWEEN = (
     *("is", "as", "was", "of", "for", "to", "be", "would", "a", "an", "the", "it", "this", "at"),
     *("that", "preservation", "strength", "transfer", "accuracy", "change", "score", "rating"),
-    *("value", "number", "equals", "rewrite", "sentence", "text", "output", "है", "হল", "হলো"),
+    *(
+        "on",
+        "scale",
+        "from",
+        "out",
+        "likert",
+        "boxed",
+        "value",
+        "number",
+        "equals",
+        "rewrite",
+        "sentence",
+        "text",
+        "output",
+        "है",
+        "হল",
+        "হলো",
+    ),
 )
-_JOIN = r"[\s:=*_\"'“”‘’`|>()\[\]{}~–—-]"
+_JOIN = r"[\s:=*_\\\"'“”‘’`|>()\[\]{}~–—-]"
 _DECOR = r"[\s*_\"'“”‘’`|>()\[\]{}~#]"
 
 
@@ -38,7 +55,7 @@ def _choice(options: Iterable[str]) -> str:
 
 
 #: What may stand between a label and what it announces.
-_GAP = rf"(?:{_JOIN}{{1,4}}{_choice(_BETWEEN)}(?![^\W_])){{0,6}}{_JOIN}{{1,8}}?"
+_GAP = rf"(?:{_JOIN}{{1,4}}{_choice(_BETWEEN)}(?![^\W_])){{0,6}}{_JOIN}{{1,24}}?"
 #: A number, what makes it another number (a sign, a scale's end, a percent sign, an interval), and
 #: what may follow one that stands in front of an explanation.
 _DIGITS = (
@@ -51,7 +68,7 @@ _NUMBER = rf"{_DIGITS}{_END}?+{_REST}"
 _STOP = r"(?=[ \t]{0,9}(?:\Z|[\n,;|)\]}>]|[.:*_`\"'।–—-](?![^\W_])))"
 _AFTER = rf"(?:{_STOP}|(?=[ \t]{{1,3}}(?:because|since|overall|points?|stars?)(?![^\W_])))"
 _TAIL = rf"{_DECOR}{{0,20}}[.:;,!।]?{_DECOR}{{0,20}}$"
-_FRONT = re.compile(rf"{_DECOR}{{0,20}}{_NUMBER}{_STOP}")
+_FRONT = re.compile(rf"{_DECOR}{{0,20}}{_NUMBER}{_AFTER}")
 _ALONE = re.compile(rf"^{_DECOR}{{0,20}}{_NUMBER}{_TAIL}", re.MULTILINE)
 #: "4/5" is a rating anywhere; "4 of 5" only where no noun follows ("4 of 5 facts").
 _OVER = re.compile(rf"{_DIGITS}{_END}{_REST}(?P<stop>{_STOP})?")

@@ -43,13 +43,6 @@ def valued(value: Value, scale: Scale) -> Reading:
     return moved(reading, value.start)
 
 
-def agreed(found: Iterable[Reading], scale: Scale) -> Reading:
-    """The one rating that all agree on; where one is none, the reason of the first such."""
-    readings = list(found)
-    bad = [reading for reading in readings if reading.why]
-    return bad[0] if bad else numerals.decide(readings, scale)
-
-
 def moved(reading: Reading, by: int) -> Reading:
     """A reading of a part, with its place in the whole."""
     if reading.start < 0:

@@ -14,7 +14,7 @@ from itertools import islice
 from . import numerals
 from .loose import Branch, Leaf, documents
 from .numerals import Reading, Scale
-from .parts import SCORES, Found, agreed, keys_of, moved, reasons_in, valued
+from .parts import SCORES, Found, keys_of, moved, reasons_in, valued
 from .prompts import Prompt
 
 #: Most lines of an answer in words that are looked at for the ratings of several outputs.
@@ -104,7 +104,7 @@ def _row(number: int, row: Branch, prompt: Prompt) -> Iterator[tuple[int, str, F
         if not values and len(prompt.dimensions) == 1:
             values = row.get(*SCORES)
         if values:
-            reading = agreed((valued(value, scale) for value in values), scale)
+            reading = numerals.decide([valued(value, scale) for value in values], scale)
             yield number, dimension, Found(reading, reasons)
 
 
