@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from html import escape
 
 import numpy as np
 import pandas as pd
@@ -51,17 +52,16 @@ def length(judged: Sequence[Given], draws: int = 500, seed: int = 0) -> pd.DataF
             sides = found.layout.matrix(given), found.metrics, found.human[None]
             value = partial(*sides)
             low, high = bounds(partial(*sides, draws=plan), value, units_of(found))
-            rows.append(
-                {
-                    **{"data": one.data.name, "judge": one.judge, "prompt": one.prompt},
-                    **{"dimension": one.dimension, "measure": LENGTHS[measure]},
-                    "judged": stats.pearson(given, one.ratings.to_numpy(float)).value,
-                    "people": stats.pearson(given, one.human.to_numpy(float)).value,
-                    **{"value": float(value[0]), "low": float(low[0]), "high": float(high[0])},
-                    "rater": _of_raters(one, found, given),
-                    "n": int((np.isfinite(found.human) & np.isfinite(found.metrics[0])).sum()),
-                }
-            )
+            head = {"data": one.data.name, "judge": one.judge, "prompt": one.prompt}
+            head |= {"dimension": one.dimension, "measure": LENGTHS[measure]}
+            values = {
+                "judged": stats.pearson(given, one.ratings.to_numpy(float)).value,
+                "people": stats.pearson(given, one.human.to_numpy(float)).value,
+                **{"value": float(value[0]), "low": float(low[0]), "high": float(high[0])},
+                "rater": _of_raters(one, found, given),
+                "n": int((np.isfinite(found.human) & np.isfinite(found.metrics[0])).sum()),
+            }
+            rows.append({**head, **values})
     return pd.DataFrame(rows, columns=[*_LENGTH, "low", "high", "rater", "n"])
 
 
@@ -114,7 +114,7 @@ def length_said(rows: pd.DataFrame) -> Markdown:
     return Markdown(
         f"With people's ratings held fixed, {len(off)} of {len(known)} correlations with length"
         f" have an interval off zero. The largest is {html.signed(most['value'])}"
-        f" ({most['dimension']}, {most['prompt']}, {most['measure']})"
+        f" ({escape(most['dimension'])}, {escape(most['prompt'])}, {most['measure']})"
         f"{end if math.isfinite(most['rater']) else ''}."
     )
 
@@ -220,8 +220,9 @@ def places_said(rows: pd.DataFrame) -> Markdown:
         higher, lower = int(own["higher"].sum()), int(own["lower"].sum())
         if higher + lower:
             told = int((own["holm"] < 0.05).sum())
+            who = escape(f"{judge}, {prompt}")
             lines.append(
-                f"- {judge}, {prompt}: of {higher + lower:,} pairs of copies with different"
+                f"- {who}: of {higher + lower:,} pairs of copies with different"
                 f" ratings, the later has the higher one in {higher:,}"
                 f" ({higher / (higher + lower):.0%}). After Holm's correction for all"
                 f" {int(rows['p'].notna().sum())} rows, p is below .05 in {told} of {len(own)}."

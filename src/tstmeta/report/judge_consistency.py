@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Sequence
+from html import escape
 
 import numpy as np
 import pandas as pd
@@ -43,8 +44,8 @@ def same_text(judged: Sequence[Given], draws: int = 1000, seed: int = 0) -> pd.D
         low, high = _share_limits(consistency.pairs(items, ratings), draws, seed)
         people = consistency.disagreement(items, one.human)
         head = {"data": one.data.name, "judge": one.judge, "prompt": one.prompt}
-        head |= {"dimension": one.dimension, **told._asdict(), "low": low, "high": high}
-        rows.append(head | {"people": people.different, "of": people.pairs})
+        ends = {"low": low, "high": high, "people": people.different, "of": people.pairs}
+        rows.append({**head, "dimension": one.dimension, **told._asdict(), **ends})
     return pd.DataFrame(rows)
 
 
@@ -101,8 +102,8 @@ def same_text_said(rows: pd.DataFrame) -> Markdown:
     return Markdown(
         f"{int(rows['pairs'].max()):,} pairs of outputs are the same text for the same source. The"
         f" share that is rated differently goes from {first['share']:.1%}"
-        f" ({first['dimension']}, {first['prompt']}) to {last['share']:.1%}"
-        f" ({last['dimension']}, {last['prompt']}), where such a pair lies up to"
+        f" ({escape(first['dimension'])}, {escape(first['prompt'])}) to {last['share']:.1%}"
+        f" ({escape(last['dimension'])}, {escape(last['prompt'])}), where such a pair lies up to"
         f" {last['largest']:.0f} points apart. People's ratings differ in at most {people:,} of"
         f" {of:,}, as if a text had been rated once and the rating copied."
     )

@@ -35,7 +35,7 @@ def cost(
     if sources is not None:
         kept = data.items["source_id"].drop_duplicates()[:sources]
         data = data.where(data.items["source_id"].isin(kept), data.name)
-    rows = []
+    rows: list[dict] = []
     for name in prompts:
         prompt = load(name)
         head = {"prompt": prompt.name, "unit": prompt.unit}

@@ -226,9 +226,8 @@ def own_gaps(judged: Sequence[Given]) -> html.Html | Markdown:
         count = counted(one.rows).iloc[0]
         human = one.rows["item_id"].map(one.human).to_numpy(float)
         line = {"judge": one.name, "data": one.data.name, "dimension": one.dimension}
-        line |= {"answers": int(count["rows"]), "rated": int(count["rated"])}
-        line |= {how: agreement(one.rows, human, how) for how in TREATMENTS}
-        lines.append(line)
+        counts = {"answers": int(count["rows"]), "rated": int(count["rated"])}
+        lines.append(line | counts | {how: agreement(one.rows, human, how) for how in TREATMENTS})
     return html.table(pd.DataFrame(lines)) if lines else NONE_HERE
 
 

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from html import escape
 
 import numpy as np
 import pandas as pd
@@ -240,7 +241,7 @@ def said(rows: pd.DataFrame) -> Markdown:
     for (data, dimension), own in rows.groupby(["data", "dimension"], sort=False):
         passing = own[own["verdict"].isin([PASSES, NO_MORE])]
         listed = ", ".join(
-            f"{row.name_} ({row.scale})"
+            f"{escape(str(row.name_))} ({row.scale})"
             for row in passing.rename(columns={"name": "name_"}).itertuples()
         )
         flat = own.iloc[0]
@@ -249,6 +250,6 @@ def said(rows: pd.DataFrame) -> Markdown:
             line += f"; a flat line beats {flat['omega']:.0%} of the raters"
         two = own[own["scale"].isin([AS_IT_SPEAKS, MAPPED])].groupby("name")["verdict"].nunique()
         if changed := [name for name, count in two.items() if count > 1]:
-            line += f". How its ratings are read decides for {', '.join(map(str, changed))}"
+            line += f". How its ratings are read decides for {escape(', '.join(map(str, changed)))}"
         lines.append(f"{line}.")
     return Markdown("\n".join(lines)) if lines else html.SILENCE

@@ -36,6 +36,7 @@ def table_four(bench: Bench, draws: int = 500, seed: int = 0) -> html.Html:
     """
     found = ledger(lai2023.PAPER, "4", bench).set_index("cell")
     wanted = [cell for cell in cells() if (cell.paper, cell.table) == (lai2023.PAPER, "4")]
+    wanted.sort(key=lambda cell: (cell.dimension, ORDER.index(cell.level)))
     spans = _spans(bench, draws, seed)
     lines = []
     for cell in wanted:
@@ -51,10 +52,8 @@ def table_four(bench: Bench, draws: int = 500, seed: int = 0) -> html.Html:
                 "asked": asked,
                 "level": f"{cell.level} level",
                 "cell": shown + span,
-                "place": (cell.dimension, ORDER.index(cell.level)),
             }
         )
-    lines.sort(key=lambda line: line["place"])
     grid = html.pivot(pd.DataFrame(lines), ["dimension", "asked"], "level", "cell")
     return html.Html(html.table(grid, dict.fromkeys(grid.columns, str)).text + _legend())
 

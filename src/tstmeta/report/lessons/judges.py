@@ -127,7 +127,8 @@ def table_of(made: World, samples: int = 8, epsilon: float = 0.1, seed: int = 0)
         each = [stats.pearson(people, one).value for one in given]
         rows.append(
             {
-                **{"judge": name, "about": judge.about},
+                "judge": name,
+                "about": judge.about,
                 "alpha": stats.alpha(given.T, "interval").value,
                 "one": float(np.mean(each)),
                 "mean": stats.pearson(people, given.mean(axis=0)).value,
