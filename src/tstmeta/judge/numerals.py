@@ -26,24 +26,8 @@ LABELS = (
 _BETWEEN = (
     *("is", "as", "was", "of", "for", "to", "be", "would", "a", "an", "the", "it", "this", "at"),
     *("that", "preservation", "strength", "transfer", "accuracy", "change", "score", "rating"),
-    *(
-        "on",
-        "scale",
-        "from",
-        "out",
-        "likert",
-        "boxed",
-        "value",
-        "number",
-        "equals",
-        "rewrite",
-        "sentence",
-        "text",
-        "output",
-        "है",
-        "হল",
-        "হলো",
-    ),
+    *("on", "scale", "from", "out", "likert", "boxed", "value", "number", "equals", "rewrite"),
+    *("sentence", "text", "output", "है", "হল", "হলো"),
 )
 _JOIN = r"[\s:=*_\\\"'“”‘’`|>()\[\]{}~–—-]"
 _DECOR = r"[\s*_\"'“”‘’`|>()\[\]{}~#]"
