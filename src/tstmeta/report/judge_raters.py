@@ -168,9 +168,10 @@ def in_all(
 
 
 def _released_metrics(data: Dataset, dimension: str) -> pd.DataFrame:
-    """Released scores of a dimension against the source or nothing, judges apart."""
+    """Released scores of a dimension on bases source and none, without judges and sources."""
     table = data.scores
     kept = (table["dimension"] == dimension) & (table["basis"] != "reference")
+    kept &= ~table["metric"].str.startswith("released:source-")
     return table[kept & ~table["metric"].isin(RELEASED)]
 
 
@@ -206,33 +207,44 @@ def stand_ins(
 
 
 def table(rows: pd.DataFrame) -> html.Html | Markdown:
-    """Rows of :func:`as_rater` or :func:`stand_ins`."""
+    """Rows of :func:`as_rater` or :func:`stand_ins`: a table a data set and dimension.
+
+    Data sets with two rows or less share a table.
+    """
     if rows.empty:
         return Markdown("*No single ratings by persons are here to put a judge beside.*")
-    shown = rows.assign(
-        ties=["–" if pd.isna(value) else f"{value:.0%}" for value in rows["ties"]],
-        tested=rows["tested"].fillna(0).astype(int),
-        n=rows["n"].fillna(0).astype(int),
-        scale=rows["scale"].fillna(""),
+    sizes = rows.groupby(["data", "dimension"])["name"].transform("size")
+    shared = sizes.max() <= 2
+    by = ["dimension"] if shared else ["data", "dimension"]
+    return html.Html("".join(_table(own, shared) for _, own in rows.groupby(by, sort=False)))
+
+
+def _table(rows: pd.DataFrame, shared: bool) -> str:
+    shown = pd.DataFrame(
+        {
+            "data": rows["data"],
+            "in a rater's place": rows["name"],
+            "ratings": rows["scale"].fillna(""),
+            "verdict": rows["verdict"],
+            "raters beaten": [html.signed(value) for value in rows["omega"]],
+            "as close or closer": [html.signed(value) for value in rows["rho"]],
+            "exactly as close": ["–" if pd.isna(one) else f"{one:.0%}" for one in rows["ties"]],
+            "raters": rows["tested"].fillna(0).astype(int),
+            "n": rows["n"].fillna(0).astype(int),
+            "note": rows["note"],
+        }
     )
-    if not shown["note"].any():
-        shown = shown.drop(columns="note")
-    if rows["ties"].isna().all():
-        shown = shown.drop(columns="ties")
-    names = {
-        "name": "in a rater's place",
-        "scale": "ratings",
-        "omega": "raters beaten",
-        "rho": "as close or closer",
-        "ties": "exactly as close",
-        "tested": "raters",
-    }
-    numbers = {"raters beaten": _two, "as close or closer": _two}
-    return html.table(shown.rename(columns=names), numbers)
-
-
-def _two(value: object) -> str:
-    return html.signed(float(value))  # type: ignore[arg-type]
+    first = shown.iloc[0]
+    hidden = [] if shared else ["data"]
+    hidden += ["exactly as close"] * bool(rows["ties"].isna().all())
+    hidden += ["note"] * (not rows["note"].any())
+    caption = str(rows["dimension"].iloc[0])
+    if not shared:
+        caption = f"{first['data']}, {caption}"
+        if (shown[["raters", "n"]] == first[["raters", "n"]]).all(axis=None):
+            caption += f": {first['raters']} raters, n = {first['n']:,}"
+            hidden += ["raters", "n"]
+    return html.table(shown.drop(columns=hidden), caption=caption).text
 
 
 def said(rows: pd.DataFrame) -> Markdown:
