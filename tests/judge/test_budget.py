@@ -223,6 +223,7 @@ def test_no_order_of_events_breaks_a_limit(events, limit):
     prompt, answer = worst(asked)
     budget = Budget(tokens=limit)
     under_way: list[Account] = []
+    lost = 0
     for event in events:
         reserved = len(under_way) * (prompt + answer)
         if event == "open":
@@ -233,14 +234,16 @@ def test_no_order_of_events_breaks_a_limit(events, limit):
                 assert budget.spent.tokens + reserved + prompt + answer > limit
                 assert "tokens" in budget.why(asked)
         elif under_way and event in ("retry", "lose"):
+            lost += event == "lose"
             if under_way[0].again(broke=event == "lose"):  # it may not be sent
                 under_way.pop(0).close(Reply(failure="budget"))
         elif under_way:
             full = Reply("4", prompt_tokens=prompt, answer_tokens=answer)
             ends = {"answer": full, "untold": Reply("4"), "fail": Reply(failure="no")}
             under_way.pop(0).close(ends.get(event))
+            lost += event == "cancel"
         assert budget.under_way == len(under_way)
         assert budget.spent.tokens + len(under_way) * (prompt + answer) <= limit
     spent = budget.spent
     assert spent.answers + spent.failures + len(under_way) <= spent.requests
-    assert spent.lost_prompt == spent.lost * prompt
+    assert (spent.lost, spent.lost_prompt) == (lost, lost * prompt)

@@ -148,6 +148,21 @@ def test_all_get_their_turn_and_never_too_many(width, count, cancelled):
     assert most <= width
 
 
+def test_who_is_cancelled_as_the_turn_comes_passes_it_on():
+    async def three() -> None:
+        pace = Pace(random.Random(0))
+        pace.width = 1.0
+        await pace.enter()
+        second, third = (asyncio.create_task(pace.enter()) for _ in range(2))
+        await asyncio.sleep(0)
+        pace.leave()  # the turn of the second, which is cancelled before it takes it
+        second.cancel()
+        await asyncio.wait_for(third, 5)
+        assert second.cancelled()
+
+    asyncio.run(three())
+
+
 @pytest.mark.parametrize("pause", [0.05, 0.2])
 def test_nobody_enters_during_a_pause(pause):
     async def wait() -> float:

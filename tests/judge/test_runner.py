@@ -363,6 +363,20 @@ def test_two_processes_share_a_cache_and_what_one_asked_the_other_has(tmp_path):
     assert len(found) == kept(cache) == 40
 
 
+def test_what_another_run_was_told_meanwhile_is_not_asked(tmp_path):
+    one, two = questions(2)
+
+    def script(asked):
+        with Answers(tmp_path / "answers.sqlite") as found:  # as another process would
+            found.put(two.key(served.server, "tiny"), two, Reply("theirs"))
+
+    with serving(script) as server:
+        served = chat(server)
+        found = answers(server, [one, two], tmp_path, served=served, concurrency=1)
+        assert server.requests == 1
+    assert found[1] == Reply("theirs")
+
+
 # ------------------------------------------------------------------------------------------ memory
 
 
