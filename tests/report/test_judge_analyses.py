@@ -74,7 +74,7 @@ def test_noise_stands_beside_the_other_prompt_people_and_raters():
     gaps = np.diff(one.reshape(-1, 4)[:, [0, 3]])
     assert alone["noise"] == pytest.approx(math.sqrt((gaps**2).mean() / 2))
     assert rows.loc["mine@abc", "other"] == ""
-    assert "two raters (r)" in words(judge_consistency.noise_table(rows.reset_index()))
+    assert "two raters, r" in words(judge_consistency.noise_table(rows.reset_index()))
 
 
 def test_repeated_answers_have_an_alpha_and_released_ones_do_not():
@@ -174,6 +174,7 @@ def test_real_gaps_are_counted_and_treated():
     text = words(judge_missing.own_gaps(OWN))
     assert f"{2 * ROWS}" in text
     assert f"{OWN[0].rows['rating'].notna().sum()}" in text
+    assert "None of the ratings" in words(judge_missing.own_gaps(RELEASED))
     assert judge_missing.of_first(OWN).empty  # it has gaps of its own
     assert not judge_missing.of_first(ALL).empty
 

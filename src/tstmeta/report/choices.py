@@ -166,8 +166,13 @@ def gaps(found: Sequence[Compared]) -> Figure:
         axis.grid(visible=False, axis="y")
         axis.xaxis.set_major_locator(MaxNLocator(5))
         axis.tick_params(axis="x", labelbottom=True, labelsize=8)
-    label = f"difference in {found[0].label} with content; intervals 95\u00a0%, sources drawn"
-    drawn.supxlabel(f"{label}; filled: off zero", fontsize=8.5)
+    lines = [
+        f"difference in {found[0].label} with content",
+        "intervals 95\u00a0%, sources drawn",
+        "filled: off zero",
+    ]
+    # one panel alone is too narrow for all of it on a line
+    drawn.supxlabel((";\n" if len(found) == 1 else "; ").join(lines), fontsize=8.5)
     return drawn
 
 

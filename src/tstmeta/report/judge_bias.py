@@ -21,12 +21,12 @@ from ..stats.multiple import holm
 from ..stats.partial_correlation import partial
 from . import html
 from .judge_consistency import NONE_HERE
-from .judge_ratings import Given
+from .judge_ratings import Given, captioned
 from .material import bounds, units_of
 from .matrices import Matrices, matrices
 
 #: Measures of length by name, in words.
-LENGTHS = {"words": "words", "ratio": "words for one of the source"}
+LENGTHS = {"words": "words", "ratio": "words a word of the source"}
 _LENGTH = ["data", "judge", "prompt", "dimension", "measure", "judged", "people", "value"]
 
 
@@ -83,20 +83,20 @@ def length_table(rows: pd.DataFrame) -> html.Html | Markdown:
         return NONE_HERE
     shown = pd.DataFrame(
         {
-            "judge": [f"{row.judge}, {row.prompt}" for row in rows.itertuples()],
-            "dimension": rows["dimension"],
+            **{name: rows[name] for name in ("data", "judge", "prompt", "dimension")},
             "length in": rows["measure"],
             "judge's r": rows["judged"],
             "people's r": rows["people"],
-            "judge's, people fixed": rows["value"],
-            "95 % interval": [
-                f"{html.signed(row.low)} to {html.signed(row.high)}" for row in rows.itertuples()
+            "judge's, people fixed": [
+                f"{html.signed(row.value)} ({html.signed(row.low)} to {html.signed(row.high)})"
+                for row in rows.itertuples()
             ],
             "a rater's, others fixed": rows["rater"],
         }
     )
+    shown, caption = captioned(shown, ("data", "judge"), "95 % intervals, sources drawn")
     numbers = [name for name in shown if shown[name].dtype == float]
-    return html.table(shown, dict.fromkeys(numbers, _two), caption=", ".join(rows["data"].unique()))
+    return html.table(shown, dict.fromkeys(numbers, _two), caption=caption)
 
 
 def _two(value: object) -> str:
@@ -186,10 +186,9 @@ def places_table(rows: pd.DataFrame) -> html.Html | Markdown:
         return NONE_HERE
     shown = pd.DataFrame(
         {
-            "judge": [f"{row.judge}, {row.prompt}" for row in rows.itertuples()],
-            "dimension": rows["dimension"],
-            "compared": rows["compared"],
-            "order": rows["order"],
+            **{name: rows[name] for name in ("data", "judge", "compared")},
+            "order": [f"order {name}" for name in rows["order"]],
+            **{name: rows[name] for name in ("prompt", "dimension")},
             "later is higher": rows["higher"],
             "later is lower": rows["lower"],
             "points a place": [html.signed(value) for value in rows["slope"]],
@@ -198,9 +197,8 @@ def places_table(rows: pd.DataFrame) -> html.Html | Markdown:
             "note": rows["reason"],
         }
     )
-    if not rows["reason"].any():
-        shown = shown.drop(columns="note")
-    return html.table(shown, caption=", ".join(rows["data"].unique()))
+    shown, caption = captioned(shown, ("data", "judge", "compared", "order", "note"))
+    return html.table(shown, caption=caption)
 
 
 def _p(value: float) -> str:

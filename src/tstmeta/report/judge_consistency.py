@@ -18,7 +18,7 @@ from ..stats.limits import of_values
 from ..stats.raters import spearman_brown
 from . import html
 from .figures import DIMENSION_COLOURS, GREY, Picture, _panels, _styled
-from .judge_ratings import Given
+from .judge_ratings import Given, captioned
 
 NONE_HERE = Markdown(
     "*No ratings by a judge are here. Released ones come with `tstmeta data fetch lai`; your own"
@@ -71,18 +71,18 @@ def same_text_table(rows: pd.DataFrame) -> html.Html | Markdown:
         return Markdown("*No two outputs of a source are the same text here.*")
     shown = pd.DataFrame(
         {
-            "judge": rows["judge"],
-            "prompt": rows["prompt"],
-            "dimension": rows["dimension"],
-            "pairs of the same text": rows["pairs"].astype(int),
+            **{name: rows[name] for name in ("data", "judge")},
+            "pairs": [f"{int(count):,} pairs of the same text" for count in rows["pairs"]],
+            **{name: rows[name] for name in ("prompt", "dimension")},
             "rated differently": rows["different"].astype(int),
             "share": [_share(row) for row in rows.to_dict("records")],
-            "apart, if so (median)": [html.signed(value, 0) for value in rows["typical"]],
+            "then apart by (median)": [html.signed(value, 0) for value in rows["typical"]],
             "at most": [html.signed(value, 0) for value in rows["largest"]],
             "by people": [f"{row.people:,} of {row.of:,}" for row in rows.itertuples()],
         }
     )
-    caption = f"{', '.join(rows['data'].unique())}; 95 % intervals, sources drawn"
+    words = "95 % intervals, sources drawn"
+    shown, caption = captioned(shown, ("data", "judge", "pairs"), words)
     return html.table(shown, caption=caption)
 
 
@@ -219,16 +219,20 @@ def noise_table(rows: pd.DataFrame) -> html.Html | Markdown:
         columns={
             "noise": "noise, points",
             "spread": "spread, points",
-            "copies": "reliability: two copies",
-            "prompts": "two prompts (r)",
-            "alpha": "two prompts (alpha)",
-            "people": "with people (r)",
-            "raters": "two raters (r)",
+            "copies": "reliability by copies",
+            "prompts": "two prompts, r",
+            "alpha": "two prompts, alpha",
+            "people": "with people, r",
+            "raters": "two raters, r",
         }
-    ).drop(columns=["data", "other"])
-    formats = {name: _one for name in shown if name.endswith("points")}
-    formats |= {name: _two for name in shown if "(" in name or ":" in name}
-    return html.table(shown, formats, caption=", ".join(rows["data"].unique()))
+    ).drop(columns="other")
+    shown, caption = captioned(shown, ("data", "judge"))
+    formats = {
+        name: _one if name.endswith("points") else _two
+        for name in shown
+        if ", " in name or name.endswith("copies")
+    }
+    return html.table(shown, formats, caption=caption)
 
 
 def _one(value: object) -> str:
@@ -287,4 +291,5 @@ def asked_again_table(rows: pd.DataFrame) -> html.Html | Markdown:
             "lost": "answers without a rating",
         }
     )
-    return html.table(shown.drop(columns="same"))
+    shown, caption = captioned(shown.drop(columns="same"), ("data", "judge"))
+    return html.table(shown, caption=caption)

@@ -1,8 +1,8 @@
 """What the treatment of answers that are no rating does to agreement.
 
-Released ratings have no gaps: whoever released them had filled or dropped what was missing.  So
-gaps are made here, in ratings that are complete, and each treatment is held against the agreement
-without gaps.  Ratings of one's own that have gaps are treated as they are.
+The released ratings have no gaps, and it is not told whether any were filled.  So gaps are made
+here, in ratings that are complete, and each treatment is held against the agreement without gaps.
+Ratings of one's own that have gaps are treated as they are.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from . import html
 from .bench import Bench
 from .figures import BLUE, GREEN, ORANGE, Picture, _panels, _styled
 from .judge_consistency import NONE_HERE
-from .judge_ratings import Given
+from .judge_ratings import Given, captioned
 from .ledger import ledger
 from .published import cells
 
@@ -220,15 +220,23 @@ def _moves(one: Given, share: float, times: int, seed: int) -> str:
 
 
 def own_gaps(judged: Sequence[Given]) -> html.Html | Markdown:
-    """Ratings of one's own: how the answers ended, and agreement under each treatment."""
+    """Ratings that have gaps: how many, and agreement under each treatment."""
+    if not judged:
+        return NONE_HERE
     lines = []
     for one in judged:
         count = counted(one.rows).iloc[0]
+        if count["rated"] == count["rows"]:
+            continue
         human = one.rows["item_id"].map(one.human).to_numpy(float)
-        line = {"judge": one.name, "data": one.data.name, "dimension": one.dimension}
+        line = {"data": one.data.name, "judge": one.judge, "prompt": one.prompt}
+        line |= {"dimension": one.dimension}
         counts = {"answers": int(count["rows"]), "rated": int(count["rated"])}
         lines.append(line | counts | {how: agreement(one.rows, human, how) for how in TREATMENTS})
-    return html.table(pd.DataFrame(lines)) if lines else NONE_HERE
+    if not lines:
+        return Markdown("*None of the ratings on this page has a gap: all treatments are one.*")
+    shown, caption = captioned(pd.DataFrame(lines), ("data", "judge"), "Pearson's r with people")
+    return html.table(shown, caption=caption)
 
 
 def treatments() -> html.Html:

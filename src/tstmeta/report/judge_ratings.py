@@ -225,3 +225,17 @@ def collect(bench: Bench, dataset: str = "auto", judged: str = "") -> list[Given
         named = dict.fromkeys(rows["dataset"])
         own = given(rows, [bench.dataset(name) for name in named if bench.has(name)])
     return released(bench) + own
+
+
+def captioned(
+    shown: pd.DataFrame, names: Sequence[str], words: str = ""
+) -> tuple[pd.DataFrame, str]:
+    """Columns that say the same in every row, taken out of a table and into its caption.
+
+    Args:
+        names: the columns that may go, in the order of the caption.
+        words: what the caption says besides.
+    """
+    same = [name for name in names if len(shown) and (shown[name] == shown[name].iloc[0]).all()]
+    parts = [str(shown[name].iloc[0]) for name in same] + [words] * bool(words)
+    return shown.drop(columns=same), "; ".join(part for part in parts if part)
