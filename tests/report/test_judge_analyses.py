@@ -224,6 +224,16 @@ def test_a_scale_with_other_ends_is_stretched_to_peoples():
     assert near.tolist() == [0.0, 90.0]
 
 
+def test_without_single_ratings_it_says_so():
+    data = study("means")
+    alone = data.ratings[data.ratings["rater"] == "r1"].assign(rater="mean")
+    data = type(data)(**{**data.__dict__, "ratings": alone})
+    rows = judge_raters.in_all(judge_ratings.released_with(data))
+    assert rows["verdict"].tolist() == ["not identifiable"]
+    assert "only means of ratings were released" in words(judge_raters.said(rows))
+    assert "only means of ratings were released" in words(judge_raters.table(rows))
+
+
 def test_two_data_sets_at_once_are_refused():
     other = judge_ratings.released_with(study("lai@other"))
     with pytest.raises(TstmetaError, match="one dimension of one data set at a time"):

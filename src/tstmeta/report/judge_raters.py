@@ -251,6 +251,9 @@ def said(rows: pd.DataFrame) -> Markdown:
     """Who passes, and whether how a judge's ratings are read decides it."""
     lines = []
     for (data, dimension), own in rows.groupby(["data", "dimension"], sort=False):
+        if own["verdict"].eq(NOT_IDENTIFIABLE).all():
+            lines.append(f"- `{data}`, {dimension}: {NOT_IDENTIFIABLE}, {own['note'].iloc[0]}.")
+            continue
         passing = own[own["verdict"].isin([PASSES, NO_MORE])]
         listed = ", ".join(
             f"{escape(str(row.name_))} ({row.scale})"

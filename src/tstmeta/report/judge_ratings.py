@@ -222,7 +222,9 @@ def collect(bench: Bench, dataset: str = "auto", judged: str = "") -> list[Given
         return released_with(data) + (given(rows, [data]) if rows is not None else [])
     own: list[Given] = []
     if rows is not None:
-        named = dict.fromkeys(rows["dataset"])
+        # on lai under the name of the released ones, so that both stand in the same tables
+        whole = {lai2023.DATA.partition("@")[0]: lai2023.DATA}
+        named = [whole.get(name, name) for name in dict.fromkeys(rows["dataset"])]
         own = given(rows, [bench.dataset(name) for name in named if bench.has(name)])
     return released(bench) + own
 
