@@ -169,6 +169,20 @@ def test_what_needs_a_text_that_is_not_there_is_not_asked(tmp_path):
     assert 'no "text" in a JSON object' in notes["strong"]
 
 
+def test_an_error_with_a_fault_is_not_repeated_in_the_strong_rewrite(tmp_path):
+    chat = spoilt("substitution", "deletion", "insertion")
+    built = made(tmp_path, chat, 2)
+    assert "same" not in chat.steps()
+    notes = {row.item_id: row.note for row in built.rows}
+    assert notes["formal-01-strong-error"] == (
+        "not asked: the light rewrite has no error to repeat"
+    )
+    edit(tmp_path, "formal-01-light-error", accept="yes")
+    chat = Author()
+    made(tmp_path, chat, 2, tries=1)
+    assert chat.steps() == ["same"]
+
+
 def test_faulty_sources_are_rows_and_cost_nothing(tmp_path):
     plan = wanted(tmp_path, 2)
     texts = (*plan.sources, plan.sources[0], "Too short.")
@@ -286,6 +300,8 @@ def test_what_a_person_accepted_or_rejected_is_not_asked_for_again(tmp_path):
     assert found["formal-01", "light"] == "accepted"
     assert found["formal-02", "light"] == "rejected"
     assert "light" not in chat.steps()
+    notes = {row.item_id: row.note for row in built.rows}
+    assert notes["formal-02-light-error"] == "not asked: the light rewrite is rejected"
     assert (
         "Something else entirely"
         in rows(tmp_path).set_index("item_id")["output"]["formal-01-light"]
