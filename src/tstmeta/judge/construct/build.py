@@ -140,10 +140,11 @@ def _sources(plan: Plan, asker: _Asker) -> tuple[str, ...]:
         [read] = asker([("", "source")], [asked], "texts")
         if asker.unanswered > before:
             break
-        new = list(dict.fromkeys(text for text in read.texts if text))
-        known = duplicates([*((f"{n}", text) for n, text in enumerate([*texts, *new]))])
-        fresh = [text for n, text in enumerate(new, len(texts)) if f"{n}" not in known]
-        texts += fresh[: plan.generate - len(texts)]
+        found = [*texts, *filter(None, read.texts)]
+        again = duplicates((f"{place}", text) for place, text in enumerate(found))
+        fresh = [text for place, text in enumerate(found) if f"{place}" not in again]
+        fresh = fresh[len(texts) : plan.generate]
+        texts += fresh
         barren = 0 if fresh else barren + 1
         attempt += 1
     return tuple(texts)
