@@ -101,6 +101,16 @@ def test_ratings_of_another_data_set_are_refused(bench, tmp_path):
         judge_ratings.given(rows_of(DATA).assign(item_id="x"), [DATA])
 
 
+def test_of_a_table_about_several_sets_a_page_takes_its_own(bench, tmp_path):
+    path = tmp_path / "ratings.csv"
+    strangers = rows_of(DATA).assign(dataset="elsewhere")
+    write_table(pd.concat([rows_of(DATA), strangers]), path)
+    found = judge_ratings.collect(bench, "lai", str(path))
+    assert [one.judge for one in found] == ["ChatGPT", "ChatGPT", "small"]
+    with pytest.raises(TstmetaError, match="the ratings are of elsewhere"):
+        judge_ratings.collect(bench, "auto", str(path))
+
+
 @pytest.mark.parametrize(
     ("name", "content", "said"),
     [

@@ -80,7 +80,7 @@ def _of_raters(one: Given, found: Matrices, given: np.ndarray) -> float:
 def length_table(rows: pd.DataFrame) -> html.Html | Markdown:
     """Rows of :func:`length`."""
     if rows.empty:
-        return NONE_HERE
+        return Markdown("*No ratings by a judge are here that people's can be held beside.*")
     shown = pd.DataFrame(
         {
             **{name: rows[name] for name in ("data", "judge", "prompt", "dimension")},

@@ -84,11 +84,18 @@ def made(
 
 
 def of_first(judged: Sequence[Given], seed: int = 0) -> pd.DataFrame:
-    """:func:`made` of the first judge of content that has no gaps of its own; else no rows."""
+    """:func:`made` of the first judge of content without gaps, people beside; else no rows."""
+    one = _complete(judged)
+    return pd.DataFrame() if one is None else made(one, seed=seed)
+
+
+def _complete(judged: Sequence[Given]) -> Given | None:
+    """The first judge of content that has no gaps of its own, where people rated, too."""
     for one in judged:
-        if one.dimension == "content" and one.rows["rating"].notna().all():
-            return made(one, seed=seed)
-    return pd.DataFrame()
+        whole = one.rows["rating"].notna().all() and one.human.notna().any()
+        if one.dimension == "content" and whole:
+            return one
+    return None
 
 
 def _kinds(case: _Case) -> dict[str, np.ndarray]:
@@ -177,7 +184,7 @@ def printed(bench: Bench, judged: Sequence[Given], times: int = 20, seed: int = 
     """
     found = ledger("pauli2025", "8", bench).set_index("cell")
     wanted = [cell for cell in cells() if (cell.paper, cell.table) == ("pauli2025", "8")]
-    content = next((one for one in judged if one.dimension == "content"), None)
+    content = _complete(judged)
     lines = []
     for name in dict.fromkeys(cell.dataset for cell in wanted):
         own = {cell.item: cell for cell in wanted if cell.dataset == name}

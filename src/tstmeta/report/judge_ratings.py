@@ -13,6 +13,7 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 
+from .. import data as datasets
 from ..data import Dataset
 from ..judge.ratings import COLUMNS
 from ..judge.treatments import JUDGE
@@ -168,7 +169,7 @@ def _csv(path: Path) -> pd.DataFrame:
     })  # fmt: skip
 
 
-def given(rows: pd.DataFrame, datasets: Sequence[Dataset]) -> list[Given]:
+def given(rows: pd.DataFrame, among: Sequence[Dataset]) -> list[Given]:
     """A table of :func:`read` taken apart: data sets, judges, prompts, dimensions.
 
     Rows of prompts that compare two outputs are no ratings and are left out.
@@ -178,11 +179,12 @@ def given(rows: pd.DataFrame, datasets: Sequence[Dataset]) -> list[Given]:
     """
     if "rival" in rows:
         rows = rows[rows["rival"] == ""]
-    known = {data.name.partition("@")[0]: data for data in datasets}
+    known = {data.name.partition("@")[0]: data for data in among}
     if strangers := sorted(set(rows["dataset"]) - set(known)):
         raise TstmetaError(
             f"the ratings are of {', '.join(strangers)}, and the page is about"
-            f" {', '.join(known) or 'no data set'}. Remedy: name their data set, -p dataset NAME"
+            f" {', '.join(known) or 'no data set'}. Remedy: name the data set that was rated,"
+            " with -p dataset NAME"
         )
     keys = dict.fromkeys(("dataset", *JUDGE, "asked_how", "dimension"))
     found = []
@@ -219,13 +221,17 @@ def collect(bench: Bench, dataset: str = "auto", judged: str = "") -> list[Given
     rows = read(judged) if judged else None
     if dataset != "auto":
         data = bench.dataset(dataset)
-        return released_with(data) + (given(rows, [data]) if rows is not None else [])
+        if rows is None:
+            return released_with(data)
+        here = rows[rows["dataset"] == data.name.partition("@")[0]]
+        return released_with(data) + given(here if len(here) else rows, [data])
     own: list[Given] = []
     if rows is not None:
         # on lai under the name of the released ones, so that both stand in the same tables
         whole = {lai2023.DATA.partition("@")[0]: lai2023.DATA}
         named = [whole.get(name, name) for name in dict.fromkeys(rows["dataset"])]
-        own = given(rows, [bench.dataset(name) for name in named if bench.has(name)])
+        known = [name for name in named if name.partition("@")[0] in datasets.names()]
+        own = given(rows, [bench.dataset(name) for name in known if bench.has(name)])
     return released(bench) + own
 
 
