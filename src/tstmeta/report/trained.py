@@ -71,11 +71,11 @@ def _table(report: dict[str, Any]) -> html.Html:
             "result": _result(row),
             "minutes": f"{row['minutes']:.1f}",
             "same bytes": _same(same, row["model"]),
-            "weights": row["weights"],
+            "weights (SHA-256)": row["weights"],
         }
         for row in report["rows"]
     ]
-    return html.table(pd.DataFrame(rows), {"weights": html.code})
+    return html.table(pd.DataFrame(rows))
 
 
 def _result(row: dict[str, Any]) -> str:
