@@ -19,7 +19,17 @@ import typer
 from .cli_book import book_app, run
 from .cli_classifier import classifier
 from .cli_data import FormatOption, data_app
-from .cli_evaluate import Bases, Data, Metrics, RatingFile, ScoreFile, Store, evaluate, scored
+from .cli_evaluate import (
+    Bases,
+    Data,
+    Metrics,
+    RatingFile,
+    ScoreFile,
+    Store,
+    evaluate,
+    scored,
+    tell_scored,
+)
 from .cli_explain import explain
 from .cli_lexicon import lexicon
 from .cli_lm import lm
@@ -123,10 +133,8 @@ def score_command(
     wanted = metric or ([] if scores else ["lexical", "sentinel", HUMAN_STYLE])
     _, table = scored(data, wanted, basis, scores, ratings, store)
     write_table(table, out, format)
-    failed = ~table["status"].isin(["ok", "empty", "truncated"])
-    note(f"{len(table)} scores, {int(failed.sum())} failed" + (f", in {out}" if out else ""))
-    if failed.any():
-        note("first failure: " + str(table.loc[failed, "detail"].iloc[0]))
+    failed = tell_scored(table, out)
+    if failed:
         raise typer.Exit(1)
 
 

@@ -228,6 +228,24 @@ def evaluate(
         note(f"wrote {out}")
 
 
+def tell_scored(table: pd.DataFrame, out: Path | None) -> int:
+    """Say on stderr how many scores there are, by status where some have no value, and the first
+    such of each metric and status; returns how many those are."""
+    failed = table[~table["status"].isin(["ok", "empty", "truncated"])]
+    counts = failed["status"].astype(str).value_counts()
+    apart = ", ".join(f"{status} {n}" for status, n in sorted(counts.items()))
+    note(
+        f"{len(table)} scores, {len(failed)} failed"
+        + (f" ({apart})" if apart else "")
+        + (f", in {out}" if out else "")
+    )
+    for (name, status), rows in failed.groupby(["metric", "status"], sort=False):
+        first = rows.iloc[0]
+        about = f"{name}, item {first['item_id']}, basis {first['basis']}"
+        note(f"first {status} of {len(rows)}: {about}: {first['detail'] or 'no reason is given'}")
+    return len(failed)
+
+
 def tell_failures(table: pd.DataFrame) -> None:
     """Say on stderr which metrics have rows without a value, and why the first has none."""
     failed = table[~table["status"].isin(["ok", "empty", "truncated"])]
