@@ -249,6 +249,13 @@ def test_a_folder_that_lacks_the_layer_costs_rows_and_not_the_run(folders):
     assert "3 layers, not 9" in found.detail
 
 
+@embedded
+def test_a_layer_that_the_embedded_encoder_lacks_is_told_without_a_path():
+    [found] = scored(BertScore("layer99"), ("a", "b"))
+    assert found.status is Status.ERROR
+    assert found.detail == "all-minilm-l6-v2 has 6 layers, not 99; name one from 0 to 6"
+
+
 def test_a_damaged_folder_costs_rows_and_not_the_run(folders, tmp_path):
     shutil.copytree(folders["bert"], tmp_path / "torn")
     (tmp_path / "torn" / "model.safetensors").write_bytes(b"torn")
