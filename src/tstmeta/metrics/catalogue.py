@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 import pandas as pd
 
-from . import families, get
+from . import Metric, families, get, more_is_better
 
 COLUMNS = (
     "name",
@@ -138,13 +138,21 @@ def _row(name: str, family: str) -> dict[str, object]:
         "unit": metric.unit,
         "bases": " ".join(metric.bases),
         "languages": " ".join(metric.languages) or "any",
-        "better": "higher" if metric.higher_is_better else "lower",
+        "better": _better(metric),
         "max_tokens": "" if metric.max_tokens is None else str(metric.max_tokens),
         "status": "error" if missing else "ok",
         "remedy": missing,
         # of a metric that cannot run here it would hang on devices that are not asked for
         "signature": "" if missing else str(metric.signature(metric.bases[0])),
     }
+
+
+def _better(metric: Metric) -> str:
+    """``higher`` or ``lower``; with the basis where it is not the same on all."""
+    said = {basis: "higher" if more_is_better(metric, basis) else "lower" for basis in metric.bases}
+    if len(set(said.values())) == 1:
+        return next(iter(said.values()))
+    return ", ".join(f"{better} ({basis})" for basis, better in said.items())
 
 
 def _combined(one: Combined) -> dict[str, str]:

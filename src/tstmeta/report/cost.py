@@ -18,7 +18,7 @@ from IPython.display import Markdown
 from matplotlib.figure import Figure
 
 from ..data import Dataset, paths
-from ..metrics import get
+from ..metrics import get, lower_is_better
 from . import figures, html
 from .bench import Bench
 from .chapters import present
@@ -97,9 +97,8 @@ class Worth:
                 level=level,
             )
             table = table[["metric", "basis", "value", "n"]].assign(dataset=one.name)
-            for name in table["metric"]:
-                if not get(name).higher_is_better:
-                    table.loc[table["metric"] == name, "value"] *= -1
+            heads = zip(table["metric"], table["basis"], strict=True)
+            table["value"] *= [-1 if lower_is_better(*head) else 1 for head in heads]
             found.append(costs.merge(table, on=["metric", "basis"]))
         self.rows = pd.concat(found, ignore_index=True) if found else pd.DataFrame()
 

@@ -98,7 +98,7 @@ def _vectors(
 ) -> tuple[list[str], list[np.ndarray], dict[str, str]]:
     """Names as shown, values ``[items]``, and what has none with the reason."""
     found = list(scored(dataset, scores))
-    better = ["lower" if lower_is_better(one.name) else "higher" for one in found]
+    better = ["lower" if lower_is_better(one.name, one.basis) else "higher" for one in found]
     about = {
         "metric": [one.name for one in found],
         "basis": [one.basis for one in found],
