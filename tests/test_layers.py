@@ -23,6 +23,7 @@ LAYERS = [
         "cli_book",
         "cli_classifier",
         "cli_lm",
+        "cli_idf",
         "cli_lexicon",
         "cli_train",
         "console",

@@ -31,6 +31,7 @@ from .cli_evaluate import (
     tell_scored,
 )
 from .cli_explain import explain
+from .cli_idf import idf
 from .cli_lexicon import lexicon
 from .cli_lm import lm
 from .cli_train import train_app
@@ -48,6 +49,7 @@ app.add_typer(data_app, name="data")
 app.add_typer(book_app, name="book")
 app.add_typer(train_app, name="train")
 train_app.command("lexicon")(lexicon)
+train_app.command("idf")(idf)
 train_app.command("lm")(lm)
 train_app.command("classifier")(classifier)
 app.command("run", context_settings={"allow_extra_args": True, "ignore_unknown_options": True})(run)

@@ -1,4 +1,4 @@
-"""``tstmeta train``: models and lexicons for the metrics; here, the one that is shipped.
+"""``tstmeta train``: models, lexicons and counts for the metrics; here, the one that is shipped.
 
 See :mod:`.cli` for how commands behave.
 """
@@ -32,7 +32,7 @@ SIMILARITIES = ("bleu",)
 SHARES = "shares"
 
 train_app = typer.Typer(
-    help="Train what metrics run on: models and lexicons, shipped ones anew or your own.",
+    help="Train what metrics run on: models, lexicons, counts; shipped ones anew or yours.",
     no_args_is_help=True,
     rich_markup_mode=None,
 )
@@ -42,8 +42,8 @@ train_app = typer.Typer(
 def train() -> None:
     """Train what metrics run on.
 
-    ``backbone`` makes the shipped demonstration model anew; ``lm``, ``classifier`` and ``lexicon``
-    learn from a corpus of yours, and metrics take the folder or file that they write.
+    ``backbone`` and ``idf`` make anew what is shipped; ``lm``, ``classifier`` and ``lexicon`` learn
+    from a corpus of yours, and metrics take the folder or file that they write.
     """
 
 

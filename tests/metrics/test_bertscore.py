@@ -197,7 +197,8 @@ def test_matching_is_what_two_loops_say_even_where_all_cosines_are_negative(rng,
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        ("idf", "idf=FILE, one text a line"),
+        ("idf+layer3+roberta-large", "idf=FILE, one text a line"),
+        ("idf+idf", "two words of the kind weights"),
         ("idf=/no/such/file", "which is no file"),
         ("layer3+layer4", "two layers"),
         ("p+r", "two words of the kind part"),

@@ -70,7 +70,6 @@ class Open(NamedTuple):
 
 _CLASSIFIER = "tstmeta train classifier --help, then name the folder that it wrote"
 OPEN = (
-    Open("bertscore:idf=FILE", "name a file of texts, one a line, in which tokens are counted"),
     Open(
         "sim:vectors=FILE+idf=FILE", "name word vectors (GloVe's text format) and a file of texts"
     ),
