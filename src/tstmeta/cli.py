@@ -21,14 +21,17 @@ from .cli_classifier import classifier
 from .cli_data import FormatOption, data_app
 from .cli_evaluate import (
     Bases,
+    Combine,
     Data,
     Metrics,
     RatingFile,
     ScoreFile,
     Store,
     evaluate,
+    known_combinations,
     scored,
     tell_scored,
+    with_combined,
 )
 from .cli_explain import explain
 from .cli_idf import idf
@@ -107,6 +110,7 @@ def score_command(
     data: Data,
     metric: Metrics = None,
     basis: Bases = None,
+    combine: Combine = None,
     scores: ScoreFile = None,
     ratings: RatingFile = None,
     out: Annotated[
@@ -128,12 +132,15 @@ def score_command(
       tstmeta score --data pauli --metric bleu --metric meteor --out scores.parquet
       tstmeta score --data mine.csv --metric lexical
       tstmeta score --data mine.csv --metric my_package.my_module:my_function
+      tstmeta score --data mine.csv --metric style-accuracy --combine gm
     """
     from .console import write_table
     from .scoring import HUMAN_STYLE
 
+    names = known_combinations(combine)
     wanted = metric or ([] if scores else ["lexical", "sentinel", HUMAN_STYLE])
-    _, table = scored(data, wanted, basis, scores, ratings, store)
+    dataset, table = scored(data, wanted, basis, scores, ratings, store)
+    table = with_combined(dataset, table, names, store=store)
     write_table(table, out, format)
     failed = tell_scored(table, out)
     if failed:

@@ -87,6 +87,12 @@ def get(name: str) -> Metric:
             return factory(variant)
     elif "." in stem and variant:
         return _imported(stem, variant)
+    from .catalogue import combined, how  # it lists what is here, so it imports this module
+
+    if made := combined(name):
+        raise UnknownMetric(
+            f"{name!r} is made from scores of other metrics, and is asked for so: {how(made)}"
+        )
     near = difflib.get_close_matches(name, names(), n=3, cutoff=0.4)
     hint = f"did you mean {' or '.join(near)}?" if near else "see them with: tstmeta metrics"
     raise UnknownMetric(f"no metric is called {name!r}; {hint}")
