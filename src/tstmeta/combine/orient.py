@@ -69,11 +69,15 @@ class Scale(NamedTuple):
         """
         upright = oriented(values, lower)
         low, high = np.zeros(len(upright)), np.zeros(len(upright))
+        full = np.isfinite(upright).all(axis=1) & (upright.shape[1] > 0)
+        quantiles = np.full((len(upright), 2), np.nan)
+        if full.any():  # all at once: a fit on noise asks for thousands
+            quantiles[full] = np.quantile(upright[full], ENDS, axis=1).T
         for place, row in enumerate(upright):
             row = row[np.isfinite(row)]
             if not len(row):
                 continue
-            ends = np.quantile(row, ENDS)
+            ends = quantiles[place] if full[place] else np.quantile(row, ENDS)
             if not _apart(*ends):
                 ends = np.array([row.min(), row.max()])
             low[place], high[place] = ends if _apart(*ends) else (ends[0], ends[0])

@@ -1,4 +1,4 @@
-"""What printed cells alone allow: GM and wins (pang2019), and what hybrids chose (mukherjee2025).
+"""What printed cells alone allow: GM, wins, and thresholds that flatter (pang2019).
 
 The outputs and the annotations of pang2019 are not public.  Three things can still be checked:
 whether the printed GM follows from the printed Acc, Sim and PP; whether the printed differences of
@@ -281,52 +281,3 @@ def coin_table(rows: pd.DataFrame) -> html.Html:
     )
     times = int(rows["replicates"].iloc[0])
     return html.table(shown, caption=f"GM against coins, mean of {times} worlds")
-
-
-# ------------------------------------------------------------- choices of printed hybrids
-
-
-def printed_choices() -> pd.DataFrame:
-    """The metrics that each printed hybrid takes (Table 5) beside those that its rule would take.
-
-    The rule: for the simulation the highest Pearson correlations of Tables 1 and 2, for the learned
-    hybrid the highest importances of Table 6; prompted models and hybrids themselves do not count.
-    Printed numbers are rounded, so a metric that ties with the last one taken may stand in its
-    place.
-
-    Returns:
-        One row a hybrid, dimension, task and language: hybrid, dimension, task, language, printed,
-        rule (texts), same.
-    """
-    own = [one for one in cells() if one.paper == "mukherjee2025"]
-    rows = []
-    taken: dict[tuple[str, str, str, str], list[str]] = {}
-    for one in own:
-        if one.table == "5":
-            key = (one.item, one.dimension, one.dataset, one.language)
-            taken.setdefault(key, []).append(one.metric)
-    for (hybrid_name, dimension, task, language), metrics in taken.items():
-        learned = hybrid_name == "hybrid-learned"
-        values = {
-            one.metric: one.value
-            for one in own
-            if (one.dimension, one.dataset, one.language) == (dimension, task, language)
-            and one.table in (("6",) if learned else ("1", "2"))
-            and (learned or one.statistic == "pearson")
-            and not one.metric.startswith(("Hybrid", "GPT", "LLaMA"))
-        }
-        best = sorted(values, key=lambda name: -values[name])[: len(metrics)]
-        least = values[best[-1]]
-        sure = {name for name in values if values[name] > least}
-        same = sure <= set(metrics) and all(values[name] >= least for name in metrics)
-        told = (", ".join(metrics), ", ".join(best))
-        rows.append((hybrid_name, dimension, task, language, *told, same))
-    columns = ["hybrid", "dimension", "task", "language", "printed", "rule", "same"]
-    return pd.DataFrame(rows, columns=columns)
-
-
-def printed_table(rows: pd.DataFrame) -> html.Html:
-    """Rows of :func:`printed_choices`."""
-    count = rows.groupby("hybrid", sort=False)["same"].agg(["sum", "size"])
-    told = "; ".join(f"{name}: {a} of {n} as the rule has it" for name, a, n in count.itertuples())
-    return html.table(rows, caption=told)
