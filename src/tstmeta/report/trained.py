@@ -47,7 +47,7 @@ def page() -> str:
         return f"{_INTRO}\nNo results are committed here. Make some: {_command()}\n"
     report = json.loads(results.read_text(encoding="utf-8"))
     machine = report["machine"]
-    where = f"{machine['cpu']}, one thread, Python {machine['python']}"
+    where = f"{machine['cpu']}, Python {machine['python']}"
     lines = [_INTRO, _TWICE, f"{report['when']}; {where}.\n", _RAW.format(_table(report).text)]
     lines += ["The commands:\n", "```bash", *(row["command"] for row in report["rows"]), "```\n"]
     lines += [f"All of it at once, with the comparison of bytes: {_command()}\n"]
@@ -69,7 +69,7 @@ def _table(report: dict[str, Any]) -> html.Html:
             "sentences": f"{row['trained_on']:,}",
             "tested on": f"{row['tested_on']:,}",
             "result": _result(row),
-            "minutes": f"{row['minutes']:.1f}",
+            "processor minutes": f"{row['minutes']:.1f}",
             "same bytes": _same(same, row["model"]),
             "weights (SHA-256)": row["weights"],
         }
