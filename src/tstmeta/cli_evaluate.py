@@ -299,6 +299,8 @@ def _with_hybrids(
     With ``some``, a dimension of which no hybrid can be made goes without, and is told, as long as
     there is another.
     """
+    if not names:
+        return dict.fromkeys(dimensions, table)
     from .combine import CombineError
 
     found: dict[str, pd.DataFrame] = {}
@@ -327,6 +329,8 @@ def with_combined(
     store: Path | None = None,
 ) -> pd.DataFrame:
     """Scores with those of combinations below them."""
+    if not names:
+        return table
     import pandas as pd
 
     from .combine import combined
@@ -341,7 +345,7 @@ def with_combined(
                 "gm: 0 on every text. The printed thresholds belong to the paper's own models; with"
                 " preferences, gm:learned finds others"
             )
-    return pd.concat([table, *made], ignore_index=True) if made else table
+    return pd.concat([table, *made], ignore_index=True)
 
 
 def scored(
