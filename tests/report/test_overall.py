@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import binom
 
-from tstmeta.combine.gm import gm
+from tstmeta.combine.gm import PRINTED, gm
 from tstmeta.report import overall
 from tstmeta.report.cells import pang2019
 from tstmeta.report.overall import EQUAL, NO, WITHIN, exact
@@ -122,3 +122,16 @@ def test_tables_show_every_row_and_escape_nothing_twice(models, wins):
     assert "11 of 12" in overall.sign_table(signs).text
     coins = overall.coin_flips((10,), replicates=2)
     assert "mean of 2 worlds" in overall.coin_table(coins).text
+
+
+def test_the_sentence_on_thresholds_holds_for_gm():
+    said = overall.thresholds_said().data.replace("−", "-")
+    acc, sim, high, low = PRINTED
+    for number in PRINTED:
+        assert f" {number:g}" in said
+    for a, s, pp in ((0.9, 0.8, 60.0), (0.9, 0.8, 20.0), (0.5, 0.8, 60.0), (0.9, 0.8, 120.0)):
+        factors = (100 * a - acc, 100 * s - sim, min(high - pp, pp - low))
+        expected = np.prod([max(0.0, one) for one in factors]) ** (1 / 3)
+        assert gm(np.array([a]), np.array([s]), np.array([pp]), PRINTED)[0] == pytest.approx(
+            expected
+        )

@@ -15,9 +15,10 @@ from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
+from IPython.display import Markdown
 from scipy.stats import binomtest
 
-from ..combine.gm import gm, learn
+from ..combine.gm import PRINTED, gm, learn
 from . import html
 from .cells.pang2019 import PAPER
 from .ledger import ledger
@@ -78,6 +79,16 @@ def recomputed_table(rows: pd.DataFrame) -> html.Html:
     count = rows["verdict"].value_counts()
     told = ", ".join(f"{count[name]} {name}" for name in (EQUAL, WITHIN, NO) if name in count)
     return html.table(shown, caption=f"GM from printed parts, {len(rows)} models: {told}")
+
+
+def thresholds_said() -> Markdown:
+    """GM and its printed thresholds (pang2019unsupervised, Section 3.3) in words."""
+    at = [f"{value:g}".replace("-", "−") for value in PRINTED]
+    return Markdown(
+        f"GM is the cube root of three factors: how far 100 Acc lies above {at[0]}, how far 100 Sim"
+        f" lies above {at[1]}, and how far PP lies from both {at[2]} and {at[3]}, the nearer one."
+        " A factor below zero counts as zero."
+    )
 
 
 # ------------------------------------------------------------------------------------ wins
@@ -181,18 +192,18 @@ def wins_table(rows: pd.DataFrame) -> html.Html:
             "B wins, %": [html.signed(value, 1) for value in rows["b"]],
             "tie, %": [html.signed(value, 1) for value in rows["tie"]],
             "metric": rows["metric"],
-            "A - B, printed": [
+            "A − B, printed": [
                 html.signed(value, 1 if metric == "PP" else 2)
                 for value, metric in zip(rows["printed"], rows["metric"], strict=True)
             ],
-            "A - B, from Tables 2, 3": [
+            "A − B, from Tables 2, 3": [
                 html.signed(value, 1 if metric == "PP" else 3)
                 for value, metric in zip(rows["difference"], rows["metric"], strict=True)
             ],
             "same way": ["–" if one is None else "yes" if one else "no" for one in rows["agrees"]],
         }
     )
-    return html.table(shown, caption="Of perplexity less is better; its sign counts turned")
+    return html.table(shown, caption="Less perplexity (PP) is better, so its sign counts turned")
 
 
 def sign_table(found: pd.DataFrame) -> html.Html:
@@ -277,7 +288,9 @@ def coin_table(rows: pd.DataFrame) -> html.Html:
             "pairs": rows["pairs"],
             "on the pairs fitted on": [f"{value:.0%}" for value in rows["fitted"]],
             "on new pairs": [f"{value:.0%}" for value in rows["new"]],
+            "standard error": [f"± {value:.0%}" for value in rows["error"]],
         }
     )
     times = int(rows["replicates"].iloc[0])
-    return html.table(shown, caption=f"GM against coins, mean of {times} worlds")
+    caption = f"GM against coins, mean of {times} worlds; the larger error of the two"
+    return html.table(shown, caption=caption)
