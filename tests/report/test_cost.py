@@ -110,3 +110,11 @@ def test_a_metric_of_whole_outputs_is_left_out_of_the_table(tmp_path):
     part = cost.Worth(bench, [bench.dataset("contrast")], "content", costs=given)
     assert "corpus-bleu" not in part.table().text
     assert part.table().text.count("<tr>") == 2
+
+
+def test_where_agreement_has_no_value_the_page_says_so(tmp_path):
+    bench = Bench(tmp_path)
+    given = costs(corpus_bleu=0.2)
+    part = cost.Worth(bench, [bench.dataset("contrast")], "content", costs=given)
+    for shown in (part.table(), part.said(), part.picture()):
+        assert "No metric has a value" in shown.data

@@ -177,7 +177,7 @@ def test_a_handful_of_sources_leaves_the_reason(bench):
 
 def test_picture_table_and_sentences_show_every_size_and_way(noise):
     shown = in_sample.picture(noise).text
-    alternative = shown.partition("alt='")[2].partition("' style")[0]
+    alternative = shown.partition("alt='")[2].partition("' src")[0]
     assert "noise only, from 3 to 24 metrics: its own ratings" in alternative
     assert alternative.count("new sources") == 2
     assert in_sample.picture(noise).text == shown

@@ -33,6 +33,7 @@ SEEN = 0.04
 #: What is shown unless another data set is asked for.
 RATED = ("mir", "lai@pauli2025", "alva@asset", "lens@simpda_2022", "pauli")
 _NOTHING = Markdown("*No costs are committed here. Measure them: `python benchmarks/cost.py`.*")
+_NO_VALUE = Markdown("*No metric has a value for agreement here: there is too little to compare.*")
 
 
 def committed(path: Path | None = None) -> pd.DataFrame:
@@ -104,6 +105,9 @@ class Worth:
             table["value"] *= [-1 if lower_is_better(*head) else 1 for head in heads]
             found.append(costs.merge(table, on=["metric", "basis"]))
         self.rows = pd.concat(found, ignore_index=True) if found else pd.DataFrame()
+        self._lacking = _NOTHING
+        if found and not self.rows["value"].notna().any():  # too few systems, for instance
+            self._lacking, self.rows = _NO_VALUE, pd.DataFrame()
 
     def table(self) -> html.Html | Markdown:
         """Metrics by cost, with their agreement on each data set; best of each in bold.
@@ -111,7 +115,7 @@ class Worth:
         A metric that has no value for single rewrites anywhere is left out.
         """
         if self.rows.empty:
-            return _NOTHING
+            return self._lacking
         rows = self.rows.dropna(subset="value").sort_values("times", kind="stable")
         best = rows.groupby("dataset")["value"].transform("max")
         shown = rows.assign(
@@ -140,7 +144,7 @@ class Worth:
     def said(self) -> Markdown:
         """The best metric of each data set beside the best cheap one."""
         if self.rows.empty:
-            return _NOTHING
+            return self._lacking
         lines = []
         for name, own in self.rows.dropna(subset="value").groupby("dataset", sort=False):
             top = own.loc[own["value"].idxmax()]
@@ -162,7 +166,7 @@ class Worth:
 
     def picture(self) -> Picture | Markdown:
         """Agreement against time, a panel a data set; the line joins what no cheaper one beats."""
-        return _NOTHING if self.rows.empty else Picture(scatter(self.rows, self.dimension))
+        return self._lacking if self.rows.empty else Picture(scatter(self.rows, self.dimension))
 
 
 @figures._styled

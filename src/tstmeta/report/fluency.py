@@ -32,6 +32,8 @@ CONTENT = ("bleu", "rougeL", "meteor", "cosine")
 FLUENCY = ("perplexity",)
 #: Released scores of which less is better.
 RELEASED_LOWER = ("released:gpt2_ppl", "released:source-gpt2_ppl")
+#: A ratio beyond this says no more than that it is huge.
+HUGE = 1_000_000
 OVERALL = {"existing": "Existing", "ours1": "Ours1", "ours2": "Ours2"}
 _NOTHING = Markdown("*Nothing to compare: no data with ratings of fluency is on the machine.*")
 
@@ -111,7 +113,7 @@ class Fluency:
                     {
                         "data set": data.name,
                         "metric": one.name,
-                        "largest over median": f"{top:,.0f}",
+                        "largest over median": f"{top:,.0f}" if top < HUGE else f"> {HUGE:,}",
                         "r of −perplexity": html.signed(pearson(human, -values).value),
                         "r of −log perplexity": html.signed(pearson(human, -np.log(values)).value),
                         "Spearman's rho": html.signed(ranks(human, -values).value),

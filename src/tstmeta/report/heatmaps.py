@@ -308,6 +308,6 @@ def described(figure: Figure, words: str) -> html.Html:
     """A picture as HTML with the words that stand in its place for who cannot see it."""
     png = base64.b64encode(Picture(figure)._repr_png_()).decode()
     return html.Html(
-        f"<figure><img alt='{escape(words, quote=True)}' style='max-width: 100%'"
+        f"<figure><img alt='{escape(words, quote=True)}'"
         f" src='data:image/png;base64,{png}'></figure>"
     )

@@ -185,8 +185,7 @@ def wins_table(rows: pd.DataFrame) -> html.Html:
     """Rows of :func:`wins`."""
     shown = pd.DataFrame(
         {
-            "data": rows["data"],
-            "models": rows["pair"],
+            "models": rows["data"] + ", " + rows["pair"],
             "people asked for": rows["criterion"],
             "A wins, %": [html.signed(value, 1) for value in rows["a"]],
             "B wins, %": [html.signed(value, 1) for value in rows["b"]],
