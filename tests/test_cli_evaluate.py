@@ -1,6 +1,7 @@
 """The command evaluate as a user meets it: a table for anybody's data."""
 
 import json
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -8,8 +9,11 @@ import pytest
 
 from tests.command import command_line, table
 from tests.report.many import quality, rated
+from tests.report.tiny import scores
 from tstmeta import metrics
-from tstmeta.cli_evaluate import Level, Statistic, TableFormat, Units
+from tstmeta.cli_evaluate import Level, Statistic, TableFormat, Units, with_combined
+from tstmeta.combine import Settings, hybrid
+from tstmeta.data import load
 from tstmeta.report import asked, output
 from tstmeta.report.analysis import COLUMNS, STATISTICS, analyse
 from tstmeta.report.stored import load_draws
@@ -322,3 +326,62 @@ def test_help_has_examples_that_can_be_called(tstmeta):
     assert len(examples) >= 4
     for option in ("--resample", "--clustered", "--no-tests", "--micro", "--save-draws"):
         assert option in shown
+
+
+# --------------------------------------------------------------------------------- combinations
+
+
+def test_a_hybrid_stands_among_the_metrics_and_was_fitted_on_other_sources(tstmeta, many):
+    words = ("--dimension", "content", "--lower", "far", "--no-tests", "--seed", "4")
+    result = tstmeta(*many, *words, "--combine", "hybrid-simulation", "--format", "csv")
+    rows = table(result).set_index("metric")
+    data = load("many.csv")
+    scores = read_scores(Path("scores.csv"), data)
+    made = hybrid(data, scores, "content", "simulation", Settings(seed=4), lower=["far"]).scores
+    alone = analyse(data, made, dimension="content", draws=200, tests=False, seed=4).rows
+    row = alone.set_index("metric").loc["hybrid-simulation"]
+    assert float(rows.loc["hybrid-simulation", "value"]) == pytest.approx(row["value"])
+    assert rows.loc["hybrid-simulation", ["kind", "better"]].tolist() == ["metric", "higher"]
+    assert "folds:5" in rows.loc["hybrid-simulation", "signature"]
+
+
+def test_a_dimension_with_too_few_metrics_goes_without_a_hybrid_unless_it_was_asked_for(
+    tstmeta, many
+):
+    words = ("--no-tests", "--combine", "hybrid-equal", "--combine", "hybrid-simulation")
+    result = tstmeta(*many, *words, "--format", "csv")
+    found = table(result)
+    told = found[found["metric"].str.startswith("hybrid-")]
+    assert set(told["dimension"]) == {"content"}
+    assert "a dimension goes without a hybrid: " in result.stderr
+    asked_for = tstmeta(*many, *words, "--dimension", "style")
+    assert isinstance(asked_for.exception, TstmetaError)
+    assert "style" in str(asked_for.exception)
+
+
+def test_combinations_are_scores_like_others_and_an_unknown_one_stops_before_scoring(
+    tstmeta, many, tmp_path
+):
+    words = ("-d", "many.csv", "--scores", "scores.csv")
+    found = table(tstmeta("score", *words, "--combine", "hybrid-equal"))
+    assert list(dict.fromkeys(found["metric"])) == ["good", "poor", "far", "hybrid-equal"]
+    assert found.loc[found["metric"] == "hybrid-equal", "detail"].str.startswith("fold 1").any()
+    refused = tstmeta("score", "-d", "many.csv", "--combine", "hybrid")
+    assert isinstance(refused.exception, TstmetaError)
+    assert "known: gm, gm:learned, j:FL, hybrid-simulation" in str(refused.exception)
+    assert not (tmp_path / "store").exists()
+    metric = tstmeta("score", "-d", "many.csv", "-m", "gm")
+    assert "--combine gm" in str(metric.exception)
+
+
+def test_a_gm_of_zeros_says_why(capsys):
+    data = rated()
+    ones = {"style-accuracy": 0.5, "sim": 0.9, "corpus-perplexity": 30.0}
+    heads = {"style-accuracy": "style", "sim": "content", "corpus-perplexity": "fluency"}
+    parts = [
+        scores(data, [value] * len(data.items), name).assign(dimension=heads[name])
+        for name, value in ones.items()
+    ]
+    found = with_combined(data, pd.concat(parts), ["gm"])
+    assert (found.loc[found["metric"] == "gm", "value"] == 0).all()
+    assert "gm: 0 on every text" in capsys.readouterr().err

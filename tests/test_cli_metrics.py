@@ -4,12 +4,14 @@ import json
 import os
 import subprocess
 import sys
+from pathlib import Path
 
 import pandas as pd
 import pytest
 
 from tests.command import CSV, command_line, table
 from tstmeta import metrics, schema
+from tstmeta.cli_evaluate import tell_scored
 from tstmeta.metrics import catalogue
 from tstmeta.models import hub
 from tstmeta.report.ledger import COLUMNS, PAPERS
@@ -24,6 +26,9 @@ def picky(source, output):
     if "went" in output:
         raise ValueError("no such word")
     return 1.0
+
+def nowhere(source, output):
+    return float("nan")
 """
 
 
@@ -142,7 +147,32 @@ def test_a_failed_score_is_a_row_and_exit_code_1(tstmeta, own_metric):
     found = table(result)
     assert result.exit_code == 1
     assert found["status"].tolist() == ["ok", "error", "ok", "ok"]
-    assert result.stderr == "4 scores, 1 failed\nfirst failure: ValueError: no such word\n"
+    assert result.stderr == (
+        "4 scores, 1 failed (error 1)\n"
+        f"first error of 1: {own_metric}:picky, item 2, basis source: ValueError: no such word\n"
+    )
+
+
+def test_failures_are_told_by_status_and_metric_with_the_first_item_of_each(tstmeta, own_metric):
+    names = [f"{own_metric}:{name}" for name in ("picky", "shared", "nowhere")]
+    words = [word for name in names for word in ("-m", name)]
+    result = tstmeta("score", "-d", "mine.csv", *words, "--basis", "source")
+    assert result.exit_code == 1
+    assert result.stderr.splitlines() == [
+        "12 scores, 5 failed (error 1, invalid 4)",
+        f"first error of 1: {names[0]}, item 2, basis source: ValueError: no such word",
+        f"first invalid of 4: {names[2]}, item 1, basis source: the metric returned nan",
+    ]
+
+
+def test_a_refusal_is_no_error(capsys):
+    heads = {"metric": ["judge", "judge", "bleu"], "basis": "source", "item_id": ["a", "b", "a"]}
+    rows = pd.DataFrame(heads | {"status": ["refused", "ok", "empty"], "detail": ["", "", "x"]})
+    assert tell_scored(rows, Path("out.csv")) == 1
+    assert capsys.readouterr().err == (
+        "3 scores, 1 failed (refused 1), in out.csv\n"
+        "first refused of 1: judge, item a, basis source: no reason is given\n"
+    )
 
 
 def test_the_store_is_used_again(tstmeta, own_metric, tmp_path):

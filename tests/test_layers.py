@@ -25,6 +25,7 @@ LAYERS = [
         "cli_judge",
         "cli_classifier",
         "cli_lm",
+        "cli_idf",
         "cli_lexicon",
         "cli_train",
         "console",

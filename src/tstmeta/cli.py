@@ -20,8 +20,22 @@ from .cli_book import book_app, run
 from .cli_classifier import classifier
 from .cli_construct import construct_app
 from .cli_data import FormatOption, data_app
-from .cli_evaluate import Bases, Data, Metrics, RatingFile, ScoreFile, Store, evaluate, scored
+from .cli_evaluate import (
+    Bases,
+    Combine,
+    Data,
+    Metrics,
+    RatingFile,
+    ScoreFile,
+    Store,
+    evaluate,
+    known_combinations,
+    scored,
+    tell_scored,
+    with_combined,
+)
 from .cli_explain import explain
+from .cli_idf import idf
 from .cli_judge import judge_app
 from .cli_lexicon import lexicon
 from .cli_lm import lm
@@ -42,6 +56,7 @@ app.add_typer(train_app, name="train")
 app.add_typer(construct_app, name="construct")
 app.add_typer(judge_app, name="judge")
 train_app.command("lexicon")(lexicon)
+train_app.command("idf")(idf)
 train_app.command("lm")(lm)
 train_app.command("classifier")(classifier)
 app.command("run", context_settings={"allow_extra_args": True, "ignore_unknown_options": True})(run)
@@ -99,6 +114,7 @@ def score_command(
     data: Data,
     metric: Metrics = None,
     basis: Bases = None,
+    combine: Combine = None,
     scores: ScoreFile = None,
     ratings: RatingFile = None,
     out: Annotated[
@@ -120,17 +136,18 @@ def score_command(
       tstmeta score --data pauli --metric bleu --metric meteor --out scores.parquet
       tstmeta score --data mine.csv --metric lexical
       tstmeta score --data mine.csv --metric my_package.my_module:my_function
+      tstmeta score --data mine.csv --metric style-accuracy --combine gm
     """
     from .console import write_table
     from .scoring import HUMAN_STYLE
 
+    names = known_combinations(combine)
     wanted = metric or ([] if scores else ["lexical", "sentinel", HUMAN_STYLE])
-    _, table = scored(data, wanted, basis, scores, ratings, store)
+    dataset, table = scored(data, wanted, basis, scores, ratings, store)
+    table = with_combined(dataset, table, names, store=store)
     write_table(table, out, format)
-    failed = ~table["status"].isin(["ok", "empty", "truncated"])
-    note(f"{len(table)} scores, {int(failed.sum())} failed" + (f", in {out}" if out else ""))
-    if failed.any():
-        note("first failure: " + str(table.loc[failed, "detail"].iloc[0]))
+    failed = tell_scored(table, out)
+    if failed:
         raise typer.Exit(1)
 
 

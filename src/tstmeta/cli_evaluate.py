@@ -15,6 +15,8 @@ from .console import note
 if TYPE_CHECKING:
     import pandas as pd
 
+    from .data import Dataset
+
 
 class Statistic(StrEnum):
     """How agreement is measured."""
@@ -78,6 +80,14 @@ RatingFile = Annotated[
     Path | None,
     typer.Option("--ratings", help="A long file of ratings: item_id, dimension, rater, value."),
 ]
+Combine = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--combine",
+        help="A metric made of scores: gm, gm:learned, j:FL, hybrid-simulation, hybrid-learned, "
+        "hybrid-equal, overall-existing, overall-ours1, overall-ours2; repeat for more.",
+    ),
+]
 Store = Annotated[
     Path | None, typer.Option("--store", help="Folder of the score store [default: data/scores].")
 ]
@@ -87,6 +97,7 @@ def evaluate(
     data: Data,
     metric: Metrics = None,
     basis: Bases = None,
+    combine: Combine = None,
     scores: ScoreFile = None,
     ratings: RatingFile = None,
     dimension: Annotated[
@@ -166,7 +177,9 @@ def evaluate(
 
     Sentinels, which know nothing of quality, stand below a line in every table, and with them the
     human style rating offered as if it were a metric.  Ranks count them.  A metric for which less
-    is better is turned round.  Without ratings the table describes the scores.
+    is better is turned round.  Without ratings the table describes the scores.  What --combine
+    fits on ratings is fitted on other sources than it scores, and a hybrid is of the metrics for
+    the dimension at hand.
 
     \b
     Examples:
@@ -176,6 +189,7 @@ def evaluate(
         --resample systems
       tstmeta evaluate --data mine.csv --ratings ratings.csv --seed 7 --out table.tex
       tstmeta evaluate --data mir --metric bleu --metric chrf --format json > table.json
+      tstmeta evaluate --data lai --metric lexical --dimension content --combine hybrid-learned
     """
     from .report.analysis import analyse
     from .report.evaluation import described, rendered
@@ -187,18 +201,24 @@ def evaluate(
     from .scoring import HUMAN_STYLE
 
     kind = format_of(out, format)
+    names = known_combinations(combine)
     known_dimensions(dimension or [])
     beside = ["sentinel", HUMAN_STYLE]
     wanted = [*(metric or ([] if scores else ["lexical"])), *beside]
     dataset, table = scored(data, wanted, basis, scores, ratings, store)
-    tell_failures(table)
     dimensions = dimension or judged(dataset)
     if save_draws and len(dimensions) != 1:
         raise TstmetaError("draws are saved of one dimension: add --dimension content, or another")
+    lower = lower or []
+    hybrids = [name for name in names if name.startswith("hybrid-")] if dimensions else []
+    whole = [name for name in names if name not in hybrids]
+    table = with_combined(dataset, table, whole, seed=seed, lower=lower, store=store)
+    tell_failures(table)
+    tables = _with_hybrids(dataset, table, hybrids, dimensions, seed, lower, not dimension)
     analyses = [
         analyse(
             dataset,
-            table,
+            tables[one],
             dimension=one,
             statistic=str(statistic),
             level=level.value,
@@ -210,7 +230,7 @@ def evaluate(
             tests=tests,
             micro=micro,
             undefined=math.nan if undefined is None else undefined,
-            lower=lower or (),
+            lower=lower,
             progress=True,
         )
         for one in dimensions
@@ -228,12 +248,104 @@ def evaluate(
         note(f"wrote {out}")
 
 
+def tell_scored(table: pd.DataFrame, out: Path | None) -> int:
+    """Say on stderr how many scores there are, by status where some have no value, and the first
+    such of each metric and status; returns how many those are."""
+    failed = table[~table["status"].isin(["ok", "empty", "truncated"])]
+    counts = failed["status"].astype(str).value_counts()
+    apart = ", ".join(f"{status} {n}" for status, n in sorted(counts.items()))
+    note(
+        f"{len(table)} scores, {len(failed)} failed"
+        + (f" ({apart})" if apart else "")
+        + (f", in {out}" if out else "")
+    )
+    for (name, status), rows in failed.groupby(["metric", "status"], sort=False):
+        first = rows.iloc[0]
+        about = f"{name}, item {first['item_id']}, basis {first['basis']}"
+        note(f"first {status} of {len(rows)}: {about}: {first['detail'] or 'no reason is given'}")
+    return len(failed)
+
+
 def tell_failures(table: pd.DataFrame) -> None:
     """Say on stderr which metrics have rows without a value, and why the first has none."""
     failed = table[~table["status"].isin(["ok", "empty", "truncated"])]
     for name, rows in failed.groupby("metric", sort=False):
         total = int((table["metric"] == name).sum())
         note(f"{name}: {len(rows)} of {total} scores failed: {rows['detail'].iloc[0]}")
+
+
+def known_combinations(names: list[str] | None) -> list[str]:
+    """The combinations asked for, each once; an unknown one is told before anything is scored."""
+    if not names:
+        return []
+    from .combine.by_name import known
+
+    for name in names:
+        known(name)
+    return list(dict.fromkeys(names))
+
+
+def _with_hybrids(
+    dataset: Dataset,
+    table: pd.DataFrame,
+    names: list[str],
+    dimensions: list[str],
+    seed: int,
+    lower: list[str],
+    some: bool,
+) -> dict[str, pd.DataFrame]:
+    """The table of each dimension, with its own hybrids.
+
+    With ``some``, a dimension of which no hybrid can be made goes without, and is told, as long as
+    there is another.
+    """
+    if not names:
+        return dict.fromkeys(dimensions, table)
+    from .combine import CombineError
+
+    found: dict[str, pd.DataFrame] = {}
+    refused: list[CombineError] = []
+    for name in dimensions:
+        try:
+            found[name] = with_combined(dataset, table, names, name, seed, lower)
+            tell_failures(found[name].iloc[len(table) :])
+        except CombineError as reason:
+            found[name] = table
+            refused.append(reason)
+    if refused and not (some and len(refused) < len(dimensions)):
+        raise refused[0]
+    for one in refused:
+        note(f"a dimension goes without a hybrid: {one}")
+    return found
+
+
+def with_combined(
+    dataset: Dataset,
+    table: pd.DataFrame,
+    names: list[str],
+    dimension: str | None = None,
+    seed: int = 0,
+    lower: list[str] | None = None,
+    store: Path | None = None,
+) -> pd.DataFrame:
+    """Scores with those of combinations below them."""
+    if not names:
+        return table
+    import pandas as pd
+
+    from .combine import combined
+
+    made = [
+        combined(dataset, table, name, dimension, seed=seed, lower=lower or (), store=store)
+        for name in names
+    ]
+    for name, one in zip(names, made, strict=True):
+        if name == "gm" and (one["value"].dropna() == 0).all():
+            note(
+                "gm: 0 on every text. The printed thresholds belong to the paper's own models; with"
+                " preferences, gm:learned finds others"
+            )
+    return pd.concat([table, *made], ignore_index=True)
 
 
 def scored(

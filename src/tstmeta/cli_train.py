@@ -1,4 +1,4 @@
-"""``tstmeta train``: models that come with the package, trained anew.
+"""``tstmeta train``: models, lexicons and counts for the metrics; here, the one that is shipped.
 
 See :mod:`.cli` for how commands behave.
 """
@@ -32,7 +32,7 @@ SIMILARITIES = ("bleu",)
 SHARES = "shares"
 
 train_app = typer.Typer(
-    help="Train the models that come with the package.",
+    help="Train what metrics run on: models, lexicons, counts; shipped ones anew or yours.",
     no_args_is_help=True,
     rich_markup_mode=None,
 )
@@ -40,7 +40,11 @@ train_app = typer.Typer(
 
 @train_app.callback()
 def train() -> None:
-    """Train the models that come with the package."""
+    """Train what metrics run on.
+
+    ``backbone`` and ``idf`` make anew what is shipped; ``lm``, ``classifier`` and ``lexicon`` learn
+    from a corpus of yours, and metrics take the folder or file that they write.
+    """
 
 
 @train_app.command("backbone")

@@ -18,19 +18,25 @@ UP, DOWN = np.array([False]), np.array([True])
 
 
 @pytest.mark.parametrize(
-    ("name", "lower", "expected"),
+    ("name", "basis", "lower", "expected"),
     [
-        ("ter", (), True),
-        ("bleu", (), False),
-        ("edit-similarity", (), False),
-        ("released:gpt2_ppl", (), False),
-        ("released:gpt2_ppl", ("released:gpt2_ppl",), True),
-        ("nobody-registered-this", (), False),
-        ("nobody-registered-this", ("nobody-registered-this",), True),
+        ("ter", "source", (), True),
+        ("ter", "reference", (), True),
+        ("bleu", "source", (), False),
+        ("edit-similarity", "source", (), False),
+        ("style-emd", "source", (), False),
+        ("style-emd", "reference", (), True),
+        ("style-emd", "reference", ("style-emd",), True),
+        ("style-cosine", "source", (), True),
+        ("style-cosine", "reference", (), False),
+        ("released:gpt2_ppl", "none", (), False),
+        ("released:gpt2_ppl", "none", ("released:gpt2_ppl",), True),
+        ("nobody-registered-this", "source", (), False),
+        ("nobody-registered-this", "source", ("nobody-registered-this",), True),
     ],
 )
-def test_a_metric_says_itself_whether_less_is_better(name, lower, expected):
-    assert lower_is_better(name, lower) is expected
+def test_a_metric_says_itself_whether_less_is_better(name, basis, lower, expected):
+    assert lower_is_better(name, basis, lower) is expected
 
 
 def test_distances_are_turned_and_others_are_not():

@@ -44,7 +44,7 @@ def test_existing_is_the_geometric_mean_of_what_was_used_before():
         sides = []
         for names in (("style-accuracy", "style-emd"), ("bleu", "rougeL"), LOWER):
             rows = wide[list(names)].to_numpy(float).T
-            lower = np.array([lower_is_better(name, LOWER) for name in names])
+            lower = np.array([lower_is_better(name, "source", LOWER) for name in names])
             scaled = Scale.fitted(rows[:, split.train], lower)(rows[:, split.judged])
             sides.append(gmean(scaled, axis=0))
         expected[split.judged] = gmean(sides, axis=0)

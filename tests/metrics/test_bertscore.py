@@ -197,7 +197,8 @@ def test_matching_is_what_two_loops_say_even_where_all_cosines_are_negative(rng,
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        ("idf", "idf=FILE, one text a line"),
+        ("idf+layer3+roberta-large", "idf=FILE, one text a line"),
+        ("idf+idf", "two words of the kind weights"),
         ("idf=/no/such/file", "which is no file"),
         ("layer3+layer4", "two layers"),
         ("p+r", "two words of the kind part"),
@@ -247,6 +248,13 @@ def test_a_folder_that_lacks_the_layer_costs_rows_and_not_the_run(folders):
     [found] = scored(BertScore(f"layer9+{folders['bert']}"), ("a", "b"))
     assert found.status is Status.ERROR
     assert "3 layers, not 9" in found.detail
+
+
+@embedded
+def test_a_layer_that_the_embedded_encoder_lacks_is_told_without_a_path():
+    [found] = scored(BertScore("layer99"), ("a", "b"))
+    assert found.status is Status.ERROR
+    assert found.detail == "all-minilm-l6-v2 has 6 layers, not 99; name one from 0 to 6"
 
 
 def test_a_damaged_folder_costs_rows_and_not_the_run(folders, tmp_path):

@@ -75,6 +75,28 @@ def test_its_first_version_averages_two_numbers_and_needs_no_third():
     assert found.score == pytest.approx((found.precision + found.recall) / 2)
 
 
+ASKED = st.builds(
+    asked,
+    st.sampled_from(["precision", "recall"]),
+    *[st.floats(-0.01, 1.01, allow_nan=False)] * 3,
+)
+
+
+@given(st.lists(ASKED, max_size=7), st.sampled_from([("released", 3), ("released-0.1", 2)]))
+def test_released_rules_are_upstreams_arithmetic_list_by_list(rows, rule):
+    """A list for each kind of number, each clipped, all lists of a side as one; 0 without any."""
+    name, kinds = rule
+
+    def side(which):
+        own = [row for row in rows if row.side == which]
+        lists = [[getattr(row, kind) for row in own] for kind in ("answerable", "f1", "alike")]
+        flat = [min(max(value, 0.0), 1.0) for each in lists[:kinds] for value in each]
+        return sum(flat) / len(flat) if flat else 0.0
+
+    wanted = (side("recall") + side("precision")) / 2
+    assert summed(rows, name).score == pytest.approx(wanted)
+
+
 @pytest.mark.parametrize(
     ("rule", "score"), [("equation", 0), ("released-0.1", (0.9 + 1 + 0.3 + 0.5) / 8)]
 )

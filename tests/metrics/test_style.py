@@ -246,9 +246,23 @@ def test_the_signature_names_what_changes_a_value_and_no_place(name, tmp_path):
     assert said != str(metrics.get(f"style-{name}:{tmp_path}").signature(metric.bases[0]))
 
 
-def test_what_is_better_is_said():
-    assert not metrics.get("style-cosine").higher_is_better
-    assert all(metrics.get(name).higher_is_better for name in DISTANCES[:3])
+@pytest.mark.parametrize("name", DISTANCES)
+def test_far_from_the_source_is_good_and_near_a_reference_is(name):
+    likeness = name == "style-cosine"
+    metric = metrics.get(name)
+    assert metrics.more_is_better(metric, "source") is not likeness
+    assert metrics.more_is_better(metric, "reference") is likeness
+    source, half, reference = (np.array([1 - good, good]) for good in (0.1, 0.5, 0.9))
+    moved = metric.measure(reference, source) > metric.measure(half, source)
+    assert moved is metrics.more_is_better(metric, "source")
+    near = metric.measure(half, reference) > metric.measure(source, reference)
+    assert near is metrics.more_is_better(metric, "reference")
+
+
+@pytest.mark.parametrize("name", DISTANCES[:3])
+def test_with_a_direction_more_is_better_on_both_bases(name):
+    metric = metrics.get(f"{name}:directed")
+    assert [metrics.more_is_better(metric, basis) for basis in metric.bases] == [True, True]
 
 
 def test_a_foreign_models_labels_are_called_as_data_sets_call_them():

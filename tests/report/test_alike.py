@@ -8,9 +8,10 @@ from tstmeta.report.bench import Bench
 def test_each_data_set_has_a_map_a_sentence_and_its_spreads(tmp_path):
     part = Alike(Bench(tmp_path), "contrast", ["bleu", "chrf", "length-ratio"])
     assert [one.name for one in part.sets] == ["contrast"]
-    pictures = [dict(each) for tag, each in Page(part.maps().text).tags if tag == "img"]
-    assert [each["alt"].startswith("Heat map") for each in pictures] == [True]
-    assert "3 metrics on contrast" in part.said().data
+    page = Page(part.maps().text)
+    assert [each.get("class") for tag, each in page.tags if tag == "div"] == ["tst-table tst-map"]
+    assert "contrast: Spearman's rho, n = 960" in page.text
+    assert "`contrast`, 3 metrics. Most alike: " in part.said().data
     [spread] = [dict(each) for tag, each in Page(part.spreads().text).tags if tag == "img"]
     assert "bleu" in spread["alt"]
 

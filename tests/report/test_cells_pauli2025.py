@@ -288,7 +288,7 @@ def test_a_cell_is_what_the_metric_gives_on_the_model_that_is_here(key, basis, l
     items = data.items.assign(references=[["he walked home"]] * 3 + [["we had soup"]] * 3)
     data = replace(data, items=items)
     bench = Bench(tmp_path / "store")
-    bench._datasets[data.name] = data
+    bench._datasets |= {"lai@pauli2025": data, data.name: data}
     answer = pauli2025.recipe(printed(key), bench)
     against = items["source"] if basis == "source" else [one[0] for one in items["references"]]
     encoder = encoders.Encoder(Backbone("labse", str(labse)), "cpu")

@@ -90,3 +90,31 @@ def test_a_metric_of_another_dimension_is_left_out(tmp_path):
     bench = Bench(tmp_path)
     part = cost.Worth(bench, [bench.dataset("contrast")], "fluency", costs=costs(bleu=0.1))
     assert part.rows.empty
+
+
+def test_names_stand_where_the_line_rises_so_that_it_can_be_seen():
+    front = pd.DataFrame({"metric": list("abcd"), "value": [0.1, 0.105, 0.12, 0.121]})
+    assert [row["metric"] for row in cost._named(front, 0.4)] == ["a", "c"]
+
+
+def test_time_is_a_multiple_of_bleu_s_and_heads_say_n(worth):
+    [axis] = worth.picture().figure.axes
+    dots = axis.collections[0].get_offsets()[:, 0]
+    assert sorted(dots) == sorted(worth.rows["times"])
+    assert "n = 960" in Page(worth.table().text).text
+
+
+def test_a_metric_of_whole_outputs_is_left_out_of_the_table(tmp_path):
+    bench = Bench(tmp_path)
+    given = costs(bleu=0.1, corpus_bleu=0.2)
+    part = cost.Worth(bench, [bench.dataset("contrast")], "content", costs=given)
+    assert "corpus-bleu" not in part.table().text
+    assert part.table().text.count("<tr>") == 2
+
+
+def test_where_agreement_has_no_value_the_page_says_so(tmp_path):
+    bench = Bench(tmp_path)
+    given = costs(corpus_bleu=0.2)
+    part = cost.Worth(bench, [bench.dataset("contrast")], "content", costs=given)
+    for shown in (part.table(), part.said(), part.picture()):
+        assert "No metric has a value" in shown.data

@@ -66,7 +66,7 @@ def test_a_printed_table_has_a_column_a_setting_and_every_value_once(bench):
     page = Page(text)
     assert "sentiment, en" in page.text
     assert "detoxification, hi" in page.text
-    for value in ("pearson", "Perplexity (GPT-2)"):
+    for value in ("Pearson's r, as printed, without n", "Perplexity (GPT-2)"):
         assert any(value in one for one in page.text)
     other = by_setting.printed(bench, "mukherjee2025", "3", "kendall").text
     assert other != text

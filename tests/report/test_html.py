@@ -43,6 +43,7 @@ class Page(HTMLParser):
 OURS = {
     *("div", "table", "caption", "thead", "tbody", "tr", "th", "td", "p", "dl", "dt", "dd", "span"),
     *("b", "i", "abbr", "ins", "del", "small", "code", "br", "wbr", "a"),
+    *("details", "summary"),
 }
 OUR_ATTRIBUTES = {"class", "scope", "tabindex", "title", "href"}
 

@@ -1,4 +1,4 @@
-"""Lesson 8: the world is as planted, and the page says what its judges are."""
+"""Lesson 9: the world is as planted, and the page says what its judges are."""
 
 import numpy as np
 import pytest

@@ -123,7 +123,8 @@ def test_a_page_says_what_the_registry_says(bleu):
     assert "{cite}`papineni2002bleu,post2018call" in bleu
     for name in ("bleu", "bleu:nltk-word", "bleu:pauli2025"):
         assert f"{name} ok {metrics.get(name).signature('source')}" in text
-    assert "compared with source reference" in text
+    assert "compared with source, reference" in text
+    assert "looks at one rewrite at a time" in text
     assert "printed as pauli2025: BLEU; lai2023: BLEU; mukherjee2025: BLEU" in text
 
 

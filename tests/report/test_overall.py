@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import binom
 
-from tstmeta.combine.gm import gm
+from tstmeta.combine.gm import PRINTED, gm
 from tstmeta.report import overall
 from tstmeta.report.cells import pang2019
 from tstmeta.report.overall import EQUAL, NO, WITHIN, exact
@@ -124,20 +124,14 @@ def test_tables_show_every_row_and_escape_nothing_twice(models, wins):
     assert "mean of 2 worlds" in overall.coin_table(coins).text
 
 
-def test_printed_choices_follow_their_rule_as_often_as_the_published_checks_say():
-    rows = overall.printed_choices()
-    same = rows.groupby("hybrid")["same"].sum().to_dict()
-    assert same == {"hybrid-simulation": 6, "hybrid-learned": 9}
-    assert rows.groupby("hybrid").size().tolist() == [10, 10]
-    odd = rows[~rows["same"]].set_index(["hybrid", "dimension", "task", "language"])
-    hindi = odd.loc[("hybrid-learned", "content", "sentiment", "hi")]
-    assert "BLEURT" in hindi["printed"]
-    assert "TER" in hindi["rule"]
-    assert "6 of 10" in overall.printed_table(rows).text
-
-
-def test_a_metric_that_ties_with_the_last_one_may_stand_in_its_place():
-    rows = overall.printed_choices().set_index(["hybrid", "dimension", "task", "language"])
-    row = rows.loc[("hybrid-simulation", "style", "sentiment", "en")]
-    assert row["same"]
-    assert set(row["printed"].split(", ")) != set(row["rule"].split(", "))
+def test_the_sentence_on_thresholds_holds_for_gm():
+    said = overall.thresholds_said().data.replace("−", "-")
+    acc, sim, high, low = PRINTED
+    for number in PRINTED:
+        assert f" {number:g}" in said
+    for a, s, pp in ((0.9, 0.8, 60.0), (0.9, 0.8, 20.0), (0.5, 0.8, 60.0), (0.9, 0.8, 120.0)):
+        factors = (100 * a - acc, 100 * s - sim, min(high - pp, pp - low))
+        expected = np.prod([max(0.0, one) for one in factors]) ** (1 / 3)
+        assert gm(np.array([a]), np.array([s]), np.array([pp]), PRINTED)[0] == pytest.approx(
+            expected
+        )

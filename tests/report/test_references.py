@@ -384,11 +384,15 @@ def plain(page) -> str:
     return " ".join(unescape(re.sub("<[^>]*>", " ", page.text)).split())
 
 
-def test_the_table_has_a_row_for_each_k_and_the_reasons_below():
+def test_the_table_has_a_row_for_each_metric_then_one_for_each_k_and_the_reasons_below():
     page = references_chapter.table(FOUND)
     check(page.text)
     text = plain(page)
-    assert page.text.count("<tr>") == 1 + 6
+    short, _, steps = page.text.partition("<details")
+    assert (short.count("<tr>"), steps.count("<tr>")) == (1 + 2, 1 + 6)
+    rows = FOUND.rows[FOUND.rows["metric"] == "chrf"]
+    for value in (rows["value"].iloc[0], rows["value"].iloc[-1], rows["gain"].iloc[-1]):
+        assert f">{value:z.2f}<".replace("-", "−") in short
     assert f"{FOUND.rows['value'].iloc[0]:.3f}".replace("-", "−") in text
     assert "ter ↓" in text
     assert "corpus-bleu is left out: it has no value for a single rewrite" in text

@@ -5,6 +5,7 @@ people like any other.  What is fitted is fitted on other sources than it scores
 how distances, negative values and zeros get into a geometric mean is decided in :mod:`.orient`.
 """
 
+from .by_name import combined
 from .gm import PRINTED, Thresholds, gm_of_systems, gm_scores, learned_gm
 from .hybrids import Settings, hybrid
 from .overall import j, j_of_systems, overall_scores
@@ -17,6 +18,7 @@ __all__ = [
     "Fit",
     "Settings",
     "Thresholds",
+    "combined",
     "gm_of_systems",
     "gm_scores",
     "hybrid",

@@ -4,9 +4,9 @@ Metrics come on any scale and in either direction; a geometric mean wants positi
 more is better.  What is done about it:
 
 1. **Direction.**  A metric of which less is better (TER, TED, PINC, a perplexity, EMD) has its sign
-   turned.  The direction is what the metric says of itself (``higher_is_better``), never what the
-   ratings at hand suggest: a metric that agrees the wrong way round is a bad metric, and to turn it
-   because of the ratings would be fitting.
+   turned.  The direction is what the metric says of itself for a basis (``higher_is_better`` and
+   ``turned``), never what the ratings at hand suggest: a metric that agrees the wrong way round is
+   a bad metric, and to turn it because of the ratings would be fitting.
 2. **Scale.**  Each metric is mapped linearly, from two quantiles of the *training* items to 0 and
    1; what lies beyond is cut.  Quantiles and not the ends, because one perplexity of 100,000 would
    push all others together.  Where the quantiles coincide (a metric of nearly all ones), the ends
@@ -38,20 +38,15 @@ ENDS = (0.025, 0.975)
 _FLAT = 1e-12
 
 
-def lower_is_better(name: str, lower: Collection[str] = ()) -> bool:
-    """Whether less of a metric is better.
+def lower_is_better(name: str, basis: str, lower: Collection[str] = ()) -> bool:
+    """Whether less of a metric is better on a basis.
 
     A registered metric says so itself.  Scores of others (released, or from a file of one's own)
     count as better when higher, unless ``lower`` names them.
     """
     if name in lower:
         return True
-    if name.startswith("released:"):
-        return False
-    try:
-        return not metrics.get(name).higher_is_better
-    except metrics.UnknownMetric:
-        return False
+    return not name.startswith("released:") and metrics.lower_is_better(name, basis)
 
 
 class Scale(NamedTuple):
@@ -74,11 +69,15 @@ class Scale(NamedTuple):
         """
         upright = oriented(values, lower)
         low, high = np.zeros(len(upright)), np.zeros(len(upright))
+        full = np.isfinite(upright).all(axis=1) & (upright.shape[1] > 0)
+        quantiles = np.full((len(upright), 2), np.nan)
+        if full.any():  # all at once: a fit on noise asks for thousands
+            quantiles[full] = np.quantile(upright[full], ENDS, axis=1).T
         for place, row in enumerate(upright):
             row = row[np.isfinite(row)]
             if not len(row):
                 continue
-            ends = np.quantile(row, ENDS)
+            ends = quantiles[place] if full[place] else np.quantile(row, ENDS)
             if not _apart(*ends):
                 ends = np.array([row.min(), row.max()])
             low[place], high[place] = ends if _apart(*ends) else (ends[0], ends[0])

@@ -142,7 +142,9 @@ def gather(
         bases,
         dimensions,
         signatures,
-        np.array([lower_is_better(name, lower) for name in names], dtype=bool),
+        np.array(
+            [lower_is_better(*one, lower) for one in zip(names, bases, strict=True)], dtype=bool
+        ),
         np.array(values),
         np.array(statuses),
         ids.to_numpy(str),

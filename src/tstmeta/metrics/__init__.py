@@ -19,7 +19,7 @@ from functools import cache
 from importlib.metadata import EntryPoint, entry_points
 
 from ..schema import TstmetaError
-from .base import CorpusMetric, Metric, PairMetric, Request, Score, wrap
+from .base import CorpusMetric, Metric, PairMetric, Request, Score, more_is_better, wrap
 
 __all__ = [
     "CorpusMetric",
@@ -30,6 +30,8 @@ __all__ = [
     "UnknownMetric",
     "families",
     "get",
+    "lower_is_better",
+    "more_is_better",
     "names",
     "resolve",
     "wrap",
@@ -85,9 +87,26 @@ def get(name: str) -> Metric:
             return factory(variant)
     elif "." in stem and variant:
         return _imported(stem, variant)
+    from .catalogue import combined, how  # it lists what is here, so it imports this module
+
+    if made := combined(name):
+        raise UnknownMetric(
+            f"{name!r} is made from scores of other metrics, and is asked for so: {how(made)}"
+        )
     near = difflib.get_close_matches(name, names(), n=3, cutoff=0.4)
     hint = f"did you mean {' or '.join(near)}?" if near else "see them with: tstmeta metrics"
     raise UnknownMetric(f"no metric is called {name!r}; {hint}")
+
+
+def lower_is_better(name: str, basis: str) -> bool:
+    """Whether less is better, as the metric of that name says of itself for that basis.
+
+    A name that nobody registered (a score file of one's own) counts as better when higher.
+    """
+    try:
+        return not more_is_better(get(name), basis)
+    except UnknownMetric:
+        return False
 
 
 def resolve(wanted: list[str] | tuple[str, ...], profile: str = "embedded") -> list[str]:

@@ -53,7 +53,9 @@ class Score(NamedTuple):
 class Metric(Protocol):
     """What scoring needs to know of a metric.  Subclass :class:`PairMetric` or write your own.
 
-    A metric may also have ``missing``, what to do when it cannot run here (empty when it can), and
+    A metric may also have ``missing``, what to do when it cannot run here (empty when it can),
+    ``turned``, the bases on which the other direction is the better one than
+    ``higher_is_better`` says (:func:`more_is_better` takes both together), and
     ``keep_in(folder, progress)``: it is told where the score store is, for what it wants to keep
     beside its scores, and whether it may show bars of its own.
     """
@@ -83,6 +85,15 @@ class Metric(Protocol):
         ...
 
 
+def more_is_better(metric: Metric, basis: str) -> bool:
+    """Whether a larger value is meant to be better on a basis.
+
+    A distance of styles is good where it is large from the source and small from a reference: such
+    a metric names the second basis in ``turned``.
+    """
+    return metric.higher_is_better != (basis in getattr(metric, "turned", ()))
+
+
 class PairMetric:
     """A metric that looks at one rewrite at a time; subclasses define :meth:`value`.
 
@@ -97,6 +108,7 @@ class PairMetric:
     languages: tuple[str, ...] = ()
     profile: str = "embedded"
     higher_is_better: bool = True
+    turned: tuple[str, ...] = ()
     max_tokens: int | None = 2000
     #: The value when a text is empty or blank: nothing matches.
     empty_value: float = 0.0

@@ -17,7 +17,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from ..models import encoders, hub, vectors
+from ..models import encoders, hub, idf, vectors
 from ..models.causal import Backbone
 from ..models.encoders import ENCODERS, MINILM, Encoder
 from ..schema import Signature, Status, TstmetaError
@@ -46,7 +46,8 @@ class BertScore(BatchedMetric):
     batch the library counts padding as a cosine of 0, which shows only where all are below 0.
 
     Args:
-        words: a part, ``rescaled``, ``layerN``, ``idf=FILE`` and a model, joined by ``+``.
+        words: a part, ``rescaled``, ``layerN``, ``idf`` or ``idf=FILE`` and a model, joined by
+            ``+``.  FILE has texts, one a line, or is a table that ``tstmeta train idf`` wrote.
 
     Raises:
         TstmetaError: a word that names nothing, or a model without a known layer or baseline.
@@ -55,21 +56,18 @@ class BertScore(BatchedMetric):
     name = "bertscore"
     max_tokens = None
     VARIANTS: ClassVar[tuple[str, ...]] = (
-        *("p", "r", "deberta-xlarge-mnli", "rescaled+deberta-xlarge-mnli"),
+        *("p", "r", "idf", "deberta-xlarge-mnli", "rescaled+deberta-xlarge-mnli"),
         *("roberta-large", "rescaled+roberta-large"),
     )
 
     def __init__(self, words: str = ""):
         rest, self._texts = without_file(words, "idf=")
-        if "idf" in rest.split("+"):
-            raise TstmetaError(
-                "idf needs texts to count in, or a score would depend on what else is scored: "
-                "idf=FILE, one text a line"
-            )
         rest, layer = _without_layer(rest)
-        options = {"part": Matched._fields, "scale": ("rescaled",)}
+        options = {"part": Matched._fields, "scale": ("rescaled",), "weights": ("idf",)}
         model, chosen = parse(rest, options, ENCODERS)
         self.model = model or MINILM
+        if "weights" in chosen:
+            self._texts = _shipped(self.model, self._texts)
         self.part = chosen.get("part", "f1")
         self.layer = _layer(self.model) if layer is None else layer
         self.baseline = _baseline(self.model, self.layer) if "scale" in chosen else None
@@ -143,7 +141,7 @@ class BertScore(BatchedMetric):
             weights = np.ones(size, dtype=np.float32)
             weights[[encoder.tokenizer.cls_token_id, encoder.tokenizer.sep_token_id]] = 0
             return weights
-        counts, total = vectors.frequencies(encoder.ids(vectors.texts_of(self._texts)))
+        counts, total = idf.of_file(encoder, self._texts)
         weights = np.full(size, math.log(total + 1), dtype=np.float32)
         for token, count in counts.items():
             weights[token] = math.log((total + 1) / (count + 1))
@@ -157,6 +155,22 @@ class BertScore(BatchedMetric):
             base = float(getattr(self.baseline, self.part))
             value = (value - base) / (1 - base)
         return noted(value, note)
+
+
+def _shipped(model: Backbone, given: Path | None) -> Path:
+    """The shipped counts, of the embedded encoder's tokens.
+
+    Raises:
+        TstmetaError: another model, or a file besides.
+    """
+    if given is not None:
+        raise TstmetaError("idf and idf=FILE are two kinds of weights; name one")
+    if model is not MINILM:
+        raise TstmetaError(
+            f"the shipped counts are of tokens of {MINILM.name}; for {model.name} idf needs texts "
+            "to count in: idf=FILE, one text a line"
+        )
+    return idf.SHIPPED
 
 
 def _without_layer(words: str) -> tuple[str, int | None]:

@@ -1,8 +1,9 @@
 """The list of metrics that ``tstmeta metrics`` and the book show.
 
-Two kinds stand in it that are not asked for by these names.  Combined metrics are made from scores
-of others, some of them fitted on ratings, by :mod:`tstmeta.combine`.  Open forms take a file or
-folder that only the user can name; those that a paper prints are listed, with what to name.
+Two kinds stand in it that are no metrics of texts by these names.  Combined metrics are made from
+scores of others, some of them fitted on ratings, by :mod:`tstmeta.combine`: ``--combine`` asks for
+them.  Open forms take a file or folder that only the user can name; those that a paper prints are
+listed, with what to name.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ from typing import Any, NamedTuple
 
 import pandas as pd
 
-from . import families, get
+from . import Metric, families, get, more_is_better
 
 COLUMNS = (
     "name",
@@ -38,11 +39,13 @@ class Combined(NamedTuple):
         name: what its scores are called.
         dimension: the human dimensions that it claims, with spaces between.
         made: what of :mod:`tstmeta.combine` makes its scores.
+        words: how the option ``--combine`` calls it, where that is not its name.
     """
 
     name: str
     dimension: str
     made: str
+    words: str = ""
 
 
 COMBINED = (
@@ -52,8 +55,14 @@ COMBINED = (
     Combined("overall-existing", "overall", "overall_scores"),
     Combined("overall-ours1", "overall", "overall_scores"),
     Combined("overall-ours2", "overall", "overall_scores"),
-    Combined("j", "overall", "j and j_of_systems"),
+    Combined("j", "overall", "j and j_of_systems", "j:FL"),
 )
+
+
+def combined(name: str) -> Combined | None:
+    """The combined metric of that name, whatever stands after a colon; None if it is none."""
+    stem = name.partition(":")[0]
+    return next((one for one in COMBINED if one.name == stem), None)
 
 
 class Open(NamedTuple):
@@ -70,7 +79,6 @@ class Open(NamedTuple):
 
 _CLASSIFIER = "tstmeta train classifier --help, then name the folder that it wrote"
 OPEN = (
-    Open("bertscore:idf=FILE", "name a file of texts, one a line, in which tokens are counted"),
     Open(
         "sim:vectors=FILE+idf=FILE", "name word vectors (GloVe's text format) and a file of texts"
     ),
@@ -142,13 +150,29 @@ def _row(name: str, family: str) -> dict[str, object]:
         "unit": metric.unit,
         "bases": " ".join(metric.bases),
         "languages": " ".join(metric.languages) or "any",
-        "better": "higher" if metric.higher_is_better else "lower",
+        "better": _better(metric),
         "max_tokens": "" if metric.max_tokens is None else str(metric.max_tokens),
         "status": "error" if missing else "ok",
         "remedy": missing,
         # of a metric that cannot run here it would hang on devices that are not asked for
         "signature": "" if missing else str(metric.signature(metric.bases[0])),
     }
+
+
+def _better(metric: Metric) -> str:
+    """``higher`` or ``lower``; with the basis where it is not the same on all."""
+    said = {basis: "higher" if more_is_better(metric, basis) else "lower" for basis in metric.bases}
+    if len(set(said.values())) == 1:
+        return next(iter(said.values()))
+    return ", ".join(f"{better} ({basis})" for basis, better in said.items())
+
+
+def how(one: Combined) -> str:
+    """How the scores of a combined metric are had: an option, and what makes them in Python."""
+    word = one.words or one.name
+    option = f"tstmeta score (or evaluate) --data DATA --combine {word}"
+    given = "; FL is a metric of fluency with values in [0, 1]" if word.endswith(":FL") else ""
+    return f"{option}{given}; in Python made from scores of others by tstmeta.combine: {one.made}"
 
 
 def _combined(one: Combined) -> dict[str, str]:
@@ -162,5 +186,5 @@ def _combined(one: Combined) -> dict[str, str]:
         "languages": "as its parts",
         "better": "higher",
         "status": "ok",
-        "remedy": f"made from scores of others by tstmeta.combine: {one.made}",
+        "remedy": how(one),
     }

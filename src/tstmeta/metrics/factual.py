@@ -73,7 +73,10 @@ class QuestEval(BatchedMetric):
     A text that leads to no question counts 0 on its side.  Questions have equal weights: the
     paper's weighting of questions by importance needs a third model and is meant for summaries.
     With ``filtered``, questions that the text they come from does not answer as expected (F1 of 1)
-    are dropped.
+    are dropped, as in the paper; upstream's program keeps all, and where asked to look multiplies
+    what a question is worth by that F1.  A question is written from the whole text, as upstream's
+    0.2.4 does; its first version wrote it from the sentence of the answer, which is the same for a
+    text of one sentence.
 
     Args:
         words: options and models, joined by ``+`` (see the module).

@@ -86,7 +86,8 @@ def summed(asked: Sequence[Asked], rule: str = "equation") -> Sums:
     their harmonic mean.  ``released`` is upstream's program (0.2.4): each side is the mean of
     answerability, BERTScore and F1 of all its questions, the score the mean of both sides;
     ``released-0.1`` is its first version, without BERTScore.  A side without questions counts 0, as
-    there.
+    there.  Upstream's users noticed the difference, too (issue 7 of its repository): F1 and
+    answerability are each asked of one side in the equations, of both in every released version.
     """
     sides = {side: [one for one in asked if one.side == side] for side in (PRECISION, RECALL)}
     if rule != "equation":

@@ -5,7 +5,8 @@ The words after the colon name options and a model (see :mod:`.variants`)::
     bertscore                          F1 on the embedded encoder
     bertscore:r+deberta-xlarge-mnli    recall on the model of Pauli et al. (2025)
     bertscore:rescaled+roberta-large   rescaled with the library's baseline
-    bertscore:idf=/path/texts.txt      tokens weighted by how rare they are in these texts
+    bertscore:idf                      tokens weighted by how rare they are, by shipped counts
+    bertscore:idf=/path/texts.txt      the same by counts in these texts
     bertscore:layer9+owner/model       another model; a folder works as well
     cosine:labse                       cosine of LaBSE's sentence vectors
     s3bert:negations+/path/model       the part of an S3BERT vector that stands for negation

@@ -173,6 +173,8 @@ class StyleEmd(BatchedMetric):
     def __init__(self, words: str = "", *, device: str = "auto"):
         self._judge = Judge(words, self.OPTIONS, "embedded", device)
         self._directed = "direction" in self._judge.chosen
+        # with a direction more is stronger style, whatever the other text is
+        self.turned = () if self._directed else ("reference",)
         _named(self, words, self._judge)
 
     @staticmethod

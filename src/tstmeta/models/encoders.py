@@ -311,8 +311,10 @@ class Encoder:
         """The network without the layers that come after ``layer``, sharing its weights."""
         if layer not in self._cut_networks:
             if not 0 <= layer <= self.layers:
-                said = f"it has {self.layers} layers, not {layer}"
-                raise MissingModel(f"{self.model.where}: {said}; name a layer that it has")
+                raise MissingModel(
+                    f"{self.model.name} has {self.layers} layers, not {layer}; name one from 0 to "
+                    f"{self.layers}"
+                )
             self._cut_networks[layer] = _first_layers(self.network, layer)
         return self._cut_networks[layer]
 

@@ -14,6 +14,10 @@ from .chapters import allowed, present
 
 #: What is shown unless another data set is asked for: ordinary output, and sets built to be hard.
 SHOWN = ("mir", "lai@pauli2025", "pauli", "contrast")
+_LEGEND = (
+    "<p class='tst-legend'><span class='tst-scale'></span> from −1 (opposite) over 0"
+    " (no relation) to 1 (the same) · × no value · ↓ less is better</p>"
+)
 
 
 class Alike:
@@ -35,16 +39,18 @@ class Alike:
         )
 
     def maps(self) -> html.Html:
-        """A heat map of metrics against metrics a data set."""
-        return _joined([heatmaps.heat_map(found) for found in self._found()])
+        """A heat map of metrics against metrics a data set, and what its colours mean."""
+        made = _joined([heatmaps.heat_map(found) for found in self._found()])
+        return html.Html(f"{_LEGEND}\n{made.text}") if made.text else made
 
     def said(self) -> Markdown:
-        """The pairs that agree most and least on each data set."""
+        """Which metrics are most alike on each data set, and which are nearest to people."""
         return Markdown("\n".join(f"- {heatmaps.told(one)}" for one in self._found()))
 
     def spreads(self) -> html.Html:
-        """How the values of each metric are spread, data set by data set."""
-        return _joined([heatmaps.distributions(one, self._scores(one)) for one in self.sets[-2:]])
+        """How the values of each metric are spread, on the first and the last data set."""
+        ends = {one.name: one for one in (self.sets[0], self.sets[-1])}
+        return _joined([heatmaps.distributions(one, self._scores(one)) for one in ends.values()])
 
     def _found(self) -> list[heatmaps.Correlations]:
         return [

@@ -43,7 +43,8 @@ def directions(made: Matrices, lower: Sequence[str]) -> np.ndarray:
             f"no metric is called {', '.join(unknown)}, so none can be turned round;"
             f" known: {', '.join(names) or 'none'}"
         )
-    return np.array([name in lower or lower_is_better(name) for name, _ in made.names], dtype=bool)
+    found = [name in lower or lower_is_better(name, basis) for name, basis in made.names]
+    return np.array(found, dtype=bool)
 
 
 def choice(

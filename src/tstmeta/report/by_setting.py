@@ -6,6 +6,7 @@ from html import escape
 
 import pandas as pd
 
+from .. import stats
 from . import html
 from .bench import Bench
 from .ledger import ledger
@@ -23,11 +24,17 @@ def printed(bench: Bench, paper: str, table: str, statistic: str = "pearson") ->
         if (cell.paper, cell.table, cell.statistic) != (paper, table, statistic):
             continue
         entry = found.loc[cell.cell]
-        about = f"{entry['status']}; {entry['reason']}"
+        n = f"n = {entry['n']:,}" if entry["n"] else "n is not printed"
+        about = f"{n}; {entry['status']}; {entry['reason']}"
         shown = html.status_cell(entry["ours"], cell.printed, entry["status"], about, cell.decimals)
         setting = f"{cell.dataset}, {cell.language}"
         lines.append({"metric": escape(cell.metric), "setting": setting, "cell": shown})
     grid = html.pivot(pd.DataFrame(lines), ["metric"], "setting", "cell")
-    made = html.table(grid, dict.fromkeys(grid.columns, str), caption=f"{statistic}, as printed")
-    note = "<p class='tst-legend'><b>ours</b> · <i>published</i></p>"
+    caption = f"{stats.STATISTICS[statistic].label}, as printed, without n"
+    made = html.table(grid, dict.fromkeys(grid.columns, str), caption=caption)
+    note = "<p class='tst-legend'><i>published</i>"
+    if any(found["ours"].notna()):
+        marks = " · ".join(f"{mark} {words}" for mark, words in html.STATUS.values() if mark)
+        note += f" · <b>ours</b> · {escape(marks)}"
+    note += "</p>"
     return html.Html(made.text + note)

@@ -16,9 +16,10 @@ import numpy as np
 import pandas as pd
 from IPython.display import Markdown
 from matplotlib.figure import Figure
+from matplotlib.ticker import FuncFormatter
 
 from ..data import Dataset, paths
-from ..metrics import get
+from ..metrics import get, lower_is_better
 from . import figures, html
 from .bench import Bench
 from .chapters import present
@@ -27,9 +28,12 @@ from .tables import evaluate, judged
 
 #: A metric that costs at most this many times word BLEU is called cheap.
 CHEAP = 20
+#: Values that lie closer together, as a share of a panel's height, are not told apart by eye.
+SEEN = 0.04
 #: What is shown unless another data set is asked for.
 RATED = ("mir", "lai@pauli2025", "alva@asset", "lens@simpda_2022", "pauli")
 _NOTHING = Markdown("*No costs are committed here. Measure them: `python benchmarks/cost.py`.*")
+_NO_VALUE = Markdown("*No metric has a value for agreement here: there is too little to compare.*")
 
 
 def committed(path: Path | None = None) -> pd.DataFrame:
@@ -97,20 +101,26 @@ class Worth:
                 level=level,
             )
             table = table[["metric", "basis", "value", "n"]].assign(dataset=one.name)
-            for name in table["metric"]:
-                if not get(name).higher_is_better:
-                    table.loc[table["metric"] == name, "value"] *= -1
+            heads = zip(table["metric"], table["basis"], strict=True)
+            table["value"] *= [-1 if lower_is_better(*head) else 1 for head in heads]
             found.append(costs.merge(table, on=["metric", "basis"]))
         self.rows = pd.concat(found, ignore_index=True) if found else pd.DataFrame()
+        self._lacking = _NOTHING
+        if found and not self.rows["value"].notna().any():  # too few systems, for instance
+            self._lacking, self.rows = _NO_VALUE, pd.DataFrame()
 
     def table(self) -> html.Html | Markdown:
-        """Metrics by cost, with their agreement on each data set; best of each in bold."""
+        """Metrics by cost, with their agreement on each data set; best of each in bold.
+
+        A metric that has no value for single rewrites anywhere is left out.
+        """
         if self.rows.empty:
-            return _NOTHING
-        best = self.rows.groupby("dataset")["value"].transform("max")
-        shown = self.rows.assign(
-            best=self.rows["value"] == best,
-            metric=[f"<code>{escape(name)}</code>" for name in self.rows["metric"]],
+            return self._lacking
+        rows = self.rows.dropna(subset="value").sort_values("times", kind="stable")
+        best = rows.groupby("dataset")["value"].transform("max")
+        shown = rows.assign(
+            best=rows["value"] == best,
+            metric=[f"<code>{escape(name)}</code>" for name in rows["metric"]],
         )
         lines = []
         for name, own in shown.groupby("metric", sort=False):
@@ -127,12 +137,14 @@ class Worth:
                 line[row["dataset"]] = f"<b>{value}</b>" if row["best"] else value
             lines.append(line)
         frame = pd.DataFrame(lines).fillna("–")
+        most = rows.groupby("dataset")["n"].max()
+        frame = frame.rename(columns={name: f"{name}\nn = {n:,}" for name, n in most.items()})
         return html.table(frame, dict.fromkeys(frame.columns, str))
 
     def said(self) -> Markdown:
         """The best metric of each data set beside the best cheap one."""
         if self.rows.empty:
-            return _NOTHING
+            return self._lacking
         lines = []
         for name, own in self.rows.dropna(subset="value").groupby("dataset", sort=False):
             top = own.loc[own["value"].idxmax()]
@@ -154,39 +166,58 @@ class Worth:
 
     def picture(self) -> Picture | Markdown:
         """Agreement against time, a panel a data set; the line joins what no cheaper one beats."""
-        return _NOTHING if self.rows.empty else Picture(scatter(self.rows, self.dimension))
+        return self._lacking if self.rows.empty else Picture(scatter(self.rows, self.dimension))
 
 
 @figures._styled
 def scatter(rows: pd.DataFrame, dimension: str) -> Figure:
-    """Agreement against seconds for a thousand rewrites (logarithmic), a panel a data set."""
+    """Agreement against time as a multiple of BLEU's (logarithmic), a panel a data set.
+
+    The multiple was taken in the same round as BLEU, so that a busy machine weighs on both.  A
+    metric on the line is named where it is better than the one named before by :data:`SEEN`.
+    """
     known = rows.dropna(subset="value")
     names = list(dict.fromkeys(known["dataset"]))
     figure, axes = figures._panels(len(names), 4.2, 3.4, most=2, sharex=True)
     for axis, name in zip(axes, names, strict=True):
-        own = known[known["dataset"] == name].sort_values(["seconds", "value"])
+        own = known[known["dataset"] == name].sort_values(["times", "value"])
         front = own[own["value"] >= own["value"].cummax()].drop_duplicates("value")
-        axis.scatter(own["seconds"], own["value"], s=18, color=figures.GREY, zorder=2)
+        axis.scatter(own["times"], own["value"], s=18, color=figures.GREY, zorder=2)
         axis.step(
-            front["seconds"], front["value"], where="post", color=figures.BLUE, lw=1.2, zorder=1
+            front["times"], front["value"], where="post", color=figures.BLUE, lw=1.2, zorder=1
         )
-        axis.scatter(front["seconds"], front["value"], s=26, color=figures.BLUE, zorder=3)
-        for place, row in enumerate(front.to_dict("records")):
+        axis.scatter(front["times"], front["value"], s=26, color=figures.BLUE, zorder=3)
+        for place, row in enumerate(_named(front, _height(own["value"]))):
             axis.annotate(
                 row["metric"],
-                (row["seconds"], row["value"]),
+                (row["times"], row["value"]),
                 xytext=(4, 5 if place % 2 else -11),
                 textcoords="offset points",
-                fontsize=7.5,
+                fontsize=8.5,
                 color=figures.BLUE,
             )
         axis.set_xscale("log")
+        axis.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
         axis.axhline(0, color="#B0B0B0", lw=0.8)
         axis.set_title(name)
         axis.margins(x=0.25, y=0.12)
-    figure.supxlabel("seconds for 1,000 rewrites", fontsize=9)
+    figure.supxlabel("time, as a multiple of BLEU's", fontsize=9)
     figure.supylabel(f"agreement with {dimension}", fontsize=9)
     return figure
+
+
+def _height(values: pd.Series) -> float:
+    """From the lowest to the highest value; zero is always in the panel."""
+    return max(float(values.max()), 0.0) - min(float(values.min()), 0.0)
+
+
+def _named(front: pd.DataFrame, height: float) -> list[dict]:
+    """Points of the line that are better than the one named before by a step that can be seen."""
+    named: list[dict] = []
+    for row in front.to_dict("records"):
+        if not named or row["value"] - named[-1]["value"] >= SEEN * height:
+            named.append(row)
+    return named
 
 
 def _figure(value: float) -> str:

@@ -72,9 +72,18 @@ def notes(analysis: Analysis) -> list[str]:
         tests += f"; clusters part what differs at {1 - analysis.confidence:.2g} after Holm"
         tests += f" (null hypothesis: {analysis.tests.null})"
     found.append(tests)
-    if (analysis.rows["better"] == "lower").any():
-        named = ", ".join(dict.fromkeys(analysis.rows.query("better == 'lower'")["metric"]))
-        found.append(f"Less is better, so turned round: {named}")
+    if turned := _turned(analysis.rows):
+        found.append(f"Less is better, so turned round: {', '.join(turned)}")
+    return found
+
+
+def _turned(rows: pd.DataFrame) -> list[str]:
+    """Metrics that were turned round, with the basis where another one of theirs was not."""
+    found = []
+    for name, own in rows.groupby("metric", sort=False):
+        less = own[own["better"] == "lower"]
+        whole = len(less) == len(own)
+        found += [str(name)] if whole else [f"{name} ({basis})" for basis in less["basis"]]
     return found
 
 

@@ -21,6 +21,7 @@ from .analysis import analyse
 from .bench import Bench
 from .certainty import Analyses
 from .chapters import allowed, present
+from .hybrids import chosen
 from .tables import scored
 
 #: Data sets with ratings of fluency.
@@ -31,6 +32,8 @@ CONTENT = ("bleu", "rougeL", "meteor", "cosine")
 FLUENCY = ("perplexity",)
 #: Released scores of which less is better.
 RELEASED_LOWER = ("released:gpt2_ppl", "released:source-gpt2_ppl")
+#: A ratio beyond this says no more than that it is huge.
+HUGE = 1_000_000
 OVERALL = {"existing": "Existing", "ours1": "Ours1", "ours2": "Ours2"}
 _NOTHING = Markdown("*Nothing to compare: no data with ratings of fluency is on the machine.*")
 
@@ -110,10 +113,11 @@ class Fluency:
                     {
                         "data set": data.name,
                         "metric": one.name,
-                        "largest, in medians": f"{top:,.0f}",
+                        "largest over median": f"{top:,.0f}" if top < HUGE else f"> {HUGE:,}",
                         "r of −perplexity": html.signed(pearson(human, -values).value),
                         "r of −log perplexity": html.signed(pearson(human, -np.log(values)).value),
-                        "Spearman": html.signed(ranks(human, -values).value),
+                        "Spearman's rho": html.signed(ranks(human, -values).value),
+                        "n": f"{ranks(human, -values).n:,}",
                     }
                 )
         return html.table(pd.DataFrame(rows)) if rows else _NOTHING
@@ -128,7 +132,7 @@ class Fluency:
         """
         settings = settings or Settings(seed=self.seed)
         wanted = allowed([*STYLE, *CONTENT, *FLUENCY], "embedded")
-        rows, reasons = [], []
+        rows, taken, reasons = [], [], []
         for data in self.rated:
             three = ["style", "content", "fluency"]
             if not set(three) <= set(data.dimensions):
@@ -149,9 +153,13 @@ class Fluency:
                     found = stats.STATISTICS[self.statistic](human, values)
                     line[name] = html.signed(found.value)
                 rows.append(line | {"n": f"{int(np.isfinite(values).sum()):,}"})
+                taken.append({"data set": data.name, "score": title, "made of": chosen(made)})
         if not rows:
             return Markdown("\n".join(f"- {one}" for one in reasons)) if reasons else _NOTHING
-        return html.table(pd.DataFrame(rows), caption="agreement with each rating of people")
+        label = stats.STATISTICS[self.statistic].label
+        made_of = html.table(pd.DataFrame(taken), caption="metrics and mean weights over folds")
+        shown = html.table(pd.DataFrame(rows), caption=f"{label} with each rating of people")
+        return html.Html(shown.text + html.folded("What they are made of", made_of.text))
 
 
 def together(data: Dataset, people: dict[str, np.ndarray]) -> np.ndarray:

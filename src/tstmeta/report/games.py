@@ -187,7 +187,7 @@ def table_of_games(
     both = pd.concat([work.items, play(work, games, seed).items], ignore_index=True)
     combined = Dataset.of(f"{dataset.name} (games)", both, card=dataset.card)
     found = matrices(combined, bench.table(combined, metrics, bases))
-    lower = np.array([lower_is_better(name) for name, _ in found.names], dtype=bool)
+    lower = np.array([lower_is_better(*one) for one in found.names], dtype=bool)
     turned = np.where(lower[:, None, None], -found.metrics, found.metrics)
     rows = heads(found, lower)
     columns = np.array(found.layout.systems)

@@ -2,7 +2,9 @@
 
 The two pictures of mukherjee2025's Figures 1 to 6.  In the heat map signs stay as they are: a
 distance (arrow behind its name) is negative beside a similarity that says the same.  Colours run
-from blue over white to orange, which colour-blind readers tell apart, and each cell has its number.
+from blue over white to orange, which colour-blind readers tell apart.  The map is a table with
+coloured cells and not an image: its numbers stay readable on a phone, can be copied and are read
+out by a screen reader.
 """
 
 from __future__ import annotations
@@ -16,10 +18,9 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 from IPython.display import Markdown
-from matplotlib.axes import Axes
-from matplotlib.colors import LinearSegmentedColormap
+from matplotlib.colors import LinearSegmentedColormap, to_hex
 from matplotlib.figure import Figure
-from matplotlib.patches import Rectangle
+from matplotlib.ticker import MaxNLocator
 
 from .. import stats
 from ..data import Dataset
@@ -32,13 +33,11 @@ from .tables import judged, scored, truth
 
 #: Statistics that treat both sides alike, so that the map is symmetric.
 SYMMETRIC = ("pearson", "spearman", "kendall")
-#: Up to so many rows, cells hold their numbers; more would not be readable.
-NUMBERED = 24
 #: Bars of a distribution.
 BARS = 30
 _COLOURS = LinearSegmentedColormap.from_list("blue to orange", [BLUE, "#FFFFFF", ORANGE])
-#: Below this value a cell is so blue that white can be read better than black.
-_DARK = -0.75
+#: Below this value a cell is so blue that white can be read better than black (contrast 4.5).
+_DARK = -0.925
 _NOTHING = Markdown("*Nothing to compare: fewer than two metrics have values of single items.*")
 
 
@@ -98,7 +97,7 @@ def _vectors(
 ) -> tuple[list[str], list[np.ndarray], dict[str, str]]:
     """Names as shown, values ``[items]``, and what has none with the reason."""
     found = list(scored(dataset, scores))
-    better = ["lower" if lower_is_better(one.name) else "higher" for one in found]
+    better = ["lower" if lower_is_better(one.name, one.basis) else "higher" for one in found]
     about = {
         "metric": [one.name for one in found],
         "basis": [one.basis for one in found],
@@ -154,52 +153,48 @@ def clustered(values: np.ndarray) -> list[int]:
 
 
 def heat_map(found: Correlations) -> html.Html | Markdown:
-    """The map as a picture with a text for readers who cannot see it."""
+    """The map as a table: a row and a column a metric, people last, behind a line.
+
+    Cells are coloured by value, have their number and, on touch, their names and n; a pair without
+    a value is crossed out.
+    """
     if len(found.labels) < 2:
         return _NOTHING
-    return described(heat_map_figure(found), told(found))
+    heads = "".join(
+        f"<th scope='col'{_edge(found, -1, place)}><span>{escape(label)}</span></th>"
+        for place, label in enumerate(found.labels)
+    )
+    lines = []
+    for row, label in enumerate(found.labels):
+        cells = "".join(_cell(found, row, column) for column in range(len(found.labels)))
+        lines.append(f"<tr><th scope='row'>{escape(label)}</th>{cells}</tr>")
+    title = f"{found.dataset}: {stats.STATISTICS[found.statistic].label}, {_counts(found)}"
+    return html.Html(
+        f"<div class='tst-table tst-map' tabindex='0'><table><caption>{escape(title)}</caption>"
+        f"<thead><tr><td></td>{heads}</tr></thead><tbody>{''.join(lines)}</tbody></table></div>"
+    )
 
 
-@_styled
-def heat_map_figure(found: Correlations) -> Figure:
-    """Cells coloured by value; undefined ones are crossed out; a line parts metrics from people."""
-    size = len(found.labels)
-    side = 1.4 + 0.36 * size + 0.06 * max(map(len, found.labels))
-    figure = Figure(figsize=(side + 0.6, side), layout="constrained")
-    axis = figure.subplots()
-    image = axis.imshow(np.ma.masked_invalid(found.matrix), cmap=_COLOURS, vmin=-1, vmax=1)
-    _cells(axis, found)
-    places = np.arange(size)
-    axis.set_xticks(places, found.labels, rotation=90, fontsize=8)
-    axis.set_yticks(places, found.labels, fontsize=8)
-    axis.tick_params(length=0)
-    axis.grid(visible=False)
-    axis.spines[:].set_visible(False)
-    if 0 < found.people < size:
-        edge = size - found.people - 0.5
-        axis.axhline(edge, color="#222222", lw=1.2)
-        axis.axvline(edge, color="#222222", lw=1.2)
-    bar = figure.colorbar(image, ax=axis, shrink=0.6, pad=0.02)
-    bar.outline.set_visible(False)
-    bar.set_label(stats.STATISTICS[found.statistic].label, fontsize=8.5)
-    axis.set_title(f"{found.dataset}: {_counts(found)}", fontsize=9.5)
-    return figure
+def _cell(found: Correlations, row: int, column: int) -> str:
+    value, edge = float(found.matrix[row, column]), _edge(found, row, column)
+    about = f"{found.labels[row]} and {found.labels[column]}, n = {found.n[row, column]:,}"
+    title = f" title='{escape(about, quote=True)}'"
+    if math.isnan(value):
+        return f"<td{edge}{title}>×</td>"
+    ink = "#fff" if value < _DARK else "#000"
+    look = f" style='background:{to_hex(_COLOURS((value + 1) / 2))};color:{ink}'"
+    # one is a metric with itself; else the zero before the point says nothing
+    text = html.signed(value, 2).replace("0.", ".", 1)
+    return f"<td{edge}{title}{look}>{text.replace('1.00', '1')}</td>"
 
 
-def _cells(axis: Axes, found: Correlations) -> None:
-    """Numbers in the cells, and a cross where there is no value."""
-    size = len(found.labels)
-    for row in range(size):
-        for column in range(size):
-            value = found.matrix[row, column]
-            if math.isnan(value):
-                box = Rectangle((column - 0.5, row - 0.5), 1, 1, fill=False, hatch="xxx")
-                box.set(edgecolor="#9A9A9A", lw=0)
-                axis.add_patch(box)
-            elif size <= NUMBERED:
-                text = html.signed(value, 2).replace("0.", ".", 1)
-                ink = "#FFFFFF" if value < _DARK else "#000000"
-                axis.text(column, row, text, ha="center", va="center", fontsize=6.5, color=ink)
+def _edge(found: Correlations, row: int, column: int) -> str:
+    """The class of a cell beside the line that parts metrics from people."""
+    first = len(found.labels) - found.people
+    if not 0 < found.people < len(found.labels):
+        return ""
+    names = ["tst-below"] * (row == first) + ["tst-right"] * (column == first)
+    return f" class='{' '.join(names)}'" if names else ""
 
 
 def _counts(found: Correlations) -> str:
@@ -210,19 +205,26 @@ def _counts(found: Correlations) -> str:
 
 
 def told(found: Correlations) -> str:
-    """The map in words: what agrees most and least, and what has no value."""
+    """The map in words: which metrics are most alike, what is nearest to people, what is missing.
+
+    Nearest is the value furthest from zero, with its sign.
+    """
     size = len(found.labels) - found.people
     pairs = [(row, column) for row in range(size) for column in range(row)]
     known = [pair for pair in pairs if math.isfinite(found.matrix[pair])]
-    words = (
-        f"Heat map of {stats.STATISTICS[found.statistic].label} between {size} metrics"
-        f" on {found.dataset}."
-    )
+    words = f"`{found.dataset}`, {size} metrics."
     if known:
         # in the order of the labels where two pairs are alike
         low = min(known, key=lambda pair: found.matrix[pair])
         high = max(known, key=lambda pair: found.matrix[pair])
-        words += f" Highest: {_pair(found, high)}. Lowest: {_pair(found, low)}."
+        words += f" Most alike: {_pair(found, high)}. Most opposed: {_pair(found, low)}."
+    for row in range(size, len(found.labels)):
+        own = [column for column in range(size) if math.isfinite(found.matrix[row, column])]
+        if own:
+            near = max(own, key=lambda column: abs(found.matrix[row, column]))
+            value = html.signed(float(found.matrix[row, near]), 2)
+            whose = found.labels[row].replace("people: ", "people's ")
+            words += f" Nearest to {whose}: {found.labels[near]}, {value}."
     if missing := len(pairs) - len(known):
         words += f" {missing} of {len(pairs)} pairs have no value."
     return words
@@ -256,16 +258,17 @@ def distributions_figure(name: str, labels: list[str], vectors: list[np.ndarray]
     A metric whose values pile up at one end, or take few values, has little to tell items apart by,
     whatever its correlation is.
     """
-    figure, axes = _panels(len(labels), 2.1, 1.55, most=4)
+    figure, axes = _panels(len(labels), 2.4, 1.6, most=3)
     for axis, label, vector in zip(axes, labels, vectors, strict=True):
         values = vector[np.isfinite(vector)]
         axis.hist(values, bins=edges(values), color=BLUE)
         axis.axvline(values.mean(), color="#222222", lw=1.1, ls="--")
-        axis.set_title(label, fontsize=8)
-        axis.set_xlabel(_tied(values), fontsize=7, color=GREY)
+        axis.set_title(label, fontsize=9)
+        axis.set_xlabel(_tied(values), fontsize=8, color=GREY)
         axis.set_yticks([])
         axis.grid(visible=False)
-        axis.tick_params(labelsize=7)
+        axis.tick_params(labelsize=8)
+        axis.xaxis.set_major_locator(MaxNLocator(4))
     figure.suptitle(name, fontsize=10, fontweight="bold")
     return figure
 
@@ -305,6 +308,6 @@ def described(figure: Figure, words: str) -> html.Html:
     """A picture as HTML with the words that stand in its place for who cannot see it."""
     png = base64.b64encode(Picture(figure)._repr_png_()).decode()
     return html.Html(
-        f"<figure><img alt='{escape(words, quote=True)}' style='max-width: 100%'"
+        f"<figure><img alt='{escape(words, quote=True)}'"
         f" src='data:image/png;base64,{png}'></figure>"
     )

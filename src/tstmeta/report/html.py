@@ -113,6 +113,11 @@ def status_cell(ours: float, printed: str, status: str, title: str, decimals: in
     )
 
 
+def folded(title: str, text: str) -> str:
+    """HTML that stays behind its title until a reader opens it: details, never a result alone."""
+    return f"<details class='tst-more'><summary>{escape(title)}</summary>{text}</details>"
+
+
 def facts(pairs: list[tuple[str, str]]) -> Html:
     """Name and value, one a line; a value that is a web address becomes a link."""
     lines = []

@@ -245,7 +245,7 @@ def noise(
         rng = np.random.default_rng([seed, replicate])
         kept = np.isin(origin, rng.choice(names, count, replace=False))
         items += int(kept.sum())
-        parts = _noise(origin[kept], metrics, rng)
+        parts = bare_parts(origin[kept], rng.normal(size=(metrics, int(kept.sum()))))
         for name, fitted, kind, how in asked(settings._replace(seed=replicate)):
             made, _, _ = fold_by_fold(parts, people[kept], kind, how)
             setting = inside_folds(origin[kept].tolist(), how)
@@ -261,18 +261,17 @@ def noise(
     return pd.DataFrame(rows, columns=[*columns, "replicates"])
 
 
-def _noise(sources: np.ndarray, metrics: int, rng: np.random.Generator) -> Parts:
-    """Metrics that are normal noise, on items of these sources ``[N]``."""
-    names = tuple(f"noise-{k}" for k in range(metrics))
-    shape = (metrics, len(sources))
+def bare_parts(sources: np.ndarray, matrix: np.ndarray) -> Parts:
+    """Metrics that are values ``[M, N]`` and nothing else, on items of these sources ``[N]``."""
+    names = tuple(f"noise-{k}" for k in range(len(matrix)))
     return Parts(
         names,
-        ("none",) * metrics,
-        ("",) * metrics,
+        ("none",) * len(names),
+        ("",) * len(names),
         names,
-        np.zeros(metrics, dtype=bool),
-        rng.normal(size=shape),
-        np.full(shape, "ok"),
+        np.zeros(len(names), dtype=bool),
+        matrix,
+        np.full(matrix.shape, "ok"),
         np.arange(len(sources)).astype(str),
         sources,
         "noise",
@@ -306,13 +305,21 @@ def _table(one: Compared) -> str:
             "more than best single": [html.signed(value) for value in rows["more"]],
             "its 95% interval": limits(gap),
             "n": [f"{n:,}" for n in rows["n"]],
-            "metrics and mean weights": rows["chosen"],
         }
     )
     what = (
         f"{one.dataset}: {one.dimension}, {len(one.metrics)} metrics, within folds; {one.estimand}"
     )
-    return html.table(shown, caption=what).text
+    return html.table(shown, caption=what).text + _weights(one)
+
+
+def _weights(one: Compared) -> str:
+    """What each combination is made of, behind a title."""
+    shown = one.rows[["name", "fitted", "chosen"]]
+    shown.columns = ["combination", "fitted on", "metrics and mean weights over folds"]
+    return html.folded(
+        f"What the combinations on {one.dataset} are made of", html.table(shown).text
+    )
 
 
 def noise_table(rows: pd.DataFrame) -> html.Html:
@@ -344,7 +351,7 @@ _MARKERS = {INSIDE: "o", OUTSIDE: "s", NOTHING: "D"}
 
 @_styled
 def _picture(found: Sequence[Compared]) -> Figure:
-    figure, axes = _panels(len(found), 3.4, 2.6)
+    figure, axes = _panels(len(found), 3.7, 2.2, most=2)
     for axis, one in zip(axes, found, strict=True):
         names = list(dict.fromkeys(one.rows["name"]))
         for row in one.rows.itertuples():
@@ -355,7 +362,7 @@ def _picture(found: Sequence[Compared]) -> Figure:
         axis.set_yticks(range(len(names)), names)
         axis.invert_yaxis()
         axis.set_title(one.dataset)
-        axis.set_xlabel(f"agreement with people, {one.dimension}")
+        axis.set_xlabel(f"agreement on {one.dimension}")
     handles, labels = axes[0].get_legend_handles_labels()
     unique = dict(zip(labels, handles, strict=True))
     words = [f"fitted on {name}" for name in unique]

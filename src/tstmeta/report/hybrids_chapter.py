@@ -53,7 +53,8 @@ def printed_weights() -> html.Html:
     grid = html.pivot(pd.DataFrame(lines), ["hybrid", "for", "metric"], "setting", "cell")
     grid = grid.sort_values(["for", "hybrid"], kind="stable", ignore_index=True)
     made = html.table(grid, dict.fromkeys(grid.columns, str))
-    return html.Html(f"{made.text}<p class='tst-legend'><i>published</i></p>")
+    note = "<p class='tst-legend'><i>published</i> · blank: not in that hybrid</p>"
+    return html.Html(made.text + note)
 
 
 def said(found: Sequence[Compared]) -> Markdown:

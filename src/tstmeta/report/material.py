@@ -90,7 +90,7 @@ def material(
     found = matrices(dataset, scores, dimension, level)
     if level in OF_SYSTEMS and not found.layout.named:
         raise TstmetaError(f"{dataset.name}: {NO_SYSTEMS}; choose another level than {level}")
-    lower = np.array([lower_is_better(name) for name, _ in found.names], dtype=bool)
+    lower = np.array([lower_is_better(*one) for one in found.names], dtype=bool)
     found = found._replace(metrics=np.where(lower[:, None, None], -found.metrics, found.metrics))
     claims = scores.drop_duplicates("signature").set_index("signature")["dimension"]
     human = {one: found.layout.matrix(truth(dataset, one)[0]) for one in wanted}
@@ -118,17 +118,14 @@ def heads(found: Matrices, lower: np.ndarray) -> list[dict[str, str]]:
     ]
 
 
-def lower_is_better(metric: str) -> bool:
-    """Whether less is better: a metric says so itself, or is a released distance.
+def lower_is_better(metric: str, basis: str) -> bool:
+    """Whether less is better on a basis: a metric says so itself, or is a released distance.
 
     Other scores that nobody registered count as better when higher.
     """
     if metric.startswith("released:"):
         return metric in DISTANCES
-    try:
-        return not registry.get(metric).higher_is_better
-    except registry.UnknownMetric:  # a score file of one's own
-        return False
+    return registry.lower_is_better(metric, basis)
 
 
 def upright(scores: pd.DataFrame) -> pd.DataFrame:
@@ -137,7 +134,8 @@ def upright(scores: pd.DataFrame) -> pd.DataFrame:
     Released metrics lose the word ``released:``; their signature keeps it.
     """
     names = scores["metric"].astype(str)
-    turned = names.isin([name for name in names.unique() if lower_is_better(name)])
+    heads = pd.MultiIndex.from_arrays([names, scores["basis"].astype(str)])
+    turned = heads.isin([head for head in heads.unique() if lower_is_better(*head)])
     shown = names.str.removeprefix("released:")
     return scores.assign(
         value=scores["value"].where(~turned, -scores["value"]),

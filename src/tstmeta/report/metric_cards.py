@@ -16,7 +16,7 @@ from typing import NamedTuple
 import pandas as pd
 import yaml
 
-from .. import data, metrics, scoring
+from .. import data, metrics, schema, scoring
 from ..data import Dataset, paths
 from ..likelihood.zeroshot import DemonstrationWarning
 from ..metrics import catalogue
@@ -37,6 +37,11 @@ _FACTS = {
     "better": "better is",
     "max_tokens": "longest text, in words",
     "profile": "profile",
+}
+_UNITS = {
+    "item": "one rewrite at a time",
+    "source": "all rewrites of a source together",
+    "corpus": "all outputs of a system together",
 }
 
 
@@ -172,7 +177,7 @@ def facts(card: MetricCard, rows: pd.DataFrame) -> list[tuple[str, str]]:
     """Names and values of what is known of a metric; rows without a value are left out."""
     found = [("known failure", card.fails), ("cost", card.cost)]
     for column, label in _FACTS.items():
-        values = [value for value in dict.fromkeys(rows[column]) if value]
+        values = [_plainly(column, value) for value in dict.fromkeys(rows[column]) if value]
         found.append((label, "; ".join(values)))
     papers: dict[str, list[str]] = {}
     for paper, name in printed().get(card.name, []):
@@ -180,6 +185,14 @@ def facts(card: MetricCard, rows: pd.DataFrame) -> list[tuple[str, str]]:
     told = "; ".join(f"{paper}: {', '.join(names)}" for paper, names in papers.items())
     found.append(("printed as", told))
     return [(label, value) for label, value in found if value]
+
+
+def _plainly(column: str, value: str) -> str:
+    """A cell of the catalogue in words: lists with commas, units as what goes together."""
+    if column == "unit":
+        return _UNITS.get(value, value)
+    words = value.split()
+    return ", ".join(words) if set(words) <= {*schema.DIMENSIONS, *schema.BASES} else value
 
 
 def _signatures(rows: pd.DataFrame) -> str:

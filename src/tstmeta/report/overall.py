@@ -1,4 +1,4 @@
-"""What printed cells alone allow: GM and wins (pang2019), and what hybrids chose (mukherjee2025).
+"""What printed cells alone allow: GM, wins, and thresholds that flatter (pang2019).
 
 The outputs and the annotations of pang2019 are not public.  Three things can still be checked:
 whether the printed GM follows from the printed Acc, Sim and PP; whether the printed differences of
@@ -15,9 +15,10 @@ from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
+from IPython.display import Markdown
 from scipy.stats import binomtest
 
-from ..combine.gm import gm, learn
+from ..combine.gm import PRINTED, gm, learn
 from . import html
 from .cells.pang2019 import PAPER
 from .ledger import ledger
@@ -78,6 +79,16 @@ def recomputed_table(rows: pd.DataFrame) -> html.Html:
     count = rows["verdict"].value_counts()
     told = ", ".join(f"{count[name]} {name}" for name in (EQUAL, WITHIN, NO) if name in count)
     return html.table(shown, caption=f"GM from printed parts, {len(rows)} models: {told}")
+
+
+def thresholds_said() -> Markdown:
+    """GM and its printed thresholds (pang2019unsupervised, Section 3.3) in words."""
+    at = [f"{value:g}".replace("-", "−") for value in PRINTED]
+    return Markdown(
+        f"GM is the cube root of three factors: how far 100 Acc lies above {at[0]}, how far 100 Sim"
+        f" lies above {at[1]}, and how far PP lies from both {at[2]} and {at[3]}, the nearer one."
+        " A factor below zero counts as zero."
+    )
 
 
 # ------------------------------------------------------------------------------------ wins
@@ -174,25 +185,24 @@ def wins_table(rows: pd.DataFrame) -> html.Html:
     """Rows of :func:`wins`."""
     shown = pd.DataFrame(
         {
-            "data": rows["data"],
-            "models": rows["pair"],
+            "models": rows["data"] + ", " + rows["pair"],
             "people asked for": rows["criterion"],
             "A wins, %": [html.signed(value, 1) for value in rows["a"]],
             "B wins, %": [html.signed(value, 1) for value in rows["b"]],
             "tie, %": [html.signed(value, 1) for value in rows["tie"]],
             "metric": rows["metric"],
-            "A - B, printed": [
+            "A − B, printed": [
                 html.signed(value, 1 if metric == "PP" else 2)
                 for value, metric in zip(rows["printed"], rows["metric"], strict=True)
             ],
-            "A - B, from Tables 2, 3": [
+            "A − B, from Tables 2, 3": [
                 html.signed(value, 1 if metric == "PP" else 3)
                 for value, metric in zip(rows["difference"], rows["metric"], strict=True)
             ],
             "same way": ["–" if one is None else "yes" if one else "no" for one in rows["agrees"]],
         }
     )
-    return html.table(shown, caption="Of perplexity less is better; its sign counts turned")
+    return html.table(shown, caption="Less perplexity (PP) is better, so its sign counts turned")
 
 
 def sign_table(found: pd.DataFrame) -> html.Html:
@@ -277,56 +287,9 @@ def coin_table(rows: pd.DataFrame) -> html.Html:
             "pairs": rows["pairs"],
             "on the pairs fitted on": [f"{value:.0%}" for value in rows["fitted"]],
             "on new pairs": [f"{value:.0%}" for value in rows["new"]],
+            "standard error": [f"± {value:.0%}" for value in rows["error"]],
         }
     )
     times = int(rows["replicates"].iloc[0])
-    return html.table(shown, caption=f"GM against coins, mean of {times} worlds")
-
-
-# ------------------------------------------------------------- choices of printed hybrids
-
-
-def printed_choices() -> pd.DataFrame:
-    """The metrics that each printed hybrid takes (Table 5) beside those that its rule would take.
-
-    The rule: for the simulation the highest Pearson correlations of Tables 1 and 2, for the learned
-    hybrid the highest importances of Table 6; prompted models and hybrids themselves do not count.
-    Printed numbers are rounded, so a metric that ties with the last one taken may stand in its
-    place.
-
-    Returns:
-        One row a hybrid, dimension, task and language: hybrid, dimension, task, language, printed,
-        rule (texts), same.
-    """
-    own = [one for one in cells() if one.paper == "mukherjee2025"]
-    rows = []
-    taken: dict[tuple[str, str, str, str], list[str]] = {}
-    for one in own:
-        if one.table == "5":
-            key = (one.item, one.dimension, one.dataset, one.language)
-            taken.setdefault(key, []).append(one.metric)
-    for (hybrid_name, dimension, task, language), metrics in taken.items():
-        learned = hybrid_name == "hybrid-learned"
-        values = {
-            one.metric: one.value
-            for one in own
-            if (one.dimension, one.dataset, one.language) == (dimension, task, language)
-            and one.table in (("6",) if learned else ("1", "2"))
-            and (learned or one.statistic == "pearson")
-            and not one.metric.startswith(("Hybrid", "GPT", "LLaMA"))
-        }
-        best = sorted(values, key=lambda name: -values[name])[: len(metrics)]
-        least = values[best[-1]]
-        sure = {name for name in values if values[name] > least}
-        same = sure <= set(metrics) and all(values[name] >= least for name in metrics)
-        told = (", ".join(metrics), ", ".join(best))
-        rows.append((hybrid_name, dimension, task, language, *told, same))
-    columns = ["hybrid", "dimension", "task", "language", "printed", "rule", "same"]
-    return pd.DataFrame(rows, columns=columns)
-
-
-def printed_table(rows: pd.DataFrame) -> html.Html:
-    """Rows of :func:`printed_choices`."""
-    count = rows.groupby("hybrid", sort=False)["same"].agg(["sum", "size"])
-    told = "; ".join(f"{name}: {a} of {n} as the rule has it" for name, a, n in count.itertuples())
-    return html.table(rows, caption=told)
+    caption = f"GM against coins, mean of {times} worlds; the larger error of the two"
+    return html.table(shown, caption=caption)

@@ -17,7 +17,7 @@ from .. import data
 from ..data import paths
 from ..data.base import Card
 from ..schema import TstmetaError
-from . import backbone, claims, html, metric_cards
+from . import backbone, claims, html, metric_cards, trained
 from .bench import Bench
 from .ledger import PAPERS, counts, ledger
 
@@ -43,6 +43,7 @@ def write(folder: Path) -> None:
     bench = Bench()
     pages = {"data.md": data_index(), "metrics.md": metric_index(), "speed.md": speed()}
     pages |= {"certainty.md": certainty(), "backbone.md": backbone.page()}
+    pages["trained.md"] = trained.page()
     pages |= metric_cards.pages()
     pages |= {f"cards/{name}.md": card_page(name, bench) for name in data.names()}
     pages["claims.md"] = claims.page(claims.judged(bench, draws=DRAWS), _CITATIONS, DRAWS)
@@ -177,6 +178,8 @@ def _metric_table(frame: pd.DataFrame) -> str:
 _HEADINGS = {"likelihood_gpu": "Likelihood on a GPU"}
 #: Results of benchmarks that are simulations of what intervals and tests deliver.
 SIMULATIONS = ("coverage", "rejection")
+#: Results that have a page of their own.
+ELSEWHERE = (*SIMULATIONS, "training")
 
 
 def speed() -> str:
@@ -186,7 +189,7 @@ def speed() -> str:
         "How fast the metrics and statistics are beside the libraries that compute the same, and"
         " what keeping scores costs. Ours and the peer ran in turns in one run. Speeds hold for the"
         " machine named, ratios travel better.\n",
-        [path for path in _results() if path.stem not in SIMULATIONS],
+        [path for path in _results() if path.stem not in ELSEWHERE],
         "benchmarks/lexical.py",
     )
 

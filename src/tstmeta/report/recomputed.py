@@ -84,8 +84,9 @@ def table(rows: pd.DataFrame) -> html.Html | Markdown:
                 f"{off:,} of {n:,}" for off, n in zip(rows["off"], rows["n"], strict=True)
             ],
             "r with content, ours": [html.signed(value, 3) for value in rows["human_ours"]],
-            "released ": [html.signed(value, 3) for value in rows["human_released"]],
+            "r with content, released": [html.signed(value, 3) for value in rows["human_released"]],
             "they differ in": rows["differ"],
         }
     )
-    return html.table(shown)
+    caption = f"lai: Pearson's r; two scores differ where more than {SAME:g} of the scale apart"
+    return html.table(shown, caption=caption)

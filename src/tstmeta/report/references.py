@@ -256,12 +256,13 @@ def curves(
             continue
         order = orders(int(of.source.max()) + 1, of.most, subsets, seed)
         for name, metric in usable.items():
-            made = values(metric, of, order) * (1 if metric.higher_is_better else -1)
+            more = registry.more_is_better(metric, "reference")
+            made = values(metric, of, order) * (1 if more else -1)
             if not np.isfinite(made).any():
                 left_out[f"{name} on {dataset.name}"] = "no score has a value"
                 continue
             head = {"data": dataset.name, "metric": name, "n": len(of.human)}
-            head["better"] = "higher" if metric.higher_is_better else "lower"
+            head["better"] = "higher" if more else "lower"
             head["signature"] = str(metric.signature("reference"))
             found = _curve(of, made, setting, draws, confidence, seed)
             rows += [{**head, **one} for one in found]

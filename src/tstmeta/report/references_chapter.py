@@ -14,9 +14,33 @@ from .references import Curves
 
 
 def table(found: Curves) -> html.Html | Markdown:
-    """One row a data set, metric and k; what is left out stands below with the reason."""
+    """One reference against all: a row a data set and metric; the steps between are folded away."""
     if found.rows.empty:
         return _nothing(found)
+    lines = []
+    for (name, metric), rows in found.rows.groupby(["data", "metric"], sort=False):
+        first, last = rows.iloc[0], rows.iloc[-1]
+        arrow = " ↓" if first["better"] == "lower" else ""
+        lines.append(
+            {
+                "data": name,
+                "metric": f"{metric}{arrow}",
+                "references": str(last["k"]),
+                "with one": html.signed(first["value"]),
+                "other references": "–" if pd.isna(first["sd"]) else f"± {first['sd']:.3f}",
+                "with all": html.signed(last["value"]),
+                "gain": html.signed(last["gain"]),
+                "95% interval": _ends(rows.iloc[[-1]], "gain_low", "gain_high", 2)[0],
+                "n": f"{last['n']:,}",
+            }
+        )
+    caption = f"{found.label} with {found.dimension}, level {found.level}; one reference and all"
+    made = html.table(pd.DataFrame(lines), caption=caption).text
+    return html.Html(made + html.folded("Every step", _steps(found)) + _reasons(found))
+
+
+def _steps(found: Curves) -> str:
+    """One row a data set, metric and k."""
     rows = found.rows
     shown = pd.DataFrame(
         {
@@ -24,20 +48,22 @@ def table(found: Curves) -> html.Html | Markdown:
             "metric": rows["metric"] + rows["better"].map({"lower": " ↓"}).fillna(""),
             "references": rows["k"],
             found.label: rows["value"],
-            "interval": _ends(rows, "low", "high"),
-            "sd over references": rows["sd"],
+            "95% interval": _ends(rows, "low", "high"),
+            "other references (sd)": rows["sd"],
             "gain over one": rows["gain"],
-            "interval of the gain": _ends(rows, "gain_low", "gain_high"),
+            "its 95% interval": _ends(rows, "gain_low", "gain_high"),
             "n": rows["n"],
         }
     )
-    caption = f"{found.label} with {found.dimension}, level {found.level}"
-    return html.Html(html.table(shown, caption=caption).text + _reasons(found))
+    return html.table(shown).text
 
 
-def _ends(rows: pd.DataFrame, low: str, high: str) -> list[str]:
+def _ends(rows: pd.DataFrame, low: str, high: str, decimals: int = 3) -> list[str]:
     both = zip(rows[low], rows[high], strict=True)
-    return ["–" if pd.isna(a) else f"{html.signed(a, 3)} to {html.signed(b, 3)}" for a, b in both]
+    return [
+        "–" if pd.isna(a) else f"{html.signed(a, decimals)} to {html.signed(b, decimals)}"
+        for a, b in both
+    ]
 
 
 def _reasons(found: Curves) -> str:
@@ -72,7 +98,7 @@ def picture_figure(found: Curves) -> Figure:
     """Bars are intervals over sources; the pale band goes from the least to the most over draws."""
     panels = list(found.rows.groupby("data", sort=False))
     lines = list(dict.fromkeys(found.rows["metric"]))
-    figure, axes = _panels(len(panels), 3.4, 3.0)
+    figure, axes = _panels(len(panels), 3.6, 2.9, most=2)
     for axis, (name, rows) in zip(axes, panels, strict=True):
         for metric, part in rows.groupby("metric", sort=False):
             at = lines.index(metric)
@@ -87,6 +113,8 @@ def picture_figure(found: Curves) -> Figure:
         axis.set_title(f"{name}\nn = {rows['n'].max():,}", fontsize=9)
         axis.set_xlabel("references")
         axis.set_xticks(sorted(set(rows["k"])))
-        axis.legend(fontsize=7.5)
-    axes[0].set_ylabel(f"{found.label} with {found.dimension}")
+    for axis in axes[::2]:
+        axis.set_ylabel(f"{found.label} with {found.dimension}")
+    handles, labels = axes[0].get_legend_handles_labels()
+    figure.legend(handles, labels, loc="outside lower center", ncols=4)
     return figure

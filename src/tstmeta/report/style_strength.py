@@ -18,7 +18,7 @@ from IPython.display import Markdown
 from .. import data as datasets
 from .. import stats
 from ..data import Dataset
-from ..metrics import get
+from ..metrics import lower_is_better
 from ..schema import TstmetaError
 from ..stats.matrices import Level
 from . import figures, html, style_orders
@@ -70,7 +70,7 @@ class Strength:
         self.draws, self.seed = draws, seed
         self.metrics, self.similar = allowed(metrics, profile), allowed(similar, profile)
         for name in self.similar:
-            if not get(name).higher_is_better:
+            if lower_is_better(name, "source"):
                 raise TstmetaError(f"{name} grows with change already: leave it out of `similar`")
         known = set(datasets.names())
         own = [name for name in BUILT if name in known]

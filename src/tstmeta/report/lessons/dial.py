@@ -25,7 +25,7 @@ from IPython.display import Markdown
 from matplotlib.figure import Figure
 
 from ...data import Dataset
-from ...metrics import families, get, resolve
+from ...metrics import families, lower_is_better, resolve
 from ...schema import TstmetaError
 from ...stats import STATISTICS, Draws, Setting, draw, kendall, resampled
 from ...stats.intervals import of_values
@@ -249,8 +249,8 @@ def _data(made: Dial) -> dict:
 
 
 def falls(name: str) -> bool:
-    """Whether less is better."""
-    return name != ORACLE and not get(name).higher_is_better
+    """Whether less is better, against the source."""
+    return name != ORACLE and lower_is_better(name, "source")
 
 
 def _looks(made: Dial) -> list[tuple[str, str]]:

@@ -1,4 +1,4 @@
-"""Lesson 8: is your judge as good as a rater?
+"""Lesson 9: is your judge as good as a rater?
 
 In a simulated world everything is known: how good a rewrite is, what people see of it, and what
 each judge looks at.  So it shows which question a number answers.  Agreement of a judge with itself

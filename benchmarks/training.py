@@ -1,0 +1,166 @@
+"""What training reaches on public sentences, and whether the same seed gives the same bytes.
+
+Each model is trained by the command that a user would type, on the yelp files of Shen et al. (2017)
+as :mod:`tstmeta.data.yelp` divides them: no sentence of the test part, and none of the sources of
+li2018, dualrl and mir, is trained on.  Then the same command runs again in another folder, is
+killed halfway and started once more; both must end with the same weights.  A quick run trains on
+corpora of our own.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import resource
+import shlex
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import measure
+
+from tstmeta.data import available
+
+LIBRARIES = ("tstmeta", "torch", "tokenizers")
+NEEDED = "yelp"
+
+
+class Course(NamedTuple):
+    """One training: its name, the words after ``tstmeta train``, the goal for what it finds."""
+
+    name: str
+    words: str
+    goal: tuple[str, float]
+
+
+FULL = [
+    Course("linear classifier", "classifier --corpus yelp --kind linear", (">=", 0.95)),
+    Course("TextCNN", "classifier --corpus yelp --kind textcnn", (">=", 0.95)),
+    Course(
+        "language model",
+        "lm --corpus yelp --seed 1"
+        " --set epochs=1 --set batch=64 --set vocabulary=3072 --set layers=4",
+        ("<=", 60),
+    ),
+]
+QUICK = [
+    Course("linear classifier", "classifier --corpus grammar --kind linear", (">=", 0.95)),
+    Course(
+        "language model", "lm --seed 1 --set steps=20 --set width=32 --set layers=1", ("<=", 2560)
+    ),
+]
+
+
+def trained(course: Course, folder: Path, kill_after: float = 0.0) -> float:
+    """Run the command; with ``kill_after`` seconds kill it then, and run it once more.
+
+    Returns:
+        Seconds of wall-clock time.
+    """
+    command = [sys.executable, "-m", "tstmeta", "train", *shlex.split(course.words)]
+    command += ["--out", str(folder)]
+    environment = os.environ | {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
+    start = time.perf_counter()
+    if kill_after:
+        running = subprocess.Popen(
+            command, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+        )
+        try:
+            running.wait(kill_after)
+        except subprocess.TimeoutExpired:
+            running.kill()
+            running.wait()
+    done = subprocess.run(command, env=environment, capture_output=True, text=True)
+    if done.returncode:
+        raise RuntimeError(f"{shlex.join(command)} failed: {done.stderr}")
+    return time.perf_counter() - start
+
+
+def processor() -> float:
+    """Processor seconds of all commands so far; other programs do not count."""
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
+
+
+def weights(folder: Path) -> str:
+    """SHA-256 of the weights that a training left, the first twelve digits."""
+    digest = hashlib.sha256()
+    for path in sorted(folder.glob("*.safetensors")):
+        digest.update(path.read_bytes())
+    return digest.hexdigest()[:12]
+
+
+def found(folder: Path) -> dict[str, Any]:
+    """What the report says: sentences, and accuracy or perplexity on those it never saw."""
+    if (folder / "report.json").is_file():
+        report = json.loads((folder / "report.json").read_text(encoding="utf-8"))
+        right = next(iter(report["found"].values()))
+        sizes = report["sizes"]
+        return {
+            "trained_on": sizes["train"],
+            "tested_on": right["n"],
+            "accuracy": right["accuracy"],
+            "low": right["low"],
+            "high": right["high"],
+            "calibration_error": right["calibration_error"],
+        }
+    report = json.loads((folder / "training.json").read_text(encoding="utf-8"))
+    held_out = report["perplexity"]["held_out"]
+    return {
+        "trained_on": report["corpus"]["train"],
+        "tested_on": held_out["sentences"],
+        "perplexity": held_out["per_token"],
+        "perplexity_a_word": held_out["per_word"],
+        "perplexity_of_unigrams": held_out["unigrams_per_token"],
+        "million_parameters": report["parameters"] / 1e6,
+    }
+
+
+def course_of(course: Course, folder: Path) -> tuple[dict[str, Any], list[dict[str, Any]]]:
+    """Train twice, the second time killed halfway: the row and its checks."""
+    slug = course.name.replace(" ", "-")
+    whole, broken = folder / slug, folder / f"{slug}-again"
+    before = processor()
+    taken = trained(course, whole)
+    minutes = (processor() - before) / 60
+    trained(course, broken, kill_after=0.6 * taken)
+    facts = found(whole)
+    row = {"model": course.name, **facts, "minutes": minutes, "weights": weights(whole)}
+    row["command"] = f"tstmeta train {course.words}"
+    what = "accuracy" if "accuracy" in facts else "perplexity"
+    return row, [
+        measure.check(f"{what} of the {course.name} on new sentences", facts[what], *course.goal),
+        measure.check(
+            f"weights of the {course.name} that differ after a kill",
+            float(weights(broken) != weights(whole)),
+            "==",
+            0,
+        ),
+    ]
+
+
+def main() -> None:
+    given = measure.arguments(__doc__, len(FULL), len(QUICK), "so many of the models")
+    before = measure.load_average()
+    notes = []
+    courses = QUICK if given.quick else FULL
+    if not given.quick and not available(NEEDED):
+        courses = QUICK
+        notes.append("the yelp files are not here (tstmeta data fetch yelp): trained on our own")
+    notes.append("minutes: of the processor, on one thread")
+    rows, checks = [], []
+    with tempfile.TemporaryDirectory() as folder:
+        for course in courses[: given.size]:
+            row, checked = course_of(course, Path(folder))
+            print(f"{course.name}: {row['minutes']:.1f} minutes", file=sys.stderr)
+            rows.append(row)
+            checks += checked
+    measure.finish("training", given, LIBRARIES, before, rows, checks, notes, rounds=1)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,139 @@
+"""Combined metrics by name, as the command line asks for them: which scores go in, and how.
+
+``gm``
+    style accuracy, Sim and corpus perplexity with the printed thresholds; ``gm:learned`` learns the
+    thresholds from the preferences of other sources;
+``j:FL``
+    style accuracy x Sim x FL, which is a metric of fluency with values in [0, 1];
+``hybrid-simulation``, ``hybrid-learned``, ``hybrid-equal``
+    of the metrics that are scored for a dimension;
+``overall-existing``, ``overall-ours1``, ``overall-ours2``
+    of the metrics that are scored for all three.
+
+The parts of GM and J are scored where they are not given.  Sentinels, the human oracle and other
+combinations are never parts: they stand in a table for comparison, and one of them *is* a rating.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from pathlib import Path
+
+import pandas as pd
+
+from .. import metrics, scoring
+from ..data import Dataset
+from .gm import gm_scores, learned_gm
+from .hybrids import KINDS, Settings, hybrid
+from .overall import HYBRID, THREE, j, overall_scores
+from .parts import CombineError
+
+#: Parts of GM (all) and of J (the first two): accuracy, similarity, perplexity.
+ACC, SIM, PP = "style-accuracy", "sim", "corpus-perplexity"
+NAMES = (
+    *("gm", "gm:learned", "j:FL"),
+    *(f"hybrid-{kind}" for kind in KINDS),
+    *(f"overall-{which}" for which in HYBRID),
+)
+
+
+def known(name: str) -> None:
+    """Refuse a name that is no combination.
+
+    Raises:
+        CombineError: lists those that there are.
+    """
+    if name not in NAMES and not (name.startswith("j:") and name != "j:"):
+        more = "; FL is a metric of fluency with values in [0, 1]" if name in ("j", "j:") else ""
+        raise CombineError(f"no combination is called {name!r}; known: {', '.join(NAMES)}{more}")
+
+
+def combined(
+    dataset: Dataset,
+    scores: pd.DataFrame,
+    name: str,
+    dimension: str | None = None,
+    *,
+    seed: int = 0,
+    lower: Collection[str] = (),
+    store: Path | None = None,
+) -> pd.DataFrame:
+    """A ``scores`` table of one combination; what is fitted is fitted on other sources.
+
+    Args:
+        scores: of the metrics to combine; see the top of this module for what is left out of it.
+        name: one of :data:`NAMES`, with a metric in the place of FL.
+        dimension: of hybrids; without it, one for each dimension that people rated and that has
+            metrics enough.
+        seed: of folds and forests.
+        lower: names of unregistered metrics of which less is better.
+        store: the score store, for parts that are scored here.
+
+    Raises:
+        CombineError: an unknown name, or what :mod:`tstmeta.combine` raises of its parts.
+    """
+    known(name)
+    scores = _parts(scores)
+    stem, _, word = name.partition(":")
+    if stem == "gm":
+        three = _with(dataset, scores, [ACC, SIM, PP], store)
+        if word:
+            return learned_gm(dataset, three, acc=ACC, sim=SIM, pp=PP, seed=seed).scores
+        return gm_scores(dataset, three, acc=ACC, sim=SIM, pp=PP)
+    if stem == "j":
+        three = _with(dataset, scores, [ACC, SIM, name.removeprefix("j:")], store)
+        return j(dataset, three, acc=ACC, sim=SIM, fl=name.removeprefix("j:"))
+    settings = Settings(seed=seed)
+    family, _, kind = name.partition("-")
+    if family == "overall":
+        which = next(one for one in HYBRID if one == kind)
+        return overall_scores(dataset, scores, which, settings, lower=lower).scores  # type: ignore[arg-type]
+    own = next(one for one in KINDS if one == kind)
+    wanted = [dimension] if dimension else _enough(dataset, scores, settings.top)
+    tables = [hybrid(dataset, scores, one, own, settings, lower=lower).scores for one in wanted]
+    return pd.concat(tables, ignore_index=True)
+
+
+def _parts(scores: pd.DataFrame) -> pd.DataFrame:
+    """Without what stands beside metrics in a table and must not be combined."""
+    stems = scores["metric"].astype(str).str.partition(":")[0]
+    beside = {*metrics.families().get("sentinel", ()), scoring.HUMAN_STYLE}
+    beside |= {name.partition(":")[0] for name in NAMES}
+    return scores[~stems.isin(beside)]
+
+
+def _with(
+    dataset: Dataset, scores: pd.DataFrame, names: Sequence[str], store: Path | None
+) -> pd.DataFrame:
+    """The scores of each name on one basis, the source where there are several; scored if need be.
+
+    Raises:
+        UnknownMetric: a name that is neither in the scores nor registered.
+    """
+    tables = []
+    for name in names:
+        own = scores[scores["metric"] == name]
+        if own.empty:
+            own = scoring.score(dataset, [name], bases=["source", "none"], store=store)
+        bases = list(dict.fromkeys(own["basis"]))
+        basis = next((one for one in ("source", "none") if one in bases), bases[:1])
+        tables.append(own[own["basis"] == basis] if bases else own)
+    return pd.concat(tables, ignore_index=True)
+
+
+def _enough(dataset: Dataset, scores: pd.DataFrame, top: int) -> list[str]:
+    """Dimensions that people rated and that have so many metrics.
+
+    Raises:
+        CombineError: none.
+    """
+    heads = scores[["metric", "basis", "dimension"]].drop_duplicates()
+    counts = heads["dimension"].value_counts()
+    found = [one for one in THREE if one in dataset.means and counts.get(one, 0) >= top]
+    if not found:
+        rated = ", ".join(dataset.means) or "nothing"
+        raise CombineError(
+            f"{dataset.name}: a hybrid needs ratings and {top} metrics of one dimension; rated:"
+            f" {rated}; scored: {', '.join(f'{n} of {one}' for one, n in counts.items()) or 'none'}"
+        )
+    return found

@@ -1,0 +1,91 @@
+"""In how many texts each token of an encoder stands, as a small table in a file.
+
+BERTScore with idf weights needs such counts.  A table is counted once and named in the signature,
+so that a score does not depend on what else is scored.  The one that is shipped is of the embedded
+encoder's tokens in the sources of our two sets: it makes the metric run on a fresh clone, and is
+too small to say much of how rare a word is.  ``tstmeta train idf`` makes it again.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+from ..schema import TstmetaError
+from . import vectors
+from .causal import MissingModel
+from .encoders import Encoder
+
+#: The table for the embedded encoder, and the data sets whose sources it is counted in.
+SHIPPED = Path(__file__).parent / "weights" / "idf" / "contrast-world.json"
+SETS = ("contrast", "world")
+
+
+class Counts(NamedTuple):
+    """In how many of ``total`` texts each token stands, by the tokenizer's number of the token."""
+
+    counts: dict[int, int]
+    total: int
+
+
+def counted(encoder: Encoder, texts: Sequence[str]) -> Counts:
+    """Counts of an encoder's tokens, control tokens among them, which stand in every text."""
+    counts, total = vectors.frequencies(encoder.ids(texts))
+    return Counts(dict(counts), total)
+
+
+def of_file(encoder: Encoder, path: Path) -> Counts:
+    """Counts of a table (``.json``) or, of any other file, in its texts, one a line.
+
+    Raises:
+        MissingModel: it cannot be read, or is a table of another encoder's tokens.
+    """
+    if path.suffix != ".json":
+        return counted(encoder, vectors.texts_of(path))
+    total, tokens = _read(path)
+    known = encoder.tokenizer.get_vocab()
+    if strange := next((token for token in tokens if token not in known), None):
+        raise MissingModel(
+            f"{path.name} counts {strange!r}, which is no token of {encoder.model.name}: it was"
+            " made for another encoder; name a file of texts, one a line"
+        )
+    return Counts({known[token]: count for token, count in tokens.items()}, total)
+
+
+def write(encoder: Encoder, texts: Sequence[str], path: Path) -> Counts:
+    """Count and write a table: number of texts, then each token with its count, sorted.
+
+    Raises:
+        TstmetaError: no text.
+    """
+    if not texts:
+        raise TstmetaError("there is no text to count tokens in; name a data set that has sources")
+    found = counted(encoder, texts)
+    tokens = encoder.tokenizer.convert_ids_to_tokens(list(found.counts))
+    table = dict(sorted(zip(tokens, found.counts.values(), strict=True)))
+    path.parent.mkdir(parents=True, exist_ok=True)
+    text = json.dumps({"texts": found.total, "tokens": table}, ensure_ascii=False, indent=0)
+    path.write_text(text + "\n", encoding="utf-8", newline="\n")
+    return found
+
+
+def _read(path: Path) -> tuple[int, dict[str, int]]:
+    """Number of texts and counts of a table, checked."""
+    try:
+        found = json.loads(path.read_text(encoding="utf-8"))
+        total, tokens = found["texts"], found["tokens"]
+        sound = type(total) is int and all(
+            type(count) is int and 0 < count <= total for count in tokens.values()
+        )
+    except OSError as error:
+        raise MissingModel(f"cannot read {path}: {error.strerror}; name a file") from error
+    except (ValueError, KeyError, TypeError, AttributeError):
+        sound = False
+    if not sound or not tokens:
+        raise MissingModel(
+            f"{path} is no table of counts: tstmeta train idf writes one; or name a file of texts,"
+            " one a line, that does not end in .json"
+        )
+    return total, tokens

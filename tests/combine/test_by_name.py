@@ -1,0 +1,128 @@
+"""Combinations by name: the same scores as from Python, and nothing among the parts that cheats."""
+
+import pandas as pd
+import pytest
+
+from tests.combine.made import noisy, rated, score
+from tstmeta import metrics
+from tstmeta.combine import (
+    CombineError,
+    Settings,
+    by_name,
+    combined,
+    gm_scores,
+    hybrid,
+    j,
+    learned_gm,
+    overall_scores,
+)
+from tstmeta.metrics.catalogue import COMBINED
+
+DATA = rated()
+
+
+def noise(name, dimension, much, seed, basis="source"):
+    return score(DATA, name, noisy(DATA, dimension, much, seed), dimension, basis)
+
+
+def unit(name, seed, dimension="style", basis="none"):
+    values = pd.Series(noisy(DATA, "content", 1.0, seed)).rank(pct=True).to_numpy()
+    return score(DATA, name, values, dimension, basis)
+
+
+CONTENT = pd.concat([noise(name, "content", 0.3 + n, n) for n, name in enumerate("abcd")])
+STYLE = pd.concat([noise(name, "style", 0.3 + n, n) for n, name in enumerate("efgh")])
+FLUENCY = pd.concat([noise(name, "fluency", 0.3 + n, n) for n, name in enumerate("xyz")])
+THREE = pd.concat([unit("style-accuracy", 1), unit("sim", 2, "content", "source")])
+PP = score(DATA, "corpus-perplexity", [20.0 + n for n in range(60)], "fluency", "none")
+#: what stands beside metrics in a table of ``evaluate``: the second is a rating
+BESIDE = pd.concat(
+    [
+        noise("random", "content", 9.0, 7),
+        score(DATA, "human-style", DATA.means["style"].to_numpy(), "style", "none"),
+        score(DATA, "human-style", DATA.means["content"].to_numpy(), "content", "none"),
+    ]
+)
+ALL = pd.concat([CONTENT, STYLE, FLUENCY])
+
+
+@pytest.mark.parametrize("kind", ["simulation", "learned", "equal"])
+def test_a_hybrid_by_name_is_the_one_from_python_without_oracle_or_sentinel(kind):
+    found = combined(DATA, pd.concat([BESIDE, ALL]), f"hybrid-{kind}", "content", seed=3)
+    wanted = hybrid(DATA, CONTENT, "content", kind, Settings(seed=3)).scores
+    pd.testing.assert_frame_equal(found, wanted)
+
+
+def test_without_a_dimension_there_is_a_hybrid_of_each_that_has_metrics_enough():
+    found = combined(DATA, pd.concat([ALL[ALL["metric"] != "x"], BESIDE]), "hybrid-equal")
+    assert list(dict.fromkeys(found["dimension"])) == ["style", "content"]
+    assert found["signature"].nunique() == 2
+    few = CONTENT[CONTENT["metric"].isin(["a", "b"])]
+    with pytest.raises(CombineError, match="scored: 2 of content"):
+        combined(DATA, pd.concat([few, BESIDE]), "hybrid-learned")
+
+
+@pytest.mark.parametrize("which", ["existing", "ours1", "ours2"])
+def test_an_overall_score_by_name_is_the_one_from_python(which):
+    scores = ALL
+    if which == "existing":
+        names = {"a": "bleu", "e": "style-emd", "x": "perplexity"}
+        scores = ALL[ALL["metric"].isin(list(names))]
+        scores = scores.assign(metric=scores["metric"].map(names))
+    found = combined(DATA, pd.concat([scores, BESIDE]), f"overall-{which}", seed=1)
+    pd.testing.assert_frame_equal(
+        found, overall_scores(DATA, scores, which, Settings(seed=1)).scores
+    )
+
+
+def test_parts_on_two_bases_are_taken_from_the_source():
+    other = unit("sim", 9, "content", "reference")
+    parts = pd.concat([other, THREE, PP])
+    pd.testing.assert_frame_equal(
+        combined(DATA, parts, "gm"), gm_scores(DATA, pd.concat([THREE, PP]))
+    )
+    fluent = unit("fluent", 4, "fluency")
+    found = combined(DATA, pd.concat([parts, fluent]), "j:fluent")
+    pd.testing.assert_frame_equal(found, j(DATA, pd.concat([THREE, fluent]), fl="fluent"))
+
+
+def test_thresholds_are_learned_from_the_data_sets_preferences():
+    ids = DATA.items["item_id"].to_numpy()
+    rows = {"dataset": "made", "dimension": "content", "rater": "r1"}
+    pairs = pd.DataFrame({"item_a": ids[:-3], "item_b": ids[3:], "value": ["a", "b", "a"] * 19})
+    data = type(DATA).of("made", DATA.items, DATA.card, preferences=pairs.assign(**rows))
+    parts = pd.concat([THREE, PP])
+    found = combined(data, parts, "gm:learned", seed=2)
+    pd.testing.assert_frame_equal(found, learned_gm(data, parts, seed=2).scores)
+    with pytest.raises(CombineError):
+        combined(DATA, parts, "gm:learned")
+
+
+def test_parts_that_are_not_given_are_scored(monkeypatch, tmp_path):
+    asked = []
+
+    def scored(dataset, names, bases, store):
+        asked.append((names, store))
+        return pd.concat([THREE, PP]).query("metric in @names")
+
+    monkeypatch.setattr(by_name.scoring, "score", scored)
+    found = combined(DATA, THREE, "gm", store=tmp_path)
+    assert asked == [(["corpus-perplexity"], tmp_path)]
+    pd.testing.assert_frame_equal(found, gm_scores(DATA, pd.concat([THREE, PP])))
+
+
+@pytest.mark.parametrize(
+    "name", ["", "gm:", "gm:other", "j", "j:", "hybrid-", "hybrid", "overall-x"]
+)
+def test_an_unknown_combination_is_told_with_those_that_there_are(name):
+    with pytest.raises(CombineError, match=r"hybrid-learned"):
+        combined(DATA, ALL, name)
+
+
+@pytest.mark.parametrize("one", COMBINED, ids=lambda one: one.name)
+def test_who_asks_for_a_combination_as_a_metric_is_told_the_option_that_makes_it(one):
+    with pytest.raises(metrics.UnknownMetric) as told:
+        metrics.get(one.name)
+    word = str(told.value).partition("--combine ")[2].split()[0].strip(";")
+    by_name.known(word)
+    assert word.partition(":")[0] == one.name

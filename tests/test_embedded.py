@@ -1,0 +1,49 @@
+"""Every metric that needs no hub scores our own set, and public sets where they are here."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from tests.helpers import needs
+from tstmeta import metrics, scoring
+from tstmeta.data import available, load
+from tstmeta.schema import Status
+
+pytest.importorskip("bert_score")
+pytest.importorskip("transformers")
+ITEMS = 4
+#: Their lexicon comes with the data of mir.
+OF_MIR = ("masked-bleu:sentiment", "masked-cosine:sentiment")
+VALUED = {Status.OK, Status.TRUNCATED, Status.EMPTY}
+
+
+@pytest.fixture(scope="module")
+def store(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("store")
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "contrast",
+        *(pytest.param(name, marks=needs(name)) for name in ("pauli", "lai", "mir")),
+    ],
+)
+def test_every_embedded_metric_gives_a_score(name: str, store: Path):
+    wanted = [
+        one
+        for one in metrics.names()
+        if metrics.get(one).profile == "embedded" and (available("mir") or one not in OF_MIR)
+    ]
+    data = load(name)
+    items = data.items.iloc[:: max(1, len(data.items) // ITEMS)].head(ITEMS)
+    data = replace(data, items=items.reset_index(drop=True))
+    table = scoring.score(data, wanted, store=store, progress=False)
+    failed = table[~table["status"].isin([status.value for status in VALUED])]
+    assert not len(failed), failed[["metric", "status", "detail"]].to_string()
+    scored = table.groupby("metric")["item_id"].nunique()
+    assert len(scored) == len(wanted)
+    assert set(scored) == {len(data.items)}
