@@ -281,15 +281,17 @@ def test_a_text_that_people_rated_cannot_change_unseen(tstmeta, tmp_path):
     todo = json.loads((tmp_path / "form" / "tasks-1.json").read_text())
     (tmp_path / "project.json").write_text(json.dumps(exported(todo, 71)))
     tstmeta("construct", "import", "formal", "project.json")
-    frame = rows(tmp_path)
-    frame[2]["output"] = "Anna acquires 2 red apples at the market on Monday."
-    save(tmp_path, frame)
-    result = tstmeta("construct", "check", "formal")
-    assert "people rated formal-01-light as it was, and now it has another text" in str(
-        result.exception
-    )
+    before = rows(tmp_path)
+    others = [{**row, "output": row["output"].replace("a pleasure", "an honour")} for row in before]
+    save(tmp_path, others)  # which would all pass
+    told = str(tstmeta("construct", "check", "formal").exception)
+    assert "people rated formal-01-strong as it was, and now it has another text" in told
+    before[2]["accept"] = "no"
+    save(tmp_path, before)
+    told = str(tstmeta("construct", "check", "formal").exception)
+    assert "people rated formal-01-light as it was, and now it or its source does not pass" in told
     (tmp_path / "formal" / "ratings.csv").unlink()
-    assert tstmeta("construct", "check", "formal").exit_code == 1  # its error is of the old text
+    assert tstmeta("construct", "check", "formal").exit_code == 1  # its error waits now
 
 
 # ---------------------------------------------------------------------------------- mistakes

@@ -26,7 +26,7 @@ from .material import bounds, units_of
 from .matrices import Matrices, matrices
 
 #: Measures of length by name, in words.
-LENGTHS = {"words": "words", "ratio": "words a word of the source"}
+LENGTHS = {"words": "words", "ratio": "words / source"}
 _LENGTH = ["data", "judge", "prompt", "dimension", "measure", "judged", "people", "value"]
 
 

@@ -41,8 +41,8 @@ def persons(data: Dataset, dimension: str) -> Cube:
     """Single ratings by persons, as far as a release lets persons be told apart.
 
     Where rating slots were filled by different persons in each survey, but by the same two within
-    one (lai2022), a slot within a survey is taken for a person.  Two persons an item are fewer than
-    the three that the test's authors ask for.
+    one (lai2022human), a slot within a survey is taken for a person.  Two persons an item are fewer
+    than the three that the test's authors ask for.
     """
     found = cube(data, dimension)
     surveys = data.label(CLUSTERS).to_numpy(str)

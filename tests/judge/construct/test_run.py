@@ -233,9 +233,11 @@ def test_a_budget_ends_a_run_and_the_next_one_goes_on(tmp_path):
     assert built.unanswered == 5  # two rewrites, and the errors that could be asked for
     assert states(built)["look"] > 0
     assert rows(tmp_path)["why"].str.contains("no answer: budget").sum() == 5
+    assert sum(bool(line["reply"]["failure"]) for line in journal(tmp_path)) == 5
     chat = Author()
     assert states(made(tmp_path, chat, 4)) == {"passed": 16}
     assert len(chat.asked) == 10
+    assert not any(line["reply"]["failure"] for line in journal(tmp_path))
 
 
 def test_two_runs_in_one_folder_are_refused(tmp_path):

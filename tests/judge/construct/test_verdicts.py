@@ -86,6 +86,8 @@ def test_what_stands_on_a_rewrite_waits_with_it_until_a_person_accepts_it():
     assert [state for state, *_ in found.values()] == ["passed", "passed", "accepted", "accepted"]
     found = judged(four(spoilt, accept={"light": "no", "light-error": "yes"}))
     assert (found["light"][0], found["light-error"][0]) == ("rejected", "accepted")
+    found = judged(four({}, accept={"light": "no"}))
+    assert (found["light"], found["light-error"]) == (("rejected",), ("look", "base"))
 
 
 def test_no_one_can_accept_what_is_not_there():

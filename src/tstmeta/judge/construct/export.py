@@ -122,7 +122,7 @@ def _check_rated(folder: Path, path: Path, every: list[Row], taken: list[Row]) -
         one, what = (
             (changed[0], "has another text")
             if changed
-            else (lost[0], "has not passed, or not all of its source")
+            else (lost[0], "or its source does not pass")
         )
         raise TstmetaError(
             f"people rated {one} as it was, and now it {what}. Remedy: undo the change in "
