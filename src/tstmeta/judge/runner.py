@@ -31,6 +31,9 @@ __all__ = ["Budget", "Estimate", "Price", "estimate", "run"]
 
 #: Answers that may lie ready for each worker before it waits.
 _AHEAD = 4
+#: Seconds in which answers are gathered: to wake the other thread for each would cost more than
+#: to read it.
+_TOGETHER = 0.01
 
 
 def run(
@@ -129,9 +132,11 @@ class _Crew:
     ):
         self._jobs, self._chat, self._answers, self._budget = jobs, chat, answers, budget
         self._width, self._grace, self._tell = width, grace, tell
-        self._ready: queue.SimpleQueue[tuple[str, Reply] | None] = queue.SimpleQueue()
+        self._ready: queue.SimpleQueue[list[tuple[str, Reply]]] = queue.SimpleQueue()
+        self._fresh: list[tuple[str, Reply]] = []
         self._failure: BaseException | None = None
         self._stopped = False
+        self._over = threading.Event()
         self._workers: set[asyncio.Task[None]] = set()
         self._asking: set[asyncio.Task[None]] = set()
         self._loop = asyncio.new_event_loop()
@@ -151,21 +156,20 @@ class _Crew:
                 file=sys.stderr,
             )
         try:
-            self._thread.join()
+            # not a join, for one that is interrupted takes the thread for stopped (Python 3.11)
+            self._over.wait()
         except BaseException:  # a second Ctrl-C: those under way are given up
             self._from_outside(self._cancel)
-            self._thread.join()
+            self._over.wait()
             raise
+        finally:
+            self._thread.join()
 
     def replies(self) -> Iterator[tuple[str, Reply]]:
         """Keys and replies as they come; then the error that ended the crew, if one did."""
-        taken = 0
-        while (one := self._ready.get()) is not None:
-            taken += 1
-            if taken >= self._width:  # to wake the loop for each would cost more than an answer
-                self._from_outside(partial(self._release, taken))
-                taken = 0
-            yield one
+        while some := self._ready.get():
+            yield from some
+            self._from_outside(partial(self._release, len(some)))
         if self._failure:
             raise self._failure
 
@@ -184,7 +188,9 @@ class _Crew:
             self._failure = self._failure or error
         finally:
             self._loop.close()
-            self._ready.put(None)
+            self._hand_over()
+            self._ready.put([])
+            self._over.set()
 
     async def _work(self) -> None:
         self._room = asyncio.Semaphore(_AHEAD * self._width)
@@ -209,7 +215,9 @@ class _Crew:
                     reply = await self._reply(*job)
                 finally:
                     self._asking.discard(me)
-                self._ready.put((job[0], reply))
+                if not self._fresh:
+                    self._loop.call_later(_TOGETHER, self._hand_over)
+                self._fresh.append((job[0], reply))
         except asyncio.CancelledError:
             pass
         except BaseException as error:
@@ -235,6 +243,12 @@ class _Crew:
             account.close(reply)
             async with self._closed:
                 self._closed.notify_all()
+
+    def _hand_over(self) -> None:
+        """Give what is there to whoever waits for it."""
+        if self._fresh:
+            self._ready.put(self._fresh)
+            self._fresh = []
 
     def _release(self, taken: int) -> None:
         for _ in range(taken):
