@@ -85,7 +85,7 @@ VERSIONS = ["requirements.lock"]
 
 def task_scores():
     """Score the data sets that are here with all that the pages show of each."""
-    parts = ("data", "metrics", "models", "likelihood")
+    parts = ("data", "metrics", "models", "likelihood", "judge")
     code = files("src/tstmeta/*.py", *(f"src/tstmeta/{part}/**/*" for part in parts))
     for name in SCORED:
         whole = name.partition("@")[0]

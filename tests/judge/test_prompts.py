@@ -270,7 +270,7 @@ def test_the_text_compared_with_stands_for_a_source_that_is_not_given():
 
 def test_a_language_without_a_name_goes_in_as_its_code():
     asked = load("joint").question([RAIN._replace(language="xx")]).messages[-1].content
-    assert "A xx text" in asked
+    assert "A text in xx" in asked
 
 
 def test_sampling_and_sample_go_into_the_question():
