@@ -151,7 +151,9 @@ def gaps(found: Sequence[Compared]) -> Figure:
     """Filled points lie where the interval is off zero, open ones where it is not."""
     most = max(len(one.others()) for one in found)
     # one scale for all, so that a difference looks as large as it is
-    drawn, axes = _panels(len(found), 3.7, 1.0 + 0.25 * most, most=2, sharex=True)
+    # one panel alone is as wide as two, or its letters would be twice as large on the page
+    width = 7.4 if len(found) == 1 else 3.7
+    drawn, axes = _panels(len(found), width, 1.0 + 0.25 * most, most=2, sharex=True)
     for axis, one in zip(axes, found, strict=True):
         rows = one.others()
         axis.axvline(0, color="#222222", lw=0.9)
@@ -166,13 +168,11 @@ def gaps(found: Sequence[Compared]) -> Figure:
         axis.grid(visible=False, axis="y")
         axis.xaxis.set_major_locator(MaxNLocator(5))
         axis.tick_params(axis="x", labelbottom=True, labelsize=8)
-    lines = [
-        f"difference in {found[0].label} with content",
-        "intervals 95\u00a0%, sources drawn",
-        "filled: off zero",
-    ]
-    # one panel alone is too narrow for all of it on a line
-    drawn.supxlabel((";\n" if len(found) == 1 else "; ").join(lines), fontsize=8.5)
+    drawn.supxlabel(
+        f"difference in {found[0].label} with content; intervals 95\u00a0%, sources drawn;"
+        " filled: off zero",
+        fontsize=8.5,
+    )
     return drawn
 
 
