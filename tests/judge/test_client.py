@@ -190,6 +190,14 @@ def test_a_server_that_takes_few_at_a_time_answers_all_in_the_end():
     assert 38 <= len(turned) < 120
 
 
+@pytest.mark.parametrize("count", [2, 15, 40])
+def test_as_many_are_asked_at_the_same_time_as_wanted(count):
+    with serving(latency=0.3) as server:
+        found = asyncio.run(once(chat(server), *questions(count)))
+        assert server.most_at_once == count
+    assert found == [PLAIN] * count
+
+
 # -------------------------------------------------------------------------- servers that know less
 
 
