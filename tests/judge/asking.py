@@ -1,11 +1,13 @@
 """How the tests of client, runner and budget ask."""
 
 import asyncio
+import socket
 from pathlib import Path
 from typing import Any
 
 from tests.judge.scripted import Server
 from tstmeta.judge.base import Message, Question, Reply, Sampling
+from tstmeta.judge.cache import Answers
 from tstmeta.judge.client import Served, connect
 from tstmeta.judge.runner import run
 
@@ -46,3 +48,14 @@ def answers(server: Server, asked: list[Question], folder: Path, **options: Any)
     served = options.pop("served", None) or chat(server, **patience)
     cache = options.pop("cache", folder / "answers.sqlite")
     return dict(run(asked, served, cache=cache, progress=False, **options))
+
+
+def free_port() -> int:
+    with socket.socket() as one:
+        one.bind(("127.0.0.1", 0))
+        return one.getsockname()[1]
+
+
+def kept(path: Path) -> int:
+    with Answers(path) as found:
+        return len(found)

@@ -293,6 +293,8 @@ class Served:
             # the limit on the whole is ours; a connection must stand within ten seconds
             timeout=httpx2.Timeout(self._timeout, connect=min(10.0, self._timeout), pool=None),
             limits=httpx2.Limits(max_connections=None, max_keepalive_connections=None),
+            # certificates take as long to load as fifty questions to be asked; no use without TLS
+            verify=not (self._here and self.server.startswith("http://")),
             trust_env=not self._here,  # a proxy does not know what listens on this machine
             follow_redirects=False,  # nor is a key sent where a server points
             event_hooks={"response": [bound]},
