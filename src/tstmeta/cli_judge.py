@@ -216,7 +216,7 @@ def run_command(
         Value, typer.Option(help="In the score file: the rating, or (--logprobs) the expected one.")
     ] = Value.rating,
 ) -> None:
-    """Rate a data set.  Answers are kept: what was asked before is never asked or paid for again.
+    """Rate a data set.  Answers are kept: an answer that came is never asked or paid for again.
 
     Interrupt it or kill it whenever you like: the same command goes on where it stopped.  What is
     no rating becomes a row with its status and the judge's words.  The API key is read from the

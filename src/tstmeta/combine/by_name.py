@@ -116,8 +116,8 @@ def _with(
         if own.empty:
             own = scoring.score(dataset, [name], bases=["source", "none"], store=store)
         bases = list(dict.fromkeys(own["basis"]))
-        basis = next((one for one in ("source", "none") if one in bases), bases[:1])
-        tables.append(own[own["basis"] == basis] if bases else own)
+        basis = next((one for one in ("source", "none", *bases) if one in bases), "")
+        tables.append(own[own["basis"] == basis])
     return pd.concat(tables, ignore_index=True)
 
 

@@ -128,3 +128,18 @@ def test_faults_of_a_file_of_sources_are_told_with_their_place(tmp_path, name, d
         plan.read_sources(tmp_path / name)
     with pytest.raises(DataError, match=r"missing|no such file"):
         plan.read_sources(tmp_path / f"none-{name}")
+
+
+@pytest.mark.parametrize("name", ["rows", "Ratings", "formal"])
+def test_a_data_set_never_takes_the_name_of_a_file_beside_it(tmp_path, name):
+    made = plan.planned(
+        tmp_path / name,
+        steps.Setting("formal"),
+        sources=None,
+        generate=3,
+        errors=steps.ERRORS,
+        server="s",
+        model="m",
+    )
+    assert made.name not in ("rows", "ratings")
+    assert made.name.startswith(name.lower())

@@ -26,6 +26,8 @@ from .steps import ERRORS, Setting, prompt_hash
 
 FILE = "plan.json"
 _LANGUAGE = re.compile(r"[a-z]{2,3}(-[A-Za-z0-9]{2,8})*")
+#: Names of files that a construction keeps beside its data set.
+_TAKEN = ("rows", "ratings")
 #: Languages that are written without spaces; our checks compare words.
 _UNSPACED = ("zh", "ja", "th", "lo", "km", "my", "bo")
 #: Columns of texts in a file of sources, the first that is there counts.
@@ -105,6 +107,8 @@ def planned(
         digest = hashlib.sha256(sources.read_bytes()).hexdigest()
         origin = f"the file {sources.name}, {len(texts)} texts, sha256 {digest}"
     name = re.sub(r"[^a-z0-9]+", "-", folder.resolve().name.lower()).strip("-") or "set"
+    if name in _TAKEN:
+        name = f"{name}-set"
     plan = Plan(name, setting, texts, generate or 0, origin, tuple(errors), server, model, revision)
     return replace(plan, prompt=prompt_hash())
 
