@@ -1,15 +1,19 @@
 """Limits that no request under way can break, and sums that add up."""
 
+import asyncio
+import sys
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.judge import scripted
-from tests.judge.asking import answers, chat, question, questions
+from tests.judge.asking import answers, chat, free_port, question, questions
 from tests.judge.scripted import error, says, serving
-from tstmeta.judge.base import Message, Question, Reply, Sampling
+from tstmeta.judge.base import Message, Question, Reply, Sampling, Unusable
 from tstmeta.judge.budget import Account, Budget, Price, Spent, estimate, worst
 from tstmeta.judge.cache import CacheError
+from tstmeta.judge.client import connect
 from tstmeta.schema import TstmetaError
 
 PRICE = Price(prompt=1.0, answer=10.0)
@@ -158,6 +162,61 @@ def test_rubbish_may_have_been_charged_but_an_error_was_not(tmp_path):
     with serving(lambda asked: acts[asked.number - 1]) as server:
         answers(server, questions(2), tmp_path, budget=budget, concurrency=1)
     assert (budget.spent.lost, budget.spent.failures, budget.spent.requests) == (1, 2, 2)
+
+
+@pytest.mark.parametrize("status", [401, 402, 404])
+def test_a_server_that_can_answer_nothing_charges_nothing(tmp_path, status):
+    budget = Budget()
+    with serving(lambda _: error(status)) as server, pytest.raises(Unusable):
+        answers(server, questions(1), tmp_path, budget=budget)
+    assert budget.spent == Spent(requests=1, failures=1)
+
+
+def test_where_nobody_listens_nobody_charges(tmp_path):
+    budget = Budget()
+    served = connect(f"http://127.0.0.1:{free_port()}/v1", "tiny", key="")
+    with pytest.raises(Unusable, match="no connection"):
+        answers(None, questions(1), tmp_path, served=served, budget=budget)
+    assert budget.spent == Spent(requests=1, failures=1)
+
+
+def test_without_the_package_nothing_is_charged(tmp_path, monkeypatch):
+    monkeypatch.setitem(sys.modules, "openai", None)
+    budget, served = Budget(), connect("http://localhost:1/v1", "m", key="")
+    with pytest.raises(Unusable, match="pip install"):
+        answers(None, questions(1), tmp_path, served=served, budget=budget)
+    assert budget.spent.tokens == budget.spent.lost == 0
+
+
+def test_a_server_that_is_given_up_may_have_charged_for_what_broke_off(tmp_path, monkeypatch):
+    monkeypatch.setattr("tstmeta.judge.client.DEAD", 1)
+    budget = Budget()
+    with serving(lambda _: scripted.reset()) as server, pytest.raises(Unusable):
+        answers(server, questions(1), tmp_path, retries=1, budget=budget)
+    assert (budget.spent.requests, budget.spent.lost) == (2, 2)
+
+
+@pytest.mark.parametrize(
+    ("act", "lost"), [(error(500, retry_after="60"), 0), (scripted.hang(), 1)], ids=["pause", "ask"]
+)
+def test_who_stops_while_a_request_is_under_way_may_be_charged_for_it(act, lost):
+    """In the pause before the next try there is none."""
+    budget = Budget()
+
+    async def stopped(served):
+        account = budget.open(question())
+        task = asyncio.create_task(served.ask(question(), account))
+        while not server.requests:
+            await asyncio.sleep(0.01)
+        await asyncio.sleep(0.2)
+        task.cancel()
+        await asyncio.wait([task])
+        account.close(None)
+        await served.close()
+
+    with serving(lambda _: act) as server:
+        asyncio.run(stopped(chat(server)))
+    assert budget.spent.lost == lost
 
 
 def test_an_answer_that_the_server_did_not_count_costs_what_it_may_have(tmp_path):

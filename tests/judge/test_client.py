@@ -1,15 +1,19 @@
 """A chat model behind a server that behaves, and one that does not: real HTTP on loopback."""
 
 import asyncio
+import re
+import socket
 import time
+from contextlib import ExitStack, contextmanager
 
 import pytest
 
 from tests.judge import scripted
-from tests.judge.asking import ask, chat, free_port, once, question, questions
+from tests.judge.asking import answers, ask, chat, free_port, once, question, questions
 from tests.judge.scripted import error, says, serving
 from tstmeta.judge import client as client_module
 from tstmeta.judge.base import Reply, Sampling, Unusable
+from tstmeta.judge.budget import Budget, Spent, worst
 from tstmeta.judge.client import connect
 
 
@@ -294,6 +298,49 @@ def test_a_server_that_answers_nobody_is_given_up(monkeypatch):
     words = r"no answer to any of 5 questions in a row.*500: oh"
     with serving(lambda asked: error(500, "oh")) as server, pytest.raises(Unusable, match=words):
         asyncio.run(once(chat(server, retries=0), *questions(5)))
+
+
+@contextmanager
+def deaf():
+    """A server that takes no connection: two wait in a line for one, and it calls nobody."""
+    with ExitStack() as held:
+        listening = held.enter_context(socket.socket())
+        listening.bind(("127.0.0.1", 0))
+        listening.listen(0)
+        for _ in range(4):
+            one = held.enter_context(socket.socket())
+            one.setblocking(False)
+            one.connect_ex(listening.getsockname())
+        yield f"http://127.0.0.1:{listening.getsockname()[1]}/v1"
+
+
+def test_a_connection_that_does_not_come_about_is_said_and_costs_nothing(tmp_path):
+    budget = Budget(tokens=sum(worst(question())))  # room for one request that is lost, no more
+    with deaf() as url:
+        served = connect(url, "tiny", key="", timeout=0.3, retries=2, pause=0.001)
+        found = answers(None, [question()], tmp_path, served=served, budget=budget)
+    assert re.fullmatch(r"no connection to http://\S+/v1: .+ \(tried 3 times\)", found[0].failure)
+    assert budget.spent == Spent(requests=3, failures=1)
+
+
+def test_a_connection_that_stands_but_says_nothing_may_have_cost_something(tmp_path):
+    budget = Budget()
+    with serving(lambda asked: scripted.hang()) as server:
+        found = answers(server, [question()], tmp_path, timeout=0.2, retries=1, budget=budget)
+    assert found[0].failure == "no answer within 0.2 s (tried 2 times)"
+    assert (budget.spent.lost, budget.spent.requests) == (2, 2)
+
+
+def test_the_clients_own_limit_of_time_is_told_from_a_broken_connection():
+    """The whole is limited by us; this is what a limit on one read alone would say."""
+    import httpx2
+    import openai
+
+    served = connect("http://localhost:1/v1", "m", key="")
+    late = openai.APITimeoutError(request=httpx2.Request("POST", "http://localhost:1/v1"))
+    late.__cause__ = httpx2.ReadTimeout("")
+    again = served._broken(late)
+    assert (str(again), again.broke) == ("no answer within 120 s", True)
 
 
 def test_one_answer_shows_that_a_server_lives(monkeypatch):

@@ -5,6 +5,7 @@ import base64
 import logging
 import sys
 import traceback
+from urllib.parse import quote
 
 import pytest
 
@@ -76,6 +77,55 @@ def test_a_user_in_the_url_is_sent_but_never_shown(caplog):
     for text in (repr(served), served.server, repr(found), caplog.text):
         assert "hidden-pass" not in text
         assert sent not in text
+
+
+LETTERS = "sk-named-0123456789"
+USERS = {
+    "a user and a password": ("me:hidden/pass", ["hidden/pass"]),
+    "a short user and a password": ("a:hidden", ["hidden"]),
+    "a key as the user": (LETTERS, [LETTERS]),
+    "a key as the user, nothing after": (f"{LETTERS}:", [LETTERS]),
+    "a key as the password": (f":{LETTERS}", [LETTERS]),
+}
+
+
+@pytest.mark.parametrize(("user", "secrets"), USERS.values(), ids=USERS)
+@pytest.mark.parametrize("status", [200, 400, 401, 500])
+def test_no_secret_of_the_url_comes_back_bare_or_encoded(user, secrets, status):
+    name, _, word = user.partition(":")
+    coded = base64.b64encode(f"{name}:{word}".encode()).decode()
+
+    def script(asked):
+        heard = f"Authorization: {asked.headers['authorization']}, {coded.rstrip('=')}, {secrets}"
+        return says(heard) if status == 200 else error(status, heard)
+
+    url = quote(user, safe=":")
+    with serving(script) as server:
+        served = connect(server.url.replace("//", f"//{url}@"), "tiny", key="", retries=0)
+        try:
+            found = repr(asyncio.run(once(served, question())))
+        except Unusable as unusable:
+            found = "".join(traceback.format_exception(unusable))
+        assert server.keys == {f"Basic {coded}"}
+    assert "Basic ***" in found
+    assert not [one for one in (coded.rstrip("="), *secrets) if one in found]
+
+
+@pytest.mark.parametrize("word", ["x", "1", "pass5"])
+def test_a_password_too_short_to_be_kept_out_of_answers_is_refused(word):
+    with pytest.raises(TstmetaError, match="password in the URL has fewer than 6") as caught:
+        connect(f"http://ann:{word}@localhost/v1", "m", key="")
+    assert f":{word}" not in str(caught.value)
+    assert "pass5" not in str(caught.value)
+
+
+@pytest.mark.parametrize("options", [{"key": "EMPTY"}, {"key": "", "user": "ann"}])
+def test_what_stands_for_no_key_spoils_no_answer(options):
+    with serving(lambda asked: says("An EMPTY plan by ann")) as server:
+        user = options.pop("user", "")
+        url = server.url.replace("//", f"//{user}@") if user else server.url
+        found = asyncio.run(once(connect(url, "tiny", **options), question()))
+    assert found.text == "An EMPTY plan by ann"
 
 
 @pytest.mark.parametrize("key", ["short key", "clé", "a\nb"])

@@ -231,7 +231,12 @@ class Account:
 
     def __init__(self, budget: Budget, prompt: int, answer: int):
         self._budget, self._prompt, self._answer = budget, prompt, answer
-        self._broke = False
+        self._broke: bool | None = None  # not known while a request is under way
+
+    @classmethod
+    def free_of_limits(cls, question: Question) -> Account:
+        """One that forbids nothing, for who asks without a budget."""
+        return cls(Budget(), *worst(question))
 
     def again(self, broke: bool) -> str:
         """Another request for the same question.
@@ -248,17 +253,25 @@ class Account:
         full = self._budget._full(0, 0)
         if not full:
             self._budget.spent.requests += 1
-        self._broke = False
+        self._broke = None
         return full
 
-    def broke(self) -> None:
-        """The last request broke off, and there will be no other."""
-        self._broke = True
+    def sent(self) -> None:
+        """A request is under way; so it is taken to be where nobody says."""
+        self._broke = None
+
+    def over(self, broke: bool) -> None:
+        """No request is under way; ``broke``: the last one may have been charged unheard."""
+        self._broke = broke
 
     def close(self, reply: Reply | None) -> None:
-        """Take back what was reserved and count what was spent; None: it was broken off."""
+        """Take back what was reserved and count what was spent.
+
+        Args:
+            reply: None if there is none.  A request that is under way is lost then.
+        """
         spent = self._budget.spent
-        if reply is None or self._broke:
+        if self._broke or (reply is None and self._broke is None):
             self._lose()
         if reply is None or reply.failure:
             spent.failures += 1

@@ -14,19 +14,20 @@ import random
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from ..models.wire import ServerError, address, said
+from ..models.wire import ServerError, address
 from ..schema import TstmetaError
 from .base import Question, Reply, Unusable
 from .budget import Account, Price
 from .patience import Again, Pace, Tries
-from .protocol import LONGEST_BODY, Refused, body, is_number, reply, verdict
+from .protocol import LONGEST_BODY, Refused, blotter, body, is_number, reply, shown, verdict
 
 if TYPE_CHECKING:
     import openai
 
 #: So many questions in a row without any answer, and the server is taken for dead.
 DEAD = 50
-#: A key that is shorter is no secret, and blotting it out would spoil answers.
+#: What is shorter cannot be blotted out without spoiling answers.  A shorter key or user name is no
+#: secret (keys such as "EMPTY" stand for none); a shorter password is, and refused.
 _SECRET = 6
 
 
@@ -51,7 +52,8 @@ def connect(
         model: what the server calls the model.
         revision: which weights the server runs, if you know; part of every key.
         key: the API key; ``OPENAI_API_KEY`` of the environment when None.  Never shown.
-        timeout: seconds for one answer, from the request to its last byte.
+        timeout: seconds for one answer, from the request to its last byte; a connection must stand
+            after half of it, ten seconds at most.
         retries: how often a question is asked again after 408, 409, 5xx, a broken connection or
             no answer in time; twice as often after 429, which says only "not now".
         price: of a million tokens, for estimates and budgets.
@@ -59,8 +61,8 @@ def connect(
         seed: of the chance in pauses.
 
     Raises:
-        TstmetaError: no URL, no model, a key that no header takes, or a number that makes no
-            sense.
+        TstmetaError: no URL, no model, a key that no header takes, a password in the URL of fewer
+            than six characters, or a number that makes no sense.
     """
     if not model.strip():
         raise TstmetaError("no model is named. Remedy: what the server calls it")
@@ -112,9 +114,16 @@ class Served:
                 "both an API key and a user in the URL. Remedy: only one of them (key='' or an "
                 "empty OPENAI_API_KEY sends no key)"
             )
+        if parsed.password and len(parsed.password) < _SECRET:
+            raise TstmetaError(
+                f"the password in the URL has fewer than {_SECRET} characters: where a server "
+                "repeats it, it cannot be told from other words. Remedy: a longer one"
+            )
         user = f"{parsed.username}:{parsed.password}" if parsed.userinfo else ""
         self._basic = base64.b64encode(user.encode()).decode()
-        self._secret = parsed.password or key
+        # a key may be given as the user of a URL; a server may leave the padding out
+        secrets = (key, parsed.password or parsed.username, self._basic.rstrip("="))
+        self._mask = blotter(*(one for one in secrets if len(one) >= _SECRET))
         self.server = str(parsed.copy_with(username=None, password=None, path=path))
         self.model, self.revision, self.price = model, revision, price
         self.notes: list[str] = []
@@ -129,10 +138,6 @@ class Served:
     def __repr__(self) -> str:
         return f"Served({self.server!r}, {self.model!r}, revision={self.revision!r})"
 
-    @property
-    def _mask(self) -> str:
-        return self._secret if len(self._secret) >= _SECRET else ""
-
     # ---------------------------------------------------------------------------------- asking
 
     async def ask(self, question: Question, account: Account | None = None) -> Reply:
@@ -145,11 +150,14 @@ class Served:
             Unusable: wrong key, no such model, nobody listens, no quota, or a server that has not
                 answered any of the last 50 questions; says the remedy.
         """
+        account = account or Account.free_of_limits(question)
+        account.over(False)  # nothing is sent yet
         client, pace = self._line()
         tries = Tries(self._retries, self._pause, self._rng)
         without = self._without
         while True:
             sent = await pace.enter()
+            account.sent()
             try:
                 found = await self._once(client, question, without, account)
                 self._answered, self._unanswered = True, 0
@@ -168,10 +176,14 @@ class Served:
                 if pause is None or (again.closed and not self._answered):
                     return self._given_up(again, tries, account)
                 wait = pause
+            except Unusable:
+                account.over(False)  # it was refused, so there is nothing to charge for
+                raise
             finally:
                 pace.leave()
-            if account and (limit := account.again(broke)):
+            if limit := account.again(broke):
                 return Reply(failure=f"budget: {limit} do not allow another try after: {why}")
+            account.over(False)
             await asyncio.sleep(wait)
 
     async def _once(
@@ -179,7 +191,7 @@ class Served:
         client: openai.AsyncOpenAI,
         question: Question,
         without: frozenset[str],
-        account: Account | None,
+        account: Account,
     ) -> Reply:
         """One request; raises :class:`Again`, :class:`Refused` or :class:`Unusable`."""
         from .bounded import TooLong
@@ -197,8 +209,8 @@ class Served:
             found = reply(data, self._mask)
         if not found.failure:
             self._learned(without)
-        elif account:
-            account.broke()  # rubbish, too, may be charged
+        else:
+            account.over(True)  # rubbish, too, may be charged
         return found
 
     async def _send(
@@ -219,8 +231,8 @@ class Served:
                     body=sent,
                     options={"headers": self._headers()},
                 )
-        except (TimeoutError, openai.APITimeoutError):
-            raise Again(f"no answer within {self._timeout:g} s", broke=True) from None
+        except TimeoutError:
+            raise self._late() from None
         except openai.APIStatusError as error:
             # not judged here: what is raised here would carry the server's raw words along
             found = error.response
@@ -234,12 +246,18 @@ class Served:
         import httpx2
 
         cause = error.__cause__ or error
+        # openai gives all that took too long one name, but what was never sent costs nothing
         if isinstance(cause, httpx2.ConnectError | httpx2.ConnectTimeout):
-            words = said(str(cause), mask=self._mask) or "it takes too long"
+            words = shown(str(cause), self._mask) or "it takes too long"
             # one that takes too long may be there, with many before us
             closed = isinstance(cause, httpx2.ConnectError)
             return Again(f"no connection to {self.server}: {words}", closed=closed)
+        if isinstance(cause, httpx2.TimeoutException):
+            return self._late()
         return Again(f"the connection broke ({type(cause).__name__})", broke=True)
+
+    def _late(self) -> Again:
+        return Again(f"no answer within {self._timeout:g} s", broke=True)
 
     def _learned(self, without: frozenset[str]) -> None:
         """Remember what an answer came without."""
@@ -250,11 +268,10 @@ class Served:
             )
         self._without |= without
 
-    def _given_up(self, again: Again, tries: Tries, account: Account | None) -> Reply:
+    def _given_up(self, again: Again, tries: Tries, account: Account) -> Reply:
         """The failure after the last try; raises when the server is taken for dead."""
         times = f" (tried {tries.made} times)" if tries.made > 1 else ""
-        if account and again.broke:
-            account.broke()
+        account.over(again.broke)
         self._unanswered += 1
         if again.closed:
             raise Unusable(
@@ -290,8 +307,9 @@ class Served:
         from .bounded import bound
 
         http = httpx2.AsyncClient(
-            # the limit on the whole is ours; a connection must stand within ten seconds
-            timeout=httpx2.Timeout(self._timeout, connect=min(10.0, self._timeout), pool=None),
+            # the limit on the whole is ours; a connection must stand before, lest it be taken for
+            # a request without an answer
+            timeout=httpx2.Timeout(self._timeout, connect=min(10.0, self._timeout / 2), pool=None),
             limits=httpx2.Limits(max_connections=None, max_keepalive_connections=None),
             # certificates take as long to load as fifty questions to be asked; no use without TLS
             verify=not (self._here and self.server.startswith("http://")),

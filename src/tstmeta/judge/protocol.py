@@ -11,6 +11,7 @@ import math
 import re
 from collections.abc import Mapping
 from typing import Any
+from urllib.parse import quote
 
 from ..models.wire import said
 from .base import Question, Reply, TokenChoice, Unusable
@@ -35,6 +36,8 @@ _COMPLAINT = re.compile(
 _TOO_LONG = ("context length", "maximum context", "max_model_len", "too long", "context size")
 #: Names that vendors give to what no waiting mends, though they send it as 429 or 400.
 _PAID_OUT = ("insufficient_quota", "billing_hard_limit", "insufficient_balance")
+#: Finds secrets; None if there are none.
+Mask = re.Pattern[str] | None
 
 
 class Refused(Exception):
@@ -73,14 +76,40 @@ def body(question: Question, model: str, without: frozenset[str] = frozenset()) 
     return made
 
 
+# ------------------------------------------------------------------------------------ secrets
+
+
+def blotter(*secrets: str) -> Mask:
+    """A mask of secrets, bare and as they are escaped in JSON and URLs; empty ones are none."""
+    spelled = set()
+    for secret in filter(None, secrets):
+        escaped = {json.dumps(secret)[1:-1], json.dumps(secret, ensure_ascii=False)[1:-1]}
+        escaped |= {one.replace("/", "\\/") for one in escaped}
+        spelled |= {secret, quote(secret), quote(secret, safe=""), *escaped}
+    # of those that begin alike the longest, lest its end be left
+    longest = sorted(spelled, key=len, reverse=True)
+    return re.compile("|".join(map(re.escape, longest))) if longest else None
+
+
+def shown(text: str, mask: Mask, most: int = 200) -> str:
+    """A stranger's words, safe to show; blotted before they are cut, lest half a secret stay."""
+    # many times what is shown, for runs of blanks become one
+    return said(_masked(text, mask)[: 20 * most], most)
+
+
+def _masked(text: str, mask: Mask) -> str:
+    return mask.sub("***", text) if mask else text
+
+
 # ------------------------------------------------------------------------------------ answers
 
 
-def reply(data: bytes, mask: str = "") -> Reply:
+def reply(data: bytes, mask: Mask = None) -> Reply:
     """What the body of a successful answer says.
 
     Args:
-        mask: a secret that is blotted out wherever the server repeats it.
+        mask: of secrets, from :func:`blotter`, that are blotted out wherever the server repeats
+            them.
 
     Raises:
         Again: an error that passes, sent as a success (gateways do so).
@@ -105,12 +134,13 @@ def reply(data: bytes, mask: str = "") -> Reply:
     return _chosen(found, choices[0], data, mask)
 
 
-def _chosen(found: dict[str, Any], choice: dict[str, Any], data: bytes, mask: str) -> Reply:
+def _chosen(found: dict[str, Any], choice: dict[str, Any], data: bytes, mask: Mask) -> Reply:
     message = _object(choice.get("message"))
     text, refusal = _text(message.get("content")), _plain(message.get("refusal"), mask)
     finish = _plain(choice.get("finish_reason") or "stop", mask)[:80]
     if text is None and not refusal and finish not in ("length", "content_filter"):
         return _failed("there is no text in the answer", data, mask)
+    tokens = _tokens(choice.get("logprobs"), text or "", mask)
     text = _masked(text or "", mask)
     if len(text) > LONGEST_TEXT:
         text, finish = text[:LONGEST_TEXT], "length"
@@ -123,7 +153,7 @@ def _chosen(found: dict[str, Any], choice: dict[str, Any], data: bytes, mask: st
         answer_tokens=_count(usage.get("completion_tokens")),
         model=said(_plain(found.get("model"), mask)),
         fingerprint=said(_plain(found.get("system_fingerprint"), mask)),
-        tokens=_tokens(choice.get("logprobs"), mask),
+        tokens=tokens,
     )
 
 
@@ -136,16 +166,20 @@ def _text(content: Any) -> str | None:
     return content if isinstance(content, str) else None
 
 
-def _tokens(logprobs: Any, mask: str) -> tuple[TokenChoice, ...]:
-    """Chosen tokens with what could stand in their place; none if any of them is malformed."""
+def _tokens(logprobs: Any, text: str, mask: Mask) -> tuple[TokenChoice, ...]:
+    """Chosen tokens with what could stand in their place.
+
+    None if any of them is malformed, or if they spell a secret or belong to a text that does: it
+    may be spread over several, so that no one of them shows it.
+    """
     content = _object(logprobs).get("content")
     try:
-        return tuple(
+        found = tuple(
             TokenChoice(
-                _masked(str(one["token"]), mask),
+                str(one["token"]),
                 _logprob(one["logprob"]),
                 tuple(
-                    (_masked(str(other["token"]), mask), _logprob(other["logprob"]))
+                    (str(other["token"]), _logprob(other["logprob"]))
                     for other in one.get("top_logprobs") or ()
                 ),
             )
@@ -153,6 +187,13 @@ def _tokens(logprobs: Any, mask: str) -> tuple[TokenChoice, ...]:
         )
     except (AttributeError, KeyError, TypeError, ValueError, OverflowError):
         return ()
+    if mask and found:
+        joined = "".join(one.token for one in found)
+        # a line each, which no secret spans
+        others = "\n".join(other for one in found for other, _ in one.others)
+        if any(map(mask.search, (text, joined, others))):
+            return ()
+    return found
 
 
 def _logprob(value: Any) -> float:
@@ -161,8 +202,8 @@ def _logprob(value: Any) -> float:
     return float(value)
 
 
-def _failed(why: str, data: bytes, mask: str) -> Reply:
-    excerpt = said(data[:2000].decode("utf-8", "replace"), mask=mask)
+def _failed(why: str, data: bytes, mask: Mask) -> Reply:
+    excerpt = shown(data.decode("utf-8", "replace"), mask)
     return Reply(failure=why + (f": {excerpt}" if excerpt else ""))
 
 
@@ -175,19 +216,15 @@ def _object(value: Any) -> dict[str, Any]:
     return value if isinstance(value, dict) else {}
 
 
-def _plain(value: Any, mask: str) -> str:
+def _plain(value: Any, mask: Mask) -> str:
     return _masked(value, mask) if isinstance(value, str) else ""
-
-
-def _masked(text: str, mask: str) -> str:
-    return text.replace(mask, "***") if mask else text
 
 
 # ------------------------------------------------------------------------------------- errors
 
 
 def verdict(
-    status: int, headers: Mapping[str, str], data: bytes, sent: Mapping[str, Any], mask: str = ""
+    status: int, headers: Mapping[str, str], data: bytes, sent: Mapping[str, Any], mask: Mask = None
 ) -> Reply:
     """What an answer that is no success means for its question.
 
@@ -282,19 +319,19 @@ def _complaints(found: Any, error: dict[str, Any], words: str) -> list[str]:
     return [name for name in known if re.search(rf"\b{name}\b", words)]
 
 
-def _words(found: Any, mask: str) -> str:
+def _words(found: Any, mask: Mask) -> str:
     """The message of an error; all of it where it has no message."""
     inner = _object(found).get("error", found)
     if isinstance(inner, dict):
         inner = inner.get("message", inner.get("detail", inner))
     text = inner if isinstance(inner, str) else json.dumps(inner, ensure_ascii=False)
-    return said(text[:5000], 300, mask)
+    return shown(text, mask, 300)
 
 
-def _excerpt(data: bytes, mask: str) -> str:
+def _excerpt(data: bytes, mask: Mask) -> str:
     """The start of what is no JSON; nothing of a page."""
-    text = data[:2000].decode("utf-8", "replace")
-    return "" if text.lstrip()[:1] == "<" else said(text, mask=mask)
+    text = data.decode("utf-8", "replace")
+    return "" if text.lstrip()[:1] == "<" else shown(text, mask)
 
 
 def is_number(value: float) -> bool:
