@@ -88,7 +88,7 @@ def sound(rows, prompt, items):
         ("4", ["invalid", "invalid"]),
         ("4, 5", ["invalid", "invalid"]),
         ("The meaning has 3 parts, in a good style.", ["invalid", "invalid"]),
-        ("I cannot rate this.", ["invalid", "invalid"]),
+        ("I cannot rate this.", ["refused", "refused"]),
     ],
 )
 def test_the_ratings_of_one_rewrite(text, wanted):
@@ -160,7 +160,7 @@ def test_an_answer_that_quotes_a_text_with_a_rating_of_its_own_is_invalid_and_no
         ("1: 80\n2: 170\n3: 60", [80, None, 60]),
         ("1: 80\n1: 75\n3: 60", [None, None, 60]),
         ("1: 80\n1: 80\n2: 70\n3: 60", [None, 70, 60]),
-        ("1: 80\n2: 70\n3: 60\n4: 50\n12: 1", [80, 70, 60]),
+        ("1: 80\n2: 70\n3: 60\n4: 50\n12: 1", [None, None, None]),
         ("0: 80\n1: 70\n2: 60", [None, None, None]),
         ('{"0": 80, "1": 70, "2": 60}', [None, None, None]),
         ("80", [None, None, None]),
@@ -355,8 +355,8 @@ def test_a_long_answer_is_shown_from_its_start_with_its_length():
         ('<think>{"content": 2}</think>{"content": 4}', NUMBER, 4, "stop"),
         ("<think>Rating: 2", NUMBER, "truncated", "length"),
         ("<think>Rating: 2", NUMBER, "invalid", "stop"),
-        ("<think>It says </think> 5. Rating: 1</think> Rating: 2", NUMBER, "invalid", "stop"),
-        ("Rating: 2 </think> Rating: 4", NUMBER, "invalid", "stop"),
+        ("<think>It says </think> 5. Rating: 1</think> Rating: 2", NUMBER, 2, "stop"),
+        ("Rating: 2 </think> Rating: 4", NUMBER, 4, "stop"),
         ("<think>no</think>yes", BINARY, 1, "stop"),
         ("<think>1: 20</think>1: 80", ONE, 80, "stop"),
     ],

@@ -8,21 +8,23 @@ that were judged, so nothing in them can change how an answer is read.
 from __future__ import annotations
 
 import math
+import re
+from collections.abc import Iterable
 from typing import NamedTuple
 
 from ..schema import Status
 from . import expected, numerals
 from .base import Reply
+from .lists import Points
 from .loose import documents
 from .numerals import Reading, Scale
-from .parts import NONE, SCORES, Found, keys_of, reasons_in, valued
+from .parts import NONE, SCORES, Found, aloud, keys_of, leaves_of, reasons_in, valued
 from .prompts import Prompt
+from .refusals import declines
 from .several import several
 
 #: Most characters of an answer that a row keeps; the whole answer stays in the store of answers.
 SHOWN = 2_000
-#: What some models put around their thoughts, where the server does not take them out.
-_THOUGHT = ("<think>", "</think>")
 _YES_NO = {
     **dict.fromkeys(("yes", "true", "1", "हाँ", "हां", "হ্যাঁ"), 1.0),
     **dict.fromkeys(("no", "false", "0", "नहीं", "না"), 0.0),
@@ -33,6 +35,8 @@ _FIRST = {
     **dict.fromkeys(("tie", "equal", "neither", "both", "same"), 0.5),
 }
 _CHOICES = (*numerals.LABELS, "better", "best", "winner", "choice", "choose", "prefer", "preferred")
+#: Nothing but a scale's end and signs, up to the end of the answer.
+_SAID = re.compile(r"(?:\s{0,3}(?:/|out of|of)\s{0,3}\d{1,6})?(?:\s?(?:points?|stars?))?[\W_]*\Z")
 _BETTER = r"(?=[ \t]{1,3}(?:is|does it)(?: clearly| slightly| much)?[ \t]{1,3}(?:the )?better)"
 
 
@@ -75,13 +79,17 @@ def read(reply: Reply, prompt: Prompt, items: int) -> list[dict[str, Rating]]:
     if why:
         rating = Rating(math.nan, status, _shown(why, SHOWN + 100))
         return [dict.fromkeys(prompt.dimensions, rating) for _ in range(items)]
-    text = _aloud(reply.text)
+    text = aloud(reply.text)
     if prompt.unit == "source":
         found = several(text, reply.finish == "length", prompt, items)
     elif prompt.answer in ("yes-no", "first"):
         found = [_word(text, prompt)] * items
     else:
         found = [_one(text, prompt)]
+    if declines(text) and _nothing(found, text, prompt):
+        why = f"a refusal in words; the answer: {_shown(reply.text)}"
+        rating = Rating(math.nan, Status.REFUSED, why)
+        return [dict.fromkeys(prompt.dimensions, rating) for _ in range(items)]
     ratings = [
         {name: _rating(one.get(name, Found(NONE)), reply, prompt) for name in prompt.dimensions}
         for one in found
@@ -107,21 +115,14 @@ def _no_answer(reply: Reply) -> tuple[Status, str]:
     return Status.OK, ""
 
 
-def _aloud(text: str) -> str:
-    """An answer with the thoughts that it begins with blanked, all else in its place."""
-    if not text.lstrip().startswith(_THOUGHT[0]):
-        return text
-    end = text.find(_THOUGHT[1])
-    end = len(text) if end < 0 else end + len(_THOUGHT[1])
-    return "\n" * end + text[end:]
-
-
 def _rating(found: Found, reply: Reply, prompt: Prompt) -> Rating:
     reading, scale = found.reading, Scale(prompt.low, prompt.high)
     cut = reply.finish == "length"
     why = reading.why
     if cut and not why and prompt.answer in ("json", "number"):
         why = _half(reading, reply.text, scale)
+    if cut and not why and found.spoken:
+        why = _unsure(reading, aloud(reply.text))
     if why:
         missing = reading.start < 0 or not reading.why
         status = Status.TRUNCATED if cut and missing else Status.INVALID
@@ -142,6 +143,30 @@ def _half(reading: Reading, text: str, scale: Scale) -> str:
     return "cut short, perhaps inside the rating" if goes_on else ""
 
 
+def _unsure(reading: Reading, text: str) -> str:
+    """What is wrong with a rating in words that were cut: it may have been a thought or a point.
+
+    Only the last thing said is a rating there, or what stands in whole JSON.
+    """
+    if any(leaf.start <= reading.start < leaf.end for leaf in leaves_of(text)):
+        return ""
+    if not _SAID.match(text, reading.end):
+        return "cut short while it spoke on behind a rating"
+    if Points(numerals.plain(text)).has(reading.start, reading.end, at_end=True):
+        return "cut short behind a number that may count a list"
+    return ""
+
+
+def _nothing(found: Iterable[dict[str, Found]], text: str, prompt: Prompt) -> bool:
+    """Whether no rating was found in an answer, neither a good one nor a bad one."""
+    all_found = [one.reading for row in found for one in row.values()]
+    if not all(reading.why for reading in all_found):
+        return False
+    if all(reading.start < 0 for reading in all_found):
+        return True
+    return not numerals.readings(text, Scale(prompt.low, prompt.high))
+
+
 def _other(rating: Rating) -> Rating:
     """The rating of the second of a pair."""
     return rating._replace(value=1 - rating.value, expected=1 - rating.expected)
@@ -154,7 +179,7 @@ def _word(text: str, prompt: Prompt) -> dict[str, Found]:
     else:
         found = numerals.words(text, _YES_NO, (*numerals.LABELS, *prompt.dimensions))
     reading = numerals.decide(found, Scale(0, 1))
-    return {prompt.dimensions[0]: Found(reading)}
+    return {prompt.dimensions[0]: Found(reading, spoken=True)}
 
 
 def _one(text: str, prompt: Prompt) -> dict[str, Found]:
@@ -175,7 +200,7 @@ def _one(text: str, prompt: Prompt) -> dict[str, Found]:
             reading = numerals.decide(numerals.readings(text, scale, labels), scale)
         else:
             reading = numerals.decide(numerals.labelled(text, scale, keys), scale)
-        found[dimension] = Found(reading, reasons)
+        found[dimension] = Found(reading, reasons, spoken=not values)
     return found
 
 

@@ -2,8 +2,9 @@
 
 A number counts as a rating only where the answer presents it as one: alone in a line, in front of
 everything else, behind a label, or over the scale's end.  Any other number may be about the text
-("it has 3 errors") and is not taken.  Two different ratings are none, and so is one on another
-scale or of an interval.  All patterns are bounded: an answer of any length is read in linear time.
+("it has 3 errors") and is not taken, and neither is one that counts a list (:mod:`.lists`).  Two
+different ratings are none, and so is one on another scale or of an interval.  All patterns are
+bounded: an answer of any length is read in linear time.
 """
 
 from __future__ import annotations
@@ -15,6 +16,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
 from itertools import islice
 from typing import NamedTuple
+
+from .lists import Points
 
 #: Labels of a rating, whatever is rated: English, Hindi, Bengali.
 LABELS = (
@@ -61,6 +64,13 @@ _BEHIND = re.compile(
     rf"(?:{_GAP}(?<=[:=]){_JOIN}{{0,8}}?(?P<told>)|{_GAP}){_NUMBER}(?(told)|{_AFTER})",
     re.IGNORECASE,
 )
+#: What begins to speak of one text or of a first reason, and chooses none: "Rewrite 1: it keeps".
+_NAMED = re.compile(
+    rf"(?:(?:first|second){_JOIN}{{0,6}},"
+    r"|(?:(?:the )?(?:first|second)|\w{2,9} \d)[*_\"']{0,6}[:)])"
+    r"[^\n]{0,200}?[^\W_]",
+    re.IGNORECASE,
+)
 #: Most ratings and labels of one kind that are looked at in one text.
 _MOST = 500
 
@@ -97,25 +107,33 @@ def plain(text: str) -> str:
     return text.translate(known) if known else text
 
 
-def readings(text: str, scale: Scale, labels: Iterable[str] = LABELS) -> list[Reading]:
+def readings(
+    text: str, scale: Scale, labels: Iterable[str] = LABELS, before: str | None = None
+) -> list[Reading]:
     """All ratings that a text presents as such, in any of the four ways, by place.
 
     Args:
         text: an answer, or a part of one.
         scale: mentions of it ("from 1 to 5") are no ratings.
         labels: words that announce a rating.
+        before: what stands before this part of an answer as its label; None where nothing does.
     """
     text = _without_scale(plain(text), scale)
+    points = Points(text, before)
     front = _FRONT.match(text)
     matches = [*([front] if front else []), *islice(_ALONE.finditer(text), _MOST)]
+    matches = [match for match in matches if not _is_point(match, points)]
     over = (match for match in _OVER.finditer(text) if _is_over(match, scale))
     matches += islice(over, _MOST)
-    return _unique([*(_reading(match, scale) for match in matches), *_behind(text, labels, scale)])
+    return _unique(
+        [*(_reading(match, scale) for match in matches), *_behind(text, labels, scale, points)]
+    )
 
 
 def labelled(text: str, scale: Scale, labels: Iterable[str]) -> list[Reading]:
     """Only the ratings that stand behind one of the labels."""
-    return _unique(_behind(_without_scale(plain(text), scale), labels, scale))
+    text = _without_scale(plain(text), scale)
+    return _unique(_behind(text, labels, scale, Points(text)))
 
 
 def words(
@@ -131,9 +149,14 @@ def words(
     """
     front, alone, behind, before = _word_patterns(tuple(known), after)
     text = plain(text)
+    points = Points(text)
     first = front.match(text)
     matches = [*([first] if first else []), *islice(alone.finditer(text), _MOST)]
+    matches = [match for match in matches if not _NAMED.match(text, match.start("word"))]
     matches += _at_labels(text, tuple(labels), behind)
+    matches = [
+        match for match in matches if len(match["word"]) > 1 or not points.has(*match.span("word"))
+    ]
     matches += islice(before.finditer(text), _MOST) if after else ()
     found = (Reading(known[match["word"].casefold()], *match.span("word")) for match in matches)
     return _unique(found)
@@ -155,8 +178,16 @@ def decide(found: Sequence[Reading], scale: Scale) -> Reading:
     return first
 
 
-def _behind(text: str, labels: Iterable[str], scale: Scale) -> list[Reading]:
-    return [_reading(match, scale) for match in _at_labels(text, tuple(labels), _BEHIND)]
+def _behind(text: str, labels: Iterable[str], scale: Scale, points: Points) -> list[Reading]:
+    matches = _at_labels(text, tuple(labels), _BEHIND)
+    return [_reading(match, scale) for match in matches if not _is_point(match, points)]
+
+
+def _is_point(match: re.Match[str], points: Points) -> bool:
+    """Whether a number counts a point of a list; one over a scale's end or in percent does not."""
+    if match["most"] or match["percent"]:
+        return False
+    return points.has(match.start("whole"), match.end("part" if match["part"] else "whole"))
 
 
 def _at_labels(text: str, labels: tuple[str, ...], what: re.Pattern[str]) -> list[re.Match[str]]:

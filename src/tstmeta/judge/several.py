@@ -52,8 +52,8 @@ def several(text: str, cut: bool, prompt: Prompt, items: int) -> list[dict[str, 
     found: dict[tuple[int, str], list[Found]] = {}
     for number, dimension, one in rows:
         found.setdefault((number, dimension), []).append(one)
-    if any(number == 0 for number, _ in found):
-        why = Reading(math.nan, 0, 0, "numbers that begin at 0, so whose they are is not known")
+    if any(not 1 <= number <= items for number, _ in found):  # whose each one is, is not known
+        why = Reading(math.nan, 0, 0, f"numbers that do not fit the {items} outputs")
         return [dict.fromkeys(prompt.dimensions, Found(why)) for _ in range(items)]
     return [
         {name: _only(found.get((number, name), []), number) for name in prompt.dimensions}
@@ -118,7 +118,8 @@ def _lines(text: str, prompt: Prompt) -> Iterator[tuple[int, str, Found]]:
         for dimension in prompt.dimensions:
             keys = keys_of(prompt, dimension)
             if len(prompt.dimensions) == 1:
-                found = numerals.readings(part, scale, (*numerals.LABELS, *keys))
+                labels = (*numerals.LABELS, *keys)
+                found = numerals.readings(part, scale, labels, before=entry[0].strip())
             else:
                 found = numerals.labelled(part, scale, keys)
             if found:

@@ -18,6 +18,7 @@ import regex  # type: ignore[import-untyped]
 from rapidfuzz.distance import Levenshtein
 
 from ...data.contrast import Span, span_of
+from ..refusals import REFUSAL
 
 #: Most words that an error takes out or puts in; the contrast set has no longer one.
 ERROR_WORDS = 6
@@ -59,14 +60,6 @@ def _plain(text: str) -> str:
 
 # ------------------------------------------------------------------------------ a text by itself
 
-_REFUSAL = re.compile(
-    r"\b(as an? (ai|artificial intelligence|(large )?language model)\b"
-    r"|i('m| am) (very )?sorry,? but i (can('|no)t|cannot|can not|am (not able|unable))"
-    r"|i('m| am)? ?(can('|no)t|cannot|can not|won't|not able to|unable to) (assist|help|comply"
-    r"|fulfil|fulfill|complete|do|rewrite|generate|create|provide|produce|write)\b"
-    r"( with| you with)? (this|that|your|the) (request|task|text|rewrite|instruction|content))",
-    re.I,
-)
 _TALK = re.compile(
     r"^\W{0,9}(sure|certainly|of course|absolutely|okay|ok|got it|no problem|understood)[,.!:]"
     r"|^\W{0,9}(here('s| is| are| you go)|below (is|are)|the following (is|are))\b"
@@ -106,8 +99,8 @@ def meta_talk(text: str, source: str) -> str:
 
 def refusal(text: str, source: str) -> str:
     """The words of a model that declines, in English."""
-    found = _REFUSAL.search(text)
-    return f"a refusal: {found.group()!r}" if found and not _REFUSAL.search(source) else ""
+    found = REFUSAL.search(text)
+    return f"a refusal: {found.group()!r}" if found and not REFUSAL.search(source) else ""
 
 
 def fence(text: str, source: str) -> str:

@@ -21,6 +21,7 @@ from unicodedata import category
 from ...data.contrast import Span
 from ..base import Message, Question, Reply, Sampling
 from ..loose import Branch, Leaf, documents
+from ..parts import aloud
 from ..prompts import LANGUAGES, fence_for
 from .checks import runs
 
@@ -171,8 +172,9 @@ _SCHEMAS = {
 def read(reply: Reply, field: str = "text") -> Read:
     """The text of an answer, or its texts, or why there is none.
 
-    Prose or a code fence around the JSON object is passed over.  An answer without the object that
-    was asked for gives no text, and so does one with two that differ.
+    Prose or a code fence around the JSON object is passed over, and so is what a model thinks
+    first.  An answer without the object that was asked for gives no text, and so does one with two
+    that differ.
 
     Args:
         field: ``text`` or ``texts``.
@@ -183,7 +185,7 @@ def read(reply: Reply, field: str = "text") -> Read:
         return Read((), "the model refused")
     if not reply.text.strip():
         return Read((), "the answer is empty")
-    found = _found(reply.text, field)
+    found = _found(aloud(reply.text), field)
     if not found:
         return Read((), f'the answer has no "{field}" in a JSON object')
     if len(set(found)) > 1:
