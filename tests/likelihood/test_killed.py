@@ -118,8 +118,8 @@ def test_folders_and_the_embedded_model_are_scored_and_what_is_not_here_stops_no
     process = start(place, "store", *words)
     _, said = process.communicate(timeout=120)
     assert process.returncode == 1, said
-    assert f"{4 * ROWS} scores, {ROWS} failed" in said
-    assert "first failure: " in said
+    assert f"{4 * ROWS} scores, {ROWS} failed (error {ROWS})" in said
+    assert f"first error of {ROWS}: likelihood:empty, item " in said
     assert "holds no .safetensors file" in said
     assert said.count("the embedded model demonstrates") == 1
     tokens = {

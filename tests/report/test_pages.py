@@ -23,7 +23,7 @@ from tstmeta.schema import TstmetaError
 
 PAGES = {
     *("data.md", "metrics.md", "speed.md", "certainty.md", "claims.md", "ledger.md"),
-    *("backbone.md", "metric_cards.md"),
+    *("backbone.md", "metric_cards.md", "trained.md"),
     *(f"metrics/{name}.md" for name in metric_cards.names()),
     *(f"cards/{name}.md" for name in data.names()),
     *(f"ledger/{paper}.md" for paper in PAPERS),
