@@ -102,6 +102,7 @@ def test_a_point_of_a_list_is_neither_yes_nor_no(text):
         ("A) The second rewrite is polite.", None),
         ("A - it keeps the topic\nB - it does not", None),
         ("Rewrite 1: it keeps the topic.\nRewrite 2: it does not.", None),
+        ("Rewrite 1 - it keeps the topic\nRewrite 2 - it does not", None),
         ("**Rewrite 1**: it keeps the topic.", None),
         ("First, the topic has to be kept.", None),
         ("Answer:\n1. Rewrite 1 keeps the topic.", None),
@@ -159,6 +160,7 @@ def test_a_number_that_does_not_fit_in_one_dimension_spoils_the_others():
     [
         ("It drops a name, so rating: 2? No.</think>\n4", 4),
         ("</think>4", 4),
+        ("It drops a name, so it is not the best.</think>4 because it drops a name.", 4),
         ("Rating: 2 </think> or rating: 3 </think>\n\nRating: 4", 4),
         ("2 </think> <think> Rating: 3", "invalid"),
         ("Rating: 2 </think>", "invalid"),

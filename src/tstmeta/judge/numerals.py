@@ -67,7 +67,7 @@ _BEHIND = re.compile(
 #: What begins to speak of one text or of a first reason, and chooses none: "Rewrite 1: it keeps".
 _NAMED = re.compile(
     rf"(?:(?:first|second){_JOIN}{{0,6}},"
-    r"|(?:(?:the )?(?:first|second)|\w{2,9} \d)[*_\"']{0,6}[:)])"
+    r"|(?:(?:the )?(?:first|second)|\w{2,9} \d)[*_\"']{0,6}(?:[:)]|[ \t][-–—]))"
     r"[^\n]{0,200}?[^\W_]",
     re.IGNORECASE,
 )
@@ -120,7 +120,7 @@ def readings(
     """
     text = _without_scale(plain(text), scale)
     points = Points(text, before)
-    front = _FRONT.match(text)
+    front = _FRONT.match(text, _start(text))
     matches = [*([front] if front else []), *islice(_ALONE.finditer(text), _MOST)]
     matches = [match for match in matches if not _is_point(match, points)]
     over = (match for match in _OVER.finditer(text) if _is_over(match, scale))
@@ -150,7 +150,7 @@ def words(
     front, alone, behind, before = _word_patterns(tuple(known), after)
     text = plain(text)
     points = Points(text)
-    first = front.match(text)
+    first = front.match(text, _start(text))
     matches = [*([first] if first else []), *islice(alone.finditer(text), _MOST)]
     matches = [match for match in matches if not _NAMED.match(text, match.start("word"))]
     matches += _at_labels(text, tuple(labels), behind)
@@ -181,6 +181,11 @@ def decide(found: Sequence[Reading], scale: Scale) -> Reading:
 def _behind(text: str, labels: Iterable[str], scale: Scale, points: Points) -> list[Reading]:
     matches = _at_labels(text, tuple(labels), _BEHIND)
     return [_reading(match, scale) for match in matches if not _is_point(match, points)]
+
+
+def _start(text: str) -> int:
+    """Where the first word begins, behind the space that stands for thoughts."""
+    return len(text) - len(text.lstrip())
 
 
 def _is_point(match: re.Match[str], points: Points) -> bool:

@@ -51,7 +51,7 @@ def aloud(text: str) -> str:
     end = end + len(_THOUGHT[1]) if end >= 0 else 0
     if text[end:].lstrip().startswith(_THOUGHT[0]):
         end = len(text)
-    return "\n" * end + text[end:]
+    return (" " * (end - 1) + "\n" if end else "") + text[end:]
 
 
 def leaves_of(text: str) -> list[Leaf]:
