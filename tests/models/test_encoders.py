@@ -143,7 +143,8 @@ def test_a_control_token_that_a_text_spells_is_letters(folders):
 
 
 def test_a_layer_that_is_not_there_is_told(folders):
-    with pytest.raises(MissingModel, match=f"has {LAYERS} layers, not 9; name one from 0 to {LAYERS}"):
+    said = f"has {LAYERS} layers, not 9; name one from 0 to {LAYERS}"
+    with pytest.raises(MissingModel, match=said):
         encoder(folders["bert"]).tokens(["no"], 9)
 
 
