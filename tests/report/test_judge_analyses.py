@@ -77,6 +77,29 @@ def test_noise_stands_beside_the_other_prompt_people_and_raters():
     assert "two raters, r" in words(judge_consistency.noise_table(rows.reset_index()))
 
 
+def test_what_is_said_of_noise_follows_the_numbers():
+    rows = pd.DataFrame({"copies": [0.9, 0.2, np.nan], "prompts": [0.5, 0.6, 0.7]})
+    said = words(judge_consistency.noise_said(rows))
+    assert "is 0.20 to 0.90, the correlation of two prompts 0.50 to 0.60" in said
+    assert "larger in 1 of 2 rows" in said
+    assert words(judge_consistency.noise_said(rows.tail(1))) == ""
+
+
+def test_the_treatment_that_looks_best_is_counted():
+    rows = pd.DataFrame(
+        {
+            "gaps": ["a", "a", "b", "b"],
+            "share": 0.2,
+            "treatment": ["drop", "mean"] * 2,
+            "value": [0.5, 0.4, 0.3, 0.6],
+            "whole": 0.5,
+            "n": 9,
+        }
+    )
+    said = words(judge_missing.said(rows))
+    assert "highest with *drop* in 1 of 2 kinds, *mean* in 1 of 2 kinds" in said
+
+
 def test_repeated_answers_have_an_alpha_and_released_ones_do_not():
     rows = judge_consistency.asked_again(ALL)
     assert rows["judge"].tolist() == ["small"]

@@ -101,6 +101,35 @@ def test_ratings_of_another_data_set_are_refused(bench, tmp_path):
         judge_ratings.given(rows_of(DATA).assign(item_id="x"), [DATA])
 
 
+@pytest.mark.parametrize("ending", ["csv", "json", "parquet"])
+def test_ids_that_look_like_numbers_stay_texts(tmp_path, ending):
+    path = tmp_path / f"ratings.{ending}"
+    write_table(rows_of(DATA).head(1).assign(item_id="007", prompt_hash="12e3"), path)
+    rows = judge_ratings.read(path)
+    assert rows[["item_id", "prompt_hash"]].to_numpy().tolist() == [["007", "12e3"]]
+
+
+def test_a_few_unknown_items_are_refused_and_named():
+    rows = rows_of(DATA, samples=1)
+    rows.loc[3, "item_id"] = "stranger"
+    with pytest.raises(TstmetaError, match=f"1 of {ROWS} rated items are not in lai: stranger"):
+        judge_ratings.given(rows, [DATA])
+
+
+def test_items_outside_a_part_of_the_data_set_are_counted_and_said(bench, tmp_path):
+    part = DATA.where(DATA.items["system"] != "D", "lai@lai2023")
+    bench._datasets["lai@lai2023"] = part
+    path = tmp_path / "ratings.csv"
+    write_table(rows_of(DATA), path)
+    found = judge_ratings.collect(bench, "lai@lai2023", str(path))
+    assert found[-1].outside == 40
+    assert len(found[-1].rows) == 2 * 120
+    assert "40 rated items are left out" in judge_ratings.outside_said(found).data
+    assert judge_ratings.outside_said(found[:-1]).data == ""
+    with pytest.raises(TstmetaError, match="rated items are not in"):
+        judge_ratings.given(rows_of(DATA), [part])
+
+
 def test_of_a_table_about_several_sets_a_page_takes_its_own(bench, tmp_path):
     path = tmp_path / "ratings.csv"
     strangers = rows_of(DATA).assign(dataset="elsewhere")

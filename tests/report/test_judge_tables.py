@@ -37,7 +37,8 @@ def words(shown) -> str:
 @needs("lai")
 def test_all_eighteen_cells_of_table_four_match_and_have_an_interval():
     bench = Bench()
-    page = judge_tables.table_four(bench, draws=50)
+    limits = judge_tables.limits_four(bench, draws=50)
+    page = judge_tables.table_four(bench, limits)
     page_words = check(page.text)
     assert page.text.count("tst-match") == 18
     assert len(re.findall(r"<small>\[[^]]+\]</small>", page.text)) == 18
@@ -46,10 +47,21 @@ def test_all_eighteen_cells_of_table_four_match_and_have_an_interval():
 
 
 def test_without_data_table_four_stands_as_published(bench):
-    text = judge_tables.table_four(bench, draws=5).text
+    text = judge_tables.table_four(bench, judge_tables.limits_four(bench)).text
     assert text.count("tst-needs") == 18
     assert "<small>" not in text
     assert "needs lai data" in words(judge_tables.table_four_said(bench))
+
+
+def test_overlaps_of_intervals_are_counted_by_hand():
+    limits = {
+        ("content", "single", "system"): (0.0, 2.0),
+        ("content", "multiple", "system"): (1.0, 3.0),
+        ("style", "single", "system"): (0.0, 1.0),
+        ("style", "multiple", "system"): (2.0, 3.0),
+    }
+    assert "overlap in 1 of 2 pairs" in words(judge_tables.overlap_said(limits))
+    assert words(judge_tables.overlap_said({})) == ""
 
 
 def test_both_methods_stand_with_four_wordings_and_unpublished_words_say_so(bench):

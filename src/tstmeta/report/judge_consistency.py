@@ -235,6 +235,23 @@ def noise_table(rows: pd.DataFrame) -> html.Html | Markdown:
     return html.table(shown, formats, caption=caption)
 
 
+def noise_said(rows: pd.DataFrame) -> Markdown:
+    """Reliability by copies beside the agreement of two prompts, where both are known."""
+    if rows.empty or (both := rows.dropna(subset=["copies", "prompts"])).empty:
+        return html.SILENCE
+    larger = int((both["copies"] > both["prompts"]).sum())
+    return Markdown(
+        f"Read across. Reliability by copies is {_range(both['copies'])}, the correlation of two"
+        f" prompts {_range(both['prompts'])}; by copies it is larger in {larger} of {len(both)}"
+        " rows. The two need not agree, for they answer two questions."
+    )
+
+
+def _range(values: pd.Series) -> str:
+    low, high = html.signed(values.min()), html.signed(values.max())
+    return low if low == high else f"{low} to {high}"
+
+
 def _one(value: object) -> str:
     return html.signed(float(value), 1)  # type: ignore[arg-type]
 

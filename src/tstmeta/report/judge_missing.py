@@ -8,6 +8,7 @@ Ratings of one's own that have gaps are treated as they are.
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Sequence
 from typing import NamedTuple
 
@@ -156,12 +157,14 @@ def _picture(rows: pd.DataFrame) -> Figure:
 
 
 def said(rows: pd.DataFrame, share: float = 0.2) -> Markdown:
-    """What the treatments give at one share of gaps."""
+    """What the treatments give at one share of gaps, and which looks best and worst."""
     if rows.empty:
         return html.SILENCE
     nearest = min(rows["share"].unique(), key=lambda one: abs(one - share))
-    lines = []
+    lines, best, least = [], [], []
     for kind, own in rows[rows["share"] == nearest].groupby("gaps", sort=False):
+        best.append(own.loc[own["value"].idxmax(), "treatment"])
+        least.append(own.loc[own["value"].idxmin(), "treatment"])
         values = ", ".join(
             f"*{row.treatment}* {html.signed(row.value, 3)}" for row in own.itertuples()
         )
@@ -169,8 +172,15 @@ def said(rows: pd.DataFrame, share: float = 0.2) -> Markdown:
     whole = html.signed(rows["whole"].iloc[0], 3)
     return Markdown(
         f"Without gaps r is {whole} (n = {rows['n'].iloc[0]:,}). With {nearest:.0%} gaps it is, on"
-        " average over draws:\n\n" + "\n".join(lines)
+        " average over draws:\n\n" + "\n".join(lines) + "\n\n"
+        f"r is highest with {_often(best)}, and lowest with {_often(least)}."
     )
+
+
+def _often(names: Sequence[str]) -> str:
+    """Names with how often each stands there, the most frequent first."""
+    count = Counter(names)
+    return ", ".join(f"*{name}* in {n} of {len(names)} kinds" for name, n in count.most_common())
 
 
 # ------------------------------------------------------------------- as printed, and one's own

@@ -12,12 +12,14 @@ from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
+from IPython.display import Markdown
 
 from .. import data as datasets
 from ..data import Dataset
 from ..judge.ratings import COLUMNS
 from ..judge.treatments import JUDGE
 from ..schema import TstmetaError
+from . import html
 from .bench import Bench
 from .cells import lai2023
 
@@ -42,6 +44,7 @@ class Given(NamedTuple):
         rows: columns of :data:`tstmeta.judge.ratings.COLUMNS`, one row an item and sample.
         released: whether the ratings came with the data set.
         scale: lowest and highest rating that could be given.
+        outside: rated items of the whole data set that are not in this part of it.
     """
 
     data: Dataset
@@ -51,6 +54,7 @@ class Given(NamedTuple):
     rows: pd.DataFrame
     released: bool
     scale: tuple[float, float]
+    outside: int = 0
 
     @property
     def name(self) -> str:
@@ -93,6 +97,22 @@ class Given(NamedTuple):
                 "detail": "",
             }
         )
+
+
+class Pairs(NamedTuple):
+    """Answers of one judge to one prompt that compares two outputs, on one dimension.
+
+    Attributes:
+        rows: columns of :data:`tstmeta.judge.ratings.COLUMNS`, all with a ``rival``.
+        outside: as :attr:`Given.outside`.
+    """
+
+    data: Dataset
+    judge: str
+    prompt: str
+    dimension: str
+    rows: pd.DataFrame
+    outside: int = 0
 
 
 def released(bench: Bench, name: str = lai2023.DATA) -> list[Given]:
@@ -143,7 +163,7 @@ def read(path: str | Path) -> pd.DataFrame:
         TstmetaError: no such file, another format, or columns that are missing.
     """
     path = Path(path)
-    kinds = {".csv": _csv, ".json": pd.read_json, ".parquet": pd.read_parquet}
+    kinds = {".csv": _csv, ".json": _json, ".parquet": pd.read_parquet}
     if path.suffix.lower() not in kinds:
         raise TstmetaError(f"{path}: a table of ratings ends with {', '.join(kinds)}")
     try:
@@ -169,42 +189,111 @@ def _csv(path: Path) -> pd.DataFrame:
     })  # fmt: skip
 
 
-def given(rows: pd.DataFrame, among: Sequence[Dataset]) -> list[Given]:
+def _json(path: Path) -> pd.DataFrame:
+    """Ids stay texts: without types, "007" would be read as 7."""
+    return pd.read_json(path, dtype=dict.fromkeys(_TEXTS, str))
+
+
+def given(
+    rows: pd.DataFrame, among: Sequence[Dataset], wholes: Sequence[Dataset] = ()
+) -> list[Given]:
     """A table of :func:`read` taken apart: data sets, judges, prompts, dimensions.
 
-    Rows of prompts that compare two outputs are no ratings and are left out.
+    Rows of prompts that compare two outputs are no ratings: they are for :func:`pairs`.
+
+    Args:
+        wholes: the data sets that those of ``among`` may be parts of.  Items that are only in the
+            whole are left out and counted.
 
     Raises:
         TstmetaError: ratings of data sets that are not among these, or of unknown items.
     """
-    if "rival" in rows:
-        rows = rows[rows["rival"] == ""]
-    known = {data.name.partition("@")[0]: data for data in among}
+    found = []
+    for first, data, own, outside in _apart(rows, among, wholes, rivals=False):
+        low, high = (
+            float(first[name]) if name in own and pd.notna(first[name]) else float(ends)
+            for name, ends in (("low", own["rating"].min()), ("high", own["rating"].max()))
+        )
+        found.append(Given(data, *_named(first), own, False, (low, high), outside))
+    return found
+
+
+def pairs(
+    rows: pd.DataFrame, among: Sequence[Dataset], wholes: Sequence[Dataset] = ()
+) -> list[Pairs]:
+    """The rows of a table that compare two outputs, taken apart as :func:`given` does.
+
+    Raises:
+        TstmetaError: as :func:`given`.
+    """
+    apart = _apart(rows, among, wholes, rivals=True)
+    return [Pairs(data, *_named(first), own, outside) for first, data, own, outside in apart]
+
+
+def _named(first: pd.Series) -> tuple[str, str, str]:
+    """Judge, prompt and dimension of a row."""
+    words = [str(first[name]) for name in ("prompt", "prompt_hash") if first.get(name)]
+    judge = str(first.get("model") or "judge")
+    return judge, "@".join(words) or "one prompt", str(first["dimension"])
+
+
+def _apart(
+    rows: pd.DataFrame, among: Sequence[Dataset], wholes: Sequence[Dataset], rivals: bool
+) -> list[tuple[pd.Series, Dataset, pd.DataFrame, int]]:
+    """One part a data set, judge, prompt and dimension: first row, data, rows, items outside."""
+    known = {_base(data): data for data in among}
     if strangers := sorted(set(rows["dataset"]) - set(known)):
         raise TstmetaError(
             f"the ratings are of {', '.join(strangers)}, and the page is about"
             f" {', '.join(known) or 'no data set'}. Remedy: name the data set that was rated,"
             " with -p dataset NAME"
         )
+    whole = known | {_base(data): data for data in wholes}
+    rival = rows["rival"] if "rival" in rows else pd.Series("", index=rows.index)
+    rows = rows.assign(rival=rival)[(rival != "") == rivals]
     keys = dict.fromkeys(("dataset", *JUDGE, "asked_how", "dimension"))
     found = []
     for _, own in rows.groupby([name for name in keys if name in rows], sort=False):
-        first = own.iloc[0]
-        data = known[first["dataset"]]
-        own = own[own["item_id"].isin(data.items["item_id"])]
+        data = known[own["dataset"].iloc[0]]
+        ids = set(own["item_id"]) | set(own["rival"]) - {""}
+        _check_items(ids, data, whole[_base(data)])
+        here = set(data.items["item_id"])
+        own = own[own["item_id"].isin(here) & own["rival"].isin(here | {""})]
         if own.empty:
             raise TstmetaError(f"none of the rated items is in {data.name}; check the data set")
-        low, high = (
-            float(first[name]) if name in own and pd.notna(first[name]) else float(ends)
-            for name, ends in (("low", own["rating"].min()), ("high", own["rating"].max()))
-        )
-        words = [str(first[name]) for name in ("prompt", "prompt_hash") if first.get(name)]
-        judge = str(first.get("model") or "judge")
-        found.append(
-            Given(data, judge, "@".join(words) or "one prompt", str(first["dimension"]), own,
-                  False, (low, high))
-        )  # fmt: skip
+        found.append((own.iloc[0], data, own, len(ids - here)))
     return found
+
+
+def _base(data: Dataset) -> str:
+    return data.name.partition("@")[0]
+
+
+def _check_items(ids: set[str], data: Dataset, whole: Dataset) -> None:
+    """Refuse ids that are in no part of the data set."""
+    strange = sorted(ids - set(whole.items["item_id"]))
+    if not strange:
+        return
+    if len(strange) == len(ids):
+        raise TstmetaError(f"none of the rated items is in {data.name}; check the data set")
+    listed = ", ".join(strange[:3]) + (", …" if len(strange) > 3 else "")
+    raise TstmetaError(
+        f"{len(strange)} of {len(ids)} rated items are not in {whole.name}: {listed}."
+        " Remedy: name the data set, in the version, that was rated"
+    )
+
+
+def outside_said(found: Sequence[Given | Pairs]) -> Markdown:
+    """How many rated items the part of a data set on this page does not have; nothing if none."""
+    most: dict[str, int] = {}
+    for one in found:
+        most[one.data.name] = max(one.outside, most.get(one.data.name, 0))
+    lines = [
+        f"*{count:,} rated items are left out: `{name}` is a part of the data set without them.*"
+        for name, count in most.items()
+        if count
+    ]
+    return Markdown("\n\n".join(lines)) if lines else html.SILENCE
 
 
 def collect(bench: Bench, dataset: str = "auto", judged: str = "") -> list[Given]:
@@ -216,23 +305,34 @@ def collect(bench: Bench, dataset: str = "auto", judged: str = "") -> list[Given
         judged: a file that ``tstmeta judge run --out FILE`` wrote; empty for none.
 
     Raises:
-        TstmetaError: a file that is none, or of other data sets.
+        TstmetaError: a file that is none, of other data sets, or of unknown items.
     """
-    rows = read(judged) if judged else None
+    theirs = released(bench) if dataset == "auto" else released_with(bench.dataset(dataset))
+    return theirs + (given(*_table(bench, dataset, judged)) if judged else [])
+
+
+def compared(bench: Bench, dataset: str = "auto", judged: str = "") -> list[Pairs]:
+    """The answers about two outputs in the table of a page; arguments and errors of collect."""
+    return pairs(*_table(bench, dataset, judged)) if judged else []
+
+
+def _table(
+    bench: Bench, dataset: str, judged: str
+) -> tuple[pd.DataFrame, list[Dataset], list[Dataset]]:
+    """The rows of a table, the data sets of the page, and what those are parts of."""
+    rows = read(judged)
     if dataset != "auto":
         data = bench.dataset(dataset)
-        if rows is None:
-            return released_with(data)
-        here = rows[rows["dataset"] == data.name.partition("@")[0]]
-        return released_with(data) + given(here if len(here) else rows, [data])
-    own: list[Given] = []
-    if rows is not None:
+        here = rows[rows["dataset"] == _base(data)]
+        rows, among = (here if len(here) else rows), [data]
+    else:
         # on lai under the name of the released ones, so that both stand in the same tables
         whole = {lai2023.DATA.partition("@")[0]: lai2023.DATA}
         named = [whole.get(name, name) for name in dict.fromkeys(rows["dataset"])]
         known = [name for name in named if name.partition("@")[0] in datasets.names()]
-        own = given(rows, [bench.dataset(name) for name in known if bench.has(name)])
-    return released(bench) + own
+        among = [bench.dataset(name) for name in known if bench.has(name)]
+    parts = [_base(data) for data in among if "@" in data.name]
+    return rows, among, [bench.dataset(name) for name in parts if bench.has(name)]
 
 
 def captioned(

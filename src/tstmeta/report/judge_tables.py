@@ -29,22 +29,27 @@ _ITEMS = dict(zip(RELEASED, ("single", "multiple"), strict=True))
 # --------------------------------------------------------------------- lai2023, Table 4
 
 
-def table_four(bench: Bench, draws: int = 500, seed: int = 0) -> html.Html:
+#: Limits by dimension, manner and level.
+Limits = dict[tuple[str, str, str], tuple[float, float]]
+
+
+def table_four(bench: Bench, limits: Limits) -> html.Html:
     """One dimension alone against all at once: printed, ours, status and interval, 18 cells.
 
-    Percent at system level, Kendall's tau-b times 100 elsewhere; intervals from draws of sources.
+    Percent at system level, Kendall's tau-b times 100 elsewhere; limits as
+    :func:`limits_four` makes them.
     """
     found = ledger(lai2023.PAPER, "4", bench).set_index("cell")
     wanted = [cell for cell in cells() if (cell.paper, cell.table) == (lai2023.PAPER, "4")]
     wanted.sort(key=lambda cell: (cell.dimension, ORDER.index(cell.level)))
-    spans = _spans(bench, draws, seed)
     lines = []
     for cell in wanted:
         entry = found.loc[cell.cell]
         about = f"n = {entry['n']}; {entry['status']}; {entry['reason']}; {entry['signature']}"
         ours = round_half_up(entry["ours"], cell.decimals) if entry["n"] else math.nan
         shown = html.status_cell(ours, cell.printed, entry["status"], about, cell.decimals)
-        span = spans.get((cell.dimension, cell.item, cell.level), "")
+        ends = limits.get((cell.dimension, cell.item, cell.level))
+        span = f" <small>[{', '.join(html.signed(end, 1) for end in ends)}]</small>" if ends else ""
         asked = "alone" if cell.item == "single" else "all at once"
         lines.append(
             {
@@ -58,11 +63,12 @@ def table_four(bench: Bench, draws: int = 500, seed: int = 0) -> html.Html:
     return html.Html(html.table(grid, dict.fromkeys(grid.columns, str)).text + _legend())
 
 
-def _spans(bench: Bench, draws: int, seed: int) -> dict[tuple[str, str, str], str]:
-    """Interval of each value, as small print, by dimension, manner and level."""
+def limits_four(bench: Bench, draws: int = 500, seed: int = 0) -> Limits:
+    """95 % limits of each value of ours in Table 4, sources drawn again; none without lai."""
+    found: Limits = {}
     if not bench.has("lai"):
-        return {}
-    data, found = bench.dataset(lai2023.DATA), {}
+        return found
+    data = bench.dataset(lai2023.DATA)
     asked = data.scores["metric"].isin(RELEASED) & (data.scores["basis"] != "reference")
     for dimension in ("content", "style", "fluency"):
         own = data.scores[asked & (data.scores["dimension"] == dimension)]
@@ -71,9 +77,25 @@ def _spans(bench: Bench, draws: int, seed: int) -> dict[tuple[str, str, str], st
             for level in ORDER:
                 value, drawn = part.estimates[level][i], part.drawn[level][i]
                 one = part.interval(level, drawn, value, part.sources(level))
-                ends = f"{html.signed(one.low, 1)}, {html.signed(one.high, 1)}"
-                found[dimension, _ITEMS[metric], level] = f" <small>[{ends}]</small>"
+                found[dimension, _ITEMS[metric], level] = one.low, one.high
     return found
+
+
+def overlap_said(limits: Limits) -> Markdown:
+    """In how many pairs of Table 4 the two intervals overlap, and what that is worth."""
+    one, other = _ITEMS.values()
+    pairs = [
+        (ends, limits[dimension, other, level])
+        for (dimension, item, level), ends in limits.items()
+        if item == one and (dimension, other, level) in limits
+    ]
+    if not pairs:
+        return html.SILENCE
+    over = sum(low <= high_b and low_b <= high for (low, high), (low_b, high_b) in pairs)
+    return Markdown(
+        f"The two intervals overlap in {over} of {len(pairs)} pairs of rows. That says little"
+        " either way: both rows of a pair rest on the same sources."
+    )
 
 
 def _legend() -> str:
