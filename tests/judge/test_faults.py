@@ -135,7 +135,7 @@ def run(tmp_path_factory):
 
     budget = Budget()
     with scripted.serving(script) as server:
-        chat = connect(server.url, "tiny", key="", timeout=1.5, retries=2, pause=0.01)
+        chat = connect(server.url, "tiny", key="", timeout=3.0, retries=2, pause=0.01)
         prompt, file = load(str(folder / "nine.toml")), folder / "answers.sqlite"
         options = {"cache": file, "budget": budget, "progress": False}
         found = ratings.ask(dataset, prompt, chat, **options)

@@ -85,6 +85,7 @@ def expect(reply: Reply, start: int, end: int, values: Mapping[str, float]) -> E
         why = "the probabilities of the ratings do not sum to 1 or less" if mass else "no rating"
         return Expected(math.nan, math.nan, f"{came}; {why}")
     mean = math.fsum(value * share for value, share in masses.items()) / mass
+    mean = min(max(mean, min(masses)), max(masses))  # rounding may take it off the scale
     return Expected(mean, min(mass, 1.0), came)
 
 
