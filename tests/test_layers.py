@@ -23,6 +23,7 @@ LAYERS = [
         "cli_book",
         "cli_construct",
         "cli_judge",
+        "cli_server",
         "cli_classifier",
         "cli_lm",
         "cli_idf",

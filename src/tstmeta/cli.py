@@ -11,7 +11,6 @@ from __future__ import annotations
 import sys
 import warnings
 from functools import cache
-from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -19,7 +18,7 @@ import typer
 from .cli_book import book_app, run
 from .cli_classifier import classifier
 from .cli_construct import construct_app
-from .cli_data import FormatOption, data_app
+from .cli_data import FormatOption, OutFile, OutFormat, data_app
 from .cli_evaluate import (
     Bases,
     Combine,
@@ -40,7 +39,7 @@ from .cli_judge import judge_app
 from .cli_lexicon import lexicon
 from .cli_lm import lm
 from .cli_train import train_app
-from .console import FileFormat, Format, note, show_table
+from .console import Format, note, show_table
 
 app = typer.Typer(
     name="tstmeta",
@@ -117,13 +116,8 @@ def score_command(
     combine: Combine = None,
     scores: ScoreFile = None,
     ratings: RatingFile = None,
-    out: Annotated[
-        Path | None, typer.Option("--out", "-o", help="File to write [default: stdout as CSV].")
-    ] = None,
-    format: Annotated[
-        FileFormat | None,
-        typer.Option("--format", "-f", help="File format [default: as --out is named, else csv]."),
-    ] = None,
+    out: OutFile = None,
+    format: OutFormat = None,
     store: Store = None,
 ) -> None:
     """Score a data set.  What was scored before is taken from the store, never computed again.

@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 import typer
 
 from .cli_data import FormatOption
-from .cli_train import _interrupted, _mistake, _value, _word
-from .console import Format, note, show_table
+from .cli_train import _interrupted, _value, _word
+from .console import Format, mistake, note, show_table
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -128,11 +128,11 @@ def _options(kind: Kind, epochs: int | None, given: list[str]) -> Any:
     for pair in given:
         name, sign, value = pair.partition("=")
         if name not in names or not sign:
-            raise _mistake(f"cannot set {pair!r}: write NAME=VALUE; names: {', '.join(names)}")
+            raise mistake(f"cannot set {pair!r}: write NAME=VALUE; names: {', '.join(names)}")
         try:
             changes[name] = _value(value, type(names[name]))
         except ValueError as reason:
-            raise _mistake(f"--set {name} needs {reason}, got {value!r}") from None
+            raise mistake(f"--set {name} needs {reason}, got {value!r}") from None
     if epochs is not None:
         changes["epochs"] = epochs
     return replace(options, **changes)
@@ -150,9 +150,9 @@ def _base(name: str | None) -> Backbone | None:
 def _corpus(name: str, regress: bool, styles: str | None, keep_out: list[str] | None) -> _Corpus:
     kept = list(KEPT_OUT.get(name, ()) if keep_out is None else keep_out)
     if styles and not (regress and name.endswith(".csv")):
-        raise _mistake("--styles says what values of a CSV mean; use it with --regress and a CSV")
+        raise mistake("--styles says what values of a CSV mean; use it with --regress and a CSV")
     if regress and name == "yelp":
-        raise _mistake("yelp has styles, no values: leave --regress out")
+        raise mistake("yelp has styles, no values: leave --regress out")
     if name == "yelp":
         return _yelp(kept)
     if name == "xformal":
@@ -161,7 +161,7 @@ def _corpus(name: str, regress: bool, styles: str | None, keep_out: list[str] | 
         return _grammar(regress, kept)
     if name.endswith(".csv"):
         return _own(Path(name), regress, styles, kept)
-    raise _mistake(f"no corpus is called {name!r}: use yelp, xformal, grammar, or a file FILE.csv")
+    raise mistake(f"no corpus is called {name!r}: use yelp, xformal, grammar, or a file FILE.csv")
 
 
 def _sources(names: Sequence[str]) -> list[str]:
@@ -234,7 +234,7 @@ def _own(path: Path, regress: bool, styles: str | None, kept: list[str]) -> _Cor
     if regress:
         low, comma, high = (styles or "").partition(",")
         if not (low and comma and high) or "," in high:
-            raise _mistake("say what low and high values mean, for instance --styles cold,warm")
+            raise mistake("say what low and high values mean, for instance --styles cold,warm")
         ends = float(divided["value"].min()), float(divided["value"].max())
         return _Corpus(divided, [Task("style", (low.strip(), high.strip()), values=ends)])
     names = {
@@ -242,7 +242,7 @@ def _own(path: Path, regress: bool, styles: str | None, kept: list[str]) -> _Cor
         for task in sorted(set(divided["task"]))
     }
     if lonely := [task for task, some in names.items() if len(some) < 2]:
-        raise _mistake(f"{path}: the task {lonely[0]!r} has one style only; two or more are needed")
+        raise mistake(f"{path}: the task {lonely[0]!r} has one style only; two or more are needed")
     return _Corpus(divided, [Task(task, some) for task, some in names.items()])
 
 

@@ -12,7 +12,22 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from .cli_data import FormatOption
-from .cli_judge import USUAL_KEY, _bill, _key, _price
+from .cli_server import (
+    USUAL_KEY,
+    Concurrency,
+    DryRun,
+    KeyVariable,
+    MaxMoney,
+    MaxRequests,
+    PriceIn,
+    PriceOut,
+    Retries,
+    Revision,
+    Timeout,
+    bill,
+    key_of,
+    price_of,
+)
 from .console import Format, note, show_table
 
 if TYPE_CHECKING:
@@ -71,28 +86,16 @@ def construct(
     tries: Annotated[
         int, typer.Option(min=1, help="How often to ask for a text while a check finds a fault.")
     ] = 2,
-    revision: Annotated[str, typer.Option(help="Which weights the server runs, if you know.")] = "",
-    concurrency: Annotated[int, typer.Option(min=1, help="Questions under way at once.")] = 16,
-    timeout: Annotated[float, typer.Option(help="Seconds that an answer may take.")] = 120.0,
-    retries: Annotated[int, typer.Option(min=0, help="Of what may pass: 429, 5xx, ...")] = 6,
-    price_in: Annotated[
-        float | None, typer.Option(min=0, help="Money for a million tokens of prompts.")
-    ] = None,
-    price_out: Annotated[
-        float | None, typer.Option(min=0, help="Money for a million tokens of answers.")
-    ] = None,
-    max_money: Annotated[
-        float | None, typer.Option(min=0, help="Ask nothing that could cost more in all.")
-    ] = None,
-    max_requests: Annotated[
-        int | None, typer.Option(min=0, help="Send no more requests than this, retries counted.")
-    ] = None,
-    key_variable: Annotated[
-        str, typer.Option(help="The environment variable that holds the API key.")
-    ] = USUAL_KEY,
-    dry_run: Annotated[
-        bool, typer.Option("--dry-run", help="Say what it would cost and ask nothing.")
-    ] = False,
+    revision: Revision = "",
+    concurrency: Concurrency = 16,
+    timeout: Timeout = 120.0,
+    retries: Retries = 6,
+    price_in: PriceIn = None,
+    price_out: PriceOut = None,
+    max_money: MaxMoney = None,
+    max_requests: MaxRequests = None,
+    key_variable: KeyVariable = USUAL_KEY,
+    dry_run: DryRun = False,
     format: FormatOption = Format.table,
 ) -> None:
     """Have a model write a test set for a style, and check what it writes.
@@ -100,8 +103,8 @@ def construct(
     For each source: a strong rewrite, a light one, one error in the light one, and the same error
     in the strong one.  Rows in which a check finds a fault are kept with the reason, in rows.csv,
     for a person to mend or accept; then run construct check.  Kill it whenever you like: the same
-    command goes on where it stopped and asks nothing twice.  Exit code 1 when questions stayed
-    without an answer.
+    command goes on where it stopped; no answer that came is asked for again.  Exit code 1 when
+    questions stayed without an answer.
 
     \b
     Examples:
@@ -124,12 +127,12 @@ def construct(
     from .judge.construct.plan import planned
     from .judge.construct.steps import Setting
 
-    price = _price(price_in, price_out)
+    price = price_of(price_in, price_out)
     chat = connect(
         server or "",
         model or "",
         revision=revision,
-        key=_key(key_variable),
+        key=key_of(key_variable),
         timeout=timeout,
         retries=retries,
         price=price,
@@ -152,7 +155,7 @@ def construct(
     for said in chat.notes:
         note(said)
     _show(built, folder, format)
-    note(_bill(budget))
+    note(bill(budget))
     if built.missing:
         note(f"the model gave {built.missing} sources fewer than it was asked for")
     if built.unanswered:

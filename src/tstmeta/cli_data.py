@@ -25,6 +25,13 @@ class Table(StrEnum):
     scores = "scores"
 
 
+OutFile = Annotated[
+    Path | None, typer.Option("--out", "-o", help="File to write [default: stdout as CSV].")
+]
+OutFormat = Annotated[
+    FileFormat | None,
+    typer.Option("--format", "-f", help="File format [default: as --out is named, else csv]."),
+]
 FormatOption = Annotated[
     Format, typer.Option("--format", "-f", help="How to print; csv and json print nothing else.")
 ]
@@ -126,10 +133,7 @@ def data_export(
     out: Annotated[
         Path | None, typer.Option("--out", "-o", help="File to write [default: stdout].")
     ] = None,
-    format: Annotated[
-        FileFormat | None,
-        typer.Option("--format", "-f", help="File format [default: as --out is named, else csv]."),
-    ] = None,
+    format: OutFormat = None,
 ) -> None:
     """Write one of the five tables of a data set.
 
@@ -197,9 +201,7 @@ def data_import_ratings(
         list[Path], typer.Argument(metavar="EXPORT...", help="What Label Studio exported.")
     ],
     data: Annotated[str, typer.Option("--data", "-d", help="What the form was made from.")],
-    out: Annotated[
-        Path | None, typer.Option("--out", "-o", help="File to write [default: stdout as CSV].")
-    ] = None,
+    out: OutFile = None,
 ) -> None:
     """Turn exports of a rating form into a table of ratings.  Raters become r1, r2, ...
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from .cli_evaluate import Store
-from .console import note
+from .console import mistake, note
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -119,7 +119,7 @@ def _kind(out: Path | None, format: ExplainFormat | None) -> ExplainFormat:
         return format
     ending = out.suffix.lower().removeprefix(".") if out else "table"
     if ending not in set(ExplainFormat):
-        raise _mistake(
+        raise mistake(
             f"cannot tell the format of {out}: end its name in .json, .html, .csv or .parquet, "
             "or say --format"
         )
@@ -139,17 +139,17 @@ def _checked(
     given = [name for name, value in texts.items() if value is not None]
     if data is None:
         if item:
-            raise _mistake("--item is an item of a data set: name it with --data")
+            raise mistake("--item is an item of a data set: name it with --data")
         if missing := [name for name in texts if name not in given]:
-            raise _mistake(f"{', '.join(missing)} missing: a rewrite has all three, or use --data")
+            raise mistake(f"{', '.join(missing)} missing: a rewrite has all three, or use --data")
         if blank := [name for name in ("--source", "--style") if not (texts[name] or "").strip()]:
-            raise _mistake(f"{', '.join(blank)} is blank: only an output may be empty")
+            raise mistake(f"{', '.join(blank)} is blank: only an output may be empty")
         if kind is ExplainFormat.parquet:
-            raise _mistake("Parquet is for data sets: use --data, or --format json")
+            raise mistake("Parquet is for data sets: use --data, or --format json")
     elif given:
-        raise _mistake(f"use either --data or {', '.join(given)}, not both")
+        raise mistake(f"use either --data or {', '.join(given)}, not both")
     elif not item and kind is ExplainFormat.table:
-        raise _mistake(
+        raise mistake(
             f"name items of {data} with --item, or a file for all of them: --out tokens.parquet"
         )
 
@@ -176,7 +176,7 @@ def _found(
 def _written(found: list[Explanation], kind: ExplainFormat, out: Path | None) -> None:
     if kind is ExplainFormat.table:
         if out:
-            raise _mistake("a table is for reading: write html, json, csv or parquet to a file")
+            raise mistake("a table is for reading: write html, json, csv or parquet to a file")
         _shown(found)
         return
     if kind is ExplainFormat.html:
@@ -203,7 +203,7 @@ def _written(found: list[Explanation], kind: ExplainFormat, out: Path | None) ->
 def _written_ragged(metric: Any, data: str, item: list[str] | None, out: Path | None) -> int:
     """Write the Parquet table; gives the number of items without a value."""
     if out is None:
-        raise _mistake("Parquet is not text: name a file with --out")
+        raise mistake("Parquet is not text: name a file with --out")
     from .data import load
     from .likelihood.explain import check_items
     from .likelihood.ragged import ragged, save
@@ -325,9 +325,3 @@ def _cells(piece: Piece, styles: Sequence[str]) -> list[Text]:
     high = min(int(min(-piece.content, 1e9)), len(BARS) - 1)
     letter = Text(piece.best[0].ljust(width))
     return [Text(BARS[high] * width), Text(text, styles[step(piece.content)]), letter]
-
-
-def _mistake(message: str) -> Exception:
-    from .schema import TstmetaError  # imported late: the command line must start at once
-
-    return TstmetaError(message)

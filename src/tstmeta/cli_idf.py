@@ -11,8 +11,8 @@ from typing import Annotated
 import typer
 
 from .cli_data import FormatOption
-from .cli_train import _mistake, _word
-from .console import Format, note, show_table
+from .cli_train import _word
+from .console import Format, mistake, note, show_table
 
 
 def idf(
@@ -47,11 +47,11 @@ def idf(
     from .models import encoders, idf, vectors
 
     if out.suffix != ".json":
-        raise _mistake(f"{out} has to end in .json: that is how a metric knows it for a table")
+        raise mistake(f"{out} has to end in .json: that is how a metric knows it for a table")
     found, _ = parse(model or "", {}, encoders.ENCODERS)
     chosen = found or encoders.MINILM
     if absent := encoders.missing(chosen):
-        raise _mistake(absent)
+        raise mistake(absent)
     names = data or list(idf.SETS)
     texts = list(dict.fromkeys(text for name in names for text in load(name).items["source"]))
     made = idf.write(encoders.load(chosen), [text for text in texts if text.strip()], out)

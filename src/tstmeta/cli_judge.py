@@ -5,8 +5,6 @@ See :mod:`.cli` for how commands behave.
 
 from __future__ import annotations
 
-import os
-import re
 import shlex
 import sys
 import textwrap
@@ -17,9 +15,25 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from .cli_data import FormatOption
+from .cli_data import FormatOption, OutFile, OutFormat
 from .cli_evaluate import Data
-from .console import _ESCAPES, FileFormat, Format, note, show_table, write_table
+from .cli_server import (
+    USUAL_KEY,
+    Concurrency,
+    DryRun,
+    KeyVariable,
+    MaxMoney,
+    MaxRequests,
+    PriceIn,
+    PriceOut,
+    Retries,
+    Revision,
+    Timeout,
+    bill,
+    key_of,
+    price_of,
+)
+from .console import _ESCAPES, Format, note, show_table, write_table
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -35,8 +49,6 @@ judge_app = typer.Typer(
 )
 #: Log-probabilities asked for beside each token; more than so many few servers give.
 TOP_LOGPROBS = 20
-#: Where the API key is looked for; a server of one's own needs none.
-USUAL_KEY = "OPENAI_API_KEY"
 #: What of a prompt a terminal has room for.
 _LISTED = ["name", "origin", "unit", "dimensions", "scale", "hash", "cites", "models"]
 #: Where the statuses begin among the columns of a count.
@@ -145,9 +157,7 @@ def run_command(
         str, typer.Option(help="Where the interface starts, e.g. http://localhost:8000/v1.")
     ],
     model: Annotated[str, typer.Option("--model", "-m", help="What the server calls the model.")],
-    revision: Annotated[
-        str, typer.Option(help="Which weights the server runs, if you know; goes into signatures.")
-    ] = "",
+    revision: Revision = "",
     samples: Annotated[int, typer.Option(min=1, help="Answers to each question.")] = 1,
     limit: Limit = None,
     shuffle: Annotated[
@@ -169,38 +179,21 @@ def run_command(
     schema: Annotated[
         bool, typer.Option("--schema/--no-schema", help="Send the JSON schema of the answer.")
     ] = True,
-    concurrency: Annotated[int, typer.Option(min=1, help="Questions under way at once.")] = 16,
-    timeout: Annotated[float, typer.Option(help="Seconds that an answer may take.")] = 120.0,
-    retries: Annotated[int, typer.Option(min=0, help="Of what may pass: 429, 5xx, ...")] = 6,
-    price_in: Annotated[
-        float | None, typer.Option(min=0, help="Money for a million tokens of prompts.")
-    ] = None,
-    price_out: Annotated[
-        float | None, typer.Option(min=0, help="Money for a million tokens of answers.")
-    ] = None,
-    max_money: Annotated[
-        float | None, typer.Option(min=0, help="Ask nothing that could cost more in all.")
-    ] = None,
-    max_requests: Annotated[
-        int | None, typer.Option(min=0, help="Send no more requests than this, retries counted.")
-    ] = None,
-    key_variable: Annotated[
-        str, typer.Option(help="The environment variable that holds the API key.")
-    ] = USUAL_KEY,
-    dry_run: Annotated[
-        bool, typer.Option("--dry-run", help="Say what it would cost and ask nothing.")
-    ] = False,
+    concurrency: Concurrency = 16,
+    timeout: Timeout = 120.0,
+    retries: Retries = 6,
+    price_in: PriceIn = None,
+    price_out: PriceOut = None,
+    max_money: MaxMoney = None,
+    max_requests: MaxRequests = None,
+    key_variable: KeyVariable = USUAL_KEY,
+    dry_run: DryRun = False,
     cache: Annotated[
         Path | None,
         typer.Option(help="File of answers [default: data/scores/judge/answers.sqlite]."),
     ] = None,
-    out: Annotated[
-        Path | None, typer.Option("--out", "-o", help="File to write [default: stdout as CSV].")
-    ] = None,
-    format: Annotated[
-        FileFormat | None,
-        typer.Option("--format", "-f", help="File format [default: as --out is named, else csv]."),
-    ] = None,
+    out: OutFile = None,
+    format: OutFormat = None,
     scores_out: Annotated[
         Path | None,
         typer.Option(help="Also write a score file, for tstmeta evaluate --scores FILE."),
@@ -246,12 +239,12 @@ def run_command(
         limit,
     )
     dataset = load(data)
-    price = _price(price_in, price_out)
+    price = price_of(price_in, price_out)
     chat = connect(
         server,
         model,
         revision=revision,
-        key=_key(key_variable),
+        key=key_of(key_variable),
         timeout=timeout,
         retries=retries,
         price=price,
@@ -306,34 +299,6 @@ def _sampling(
     return replace(prompt.sampling, **{name: one for name, one in given.items() if one is not None})
 
 
-def _price(prompt: float | None, answer: float | None) -> Price | None:
-    from .judge.budget import Price
-
-    if prompt is None and answer is None:
-        return None
-    if prompt is None or answer is None:
-        raise _mistake("a price has two parts: give --price-in and --price-out")
-    return Price(prompt, answer)
-
-
-def _key(variable: str) -> str:
-    """The API key; empty where the usual variable is not set, as servers of one's own need none."""
-    if not re.fullmatch(r"[A-Z_][A-Z0-9_]*", variable):  # perhaps the key itself: never shown
-        raise _mistake(
-            "--key-variable takes the name of an environment variable, in capitals, never a key;"
-            " set the variable and name it"
-        )
-    if variable != USUAL_KEY and not os.environ.get(variable):
-        raise _mistake(f"the environment variable {variable} is not set; set it to the API key")
-    return os.environ.get(variable, "")
-
-
-def _mistake(message: str) -> Exception:
-    from .schema import TstmetaError  # slow to import, so only when something went wrong
-
-    return TstmetaError(message)
-
-
 def _foretell(
     dataset: Dataset, prompt: Prompt, manner: Manner, chat: Chat, cache: Path, price: Price | None
 ) -> None:
@@ -371,7 +336,7 @@ def _report(rows: pd.DataFrame, budget: Budget, out: Path | None) -> bool:
         f"{len(rows):,} rows, {kept:,} of them from answers on file"
         + (f", in {out}" if out else "")
     )
-    note(_bill(budget))
+    note(bill(budget))
     failed = rows[rows["rating"].isna()]
     if len(failed):
         first = failed.iloc[0]
@@ -380,11 +345,3 @@ def _report(rows: pd.DataFrame, budget: Budget, out: Path | None) -> bool:
             f"{textwrap.shorten(str(first['detail']), 300)}"
         )
     return bool(len(failed))
-
-
-def _bill(budget: Budget) -> str:
-    spent = budget.spent
-    words = f"{spent.requests:,} requests, {spent.tokens:,} tokens"
-    if spent.untold or spent.lost:
-        words += " at most (the server did not count all)"
-    return words + (f", {spent.money(budget.price):,.4g} of money" if budget.price else "")

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from .cli_data import FormatOption
-from .cli_train import _mistake, _word
-from .console import Format, note, show_table
+from .cli_train import _word
+from .console import Format, mistake, note, show_table
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -65,7 +65,7 @@ def lexicon(
     from .models.splits import corpus_hash
 
     if out.suffix != ".csv":
-        raise _mistake(f"{out} has to end in .csv: that is how a metric knows it for a lexicon")
+        raise mistake(f"{out} has to end in .csv: that is how a metric knows it for a lexicon")
     table = _training_part(corpus, keep_out)
     texts = {
         str(style): [[form for *_, form in word_spans(text)] for text in rows["text"]]
@@ -80,7 +80,7 @@ def lexicon(
         least=lexicons.LEAST if least is None else least,
     )
     if out.resolve() == Path(corpus).resolve():
-        raise _mistake(f"{out} is the corpus; name another file with --out")
+        raise mistake(f"{out} is the corpus; name another file with --out")
     lexicons.write(found, out)
     show_table(_summary(table, found, corpus_hash(table)), format)
     note(f"in {out}; use it: tstmeta score --data DATA --metric masked-bleu:{_word(out)}")
@@ -104,7 +104,7 @@ def _training_part(name: str, keep_out: list[str] | None) -> pd.DataFrame:
         )
         table = table.assign(split=table.get("split", "train"))
     else:
-        raise _mistake(f"no corpus is called {name!r}: use yelp or a file FILE.csv")
+        raise mistake(f"no corpus is called {name!r}: use yelp or a file FILE.csv")
     kept = KEPT_OUT.get(name, ()) if keep_out is None else keep_out
     never = [text for one in kept for text in load(one).items["source"]]
     table = divide(table, roles, never)

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 import typer
 
 from .cli_data import FormatOption
-from .cli_train import _interrupted, _mistake, _refuse_others, _value, _word
-from .console import Format, note, show_table
+from .cli_train import _interrupted, _refuse_others, _value, _word
+from .console import Format, mistake, note, show_table
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -117,11 +117,11 @@ def _options(tuned: bool, threads: int | None, given: list[str]) -> LmOptions:
     for pair in given:
         name, sign, value = pair.partition("=")
         if name not in known or not sign:
-            raise _mistake(f"cannot set {pair!r}: write NAME=VALUE; names: {', '.join(known)}")
+            raise mistake(f"cannot set {pair!r}: write NAME=VALUE; names: {', '.join(known)}")
         try:
             chosen[name] = _value(value, type(known[name]))
         except ValueError as reason:
-            raise _mistake(f"--set {name} needs {reason}, got {value!r}") from None
+            raise mistake(f"--set {name} needs {reason}, got {value!r}") from None
     if threads is not None:
         chosen["threads"] = threads
     options = LmOptions(**chosen)
@@ -138,12 +138,12 @@ def _sentences(name: str, style: str) -> _Corpus:
     if style:
         known = sorted(set(table["style"]) - {""})
         if style not in known:
-            raise _mistake(f"no sentence of {name} has style {style!r}; it has: {', '.join(known)}")
+            raise mistake(f"no sentence of {name} has style {style!r}; it has: {', '.join(known)}")
         table = table[table["style"] == style]
     parts = {part: list(dict.fromkeys(rows["text"])) for part, rows in table.groupby("part")}
     lacking = [part for part in ("train", "test") if not parts.get(part)]
     if lacking:
-        raise _mistake(f"{name} has no sentences for {' and '.join(lacking)}; it has too few rows")
+        raise mistake(f"{name} has no sentences for {' and '.join(lacking)}; it has too few rows")
     about = {"name": Path(name).name, "style": style}
     return _Corpus(parts["train"], parts["test"], about)
 
@@ -163,7 +163,7 @@ def _table(name: str) -> tuple[pd.DataFrame, Any]:
         return yelp.corpus(root(name)), splits.YELP
     path = Path(name).expanduser()
     if path.suffix != ".csv":
-        raise _mistake(f"no corpus is called {name!r}; use yelp, {OURS} or the path of a CSV")
+        raise mistake(f"no corpus is called {name!r}; use yelp, {OURS} or the path of a CSV")
     from .data.files import read_csv
 
     rows = read_csv(path, ["text"])
@@ -184,7 +184,7 @@ def _trained(
     from importlib.util import find_spec
 
     if not (find_spec("torch") and find_spec("transformers")):
-        raise _mistake("training needs torch and transformers: pip install 'tstmeta[likelihood]'")
+        raise mistake("training needs torch and transformers: pip install 'tstmeta[likelihood]'")
     from .models.training.lm import train
 
     with _interrupted() as stop:

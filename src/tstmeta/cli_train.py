@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 import typer
 
 from .cli_data import FormatOption
-from .console import Format, note, show_table
+from .console import Format, mistake, note, show_table
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -123,11 +123,11 @@ def _run(steps: int | None, seed: int | None, threads: int | None, given: list[s
     for pair in given:
         name, sign, value = pair.partition("=")
         if name not in chosen or not sign:
-            raise _mistake(f"cannot set {pair!r}: write NAME=VALUE; names: {', '.join(chosen)}")
+            raise mistake(f"cannot set {pair!r}: write NAME=VALUE; names: {', '.join(chosen)}")
         try:
             chosen[name] = _value(value, type(chosen[name]))
         except ValueError as reason:
-            raise _mistake(f"--set {name} needs {reason}, got {value!r}") from None
+            raise mistake(f"--set {name} needs {reason}, got {value!r}") from None
     if threads is not None:
         chosen["threads"] = threads
     steps, seed = STEPS if steps is None else steps, SEED if seed is None else seed
@@ -154,7 +154,7 @@ def _train(out: Path, wanted: _Wanted) -> dict[str, Any] | None:
     from importlib.util import find_spec
 
     if not (find_spec("torch") and find_spec("transformers")):
-        raise _mistake("training needs torch and transformers: pip install 'tstmeta[likelihood]'")
+        raise mistake("training needs torch and transformers: pip install 'tstmeta[likelihood]'")
     from .likelihood.instructions import shipped
     from .models.training.loop import train as trained
 
@@ -238,7 +238,7 @@ def _same(report: dict[str, Any], wanted: _Wanted) -> bool:
 def _refuse_others(out: Path, before: dict[str, Any] | None) -> None:
     """Never write over a model that another run made."""
     if before is not None or (any(out.glob("*.safetensors")) and not _unfinished(out)):
-        raise _mistake(f"{out} holds a model of another run; name another folder with --out")
+        raise mistake(f"{out} holds a model of another run; name another folder with --out")
 
 
 def _unfinished(out: Path) -> bool:
@@ -272,9 +272,3 @@ def _word(out: Path) -> str:
     """A folder as a word of a metric's variant: with a slash, so that it is seen to be one."""
     text = str(out)
     return text if "/" in text else f"./{text}"
-
-
-def _mistake(message: str) -> Exception:
-    from .schema import TstmetaError  # imported late: the command line must start at once
-
-    return TstmetaError(message)

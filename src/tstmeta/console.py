@@ -200,3 +200,10 @@ def _plain(value: Any) -> Any:
 
 def _dumps(value: Any) -> str:
     return json.dumps(value, ensure_ascii=False, allow_nan=False)
+
+
+def mistake(message: str) -> Exception:
+    """A mistake of the user, to be raised: :func:`tstmeta.cli.main` shows it and exits with 2."""
+    from .schema import TstmetaError  # imported late: the command line must start at once
+
+    return TstmetaError(message)

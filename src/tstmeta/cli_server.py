@@ -1,0 +1,82 @@
+"""What commands that ask a server share: its options, the API key, prices and the bill."""
+
+from __future__ import annotations
+
+import os
+import re
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from .console import mistake
+
+if TYPE_CHECKING:
+    from .judge.budget import Budget, Price
+
+#: Where the API key is looked for; a server of one's own needs none.
+USUAL_KEY = "OPENAI_API_KEY"
+
+Revision = Annotated[
+    str,
+    typer.Option(
+        "--revision", help="Which weights the server runs, if you know; kept with what comes out."
+    ),
+]
+Concurrency = Annotated[
+    int, typer.Option("--concurrency", min=1, help="Questions under way at once.")
+]
+Timeout = Annotated[float, typer.Option("--timeout", help="Seconds that an answer may take.")]
+Retries = Annotated[int, typer.Option("--retries", min=0, help="Of what may pass: 429, 5xx, ...")]
+PriceIn = Annotated[
+    float | None,
+    typer.Option("--price-in", min=0, help="Money for a million tokens of prompts."),
+]
+PriceOut = Annotated[
+    float | None,
+    typer.Option("--price-out", min=0, help="Money for a million tokens of answers."),
+]
+MaxMoney = Annotated[
+    float | None,
+    typer.Option("--max-money", min=0, help="Ask nothing that could cost more in all."),
+]
+MaxRequests = Annotated[
+    int | None,
+    typer.Option("--max-requests", min=0, help="Send no more requests than this, retries counted."),
+]
+KeyVariable = Annotated[
+    str,
+    typer.Option("--key-variable", help="The environment variable that holds the API key."),
+]
+DryRun = Annotated[bool, typer.Option("--dry-run", help="Say what it would cost and ask nothing.")]
+
+
+def price_of(prompt: float | None, answer: float | None) -> Price | None:
+    """The price of a million tokens of prompts and of answers; None where none is given."""
+    from .judge.budget import Price
+
+    if prompt is None and answer is None:
+        return None
+    if prompt is None or answer is None:
+        raise mistake("a price has two parts: give --price-in and --price-out")
+    return Price(prompt, answer)
+
+
+def key_of(variable: str) -> str:
+    """The API key; empty where the usual variable is not set, as servers of one's own need none."""
+    if not re.fullmatch(r"[A-Z_][A-Z0-9_]*", variable):  # perhaps the key itself: never shown
+        raise mistake(
+            "--key-variable takes the name of an environment variable, in capitals, never a key;"
+            " set the variable and name it"
+        )
+    if variable != USUAL_KEY and not os.environ.get(variable):
+        raise mistake(f"the environment variable {variable} is not set; set it to the API key")
+    return os.environ.get(variable, "")
+
+
+def bill(budget: Budget) -> str:
+    """What was spent, in words."""
+    spent = budget.spent
+    words = f"{spent.requests:,} requests, {spent.tokens:,} tokens"
+    if spent.untold or spent.lost:
+        words += " at most (the server did not count all)"
+    return words + (f", {spent.money(budget.price):,.4g} of money" if budget.price else "")
