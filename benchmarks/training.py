@@ -70,6 +70,8 @@ def trained(course: Course, folder: Path, kill_after: int = 0) -> bool:
         limit = partial(resource.setrlimit, resource.RLIMIT_CPU, (kill_after, kill_after))
         first = subprocess.run(command, env=environment, capture_output=True, preexec_fn=limit)
         killed = first.returncode == -signal.SIGKILL
+        if not killed and first.returncode:
+            raise RuntimeError(f"{shlex.join(command)} failed: {first.stderr.decode()}")
     done = subprocess.run(command, env=environment, capture_output=True, text=True)
     if done.returncode:
         raise RuntimeError(f"{shlex.join(command)} failed: {done.stderr}")
@@ -84,8 +86,10 @@ def processor() -> float:
 
 def weights(folder: Path) -> str:
     """SHA-256 of the weights that a training left, the first twelve digits."""
-    digest = hashlib.sha256()
-    for path in sorted(folder.glob("*.safetensors")):
+    digest, files = hashlib.sha256(), sorted(folder.glob("*.safetensors"))
+    if not files:
+        raise RuntimeError("a training left no weights")
+    for path in files:
         digest.update(path.read_bytes())
     return digest.hexdigest()[:12]
 

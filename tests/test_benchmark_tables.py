@@ -36,9 +36,8 @@ def test_the_committed_results_are_of_yelp_and_every_goal_holds():
     report = json.loads((RESULTS / "training.json").read_text(encoding="utf-8"))
     assert not report["settings"]["quick"]
     assert all("--corpus yelp" in row["command"] for row in report["rows"])
-    assert {check["name"]: check["holds"] for check in report["checks"]} == {
-        check["name"]: True for check in report["checks"]
-    }
+    assert len(report["checks"]) == 2 * len(report["rows"])
+    assert {check["holds"] for check in report["checks"]} == {True}
     assert {row["model"] for row in report["rows"]} == {
         "linear classifier",
         "TextCNN",
@@ -55,7 +54,7 @@ def test_the_committed_costs_are_of_every_metric_that_runs_as_it_is_called():
             continue
         if metrics.get(name).profile == "embedded":
             assert name in timed or getattr(metrics.get(name), "missing", ""), name
-    assert all(check["holds"] for check in report["checks"])
+    assert {check["holds"] for check in report["checks"]} == {True}
     assert all(row["lowest"] <= row["ratio"] <= row["highest"] for row in report["rows"])
 
 
@@ -63,6 +62,12 @@ def test_the_committed_costs_are_of_every_metric_that_runs_as_it_is_called():
 def test_no_committed_result_names_a_machine_or_a_path(name: str):
     text = (RESULTS / f"{name}.json").read_text(encoding="utf-8")
     assert not platform.node() or platform.node() not in text
-    assert str(ROOT) not in text
-    assert str(Path.home()) not in text
-    assert tempfile.gettempdir() not in text
+    for place in (
+        str(ROOT),
+        str(Path.home()),
+        tempfile.gettempdir(),
+        "/home/",
+        "/Users/",
+        "/root/",
+    ):
+        assert place not in text

@@ -47,3 +47,4 @@ def test_every_embedded_metric_gives_a_score(name: str, store: Path):
     scored = table.groupby("metric")["item_id"].nunique()
     assert len(scored) == len(wanted)
     assert set(scored) == {len(data.items)}
+    assert table.loc[table["status"] == Status.OK, "metric"].nunique() == len(wanted)

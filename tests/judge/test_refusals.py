@@ -71,3 +71,10 @@ def test_a_long_answer_is_looked_at_where_it_begins():
 def test_the_checks_of_a_construction_know_the_same_refusals():
     assert checks.REFUSAL is REFUSAL
     assert checks.refusal("I'm sorry, but I can't do it.", "Anna sleeps.")
+    assert checks.refusal("I’m sorry, but I can’t do it.", "Anna sleeps.")
+    assert not checks.refusal("I’m sorry, but I can’t do it.", "I'm sorry, but I can't.")
+
+
+def test_one_that_does_not_feel_comfortable_rating_has_declined():
+    assert declines("I don't feel comfortable rating this.")
+    assert not declines("I don't feel it keeps the meaning. Rating: 2")

@@ -22,7 +22,8 @@ _CANNOT = (
 )
 _SERVICE = (
     r"(?: to)? (?:assist|help|comply|fulfill?|complete|rate|judge|evaluate|assess|score|engage"
-    r"|participate|provide|do (?:this|that)|continue|answer|respond|process)\b"
+    r"|participate|provide|do (?:this|that)|continue|answer|respond|process"
+    r"|(?:rat|judg|evaluat|assess|scor|answer|provid)ing)\b"
 )
 _SELF = r"\b(?:i|we)(?: am| are|'m|'re)?"
 #: How a refusal begins: a judge that answers like this and rates nothing has declined.

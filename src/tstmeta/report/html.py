@@ -101,6 +101,12 @@ def signed(value: float, decimals: int = 2) -> str:
     return f"{value:z.{decimals}f}".replace("-", "−")
 
 
+def percent(value: object) -> str:
+    """A share of 1 as a percentage with one decimal, or a dash where there is none."""
+    share = float(value)  # type: ignore[arg-type]
+    return f"{share:.1%}" if math.isfinite(share) else "–"
+
+
 def status_cell(ours: float, printed: str, status: str, title: str, decimals: int) -> str:
     """Our value beside the printed one, with the status as class, mark and words for readers."""
     kind = status.partition(" ")[0]

@@ -56,7 +56,7 @@ def both_orders_table(rows: pd.DataFrame) -> html.Html | Markdown:
             "the first both times": rows["first"],
             "the second both times": rows["second"],
             "a tie once": rows["half"],
-            "another answer": [_percent(value) for value in rows["share"]],
+            "another answer": [html.percent(value) for value in rows["share"]],
             "p": [_p(value) for value in rows["p"]],
             "left out": rows["lost"],
         }
@@ -126,7 +126,3 @@ def own_outputs_table(rows: pd.DataFrame) -> html.Html | Markdown:
     words = "people's ratings held fixed"
     shown, caption = captioned(shown, ("data", "judge", "its own system", "note"), words)
     return html.table(shown, caption=caption)
-
-
-def _percent(value: float) -> str:
-    return "–" if math.isnan(value) else f"{value:.1%}"

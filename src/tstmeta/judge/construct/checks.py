@@ -99,8 +99,8 @@ def meta_talk(text: str, source: str) -> str:
 
 def refusal(text: str, source: str) -> str:
     """The words of a model that declines, in English."""
-    found = REFUSAL.search(text)
-    return f"a refusal: {found.group()!r}" if found and not REFUSAL.search(source) else ""
+    found, said = (REFUSAL.search(one.replace("’", "'")) for one in (text, source))
+    return f"a refusal: {found.group()!r}" if found and not said else ""
 
 
 def fence(text: str, source: str) -> str:

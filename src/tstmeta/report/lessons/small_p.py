@@ -88,11 +88,7 @@ def table(rows: pd.DataFrame) -> html.Html:
     shown = rows[["share", "naive", "clustered"]].rename(
         columns={"share": "variance that belongs to the source"}
     )
-    return html.table(shown, dict.fromkeys(shown.columns, _percent))
-
-
-def _percent(value: object) -> str:
-    return f"{float(value):.1%}" if math.isfinite(float(value)) else "–"  # type: ignore[arg-type]
+    return html.table(shown, dict.fromkeys(shown.columns, html.percent))
 
 
 def picture(rows: pd.DataFrame) -> Picture:

@@ -236,7 +236,7 @@ def shares_table(rows: pd.DataFrame, metric: str = "chrf") -> html.Html:
         "apart there": "… of the same text",
     }
     percent = ("people", "metric", "same text", "people there")
-    formats = dict.fromkeys([names.get(one, one) for one in percent], _percent)
+    formats = dict.fromkeys([names.get(one, one) for one in percent], html.percent)
     formats |= dict.fromkeys(list(names.values())[-2:], _two)
     return html.table(rows.rename(columns=names), formats)
 
@@ -252,11 +252,6 @@ def shares_said(rows: pd.DataFrame) -> Markdown:
         f" The two ratings lie {row['apart there']:.2f} points apart on average, those of any two"
         f" rewrites {row['apart']:.2f}."
     )
-
-
-def _percent(value: object) -> str:
-    share = float(value)  # type: ignore[arg-type]
-    return "–" if math.isnan(share) else f"{share:.1%}"
 
 
 # ------------------------------------------------------------------------------ rounding
