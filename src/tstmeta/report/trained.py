@@ -23,20 +23,20 @@ language model says how fluent a text is. The models that come with this project
 sentences of our own and run anywhere. Whoever has the yelp files {cite}`shen2017style` can train
 larger ones with one command. This page shows what they reach.
 
-Each sentence is in one part only: it is trained on, tuned on or tested on. Both yelp files hold
-some sentences twice, and those go to the part that may be seen least. None of the sources of the
+Each sentence is in one part only: it is trained on, tuned on or tested on. Some
+sentences stand in both yelp files; those go to the part that may be seen least. None of the sources of the
 test sets `li2018`, `dualrl` and `mir` is trained on, for a metric must not know the texts that it
 judges.
 """
 _TWICE = """Every model was trained twice with the same seed. The second training was killed halfway
-with `SIGKILL` and started again. *Same bytes* says whether both ended with the same weights.
+with `SIGKILL` and started again. *Same bytes* says whether both ended with the same weights;
+*weights* begins their SHA-256. Brackets hold 95 % intervals.
 """
 _PRINTED = """## Beside the models of pang2019
 
 Pang and Gimpel {cite}`pang2019unsupervised` print how good their evaluation models are on their
-own development sentences. They trained on the large training file of the corpus, and their words
-are cut differently, so the figures stand here for orientation only. All are published; we did not
-compute them.
+own development sentences. Their sentences and their count of words are not ours, so the figures
+stand here for orientation only. All are published; we did not compute them.
 """
 
 
@@ -71,7 +71,7 @@ def _table(report: dict[str, Any]) -> html.Html:
             "result": _result(row),
             "processor minutes": f"{row['minutes']:.1f}",
             "same bytes": _same(same, row["model"]),
-            "weights (SHA-256)": row["weights"],
+            "weights": row["weights"],
         }
         for row in report["rows"]
     ]
