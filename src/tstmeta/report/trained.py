@@ -23,10 +23,9 @@ language model says how fluent a text is. The models that come with this project
 sentences of our own and run anywhere. Whoever has the yelp files {cite}`shen2017style` can train
 larger ones with one command. This page shows what they reach.
 
-Each sentence is in one part only: it is trained on, tuned on or tested on. Some
-sentences stand in both yelp files; those go to the part that may be seen least. None of the sources of the
-test sets `li2018`, `dualrl` and `mir` is trained on, for a metric must not know the texts that it
-judges.
+Each sentence is in one part only: it is trained on, tuned on or tested on. Some sentences stand in
+both yelp files; those go to the part that may be seen least. None of the sources of the test sets
+`li2018`, `dualrl` and `mir` is trained on, for a metric must not know the texts that it judges.
 """
 _TWICE = """Every model was trained twice with the same seed. The second training was killed halfway
 with `SIGKILL` and started again. *Same bytes* says whether both ended with the same weights;
