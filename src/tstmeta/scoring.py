@@ -111,7 +111,7 @@ def _chosen(wanted: Sequence[str | Metric]) -> list[Metric | None]:
             continue
         for name in registry.resolve([one]):
             if name not in found:
-                found[name] = None if name == HUMAN_STYLE else registry.get(name)
+                found[name] = None if name == HUMAN_STYLE else registry.get(name, imports=True)
     return list(found.values())
 
 

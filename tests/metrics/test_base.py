@@ -235,16 +235,16 @@ def test_an_unknown_name_gets_the_nearest_ones(name, hint):
 
 
 def test_a_metric_is_taken_from_a_module_by_its_path():
-    accuracy = metrics.get("tests.metrics.test_base:Accuracy")
+    accuracy = metrics.get("tests.metrics.test_base:Accuracy", imports=True)
     assert accuracy.name == "accuracy"
     assert one(accuracy, "a", "a").value == 1
-    assert one(metrics.get("tests.metrics.test_base:shorter"), "longer", "text").value == 4
+    assert one(metrics.get("tests.metrics.test_base:shorter", imports=True), "longer", "text").value == 4
 
 
 @pytest.mark.parametrize("name", ["no.such_module:metric", "os.path:no_such_function"])
 def test_a_path_that_cannot_be_imported_is_explained(name):
     with pytest.raises(UnknownMetric, match="cannot import metric"):
-        metrics.get(name)
+        metrics.get(name, imports=True)
 
 
 def test_families_and_all_expand_without_repeats():

@@ -310,10 +310,7 @@ def gm_of_systems(
 def _over(scores: pd.DataFrame, name: str, item_ids: Iterable[str]) -> float:
     """One metric over a set of texts."""
     rows = scores[scores["metric"] == name].set_index("item_id").loc[list(item_ids)]
-    try:
-        metric = metrics.get(name)
-    except metrics.UnknownMetric:
-        metric = None
+    metric = metrics.known(name)
     if isinstance(metric, CorpusMetric) and rows["detail"].ne("").all():
         return metric.combine(list(rows["detail"]))
     return float(rows["value"].mean())

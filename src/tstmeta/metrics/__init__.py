@@ -8,7 +8,8 @@ one in its ``pyproject.toml``::
 
 An entry point names a class or factory that takes an optional ``variant``; ``bleu:pauli2025`` is
 the variant ``pauli2025`` of ``bleu``.  ``module.path:function`` with a dot in it names a plain
-function ``(source, output) -> float``.
+function ``(source, output) -> float``; it is imported, which runs its module, so only where a user
+asks to compute it (``get(name, imports=True)``), never for a name that a table or file holds.
 """
 
 from __future__ import annotations
@@ -30,6 +31,7 @@ __all__ = [
     "UnknownMetric",
     "families",
     "get",
+    "known",
     "lower_is_better",
     "more_is_better",
     "names",
@@ -70,8 +72,12 @@ def families() -> dict[str, list[str]]:
     return groups
 
 
-def get(name: str) -> Metric:
+def get(name: str, *, imports: bool = False) -> Metric:
     """The metric of that name.
+
+    Args:
+        imports: whether ``module.path:function`` may be imported, which runs code: only for a name
+            that the user gave as a metric to compute.
 
     Raises:
         UnknownMetric: with the nearest known names.
@@ -85,7 +91,7 @@ def get(name: str) -> Metric:
         listed = getattr(factory, "VARIANTS", ()).__contains__
         if getattr(factory, "accepts_variant", listed)(variant):
             return factory(variant)
-    elif "." in stem and variant:
+    elif imports and "." in stem and variant:
         return _imported(stem, variant)
     from .catalogue import combined, how  # it lists what is here, so it imports this module
 
@@ -98,15 +104,29 @@ def get(name: str) -> Metric:
     raise UnknownMetric(f"no metric is called {name!r}; {hint}")
 
 
+def known(name: str) -> Metric | None:
+    """The registered metric that a name in a table of scores means; None if there is none.
+
+    The name may come from anybody's file: nothing is imported, and a model or file that it names
+    and that is not here does no harm (the metric without that variant stands in).
+    """
+    for words in (name, name.partition(":")[0]):
+        try:
+            return get(words)
+        except UnknownMetric:
+            return None
+        except Exception:  # whatever a factory makes of words that a stranger wrote
+            continue
+    return None
+
+
 def lower_is_better(name: str, basis: str) -> bool:
     """Whether less is better, as the metric of that name says of itself for that basis.
 
     A name that nobody registered (a score file of one's own) counts as better when higher.
     """
-    try:
-        return not more_is_better(get(name), basis)
-    except UnknownMetric:
-        return False
+    metric = known(name)
+    return metric is not None and not more_is_better(metric, basis)
 
 
 def resolve(wanted: list[str] | tuple[str, ...], profile: str = "embedded") -> list[str]:

@@ -203,7 +203,9 @@ def allowed(wanted: Sequence[str], profile: str) -> list[str]:
     if profile not in PROFILES:
         raise TstmetaError(f"profile is {profile!r}; use one of {', '.join(PROFILES)}")
     names = resolve([name for name in wanted if name != HUMAN_STYLE], profile)
-    return [name for name in names if profile == "real" or get(name).profile == "embedded"]
+    return [
+        name for name in names if profile == "real" or get(name, imports=True).profile == "embedded"
+    ]
 
 
 def _written(dataset: Dataset, by_people: bool) -> Dataset:

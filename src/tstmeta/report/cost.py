@@ -19,7 +19,7 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter
 
 from ..data import Dataset, paths
-from ..metrics import get, lower_is_better
+from ..metrics import known, lower_is_better
 from . import figures, html
 from .bench import Bench
 from .chapters import present
@@ -87,7 +87,7 @@ class Worth:
     ):
         self.dimension = dimension
         costs = committed() if costs is None else costs
-        own = [dimension in get(name).dimensions for name in costs["metric"]]
+        own = [dimension in getattr(known(name), "dimensions", ()) for name in costs["metric"]]
         costs = costs[np.array(own, dtype=bool)]
         found = []
         for one in data:

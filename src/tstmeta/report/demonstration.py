@@ -15,7 +15,7 @@ from pathlib import Path
 from tqdm import TqdmWarning
 
 from ..likelihood.zeroshot import DemonstrationWarning
-from ..metrics import UnknownMetric, fluency, get, resolve
+from ..metrics import fluency, known, resolve
 from ..models.causal import BACKBONES
 from . import html
 
@@ -113,7 +113,5 @@ def parameters(folder: Path) -> int:
 
 
 def _profile(name: str) -> str:
-    try:
-        return get(name).profile
-    except UnknownMetric:
-        return ""
+    metric = known(name)
+    return metric.profile if metric else ""

@@ -245,7 +245,7 @@ def curves(
     setting = Setting(statistic, level)  # type: ignore[arg-type]
     rows: list[dict] = []
     left_out: dict[str, str] = {}
-    chosen = {name: registry.get(name) for name in names}
+    chosen = {name: registry.get(name, imports=True) for name in names}
     usable = {name: one for name, one in chosen.items() if not _why_not(one)}
     left_out |= {name: _why_not(one) for name, one in chosen.items() if name not in usable}
     for dataset in datasets:

@@ -143,10 +143,7 @@ def scored(dataset: Dataset, scores: pd.DataFrame) -> Iterator[Scored]:
 
 def _corpus_metric(name: str) -> CorpusMetric | None:
     """The metric of that name if it is one of whole sets of outputs."""
-    try:
-        found = metrics.get(name)
-    except metrics.UnknownMetric:  # a released or imported score
-        return None
+    found = metrics.known(name)  # None: a released or imported score
     return found if isinstance(found, CorpusMetric) else None
 
 

@@ -1,0 +1,138 @@
+"""A name that a file holds is looked up among registered metrics; it never imports anything."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from tests.command import CSV, command_line
+from tstmeta import metrics, scoring
+from tstmeta.combine.orient import lower_is_better
+from tstmeta.data import load
+from tstmeta.metrics.base import CorpusMetric
+
+#: A module that leaves a mark when it is imported, and holds a function that could be a metric.
+PLANTED = """\
+from pathlib import Path
+Path({mark!r}).touch()
+def function(source, output):
+    return 1.0
+"""
+NAME = "planted.inner:function"
+BASES = ("source", "reference", "none")
+
+
+@pytest.fixture
+def mark(tmp_path, monkeypatch):
+    """The mark of a module that is planted in the working directory and on the path."""
+    package, left = tmp_path / "planted", tmp_path / "it-ran"
+    package.mkdir()
+    (package / "__init__.py").touch()
+    (package / "inner.py").write_text(PLANTED.format(mark=str(left)))
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.syspath_prepend(str(tmp_path))
+    yield left
+    for name in [name for name in sys.modules if name.partition(".")[0] == "planted"]:
+        del sys.modules[name]
+
+
+def score_file(folder: Path, metric: str) -> Path:
+    ids = load(str(folder / "mine.csv")).items["item_id"]
+    file = folder / "scores.csv"
+    pd.DataFrame({"item_id": ids, "metric": metric, "value": np.arange(len(ids))}).to_csv(
+        file, index=False
+    )
+    return file
+
+
+@pytest.mark.parametrize(
+    "words",
+    ["score", "evaluate", "evaluate --lower planted.inner:function", "evaluate --format json"],
+)
+def test_a_score_file_runs_no_code(tmp_path, monkeypatch, mark, words):
+    run = command_line(tmp_path, monkeypatch)
+    scores = score_file(tmp_path, NAME)
+    found = run(*words.split(), "--data", "mine.csv", "--scores", scores)
+    assert found.exit_code == 0, found.output
+    assert "planted" in found.stdout
+    assert not mark.exists()
+
+
+def test_the_same_name_typed_as_a_metric_is_computed(tmp_path, monkeypatch, mark):
+    run = command_line(tmp_path, monkeypatch)
+    found = run("score", "--data", "mine.csv", "--metric", NAME, "--format", "csv")
+    assert found.exit_code == 0, found.output
+    assert mark.exists()
+
+
+@pytest.mark.parametrize("start", ["script", "module"])
+def test_the_installed_command_runs_no_code_of_a_score_file(tmp_path, mark, start):
+    (tmp_path / "mine.csv").write_text(CSV)
+    script = [str(Path(sys.executable).with_name("tstmeta"))]
+    if start == "script" and not Path(script[0]).exists():
+        pytest.skip("the console script is not beside this interpreter")
+    command = script if start == "script" else [sys.executable, "-m", "tstmeta"]
+    command += ["evaluate", "--data", "mine.csv", "--draws", "20", "--store", "store"]
+    command += ["--scores", str(score_file(tmp_path, NAME)), "--format", "csv"]
+    path = {**os.environ, "PYTHONPATH": str(tmp_path)}
+    found = subprocess.run(command, cwd=tmp_path, env=path, capture_output=True, text=True)
+    assert found.returncode == 0, found.stderr
+    assert NAME in found.stdout
+    assert not mark.exists()
+
+
+def test_no_lookup_about_a_name_imports(mark):
+    assert not any(metrics.lower_is_better(NAME, basis) for basis in BASES)
+    assert not any(lower_is_better(NAME, basis) for basis in BASES)
+    assert metrics.known(NAME) is None
+    with pytest.raises(metrics.UnknownMetric):
+        metrics.get(NAME)
+    assert not mark.exists()
+
+
+def test_parts_of_gm_from_a_file_run_no_code(tmp_path, mark):
+    from tstmeta.combine.gm import gm_of_systems
+
+    (tmp_path / "mine.csv").write_text(CSV)
+    data = load(str(tmp_path / "mine.csv"))
+    names = (NAME, "planted.inner:second", "planted.inner:third")
+    rows = [
+        {"item_id": item, "metric": name, "value": value}
+        for item in data.items["item_id"]
+        for name, value in zip(names, (0.5, 0.5, 20.0), strict=True)
+    ]
+    pd.DataFrame(rows).to_csv(tmp_path / "parts.csv", index=False)
+    scores = scoring.read_scores(tmp_path / "parts.csv", data)
+    acc, sim, pp = names
+    found = gm_of_systems(data, scores, acc=acc, sim=sim, pp=pp)
+    assert found["pp"].tolist() == [20.0, 20.0]
+    assert not mark.exists()
+
+
+@pytest.mark.parametrize(
+    ("name", "lower"),
+    [
+        ("ter", True),
+        ("random:7", False),
+        ("random:x", False),
+        ("perplexity:/on/another/machine", True),
+        ("likelihood:/on/another/machine", False),
+        ("masked-cosine:planted.inner:function", False),
+        ("sim:vectors=/no/file", False),
+        ("released:ter", False),
+        ("\0", False),
+        ("perplexity:\0", True),
+    ],
+)
+def test_any_words_in_a_file_have_a_direction(name, lower, mark):
+    assert metrics.lower_is_better(name, "none") is lower
+    assert not mark.exists()
+
+
+def test_a_metric_of_whole_outputs_is_known_by_its_name():
+    assert isinstance(metrics.known("corpus-bleu"), CorpusMetric)
+    assert not isinstance(metrics.known("bleu"), CorpusMetric)
