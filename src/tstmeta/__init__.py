@@ -1,5 +1,101 @@
-"""tstmeta: which automatic metrics of text style transfer can be trusted?"""
+"""tstmeta: which automatic metrics of text style transfer can be trusted?
 
+``import tstmeta as tst`` is all that a notebook needs.  The names below are imported when they are
+first used, so that the package itself costs nothing.  The road from data to a number::
+
+    data = tst.load("mir")
+    scores = tst.score(data, ["bleu", "chrf", *tst.SENTINELS])
+    pairs = tst.pairs(data, scores, "content")
+    tst.correlate(pairs, "pearson")
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
 from importlib.metadata import version
+from typing import TYPE_CHECKING, Any
 
 __version__ = version("tstmeta")
+
+#: Public name -> the module that has it.
+_WHERE = {
+    **dict.fromkeys(("about", "datasets", "score"), "catalogue"),
+    **dict.fromkeys(("SENTINELS", "pairs"), "analysis.frame"),
+    **dict.fromkeys(("bootstrap", "compare", "correlate", "partial", "rank_sets"), "analysis"),
+    **dict.fromkeys(("alpha", "ceiling", "evaluate"), "analysis"),
+    "costs": "analysis.costs",
+    **dict.fromkeys(("available", "load"), "data"),
+    "read": "data.own",
+    "Dataset": "data.base",
+    "wrap": "metrics.base",
+    **dict.fromkeys(("explain", "token_scores"), "likelihood.explain"),
+    **dict.fromkeys(("published", "reproduce"), "ledger"),
+    **dict.fromkeys(("DemonstrationWarning", "TstmetaError"), "schema"),
+}
+
+__all__ = [
+    "SENTINELS",
+    "Dataset",
+    "DemonstrationWarning",
+    "TstmetaError",
+    "about",
+    "alpha",
+    "available",
+    "bootstrap",
+    "ceiling",
+    "compare",
+    "correlate",
+    "costs",
+    "datasets",
+    "evaluate",
+    "explain",
+    "load",
+    "metrics",
+    "pairs",
+    "partial",
+    "plot",
+    "published",
+    "rank_sets",
+    "read",
+    "reproduce",
+    "score",
+    "token_scores",
+    "wrap",
+]
+
+if TYPE_CHECKING:
+    from . import metrics, plot
+    from .analysis import (
+        alpha,
+        bootstrap,
+        ceiling,
+        compare,
+        correlate,
+        evaluate,
+        partial,
+        rank_sets,
+    )
+    from .analysis.costs import costs
+    from .analysis.frame import SENTINELS, pairs
+    from .catalogue import about, datasets, score
+    from .data import available, load
+    from .data.base import Dataset
+    from .data.own import read
+    from .ledger import published, reproduce
+    from .likelihood.explain import explain, token_scores
+    from .metrics.base import wrap
+    from .schema import DemonstrationWarning, TstmetaError
+
+
+def __getattr__(name: str) -> Any:
+    if name in ("metrics", "plot"):  # the package of metrics is also the function that lists them
+        return import_module(f".{name}", __name__)
+    if name not in _WHERE:
+        raise AttributeError(f"module 'tstmeta' has no attribute {name!r}")
+    value = getattr(import_module(f".{_WHERE[name]}", __name__), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

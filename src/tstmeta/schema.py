@@ -46,6 +46,10 @@ class TstmetaError(Exception):
     """A mistake that the user can mend; the message says what, where and what to do."""
 
 
+class DemonstrationWarning(UserWarning):
+    """The small embedded model shows how a metric works, not how well."""
+
+
 class Problem(NamedTuple):
     """One fault in an input file.
 

@@ -29,6 +29,7 @@ from tqdm import tqdm
 from . import metrics as registry
 from . import schema
 from .data import Dataset, paths
+from .data.base import RATING
 from .data.own_scores import read_scores
 from .metrics.base import Metric, Request, Score
 from .schema import Signature, Status, TstmetaError
@@ -46,6 +47,8 @@ __all__ = [
 
 #: The oracle that any table can show beside real metrics: the mean human STYLE rating.
 HUMAN_STYLE = "human-style"
+#: The same where the style shift is known by construction: 1 strong, 0 light.
+STYLE_LABEL = "style-label"
 _COLUMNS = ["key", "value", "status", "detail"]
 _Row = tuple[str, float, str, str]
 #: What of an item is needed to score it.
@@ -359,19 +362,23 @@ def human_style(dataset: Dataset) -> pd.DataFrame:
     """The oracle sentinel: the mean human style rating, offered as if it were a metric.
 
     It says how much of the agreement with content (or fluency) a metric could get by looking at
-    style alone.  Items without a style rating have no row.
+    style alone.  Items without a style rating have no row.  Where nobody rated style but the set
+    was built with strong and light shifts, that label stands in, under the name ``style-label``.
     """
-    if "style" not in dataset.means:
+    against = dataset.against("style")
+    if not against:
         return schema.empty("scores")
-    values = dataset.means["style"].dropna()
+    rated = against == RATING
+    name = HUMAN_STYLE if rated else STYLE_LABEL
+    values = dataset.human("style").dropna()
     return pd.DataFrame(
         {
             "dataset": dataset.name.partition("@")[0],
             "item_id": values.index,
-            "metric": HUMAN_STYLE,
+            "metric": name,
             "dimension": "style",
             "basis": "none",
-            "signature": f"{HUMAN_STYLE}|mean of human ratings",
+            "signature": f"{name}|{'mean of human ratings' if rated else against}",
             "sample": 0,
             "value": values.to_numpy(float),
             "status": str(Status.OK),

@@ -16,6 +16,12 @@ from ..schema import TstmetaError
 from . import paths
 
 
+#: What a metric can be held against.
+RATING, CONSTRUCTION = "mean human rating", "label by construction"
+#: The label that stands for a dimension on a constructed set, and its value that counts 1.
+_CONSTRUCTED = {"content": ("error", "none"), "style": ("shift", "strong")}
+
+
 @dataclass(frozen=True)
 class Card:
     """The facts about a data set, read from the front matter of ``data/cards/<name>.md``.
@@ -147,6 +153,31 @@ class Dataset:
         rows = self.ratings[self.ratings["dimension"] == dimension]
         matrix = rows.pivot_table(index="item_id", columns="rater", values="value", observed=True)
         return matrix.reindex(self.items["item_id"])
+
+    def human(self, dimension: str) -> pd.Series:
+        """What a metric is held against: a Series over item_id in item order, NaN where missing.
+
+        The mean human rating where there are ratings.  Otherwise, on a set built for it, the label
+        by construction: content is 1 where nothing was changed and 0 where one content error was
+        made, style is 1 for a strong and 0 for a light shift.  These labels are not ratings and are
+        never called so (:meth:`against` says which it is).
+        """
+        if dimension in self.means:
+            return self.means[dimension]
+        name, yes = _CONSTRUCTED.get(dimension, ("", ""))
+        labels = self.label(name)
+        return (labels == yes).astype(float).where(labels != "")
+
+    def against(self, dimension: str) -> str:
+        """What :meth:`human` is: :data:`RATING`, :data:`CONSTRUCTION`, or "" where nothing is."""
+        if dimension in self.means:
+            return RATING
+        return CONSTRUCTION if self.human(dimension).notna().any() else ""
+
+    @property
+    def judged(self) -> list[str]:
+        """Dimensions that a metric can be held against, by ratings or by labels."""
+        return [dimension for dimension in schema.DIMENSIONS if self.against(dimension)]
 
     @property
     def dimensions(self) -> list[str]:

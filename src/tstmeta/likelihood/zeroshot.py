@@ -35,7 +35,7 @@ from ..models.causal import (
 )
 from ..models.template import DATE
 from ..models.tokencache import Cached
-from ..schema import Signature, Status
+from ..schema import DemonstrationWarning, Signature, Status
 from . import styles
 from .instructions import Instructions, shipped
 from .scorer import Judged, Rewrite, Scorer, named
@@ -44,10 +44,6 @@ from .words import Server, model_of, understood
 
 #: Rewrites whose tokens are held in memory at a time.
 _SHARD = 2**16
-
-
-class DemonstrationWarning(UserWarning):
-    """The embedded model shows how the method works, not how well."""
 
 
 class Likelihood:

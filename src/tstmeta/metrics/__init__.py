@@ -16,11 +16,17 @@ from __future__ import annotations
 
 import difflib
 import importlib
+import sys
 from functools import cache
 from importlib.metadata import EntryPoint, entry_points
+from types import ModuleType
+from typing import TYPE_CHECKING
 
 from ..schema import TstmetaError
 from .base import CorpusMetric, Metric, PairMetric, Request, Score, more_is_better, wrap
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 __all__ = [
     "CorpusMetric",
@@ -165,3 +171,16 @@ def _imported(module: str, attribute: str) -> Metric:
     if isinstance(found, Metric):
         return found
     return wrap(found, f"{module}:{attribute}")
+
+
+class _Catalogue(ModuleType):
+    """This package, called: ``tst.metrics()`` lists what there is, as ``tst.datasets()`` does."""
+
+    def __call__(self) -> pd.DataFrame:
+        """All metrics: name, family, profile, dimension, unit, bases, languages, better, ..."""
+        from .catalogue import overview
+
+        return overview()
+
+
+sys.modules[__name__].__class__ = _Catalogue

@@ -29,17 +29,13 @@ import numpy as np
 from ..models import hub, lm
 from ..models.causal import Backbone, LanguageModel, MissingModel, described
 from ..models.tokencache import Cached
-from ..schema import Signature, Status, TstmetaError
+from ..schema import DemonstrationWarning, Signature, Status, TstmetaError
 from . import variants
 from .base import CorpusMetric, Request, Score
 from .batched import Answer, BatchedMetric
 
 _PER = ("token", "word")
 _LONG = ("first-window", "strided")
-
-
-class DemonstrationWarning(UserWarning):
-    """The embedded model shows how fluency metrics work, not how well."""
 
 
 class Perplexity(BatchedMetric):

@@ -1,0 +1,16 @@
+"""Frames in, frames out: from scores and ratings to agreement, intervals, tests and ceilings."""
+
+from .agreement import bootstrap, compare, correlate, partial, rank_sets
+from .evaluation import evaluate
+from .people import alpha, ceiling
+
+__all__ = [
+    "alpha",
+    "bootstrap",
+    "ceiling",
+    "compare",
+    "correlate",
+    "evaluate",
+    "partial",
+    "rank_sets",
+]

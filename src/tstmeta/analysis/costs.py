@@ -1,0 +1,46 @@
+"""What the metrics cost: the committed run of ``benchmarks/cost.py`` as a frame."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pandas as pd
+
+from ..data import paths
+from ..schema import MissingData
+
+_COLUMNS = {
+    "metric": "metric",
+    "basis": "basis",
+    "seconds_a_thousand": "seconds",
+    "ratio": "times_bleu",
+    "above_start_mib": "mib",
+    "parameters": "parameters",
+}
+
+
+def costs(path: Path | None = None) -> pd.DataFrame:
+    """Time, memory and parameters of each metric that runs without a model hub, cheapest first.
+
+    Args:
+        path: a result of ``benchmarks/cost.py``; default the one committed in the checkout.
+
+    Returns:
+        One row a metric: metric, basis, seconds (for 1,000 pairs of texts), times_bleu (time over
+        that of BLEU in the same round), mib (memory at the peak above the start, in MiB; NaN where
+        unknown) and parameters (of its model, 0 without one).
+
+    Raises:
+        MissingData: the file is not there, for instance because the package was installed without
+            a checkout.
+    """
+    path = path or paths.home() / "benchmarks" / "results" / "cost.json"
+    if not path.is_file():
+        raise MissingData(
+            "no costs are committed here: benchmarks/results/cost.json comes with a checkout of the"
+            " project. Measure them: python benchmarks/cost.py --json benchmarks/results/cost.json"
+        )
+    rows = json.loads(path.read_text(encoding="utf-8"))["rows"]
+    frame = pd.DataFrame(rows, columns=list(_COLUMNS)).rename(columns=_COLUMNS)
+    return frame.sort_values("seconds", ignore_index=True)

@@ -1,0 +1,217 @@
+"""The frame that carries every analysis: one row a rewrite and metric, its score beside people's.
+
+``pairs`` joins the scores of metrics with the human values of one dimension.  Everything after it
+(:mod:`.agreement`, :mod:`.evaluation`, a notebook with ``groupby`` and ``corr``) starts from here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+import numpy as np
+import pandas as pd
+
+from .. import metrics as registry
+from .. import schema
+from ..data import Dataset
+from ..metrics import CorpusMetric
+from ..schema import TstmetaError
+from ..scoring import HUMAN_STYLE, STYLE_LABEL
+from ..stats.kernels import deviation
+
+#: What to score beside any metric: sentinels, which know nothing of quality, and people's style.
+SENTINELS = ("sentinel", HUMAN_STYLE)
+#: Rows that are no metrics but human values of style.
+ORACLES = (HUMAN_STYLE, STYLE_LABEL)
+#: What a row of a table is.
+METRIC, SENTINEL, ORACLE = "metric", "sentinel", "oracle"
+#: Scores that count in an analysis; the others have no value.
+USABLE = ("ok", "empty", "truncated")
+#: Released scores of which less is better.
+DISTANCES = ("released:wmd", "released:gpt2_ppl")
+#: The label that names an item's task, and the one of the raters who saw an item's source.
+TASK, RATER_GROUP = "task", "survey"
+#: What makes a row of results.
+KEYS = ["dataset", "metric", "basis", "signature"]
+
+
+def pairs(
+    data: Dataset, scores: pd.DataFrame, dimension: str = "content", lower: Sequence[str] = ()
+) -> pd.DataFrame:
+    """One row a rewrite and metric: the score beside what people said of one dimension.
+
+    Args:
+        data: a data set.
+        scores: its ``scores`` table, see :func:`tstmeta.score`.
+        dimension: content, style or fluency.
+        lower: metrics of which less is better, beside those that say so themselves.
+
+    Returns:
+        A frame with the columns
+
+        - dataset, item_id, source_id, system (empty where unknown), direction, task (the item's
+          task, empty without tasks), rater_group (the sources that shared their raters; empty
+          where that is not known)
+        - metric, basis (source, reference, none), kind (metric, sentinel, oracle)
+        - score (NaN where there is none; multiplied by -1 where less is better, so that more is
+          always meant to be better), flipped (whether it was)
+        - human (mean rating, or the label by construction: 1 or 0), against (which of the two)
+        - the other dimensions that were judged, a column each: content, style, fluency
+        - statistics (only of a corpus metric: its additive statistics of the item), signature
+
+        Human values of style are no row where style is what metrics are held against.
+
+    Raises:
+        TstmetaError: an unknown dimension, one that nobody judged, ratings on several scales, or a
+            name in ``lower`` that no metric has.
+    """
+    check_dimension(data, dimension)
+    if unknown := [name for name in lower if name not in set(scores["metric"])]:
+        known = ", ".join(dict.fromkeys(scores["metric"])) or "none"
+        raise TstmetaError(
+            f"no metric is called {', '.join(unknown)}, so none can be flipped; known: {known}"
+        )
+    if dimension == "style":
+        scores = scores[~scores["metric"].isin(ORACLES)]
+    items = data.items
+    head = pd.DataFrame(
+        {
+            "dataset": data.name,
+            **{name: items[name].astype(str) for name in ("item_id", "source_id", "system")},
+            "direction": items["direction"].astype(str),
+            "task": data.label(TASK).to_numpy(str),
+            "rater_group": data.label(RATER_GROUP).to_numpy(str),
+        }
+    )
+    people = pd.DataFrame(
+        {"human": data.human(dimension).to_numpy(float), "against": data.against(dimension)}
+    )
+    for other in data.judged:
+        if other != dimension:
+            people[other] = data.human(other).to_numpy(float)
+    parts = []
+    for one in scored(data, scores):
+        flipped = one.name in lower or lower_is_better(one.name, one.basis)
+        own = {
+            "metric": one.name,
+            "basis": one.basis,
+            "kind": kind_of(one.name),
+            "score": -one.vector if flipped else one.vector,
+            "flipped": flipped,
+        }
+        table = pd.concat([head.assign(**own), people], axis=1)
+        if one.corpus is not None:
+            table["score"] = np.nan
+            table["statistics"] = one.by_item["detail"].where(one.usable, "").to_numpy()
+        parts.append(table.assign(signature=one.signature))
+    if not parts:
+        empty = head.iloc[:0].assign(metric="", basis="", kind="", score=0.0, flipped=False)
+        return pd.concat([empty, people.iloc[:0]], axis=1).assign(signature="")
+    return pd.concat(parts, ignore_index=True)
+
+
+def check_dimension(data: Dataset, dimension: str) -> None:
+    """Refuse a dimension that is none, that nobody judged, or that was rated on several scales.
+
+    Raises:
+        TstmetaError: what, where, and what to do.
+    """
+    if dimension not in schema.DIMENSIONS:
+        known = ", ".join(schema.DIMENSIONS)
+        raise TstmetaError(f"unknown dimension {dimension!r}; known: {known}")
+    scales = data.card.facts.get("subset_scales") or {}
+    rated = data.ratings.loc[data.ratings["dimension"] == dimension, "item_id"]
+    inside = set(data.label("collection")[rated.unique()]) & set(scales)
+    if len({tuple(scales[name].get(dimension, ())) for name in inside}) > 1:
+        base = data.name.partition("@")[0]
+        options = ", ".join(f"{base}@{name}" for name in scales if name in inside)
+        raise TstmetaError(
+            f"{data.name}: ratings of {dimension} are on several scales; take one of {options}"
+        )
+    if not data.against(dimension):
+        raise TstmetaError(
+            f"{data.name}: nobody judged {dimension}; judged: {', '.join(data.judged) or 'nothing'}."
+            " Choose another dimension, or add ratings (see tstmeta data template)"
+        )
+
+
+def kind_of(metric: str) -> str:
+    """metric, sentinel or oracle (human values of another dimension)."""
+    if metric in ORACLES:
+        return ORACLE
+    known = registry.families().get(SENTINEL, [])
+    return SENTINEL if metric.partition(":")[0] in known else METRIC
+
+
+def lower_is_better(metric: str, basis: str) -> bool:
+    """Whether less is better on a basis: a metric says so itself, or is a released distance.
+
+    Other scores that nobody registered count as better when higher.
+    """
+    if metric.startswith("released:"):
+        return metric in DISTANCES
+    return registry.lower_is_better(metric, basis)
+
+
+class Scored(NamedTuple):
+    """The scores of one metric on one basis, with one signature.
+
+    Attributes:
+        vector: values ``[items]``, NaN where there is none.
+        by_item: rows of the scores table over the items.
+        corpus: the metric itself if it is one of whole outputs.
+        about: mean, sd, min, max, scored, empty, truncated, failed.
+    """
+
+    name: str
+    basis: str
+    signature: str
+    vector: np.ndarray
+    by_item: pd.DataFrame
+    corpus: CorpusMetric | None
+    about: dict[str, float | int]
+
+    @property
+    def usable(self) -> pd.Series:
+        """Whether an item has a score ``[items]``."""
+        return self.by_item["status"].isin(USABLE)
+
+
+def scored(data: Dataset, scores: pd.DataFrame) -> Iterator[Scored]:
+    """The metrics of a ``scores`` table in order of appearance.
+
+    The mean of a metric of whole outputs is its value over all of them.
+    """
+    keys = ["metric", "basis", "signature"]
+    for (name, basis, signature), table in scores.groupby(keys, sort=False, observed=True):
+        by_item = table.set_index("item_id").reindex(data.items["item_id"])
+        values = by_item["value"].where(by_item["status"].isin(USABLE)).to_numpy(float)
+        details = table.loc[table["status"].isin(USABLE), "detail"]
+        # scores of that name from a file come without the statistics
+        corpus = corpus_metric(str(name)) if details.ne("").all() else None
+        about = _describe(values, table)
+        if corpus and about["scored"]:
+            about["mean"] = corpus.combine(list(details))
+        yield Scored(str(name), str(basis), str(signature), values, by_item, corpus, about)
+
+
+def corpus_metric(name: str) -> CorpusMetric | None:
+    """The registered metric of that name if it is one of whole sets of outputs."""
+    found = registry.known(name)
+    return found if isinstance(found, CorpusMetric) else None
+
+
+def _describe(values: np.ndarray, table: pd.DataFrame) -> dict[str, float | int]:
+    finite = values[np.isfinite(values)]
+    status = table["status"].value_counts()
+    return {
+        "mean": float(finite.mean()) if len(finite) else np.nan,
+        "sd": deviation(finite),
+        "min": float(finite.min()) if len(finite) else np.nan,
+        "max": float(finite.max()) if len(finite) else np.nan,
+        "scored": len(finite),
+        "empty": int(status.get("empty", 0)),
+        "truncated": int(status.get("truncated", 0)),
+        "failed": len(table) - len(finite),
+    }

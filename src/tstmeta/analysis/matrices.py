@@ -1,0 +1,286 @@
+"""From the frame to matrices: one row a source, one column a system, NaN where there is nothing.
+
+:mod:`tstmeta.stats` speaks of matrices; this is where pairs become some.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+import pandas as pd
+
+from ..data import Dataset
+from ..schema import TstmetaError
+from ..stats import LEVELS, STATISTICS, Plan, Setting, Statistic
+from ..stats.matrices import Level
+from ..stats.resampling import Units
+from .frame import KEYS
+
+#: Levels at which columns must be systems, levels that need tasks, levels of one group at a time.
+OF_SYSTEMS, OF_TASKS = ("within-system", "system"), ("task", "within-task")
+GROUPED = ("source", "within-system", "task")
+#: What the API calls a unit of resampling, and what the statistics call it.
+UNITS: dict[str, Units] = {"source": "sources", "system": "systems", "both": "both"}
+NO_SYSTEMS = "no item names its system"
+NO_TASKS = "the items do not name two tasks or more"
+
+
+class Layout(NamedTuple):
+    """Where each item stands in its matrices.
+
+    A system's second rewrite of the same source (rare) must not push out the first.  Where systems
+    are compared it gets a row of its own, so that a column is a system, and items of unknown system
+    have no place.  Elsewhere it gets a column of its own, ``name (2)``, so that a row is a source,
+    and items of unknown system are numbered, ``rewrite (1)``.
+
+    Attributes:
+        sources: source of each row; a source has several rows only where systems are compared.
+        systems: name of each column.
+        row, column: place of each item, -1 where it has none.
+        named: whether any item names its system; if not, nothing can be said of systems.
+    """
+
+    sources: list[str]
+    systems: list[str]
+    row: np.ndarray
+    column: np.ndarray
+    named: bool
+
+    @classmethod
+    def of(cls, items: pd.DataFrame, level: str = "pooled") -> Layout:
+        """The layout of items (source_id, system) for a level of :data:`tstmeta.stats.LEVELS`."""
+        table = items[["source_id", "system"]].astype(str).reset_index(drop=True)
+        table["again"] = table.groupby(["source_id", "system"]).cumcount()
+        known = table["system"] != ""
+        if level in OF_SYSTEMS:
+            placed, rows = table[known], ["source_id", "again"]
+        else:
+            number = " (" + (table["again"] + 1).astype(str) + ")"
+            first = known & (table["again"] == 0)
+            name = table["system"].where(known, "rewrite")
+            placed, rows = table.assign(system=name.where(first, name + number)), ["source_id"]
+        row = placed.groupby(rows, sort=False).ngroup()
+        column, systems = pd.factorize(placed["system"])
+        at = pd.Series(column, placed.index)
+        return cls(
+            placed.drop_duplicates(rows)["source_id"].tolist(),
+            [str(one) for one in systems],
+            row.reindex(table.index, fill_value=-1).to_numpy(int),
+            at.reindex(table.index, fill_value=-1).to_numpy(int),
+            bool(known.any()),
+        )
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Rows and columns."""
+        return len(self.sources), len(self.systems)
+
+    def matrix(self, values: np.ndarray) -> np.ndarray:
+        """Values ``[..., items]`` to ``[..., rows, columns]``, NaN where there is no item."""
+        values = np.asarray(values, dtype=float)
+        found = np.full((*values.shape[:-1], *self.shape), np.nan)
+        placed = self.column >= 0
+        found[..., self.row[placed], self.column[placed]] = values[..., placed]
+        return found
+
+    def labels(self, values: np.ndarray) -> np.ndarray | None:
+        """Labels of items to labels of rows (the first item of a row speaks for all); None where
+        they say the same of all items."""
+        if len(set(values)) < 2:
+            return None
+        placed = np.flatnonzero(self.column >= 0)[::-1]
+        first = np.zeros(len(self.sources), dtype=int)
+        first[self.row[placed]] = placed
+        return np.asarray(values)[first]
+
+
+class Matrices(NamedTuple):
+    """The pairs of one data set as the statistics want them.
+
+    Attributes:
+        items: one row an item: item_id, source_id, system, human, other dimensions.
+        human: mean ratings (or labels by construction) ``[S, K]``.
+        metrics: scores ``[M, S, K]``, flipped where less is better.
+        heads: one row a metric ``[M]``: dataset, metric, basis, kind, flipped, signature.
+        tasks, clusters: one label a row ``[S]``, or None where there are none.
+        against: what ``human`` is, in words.
+    """
+
+    items: pd.DataFrame
+    human: np.ndarray
+    metrics: np.ndarray
+    heads: pd.DataFrame
+    layout: Layout
+    tasks: np.ndarray | None
+    clusters: np.ndarray | None
+    against: str
+
+    def plan(self, unit: str = "source", draws: int = 1000, clustered: bool = False) -> Plan:
+        """The resampling plan that fits the data: tasks keep their size where the set has tasks.
+
+        All rewrites of a source are drawn together; ``clustered`` draws whole groups of sources
+        that shared their raters, where the set names such groups (few of them: see the book).
+        Groups that reach over several tasks cannot leave tasks their size.
+
+        Raises:
+            TstmetaError: a plan that these data do not have.
+        """
+        if unit not in UNITS:
+            raise TstmetaError(f"unknown unit {unit!r}; known: {', '.join(UNITS)}")
+        if draws < 1:
+            raise TstmetaError(f"{draws} draws: at least one is needed, 1000 are usual")
+        if unit != "source":
+            self.check_systems(f"resampling units {unit}", 2)
+        if clustered and self.clusters is None:
+            raise TstmetaError(
+                "no label 'survey' says which sources shared their raters: give the items one,"
+                " or resample single sources"
+            )
+        rows = np.asarray(self.layout.sources)
+        clusters = self.clusters if clustered else None
+        if clusters is None and len(set(self.layout.sources)) < len(rows):
+            clusters = rows
+        strata = self.tasks
+        if clusters is not None and strata is not None:
+            crossed = set(zip(clusters.tolist(), strata.tolist(), strict=True))
+            strata = strata if len(crossed) == len(set(clusters.tolist())) else None
+        return Plan(UNITS[unit], draws, clusters, strata)
+
+    def setting(
+        self,
+        statistic: str | Statistic = "pearson",
+        level: str = "pooled",
+        *,
+        micro: bool = False,
+        undefined: float = math.nan,
+    ) -> Setting:
+        """A statistic at a level of these data.
+
+        Raises:
+            TstmetaError: an unknown name, or a level that the data do not have.
+        """
+        check(statistic, level, micro)
+        if level in OF_TASKS and self.tasks is None:
+            raise TstmetaError(
+                f"level {level} needs tasks: {NO_TASKS}; give each item a label 'task',"
+                " or use another level"
+            )
+        if level in OF_SYSTEMS:
+            self.check_systems(f"level {level}", 2 if level == "system" else 1)
+        known: Level = next(one for one in LEVELS if one == level)
+        return Setting(statistic, known, self.tasks, micro, undefined)
+
+    def check_systems(self, what: str, least: int) -> None:
+        """Refuse what compares systems where fewer than ``least`` were judged.
+
+        Raises:
+            TstmetaError: saying which were, and what to do.
+        """
+        if not self.layout.named:
+            raise TstmetaError(
+                f"{what} compares systems, but {NO_SYSTEMS}: give the items a column `system`,"
+                " or use level pooled or source and resample sources"
+            )
+        cells = np.isfinite(self.human).any(axis=0)
+        names = [one for one, there in zip(self.layout.systems, cells, strict=True) if there]
+        if len(names) < least:
+            only = f"only one system ({names[0]}) was judged" if names else "no system was judged"
+            raise TstmetaError(
+                f"{what} compares systems, but {only}: add outputs of other systems,"
+                " or use level pooled or source and resample sources"
+            )
+
+
+def check(statistic: str | Statistic, level: str, micro: bool = False) -> None:
+    """Refuse names that nobody knows, and a statistic at a level at which it is not defined.
+
+    Raises:
+        TstmetaError: with the names that are known.
+    """
+    if isinstance(statistic, str) and statistic not in STATISTICS:
+        raise TstmetaError(f"unknown statistic {statistic!r}; known: {', '.join(STATISTICS)}")
+    if level not in LEVELS:
+        raise TstmetaError(f"unknown level {level!r}; known: {', '.join(LEVELS)}")
+    function = STATISTICS[statistic] if isinstance(statistic, str) else statistic
+    if micro and level not in GROUPED:
+        raise TstmetaError(
+            f"micro adds groups up, and level {level} has none: leave micro out,"
+            f" or take level {', '.join(GROUPED)}"
+        )
+    if micro and not function.additive:
+        raise TstmetaError(f"{function.label} cannot be added up over groups: leave micro out")
+    try:
+        function.check(level)
+    except ValueError as error:
+        raise TstmetaError(str(error)) from None
+
+
+def matrices(frame: pd.DataFrame, level: str = "pooled") -> Matrices:
+    """The pairs of one data set, see :func:`tstmeta.pairs`; at levels of systems a column is one.
+
+    A metric without a row for some item has NaN there.  Corpus metrics have no value an item and
+    are left out.
+    """
+    item = frame.drop_duplicates("item_id").reset_index(drop=True)
+    layout = Layout.of(item, level)
+    heads, vectors = [], []
+    places = pd.Series(item.index, item["item_id"])
+    if "statistics" in frame:
+        frame = frame[frame["statistics"].fillna("") == ""]
+    for _, rows in frame.groupby([*KEYS[1:]], sort=False, observed=True):
+        vector = np.full(len(item), np.nan)
+        vector[places[rows["item_id"]].to_numpy()] = rows["score"].to_numpy(float)
+        heads.append(rows.iloc[0][["dataset", "metric", "basis", "kind", "flipped", "signature"]])
+        vectors.append(vector)
+    stacked = np.array(vectors, dtype=float).reshape(len(heads), len(item))
+    columns = ["dataset", "metric", "basis", "kind", "flipped", "signature"]
+    return Matrices(
+        item,
+        layout.matrix(item["human"].to_numpy(float)),
+        layout.matrix(stacked),
+        pd.DataFrame(heads, columns=columns).reset_index(drop=True),
+        layout,
+        layout.labels(item["task"].to_numpy(str)),
+        layout.labels(item["rater_group"].to_numpy(str)),
+        str(item["against"].iloc[0]) if len(item) else "",
+    )
+
+
+class Cube(NamedTuple):
+    """Single ratings ``[S, K, R]`` of one dimension, NaN where a rater did not rate.
+
+    ``persons`` says whether a rater is one person throughout; if not, ``reason`` says what was
+    released instead, and nothing can be said of single raters.
+    """
+
+    ratings: np.ndarray
+    raters: list[str]
+    persons: bool
+    reason: str
+
+
+#: Sets whose rater columns are slots that different persons filled.
+SLOTS = {"lai": "the two rating slots of an item were filled by different persons in each survey"}
+
+
+def cube(data: Dataset, dimension: str = "content", level: str = "pooled") -> Cube:
+    """The single ratings of a data set, laid out as :func:`matrices` lays out the scores."""
+    layout = Layout.of(data.items, level)
+    table = data.raters(dimension)
+    single = [name for name in table.columns if name != "mean"]
+    values = table[single].to_numpy(float).T.reshape(len(single), len(data.items))
+    base = data.name.partition("@")[0].partition(" ")[0]
+    if not len(table.columns):
+        reason = f"no ratings of {dimension}"
+    elif not single:
+        reason = "only means of ratings were released"
+    elif base in SLOTS:
+        reason = SLOTS[base]
+    elif len(single) < 2:
+        reason = "one rater only"
+    else:
+        reason = ""
+    ratings = np.moveaxis(layout.matrix(values), 0, -1)
+    return Cube(ratings, [str(name) for name in single], not reason, reason)
