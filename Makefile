@@ -97,7 +97,7 @@ lint: setup ## Put the code into the project's style and check its types
 	@"$(PY)" -m mypy
 
 serve: book ## Open the book in a browser (PORT=8000)
-	@"$(PY)" -m tstmeta book serve --port $(PORT)
+	@"$(PY)" tools/book.py serve --port $(PORT)
 
 clean: ## Remove what was built; installed packages, data and scores stay
 	rm -rf book/_build book/_generated book/results book/_static/vendor .build

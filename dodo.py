@@ -41,12 +41,12 @@ SCORED = (
 MANIFEST = Path(".build/pages.json")
 
 
-def tstmeta(*arguments):
-    """An action: run the command line and show what it says as it says it."""
+def python(*arguments):
+    """An action: run Python and show what it says as it says it."""
 
     def action():
-        done = subprocess.run([sys.executable, "-m", "tstmeta", *arguments], check=False)
-        return done.returncode == 0 or TaskFailed(f"tstmeta {' '.join(arguments)}")
+        done = subprocess.run([sys.executable, *arguments], check=False)
+        return done.returncode == 0 or TaskFailed(f"python {' '.join(arguments)}")
 
     return action
 
@@ -77,6 +77,8 @@ def generated():
 
 
 CODE = files("src/tstmeta/**/*")
+#: What makes the pages of data and the book.
+TOOLS = files("tools/*.py")
 OURS = files(
     *(f"data/{name}/**/*" for name in ("contrast", "world", "published", "cards", "metric_cards"))
 )
@@ -93,8 +95,8 @@ def task_scores():
         if files_of:
             yield {
                 "name": name,
-                "actions": [tstmeta("book", "scores", name)],
-                "file_dep": [*code, *files_of, *VERSIONS],
+                "actions": [python("tools/book.py", "scores", name)],
+                "file_dep": [*code, "tools/book.py", *files_of, *VERSIONS],
                 "uptodate": [Path("data/scores").is_dir],
             }
 
@@ -105,7 +107,7 @@ def task_notebooks():
         out = f"book/results/{Path(source).name}"
         yield {
             "name": Path(source).stem,
-            "actions": [tstmeta("run", source, "--out", out)],
+            "actions": [python("-m", "tstmeta", "run", source, "--out", out)],
             "file_dep": [source, *CODE, *OURS, *raw(), *VERSIONS],
             "task_dep": ["scores"],
             "targets": [out],
@@ -115,17 +117,20 @@ def task_notebooks():
 def task_assets():
     """Copy MathJax and Plotly out of their packages."""
     return {
-        "actions": [tstmeta("book", "assets")],
-        "file_dep": ["src/tstmeta/book.py", *VERSIONS],
+        "actions": [python("tools/book.py", "assets")],
+        "file_dep": ["tools/book.py", *VERSIONS],
         "targets": [f"book/_static/vendor/{name}" for name in ("plotly.min.js", "mathjax")],
     }
 
 
 def task_pages():
-    """Write the pages that are made from data: cards, metrics, speed and ledger."""
+    """Write the pages that are made from data: cards, metrics, claims, ledger, benchmarks."""
     return {
-        "actions": [tstmeta("book", "pages"), lambda: MANIFEST.write_text(generated()) > 0],
-        "file_dep": [*CODE, *OURS, *files("benchmarks/results/*.json"), *raw(), *VERSIONS],
+        "actions": [python("tools/book.py", "pages"), lambda: MANIFEST.write_text(generated()) > 0],
+        "file_dep": [
+            *(*CODE, *OURS, *TOOLS, *files("book/templates/*", "benchmarks/results/*.json")),
+            *(*raw(), *VERSIONS),
+        ],
         "task_dep": ["scores"],
         "uptodate": [lambda: MANIFEST.is_file() and MANIFEST.read_text() == generated()],
         "targets": [str(MANIFEST)],
@@ -135,12 +140,13 @@ def task_pages():
 def task_book():
     """Build the book with warnings as errors."""
     return {
-        "actions": [tstmeta("book", "build")],
+        "actions": [python("tools/book.py", "build")],
         "file_dep": [
             str(MANIFEST),
             *files("book/*.md", "book/*.bib", "book/_static/*", "_config.yml", "_toc.yml"),
             *(f"book/results/{Path(source).name}" for source in files("notebooks/*.ipynb")),
-            "src/tstmeta/book.py",
+            *CODE,  # the page on the API is made of its docstrings
+            *TOOLS,
             *VERSIONS,
         ],
         "task_dep": ["assets"],

@@ -12,7 +12,7 @@ import pytest
 
 from tests.helpers import needs
 from tstmeta import data
-from tstmeta.cli_book import _pairs
+from tstmeta.cli_run import _pairs
 from tstmeta.data import paths
 from tstmeta.notebook import ParameterError, check, parameters, run_notebook
 from tstmeta.schema import TstmetaError

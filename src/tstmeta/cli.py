@@ -1,5 +1,5 @@
 """The command line: ``tstmeta data | metrics | score | judge | construct | evaluate | explain |
-train | reproduce | run | book``.
+train | reproduce | run``.
 
 Commands parse, call one function and print; what they do lives elsewhere and is imported inside the
 command, so that ``tstmeta --help`` starts at once.  Results go to stdout, notes and progress to
@@ -15,7 +15,7 @@ from typing import Annotated
 
 import typer
 
-from .cli_book import book_app, run
+from .cli_run import run
 from .cli_classifier import classifier
 from .cli_construct import construct_app
 from .cli_data import FormatOption, OutFile, OutFormat, data_app
@@ -50,7 +50,6 @@ app = typer.Typer(
     add_completion=False,
 )
 app.add_typer(data_app, name="data")
-app.add_typer(book_app, name="book")
 app.add_typer(train_app, name="train")
 app.add_typer(construct_app, name="construct")
 app.add_typer(judge_app, name="judge")

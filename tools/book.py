@@ -1,12 +1,13 @@
-"""Build and show the book: copy what its pages need, write the generated pages, run Jupyter Book.
+"""Build and show the book: ``python tools/book.py scores NAME | assets | pages | build | serve``.
 
-``dodo.py`` calls the steps in order and only where something changed.  What a step writes appears
+``dodo.py`` calls the steps in order, and only where something changed.  What a step writes appears
 whole or not at all.  The book asks nothing of another host: MathJax and Plotly are copied from
 their packages.
 """
 
 from __future__ import annotations
 
+import argparse
 import os
 import shutil
 import subprocess
@@ -14,15 +15,11 @@ import sys
 import warnings
 from importlib.metadata import files
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
 
-from .console import note
-from .data import paths
-from .schema import Status, TstmetaError
+from tstmeta.console import note
+from tstmeta.schema import Status, TstmetaError
 
-if TYPE_CHECKING:
-    from sphinx.application import Sphinx
-
+ROOT = Path(__file__).resolve().parents[1]
 #: What the pages show of every data set; what else they ask for is computed when they ask.
 SHOWN = (
     *("bleu", "bleu:pauli2025", "chrf", "meteor", "rouge1", "rouge2", "rougeL", "ter", "pinc"),
@@ -35,22 +32,16 @@ MODELS = (
     *("perplexity", "perplexity:word", "slor"),
 )
 WITH_MODELS = ("contrast", "pauli", "lai", "mir", "alva@asset", "lens@simpda_2022")
-#: What the chapter on choices inside that method shows besides, on the data sets it is about.
+#: Variants of the likelihood method that chapter 5 compares, and its data sets.
 CHOICES = tuple(
     f"likelihood:{name}" for name in ("default-system", "emphasis", "wording", "released")
 )
 WITH_CHOICES = ("contrast", "world", "pauli", "lai", "mir")
 #: What of MathJax a page with TeX loads: the entry point, its fonts, and extensions on demand.
-_MATHJAX = ("tex-chtml.js", "input/tex/", "output/chtml/")
-_MATHJAX_ROOT = "sphinx-mathjax-offline/static/mathjax/"
-
+MATHJAX = ("tex-chtml.js", "input/tex/", "output/chtml/")
+MATHJAX_ROOT = "sphinx-mathjax-offline/static/mathjax/"
 #: The page that sends readers on names no icon, and browsers then ask for one that is not there.
-_NO_ICON = '<link rel="icon" href="data:,">\n'
-
-
-def everything() -> int:
-    """Run the task graph, ``dodo.py``, and return its exit code."""
-    return subprocess.run([sys.executable, "dodo.py"], cwd=_root(), check=False).returncode
+NO_ICON = '<link rel="icon" href="data:,">\n'
 
 
 def scores(name: str) -> None:
@@ -59,19 +50,15 @@ def scores(name: str) -> None:
     Raises:
         TstmetaError: scores that could not be computed.
     """
-    from . import data, scoring
-    from .likelihood import zeroshot
-    from .metrics import fluency
+    from tstmeta import data, scoring
 
     if not data.available(name):
         note(f"{name}: not on this machine")
         return
     more = (*(MODELS if name in WITH_MODELS else ()), *(CHOICES if name in WITH_CHOICES else ()))
-    wanted = _runnable([*SHOWN, *more])
-    with warnings.catch_warnings():  # the pages say it, in a box of their own
-        for kind in (zeroshot.DemonstrationWarning, fluency.DemonstrationWarning):
-            warnings.simplefilter("ignore", kind)
-        table = scoring.score(data.load(name), wanted)
+    with warnings.catch_warnings():  # that a model is a demonstration is said on the pages
+        warnings.simplefilter("ignore", UserWarning)
+        table = scoring.score(data.load(name), runnable([*SHOWN, *more]))
     failed = table[table["status"] == str(Status.ERROR)]
     if len(failed):
         first = failed["detail"].iloc[0]
@@ -79,44 +66,43 @@ def scores(name: str) -> None:
     note(f"{name}: {len(table)} scores")
 
 
-def _runnable(wanted: list[str]) -> list[str]:
+def runnable(wanted: list[str]) -> list[str]:
     """The metrics of these names and families that can run here; says what the others lack."""
-    from . import metrics
+    from tstmeta.metrics import get, resolve
 
-    found = []
-    for name in metrics.resolve(wanted):
-        if lack := getattr(metrics.get(name), "missing", ""):
+    chosen = []
+    for name in resolve(wanted):
+        if lack := getattr(get(name), "missing", ""):
             note(f"{name} is left out: {lack}")
         else:
-            found.append(name)
-    return found
+            chosen.append(name)
+    return chosen
 
 
 def assets() -> Path:
     """Copy MathJax and Plotly into ``book/_static/vendor`` and return that folder."""
-    root = _root()
-    fresh = _empty(root / ".build" / "vendor")
+    fresh = empty(ROOT / ".build" / "vendor")
     for entry in files("sphinx-mathjax-offline") or []:
-        name = entry.as_posix().partition(_MATHJAX_ROOT)[2]
-        if name.startswith(_MATHJAX):
-            _copy(Path(str(entry.locate())), fresh / "mathjax" / name)
+        name = entry.as_posix().partition(MATHJAX_ROOT)[2]
+        if name.startswith(MATHJAX):
+            copy(Path(str(entry.locate())), fresh / "mathjax" / name)
     for entry in files("plotly") or []:
         if entry.name == "plotly.min.js":
-            _copy(Path(str(entry.locate())), fresh / "plotly.min.js")
+            copy(Path(str(entry.locate())), fresh / "plotly.min.js")
     for name in ("mathjax/tex-chtml.js", "plotly.min.js"):
         if not (fresh / name).is_file():
             raise TstmetaError(f"{name} is not in the installed packages; repair them: make setup")
-    return _swap(fresh, root / "book" / "_static" / "vendor")
+    return swap(fresh, ROOT / "book" / "_static" / "vendor")
 
 
 def pages() -> Path:
-    """Write the generated pages (cards, ledger) into ``book/_generated`` and return that folder."""
-    from .report import pages as report
+    """Write the pages that are made from data into ``book/_generated``; return that folder."""
+    sys.path.insert(0, str(ROOT))
+    from tools import pages as writer
 
-    root = _root()
-    fresh = _empty(root / ".build" / "pages")
-    report.write(fresh)
-    return _swap(fresh, root / "book" / "_generated")
+    fresh = empty(ROOT / ".build" / "pages")
+    writer.write(fresh)
+    return swap(fresh, ROOT / "book" / "_generated")
 
 
 def build() -> Path:
@@ -125,17 +111,16 @@ def build() -> Path:
     Raises:
         TstmetaError: a warning or an error; the earlier book, if there is one, stays.
     """
-    root = _root()
     command = [sys.executable, "-c", "from jupyter_book.cli.main import main; main()", "build", "."]
     command += ["--path-output", ".build/book", "-W", "-n", "--keep-going", "--all"]
     shown = None if sys.stderr.isatty() else subprocess.DEVNULL  # warnings are always shown
-    _empty(root / ".build" / "book")
-    if subprocess.run(command, cwd=root, check=False, stdout=shown).returncode:
+    empty(ROOT / ".build" / "book")
+    if subprocess.run(command, cwd=ROOT, check=False, stdout=shown).returncode:
         raise TstmetaError("the book was not built: mend what is marked WARNING or ERROR above")
-    fresh = root / ".build" / "book" / "_build" / "html"
+    fresh = ROOT / ".build" / "book" / "_build" / "html"
     front = fresh / "index.html"
-    front.write_text(_NO_ICON + front.read_text(encoding="utf-8"), encoding="utf-8")
-    return _swap(fresh, root / "book" / "_build" / "html")
+    front.write_text(NO_ICON + front.read_text(encoding="utf-8"), encoding="utf-8")
+    return swap(fresh, ROOT / "book" / "_build" / "html")
 
 
 def serve(port: int = 8000, open_browser: bool = True) -> None:
@@ -148,7 +133,7 @@ def serve(port: int = 8000, open_browser: bool = True) -> None:
     from functools import partial
     from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 
-    built = _root() / "book" / "_build" / "html"
+    built = ROOT / "book" / "_build" / "html"
     if not (built / "index.html").is_file():
         raise TstmetaError(f"there is no book in {built}; build it with: make book")
     try:
@@ -165,38 +150,56 @@ def serve(port: int = 8000, open_browser: bool = True) -> None:
         server.serve_forever()
 
 
-def setup(app: Sphinx) -> dict[str, bool]:
-    """Sphinx extension: load Plotly (5 MB) on the pages that draw with it, and on no other."""
-
-    def plotly(app: Sphinx, _name: str, _file: str, context: dict[str, Any], _tree: Any) -> None:
-        if "Plotly.newPlot" in context.get("body", ""):
-            app.add_js_file("vendor/plotly.min.js")
-
-    app.connect("html-page-context", plotly)
-    return {"parallel_read_safe": True, "parallel_write_safe": True}
-
-
-def _root() -> Path:
-    root = paths.home()
-    if not (root / "_config.yml").is_file():
-        raise TstmetaError("the book is built in a checkout of the project, and this is none")
-    return root
-
-
-def _empty(folder: Path) -> Path:
+def empty(folder: Path) -> Path:
+    """A folder with nothing in it."""
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
     return folder
 
 
-def _copy(source: Path, target: Path) -> None:
+def copy(source: Path, target: Path) -> None:
+    """Copy a file, with the folders above it."""
     target.parent.mkdir(parents=True, exist_ok=True)
     shutil.copyfile(source, target)
 
 
-def _swap(fresh: Path, place: Path) -> Path:
+def swap(fresh: Path, place: Path) -> Path:
     """Put a finished folder in its place."""
     place.parent.mkdir(parents=True, exist_ok=True)
     shutil.rmtree(place, ignore_errors=True)
     os.replace(fresh, place)
     return place
+
+
+def main() -> int:
+    """Run one step; a fault becomes a message and exit code 2."""
+    parser = argparse.ArgumentParser(description="The steps that build and show the book.")
+    steps = parser.add_subparsers(dest="step", required=True)
+    steps.add_parser("scores", help="score a data set with all that the pages show").add_argument(
+        "name", help="a data set; passed over when its files are not here"
+    )
+    steps.add_parser("assets", help="copy MathJax and Plotly out of their packages")
+    steps.add_parser("pages", help="write the pages that are made from data")
+    steps.add_parser("build", help="run Jupyter Book; warnings are errors")
+    server = steps.add_parser("serve", help="show the built book until interrupted")
+    server.add_argument("--port", type=int, default=8000, help="0 for any free one")
+    server.add_argument("--no-browser", action="store_true", help="open no window")
+    given = parser.parse_args()
+    try:
+        if given.step == "scores":
+            scores(given.name)
+        elif given.step == "serve":
+            serve(given.port, not given.no_browser)
+        else:
+            note(f"wrote {globals()[given.step]()}")
+    except KeyboardInterrupt:
+        note("interrupted")
+        return 130
+    except (TstmetaError, OSError) as error:
+        note(f"error: {error}")
+        return 2
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,4 +1,4 @@
-"""The commands ``tstmeta run`` and ``tstmeta book``; see :mod:`.cli` for how commands behave."""
+"""The command ``tstmeta run``; see :mod:`.cli` for how commands behave."""
 
 from __future__ import annotations
 
@@ -6,12 +6,6 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-
-from .console import note
-
-book_app = typer.Typer(
-    help="Build and show the book.", invoke_without_command=True, rich_markup_mode=None
-)
 
 
 def run(
@@ -45,58 +39,6 @@ def run(
         pairs["profile"] = profile
     values = notebooks.check(source, pairs, text=True)
     notebooks.run_notebook(source, values, out or Path(f"{source.stem}.out.ipynb"))
-
-
-@book_app.callback()
-def book(context: typer.Context) -> None:
-    """Build the book, as ``make book`` does: what changed since the last time, and no more."""
-    if context.invoked_subcommand is None:
-        from . import book as steps
-
-        raise typer.Exit(steps.everything())
-
-
-@book_app.command("scores")
-def scores(name: Annotated[str, typer.Argument(help="A data set.")]) -> None:
-    """Score a data set with all that the pages show, if its files are here."""
-    from . import book as steps
-
-    steps.scores(name)
-
-
-@book_app.command("assets")
-def assets() -> None:
-    """Copy MathJax and Plotly out of their packages."""
-    from . import book as steps
-
-    note(f"wrote {steps.assets()}")
-
-
-@book_app.command("pages")
-def pages() -> None:
-    """Write the pages that are made from data."""
-    from . import book as steps
-
-    note(f"wrote {steps.pages()}")
-
-
-@book_app.command("build")
-def build() -> None:
-    """Run Jupyter Book on what is there; warnings are errors."""
-    from . import book as steps
-
-    note(f"wrote {steps.build()}")
-
-
-@book_app.command("serve")
-def serve(
-    port: Annotated[int, typer.Option(min=0, max=65535, help="0 = any free one.")] = 8000,
-    browser: Annotated[bool, typer.Option(help="Open a browser window.")] = True,
-) -> None:
-    """Show the built book on this machine until interrupted."""
-    from . import book as steps
-
-    steps.serve(port, browser)
 
 
 def _pairs(names: list[str], values: list[str]) -> dict[str, str]:
