@@ -11,7 +11,7 @@ import json
 import math
 import os
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -104,14 +104,26 @@ def write_table(
             raise _error("Parquet is not text: name a file with --out")
         sys.stdout.write(to_csv(frame) if kind is FileFormat.csv else to_json(frame))
         return
+    if kind is FileFormat.parquet:
+        _whole(out, lambda partial: frame.to_parquet(partial, index=False))
+    else:
+        save(to_csv(frame) if kind is FileFormat.csv else to_json(frame), out)
+
+
+def save(text: str, out: Path) -> None:
+    """Write a text file, whole or not at all.
+
+    Raises:
+        TstmetaError: a file that cannot be written.
+    """
+    _whole(out, lambda partial: partial.write_bytes(text.encode()))
+
+
+def _whole(out: Path, write: Callable[[Path], object]) -> None:
     partial = out.with_name(f"{out.name}.part")
     try:
         out.parent.mkdir(parents=True, exist_ok=True)
-        if kind is FileFormat.parquet:
-            frame.to_parquet(partial, index=False)
-        else:
-            text = to_csv(frame) if kind is FileFormat.csv else to_json(frame)
-            partial.write_bytes(text.encode())
+        write(partial)
         os.replace(partial, out)
     except OSError as error:
         partial.unlink(missing_ok=True)
