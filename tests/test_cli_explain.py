@@ -2,6 +2,7 @@
 
 import io
 import json
+import math
 import re
 import sys
 
@@ -12,10 +13,11 @@ from rich.console import Console
 
 from tests.command import command_line, table
 from tests.likelihood import small
-from tests.report.test_strips import made
+from tests.likelihood.made import made
 from tstmeta import cli_explain
 from tstmeta.likelihood.explain import Token
-from tstmeta.schema import TstmetaError
+from tstmeta.likelihood.scorer import Rewrite
+from tstmeta.schema import Status, TstmetaError
 
 TEXTS = ("--source", "the cat sat down", "--output", "the cat sat <b>", "--style", "formal")
 
@@ -203,6 +205,44 @@ def test_an_empty_output_is_said_to_have_no_token(tstmeta):
     assert result.exit_code == 0
     assert "no token: log(1 / size of the vocabulary)" in result.stdout
     assert "mean of" not in result.stdout
+
+
+# --------------------------------------------------------------------------------------- as a page
+
+
+@pytest.mark.parametrize(
+    ("p", "step"),
+    [(1, 0), (0.5, 0), (0.49, 1), (0.1, 1), (0.09, 2), (0.01, 2), (0.009, 3), (0.0009, 4), (0, 4)],
+)
+def test_a_step_is_less_foreseen_than_the_one_before(p, step):
+    assert cli_explain.step(math.log(p) if p else -math.inf) == step
+
+
+def test_bars_hang_by_the_logarithm_and_are_cut():
+    text = cli_explain.page([made("a b c", [-0.5, -3.25, -math.inf])])
+    assert re.findall(r"--d:([\d.]+)", text) == ["0.50", "3.25", "8.00"]
+
+
+def test_a_page_fetches_nothing_and_runs_nothing():
+    text = cli_explain.page([made("a b", name="x"), made("c", name="y", demonstration=True)])
+    assert "default-src 'none'" in text
+    assert not re.search(r"https?://|url\(|@import|<script|<link", text)
+    assert re.findall(r"<h2>(\w)</h2>", text) == ["x", "y"]
+    assert text.count("is a demonstration") == 1
+
+
+def test_nothing_of_a_text_is_taken_for_html():
+    evil = "<img src=x onerror=alert(1)> \"'><script>alert(2)</script> \u202eabc &amp;"
+    words = dict.fromkeys(("wording", "model", "signature", "detail", "name"), evil)
+    text = cli_explain.page([made(evil, rewrite=Rewrite(evil, evil, evil), **words)])
+    assert "<img" not in text
+    assert "<script" not in text
+    assert "\u202e" not in text
+
+
+def test_a_rewrite_without_a_value_says_why():
+    one = made("", tokens=(), content=math.nan, status=Status.INVALID, detail="why not")
+    assert "No value (invalid)<br>why not" in cli_explain.page([one])
 
 
 # -------------------------------------------------------------------------------------- mistakes

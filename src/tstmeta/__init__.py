@@ -28,7 +28,7 @@ _WHERE = {
     "read": "data.own",
     "Dataset": "data.base",
     "wrap": "metrics.base",
-    **dict.fromkeys(("explain", "token_scores"), "likelihood.explain"),
+    **dict.fromkeys(("explain", "token_scores"), "likelihood.tables"),
     **dict.fromkeys(("published", "reproduce"), "ledger"),
     **dict.fromkeys(("DemonstrationWarning", "TstmetaError"), "schema"),
 }
@@ -82,7 +82,7 @@ if TYPE_CHECKING:
     from .data.base import Dataset
     from .data.own import read
     from .ledger import published, reproduce
-    from .likelihood.explain import explain, token_scores
+    from .likelihood.tables import explain, token_scores
     from .metrics.base import wrap
     from .schema import DemonstrationWarning, TstmetaError
 

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import math
 import sys
 from collections.abc import Sequence
 from enum import StrEnum
+from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -31,6 +33,8 @@ _KEY = (
 )
 #: Columns of a strip where nobody looks at a terminal.
 _WIDTH = 100
+#: A token is one step less foreseen below each of these probabilities.
+_BOUNDS = (0.5, 0.1, 0.01, 0.001)
 
 
 class ExplainFormat(StrEnum):
@@ -180,8 +184,6 @@ def _written(found: list[Explanation], kind: ExplainFormat, out: Path | None) ->
         _shown(found)
         return
     if kind is ExplainFormat.html:
-        from .report.strips import page
-
         text = page(found)
     elif kind is ExplainFormat.json:
         from .likelihood.explain import to_json
@@ -195,7 +197,7 @@ def _written(found: list[Explanation], kind: ExplainFormat, out: Path | None) ->
     if out is None:
         sys.stdout.write(text)
     else:
-        from .report.output import save
+        from .console import save
 
         save(text, out)
 
@@ -215,6 +217,95 @@ def _written_ragged(metric: Any, data: str, item: list[str] | None, out: Path | 
     table = ragged(metric, dataset, progress=True)
     save(table, out)
     return table["C"].null_count
+
+
+# --------------------------------------------------------------------------------------- as a page
+
+_SHEET = """
+html { color-scheme: light dark; font: 1rem/1.5 system-ui, sans-serif; }
+body { margin: 0 auto; max-width: 52rem; padding: 1rem; }
+.w { display: inline-block; margin-inline-end: 0.3em; vertical-align: top; }
+.t { display: inline-block; margin-inline-end: 1px; min-width: 0.45em; vertical-align: top; }
+.t > span { border-radius: 2px; display: block; padding-inline: 1px; white-space: pre; }
+.u1 > span { background: #ffedd0; color: #1a1a1a; }
+.u2 > span { background: #fcc480; color: #1a1a1a; }
+.u3 > span { background: #e5812f; color: #000; }
+.u4 > span { background: #8a2d00; color: #fff; }
+.off > span { text-decoration: underline dotted; }
+.t b { background: #a8520f; display: block; height: calc(var(--d) * 0.11em); }
+.t small { display: block; font-size: 0.75em; line-height: 1.2; }
+th, td { padding: 0.15rem 0.5rem; text-align: end; }
+"""
+_DEEPEST = 8.0
+_ABOUT = (
+    "Colour: the token’s probability under the instruction that accounts for it best, below 1 in "
+    "2, 10, 100 and 1,000. Letter: that instruction, style, paraphrase or repeat. Bar: log p, cut "
+    f"at −{_DEEPEST:.0f}; the mean depth is −C."
+)
+
+
+def page(found: Sequence[Explanation]) -> str:
+    """Explanations as a web page of its own, with nothing fetched from anywhere and no script."""
+    body = "".join(map(_section, found))
+    models = dict.fromkeys(map(_model, found))
+    return (
+        "<!doctype html>\n<html lang='en'><head><meta charset='utf-8'>"
+        "<meta name='viewport' content='width=device-width, initial-scale=1'>"
+        "<meta http-equiv='Content-Security-Policy' "
+        "content=\"default-src 'none'; style-src 'unsafe-inline'\">"
+        f"<title>What the likelihood scorer saw</title><style>{_SHEET}</style></head>"
+        f"<body><h1>What the likelihood scorer saw</h1>{body}<p>{_ABOUT}</p>"
+        f"{''.join(models)}</body></html>\n"
+    )
+
+
+def _section(one: Explanation) -> str:
+    """A rewrite: what was asked, its tokens, its sums, and the numbers in a table."""
+    from .likelihood.characters import visible
+
+    words = "".join(f"<span class=w>{''.join(map(_span, word))}</span>" for word in one.words)
+    if one.rest:
+        words += f"<span class='t off'><span>{escape(visible(one.rest))}</span></span>"
+    sums = " · ".join(_sums(one)) if one.status.has_value else f"No value ({one.status})"
+    lines = [sums, *([visible(one.detail)] if one.detail else [])]
+    label = escape(visible(f"{one.rewrite.output} — {sums}"), quote=True)
+    head = f"<h2>{escape(visible(one.name))}</h2>" if one.name else ""
+    numbers = one.table().to_html(index=False, border=0, float_format="{:.6f}".format)
+    return (
+        f"{head}<p>Source: <bdi>{escape(visible(one.rewrite.source))}</bdi><br>Target style: "
+        f"{escape(visible(one.rewrite.style))}, worded “{escape(visible(one.wording))}”</p>"
+        f"<p role='img' dir='auto' aria-label='{label}'>{words}</p>"
+        f"<p>{'<br>'.join(map(escape, lines))}</p>"
+        f"<details><summary>The numbers</summary>{numbers}</details>"
+    )
+
+
+def _span(piece: Piece) -> str:
+    from .likelihood.characters import shown
+
+    text = escape(shown(piece.text.lstrip(" ") or " "))
+    if not piece.counts:
+        return f"<span class='t off'><span>{text}</span><small>–</small></span>"
+    about = f"{piece.best}: log {piece.content:.2f}"
+    depth = min(-piece.content, _DEEPEST)
+    return (
+        f"<span class='t u{step(piece.content)}' title='{about}'><span>{text}</span>"
+        f"<small>{piece.best[0]}</small><b style='--d:{depth:.2f}'></b></span>"
+    )
+
+
+def _model(one: Explanation) -> str:
+    from .likelihood.characters import visible
+
+    text = f"Model {one.model}, instructions {one.instructions}, variant {one.variant}."
+    if one.demonstration:
+        text += " The embedded model is a demonstration: it shows how the method works."
+    return f"<p>{escape(visible(text))}<br><small>{escape(visible(one.signature))}</small></p>"
+
+
+def step(content: float) -> int:
+    """How little foreseen a token is, 0 to 4, from its part of content (log p)."""
+    return sum(math.exp(content) < bound for bound in _BOUNDS)
 
 
 # ------------------------------------------------------------------------------------ at a terminal
@@ -316,7 +407,6 @@ def _cells(piece: Piece, styles: Sequence[str]) -> list[Text]:
     from rich.text import Text
 
     from .likelihood.characters import shown
-    from .report.strips import step
 
     text = shown(piece.text.lstrip(" ") or " ")
     width = max(cell_len(text), 1)

@@ -2,7 +2,7 @@
 
 Content and style strength are means over tokens, so nothing about them is hidden: an
 :class:`Explanation` holds each token's part of both means, and the characters that it stands for.
-It is pure data.  What draws it is :mod:`tstmeta.report.strips` and ``tstmeta explain``.
+It is pure data; ``tstmeta explain`` and :func:`tstmeta.plot.strip` draw it.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The likelihood method token by token, as frames: what ``tst.token_scores`` and ``tst.explain`` give.
+"""The likelihood method token by token, as frames: ``tst.token_scores`` and ``tst.explain``.
 
 Both equations are means over rows of these frames, so a notebook can compute them with pandas::
 
@@ -71,7 +71,9 @@ def token_scores(
     rewrites = [Rewrite(*row) for row in table.itertuples(index=False)]
     parts = [
         _rows(scorer, *row)
-        for row in zip(table.index, rewrites, scorer.judge(rewrites, progress=progress), strict=True)
+        for row in zip(
+            table.index, rewrites, scorer.judge(rewrites, progress=progress), strict=True
+        )
     ]
     columns = ["item_id", "place", "token", *TASKS, "counts"]
     if not parts:
