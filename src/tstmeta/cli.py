@@ -167,10 +167,9 @@ def reproduce_command(
       tstmeta reproduce --paper pauli2025 --table 5
       tstmeta reproduce --format csv > ledger.csv
     """
-    from .report.bench import Bench
-    from .report.ledger import counts, ledger
+    from .ledger import Inputs, counts, reproduce
 
-    rows = ledger(paper, table, Bench(store, progress=True))
+    rows = reproduce(paper, table, inputs=Inputs(store, progress=True))
     if format is Format.table:
         show_table(counts(rows), title="Cells by status")
         print()

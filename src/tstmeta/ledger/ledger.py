@@ -1,0 +1,113 @@
+"""The reproduction ledger: every printed number, the value we compute, and what to make of both.
+
+- ``match``: computed from data, equal at the decimals printed (half up); where a paper seems to
+  have rounded in two steps, the recipe says so and the reason shows both;
+- ``differs``: computed from data, not equal; the reason is given where it is known;
+- ``misprint``: not equal, and the evidence speaks against the printed number;
+- ``printed-only``: recomputed from other printed numbers, equal within their rounding;
+- ``needs ...``: what is missing here: a model, data, or the wording of a prompt.
+"""
+
+from __future__ import annotations
+
+import math
+
+import pandas as pd
+
+from ..schema import TstmetaError
+from .cells import PAPERS, Cell, cells, matches, remarks, round_half_up
+from .inputs import Inputs
+from .recipes import Answer, Needs, answer
+
+COLUMNS = ("cell", "paper", "table", "printed", "ours", "n", "signature", "status", "reason")
+STATUSES = ("match", "printed-only", "differs", "misprint", "needs")
+
+
+def reproduce(
+    paper: str | None = None, table: str | None = None, *, inputs: Inputs | None = None
+) -> pd.DataFrame:
+    """The ledger, one row a printed number, in the order of the papers' tables.
+
+    Args:
+        paper: only this paper: pauli2025, lai2023, mukherjee2025 or pang2019.
+        table: only this table, e.g. ``5`` or ``fig1``.
+        inputs: what to compute with, see :class:`Inputs`.
+
+    Returns:
+        cell, paper, table, printed (as printed), ours (NaN where something is needed), n,
+        signature, status, reason.
+
+    Raises:
+        TstmetaError: no such paper or table.
+    """
+    table = None if table is None else str(table)
+    chosen = cells(paper, table)
+    if not chosen:
+        known = dict.fromkeys(f"{one.paper} {one.table}" for one in cells(paper))
+        raise TstmetaError(
+            f"nothing is printed under paper {paper!r}, table {table!r}; known: "
+            + ", ".join(known or PAPERS)
+        )
+    inputs = inputs or Inputs()
+    rows = [_row(cell, answer(cell, inputs)) for cell in chosen]
+    return pd.DataFrame(rows, columns=list(COLUMNS))
+
+
+def published(paper: str, table: str, *, inputs: Inputs | None = None) -> pd.DataFrame:
+    """The printed cells of a table beside ours, tidy: one row a number.
+
+    Returns:
+        What :func:`reproduce` gives, and what the table says of each cell: item, dimension, metric,
+        basis, dataset, language, direction, level, statistic (as the paper names them), value (the
+        printed one as a number), decimals, note; and label, the metric as in S-BLEU or R-BLEU where
+        the table has it on two bases.
+
+    Raises:
+        TstmetaError: no such paper or table.
+    """
+    rows = reproduce(paper, table, inputs=inputs)
+    facts = pd.DataFrame(cells(paper, str(table))).drop(columns=["paper", "table", "printed"])
+    table = rows.merge(facts, on="cell", validate="one_to_one")
+    prefix = table["cell"].str.extract(r"^[^.]+\.[^.]+\.([sr]-)", expand=False).str.upper()
+    return table.assign(label=prefix.fillna("") + table["metric"])
+
+
+def counts(rows: pd.DataFrame) -> pd.DataFrame:
+    """How many cells have each status, by paper; all that is needed counts as ``needs``."""
+    kind = rows["status"].str.partition(" ")[0]
+    table = pd.crosstab(rows["paper"], kind)
+    index = [name for name in PAPERS if name in table.index]
+    table = table.reindex(index=index, columns=list(STATUSES), fill_value=0)
+    table["cells"] = table.sum(axis=1)
+    table.loc["all"] = table.sum()
+    table.columns.name = None
+    return table.rename_axis("paper").reset_index()
+
+
+def _row(cell: Cell, found: Answer | Needs) -> tuple:
+    head = (cell.cell, cell.paper, cell.table, cell.printed)
+    if isinstance(found, Needs):
+        return (*head, math.nan, 0, "", f"needs {found.what}", found.reason or cell.note)
+    return (*head, found.value, found.n, found.signature, *status_of(cell, found))
+
+
+def status_of(cell: Cell, found: Answer) -> tuple[str, str]:
+    """The status of a computed value and the reason."""
+    if not math.isfinite(found.value):
+        return "differs", found.reason or "no value can be computed"
+    equal = matches(found.value, cell)
+    if found.from_printed:
+        half, slack = 0.5 * 10.0**-cell.decimals, 1e-9
+        if equal:
+            return "printed-only", found.reason
+        if found.low - slack <= cell.value + half and found.high + slack >= cell.value - half:
+            return "printed-only", "equal within the rounding of the printed inputs"
+        status, reason = remarks().get(cell.cell, ("", ""))
+        return status or "misprint", reason or "does not follow from the other printed numbers"
+    if equal:
+        return "match", found.reason
+    if found.via and matches(first := round_half_up(found.value, found.via), cell):
+        return "match", f"rounded in two steps: {first:.{found.via}f}, then {cell.printed}"
+    status, reason = remarks().get(cell.cell, ("differs", ""))
+    reasons = [text for text in (reason, found.reason) if text]
+    return status, "; ".join(reasons) or "the reason is not known"
