@@ -17,7 +17,7 @@ from importlib.metadata import files
 from pathlib import Path
 
 from tstmeta.console import note
-from tstmeta.schema import Status, TstmetaError
+from tstmeta.schema import DemonstrationWarning, Status, TstmetaError
 
 ROOT = Path(__file__).resolve().parents[1]
 #: What the pages show of every data set; what else they ask for is computed when they ask.
@@ -57,7 +57,7 @@ def scores(name: str) -> None:
         return
     more = (*(MODELS if name in WITH_MODELS else ()), *(CHOICES if name in WITH_CHOICES else ()))
     with warnings.catch_warnings():  # that a model is a demonstration is said on the pages
-        warnings.simplefilter("ignore", UserWarning)
+        warnings.simplefilter("ignore", DemonstrationWarning)
         table = scoring.score(data.load(name), runnable([*SHOWN, *more]))
     failed = table[table["status"] == str(Status.ERROR)]
     if len(failed):

@@ -25,6 +25,7 @@ import yaml
 from matplotlib.figure import Figure
 from pandas.io.formats.style import Styler
 
+from tools import front
 from tstmeta import data, schema, scoring
 from tstmeta.data import Card, Dataset, paths
 from tstmeta.data.contrast import parse_span
@@ -38,6 +39,7 @@ Context = dict[str, Any]
 
 def write(folder: Path) -> None:
     """Write all pages below ``folder``."""
+    warnings.simplefilter("ignore", schema.DemonstrationWarning)  # a box on the pages says it
     draw_losses(folder / "losses.png")
     for name, (template, context) in pages():
         path = folder / f"{name}.md"
@@ -47,6 +49,7 @@ def write(folder: Path) -> None:
 
 def pages() -> Iterator[tuple[str, tuple[str, Context]]]:
     """Every page: its name without ending, its template, its context."""
+    yield "front", ("front", front.context())
     yield "data", ("data", {"rows": [data_row(name) for name in data.names()]})
     for name in data.names():
         yield f"cards/{name}", ("card", data_card(name))
