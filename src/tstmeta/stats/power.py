@@ -66,7 +66,7 @@ def detectable_difference(
 
     Args:
         human: ``[S, K]``; metrics: ``[M, S, K]``, two or more.
-        plan: what is drawn again; not ``raters``, whose draws need single ratings.
+        plan: what is resampled; not ``raters``, whose draws need single ratings.
 
     Raises:
         ValueError: fewer than two metrics, a plan over raters, or levels outside (0, 1).
@@ -110,7 +110,7 @@ def _doubt(error: Array, plan: Plan, human: Array, missing: float) -> str:
     sources = len(np.unique(labels[given.any(axis=1)]))
     systems = int(given.any(axis=0).sum())
     doubts = [
-        f"{count} {what} drawn again: too few for a trustworthy standard error"
+        f"{count} {what} resampled: too few for a trustworthy standard error"
         for what, count, is_drawn in (
             ("sources or clusters", sources, plan.units in ("sources", "both")),
             ("systems", systems, plan.units in ("systems", "both")),

@@ -1,4 +1,4 @@
-"""Resampling plans: what is drawn again, and how often each thing was drawn.
+"""Resampling plans: what is resampled, and how often each thing was drawn.
 
 Draws are made once and used for all metrics, so that every comparison of two metrics is paired.
 They are plain arrays of counts and can be stored.
@@ -18,7 +18,7 @@ Units = Literal["sources", "systems", "both", "raters"]
 class Draws(NamedTuple):
     """How often each source ``[D, S]`` and each system ``[D, K]`` was drawn; raters ``[D, R]``.
 
-    Where a unit is not drawn again its counts are 1.
+    Where a unit is not resampled its counts are 1.
     """
 
     sources: np.ndarray
