@@ -1,7 +1,8 @@
 """Every printed number of the four papers and what recomputes it; what they claim, and verdicts."""
 
+from .claims import Claims, claims
 from .inputs import Inputs
 from .ledger import counts, published, reproduce
-from .table import beside
+from .table import MARKS, beside
 
-__all__ = ["Inputs", "beside", "counts", "published", "reproduce"]
+__all__ = ["MARKS", "Claims", "Inputs", "beside", "claims", "counts", "published", "reproduce"]

@@ -15,6 +15,7 @@ import math
 import pandas as pd
 
 from ..schema import TstmetaError
+from . import from_data, from_printed  # noqa: F401  (they register the recipes)
 from .cells import PAPERS, Cell, cells, matches, remarks, round_half_up
 from .inputs import Inputs
 from .recipes import Answer, Needs, answer
@@ -43,7 +44,7 @@ def reproduce(
     table = None if table is None else str(table)
     chosen = cells(paper, table)
     if not chosen:
-        known = dict.fromkeys(f"{one.paper} {one.table}" for one in cells(paper))
+        known = dict.fromkeys(f"{cell.paper} {cell.table}" for cell in cells(paper))
         raise TstmetaError(
             f"nothing is printed under paper {paper!r}, table {table!r}; known: "
             + ", ".join(known or PAPERS)
@@ -67,9 +68,9 @@ def published(paper: str, table: str, *, inputs: Inputs | None = None) -> pd.Dat
     """
     rows = reproduce(paper, table, inputs=inputs)
     facts = pd.DataFrame(cells(paper, str(table))).drop(columns=["paper", "table", "printed"])
-    table = rows.merge(facts, on="cell", validate="one_to_one")
-    prefix = table["cell"].str.extract(r"^[^.]+\.[^.]+\.([sr]-)", expand=False).str.upper()
-    return table.assign(label=prefix.fillna("") + table["metric"])
+    tidy = rows.merge(facts, on="cell", validate="one_to_one")
+    prefix = tidy["cell"].str.extract(r"^[^.]+\.[^.]+\.([sr]-)", expand=False).str.upper()
+    return tidy.assign(label=prefix.fillna("") + tidy["metric"])
 
 
 def counts(rows: pd.DataFrame) -> pd.DataFrame:
@@ -84,30 +85,30 @@ def counts(rows: pd.DataFrame) -> pd.DataFrame:
     return table.rename_axis("paper").reset_index()
 
 
-def _row(cell: Cell, found: Answer | Needs) -> tuple:
+def _row(cell: Cell, computed: Answer | Needs) -> tuple:
     head = (cell.cell, cell.paper, cell.table, cell.printed)
-    if isinstance(found, Needs):
-        return (*head, math.nan, 0, "", f"needs {found.what}", found.reason or cell.note)
-    return (*head, found.value, found.n, found.signature, *status_of(cell, found))
+    if isinstance(computed, Needs):
+        return (*head, math.nan, 0, "", f"needs {computed.what}", computed.reason or cell.note)
+    return (*head, computed.value, computed.n, computed.signature, *status_of(cell, computed))
 
 
-def status_of(cell: Cell, found: Answer) -> tuple[str, str]:
+def status_of(cell: Cell, computed: Answer) -> tuple[str, str]:
     """The status of a computed value and the reason."""
-    if not math.isfinite(found.value):
-        return "differs", found.reason or "no value can be computed"
-    equal = matches(found.value, cell)
-    if found.from_printed:
+    if not math.isfinite(computed.value):
+        return "differs", computed.reason or "no value can be computed"
+    equal = matches(computed.value, cell)
+    if computed.from_printed:
         half, slack = 0.5 * 10.0**-cell.decimals, 1e-9
         if equal:
-            return "printed-only", found.reason
-        if found.low - slack <= cell.value + half and found.high + slack >= cell.value - half:
+            return "printed-only", computed.reason
+        if computed.low - slack <= cell.value + half and computed.high + slack >= cell.value - half:
             return "printed-only", "equal within the rounding of the printed inputs"
         status, reason = remarks().get(cell.cell, ("", ""))
         return status or "misprint", reason or "does not follow from the other printed numbers"
     if equal:
-        return "match", found.reason
-    if found.via and matches(first := round_half_up(found.value, found.via), cell):
-        return "match", f"rounded in two steps: {first:.{found.via}f}, then {cell.printed}"
+        return "match", computed.reason
+    if computed.via and matches(first := round_half_up(computed.value, computed.via), cell):
+        return "match", f"rounded in two steps: {first:.{computed.via}f}, then {cell.printed}"
     status, reason = remarks().get(cell.cell, ("differs", ""))
-    reasons = [text for text in (reason, found.reason) if text]
+    reasons = [text for text in (reason, computed.reason) if text]
     return status, "; ".join(reasons) or "the reason is not known"

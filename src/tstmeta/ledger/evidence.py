@@ -1,0 +1,250 @@
+"""Evidence for claims: numbers with 95 % bootstrap confidence intervals, each a few lines of API.
+
+``data/published/claims.yaml`` names these functions and their arguments.  A metric is written as
+tables print it: ``S-bleu`` against the source, ``R-bleu`` against the reference, else as it is.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+import pandas as pd
+
+from .. import stats
+from ..analysis.agreement import Job, drawn, jobs
+from ..analysis.agreement import agreement as agreement_of
+from ..analysis.frame import DISTANCES, pairs
+from ..combine import Settings, hybrid
+from ..combine.folds import folds
+from ..combine.hybrids import Kind
+from ..stats.intervals import difference
+from .cells import cells
+from .from_data import second_rater as second_against_first
+from .inputs import RELEASED, Inputs
+
+#: Resamples of what takes long, at most; the note beside the number says so.
+_SLOW = 500
+
+
+class Finding(NamedTuple):
+    """One number for or against a claim.
+
+    ``low`` and ``high`` are NaN and ``published`` is set where the number was not computed here.
+    """
+
+    evidence: str
+    value: float
+    low: float = math.nan
+    high: float = math.nan
+    n: int = 0
+    note: str = ""
+    published: bool = False
+    group: str = "counted"
+
+
+class Setup(NamedTuple):
+    """What all evidence is computed with."""
+
+    inputs: Inputs
+    draws: int = 2000
+    seed: int = 0
+
+
+_KINDS: dict[str, Callable[..., list[Finding]]] = {}
+
+
+def kind(function: Callable[..., list[Finding]]) -> Callable[..., list[Finding]]:
+    """Let ``claims.yaml`` name this function."""
+    _KINDS[function.__name__] = function
+    return function
+
+
+def compute(name: str, setup: Setup, arguments: dict) -> list[Finding]:
+    """The findings of a kind of evidence."""
+    return _KINDS[name](setup, **arguments)
+
+
+# ------------------------------------------------------------------------------------- metrics
+
+
+def name_and_basis(metric: str) -> tuple[str, str]:
+    """Name and basis: ``S-bleu`` gives bleu, source."""
+    basis = {"S-": "source", "R-": "reference"}.get(metric[:2], "none")
+    return (metric, basis) if basis == "none" else (metric[2:], basis)
+
+
+def label_of(metric: str) -> str:
+    """``S-`bleu```: as a page shows it."""
+    name, basis = name_and_basis(metric)
+    prefix = "" if basis == "none" else metric[:2]
+    return f"{prefix}`{name.removeprefix(RELEASED)}`"
+
+
+def frame_of(setup: Setup, data: str, metrics: Sequence[str], dimension: str) -> pd.DataFrame:
+    """The pairs of several metrics on one data set."""
+    each = [setup.inputs.pairs(data, *name_and_basis(metric), dimension) for metric in metrics]
+    return pd.concat(each, ignore_index=True)
+
+
+def job_of(setup: Setup, frame: pd.DataFrame, draws: int = 0, **how: Any) -> Job:
+    """The job of a frame of one data set; ``how`` may have statistic, level, unit."""
+    return next(jobs(frame, **how, draws=draws or setup.draws, seed=setup.seed))
+
+
+def finding(job: Job, evidence: str, minus: int | None = None, place: int = 0) -> Finding:
+    """A metric of a job, or that metric minus another, with its interval."""
+    resample = drawn(job).resample
+    value = float(resample.estimates[place])
+    if minus is None:
+        limits = stats.of_resample(resample, confidence=job.confidence)[place]
+    else:
+        value -= float(resample.estimates[minus])
+        limits = difference(resample, place, minus, confidence=job.confidence)
+    units = "sources and systems" if job.plan.units == "both" else job.plan.units
+    notes = [f"{units} resampled", f"{job.plan.n:,} draws", limits.reason]
+    n = agreement_of(job, place).n
+    return Finding(evidence, value, limits.low, limits.high, n, "; ".join(filter(None, notes)))
+
+
+# --------------------------------------------------------------------------- kinds of evidence
+
+
+@kind
+def agreement(
+    setup: Setup, data: str, metric: str, dimension: str = "content", **how: Any
+) -> list[Finding]:
+    """How far a metric agrees with people."""
+    frame = frame_of(setup, data, [metric], dimension)
+    return [finding(job_of(setup, frame, **how), f"{label_of(metric)} on `{data}`")]
+
+
+@kind
+def gap(
+    setup: Setup, data: str, a: str, b: str, dimension: str = "content", **how: Any
+) -> list[Finding]:
+    """The agreement of one metric minus that of another, in the same resamples."""
+    frame = frame_of(setup, data, [a, b], dimension)
+    return [
+        finding(job_of(setup, frame, **how), f"{label_of(a)} minus {label_of(b)} on `{data}`", 1)
+    ]
+
+
+@kind
+def best_gap(
+    setup: Setup,
+    data: str,
+    metric: str,
+    others: Sequence[str],
+    dimension: str = "content",
+    **how: Any,
+) -> list[Finding]:
+    """One metric minus the best of several; which is best is decided once, on all data.
+
+    The choice is part of the data, so the interval is a little too kind to the others.
+    """
+    job = job_of(setup, frame_of(setup, data, [metric, *others], dimension), **how)
+    values = stats.estimate(job.made.human, job.made.metrics, job.setting)
+    best = others[int(np.nanargmax(values[1:]))]
+    [row] = gap(setup, data, metric, best, dimension, **how)
+    what = f"{label_of(metric)} minus the best other, {label_of(best)}, on `{data}`"
+    return [row._replace(evidence=what)]
+
+
+@kind
+def first_places(setup: Setup, data: Sequence[str], metrics: Sequence[str]) -> list[Finding]:
+    """The best metric on each of two sets (Pearson's r), less the best on the other set."""
+    firsts = []
+    for name in data:
+        job = job_of(setup, frame_of(setup, name, metrics, "content"))
+        values = stats.estimate(job.made.human, job.made.metrics, job.setting)
+        firsts.append(metrics[int(np.nanargmax(values))])
+    if firsts[0] == firsts[1]:
+        return [row for name in data for row in agreement(setup, name, firsts[0])]
+    orders = zip(data, firsts, reversed(firsts), strict=True)
+    return [row for name, a, b in orders for row in gap(setup, name, a, b)]
+
+
+@kind
+def across(setup: Setup, data: str, parts: Sequence[str], metric: str) -> list[Finding]:
+    """Pearson's r on one part of a data set minus that on another, the same sources resampled."""
+    frame = setup.inputs.pairs(data, *name_and_basis(metric))
+    tables = []
+    for part in parts:
+        inside = frame["item_id"].isin(setup.inputs.data(part).items["item_id"])
+        tables.append(frame.assign(metric=part, score=frame["score"].where(inside)))
+    job = job_of(setup, pd.concat(tables, ignore_index=True))
+    what = f"{label_of(metric)} on `{parts[0]}` minus on `{parts[1]}`"
+    return [finding(job, what, 1)._replace(n=int(np.isfinite(job.made.metrics).sum()))]
+
+
+@kind
+def second_rater(setup: Setup, data: str, dimension: str, direction: str) -> list[Finding]:
+    """Kendall's tau-b of the second rating slot with the first, in one direction."""
+    frame = second_against_first(setup.inputs, data, dimension)
+    job = job_of(setup, frame[frame["direction"] == direction], statistic="kendall")
+    return [finding(job, f"second slot with first, {dimension}, {direction}")]
+
+
+@kind
+def alpha(setup: Setup, data: str, dimension: str) -> list[Finding]:
+    """Krippendorff's ordinal alpha, sources resampled."""
+    dataset = setup.inputs.data(data)
+    ratings = dataset.raters(dimension).to_numpy(float)
+    groups = list(dataset.items.groupby("source_id", sort=False).indices.values())
+    rng, values = np.random.default_rng(setup.seed), np.empty(min(setup.draws, _SLOW))
+    for i in range(len(values)):
+        picked = rng.integers(len(groups), size=len(groups))
+        values[i] = stats.alpha(ratings[np.concatenate([groups[g] for g in picked])]).value
+    whole = stats.alpha(ratings)
+    [limits] = stats.of_values(values[None], [whole.value], units=len(groups), bounds=(-1, 1))
+    what = f"Krippendorff's alpha (ordinal) of {dimension} on `{data}`"
+    note = f"sources resampled; {len(values):,} draws"
+    return [Finding(what, whole.value, limits.low, limits.high, whole.n, note)]
+
+
+@kind
+def hybrids(setup: Setup, data: str, metrics: Sequence[str], words: str) -> list[Finding]:
+    """Two hybrids of metrics for content minus the best single metric, all cross-validated.
+
+    Agreement is Pearson's r after both sides were standardised within the folds that judge: two
+    folds may have chosen other metrics, whose values lie elsewhere.  The resamples keep the fits;
+    they do not hold how a fit would change with other ratings.
+    """
+    dataset, settings = setup.inputs.data(data), Settings(seed=setup.seed)
+    names = [name_and_basis(metric)[0] for metric in metrics]
+    scores = setup.inputs.scores(data, names, "source")
+    lower = [name for name in DISTANCES if name in names]
+    kinds: list[tuple[Kind, Settings]] = [("simulation", settings._replace(top=1))]
+    kinds += [("simulation", settings), ("learned", settings)]
+    combined = [hybrid(dataset, scores, "content", *how, lower=lower).scores for how in kinds]
+    job = job_of(setup, pairs(dataset, pd.concat(combined)), draws=min(setup.draws, _SLOW))
+    judging = folds(np.asarray(job.made.layout.sources), settings.outer, settings.seed)
+    job = job._replace(setting=stats.Setting(settings.statistic, "within-task", judging))
+    return [
+        finding(job, f"{name} minus the best single metric on `{data}`, {words}", 0, place)
+        for place, name in ((1, "Hybrid-Simulation"), (2, "Hybrid-Learned"))
+    ]
+
+
+@kind
+def published(setup: Setup, cell: str) -> list[Finding]:
+    """A printed number, marked as such."""
+    [value] = [printed.value for printed in cells() if printed.cell == cell]
+    return [Finding(cell, value, note=cell, published=True)]
+
+
+@kind
+def best_published(
+    setup: Setup, paper: str, table: str, dataset: str, language: str
+) -> list[Finding]:
+    """The highest printed Pearson's r of a table for one data set and language."""
+    setting = (dataset, language, "pearson")
+    rows = [c for c in cells(paper, table) if (c.dataset, c.language, c.statistic) == setting]
+    if not rows:
+        return []
+    best = max(rows, key=lambda cell: cell.value)
+    what = f"best for {best.dimension}, {dataset}, {language}: {best.metric}"
+    return [Finding(what, best.value, note=best.cell, published=True)]

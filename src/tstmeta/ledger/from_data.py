@@ -1,0 +1,333 @@
+"""Recipes that compute a printed number from data: pauli2025, lai2023, BLEU of pang2019."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Callable
+from functools import wraps
+
+import numpy as np
+import pandas as pd
+
+from .. import metrics, stats
+from ..analysis import correlate
+from ..data import Dataset
+from ..metrics.base import CorpusMetric, Request
+from ..models import hub
+from ..models.causal import BACKBONES, Backbone
+from .cells import Cell, names, round_half_up
+from .inputs import Inputs
+from .recipes import Answer, Needs, Recipe, Settings, model_of, recipe
+
+# ----------------------------------------------------------------------- data sets and metrics
+
+#: What is missing where a data set is not on this machine; the others are fetched.
+_PRIVATE = {
+    "cao": ("cao ratings", "the ratings were given to the paper's authors privately"),
+    "ziegen": ("ziegen ratings", "study_abs_results.csv is not on this machine"),
+    "alva-m": ("scialom archive", "this subset comes from the archive of Scialom et al. (2021)"),
+    "scialom": ("scialom archive", "the archive of Scialom et al. (2021) is not on this machine"),
+}
+#: Metrics of pauli2025 that run on a model of a hub: ours with the model that the paper names.
+LEARNED = {
+    "BERTScore": "bertscore:deberta-xlarge-mnli",
+    "BLEURT": "bleurt",
+    "Cosine(LaBSE)": "cosine:labse",
+    "QuestEval": "questeval:released",
+}
+_JUDGE = "the text names Llama 3 70B, the appendix an 8B model identifier"
+_WITHOUT_SYNONYMS = "no WordNet on this machine: METEOR matches no synonyms"
+
+
+def data_of(cell: Cell, inputs: Inputs, subset: str = "", rated: bool = True) -> str | Needs:
+    """Our name of a cell's data set with its subset, or what is missing."""
+    name = names(cell.paper, "dataset")[cell.dataset][0]
+    if inputs.has(name) and not (rated and inputs.data(name).ratings.empty):
+        return name + subset
+    base = name.partition("@")[0]
+    return Needs(*_PRIVATE.get(cell.dataset, (f"{base} data", f"tstmeta data fetch {base}")))
+
+
+def metric_of(cell: Cell) -> str | Needs:
+    """Our metric of a cell, or the model that it needs and that is not on this machine.
+
+    What runs on a model runs on the printed one where it is here, and on no other; the likelihood
+    method as the paper's program computes it, from which its numbers come.
+    """
+    ours, model = names(cell.paper, "metric")[cell.metric]
+    if not model:
+        return ours
+    if learned := LEARNED.get(cell.metric):
+        return Needs(model) if getattr(metrics.get(learned), "missing", "") else learned
+    known = backbone_of(model)
+    if known is None or not hub.here(known):
+        return Needs(model, _JUDGE if cell.metric == "LLaMA3-prompt" else "")
+    stem = "likelihood-style" if cell.dimension == "style" else "likelihood"
+    return f"{stem}:{known.name}+released"
+
+
+def backbone_of(model: str) -> Backbone | None:
+    """The model of that hub id, if the likelihood method can run on it."""
+    return next((known for known in BACKBONES.values() if known.where == model), None)
+
+
+def _failed(cell: Cell, data: str, metric: str) -> Needs:
+    """A model that is here and gives no score is needed still: files are damaged, memory short."""
+    how = f"tstmeta score --data {data} --metric {metric}"
+    return Needs(model_of(cell), f"the model is here, but gave no score; {how} says why")
+
+
+def _inputs_of(cell: Cell, how: Settings, inputs: Inputs) -> tuple[str, str] | Needs:
+    """Our data set and metric of a cell, or what is missing of both."""
+    metric, data = metric_of(cell), data_of(cell, inputs, how.get("subset", ""))
+    if isinstance(data, Needs):
+        besides = f"; besides {metric.what}" if isinstance(metric, Needs) else ""
+        return data._replace(reason=data.reason + besides)
+    return metric if isinstance(metric, Needs) else (data, metric)
+
+
+# ------------------------------------------------------------------------- pauli2025, agreement
+
+
+@recipe
+def agreement(cell: Cell, how: Settings, inputs: Inputs) -> Answer | Needs:
+    """A metric against the mean human rating of one dimension, or the p-value of it."""
+    both = _inputs_of(cell, how, inputs)
+    if isinstance(both, Needs):
+        return both
+    frame = inputs.pairs(*both, cell.basis, cell.dimension)
+    if not frame["score"].notna().any() and model_of(cell):
+        return _failed(cell, *both)
+    result = correlate(frame, how["statistic"], how["level"]).iloc[0]
+    value = result["p"] if cell.statistic == "pvalue" else result["value"]
+    own = frame["signature"].iloc[0]
+    signature = f"{own}|{how['statistic']}:{how['level']}|data:{both[0]}"
+    reasons = [result["reason"], _WITHOUT_SYNONYMS if "synonyms:none" in own else ""]
+    reason = "; ".join(filter(None, reasons))
+    return Answer(float(value), _n(result), signature, reason, via=how.get("via"))
+
+
+def _n(result: pd.Series) -> int:
+    """What a value is over: rewrites, or at levels of groups those."""
+    return int(result["n"] if pd.isna(result["groups"]) else result["groups"])
+
+
+@recipe
+def ranking(cell: Cell, how: Settings, inputs: Inputs) -> Answer | Needs:
+    """Table 9: Kendall's tau-b of the systems' mean score with their mean content rating.
+
+    The means are those of ``numpy.mean`` over a system's items in the order of the files.  Its
+    rounding parts two systems of mir whose exact means are equal; the printed values come out so,
+    and do not with the tie kept.  The reason names such pairs and gives the value with ties kept.
+    """
+    exact, both = agreement(cell, how, inputs), _inputs_of(cell, how, inputs)
+    if isinstance(exact, Needs) or isinstance(both, Needs):
+        return exact
+    frame = inputs.pairs(*both, cell.basis, cell.dimension).dropna(subset=["human", "score"])
+    systems = frame.groupby("system", sort=False)
+    people = systems["human"].agg(lambda values: math.fsum(values) / len(values))
+    rounded = systems[["human", "score"]].agg(lambda values: np.mean(values.to_numpy()))
+    result = stats.kendall(rounded["human"], rounded["score"])
+    parted = ties_broken(people, rounded["human"], rounded["score"])
+    kept = f"with the tie kept the value is {exact.value:.3f}" if parted else ""
+    reason = "; ".join(text for text in (exact.reason, *parted, kept) if text)
+    shown = result.p if cell.statistic == "pvalue" else result.value
+    return exact._replace(value=shown, signature=f"{exact.signature}|means:numpy", reason=reason)
+
+
+def ties_broken(exact: pd.Series, rounded: pd.Series, scores: pd.Series) -> list[str]:
+    """A sentence on each pair of systems that people rate alike and rounding ranks."""
+    sentences = []
+    for a, b in itertools.combinations(exact.index, 2):
+        gap = rounded[a] - rounded[b]
+        if exact[a] == exact[b] and gap:
+            way = (
+                "as the metric does" if gap * (scores[a] - scores[b]) > 0 else "against the metric"
+            )
+            sentences.append(
+                f"people rate {a} and {b} exactly alike, but numpy.mean rounds their means"
+                f" {abs(gap):.0e} apart, which breaks the tie {way}"
+            )
+    return sentences
+
+
+@recipe
+def single_item(cell: Cell, how: Settings, inputs: Inputs) -> Answer | Needs:
+    """A human mean or a score of one item."""
+    item = names(cell.paper, "item")[cell.item][0]
+    if cell.metric == "human mean rating":
+        data = data_of(cell, inputs)
+        if isinstance(data, Needs):
+            return data
+        value = float(inputs.data(data).human(cell.dimension)[item])
+        return Answer(value, 1, f"mean {cell.dimension}|item:{item}")
+    both = _inputs_of(cell, how, inputs)
+    if isinstance(both, Needs):
+        return both
+    frame = inputs.pairs(*both, cell.basis, cell.dimension).set_index("item_id")
+    value = float(frame["score"][item])
+    if math.isnan(value) and model_of(cell):
+        return _failed(cell, *both)
+    return Answer(value, 1, f"{frame['signature'][item]}|{item}")
+
+
+# ------------------------------------------------------------------------ pauli2025, facts of data
+
+
+def of_data(function: Callable[[Cell, Settings, Dataset], Answer]) -> Recipe:
+    """A recipe that needs nothing but the data set of its cell."""
+
+    @recipe
+    @wraps(function)
+    def computed(cell: Cell, how: Settings, inputs: Inputs) -> Answer | Needs:
+        name = data_of(cell, inputs, rated=how.get("rated", True))
+        return name if isinstance(name, Needs) else function(cell, how, inputs.data(name))
+
+    return computed
+
+
+@of_data
+def dimensions(cell: Cell, how: Settings, data: Dataset) -> Answer:
+    """Agreement of two human dimensions over items."""
+    first, second = cell.dimension.split("-")
+    result = stats.STATISTICS[how["statistic"]](data.means[first], data.means[second])
+    signature = f"{how['statistic']}|mean {first}|mean {second}|data:{data.name}"
+    return Answer(result.value, result.n, signature, result.reason)
+
+
+@of_data
+def alpha(cell: Cell, how: Settings, data: Dataset) -> Answer:
+    """Krippendorff's alpha (ordinal)."""
+    result = stats.alpha(data.raters(cell.dimension or "content"), "ordinal")
+    return Answer(result.value, result.n, f"krippendorff alpha|level:ordinal|data:{data.name}")
+
+
+@of_data
+def share_of_items(cell: Cell, how: Settings, data: Dataset) -> Answer:
+    """Percent of items whose mean rating is at least so much."""
+    means = data.means[how["dimension"]].to_numpy()
+    share = 100 * float(np.mean(means >= how["least"]))
+    what = f"percent|mean {how['dimension']} >= {how['least']}|data:{data.name}"
+    return Answer(share, len(means), what)
+
+
+@of_data
+def items(cell: Cell, how: Settings, data: Dataset) -> Answer:
+    """Number of items."""
+    return Answer(len(data.items), len(data.items), f"count of items|data:{data.name}")
+
+
+@of_data
+def systems(cell: Cell, how: Settings, data: Dataset) -> Answer:
+    """Number of systems."""
+    count = data.items["system"].nunique()
+    return Answer(count, len(data.items), f"count of systems|data:{data.name}")
+
+
+@of_data
+def ratings_of_an_item(cell: Cell, how: Settings, data: Dataset) -> Answer:
+    """Median number of ratings an item and dimension."""
+    each = data.ratings.groupby(["item_id", "dimension"], observed=True).size()
+    what = f"median ratings an item and dimension|data:{data.name}"
+    return Answer(float(each.median()), len(data.items), what)
+
+
+# --------------------------------------------------------------------------------------- lai2023
+
+LAI = "lai@lai2023"
+
+
+@recipe
+def at_level(cell: Cell, how: Settings, inputs: Inputs) -> Answer | Needs:
+    """A metric, or the second rater, against people at one of the paper's levels; percent."""
+    if not inputs.has(LAI):
+        return Needs("lai data", "tstmeta data fetch lai")
+    if cell.metric == "inter-annotator agreement":
+        frame = second_rater(inputs, LAI, cell.dimension)
+    else:
+        frame = _released(cell, inputs)
+    wanted = ["I2F", "F2I"] if cell.direction == "overall" else [cell.direction]
+    by_systems = how["level"] == "system"
+    values, n = [], 0
+    for group in [[name] for name in wanted] if by_systems else [wanted]:
+        rows = frame[frame["direction"].isin(group)]
+        undefined = how.get("undefined", math.nan)
+        result = correlate(rows, how["statistic"], how["level"], undefined=undefined).iloc[0]
+        values.append(100 * result["value"])
+        n += math.comb(_n(result), 2) if by_systems else _n(result)
+    value = values[0] if len(values) == 1 else _mean_of_rounded(values)
+    signature = f"{frame['signature'].iloc[0]}|level:{cell.level}|direction:{cell.direction}"
+    return Answer(float(value), n, signature)
+
+
+def _mean_of_rounded(values: list[float]) -> float:
+    """The mean of the directions after each was rounded to one decimal, exact halves kept.
+
+    38.9 and 75.0 give 56.95, which is printed 57.0.
+    """
+    return round_half_up(math.fsum(round_half_up(v, 1) for v in values) / len(values), 2)
+
+
+def _released(cell: Cell, inputs: Inputs) -> pd.DataFrame:
+    name = names(cell.paper, "metric")[cell.metric][0]
+    name += "-multi" if cell.item == "multiple" else ""
+    return inputs.pairs(
+        LAI, name, "source" if cell.dimension == "content" else "none", cell.dimension
+    )
+
+
+def second_rater(inputs: Inputs, data: str, dimension: str) -> pd.DataFrame:
+    """Pairs whose score is the second rating of an item, held against the first."""
+    raters = inputs.data(data).raters(dimension)
+    first, second = sorted(raters.columns)
+    frame = inputs.pairs(data, "released:bleu", "source").assign(
+        metric="second rater",
+        basis="none",
+        flipped=False,
+        signature=f"second rater against first|{dimension}",
+    )
+    of_item = frame["item_id"]
+    return frame.assign(
+        human=raters[first].loc[of_item].to_numpy(), score=raters[second].loc[of_item].to_numpy()
+    )
+
+
+# --------------------------------------------------------------------------------------- pang2019
+
+
+@recipe
+def corpus_bleu(cell: Cell, how: Settings, inputs: Inputs) -> Answer | Needs:
+    """Table 6: corpus BLEU (multi-bleu) of 1,000 outputs, with two preparations of the references.
+
+    ``raw``: the references of Li et al. (2018), case kept and untokenised.  ``tokenised``: the
+    same references lower-cased and tokenised, as Luo et al. (2019) distribute them.  The value
+    with the other preparation stands in the reason.
+    """
+    for name in ("li2018", "dualrl"):
+        if not inputs.has(name):
+            return Needs(f"{name} data", f"tstmeta data fetch {name}")
+    metric = metrics.get("corpus-bleu:multi-bleu")
+    if not isinstance(metric, CorpusMetric):
+        raise TypeError(f"{metric.name} is no corpus metric")
+    table = inputs.data("li2018@yelp").items
+    system = names(cell.paper, "system").get(cell.item, ("", ""))[0]
+    # all systems have the same 1,000 sources; without one the source is its own output
+    table = table[table["system"] == (system or "StyleEmbedding")]
+    outputs = table["output"] if system else table["source"]
+    tokenised = inputs.data("dualrl").items.drop_duplicates(["style", "source"], keep="last")
+    by_source = tokenised.set_index(["style", "source"])["references"]
+    references = {
+        "raw": table["references"],
+        "tokenised": by_source.loc[list(zip(table["style"], table["source"], strict=True))],
+    }
+    result = {}
+    for preparation, lists in references.items():
+        texts = zip(outputs, lists, strict=True)
+        each = [metric.statistics(Request(output, (list_[0],))) for output, list_ in texts]
+        result[preparation] = metric.aggregate(np.sum(each, axis=0))
+    used = how["references"]
+    [other] = set(result) - {used}
+    reason = f"{used} references; {result[other]:.1f} with {other} ones"
+    signature = f"{metric.signature('reference')}|references:{used}"
+    return Answer(result[used], len(table), signature, reason)
