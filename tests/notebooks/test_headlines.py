@@ -32,7 +32,9 @@ every_notebook = pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: pat
 def cells(path: Path, *tags: str) -> list[str]:
     """Code of the cells with one of these tags, in order."""
     notebook = nbformat.read(path, as_version=4)
-    return [cell.source for cell in notebook.cells if set(tags) & set(cell.metadata.get("tags", []))]
+    return [
+        cell.source for cell in notebook.cells if set(tags) & set(cell.metadata.get("tags", []))
+    ]
 
 
 @pytest.fixture(scope="module")
@@ -72,7 +74,9 @@ def check(path: Path, headline: pd.DataFrame, other: pd.DataFrame, what: str) ->
         a = headline.loc[other.index, column].to_numpy(float)
         b = other[column].to_numpy(float)
         far = ~np.isclose(a, b, rtol=digits, atol=digits, equal_nan=True)
-        assert not far.any(), f"{what}, {column}:\n{pd.DataFrame({'ours': a, what: b}, other.index)[far]}"
+        assert not far.any(), (
+            f"{what}, {column}:\n{pd.DataFrame({'ours': a, what: b}, other.index)[far]}"
+        )
 
 
 def _text(key: object) -> tuple[str, ...]:
@@ -81,9 +85,8 @@ def _text(key: object) -> tuple[str, ...]:
 
 def frozen(path: Path, kind: str, headline: pd.DataFrame) -> pd.DataFrame:
     """The frozen frame, with the key columns that the headline has."""
-    table = pd.read_csv(FROZEN / f"{path.stem}.{kind}.csv", keep_default_na=False)
+    table = pd.read_csv(FROZEN / f"{path.stem}.{kind}.csv", keep_default_na=False, dtype=str)
     keys = list(headline.index.names)
-    table[keys] = table[keys].astype(str)
     values = table.set_index(keys)
     return values.apply(pd.to_numeric, errors="coerce")
 
