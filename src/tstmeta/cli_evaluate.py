@@ -44,7 +44,7 @@ class Level(StrEnum):
 
 
 class Units(StrEnum):
-    """What is drawn again."""
+    """What is resampled."""
 
     sources = "sources"
     systems = "systems"
@@ -130,15 +130,17 @@ def evaluate(
     ] = None,
     resample: Annotated[
         Units,
-        typer.Option(help="What is drawn again: what the intervals and tests generalise over."),
+        typer.Option(help="What is resampled: what intervals and tests generalise over."),
     ] = Units.sources,
     clustered: Annotated[
         bool,
-        typer.Option("--clustered", help="Draw sources in the groups that shared their raters."),
+        typer.Option(
+            "--clustered", help="Resample sources in the groups that shared their raters."
+        ),
     ] = False,
-    draws: Annotated[int, typer.Option(help="Number of draws.")] = 1000,
+    draws: Annotated[int, typer.Option(help="Number of bootstrap resamples.")] = 1000,
     confidence: Annotated[float, typer.Option(help="Of the intervals and sets of ranks.")] = 0.95,
-    seed: Annotated[int, typer.Option(help="Of all that is drawn.")] = 0,
+    seed: Annotated[int, typer.Option(help="Of all that is random.")] = 0,
     tests: Annotated[
         bool | None,
         typer.Option(
@@ -176,8 +178,8 @@ def evaluate(
     """Hold metrics against human ratings: values with intervals, ranks, tests, people beside.
 
     Sentinels, which know nothing of quality, stand below a line in every table, and with them the
-    human style rating offered as if it were a metric.  Ranks count them.  A metric for which less
-    is better is turned round.  Without ratings the table describes the scores.  What --combine
+    human style rating offered as if it were a metric.  Ranks count them.  A metric of which lower
+    is better is flipped.  Without ratings the table describes the scores.  What --combine
     fits on ratings is fitted on other sources than it scores, and a hybrid is of the metrics for
     the dimension at hand.
 
@@ -191,55 +193,53 @@ def evaluate(
       tstmeta evaluate --data mir --metric bleu --metric chrf --format json > table.json
       tstmeta evaluate --data lai --metric lexical --dimension content --combine hybrid-learned
     """
-    from .report.analysis import analyse
-    from .report.evaluation import described, rendered
-    from .report.output import format_of, save
-    from .report.stored import save_draws as write_draws
-    from .report.tables import evaluate as describe
-    from .report.tables import judged, known_dimensions
-    from .schema import TstmetaError
-    from .scoring import HUMAN_STYLE
+    from .analysis.evaluation import evaluate as evaluated
+    from .analysis.frame import SENTINELS
+    from .analysis.render import described, format_of, rendered
+    from .analysis.stored import save_draws as write_draws
+    from .console import save
+    from .schema import DIMENSIONS, TstmetaError
+    from .secrecy import conceal
 
     kind = format_of(out, format)
     names = known_combinations(combine)
-    known_dimensions(dimension or [])
-    beside = ["sentinel", HUMAN_STYLE]
-    wanted = [*(metric or ([] if scores else ["lexical"])), *beside]
+    if unknown := [name for name in dimension or [] if name not in DIMENSIONS]:
+        known = ", ".join(DIMENSIONS)
+        raise TstmetaError(f"unknown dimension {', '.join(unknown)}; known: {known}")
+    wanted = [*(metric or ([] if scores else ["lexical"])), *SENTINELS]
     dataset, table = scored(data, wanted, basis, scores, ratings, store)
-    dimensions = dimension or judged(dataset)
+    dimensions = dimension or dataset.judged
     if save_draws and len(dimensions) != 1:
         raise TstmetaError("draws are saved of one dimension: add --dimension content, or another")
-    lower = lower or []
+    lower = [conceal(name) for name in lower or []]  # as tables call them
     hybrids = [name for name in names if name.startswith("hybrid-")] if dimensions else []
     whole = [name for name in names if name not in hybrids]
     table = with_combined(dataset, table, whole, seed=seed, lower=lower, store=store)
     tell_failures(table)
     tables = _with_hybrids(dataset, table, hybrids, dimensions, seed, lower, not dimension)
-    analyses = [
-        analyse(
+    evaluations = [
+        evaluated(
             dataset,
-            tables[one],
             dimension=one,
             statistic=str(statistic),
             level=level.value,
-            units=resample.value,
-            clustered=clustered,
+            unit=resample.value.removesuffix("s"),
             draws=draws,
-            confidence=confidence,
             seed=seed,
-            tests=tests,
+            confidence=confidence,
+            clustered=clustered,
             micro=micro,
             undefined=math.nan if undefined is None else undefined,
+            tests=tests,
+            scores=tables[one],
             lower=lower,
             progress=True,
         )
         for one in dimensions
     ]
-    text = (
-        rendered(analyses, kind) if analyses else described(dataset, describe(dataset, table), kind)
-    )
+    text = rendered(evaluations, kind) if evaluations else described(dataset, table, kind)
     if save_draws:
-        write_draws(analyses[0], save_draws)
+        write_draws(evaluations[0], save_draws)
         note(f"wrote {draws} draws to {save_draws}")
     if out is None:
         sys.stdout.write(text)

@@ -24,8 +24,8 @@ from ..stats.intervals import Resample, difference, of_resample, resample
 from ..stats.multiple import over_pairs, significance_clusters, swaps_needed
 from ..stats.permutation import PairTests, all_pairs
 from ..stats.resampling import Plan
-from .matrices import Matrices, matrices
 from .frame import corpus_metric
+from .matrices import Matrices, matrices
 
 #: Accuracy that credits ties.
 ACC_EQ = "acc_eq"
@@ -114,10 +114,11 @@ def correlate(
         for place, head in enumerate(job.made.heads[_HEAD].to_dict("records")):
             found = agreement(job, place)
             pooled = level in ("pooled", "within-task")
-            own = {"n": found.n if pooled else int(both[place]), "groups": found.n}
-            if pooled:
-                own["groups"] = None
-            rows.append(head | {"value": found.value} | own | {"p": found.p, "reason": found.reason})
+            n = found.n if pooled else int(both[place])
+            own = {"n": n, "groups": None if pooled else found.n}
+            rows.append(
+                head | {"value": found.value} | own | {"p": found.p, "reason": found.reason}
+            )
     rows += _corpus_rows(pairs, statistic, level)
     columns = [*_HEAD, "value", "n", "groups", "p", "reason"]
     return pd.DataFrame(rows, columns=columns).astype({"n": int, "groups": "Int64"})
@@ -411,9 +412,7 @@ def ranks(job: Job, made: Resample, adjusted: np.ndarray | None) -> pd.DataFrame
     """
     estimates = made.estimates
     known = np.isfinite(estimates)
-    sets = stats.rank_sets(
-        estimates, made.values, confidence=job.confidence, units=made.fewest
-    )
+    sets = stats.rank_sets(estimates, made.values, confidence=job.confidence, units=made.fewest)
     above = np.where(known, estimates, -np.inf)[:, None] > estimates[None, :] + 1e-12
     clusters = np.zeros(len(estimates), dtype=int)
     if adjusted is not None:
@@ -436,7 +435,7 @@ class Tested(NamedTuple):
     note: str
 
 
-def tested(job: Job, made: Resample, wanted: bool | None = None) -> Tested:
+def tested(job: Job, made: Resample, wanted: bool | None) -> Tested:
     """Every pair of metrics, by swapping what the plan resamples.
 
     As many swaps as Holm's correction needs, or as draws where that would take long.

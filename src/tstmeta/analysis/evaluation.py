@@ -156,7 +156,9 @@ def evaluate(
     asked = (statistic, level, unit, draws, seed, confidence, clustered, micro, undefined)
     try:
         job = next(agreement.jobs(frame, *asked))
-        return _evaluated(data, dimension, job, frame, list(scored(data, scores)), clustered, tests, progress)
+        return _evaluated(
+            data, dimension, job, frame, list(scored(data, scores)), clustered, tests, progress
+        )
     except StopIteration:
         raise TstmetaError(f"{data.name}: there are no scores to evaluate") from None
     except ValueError as error:  # what the statistics refuse was a mistake in what was asked

@@ -131,7 +131,8 @@ def check_dimension(data: Dataset, dimension: str) -> None:
         )
     if not data.against(dimension):
         raise TstmetaError(
-            f"{data.name}: nobody judged {dimension}; judged: {', '.join(data.judged) or 'nothing'}."
+            f"{data.name}: nobody judged {dimension};"
+            f" judged: {', '.join(data.judged) or 'nothing'}."
             " Choose another dimension, or add ratings (see tstmeta data template)"
         )
 

@@ -12,8 +12,8 @@ from .. import stats
 from ..data import Dataset
 from ..data.base import RATING
 from .agreement import ACC_EQ, Job
-from .matrices import Matrices, check, cube, matrices
 from .frame import check_dimension
+from .matrices import Matrices, check, cube, matrices
 
 
 class People(NamedTuple):
@@ -81,7 +81,9 @@ def ceiling(
     for one in [data] if isinstance(data, Dataset) else data:
         row = {"dataset": one.name, "dimension": dimension}
         if one.against(dimension) != RATING:
-            reason = "labels, not ratings" if one.against(dimension) else f"no ratings of {dimension}"
+            reason = (
+                "labels, not ratings" if one.against(dimension) else f"no ratings of {dimension}"
+            )
             rows.append(row | People(np.nan, np.nan, np.nan, 0, 0, False, reason)._asdict())
             continue
         check_dimension(one, dimension)
