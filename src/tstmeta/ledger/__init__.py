@@ -3,6 +3,16 @@
 from .claims import Claims, claims
 from .inputs import Inputs
 from .ledger import counts, published, reproduce
-from .table import MARKS, beside
+from .table import MARKS, beside, listing
 
-__all__ = ["MARKS", "Claims", "Inputs", "beside", "claims", "counts", "published", "reproduce"]
+__all__ = [
+    "MARKS",
+    "Claims",
+    "Inputs",
+    "beside",
+    "claims",
+    "counts",
+    "listing",
+    "published",
+    "reproduce",
+]

@@ -1,8 +1,9 @@
-"""A printed table beside ours, for a page."""
+"""Printed numbers beside ours, for a page: a table as the paper has it, and a list of cells."""
 
 from __future__ import annotations
 
 import hashlib
+import re
 from collections.abc import Sequence
 from html import escape
 
@@ -71,8 +72,7 @@ def beside(
         grid = parts.pivot_table(name, by[0], by[1], aggfunc="first", sort=False)
         grid.columns.names, grid.index.names = [None] * len(by[1]), [None] * len(by[0])
         grids[name] = grid.fillna("")
-    digest = hashlib.sha256(grids["text"].to_csv().encode()).hexdigest()[:8]
-    style = Styler(grids["text"], uuid=digest)
+    style = _styler(grids["text"])
     style.format(_html, escape="html").format_index(escape="html", axis=0)
     style.format_index(escape="html", axis=1).set_td_classes(grids["kind"])
     style.set_tooltips(grids["about"], as_title_attribute=True)
@@ -85,3 +85,35 @@ def _html(text: str) -> str:
     printed, _, mark = rest.partition(")")
     bold = f"<b>{ours.strip()}</b> " if ours else ""
     return f"{bold}<i>({printed})</i>{mark}" if bracket else text
+
+
+def listing(rows: pd.DataFrame) -> Styler:
+    """Rows of :func:`reproduce` as a list; pointing at our value shows its signature."""
+    decimals = rows["printed"].str.rstrip("*%").str.partition(".")[2].str.len()
+    ours = [
+        "–" if pd.isna(value) else f"{value:z.{places + 2 if places else 0}f}"
+        for value, places in zip(rows["ours"], decimals, strict=True)
+    ]
+    kind = rows["status"].str.partition(" ")[0]
+    shown = pd.DataFrame(
+        {
+            "cell": rows["cell"].str.split(".", n=2).str[2],
+            "published": rows["printed"].str.replace("-", "−"),
+            "ours": pd.Series(ours, rows.index).str.replace("-", "−"),
+            "n": ["–" if not n else f"{n:,}" for n in rows["n"]],
+            "status": kind.map(lambda name: MARKS[name][0]) + " " + rows["status"],
+            "reason": rows["reason"],
+        }
+    )
+    style = _styler(shown).hide(axis="index").format(escape="html")
+    style.format(lambda key: re.sub(r"([.:-])", r"\1<wbr>", key), subset=["cell"], escape="html")
+    classes = pd.DataFrame("num", shown.index, ["published", "ours", "n"]).assign(
+        status="tst-" + kind, reason="long"
+    )
+    titles = pd.DataFrame({"ours": rows["signature"].map(escape)})
+    return style.set_td_classes(classes).set_tooltips(titles, as_title_attribute=True)
+
+
+def _styler(frame: pd.DataFrame) -> Styler:
+    """A Styler whose id follows from what it shows: the same input gives the same bytes."""
+    return Styler(frame, uuid=hashlib.sha256(frame.to_csv().encode()).hexdigest()[:8])
