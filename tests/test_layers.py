@@ -8,6 +8,7 @@ import pytest
 SRC = Path(__file__).parents[1] / "src" / "tstmeta"
 #: Layers from left to right; modules of one layer do not know each other's layer mates.
 LAYERS = [
+    ["secrecy"],
     ["schema"],
     ["data", "models"],
     ["metrics", "likelihood", "judge"],

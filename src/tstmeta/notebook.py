@@ -29,6 +29,7 @@ from pydantic import TypeAdapter, ValidationError
 from .console import note
 from .data import paths
 from .schema import TstmetaError
+from .secrecy import conceal
 
 #: The names that a type in a parameters cell may use.
 _TYPES = {"Literal": Literal, "str": str, "int": int, "float": float, "bool": bool, "list": list}
@@ -122,6 +123,13 @@ def check(source: Path, given: Mapping[str, Any], text: bool = False) -> dict[st
         if name not in known:
             near = difflib.get_close_matches(name, known, n=1)
             faults.append(f"{name}: unknown" + (f", did you mean {near[0]}?" if near else ""))
+            continue
+        words = value if isinstance(value, list | tuple) else [value]
+        if any(isinstance(one, str) and conceal(one) != one for one in words):
+            faults.append(
+                f"{name}: a URL with a user, password or query would stand in the notebook for all "
+                "to read; leave it out, and give a key in the variable OPENAI_API_KEY"
+            )
             continue
         try:
             checked[name] = known[name].convert(value, text)

@@ -18,6 +18,8 @@ import pandas as pd
 import pandera.pandas as pa
 from pandera.errors import SchemaErrors
 
+from .secrecy import conceal
+
 #: What a rating can be about.  ``overall`` and ``structure`` occur in simplification data only.
 DIMENSIONS = ("content", "style", "fluency", "overall", "structure")
 #: What an output is compared with: its source (S-), its references (R-) or nothing.
@@ -43,7 +45,13 @@ class Status(StrEnum):
 
 
 class TstmetaError(Exception):
-    """A mistake that the user can mend; the message says what, where and what to do."""
+    """A mistake that the user can mend; the message says what, where and what to do.
+
+    URLs in it lose user, password and query, whoever wrote it.
+    """
+
+    def __init__(self, *words: object):
+        super().__init__(*(conceal(one) if isinstance(one, str) else one for one in words))
 
 
 class DemonstrationWarning(UserWarning):
@@ -109,9 +117,15 @@ class Signature:
 
     @classmethod
     def of(cls, name: str, fields: Mapping[str, object]) -> Signature:
-        """Build a signature; characters that delimit the printed form are replaced by ``_``."""
+        """Build a signature; characters that delimit the printed form are replaced by ``_``.
+
+        URLs in it lose user, password and query.
+        """
         clean = str.maketrans({"|": "_", "\n": "_"})
-        return cls(name, tuple((key, str(value).translate(clean)) for key, value in fields.items()))
+        return cls(
+            conceal(name),
+            tuple((key, conceal(str(value).translate(clean))) for key, value in fields.items()),
+        )
 
     def __str__(self) -> str:
         return "|".join([self.name, *(f"{key}:{value}" for key, value in self.fields)])

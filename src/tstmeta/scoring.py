@@ -33,6 +33,7 @@ from .data.base import RATING
 from .data.own_scores import read_scores
 from .metrics.base import Metric, Request, Score
 from .schema import Signature, Status, TstmetaError
+from .secrecy import conceal
 
 __all__ = [
     "HUMAN_STYLE",
@@ -165,7 +166,7 @@ def _score_one(dataset: Dataset, plan: Plan, folder: Path, progress: bool) -> pd
     table = rows.assign(
         dataset=dataset.name.partition("@")[0],
         item_id=ids,
-        metric=plan.metric.name,
+        metric=conceal(plan.metric.name),
         dimension=plan.metric.dimensions[0],
         basis=plan.basis,
         signature=str(signature),
@@ -309,7 +310,7 @@ def _checked(metric: Metric, units: list[tuple[Request, ...]]) -> Iterator[tuple
         reason = "the metric returned too few scores"
     except Exception as error:
         ours = isinstance(error, TstmetaError)  # says by itself what to do
-        reason = str(error) if ours else f"{type(error).__name__}: {error}"
+        reason = str(error) if ours else conceal(f"{type(error).__name__}: {error}")
     for unit in units[done:]:
         yield tuple(Score(math.nan, Status.ERROR, reason) for _ in unit)
 

@@ -145,7 +145,7 @@ def test_a_key_that_no_header_takes_is_refused_without_being_shown(key):
         ({"timeout": float("nan")}, "above 0 seconds"),
         ({"pause": -1.0}, "above 0 seconds"),
         ({"retries": -1}, "retries is -1"),
-        ({"url": "http://ann:word@localhost/v1", "key": "k"}, "both an API key and a user"),
+        ({"url": "http://ann:password@localhost/v1", "key": "k"}, "both an API key and a user"),
     ],
 )
 def test_a_slip_of_the_pen_is_told_before_anything_is_sent(options, words):

@@ -8,7 +8,8 @@ import pytest
 from tests.judge.scripted import says
 from tstmeta.judge.base import Unusable
 from tstmeta.judge.patience import Again
-from tstmeta.judge.protocol import blotter, reply, verdict
+from tstmeta.judge.protocol import reply, verdict
+from tstmeta.secrecy import blotter
 
 KEY = "sk-hidden-0123456789"
 MASK = blotter(KEY)

@@ -12,6 +12,7 @@ import pandas as pd
 
 from .. import schema
 from ..schema import BASES, DIMENSIONS, DataError, Status
+from ..secrecy import conceal
 from .base import Dataset
 from .own_ratings import unknown_dimension
 from .sheet import Sheet, read_sheet, shown
@@ -84,6 +85,7 @@ def _row(sheet: Sheet, row: int, known: set[str], origin: str) -> dict[str, Any]
         one[name] = one[name] or default
         if one[name] not in allowed:
             sheet.fault(row, name, f"unknown {name} {one[name]!r}", f"use {', '.join(allowed)}")
+    one["metric"], one["signature"] = map(conceal, (one["metric"], one["signature"]))
     one["signature"] = one["signature"] or f"{one['metric']}|{origin}"
     sample = _number(sheet.rows[row].get("sample") or 0)
     if not sample.is_integer():

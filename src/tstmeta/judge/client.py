@@ -16,19 +16,17 @@ from typing import TYPE_CHECKING, Any
 
 from ..models.wire import ServerError, address
 from ..schema import TstmetaError
+from ..secrecy import mask_of, said
 from .base import Question, Reply, Unusable
 from .budget import Account, Price
 from .patience import Again, Pace, Tries
-from .protocol import LONGEST_BODY, Refused, blotter, body, is_number, reply, shown, verdict
+from .protocol import LONGEST_BODY, Refused, body, is_number, reply, verdict
 
 if TYPE_CHECKING:
     import openai
 
 #: So many questions in a row without any answer, and the server is taken for dead.
 DEAD = 50
-#: What is shorter cannot be blotted out without spoiling answers.  A shorter key or user name is no
-#: secret (keys such as "EMPTY" stand for none); a shorter password is, and refused.
-_SECRET = 6
 
 
 def connect(
@@ -114,16 +112,9 @@ class Served:
                 "both an API key and a user in the URL. Remedy: only one of them (key='' or an "
                 "empty OPENAI_API_KEY sends no key)"
             )
-        if parsed.password and len(parsed.password) < _SECRET:
-            raise TstmetaError(
-                f"the password in the URL has fewer than {_SECRET} characters: where a server "
-                "repeats it, it cannot be told from other words. Remedy: a longer one"
-            )
         user = f"{parsed.username}:{parsed.password}" if parsed.userinfo else ""
         self._basic = base64.b64encode(user.encode()).decode()
-        # a key may be given as the user of a URL; a server may leave the padding out
-        secrets = (key, parsed.password or parsed.username, self._basic.rstrip("="))
-        self._mask = blotter(*(one for one in secrets if len(one) >= _SECRET))
+        self._mask = mask_of(key, parsed.username, parsed.password)
         self.server = str(parsed.copy_with(username=None, password=None, path=path))
         self.model, self.revision, self.price = model, revision, price
         self.notes: list[str] = []
@@ -248,7 +239,7 @@ class Served:
         cause = error.__cause__ or error
         # openai gives all that took too long one name, but what was never sent costs nothing
         if isinstance(cause, httpx2.ConnectError | httpx2.ConnectTimeout):
-            words = shown(str(cause), self._mask) or "it takes too long"
+            words = said(str(cause), mask=self._mask) or "it takes too long"
             # one that takes too long may be there, with many before us
             closed = isinstance(cause, httpx2.ConnectError)
             return Again(f"no connection to {self.server}: {words}", closed=closed)

@@ -11,9 +11,8 @@ import math
 import re
 from collections.abc import Mapping
 from typing import Any
-from urllib.parse import quote
 
-from ..models.wire import said
+from ..secrecy import Mask, blotted, said
 from .base import Question, Reply, TokenChoice, Unusable
 from .patience import LONGEST_WAIT, Again, wait_of
 
@@ -36,8 +35,6 @@ _COMPLAINT = re.compile(
 _TOO_LONG = ("context length", "maximum context", "max_model_len", "too long", "context size")
 #: Names that vendors give to what no waiting mends, though they send it as 429 or 400.
 _PAID_OUT = ("insufficient_quota", "billing_hard_limit", "insufficient_balance")
-#: Finds secrets; None if there are none.
-Mask = re.Pattern[str] | None
 
 
 class Refused(Exception):
@@ -76,31 +73,6 @@ def body(question: Question, model: str, without: frozenset[str] = frozenset()) 
     return made
 
 
-# ------------------------------------------------------------------------------------ secrets
-
-
-def blotter(*secrets: str) -> Mask:
-    """A mask of secrets, bare and as they are escaped in JSON and URLs; empty ones are none."""
-    spelled = set()
-    for secret in filter(None, secrets):
-        escaped = {json.dumps(secret)[1:-1], json.dumps(secret, ensure_ascii=False)[1:-1]}
-        escaped |= {one.replace("/", "\\/") for one in escaped}
-        spelled |= {secret, quote(secret), quote(secret, safe=""), *escaped}
-    # of those that begin alike the longest, lest its end be left
-    longest = sorted(spelled, key=len, reverse=True)
-    return re.compile("|".join(map(re.escape, longest))) if longest else None
-
-
-def shown(text: str, mask: Mask, most: int = 200) -> str:
-    """A stranger's words, safe to show; blotted before they are cut, lest half a secret stay."""
-    # many times what is shown, for runs of blanks become one
-    return said(_masked(text, mask)[: 20 * most], most)
-
-
-def _masked(text: str, mask: Mask) -> str:
-    return mask.sub("***", text) if mask else text
-
-
 # ------------------------------------------------------------------------------------ answers
 
 
@@ -108,8 +80,8 @@ def reply(data: bytes, mask: Mask = None) -> Reply:
     """What the body of a successful answer says.
 
     Args:
-        mask: of secrets, from :func:`blotter`, that are blotted out wherever the server repeats
-            them.
+        mask: of secrets, from :func:`~tstmeta.secrecy.mask_of`, that are blotted out wherever the
+            server repeats them.
 
     Raises:
         Again: an error that passes, sent as a success (gateways do so).
@@ -141,7 +113,7 @@ def _chosen(found: dict[str, Any], choice: dict[str, Any], data: bytes, mask: Ma
     if text is None and not refusal and finish not in ("length", "content_filter"):
         return _failed("there is no text in the answer", data, mask)
     tokens = _tokens(choice.get("logprobs"), text or "", mask)
-    text = _masked(text or "", mask)
+    text = blotted(text or "", mask)
     if len(text) > LONGEST_TEXT:
         text, finish = text[:LONGEST_TEXT], "length"
     usage = _object(found.get("usage"))
@@ -203,7 +175,7 @@ def _logprob(value: Any) -> float:
 
 
 def _failed(why: str, data: bytes, mask: Mask) -> Reply:
-    excerpt = shown(data.decode("utf-8", "replace"), mask)
+    excerpt = said(data.decode("utf-8", "replace"), mask=mask)
     return Reply(failure=why + (f": {excerpt}" if excerpt else ""))
 
 
@@ -217,7 +189,7 @@ def _object(value: Any) -> dict[str, Any]:
 
 
 def _plain(value: Any, mask: Mask) -> str:
-    return _masked(value, mask) if isinstance(value, str) else ""
+    return blotted(value, mask) if isinstance(value, str) else ""
 
 
 # ------------------------------------------------------------------------------------- errors
@@ -325,13 +297,13 @@ def _words(found: Any, mask: Mask) -> str:
     if isinstance(inner, dict):
         inner = inner.get("message", inner.get("detail", inner))
     text = inner if isinstance(inner, str) else json.dumps(inner, ensure_ascii=False)
-    return shown(text, mask, 300)
+    return said(text, 300, mask)
 
 
 def _excerpt(data: bytes, mask: Mask) -> str:
     """The start of what is no JSON; nothing of a page."""
     text = data.decode("utf-8", "replace")
-    return "" if text.lstrip()[:1] == "<" else shown(text, mask)
+    return "" if text.lstrip()[:1] == "<" else said(text, mask=mask)
 
 
 def is_number(value: float) -> bool:

@@ -18,8 +18,8 @@ import pandas as pd
 from .. import schema
 from ..data import Dataset
 from ..metrics.base import Request
-from ..models.wire import said
 from ..schema import Signature, Status, TstmetaError
+from ..secrecy import said
 from .answers import read
 from .base import Chat, Question, Reply, Sampling
 from .budget import Budget

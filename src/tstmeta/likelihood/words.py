@@ -16,12 +16,15 @@ a dtype, a device         ``float32``, ``bfloat16``, ``float16``; ``cpu``, ``cud
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import NamedTuple
 
 from ..models import hub
 from ..models.causal import BACKBONES, Backbone, LanguageModel, backbone
 from ..schema import TstmetaError
+from ..secrecy import conceal
 from .instructions import shipped
 from .tokens import VARIANTS
 
@@ -30,11 +33,17 @@ _DEVICE = re.compile(r"cpu|mps|cuda(:\d+)?")
 
 
 class Server(NamedTuple):
-    """A model that a server runs: where, what it is called there, and whose tokenizer it has."""
+    """A model that a server runs: where, what it is called there, and whose tokenizer it has.
+
+    ``url`` may hold a password; it is in no ``repr``.
+    """
 
     url: str
     model: str
     tokenizer: Backbone
+
+    def __repr__(self) -> str:
+        return f"Server({conceal(self.url)!r}, {self.model!r}, {self.tokenizer!r})"
 
     @property
     def label(self) -> str:
@@ -65,28 +74,66 @@ def understood(words: str) -> dict[str, str]:
         TstmetaError: a word that names nothing, or two words of a kind.
     """
     said: dict[str, str] = {}
-    for word in filter(None, words.split("+")):
-        kind = _kind(word)
-        if kind in said:
-            raise TstmetaError(f"{words!r} names two {kind}s: {said[kind]} and {word}")
-        said[kind] = word
+    if _torn(words):
+        raise _unshown()
+    with _guarded(words):
+        for word in filter(None, words.split("+")):
+            kind = _kind(word)
+            if kind in said:
+                raise TstmetaError(f"{words!r} names two {kind}s: {said[kind]} and {word}")
+            said[kind] = word
     return said
+
+
+def _torn(words: str) -> bool:
+    """Whether a + in a password or a query may have made a word of the rest of it."""
+    every = words.split("+")
+    if "+".join(map(conceal, every)) != conceal(words):
+        return True
+    queries = [place for place, word in enumerate(every) if "?" in word and conceal(word) != word]
+    rest = every[queries[0] + 1 :] if queries else []
+    return any("/" in word and word not in BACKBONES for word in rest)
+
+
+@contextmanager
+def _guarded(words: str) -> Iterator[None]:
+    """Where words hold a secret, an error shows none of them: they may be a part of it."""
+    try:
+        yield
+    except TstmetaError:
+        if conceal(words) == words:
+            raise
+        raise _unshown() from None
+
+
+def _unshown() -> TstmetaError:
+    return TstmetaError(
+        "the words after likelihood: are not understood, and not shown, for they hold a user, a "
+        "password or a key. Remedy: write http://HOST/v1#NAME, with %2B for a + in a password, and "
+        "give a key in the variable OPENAI_API_KEY"
+    )
 
 
 def model_of(said: dict[str, str]) -> Backbone | Server:
     """The model that is named; the embedded one when none is.
 
     Raises:
-        TstmetaError: a server without a name for its model.
+        TstmetaError: a server without a name for its model, or no URL.
     """
     if "server" not in said:
         return backbone(said.get("model", "embedded"))
+    from ..models.wire import address
+
     url, _, name = said["server"].partition("#")
+    address(url)  # a slip of the pen is told at once
+    if "?" in name:
+        raise TstmetaError("a query stands before the # of a server's address, and is never sent")
     if not name and "model" not in said:
         raise TstmetaError(
             f"which model does {url} run? Write {url}#NAME, NAME being what the server calls it"
         )
-    tokenizer = backbone(said.get("model", name))
+    with _guarded(said["server"]):
+        tokenizer = backbone(said.get("model", name))
     return Server(url, name or tokenizer.where, tokenizer)
 
 

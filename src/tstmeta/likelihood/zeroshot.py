@@ -36,6 +36,7 @@ from ..models.causal import (
 from ..models.template import DATE
 from ..models.tokencache import Cached
 from ..schema import DemonstrationWarning, Signature, Status
+from ..secrecy import conceal
 from . import styles
 from .instructions import Instructions, shipped
 from .scorer import Judged, Rewrite, Scorer, named
@@ -95,7 +96,7 @@ class Likelihood:
         own = said.get("wordings file")
         shown = styles.read(Path(own)) if own else styles.shipped()
         self.wordings = shown if wordings is None else wordings
-        self.name = name or (f"{self.name}:{words}" if words else self.name)
+        self.name = name or conceal(f"{self.name}:{words}" if words else self.name)
         self._folder: Path | None = None
         self._progress = False
         self._loading = {"attention": attention, "rounded": self.variant.rounded, **options}

@@ -23,6 +23,7 @@ from types import ModuleType
 from typing import TYPE_CHECKING
 
 from ..schema import TstmetaError
+from ..secrecy import conceal
 from .base import CorpusMetric, Metric, PairMetric, Request, Score, more_is_better, wrap
 
 if TYPE_CHECKING:
@@ -96,7 +97,10 @@ def get(name: str, *, imports: bool = False) -> Metric:
         # A factory with open variants (a seed) says itself which it takes.
         listed = getattr(factory, "VARIANTS", ()).__contains__
         if getattr(factory, "accepts_variant", listed)(variant):
-            return factory(variant)
+            metric = factory(variant)
+            if conceal(metric.name) != metric.name:  # it took a URL for a word of its own
+                metric.name = conceal(metric.name)
+            return metric
     elif imports and "." in stem and variant:
         return _imported(stem, variant)
     from .catalogue import combined, how  # it lists what is here, so it imports this module

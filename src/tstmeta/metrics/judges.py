@@ -18,8 +18,8 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, ClassVar, NamedTuple
 
-from ..models.wire import said
 from ..schema import Signature, Status, TstmetaError
+from ..secrecy import said
 from .base import PairMetric, Request, Score, Unit
 from .text import chosen
 
@@ -228,6 +228,8 @@ def _understood(words: str) -> tuple[Chat, Prompt, str]:
 
     where, _, asked = words.rpartition("+")
     url, _, served = where.partition("#")
+    if "?" in served:
+        raise TstmetaError("a query stands before the # of a server's address, and is never sent")
     model, _, revision = served.rpartition("@")
     if not model:  # no revision, or an id that begins with @
         model, revision = served, ""

@@ -20,10 +20,11 @@ import numpy as np
 from tqdm import tqdm
 
 from ..schema import TstmetaError
+from ..secrecy import mask_of, said
 from . import hub
 from .causal import Answer, Continuation, MissingModel, backbone
 from .prompts import NO_LOGPROBS, OTHER_TOKENS, WAYS, Said, checked, letters, read
-from .wire import Line, ServerError, address, grouped, said, together
+from .wire import Line, ServerError, address, grouped, together
 
 #: One token is generated, for not every server does without.  Temperature and top_p are named,
 #: since a server's own defaults would change what it returns as "processed" log-probabilities.
@@ -85,7 +86,10 @@ class ServerModel:
         for name, (value, bound) in least.items():
             if value < bound:
                 raise TstmetaError(f"{name} is {value}; it must be at least {bound}")
-        self.url, self.model, self.tokenizer = address(url), model, tokenizer
+        where = address(url)
+        self._user = (where.username, where.password) if where.userinfo else None
+        self.url = where.copy_with(username=None, password=None)
+        self.model, self.tokenizer = model, tokenizer
         self.identity = f"{model}|server" + (f"|{label}" if label else "")
         self.vocabulary = len(tokenizer)
         self.batch, self.concurrent = batch, concurrent
@@ -93,6 +97,7 @@ class ServerModel:
         self._key = (os.environ.get("OPENAI_API_KEY", "") if key is None else key).strip()
         if not (self._key.isascii() and self._key.isprintable()):
             raise TstmetaError("the API key has a sign that no HTTP header takes; copy it anew")
+        self._mask = mask_of(self._key, *(self._user or ()))
         self._window = window
         #: What the user should know, for instance that the window is not known.
         self.notes: list[str] = []
@@ -182,7 +187,7 @@ class ServerModel:
             return [read(way, one, prompt) for one, prompt in zip(choices, prompts, strict=True)]
         except (AttributeError, KeyError, TypeError) as error:
             raise ServerError(
-                f"{line.shown}/completions answered in a form that is not the interface's "
+                f"{line.url}/completions answered in a form that is not the interface's "
                 f"({type(error).__name__}: {said(str(error))}). Remedy: see whether the URL is "
                 "that of a completion server"
             ) from error
@@ -197,9 +202,18 @@ class ServerModel:
         with httpx.Client(
             timeout=httpx.Timeout(self.timeout, connect=10),
             headers=headers,
+            auth=self._user,
             trust_env=not here,  # a proxy does not know what listens on this machine
         ) as client:
-            yield Line(self.url, client, self._key, self.retries, self.pause, eager)
+            yield Line(
+                self.url,
+                client,
+                self._mask,
+                bool(self._key),
+                self.retries,
+                self.pause,
+                eager,
+            )
 
     @cached_property
     def _told(self) -> int | None:

@@ -18,6 +18,7 @@ from typing import Any, TypeVar
 import httpx
 
 from ..schema import TstmetaError
+from ..secrecy import LEAST, Mask, said
 
 #: Seconds between two tries, at most; a server that asks for more is believed up to the second.
 _LONGEST_PAUSE = 30.0
@@ -50,6 +51,9 @@ class Line:
     """A connection to an interface at ``url``, and how patient it is.
 
     Attributes:
+        url: without user, password or query; the client knows who asks.
+        mask: of what is sent to the server and must not come back.
+        keyed: whether an API key is sent.
         retries: how often a question is asked again.
         pause: seconds before the first of these, doubled each time.
         eager: give up at once where nobody listens (a server that is to be used should be there;
@@ -59,16 +63,12 @@ class Line:
 
     url: httpx.URL
     client: httpx.Client
-    key: str = field(default="", repr=False)
+    mask: Mask = field(default=None, repr=False)
+    keyed: bool = False
     retries: int = 5
     pause: float = 0.5
     eager: bool = False
     stop: threading.Event = field(default_factory=threading.Event)
-
-    @property
-    def shown(self) -> str:
-        """The address as it may be printed: without a user's name, password or query."""
-        return str(self.url.copy_with(username=None, password=None, query=None))
 
     def ask(self, path: str, body: dict[str, Any] | None = None) -> dict[str, Any]:
         """The JSON object that answers a POST of ``body``, or a GET without one.
@@ -90,13 +90,13 @@ class Line:
                     raise ServerError("given up, for another question failed") from again
 
     def _once(self, path: str, body: dict[str, Any] | None) -> dict[str, Any]:
-        where = f"{self.shown}{path}"
+        where = f"{self.url}{path}"
         method = "GET" if body is None else "POST"
         try:
-            response = self.client.request(method, f"{self.url}{path}", json=body)
+            response = self.client.request(method, where, json=body)
         except (httpx.ConnectError, httpx.ConnectTimeout) as error:
             raise _Again(
-                f"no connection to {self.shown}: {said(str(error))}",
+                f"no connection to {self.url}: {said(str(error), mask=self.mask)}",
                 "Remedy: start the server, or mend the URL",
                 closed=True,
             ) from error
@@ -107,7 +107,7 @@ class Line:
             ) from error
         except httpx.HTTPError as error:
             raise _Again(
-                f"the connection to {self.shown} broke ({type(error).__name__})",
+                f"the connection to {self.url} broke ({type(error).__name__})",
                 "Remedy: see the server's log. What was answered before is kept: run again",
             ) from error
         self._judge(response, where)
@@ -118,7 +118,7 @@ class Line:
         code = response.status_code
         if code == 200:
             return
-        words = said(_message(response), mask=self.key)
+        words = said(_message(response), mask=self.mask)
         heard = f"{where} answers {code}" + (f": {words}" if words else "")
         if code in (408, 429) or code >= 500:
             raise _Again(
@@ -128,7 +128,9 @@ class Line:
                 code,
             )
         if code in (401, 403):
-            remedy = "pass another API key" if self.key else "pass an API key or set OPENAI_API_KEY"
+            remedy = (
+                "pass another API key" if self.keyed else "pass an API key or set OPENAI_API_KEY"
+            )
         elif any(mark in words.lower() for mark in _TOO_LONG):
             remedy = "give the server's window in tokens (window), so that longer texts are cut"
         elif code in (404, 405):
@@ -182,7 +184,7 @@ def address(url: str) -> httpx.URL:
     """Where an interface starts: ``/v1`` is added to a bare host.
 
     Raises:
-        ServerError: no http(s) URL.
+        ServerError: no http(s) URL, or a password too short to be kept out of answers.
     """
     try:
         parsed = httpx.URL(url.strip().rstrip("/"))
@@ -194,15 +196,13 @@ def address(url: str) -> httpx.URL:
             "this is no URL of a server. Remedy: one that starts with http:// or https://, such "
             "as http://localhost:8000/v1"
         )
+    if parsed.password and len(parsed.password) < LEAST:
+        raise ServerError(
+            f"the password in the URL has fewer than {LEAST} characters: where a server repeats "
+            "it, it cannot be told from other words. Remedy: a longer one"
+        )
     path = parsed.path.rstrip("/").removesuffix("/completions")
     return parsed.copy_with(path=path or "/v1", query=None, fragment=None)
-
-
-def said(text: str, most: int = 200, mask: str = "") -> str:
-    """A stranger's words on one line: at most ``most`` characters, no control signs, no secret."""
-    text = text.replace(mask, "***") if mask else text
-    text = " ".join("".join(c if c.isprintable() else " " for c in text).split())
-    return text if len(text) <= most else text[: most - 1] + "…"
 
 
 def _message(response: httpx.Response) -> str:

@@ -13,8 +13,9 @@ from tests.models.server.asking import QUICK, answers, checked, failing, later, 
 from tests.models.server.fake_server import tiny_tokenizer
 from tstmeta.models.prompts import WAYS
 from tstmeta.models.server import ServerModel
-from tstmeta.models.wire import ServerError, address, said
+from tstmeta.models.wire import ServerError, address
 from tstmeta.schema import TstmetaError
+from tstmeta.secrecy import mask_of, said
 
 KEY = "sk-very-secret-0123456789"
 
@@ -313,7 +314,7 @@ def test_a_strangers_words_stay_on_one_short_line(text, most):
 
 
 def test_a_secret_is_masked_before_a_message_is_cut():
-    assert KEY[:4] not in said("x" * 190 + KEY, mask=KEY)
+    assert KEY[:4] not in said("x" * 190 + KEY, mask=mask_of(KEY))
 
 
 def test_the_fake_server_refuses_what_a_real_one_refuses(fake, tokenizer, engine):

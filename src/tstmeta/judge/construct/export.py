@@ -17,8 +17,8 @@ import yaml
 from ...console import to_csv
 from ...data import label_studio, own
 from ...data.files import read_csv
-from ...models.wire import said
 from ...schema import TstmetaError
+from ...secrecy import said
 from . import table
 from .build import Key, rules
 from .plan import Plan, alone, read, write_text

@@ -1,0 +1,68 @@
+"""Passwords and keys stay out of names, messages and files.
+
+What stands in a URL is cut out of any text that is shown or kept (:func:`conceal`: every
+:class:`~tstmeta.schema.TstmetaError` and every name of a metric goes through it); what a server
+repeats of a secret that we sent is blotted out of its answers (:func:`mask_of`, :func:`said`).
+"""
+
+from __future__ import annotations
+
+import base64
+import json
+import re
+from urllib.parse import quote
+
+#: What is shorter cannot be blotted out without spoiling answers.  A shorter key or user name is no
+#: secret (keys such as "EMPTY" stand for none); a shorter password is refused, see wire.address.
+LEAST = 6
+#: Finds secrets; None if there are none.
+Mask = re.Pattern[str] | None
+
+_START = r"((?:https?:?/+|//)"
+#: The user of a URL ends at the last @ of its host; a password that was not escaped may hold a /,
+#: and then the @ stands before a + (which joins words of a metric's name) or a # (a model's name).
+_USER = re.compile(_START + r")(?:[^/?#\s]*|[^#+\s]*)@", re.IGNORECASE)
+_QUERY = re.compile(_START + r"[^?\s'\"]*)\?[^+#\s'\"]*", re.IGNORECASE)
+
+
+def conceal(text: str) -> str:
+    """The text, URLs in it without user, password and query; unchanged where they have none.
+
+    >>> conceal("likelihood:8b+http://ann:secret@host/v1?key=secret#name+released")
+    'likelihood:8b+http://host/v1#name+released'
+    """
+    return _QUERY.sub(r"\1", _USER.sub(r"\1", text)) if "/" in text else text
+
+
+def mask_of(key: str = "", user: str = "", password: str = "") -> Mask:
+    """A mask of what is sent to a server: the key, or the password (a user alone may be a key)."""
+    basic = base64.b64encode(f"{user}:{password}".encode()).decode().rstrip("=")
+    secrets = (key, password or user, basic if user or password else "")
+    return blotter(*(one for one in secrets if len(one) >= LEAST))
+
+
+def blotter(*secrets: str) -> Mask:
+    """A mask of secrets, bare and as they are escaped in JSON and URLs; empty ones are none."""
+    spelled = set()
+    for secret in filter(None, secrets):
+        escaped = {json.dumps(secret)[1:-1], json.dumps(secret, ensure_ascii=False)[1:-1]}
+        escaped |= {one.replace("/", "\\/") for one in escaped}
+        spelled |= {secret, quote(secret), quote(secret, safe=""), *escaped}
+    # of those that begin alike the longest, lest its end be left
+    longest = sorted(spelled, key=len, reverse=True)
+    return re.compile("|".join(map(re.escape, longest))) if longest else None
+
+
+def blotted(text: str, mask: Mask) -> str:
+    """The text with every secret replaced by ``***``."""
+    return mask.sub("***", text) if mask else text
+
+
+def said(text: str, most: int = 200, mask: Mask = None) -> str:
+    """A stranger's words on one line: at most ``most`` characters, no control signs, no secret.
+
+    They are blotted before they are cut, lest half a secret stay.
+    """
+    text = blotted(text, mask)[: 20 * most]  # many times what is shown: blanks become one
+    text = " ".join("".join(c if c.isprintable() else " " for c in text).split())
+    return text if len(text) <= most else text[: most - 1] + "…"

@@ -1,0 +1,250 @@
+"""No password and no key leaves by a name, a message, a file or a log."""
+
+import base64
+import json
+import logging
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from tests.command import command_line
+from tests.models.server.fake_server import TEXTS, Fake, serving, tiny_engine, tiny_tokenizer
+from tests.test_notebook import written
+from tstmeta import metrics, notebook
+from tstmeta.data import load
+from tstmeta.likelihood.explain import metric_of
+from tstmeta.likelihood.words import model_of, understood
+from tstmeta.models.causal import Continuation
+from tstmeta.models.server import ServerModel
+from tstmeta.models.wire import ServerError
+from tstmeta.schema import DataError, Problem, TstmetaError
+from tstmeta.secrecy import conceal, mask_of, said
+
+USER, WORD, KEY = "ann-hidden", "pass-hidden", "key-hidden"
+URL = f"http://{USER}:{WORD}@127.0.0.1:9/v1?api_key={KEY}"
+HIDDEN = (USER, WORD, KEY, "hidden", base64.b64encode(f"{USER}:{WORD}".encode()).decode()[:-2])
+
+
+def secret_in(*texts: object) -> list[str]:
+    return [one for one in HIDDEN for text in texts if one in str(text)]
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("http://u:p@h/v1", "http://h/v1"),
+        ("http://u@h/v1", "http://h/v1"),
+        ("HTTPS://u:p@h:8000/v1#m", "HTTPS://h:8000/v1#m"),
+        ("https//u:p@h/v1", "https//h/v1"),
+        ("http:/u:p@h/v1", "http:/h/v1"),
+        ("http://u:p/w@h/v1", "http://h/v1"),
+        ("http://u:p@w@h/v1", "http://h/v1"),
+        ("8b+http://u:p+w@h/v1+released", "8b+http://h/v1+released"),
+        ("http://h/v1?key=k", "http://h/v1"),
+        ("http://h/v1?key=k#m+released", "http://h/v1#m+released"),
+        ("http://h/v1?key=k+released", "http://h/v1+released"),
+        ("http://h/v1#m?key=k", "http://h/v1#m"),
+        ("no model at 'http://u:p@h/v1?key=k', sorry", "no model at 'http://h/v1', sorry"),
+        ("http://u:p@a and http://u:p@b", "http://a and http://b"),
+    ],
+)
+def test_user_password_and_query_are_cut_out_of_urls(text, shown):
+    assert conceal(text) == shown
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "bleu:pauli2025",
+        "likelihood:owner/name@revision+released",
+        "likelihood:8b+http://host/v1",
+        "http://host/v1+owner/name@revision",
+        "http://host/v1#owner/name@revision",
+        "judge:model@revision+prompt#style",
+        "which model does http://host/v1 run? Write me@example.org",
+        "",
+    ],
+)
+def test_names_without_secrets_stay_as_they_are(text):
+    assert conceal(text) == text
+
+
+def test_every_error_of_ours_goes_through_it():
+    for error in (TstmetaError, ServerError, metrics.UnknownMetric):
+        assert not secret_in(error(f"no answer from {URL}"))
+    assert not secret_in(DataError([Problem("f", 1, "metric", f"{URL} is none", f"not {URL}")]))
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        f"likelihood:8b+{URL}#m+nonsense",
+        f"likelihood:{URL}",
+        f"likelihood:{URL}+{URL}",
+        f"likelihood:8b+3b+{URL}",
+        f"likelihood:8b+http://{USER}:pass+{WORD}@h/v1",
+        f"likelihood:8b+http://{USER}:12+{WORD}@h/v1#m",
+        f"likelihood:8b+http://h/v1?key=a+{KEY}",
+        f"likelihood:http://h/v1?key=a+b/{KEY}",
+        f"likelihood:8b+http://h/v1#m?key={KEY}",
+        f"likelihood:8b+http//{USER}:{WORD}@h/v1",
+        f"likelihood:8b+http://{USER}:{WORD}/{KEY}@h:x/v1",
+        f"likelyhood:8b+{URL}",
+        f"{URL}#m",
+        f"judge:{URL}#m",
+        f"judge:{URL}#m+no-such-prompt",
+        f"judge:http://h/v1#m?key={KEY}+lai2023-content",
+        f"judge:8b+{URL}",
+        f"bertscore:{URL}",
+        f"masked-cosine:dropped+{URL}",
+        f"perplexity:{URL}",
+        f"sim:vectors={URL}",
+    ],
+)
+def test_a_name_that_is_refused_is_told_without_its_secrets(name, monkeypatch):
+    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
+    with pytest.raises(TstmetaError) as caught:
+        metrics.get(name, imports=True)
+    assert not secret_in(caught.value, repr(caught.value))
+
+
+def test_a_metric_that_takes_a_url_for_a_word_of_its_own_is_called_without_its_secrets():
+    assert metrics.get(f"style-accuracy:{URL}").name == "style-accuracy:http://127.0.0.1:9/v1"
+
+
+@pytest.mark.parametrize(
+    ("words", "name"),
+    [
+        ("8b+http://u:password@h/v1?key=k#m+released", "likelihood:8b+http://h/v1#m+released"),
+        ("8b+http://h/v1#m", "likelihood:8b+http://h/v1#m"),
+    ],
+)
+def test_a_metric_is_called_without_the_secrets_of_its_server(words, name):
+    metric = metrics.get(f"likelihood:{words}")
+    assert metric.name == name
+    assert str(metric.signature("source")) == str(metrics.get(name).signature("source"))
+    assert metric.model.url == words.split("+")[1].partition("#")[0]
+
+
+def test_no_repr_shows_a_server_with_its_password():
+    assert not secret_in(repr(model_of(understood(f"8b+{URL}#m"))), repr(metric_of(f"8b+{URL}")))
+
+
+def constant(tokenizer):
+    """Answers of a server to whose model every token is as likely as any other."""
+
+    def answer(number, asked):
+        prompts = asked["prompt"]
+        prompts = prompts if isinstance(prompts[0], list) else [prompts]
+        choices = [
+            {
+                "index": index,
+                "text": "!",
+                "finish_reason": "length",
+                "prompt_logprobs": [
+                    {str(one): {"logprob": -1.0, "decoded_token": tokenizer.decode([one])}}
+                    for one in ids
+                ],
+            }
+            for index, ids in enumerate(prompts)
+        ]
+        return 200, {}, json.dumps({"choices": choices}).encode()
+
+    return answer
+
+
+@pytest.fixture
+def served(monkeypatch):
+    """A server that likes the user, and its tokenizer."""
+    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
+    tokenizer = tiny_tokenizer(TEXTS)
+    with serving(Fake(tiny_engine(tokenizer), window=4096)) as fake:
+        yield fake, tokenizer
+
+
+def test_a_score_of_a_server_shows_no_secret(tmp_path, monkeypatch, served, caplog):
+    caplog.set_level(logging.DEBUG)
+    fake, tokenizer = served
+    fake.instead = constant(tokenizer)
+    tokenizer.save_pretrained(tmp_path / "folder")
+    fake.engine.model.save_pretrained(tmp_path / "folder")
+    run = command_line(tmp_path, monkeypatch)
+    texts = pd.read_csv("mine.csv").assign(style="polite")
+    texts.to_csv("mine.csv", index=False)
+    url = fake.url.replace("http://", f"http://{USER}:{WORD}@") + f"?api_key={KEY}"
+    words = f"{tmp_path}/folder+{url}#tiny"
+    found = run("score", "--data", "mine.csv", "--metric", f"likelihood:{words}", "--format", "csv")
+    assert fake.seen_keys == {"Basic " + base64.b64encode(f"{USER}:{WORD}".encode()).decode()}
+    assert found.exit_code == 0, found.output
+    assert "likelihood:" in found.stdout
+    page = run("explain", "--data", "mine.csv", "--model", words, "--out", "page.html")
+    assert page.exit_code == 0, page.output
+    files = [path for path in (tmp_path / "store").rglob("*") if path.is_file()]
+    files.append(tmp_path / "page.html")
+    shown = [found.output, page.output, caplog.text, *files]
+    assert not secret_in(*shown, *(path.read_bytes() for path in files))
+
+
+@pytest.mark.parametrize("command", ["score", "explain"])
+def test_a_server_that_is_not_there_is_told_without_its_secrets(
+    tmp_path, monkeypatch, served, command
+):
+    fake, tokenizer = served
+    tokenizer.save_pretrained(tmp_path / "folder")
+    fake.engine.model.save_pretrained(tmp_path / "folder")
+    run = command_line(tmp_path, monkeypatch)
+    pd.read_csv("mine.csv").assign(style="polite").to_csv("mine.csv", index=False)
+    words = f"{tmp_path}/folder+{URL}#tiny"
+    model = ("--model", words, "--out", "tokens.parquet")
+    metric = model if command == "explain" else ("--metric", f"likelihood:{words}")
+    found = run(command, "--data", "mine.csv", *metric)
+    assert "no connection to http://127.0.0.1:9/v1" in f"{found.output} {found.exception}"
+    assert not secret_in(found.output, found.exception)
+
+
+def test_a_metric_named_for_less_being_better_is_told_without_its_secrets(tmp_path, monkeypatch):
+    run = command_line(tmp_path, monkeypatch)
+    words = ("--metric", "bleu", "--lower", f"likelihood:8b+{URL}")
+    found = run("evaluate", "--data", "mine.csv", *words)
+    assert isinstance(found.exception, TstmetaError)
+    assert not secret_in(found.output, found.exception)
+
+
+def test_an_old_score_file_with_a_secret_in_a_name_shows_it_no_more(tmp_path, monkeypatch):
+    run = command_line(tmp_path, monkeypatch)
+    ids = load("mine.csv").items["item_id"]
+    rows = {"item_id": ids, "metric": f"likelihood:8b+{URL}", "value": np.arange(len(ids))}
+    pd.DataFrame(rows).to_csv("scores.csv", index=False)
+    found = run("score", "--data", "mine.csv", "--scores", "scores.csv", "--format", "csv")
+    assert found.exit_code == 0
+    assert "likelihood:8b+http://127.0.0.1:9/v1," in found.stdout
+    assert not secret_in(found.output)
+
+
+def test_a_notebook_takes_no_parameter_with_a_secret(tmp_path):
+    page = written(tmp_path / "page.ipynb", "print(metrics)")
+    for given in ({"metrics": [f"likelihood:8b+{URL}"]}, {"dataset": URL}):
+        with pytest.raises(notebook.ParameterError, match="OPENAI_API_KEY") as caught:
+            notebook.check(page, given)
+        assert not secret_in(caught.value)
+
+
+@pytest.mark.parametrize("status", [400, 500])
+def test_what_a_server_repeats_of_a_user_is_blotted_out(served, status):
+    fake, tokenizer = served
+    basic = base64.b64encode(f"{USER}:{WORD}".encode())
+    body = b"you sent Basic " + basic + f", which is {WORD}".encode()
+    fake.instead = lambda number, asked: (status, {}, body)
+    url = fake.url.replace("http://", f"http://{USER}:{WORD}@")
+    model = ServerModel(url, "tiny", tokenizer, pause=0.01, retries=1)
+    with pytest.raises(ServerError, match=r"you sent Basic \*\*\*=*, which is \*\*\*") as caught:
+        list(model.logprobs([Continuation((1, 2), (3,))]))
+    assert WORD not in str(caught.value)
+    assert basic.decode().rstrip("=") not in str(caught.value)
+
+
+def test_short_keys_that_stand_for_none_blot_nothing_out():
+    assert mask_of("EMPTY") is None
+    assert mask_of(user="ann") is None or "ann" not in mask_of(user="ann").pattern.split("|")
+    assert said("an EMPTY plan", mask=mask_of("EMPTY")) == "an EMPTY plan"
