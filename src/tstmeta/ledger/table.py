@@ -106,7 +106,8 @@ def listing(rows: pd.DataFrame) -> Styler:
         }
     )
     style = _styler(shown).hide(axis="index").format(escape="html")
-    style.format(lambda key: re.sub(r"([.:-])", r"\1<wbr>", key), subset=["cell"], escape="html")
+    # where a key may be broken; pandas would escape what a formatter returns
+    style.format(lambda key: re.sub(r"([.:-])", r"\1<wbr>", escape(key)), subset=["cell"])
     classes = pd.DataFrame("num", shown.index, ["published", "ours", "n"]).assign(
         status="tst-" + kind, reason="long"
     )

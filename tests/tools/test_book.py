@@ -14,28 +14,32 @@ from types import SimpleNamespace
 import pandas as pd
 import pytest
 
-from tstmeta import book, data, metrics, scoring
-from tstmeta.data import paths
+from tools import book, plotly_pages
+from tstmeta import data, scoring
+from tstmeta.metrics import get
 from tstmeta.models import hub
 from tstmeta.schema import TstmetaError
 
-ROOT = Path(__file__).parents[1]
+ROOT = Path(__file__).parents[2]
 
 
 @pytest.fixture
 def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A checkout with nothing in it but the book's configuration."""
-    monkeypatch.setattr(paths, "home", lambda: tmp_path)
+    monkeypatch.setattr(book, "ROOT", tmp_path)
     (tmp_path / "_config.yml").touch()
     return tmp_path
 
 
-@pytest.mark.parametrize("step", [book.assets, book.pages, book.build, book.serve])
-def test_outside_a_checkout_there_is_no_book(tmp_path, monkeypatch, step):
-    monkeypatch.setattr(paths, "home", lambda: tmp_path)
-    with pytest.raises(TstmetaError, match="checkout"):
-        step()
-    assert list(tmp_path.iterdir()) == []
+@pytest.mark.parametrize(
+    ("arguments", "code"),
+    [(["serve", "--port", "x"], 2), ([], 2), (["scores"], 2), (["--help"], 0)],
+)
+def test_a_step_that_is_not_understood_stops_with_exit_code_2(arguments, code):
+    command = [sys.executable, "tools/book.py", *arguments]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+    assert done.returncode == code
+    assert "usage" in done.stdout + done.stderr
 
 
 def test_assets_are_all_that_a_page_with_formulas_or_charts_loads(home):
@@ -58,7 +62,7 @@ def test_assets_replace_what_was_there(home):
 
 
 def test_pages_appear_whole_or_not_at_all(home, monkeypatch):
-    from tstmeta.report import pages
+    from tools import pages
 
     old = home / "book" / "_generated" / "old.md"
     old.parent.mkdir(parents=True)
@@ -99,7 +103,7 @@ def test_plotly_is_loaded_on_the_pages_that_draw_with_it_and_on_no_other():
     added: list[str] = []
     handlers: dict = {}
     app = SimpleNamespace(connect=handlers.__setitem__, add_js_file=added.append)
-    book.setup(app)
+    plotly_pages.setup(app)
     load = handlers["html-page-context"]
     load(app, "a", "page.html", {"body": "<p>no chart</p>"}, None)
     load(app, "b", "page.html", {}, None)
@@ -157,6 +161,8 @@ def graph(tmp_path: Path, **variables: str) -> dict:
 @pytest.fixture
 def tree(tmp_path: Path) -> Path:
     for name in (
+        "tools/book.py",
+        "book/templates/data.md.j2",
         "notebooks/01_first.ipynb",
         "src/tstmeta/metrics/lexical.py",
         "src/tstmeta/__pycache__/x.py",
@@ -215,7 +221,9 @@ def test_scores_are_made_again_when_a_model_or_an_instruction_changes(tree):
     } <= own
     assert "data/world/world.csv" in tasks["scores:world"][0]
     assert f"{tree}/elsewhere/lens/items.csv" in tasks["scores:lens@simpda_2022"][0]
-    assert own < set(tasks["notebooks:01_first"][0]) | {"src/tstmeta/metrics/lexical.py"}
+    assert own - {"tools/book.py"} < set(tasks["notebooks:01_first"][0]) | {
+        "src/tstmeta/metrics/lexical.py"
+    }
 
 
 @pytest.mark.parametrize(("name", "choices"), [("contrast", True), ("alva@asset", False)])
@@ -233,12 +241,12 @@ def test_a_data_set_is_scored_with_what_the_pages_show_of_it(monkeypatch, name, 
     assert given == name
     assert {"bleu", "copy-rate", "likelihood", "likelihood-style"} <= set(wanted)
     assert set(book.CHOICES) <= set(wanted) if choices else not set(book.CHOICES) & set(wanted)
-    assert not [one for one in wanted if metrics.get(one).profile == "real"]
+    assert not [one for one in wanted if get(one).profile == "real"]
 
 
 def test_a_metric_that_cannot_run_here_is_left_out_with_what_to_do(monkeypatch, capsys):
     monkeypatch.setattr(hub, "here", lambda model: False)
-    assert book._runnable(["bleu", "likelihood"]) == ["bleu"]
+    assert book.runnable(["bleu", "likelihood"]) == ["bleu"]
     assert "likelihood is left out: " in capsys.readouterr().err
 
 
@@ -249,7 +257,18 @@ def test_scores_that_fail_stop_the_book(monkeypatch):
         book.scores("contrast")
 
 
+def test_pages_are_written_again_when_a_template_their_code_or_data_changes(tree):
+    needs, _ = graph(tree)["pages"]
+    assert {
+        "tools/book.py",
+        "book/templates/data.md.j2",
+        "src/tstmeta/metrics/lexical.py",
+        "data/contrast/polite.csv",
+    } <= set(needs)
+
+
 def test_the_book_is_built_from_prose_results_and_generated_pages(tree):
     needs, makes = graph(tree)["book"]
     assert {"book/intro.md", "book/results/01_first.ipynb", ".build/pages.json"} <= set(needs)
+    assert "tools/book.py" in needs
     assert makes == ["book/_build/html/index.html"]
