@@ -1,0 +1,556 @@
+"""The pages made from data: all there, whole, with what the data say, and safe to show."""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+import re
+import shutil
+import warnings
+from functools import cache
+from html import unescape
+from html.parser import HTMLParser
+from pathlib import Path
+
+import pandas as pd
+import pytest
+import yaml
+
+from tests import written
+from tests.helpers import needs
+from tools import metric_cards, pages, tables
+from tstmeta import data
+from tstmeta.data import Card, paths
+from tstmeta.ledger.cells import PAPERS, cells
+from tstmeta.metrics import PairMetric, Request, catalogue, get, names
+from tstmeta.metrics.base import Score
+from tstmeta.models.causal import EMBEDDED
+from tstmeta.schema import Status, TstmetaError
+
+#: What a text of a data set could do to a page.
+HOSTILE = [
+    "<script>alert(1)</script>",
+    "\"><img src=x onerror='alert(1)'>",
+    "a & b &lt; c",
+    "</td></tr></table><h1>",
+    "```\n# heading\n```{raw} html\n<b>",
+    "$\\frac{1$ {cite}`x` | pipe",
+    "\u202eright to left\u202c \U0001f989",
+]
+CARDS = sorted(path.stem for path in paths.own("metric_cards").glob("*.md"))
+PAGES = {
+    *("front.md", "data.md", "metrics.md", "speed.md", "certainty.md", "backbone.md", "trained.md"),
+    *("claims.md", "ledger.md", *(f"ledger/{paper}.md" for paper in PAPERS)),
+    *(f"metrics/{name}.md" for name in CARDS),
+    *(f"cards/{name}.md" for name in data.names()),
+}
+#: What comes with the project.
+OWN = {"contrast", "world"}
+
+
+class Tags(HTMLParser):
+    """Which tags of a fragment are open at its end, and which there were."""
+
+    def __init__(self, fragment: str):
+        super().__init__()
+        self.open: list[str] = []
+        self.seen: set[str] = set()
+        self.feed(fragment)
+        self.close()
+
+    def handle_starttag(self, tag, _attrs):
+        self.seen.add(tag)
+        if tag not in ("br", "img", "wbr"):
+            self.open.append(tag)
+
+    def handle_endtag(self, tag):
+        assert self.open
+        assert self.open.pop() == tag
+
+
+def parts(text: str) -> list[str]:
+    """The HTML in a page's raw directives."""
+    return re.findall(r"^```\{raw\} html\n(.*?)\n```$", text, re.DOTALL | re.MULTILINE)
+
+
+def plain(text: str) -> str:
+    """A page without tags, white space as single blanks."""
+    return " ".join(unescape(re.sub("<[^>]*>", " ", text)).split())
+
+
+@pytest.fixture(scope="module")
+def without(tmp_path_factory):
+    """The pages of a machine without raw data."""
+    folder = tmp_path_factory.mktemp("without")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("TSTMETA_DATA", str(folder / "none"))
+        patch.setattr(paths, "external", lambda: folder / "external")
+        pages.write(folder / "pages")
+    return folder / "pages"
+
+
+def page(folder: Path, name: str) -> str:
+    return (folder / name).read_text(encoding="utf-8")
+
+
+# -------------------------------------------------------------------------------- all are there
+
+
+def test_every_page_is_written_and_nothing_else_but_a_picture(without):
+    made = {path.relative_to(without).as_posix() for path in without.rglob("*") if path.is_file()}
+    assert made == PAGES | {"losses.png"}
+
+
+def test_the_contents_of_the_book_list_every_page_that_is_written():
+    contents = yaml.safe_load((written.ROOT / "_toc.yml").read_text())
+    listed = re.findall(r"book/_generated/([\w*/-]+)", str(contents))
+    files = {name for name in PAGES if "/" not in name} - {"front.md"}  # which the start includes
+    assert files == {f"{one}.md" for one in listed if "*" not in one}
+    folders = {name.partition("/")[0] for name in PAGES if "/" in name}
+    assert folders == {one.partition("/")[0] for one in listed if "*" in one}
+
+
+def test_every_page_has_one_title_and_its_html_is_whole(without):
+    for name in PAGES:
+        text = page(without, name)
+        assert text.startswith("## " if name == "front.md" else "# "), name
+        assert len(re.findall(r"^# ", text, re.MULTILINE)) == (name != "front.md"), name
+        assert text.count("```") % 2 == 0, name
+        assert "{{" not in text, name
+        for fragment in parts(text):
+            assert Tags(fragment).open == [], name
+
+
+def test_every_citation_is_in_the_bibliography(without):
+    known = set(re.findall(r"^@\w+\{([^,]+),", page(written.ROOT / "book", "references.bib"), re.M))
+    for name in PAGES:
+        for keys in re.findall(r"\{cite(?::\w+)?\}`([^`]+)`", page(without, name)):
+            assert {key.strip() for key in keys.split(",")} <= known, name
+
+
+def test_links_between_pages_lead_somewhere(without):
+    book = written.ROOT / "book"
+    for name in PAGES - {"front.md"}:
+        for link in re.findall(r"\]\(([^)#\s]+\.md)", page(without, name)):
+            beside = Path(os.path.normpath((book / "_generated" / name).parent / link))
+            assert ((without / name).parent / link).is_file() or beside.is_file(), (name, link)
+
+
+# -------------------------------------------------------------------------------------- a table
+
+
+@pytest.mark.parametrize("text", HOSTILE)
+def test_texts_names_and_captions_are_escaped(text):
+    html = tables.table(pd.DataFrame({text: [text, "b"]}), caption=text)
+    (fragment,) = parts(html)
+    tags = Tags(fragment)
+    assert tags.open == []
+    assert tags.seen <= {"div", "table", "caption", "thead", "tbody", "tr", "th", "td"}
+    assert plain(fragment).count(" ".join(text.split())) == 3
+    (fragment,) = parts(tables.facts({text: text}))
+    assert Tags(fragment).seen <= {"div", "table", "thead", "tbody", "tr", "th", "td"}
+
+
+@pytest.mark.parametrize(
+    ("value", "shown"),
+    [
+        (0.12345, "0.123"),
+        (-0.5, "−0.500"),
+        (-0.00001, "−1e−05"),
+        (0.0, "0"),
+        (math.nan, "–"),
+        (12345, "12,345"),
+        (True, "yes"),
+        (None, "–"),
+        ("-1", "-1"),
+    ],
+)
+def test_a_value_is_shown_with_what_it_needs(value, shown):
+    (fragment,) = parts(tables.table(pd.DataFrame({"a": [value]})))
+    assert plain(fragment) == f"a {shown}"
+
+
+def test_a_fact_that_is_an_address_is_a_link():
+    assert '<a href="https://a.b/c"' in tables.facts({"url": "https://a.b/c", "other": "x"})
+
+
+# ------------------------------------------------------------------------------------ data cards
+
+
+def test_the_list_links_every_data_set_and_says_whether_it_is_here(without):
+    rows = re.findall(
+        r"^\| \[(\w+)\]\(cards/\w+\.md\) \|.*\| (\w+) \|$", page(without, "data.md"), re.M
+    )
+    assert rows == [(name, "yes" if name in OWN else "no") for name in data.names()]
+
+
+@pytest.mark.parametrize("name", data.names())
+def test_a_card_has_its_facts_and_prose(without, name):
+    text, card = page(without, f"cards/{name}.md"), Card.read(name)
+    assert text.startswith(f"# {card.title}\n")
+    assert card.body in text
+    for key in ("task", "rated", "raters", "licence", "access", "url", "commit"):
+        if value := card.facts.get(key):
+            assert " ".join(f"{key} {value}".split()) in plain(text)
+    assert f"sentences may be shown {'yes' if card.may_show_examples else 'no'}" in plain(text)
+    assert (f"`tstmeta data fetch {name}`" in text) == (name not in OWN)
+    doubted = card.facts.get("verified", True) is False
+    assert ("was never run on the real files" in text) == doubted
+
+
+@needs("pauli", "lai")
+def test_where_the_files_are_a_card_counts_what_is_loaded():
+    assert pages.counts("pauli")["items"] == "500"
+    assert pages.counts("lai")["lai@pauli2025"] == "640 items"
+    assert pages.counts("contrast")["contrast@tied"] == "480 items"
+
+
+def test_a_card_with_a_broken_file_still_becomes_a_page(monkeypatch):
+    def broken(name):
+        raise TstmetaError("row 3 is wrong")
+
+    monkeypatch.setattr(data, "available", lambda name: True)
+    monkeypatch.setattr(data, "load", broken)
+    text = pages.render("card", pages.data_card("pauli"))
+    assert text.rstrip().endswith("row 3 is wrong")
+
+
+# ---------------------------------------------------------------------------------- metric cards
+
+GOOD = """\
+---
+title: A metric
+cites: [papineni2002bleu]
+measures: What two texts share.
+fails: It cannot read.
+cost: None.
+---
+
+Some words.
+"""
+FAULTS = {
+    "no front matter": "Some words.",
+    "front matter without end": "---\ntitle: x\n",
+    "no YAML": GOOD.replace("title: A metric", "title: [x"),
+    "a list": "---\n- x\n---\n",
+    "a part missing": GOOD.replace("fails: It cannot read.\n", ""),
+    "a number of citations": GOOD.replace("[papineni2002bleu]", "3"),
+}
+
+
+def test_a_card_is_read_and_a_metric_without_one_has_an_empty_one(tmp_path):
+    (tmp_path / "m.md").write_text(GOOD)
+    texts = ("What two texts share.", "It cannot read.", "None.", "Some words.")
+    read = metric_cards.card("m", tmp_path / "m.md")
+    assert read == metric_cards.MetricCard("m", "A metric", ("papineni2002bleu",), *texts)
+    assert metric_cards.card("none") == metric_cards.MetricCard("none", "none")
+
+
+@pytest.mark.parametrize("text", FAULTS.values(), ids=FAULTS)
+def test_a_damaged_card_is_named_with_what_it_needs(tmp_path, text):
+    (tmp_path / "m.md").write_text(text)
+    with pytest.raises(TstmetaError, match=r"m\.md: its front matter needs title, cites"):
+        metric_cards.card("m", tmp_path / "m.md")
+
+
+@pytest.mark.parametrize("name", CARDS)
+def test_every_card_is_whole_and_names_variants_that_there_are(name):
+    card = metric_cards.card(name)
+    assert card.measures.endswith(".")
+    assert card.fails.endswith(".")
+    assert len(card.body.split()) >= 20
+    assert not re.search(r"\d", card.cost), "numbers come from benchmarks, not from prose"
+    files = re.compile(r"\.(csv|json|txt|conllu|udpipe|amr)$")
+    for one in set(re.findall(r"`([\w-]+:[\w+.-]+)`", card.body)):
+        if one.partition(":")[0] in names() and not files.search(one):
+            assert get(one).name == one
+
+
+def test_the_catalogue_links_a_card_for_every_metric_once(without):
+    rows = re.findall(
+        r"^\| \[`([\w-]+)`\]\(metrics/([\w-]+)\.md\) \|", page(without, "metrics.md"), re.M
+    )
+    assert sorted(name for name, _ in rows) == CARDS
+    assert all(name == link for name, link in rows)
+
+
+def test_every_variant_is_on_its_page_with_its_signature_or_what_it_needs(without, monkeypatch):
+    monkeypatch.setenv("TSTMETA_DATA", str(without / "none"))
+    monkeypatch.setattr(paths, "external", lambda: without / "external")
+    for row in catalogue.overview().to_dict("records"):
+        text = plain(page(without, f"metrics/{row['name'].partition(':')[0]}.md"))
+        told = " ".join((row["signature"] or row["remedy"]).split())
+        assert f"{row['name']} {row['status']} " in text
+        assert told in text or row["family"] == "graph" or "not on this machine" in text, row[
+            "name"
+        ]
+
+
+def test_a_page_says_what_the_registry_says(without):
+    text = page(without, "metrics/bleu.md")
+    assert text.startswith("# BLEU of one sentence\n")
+    assert "compared with source, reference" in plain(text)
+    assert "looks at one rewrite at a time" in plain(text)
+    assert "printed as pauli2025: BLEU; lai2023: BLEU; mukherjee2025: BLEU" in plain(text)
+
+
+def test_the_example_is_computed(without):
+    whole = metric_cards.example()
+    assert (len(whole.items), set(whole.items["source_id"])) == (4, {metric_cards.EXAMPLE})
+    for row in whole.items.to_dict("records"):
+        ((score,),) = get("bleu").score([(Request(row["output"], (row["source"],)),)])
+        assert f">{score.value:.3f}<" in page(without, "metrics/bleu.md")
+
+
+@pytest.mark.parametrize(
+    ("name", "words"),
+    {
+        "judge": "was not run for this page",
+        "gm": "cannot be shown on its own",
+        "likelihood-style": "A demonstration, not a reproduction",
+        "bleurt": "was not run for this page",
+    }.items(),
+)
+def test_a_page_says_why_an_example_is_missing_or_little_worth(without, name, words):
+    assert words in page(without, f"metrics/{name}.md")
+
+
+class Odd(PairMetric):
+    """Says something else of every output."""
+
+    name = "odd"
+
+    def score(self, units):
+        answers = iter(
+            [
+                Score(1.5),
+                Score(math.nan, Status.ERROR, "no\nmodel"),
+                Score(-0.25, Status.TRUNCATED, "cut"),
+                Score(math.nan, Status.REFUSED, "would not"),
+            ]
+        )
+        for unit in units:
+            yield tuple(next(answers) for _ in unit)
+
+
+def test_a_score_without_a_value_is_shown_as_its_status(monkeypatch):
+    monkeypatch.setattr(metric_cards, "get", lambda name: Odd())
+    (row,), notes = (
+        metric_cards.values(["odd"])[0].to_dict("records"),
+        metric_cards.values(["odd"])[1],
+    )
+    assert notes == []
+    assert list(row.values()) == [
+        *("odd", "source", "1.500", "error: no model", "−0.250", "refused: would not")
+    ]
+
+
+class Told(UserWarning):
+    """A warning of ours, as far as the page can see."""
+
+
+Told.__module__ = "tstmeta.somewhere"
+
+
+class Warns(PairMetric):
+    """Warns of itself and of something else, each time."""
+
+    name = "warning"
+
+    def value(self, request):
+        warnings.warn("a <demonstration>", Told, stacklevel=1)
+        warnings.warn("a library says so", UserWarning, stacklevel=1)
+        return 1.0
+
+
+def test_what_a_metric_warns_of_stands_below_its_values(monkeypatch):
+    monkeypatch.setattr(metric_cards, "get", lambda name: Warns())
+    rows = catalogue.overview()
+    context = metric_cards.page(metric_cards.card("ter"), rows[rows["name"] == "ter"])
+    assert context["notes"] == ["a <demonstration>"]
+    assert "<p>a &lt;demonstration&gt;</p>" in pages.render("metric", context)
+
+
+def test_what_papers_printed_is_listed_by_metric():
+    assert metric_cards.printed()["meteor"] == {
+        "pauli2025": ["METEOR"],
+        "lai2023": ["METEOR"],
+        "mukherjee2025": ["METEOR"],
+    }
+    assert "GPT-4 prompt" in metric_cards.printed()["judge"]["mukherjee2025"]
+    assert "human" not in metric_cards.printed()
+
+
+# ---------------------------------------------------------------- the embedded model, benchmarks
+
+
+@pytest.fixture
+def folder(tmp_path):
+    """A copy of the shipped folder."""
+    return shutil.copytree(EMBEDDED, tmp_path / "backbone")
+
+
+def test_the_facts_of_the_embedded_model_are_those_of_its_files(without):
+    report = json.loads((EMBEDDED / "training.json").read_text())
+    size = (EMBEDDED / "model.safetensors").stat().st_size
+    text = plain(page(without, "backbone.md"))
+    assert f"parameters {report['parameters']:,} " in text
+    assert f"training steps {report['steps']:,} " in text
+    assert f"file {size / 1e6:.1f} MB in safetensors, float16 " in text
+    assert f"The training loss over {len(report['loss_curve'])} steps" in text
+    assert "A demonstration, not a reproduction" in text
+    for losses in report["losses_by_task"].values():
+        assert all(f" {loss:.3f} " in text for loss in losses.values())
+    for metric in report["shares"].values():
+        assert all(
+            f" {share:.3f} " in text for found in metric.values() for share in found.values()
+        )
+
+
+def test_conversations_are_always_the_same():
+    made = pages.conversations(4)
+    assert made.equals(pages.conversations(4))
+    assert made["instruction"].str.len().min() > 0
+
+
+def test_what_was_not_measured_of_the_model_is_said(folder):
+    path = folder / "training.json"
+    report = json.loads(path.read_text())
+    path.write_text(json.dumps(report | {"shares": {}, "options": {"batch": 1}}))
+    text = pages.render("backbone", pages.backbone(folder))
+    assert "were not tried out" in text
+    assert "The tasks change" not in text
+    path.unlink()
+    text = pages.render("backbone", pages.backbone(folder))
+    assert "Train them: `tstmeta train backbone`" in text
+
+
+def test_every_committed_result_is_on_a_page_with_its_checks(without):
+    results = sorted((paths.home() / "benchmarks" / "results").glob("*.json"))
+    names = ("speed", "certainty", "trained")
+    shown = unescape("".join(page(without, f"{name}.md") for name in names))
+    for path in results:
+        report = json.loads(path.read_text())
+        assert report["when"] in shown
+        if path.stem != "training":
+            assert all(check["name"] in shown for check in report["checks"])
+            assert all(note in shown for note in report["notes"])
+
+
+def test_published_figures_stand_apart_and_are_called_so(without):
+    own, published = page(without, "trained.md").split("## Beside the models of pang2019")
+    assert "0.974" in published
+    assert "0.974" not in own
+    assert "accuracy 0.9722 [0.9705, 0.9738]" in plain(own)
+
+
+# ---------------------------------------------------------------------------------- front, ledger
+
+
+def test_the_front_page_names_a_metric_a_sentinel_and_people_for_each_dimension(without):
+    content, style = parts(page(without, "front.md"))
+    for fragment in (content, style):
+        assert "could be the best on" in fragment
+        assert "1 of 1" in plain(fragment)
+        assert "best sentinel" in plain(fragment)
+    assert "built without human ratings" in page(without, "front.md")
+
+
+def test_every_cell_of_the_ledger_is_on_its_page(without):
+    for paper in PAPERS:
+        source = page(without, f"ledger/{paper}.md")
+        text = plain(source.replace("<wbr>", ""))
+        own = [one for one in cells() if one.paper == paper]
+        assert [one.cell for one in own if one.cell.split(".", 2)[2] not in text] == []
+        tables = dict.fromkeys(one.table for one in own)
+        heads = re.findall(
+            r"^## (?:Table|Figure) (\w+)$", page(without, f"ledger/{paper}.md"), re.M
+        )
+        assert heads == [table.removeprefix("fig") for table in tables]
+    assert "The four papers print 2,100 numbers" in page(without, "ledger.md")
+
+
+# -------------------------------------------------------------------- sentences not to be shown
+
+FOREIGN = [name for name in data.names() if not Card.read(name).may_show_examples]
+
+
+def bare(text: str) -> str:
+    """Words without case and punctuation, one space between them and at both ends."""
+    return f" {' '.join(re.findall(r'[a-z0-9]+', unescape(text).lower()))} "
+
+
+@cache
+def foreign_sentences() -> dict[str, set[str]]:
+    """First six words -> sentences, of every third-party sentence of six words or more here.
+
+    Sentences that a data set which may be shown has as well do not count, by themselves or within a
+    longer text: strangers thank each other in the same words.
+    """
+    texts = {text for name in (*OWN, "pauli") for text in sentences(name)}
+    shared = {bare(one) for text in texts for one in (text, *re.split("[.!?]", text))}
+    known: dict[str, set[str]] = {}
+    for name in FOREIGN:
+        for text in sentences(name):
+            words = bare(text)
+            if len(words.split()) >= 6 and words not in shared:
+                known.setdefault(" ".join(words.split()[:6]), set()).add(words)
+    return known
+
+
+def sentences(name: str) -> set[str]:
+    if not data.available(name):
+        return set()
+    try:
+        items = data.load(name).items
+    except TstmetaError:  # a corpus: a sample of it
+        module = __import__(f"tstmeta.data.{name}", fromlist=["corpus"])
+        return set(module.corpus(data.root(name))["text"].iloc[::7])
+    references = {text for texts in items["references"] for text in texts}
+    return {*items["source"], *items["output"], *references}
+
+
+def shown(text: str) -> int:
+    """How many third-party sentences are in a text; not which."""
+    words = bare(text)
+    split = words.split()
+    runs = {" ".join(split[i : i + 6]) for i in range(len(split) - 5)}
+    known = foreign_sentences()
+    return sum(any(one in words for one in known[run]) for run in runs & known.keys())
+
+
+@needs("lai", "mir", "alva", "lens", "li2018", "dualrl", "mukherjee", "paradetox", "yelp")
+def test_the_search_knows_sentences_and_sees_them():
+    assert len(foreign_sentences()) > 20_000
+    for name in ("lai", "mir", "alva", "li2018"):
+        some = sorted(text for text in sentences(name) if len(text.split()) >= 8)[0]
+        count = shown(f"<td>{some.upper()}!</td>")
+        assert count == 1, name
+    assert shown("the quick brown fox jumps over the lazy dog") == 0
+
+
+@needs("lai", "mir", "alva")
+@pytest.mark.parametrize("place", ["book/_generated", "book/results", "book/_build/html"])
+def test_no_page_of_the_book_shows_a_sentence_that_may_not_be_shown(place):
+    files = written.built(place)
+    if not files:
+        pytest.skip(f"{place} is not built")
+    leaks = {
+        path.name: count
+        for path in files
+        if path.suffix in (".html", ".ipynb", ".md", ".txt")
+        and (count := shown(re.sub(r"<[^>]+>", " ", written.text_of(path))))
+    }
+    assert leaks == {}
+
+
+@needs("lai", "mir", "alva")
+def test_no_file_of_the_repository_holds_a_sentence_of_others():
+    leaks = {}
+    for path in written.tracked():
+        if path.suffix in (".py", ".md", ".csv", ".ipynb", ".yml", ".xml", ".toml", ".json", ".j2"):
+            text = written.text_of(path).replace("\\n", " ")
+            if count := shown(text):
+                leaks[path.relative_to(written.ROOT).as_posix()] = count
+    assert leaks == {}

@@ -1,0 +1,187 @@
+"""The pages of metrics: their cards, what the registry knows, and values on four rewrites.
+
+The labels of the four rewrites, one source of the contrast set, hold by construction.
+"""
+
+from __future__ import annotations
+
+import math
+import warnings
+from collections.abc import Mapping
+from functools import cache
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pandas as pd
+import yaml
+
+from tools.tables import number, one_line
+from tstmeta import data, schema, scoring
+from tstmeta.data import Dataset, paths
+from tstmeta.data.contrast import parse_span
+from tstmeta.metrics import Score, catalogue, get
+from tstmeta.schema import TstmetaError
+
+Context = dict[str, Any]
+# -------------------------------------------------------------------------------------- metrics
+
+#: The source of the contrast set whose rewrites are the example of every metric's page.
+EXAMPLE = "sentiment-01"
+#: Columns of the catalogue that a page shows, and what they are called there.
+FACTS = {
+    **{"family": "family", "dimension": "meant for", "unit": "looks at", "bases": "compared with"},
+    **{"languages": "languages", "better": "better is", "max_tokens": "longest text, in words"},
+    "profile": "profile",
+}
+UNITS = {
+    "item": "one rewrite at a time",
+    "source": "all rewrites of a source together",
+    "corpus": "all outputs of a system together",
+}
+
+
+class MetricCard(NamedTuple):
+    """What people wrote about a metric, in ``data/metric_cards/<name>.md``.
+
+    Attributes:
+        cites: keys of ``book/references.bib``.
+        measures, fails, cost: a sentence or two each.
+        body: MyST Markdown.
+    """
+
+    name: str
+    title: str
+    cites: tuple[str, ...] = ()
+    measures: str = ""
+    fails: str = ""
+    cost: str = ""
+    body: str = ""
+
+
+def card(name: str, path: Path | None = None) -> MetricCard:
+    """Read a card; a metric without one (another package's) gets an empty card.
+
+    Raises:
+        TstmetaError: a card without front matter, or with parts missing.
+    """
+    path = path or paths.own("metric_cards", f"{name}.md")
+    if not path.is_file():
+        return MetricCard(name, name)
+    try:
+        _, front, body = path.read_text(encoding="utf-8").split("---\n", 2)
+        facts = yaml.safe_load(front)
+        texts = {key: str(facts[key]) for key in ("title", "measures", "fails", "cost")}
+        return MetricCard(name, cites=tuple(facts["cites"]), body=body.strip(), **texts)
+    except (KeyError, TypeError, ValueError, yaml.YAMLError) as error:
+        needed = "title, cites (a list), measures, fails and cost"
+        raise TstmetaError(f"{path.name}: its front matter needs {needed}: {error!r}") from error
+
+
+def groups() -> dict[str, pd.DataFrame]:
+    """Rows of the catalogue by metric: the bare name first, then its variants."""
+    rows = catalogue.overview()
+    return {str(stem): part for stem, part in rows.groupby(stems(rows), sort=False)}
+
+
+def stems(rows: pd.DataFrame) -> pd.Series:
+    """The names without variants."""
+    return rows["name"].str.partition(":")[0]
+
+
+def families(by_metric: Mapping[str, pd.DataFrame]) -> dict[str, list[Context]]:
+    """The catalogue: for each family its metrics, with what stands in their cards."""
+    found: dict[str, list[Context]] = {}
+    for stem, rows in by_metric.items():
+        runs = (rows["status"] == "ok").tolist()
+        here = "yes" if all(runs) else "some variants" if any(runs) else "no"
+        row = {"card": card(stem), "here": here, **plainly(rows.head(1))}
+        found.setdefault(rows["family"].iloc[0], []).append(row)
+    return found
+
+
+def plainly(rows: pd.DataFrame) -> dict[str, str]:
+    """Cells of the catalogue in words, by the labels of :data:`FACTS`; empty ones are left out."""
+    words = {*schema.DIMENSIONS, *schema.BASES}
+    found = {}
+    for column, label in FACTS.items():
+        cells = (UNITS.get(one, one) if column == "unit" else one for one in rows[column] if one)
+        lists = (", ".join(one.split()) if set(one.split()) <= words else one for one in cells)
+        found[label] = "; ".join(dict.fromkeys(lists))
+    return {label: text for label, text in found.items() if text}
+
+
+@cache
+def printed() -> dict[str, dict[str, list[str]]]:
+    """Metric without variant -> paper -> the names printed there, from ``names.csv``."""
+    frame = pd.read_csv(paths.own("published", "names.csv"), dtype=str, keep_default_na=False)
+    found: dict[str, dict[str, list[str]]] = {}
+    for row in frame[frame["kind"] == "metric"].to_dict("records"):
+        for stem in dict.fromkeys(name.partition(":")[0] for name in row["listed"].split()):
+            found.setdefault(stem, {}).setdefault(row["paper"], []).append(row["printed"])
+    return found
+
+
+def page(about: MetricCard, rows: pd.DataFrame) -> Context:
+    """A metric's page; ``rows`` are its rows of the catalogue, the bare name first."""
+    papers = printed().get(about.name, {})
+    told = {"known failure": about.fails, "cost": about.cost, **plainly(rows)}
+    told["printed as"] = "; ".join(f"{paper}: {', '.join(n)}" for paper, n in papers.items())
+    signatures = rows[["name", "status"]].copy()
+    signatures["signature, or what to do"] = rows["signature"].where(
+        rows["signature"] != "", rows["remedy"]
+    )
+    run = rows.loc[rows["status"] == "ok", "name"].tolist()
+    context: Context = {"card": about, "facts": {k: v for k, v in told.items() if v}, "run": run}
+    context |= {"signatures": signatures, "demonstration": []}
+    context["combined"] = bool((rows["family"] == catalogue.COMBINED_FAMILY).all())
+    if run and not context["combined"]:
+        context["demonstration"] = [name for name in run if name.startswith("likelihood")]
+        context["source"], context["example"] = rewrites(example())
+        context["values"], context["notes"] = values(run)
+    return context
+
+
+def example() -> Dataset:
+    """Four rewrites of one source of the contrast set: strong or light, with an error or not."""
+    whole = data.load("contrast")
+    return whole.where(whole.items["source_id"] == EXAMPLE, "example")
+
+
+def rewrites(dataset: Dataset) -> tuple[Context, pd.DataFrame]:
+    """The source with its target style, and the rewrites with the words that the error changed."""
+    items = dataset.items
+    spans = [parse_span(span) if span else ("", "") for span in dataset.label("span")]
+    frame = items[["system", "output"]].set_axis(["rewrite", "text"], axis="columns")
+    frame[["taken out", "put in"]] = spans
+    return {"text": items["source"].iloc[0], "style": items["style"].iloc[0]}, frame
+
+
+def values(names: list[str], dataset: Dataset | None = None) -> tuple[pd.DataFrame, list[str]]:
+    """What metrics say of the example: a row a metric and basis, a column a rewrite; and notes.
+
+    A score without a value is its status with the detail.  Notes are the warnings of our own that
+    were given meanwhile.  Nothing is kept: what a page shows was computed for it.
+    """
+    dataset = example() if dataset is None else dataset
+    systems = dict(zip(dataset.items["item_id"], dataset.items["system"], strict=True))
+    rows = []
+    with warnings.catch_warnings(record=True) as given:
+        warnings.simplefilter("always", UserWarning)
+        for name in names:
+            for plan in scoring.plans(dataset, get(name)):
+                scores = [score for unit in plan.metric.score(plan.units) for score in unit]
+                ids = [item_id for unit in plan.item_ids for item_id in unit]
+                told = {systems[i]: value(score) for i, score in zip(ids, scores, strict=True)}
+                if ids:
+                    rows.append({"metric": name, "compared with": plan.basis, **told})
+    ours = (one for one in given if one.category.__module__.startswith("tstmeta."))
+    notes = dict.fromkeys(str(one.message) for one in ours)
+    # that the embedded model demonstrates stands in a box of its own
+    return pd.DataFrame(rows), [text for text in notes if "embedded model demonstrates" not in text]
+
+
+def value(score: Score) -> str:
+    """A score as shown."""
+    if score.status.has_value and math.isfinite(score.value):
+        return number(score.value)
+    return one_line(f"{score.status}: {score.detail}")
