@@ -1,0 +1,93 @@
+"""Printed tables beside ours: every number in its place, a mark, and nothing that acts."""
+
+import math
+from html.parser import HTMLParser
+
+import pandas as pd
+import pytest
+
+from tests.ledger.test_ledger import with_data
+from tstmeta.ledger import MARKS, beside, listing, published
+from tstmeta.ledger.table import text_of
+from tstmeta.schema import TstmetaError
+
+#: ours, printed, printed as a number, status, decimals, text
+TEXTS = [
+    (0.4649, "0.46", 0.46, "match", 2, "0.46 (0.46) ✓"),
+    (0.2649526, "0.27", 0.27, "match", 2, "0.265 (0.27) ✓"),  # rounded twice
+    (-0.17, "-0.17", -0.17, "match", 2, "−0.17 (−0.17) ✓"),
+    (0.51, "0.50", 0.50, "differs", 2, "0.51 (0.50) ✗"),
+    (0.41, "0.43", 0.43, "misprint", 2, "0.41 (0.43) †"),
+    (11.5, "12", 12, "printed-only", 0, "12 (12) ○"),
+    (math.nan, "0.43*", 0.43, "needs a model", 2, "(0.43*)"),
+]
+
+
+@pytest.mark.parametrize(("ours", "printed", "value", "status", "decimals", "text"), TEXTS)
+def test_ours_stands_before_the_printed_number(ours, printed, value, status, decimals, text):
+    assert text_of(ours, printed, value, status, decimals) == text
+
+
+def rows(**changes) -> pd.DataFrame:
+    head = {"cell": "p.t1.a", "metric": ["A", "A", "B"], "dataset": ["x", "y", "x"], "n": 3}
+    tail = {"printed": "0.50", "ours": 0.5, "value": 0.5, "decimals": 2, "status": "match"}
+    return pd.DataFrame({**head, **tail, "reason": "", "signature": "s", **changes})
+
+
+def test_a_table_has_a_row_and_a_column_for_each_name_in_order():
+    grid = beside(rows(dataset=["y", "x", "y"])).data
+    assert grid.index.tolist() == ["A", "B"]
+    assert grid.columns.tolist() == ["y", "x"]
+    assert grid.loc["B"].tolist() == ["0.50 (0.50) ✓", ""]
+
+
+def test_the_page_of_a_table_is_bold_and_italic_and_names_its_marks():
+    html = beside(rows(), caption="Table 1").to_html()
+    assert "<b>0.50</b> <i>(0.50)</i> ✓" in html
+    assert 'title="n = 3; match; ; s"' in html
+    assert "tst-match" in html
+    caption = html.partition("<caption>")[2].partition("</caption>")[0]
+    assert caption.startswith("Table 1. ours (published)")
+    assert all(mark in caption for mark, _ in MARKS.values())
+
+
+def test_the_same_rows_give_the_same_bytes():
+    assert beside(rows()).to_html() == beside(rows()).to_html()
+
+
+#: What a table is made of.
+HARMLESS = ("style", "table", "caption", "thead", "tbody", "tr", "th", "td", "b", "i", "wbr")
+HOSTILE = "<img src=x onerror='alert(1)'>\"</td>"
+
+
+@pytest.mark.parametrize("column", ["metric", "dataset", "printed", "reason", "signature"])
+def test_texts_are_escaped_wherever_they_come_from(column):
+    frame = rows(**{column: HOSTILE})
+    if column in ("metric", "dataset"):
+        frame = frame.head(1)
+    for html in (beside(frame, caption=HOSTILE).to_html(), listing(frame).to_html()):
+        tags, parser = set(), HTMLParser()
+        parser.handle_starttag = lambda tag, attributes, tags=tags: tags.add(tag)
+        parser.feed(html)
+        assert tags <= set(HARMLESS)
+
+
+def test_two_numbers_in_a_cell_are_refused():
+    with pytest.raises(TstmetaError, match=r"p.t1.a.* from another cell"):
+        beside(rows(dataset="x"))
+
+
+def test_the_list_shows_every_cell_with_its_signature():
+    own = with_data().reset_index().query("paper == 'pauli2025' and table == '2'")
+    html = listing(own).to_html()
+    assert html.count("<tr>") == 1 + len(own)
+    for row in own.head(3).to_dict("records"):
+        assert row["printed"] in html
+        assert row["signature"].replace(">", "&gt;") in html
+
+
+def test_a_table_of_a_paper_fits_the_grid():
+    frame = published("mukherjee2025", "4").query("statistic == 'pearson'")
+    grid = beside(frame, "metric", ["dataset", "language"]).data
+    assert grid.loc["Human"].str.startswith("1.00").all()
+    assert (grid != "").sum().sum() == len(frame)
