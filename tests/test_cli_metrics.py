@@ -12,10 +12,10 @@ import pytest
 from tests.command import CSV, command_line, table
 from tstmeta import metrics, schema
 from tstmeta.cli_evaluate import tell_scored
+from tstmeta.ledger.cells import PAPERS, cells
+from tstmeta.ledger.ledger import COLUMNS
 from tstmeta.metrics import catalogue
 from tstmeta.models import hub
-from tstmeta.report.ledger import COLUMNS, PAPERS
-from tstmeta.report.published import cells
 from tstmeta.schema import DataError, TstmetaError
 
 METRIC = """

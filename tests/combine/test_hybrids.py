@@ -13,7 +13,7 @@ from tstmeta.combine.folds import TooFewSources, splits
 from tstmeta.combine.hybrids import agreements, fold_by_fold, grid, top_places
 from tstmeta.combine.orient import FLOOR, Scale
 from tstmeta.combine.parts import gather
-from tstmeta.report.published import cells
+from tstmeta.ledger.cells import cells
 
 KINDS = ("simulation", "learned")
 SMALL = Settings(outer=3, inner=2, trees=10)

@@ -6,8 +6,7 @@ from html.parser import HTMLParser
 import pandas as pd
 import pytest
 
-from tests.ledger.test_ledger import with_data
-from tstmeta.ledger import MARKS, beside, listing, published
+from tstmeta.ledger import MARKS, beside, listing, published, reproduce
 from tstmeta.ledger.table import text_of
 from tstmeta.schema import TstmetaError
 
@@ -78,7 +77,7 @@ def test_two_numbers_in_a_cell_are_refused():
 
 
 def test_the_list_shows_every_cell_with_its_signature():
-    own = with_data().reset_index().query("paper == 'pauli2025' and table == '2'")
+    own = reproduce("pang2019", "2")
     html = listing(own).to_html()
     assert html.count("<tr>") == 1 + len(own)
     for row in own.head(3).to_dict("records"):
