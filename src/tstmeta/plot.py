@@ -9,16 +9,17 @@ which know nothing of quality, stand below a line or are dashed.  Jitter comes f
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Hashable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from functools import wraps
 from html import escape
-from typing import Any, NamedTuple, ParamSpec, TypeVar
+from typing import Any, ParamSpec, TypeVar
 
 import matplotlib as mpl
 import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 import seaborn as sns
+from IPython.display import HTML
 from matplotlib.axes import Axes
 from matplotlib.colors import LinearSegmentedColormap
 from matplotlib.figure import Figure
@@ -27,6 +28,7 @@ from matplotlib.ticker import MaxNLocator
 
 from .analysis.frame import METRIC, kind_of
 from .data import Dataset
+from .schema import TstmetaError
 
 P = ParamSpec("P")
 Drawn = TypeVar("Drawn")
@@ -77,6 +79,9 @@ def _styled(draw: Callable[P, Drawn]) -> Callable[P, Drawn]:
 
     @wraps(draw)
     def styled(*args: P.args, **options: P.kwargs) -> Drawn:
+        # a notebook's backend switches interactive mode on when it is first used: not within the
+        # context, which would take that back on leaving
+        plt.draw_if_interactive()
         with mpl.rc_context(_STYLE):
             return draw(*args, **options)
 
@@ -102,29 +107,31 @@ def is_metric(frame: pd.DataFrame) -> pd.Series:
     return kind == METRIC
 
 
-def _by_value(frame: pd.DataFrame, value: str) -> pd.DataFrame:
-    """Rows with a value and their ``shown`` name, metrics before sentinels, the best first."""
-    rows = frame.assign(shown=names(frame), sentinel=~is_metric(frame)).dropna(subset=value)
-    return rows.sort_values(["sentinel", value], ascending=[True, False], kind="stable")
+def _named(frame: pd.DataFrame, value: str) -> pd.DataFrame:
+    """Rows with a value, their name as it is ``shown``, and whether each is a ``sentinel``."""
+    return frame.assign(shown=names(frame), sentinel=~is_metric(frame)).dropna(subset=value)
+
+
+def _drawable(frame: pd.DataFrame) -> pd.DataFrame:
+    if frame.empty:
+        raise TstmetaError("there is nothing to draw: no row has a value")
+    return frame
 
 
 def _groups(frame: pd.DataFrame, by: str | None) -> list[tuple[str, pd.DataFrame]]:
     """Parts of a frame by a column, in order of appearance; one part without the column."""
+    _drawable(frame)
     if by is None or by not in frame:
         return [("", frame)]
     return [(str(name), part) for name, part in frame.groupby(by, sort=False, observed=True)]
 
 
-def _panels(
-    count: int, height: float, *, across: int = 2, width: float = WIDTH, **shared: Any
-) -> tuple[Figure, list[Axes]]:
+def _panels(count: int, height: float, across: int = 2) -> tuple[Figure, list[Axes]]:
     """A figure with ``count`` axes of that height in inches, at most ``across`` in a row."""
-    across = max(1, min(count, across))
-    rows = math.ceil(max(count, 1) / across)
-    size = (width if across > 1 else 0.68 * width, height * rows + 0.5)
-    figure, grid = plt.subplots(
-        rows, across, figsize=size, layout="constrained", squeeze=False, **shared
-    )
+    across = min(count, across)
+    rows = math.ceil(count / across)
+    size = (WIDTH if across > 1 else 0.68 * WIDTH, height * rows + 0.5)
+    figure, grid = plt.subplots(rows, across, figsize=size, layout="constrained", squeeze=False)
     for spare in grid.ravel()[count:]:
         spare.set_visible(False)
     return figure, list(grid.ravel()[:count])
@@ -136,23 +143,47 @@ def _axes(ax: Axes | None, width: float, height: float) -> Axes:
     return plt.subplots(figsize=(width, height), layout="constrained")[1]
 
 
-def _legend(figure: Figure, handles: Sequence[Line2D], columns: int = 3) -> None:
-    figure.legend(handles=list(handles), loc="outside lower center", ncols=columns, fontsize=8.5)
-
-
-def _rule(axis: Axes, rows: pd.DataFrame) -> None:
-    """A line between metrics and the sentinels below them."""
-    above = int((~rows["sentinel"]).sum())
-    if 0 < above < len(rows):
-        axis.axhline(above - 0.5, color=INK, lw=1)
-
-
-def _rows(axis: Axes, labels: Sequence[str]) -> None:
-    """One line for each label, the first on top."""
-    axis.set_yticks(np.arange(len(labels)), list(labels), fontsize=8.5)
-    axis.set_ylim(len(labels) - 0.4, -0.6)
+def _points(
+    axis: Axes, rows: pd.DataFrame, value: str = "value", *, lw: float = 1.8, alpha: float = 0.7
+) -> None:
+    """A row for each name ``shown``, the first on top: a point and its interval; sentinels grey."""
+    place, metric = np.arange(len(rows)), ~rows["sentinel"].to_numpy(bool)
+    for some, colour, marker in ((metric, BLUE, "o"), (~metric, GREY, "D")):
+        if {"low", "high"} <= set(rows):
+            low, high = rows["low"][some].astype(float), rows["high"][some].astype(float)
+            axis.hlines(place[some], low, high, color=colour, lw=lw, alpha=alpha)
+        axis.plot(rows[value][some], place[some], marker, color=colour, ms=4.5, zorder=4)
+    axis.set_yticks(place, list(rows["shown"]), fontsize=8.5)
+    axis.set_ylim(len(rows) - 0.4, -0.6)
     axis.tick_params(axis="y", length=0)
     axis.grid(visible=False, axis="y")
+
+
+def _stack(
+    frame: pd.DataFrame, value: str, label: str, up: bool = False, **drawn: float
+) -> tuple[Figure, list[tuple[Axes, str, pd.DataFrame]]]:
+    """A panel a data set, in each a row a name, metrics before sentinels; axes, name and rows."""
+    order, ways = (["sentinel", value], [True, False]) if not up else ([value], [True])
+    parts = [
+        (name, rows.sort_values(order, ascending=ways, kind="stable"))
+        for name, rows in _groups(frame, "dataset")
+    ]
+    figure, panels = _panels(len(parts), 0.8 + 0.2 * max(len(rows) for _, rows in parts))
+    for axis, (name, rows) in zip(panels, parts, strict=True):
+        _points(axis, rows, value, **drawn)
+        axis.set_title(name)
+        axis.set_xlabel(label, fontsize=8.5)
+    return figure, [(axis, *part) for axis, part in zip(panels, parts, strict=True)]
+
+
+def _key(colour: str, marker: str, label: str) -> Line2D:
+    return Line2D([], [], color=colour, marker=marker, linestyle="", ms=5, label=label)
+
+
+def _legend(figure: Figure, more: Sequence[Line2D], columns: int = 3, kinds: bool = True) -> None:
+    """Below all panels."""
+    both = [_key(BLUE, "o", "metric"), _key(GREY, "D", "sentinel")] if kinds else []
+    figure.legend(handles=[*both, *more], loc="outside lower center", ncols=columns, fontsize=8.5)
 
 
 # ------------------------------------------------------------------------------------- agreement
@@ -176,41 +207,43 @@ def heatmap(
         frame: one row a cell; order of appearance is kept, sentinels go below a rule.
         index, columns: the columns of the frame that rows and columns of the figure are.
         limit: where colours end on both sides of 0; None takes the largest value there is.
-
-    Returns:
-        The axes; the number of cells is that of (index, columns) that occur.
+        label: of the colour bar.
     """
     rows = frame.assign(sentinel=False)
     if index == "metric":
-        rows = frame.assign(shown=names(frame), sentinel=~is_metric(frame))
-        rows, index = rows.sort_values("sentinel", kind="stable"), "shown"
-    heads, across = list(dict.fromkeys(rows[index])), list(dict.fromkeys(frame[columns]))
+        rows, index = frame.assign(shown=names(frame), sentinel=~is_metric(frame)), "shown"
+    rows = rows.sort_values("sentinel", kind="stable")
     grid = rows.pivot_table(index=index, columns=columns, values=value, dropna=False, sort=False)
-    grid = grid.reindex(index=heads, columns=across)
-    longest = max((len(str(one)) for one in heads), default=0)
-    size = (1.5 + 0.075 * longest + 0.72 * len(across), 1.1 + 0.27 * len(heads))
-    axis = _axes(ax, min(WIDTH, size[0]), size[1])
-    most = np.nanmax(np.abs(grid.to_numpy(float)), initial=0.0) or 1.0
-    most = limit or most
-    bar = {"label": label, "shrink": 0.8, "pad": 0.02}
-    style = {"size": 8.5 if len(across) < 8 else 7}
+    grid = grid.reindex(index=list(dict.fromkeys(rows[index])))[list(dict.fromkeys(frame[columns]))]
+    grid.columns = grid.columns.astype(str)
+    words = grid.map(lambda one: "–" if one != one else f"{one:.{digits}f}".replace("-", "−"))
+    tall, wide = grid.shape
+    longest = max(map(len, grid.index.astype(str)), default=0)
+    axis = _axes(ax, min(WIDTH, 1.5 + 0.075 * longest + 0.72 * wide), 1.1 + 0.27 * tall)
+    most = limit or np.nanmax(np.abs(grid.to_numpy(float)), initial=0.0) or 1.0
     sns.heatmap(
-        grid, ax=axis, vmin=-most, vmax=most, cmap=DIVERGING, annot=True, annot_kws=style,
-        fmt=f".{digits}f", linewidths=0.6, linecolor="white", cbar=len(across) > 1, cbar_kws=bar,
-    )  # fmt: skip
-    for row, column in np.argwhere(grid.isna().to_numpy()):
-        axis.text(column + 0.5, row + 0.5, "–", ha="center", va="center", color=GREY)
+        grid.fillna(0.0),
+        ax=axis,
+        vmin=-most,
+        vmax=most,
+        cmap=DIVERGING,
+        annot=words,
+        fmt="",
+        annot_kws={"size": 8.5 if wide < 8 else 7},
+        linewidths=0.6,
+        linecolor="white",
+        cbar=wide > 1,
+        cbar_kws={"label": label, "shrink": 0.8, "pad": 0.02},
+    )
     above = int((~rows.drop_duplicates(index)["sentinel"]).sum())
-    if 0 < above < len(heads):
+    if 0 < above < tall:
         axis.axhline(above, color=INK, lw=1.4)
     axis.set(xlabel="", ylabel="")
+    axis.grid(visible=False)
     axis.tick_params(length=0, labelsize=8.5)
     axis.tick_params(axis="y", rotation=0)
-    wide = max((len(str(one)) for one in across), default=0) > 9
-    axis.set_xticks(
-        axis.get_xticks(), list(map(str, across)), rotation=30 if wide else 0,
-        ha="right" if wide else "center", rotation_mode="anchor" if wide else "default",
-    )  # fmt: skip
+    if max(map(len, grid.columns), default=0) > 9:
+        axis.set_xticks(axis.get_xticks(), grid.columns, rotation=30, ha="right")
     return axis
 
 
@@ -230,34 +263,20 @@ def forest(
         chance: where a metric that knows nothing stands.
         label: of the axis, for instance the statistic.
     """
-    parts = [(name, _by_value(part, "value")) for name, part in _groups(intervals, "dataset")]
-    longest = max(len(rows) for _, rows in parts)
-    figure, panels = _panels(len(parts), 0.8 + 0.2 * longest)
+    figure, panels = _stack(_named(intervals, "value"), "value", label)
     people = pd.DataFrame(columns=["dataset", "value"]) if ceiling is None else ceiling
-    limit = False
-    for axis, (name, rows) in zip(panels, parts, strict=True):
-        place, metric = np.arange(len(rows)), ~rows["sentinel"].to_numpy(bool)
+    limit = []
+    for axis, name, rows in panels:
         axis.axvline(chance, color=GREY, lw=0.8)
-        for _, row in people[(people["dataset"] == name) & people["value"].notna()].iterrows():
-            axis.axvspan(row["low"], row["high"], color=ORANGE, alpha=0.15, lw=0, zorder=0)
-            axis.axvline(row["value"], color=ORANGE, lw=1.6, zorder=1)
-            limit = True
-        for some, colour, marker in ((metric, BLUE, "o"), (~metric, GREY, "D")):
-            low, high = rows["low"][some].astype(float), rows["high"][some].astype(float)
-            axis.hlines(place[some], low, high, color=colour, lw=1.8, alpha=0.7)
-            axis.plot(rows["value"][some], place[some], marker, color=colour, ms=4.5, zorder=4)
-        _rows(axis, list(rows["shown"]))
-        _rule(axis, rows)
-        axis.set_title(name)
-        axis.set_xlabel(label, fontsize=8.5)
-    handles = [_key(BLUE, "o", "metric"), _key(GREY, "D", "sentinel")]
-    handles += [Line2D([], [], color=ORANGE, lw=2, label="human ceiling")] * limit
-    _legend(figure, handles)
+        for row in people[(people["dataset"] == name) & people["value"].notna()].itertuples():
+            axis.axvspan(row.low, row.high, color=ORANGE, alpha=0.15, lw=0, zorder=0)
+            axis.axvline(row.value, color=ORANGE, lw=1.6, zorder=1)
+            limit = [Line2D([], [], color=ORANGE, lw=2, label="human ceiling")]
+        above = int((~rows["sentinel"]).sum())
+        if 0 < above < len(rows):
+            axis.axhline(above - 0.5, color=INK, lw=1)
+    _legend(figure, limit)
     return figure
-
-
-def _key(colour: str, marker: str, label: str) -> Line2D:
-    return Line2D([], [], color=colour, marker=marker, linestyle="", ms=5, label=label)
 
 
 @_styled
@@ -268,32 +287,20 @@ def rank_sets(frame: pd.DataFrame) -> Figure:
         frame: what ``tst.rank_sets`` returns: metric, rank, low, high and, where tests were made,
             cluster; a dotted line stands where one ends.
     """
-    parts = _groups(frame.dropna(subset="rank").sort_values("rank", kind="stable"), "dataset")
-    longest = max(len(rows) for _, rows in parts)
-    figure, panels = _panels(len(parts), 0.8 + 0.2 * longest)
-    ends: list[float] = []
-    for axis, (name, rows) in zip(panels, parts, strict=True):
-        metric = is_metric(rows).to_numpy()
-        low, high = rows["low"].to_numpy(float), rows["high"].to_numpy(float)
-        for place, rank in enumerate(rows["rank"].to_numpy(float)):
-            colour, marker = (BLUE, "o") if metric[place] else (GREY, "D")
-            # half a rank on either side, so that a single rank is a bar too
-            axis.hlines(place, low[place] - 0.4, high[place] + 0.4, color=colour, lw=5, alpha=0.3)
-            axis.plot(rank, place, marker, color=colour, ms=5)
+    # half a rank on either side, so that a single rank is a bar too
+    wide = {"low": frame["low"].astype(float) - 0.4, "high": frame["high"].astype(float) + 0.4}
+    figure, panels = _stack(
+        _named(frame.assign(**wide), "rank"), "rank", "rank", True, lw=5, alpha=0.3
+    )
+    keys = [Line2D([], [], color=BLUE, lw=5, alpha=0.3, label="ranks it could have")]
+    for axis, _, rows in panels:
         if "cluster" in rows and rows["cluster"].notna().all():
-            found = np.flatnonzero(np.diff(rows["cluster"].astype(int))) + 0.5
-            ends += list(found)
-            for end in found:
-                axis.axhline(end, color=INK, lw=0.9, linestyle=":")
-        _rows(axis, list(names(rows)))
+            for last in np.flatnonzero(np.diff(rows["cluster"].astype(int))):
+                line = axis.axhline(last + 0.5, color=INK, lw=0.9, ls=":", label="cluster ends")
+                keys[1:] = [line]
         axis.set_xlim(0.2, len(rows) + 0.8)
         axis.xaxis.set_major_locator(MaxNLocator(integer=True))
-        axis.set_title(name)
-        axis.set_xlabel("rank", fontsize=8.5)
-    handles = [_key(BLUE, "o", "metric"), _key(GREY, "D", "sentinel")]
-    handles.append(Line2D([], [], color=BLUE, lw=5, alpha=0.3, label="ranks it could have"))
-    handles += [Line2D([], [], color=INK, lw=0.9, ls=":", label="cluster ends")] * bool(ends)
-    _legend(figure, handles, 2)
+    _legend(figure, keys, 2)
     return figure
 
 
@@ -303,11 +310,12 @@ def bump(frame: pd.DataFrame, value: str = "value", highlight: int = len(LINES))
 
     Args:
         frame: one row a data set and metric.  Only metrics with a value on all data sets count.
-        highlight: so many lines stand out, those that cross most others.
+        highlight: so many lines stand out, those whose rank changes most.
     """
-    rows = _by_value(frame, value)
+    rows = _named(frame, value)
     grid = rows.pivot_table(index="shown", columns="dataset", values=value, sort=False)
-    grid = grid[list(dict.fromkeys(frame["dataset"]))].dropna().round(12)
+    grid = grid.reindex(columns=list(dict.fromkeys(frame["dataset"])))
+    grid = _drawable(grid.dropna()).round(12)
     grid = grid.sort_values(grid.columns[0], ascending=False, kind="stable")
     ranks = grid.rank(ascending=False, method="first")
     sentinel = rows.drop_duplicates("shown").set_index("shown")["sentinel"]
@@ -348,37 +356,31 @@ def differences(
     label: str | Sequence[str] | None = None,
     *,
     xlabel: str = "",
-    ax: Axes | None = None,
 ) -> Axes:
     """Differences with intervals around 0; a point is filled where its interval excludes 0.
 
     Args:
-        frame: low, high and the value (``difference``, as ``tst.compare`` returns it, or
-            ``value``).
+        frame: low, high and the value (``difference``, as of ``tst.compare``, or ``value``).
         label: the columns that name a row; by default a − b, or the metric, with the data set
             where there are several.
     """
     value = value or ("difference" if "difference" in frame else "value")
-    rows = frame.dropna(subset=value).reset_index(drop=True)
+    rows = _drawable(frame.dropna(subset=value)).reset_index(drop=True)
     if label is not None:
         parts = [rows[one].astype(str) for one in ([label] if isinstance(label, str) else label)]
     else:
-        pair = {"a", "b"} <= set(rows)
-        parts = [rows["a"].astype(str) + " − " + rows["b"].astype(str) if pair else names(rows)]
+        parts = [names(rows) if "a" not in rows else rows["a"] + " − " + rows["b"]]
         if "dataset" in rows and len(set(rows["dataset"])) > 1:
             parts.insert(0, rows["dataset"].astype(str))
     shown = [": ".join(words) for words in zip(*parts, strict=True)]
     longest = max(map(len, shown), default=0)
-    axis = _axes(ax, min(WIDTH, 3.4 + 0.075 * longest), 0.9 + 0.26 * len(rows))
+    axis = _axes(None, min(WIDTH, 3.4 + 0.075 * longest), 0.9 + 0.26 * len(rows))
+    _points(axis, rows.assign(shown=shown, sentinel=False), value)
+    clear = ((rows["low"] > 0) | (rows["high"] < 0)).to_numpy()
+    axis.plot(
+        rows[value][~clear], np.flatnonzero(~clear), "o", mfc="white", ms=3.2, mew=0, zorder=5
+    )
     axis.axvline(0, color=INK, lw=0.9)
-    for place, row in rows.iterrows():
-        low, high = float(row["low"]), float(row["high"])
-        clear = low > 0 or high < 0
-        colour = BLUE if row[value] >= 0 else ORANGE
-        axis.hlines(place, low, high, color=colour, lw=1.8, alpha=0.8)
-        face = colour if clear else "white"
-        axis.plot(row[value], place, "o", mfc=face, mec=colour, mew=1.4, ms=6, zorder=4)
-    _rows(axis, shown)
     axis.set_xlabel(xlabel or "filled: the 95 % interval excludes 0", fontsize=8.5)
     return axis
 
@@ -427,7 +429,7 @@ def scatter(
         axis.set_ylabel(y)
     if hue:
         keys = [_key(c, m, str(level)) for level, (c, m, _) in zip(levels, LINES, strict=False)]
-        _legend(figure, keys, min(4, len(keys)))
+        _legend(figure, keys, min(4, len(keys)), kinds=False)
     return figure
 
 
@@ -436,7 +438,7 @@ def _jittered(values: np.ndarray, share: float, rng: np.random.Generator) -> np.
     if not len(values):
         return values
     _, place, count = np.unique(values, return_inverse=True, return_counts=True)
-    reach = share * (values.max() - values.min())
+    reach = share * np.ptp(values) * (6 if len(count) < 4 else 1)  # labels have room between them
     return values + np.where(count[place] > 1, rng.uniform(-reach, reach, len(values)), 0.0)
 
 
@@ -454,7 +456,7 @@ def distributions(data: Dataset | Sequence[Dataset] | pd.DataFrame) -> Figure:
     frame = frame if "dataset" in frame else frame.assign(dataset="")
     sets, known = list(dict.fromkeys(frame["dataset"])), set(frame["dimension"])
     asked = [one for one in DIMENSIONS if one in known] + sorted(known - set(DIMENSIONS))
-    figure, panels = _panels(len(sets) * len(asked), 1.25, across=len(asked))
+    figure, panels = _panels(len(sets) * len(asked), 1.25, len(asked))
     for place, axis in enumerate(panels):
         name, dimension = sets[place // len(asked)], asked[place % len(asked)]
         values = frame.loc[
@@ -504,7 +506,7 @@ def cells(pairs: pd.DataFrame, by: str = "metric") -> Figure:
     """
     frame = pairs.assign(metric=names(pairs)) if by == "metric" else pairs
     parts = _groups(frame, by)
-    figure, panels = _panels(len(parts), 1.9)
+    figure, panels = _panels(len(parts), 2.1)
     for axis, (name, part) in zip(panels, parts, strict=True):
         groups = [part.loc[part["system"] == cell, "score"].dropna() for cell in CELLS]
         boxes = axis.boxplot(
@@ -530,11 +532,7 @@ def lines(
     high: str = "high",
     ax: Axes | None = None,
 ) -> Axes:
-    """Curves with a band from ``low`` to ``high`` where the frame has these columns.
-
-    Args:
-        hue: a column; one curve for each of its values, with a colour, marker and stroke.
-    """
+    """Curves, one for each value of ``hue``, with a band where the frame has low and high."""
     axis = _axes(ax, 0.75 * WIDTH, 3.2)
     for place, (name, part) in enumerate(_groups(frame, hue)):
         colour, marker, stroke = LINES[place % len(LINES)]
@@ -543,8 +541,7 @@ def lines(
         axis.plot(part[x], part[y], stroke, color=colour, marker=marker, ms=5, label=name)
         if {low, high} <= set(part):
             axis.fill_between(part[x], part[low], part[high], color=colour, alpha=0.15, lw=0)
-    axis.set_xlabel(x)
-    axis.set_ylabel(y)
+    axis.set(xlabel=x, ylabel=y)
     if hue:
         axis.legend(fontsize=8.5)
     return axis
@@ -552,25 +549,9 @@ def lines(
 
 @_styled
 def systems(frame: pd.DataFrame, value: str = "value", *, label: str = "mean rating") -> Figure:
-    """Mean ratings of systems with intervals, one panel a data set, the best system on top.
-
-    Args:
-        frame: system, the value, low and high; dataset where there are several.
-    """
-    parts = [
-        (name, part.dropna(subset=value).sort_values(value, ascending=False, kind="stable"))
-        for name, part in _groups(frame, "dataset")
-    ]
-    figure, panels = _panels(len(parts), 0.6 + 0.2 * max(len(rows) for _, rows in parts))
-    for axis, (name, rows) in zip(panels, parts, strict=True):
-        place = np.arange(len(rows))
-        if {"low", "high"} <= set(rows):
-            axis.hlines(place, rows["low"], rows["high"], color=BLUE, lw=2, alpha=0.7)
-        axis.plot(rows[value], place, "o", color=BLUE, ms=5)
-        _rows(axis, list(rows["system"].astype(str)))
-        axis.set_title(name)
-        axis.set_xlabel(label, fontsize=8.5)
-    return figure
+    """Mean ratings of systems (columns system, value, low, high), one panel a data set."""
+    rows = frame.assign(shown=frame["system"].astype(str), sentinel=False).dropna(subset=value)
+    return _stack(rows, value, label)[0]
 
 
 # ----------------------------------------------------------------------------------------- tokens
@@ -578,21 +559,11 @@ def systems(frame: pd.DataFrame, value: str = "value", *, label: str = "mean rat
 #: A token is one step paler below each of these probabilities, and how the steps are told.
 STEPS = (0.5, 0.1, 0.01, 0.001)
 _SHADES = ("#FFFFFF", "#FCE5C0", "#F8C382", "#EE9A4D", "#E07B39")
-_SAID = ("above 1 in 2", "1 in 10", "1 in 100", "1 in 1,000", "less")
+_SAID = ("1 in 2 or more", "to 1 in 10", "to 1 in 100", "to 1 in 1,000", "less")
 LETTERS = {"style": "s", "paraphrase": "p", "repeat": "r"}
 
 
-class Strip(NamedTuple):
-    """Rewrites token by token, as HTML; all text in it is escaped."""
-
-    tokens: pd.DataFrame
-    html: str
-
-    def _repr_html_(self) -> str:
-        return self.html
-
-
-def strip(tokens: pd.DataFrame, titles: dict[Any, str] | None = None) -> Strip:
+def strip(tokens: pd.DataFrame, titles: dict[str, str] | None = None) -> HTML:
     """Rewrites in which one sees which tokens the model did not foresee, and what they cost.
 
     Each token is shaded by its probability under the instruction that accounts for it best, has
@@ -604,18 +575,18 @@ def strip(tokens: pd.DataFrame, titles: dict[Any, str] | None = None) -> Strip:
             item_id where there are several rewrites.
         titles: item_id -> words above a rewrite; its id by default.
     """
-    parts: Iterator[tuple[Hashable, pd.DataFrame]] = iter(_groups(tokens, "item_id"))
-    body = "".join(_rewrite(str((titles or {}).get(name, name)), part) for name, part in parts)
+    named = titles or {}
+    body = "".join(_rewrite(named.get(id, id), part) for id, part in _groups(tokens, "item_id"))
     steps = "".join(
         f"<span style='{_PATCH}background:{shade}'>{escape(words)}</span> "
         for shade, words in zip(_SHADES, _SAID, strict=True)
     )
     letters = ", ".join(f"{letter} = {name}" for name, letter in LETTERS.items())
     key = f"<p style='font-size:.85em'>Probability of a token: {steps}<br>Letter: {letters}.</p>"
-    return Strip(tokens, f"<div class='tst-strip'>{body}{key}</div>")
+    return HTML(f"<div>{body}{key}</div>")
 
 
-_PATCH = "color:#111;border:1px solid #999;border-radius:3px;padding:0 .35em;"
+_PATCH = "white-space:pre;color:#111;border:1px solid #999;border-radius:3px;padding:0 .35em;"
 
 
 def _rewrite(title: str, part: pd.DataFrame) -> str:
@@ -628,7 +599,7 @@ def _rewrite(title: str, part: pd.DataFrame) -> str:
         blocks.append(
             "<span style='display:inline-block;text-align:center;margin:0 1px 4px;"
             f"vertical-align:top;min-width:1.2em'><span style='{_PATCH}background:{_SHADES[step]};"
-            f"white-space:pre'>{escape(str(row.token))}</span><span style='display:block;"
+            f"'>{escape(str(row.token))}</span><span style='display:block;"
             f"height:4px;width:{bar}%;background:{BLUE}'></span><span style='display:block;"
             f"font-size:.75em'>{LETTERS.get(str(row.best), '')}</span></span>"
         )
@@ -638,5 +609,6 @@ def _rewrite(title: str, part: pd.DataFrame) -> str:
     return (
         f"<p style='margin-bottom:.2em'><b>{escape(title)}</b>{mean}</p>"
         f"<div>{''.join(blocks)}</div>"
-        f"<details><summary>Numbers (natural logarithms)</summary>{numbers}</details>"
+        "<details><summary>Numbers (natural logarithms)</summary>"
+        f"<div style='overflow-x:auto'>{numbers}</div></details>"
     )
