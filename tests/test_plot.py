@@ -441,9 +441,15 @@ def test_a_strip_shades_tokens_by_probability_and_says_their_numbers():
     shades = [part[:7] for part in line.split("background:")[1:]]
     blocks = [one for one in shades if one != plot.BLUE]
     assert blocks == [plot._SHADES[0], plot._SHADES[4], plot._SHADES[0]]
-    assert f"mean −{abs(np.nanmean(tokens()['content'])):.2f}" in line
+    assert f"C = −{abs(np.nanmean(tokens()['content'])):.3f}" in line
     assert "-7.60" in page
     assert [part[0] for part in line.split("font-size:.75em'>")[1:]] == ["s", "s", "r"]
+
+
+def test_marked_tokens_are_outlined_and_the_lead_gives_s():
+    page = plot.strip(tokens().assign(marked=[True, False, False], lead=0.25)).data
+    assert page.count("outline:") == 1
+    assert "S = 0.250" in page
 
 
 def test_a_strip_shows_each_rewrite_by_itself():

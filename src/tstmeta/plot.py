@@ -572,7 +572,7 @@ def strip(tokens: pd.DataFrame, titles: dict[str, str] | None = None) -> HTML:
 
     Args:
         tokens: what ``tst.explain`` returns: token, style, paraphrase, repeat, best, content;
-            item_id where there are several rewrites.
+            item_id where there are several rewrites; marked where tokens are to be outlined.
         titles: item_id -> words above a rewrite; its id by default.
     """
     named = titles or {}
@@ -588,6 +588,9 @@ def strip(tokens: pd.DataFrame, titles: dict[str, str] | None = None) -> HTML:
 
 _PATCH = "white-space:pre;color:#111;border:1px solid #999;border-radius:3px;padding:0 .35em;"
 
+_MARK = "outline:2px solid #123b66;"
+_MEANS = {"content": "C", "lead": "S"}
+
 
 def _rewrite(title: str, part: pd.DataFrame) -> str:
     """One rewrite: its tokens in a line that wraps, and their numbers in a table."""
@@ -599,13 +602,15 @@ def _rewrite(title: str, part: pd.DataFrame) -> str:
         blocks.append(
             "<span style='display:inline-block;text-align:center;margin:0 1px 4px;"
             f"vertical-align:top;min-width:1.2em'><span style='{_PATCH}background:{_SHADES[step]};"
+            f"{_MARK if getattr(row, 'marked', False) else ''}"
             f"'>{escape(str(row.token))}</span><span style='display:block;"
             f"height:4px;width:{bar}%;background:{BLUE}'></span><span style='display:block;"
             f"font-size:.75em'>{LETTERS.get(str(row.best), '')}</span></span>"
         )
     columns = ["token", "best", "content", *LETTERS]
     numbers = part[columns].to_html(index=False, float_format="{:.2f}".format, border=0)
-    mean = f", mean {part['content'].mean():.2f}".replace("-", "−")
+    means = [f"{name} = {part[one].mean():.3f}" for one, name in _MEANS.items() if one in part]
+    mean = f": {', '.join(means)}".replace("-", "−")
     return (
         f"<p style='margin-bottom:.2em'><b>{escape(title)}</b>{mean}</p>"
         f"<div>{''.join(blocks)}</div>"
