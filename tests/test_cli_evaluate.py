@@ -7,19 +7,19 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from tests.analysis.many import quality, rated
+from tests.analysis.tiny import scores
 from tests.command import command_line, table
-from tests.report.many import quality, rated
-from tests.report.tiny import scores
 from tstmeta import metrics
+from tstmeta.analysis import evaluate, matrices, render
+from tstmeta.analysis.evaluation import COLUMNS
+from tstmeta.analysis.stored import load_draws
 from tstmeta.cli_evaluate import Level, Statistic, TableFormat, Units, with_combined
 from tstmeta.combine import Settings, hybrid
 from tstmeta.data import load
-from tstmeta.report import asked, output
-from tstmeta.report.analysis import COLUMNS, STATISTICS, analyse
-from tstmeta.report.stored import load_draws
 from tstmeta.schema import TstmetaError
 from tstmeta.scoring import read_scores
-from tstmeta.stats import LEVELS
+from tstmeta.stats import LEVELS, STATISTICS
 
 SENTINELS = metrics.families()["sentinel"]
 
@@ -52,8 +52,8 @@ def many(tmp_path, tstmeta):
 def test_the_choices_are_those_of_the_statistics():
     assert [str(one) for one in Level] == list(LEVELS)
     assert [str(one) for one in Statistic] == list(STATISTICS)
-    assert [str(one) for one in Units] == list(asked.UNITS)
-    assert [str(one) for one in TableFormat] == [str(one) for one in output.TableFormat]
+    assert [str(one) for one in Units] == list(matrices.UNITS.values())
+    assert list(TableFormat) == list(render.TableFormat)
 
 
 # ------------------------------------------------------------------------------- what is shown
@@ -88,7 +88,7 @@ def test_one_call_scores_and_sums_up_a_file_with_every_lexical_metric(tstmeta):
 
 def test_sentinels_and_the_oracle_stand_in_every_table(tstmeta):
     found = table(tstmeta("evaluate", "-d", "mine.csv", "-m", "rouge1", "--format", "csv"))
-    assert set(found["metric"]) == {"held-out person", "rouge1", "human-style", *SENTINELS}
+    assert set(found["metric"]) == {"one rater", "rouge1", "human-style", *SENTINELS}
     assert found["metric"][1] == "rouge1"
 
 
@@ -136,14 +136,14 @@ def test_the_table_for_reading_has_a_title_people_and_a_line_and_is_not_cut(tstm
     lines = shown.splitlines()
     assert lines[0] == (
         "mine: 4 rewrites, 4 sources, 2 systems; Pearson's r with the mean human rating of content,"
-        " level pooled (all rewrites at once); 95 % intervals for these systems, sources like these"
-        " (1,000 draws, seed 3)"
+        " level pooled (all rewrites at once); 95 % bootstrap confidence intervals for these"
+        " systems, sources like these (1,000 draws, seed 3)"
     )
-    assert lines[1].startswith("People: a rater held out")
+    assert lines[1].startswith("Human ceiling: one rater agrees")
     assert "of style, level pooled" in shown
     assert str(metrics.get("bleu").signature("reference")) in shown
     first = [line.split(" ")[0] for line in lines]
-    assert first.index("held-out") < first.index("bleu") < first.index("-" * 80)
+    assert first.index("one") < first.index("bleu") < first.index("-" * 80)
     assert first.index("-" * 80) < first.index("copy-rate")
 
 
@@ -178,11 +178,10 @@ def test_what_is_asked_for_reaches_the_analysis(tstmeta, many, tmp_path):
 
     data = load(str(tmp_path / "many.csv"))
     scores = read_scores(tmp_path / "scores.csv", data)
-    own = analyse(
-        data, scores, statistic="kendall", level="source", micro=True, undefined=0.0, units="both",
-        clustered=True, draws=200, confidence=0.9, seed=5, lower=["far"], tests=False,
-    )  # fmt: skip
-    for row in own.rows.to_dict("records"):
+    asked = {"statistic": "kendall", "level": "source", "micro": True, "undefined": 0.0}
+    plan = {"unit": "both", "clustered": True, "draws": 200, "confidence": 0.9, "seed": 5}
+    own = evaluate(data, scores=scores, lower=["far"], tests=False, **asked, **plan)
+    for row in own.frame.to_dict("records"):
         if row["kind"] == "metric":
             assert rows[row["metric"]]["low"] == pytest.approx(row["low"])
             assert rows[row["metric"]]["value"] == pytest.approx(row["value"])
@@ -265,7 +264,7 @@ def test_a_score_file_called_like_a_corpus_metric_is_taken_item_by_item(tstmeta,
     [
         ("t.csv", "metric,basis,dimension"),
         ("t.json", '{\n "data"'),
-        ("t.tex", "% People"),
+        ("t.tex", "% Human ceiling"),
         ("t.md", "**many: 96 rewrites"),
     ],
 )
@@ -338,7 +337,7 @@ def test_a_hybrid_stands_among_the_metrics_and_was_fitted_on_other_sources(tstme
     data = load("many.csv")
     scores = read_scores(Path("scores.csv"), data)
     made = hybrid(data, scores, "content", "simulation", Settings(seed=4), lower=["far"]).scores
-    alone = analyse(data, made, dimension="content", draws=200, tests=False, seed=4).rows
+    alone = evaluate(data, scores=made, draws=200, tests=False, seed=4).frame
     row = alone.set_index("metric").loc["hybrid-simulation"]
     assert float(rows.loc["hybrid-simulation", "value"]) == pytest.approx(row["value"])
     assert rows.loc["hybrid-simulation", ["kind", "better"]].tolist() == ["metric", "higher"]

@@ -1,0 +1,101 @@
+"""Small data sets for the tests of tables, figures and chapters; all texts are ours."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+import pandas as pd
+
+from tstmeta import schema
+from tstmeta.data import Card, Dataset
+from tstmeta.data.tables import items_table, labels_table, ratings_table
+
+NAN = math.nan
+
+#: what a text of a data set could do to a page
+HOSTILE = [
+    "<script>alert(1)</script>",
+    "\"><img src=x onerror='alert(1)'>",
+    "' onmouseover='alert(1)",
+    "a & b &lt; c",
+    "</td></tr></table><h1>",
+    "```\n# heading\n```{raw} html\n<b>",
+    "$\\frac{1$ {cite}`x` | pipe",
+    "\u202eright to left\u202c \U0001f989",
+]
+
+
+def rated(name: str = "tiny", outputs: list[str] | None = None, **facts) -> Dataset:
+    """Six rewrites of two sources by three systems, rated by one or two people."""
+    ids = list("abcdef")
+    items = items_table(
+        name,
+        item_id=ids,
+        source_id=["s1"] * 3 + ["s2"] * 3,
+        system=["A", "B", "C"] * 2,
+        style="formal",
+        source=["he ran home"] * 3 + ["we ate soup"] * 3,
+        output=outputs or ["he ran", "he ran home", "she ran home", "we ate", "soup", "no"],
+        references=[["he walked home"]] * 3 + [[]] * 3,
+    )
+    ratings = ratings_table(
+        name,
+        ids,
+        {
+            ("content", "r1"): [2, 5, 3, 4, 2, 1],
+            ("content", "r2"): [2, 5, 4, NAN, NAN, 1],
+            ("style", "r1"): [4, 1, 3, 2, 5, NAN],
+        },
+    )
+    scale = {"scale": {"content": [1, 5], "style": [1, 5]}, "examples": True}
+    return Dataset.of(name, items, Card(name, name, {**scale, **facts}), ratings=ratings)
+
+
+def constructed(name: str = "built", tasks: str = "xxxxyyyy") -> Dataset:
+    """A 2 x 2 of style shift and content error on two sources of two tasks, without ratings."""
+    cells = ["strong", "strong-error", "light", "light-error"] * 2
+    ids = [f"{number}-{cell}" for number, cell in zip("11112222", cells, strict=True)]
+    items = items_table(
+        name,
+        item_id=ids,
+        source_id=list("11112222"),
+        system=cells,
+        source="the small cat sat on the mat",
+        output=[
+            *("a cat rested upon the mat", "a dog rested upon the mat"),
+            *("the small cat sat on a mat", "the small dog sat on a mat"),
+        ]
+        * 2,
+    )
+    labels = labels_table(
+        name,
+        ids,
+        task=list(tasks),
+        shift=[cell.partition("-")[0] for cell in cells],
+        error=["substitution" if "error" in cell else "none" for cell in cells],
+    )
+    return Dataset.of(name, items, Card(name, name, {"examples": True}), labels=labels)
+
+
+def scores(
+    dataset: Dataset,
+    values: Sequence[float],
+    metric: str = "m",
+    basis: str = "source",
+    status: str | list[str] = "ok",
+) -> pd.DataFrame:
+    """A score table of the items in order."""
+    columns = {
+        "dataset": dataset.name,
+        "item_id": dataset.items["item_id"].tolist()[: len(values)],
+        "metric": metric,
+        "dimension": "content",
+        "basis": basis,
+        "signature": f"{metric}|basis:{basis}",
+        "sample": 0,
+        "value": [float(value) for value in values],
+        "status": status,
+        "detail": "",
+    }
+    return schema.validate(pd.DataFrame(columns), "scores")
