@@ -1,5 +1,6 @@
 """A name that a file holds is looked up among registered metrics; it never imports anything."""
 
+import io
 import os
 import subprocess
 import sys
@@ -9,6 +10,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+import tstmeta as tst
 from tests.command import CSV, command_line
 from tstmeta import metrics, scoring
 from tstmeta.combine.orient import lower_is_better
@@ -119,6 +121,7 @@ def test_parts_of_gm_from_a_file_run_no_code(tmp_path, mark):
         ("ter", True),
         ("random:7", False),
         ("random:x", False),
+        ("ter:v1.2", False),
         ("perplexity:/on/another/machine", True),
         ("likelihood:/on/another/machine", False),
         ("masked-cosine:planted.inner:function", False),
@@ -131,6 +134,41 @@ def test_parts_of_gm_from_a_file_run_no_code(tmp_path, mark):
 def test_any_words_in_a_file_have_a_direction(name, lower, mark):
     assert metrics.lower_is_better(name, "none") is lower
     assert not mark.exists()
+
+
+@pytest.mark.parametrize("form", ["sim:vectors={}", "masked-bleu:{}", "likelihood:{}", "wmd:{}"])
+@pytest.mark.parametrize("ending", [".csv", ".toml", ".toml#mine", ".txt"])
+@pytest.mark.parametrize("folder", ["", "./"])
+def test_no_file_that_a_name_names_is_opened(tmp_path, monkeypatch, form, ending, folder):
+    monkeypatch.chdir(tmp_path)
+    file = folder + "named" + ending
+    Path(file.partition("#")[0]).write_text("x")
+    opened = []
+    real = io.open
+
+    def watched(path, *args, **options):
+        opened.append(str(path))
+        return real(path, *args, **options)
+
+    monkeypatch.setattr("builtins.open", watched)
+    monkeypatch.setattr("io.open", watched)
+    assert not metrics.lower_is_better(form.format(file), "reference") or form == "wmd:{}"
+    assert not [path for path in opened if "named" in path]
+
+
+@pytest.mark.parametrize("words", ["directed", "/a/folder+directed", "directed+a=b"])
+def test_a_direction_is_that_of_the_words_that_name_no_file(words):
+    assert metrics.lower_is_better("style-emd:/a/folder", "reference") != (
+        metrics.lower_is_better(f"style-emd:{words}", "reference")
+    )
+
+
+def test_a_profile_lets_a_function_that_is_typed_be_imported(tmp_path):
+    (tmp_path / "mine.csv").write_text(CSV)
+    words = ["tests.metrics.test_base:shorter"]
+    data = load(str(tmp_path / "mine.csv"))
+    found = tst.score(data, words, profile="embedded", store=tmp_path)
+    assert set(found["metric"]) == set(words)
 
 
 def test_a_metric_of_whole_outputs_is_known_by_its_name():

@@ -83,4 +83,4 @@ def _allowed(metric: str | Metric, profile: str) -> list[str | Metric]:
     names = registry.resolve([metric], profile)
     if profile == "real":
         return list(names)
-    return [name for name in names if registry.get(name).profile == profile]
+    return [name for name in names if registry.get(name, imports=True).profile == profile]

@@ -16,11 +16,12 @@ from __future__ import annotations
 
 import difflib
 import importlib
+import re
 import sys
 from functools import cache
 from importlib.metadata import EntryPoint, entry_points
 from types import ModuleType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from ..schema import TstmetaError
 from ..secrecy import conceal
@@ -94,9 +95,7 @@ def get(name: str, *, imports: bool = False) -> Metric:
         factory = point.load()
         if not variant:
             return factory()
-        # A factory with open variants (a seed) says itself which it takes.
-        listed = getattr(factory, "VARIANTS", ()).__contains__
-        if getattr(factory, "accepts_variant", listed)(variant):
+        if _takes(factory, variant):
             metric = factory(variant)
             if conceal(metric.name) != metric.name:  # it took a URL for a word of its own
                 metric.name = conceal(metric.name)
@@ -114,17 +113,27 @@ def get(name: str, *, imports: bool = False) -> Metric:
     raise UnknownMetric(f"no metric is called {name!r}; {hint}")
 
 
+def _takes(factory: Any, variant: str) -> bool:
+    """Whether a factory has a variant; one with open variants (a seed) says so itself."""
+    listed = getattr(factory, "VARIANTS", ()).__contains__
+    return bool(getattr(factory, "accepts_variant", listed)(variant))
+
+
 def known(name: str) -> Metric | None:
     """The registered metric that a name in a table of scores means; None if there is none.
 
-    The name may come from anybody's file: nothing is imported, and a model or file that it names
-    and that is not here does no harm (the metric without that variant stands in).
+    The name may come from anybody's file, so nothing is imported and no file or folder is opened:
+    words that name one are left out, as ``style-emd:directed`` stands for
+    ``style-emd:/my/folder+directed``.
     """
-    for words in (name, name.partition(":")[0]):
+    stem, _, variant = name.partition(":")
+    point = _entry_points().get(stem)
+    if point is None or (variant and not _takes(point.load(), variant)):
+        return None
+    words = [word for word in variant.split("+") if not re.search(r"[/\\=]|\.\w+(#|$)", word)]
+    for form in (f"{stem}:{'+'.join(words)}", stem):
         try:
-            return get(words)
-        except UnknownMetric:
-            return None
+            return get(form.removesuffix(":"))
         except Exception:  # whatever a factory makes of words that a stranger wrote
             continue
     return None
