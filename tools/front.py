@@ -49,7 +49,9 @@ def table(scored: Sequence[tuple[tst.Dataset, pd.DataFrame]], dimension: str) ->
         sentinel = rows[rows["kind"] == "sentinel"].nlargest(1, "value").iloc[0]
         below["best sentinel"][data.name] = f"{sentinel['shown']} {sentinel['metric']}"
         people = tst.ceiling(data, dimension).iloc[0]
-        below["human ceiling"][data.name] = f"{people['value']:.2f}" if people["n"] else "–"
+        who = "raters" if people["persons"] else "rating slots"
+        told = f"{people['value']:.2f} ({people['raters']} {who})"
+        below["human ceiling"][data.name] = told if people["n"] else "not known"
         parts.append(rows[rows["kind"] == "metric"].assign(dataset=data.name))
     rows = pd.concat(parts)
     rows["first"] = rows["first"] == 1

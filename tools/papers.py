@@ -41,8 +41,6 @@ PAPERS = {
     ),
 }
 MARKS = {HOLDS: "✓", FAILS: "✗", OPEN: "?"}
-#: Longer runs of cells that need the same are folded.
-RUN = 3
 Context = dict[str, Any]
 
 
@@ -80,12 +78,14 @@ def claim(row: Context, evidence: pd.DataFrame) -> Context:
         {
             "evidence": own["evidence"].str.replace("`", ""),
             "value": [number(value) for value in own["value"]],
-            "95 % interval": [
-                "published" if printed else f"{number(low)} to {number(high)}"
+            "95 %\u00a0interval": [
+                "published"
+                if printed
+                else f"{number(low)} to {number(high)}".replace(" ", "\u00a0")
                 for low, high, printed in both
             ],
             "n": [f"{n:,}" if n else "–" for n in own["n"]],
-            "note": own["note"],
+            "note": own["note"].str.replace(" resampled", "\u00a0resampled"),
         }
     )
     anchor = row["claim"].replace(".", "-")
@@ -98,24 +98,22 @@ def number(value: float) -> str:
 
 
 def ledger_of(paper: str, rows: pd.DataFrame) -> Context:
-    """The cells of one paper, table by table: a list, and what many cells need."""
+    """The cells of one paper, table by table: what was computed, and what cells need."""
     tables = []
     for name, own in rows.groupby("table", sort=False):
-        needed = own["status"].where(own["status"].str.startswith("needs"))
-        many = needed.groupby(needed).transform("size") > RUN
-        folded = [
-            {"status": status, "reason": part["reason"].iloc[0], "cells": cells(part)}
-            for status, part in own[many].groupby("status", sort=False)
-        ]
-        kept = own[~many]
-        title = f"Figure {name[3:]}" if str(name).startswith("fig") else f"Table {name}"
-        tables.append(
+        needs = own["status"].str.startswith("needs")
+        table: Context = {"title": f"Table {name}".replace("Table fig", "Figure ")}
+        table["list"] = raw(ledger.listing(own[~needs])) if not needs.all() else ""
+        table["missing"] = int(needs.sum())
+        table["needed"] = [
             {
-                "title": title,
-                "list": raw(ledger.listing(kept)) if len(kept) else "",
-                "folded": folded,
+                "status": part["status"].iloc[0],
+                "reason": part["reason"].iloc[0],
+                "cells": cells(part),
             }
-        )
+            for _, part in own[needs].groupby(["status", "reason"], sort=False)
+        ]
+        tables.append(table)
     cite, _, title = PAPERS[paper]
     counts = ledger.counts(rows).iloc[:1][[*STATUSES, "cells"]]
     return {"paper": paper, "cite": cite, "title": title, "counts": counts, "tables": tables}

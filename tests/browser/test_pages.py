@@ -14,10 +14,15 @@ pytestmark = [
     pytest.mark.skipif(bool(walk.missing()), reason=walk.missing()),
 ]
 Visits = dict[str, walk.Visit]
+#: Pixels; a longer page is not read to its end.
+LONGEST = 12_000
 
 
 def test_the_walk_sees_the_chapters(visits: Visits) -> None:
-    wanted = {"index.html", "book/intro.html", "book/howto.html", "book/references.html"}
+    wanted = {
+        "index.html",
+        *(f"book/{name}.html" for name in ("intro", "howto", "api", "glossary")),
+    }
     assert wanted <= set(visits)
 
 
@@ -70,6 +75,11 @@ def test_every_chapter_has_one_heading_a_title_and_a_language(visits: Visits) ->
         if page != "index.html"  # only sends the reader on
     }
     assert found == dict.fromkeys(found, (1, True, "en"))
+
+
+def test_no_page_is_longer_than_a_reader_scrolls(visits: Visits) -> None:
+    long = {page: seen.facts["height"] for page, seen in walk.chapters(visits).items()}
+    assert {page: height for page, height in long.items() if height > LONGEST} == {}
 
 
 def test_every_formula_is_typeset(visits: Visits) -> None:

@@ -32,3 +32,8 @@ def test_no_page_scrolls_sideways_on_a_phone(phone_visits: Visits) -> None:
 def test_nothing_wide_is_cut_off_on_a_phone(phone_visits: Visits) -> None:
     cut = {page: seen.facts["cut"] for page, seen in phone_visits.items() if seen.facts["cut"]}
     assert cut == {}
+
+
+def test_name_and_value_of_every_row_are_seen_without_scrolling(phone_visits: Visits) -> None:
+    hidden = {page: seen.facts["hidden"] for page, seen in phone_visits.items()}
+    assert {page: rows for page, rows in hidden.items() if rows} == {}

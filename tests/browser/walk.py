@@ -41,6 +41,14 @@ _FACTS = """() => ({
   title: document.title,
   language: document.documentElement.lang,
   width: document.documentElement.scrollWidth,
+  height: document.documentElement.scrollHeight,
+  hidden: [...document.querySelectorAll('article :is(.tst-table, .cell_output) tbody tr')]
+    .filter(row => row.getClientRects().length > 0 && row.cells.length > 1)
+    .filter(row => {
+      const named = [...row.cells].findLast(cell => cell.tagName === 'TH') || row.cells[0];
+      const value = named.nextElementSibling;
+      return value && value.getBoundingClientRect().left > window.innerWidth - 40;
+    }).map(row => row.innerText.slice(0, 60)).slice(0, 3),
   text: document.querySelector('article')?.innerText || '',
   formulas: document.querySelectorAll('article .math').length,
   typeset: document.querySelectorAll('article mjx-container').length,
