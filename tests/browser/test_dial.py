@@ -1,4 +1,4 @@
-"""The confound dial of lesson 4: a slider that moves the marks and the ranking, without a server."""
+"""The confound dial of lesson 4: a slider that moves the marks and names the best metrics."""
 
 from __future__ import annotations
 
