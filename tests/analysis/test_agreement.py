@@ -1,0 +1,301 @@
+"""From pairs to a value, an interval, a test: against pandas, scipy and the parts asked alone."""
+
+import math
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import stats as scipy_stats
+
+from tests.analysis.many import rated, scored
+from tests.analysis.tiny import NAN, constructed, scores
+from tests.analysis.tiny import rated as tiny
+from tstmeta import scoring
+from tstmeta.analysis import (
+    alpha,
+    bootstrap,
+    ceiling,
+    compare,
+    correlate,
+    evaluate,
+    partial,
+    rank_sets,
+)
+from tstmeta.analysis.frame import SENTINELS, pairs
+from tstmeta.data import Dataset
+from tstmeta.schema import TstmetaError
+
+DATA = rated()
+SCORES = scored(DATA, good=0.4, fair=1.0, poor=4.0, ter=0.8, random=50.0)
+PAIRS = pairs(DATA, SCORES)
+#: mean content ratings of the six items of ``tiny()``, and scores of a metric
+CONTENT, VALUES = [2, 5, 3.5, 4, 2, 1], [1, 4, 2, 8, 3, 9]
+
+
+def r(x, y) -> float:
+    return float(np.corrcoef(x, y)[0, 1])
+
+
+# --------------------------------------------------------------------------------------- pairs
+
+
+def test_a_row_is_a_rewrite_and_a_metric():
+    assert len(PAIRS) == 5 * len(DATA.items)
+    assert not PAIRS.duplicated(["dataset", "item_id", "metric", "basis"]).any()
+    row = PAIRS[(PAIRS["metric"] == "good") & (PAIRS["item_id"] == "i7")].iloc[0]
+    assert row["human"] == DATA.means.loc["i7", "content"]
+    assert row["style"] == DATA.means.loc["i7", "style"]
+    assert row[["source_id", "system", "task", "rater_group"]].tolist() == [
+        "s1",
+        "D",
+        "formal",
+        "0",
+    ]
+    kinds = PAIRS.drop_duplicates("metric").set_index("metric")["kind"]
+    assert kinds.to_dict() == dict.fromkeys(kinds.index, "metric") | {"random": "sentinel"}
+
+
+def test_where_less_is_better_the_score_is_flipped():
+    ter = PAIRS[PAIRS["metric"] == "ter"].set_index("item_id")
+    given = SCORES[SCORES["metric"] == "ter"].set_index("item_id")["value"]
+    assert ter["flipped"].all()
+    np.testing.assert_array_equal(ter["score"], -given[ter.index])
+    own = pairs(DATA, SCORES, lower=["good"])
+    assert own.loc[own["metric"] == "good", "flipped"].all()
+    with pytest.raises(TstmetaError, match="no metric is called goood, so none can be flipped"):
+        pairs(DATA, SCORES, lower=["goood"])
+
+
+def test_a_score_without_value_is_missing_and_keeps_its_row():
+    data = tiny()
+    status = ["ok", "empty", "error", "refused", "truncated", "invalid"]
+    frame = pairs(data, scores(data, [1, 2, 3, 4, 5, 6], status=status))
+    assert frame["score"].tolist() == pytest.approx([1, 2, NAN, NAN, 5, NAN], nan_ok=True)
+
+
+def test_labels_by_construction_stand_in_where_there_are_no_ratings_and_are_called_so():
+    data = constructed()
+    beside = scoring.score(data, SENTINELS, bases=["source", "none"], progress=False)
+    frame = pairs(data, beside)
+    assert set(frame["against"]) == {"label by construction"}
+    oracle = frame[frame["metric"] == "style-label"]
+    assert oracle["kind"].unique().tolist() == ["oracle"]
+    assert oracle["score"].tolist() == [1, 1, 0, 0] * 2
+    assert oracle["human"].tolist() == [1, 0, 1, 0] * 2
+
+
+def test_people_are_not_held_against_themselves():
+    both = pd.concat([SCORES, scoring.human_style(DATA)])
+    assert "human-style" in set(pairs(DATA, both, "content")["metric"])
+    assert "human-style" not in set(pairs(DATA, both, "style")["metric"])
+
+
+@pytest.mark.parametrize(
+    ("dimension", "message"),
+    [
+        ("mood", "unknown dimension 'mood'; known: content, style, fluency"),
+        ("fluency", "many: nobody judged fluency; judged: content, style. Choose another"),
+    ],
+)
+def test_a_dimension_that_nobody_judged_is_refused(dimension, message):
+    with pytest.raises(TstmetaError, match=message):
+        pairs(DATA, SCORES, dimension)
+
+
+# ----------------------------------------------------------------------------------- correlate
+
+
+@pytest.mark.parametrize("statistic", ["pearson", "spearman", "kendall"])
+def test_pooled_it_is_the_correlation_of_pandas_and_the_p_of_scipy(statistic):
+    found = correlate(PAIRS, statistic).set_index("metric")
+    plain = PAIRS.groupby("metric")[["score", "human"]].corr(method=statistic)
+    plain = plain.xs("human", level=1)["score"]
+    np.testing.assert_allclose(found["value"], plain[found.index], atol=1e-12)
+    good = PAIRS[PAIRS["metric"] == "good"]
+    functions = {
+        "pearson": scipy_stats.pearsonr,
+        "spearman": scipy_stats.spearmanr,
+        "kendall": scipy_stats.kendalltau,
+    }
+    assert found.loc["good", "p"] == pytest.approx(
+        functions[statistic](good["human"], good["score"]).pvalue
+    )
+    assert found.loc["good", "n"] == len(DATA.items)
+    assert found["groups"].isna().all()
+
+
+BY_HAND = [
+    ("pooled", r(CONTENT, VALUES), 6, None),
+    ("source", (r(CONTENT[:3], VALUES[:3]) + r(CONTENT[3:], VALUES[3:])) / 2, 6, 2),
+    ("within-system", NAN, 6, 0),
+    ("system", r([3, 3.5, 2.25], [4.5, 3.5, 5.5]), 6, 3),
+]
+
+
+@pytest.mark.parametrize(("level", "value", "n", "groups"), BY_HAND)
+def test_agreement_at_each_level_by_hand(level, value, n, groups):
+    data = tiny()
+    [row] = correlate(pairs(data, scores(data, VALUES)), level=level).to_dict("records")
+    assert row["value"] == pytest.approx(value, nan_ok=True)
+    assert row["n"] == n
+    assert pd.isna(row["groups"]) if groups is None else row["groups"] == groups
+    assert bool(row["reason"]) == math.isnan(value)
+
+
+def test_data_sets_are_looked_at_one_by_one():
+    other = rated(seed=3)
+    two = pd.concat([PAIRS, pairs(other, SCORES).assign(dataset="other")], ignore_index=True)
+    found = correlate(two).set_index("dataset")
+    assert found.loc["many", "value"].tolist() == correlate(PAIRS)["value"].tolist()
+    assert found.loc["other", "value"].iloc[0] != found.loc["many", "value"].iloc[0]
+
+
+def test_rows_that_a_reader_filtered_out_do_not_count():
+    some = PAIRS[PAIRS["system"] != "A"]
+    found = correlate(some).set_index("metric")
+    assert set(found["n"]) == {len(DATA.items) * 3 // 4}
+    good = some[some["metric"] == "good"]
+    assert found.loc["good", "value"] == pytest.approx(r(good["human"], good["score"]))
+
+
+def test_a_corpus_metric_has_one_value_a_system(tmp_path):
+    import sacrebleu
+
+    data = tiny(outputs=["he ran home now", "he ran home", "a dog ran off home",
+                         "we ate the soup", "we ate soup now", "no soup for us all"])  # fmt: skip
+    given = scoring.score(data, ["corpus-bleu"], bases=["source"], store=tmp_path, progress=False)
+    [pooled] = correlate(pairs(data, given)).to_dict("records")
+    assert pooled["reason"] == "a metric of whole outputs: use level system"
+    [row] = correlate(pairs(data, given), level="system").to_dict("records")
+    sources, outputs = data.items["source"].tolist(), data.items["output"].tolist()
+    each = [sacrebleu.corpus_bleu(outputs[i::3], [sources[i::3]]).score for i in range(3)]
+    assert (row["groups"], row["value"]) == (3, pytest.approx(r([3, 3.5, 2.25], each)))
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"statistic": "tau"}, "unknown statistic 'tau'; known: pearson, spearman, kendall"),
+        ({"level": "sample"}, "unknown level 'sample'; known: pooled, source"),
+        ({"micro": True}, "level pooled has none: leave micro out"),
+    ],
+)
+def test_a_mistake_is_told_with_what_is_known(options, message):
+    with pytest.raises(TstmetaError, match=message):
+        correlate(PAIRS, **options)
+
+
+# ----------------------------------------------------------------------------------- bootstrap
+
+
+def test_an_interval_is_the_middle_of_the_draws_widened_for_few_units():
+    found = bootstrap(PAIRS, draws=400, seed=2).set_index("metric")
+    row = found.loc["good"]
+    low, high = np.quantile(row["draws"], [0.025, 0.975])
+    assert row["low"] <= low < row["value"] < high <= row["high"]
+    assert len(row["draws"]) == 400
+    np.testing.assert_allclose(found["value"], correlate(PAIRS).set_index("metric")["value"])
+
+
+def test_a_resample_is_of_whole_sources():
+    wide = PAIRS[PAIRS["metric"] == "good"]
+    one = wide.groupby("source_id")[["score", "human"]].transform("mean")
+    copies = wide.assign(score=one["score"], human=one["human"])  # four equal rewrites a source
+    single = copies.drop_duplicates("source_id").assign(system="")
+    a, b = (bootstrap(frame, draws=300, seed=5).iloc[0] for frame in (copies, single))
+    assert b["high"] - b["low"] == pytest.approx(a["high"] - a["low"], rel=0.25)
+
+
+def test_the_same_seed_gives_the_same_draws_for_all_metrics():
+    alone = bootstrap(PAIRS[PAIRS["metric"] == "fair"], draws=50, seed=1).iloc[0]
+    whole = bootstrap(PAIRS, draws=50, seed=1).set_index("metric").loc["fair"]
+    np.testing.assert_allclose(alone["draws"], whole["draws"], atol=1e-12)
+
+
+def test_evaluate_is_correlate_bootstrap_rank_sets_and_partial_in_one():
+    whole = evaluate(DATA, scores=SCORES, draws=100, seed=4, tests=True).frame.set_index("metric")
+    limits = bootstrap(PAIRS, draws=100, seed=4).set_index("metric").loc[whole.index]
+    ranks = rank_sets(PAIRS, draws=100, seed=4, tests=True).set_index("metric").loc[whole.index]
+    left = partial(PAIRS).set_index("metric").loc[whole.index]
+    for column, other in (
+        ("low", limits["low"]),
+        ("high", limits["high"]),
+        ("rank", ranks["rank"]),
+        ("rank_low", ranks["low"]),
+        ("cluster", ranks["cluster"]),
+        ("partial", left["partial"]),
+    ):
+        np.testing.assert_allclose(whole[column].astype(float), other.astype(float), atol=1e-12)
+
+
+# ------------------------------------------------------------------------------ compare, partial
+
+
+def test_a_difference_is_paired_and_tested():
+    [row] = compare(PAIRS, "good", "poor", draws=400).to_dict("records")
+    limits = bootstrap(PAIRS, draws=400).set_index("metric")
+    gaps = limits.loc["good", "draws"] - limits.loc["poor", "draws"]
+    low, high = np.quantile(gaps, [0.025, 0.975])
+    assert row["low"] <= low < row["difference"] < high <= row["high"]
+    assert row["difference"] == pytest.approx(
+        limits.loc["good", "value"] - limits.loc["poor", "value"]
+    )
+    assert 1 / 401 <= row["p"] < 0.01
+    assert "exchangeability" in row["null"]
+
+
+def test_a_metric_on_two_bases_is_named_with_its_basis():
+    two = pd.concat([SCORES, SCORES[SCORES["metric"] == "good"].assign(basis="reference")])
+    frame = pairs(DATA, two)
+    with pytest.raises(TstmetaError, match=r"good stands on several bases \(source, reference\)"):
+        compare(frame, "good", "poor")
+    [row] = compare(frame, ("good", "reference"), ("good", "source"), draws=20).to_dict("records")
+    assert (row["a"], row["b"], row["difference"]) == ("good reference", "good source", 0)
+    with pytest.raises(TstmetaError, match="no data set has both good and best; known: good"):
+        compare(PAIRS, "good", "best")
+
+
+def test_a_partial_correlation_is_that_of_the_residuals():
+    good = PAIRS[PAIRS["metric"] == "good"]
+    given = np.column_stack([np.ones(len(good)), good["style"]])
+    residuals = [
+        side - given @ np.linalg.lstsq(given, side, rcond=None)[0]
+        for side in (good["score"].to_numpy(), good["human"].to_numpy())
+    ]
+    found = partial(PAIRS, "style").set_index("metric").loc["good"]
+    assert found["partial"] == pytest.approx(r(*residuals))
+    assert found["value"] == pytest.approx(r(good["human"], good["score"]))
+    with pytest.raises(TstmetaError, match="no data set has human values of fluency"):
+        partial(PAIRS, ["style", "fluency"])
+
+
+# -------------------------------------------------------------------------------------- people
+
+
+def test_the_ceiling_is_one_rater_against_the_mean_of_the_others():
+    [row] = ceiling(DATA).to_dict("records")
+    ratings = DATA.raters("content")
+    each = [r(ratings[one], ratings.drop(columns=one).mean(axis=1)) for one in ratings]
+    assert row["value"] == pytest.approx(np.mean(each))
+    assert (row["low"], row["high"]) == pytest.approx((min(each), max(each)))
+    assert (row["raters"], row["persons"], row["reason"]) == (3, True, "")
+
+
+def test_without_single_ratings_the_ceiling_says_why():
+    means, labels = ceiling([rated(raters=False), constructed()]).to_dict("records")
+    assert math.isnan(means["value"])
+    assert means["reason"] == "only means of ratings were released"
+    assert labels["reason"] == "labels, not ratings"
+    bare = Dataset.of("bare", DATA.items.assign(dataset="bare"))
+    assert ceiling(bare).iloc[0]["reason"] == "no ratings of content"
+
+
+def test_alpha_is_krippendorffs():
+    import krippendorff
+
+    [row] = alpha(DATA).to_dict("records")
+    ratings = DATA.raters("content").to_numpy(float).T
+    for level in ("ordinal", "interval"):
+        expected = krippendorff.alpha(ratings, level_of_measurement=level)
+        assert row[level] == pytest.approx(expected)
+    assert (row["n"], row["raters"]) == (len(DATA.items), 3)

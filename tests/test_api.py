@@ -1,0 +1,54 @@
+"""The public API: what a notebook imports."""
+
+import subprocess
+import sys
+
+import pytest
+
+import tstmeta as tst
+
+
+@pytest.mark.parametrize("name", tst.__all__)
+def test_every_public_name_is_there_and_documented(name):
+    value = getattr(tst, name)
+    assert name == "SENTINELS" or (value.__doc__ or "").strip()
+    assert name in dir(tst)
+
+
+def test_an_unknown_name_is_an_attribute_error():
+    with pytest.raises(AttributeError, match="module 'tstmeta' has no attribute 'nothing'"):
+        tst.nothing  # noqa: B018
+
+
+def test_importing_the_package_imports_nothing_slow():
+    program = (
+        "import sys, tstmeta\n"
+        "tstmeta.load, tstmeta.correlate\n"
+        "print([name for name in ('torch', 'transformers', 'matplotlib', 'openai')"
+        " if name in sys.modules])"
+    )
+    command = [sys.executable, "-c", program]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=True)
+    assert done.stdout.strip() == "[]"
+
+
+def test_the_package_of_metrics_is_also_the_function_that_lists_them():
+    from tstmeta.metrics import get
+
+    assert get("bleu").name == "bleu"
+    assert {"bleu", "chrf", "likelihood"} <= set(tst.metrics()["name"])
+
+
+def test_a_profile_decides_what_may_run():
+    data = tst.load("contrast")
+    few = data.where(data.items["source_id"] == data.items["source_id"][0], "few")
+    given = tst.score(few, ["bleu", "bleurt", "human-style"], ["source", "none"], "embedded")
+    assert set(given["metric"]) == {"bleu", "style-label"}
+    with pytest.raises(tst.TstmetaError, match="profile is 'best'; use one of embedded, real"):
+        tst.score(few, ["bleu"], profile="best")
+
+
+def test_a_page_says_whether_it_rests_on_ratings():
+    said = tst.about([tst.load("contrast")])
+    assert said.startswith("**This page was built without human ratings**")
+    assert "tstmeta data fetch --all" in said
