@@ -13,8 +13,10 @@ LAYERS = [
     ["data", "models"],
     ["metrics", "likelihood", "judge"],
     ["scoring"],
-    ["stats"],
+    ["stats", "catalogue"],
+    ["analysis"],
     ["combine"],
+    ["ledger", "plot"],
     ["report"],
     [
         "cli",
@@ -37,7 +39,8 @@ LAYERS = [
 ]
 RANK = {name: rank for rank, names in enumerate(LAYERS) for name in names}
 #: Printing is no layer of data: fetching shows progress with it, and it imports nothing but schema.
-ANYWHERE = {"console"}
+#: An evaluation draws itself, when it is asked to.
+ANYWHERE = {"console", "plot"}
 #: ``stats`` knows nothing of texts, files or data sets, ``metrics`` nothing of human judgement.
 STRANGERS = {"stats": {"data", "metrics", "scoring"}, "metrics": {"data", "stats", "scoring"}}
 
