@@ -18,8 +18,6 @@ from tstmeta.stats import (
     resampled,
 )
 from tstmeta.stats.alternative import alternative_annotator_test
-from tstmeta.stats.components import components
-from tstmeta.stats.confounds import strata
 from tstmeta.stats.partial_correlation import partial
 from tstmeta.stats.raters import single_rater
 
@@ -90,19 +88,15 @@ def values_of_size(factor: float) -> dict[str, object]:
     score, given = (people + rng.normal(size=people.shape) for _ in range(2))
     people, tasks = people * factor, np.arange(30) % 2
     sides = people, score[None] * factor, given[None] * factor
-    kinds = strata(people, sides[1], np.arange(90).reshape(30, 3) % 2, Setting())
     test = alternative_annotator_test(cube, sides[1][0], rng=np.random.default_rng(1))
     plain = alternative_annotator_test(
         cube, sides[1][0], mapping="none", independent="sources", rng=np.random.default_rng(1)
     )
     return {
         "alpha": alpha(cube.reshape(-1, 3), "interval").value,
-        "components": components(people)[:3],
         "single": single_rater(cube).value,
         "partial": partial(*sides).tolist(),
         "within tasks": partial(*sides, tasks=tasks).tolist(),
-        "strata": kinds.value.ravel().tolist(),
-        "spread": (kinds.spread / factor).tolist(),
         "alternative": (test.omega, test.rho, plain.omega, plain.rho),
     }
 

@@ -1,22 +1,11 @@
 """Statistics of meta-evaluation: matrices in, named results out.
 
-Nothing here knows of texts, files or data sets.  Three functions are called like their modules and
-are imported from there: :func:`intervals.intervals`, :func:`ranks.ranks` and
-:func:`components.components`.
+Nothing here knows of texts, files or data sets.  Two functions are called like their modules and
+are imported from there: :func:`intervals.intervals` and :func:`ranks.ranks`.
 """
 
 from .agreement import Alpha, alpha
 from .alternative import AlternativeTest, alternative_annotator_test, flat_line
-from .confounds import (
-    Cut,
-    Discriminant,
-    Sensitivity,
-    Strata,
-    cut,
-    discriminant,
-    sensitivity,
-    strata,
-)
 from .correlation import Correlation, kendall, pearson, spearman
 from .intervals import Interval, Resample, difference, of_resample, of_values, resample
 from .levels import means
@@ -51,21 +40,17 @@ __all__ = [
     "Ceiling",
     "Corrected",
     "Correlation",
-    "Cut",
     "Detectable",
-    "Discriminant",
     "Draws",
     "Interval",
     "PairTests",
     "ParametricTest",
     "Plan",
     "Resample",
-    "Sensitivity",
     "Setting",
     "SingleRater",
     "SplitHalf",
     "Statistic",
-    "Strata",
     "Test",
     "Threshold",
     "TieCalibrated",
@@ -79,11 +64,9 @@ __all__ = [
     "better",
     "ceiling",
     "correlate",
-    "cut",
     "detectable_difference",
     "difference",
     "difference_pearson",
-    "discriminant",
     "draw",
     "estimate",
     "everything",
@@ -104,14 +87,12 @@ __all__ = [
     "rank_sets",
     "resample",
     "resampled",
-    "sensitivity",
     "significance_clusters",
     "single_rater",
     "soft_pairwise_accuracy",
     "spearman",
     "spearman_brown",
     "split_half",
-    "strata",
     "tie_calibrated",
     "width_by_items",
     "williams",
