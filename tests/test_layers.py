@@ -17,7 +17,6 @@ LAYERS = [
     ["analysis"],
     ["combine"],
     ["ledger", "plot"],
-    ["report"],
     [
         "cli",
         "cli_data",
@@ -80,5 +79,5 @@ def test_the_check_sees_imports_that_are_hidden_in_functions(tmp_path, monkeypat
     monkeypatch.setattr("tests.test_layers.SRC", tmp_path)
     (tmp_path / "data").mkdir()
     file = tmp_path / "data" / "x.py"
-    file.write_text("def f():\n    from ..report.tables import evaluate\n")
-    assert imports(file) == {"report"}
+    file.write_text("def f():\n    from ..analysis.frame import pairs\n")
+    assert imports(file) == {"analysis"}

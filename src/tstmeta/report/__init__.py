@@ -1,1 +1,0 @@
-"""Tables and figures that notebooks show, and the ledger of printed cells."""
