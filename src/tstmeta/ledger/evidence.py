@@ -104,9 +104,8 @@ def finding(job: Job, evidence: str, minus: int | None = None, place: int = 0) -
         value -= float(resample.estimates[minus])
         limits = difference(resample, place, minus, confidence=job.confidence)
     units = "sources and systems" if job.plan.units == "both" else job.plan.units
-    notes = [f"{units} resampled", f"{job.plan.n:,} draws", limits.reason]
-    n = agreement_of(job, place).n
-    return Finding(evidence, value, limits.low, limits.high, n, "; ".join(filter(None, notes)))
+    note = "; ".join(filter(None, [f"{units} resampled", limits.reason]))
+    return Finding(evidence, value, limits.low, limits.high, agreement_of(job, place).n, note)
 
 
 # --------------------------------------------------------------------------- kinds of evidence
@@ -223,10 +222,11 @@ def hybrids(setup: Setup, data: str, metrics: Sequence[str], words: str) -> list
     job = job_of(setup, pairs(dataset, pd.concat(combined)), draws=min(setup.draws, _SLOW))
     judging = folds(np.asarray(job.made.layout.sources), settings.outer, settings.seed)
     job = job._replace(setting=stats.Setting(settings.statistic, "within-task", judging))
-    return [
-        finding(job, f"{name} minus the best single metric on `{data}`, {words}", 0, place)
-        for place, name in ((1, "Hybrid-Simulation"), (2, "Hybrid-Learned"))
-    ]
+    rows = []
+    for place, name in ((1, "Hybrid-Simulation"), (2, "Hybrid-Learned")):
+        row = finding(job, f"{name} minus the best single metric on `{data}`, {words}", 0, place)
+        rows.append(row._replace(note=f"{row.note}; {job.plan.n:,} draws, fits kept"))
+    return rows
 
 
 @kind

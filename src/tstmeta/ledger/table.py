@@ -21,6 +21,8 @@ MARKS = {
     "misprint": ("†", "misprint"),
     "needs": ("", "published, not computed here"),
 }
+#: Keys up to so many characters stand on one line.
+_SHORT = 30
 _SHOWN = ("ours", "printed", "value", "status", "decimals")
 LEGEND = "ours (published) · " + " · ".join(" ".join(two) for two in MARKS.values() if two[0])
 
@@ -95,6 +97,7 @@ def listing(rows: pd.DataFrame) -> Styler:
         for value, places in zip(rows["ours"], decimals, strict=True)
     ]
     kind = rows["status"].str.partition(" ")[0]
+    again = (rows["reason"] == rows["reason"].shift()) & (rows["reason"] != "")
     shown = pd.DataFrame(
         {
             "cell": rows["cell"].str.split(".", n=2).str[2],
@@ -102,17 +105,30 @@ def listing(rows: pd.DataFrame) -> Styler:
             "ours": pd.Series(ours, rows.index).str.replace("-", "−"),
             "n": ["–" if not n else f"{n:,}" for n in rows["n"]],
             "status": kind.map(lambda name: MARKS[name][0]) + " " + rows["status"],
-            "reason": rows["reason"],
+            "reason": rows["reason"].mask(again, "as above"),
         }
     )
     style = _styler(shown).hide(axis="index").format(escape="html")
-    # where a key may be broken; pandas would escape what a formatter returns
-    style.format(lambda key: re.sub(r"([.:-])", r"\1<wbr>", escape(key)), subset=["cell"])
+    style.format(_unbroken, subset=["status"], escape="html")
+    style.format(_key, subset=["cell"], escape="html")
     classes = pd.DataFrame("num", shown.index, ["published", "ours", "n"]).assign(
         status="tst-" + kind, reason="long"
     )
     titles = pd.DataFrame({"ours": rows["signature"].map(escape)})
     return style.set_td_classes(classes).set_tooltips(titles, as_title_attribute=True)
+
+
+def _unbroken(status: str) -> str:
+    """A status on one line, unless it says what is needed."""
+    needs = status.lstrip().startswith("needs")
+    return status if needs else f"<span style='white-space:nowrap'>{status}</span>"
+
+
+def _key(key: str) -> str:
+    """A key on one line where it is short, else broken after its delimiters only."""
+    if len(key) <= _SHORT:
+        return f"<span style='white-space:nowrap'>{key}</span>"
+    return re.sub(r"([.:-])", r"\1<wbr>", key)
 
 
 def _styler(frame: pd.DataFrame) -> Styler:
