@@ -128,7 +128,7 @@ def _key(key: str) -> str:
     """A key on one line where it is short, else broken after its delimiters only."""
     if len(key) <= _SHORT:
         return f"<span style='white-space:nowrap'>{key}</span>"
-    return re.sub(r"([.:-])", r"\1<wbr>", key)
+    return re.sub(r"([.:-])", r"\1<wbr>", str(key))  # it comes as Markup, which would escape more
 
 
 def _styler(frame: pd.DataFrame) -> Styler:
