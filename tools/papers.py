@@ -47,21 +47,21 @@ Context = dict[str, Any]
 def pages(draws: int = DRAWS, seed: int = 0) -> Iterator[tuple[str, tuple[str, Context]]]:
     """Every page: its name without ending, its template, its context."""
     inputs = ledger.Inputs()
-    found = ledger.claims(draws=draws, seed=seed, inputs=inputs)
-    yield "claims", ("claims", claims(found) | {"draws": f"{draws:,}", "seed": seed})
+    judged = ledger.claims(draws=draws, seed=seed, inputs=inputs)
+    yield "claims", ("claims", claims(judged) | {"draws": f"{draws:,}", "seed": seed})
     rows = ledger.reproduce(inputs=inputs)
     yield "ledger", ("ledger", {"count": f"{len(rows):,}", "counts": ledger.counts(rows)})
     for paper in PAPERS:
         yield f"ledger/{paper}", ("ledger_paper", ledger_of(paper, rows[rows["paper"] == paper]))
 
 
-def claims(found: ledger.Claims) -> Context:
+def claims(judged: ledger.Claims) -> Context:
     """The claims by paper, each with its evidence as a frame."""
     papers = []
-    for key, own in found.verdicts.groupby("paper", sort=False):
-        rows = [claim(row, found.evidence) for row in own.to_dict("records")]
+    for key, own in judged.verdicts.groupby("paper", sort=False):
+        rows = [claim(row, judged.evidence) for row in own.to_dict("records")]
         papers.append({"cite": PAPERS[str(key)][0], "title": PAPERS[str(key)][1], "claims": rows})
-    verdicts = found.verdicts["verdict"]
+    verdicts = judged.verdicts["verdict"]
     count = {name: int((verdicts == name).sum()) for name in MARKS}
     return {
         "papers": papers,

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from tstmeta import metrics
 from tstmeta.data import paths
 from tstmeta.ledger.cells import PAPERS, Cell, cells, matches, names, remarks, round_half_up
+from tstmeta.metrics import catalogue
 
 
 def cell(printed: str, **fields) -> Cell:
@@ -116,3 +117,26 @@ def test_every_remark_is_about_a_cell_and_has_a_reason():
     for status, reason in remarks().values():
         assert status in ("differs", "misprint")
         assert len(reason) > 20
+
+
+# --------------------------------------------------------------- metrics that the papers print
+
+#: Printed in the column of metrics and none: people, their agreement, what they were asked, and
+#: differences of two values of a metric.
+NO_METRICS = {
+    *("", "human mean rating", "Human", "inter-annotator agreement"),
+    *("transfer quality", "semantic preservation", "fluency", "delta_Sim", "delta_PP"),
+}
+
+
+def test_every_printed_metric_is_one_of_ours_and_no_other_is_listed():
+    frame = pd.read_csv(paths.own("published", "names.csv"), dtype=str, keep_default_na=False)
+    rows = frame[frame["kind"] == "metric"].to_dict("records")
+    listed = {(row["paper"], row["printed"]): row["listed"].split() for row in rows}
+    printed = {(cell.paper, cell.metric) for cell in cells() if cell.metric not in NO_METRICS}
+    assert set(listed) == printed
+    assert all(names and set(names) <= set(catalogue.names()) for names in listed.values())
+    assert {cell.metric for cell in cells()} >= NO_METRICS
+    for row in rows:
+        if row["ours"] and not row["ours"].startswith("released:"):
+            assert row["ours"] in row["listed"].split()

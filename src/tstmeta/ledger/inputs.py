@@ -43,11 +43,17 @@ class Inputs:
 
     def scores(self, name: str, metrics: list[str], basis: str) -> pd.DataFrame:
         """The ``scores`` table of metrics on one basis, released ones from the data set."""
-        data, released = self.data(name), [one for one in metrics if one.startswith(RELEASED)]
-        if released:
-            table = scoring.released(data, released)
-            return table[table["basis"] == basis]
-        return scoring.score(data, metrics, bases=[basis], store=self.store, progress=self.progress)
+        data = self.data(name)
+        released = [metric for metric in metrics if metric.startswith(RELEASED)]
+        computed = [metric for metric in metrics if metric not in released]
+        table = scoring.released(data, released)
+        tables = [table[table["basis"] == basis]]
+        if computed:
+            store, progress = self.store, self.progress
+            tables.append(
+                scoring.score(data, computed, bases=[basis], store=store, progress=progress)
+            )
+        return pd.concat(tables, ignore_index=True) if computed and released else tables[-1]
 
     def pairs(self, name: str, metric: str, basis: str, dimension: str = "content") -> pd.DataFrame:
         """The pairs of one metric on one basis, see :func:`tstmeta.pairs`; empty without scores.
