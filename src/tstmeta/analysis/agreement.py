@@ -20,7 +20,7 @@ import pandas as pd
 from .. import stats
 from ..schema import TstmetaError
 from ..stats import Correlation, Setting, acc_eq, ties
-from ..stats.intervals import Resample, difference, of_resample, resample
+from ..stats.intervals import Resample, difference, of_draws, of_resample
 from ..stats.multiple import over_pairs, significance_clusters, swaps_needed
 from ..stats.permutation import PairTests, all_pairs
 from ..stats.resampling import Plan
@@ -189,7 +189,9 @@ def drawn(job: Job, step: Callable[[int], object] = lambda done: None) -> Drawn:
             tied = _calibrated(job, metrics[0])
             thresholds.append(tied)
             own = setting._replace(statistic=acc_eq(tied.threshold))
-        parts.append(resample(made.human, metrics, own, job.plan, job.rng(DRAWS)))
+        draws = stats.draw(job.plan, made.human.shape, job.rng(DRAWS))
+        own_values = stats.resampled(made.human, metrics, own, draws)  # the bootstrap itself
+        parts.append(of_draws(made.human, metrics, own, job.plan, draws, own_values))
         step(len(metrics))
     whole = _joined(parts)
     if thresholds:

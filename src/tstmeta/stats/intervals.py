@@ -118,14 +118,23 @@ def resample(
 
 
 def of_draws(
-    human: ArrayLike, metrics: ArrayLike, setting: Setting, plan: Plan, draws: Draws
+    human: ArrayLike,
+    metrics: ArrayLike,
+    setting: Setting,
+    plan: Plan,
+    draws: Draws,
+    values: Array | None = None,
 ) -> Resample:
-    """The same from draws that were made, or stored, before; ``plan`` is what made them."""
+    """The same from draws that were made, or stored, before; ``plan`` is what made them.
+
+    Args:
+        values: the statistic in each draw ``[M, D]``, where it was computed already.
+    """
     x, y = np.asarray(human, dtype=float), np.asarray(metrics, dtype=float)
     _check(x, y, plan)
     if plan.units == "raters":
         return _over_raters(x, y, setting, plan, draws)
-    values = resampled(x, y, setting, draws)
+    values = resampled(x, y, setting, draws) if values is None else values
     value = resampled(x, y, setting, everything(x.shape))[:, 0]
     jackknives, given, counts = _jackknives(x, y, setting, plan)
     both = np.isfinite(x) & np.isfinite(y)

@@ -103,7 +103,7 @@ def correlate(human: ArrayLike, metric: ArrayLike, setting: Setting) -> Correlat
     function, level = setting.function, setting.level
     value = float(resampled(x, y[None], setting, everything(x.shape))[0, 0])
     if level == "pooled":
-        return function(x.ravel(), y.ravel())
+        return (function.direct or function)(x.ravel(), y.ravel())
     if function.scale_free:
         x, y = tamed(x), tamed(y)
     if level == "system" and function.whole is None:
