@@ -25,7 +25,7 @@ def test_costs_are_read_cheapest_first(tmp_path):
 
 
 def test_without_a_checkout_the_remedy_is_said(tmp_path):
-    with pytest.raises(MissingData, match="python benchmarks/cost.py"):
+    with pytest.raises(MissingData, match=r"python benchmarks/cost\.py"):
         costs(tmp_path / "none.json")
 
 
