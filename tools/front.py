@@ -9,6 +9,7 @@ import pandas as pd
 
 import tstmeta as tst
 from tools import book
+from tstmeta.metrics import catalogue
 
 #: Rated outputs of systems, two papers on several styles and two on plain language.
 RATED = ("mir", "lai@pauli2025", "alva@asset", "lens@simpda_2022")
@@ -31,8 +32,9 @@ def table(scored: Sequence[tuple[tst.Dataset, pd.DataFrame]], dimension: str) ->
     Only metrics that claim the dimension take part, and sentinels.  Below stand the best sentinel
     of each data set and the human ceiling.
     """
-    claims = tst.metrics().set_index("name")["dimension"].str.split().map(set)
-    parts, below = [], {"best sentinel": {}, "human ceiling": {}}
+    claims = catalogue.overview().set_index("name")["dimension"].str.split().map(set)
+    parts = []
+    below: dict[str, dict[str, str]] = {"best sentinel": {}, "human ceiling": {}}
     for data, scores in scored:
         if dimension not in data.judged:
             continue

@@ -16,8 +16,6 @@ from pathlib import Path
 from typing import Any
 
 import jinja2
-import matplotlib as mpl
-import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure
 from safetensors.numpy import load_file
@@ -208,14 +206,13 @@ def draw_losses(path: Path, folder: Path = EMBEDDED) -> None:
     """The loss of each training step, and its mean over ten neighbours, as a picture."""
     curve = read(folder / "training.json").get("loss_curve", [])
     path.parent.mkdir(parents=True, exist_ok=True)
-    with mpl.rc_context({"svg.hashsalt": "tstmeta"}):
-        axis = (figure := Figure(figsize=(5.2, 2.9), layout="constrained")).subplots()
-        axis.plot(range(1, len(curve) + 1), curve, color="0.6", lw=0.6, label="each step")
-        means = np.convolve(curve, np.full(10, 0.1), "valid") if len(curve) >= 10 else []
-        axis.plot(range(10, 10 + len(means)), means, color="C0", lw=1.6, label="mean of 10 steps")
-        axis.set(xlabel="step", ylabel="loss, nats a token", ylim=(0, None))
-        axis.legend(frameon=False)
-        figure.savefig(path, dpi=144, metadata={"Software": None})
+    axis = (figure := Figure(figsize=(5.2, 2.9), layout="constrained")).subplots()
+    steps = pd.Series(curve, range(1, len(curve) + 1), dtype=float)
+    axis.plot(steps, color="0.6", lw=0.6, label="each step")
+    axis.plot(steps.rolling(10).mean(), lw=1.6, label="mean of 10 steps")
+    axis.set(xlabel="step", ylabel="loss, nats a token", ylim=(0, None))
+    axis.legend(frameon=False)
+    figure.savefig(path, dpi=144, metadata={"Software": None})
 
 
 # ----------------------------------------------------------------------------------- benchmarks
