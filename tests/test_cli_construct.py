@@ -212,7 +212,7 @@ def test_rows_that_fail_are_kept_with_the_reason_and_a_person_has_the_last_word(
     assert states(tmp_path) == {"passed": 4, "look": 20}
     why = {row["item_id"]: row["why"] for row in rows(tmp_path)}
     for number, reason in enumerate(
-        ('no "text"', "refused", "no answer: ", "control characters", "copy: the same words"), 1
+        ("no JSON", "refused", "no answer: ", "control characters", "copy: the same words"), 1
     ):
         assert reason in why[f"formal-{number:02}-strong"]
     assert "no text: not asked" in why["formal-01-strong-error"]

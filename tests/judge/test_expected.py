@@ -11,8 +11,7 @@ from hypothesis import strategies as st
 
 from tstmeta.judge.answers import read
 from tstmeta.judge.base import Reply, TokenChoice
-from tstmeta.judge.expected import expect, kind, ratings_of, words_of
-from tstmeta.judge.numerals import Scale
+from tstmeta.judge.expected import Scale, expect, kind, ratings_of, words_of
 from tstmeta.judge.prompts import load
 from tstmeta.schema import Status
 
@@ -151,11 +150,20 @@ def test_each_rewrite_of_a_source_has_its_own_distribution():
     tokens = [choice('{"ratings": [')]
     for number, rating, others in rows:
         tokens += [choice(f'{{"number": {number}, "content": '), choice(rating, 0.5, **others)]
-        tokens += [choice("}, ")]
+        tokens += [choice("}" + ("]}" if number == "1" else ", "))]
     answer = reply(*tokens)
     found = read(answer, load("lai2023-content"), 2)
     assert [row["content"].value for row in found] == [80, 70]
     assert [row["content"].expected for row in found] == [pytest.approx(90), pytest.approx(65)]
+
+
+def test_a_rating_that_stands_at_no_one_place_has_no_expected_one():
+    whole = '{"meaning": 4, "style": 2}'
+    tokens = [choice(sign) for sign in f" {whole} {whole}"]
+    (row,) = read(reply(*tokens, text=f"{whole} {whole}"), load("pauli2025"), 1)
+    assert row["content"].value == 4
+    assert math.isnan(row["content"].expected)
+    assert "no one place" in row["content"].logprobs
 
 
 def test_lines_and_words_have_expected_ratings_too():

@@ -54,7 +54,7 @@ def test_a_file_with_only_what_is_needed_gets_the_defaults():
     prompt = promptfile.parse(GOOD, "mine", "mine.toml")
     assert isinstance(prompt, Prompt)
     assert (prompt.origin, prompt.cites, prompt.languages, prompt.models) == ("yours", (), (), ())
-    assert (prompt.fence, prompt.numbered, prompt.explain) == (True, True, False)
+    assert (prompt.fence, prompt.explain) == (True, False)
     assert prompt.sampling == Sampling()
     assert (prompt.low, prompt.high) == (1.0, 5.0)
 
@@ -120,6 +120,7 @@ def test_each_fault_names_its_field_and_the_remedy(old, new, field, what, remedy
     [
         ("yes-no", "item", "{fence}{output}", "scale = [1, 5]", "scale"),
         ("yes-no", "source", "{fence}{outputs}", "scale = [0, 1]", "answer"),
+        ("number", "source", "{fence}{outputs}", "scale = [1, 5]", "answer"),
         ("number", "pair", "{fence}{first}{second}", "scale = [0, 1]", "answer"),
         ("first", "pair", "{fence}{first}", "scale = [0, 1]", "user"),
         ("number", "item", "{fence}{output}", "scale = [0, 1]\nexplain = true", "explain"),

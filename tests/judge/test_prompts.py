@@ -315,9 +315,6 @@ def test_the_schema_of_a_source_wants_each_of_its_outputs():
     assert not valid({"ratings": rows[:1]})
     assert not valid({"ratings": [{"number": 3, "style": 100}, rows[1]]})
     assert not valid({"ratings": [{"number": 2, "style": 101}, rows[1]]})
-    bare = replace(load("lai2023-style"), numbered=False).schema(2)
-    assert jsonschema.Draft202012Validator(bare).is_valid({"style": [0, 100]})
-    assert not jsonschema.Draft202012Validator(bare).is_valid({"style": [0]})
 
 
 def test_reasons_come_before_ratings():
@@ -343,7 +340,6 @@ def test_reasons_come_before_ratings():
         {"styles": (("formal", "very formal"),)},
         {"only_styles": True},
         {"fence": False},
-        {"numbered": False},
         {"explain": True},
     ],
     ids=lambda change: next(iter(change)),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.judge.test_answers import BARE, BINARY, JOINT, KINDS, NUMBER, PAIR, values
+from tests.judge.test_answers import ALL, BINARY, JOINT, KINDS, NUMBER, PAIR, values
 from tstmeta.judge.answers import read
 from tstmeta.judge.base import Reply
 from tstmeta.judge.construct import checks
@@ -29,7 +29,7 @@ from tstmeta.schema import Status
         "**I'm sorry**, I can't help.",
     ],
 )
-@pytest.mark.parametrize("prompt", KINDS, ids=lambda prompt: f"{prompt.name}-{prompt.numbered}")
+@pytest.mark.parametrize("prompt", KINDS, ids=lambda prompt: prompt.name)
 def test_a_refusal_in_plain_words_is_refused_and_keeps_its_words(prompt, text):
     items = {"item": 1, "pair": 2, "source": 3}[prompt.unit]
     for row in read(Reply(text=f"<think>Hm.</think>\n{text}"), prompt, items):
@@ -42,11 +42,11 @@ def test_a_refusal_in_plain_words_is_refused_and_keeps_its_words(prompt, text):
 @pytest.mark.parametrize(
     ("text", "prompt", "items", "wanted"),
     [
-        ("I'm sorry, I can't help with that.", BARE, 2, [["refused"] * 2]),
-        ("I'm sorry, I can't say much. Rating: 4", NUMBER, 1, [[4]]),
-        ("I'm sorry, I can't say much. Rating: 7", NUMBER, 1, [["invalid"]]),
-        ("I'm sorry, I can't say much. Meaning: 4", JOINT, 1, [[4], ["invalid"]]),
-        ("I'm sorry, I can't say. Answer: no", BINARY, 1, [[0]]),
+        ("I'm sorry, I can't help with that.", ALL, 2, [["refused"] * 2] * 3),
+        ("I'm sorry, I can't say much.\nRating: 4", NUMBER, 1, [[4]]),
+        ("I'm sorry, I can't say much.\nRating: 7", NUMBER, 1, [["invalid"]]),
+        ("I'm sorry, I can't say much. {\"meaning\": 4}", JOINT, 1, [[4], ["invalid"]]),
+        ("I'm sorry, I can't say.\nAnswer: no", BINARY, 1, [[0]]),
         ("I'm sorry, I can't like it.\n1", PAIR, 2, [[1, 0]]),
         ("The rewrite says: I'm sorry, I can't help.", NUMBER, 1, [["invalid"]]),
         ("I am sorry.", NUMBER, 1, [["invalid"]]),

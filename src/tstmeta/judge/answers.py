@@ -1,43 +1,47 @@
 """Reading what a judge answered: a rating, or a row that says why there is none.
 
-Nothing is ever put in a rating's place.  A refusal, an answer that was cut short, a rating off the
-scale or two that differ are rows with a status and the raw words.  The reader never sees the texts
-that were judged, so nothing in them can change how an answer is read.
+Each form that a prompt asks for (JSON, a number, a word) has one strict reading.  An answer in
+another form is ``invalid``, and its text is kept; nothing is ever put in a rating's place.  The
+reader never sees the texts that were judged, so nothing in them can change how an answer is read.
 """
 
 from __future__ import annotations
 
+import json
 import math
 import re
-from collections.abc import Iterable
-from typing import NamedTuple
+from collections.abc import Mapping
+from typing import Any, NamedTuple
 
 from ..schema import Status
-from . import expected, numerals
+from . import expected
 from .base import Reply
-from .lists import Points
-from .loose import documents
-from .numerals import Reading, Scale
-from .parts import NONE, SCORES, Found, aloud, keys_of, leaves_of, reasons_in, valued
+from .expected import Scale
 from .prompts import Prompt
 from .refusals import declines
-from .several import several
 
 #: Most characters of an answer that a row keeps; the whole answer stays in the store of answers.
 SHOWN = 2_000
-_YES_NO = {
-    **dict.fromkeys(("yes", "true", "1", "हाँ", "हां", "হ্যাঁ"), 1.0),
-    **dict.fromkeys(("no", "false", "0", "नहीं", "না"), 0.0),
+#: The ways to answer in a word -> the words and their values.
+_WORDS: Mapping[str, Mapping[str, float]] = {
+    "yes-no": {"yes": 1.0, "true": 1.0, "no": 0.0, "false": 0.0},
+    "first": {"1": 1.0, "rewrite 1": 1.0, "2": 0.0, "rewrite 2": 0.0, "tie": 0.5},
 }
-_FIRST = {
-    **dict.fromkeys(("1", "a", "first", "the first", "rewrite 1", "text 1"), 1.0),
-    **dict.fromkeys(("2", "b", "second", "the second", "rewrite 2", "text 2"), 0.0),
-    **dict.fromkeys(("tie", "equal", "neither", "both", "same"), 0.5),
-}
-_CHOICES = (*numerals.LABELS, "better", "best", "winner", "choice", "choose", "prefer", "preferred")
-#: Nothing but a scale's end and signs, up to the end of the answer.
-_SAID = re.compile(r"(?:\s{0,3}(?:/|out of|of)\s{0,3}\d{1,6})?(?:\s?(?:points?|stars?))?[\W_]*\Z")
-_BETTER = r"(?=[ \t]{1,3}(?:is|does it)(?: clearly| slightly| much)?[ \t]{1,3}(?:the )?better)"
+#: What some models put around their thoughts, where the server does not take them out.
+_THOUGHT = ("<think>", "</think>")
+#: A line that is nothing but an answer, perhaps behind a label: ``4``, ``**Rating:** 4/5``.
+_DECOR = r"[\s*_\"'`#|()\[\]{}]{0,40}"
+_LABEL = rf"{_DECOR}(?P<label>[^\W\d_][^\n:=.,;!?]{{0,60}}[:=])?{_DECOR}"
+_NUMBER = r"(?<!\d)[-−+]?\d{1,12}(?:\.\d{1,12})?(?!\d)"
+_END = rf"{_DECOR}(?P<dot>\.?){_DECOR}"
+_RATING = re.compile(
+    rf"{_LABEL}(?P<value>{_NUMBER})"
+    rf"(?:\s?(?:/|out of)\s?(?P<end>\d{{1,6}})|(?P<percent>\s?%))?{_END}"
+)
+_WORD = re.compile(rf"{_LABEL}(?P<value>[\w ]{{1,20}}?){_END}")
+#: Longest line that is looked at.
+_LINE = 200
+_OPENING = re.compile(r"[{\[]")
 
 
 class Rating(NamedTuple):
@@ -62,6 +66,24 @@ class Rating(NamedTuple):
     logprobs: str = ""
 
 
+class Reading(NamedTuple):
+    """A rating with its place in the answer, or why there is none (NaN).
+
+    ``missing`` says that nothing stands where the rating should, so that a cut may be the reason.
+    """
+
+    value: float
+    why: str = ""
+    start: int = -1
+    end: int = -1
+    explanation: str = ""
+    missing: bool = False
+
+
+_NOTHING = Reading(math.nan, "no rating found", missing=True)
+Row = dict[str, Reading]
+
+
 def read(reply: Reply, prompt: Prompt, items: int) -> list[dict[str, Rating]]:
     """The ratings in an answer.
 
@@ -79,20 +101,17 @@ def read(reply: Reply, prompt: Prompt, items: int) -> list[dict[str, Rating]]:
     if why:
         rating = Rating(math.nan, status, _shown(why, SHOWN + 100))
         return [dict.fromkeys(prompt.dimensions, rating) for _ in range(items)]
-    text = aloud(reply.text)
-    if prompt.unit == "source":
-        found = several(text, reply.finish == "length", prompt, items)
-    elif prompt.answer in ("yes-no", "first"):
-        found = [_word(text, prompt)] * items
+    text, cut = aloud(reply.text), reply.finish == "length"
+    if prompt.answer == "json" or prompt.unit == "source":
+        rows = _of_json(text, prompt, items)
     else:
-        found = [_one(text, prompt)]
-    if declines(text) and _nothing(found, text, prompt):
+        rows = [dict.fromkeys(prompt.dimensions, _of_lines(text, cut, prompt))] * items
+    if all(one.missing for row in rows for one in row.values()) and declines(text):
         why = f"a refusal in words; the answer: {_shown(reply.text)}"
         rating = Rating(math.nan, Status.REFUSED, why)
         return [dict.fromkeys(prompt.dimensions, rating) for _ in range(items)]
     ratings = [
-        {name: _rating(one.get(name, Found(NONE)), reply, prompt) for name in prompt.dimensions}
-        for one in found
+        {name: _rating(row[name], reply, prompt) for name in prompt.dimensions} for row in rows
     ]
     if prompt.answer == "first":
         ratings[1:] = [{name: _other(one) for name, one in row.items()} for row in ratings[1:]]
@@ -106,8 +125,8 @@ def _no_answer(reply: Reply) -> tuple[Status, str]:
     if reply.refusal:
         return Status.REFUSED, reply.refusal
     if reply.finish == "content_filter":
-        said = f": {_shown(reply.text)}" if reply.text else ""
-        return Status.REFUSED, f"held back by the server's content filter{said}"
+        text = f": {_shown(reply.text)}" if reply.text else ""
+        return Status.REFUSED, f"held back by the server's content filter{text}"
     if not reply.text.strip():
         if reply.finish == "length":
             return Status.TRUNCATED, "cut short before its first word"
@@ -115,56 +134,19 @@ def _no_answer(reply: Reply) -> tuple[Status, str]:
     return Status.OK, ""
 
 
-def _rating(found: Found, reply: Reply, prompt: Prompt) -> Rating:
-    reading, scale = found.reading, Scale(prompt.low, prompt.high)
-    cut = reply.finish == "length"
-    why = reading.why
-    if cut and not why and prompt.answer in ("json", "number"):
-        why = _half(reading, reply.text, scale)
-    if cut and not why and found.spoken:
-        why = _unsure(reading, aloud(reply.text))
+def _rating(reading: Reading, reply: Reply, prompt: Prompt) -> Rating:
+    scale, why = Scale(prompt.low, prompt.high), reading.why
+    if not why and not scale.low <= reading.value <= scale.high:
+        why = f"{reading.value:g} is not from {scale.low:g} to {scale.high:g}"
     if why:
-        missing = reading.start < 0 or not reading.why
-        status = Status.TRUNCATED if cut and missing else Status.INVALID
+        cut = reply.finish == "length" and reading.missing
+        status = Status.TRUNCATED if cut else Status.INVALID
         return Rating(math.nan, status, f"{why}; the answer: {_shown(reply.text)}")
-    values = {"yes-no": _YES_NO, "first": _FIRST}.get(prompt.answer)
+    values = _WORDS.get(prompt.answer)
     known = expected.words_of(values) if values else expected.ratings_of(scale)
     mean = expected.expect(reply, reading.start, reading.end, known)
-    explanation = _shown(found.explanation)
+    explanation = _shown(reading.explanation)
     return Rating(reading.value, Status.OK, "", explanation, mean.value, mean.mass, mean.logprobs)
-
-
-def _half(reading: Reading, text: str, scale: Scale) -> str:
-    """What is wrong where an answer was cut right behind a rating that could have gone on.
-
-    "4" is whole on a scale from 1 to 5, for no rating there has two digits; "1" is not to 100.
-    """
-    goes_on = reading.end >= len(text) and reading.value * 10 <= scale.high
-    return "cut short, perhaps inside the rating" if goes_on else ""
-
-
-def _unsure(reading: Reading, text: str) -> str:
-    """What is wrong with a rating in words that were cut: it may have been a thought or a point.
-
-    Only the last thing said is a rating there, or what stands in whole JSON.
-    """
-    if any(leaf.start <= reading.start < leaf.end for leaf in leaves_of(text)):
-        return ""
-    if not _SAID.match(text, reading.end):
-        return "cut short while it spoke on behind a rating"
-    if Points(numerals.plain(text)).has(reading.start, reading.end, at_end=True):
-        return "cut short behind a number that may count a list"
-    return ""
-
-
-def _nothing(found: Iterable[dict[str, Found]], text: str, prompt: Prompt) -> bool:
-    """Whether no rating was found in an answer, neither a good one nor a bad one."""
-    all_found = [one.reading for row in found for one in row.values()]
-    if not all(reading.why for reading in all_found):
-        return False
-    if all(reading.start < 0 for reading in all_found):
-        return True
-    return not numerals.readings(text, Scale(prompt.low, prompt.high))
 
 
 def _other(rating: Rating) -> Rating:
@@ -172,36 +154,173 @@ def _other(rating: Rating) -> Rating:
     return rating._replace(value=1 - rating.value, expected=1 - rating.expected)
 
 
-def _word(text: str, prompt: Prompt) -> dict[str, Found]:
-    """An answer in one word."""
-    if prompt.answer == "first":
-        found = numerals.words(text, _FIRST, _CHOICES, _BETTER)
-    else:
-        found = numerals.words(text, _YES_NO, (*numerals.LABELS, *prompt.dimensions))
-    reading = numerals.decide(found, Scale(0, 1))
-    return {prompt.dimensions[0]: Found(reading, spoken=True)}
+# ------------------------------------------------------------------------------ number or word
 
 
-def _one(text: str, prompt: Prompt) -> dict[str, Found]:
-    """The ratings of one rewrite: from JSON where there is some, else from words."""
-    docs = documents(text)
-    branches = [branch for doc in docs for branch in doc.branches()]
-    reasons = reasons_in(branches)
-    scale, found = Scale(prompt.low, prompt.high), {}
-    for dimension in prompt.dimensions:
-        keys = keys_of(prompt, dimension)
-        values = [value for branch in branches for value in branch.get(*keys)]
-        if not values and len(prompt.dimensions) == 1:
-            values = [value for branch in branches for value in branch.get(*SCORES)]
-        if values:
-            reading = numerals.decide([valued(value, scale) for value in values], scale)
-        elif len(prompt.dimensions) == 1:
-            labels = (*numerals.LABELS, *keys)
-            reading = numerals.decide(numerals.readings(text, scale, labels), scale)
+def _of_lines(text: str, cut: bool, prompt: Prompt) -> Reading:
+    """The rating that is the first line, or the last one of an answer that is whole.
+
+    The other lines may quote what was judged: one that is another rating makes both invalid.
+    """
+    lines, at = [], 0
+    for line in text.splitlines(keepends=True):
+        if line.strip("`*_ \t\r\n"):  # else nothing, or a fence
+            lines.append((at + len(line) - len(line.lstrip()), line.strip()))
+        at += len(line)
+    alone = len(lines) == 1
+    readings = {line: _of_line(line, prompt, alone) for line in {line for _, line in lines}}
+    rating = _NOTHING
+    for start, line in lines[:1] if cut else lines[-1:] + lines[:1]:
+        if one := readings[line]:
+            rating = one._replace(start=start + one.start, end=start + one.end)
+    if rating.why:
+        return rating
+    if len({one.why or one.value for one in readings.values() if one}) > 1:
+        return Reading(math.nan, "two different ratings")
+    # a word may go on, and so may 1 on a scale that has 10
+    ends = alone and rating.end == len(text.rstrip())
+    if cut and ends and (prompt.answer in _WORDS or rating.value * 10 <= prompt.high):
+        return Reading(math.nan, "cut short, perhaps inside the rating", missing=True)
+    return rating
+
+
+def _of_line(line: str, prompt: Prompt, alone: bool) -> Reading | None:
+    """The rating that a line is, if it is one; ``alone``: it is all of the answer."""
+    if len(line) > _LINE:
+        return None
+    words = _WORDS.get(prompt.answer)
+    if words is None:
+        match = _RATING.fullmatch(line)
+        if match and (alone or match["label"] or not match["dot"]):  # "1." counts a list
+            return _number(match, prompt)
+    elif (match := _WORD.fullmatch(line)) and match["value"].casefold() in words:
+        return Reading(words[match["value"].casefold()], "", *match.span("value"))
+    return None
+
+
+def _number(match: re.Match[str], prompt: Prompt) -> Reading:
+    end = float(match["end"] or (100 if match["percent"] else prompt.high))
+    if end != prompt.high:
+        return Reading(math.nan, f"a rating on another scale than to {prompt.high:g}")
+    return Reading(float(match["value"].replace("−", "-")), "", *match.span("value"))
+
+
+# ---------------------------------------------------------------------------------------- JSON
+
+
+class _Twice:
+    """Stands for the values of a key that came twice."""
+
+
+def json_of(text: str) -> tuple[Any, str]:
+    """The one JSON value of an answer, which may stand in words or in a fence; or what is wrong.
+
+    Of a key that comes twice in an object, neither value is kept; keys are casefolded.
+    """
+    value, end, count = None, 0, 0
+    while opening := _OPENING.search(text, end):
+        try:
+            again, end = _DECODER.raw_decode(text, opening.start())
+            differs = count > 0 and again != value
+        except (ValueError, RecursionError):
+            return None, "broken JSON"
+        if differs:
+            return None, "more than one JSON value"
+        value, count = again, count + 1
+    return value, "" if count else "no JSON"
+
+
+def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    values: dict[str, Any] = {}
+    for key, value in pairs:
+        name = key.strip().casefold()
+        values[name] = _Twice if name in values else value
+    return values
+
+
+_DECODER = json.JSONDecoder(object_pairs_hook=_object, parse_constant=lambda name: None)
+
+
+def _of_json(text: str, prompt: Prompt, items: int) -> list[Row]:
+    """The ratings of all rewrites, as the prompt's schema has them."""
+    value, why = json_of(text)
+    if why:
+        nothing = Reading(math.nan, why, missing=why != "more than one JSON value")
+        return [dict.fromkeys(prompt.dimensions, nothing) for _ in range(items)]
+    if prompt.unit != "source":
+        return [_of_object(value, text, prompt)]
+    return _of_rows(value, text, prompt, items)
+
+
+def _of_object(value: Any, text: str, prompt: Prompt, place: int = 0, of: int = 1) -> Row:
+    """The ratings of one object; ``place`` is its number among ``of`` objects of the answer."""
+    if not isinstance(value, dict):
+        return dict.fromkeys(prompt.dimensions, _NOTHING)
+    reasons = value.get("explanation")
+    row = {}
+    for name in prompt.dimensions:
+        key = _key(prompt, name)
+        reading = _value(value[key], prompt) if key in value else _NOTHING
+        spans = _places(text, key) if not reading.why else []
+        start, end = spans[place] if len(spans) == of else (-1, -1)
+        reasons = reasons if isinstance(reasons, str) else ""
+        row[name] = reading._replace(start=start, end=end, explanation=reasons)
+    return row
+
+
+def _key(prompt: Prompt, dimension: str) -> str:
+    return prompt.key_of(dimension).strip().casefold()
+
+
+def _places(text: str, key: str) -> list[tuple[int, int]]:
+    """Where the numbers under a key stand, from left to right."""
+    pattern = rf'(?<!\\)"\s*{re.escape(key)}\s*"\s*:\s*"?({_NUMBER})'
+    return [match.span(1) for match in re.finditer(pattern, text, re.IGNORECASE)]
+
+
+def _value(value: Any, prompt: Prompt) -> Reading:
+    """A rating under its key: a number, or a text that is nothing but one."""
+    if isinstance(value, str) and (reading := _of_line(value.strip(), prompt, alone=True)):
+        return reading
+    if value is _Twice:
+        return Reading(math.nan, "rated twice")
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return Reading(math.nan, "no number where the rating should be")
+    return Reading(float(value)) if abs(value) < 1e12 else Reading(math.nan, "a huge number")
+
+
+def _of_rows(value: Any, text: str, prompt: Prompt, items: int) -> list[Row]:
+    """Ratings that carry the outputs' numbers, in whatever order they come."""
+    listed = value.get("ratings") if isinstance(value, dict) else value
+    listed = listed if isinstance(listed, list) else []
+    rows: dict[int, Row] = {}
+    for place, one in enumerate(listed):
+        number = one.get("number") if isinstance(one, dict) else None
+        if isinstance(number, bool) or not isinstance(number, int) or not 1 <= number <= items:
+            wrong = Reading(math.nan, f"numbers that do not fit the {items} outputs")
+            return [dict.fromkeys(prompt.dimensions, wrong) for _ in range(items)]
+        if number in rows:
+            wrong = Reading(math.nan, f"number {number} is rated twice")
+            rows[number] = dict.fromkeys(prompt.dimensions, wrong)
         else:
-            reading = numerals.decide(numerals.labelled(text, scale, keys), scale)
-        found[dimension] = Found(reading, reasons, spoken=not values)
-    return found
+            rows[number] = _of_object(one, text, prompt, place, len(listed))
+    none = {n: _NOTHING._replace(why=f"no rating of number {n}") for n in range(1, items + 1)}
+    return [rows.get(n) or dict.fromkeys(prompt.dimensions, none[n]) for n in none]
+
+
+# --------------------------------------------------------------------------------------- words
+
+
+def aloud(text: str) -> str:
+    """An answer with the thoughts before it blanked, all else in its place.
+
+    They end with the last closing tag, whether or not the server kept the opening one.
+    """
+    end = text.rfind(_THOUGHT[1])
+    end = end + len(_THOUGHT[1]) if end >= 0 else 0
+    if text[end:].lstrip().startswith(_THOUGHT[0]):
+        end = len(text)
+    return (" " * (end - 1) + "\n" if end else "") + text[end:]
 
 
 def _shown(text: str, most: int = SHOWN) -> str:

@@ -11,17 +11,23 @@ the answer does not show it, there is no expected rating, and the row says why.
 from __future__ import annotations
 
 import math
+import unicodedata
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
-from . import numerals
 from .base import Reply, TokenChoice
-from .numerals import Scale
 
 #: Longest scale whose ratings are looked up among the tokens.
 _MOST = 1000
 #: Characters that may share a token with a rating, as in ``' 4'`` or ``'"4'``.
 _AROUND = " \t\r\n\"'`*:([{,}]).Ġ▁"
+
+
+class Scale(NamedTuple):
+    """The ends of a scale."""
+
+    low: float
+    high: float
 
 
 class Expected(NamedTuple):
@@ -91,6 +97,8 @@ def expect(reply: Reply, start: int, end: int, values: Mapping[str, float]) -> E
 
 def _place(reply: Reply, start: int, end: int) -> tuple[int, str]:
     """The number of the token that is the rating, or why there is none."""
+    if start < 0:
+        return -1, "the rating stands at no one place"
     joined = "".join(token.token for token in reply.tokens)
     before = joined.find(reply.text)
     if before < 0:
@@ -133,4 +141,5 @@ def _masses(token: TokenChoice, values: Mapping[str, float]) -> dict[float, floa
 
 def _said(token: str) -> str:
     """A token without what may stand around a rating, with digits of all scripts as 0 to 9."""
-    return numerals.plain(token).strip(_AROUND).casefold()
+    plain = "".join(str(unicodedata.decimal(sign, sign)) for sign in token)
+    return plain.strip(_AROUND).casefold()

@@ -32,9 +32,10 @@ A file ``mine.toml`` holds one prompt::
 Slots of a message: ``{source}``, ``{output}`` (unit item), ``{outputs}`` and ``{count}`` (unit
 source), ``{first}`` and ``{second}`` (unit pair), ``{style}``, ``{language}``, ``{fence}``; of
 ``each``, the line of one output in ``{outputs}``: ``{number}``, ``{output}``.  Texts are fenced
-unless ``fence = false``.  ``numbered = false`` takes a bare list of ratings by place,
-``explain = true`` lets a JSON answer hold an explanation, ``only_styles = true`` refuses styles
-that ``[styles]`` does not name; ``origin``, ``cites`` and ``models`` are as in :class:`.Prompt`.
+unless ``fence = false``.  An answer of unit source carries the outputs' numbers:
+``{"ratings": [{"number": 1, ...}, ...]}``; say so in the message.  ``explain = true`` lets a JSON
+answer hold an explanation, ``only_styles = true`` refuses styles that ``[styles]`` does not name;
+``origin``, ``cites`` and ``models`` are as in :class:`.Prompt`.
 """
 
 from __future__ import annotations
@@ -57,7 +58,7 @@ ANSWERS = ("json", "number", "yes-no", "first")
 
 _TEXTS = ("origin", "about", "unit", "answer", "user", "system", "each")
 _LISTS = ("cites", "dimensions", "languages", "models")
-_FLAGS = ("only_styles", "fence", "numbered", "explain")
+_FLAGS = ("only_styles", "fence", "explain")
 _TABLES = ("keys", "styles", "sampling")
 _FIELDS = (*_TEXTS, *_LISTS, *_FLAGS, *_TABLES, "scale")
 _NEEDED = ("about", "unit", "dimensions", "scale", "answer", "user")
@@ -157,8 +158,9 @@ def _values(table: dict[str, Any]) -> Iterator[Fault]:
     elif len(dimensions) > 1:
         remedy = "use answer = json, or a prompt a dimension"
         yield "answer", f"{answer!r} holds one dimension, not {len(dimensions)}", remedy
-    if answer == "yes-no" and unit == "source":
-        yield "answer", "'yes-no' with unit 'source'", "ask about one item at a time"
+    if answer in ("number", "yes-no") and unit == "source":
+        remedy = "use answer = json, or ask about one item at a time"
+        yield "answer", f"{answer!r} with unit 'source'", remedy
     if table.get("explain") and answer != "json":
         yield "explain", "an explanation in an answer that is no JSON", "use answer = json"
     yield from _scale(table["scale"], answer)

@@ -27,7 +27,7 @@ from ..schema import TstmetaError
 from .base import Message, Question, Role, Sampling
 
 #: Counts up when slots are filled, or answers read, in another way: it is part of every hash.
-RULES = 1
+RULES = 2
 #: A slot is a name in braces; other braces, as of an example in JSON, are words like any other.
 SLOT = re.compile(r"\{([a-z_]+)\}")
 #: How instructions in English name a language; a code that is not here goes in as it is.
@@ -75,8 +75,6 @@ class Prompt:
         styles: (style, its words in this prompt) pairs.
         only_styles: no other style can be asked for.
         fence: texts stand between two lines of a fence.
-        numbered: ratings of several outputs carry the outputs' numbers; else they come as a bare
-            list, and their place says which is which.
         explain: the answer has an ``explanation`` too, before the ratings.
     """
 
@@ -99,7 +97,6 @@ class Prompt:
     styles: tuple[tuple[str, str], ...] = ()
     only_styles: bool = False
     fence: bool = True
-    numbered: bool = True
     explain: bool = False
 
     @property
@@ -150,12 +147,6 @@ class Prompt:
         reasons = {"explanation": {"type": "string"}} if self.explain else {}
         if self.unit != "source":
             return _object({**reasons, **ratings})
-        if not self.numbered:
-            lists = {
-                key: {"type": "array", "items": one, "minItems": items, "maxItems": items}
-                for key, one in ratings.items()
-            }
-            return _object({**reasons, **lists})
         number = {"number": {"type": "integer", "enum": list(range(1, items + 1))}}
         rows = {
             "type": "array",

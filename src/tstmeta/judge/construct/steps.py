@@ -19,9 +19,8 @@ from typing import Any, NamedTuple
 from unicodedata import category
 
 from ...data.contrast import Span
+from ..answers import aloud, json_of
 from ..base import Message, Question, Reply, Sampling
-from ..loose import Branch, Leaf, documents
-from ..parts import aloud
 from ..prompts import LANGUAGES, fence_for
 from .checks import runs
 
@@ -185,40 +184,19 @@ def read(reply: Reply, field: str = "text") -> Read:
         return Read((), "the model refused")
     if not reply.text.strip():
         return Read((), "the answer is empty")
-    found = _found(aloud(reply.text), field)
-    if not found:
+    value, why = json_of(aloud(reply.text))
+    if why:
+        cut = " and was cut off" if reply.finish == "length" else ""
+        return Read((), f"the answer has {why}{cut}")
+    if not isinstance(value, dict) or field not in value:
         return Read((), f'the answer has no "{field}" in a JSON object')
-    if len(set(found)) > 1:
-        return Read((), f'the answer has more than one "{field}"')
-    if found[0] is None:
-        cut = reply.finish == "length"
-        why = "was cut off" if cut else "is broken or of the wrong type"
-        return Read((), f'"{field}" of the answer {why}')
-    texts = tuple(text.replace("\r\n", "\n").strip() for text in found[0])
+    given = value[field] if field == "texts" else [value[field]]
+    whole = isinstance(given, list) and len(given) > 0
+    if not whole or not all(isinstance(one, str) for one in given):
+        return Read((), f'"{field}" of the answer is of the wrong type')
+    texts = tuple(text.replace("\r\n", "\n").strip() for text in given)
     if max(map(len, texts), default=0) > LONGEST:
         return Read((), f"a text of more than {LONGEST} characters")
     if any(category(sign) in _UNSEEN and sign not in "\n\t" for text in texts for sign in text):
         return Read((), "a text with control characters or half characters")
     return Read(texts) if any(texts) else Read((), "the text of the answer is blank")
-
-
-def _found(answer: str, field: str) -> list[tuple[str, ...] | None]:
-    """The values of a field, one for each JSON object that has it; None where one is no text."""
-    found: list[tuple[str, ...] | None] = []
-    for branch in documents(answer):
-        for value in branch.get(field) if branch.named else []:
-            if field == "texts":
-                whole = isinstance(value, Branch) and not value.named and value.closed
-                given = value.members if whole and isinstance(value, Branch) else []
-                leaves = [one for _, one in given]
-            else:
-                leaves = [value]
-            good = [one for one in leaves if isinstance(one, Leaf) and _quoted(one, answer)]
-            texts = [leaf.text for leaf in good]
-            found.append(tuple(texts) if texts and len(texts) == len(leaves) else None)
-    return found
-
-
-def _quoted(leaf: Leaf, answer: str) -> bool:
-    """A whole text in quotes, no number or bare word, and not one that was cut short."""
-    return leaf.closed and leaf.start > 0 and answer[leaf.start - 1] in "\"'"
