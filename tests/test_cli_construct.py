@@ -198,7 +198,7 @@ def bad(asked):
         author.NAMES[0]: says("Sure! Here you are."),
         author.NAMES[1]: says(None, refusal="I can't help with that."),
         author.NAMES[2]: error(500, "no"),
-        author.NAMES[3]: says('{"text": "Here is the text: \u001b[31m<script>alert(1)</script>"}'),
+        author.NAMES[3]: says('{"text": "Here is the text: \\u001b[31m<script>alert(1)</script>"}'),
         author.NAMES[4]: says('{"text": "' + author.source(4) + '"}'),
     }
     found = [act for name, act in wrong.items() if name in asked.prompt]
