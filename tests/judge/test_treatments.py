@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from tstmeta.judge.treatments import TREATMENTS, counted, filled_share, treated
+from tstmeta.judge.treatments import TREATMENTS, counted, treated
 from tstmeta.schema import TstmetaError
 
 NONE = math.nan
@@ -83,9 +83,3 @@ def test_counts_of_statuses_add_up():
         *(3, 2, 1, 1, 1)
     ]
     assert found.loc["style", ["rows", "rated", "invalid"]].tolist() == [1, 0, 1]
-
-
-def test_the_share_that_was_made_up_is_known():
-    assert filled_share(rows([1, NONE, NONE, 2]), "mean") == 0.5
-    assert filled_share(rows([1, NONE]), "drop") == 0
-    assert math.isnan(filled_share(rows([]), "worst"))

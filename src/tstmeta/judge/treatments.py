@@ -7,7 +7,6 @@ choices.  The rows themselves never change.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
 
 import numpy as np
@@ -87,9 +86,3 @@ def counted(rows: pd.DataFrame) -> pd.DataFrame:
 
 def _rated(rows: pd.DataFrame) -> int:
     return int(np.isfinite(rows["rating"].to_numpy(float)).sum())
-
-
-def filled_share(rows: pd.DataFrame, how: str, value: str = "rating") -> float:
-    """Share of rows in [0, 1] whose value a treatment made up; NaN without rows."""
-    made = treated(rows, how, value)["filled"]
-    return float(made.mean()) if len(made) else math.nan

@@ -1,0 +1,81 @@
+"""Functions that notebooks teach find what was planted, and agree with the library's."""
+
+import ast
+from pathlib import Path
+
+import nbformat
+import numpy as np
+import pandas as pd
+import pytest
+
+from tstmeta import stats
+
+NOTEBOOKS = Path(__file__).parents[2] / "notebooks"
+
+
+def functions(name: str, *wanted: str, **space) -> dict:
+    """Functions of a notebook, by name, in a name space of their own."""
+    space |= {"np": np, "pd": pd, "seed": 0}
+    for cell in nbformat.read(NOTEBOOKS / f"{name}.ipynb", as_version=4).cells:
+        if cell.cell_type != "code":
+            continue
+        for node in ast.parse(cell.source).body:
+            if isinstance(node, ast.FunctionDef) and node.name in wanted:
+                exec(compile(ast.Module([node], []), name, "exec"), space)
+    return space
+
+
+def ratings(per_place: float, rng: np.random.Generator) -> pd.DataFrame:
+    """Forty sources of four rewrites in shuffled places; a judge sees quality, and the place."""
+    place = np.array([rng.permutation(4) for _ in range(40)]).ravel()
+    human = rng.normal(size=160)
+    rating = human + per_place * place + 0.5 * rng.normal(size=160)
+    group = np.repeat(np.arange(40), 4)
+    return pd.DataFrame({"place": place, "human": human, "rating": rating, "group": group})
+
+
+@pytest.mark.parametrize("per_place", [0.0, 0.5, -0.5])
+def test_a_shift_by_place_is_found_and_none_is_not(per_place):
+    slope = functions("14_judges", "slope")["slope"]
+    table = ratings(per_place, np.random.default_rng(1))
+    value, p = slope(table["place"], table["rating"], table["group"], table["human"])
+    assert value == pytest.approx(per_place, abs=0.1)
+    assert (p < 0.01) == bool(per_place)
+
+
+def test_a_place_that_never_changes_has_no_slope():
+    slope = functions("14_judges", "slope")["slope"]
+    assert np.isnan(slope([1, 1, 1], [1, 2, 3], [0, 0, 0])).all()
+
+
+def test_the_partial_correlation_is_that_of_the_residuals():
+    partial = functions("14_judges", "partial")["partial"]
+    x, y, z = np.random.default_rng(0).normal(size=(3, 50)) + np.random.default_rng(1).normal(
+        size=50
+    )
+    left = [side - np.polyval(np.polyfit(z, side, 1), z) for side in (x, y)]
+    assert partial(x, y, z) == pytest.approx(np.corrcoef(*left)[0, 1])
+
+
+def test_dropped_answers_at_random_leave_r_and_the_worst_rating_lowers_it():
+    space = functions("14_judges", "chances", "with_gaps", LOWEST=-5.0)
+    table = ratings(0.0, np.random.default_rng(2))
+    made = space["with_gaps"](table.rename(columns={"rating": "score"}), [0.1])
+    mean = made.groupby(["gaps", "treatment"])["r"].mean()
+    whole = table["rating"].corr(table["human"])
+    assert mean["at random", "drop"] == pytest.approx(whole, abs=0.02)
+    assert mean["at random", "worst"] < mean["at random", "mean"] < whole
+    assert mean["where it is farthest off", "drop"] > whole
+
+
+def test_alpha_by_hand_is_krippendorffs():
+    alpha = functions("lesson_9_judges", "alpha")["alpha"]
+    matrix = np.random.default_rng(0).integers(1, 6, (30, 4)).astype(float)
+    assert alpha(matrix) == pytest.approx(stats.alpha(matrix, "interval").value)
+    assert np.isnan(alpha(np.ones((5, 2))))
+
+
+def test_the_judge_that_repeats_a_rater_is_as_near_as_that_rater():
+    nearer = functions("lesson_9_judges", "nearer")["nearer"]
+    people = np.random.default_rng(0).normal(size=(10, 3, 4))
+    assert nearer(people, people[..., 1], 1) == (1, 1)
