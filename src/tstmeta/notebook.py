@@ -173,6 +173,10 @@ def run_notebook(source: Path, given: Mapping[str, Any], out: Path) -> Path:
             language="python",
             progress_bar={"desc": source.stem, "leave": False} if sys.stderr.isatty() else False,
             kernel_manager_class=_this_python(log),
+            # on a busy machine a kernel needs its time, and a late picture must not be lost
+            start_timeout=180,
+            iopub_timeout=180,
+            raise_on_iopub_timeout=True,
         )
     except papermill.PapermillExecutionError as error:
         raise TstmetaError(
