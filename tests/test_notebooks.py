@@ -105,7 +105,7 @@ def test_the_code_that_teaches_is_not_folded(path):
     cells = code(path)
     folded = [cell for cell in cells if FOLDED & set(cell.metadata.get("tags", []))]
     assert len(folded) < len(cells) / 2
-    assert not [c for c in folded if {"setup", "headline", "fast"} & set(c.metadata["tags"])]
+    assert not [c for c in folded if {"headline", "fast"} & set(c.metadata["tags"])]
     assert any("pd." in cell.source or "np." in cell.source for cell in cells)
 
 
