@@ -1,0 +1,164 @@
+"""What the prose of lessons 1, 2, 3 and 8 says of their worlds holds, and holds when they change.
+
+The tagged cells of a notebook run with other parameters, as a reader of its exercises would.
+"""
+
+import contextlib
+import io
+import warnings
+from pathlib import Path
+
+import matplotlib.pyplot as plt
+import nbformat
+import numpy as np
+import pandas as pd
+import pytest
+
+NOTEBOOKS = Path(__file__).parents[2] / "notebooks"
+WRONG, HALF, SHARED = "a tie is wrong", "a tie is half right", "a shared tie is right"
+
+
+def run(name: str, tags: tuple[str, ...] = ("setup", "headline"), **given) -> dict:
+    """The names that a lesson's tagged cells define, with some parameters changed."""
+    space: dict = {"__name__": "notebook"}
+    with warnings.catch_warnings(), contextlib.redirect_stdout(io.StringIO()):
+        warnings.simplefilter("ignore")
+        for cell in nbformat.read(NOTEBOOKS / f"{name}.ipynb", as_version=4).cells:
+            tagged = set(cell.metadata.get("tags", []))
+            if tagged & {"parameters", *tags}:
+                exec(compile(cell.source, name, "exec"), space)
+                if "parameters" in tagged:
+                    assert set(given) <= set(space)
+                    space.update(given)
+    plt.close("all")
+    return space
+
+
+@pytest.fixture(autouse=True)
+def _without_raw_data(tmp_path, monkeypatch):
+    monkeypatch.setenv("TSTMETA_DATA", str(tmp_path))
+
+
+# ------------------------------------------------------------------------------------- levels
+
+
+def test_pooled_all_three_metrics_are_equally_good_and_each_level_rewards_another():
+    found = run("lesson_1_levels", sources=400, systems=40)["headline"].loc["simulated"]
+    assert found["pooled"].to_numpy() == pytest.approx(1 / np.sqrt(6), abs=0.05)
+    assert found["source"].idxmin() == "knows the source"
+    assert found["within-system"].idxmin() == "knows the system"
+    assert found["system"].idxmax() == "knows the system"
+    assert found.loc["knows the system", "system"] > 0.98
+
+
+# --------------------------------------------------------------------------------------- ties
+
+
+def brute_force(human: list[float], score: list[float]) -> dict[str, float]:
+    """The accuracies, pair by pair."""
+    pairs = [
+        (np.sign(human[i] - human[j]), np.sign(score[i] - score[j]))
+        for i in range(len(human))
+        for j in range(i)
+    ]
+    ordered = [(a, b) for a, b in pairs if a]
+    return {
+        WRONG: np.mean([a == b for a, b in ordered]),
+        HALF: np.mean([1.0 if a == b else 0.5 if b == 0 else 0.0 for a, b in ordered]),
+        SHARED: np.mean([a == b for a, b in pairs]),
+    }
+
+
+@pytest.fixture(scope="module")
+def ties():
+    return run("lesson_2_ties", ("setup",), dataset="contrast")
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_accuracies_equal_a_count_of_pairs(ties, seed):
+    rng = np.random.default_rng(seed)
+    human, score = rng.integers(0, 4, size=(2, 9)).astype(float)
+    found = ties["five"](human, score)
+    expected = brute_force(list(human), list(score))
+    assert {name: found[name] for name in expected} == pytest.approx(expected)
+
+
+@pytest.mark.parametrize("grades", [2, 5, 20])
+def test_grades_are_equally_full_and_keep_the_order(ties, grades):
+    scores = np.append(np.random.default_rng(0).normal(size=1000), np.nan)
+    graded = ties["cut"](scores, grades)
+    assert np.isnan(graded[-1])
+    counts = np.bincount(graded[:-1].astype(int))
+    assert len(counts) == grades
+    assert np.ptp(counts) <= 1
+    assert (np.diff(graded[np.argsort(scores[:-1])]) >= 0).all()
+
+
+def test_in_the_simulated_world_the_curves_go_where_the_page_says():
+    found = run("lesson_2_ties", dataset="contrast")["headline"].loc["simulated"]
+    whole, five = found["whole"], found["5 grades"]
+    assert five["tau-b"] > whole["tau-b"]
+    assert found.loc[WRONG].is_monotonic_increasing
+    assert (found.loc[HALF] <= whole[HALF]).all()
+    assert found.loc["tau-c", "2 grades"] > whole["tau-c"]
+    assert five[SHARED] < whole[SHARED]
+
+
+def test_where_people_tie_half_of_all_pairs_a_shared_tie_is_worth_rounding_for():
+    found = run("lesson_2_ties", dataset="contrast", grades=2)["headline"].loc["simulated"]
+    assert found.loc[SHARED].idxmax() == "2 grades"
+
+
+# ----------------------------------------------------------------------------------- p-values
+
+
+def test_the_naive_way_raises_more_false_alarms_the_more_a_source_weighs():
+    found = run("lesson_3_too_small_p", replicates=200)["headline"]
+    assert found["naive"].iloc[-1] > 0.25
+    assert found["naive"].iloc[0] < 0.12
+    assert found["clustered"].between(0.01, 0.1).all()
+
+
+def test_one_rewrite_a_source_leaves_both_ways_fair():
+    found = run("lesson_3_too_small_p", rewrites=1, sources=80, replicates=200)["headline"]
+    assert ((found > 0.01) & (found < 0.11)).all(axis=None)
+
+
+# ---------------------------------------------------------------------------------- in sample
+
+
+@pytest.fixture(scope="module")
+def hybrids():
+    return run("lesson_8_in_sample", ("setup",), dataset="contrast")
+
+
+def test_weights_are_those_of_the_paper(hybrids):
+    grid = hybrids["GRID"]
+    assert grid.sum(axis=1) == pytest.approx(1)
+    assert grid.min() == pytest.approx(0.1)
+    assert len(np.unique(grid.round(9), axis=0)) == len(grid) == 120
+
+
+def test_metrics_of_a_world_agree_and_resemble_each_other_as_asked_for(hybrids):
+    _, people, known = hybrids["world"](3)
+    assert np.corrcoef(people, known)[0, 1:] == pytest.approx(0.4, abs=0.05)
+    assert np.corrcoef(known)[np.triu_indices(3, 1)] == pytest.approx(0.7, abs=0.05)
+
+
+def test_the_more_noise_there_is_to_choose_from_the_more_a_hybrid_flatters_itself(hybrids):
+    pool = hybrids["pools"]["noise only"]
+    rows = [
+        pd.DataFrame([hybrids["study"](pool, number, 20, seed) for seed in range(12)])
+        for number in (3, 24)
+    ]
+    few, many = (table.mean() for table in rows)
+    assert many["its own ratings"] > few["its own ratings"] + 0.1
+    assert abs(many["new sources"]) < 0.05
+    assert abs(many["nested folds"]) < 0.15
+
+
+def test_folds_keep_a_source_together_and_differ_by_one_source_at_most(hybrids):
+    source = np.repeat([f"s{k}" for k in range(13)], 3)
+    number = hybrids["folds"](source, 5, seed=1)
+    assert all(len(set(number[source == name])) == 1 for name in source)
+    assert np.ptp(np.bincount(number)) == 3
