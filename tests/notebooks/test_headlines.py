@@ -25,7 +25,7 @@ FROZEN = ROOT / "tests" / "frozen"
 ALLOWED = {"SENTINELS", "available", "load", "pairs", "score"}
 #: Where a network computes, batches move the last digits.
 DIGITS, NEURAL_DIGITS = 1e-9, 1e-6
-NEURAL = ("05_", "lesson_6", "lesson_7")
+NEURAL = ("05_", "11_", "12_", "13_", "lesson_6", "lesson_7")
 every_notebook = pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
 
 
