@@ -17,7 +17,8 @@ from tstmeta.metrics import Request
 from tstmeta.models import splits
 from tstmeta.models.training import checkpoint, lm_text
 from tstmeta.models.training import lm as training
-from tstmeta.models.training.lm_options import FINE_TUNING, LmOptions
+from tstmeta.models.training.network import Learner
+from tstmeta.models.training.options import FINE_TUNING, LmOptions
 from tstmeta.schema import TstmetaError
 
 SIZES = {"vocabulary": 300, "width": 16, "layers": 1, "heads": 2, "inner": 24, "checkpoint": 1}
@@ -153,14 +154,14 @@ def test_a_split_that_the_file_names_is_kept(tstmeta, asked, tmp_path):
 def test_an_interruption_keeps_what_is_done_and_the_same_command_goes_on(
     tstmeta, tmp_path, monkeypatch
 ):
-    step = training._step
+    step = Learner.step
 
     def pressed(*args):
-        monkeypatch.setattr(training, "_step", step)
+        monkeypatch.setattr(Learner, "step", step)
         signal.raise_signal(signal.SIGINT)
         return step(*args)
 
-    monkeypatch.setattr(training, "_step", pressed)
+    monkeypatch.setattr(Learner, "step", pressed)
     result = tstmeta(*MINE, "--out", "model")
     assert result.exit_code == 130
     assert "goes on from the checkpoint in model" in result.stderr

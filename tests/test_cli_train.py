@@ -9,7 +9,8 @@ import time
 import pytest
 
 from tests.command import command_line, table
-from tstmeta.models.training import checkpoint, evaluate, loop
+from tstmeta.models.training import backbone, checkpoint, evaluate
+from tstmeta.models.training.loop import REPORT
 from tstmeta.schema import TstmetaError
 
 STEPS = 60
@@ -59,7 +60,7 @@ def test_a_run_that_is_killed_goes_on_where_it_stopped_and_ends_byte_by_byte_the
     whole = table(tstmeta(*TOY, "--out", "whole", "--format", "csv"))
     assert weights(tmp_path / "killed") == weights(tmp_path / "whole")
     assert shown.equals(whole)
-    report = json.loads((tmp_path / "whole" / loop.REPORT).read_text())
+    report = json.loads((tmp_path / "whole" / REPORT).read_text())
     assert len(report["loss_curve"]) == STEPS
     rows = shown.set_index("what")["value"]
     assert rows["parameters"] == f"{report['parameters']:,}"
@@ -68,7 +69,7 @@ def test_a_run_that_is_killed_goes_on_where_it_stopped_and_ends_byte_by_byte_the
     again = tstmeta(*TOY, "--out", "whole", "--evaluate")
     assert again.exit_code == 0
     assert "holds the result of this run already" in again.stderr
-    shares = json.loads((tmp_path / "whole" / loop.REPORT).read_text())["shares"]
+    shares = json.loads((tmp_path / "whole" / REPORT).read_text())["shares"]
     assert list(shares) == ["contrast", "world"]
     for name in shares:
         assert list(shares[name]) == ["likelihood", "bleu"]
@@ -88,9 +89,9 @@ def test_without_options_the_run_is_that_of_the_shipped_weights(tstmeta, monkeyp
         asked.update(options, prompts=[one.name for one in prompts])
         raise TstmetaError("enough")
 
-    monkeypatch.setattr(loop, "train", trained)
+    monkeypatch.setattr(backbone, "train", trained)
     tstmeta("train", "backbone")
-    assert (asked["steps"], asked["seed"]) == (loop.STEPS, loop.SEED)
+    assert (asked["steps"], asked["seed"]) == (backbone.STEPS, backbone.SEED)
     assert asked["options"] == type(asked["options"])()
     assert asked["prompts"] == ["paper", "default-system", "emphasis", "wording"]
 
@@ -104,7 +105,7 @@ def test_an_interruption_keeps_what_is_done_and_says_how_to_go_on(tstmeta, monke
         stopped.append(stop(2))
         return {"steps_done": 2}
 
-    monkeypatch.setattr(loop, "train", trained)
+    monkeypatch.setattr(backbone, "train", trained)
     handler = signal.getsignal(signal.SIGINT)
     result = tstmeta("train", "backbone", "--steps", "5")
     assert stopped == [False, True]

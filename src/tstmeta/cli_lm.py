@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from .models.causal import Backbone
-    from .models.training.lm_options import LmOptions
+    from .models.training.options import LmOptions
 
 #: The corpus of our own text, which the shipped weights are trained on.
 OURS = "ours"
@@ -109,7 +109,7 @@ def _base(name: str) -> Backbone | None:
 
 
 def _options(tuned: bool, threads: int | None, given: list[str]) -> LmOptions:
-    from .models.training.lm_options import FINE_TUNING, LmOptions
+    from .models.training.options import FINE_TUNING, LmOptions
 
     usual = FINE_TUNING if tuned else LmOptions()
     known: dict[str, Any] = asdict(usual)

@@ -116,7 +116,7 @@ class _Wanted(NamedTuple):
 
 
 def _run(steps: int | None, seed: int | None, threads: int | None, given: list[str]) -> _Wanted:
-    from .models.training.loop import SEED, STEPS
+    from .models.training.backbone import SEED, STEPS
     from .models.training.options import TrainingOptions
 
     chosen = asdict(TrainingOptions())
@@ -156,7 +156,7 @@ def _train(out: Path, wanted: _Wanted) -> dict[str, Any] | None:
     if not (find_spec("torch") and find_spec("transformers")):
         raise mistake("training needs torch and transformers: pip install 'tstmeta[likelihood]'")
     from .likelihood.instructions import shipped
-    from .models.training.loop import train as trained
+    from .models.training.backbone import train as trained
 
     with _interrupted() as stop:
         report = trained(

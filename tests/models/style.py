@@ -8,14 +8,14 @@ import transformers
 
 from tests.models import tiny
 from tstmeta.models.classifiers import Task
-from tstmeta.models.training.classifier_loop import Options
+from tstmeta.models.training.options import StyleOptions
 
 MOOD = Task("mood", ("bad", "good"), {"fine": "good"})
 MANNER = Task("manner", ("curt", "kind", "odd"))
 SMALL = {
-    "linear": Options(epochs=4, rate=1.0, bits=8),
-    "textcnn": Options(epochs=2, rate=1e-2, batch=8, vector=8, maps=4, checkpoint=1),
-    "transformer": Options(epochs=1, rate=1e-3, batch=8, checkpoint=1),
+    "linear": StyleOptions(epochs=4, rate=1.0, bits=8),
+    "textcnn": StyleOptions(epochs=2, rate=1e-2, batch=8, vector=8, maps=4, checkpoint=1),
+    "transformer": StyleOptions(epochs=1, rate=1e-3, batch=8, checkpoint=1),
 }
 _WORDS = {
     "bad": ["awful", "cold", "rude", "late"],

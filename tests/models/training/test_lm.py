@@ -16,7 +16,9 @@ from tstmeta.models import hub, lm, splits
 from tstmeta.models.causal import Backbone
 from tstmeta.models.training import checkpoint, lm_text
 from tstmeta.models.training import lm as training
-from tstmeta.models.training.lm_options import FINE_TUNING, LmOptions
+from tstmeta.models.training.loop import rows_of
+from tstmeta.models.training.network import answer_loss
+from tstmeta.models.training.options import FINE_TUNING, LmOptions
 from tstmeta.schema import TstmetaError
 
 TEXTS = [f"{who} {did} the {what}" for who in ("we", "they") for did in ("sold", "opened", "saw")
@@ -78,11 +80,9 @@ def test_a_run_that_stops_goes_on_and_ends_byte_by_byte_the_same(tmp_path, tuned
 
 
 def test_each_epoch_shows_each_sentence_once_in_its_own_order():
-    encoded = [training.Encoded([number], 1) for number in range(10)]
-    seen = {"seed": 3, "options": {"batch": 4}}
-    steps = [training._sentences(encoded, seen, step) for step in range(6)]
-    assert [len(one) for one in steps] == [4, 4, 2, 4, 4, 2]
-    epochs = [[one.ids[0] for part in steps[at : at + 3] for one in part] for at in (0, 3)]
+    steps = [rows_of(step, count=10, batch=4, seed=3).tolist() for step in range(6)]
+    assert [len(rows) for rows in steps] == [4, 4, 2, 4, 4, 2]
+    epochs = [[row for rows in steps[at : at + 3] for row in rows] for at in (0, 3)]
     assert [sorted(one) for one in epochs] == [list(range(10))] * 2
     assert epochs[0] != epochs[1]
 
@@ -92,7 +92,7 @@ def test_the_loss_is_that_of_transformers_over_every_token_after_the_first():
     encoded, _ = training.encode(TEXTS[:3], tiny.tokenizer("gpt2"), 32)
     (batch,) = training.bucketed(encoded, 4096, 0)
     with torch.no_grad():
-        found = float(training.loss_of(model, batch))
+        found = float(answer_loss(model, batch))
         wanted = 0.0
         for one in encoded:
             ids = torch.tensor([one.ids])

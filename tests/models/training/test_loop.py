@@ -13,8 +13,9 @@ from dataclasses import replace
 import pytest
 
 from tests.models.training.toy import OPTIONS, PROMPTS, Toy
-from tstmeta.models.training import checkpoint, loop
-from tstmeta.models.training.loop import REPORT, share_of_rate, train
+from tstmeta.models.training import backbone, checkpoint
+from tstmeta.models.training.backbone import train
+from tstmeta.models.training.loop import REPORT, share_of_rate
 from tstmeta.schema import TstmetaError
 
 STEPS = 7
@@ -180,7 +181,7 @@ def test_a_run_needs_a_step_and_an_instruction_set(tmp_path):
 
 
 def test_words_of_the_prompts_are_part_of_the_run():
-    runs = [loop._run([Toy(system=text)], 1, 1, OPTIONS)["prompts_hash"] for text in ("a", "b")]
+    runs = [backbone._run([Toy(system=text)], 1, 1, OPTIONS)["prompts_hash"] for text in ("a", "b")]
     assert runs[0] != runs[1]
 
 

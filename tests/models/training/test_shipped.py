@@ -10,10 +10,12 @@ import torch
 
 from tstmeta.data import paths
 from tstmeta.likelihood.instructions import get, shipped
-from tstmeta.models.training import checkpoint, loop
+from tstmeta.models.training import backbone as training
+from tstmeta.models.training import checkpoint
 from tstmeta.models.training.batches import bucketed, encode
 from tstmeta.models.training.evaluate import SHARES, likelihood_scores, read_rows, shares
 from tstmeta.models.training.examples import Example
+from tstmeta.models.training.loop import REPORT
 from tstmeta.models.training.network import answer_loss
 from tstmeta.models.training.options import TrainingOptions
 from tstmeta.models.training.tokenizer import train_tokenizer
@@ -25,7 +27,7 @@ SOME = ("-05", "-19", "-33")
 
 @pytest.fixture(scope="module")
 def report():
-    return json.loads((FOLDER / loop.REPORT).read_text(encoding="utf-8"))
+    return json.loads((FOLDER / REPORT).read_text(encoding="utf-8"))
 
 
 @pytest.fixture(scope="module")
@@ -37,7 +39,7 @@ def backbone():
 
 
 def test_it_was_made_with_the_default_options_and_the_shipped_instructions(report):
-    run = loop._run(list(shipped().values()), loop.STEPS, loop.SEED, TrainingOptions())
+    run = training._run(list(shipped().values()), training.STEPS, training.SEED, TrainingOptions())
     assert {key: report[key] for key in run} == run
     assert report["steps_done"] == report["steps"] == len(report["loss_curve"])
     assert report["options"] == asdict(TrainingOptions())
@@ -46,7 +48,7 @@ def test_it_was_made_with_the_default_options_and_the_shipped_instructions(repor
 def test_todays_code_begins_the_same_run(report, tmp_path):
     """The first losses; the last digits may differ from one kind of processor to another."""
     prompts = list(shipped().values())
-    loop.train(tmp_path, prompts, progress=False, stop=lambda step: step == 2)
+    training.train(tmp_path, prompts, progress=False, stop=lambda step: step == 2)
     losses = checkpoint.about(tmp_path)["losses"]
     assert losses == pytest.approx(report["loss_curve"][:2], abs=0.01)
 
@@ -62,7 +64,7 @@ def test_todays_code_makes_the_same_tokenizer(tmp_path):
 def test_it_is_small_and_whole():
     assert sum(path.stat().st_size for path in FOLDER.iterdir()) < 12_000_000
     names = {path.name for path in FOLDER.iterdir()}
-    assert {"model.safetensors", "config.json", "tokenizer.json", loop.REPORT} <= names
+    assert {"model.safetensors", "config.json", "tokenizer.json", REPORT} <= names
     assert not [name for name in names if name.endswith((".bin", ".pt", ".pkl"))]
 
 

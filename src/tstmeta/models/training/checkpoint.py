@@ -1,22 +1,20 @@
 """Checkpoints: weights, the optimiser's moments and the course so far, in one safetensors file.
 
 One file, written beside its place and then moved there, so that a run killed at any moment leaves
-the old state or the new one.  Nothing is pickled.
+the old state or the new one.  Nothing is pickled, and no torch is needed.
 """
 
 from __future__ import annotations
 
 import json
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+import numpy as np
 
 from ...schema import TstmetaError
-
-if TYPE_CHECKING:
-    from torch.optim import Optimizer
-    from transformers import LlamaForCausalLM
 
 FILE = "checkpoint.safetensors"
 
@@ -32,19 +30,11 @@ def write_atomically(path: Path, data: bytes) -> None:
         raise TstmetaError(f"cannot write {path}: {error.strerror}; is there room?") from error
 
 
-def save(
-    folder: Path, model: LlamaForCausalLM, optimisers: Sequence[Optimizer], about: Mapping
-) -> None:
+def save(folder: Path, tensors: Mapping[str, np.ndarray], about: Mapping) -> None:
     """Write the state; ``about`` is kept as JSON in the file's header."""
-    from safetensors.torch import save as to_bytes
+    from safetensors.numpy import save as to_bytes
 
-    tensors = {f"weight/{name}": value.detach() for name, value in model.named_parameters()}
-    for name, value in model.named_parameters():
-        for optimiser in optimisers:
-            # each parameter has one optimiser; get() makes no entry in the other's state
-            state = optimiser.state.get(value, {})
-            tensors |= {f"{moment}/{name}": tensor for moment, tensor in state.items()}
-    write_atomically(folder / FILE, to_bytes(tensors, {"about": json.dumps(about)}))
+    write_atomically(folder / FILE, to_bytes(dict(tensors), {"about": json.dumps(about)}))
 
 
 def about(folder: Path) -> dict[str, Any] | None:
@@ -59,7 +49,7 @@ def about(folder: Path) -> dict[str, Any] | None:
     from safetensors import SafetensorError, safe_open
 
     try:
-        with safe_open(path, "pt") as file:
+        with safe_open(path, "np") as file:
             return json.loads(file.metadata()["about"])
     except (SafetensorError, KeyError, TypeError, ValueError, OSError) as error:
         raise TstmetaError(
@@ -67,34 +57,8 @@ def about(folder: Path) -> dict[str, Any] | None:
         ) from error
 
 
-def load(folder: Path, model: LlamaForCausalLM, optimisers: Sequence[Optimizer]) -> None:
-    """Put a checkpoint's state into a model and its optimisers.
+def load(folder: Path) -> dict[str, np.ndarray]:
+    """The arrays of a checkpoint by name."""
+    from safetensors.numpy import load_file
 
-    Raises:
-        TstmetaError: the tensors are not those of the model.
-    """
-    import torch
-    from safetensors.torch import load_file
-
-    tensors = load_file(folder / FILE)
-    moments = sorted({name.partition("/")[0] for name in tensors} - {"weight"})
-    owners = {
-        value: optimiser
-        for optimiser in optimisers
-        for group in optimiser.param_groups
-        for value in group["params"]
-    }
-    for name, value in model.named_parameters():
-        weight = tensors.get(f"weight/{name}")
-        if weight is None or weight.shape != value.shape:
-            raise TstmetaError(
-                f"{folder / FILE} has no {name} of shape {tuple(value.shape)}; "
-                "it belongs to another model: delete it to begin anew"
-            )
-        with torch.no_grad():
-            value.copy_(weight)
-        owners[value].state[value] = {
-            moment: tensors[f"{moment}/{name}"]
-            for moment in moments
-            if f"{moment}/{name}" in tensors
-        }
+    return load_file(folder / FILE)

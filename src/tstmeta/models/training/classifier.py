@@ -1,17 +1,17 @@
 """Training a model of style: from a corpus in parts to a folder with a model and a report.
 
-Trained on ``train``, calibrated on ``dev``, reported on ``test``.  See :mod:`.classifier_loop` for
-what makes a run repeatable.
+Trained on ``train``, calibrated on ``dev``, reported on ``test``.  See :mod:`.loop` for what makes
+a run repeatable.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
-from dataclasses import asdict, replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -21,18 +21,18 @@ from .. import calibration, hub
 from ..causal import Backbone
 from ..classifiers import About, Task
 from ..splits import PARTS, corpus_hash
-from . import checkpoint
-from .classifier_loop import Course, Options, Stop, fit_linear, fit_network
+from .loop import Course, State, Stop, finished, refuse_others, rows_of, write_report
+from .options import StyleOptions
 
 REPORT = "report.json"
 SEED = 1
-KINDS = ("linear", "textcnn", "transformer")
 #: Of TextCNN Kim (2014) has 50 rows a batch; of fine-tuning, the usual settings of BERT.
 DEFAULTS = {
-    "linear": Options(epochs=5, rate=1.0, decay=1e-6),
-    "textcnn": Options(epochs=2, rate=1e-3, batch=50),
-    "transformer": Options(epochs=3, rate=2e-5, batch=16, decay=0.01),
+    "linear": StyleOptions(epochs=5, rate=1.0, decay=1e-6),
+    "textcnn": StyleOptions(epochs=2, rate=1e-3, batch=50),
+    "transformer": StyleOptions(epochs=3, rate=2e-5, batch=16, decay=0.01),
 }
+KINDS = tuple(DEFAULTS)
 _PACKAGES = {
     "linear": ("scikit-learn",),
     "textcnn": ("torch",),
@@ -47,7 +47,7 @@ def train(
     *,
     tasks: Sequence[Task],
     seed: int = SEED,
-    options: Options | None = None,
+    options: StyleOptions | None = None,
     regression: bool = False,
     base: Backbone | None = None,
     progress: bool = True,
@@ -86,21 +86,21 @@ def train(
         "tasks": [_plain(task) for task in tasks],
         "versions": {name: version(name).split("+")[0] for name in _PACKAGES[kind]},
     }
-    if before := _before(out, run):
+    if any(out.glob("*.safetensors")) and (before := finished(out, _made_by(run), REPORT)):
         return before
+    refuse_others(out)
     out.mkdir(parents=True, exist_ok=True)
-    course = Course(out, run, options, progress, stop)
-    trained = corpus[corpus["part"] == "train"]
-    backend = _TRAIN[kind](course, trained, list(tasks), base)
-    if backend is None:
+    rows = corpus[corpus["part"] == "train"]
+    training = _LEARN[kind](_Wanted(rows, list(tasks), regression, seed, options, base))
+    other = "another run (another corpus, kind, seed or option)"
+    course = Course(out, run, training.steps, training.every, other, progress, stop)
+    if len(course.follow(training.state, training.step)) < training.steps:
         return None
+    backend = training.model()
     findings = _finish(backend, corpus)
     backend.write(out)
-    report = {**run, "tasks": [_plain(task) for task in backend.about.tasks], "found": findings}
-    text = json.dumps(report, indent=1, ensure_ascii=False) + "\n"
-    checkpoint.write_atomically(out / REPORT, text.encode())
-    (out / checkpoint.FILE).unlink(missing_ok=True)
-    return report
+    learned = [_plain(task) for task in backend.about.tasks]
+    return write_report(out, {**run, "tasks": learned, "found": findings}, REPORT)
 
 
 def _plain(task: Task) -> dict[str, Any]:
@@ -133,22 +133,9 @@ def _refuse(
             raise TstmetaError(f"a regressor needs a value for each sentence of the part {part}")
 
 
-def _before(out: Path, run: dict[str, Any]) -> dict[str, Any] | None:
-    """The report of this very run, where the folder holds it.
-
-    Raises:
-        TstmetaError: it holds the model of another run.
-    """
-    if any(out.glob("*.safetensors")) and not (out / checkpoint.FILE).exists():
-        try:
-            report = json.loads((out / REPORT).read_text(encoding="utf-8"))
-            same = all(report[key] == run[key] for key in run if key != "tasks")
-        except (OSError, ValueError, KeyError, TypeError):
-            same = False
-        if not same:
-            raise TstmetaError(f"{out} holds a model of another run; name another folder")
-        return report
-    return None
+def _made_by(run: dict[str, Any]) -> Callable[[dict[str, Any]], bool]:
+    """Whether a report is of this run; its tasks have temperatures by then."""
+    return lambda report: all(report[key] == run[key] for key in run if key != "tasks")
 
 
 def _labels(rows: pd.DataFrame, task: Task, regression: bool) -> np.ndarray:
@@ -160,67 +147,157 @@ def _labels(rows: pd.DataFrame, task: Task, regression: bool) -> np.ndarray:
 # --------------------------------------------------------------------------------- the kinds
 
 
-def _linear(course: Course, rows: pd.DataFrame, tasks: list[Task], base: Any) -> Any:
+class _Wanted(NamedTuple):
+    """What is to be learned; ``rows`` are those of the training part."""
+
+    rows: pd.DataFrame
+    tasks: list[Task]
+    regression: bool
+    seed: int
+    options: StyleOptions
+    base: Any
+
+
+class _Training(NamedTuple):
+    """What the loop needs, and the model when it is done."""
+
+    state: State
+    step: Callable[[int], float | None]
+    steps: int
+    every: int
+    model: Callable[[], Any]
+
+
+@dataclass
+class _Tables:
+    """Weights [k, F] and bias [k] of each task: k is 1 for two styles and for values."""
+
+    tasks: list[tuple[np.ndarray, np.ndarray]]
+
+    def tensors(self) -> dict[str, np.ndarray]:
+        return {
+            f"{name}/{number}": array
+            for number, task in enumerate(self.tasks)
+            for name, array in zip(("weight", "bias"), task, strict=True)
+        }
+
+    def take_up(self, tensors: Mapping[str, np.ndarray]) -> None:
+        self.tasks = [
+            (tensors[f"weight/{number}"], tensors[f"bias/{number}"])
+            for number in range(len(self.tasks))
+        ]
+
+
+def _linear(wanted: _Wanted) -> _Training:
+    """Stochastic gradient descent of scikit-learn; a step is an epoch of a task."""
+    from sklearn.linear_model import SGDClassifier, SGDRegressor
+
     from ..linear import Linear, features
 
-    regression, bits = course.run["regression"], course.options.bits
-    tables = []
+    rows, tasks, regression, seed, options, _ = wanted
+    tables, state = [], _Tables([])
     for task in tasks:
         some = rows[rows["task"] == task.name]
-        tables.append((features(some["text"].tolist(), bits), _labels(some, task, regression)))
-    many = [1 if regression or len(task.styles) == 2 else len(task.styles) for task in tasks]
-    state = fit_linear(course, tables, many)
-    if state is None:
-        return None
-    about = About("linear", tuple(tasks), regression, {"bits": bits})
-    # what is kept is what is judged
-    kept = [weight.astype(np.float32) for weight, _ in state]
-    return Linear(about, kept, [bias for _, bias in state])
+        table = features(some["text"].tolist(), options.bits)
+        tables.append((table, _labels(some, task, regression)))
+        k = 1 if regression or len(task.styles) == 2 else len(task.styles)
+        state.tasks.append((np.zeros((k, table.shape[1])), np.zeros(k)))
+
+    def step(number: int) -> None:
+        task, epoch = divmod(number, options.epochs)
+        (table, labels), (weight, bias) = tables[task], state.tasks[task]
+        order = rows_of(epoch, len(labels), len(labels), seed)
+        settings = {
+            "alpha": options.decay,
+            "learning_rate": "constant",
+            "eta0": options.rate * (1 - epoch / options.epochs),
+            "max_iter": 1,
+            "tol": None,
+            "shuffle": False,
+        }
+        model: Any = SGDClassifier(loss="log_loss", **settings)
+        if regression:
+            model, weight = SGDRegressor(**settings), weight[0]
+        model.fit(table[order], labels[order], coef_init=weight, intercept_init=bias)
+        state.tasks[task] = np.atleast_2d(model.coef_), model.intercept_
+
+    def model() -> Linear:
+        about = About("linear", tuple(tasks), regression, {"bits": options.bits})
+        # what is kept is what is judged
+        kept = [weight.astype(np.float32) for weight, _ in state.tasks]
+        return Linear(about, kept, [bias for _, bias in state.tasks])
+
+    return _Training(state, step, len(tasks) * options.epochs, 1, model)
 
 
-def _textcnn(course: Course, rows: pd.DataFrame, tasks: list[Task], base: Any) -> Any:
+def _textcnn(wanted: _Wanted) -> _Training:
     import torch
 
     from ..textcnn import Encoder, TextCnn, network, padded, vocabulary
 
-    known, options, task = vocabulary(rows["text"]), course.options, tasks[0]
-    model = network(len(known), len(task.styles), course.seed, options.vector, options.maps)
+    rows, (task,), _, seed, options, _ = wanted
+    known = vocabulary(rows["text"])
+    model = network(len(known), len(task.styles), seed, options.vector, options.maps)
     encoder = Encoder(known)
     ids = [encoder.ids(text) for text in rows["text"]]
     labels = torch.tensor(_labels(rows, task, False))
 
-    def loss(model: Any, places: np.ndarray) -> torch.Tensor:
+    def loss(places: np.ndarray) -> torch.Tensor:
         logits = model(*padded([ids[place] for place in places]))
         return torch.nn.functional.cross_entropy(logits, labels[places])
 
-    if fit_network(course, model, loss, len(ids)) is None:
-        return None
     features = {"vocabulary": known, "vector": options.vector, "maps": options.maps}
-    return TextCnn(About("textcnn", (task,), False, features), model)
+    about = About("textcnn", (task,), False, features)
+    return _network(wanted, model, loss, lambda: TextCnn(about, model))
 
 
-def _transformer(course: Course, rows: pd.DataFrame, tasks: list[Task], base: Backbone) -> Any:
+def _transformer(wanted: _Wanted) -> _Training:
     import torch
 
     from ..finetuning import Transformer, batched, beginning, encode, window
 
-    regression, task = course.run["regression"], tasks[0]
-    many = 1 if regression else len(task.styles)
-    model, tokenizer = beginning(base, many, course.seed)
+    rows, (task,), regression, seed, _, base = wanted
+    model, tokenizer = beginning(base, 1 if regression else len(task.styles), seed)
     ids, _ = encode(tokenizer, rows["text"].tolist(), window(model.config, tokenizer))
     kind = torch.float32 if regression else torch.long
     labels = torch.tensor(_labels(rows, task, regression), dtype=kind)
     model.config.problem_type = "regression" if regression else "single_label_classification"
 
-    def loss(model: Any, places: np.ndarray) -> torch.Tensor:
+    def loss(places: np.ndarray) -> torch.Tensor:
         return model(**batched(tokenizer, [ids[n] for n in places]), labels=labels[places]).loss
 
-    if fit_network(course, model, loss, len(ids)) is None:
-        return None
-    return Transformer(About("transformer", (task,), regression), model, tokenizer)
+    about = About("transformer", (task,), regression)
+    return _network(wanted, model, loss, lambda: Transformer(about, model, tokenizer))
 
 
-_TRAIN = {"linear": _linear, "textcnn": _textcnn, "transformer": _transformer}
+def _network(
+    wanted: _Wanted, model: Any, loss: Callable[[np.ndarray], Any], made: Callable[[], Any]
+) -> _Training:
+    """AdamW on a torch module, whose ``loss`` is a scalar tensor of the numbers of some rows."""
+    import torch
+
+    from .network import Learner
+
+    options, count = wanted.options, len(wanted.rows)
+    steps = -(-count // options.batch) * options.epochs
+    torch.set_num_threads(options.threads)
+    adam = torch.optim.AdamW(model.parameters(), lr=options.rate, weight_decay=options.decay)
+    learner = Learner(model, [adam], wanted.seed)
+
+    def step(number: int) -> float:
+        rows = rows_of(number, count, options.batch, wanted.seed)
+        rate = options.rate * (1 - number / steps)
+        return learner.step(number, map(loss, [rows]), 1, rate, clip=1.0)
+
+    def done() -> Any:
+        model.eval()
+        return made()
+
+    model.train()
+    return _Training(learner, step, steps, options.checkpoint, done)
+
+
+_LEARN = {"linear": _linear, "textcnn": _textcnn, "transformer": _transformer}
 
 
 # ---------------------------------------------------------------------- calibration and report
