@@ -23,10 +23,10 @@ import measure
 import numpy as np
 import pandas as pd
 from scipy.stats import kendalltau, pearsonr, spearmanr
-
-from tstmeta import scoring
 from tstmeta.report.bench import Bench
 from tstmeta.report.matrices import matrices
+
+from tstmeta import scoring
 from tstmeta.stats import Draws, Plan, Setting, draw, resampled
 from tstmeta.stats.permutation import all_pairs
 from tstmeta.stats.swapping import swaps_of

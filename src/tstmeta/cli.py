@@ -15,7 +15,6 @@ from typing import Annotated
 
 import typer
 
-from .cli_run import run
 from .cli_classifier import classifier
 from .cli_construct import construct_app
 from .cli_data import FormatOption, OutFile, OutFormat, data_app
@@ -38,6 +37,7 @@ from .cli_idf import idf
 from .cli_judge import judge_app
 from .cli_lexicon import lexicon
 from .cli_lm import lm
+from .cli_run import run
 from .cli_train import train_app
 from .console import Format, note, show_table
 

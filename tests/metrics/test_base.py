@@ -238,7 +238,8 @@ def test_a_metric_is_taken_from_a_module_by_its_path():
     accuracy = metrics.get("tests.metrics.test_base:Accuracy", imports=True)
     assert accuracy.name == "accuracy"
     assert one(accuracy, "a", "a").value == 1
-    assert one(metrics.get("tests.metrics.test_base:shorter", imports=True), "longer", "text").value == 4
+    shorter = metrics.get("tests.metrics.test_base:shorter", imports=True)
+    assert one(shorter, "longer", "text").value == 4
 
 
 @pytest.mark.parametrize("name", ["no.such_module:metric", "os.path:no_such_function"])

@@ -15,7 +15,6 @@ from .. import schema
 from ..schema import TstmetaError
 from . import paths
 
-
 #: What a metric can be held against.
 RATING, CONSTRUCTION = "mean human rating", "label by construction"
 #: The label that stands for a dimension on a constructed set, and its value that counts 1.
