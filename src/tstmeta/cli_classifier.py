@@ -5,9 +5,7 @@ See :mod:`.cli` for how commands behave.
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Sequence
-from dataclasses import asdict, replace
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
@@ -15,13 +13,12 @@ from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 import typer
 
 from .cli_data import FormatOption
-from .cli_train import _interrupted, _value, _word
-from .console import Format, mistake, note, show_table
+from .cli_train import Given, Out, show_result, trained, with_set
+from .console import Format, mistake
 
 if TYPE_CHECKING:
     import pandas as pd
 
-    from .models.causal import Backbone
     from .models.classifiers import Task
 
 #: Data sets whose sources are never trained on: those that are drawn from the corpus.
@@ -49,9 +46,7 @@ def classifier(
         typer.Option("--corpus", help="yelp, xformal, grammar, or a CSV file (text, style)."),
     ],
     kind: Annotated[Kind, typer.Option("--kind", help="What to train.")] = Kind.linear,
-    out: Annotated[
-        Path, typer.Option("--out", "-o", help="Folder to write; made if it is missing.")
-    ] = Path("classifier"),
+    out: Out = Path("classifier"),
     seed: Annotated[int, typer.Option(min=0, help="Of weights and the order of sentences.")] = 1,
     epochs: Annotated[
         int | None, typer.Option(min=1, help="How often each sentence is seen [default: by kind].")
@@ -73,10 +68,7 @@ def classifier(
             "--keep-out", help="Data set whose sources are not trained on; repeat [yelp: mir]."
         ),
     ] = None,
-    given: Annotated[
-        list[str] | None,
-        typer.Option("--set", metavar="NAME=VALUE", help="Another training option; repeat."),
-    ] = None,
+    given: Given = None,
     format: FormatOption = Format.table,
 ) -> None:
     """Train a model of style: a classifier, or with --regress a regressor.
@@ -95,53 +87,23 @@ def classifier(
         --base google-bert/bert-base-uncased
       tstmeta score --data mir --metric style-accuracy:./sentiment
     """
-    from .models.training.classifier import train
+    from .models.causal import backbone
+    from .models.training import classifier as training
 
     found = _corpus(corpus, regress, styles, keep_out)
-    options = _options(kind, epochs, given or [])
-    with _interrupted() as stop:
-        report = train(
-            out,
-            found.table,
-            kind.value,
-            tasks=found.tasks,
-            seed=seed,
-            options=options,
-            regression=regress,
-            base=_base(base),
-            progress=sys.stderr.isatty(),
-            stop=stop,
-        )
-    if report is None:
-        note(f"interrupted; the same command goes on from the checkpoint in {out}")
-        raise typer.Exit(130)
-    show_table(_summary(report), format)
+    report = trained(
+        out,
+        training.train,
+        found.table,
+        kind.value,
+        tasks=found.tasks,
+        seed=seed,
+        options=with_set(training.DEFAULTS[kind.value], given, epochs=epochs),
+        regression=regress,
+        base=backbone(base) if base else None,
+    )
     metric = "style-regressor" if regress else "style-accuracy"
-    note(f"in {out}; use it: tstmeta score --data DATA --metric {metric}:{_word(out)}")
-
-
-def _options(kind: Kind, epochs: int | None, given: list[str]) -> Any:
-    from .models.training.classifier import DEFAULTS
-
-    options = DEFAULTS[kind.value]
-    names, changes = asdict(options), dict[str, Any]()
-    for pair in given:
-        name, sign, value = pair.partition("=")
-        if name not in names or not sign:
-            raise mistake(f"cannot set {pair!r}: write NAME=VALUE; names: {', '.join(names)}")
-        try:
-            changes[name] = _value(value, type(names[name]))
-        except ValueError as reason:
-            raise mistake(f"--set {name} needs {reason}, got {value!r}") from None
-    if epochs is not None:
-        changes["epochs"] = epochs
-    return replace(options, **changes)
-
-
-def _base(name: str | None) -> Backbone | None:
-    from .models.causal import backbone
-
-    return backbone(name) if name else None
+    show_result(_summary(report), format, out, "DATA", metric)
 
 
 # -------------------------------------------------------------------------------- the corpora
@@ -249,10 +211,7 @@ def _own(path: Path, regress: bool, styles: str | None, kept: list[str]) -> _Cor
 # ------------------------------------------------------------------------------------- output
 
 
-def _summary(report: dict[str, Any]) -> pd.DataFrame:
-    """The report as rows: what, value."""
-    import pandas as pd
-
+def _summary(report: dict[str, Any]) -> list[tuple[str, str]]:
     sizes = report["sizes"]
     rows = [(f"sentences: {part}", f"{n:,}") for part, n in sizes.items()]
     rows += [("seed", f"{report['seed']}"), ("corpus", report["corpus"])]
@@ -267,4 +226,4 @@ def _summary(report: dict[str, Any]) -> pd.DataFrame:
         for right, row in found["confusion"].items():
             given = ", ".join(f"{count:,} {style}" for style, count in row.items())
             rows.append((f"{task}: {right} taken for", given))
-    return pd.DataFrame(rows, columns=["what", "value"])
+    return rows

@@ -5,33 +5,20 @@ See :mod:`.cli` for how commands behave.
 
 from __future__ import annotations
 
-import sys
-from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from .cli_data import FormatOption
-from .cli_train import _interrupted, _refuse_others, _value, _word
-from .console import Format, mistake, note, show_table
+from .cli_train import Given, Out, Threads, need_torch, show_result, trained, with_set
+from .console import Format, mistake
 
 if TYPE_CHECKING:
     import pandas as pd
 
-    from .models.causal import Backbone
-    from .models.training.options import LmOptions
-
 #: The corpus of our own text, which the shipped weights are trained on.
 OURS = "ours"
-
-
-class _Corpus(NamedTuple):
-    """Sentences of both sides, and what the report says of them."""
-
-    train: list[str]
-    held_out: list[str]
-    about: dict[str, Any]
 
 
 def lm(
@@ -52,20 +39,13 @@ def lm(
             "[default: random weights]."
         ),
     ] = "",
-    out: Annotated[
-        Path, typer.Option("--out", "-o", help="Folder to write; made if it is missing.")
-    ] = Path("lm"),
+    out: Out = Path("lm"),
     seed: Annotated[
         int | None, typer.Option(min=0, help="Of weights and order [default: as shipped].")
     ] = None,
-    threads: Annotated[
-        int | None, typer.Option(min=1, help="Threads; another number, other bytes.")
-    ] = None,
+    threads: Threads = None,
     device: Annotated[str, typer.Option(help="cpu, cuda or auto.")] = "cpu",
-    given: Annotated[
-        list[str] | None,
-        typer.Option("--set", metavar="NAME=VALUE", help="Another training option; repeat."),
-    ] = None,
+    given: Given = None,
     format: FormatOption = Format.table,
 ) -> None:
     """Train a language model on sentences, for perplexity and SLOR.
@@ -82,54 +62,32 @@ def lm(
       tstmeta train lm --corpus mine.csv --base gpt2 --out tuned --device cuda
       tstmeta score --data contrast --metric perplexity:./positive --metric slor:./positive
     """
-    from .models.training.lm import SEED, finished
-
-    model = _base(base)
-    options = _options(model is not None, threads, given or [])
-    sentences = _sentences(corpus, style)
-    seed = SEED if seed is None else seed
-    report = finished(out, sentences.train, sentences.held_out, seed, options, model)
-    if report:
-        note(f"{out} holds the result of this run already")
-    else:
-        _refuse_others(out, {} if (out / "training.json").is_file() else None)
-        report = _trained(out, sentences, model, seed, options, device)
-    if report is None:
-        note(f"interrupted; the same command goes on from the checkpoint in {out}")
-        raise typer.Exit(130)
-    show_table(_summary(report), format)
-    note(f"in {out}; use it: tstmeta score --data contrast --metric perplexity:{_word(out)}")
-
-
-def _base(name: str) -> Backbone | None:
+    need_torch()
     from .models.causal import backbone
     from .models.lm import MODELS
-
-    return MODELS.get(name) or (backbone(name) if name else None)
-
-
-def _options(tuned: bool, threads: int | None, given: list[str]) -> LmOptions:
+    from .models.training import lm as training
     from .models.training.options import FINE_TUNING, LmOptions
 
-    usual = FINE_TUNING if tuned else LmOptions()
-    known: dict[str, Any] = asdict(usual)
-    chosen = dict(known)
-    for pair in given:
-        name, sign, value = pair.partition("=")
-        if name not in known or not sign:
-            raise mistake(f"cannot set {pair!r}: write NAME=VALUE; names: {', '.join(known)}")
-        try:
-            chosen[name] = _value(value, type(known[name]))
-        except ValueError as reason:
-            raise mistake(f"--set {name} needs {reason}, got {value!r}") from None
-    if threads is not None:
-        chosen["threads"] = threads
-    options = LmOptions(**chosen)
+    model = MODELS.get(base) or (backbone(base) if base else None)
+    options = with_set(FINE_TUNING if model else LmOptions(), given, threads=threads)
     options.check()
-    return options
+    sides = _sentences(corpus, style)
+    seed = training.SEED if seed is None else seed
+    report = trained(
+        out,
+        training.train,
+        *sides,
+        before=training.finished(out, *sides, seed, options, model),
+        base=model,
+        seed=seed,
+        options=options,
+        about={"name": Path(corpus).name, "style": style},
+        device=device,
+    )
+    show_result(_summary(report), format, out, "contrast", "perplexity")
 
 
-def _sentences(name: str, style: str) -> _Corpus:
+def _sentences(name: str, style: str) -> tuple[list[str], list[str]]:
     """Sentences to train on and to measure on; see :mod:`.models.splits`."""
     from .models import splits
 
@@ -144,8 +102,7 @@ def _sentences(name: str, style: str) -> _Corpus:
     lacking = [part for part in ("train", "test") if not parts.get(part)]
     if lacking:
         raise mistake(f"{name} has no sentences for {' and '.join(lacking)}; it has too few rows")
-    about = {"name": Path(name).name, "style": style}
-    return _Corpus(parts["train"], parts["test"], about)
+    return parts["train"], parts["test"]
 
 
 def _table(name: str) -> tuple[pd.DataFrame, Any]:
@@ -172,41 +129,7 @@ def _table(name: str) -> tuple[pd.DataFrame, Any]:
     return rows.assign(**blank), splits.USUAL
 
 
-def _trained(
-    out: Path,
-    sentences: _Corpus,
-    base: Backbone | None,
-    seed: int,
-    options: LmOptions,
-    device: str,
-) -> dict[str, Any] | None:
-    """The report; None when the user interrupted and the rest is still to do."""
-    from importlib.util import find_spec
-
-    if not (find_spec("torch") and find_spec("transformers")):
-        raise mistake("training needs torch and transformers: pip install 'tstmeta[likelihood]'")
-    from .models.training.lm import train
-
-    with _interrupted() as stop:
-        report = train(
-            out,
-            sentences.train,
-            sentences.held_out,
-            base=base,
-            seed=seed,
-            options=options,
-            about=sentences.about,
-            device=device,
-            progress=sys.stderr.isatty(),
-            stop=stop,
-        )
-    return report if report["steps_done"] == report["options"]["steps"] else None
-
-
-def _summary(report: dict[str, Any]) -> pd.DataFrame:
-    """The report as rows: what, value."""
-    import pandas as pd
-
+def _summary(report: dict[str, Any]) -> list[tuple[str, str]]:
     of, curve = report["corpus"], report["loss_curve"]
     rows = [
         ("corpus", " ".join(filter(None, (of["name"], of["style"], of["sha256"])))),
@@ -228,4 +151,4 @@ def _summary(report: dict[str, Any]) -> pd.DataFrame:
             (f"perplexity a word: {where}", f"{found['per_word']:.2f}"),
             (f"perplexity of frequencies alone: {where}", f"{found['unigrams_per_token']:.2f}"),
         ]
-    return pd.DataFrame(rows, columns=["what", "value"])
+    return rows

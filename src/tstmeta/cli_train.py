@@ -5,16 +5,15 @@ See :mod:`.cli` for how commands behave.
 
 from __future__ import annotations
 
-import json
 import math
 import signal
 import sys
 import threading
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
+from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
 import typer
 
@@ -22,14 +21,21 @@ from .cli_data import FormatOption
 from .console import Format, mistake, note, show_table
 
 if TYPE_CHECKING:
-    import pandas as pd
+    from .models.training.options import LmOptions, StyleOptions, TrainingOptions
 
-    from .models.training.options import TrainingOptions
+    T = TypeVar("T", TrainingOptions, LmOptions, StyleOptions)
 
 #: What the trained model ranks at the end, what stands beside it, and the report's key.
 SETS = ("contrast", "world")
 SIMILARITIES = ("bleu",)
 SHARES = "shares"
+
+Out = Annotated[Path, typer.Option("--out", "-o", help="Folder to write; made if it is missing.")]
+Threads = Annotated[int | None, typer.Option(min=1, help="Threads; another number, other bytes.")]
+Given = Annotated[
+    list[str] | None,
+    typer.Option("--set", metavar="NAME=VALUE", help="Another training option; repeat."),
+]
 
 train_app = typer.Typer(
     help="Train what metrics run on: models, lexicons, counts; shipped ones anew or yours.",
@@ -49,22 +55,15 @@ def train() -> None:
 
 @train_app.command("backbone")
 def backbone(
-    out: Annotated[
-        Path, typer.Option("--out", "-o", help="Folder to write; made if it is missing.")
-    ] = Path("backbone"),
+    out: Out = Path("backbone"),
     steps: Annotated[
         int | None, typer.Option(min=1, help="Optimiser steps [default: as shipped].")
     ] = None,
     seed: Annotated[
         int | None, typer.Option(min=0, help="Of weights and examples [default: as shipped].")
     ] = None,
-    threads: Annotated[
-        int | None, typer.Option(min=1, help="Threads; another number, other bytes.")
-    ] = None,
-    given: Annotated[
-        list[str] | None,
-        typer.Option("--set", metavar="NAME=VALUE", help="Another training option; repeat."),
-    ] = None,
+    threads: Threads = None,
+    given: Given = None,
     evaluate: Annotated[
         bool,
         typer.Option(
@@ -86,52 +85,48 @@ def backbone(
       tstmeta train backbone --steps 200 --out small --set width=192 --set heads=3
       tstmeta score --data contrast --metric likelihood:./small
     """
-    from .models.training.loop import REPORT, write_report
+    need_torch()
+    from .likelihood.instructions import shipped
+    from .models.training import backbone as training
+    from .models.training.loop import finished, write_report
+    from .models.training.options import TrainingOptions
 
-    wanted = _run(steps, seed, threads, given or [])
-    before = _read(out / REPORT)
-    if before is not None and _same(before, wanted):
-        note(f"{out} holds the result of this run already")
-        report: dict[str, Any] | None = before
-    else:
-        _refuse_others(out, before)
-        report = _train(out, wanted)
-    if report is None:
-        note(f"interrupted; the same command goes on from the checkpoint in {out}")
-        raise typer.Exit(130)
+    wanted = {
+        "steps": training.STEPS if steps is None else steps,
+        "seed": training.SEED if seed is None else seed,
+    }
+    options = with_set(TrainingOptions(), given, threads=threads)
+    run = {**wanted, "options": asdict(options)}
+    before = finished(out, lambda report: all(report[key] == run[key] for key in run))
+    prompts = list(shipped().values())
+    report = trained(out, training.train, prompts, before=before, options=options, **wanted)
     if evaluate and SHARES not in report:
         note("ranking pairs of rewrites with it")
         report[SHARES] = _shares(out)
         write_report(out, report)
-    show_table(_summary(report), format)
-    note(f"in {out}; use it: tstmeta score --data contrast --metric likelihood:{_word(out)}")
+    show_result(_summary(report), format, out, "contrast", "likelihood")
 
 
-class _Wanted(NamedTuple):
-    """The arguments of a training run."""
-
-    steps: int
-    seed: int
-    options: TrainingOptions
+# ------------------------------------------------------------- for all commands that train
 
 
-def _run(steps: int | None, seed: int | None, threads: int | None, given: list[str]) -> _Wanted:
-    from .models.training.backbone import SEED, STEPS
-    from .models.training.options import TrainingOptions
+def with_set(options: T, given: list[str] | None, **others: int | None) -> T:
+    """Training options with what ``--set`` says, then with the others that are not None.
 
-    chosen = asdict(TrainingOptions())
-    for pair in given:
+    Raises:
+        TstmetaError: no such option, or a value of another type.
+    """
+    known, changes = asdict(options), dict[str, Any]()
+    for pair in given or []:
         name, sign, value = pair.partition("=")
-        if name not in chosen or not sign:
-            raise mistake(f"cannot set {pair!r}: write NAME=VALUE; names: {', '.join(chosen)}")
+        if name not in known or not sign:
+            raise mistake(f"cannot set {pair!r}: write NAME=VALUE; names: {', '.join(known)}")
         try:
-            chosen[name] = _value(value, type(chosen[name]))
+            changes[name] = _value(value, type(known[name]))
         except ValueError as reason:
             raise mistake(f"--set {name} needs {reason}, got {value!r}") from None
-    if threads is not None:
-        chosen["threads"] = threads
-    steps, seed = STEPS if steps is None else steps, SEED if seed is None else seed
-    return _Wanted(steps, seed, TrainingOptions(**chosen))
+    changes |= {name: value for name, value in others.items() if value is not None}
+    return replace(options, **changes)
 
 
 def _value(text: str, kind: type) -> int | float | bool:
@@ -149,26 +144,79 @@ def _value(text: str, kind: type) -> int | float | bool:
     return value
 
 
-def _train(out: Path, wanted: _Wanted) -> dict[str, Any] | None:
-    """The report; None when the user interrupted and the rest is still to do."""
+def need_torch() -> None:
+    """Name the extra that has what networks are trained with.
+
+    Raises:
+        TstmetaError: it is not installed.
+    """
     from importlib.util import find_spec
 
     if not (find_spec("torch") and find_spec("transformers")):
         raise mistake("training needs torch and transformers: pip install 'tstmeta[likelihood]'")
-    from .likelihood.instructions import shipped
-    from .models.training.backbone import train as trained
 
+
+def trained(
+    out: Path,
+    train: Callable[..., dict[str, Any] | None],
+    *words: Any,
+    before: dict[str, Any] | None = None,
+    **options: Any,
+) -> dict[str, Any]:
+    """The report of a run: the one from ``before``, or of a training that Ctrl-C may stop.
+
+    Raises:
+        TstmetaError: it cannot be trained, or the folder holds a model of another run.
+        typer.Exit: with code 130 when the rest is still to do.
+    """
+    if before:
+        note(f"{out} holds the result of this run already")
+        return before
     with _interrupted() as stop:
-        report = trained(
-            out,
-            list(shipped().values()),
-            steps=wanted.steps,
-            seed=wanted.seed,
-            options=wanted.options,
-            progress=sys.stderr.isatty(),
-            stop=stop,
-        )
-    return report if report["steps_done"] == wanted.steps else None
+        report = train(out, *words, **options, progress=sys.stderr.isatty(), stop=stop)
+    if report is None or "versions" not in report:  # which end the report of a complete run
+        note(f"interrupted; the same command goes on from the checkpoint in {out}")
+        raise typer.Exit(130)
+    return report
+
+
+def show_result(
+    rows: list[tuple[str, str]], format: Format, out: Path, data: str, metric: str
+) -> None:
+    """Print a report as rows (what, value), and how a metric takes what was trained."""
+    import pandas as pd
+
+    show_table(pd.DataFrame(rows, columns=["what", "value"]), format)
+    note(f"in {out}; use it: tstmeta score --data {data} --metric {metric}:{_word(out)}")
+
+
+@contextmanager
+def _interrupted() -> Iterator[Callable[[int], bool]]:
+    """Asked after each step: whether the user pressed Ctrl-C.  A second time ends it at once."""
+    pressed = []
+
+    def handle(*_: object) -> None:
+        pressed.append(True)
+        signal.signal(signal.SIGINT, before)
+        note("finishing this step and keeping a checkpoint; again to stop at once")
+
+    if threading.current_thread() is not threading.main_thread():  # where no handler can be set
+        yield lambda step: False
+        return
+    before = signal.signal(signal.SIGINT, handle)
+    try:
+        yield lambda step: bool(pressed)
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
+def _word(out: Path) -> str:
+    """A folder as a word of a metric's variant: with a slash, so that it is seen to be one."""
+    text = str(out)
+    return text if "/" in text else f"./{text}"
+
+
+# --------------------------------------------------------------------------- the backbone
 
 
 def _shares(out: Path) -> dict[str, dict[str, dict[str, float]]]:
@@ -201,58 +249,9 @@ def _similarity(name: str) -> Callable[[Iterable[str], Iterable[str]], list[floa
     return measure
 
 
-@contextmanager
-def _interrupted() -> Iterator[Callable[[int], bool]]:
-    """Asked after each step: whether the user pressed Ctrl-C.  A second time ends it at once."""
-    pressed = []
-
-    def handle(*_: object) -> None:
-        pressed.append(True)
-        signal.signal(signal.SIGINT, before)
-        note("finishing this step and keeping a checkpoint; again to stop at once")
-
-    if threading.current_thread() is not threading.main_thread():  # where no handler can be set
-        yield lambda step: False
-        return
-    before = signal.signal(signal.SIGINT, handle)
-    try:
-        yield lambda step: bool(pressed)
-    finally:
-        signal.signal(signal.SIGINT, before)
-
-
-def _read(path: Path) -> dict[str, Any] | None:
-    """A report; None where there is none or it is no report."""
-    try:
-        found = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError):
-        return None
-    return found if isinstance(found, dict) else None
-
-
-def _same(report: dict[str, Any], wanted: _Wanted) -> bool:
-    keys = ("steps", "seed", "options")
-    return [report.get(key) for key in keys] == [wanted.steps, wanted.seed, asdict(wanted.options)]
-
-
-def _refuse_others(out: Path, before: dict[str, Any] | None) -> None:
-    """Never write over a model that another run made."""
-    if before is not None or (any(out.glob("*.safetensors")) and not _unfinished(out)):
-        raise mistake(f"{out} holds a model of another run; name another folder with --out")
-
-
-def _unfinished(out: Path) -> bool:
-    from .models.training.checkpoint import FILE
-
-    return (out / FILE).is_file()
-
-
-def _summary(report: dict[str, Any]) -> pd.DataFrame:
-    """The report as rows: what, value."""
-    import pandas as pd
-
+def _summary(report: dict[str, Any]) -> list[tuple[str, str]]:
     curve = report["loss_curve"]
-    rows: list[tuple[str, str]] = [
+    rows = [
         ("parameters", f"{report['parameters']:,}"),
         ("steps", f"{report['steps']:,}"),
         ("seed", f"{report['seed']}"),
@@ -265,10 +264,4 @@ def _summary(report: dict[str, Any]) -> pd.DataFrame:
     for name, metrics in report.get(SHARES, {}).items():
         for metric, found in metrics.items():
             rows += [(f"{name}, {metric}: {pair}", f"{one:.3f}") for pair, one in found.items()]
-    return pd.DataFrame(rows, columns=["what", "value"])
-
-
-def _word(out: Path) -> str:
-    """A folder as a word of a metric's variant: with a slash, so that it is seen to be one."""
-    text = str(out)
-    return text if "/" in text else f"./{text}"
+    return rows

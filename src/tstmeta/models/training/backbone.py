@@ -12,7 +12,7 @@ from ...schema import TstmetaError
 from ..world.draws import Draws
 from .batches import Batch, bucketed, drill, encode
 from .examples import example
-from .loop import Course, Stop, write_report
+from .loop import Course, Stop, refuse_others, write_report
 from .network import TOKENS, answer_loss, learn, network, versions, write
 from .options import Prompts, TrainingOptions, named
 from .tokenizer import train_tokenizer
@@ -56,7 +56,8 @@ def train(
         task on training and held-out text, versions.  ``steps_done`` tells whether it is complete.
 
     Raises:
-        TstmetaError: options that cannot be trained, a checkpoint of another run, a full disk.
+        TstmetaError: options that cannot be trained, a model or checkpoint of another run, or a
+            full disk.
     """
     import torch
 
@@ -65,6 +66,7 @@ def train(
     if steps < 1:
         raise TstmetaError(f"cannot train for {steps} steps; give 1 or more")
     run = _run(prompts, steps, seed, options)
+    refuse_others(out)
     out.mkdir(parents=True, exist_ok=True)
     torch.set_num_threads(options.threads)
     tokenizer = train_tokenizer(prompts, options.vocabulary)

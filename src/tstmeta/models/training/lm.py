@@ -22,7 +22,7 @@ from ..template import Template
 from . import loop
 from .batches import Batch, Encoded, bucketed
 from .lm_text import train_tokenizer
-from .loop import Course, Stop, rows_of, write_report
+from .loop import Course, Stop, refuse_others, rows_of, write_report
 from .network import TOKENS, learn, network, versions, write
 from .options import FINE_TUNING, LmOptions
 
@@ -70,7 +70,7 @@ def train(
     Raises:
         MissingModel: the base is not here.
         TstmetaError: options that cannot be trained, no sentences, sentences on both sides, a
-            checkpoint of another run, a full disk.
+            model or checkpoint of another run, a full disk.
     """
     import torch
 
@@ -90,6 +90,7 @@ def train(
         "base": hub.identity(base) if base else "",
         "corpus": {**(about or {}), **_described(texts, held_out)},
     }
+    refuse_others(out)
     out.mkdir(parents=True, exist_ok=True)
     torch.set_num_threads(options.threads)
     model, tokenizer = _started(base, texts, options, seed)
