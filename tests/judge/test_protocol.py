@@ -13,8 +13,7 @@ from hypothesis import strategies as st
 from tests.judge.scripted import says
 from tstmeta.judge import protocol
 from tstmeta.judge.base import Message, Question, Reply, Sampling, TokenChoice, Unusable
-from tstmeta.judge.patience import Again
-from tstmeta.judge.protocol import Refused, body, reply, verdict
+from tstmeta.judge.protocol import Again, Refused, body, reply, verdict
 
 #: Names of the protocol, for objects that hold anything under them.
 NAMES = [

@@ -7,8 +7,7 @@ import pytest
 
 from tests.judge.scripted import says
 from tstmeta.judge.base import Unusable
-from tstmeta.judge.patience import Again
-from tstmeta.judge.protocol import reply, verdict
+from tstmeta.judge.protocol import Again, reply, verdict
 from tstmeta.secrecy import blotter
 
 KEY = "sk-hidden-0123456789"

@@ -1,8 +1,7 @@
 """A chat model behind an OpenAI-compatible server, asked with patience.
 
 The ``openai`` client writes the request; what comes back is read in :mod:`.protocol`.  Retries are
-ours (:mod:`.patience`), for each of them counts in the budget.  The API key is in no message, no
-answer and no ``repr``.
+ours, for each of them counts in the budget.  The API key is in no message, no answer, no ``repr``.
 """
 
 from __future__ import annotations
@@ -19,31 +18,24 @@ from ..schema import TstmetaError
 from ..secrecy import mask_of, said
 from .base import Question, Reply, Unusable
 from .budget import Account, Price
-from .patience import Again, Pace, Tries
-from .protocol import LONGEST_BODY, Refused, body, is_number, reply, verdict
+from .protocol import LONGEST_BODY, Again, Refused, body, is_number, reply, verdict
 
 if TYPE_CHECKING:
     import openai
 
 #: So many questions in a row without any answer, and the server is taken for dead.
 DEAD = 50
+#: Seconds between two tries of one question, at most, if the server names no time.
+LONGEST_PAUSE = 30.0
 
 
-def connect(
-    url: str,
-    model: str,
-    *,
-    revision: str = "",
-    key: str | None = None,
-    timeout: float = 120.0,
-    retries: int = 6,
-    price: Price | None = None,
-    pause: float = 0.5,
-    seed: int = 0,
-) -> Served:
-    """A chat model of a server; asks nothing and loads nothing yet.
+class Served:
+    """A :class:`~.base.Chat` that a server runs; asks nothing and loads nothing yet.
 
-    The package ``openai`` is needed for the first question, not for answers that are kept.
+    The package ``openai`` is needed for the first question, not for answers that are kept.  What a
+    server does not take (a schema, a seed, log-probabilities, the name ``max_tokens``) is found out
+    from its refusal, left out from then on, and said in ``notes``.  The question's key holds what
+    was wanted: a server takes a field or does not, so its answers to one key are alike.
 
     Args:
         url: where the interface starts, such as ``http://localhost:8000/v1``.
@@ -56,36 +48,18 @@ def connect(
             no answer in time; twice as often after 429, which says only "not now".
         price: of a million tokens, for estimates and budgets.
         pause: seconds before the first of these; doubled each time, up to half a minute.
+            ``Retry-After`` counts if it is longer.
         seed: of the chance in pauses.
-
-    Raises:
-        TstmetaError: no URL, no model, a key that no header takes, a password in the URL of fewer
-            than six characters, or a number that makes no sense.
-    """
-    if not model.strip():
-        raise TstmetaError("no model is named. Remedy: what the server calls it")
-    if not is_number(timeout) or not is_number(pause):
-        raise TstmetaError(f"timeout ({timeout}) and pause ({pause}) must be above 0 seconds")
-    if retries < 0:
-        raise TstmetaError(f"retries is {retries}; it must be at least 0")
-    key = (os.environ.get("OPENAI_API_KEY", "") if key is None else key).strip()
-    if not (key.isascii() and key.isprintable()) or " " in key:
-        raise TstmetaError("the API key has a sign that no HTTP header takes; copy it anew")
-    return Served(url, model, revision, key, timeout, retries, price, pause, seed)
-
-
-class Served:
-    """A :class:`~.base.Chat` that a server runs; made by :func:`connect`.
-
-    What a server does not take (a schema, a seed, log-probabilities, the name ``max_tokens``) is
-    found out from its refusal, left out from then on, and said in ``notes``.  The question's key
-    holds what was wanted: a server takes a field or does not, so its answers to one key are alike.
 
     Attributes:
         server: the address as it is shown and hashed, without user, password or query.
         notes: what the user should know of this server.
         price: of a million tokens, or None.
         metered: its ``ask`` takes an account, in which it counts each try.
+
+    Raises:
+        TstmetaError: no URL, no model, a key that no header takes, a password in the URL of fewer
+            than six characters, or a number that makes no sense.
     """
 
     metered = True
@@ -94,14 +68,24 @@ class Served:
         self,
         url: str,
         model: str,
-        revision: str,
-        key: str,
-        timeout: float,
-        retries: int,
-        price: Price | None,
-        pause: float,
-        seed: int,
+        *,
+        revision: str = "",
+        key: str | None = None,
+        timeout: float = 120.0,
+        retries: int = 6,
+        price: Price | None = None,
+        pause: float = 0.5,
+        seed: int = 0,
     ):
+        if not model.strip():
+            raise TstmetaError("no model is named. Remedy: what the server calls it")
+        if not is_number(timeout) or not is_number(pause):
+            raise TstmetaError(f"timeout ({timeout}) and pause ({pause}) must be above 0 seconds")
+        if retries < 0:
+            raise TstmetaError(f"retries is {retries}; it must be at least 0")
+        key = (os.environ.get("OPENAI_API_KEY", "") if key is None else key).strip()
+        if not (key.isascii() and key.isprintable()) or " " in key:
+            raise TstmetaError("the API key has a sign that no HTTP header takes; copy it anew")
         try:
             parsed = address(url)
         except ServerError as error:
@@ -143,16 +127,12 @@ class Served:
         """
         account = account or Account.free_of_limits(question)
         account.over(False)  # nothing is sent yet
-        client, pace = self._line()
-        tries = Tries(self._retries, self._pause, self._rng)
-        without = self._without
+        client, tries, without = self._connected(), 0, self._without
         while True:
-            sent = await pace.enter()
             account.sent()
             try:
                 found = await self._once(client, question, without, account)
                 self._answered, self._unanswered = True, 0
-                pace.well()
                 return found
             except Refused as refused:
                 if refused.field in without:  # it cannot be sent, so this is about something else
@@ -160,18 +140,17 @@ class Served:
                 without |= {refused.field}
                 why, broke, wait = str(refused), False, 0.0
             except Again as again:
-                if again.busy:
-                    pace.slow(sent, again.after)
-                why, broke = str(again), again.broke
-                pause = tries.wait(again)
-                if pause is None or (again.closed and not self._answered):
+                tries += 1
+                most = self._retries * (2 if again.busy else 1)
+                if tries > most or (again.closed and not self._answered):
                     return self._given_up(again, tries, account)
-                wait = pause
+                # by chance a bit shorter, so that many do not come back together
+                pause = min(self._pause * 2 ** min(tries - 1, 20), LONGEST_PAUSE)
+                wait = max(again.after, pause * self._rng.uniform(0.5, 1.0))
+                why, broke = str(again), again.broke
             except Unusable:
                 account.over(False)  # it was refused, so there is nothing to charge for
                 raise
-            finally:
-                pace.leave()
             if limit := account.again(broke):
                 return Reply(failure=f"budget: {limit} do not allow another try after: {why}")
             account.over(False)
@@ -259,9 +238,9 @@ class Served:
             )
         self._without |= without
 
-    def _given_up(self, again: Again, tries: Tries, account: Account) -> Reply:
+    def _given_up(self, again: Again, tries: int, account: Account) -> Reply:
         """The failure after the last try; raises when the server is taken for dead."""
-        times = f" (tried {tries.made} times)" if tries.made > 1 else ""
+        times = f" (tried {tries} times)" if tries > 1 else ""
         account.over(again.broke)
         self._unanswered += 1
         if again.closed:
@@ -279,13 +258,12 @@ class Served:
 
     # ----------------------------------------------------------------------------- connections
 
-    def _line(self) -> tuple[openai.AsyncOpenAI, Pace]:
-        """Connections and pace of the loop that runs; those of another loop are of no use."""
+    def _connected(self) -> openai.AsyncOpenAI:
+        """Connections of the loop that runs; those of another loop are of no use."""
         loop = asyncio.get_running_loop()
         if self._loop is not loop:
-            self._client, self._pace = self._connections(), Pace(self._rng)
-            self._loop = loop
-        return self._client, self._pace
+            self._client, self._loop = self._connections(), loop
+        return self._client
 
     def _connections(self) -> openai.AsyncOpenAI:
         try:
@@ -332,3 +310,7 @@ class Served:
         if self._loop is asyncio.get_running_loop():
             await self._client.close()
             self._loop = None
+
+
+#: The name that clients have elsewhere in the package.
+connect = Served

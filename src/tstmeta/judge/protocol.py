@@ -12,9 +12,9 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
+from ..models.wire import retry_after
 from ..secrecy import Mask, blotted, said
 from .base import Question, Reply, TokenChoice, Unusable
-from .patience import LONGEST_WAIT, Again, wait_of
 
 #: Characters of an answer that are kept; ratings with reasons have hundreds, long lists thousands.
 #: What is longer is cut, and ends as an answer that ran out of tokens does.
@@ -35,6 +35,27 @@ _COMPLAINT = re.compile(
 _TOO_LONG = ("context length", "maximum context", "max_model_len", "too long", "context size")
 #: Names that vendors give to what no waiting mends, though they send it as 429 or 400.
 _PAID_OUT = ("insufficient_quota", "billing_hard_limit", "insufficient_balance")
+
+
+#: A server that asks for a longer wait is not waited for: the run ends, and is gone on with later.
+LONGEST_WAIT = 300.0
+
+
+class Again(Exception):
+    """A failure that may pass.
+
+    Attributes:
+        after: seconds that the server asked to wait; 0 if it named none.
+        busy: the server is there, but asked for fewer requests.
+        broke: the request may have been answered, and charged, unheard.
+        closed: nobody listens.
+    """
+
+    def __init__(
+        self, why: str, *, after: float = 0.0, busy: bool = False, broke: bool = False, closed=False
+    ):
+        super().__init__(why)
+        self.after, self.busy, self.broke, self.closed = after, busy, broke, closed
 
 
 class Refused(Exception):
@@ -222,7 +243,7 @@ def verdict(
     if any(name in code for name in _PAID_OUT) or status == 402:
         raise Unusable(f"{heard}. Remedy: see the account's quota; answers so far are kept")
     if _passes(status):
-        wait = wait_of(headers)
+        wait = retry_after(headers)
         if wait > LONGEST_WAIT and status in (429, 503):
             raise Unusable(
                 f"{heard}, and asks to wait {wait:,.0f} s. Remedy: run again after that; answers "

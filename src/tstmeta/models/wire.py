@@ -6,8 +6,9 @@ shown raw, and the API key never.
 
 from __future__ import annotations
 
+import math
 import threading
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import FIRST_COMPLETED, ThreadPoolExecutor, wait
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -124,7 +125,7 @@ class Line:
             raise _Again(
                 heard,
                 "Remedy: see the server's log, or ask for less at a time (concurrent, batch)",
-                _after(response.headers.get("Retry-After", "")),
+                retry_after(response.headers),
                 code,
             )
         if code in (401, 403):
@@ -237,13 +238,21 @@ def _page(response: httpx.Response) -> bool:
     return response.text.lstrip()[:1] == "<"
 
 
-def _after(text: str) -> float:
-    """Seconds of a Retry-After header: a number, or a date (RFC 9110, Section 10.2.3)."""
-    if text.strip().isdecimal():
-        return float(text)
+def retry_after(headers: Mapping[str, str]) -> float:
+    """Seconds of a Retry-After header, a number or a date (RFC 9110, Section 10.2.3); 0 for none.
+
+    Some servers say it in milliseconds, in ``retry-after-ms``.
+    """
+    for name, share in (("retry-after-ms", 1000.0), ("retry-after", 1.0)):
+        try:
+            seconds = float(headers.get(name, "")) / share
+        except ValueError:
+            continue
+        if math.isfinite(seconds):
+            return max(0.0, seconds)
     try:
-        then = parsedate_to_datetime(text)
-    except ValueError:
+        then = parsedate_to_datetime(headers.get("retry-after", ""))
+        then = then if then.tzinfo else then.replace(tzinfo=UTC)
+        return max(0.0, (then - datetime.now(UTC)).total_seconds())
+    except (ValueError, TypeError, OverflowError):
         return 0.0
-    then = then if then.tzinfo else then.replace(tzinfo=UTC)
-    return max(0.0, (then - datetime.now(UTC)).total_seconds())
