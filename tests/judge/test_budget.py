@@ -42,16 +42,6 @@ def test_an_estimate_leaves_out_what_is_kept(tmp_path):
     assert (told.requests, told.kept, told.money) == (3, 2, None)
 
 
-def test_an_estimate_says_how_it_counted(tmp_path):
-    with serving() as server:
-        told = estimate(
-            [question("one two three")], chat(server, price=PRICE), cache=tmp_path / "a", count=len
-        )
-    assert told.prompt_tokens == len("one two three")
-    assert "tokenizer" in told.counted
-    assert told.money is not None  # the price of the chat
-
-
 def test_an_estimate_refuses_a_file_that_is_no_cache(tmp_path):
     (tmp_path / "a.txt").write_text("words " * 100)
     with serving() as server, pytest.raises(CacheError):

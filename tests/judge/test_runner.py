@@ -5,7 +5,6 @@ import json
 import sys
 import threading
 import weakref
-from collections import Counter
 
 import pytest
 
@@ -77,63 +76,6 @@ def test_a_question_that_failed_is_asked_again_in_the_next_run(tmp_path):
         assert kept(tmp_path / "answers.sqlite") == 0
         found = answers(server, questions(3), tmp_path)
         assert not any(one.failure for one in found.values())
-
-
-FAULTS = {
-    "ok": says("4"),
-    "429": error(429, retry_after="0.05"),
-    "500": error(500, "oh"),
-    "hang": scripted.hang(),
-    "reset": scripted.reset(),
-    "half": scripted.half(),
-    "no JSON": scripted.raw("{"),
-    "refusal": says(None, refusal="I will not."),
-    "7 of 5": says("7"),
-    "nothing": says(""),
-    "1 MB": says("x" * 2**20),
-    "encoding": scripted.raw('{"é": 1}'.encode("latin-1")),
-    "null": says(None),
-    "drip": scripted.drip(),
-}
-#: What ends as an answer; the others as failures, with one of these words.
-WORDS = {
-    "500": "answers 500: oh",
-    "hang": "no answer within",
-    "reset": "the connection broke",
-    "half": "the connection broke",
-    "no JSON": "no JSON",
-    "encoding": "not in UTF-8",
-    "null": "no text",
-    "drip": "no answer within",
-}
-
-
-def test_a_server_with_every_fault_gives_a_reply_to_every_question(tmp_path):
-    """429 passes, all else stays: each has its own end, and the sums add up."""
-    names = [*FAULTS] * 3
-
-    def script(asked):
-        name = names[int(asked.prompt.split()[2].rstrip("."))]
-        return None if name == "429" and asked.times > 1 else FAULTS[name]
-
-    with serving(script) as server:
-        budget = Budget()
-        options = {"retries": 1, "timeout": 0.4, "concurrency": 8, "budget": budget}
-        found = answers(server, questions(len(names)), tmp_path, **options)
-        assert server.requests == budget.spent.requests
-    assert len(found) == len(names)
-    for place, name in enumerate(names):
-        assert WORDS.get(name, "") in found[place].failure
-        assert bool(found[place].failure) == (name in WORDS)
-    failed = Counter(bool(reply.failure) for reply in found.values())
-    assert failed == {True: 3 * len(WORDS), False: 3 * (len(FAULTS) - len(WORDS))}
-    assert (budget.spent.failures, budget.spent.answers) == (failed[True], failed[False])
-    assert kept(tmp_path / "answers.sqlite") == failed[False]
-    ends = {name: found[place] for place, name in enumerate(FAULTS)}
-    assert ends["7 of 5"].text == "7"  # what it is worth is for others to say
-    assert ends["refusal"].refusal == "I will not."
-    assert (ends["nothing"].text, ends["nothing"].finish) == ("", "stop")
-    assert ends["1 MB"].finish == "length"
 
 
 # ------------------------------------------------------------------------------------- who may call

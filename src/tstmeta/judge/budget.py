@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import NamedTuple
@@ -40,10 +40,9 @@ class Estimate(NamedTuple):
     Attributes:
         requests: questions to be asked; equal ones count once.
         kept: questions whose answers are in the cache.
-        prompt_tokens: of all requests, counted as ``counted`` says.
+        prompt_tokens: of all requests, four characters taken for one.
         answer_tokens: at most, for every answer may be as long as it is allowed.
         money: at most, and as true as ``prompt_tokens``; None without a price.
-        counted: how prompts were counted.
     """
 
     requests: int
@@ -51,12 +50,11 @@ class Estimate(NamedTuple):
     prompt_tokens: int
     answer_tokens: int
     money: float | None
-    counted: str
 
     def __str__(self) -> str:
         words = (
             f"{self.requests:,} requests ({self.kept:,} answers are kept), about "
-            f"{self.prompt_tokens:,} tokens of prompts ({self.counted}) and at most "
+            f"{self.prompt_tokens:,} tokens of prompts (characters / {_CHARACTERS}) and at most "
             f"{self.answer_tokens:,} of answers"
         )
         return words + ("" if self.money is None else f", about {self.money:,.4g} of money")
@@ -68,14 +66,12 @@ def estimate(
     *,
     cache: Path,
     price: Price | None = None,
-    count: Callable[[str], int] | None = None,
 ) -> Estimate:
     """What :func:`~.runner.run` would ask; asks nothing and writes nothing.
 
     Args:
         chat: who would be asked; its ``price``, if it has one, when ``price`` is None.
         cache: the file of answers; it need not be there.
-        count: tokens of a text; four characters are taken for a token when None.
 
     Raises:
         CacheError: the file is not one of ours.
@@ -91,7 +87,8 @@ def estimate(
         kept = len(known)
         for key in known:
             del todo[key]
-    prompt = sum(_tokens(question, count) for question in todo.values())
+    lengths = (sum(len(one.content) for one in question.messages) for question in todo.values())
+    prompt = sum(math.ceil(length / _CHARACTERS) for length in lengths)
     answer = sum(question.sampling.max_tokens for question in todo.values())
     return Estimate(
         requests=len(todo),
@@ -99,15 +96,7 @@ def estimate(
         prompt_tokens=prompt,
         answer_tokens=answer,
         money=price.of(prompt, answer) if price else None,
-        counted="counted by the tokenizer, without the template" if count else "characters / 4",
     )
-
-
-def _tokens(question: Question, count: Callable[[str], int] | None) -> int:
-    texts = [message.content for message in question.messages]
-    if count:
-        return sum(map(count, texts))
-    return math.ceil(sum(map(len, texts)) / _CHARACTERS)
 
 
 def worst(question: Question) -> tuple[int, int]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -21,57 +21,35 @@ from .steps import Read, prompt_hash, wording
 FILE = "journal.jsonl"
 
 
-@dataclass(frozen=True)
-class Entry:
-    """One question and what came back.
-
-    Attributes:
-        source_id: empty where the model was asked for sources.
-        step: source, strong, light, light-error or strong-error.
-        attempt: which try of the step, from 0; for sources, which round.
-        key: under which the answer is kept; it hashes server, model, revision and question.
-        question: messages, schema and sampling, with the seed.
-        reply: the raw answer, as :class:`~..base.Reply` has it.
-        texts: what was read from the answer.
-        problem: why nothing was read; empty if something was.
-    """
-
-    source_id: str
-    step: str
-    attempt: int
-    prompt: str
-    prompt_hash: str
-    server: str
-    model: str
-    revision: str
-    key: str
-    question: dict[str, Any]
-    reply: dict[str, Any]
-    texts: list[str]
-    problem: str
+Entry = dict[str, Any]
 
 
 def entry(
     source_id: str, step: str, question: Question, reply: Reply, found: Read, chat: Chat
 ) -> Entry:
-    """An entry from what was asked and what came back."""
+    """One question and what came back, as a line of the journal.
+
+    ``source_id`` is empty where the model was asked for sources; ``step`` is source, strong, light,
+    light-error or strong-error, ``attempt`` which try of it, from 0 (for sources, which round).
+    ``key`` is that under which the raw ``reply`` is kept; ``texts`` are what was read from it, and
+    ``problem`` is why nothing was.
+    """
     asked = asdict(question)
-    attempt = asked.pop("sample")
-    return Entry(
-        source_id=source_id,
-        step=step,
-        attempt=attempt,
-        prompt=wording()["name"],
-        prompt_hash=prompt_hash(),
-        server=chat.server,
-        model=chat.model,
-        revision=chat.revision,
-        key=question.key(chat.server, chat.model, chat.revision),
-        question=asked,
-        reply=asdict(reply),
-        texts=list(found.texts),
-        problem=found.problem,
-    )
+    return {
+        "source_id": source_id,
+        "step": step,
+        "attempt": asked.pop("sample"),
+        "prompt": wording()["name"],
+        "prompt_hash": prompt_hash(),
+        "server": chat.server,
+        "model": chat.model,
+        "revision": chat.revision,
+        "key": question.key(chat.server, chat.model, chat.revision),
+        "question": asked,
+        "reply": asdict(reply),
+        "texts": list(found.texts),
+        "problem": found.problem,
+    }
 
 
 class Journal:
@@ -79,7 +57,7 @@ class Journal:
 
     def __init__(self, folder: Path):
         self.path = folder / FILE
-        self._lines: dict[tuple[str, str, str], dict[str, Any]] = {}
+        self._lines: dict[tuple[str, str, str], Entry] = {}
         if self.path.exists():
             try:
                 for line in read_json_lines(self.path, ("source_id", "step", "key", "texts")):
@@ -97,6 +75,6 @@ class Journal:
             TstmetaError: the file cannot be written.
         """
         for one in entries:
-            self._lines[one.source_id, one.step, one.key] = asdict(one)
+            self._lines[one["source_id"], one["step"], one["key"]] = one
         lines = [json.dumps(line, ensure_ascii=True) for line in self._lines.values()]
         write_text(self.path, "".join(line + "\n" for line in lines))
