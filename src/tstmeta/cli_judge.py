@@ -260,9 +260,9 @@ def run_command(
             asked,
             chat,
             cache=file,
+            manner=manner,
             concurrency=concurrency,
             budget=budget,
-            **manner._asdict(),
         )
     except KeyboardInterrupt:
         note(f"answers so far are kept in {file}; the same command goes on from there")

@@ -39,8 +39,9 @@ def cache(tmp_path):
     return tmp_path / "answers.sqlite"
 
 
-def ask(dataset, name, chat, cache, **options):
-    return ratings.ask(dataset, prompts.load(name), chat, cache=cache, progress=False, **options)
+def ask(dataset, name, chat, cache, concurrency=16, **options):
+    how = {"manner": ratings.Manner(**options), "concurrency": concurrency, "progress": False}
+    return ratings.ask(dataset, prompts.load(name), chat, cache=cache, **how)
 
 
 def length(texts):

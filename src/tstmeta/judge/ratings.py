@@ -91,11 +91,10 @@ class Manner(NamedTuple):
         Raises:
             TstmetaError: fewer than one sample or item, or a seed that is none.
         """
-        least = {"samples": (self.samples, 1), "limit": (self.limit, 1)}
-        least["shuffle"] = (self.shuffle, 0)
-        for name, (number, bound) in least.items():
-            if number is not None and number < bound:
-                raise TstmetaError(f"{name} is {number}; it must be at least {bound}")
+        for name, least in (("samples", 1), ("limit", 1), ("shuffle", 0)):
+            number = getattr(self, name)
+            if number is not None and number < least:
+                raise TstmetaError(f"{name} is {number}; it must be at least {least}")
 
 
 def jobs(dataset: Dataset, prompt: Prompt, manner: Manner | None = None) -> list[Job]:
@@ -185,11 +184,7 @@ def ask(
     chat: Chat,
     *,
     cache: Path,
-    samples: int = 1,
-    sampling: Sampling | None = None,
-    enforce: bool = True,
-    shuffle: int | None = None,
-    limit: int | None = None,
+    manner: Manner | None = None,
     concurrency: int = 16,
     budget: Budget | None = None,
     progress: bool = True,
@@ -198,7 +193,7 @@ def ask(
 
     Args:
         cache: the file of answers; what stands there is not asked again.
-        samples, sampling, enforce, shuffle, limit: see :class:`Manner`.
+        manner: samples, sampling, order and the like; once each, as the prompt says, when None.
         concurrency: questions under way at the same time.
         budget: a limit that holds; it also counts what was spent.
 
@@ -215,7 +210,7 @@ def ask(
         TstmetaError: nothing to ask, or a file that is none of ours.
         Unusable: the server can answer no question; what came before is kept.
     """
-    manner = Manner(samples, sampling, enforce, shuffle, limit)
+    manner = manner or Manner()
     asked = jobs(dataset, prompt, manner)
     questions = [job.question for job in asked]
     kept = on_file(questions, chat, cache)

@@ -9,7 +9,9 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Iterable, Mapping
+from importlib.resources import files
 from pathlib import Path
+from string import Template
 
 import pandas as pd
 import yaml
@@ -202,32 +204,22 @@ def card(plan: Plan, rows: list[Row], found: Mapping[Key, Verdict], taken: int) 
     errors = Counter(row.kind for row in rows if row.cell == "strong")
     lines = table.counted(found).itertuples(index=False, name=None)
     wait = [f"| {check} | {count} |" for _, check, count in lines if check]
-    who = f"`{said(plan.model)}` at {said(plan.server)}"
-    return "\n".join(
-        [
-            f"---\n{yaml.safe_dump(front, sort_keys=False, allow_unicode=True)}---",
-            "## What\n",
-            f"Rewrites with the target style *{said(setting.style)}*. Each source has four: the"
-            " style shift is strong or light, and the content is kept or carries one error"
-            f" ({', '.join(f'{kind} {errors[kind]}' for kind in plan.errors)} sources). The labels"
-            " `shift` and `error` hold by construction; they are not ratings.\n",
-            "## How it was made\n",
-            f"Sources: {said(plan.origin)}. Model: {who}"
-            + (f", revision {said(plan.revision)}" if plan.revision else "")
-            + f". Words of the steps: {plan.prompt}. Seed {setting.seed}, temperature"
-            f" {setting.temperature:g}. `journal.jsonl` has every question and answer.\n",
-            "The steps follow Pauli et al. (2025, Section 4.2 and Appendix B): a strong rewrite, a"
-            " light one, one error in the light one. Beyond theirs, the strong one has the same"
-            " error.\n",
-            f"Of {len(rows)} rewrites {states['passed']} passed the automatic checks,"
-            f" {states['accepted']} were accepted by a person, {states['rejected']} were rejected,"
-            f" and {states[LOOK]} wait for a person in `{table.FILE}`. The set has {taken}.\n",
-            *(["| check | rows that wait |", "|---|---|", *wait, ""] if wait else []),
-            "## Known traps\n",
-            "- No check knows whether a rewrite has the style, keeps what the source says, or has"
-            " an error that matters. Have people rate the set, or read it.",
-            "- A correlation with the labels says how well a metric follows this construction.",
-            "- Texts by a model may favour metrics that use a model like it.",
-            "",
-        ]
-    )
+    words = {
+        "front": yaml.safe_dump(front, sort_keys=False, allow_unicode=True),
+        "style": said(setting.style),
+        "errors": ", ".join(f"{kind} {errors[kind]}" for kind in plan.errors),
+        "origin": said(plan.origin),
+        "model": f"`{said(plan.model)}` at {said(plan.server)}"
+        + (f", revision {said(plan.revision)}" if plan.revision else ""),
+        "prompt": plan.prompt,
+        "seed": setting.seed,
+        "temperature": f"{setting.temperature:g}",
+        **{state: states[state] for state in ("passed", "accepted", "rejected", LOOK)},
+        "rewrites": len(rows),
+        "taken": taken,
+        "wait": "\n".join(
+            ["| check | rows that wait |", "|---|---|", *wait, "", ""] if wait else []
+        ),
+    }
+    text = files(__package__).joinpath("card.md").read_text(encoding="utf-8")
+    return Template(text).substitute(words)
