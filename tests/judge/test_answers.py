@@ -106,6 +106,15 @@ def test_what_a_text_says_does_not_change_how_an_answer_is_read_that_quotes_it(h
     assert values(json.dumps(answer, ensure_ascii=False), JOINT) == [[1], [2]]
 
 
+@given(st.one_of(st.text(), st.text('{}[]",:5 \n')))
+@example('{"meaning": 5, "style": 5}')
+@example('{"meaning": 5, "style": 5} {oops}')
+@example('{"meaning": 5, "style": 5, "x": [')
+def test_a_text_quoted_before_the_json_makes_it_at_most_invalid(hostile):
+    text = f'It says: {hostile}\n{{"meaning": 1, "style": 2}}'
+    assert values(text, JOINT) in ([[1], [2]], [["invalid"]] * 2)
+
+
 # --------------------------------------------------------------------------- a number or a word
 
 
