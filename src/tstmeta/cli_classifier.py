@@ -5,7 +5,6 @@ See :mod:`.cli` for how commands behave.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
@@ -34,7 +33,7 @@ class Kind(StrEnum):
 
 
 class _Corpus(NamedTuple):
-    """Sentences with task, style, value and part, and the tasks."""
+    """Sentences with task, style, value and, in the end, part; and the tasks."""
 
     table: pd.DataFrame
     tasks: list[Task]
@@ -110,63 +109,37 @@ def classifier(
 
 
 def _corpus(name: str, regress: bool, styles: str | None, keep_out: list[str] | None) -> _Corpus:
-    kept = list(KEPT_OUT.get(name, ()) if keep_out is None else keep_out)
+    from .data import load, paths, xformal, yelp
+    from .models.classifiers import Task
+    from .models.splits import USUAL, YELP, divide
+    from .models.training import classifier_grammar as grammar
+
     if styles and not (regress and name.endswith(".csv")):
         raise mistake("--styles says what values of a CSV mean; use it with --regress and a CSV")
-    if regress and name == "yelp":
-        raise mistake("yelp has styles, no values: leave --regress out")
+    roles = USUAL
     if name == "yelp":
-        return _yelp(kept)
-    if name == "xformal":
-        return _xformal(kept)
-    if name == "grammar":
-        return _grammar(regress, kept)
-    if name.endswith(".csv"):
-        return _own(Path(name), regress, styles, kept)
-    raise mistake(f"no corpus is called {name!r}: use yelp, xformal, grammar, or a file FILE.csv")
+        if regress:
+            raise mistake("yelp has styles, no values: leave --regress out")
+        table, roles = yelp.corpus(paths.raw("yelp")).assign(task="sentiment"), YELP
+        tasks = [Task("sentiment", yelp.STYLES)]
+    elif name == "xformal":  # formal is what is rated above the middle of the scale
+        table = xformal.corpus(paths.raw("xformal")).assign(task="formality")
+        table["style"] = (table["value"] > 0).map({True: "formal", False: "informal"})
+        tasks = [Task("formality", ("informal", "formal"), values=xformal.SCALE)]
+    elif name == "grammar":
+        table, tasks = grammar.corpus(strengths=regress), grammar.tasks()
+    elif name.endswith(".csv"):
+        table, tasks = _own(Path(name), regress, styles)
+    else:
+        raise mistake(
+            f"no corpus is called {name!r}: use yelp, xformal, grammar, or a file FILE.csv"
+        )
+    kept = KEPT_OUT.get(name, ()) if keep_out is None else keep_out
+    never = [text for data in kept for text in load(data).items["source"]]
+    return _Corpus(divide(table, roles, never), tasks)
 
 
-def _sources(names: Sequence[str]) -> list[str]:
-    from .data import load
-
-    return [text for name in names for text in load(name).items["source"]]
-
-
-def _yelp(kept: list[str]) -> _Corpus:
-    from .data import paths, yelp
-    from .models.classifiers import Task
-    from .models.splits import YELP, divide
-
-    table = divide(yelp.corpus(paths.raw("yelp")), YELP, _sources(kept))
-    return _Corpus(table.assign(task="sentiment"), [Task("sentiment", yelp.STYLES)])
-
-
-def _xformal(kept: list[str]) -> _Corpus:
-    """A sentence is formal where its mean rating is above the middle of the scale."""
-    from .data import paths, xformal
-    from .models.classifiers import Task
-    from .models.splits import divide
-
-    table = divide(xformal.corpus(paths.raw("xformal")), never=_sources(kept))
-    style = (table["value"] > 0).map({True: "formal", False: "informal"})
-    task = Task("formality", ("informal", "formal"), values=xformal.SCALE)
-    return _Corpus(table.assign(task=task.name, style=style), [task])
-
-
-def _grammar(regress: bool, kept: list[str]) -> _Corpus:
-    from .models.classifiers import Task
-    from .models.splits import divide
-    from .models.training.classifier_grammar import NAMES, STYLES, corpus
-
-    table = divide(corpus(strengths=regress), never=_sources(kept))
-    tasks = [
-        Task(name, styles, {word: style for word, style in NAMES.items() if style in styles})
-        for name, styles in STYLES.items()
-    ]
-    return _Corpus(table, tasks)
-
-
-def _own(path: Path, regress: bool, styles: str | None, kept: list[str]) -> _Corpus:
+def _own(path: Path, regress: bool, styles: str | None) -> _Corpus:
     """A CSV file: text, style or value, and perhaps split and task.
 
     Raises:
@@ -176,7 +149,6 @@ def _own(path: Path, regress: bool, styles: str | None, kept: list[str]) -> _Cor
 
     from .data.files import check, fault, numbers, read_csv
     from .models.classifiers import Task
-    from .models.splits import divide
 
     needed = ("text", "value" if regress else "style")
     table = read_csv(path, needed)
@@ -192,20 +164,16 @@ def _own(path: Path, regress: bool, styles: str | None, kept: list[str]) -> _Cor
         split=table.get("split", ""),
         task=table["task"] if "task" in table and not regress else "style",
     )
-    divided = divide(table[["text", "task", "style", "value", "split"]], never=_sources(kept))
     if regress:
         low, comma, high = (styles or "").partition(",")
         if not (low and comma and high) or "," in high:
             raise mistake("say what low and high values mean, for instance --styles cold,warm")
-        ends = float(divided["value"].min()), float(divided["value"].max())
-        return _Corpus(divided, [Task("style", (low.strip(), high.strip()), values=ends)])
-    names = {
-        task: tuple(sorted(set(divided.loc[divided["task"] == task, "style"])))
-        for task in sorted(set(divided["task"]))
-    }
+        ends = float(table["value"].min()), float(table["value"].max())
+        return _Corpus(table, [Task("style", (low.strip(), high.strip()), values=ends)])
+    names = {task: tuple(sorted(set(rows["style"]))) for task, rows in table.groupby("task")}
     if lonely := [task for task, some in names.items() if len(some) < 2]:
         raise mistake(f"{path}: the task {lonely[0]!r} has one style only; two or more are needed")
-    return _Corpus(divided, [Task(task, some) for task, some in names.items()])
+    return _Corpus(table, [Task(task, some) for task, some in names.items()])
 
 
 # ------------------------------------------------------------------------------------- output

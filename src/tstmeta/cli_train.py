@@ -9,7 +9,7 @@ import math
 import signal
 import sys
 import threading
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import asdict, replace
 from pathlib import Path
@@ -25,9 +25,8 @@ if TYPE_CHECKING:
 
     T = TypeVar("T", TrainingOptions, LmOptions, StyleOptions)
 
-#: What the trained model ranks at the end, what stands beside it, and the report's key.
+#: What the trained model ranks at the end, and the report's key.
 SETS = ("contrast", "world")
-SIMILARITIES = ("bleu",)
 SHARES = "shares"
 
 Out = Annotated[Path, typer.Option("--out", "-o", help="Folder to write; made if it is missing.")]
@@ -220,33 +219,26 @@ def _word(out: Path) -> str:
 
 
 def _shares(out: Path) -> dict[str, dict[str, dict[str, float]]]:
-    """Shares of pairs ranked rightly, by set and metric; see models.training.evaluate."""
+    """Shares of pairs ranked rightly, by set and metric; BLEU stands beside the model."""
     from transformers import AutoModelForCausalLM, AutoTokenizer
 
     from .data import paths
     from .likelihood.instructions import get
-    from .models.training.evaluate import evaluate, read_rows
+    from .metrics import Request
+    from .metrics import get as metric
+    from .models.training.evaluate import likelihood_scores, read_rows, shares
 
-    sets = {name: read_rows(paths.own(name, f"{name}.csv")) for name in SETS}
     ours = {"local_files_only": True, "trust_remote_code": False}
     model = AutoModelForCausalLM.from_pretrained(out, use_safetensors=True, **ours).eval()
     tokenizer: Any = AutoTokenizer.from_pretrained(out, **ours)
-    similarities = {name: _similarity(name) for name in SIMILARITIES}
-    return evaluate(sets, model, tokenizer, get("paper"), similarities)
-
-
-def _similarity(name: str) -> Callable[[Iterable[str], Iterable[str]], list[float]]:
-    """A metric of this package as a function of sources and outputs."""
-    from .metrics import Request, get
-
-    metric = get(name)
-
-    def measure(sources: Iterable[str], outputs: Iterable[str]) -> list[float]:
-        pairs = zip(sources, outputs, strict=True)
-        units = [(Request(output, (source,), source),) for source, output in pairs]
-        return [one.value for (one,) in metric.score(units)]
-
-    return measure
+    found = {}
+    for name in SETS:
+        rows = read_rows(paths.own(name, f"{name}.csv"))
+        units = [(Request(row["output"], (row["source"],), row["source"]),) for row in rows]
+        bleu = [{"content": score.value} for (score,) in metric("bleu").score(units)]
+        likelihood = likelihood_scores(rows, model, tokenizer, get("paper"))
+        found[name] = {"likelihood": shares(rows, likelihood), "bleu": shares(rows, bleu)}
+    return found
 
 
 def _summary(report: dict[str, Any]) -> list[tuple[str, str]]:

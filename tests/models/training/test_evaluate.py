@@ -1,4 +1,4 @@
-"""What a backbone is worth: C and S by hand, shares of pairs, files that cannot be read."""
+"""What a backbone is worth: C and S by hand, shares of pairs."""
 
 import math
 
@@ -7,10 +7,9 @@ import torch
 
 from tests.models.training.toy import OPTIONS, PROMPTS
 from tstmeta.data import paths
-from tstmeta.models.training.evaluate import evaluate, likelihood_scores, read_rows, shares
+from tstmeta.models.training.evaluate import likelihood_scores, read_rows, shares
 from tstmeta.models.training.network import network
 from tstmeta.models.training.tokenizer import train_tokenizer
-from tstmeta.schema import DataError
 
 ROWS = [
     {"source_id": "a", "source": "Ida ran.", "output": text, "style": "formal", **cell}
@@ -81,35 +80,6 @@ def test_sources_without_a_cell_are_left_out():
     assert shares(ROWS[:2], [{"content": 2.0}, {"content": 1.0}]) == {"strong > strong-error": 1.0}
 
 
-def test_each_set_is_measured_by_the_scorer_and_by_the_others():
-    tokenizer = train_tokenizer(PROMPTS, OPTIONS.vocabulary)
-    model = network(OPTIONS, tokenizer, seed=2).eval()
-    found = evaluate(
-        {"tiny": ROWS},
-        model,
-        tokenizer,
-        PROMPTS[0],
-        {"ida": lambda sources, outputs: [float("Ida" in text) for text in outputs]},
-    )
-    assert set(found["tiny"]) == {"likelihood", "ida"}
-    assert len(found["tiny"]["likelihood"]) == 4
-    assert found["tiny"]["ida"] == dict.fromkeys(
-        ["light > light-error", "strong > strong-error", "strong > light-error"], 1.0
-    )
-
-
 def test_both_shipped_sets_can_be_read():
     for folder in ("contrast", "world"):
         assert len(read_rows(paths.own(folder, f"{folder}.csv"))) == 960
-
-
-@pytest.mark.parametrize(
-    ("text", "what"),
-    [(None, "No such file"), ("", "no rows"), ("source,output\na,b\n", "no column error, shift")],
-)
-def test_files_that_are_no_test_set_are_refused(tmp_path, text, what):
-    path = tmp_path / "set.csv"
-    if text is not None:
-        path.write_text(text, encoding="utf-8")
-    with pytest.raises(DataError, match=what):
-        read_rows(path)

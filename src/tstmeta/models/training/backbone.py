@@ -14,7 +14,7 @@ from .batches import Batch, bucketed, drill, encode
 from .examples import example
 from .loop import Course, Stop, refuse_others, write_report
 from .network import TOKENS, answer_loss, learn, network, versions, write
-from .options import Prompts, TrainingOptions, named
+from .options import Prompts, TrainingOptions
 from .tokenizer import train_tokenizer
 
 if TYPE_CHECKING:
@@ -94,11 +94,13 @@ def train(
 def _run(
     prompts: Sequence[Prompts], steps: int, seed: int, options: TrainingOptions
 ) -> dict[str, Any]:
+    if not prompts:
+        raise TstmetaError("no instruction set to train with; give at least one")
     words = [text for one in prompts for text in (one.system, *one.fill("{source}", "{style}"))]
     return {
         "steps": steps,
         "seed": seed,
-        "prompts": named(prompts),
+        "prompts": [prompt.name for prompt in prompts],
         "prompts_hash": hashlib.sha256("\0".join(words).encode()).hexdigest()[:16],
         "options": asdict(options),
     }

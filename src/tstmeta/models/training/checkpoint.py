@@ -10,11 +10,12 @@ import json
 import os
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
-
-import numpy as np
+from typing import TYPE_CHECKING, Any
 
 from ...schema import TstmetaError
+
+if TYPE_CHECKING:
+    import numpy as np
 
 FILE = "checkpoint.safetensors"
 
@@ -55,10 +56,3 @@ def about(folder: Path) -> dict[str, Any] | None:
         raise TstmetaError(
             f"the checkpoint {path} cannot be read ({error}); delete it to begin anew"
         ) from error
-
-
-def load(folder: Path) -> dict[str, np.ndarray]:
-    """The arrays of a checkpoint by name."""
-    from safetensors.numpy import load_file
-
-    return load_file(folder / FILE)

@@ -86,7 +86,9 @@ def train(
         "tasks": [_plain(task) for task in tasks],
         "versions": {name: version(name).split("+")[0] for name in _PACKAGES[kind]},
     }
-    if any(out.glob("*.safetensors")) and (before := finished(out, _made_by(run), REPORT)):
+    same = [key for key in run if key != "tasks"]  # which have temperatures in the end
+    before = finished(out, lambda report: all(report[key] == run[key] for key in same), REPORT)
+    if before and any(out.glob("*.safetensors")):
         return before
     refuse_others(out)
     out.mkdir(parents=True, exist_ok=True)
@@ -131,11 +133,6 @@ def _refuse(
                 raise TstmetaError(f"no sentence of the style {gone[0]!r} in the part {part}")
         if regression and (some.empty or some["value"].isna().any()):
             raise TstmetaError(f"a regressor needs a value for each sentence of the part {part}")
-
-
-def _made_by(run: dict[str, Any]) -> Callable[[dict[str, Any]], bool]:
-    """Whether a report is of this run; its tasks have temperatures by then."""
-    return lambda report: all(report[key] == run[key] for key in run if key != "tasks")
 
 
 def _labels(rows: pd.DataFrame, task: Task, regression: bool) -> np.ndarray:

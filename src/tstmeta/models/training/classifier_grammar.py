@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import pandas as pd
 
+from ..classifiers import Task
 from ..world.phrases import WORDINGS
 from ..world.scenes import scene
 
@@ -54,3 +55,11 @@ def corpus(scenes: int = SCENES, strengths: bool = False) -> pd.DataFrame:
                 value = 1 - strength if turned else strength
                 rows.append((one.tell(level), task, styles[int(value > 0.5)], "", value))  # type: ignore[arg-type]
     return pd.DataFrame(rows, columns=["text", "task", "style", "split", "value"])
+
+
+def tasks() -> list[Task]:
+    """The tasks, with other words for their styles."""
+    return [
+        Task(name, styles, {word: style for word, style in NAMES.items() if style in styles})
+        for name, styles in STYLES.items()
+    ]

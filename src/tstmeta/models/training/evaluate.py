@@ -7,11 +7,10 @@ style S of Pauli et al. (2025, Section 3.3, Eqs. 1 and 2) over all output tokens
 from __future__ import annotations
 
 import csv
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ...schema import DataError, Problem
 from .batches import encode
 from .examples import Example
 from .options import Prompts
@@ -26,29 +25,15 @@ SHARES = {
     "strong > light-error": ("content", "strong", "light-error"),
     "style: strong > light": ("style", "strong", "light"),
 }
-_COLUMNS = {"source_id", "source", "output", "style", "shift", "error"}
 _TASKS = ("style", "paraphrase", "repeat")
 
 Rows = Sequence[Mapping[str, str]]
 
 
 def read_rows(path: Path) -> list[dict[str, str]]:
-    """The rows of a test set of the contrast set's form.
-
-    Raises:
-        DataError: no such file, or a column is missing.
-    """
-    try:
-        with path.open(encoding="utf-8", newline="") as file:
-            rows = list(csv.DictReader(file))
-    except OSError as error:
-        what = error.strerror or "cannot be read"
-        raise DataError([Problem(str(path), None, "", what, "give the path of the CSV")]) from error
-    missing = sorted(_COLUMNS - set(rows[0] if rows else ()))
-    if missing:
-        what = f"no column {', '.join(missing)}" if rows else "no rows"
-        raise DataError([Problem(str(path), 0, "", what, "give a CSV as data/world/world.csv is")])
-    return rows
+    """The rows of a test set of the contrast set's form."""
+    with path.open(encoding="utf-8", newline="") as file:
+        return list(csv.DictReader(file))
 
 
 def likelihood_scores(
@@ -105,30 +90,4 @@ def shares(rows: Rows, values: Sequence[Mapping[str, float]]) -> dict[str, float
         if pairs:
             wins = sum((a > b) + 0.5 * (a == b) for a, b in pairs)
             found[name] = round(wins / len(pairs), 4)
-    return found
-
-
-def evaluate(
-    sets: Mapping[str, Rows],
-    model: PreTrainedModel,
-    tokenizer: PreTrainedTokenizerFast,
-    prompt: Prompts,
-    similarities: Mapping[str, Callable[[Iterable[str], Iterable[str]], Sequence[float]]],
-) -> dict[str, dict[str, dict[str, float]]]:
-    """The shares of the likelihood scorer and of content metrics, set by set.
-
-    Args:
-        sets: rows by the name of the set.
-        model, tokenizer: the backbone.
-        prompt: the instruction set to score with.
-        similarities: content metrics by name, each from (sources, outputs) to values.
-    """
-    found: dict[str, dict[str, dict[str, float]]] = {}
-    for name, rows in sets.items():
-        found[name] = {
-            "likelihood": shares(rows, likelihood_scores(rows, model, tokenizer, prompt))
-        }
-        for metric, measure in similarities.items():
-            values = measure([row["source"] for row in rows], [row["output"] for row in rows])
-            found[name][metric] = shares(rows, [{"content": float(value)} for value in values])
     return found

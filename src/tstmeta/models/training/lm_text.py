@@ -11,7 +11,7 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from ..world.scenes import MORE, TASKS, scene
-from .tokenizer import prose
+from .tokenizer import byte_pairs, prose
 
 if TYPE_CHECKING:
     from transformers import PreTrainedTokenizerFast
@@ -35,28 +35,9 @@ def ours(scenes: int = SCENES) -> list[str]:
 
 
 def train_tokenizer(texts: Iterable[str], vocabulary: int) -> PreTrainedTokenizerFast:
-    """A byte-level BPE tokenizer in GPT-2's manner: any text, no unknown tokens, one mark.
+    """A tokenizer in GPT-2's manner, with one mark; see :func:`.tokenizer.byte_pairs`."""
+    from tokenizers import pre_tokenizers
 
-    It has fewer than ``vocabulary`` entries where the texts have too few pairs to merge.
-    """
-    from tokenizers import Tokenizer, decoders, models, pre_tokenizers, trainers
-    from transformers import PreTrainedTokenizerFast
-
-    bpe = Tokenizer(models.BPE())
-    bpe.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
-    bpe.decoder = decoders.ByteLevel()
-    trainer = trainers.BpeTrainer(
-        vocab_size=vocabulary,
-        special_tokens=[MARK],
-        initial_alphabet=pre_tokenizers.ByteLevel.alphabet(),
-        show_progress=False,
-    )
-    bpe.train_from_iterator(texts, trainer)
-    return PreTrainedTokenizerFast(
-        tokenizer_object=bpe,
-        bos_token=MARK,
-        eos_token=MARK,
-        pad_token=MARK,
-        clean_up_tokenization_spaces=False,
-        model_input_names=["input_ids", "attention_mask"],
-    )
+    cut = pre_tokenizers.ByteLevel(add_prefix_space=False)
+    marks = dict.fromkeys(("bos_token", "eos_token", "pad_token"), MARK)
+    return byte_pairs(texts, vocabulary, cut, [MARK], **marks)

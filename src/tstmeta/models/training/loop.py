@@ -63,6 +63,8 @@ class Course:
         Raises:
             TstmetaError: a checkpoint that is damaged or of another run, a full disk.
         """
+        from safetensors.numpy import load_file
+
         losses: list[Any] = []
         if before := checkpoint.about(self.out):
             if before.get("run") != self.run or "losses" not in before:
@@ -70,7 +72,7 @@ class Course:
                     f"{self.out} holds the checkpoint of {self.other}; "
                     "give the same, or another folder"
                 )
-            state.take_up(checkpoint.load(self.out))
+            state.take_up(load_file(self.out / checkpoint.FILE))
             losses = list(before["losses"])
         with tqdm.tqdm(
             total=self.steps, initial=len(losses), disable=not self.progress, desc="training"

@@ -30,17 +30,6 @@ class Prompts(Protocol):
         ...
 
 
-def named(prompts: Sequence[Prompts]) -> list[str]:
-    """Names of the instruction sets, for the report.
-
-    Raises:
-        TstmetaError: there is none.
-    """
-    if not prompts:
-        raise TstmetaError("no instruction set to train with; give at least one")
-    return [prompt.name for prompt in prompts]
-
-
 @dataclass(frozen=True)
 class TrainingOptions:
     """Of the backbone; ``batch`` counts conversations a step.

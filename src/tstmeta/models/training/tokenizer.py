@@ -7,10 +7,10 @@ template have the form of Llama 3 (Grattafiori et al., 2024), without a date.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import cache
 from importlib.resources import files
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from ..world import loose
 from ..world.draws import Draws
@@ -71,28 +71,51 @@ def corpus(prompts: Sequence[Prompts]) -> Iterator[str]:
 
 def train_tokenizer(prompts: Sequence[Prompts], vocabulary: int) -> PreTrainedTokenizerFast:
     """A tokenizer with ``vocabulary`` entries, special tokens included."""
-    from tokenizers import Regex, Tokenizer, decoders, models, pre_tokenizers, trainers
-    from transformers import PreTrainedTokenizerFast
+    from tokenizers import Regex, pre_tokenizers
 
-    bpe = Tokenizer(models.BPE())
     cut = pre_tokenizers.Split(Regex(_CUT), "isolated")
     to_bytes = pre_tokenizers.ByteLevel(add_prefix_space=False, use_regex=False)
-    bpe.pre_tokenizer = pre_tokenizers.Sequence([cut, to_bytes])
-    bpe.decoder = decoders.ByteLevel()
-    trainer = trainers.BpeTrainer(
-        vocab_size=vocabulary,
-        special_tokens=[BEGIN, HEADER, BODY, END, PAD],
-        initial_alphabet=pre_tokenizers.ByteLevel.alphabet(),
-        show_progress=False,
-    )
-    bpe.train_from_iterator(corpus(prompts), trainer)
-    return PreTrainedTokenizerFast(
-        tokenizer_object=bpe,
+    return byte_pairs(
+        corpus(prompts),
+        vocabulary,
+        pre_tokenizers.Sequence([cut, to_bytes]),
+        [BEGIN, HEADER, BODY, END, PAD],
         bos_token=BEGIN,
         eos_token=END,
         pad_token=PAD,
         additional_special_tokens=[HEADER, BODY],
         chat_template=TEMPLATE,
+    )
+
+
+def byte_pairs(
+    texts: Iterable[str], vocabulary: int, cut: Any, special: list[str], **roles: Any
+) -> PreTrainedTokenizerFast:
+    """A byte-level BPE tokenizer: any text, no unknown tokens.
+
+    It has fewer than ``vocabulary`` entries where the texts have too few pairs to merge.
+
+    Args:
+        cut: the pre-tokenizer.
+        special: special tokens, which come first.
+        roles: what transformers is told of them.
+    """
+    from tokenizers import Tokenizer, decoders, models, pre_tokenizers, trainers
+    from transformers import PreTrainedTokenizerFast
+
+    bpe = Tokenizer(models.BPE())
+    bpe.pre_tokenizer = cut
+    bpe.decoder = decoders.ByteLevel()
+    trainer = trainers.BpeTrainer(
+        vocab_size=vocabulary,
+        special_tokens=special,
+        initial_alphabet=pre_tokenizers.ByteLevel.alphabet(),
+        show_progress=False,
+    )
+    bpe.train_from_iterator(texts, trainer)
+    return PreTrainedTokenizerFast(
+        tokenizer_object=bpe,
+        **roles,
         clean_up_tokenization_spaces=False,
         model_input_names=["input_ids", "attention_mask"],
     )
