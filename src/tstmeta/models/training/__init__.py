@@ -1,4 +1,4 @@
-"""Training the embedded backbone: tokenizer, examples, the loop, and what the result is worth.
+"""Training what metrics run on: the backbone, language models and models of style, by one loop.
 
 Nothing is imported here: the parts need torch, and a command's help must not wait for it.
 """
