@@ -23,10 +23,10 @@ import measure
 import numpy as np
 import pandas as pd
 from scipy.stats import kendalltau, pearsonr, spearmanr
-from tstmeta.report.bench import Bench
-from tstmeta.report.matrices import matrices
 
+import tstmeta as tst
 from tstmeta import scoring
+from tstmeta.analysis.matrices import matrices
 from tstmeta.stats import Draws, Plan, Setting, draw, resampled
 from tstmeta.stats.permutation import all_pairs
 from tstmeta.stats.swapping import swaps_of
@@ -229,16 +229,16 @@ DUELS = (
 # ------------------------------------------------------------------------------------ inputs
 
 
-def real(name: str, bench: Bench) -> Inputs:
+def real(name: str) -> Inputs:
     """Mean content ratings and the scores of :data:`METRICS`."""
-    dataset = bench.dataset(name)
+    dataset = tst.load(name)
     released = [metric for metric in METRICS[name] if metric.startswith("released:")]
     computed = [metric for metric in METRICS[name] if metric not in released]
-    tables = [bench.table(dataset, computed, ["source"])]
+    tables = [tst.score(dataset, computed, ["source"])]
     if released:
         table = scoring.released(dataset, released)
         tables.append(table[(table["basis"] == "source") & (table["dimension"] == "content")])
-    made = matrices(dataset, pd.concat(tables), "content")
+    made = matrices(tst.pairs(dataset, pd.concat(tables), "content"))
     origin = "ratings; computed and released scores" if released else "ratings; computed scores"
     return Inputs(made.human, made.metrics, origin)
 
@@ -252,9 +252,9 @@ def random(name: str, rng: np.random.Generator) -> Inputs:
     return Inputs(ratings.mean(axis=0), np.round(scores, 2), "random numbers of the same shape")
 
 
-def inputs_of(bench: Bench) -> dict[str, Inputs]:
+def inputs_of() -> dict[str, Inputs]:
     rng = np.random.default_rng(measure.SEED)
-    return {name: real(name, bench) if bench.has(name) else random(name, rng) for name in SHAPES}
+    return {name: real(name) if tst.available(name) else random(name, rng) for name in SHAPES}
 
 
 # --------------------------------------------------------------------------------- measuring
@@ -321,7 +321,7 @@ def checks(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
 def main() -> None:
     given = measure.arguments(__doc__, 1000, 200, "draws")
     load = measure.load_average()
-    inputs = inputs_of(Bench())
+    inputs = inputs_of()
     calls = 1 if given.quick else 3
     rows = [compare(duel, inputs[duel.data], given.size, calls) for duel in DUELS]
     notes = [
