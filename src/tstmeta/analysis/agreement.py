@@ -307,7 +307,8 @@ def compare(
 
     Returns:
         A row a data set that has both: dataset, a, b, difference (a minus b), low, high (bootstrap
-        interval), p (at least 1 / (draws + 1)), n (rewrites with both scores), null (hypothesis).
+        interval), p (at least 1 / (draws + 1)), n (units that were swapped: sources), null
+        (hypothesis).
 
     Raises:
         TstmetaError: as :func:`bootstrap`, or no data set has both metrics.
