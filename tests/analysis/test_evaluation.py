@@ -9,7 +9,7 @@ from tests.analysis.tiny import constructed, scores
 from tests.analysis.tiny import rated as tiny
 from tests.helpers import needs
 from tstmeta import schema, scoring, stats
-from tstmeta.analysis import agreement, correlate, evaluate
+from tstmeta.analysis import agreement, comparison, correlate, evaluate
 from tstmeta.analysis.evaluation import COLUMNS, Evaluation
 from tstmeta.analysis.frame import pairs
 from tstmeta.analysis.matrices import cube, matrices
@@ -208,7 +208,7 @@ def test_with_many_pairs_there_are_enough_swaps_for_the_correction():
 
 
 def test_what_would_take_minutes_is_left_out_unless_asked_for(monkeypatch):
-    monkeypatch.setattr(agreement, "_BUDGET", 10.0)
+    monkeypatch.setattr(comparison, "_BUDGET", 10.0)
     found = analyse(DATA, SCORES, draws=100)
     assert found.tests is None
     assert "15 pairs at this level would take minutes" in found.tested

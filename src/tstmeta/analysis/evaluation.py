@@ -24,7 +24,7 @@ from ..schema import TstmetaError
 from ..stats.intervals import Interval, Resample, difference
 from ..stats.multiple import over_pairs
 from ..stats.permutation import PairTests
-from . import agreement
+from . import agreement, comparison
 from .agreement import Job
 from .frame import METRIC, SENTINELS, Scored, pairs, scored
 from .people import People, people
@@ -179,7 +179,7 @@ def _evaluated(
     with tqdm(total=len(of_items) + 1, desc="bootstrap", disable=None if progress else True) as bar:
         own = agreement.drawn(job, bar.update)
         bar.set_description("testing pairs")
-        pairwise = agreement.tested(job, own.resample, tests)
+        pairwise = comparison.tested(job, own.resample, tests)
         bar.update()
     adjusted = None if pairwise.pairs is None else over_pairs(pairwise.pairs.p)
     human, as_rater = people(data, dimension, job)
@@ -190,7 +190,7 @@ def _evaluated(
     table = pd.concat(
         [
             values,
-            agreement.ranks(job, own.resample, adjusted),
+            comparison.ranks(job, own.resample, adjusted),
             _partials(job, data, dimension),
             about,
             job.made.heads["signature"],
