@@ -62,5 +62,5 @@ def table(scored: Sequence[tuple[tst.Dataset, pd.DataFrame]], dimension: str) ->
     wide = rows.set_index(["metric", "dataset"])["shown"].unstack("dataset")  # noqa: PD010
     wide = wide.loc[order.index]
     wide = wide[[part["dataset"].iloc[0] for part in parts]].reset_index()
-    wide.insert(1, "could be the best on", [f"{n} of {len(parts)}" for n in order["first"]])
+    wide.insert(1, "could be best", [f"{n} of {len(parts)}" for n in order["first"]])
     return pd.concat([wide, pd.DataFrame(below).T.rename_axis("metric").reset_index()]).fillna("")
