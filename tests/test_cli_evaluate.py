@@ -11,10 +11,10 @@ from tests.analysis.many import quality, rated
 from tests.analysis.tiny import scores
 from tests.command import command_line, table
 from tstmeta import metrics
-from tstmeta.analysis import evaluate, matrices, render
+from tstmeta.analysis import evaluate, matrices
 from tstmeta.analysis.evaluation import COLUMNS
 from tstmeta.analysis.stored import load_draws
-from tstmeta.cli_evaluate import Level, Statistic, TableFormat, Units, with_combined
+from tstmeta.cli_evaluate import Level, Statistic, Units, with_combined
 from tstmeta.combine import Settings, hybrid
 from tstmeta.data import load
 from tstmeta.schema import TstmetaError
@@ -53,7 +53,6 @@ def test_the_choices_are_those_of_the_statistics():
     assert [str(one) for one in Level] == list(LEVELS)
     assert [str(one) for one in Statistic] == list(STATISTICS)
     assert [str(one) for one in Units] == list(matrices.UNITS.values())
-    assert list(TableFormat) == list(render.TableFormat)
 
 
 # ------------------------------------------------------------------------------- what is shown

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from .console import note
+from .console import TableFormat, note
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -49,16 +49,6 @@ class Units(StrEnum):
     sources = "sources"
     systems = "systems"
     both = "both"
-
-
-class TableFormat(StrEnum):
-    """How the table is written."""
-
-    table = "table"
-    csv = "csv"
-    json = "json"
-    latex = "latex"
-    markdown = "markdown"
 
 
 Data = Annotated[

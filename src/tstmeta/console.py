@@ -35,6 +35,16 @@ class Format(StrEnum):
     json = "json"
 
 
+class TableFormat(StrEnum):
+    """How a table of results is written."""
+
+    table = "table"
+    csv = "csv"
+    json = "json"
+    latex = "latex"
+    markdown = "markdown"
+
+
 class FileFormat(StrEnum):
     """How a table is written to a file."""
 

@@ -172,6 +172,20 @@ def test_a_corpus_metric_has_one_value_a_system(tmp_path):
     assert (row["groups"], row["value"]) == (3, pytest.approx(r([3, 3.5, 2.25], each)))
 
 
+def test_items_that_a_corpus_metric_lacks_do_not_make_it_a_metric_of_items(tmp_path):
+    data = tiny()  # half of the items have a reference
+    wanted = ["corpus-bleu", "rouge1"]
+    given = scoring.score(data, wanted, bases=["reference"], store=tmp_path, progress=False)
+    found = correlate(pairs(data, given), level="system")
+    assert found["metric"].tolist() == ["rouge1", "corpus-bleu"]
+    assert found["n"].tolist() == [3, 3]
+    whole = evaluate(data, scores=given, level="system", draws=20).frame.set_index("metric")
+    assert whole.index.tolist() == ["rouge1", "corpus-bleu"]
+    assert whole["scored"].tolist() == [3, 3]
+    none = given[given["metric"] == "corpus-bleu"].assign(status="error", detail="")
+    assert correlate(pairs(data, none), level="system")["value"].isna().all()
+
+
 @pytest.mark.parametrize(
     ("options", "message"),
     [

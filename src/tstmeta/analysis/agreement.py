@@ -138,16 +138,17 @@ def _corpus_rows(pairs: pd.DataFrame, statistic: str, level: str) -> list[dict]:
     if "statistics" not in pairs:
         return []
     rows = []
-    given = pairs[pairs["statistics"].fillna("") != ""]
+    given = pairs[pairs["statistics"].notna()]
     for (name, metric, basis), own in given.groupby(HEAD, sort=False, observed=True):
         found = at_corpus_level(own, statistic, level)
         head = {"dataset": name, "metric": metric, "basis": basis, "value": found.value}
-        rows.append(head | {"n": len(own), "groups": found.n, "p": found.p, "reason": found.reason})
+        n = int(((own["statistics"] != "") & own["human"].notna()).sum())
+        rows.append(head | {"n": n, "groups": found.n, "p": found.p, "reason": found.reason})
     return rows
 
 
 def at_corpus_level(own: pd.DataFrame, statistic: str, level: str) -> Correlation:
-    """Agreement of one corpus metric over systems; ``own`` are its pairs with statistics."""
+    """Agreement of one corpus metric over systems; ``own`` are its pairs."""
     corpus = corpus_metric(str(own["metric"].iloc[0]))
     if corpus is None or level != "system":
         return Correlation(math.nan, math.nan, 0, "a metric of whole outputs: use level system")
@@ -155,7 +156,7 @@ def at_corpus_level(own: pd.DataFrame, statistic: str, level: str) -> Correlatio
     if function.whole is not None:
         reason = f"{function.label} needs a score for each rewrite"
         return Correlation(math.nan, math.nan, 0, reason)
-    own = own[own["human"].notna() & (own["system"] != "")]
+    own = own[(own["statistics"] != "") & own["human"].notna() & (own["system"] != "")]
     systems = own["system"].to_numpy(str)
     names, people = stats.means(own["human"].to_numpy(float), systems)
     parts = own["statistics"].to_numpy()

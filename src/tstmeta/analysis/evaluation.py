@@ -224,11 +224,9 @@ def _evaluated(
 def _of_outputs(job: Job, frame: pd.DataFrame, one: Scored) -> dict:
     """The row of a metric of whole outputs: one value a system, so there is nothing to resample."""
     own = frame[(frame["metric"] == one.name) & (frame["basis"] == one.basis)]
-    own = own[own["statistics"] != ""]
     found = agreement.at_corpus_level(own, job.setting.function.name, job.setting.level)
     note = found.reason or "one value a system: no interval and no rank"
-    kind = own["kind"].iloc[0] if len(own) else METRIC
-    head = {"metric": one.name, "basis": one.basis, "kind": kind, "better": "higher"}
+    head = {"metric": one.name, "basis": one.basis, "kind": METRIC, "better": "higher"}
     value = {"value": found.value, "n": found.n, "method": "", "note": note}
     return head | one.about | value | {"signature": one.signature}
 

@@ -58,7 +58,8 @@ def pairs(
           always meant to be better), flipped (whether it was)
         - human (mean rating, or the label by construction: 1 or 0), against (which of the two)
         - the other dimensions that were judged, a column each: content, style, fluency
-        - statistics (only of a corpus metric: its additive statistics of the item), signature
+        - statistics (only where there is a corpus metric: its additive statistics of the item,
+          empty where it has none; NaN in rows of other metrics), signature
 
         Human values of style are no row where style is what metrics are held against.
 

@@ -228,7 +228,7 @@ def matrices(frame: pd.DataFrame, level: str = "pooled") -> Matrices:
     heads, vectors = [], []
     places = pd.Series(item.index, item["item_id"])
     if "statistics" in frame:
-        frame = frame[frame["statistics"].fillna("") == ""]
+        frame = frame[frame["statistics"].isna()]  # "" is an item that a corpus metric lacks
     for _, rows in frame.groupby([*KEYS[1:]], sort=False, observed=True):
         vector = np.full(len(item), np.nan)
         vector[places[rows["item_id"]].to_numpy()] = rows["score"].to_numpy(float)

@@ -10,29 +10,18 @@ import json
 import math
 import re
 from collections.abc import Sequence
-from enum import StrEnum
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
 
 from .. import console
+from ..console import TableFormat
 from ..data import Dataset
 from ..schema import TstmetaError
 from .evaluation import COLUMNS, Evaluation
 from .frame import METRIC, scored
 from .stored import about, versions
-
-
-class TableFormat(StrEnum):
-    """How a table of results is written."""
-
-    table = "table"
-    csv = "csv"
-    json = "json"
-    latex = "latex"
-    markdown = "markdown"
-
 
 #: What a file's name ends in, and what is written to it then.
 ENDINGS = {
