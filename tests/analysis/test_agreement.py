@@ -102,6 +102,19 @@ def test_a_dimension_that_nobody_judged_is_refused(dimension, message):
         pairs(DATA, SCORES, dimension)
 
 
+def test_scores_that_come_twice_are_refused():
+    with pytest.raises(
+        TstmetaError, match=r"good \(source\) scores item 'i0' more than once"
+    ):
+        pairs(DATA, pd.concat([SCORES, SCORES]))
+
+
+@pytest.mark.parametrize("ask", [rank_sets, partial])
+def test_of_no_pairs_there_is_nothing_to_ask(ask):
+    with pytest.raises(TstmetaError, match="there are no pairs"):
+        ask(PAIRS.iloc[:0])
+
+
 # ----------------------------------------------------------------------------------- correlate
 
 

@@ -322,4 +322,6 @@ def partial(
                 reason=[one.reason for one in left],
             )
         )
+    if not parts:
+        raise TstmetaError("there are no pairs, so nothing can be held fixed")
     return pd.concat(parts, ignore_index=True)

@@ -136,6 +136,8 @@ def rank_sets(
         head = job.made.heads[[*HEAD, "kind"]].assign(value=made.estimates)
         table = pd.concat([head, ranks(job, made, adjusted)], axis=1).assign(note=pairwise.note)
         parts.append(table.sort_values("value", ascending=False, kind="stable"))
+    if not parts:
+        raise TstmetaError("there are no pairs, so there is nothing to rank")
     table = pd.concat(parts, ignore_index=True)
     return table.rename(columns={"rank_low": "low", "rank_high": "high"})
 

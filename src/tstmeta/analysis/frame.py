@@ -184,9 +184,18 @@ def scored(data: Dataset, scores: pd.DataFrame) -> Iterator[Scored]:
     """The metrics of a ``scores`` table in order of appearance.
 
     The mean of a metric of whole outputs is its value over all of them.
+
+    Raises:
+        TstmetaError: an item is scored twice.
     """
     keys = ["metric", "basis", "signature"]
     for (name, basis, signature), table in scores.groupby(keys, sort=False, observed=True):
+        if (twice := table["item_id"].duplicated()).any():
+            item = table["item_id"][twice].iloc[0]
+            raise TstmetaError(
+                f"{data.name}: {name} ({basis}) scores item {item!r} more than once:"
+                " drop the repeated rows, or average samples first"
+            )
         by_item = table.set_index("item_id").reindex(data.items["item_id"])
         values = by_item["value"].where(by_item["status"].isin(USABLE)).to_numpy(float)
         details = table.loc[table["status"].isin(USABLE), "detail"]
