@@ -103,9 +103,7 @@ def test_a_dimension_that_nobody_judged_is_refused(dimension, message):
 
 
 def test_scores_that_come_twice_are_refused():
-    with pytest.raises(
-        TstmetaError, match=r"good \(source\) scores item 'i0' more than once"
-    ):
+    with pytest.raises(TstmetaError, match=r"good \(source\) scores item 'i0' more than once"):
         pairs(DATA, pd.concat([SCORES, SCORES]))
 
 
