@@ -10,6 +10,7 @@ SRC = Path(__file__).parents[1] / "src" / "tstmeta"
 LAYERS = [
     ["secrecy"],
     ["schema"],
+    ["storage", "retrying"],
     ["data", "models"],
     ["metrics", "likelihood", "judge"],
     ["scoring"],
@@ -17,24 +18,7 @@ LAYERS = [
     ["analysis"],
     ["combine"],
     ["ledger", "plot"],
-    [
-        "cli",
-        "cli_data",
-        "cli_evaluate",
-        "cli_explain",
-        "cli_run",
-        "cli_construct",
-        "cli_judge",
-        "cli_server",
-        "cli_classifier",
-        "cli_lm",
-        "cli_idf",
-        "cli_lexicon",
-        "cli_train",
-        "console",
-        "notebook",
-        "__main__",
-    ],
+    ["cli", "console", "notebook", "__main__"],
 ]
 RANK = {name: rank for rank, names in enumerate(LAYERS) for name in names}
 #: Printing is no layer of data: fetching shows progress with it, and it imports nothing but schema.

@@ -13,7 +13,7 @@ import pytest
 
 from tests.helpers import needs
 from tstmeta import data
-from tstmeta.cli_run import _pairs
+from tstmeta.cli.run import _pairs
 from tstmeta.data import paths
 from tstmeta.notebook import ParameterError, check, parameters, run_notebook
 from tstmeta.schema import TstmetaError

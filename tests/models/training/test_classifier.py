@@ -191,7 +191,7 @@ def test_fine_tuning_needs_a_beginning(tmp_path):
 @pytest.mark.parametrize("name", ["embedded", "embedded-strength"])
 def test_todays_code_makes_the_shipped_model(tmp_path, name):
     """The last digits may differ from one kind of processor to another."""
-    from tstmeta.cli_classifier import _corpus
+    from tstmeta.cli.classifier import _corpus
 
     folder = classifiers.ours(MODELS[name]).parent
     report = json.loads((folder / REPORT).read_text(encoding="utf-8"))

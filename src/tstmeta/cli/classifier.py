@@ -1,6 +1,6 @@
 """``tstmeta train classifier``: models of style, from a corpus of sentences.
 
-See :mod:`.cli` for how commands behave.
+See :mod:`tstmeta.cli` for how commands behave.
 """
 
 from __future__ import annotations
@@ -11,14 +11,14 @@ from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import typer
 
-from .cli_data import FormatOption
-from .cli_train import Given, Out, show_result, trained, with_set
-from .console import Format, mistake
+from ..console import Format, mistake
+from .options import FormatOption
+from .train import Given, Out, show_result, trained, with_set
 
 if TYPE_CHECKING:
     import pandas as pd
 
-    from .models.classifiers import Task
+    from ..models.classifiers import Task
 
 #: Data sets whose sources are never trained on: those that are drawn from the corpus.
 KEPT_OUT = {"yelp": ("mir",)}
@@ -86,8 +86,8 @@ def classifier(
         --base google-bert/bert-base-uncased
       tstmeta score --data mir --metric style-accuracy:./sentiment
     """
-    from .models.causal import backbone
-    from .models.training import classifier as training
+    from ..models.causal import backbone
+    from ..models.training import classifier as training
 
     found = _corpus(corpus, regress, styles, keep_out)
     report = trained(
@@ -109,10 +109,10 @@ def classifier(
 
 
 def _corpus(name: str, regress: bool, styles: str | None, keep_out: list[str] | None) -> _Corpus:
-    from .data import load, paths, xformal, yelp
-    from .models.classifiers import Task
-    from .models.splits import USUAL, YELP, divide
-    from .models.training import classifier_grammar as grammar
+    from ..data import load, paths, xformal, yelp
+    from ..models.classifiers import Task
+    from ..models.splits import USUAL, YELP, divide
+    from ..models.training import classifier_grammar as grammar
 
     if styles and not (regress and name.endswith(".csv")):
         raise mistake("--styles says what values of a CSV mean; use it with --regress and a CSV")
@@ -147,8 +147,8 @@ def _own(path: Path, regress: bool, styles: str | None) -> _Corpus:
     """
     import math
 
-    from .data.files import check, fault, numbers, read_csv
-    from .models.classifiers import Task
+    from ..data.files import check, fault, numbers, read_csv
+    from ..models.classifiers import Task
 
     needed = ("text", "value" if regress else "style")
     table = read_csv(path, needed)

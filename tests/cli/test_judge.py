@@ -15,7 +15,7 @@ import pytest
 from tests.command import command_line, table
 from tests.judge import scripted
 from tests.judge.scripted import error, says
-from tstmeta.cli_judge import Missing, Value, _harmless
+from tstmeta.cli.judge import Missing, Value, _harmless
 from tstmeta.judge import prompts
 from tstmeta.judge.treatments import TREATMENTS
 

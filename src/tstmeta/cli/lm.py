@@ -1,6 +1,6 @@
 """``tstmeta train lm``: language models for fluency metrics, from scratch or fine-tuned.
 
-See :mod:`.cli` for how commands behave.
+See :mod:`tstmeta.cli` for how commands behave.
 """
 
 from __future__ import annotations
@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from .cli_data import FormatOption
-from .cli_train import Given, Out, Threads, need_torch, show_result, trained, with_set
-from .console import Format, mistake
+from ..console import Format, mistake
+from .options import FormatOption
+from .train import Given, Out, Threads, need_torch, show_result, trained, with_set
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -63,10 +63,10 @@ def lm(
       tstmeta score --data contrast --metric perplexity:./positive --metric slor:./positive
     """
     need_torch()
-    from .models.causal import backbone
-    from .models.lm import MODELS
-    from .models.training import lm as training
-    from .models.training.options import FINE_TUNING, LmOptions
+    from ..models.causal import backbone
+    from ..models.lm import MODELS
+    from ..models.training import lm as training
+    from ..models.training.options import FINE_TUNING, LmOptions
 
     model = MODELS.get(base) or (backbone(base) if base else None)
     options = with_set(FINE_TUNING if model else LmOptions(), given, threads=threads)
@@ -89,7 +89,7 @@ def lm(
 
 def _sentences(name: str, style: str) -> tuple[list[str], list[str]]:
     """Sentences to train on and to measure on; see :mod:`.models.splits`."""
-    from .models import splits
+    from ..models import splits
 
     table, roles = _table(name)
     table = splits.divide(table, roles)
@@ -107,21 +107,21 @@ def _sentences(name: str, style: str) -> tuple[list[str], list[str]]:
 
 def _table(name: str) -> tuple[pd.DataFrame, Any]:
     """A corpus with the columns text, style and split, and the roles of its splits."""
-    from .data import corpora
-    from .models import splits
+    from ..data import corpora
+    from ..models import splits
 
     if name == OURS:
-        from .models.training.lm_text import ours
+        from ..models.training.lm_text import ours
 
         return corpora.table(ours()), splits.USUAL
     if name == "yelp":
-        from .data import root, yelp
+        from ..data import root, yelp
 
         return yelp.corpus(root(name)), splits.YELP
     path = Path(name).expanduser()
     if path.suffix != ".csv":
         raise mistake(f"no corpus is called {name!r}; use yelp, {OURS} or the path of a CSV")
-    from .data.files import read_csv
+    from ..data.files import read_csv
 
     rows = read_csv(path, ["text"])
     rows = rows[rows["text"].str.strip() != ""]

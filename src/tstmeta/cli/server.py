@@ -4,55 +4,20 @@ from __future__ import annotations
 
 import os
 import re
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
-import typer
-
-from .console import mistake
+from ..console import mistake
 
 if TYPE_CHECKING:
-    from .judge.budget import Budget, Price
+    from ..judge.budget import Budget, Price
 
 #: Where the API key is looked for; a server of one's own needs none.
 USUAL_KEY = "OPENAI_API_KEY"
 
-Revision = Annotated[
-    str,
-    typer.Option(
-        "--revision", help="Which weights the server runs, if you know; kept with what comes out."
-    ),
-]
-Concurrency = Annotated[
-    int, typer.Option("--concurrency", min=1, help="Questions under way at once.")
-]
-Timeout = Annotated[float, typer.Option("--timeout", help="Seconds that an answer may take.")]
-Retries = Annotated[int, typer.Option("--retries", min=0, help="Of what may pass: 429, 5xx, ...")]
-PriceIn = Annotated[
-    float | None,
-    typer.Option("--price-in", min=0, help="Money for a million tokens of prompts."),
-]
-PriceOut = Annotated[
-    float | None,
-    typer.Option("--price-out", min=0, help="Money for a million tokens of answers."),
-]
-MaxMoney = Annotated[
-    float | None,
-    typer.Option("--max-money", min=0, help="Ask nothing that could cost more in all."),
-]
-MaxRequests = Annotated[
-    int | None,
-    typer.Option("--max-requests", min=0, help="Send no more requests than this, retries counted."),
-]
-KeyVariable = Annotated[
-    str,
-    typer.Option("--key-variable", help="The environment variable that holds the API key."),
-]
-DryRun = Annotated[bool, typer.Option("--dry-run", help="Say what it would cost and ask nothing.")]
-
 
 def price_of(prompt: float | None, answer: float | None) -> Price | None:
     """The price of a million tokens of prompts and of answers; None where none is given."""
-    from .judge.budget import Price
+    from ..judge.budget import Price
 
     if prompt is None and answer is None:
         return None

@@ -14,7 +14,7 @@ from rich.console import Console
 from tests.command import command_line, table
 from tests.likelihood import small
 from tests.likelihood.made import made
-from tstmeta import cli_explain
+from tstmeta.cli import explain as cli_explain
 from tstmeta.likelihood.explain import Token
 from tstmeta.likelihood.scorer import Rewrite
 from tstmeta.schema import Status, TstmetaError

@@ -1,6 +1,6 @@
 """``tstmeta train lexicon``: words that tell two styles apart, from a corpus of sentences.
 
-See :mod:`.cli` for how commands behave.
+See :mod:`tstmeta.cli` for how commands behave.
 """
 
 from __future__ import annotations
@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from .cli_data import FormatOption
-from .cli_train import _word
-from .console import Format, mistake, note, show_table
+from ..console import Format, mistake, note, show_table
+from .options import FormatOption
+from .train import _word
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -60,9 +60,9 @@ def lexicon(
       tstmeta train lexicon --corpus mine.csv --threshold 5 --out words.csv
       tstmeta score --data contrast --metric masked-bleu:./sentiment.csv
     """
-    from .metrics.text import word_spans
-    from .models import lexicon as lexicons
-    from .models.splits import corpus_hash
+    from ..metrics.text import word_spans
+    from ..models import lexicon as lexicons
+    from ..models.splits import corpus_hash
 
     if out.suffix != ".csv":
         raise mistake(f"{out} has to end in .csv: that is how a metric knows it for a lexicon")
@@ -88,9 +88,9 @@ def lexicon(
 
 def _training_part(name: str, keep_out: list[str] | None) -> pd.DataFrame:
     """Text, style and part of the sentences that may be learned from."""
-    from .data import load, paths, yelp
-    from .data.files import check, fault, read_csv
-    from .models.splits import USUAL, YELP, divide
+    from ..data import load, paths, yelp
+    from ..data.files import check, fault, read_csv
+    from ..models.splits import USUAL, YELP, divide
 
     if name == "yelp":
         table, roles = yelp.corpus(paths.raw("yelp")), YELP

@@ -12,14 +12,14 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from .cli_evaluate import Store
-from .console import mistake, note
+from ..console import mistake, note
+from .options import Store
 
 if TYPE_CHECKING:
     from rich.console import Console
     from rich.text import Text
 
-    from .likelihood.explain import Explanation, Piece
+    from ..likelihood.explain import Explanation, Piece
 
 #: Heights of the bars, a natural logarithm each: the mean height is about -C.
 BARS = "▁▂▃▄▅▆▇█"
@@ -99,7 +99,7 @@ def explain(
     """
     kind = _kind(out, format)
     _checked(source, output, style, data, item, kind)
-    from .likelihood.explain import metric_of
+    from ..likelihood.explain import metric_of
 
     metric = metric_of(model, store)
     if metric.profile == "embedded":
@@ -166,12 +166,12 @@ def _found(
     data: str | None,
     item: list[str] | None,
 ) -> list[Explanation]:
-    from .likelihood.explain import explained, of_items
-    from .likelihood.scorer import Rewrite
+    from ..likelihood.explain import explained, of_items
+    from ..likelihood.scorer import Rewrite
 
     if data is None:
         return explained(metric, [Rewrite(str(source), str(output), str(style))])
-    from .data import load
+    from ..data import load
 
     dataset = load(data)
     return of_items(metric, dataset, item or list(dataset.items["item_id"]), progress=True)
@@ -186,18 +186,18 @@ def _written(found: list[Explanation], kind: ExplainFormat, out: Path | None) ->
     if kind is ExplainFormat.html:
         text = page(found)
     elif kind is ExplainFormat.json:
-        from .likelihood.explain import to_json
+        from ..likelihood.explain import to_json
 
         text = to_json(found)
     else:
-        from .console import to_csv
-        from .likelihood.explain import to_frame
+        from ..console import to_csv
+        from ..likelihood.explain import to_frame
 
         text = to_csv(to_frame(found))
     if out is None:
         sys.stdout.write(text)
     else:
-        from .console import save
+        from ..console import save
 
         save(text, out)
 
@@ -206,9 +206,9 @@ def _written_ragged(metric: Any, data: str, item: list[str] | None, out: Path | 
     """Write the Parquet table; gives the number of items without a value."""
     if out is None:
         raise mistake("Parquet is not text: name a file with --out")
-    from .data import load
-    from .likelihood.explain import check_items
-    from .likelihood.ragged import ragged, save
+    from ..data import load
+    from ..likelihood.explain import check_items
+    from ..likelihood.ragged import ragged, save
 
     dataset = load(data)
     if item:
@@ -261,7 +261,7 @@ def page(found: Sequence[Explanation]) -> str:
 
 def _section(one: Explanation) -> str:
     """A rewrite: what was asked, its tokens, its sums, and the numbers in a table."""
-    from .likelihood.characters import visible
+    from ..likelihood.characters import visible
 
     words = "".join(f"<span class=w>{''.join(map(_span, word))}</span>" for word in one.words)
     if one.rest:
@@ -281,7 +281,7 @@ def _section(one: Explanation) -> str:
 
 
 def _span(piece: Piece) -> str:
-    from .likelihood.characters import shown
+    from ..likelihood.characters import shown
 
     text = escape(shown(piece.text.lstrip(" ") or " "))
     if not piece.counts:
@@ -295,7 +295,7 @@ def _span(piece: Piece) -> str:
 
 
 def _model(one: Explanation) -> str:
-    from .likelihood.characters import visible
+    from ..likelihood.characters import visible
 
     text = f"Model {one.model}, instructions {one.instructions}, variant {one.variant}."
     if one.demonstration:
@@ -333,8 +333,8 @@ def _show_one(console: Console, one: Explanation) -> None:
     """What was asked, the strip, the table and what it adds up to."""
     from rich.text import Text
 
-    from .console import show_table
-    from .likelihood.characters import visible
+    from ..console import show_table
+    from ..likelihood.characters import visible
 
     wording = f" (worded {one.wording!r})" if one.wording != one.rewrite.style else ""
     heads = [("item", one.name), ("source", one.rewrite.source)]
@@ -406,7 +406,7 @@ def _cells(piece: Piece, styles: Sequence[str]) -> list[Text]:
     from rich.cells import cell_len
     from rich.text import Text
 
-    from .likelihood.characters import shown
+    from ..likelihood.characters import shown
 
     text = shown(piece.text.lstrip(" ") or " ")
     width = max(cell_len(text), 1)

@@ -1,4 +1,4 @@
-"""The command ``tstmeta run``; see :mod:`.cli` for how commands behave."""
+"""The command ``tstmeta run``; see :mod:`tstmeta.cli` for how commands behave."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def run(
       tstmeta run 02_content_preservation -p dataset lai@pauli2025 -p level system
       tstmeta run 02_content_preservation -p dataset mine.csv --out mine.ipynb
     """
-    from . import notebook as notebooks
+    from .. import notebook as notebooks
 
     source = notebooks.find(notebook)
     pairs = _pairs(parameter or [], context.args)

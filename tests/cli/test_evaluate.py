@@ -14,7 +14,8 @@ from tstmeta import metrics
 from tstmeta.analysis import evaluate, matrices
 from tstmeta.analysis.evaluation import COLUMNS
 from tstmeta.analysis.stored import load_draws
-from tstmeta.cli_evaluate import Level, Statistic, Units, with_combined
+from tstmeta.cli.evaluate import Level, Statistic, Units
+from tstmeta.cli.score import with_combined
 from tstmeta.combine import Settings, hybrid
 from tstmeta.data import load
 from tstmeta.schema import TstmetaError

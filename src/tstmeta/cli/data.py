@@ -8,7 +8,8 @@ from typing import Annotated
 
 import typer
 
-from .console import FileFormat, Format, note, show_table
+from ..console import Format, note, show_table
+from .options import FormatOption, OutFile, OutFormat
 
 data_app = typer.Typer(
     help="Data sets with human judgement.", no_args_is_help=True, rich_markup_mode=None
@@ -25,16 +26,6 @@ class Table(StrEnum):
     scores = "scores"
 
 
-OutFile = Annotated[
-    Path | None, typer.Option("--out", "-o", help="File to write [default: stdout as CSV].")
-]
-OutFormat = Annotated[
-    FileFormat | None,
-    typer.Option("--format", "-f", help="File format [default: as --out is named, else csv]."),
-]
-FormatOption = Annotated[
-    Format, typer.Option("--format", "-f", help="How to print; csv and json print nothing else.")
-]
 Names = Annotated[list[str] | None, typer.Argument(metavar="[NAME]...", show_default=False)]
 Name = Annotated[
     str,
@@ -53,7 +44,7 @@ def data_list(format: FormatOption = Format.table) -> None:
       tstmeta data list
       tstmeta data list --format csv > datasets.csv
     """
-    from .data.catalogue import overview
+    from ..data.catalogue import overview
 
     show_table(overview(), format)
 
@@ -68,7 +59,7 @@ def data_show(name: Name, format: FormatOption = Format.table) -> None:
       tstmeta data show lai@pauli2025 --format json
       tstmeta data show mine.csv
     """
-    from .data.catalogue import describe
+    from ..data.catalogue import describe
 
     about = describe(name)
     for line in about.notes:
@@ -100,7 +91,7 @@ def data_fetch(
       tstmeta data fetch pauli lai
       tstmeta data fetch --all
     """
-    from .data import fetch
+    from ..data import fetch
 
     fetch.fetch(fetch.chosen(names or [], everything), dest)
 
@@ -116,7 +107,7 @@ def data_check(names: Names = None, format: FormatOption = Format.table) -> None
       tstmeta data check
       tstmeta data check pauli --format csv
     """
-    from .data import fetch
+    from ..data import fetch
 
     checked = fetch.check(names or None)
     show_table(checked, format)
@@ -142,8 +133,8 @@ def data_export(
       tstmeta data export pauli --table ratings > ratings.csv
       tstmeta data export lai@pauli2025 --out items.parquet
     """
-    from .console import write_table
-    from .data import load
+    from ..console import write_table
+    from ..data import load
 
     frame = getattr(load(name), table)
     write_table(frame, out, format)
@@ -162,7 +153,7 @@ def data_template(
       tstmeta data template mine.csv
       tstmeta data show mine.csv
     """
-    from .data.own import template
+    from ..data.own import template
 
     template(out)
     note(f"wrote {out}; see it with: tstmeta data show {out}")
@@ -188,8 +179,8 @@ def data_form(
       tstmeta data form contrast --out form
       tstmeta data form contrast@formal --out form --batches 4 --seed 1
     """
-    from .data import load
-    from .data.label_studio import write_form
+    from ..data import load
+    from ..data.label_studio import write_form
 
     for path in write_form(load(name), out, batches=batches, seed=seed):
         note(f"wrote {path}")
@@ -210,9 +201,9 @@ def data_import_ratings(
       tstmeta data import-ratings project-1.json --data contrast --out ratings.csv
       tstmeta data import-ratings project-*.json --data contrast@formal > ratings.csv
     """
-    from .console import write_table
-    from .data import load
-    from .data.label_studio import read_export
+    from ..console import write_table
+    from ..data import load
+    from ..data.label_studio import read_export
 
     ratings = read_export(exports, load(data))
     write_table(ratings, out)

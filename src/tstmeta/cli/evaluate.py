@@ -1,4 +1,4 @@
-"""``tstmeta evaluate``: which metrics agree with people, on anybody's data; and shared options."""
+"""``tstmeta evaluate``: which metrics agree with people, on anybody's data."""
 
 from __future__ import annotations
 
@@ -10,12 +10,14 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from .console import TableFormat, note
+from ..console import TableFormat, note
+from .options import Bases, Combine, Data, Metrics, RatingFile, ScoreFile, Store
+from .score import known_combinations, scored, tell_failures, with_combined
 
 if TYPE_CHECKING:
     import pandas as pd
 
-    from .data import Dataset
+    from ..data import Dataset
 
 
 class Statistic(StrEnum):
@@ -49,38 +51,6 @@ class Units(StrEnum):
     sources = "sources"
     systems = "systems"
     both = "both"
-
-
-Data = Annotated[
-    str,
-    typer.Option("--data", "-d", help="A data set, a subset such as lai@pauli2025, or your file."),
-]
-Metrics = Annotated[
-    list[str] | None,
-    typer.Option("--metric", "-m", help="A metric, a family or module:function; repeat for more."),
-]
-Bases = Annotated[
-    list[str] | None, typer.Option("--basis", help="source, reference or none; repeat for more.")
-]
-ScoreFile = Annotated[
-    Path | None,
-    typer.Option("--scores", help="A file of scores computed elsewhere: item_id, metric, value."),
-]
-RatingFile = Annotated[
-    Path | None,
-    typer.Option("--ratings", help="A long file of ratings: item_id, dimension, rater, value."),
-]
-Combine = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--combine",
-        help="A metric made of scores: gm, gm:learned, j:FL, hybrid-simulation, hybrid-learned, "
-        "hybrid-equal, overall-existing, overall-ours1, overall-ours2; repeat for more.",
-    ),
-]
-Store = Annotated[
-    Path | None, typer.Option("--store", help="Folder of the score store [default: data/scores].")
-]
 
 
 def evaluate(
@@ -183,13 +153,13 @@ def evaluate(
       tstmeta evaluate --data mir --metric bleu --metric chrf --format json > table.json
       tstmeta evaluate --data lai --metric lexical --dimension content --combine hybrid-learned
     """
-    from .analysis.evaluation import evaluate as evaluated
-    from .analysis.frame import SENTINELS
-    from .analysis.render import described, format_of, rendered
-    from .analysis.stored import save_draws as write_draws
-    from .console import save
-    from .schema import DIMENSIONS, TstmetaError
-    from .secrecy import conceal
+    from ..analysis.evaluation import evaluate as evaluated
+    from ..analysis.frame import SENTINELS
+    from ..analysis.render import described, format_of, rendered
+    from ..analysis.stored import save_draws as write_draws
+    from ..console import save
+    from ..schema import DIMENSIONS, TstmetaError
+    from ..secrecy import conceal
 
     kind = format_of(out, format)
     names = known_combinations(combine)
@@ -238,43 +208,6 @@ def evaluate(
         note(f"wrote {out}")
 
 
-def tell_scored(table: pd.DataFrame, out: Path | None) -> int:
-    """Say on stderr how many scores there are, by status where some have no value, and the first
-    such of each metric and status; returns how many those are."""
-    failed = table[~table["status"].isin(["ok", "empty", "truncated"])]
-    counts = failed["status"].astype(str).value_counts()
-    apart = ", ".join(f"{status} {n}" for status, n in sorted(counts.items()))
-    note(
-        f"{len(table)} scores, {len(failed)} failed"
-        + (f" ({apart})" if apart else "")
-        + (f", in {out}" if out else "")
-    )
-    for (name, status), rows in failed.groupby(["metric", "status"], sort=False):
-        first = rows.iloc[0]
-        about = f"{name}, item {first['item_id']}, basis {first['basis']}"
-        note(f"first {status} of {len(rows)}: {about}: {first['detail'] or 'no reason is given'}")
-    return len(failed)
-
-
-def tell_failures(table: pd.DataFrame) -> None:
-    """Say on stderr which metrics have rows without a value, and why the first has none."""
-    failed = table[~table["status"].isin(["ok", "empty", "truncated"])]
-    for name, rows in failed.groupby("metric", sort=False):
-        total = int((table["metric"] == name).sum())
-        note(f"{name}: {len(rows)} of {total} scores failed: {rows['detail'].iloc[0]}")
-
-
-def known_combinations(names: list[str] | None) -> list[str]:
-    """The combinations asked for, each once; an unknown one is told before anything is scored."""
-    if not names:
-        return []
-    from .combine.by_name import known
-
-    for name in names:
-        known(name)
-    return list(dict.fromkeys(names))
-
-
 def _with_hybrids(
     dataset: Dataset,
     table: pd.DataFrame,
@@ -291,7 +224,7 @@ def _with_hybrids(
     """
     if not names:
         return dict.fromkeys(dimensions, table)
-    from .combine import CombineError
+    from ..combine import CombineError
 
     found: dict[str, pd.DataFrame] = {}
     refused: list[CombineError] = []
@@ -307,60 +240,3 @@ def _with_hybrids(
     for one in refused:
         note(f"a dimension goes without a hybrid: {one}")
     return found
-
-
-def with_combined(
-    dataset: Dataset,
-    table: pd.DataFrame,
-    names: list[str],
-    dimension: str | None = None,
-    seed: int = 0,
-    lower: list[str] | None = None,
-    store: Path | None = None,
-) -> pd.DataFrame:
-    """Scores with those of combinations below them."""
-    if not names:
-        return table
-    import pandas as pd
-
-    from .combine import combined
-
-    made = [
-        combined(dataset, table, name, dimension, seed=seed, lower=lower or (), store=store)
-        for name in names
-    ]
-    for name, one in zip(names, made, strict=True):
-        if name == "gm" and (one["value"].dropna() == 0).all():
-            note(
-                "gm: 0 on every text. The printed thresholds belong to the paper's own models; with"
-                " preferences, gm:learned finds others"
-            )
-    return pd.concat([table, *made], ignore_index=True)
-
-
-def scored(
-    data: str,
-    wanted: list[str],
-    basis: list[str] | None,
-    scores: Path | None,
-    ratings: Path | None,
-    store: Path | None,
-):
-    """The data set and its scores: computed ones, and those of a file where one is given."""
-    import pandas as pd
-
-    from . import scoring
-    from .data import load
-    from .schema import BASES, TstmetaError
-
-    if unknown := [one for one in basis or [] if one not in BASES]:
-        raise TstmetaError(f"unknown basis {', '.join(unknown)}; known: {', '.join(BASES)}")
-    dataset = load(data)
-    if ratings is not None:
-        from .data.own_ratings import rated
-
-        dataset = rated(dataset, ratings)
-    tables = [scoring.score(dataset, wanted, bases=basis, store=store)] if wanted else []
-    if scores is not None:
-        tables.append(scoring.read_scores(scores, dataset))
-    return dataset, pd.concat(tables, ignore_index=True)

@@ -11,7 +11,7 @@ import pytest
 
 from tests.command import CSV, command_line, table
 from tstmeta import metrics, schema
-from tstmeta.cli_evaluate import tell_scored
+from tstmeta.cli.score import tell_scored
 from tstmeta.ledger.cells import PAPERS, cells
 from tstmeta.ledger.ledger import COLUMNS
 from tstmeta.metrics import catalogue

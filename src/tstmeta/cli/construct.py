@@ -1,6 +1,6 @@
 """``tstmeta construct``: have a model write a test set for a style; a person has the last word.
 
-See :mod:`.cli` for how commands behave.
+See :mod:`tstmeta.cli` for how commands behave.
 """
 
 from __future__ import annotations
@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from .cli_data import FormatOption
-from .cli_server import (
-    USUAL_KEY,
+from ..console import Format, note, show_table
+from .options import (
     Concurrency,
     DryRun,
+    FormatOption,
     KeyVariable,
     MaxMoney,
     MaxRequests,
@@ -24,19 +24,16 @@ from .cli_server import (
     Retries,
     Revision,
     Timeout,
-    bill,
-    key_of,
-    price_of,
 )
-from .console import Format, note, show_table
+from .server import USUAL_KEY, bill, key_of, price_of
 
 if TYPE_CHECKING:
     import pandas as pd
 
-    from .judge.budget import Budget
-    from .judge.client import Served
-    from .judge.construct.build import Built
-    from .judge.construct.plan import Plan
+    from ..judge.budget import Budget
+    from ..judge.client import Served
+    from ..judge.construct.build import Built
+    from ..judge.construct.plan import Plan
 
 construct_app = typer.Typer(
     name="construct",
@@ -122,10 +119,10 @@ def construct(
     given = {"--style": style, "--server": server, "--model": model, "--out": out}
     if lacking := [name for name, value in given.items() if value is None]:
         raise typer.BadParameter(f"missing {', '.join(lacking)}", context)
-    from .judge.budget import Budget
-    from .judge.client import connect
-    from .judge.construct.plan import planned
-    from .judge.construct.steps import Setting
+    from ..judge.budget import Budget
+    from ..judge.client import connect
+    from ..judge.construct.plan import planned
+    from ..judge.construct.steps import Setting
 
     price = price_of(price_in, price_out)
     chat = connect(
@@ -173,7 +170,7 @@ def _made(
     dry_run: bool,
 ) -> Built | None:
     """Run the construction; None for a dry run."""
-    from .judge.construct import run
+    from ..judge.construct import run
 
     note(f"{chat.model} at {chat.server}, {plan.size} sources, prompt {plan.prompt}")
     note(str(run.foretold(folder, plan, chat)))
@@ -190,7 +187,7 @@ def _made(
 
 def _show(built: Built, folder: Path, format: Format) -> None:
     """Counts on stdout; what to do next on stderr."""
-    from .judge.construct.table import FILE, counted
+    from ..judge.construct.table import FILE, counted
 
     counts = counted(built.found)
     show_table(counts, format)
@@ -209,8 +206,8 @@ def _waiting(counts: pd.DataFrame) -> int:
 
 
 def _tell_set(folder: Path) -> None:
-    from .judge.construct.export import data_file
-    from .judge.construct.plan import read
+    from ..judge.construct.export import data_file
+    from ..judge.construct.plan import read
 
     path = data_file(folder, read(folder))
     if path.is_file():
@@ -235,8 +232,8 @@ def check_command(
       tstmeta construct check formal
       tstmeta construct check formal --partial
     """
-    from .judge.construct.export import check
-    from .judge.construct.table import counted
+    from ..judge.construct.export import check
+    from ..judge.construct.table import counted
 
     counts = counted(check(folder, partial=partial))
     show_table(counts, format)
@@ -262,7 +259,7 @@ def export_command(
     Examples:
       tstmeta construct export formal --out form
     """
-    from .judge.construct.export import check, write_form
+    from ..judge.construct.export import check, write_form
 
     check(folder, partial=partial)
     for path in write_form(folder, out, batches=batches, seed=seed):
@@ -283,7 +280,7 @@ def import_command(
       tstmeta construct import formal project-1.json project-2.json
       tstmeta evaluate --data formal/formal.csv
     """
-    from .judge.construct.export import import_ratings
+    from ..judge.construct.export import import_ratings
 
     ratings = import_ratings(folder, exports)
     raters = ratings["rater"].nunique()

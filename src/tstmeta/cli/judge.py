@@ -1,6 +1,6 @@
 """``tstmeta judge``: have a language model rate rewrites, through any OpenAI-compatible server.
 
-See :mod:`.cli` for how commands behave.
+See :mod:`tstmeta.cli` for how commands behave.
 """
 
 from __future__ import annotations
@@ -15,34 +15,33 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from .cli_data import FormatOption, OutFile, OutFormat
-from .cli_evaluate import Data
-from .cli_server import (
-    USUAL_KEY,
+from ..console import _ESCAPES, Format, note, show_table, write_table
+from .options import (
     Concurrency,
+    Data,
     DryRun,
+    FormatOption,
     KeyVariable,
     MaxMoney,
     MaxRequests,
+    OutFile,
+    OutFormat,
     PriceIn,
     PriceOut,
     Retries,
     Revision,
     Timeout,
-    bill,
-    key_of,
-    price_of,
 )
-from .console import _ESCAPES, Format, note, show_table, write_table
+from .server import USUAL_KEY, bill, key_of, price_of
 
 if TYPE_CHECKING:
     import pandas as pd
 
-    from .data import Dataset
-    from .judge.base import Chat, Sampling
-    from .judge.budget import Budget, Price
-    from .judge.prompts import Prompt
-    from .judge.ratings import Manner
+    from ..data import Dataset
+    from ..judge.base import Chat, Sampling
+    from ..judge.budget import Budget, Price
+    from ..judge.prompts import Prompt
+    from ..judge.ratings import Manner
 
 judge_app = typer.Typer(
     name="judge", help="Have a language model rate rewrites.", no_args_is_help=True
@@ -94,7 +93,7 @@ def prompts_command(format: FormatOption = Format.table) -> None:
     """
     import pandas as pd
 
-    from .judge.prompts import load, names
+    from ..judge.prompts import load, names
 
     rows = pd.DataFrame([_about(load(name)) for name in names()])
     show_table(rows[_LISTED] if format is Format.table else rows, format)
@@ -130,9 +129,9 @@ def show_command(
     """
     import json
 
-    from .data import load
-    from .judge import ratings
-    from .judge.prompts import load as load_prompt
+    from ..data import load
+    from ..judge import ratings
+    from ..judge.prompts import load as load_prompt
 
     asked = load_prompt(prompt)
     job = ratings.jobs(load(data), asked, ratings.Manner(limit=1))[0]
@@ -224,11 +223,11 @@ def run_command(
         --model my-model --out ratings.csv --scores-out scores.csv
       tstmeta evaluate --data mine.csv --metric bleu --scores scores.csv
     """
-    from .data import load
-    from .judge import ratings
-    from .judge.budget import Budget
-    from .judge.client import connect
-    from .judge.prompts import load as load_prompt
+    from ..data import load
+    from ..judge import ratings
+    from ..judge.budget import Budget
+    from ..judge.client import connect
+    from ..judge.prompts import load as load_prompt
 
     asked = load_prompt(prompt)
     manner = ratings.Manner(
@@ -280,8 +279,8 @@ def run_command(
 
 def default_cache() -> Path:
     """Where answers are kept when nobody names a file; metrics that are judges keep theirs here."""
-    from .data import paths
-    from .judge.ratings import ANSWERS
+    from ..data import paths
+    from ..judge.ratings import ANSWERS
 
     return paths.scores() / ANSWERS
 
@@ -303,8 +302,8 @@ def _foretell(
     dataset: Dataset, prompt: Prompt, manner: Manner, chat: Chat, cache: Path, price: Price | None
 ) -> None:
     """Say what is to be asked and what it may cost."""
-    from .judge import ratings
-    from .judge.budget import estimate
+    from ..judge import ratings
+    from ..judge.budget import estimate
 
     questions = [job.question for job in ratings.jobs(dataset, prompt, manner)]
     note(f"{chat.model} at {chat.server}, prompt {prompt.name}@{prompt.hash}")
@@ -325,7 +324,7 @@ def _escaped(text: str) -> str:
 
 def _report(rows: pd.DataFrame, budget: Budget, out: Path | None) -> bool:
     """Say how the answers ended and what they cost; whether any rating is missing."""
-    from .judge.treatments import counted
+    from ..judge.treatments import counted
 
     counts = counted(rows)
     for row in counts.to_dict("records"):

@@ -1,6 +1,6 @@
 """``tstmeta train``: models, lexicons and counts for the metrics; here, the one that is shipped.
 
-See :mod:`.cli` for how commands behave.
+See :mod:`tstmeta.cli` for how commands behave.
 """
 
 from __future__ import annotations
@@ -17,11 +17,11 @@ from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
 import typer
 
-from .cli_data import FormatOption
-from .console import Format, mistake, note, show_table
+from ..console import Format, mistake, note, show_table
+from .options import FormatOption
 
 if TYPE_CHECKING:
-    from .models.training.options import LmOptions, StyleOptions, TrainingOptions
+    from ..models.training.options import LmOptions, StyleOptions, TrainingOptions
 
     T = TypeVar("T", TrainingOptions, LmOptions, StyleOptions)
 
@@ -85,10 +85,10 @@ def backbone(
       tstmeta score --data contrast --metric likelihood:./small
     """
     need_torch()
-    from .likelihood.instructions import shipped
-    from .models.training import backbone as training
-    from .models.training.loop import finished, write_report
-    from .models.training.options import TrainingOptions
+    from ..likelihood.instructions import shipped
+    from ..models.training import backbone as training
+    from ..models.training.loop import finished, write_report
+    from ..models.training.options import TrainingOptions
 
     wanted = {
         "steps": training.STEPS if steps is None else steps,
@@ -222,11 +222,11 @@ def _shares(out: Path) -> dict[str, dict[str, dict[str, float]]]:
     """Shares of pairs ranked rightly, by set and metric; BLEU stands beside the model."""
     from transformers import AutoModelForCausalLM, AutoTokenizer
 
-    from .data import paths
-    from .likelihood.instructions import get
-    from .metrics import Request
-    from .metrics import get as metric
-    from .models.training.evaluate import likelihood_scores, read_rows, shares
+    from ..data import paths
+    from ..likelihood.instructions import get
+    from ..metrics import Request
+    from ..metrics import get as metric
+    from ..models.training.evaluate import likelihood_scores, read_rows, shares
 
     ours = {"local_files_only": True, "trust_remote_code": False}
     model = AutoModelForCausalLM.from_pretrained(out, use_safetensors=True, **ours).eval()

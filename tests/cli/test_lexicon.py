@@ -117,7 +117,7 @@ def test_a_cell_that_is_empty_is_named(tstmeta, tmp_path):
 
 @needs("yelp", "mir")
 def test_reviews_are_learned_from_without_the_sentences_that_others_test_on():
-    from tstmeta.cli_lexicon import _training_part
+    from tstmeta.cli.lexicon import _training_part
 
     learned = {key(text) for text in _training_part("yelp", None)["text"]}
     assert learned

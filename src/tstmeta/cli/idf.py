@@ -1,6 +1,6 @@
 """``tstmeta train idf``: in how many texts each token stands, for BERTScore with idf weights.
 
-See :mod:`.cli` for how commands behave.
+See :mod:`tstmeta.cli` for how commands behave.
 """
 
 from __future__ import annotations
@@ -10,9 +10,9 @@ from typing import Annotated
 
 import typer
 
-from .cli_data import FormatOption
-from .cli_train import _word
-from .console import Format, mistake, note, show_table
+from ..console import Format, mistake, note, show_table
+from .options import FormatOption
+from .train import _word
 
 
 def idf(
@@ -42,9 +42,9 @@ def idf(
     """
     import pandas as pd
 
-    from .data import load
-    from .metrics.variants import parse
-    from .models import encoders, idf, vectors
+    from ..data import load
+    from ..metrics.variants import parse
+    from ..models import encoders, idf, vectors
 
     if out.suffix != ".json":
         raise mistake(f"{out} has to end in .json: that is how a metric knows it for a table")

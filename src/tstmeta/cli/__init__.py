@@ -1,0 +1,92 @@
+"""The command line: ``tstmeta data | metrics | score | judge | construct | evaluate | explain |
+train | reproduce | run``.
+
+Commands parse, call one function and print; what they do lives elsewhere and is imported inside the
+command, so that ``tstmeta --help`` starts at once.  Results go to stdout, notes and progress to
+stderr.  Exit codes: 0 done, 1 a check found faults, 2 a mistake in what was asked, 130 interrupted.
+"""
+
+from __future__ import annotations
+
+import sys
+import warnings
+from functools import cache
+from typing import Annotated
+
+import typer
+
+from ..console import note
+from . import (
+    classifier,
+    construct,
+    data,
+    evaluate,
+    explain,
+    idf,
+    judge,
+    lexicon,
+    lm,
+    reproduce,
+    run,
+    score,
+    train,
+)
+
+app = typer.Typer(
+    name="tstmeta",
+    help="Which automatic metrics of text style transfer can be trusted?",
+    no_args_is_help=True,
+    rich_markup_mode=None,
+    pretty_exceptions_enable=False,
+    add_completion=False,
+)
+app.add_typer(data.data_app, name="data")
+app.command("metrics")(score.metrics)
+app.command("score")(score.score)
+app.command("evaluate")(evaluate.evaluate)
+app.command("explain")(explain.explain)
+app.command("reproduce")(reproduce.reproduce)
+app.command("run", context_settings={"allow_extra_args": True, "ignore_unknown_options": True})(
+    run.run
+)
+app.add_typer(judge.judge_app, name="judge")
+app.add_typer(construct.construct_app, name="construct")
+app.add_typer(train.train_app, name="train")
+train.train_app.command("lexicon")(lexicon.lexicon)
+train.train_app.command("idf")(idf.idf)
+train.train_app.command("lm")(lm.lm)
+train.train_app.command("classifier")(classifier.classifier)
+
+
+def main() -> None:
+    """Run the command line; a mistake of the user becomes a message and exit code 2."""
+    try:
+        with warnings.catch_warnings():
+            said = cache(note)  # a warning is said once, however many metrics have it
+            warnings.showwarning = lambda message, *_: said(f"warning: {message}")
+            app()
+    except KeyboardInterrupt:
+        note("interrupted")
+        sys.exit(130)
+    except Exception as error:
+        from ..schema import TstmetaError  # slow to import, so only when something went wrong
+
+        if not isinstance(error, TstmetaError | OSError):
+            raise
+        note(f"error: {error}")
+        sys.exit(2)
+
+
+@app.callback(invoke_without_command=True)
+def root(
+    version: Annotated[bool, typer.Option("--version", help="Print the version and stop.")] = False,
+) -> None:
+    if version:
+        from .. import __version__
+
+        print(__version__)
+        raise typer.Exit
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,87 @@
+"""The options that several commands share, each written once."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from ..console import FileFormat, Format
+
+OutFile = Annotated[
+    Path | None, typer.Option("--out", "-o", help="File to write [default: stdout as CSV].")
+]
+OutFormat = Annotated[
+    FileFormat | None,
+    typer.Option("--format", "-f", help="File format [default: as --out is named, else csv]."),
+]
+FormatOption = Annotated[
+    Format, typer.Option("--format", "-f", help="How to print; csv and json print nothing else.")
+]
+
+Data = Annotated[
+    str,
+    typer.Option("--data", "-d", help="A data set, a subset such as lai@pauli2025, or your file."),
+]
+Metrics = Annotated[
+    list[str] | None,
+    typer.Option("--metric", "-m", help="A metric, a family or module:function; repeat for more."),
+]
+Bases = Annotated[
+    list[str] | None, typer.Option("--basis", help="source, reference or none; repeat for more.")
+]
+ScoreFile = Annotated[
+    Path | None,
+    typer.Option("--scores", help="A file of scores computed elsewhere: item_id, metric, value."),
+]
+RatingFile = Annotated[
+    Path | None,
+    typer.Option("--ratings", help="A long file of ratings: item_id, dimension, rater, value."),
+]
+Combine = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--combine",
+        help="A metric made of scores: gm, gm:learned, j:FL, hybrid-simulation, hybrid-learned, "
+        "hybrid-equal, overall-existing, overall-ours1, overall-ours2; repeat for more.",
+    ),
+]
+Store = Annotated[
+    Path | None, typer.Option("--store", help="Folder of the score store [default: data/scores].")
+]
+
+# ------------------------------------------------------------------- commands that ask a server
+
+Revision = Annotated[
+    str,
+    typer.Option(
+        "--revision", help="Which weights the server runs, if you know; kept with what comes out."
+    ),
+]
+Concurrency = Annotated[
+    int, typer.Option("--concurrency", min=1, help="Questions under way at once.")
+]
+Timeout = Annotated[float, typer.Option("--timeout", help="Seconds that an answer may take.")]
+Retries = Annotated[int, typer.Option("--retries", min=0, help="Of what may pass: 429, 5xx, ...")]
+PriceIn = Annotated[
+    float | None,
+    typer.Option("--price-in", min=0, help="Money for a million tokens of prompts."),
+]
+PriceOut = Annotated[
+    float | None,
+    typer.Option("--price-out", min=0, help="Money for a million tokens of answers."),
+]
+MaxMoney = Annotated[
+    float | None,
+    typer.Option("--max-money", min=0, help="Ask nothing that could cost more in all."),
+]
+MaxRequests = Annotated[
+    int | None,
+    typer.Option("--max-requests", min=0, help="Send no more requests than this, retries counted."),
+]
+KeyVariable = Annotated[
+    str,
+    typer.Option("--key-variable", help="The environment variable that holds the API key."),
+]
+DryRun = Annotated[bool, typer.Option("--dry-run", help="Say what it would cost and ask nothing.")]

@@ -1,0 +1,170 @@
+"""``tstmeta metrics`` and ``tstmeta score``; and what other commands need of scores."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import typer
+
+from ..console import Format, note, show_table
+from .options import (
+    Bases,
+    Combine,
+    Data,
+    FormatOption,
+    Metrics,
+    OutFile,
+    OutFormat,
+    RatingFile,
+    ScoreFile,
+    Store,
+)
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from ..data import Dataset
+
+
+def metrics(format: FormatOption = Format.table) -> None:
+    """List the metrics: what they measure, on what, and whether they run here.
+
+    \b
+    Examples:
+      tstmeta metrics
+      tstmeta metrics --format csv > metrics.csv
+    """
+    from ..metrics.catalogue import overview
+
+    show_table(overview(), format)
+
+
+def score(
+    data: Data,
+    metric: Metrics = None,
+    basis: Bases = None,
+    combine: Combine = None,
+    scores: ScoreFile = None,
+    ratings: RatingFile = None,
+    out: OutFile = None,
+    format: OutFormat = None,
+    store: Store = None,
+) -> None:
+    """Score a data set.  What was scored before is taken from the store, never computed again.
+
+    Interrupt it or kill it whenever you like: the same command goes on where it stopped.  Exit code
+    1 when some scores could not be computed.
+
+    \b
+    Examples:
+      tstmeta score --data pauli --metric bleu --metric meteor --out scores.parquet
+      tstmeta score --data mine.csv --metric lexical
+      tstmeta score --data mine.csv --metric my_package.my_module:my_function
+      tstmeta score --data mine.csv --metric style-accuracy --combine gm
+    """
+    from ..console import write_table
+    from ..scoring import HUMAN_STYLE
+
+    names = known_combinations(combine)
+    wanted = metric or ([] if scores else ["lexical", "sentinel", HUMAN_STYLE])
+    dataset, table = scored(data, wanted, basis, scores, ratings, store)
+    table = with_combined(dataset, table, names, store=store)
+    write_table(table, out, format)
+    failed = tell_scored(table, out)
+    if failed:
+        raise typer.Exit(1)
+
+
+def tell_scored(table: pd.DataFrame, out: Path | None) -> int:
+    """Say on stderr how many scores there are, by status where some have no value, and the first
+    such of each metric and status; returns how many those are."""
+    failed = table[~table["status"].isin(["ok", "empty", "truncated"])]
+    counts = failed["status"].astype(str).value_counts()
+    apart = ", ".join(f"{status} {n}" for status, n in sorted(counts.items()))
+    note(
+        f"{len(table)} scores, {len(failed)} failed"
+        + (f" ({apart})" if apart else "")
+        + (f", in {out}" if out else "")
+    )
+    for (name, status), rows in failed.groupby(["metric", "status"], sort=False):
+        first = rows.iloc[0]
+        about = f"{name}, item {first['item_id']}, basis {first['basis']}"
+        note(f"first {status} of {len(rows)}: {about}: {first['detail'] or 'no reason is given'}")
+    return len(failed)
+
+
+def tell_failures(table: pd.DataFrame) -> None:
+    """Say on stderr which metrics have rows without a value, and why the first has none."""
+    failed = table[~table["status"].isin(["ok", "empty", "truncated"])]
+    for name, rows in failed.groupby("metric", sort=False):
+        total = int((table["metric"] == name).sum())
+        note(f"{name}: {len(rows)} of {total} scores failed: {rows['detail'].iloc[0]}")
+
+
+def known_combinations(names: list[str] | None) -> list[str]:
+    """The combinations asked for, each once; an unknown one is told before anything is scored."""
+    if not names:
+        return []
+    from ..combine.by_name import known
+
+    for name in names:
+        known(name)
+    return list(dict.fromkeys(names))
+
+
+def with_combined(
+    dataset: Dataset,
+    table: pd.DataFrame,
+    names: list[str],
+    dimension: str | None = None,
+    seed: int = 0,
+    lower: list[str] | None = None,
+    store: Path | None = None,
+) -> pd.DataFrame:
+    """Scores with those of combinations below them."""
+    if not names:
+        return table
+    import pandas as pd
+
+    from ..combine import combined
+
+    made = [
+        combined(dataset, table, name, dimension, seed=seed, lower=lower or (), store=store)
+        for name in names
+    ]
+    for name, one in zip(names, made, strict=True):
+        if name == "gm" and (one["value"].dropna() == 0).all():
+            note(
+                "gm: 0 on every text. The printed thresholds belong to the paper's own models; with"
+                " preferences, gm:learned finds others"
+            )
+    return pd.concat([table, *made], ignore_index=True)
+
+
+def scored(
+    data: str,
+    wanted: list[str],
+    basis: list[str] | None,
+    scores: Path | None,
+    ratings: Path | None,
+    store: Path | None,
+):
+    """The data set and its scores: computed ones, and those of a file where one is given."""
+    import pandas as pd
+
+    from .. import scoring
+    from ..data import load
+    from ..schema import BASES, TstmetaError
+
+    if unknown := [one for one in basis or [] if one not in BASES]:
+        raise TstmetaError(f"unknown basis {', '.join(unknown)}; known: {', '.join(BASES)}")
+    dataset = load(data)
+    if ratings is not None:
+        from ..data.own_ratings import rated
+
+        dataset = rated(dataset, ratings)
+    tables = [scoring.score(dataset, wanted, bases=basis, store=store)] if wanted else []
+    if scores is not None:
+        tables.append(scoring.read_scores(scores, dataset))
+    return dataset, pd.concat(tables, ignore_index=True)

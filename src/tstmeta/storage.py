@@ -1,0 +1,95 @@
+"""Files that survive a kill: written whole or not at all, journals, one writer at a time."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from .schema import TstmetaError
+
+
+@contextmanager
+def whole(path: Path) -> Iterator[Path]:
+    """Where to write a file: what is written there takes the place of ``path`` in one move.
+
+    A run that is killed leaves the old file or the new one; a draft it left is written over.
+
+    Raises:
+        TstmetaError: the file cannot be written.
+    """
+    draft = path.with_name(f".{path.name}.part")
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        yield draft
+        os.replace(draft, path)
+    except OSError as error:
+        draft.unlink(missing_ok=True)
+        raise TstmetaError(
+            f"cannot write {path}: {error.strerror or error}. Remedy: see that there is room, and "
+            "that the folder may be written to"
+        ) from error
+
+
+def write(path: Path, content: str | bytes) -> None:
+    """Write a file, whole or not at all; see :func:`whole`."""
+    with whole(path) as draft:
+        draft.write_bytes(content.encode() if isinstance(content, str) else content)
+
+
+@contextmanager
+def locked(path: Path, timeout: float = 3600) -> Iterator[None]:
+    """Let one process at a time in; ``path`` is the lock's own file.
+
+    Args:
+        timeout: seconds to wait for another process.
+
+    Raises:
+        TstmetaError: another process still holds it.
+    """
+    from filelock import FileLock, Timeout  # takes time to import
+
+    path.parent.mkdir(parents=True, exist_ok=True)
+    try:
+        with FileLock(path, timeout=timeout):
+            yield
+    except Timeout as error:
+        raise TstmetaError(
+            f"another run is at work here and holds {path}. Remedy: wait for it or stop it"
+        ) from error
+
+
+class Journal:
+    """Results as JSON lines, added as they come.
+
+    Each call of :meth:`add` is one write and one flush: a kill may cut the last line, never an
+    earlier one, and a cut line is not read.
+    """
+
+    def __init__(self, path: Path):
+        self.path = path
+
+    def add(self, entries: Iterable[Any]) -> None:
+        """Add entries, one a line."""
+        lines = "".join(json.dumps(entry, ensure_ascii=True) + "\n" for entry in entries)
+        with open(self.path, "ab") as file:
+            torn = file.tell() and not self._ends_whole()
+            file.write(b"\n" * bool(torn) + lines.encode())
+
+    def _ends_whole(self) -> bool:
+        with open(self.path, "rb") as file:
+            file.seek(-1, os.SEEK_END)
+            return file.read(1) == b"\n"
+
+    def __iter__(self) -> Iterator[Any]:
+        """The entries whose lines are whole, in order; a damaged line is left out."""
+        if not self.path.is_file():
+            return
+        for line in self.path.read_bytes().split(b"\n"):
+            try:
+                yield json.loads(line)
+            except ValueError:
+                continue
