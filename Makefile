@@ -1,7 +1,7 @@
 # The front door.  Works with GNU Make 3.81; needs Python 3.11, make and git, nothing else.
 # `make book` and `make test` install the whole lock file into .venv first, once.
 
-.PHONY: help setup book test serve lint clean distclean
+.PHONY: help setup book test nightly serve lint clean distclean
 .NOTPARALLEL:
 
 PYTHON ?=
@@ -90,6 +90,9 @@ test: book ## Build the book, then check style and types and run all tests
 	@"$(PY)" -m ruff format --check .
 	@"$(PY)" -m mypy
 	@"$(PY)" -m pytest -n 2 --dist loadfile
+
+nightly: book ## All tests, also the long simulations that `make test` leaves out
+	@"$(PY)" -m pytest -n 2 --dist loadfile -m "nightly or not nightly"
 
 lint: setup ## Put the code into the project's style and check its types
 	@"$(PY)" -m ruff check --fix .

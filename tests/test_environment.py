@@ -191,7 +191,7 @@ def test_a_python_without_ensurepip_is_refused_with_the_package_that_has_it(chec
     assert not (checkout / ".venv").exists()
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_a_failed_installation_is_not_taken_for_a_finished_one(checkout):
     (checkout / "requirements.lock").write_text("./there-is-no-such-package\n")
     done = make(checkout, "setup", PIP_NO_INDEX="1")
@@ -200,7 +200,7 @@ def test_a_failed_installation_is_not_taken_for_a_finished_one(checkout):
     assert not (checkout / ".venv/.installed").exists()
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_an_installed_environment_is_left_alone_until_a_version_changes(checkout):
     (checkout / "requirements.lock").write_text("")
     (checkout / "pyproject.toml").write_text(

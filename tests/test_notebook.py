@@ -231,7 +231,7 @@ def test_a_kernel_that_dies_is_told_as_such(home, source):
     assert not (home / "out.ipynb").exists()
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_an_interrupted_run_leaves_no_result(tmp_path, source):
     started = tmp_path / "started"
     written(source, f"open({str(started)!r}, 'w').close()", "import time; time.sleep(60)")

@@ -169,7 +169,7 @@ def says_what_it_rests_on(path: Path) -> bool:
     return "tst.about(" in path.read_text(encoding="utf-8")
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @every_notebook
 def test_without_data_a_notebook_shows_the_contrast_set_and_says_so(path, tmp_path):
     if any((paths.external() / name).is_dir() for name in data.names()):
@@ -181,7 +181,7 @@ def test_without_data_a_notebook_shows_the_contrast_set_and_says_so(path, tmp_pa
     assert (WITHOUT in text) == says_what_it_rests_on(path)
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @needs("pauli", "lai", "mir")
 @every_notebook
 def test_with_data_a_notebook_shows_real_ratings_and_says_whose(path, tmp_path):
@@ -202,7 +202,7 @@ def test_chapters_say_what_they_rest_on():
 WITH_DATASET = [path for path in NOTEBOOKS if "dataset" in parameters(path)]
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.parametrize("path", WITH_DATASET, ids=lambda path: path.stem)
 def test_a_file_of_ones_own_is_a_parameter(path, tmp_path):
     rows = [

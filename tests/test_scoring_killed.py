@@ -72,7 +72,7 @@ def contents(folder: Path) -> dict[str, bytes]:
     return {path.name: path.read_bytes() for path in folder.iterdir()}
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_a_run_that_is_killed_goes_on_where_it_stopped_and_ends_byte_by_byte_the_same(place):
     finish(start(place, "whole", "whole.csv", "whole.log"))
     assert len(calls(place, "whole.log")) == ROWS - 1
@@ -105,7 +105,7 @@ def test_a_run_that_is_killed_goes_on_where_it_stopped_and_ends_byte_by_byte_the
     assert (place / "again.csv").read_bytes() == (place / "whole.csv").read_bytes()
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_two_runs_at_the_same_time_share_the_work(place):
     both = [start(place, "shared", f"{name}.csv", "shared.log") for name in ("one", "two")]
     for process in both:

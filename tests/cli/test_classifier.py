@@ -90,7 +90,7 @@ def test_a_regressor_of_ones_own_says_what_low_and_high_mean(tstmeta, tmp_path):
     assert (report["tasks"][0]["styles"], report["tasks"][0]["values"]) == (["bad", "good"], [0, 1])
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_a_run_that_is_killed_goes_on_where_it_stopped_and_ends_byte_by_byte_the_same(
     tstmeta, tmp_path
 ):

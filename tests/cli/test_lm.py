@@ -95,7 +95,7 @@ def _corpus(texts):
     return corpora.table(texts)
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_a_run_that_is_killed_goes_on_where_it_stopped_and_ends_byte_by_byte_the_same(
     tstmeta, tmp_path
 ):

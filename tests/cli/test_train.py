@@ -39,7 +39,7 @@ def weights(folder):
     return (folder / "model.safetensors").read_bytes()
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_a_run_that_is_killed_goes_on_where_it_stopped_and_ends_byte_by_byte_the_same(
     tstmeta, tmp_path, few
 ):

@@ -21,7 +21,7 @@ from tests.judge.serving import Gate, serving, tiny_chat
 pytest.importorskip("fastapi", reason="the server is the extra serving")
 pytest.importorskip("openai", reason="the client is the extra judge")
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.nightly
 ITEMS = 100
 #: Answers that are on file when the first run is killed.
 BEFORE = 37

@@ -82,7 +82,7 @@ def contents(folder: Path) -> dict[str, bytes]:
     return {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*.*")}
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_a_killed_run_goes_on_where_it_stopped_and_ends_byte_by_byte_the_same(place):
     finish(start(place, "whole", *BOTH))
     assert sorted(map(int, calls(place, "whole"))) == list(range(3 * (ROWS - 1)))
@@ -109,7 +109,7 @@ def test_a_killed_run_goes_on_where_it_stopped_and_ends_byte_by_byte_the_same(pl
     assert not list((place / "cut").rglob("*.journal"))
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_folders_and_the_embedded_model_are_scored_and_what_is_not_here_stops_nobody(place):
     folder = small.saved(place / "tiny")
     (place / "empty").mkdir()

@@ -213,7 +213,7 @@ def lines(path):
     return path.read_text().splitlines() if path.is_file() else []
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_a_killed_run_goes_on_where_it_stopped(tmp_path):
     log, runs = tmp_path / "log", 0
     for begun in (1, 4, 9):

@@ -17,7 +17,7 @@ from tests.judge.serving import Gate, serving, tiny_chat
 pytest.importorskip("fastapi", reason="the server is the extra serving")
 pytest.importorskip("openai", reason="the client is the extra judge")
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.nightly
 
 
 def test_rubbish_is_rejected_with_reasons_and_a_killed_run_asks_nothing_twice(

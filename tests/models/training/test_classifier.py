@@ -187,7 +187,7 @@ def test_fine_tuning_needs_a_beginning(tmp_path):
         train(tmp_path, style.corpus(), "transformer", tasks=[style.MOOD])
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.parametrize("name", ["embedded", "embedded-strength"])
 def test_todays_code_makes_the_shipped_model(tmp_path, name):
     """The last digits may differ from one kind of processor to another."""
