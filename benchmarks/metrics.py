@@ -108,7 +108,7 @@ DUELS = (
         "perplexity",
         "transformers, a text at a time",
         perplexities,
-        lambda: hub.lacking("torch", "transformers", extra="likelihood"),
+        lambda: hub.lacking("torch", "transformers"),
         reads_one=True,
     ),
 )

@@ -10,7 +10,7 @@ SRC = Path(__file__).parents[1] / "src" / "tstmeta"
 LAYERS = [
     ["secrecy"],
     ["schema"],
-    ["storage", "retrying"],
+    ["storage", "retrying", "extras"],
     ["data", "models"],
     ["metrics", "likelihood", "judge"],
     ["scoring"],

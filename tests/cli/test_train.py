@@ -148,4 +148,4 @@ def test_weights_that_came_from_elsewhere_are_never_written_over(tstmeta, tmp_pa
 def test_training_without_its_libraries_names_the_extra(tstmeta, monkeypatch):
     monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
     result = tstmeta("train", "backbone")
-    assert "pip install 'tstmeta[likelihood]'" in str(result.exception)
+    assert "pip install 'tstmeta[models]'" in str(result.exception)

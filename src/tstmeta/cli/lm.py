@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from ..console import Format, mistake
+from ..extras import needs
 from .options import FormatOption
-from .train import Given, Out, Threads, need_torch, show_result, trained, with_set
+from .train import Given, Out, Threads, show_result, trained, with_set
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -62,7 +63,7 @@ def lm(
       tstmeta train lm --corpus mine.csv --base gpt2 --out tuned --device cuda
       tstmeta score --data contrast --metric perplexity:./positive --metric slor:./positive
     """
-    need_torch()
+    needs("torch", "transformers")
     from ..models.causal import backbone
     from ..models.lm import MODELS
     from ..models.training import lm as training

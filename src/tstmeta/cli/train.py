@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 import typer
 
 from ..console import Format, mistake, note, show_table
+from ..extras import needs
 from .options import FormatOption
 
 if TYPE_CHECKING:
@@ -84,7 +85,7 @@ def backbone(
       tstmeta train backbone --steps 200 --out small --set width=192 --set heads=3
       tstmeta score --data contrast --metric likelihood:./small
     """
-    need_torch()
+    needs("torch", "transformers")
     from ..likelihood.instructions import shipped
     from ..models.training import backbone as training
     from ..models.training.loop import finished, write_report
@@ -141,18 +142,6 @@ def _value(text: str, kind: type) -> int | float | bool:
     if not math.isfinite(value):
         raise ValueError("a finite number")
     return value
-
-
-def need_torch() -> None:
-    """Name the extra that has what networks are trained with.
-
-    Raises:
-        TstmetaError: it is not installed.
-    """
-    from importlib.util import find_spec
-
-    if not (find_spec("torch") and find_spec("transformers")):
-        raise mistake("training needs torch and transformers: pip install 'tstmeta[likelihood]'")
 
 
 def trained(

@@ -160,7 +160,7 @@ def absent(model: Backbone, example: str, kind: str, pickled: dict[str, Backbone
         kind: the class of transformers that reads the model.
         pickled: models whose upstream offers weights as pickles only, which are never read.
     """
-    if lacking := hub.lacking("torch", "transformers", extra="likelihood"):
+    if lacking := hub.lacking("torch", "transformers"):
         return lacking
     if hub.here(model):
         return ""

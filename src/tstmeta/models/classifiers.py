@@ -24,7 +24,6 @@ from .causal import Backbone, MissingModel
 FILE = "style.safetensors"
 _WEIGHTS = Path(__file__).parent / "weights"
 _NEEDS = {"linear": ("sklearn", "safetensors"), "textcnn": ("torch", "safetensors")}
-_EXTRA = {"linear": "metrics", "textcnn": "likelihood"}
 #: Packages whose version can change a value, by kind.
 _PACKAGES = {"linear": ("scikit-learn",), "textcnn": ("torch",)}
 
@@ -203,7 +202,7 @@ def missing(model: Backbone) -> str:
         return "" if hub.here(model) else f"{model.where} is not here: {hub.remedy(model)}"
     if not path.is_file():
         return f"{path} is missing: install the package anew, or tstmeta train classifier"
-    if said := hub.lacking("safetensors", extra="likelihood"):
+    if said := hub.lacking("safetensors"):
         return said
     try:
         kind = read_about(path).kind
@@ -211,7 +210,7 @@ def missing(model: Backbone) -> str:
         return str(error)
     if kind not in _NEEDS:
         return f"{path} holds a model of the kind {kind!r}: update tstmeta"
-    return hub.lacking(*_NEEDS[kind], extra=_EXTRA[kind])
+    return hub.lacking(*_NEEDS[kind])
 
 
 def identity(model: Backbone) -> str:

@@ -9,10 +9,10 @@ from __future__ import annotations
 import hashlib
 import json
 from functools import lru_cache
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
+from ..extras import lacking
 from ..schema import TstmetaError
 from .causal import EMBEDDED, Backbone, MissingModel
 
@@ -71,7 +71,7 @@ def identity(model: Backbone) -> str:
 
 def here(model: Backbone) -> bool:
     """Whether the whole model can be loaded without a network."""
-    if not (find_spec("torch") and find_spec("transformers")):
+    if lacking("torch", "transformers"):
         return False
     folder = Path(model.where).expanduser() if model.local else _snapshot(model)
     return folder is not None and _complete(folder)
@@ -111,8 +111,8 @@ def _spelt(folder: Path) -> bool:
 
 def remedy(model: Backbone) -> str:
     """What to do when a model is not here."""
-    if not (find_spec("torch") and find_spec("transformers")):
-        return "pip install 'tstmeta[likelihood]'"
+    if words := lacking("torch", "transformers"):
+        return words
     if Path(model.where) == EMBEDDED:
         return "install the package anew, or train the model: tstmeta train backbone"
     if model.local:
@@ -120,12 +120,6 @@ def remedy(model: Backbone) -> str:
     access = "ask for access on its page at the hub, log in (hf auth login), then " * model.gated
     revision = f" --revision {model.revision}" if model.revision else ""
     return f"{access}hf download {model.where}{revision}; or name a local folder that holds it"
-
-
-def lacking(*modules: str, extra: str = "metrics") -> str:
-    """What to install when one of these modules is not here; empty when all are."""
-    absent = [name for name in modules if not find_spec(name)]
-    return f"{', '.join(absent)} is not installed: pip install 'tstmeta[{extra}]'" * bool(absent)
 
 
 def read(model: Backbone, kind: Any, **options: Any) -> Any:

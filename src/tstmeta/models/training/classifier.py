@@ -16,6 +16,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
+from ...extras import needs
 from ...schema import TstmetaError
 from .. import calibration, hub
 from ..causal import Backbone
@@ -121,9 +122,7 @@ def _refuse(
     if kind == "transformer" and base is None:
         raise TstmetaError("name the model that the fine-tuning begins with: --base MODEL")
     needed = {"linear": ("sklearn", "safetensors"), "textcnn": ("torch", "safetensors")}
-    extra = "metrics" if kind == "linear" else "likelihood"
-    if said := hub.lacking(*needed.get(kind, ("torch", "transformers")), extra=extra):
-        raise TstmetaError(said)
+    needs(*needed.get(kind, ("torch", "transformers")))
     for part in ("train", "test"):
         some = corpus[corpus["part"] == part]
         for task in tasks:

@@ -1,0 +1,23 @@
+"""Optional packages: whether they are installed, and which extra brings them."""
+
+from __future__ import annotations
+
+import importlib.util
+
+from .schema import TstmetaError
+
+
+def lacking(*modules: str, extra: str = "models") -> str:
+    """What to install when one of these modules is not here; empty when all are."""
+    absent = [name for name in modules if not importlib.util.find_spec(name)]
+    return f"{', '.join(absent)} is not installed: pip install 'tstmeta[{extra}]'" if absent else ""
+
+
+def needs(*modules: str, extra: str = "models") -> None:
+    """Go on only where these modules are installed.
+
+    Raises:
+        TstmetaError: one is not; says what to install.
+    """
+    if words := lacking(*modules, extra=extra):
+        raise TstmetaError(words)
