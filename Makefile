@@ -1,5 +1,5 @@
-# The front door.  Works with GNU Make 3.81; needs Python 3.11, make and git, nothing else.
-# `make book` and `make test` install the whole lock file into .venv first, once.
+# The front door.  Works with GNU Make 3.81; needs Python 3.11 to 3.13, make and git, nothing
+# else.  `make book` and `make test` install the whole lock file into .venv first, once.
 
 .PHONY: help setup book test nightly serve lint clean distclean
 .NOTPARALLEL:
@@ -21,7 +21,7 @@ fingerprint := import hashlib, os; \
 
 # A package whose installation was cut off has no RECORD: pip would take it for installed.
 forget_halves := import shutil; from importlib.metadata import distributions; \
-  [shutil.rmtree(one._path) for one in list(distributions()) if one.read_text("RECORD") is None]
+  [shutil.rmtree(half._path) for half in list(distributions()) if half.read_text("RECORD") is None]
 
 # What the lock of the last installation named and this one does not.
 dropped := import os; \
@@ -34,7 +34,7 @@ help: ## Show this list
 	@echo
 	@awk 'BEGIN {FS = ":.*## "} /^[a-z]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' Makefile
 	@echo
-	@echo "  PYTHON=/path/to/python3.11   the Python that makes .venv"
+	@echo "  PYTHON=/path/to/python3      the Python that makes .venv"
 	@echo "  TSTMETA_DATA=/path/to/data   where raw data sets are looked up first"
 
 setup: ## Install everything into .venv (once; the network is needed here only)
@@ -46,34 +46,36 @@ setup: ## Install everything into .venv (once; the network is needed here only)
 .PHONY: install
 install:
 	@rm -f "$(STAMP)"; \
-	found=; tried=; \
-	for python in "$(PYTHON)" python3.11 python3 python; do \
+	chosen=; tried=; \
+	for python in "$(PYTHON)" python3.11 python3.12 python3.13 python3 python; do \
 	  [ -n "$$python" ] || continue; \
 	  tried="$$tried $$python (`"$$python" -V 2>&1 | head -n 1`),"; \
-	  if "$$python" -c 'import sys; sys.exit(sys.version_info[:2] != (3, 11))' 2>/dev/null; then \
-	    found=$$python; break; \
+	  if "$$python" -c 'import sys; sys.exit(not (3, 11) <= sys.version_info[:2] <= (3, 13))' 2>/dev/null; then \
+	    chosen=$$python; break; \
 	  fi; \
 	  [ "$$python" != "$(PYTHON)" ] || break; \
 	done; \
-	if [ -z "$$found" ]; then \
-	  echo "Python 3.11 is needed and was not found. Tried:$${tried%,}." >&2; \
+	if [ -z "$$chosen" ]; then \
+	  echo "Python 3.11, 3.12 or 3.13 is needed. Tried:$${tried%,}." >&2; \
 	  echo "  Debian, Ubuntu: apt-get install python3.11 python3.11-venv" >&2; \
 	  echo "  macOS:          brew install python@3.11" >&2; \
-	  echo "  or name one:    make PYTHON=/path/to/python3.11 setup" >&2; \
+	  echo "  or name one:    make PYTHON=/path/to/python3 setup" >&2; \
 	  exit 1; \
 	fi; \
-	if ! "$$found" -c 'import venv, ensurepip' 2>/dev/null; then \
-	  echo "$$found cannot make virtual environments: its module ensurepip or venv is missing." >&2; \
+	if ! "$$chosen" -c 'import venv, ensurepip' 2>/dev/null; then \
+	  echo "$$chosen cannot make virtual environments: its module ensurepip or venv is missing." >&2; \
 	  echo "  Debian, Ubuntu: apt-get install python3.11-venv" >&2; \
 	  echo "  macOS:          brew reinstall python@3.11" >&2; \
 	  exit 1; \
 	fi; \
 	if ! "$(PY)" -m pip --version >/dev/null 2>&1 || \
-	   ! "$(PY)" -c 'import sys; sys.exit(sys.version_info[:2] != (3, 11))'; then \
-	  echo "Making $(VENV) with $$found"; \
-	  "$$found" -m venv --clear "$(VENV)" || exit 1; \
+	   ! "$(PY)" -c 'import sys; sys.exit(not (3, 11) <= sys.version_info[:2] <= (3, 13))'; then \
+	  echo "Making $(VENV) with $$chosen"; \
+	  "$$chosen" -m venv --clear "$(VENV)" || exit 1; \
 	fi; \
 	echo "Installing requirements.lock into $(VENV): about 3 GB, some minutes the first time"; \
+	[ "`uname -s`" != Linux ] || \
+	  echo "With CUDA about 3 GB more; without a GPU see README.md, Installation"; \
 	"$(PY)" -c '$(forget_halves)' && \
 	dropped=`"$(PY)" -c '$(dropped)'` && \
 	{ [ -z "$$dropped" ] || "$(PY)" -m pip uninstall --yes $$dropped; } && \
