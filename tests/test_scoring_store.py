@@ -246,7 +246,7 @@ def test_a_journal_beside_a_table_is_added_to_it(crashed):
     for first, second in [(lines[:2], lines[2:]), (lines, []), ([], lines), (lines[1:], lines[:3])]:
         for part in (first, second):
             journal.write_bytes(b"".join(part) + b'["torn')
-            scoring._Store(journal.parent, Logged().signature("source"))._merge()
+            scoring._Store(journal.parent, Logged().signature("source"))._kept([])
         metric = Logged()
         run(four, metric, journal.parent)
         assert metric.calls == []

@@ -1,13 +1,8 @@
 """Run a notebook with other parameters: ``tstmeta run 02_content_preservation -p dataset lai``.
 
-A notebook declares what it takes in one cell tagged ``parameters``, each with a type::
-
-    dataset: str = "auto"
-    level: Literal["pooled", "within-task"] = "pooled"
-
-papermill executes it, but ignores a parameter that the notebook does not know and checks no type;
-here both are refused.  The executed notebook appears whole or not at all, and holds no time stamp
-and no path.
+papermill reads what a notebook's cell tagged ``parameters`` declares, and executes it; but it
+ignores a parameter that the notebook does not know and checks no type: here both are refused.  The
+executed notebook appears whole or not at all, and holds no time stamp and no path.
 """
 
 from __future__ import annotations
@@ -20,9 +15,8 @@ import sys
 import time
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, Literal, NamedTuple
+from typing import Any, NamedTuple
 
-import nbformat
 import yaml
 from pydantic import TypeAdapter, ValidationError
 
@@ -30,9 +24,11 @@ from .console import note
 from .data import paths
 from .schema import TstmetaError
 from .secrecy import conceal
+from .storage import whole
 
-#: The names that a type in a parameters cell may use.
-_TYPES = {"Literal": Literal, "str": str, "int": int, "float": float, "bool": bool, "list": list}
+_SCALARS = {"str": str, "int": int, "float": float, "bool": bool}
+#: The types that a parameter may have.
+TYPES: dict[str, Any] = {**_SCALARS, **{f"list[{name}]": list[t] for name, t in _SCALARS.items()}}
 
 
 class ParameterError(TstmetaError):
@@ -40,11 +36,12 @@ class ParameterError(TstmetaError):
 
 
 class Parameter(NamedTuple):
-    """What a notebook declares: its name, its type as written, its default."""
+    """What a notebook declares: its name, its type as written, its default, its help."""
 
     name: str
     type: str
     default: Any
+    help: str = ""
 
     def __str__(self) -> str:
         return f"{self.name}: {self.type} = {self.default!r}"
@@ -59,17 +56,16 @@ class Parameter(NamedTuple):
         Raises:
             ValueError: it is not of that type; the message says what is expected.
         """
-        kind = _adapter(self.type)
         tries: list[tuple[Any, bool]] = [(value, True)]
         if text:
-            tries += [(value, False), (_yaml(value), True), (_split(value), True)]
+            listed = value if "[" in value else [part.strip() for part in value.split(",")]
+            tries += [(value, False), (_yaml(value), True), (listed, True)]
         for candidate, strict in tries:
             try:
-                return kind.validate_python(candidate, strict=strict)
-            except ValidationError as error:
-                reason = error.errors()[0]["msg"]
-        wrong = f"must be {self.type}, got {value!r}"
-        raise ValueError(f"{wrong} ({reason})" if "Literal" not in self.type else wrong)
+                return TypeAdapter(TYPES[self.type]).validate_python(candidate, strict=strict)
+            except ValidationError:
+                continue
+        raise ValueError(f"must be {self.type}, got {value!r}")
 
 
 def find(name: str | Path) -> Path:
@@ -90,22 +86,30 @@ def parameters(source: Path) -> dict[str, Parameter]:
     """What a notebook takes, by name, in the order declared.
 
     Raises:
-        TstmetaError: not a notebook, not one cell tagged ``parameters``, or one without a type.
+        TstmetaError: papermill is not installed, not a notebook, or a parameter of another form
+            than ``name: type = default  # help``, with a type of :data:`TYPES`.
     """
     try:
-        cells = [
-            cell.source
-            for cell in nbformat.read(source, as_version=4).cells
-            if "parameters" in cell.metadata.get("tags", [])
-        ]
-    except (OSError, ValueError, TypeError, AttributeError, nbformat.ValidationError) as error:
-        raise TstmetaError(f"{source} is not a Jupyter notebook: {error}") from error
-    if len(cells) != 1:
-        raise TstmetaError(f"{source} needs one cell tagged 'parameters', it has {len(cells)}")
+        import papermill
+    except ImportError as error:
+        raise TstmetaError("notebooks need papermill: pip install 'tstmeta[book]'") from error
+
     try:
-        return {one.name: one for one in map(_declared, _assignments(cells[0]))}
-    except (SyntaxError, ValueError, NameError, TypeError) as error:
-        raise TstmetaError(f"{source}, cell tagged 'parameters': {error}") from error
+        declared = papermill.inspect_notebook(str(source)).values()
+    except Exception as error:  # a file of any content, read by a library that promises nothing
+        raise TstmetaError(f"{source} is not a Jupyter notebook: {error}") from error
+    known = {}
+    for entry in declared:
+        name, kind = entry["name"], entry["inferred_type_name"]
+        try:
+            if kind not in TYPES:
+                raise ValueError(f"its type is one of {', '.join(TYPES)}")
+            parameter = Parameter(name, kind, ast.literal_eval(entry["default"]), entry["help"])
+            parameter.convert(parameter.default)
+        except (SyntaxError, ValueError) as error:
+            raise TstmetaError(f"{source}, cell tagged 'parameters', {name}: {error}") from error
+        known[name] = parameter
+    return known
 
 
 def check(source: Path, given: Mapping[str, Any], text: bool = False) -> dict[str, Any]:
@@ -120,24 +124,23 @@ def check(source: Path, given: Mapping[str, Any], text: bool = False) -> dict[st
     known = parameters(source)
     checked, faults = {}, []
     for name, value in given.items():
+        words = value if isinstance(value, list | tuple) else [value]
         if name not in known:
             near = difflib.get_close_matches(name, known, n=1)
             faults.append(f"{name}: unknown" + (f", did you mean {near[0]}?" if near else ""))
-            continue
-        words = value if isinstance(value, list | tuple) else [value]
-        if any(isinstance(one, str) and conceal(one) != one for one in words):
+        elif any(isinstance(word, str) and conceal(word) != word for word in words):
             faults.append(
                 f"{name}: a URL with a user, password or query would stand in the notebook for all "
                 "to read; leave it out, and give a key in the variable OPENAI_API_KEY"
             )
-            continue
-        try:
-            checked[name] = known[name].convert(value, text)
-        except ValueError as error:
-            faults.append(f"{name}: {error}")
+        else:
+            try:
+                checked[name] = known[name].convert(value, text)
+            except ValueError as error:
+                faults.append(f"{name}: {error}")
     if faults:
         rows = [f"{source.name} cannot use:", *(f"  {fault}" for fault in faults)]
-        rows += ["It takes:", *(f"  {one}" for one in known.values())]
+        rows += ["It takes:", *(f"  {parameter}" for parameter in known.values())]
         raise ParameterError("\n".join(rows))
     return checked
 
@@ -151,16 +154,16 @@ def run_notebook(source: Path, given: Mapping[str, Any], out: Path) -> Path:
         ParameterError: a parameter is unknown or of the wrong type; nothing was run.
         TstmetaError: a cell failed; says which and why, and where the notebook is as far as it ran.
     """
+    values = check(source, given)
+    import nbformat
     import papermill
     from nbclient.exceptions import DeadKernelError
 
-    values = check(source, given)
     draft = paths.home() / ".build" / "runs" / f"{source.stem}-{os.getpid()}.ipynb"
     log = draft.with_suffix(".log")
     draft.parent.mkdir(parents=True, exist_ok=True)
     # Nothing of the user's own IPython set-up may change a page, and its history file is not ours.
     os.environ["IPYTHONDIR"] = str(draft.parent / "ipython")
-    # papermill's own reading of the parameters cell knows fewer types than ours: it would complain.
     logging.getLogger("papermill").setLevel(logging.ERROR)
     started = time.monotonic()
     note(f"{source.stem}: running")
@@ -193,9 +196,9 @@ def run_notebook(source: Path, given: Mapping[str, Any], out: Path) -> Path:
         draft.unlink(missing_ok=True)
         log.unlink(missing_ok=True)
         raise
-    out.parent.mkdir(parents=True, exist_ok=True)
-    nbformat.write(_timeless(notebook), draft)
-    os.replace(draft, out)
+    with whole(out) as fresh:
+        nbformat.write(_timeless(notebook), fresh)
+    draft.unlink()
     log.unlink()
     seconds = time.monotonic() - started
     note(f"{source.stem}: {len(notebook.cells)} cells in {seconds:.0f} s -> {out}")
@@ -229,7 +232,7 @@ def _this_python(log: Path) -> type:
     return ThisPython
 
 
-def _timeless(notebook: nbformat.NotebookNode) -> nbformat.NotebookNode:
+def _timeless(notebook: Any) -> Any:
     """The notebook without times, paths and random ids: the same results give the same bytes."""
     notebook.metadata.pop("papermill", None)
     for cell in notebook.cells:
@@ -240,37 +243,8 @@ def _timeless(notebook: nbformat.NotebookNode) -> nbformat.NotebookNode:
     return notebook
 
 
-def _assignments(cell: str) -> list[ast.AnnAssign]:
-    found = []
-    for statement in ast.parse(cell).body:
-        if isinstance(statement, ast.Assign):
-            name = ast.unparse(statement.targets[0])
-            raise ValueError(f"{name} has no type; write {name}: str = ...")
-        if isinstance(statement, ast.AnnAssign):
-            found.append(statement)
-    return found
-
-
-def _declared(statement: ast.AnnAssign) -> Parameter:
-    name, kind = ast.unparse(statement.target), ast.unparse(statement.annotation)
-    if statement.value is None:
-        raise ValueError(f"{name} has no default")
-    one = Parameter(name, kind, ast.literal_eval(statement.value))
-    one.convert(one.default)
-    return one
-
-
-def _adapter(kind: str) -> TypeAdapter[Any]:
-    # The text is a type expression of the notebook that is about to be executed anyway.
-    return TypeAdapter(eval(kind, {"__builtins__": {}}, _TYPES))
-
-
 def _yaml(text: str) -> Any:
     try:
         return yaml.safe_load(text)
     except yaml.YAMLError:
         return text
-
-
-def _split(text: str) -> Any:
-    return text if "[" in text else [part.strip() for part in text.split(",")]

@@ -11,11 +11,8 @@ are tried again once the cause is mended.
 from __future__ import annotations
 
 import hashlib
-import json
 import math
-import os
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
 from functools import lru_cache
 from pathlib import Path
 from typing import NamedTuple
@@ -23,7 +20,6 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 import pyarrow as pa
-from filelock import FileLock, Timeout
 from tqdm import tqdm
 
 from . import metrics as registry
@@ -34,6 +30,7 @@ from .data.own_scores import read_scores
 from .metrics.base import Metric, Request, Score
 from .schema import Signature, Status, TstmetaError
 from .secrecy import conceal
+from .storage import Journal, locked, whole
 
 __all__ = [
     "HUMAN_STYLE",
@@ -108,15 +105,15 @@ def score(
 
 def _chosen(wanted: Sequence[str | Metric]) -> list[Metric | None]:
     """The metrics in order, a name once; None stands for ``human-style``."""
-    found: dict[str, Metric | None] = {}
-    for place, one in enumerate(wanted):
-        if not isinstance(one, str):
-            found[f"object {place}"] = one
+    chosen: dict[str, Metric | None] = {}
+    for place, metric in enumerate(wanted):
+        if not isinstance(metric, str):
+            chosen[f"object {place}"] = metric
             continue
-        for name in registry.resolve([one]):
-            if name not in found:
-                found[name] = None if name == HUMAN_STYLE else registry.get(name, imports=True)
-    return list(found.values())
+        for name in registry.resolve([metric]):
+            if name not in chosen:
+                chosen[name] = None if name == HUMAN_STYLE else registry.get(name, imports=True)
+    return list(chosen.values())
 
 
 def plans(dataset: Dataset, metric: Metric, bases: Sequence[str] | None = None) -> Iterator[Plan]:
@@ -203,11 +200,11 @@ class _Store:
 
     def __init__(self, folder: Path, signature: Signature):
         name = "".join(c if c.isalnum() or c in "-_." else "-" for c in signature.name)
-        stem = folder / f"{name}-{signature.hash}"
+        stem = f"{name}-{signature.hash}"
         self.signature = signature
-        self.table = stem.with_name(stem.name + ".parquet")
-        self.journal = stem.with_name(stem.name + ".journal")
-        self.lock = stem.with_name(stem.name + ".lock")
+        self.table = folder / f"{stem}.parquet"
+        self.journal = Journal(folder / f"{stem}.journal")
+        self.lock = folder / f"{stem}.lock"
 
     def score(self, plan: Plan, progress: bool) -> pd.DataFrame:
         """Values for every request of the plan, in order: key, value, status, detail."""
@@ -217,8 +214,8 @@ class _Store:
             for key, unit in zip(keys, plan.units, strict=True)
             for i in range(len(unit))
         ]
-        with self._locked():
-            known = self._only(wanted)
+        with locked(self.lock):
+            known = self._kept(wanted)
             have = set(known["key"])
             todo = {
                 key: unit
@@ -226,26 +223,10 @@ class _Store:
                 if (f"{key}/0" if len(unit) > 1 else key) not in have
             }
             failed = self._compute(plan, todo, progress) if todo else []
-            known = self._only(wanted) if todo else known
+            known = self._kept(wanted) if todo else known
         if failed:
             known = pd.concat([known, _frame(failed)]) if len(known) else _frame(failed)
         return known.set_index("key").reindex(wanted).reset_index()
-
-    def _only(self, wanted: list[str]) -> pd.DataFrame:
-        """What is known of the wanted keys; to look at every key in Python would take long."""
-        known = self._merge()
-        return known[known["key"].isin(wanted)]
-
-    @contextmanager
-    def _locked(self) -> Iterator[None]:
-        self.lock.parent.mkdir(parents=True, exist_ok=True)
-        try:
-            with FileLock(self.lock, timeout=3600):
-                yield
-        except Timeout as error:
-            raise TstmetaError(
-                f"another run has held {self.lock.name} for an hour; wait for it or stop it"
-            ) from error
 
     def _compute(self, plan: Plan, todo: dict, progress: bool) -> list[_Row]:
         """Score the missing units and journal each; returns those with an error, not journalled."""
@@ -256,45 +237,36 @@ class _Store:
             unit="unit",
             disable=None if progress else True,
         )
-        with open(self.journal, "a", encoding="utf-8") as journal, bar:
+        with self.journal, bar:
             results = _checked(plan.metric, list(todo.values()))
             for key, scores in zip(todo, results, strict=True):
-                values = [(one.value, str(one.status), one.detail) for one in scores]
-                if any(one.status is Status.ERROR for one in scores):
+                values = [(score.value, str(score.status), score.detail) for score in scores]
+                if any(score.status is Status.ERROR for score in scores):
                     failed += _rows(key, values)
                 else:
-                    # one write and one flush a unit: a kill may cut the last line, never an earlier
-                    journal.write(json.dumps([key, values], ensure_ascii=True) + "\n")
-                    journal.flush()
+                    self.journal.add([[key, values]])
                 bar.update()
         return failed
 
-    def _kept(self) -> pd.DataFrame:
-        """The table on disk."""
-        try:
-            return (
-                pd.read_parquet(self.table, columns=_COLUMNS)
-                if self.table.is_file()
-                else _frame([])
-            )
-        except (pa.ArrowException, KeyError, OSError) as error:
-            raise TstmetaError(
-                f"{self.table} cannot be read as a table of scores ({str(error).splitlines()[0]}); "
-                "delete it, and they are computed again"
-            ) from error
-
-    def _merge(self) -> pd.DataFrame:
-        """Table and journal as one; written back sorted by key when the journal had anything."""
-        table = self._kept()
-        if not self.journal.is_file():
-            return table if len(table) else _frame([])
-        fresh = _frame(_read_journal(self.journal))
-        if len(fresh):
-            table = pd.concat([table, fresh], ignore_index=True) if len(table) else fresh
-            table = table.drop_duplicates("key", keep="first").sort_values("key", ignore_index=True)
-            write_parquet(table, self.table)
-        self.journal.unlink()
-        return table if len(table) else _frame([])
+    def _kept(self, wanted: list[str]) -> pd.DataFrame:
+        """What is known of the wanted keys; what the journal has goes into the table, sorted."""
+        table = _frame([])
+        if self.table.is_file():
+            try:
+                table = pd.read_parquet(self.table, columns=_COLUMNS)
+            except (pa.ArrowException, KeyError, OSError) as error:
+                raise TstmetaError(
+                    f"{self.table} cannot be read as a table of scores "
+                    f"({str(error).splitlines()[0]}); delete it, and they are computed again"
+                ) from error
+        if self.journal.path.is_file():
+            fresh = _frame(list(_journalled(self.journal)))
+            if len(fresh):
+                table = pd.concat([table, fresh], ignore_index=True) if len(table) else fresh
+                table = table.drop_duplicates("key").sort_values("key", ignore_index=True)
+                write_parquet(table, self.table)
+            self.journal.path.unlink()
+        return table[table["key"].isin(wanted)]
 
 
 def _checked(metric: Metric, units: list[tuple[Request, ...]]) -> Iterator[tuple[Score, ...]]:
@@ -336,24 +308,20 @@ def _rows(key: str, values: Sequence[Sequence]) -> list[_Row]:
     ]
 
 
-def _read_journal(path: Path) -> list[_Row]:
-    """Whole lines of a journal; a line that was cut or is damaged is dropped, and scored anew."""
-    rows: list[_Row] = []
-    for line in path.read_bytes().split(b"\n")[:-1]:
+def _journalled(journal: Journal) -> Iterator[_Row]:
+    """The rows of a journal; a damaged line is left out, and scored anew."""
+    for entry in journal:
         try:
-            key, values = json.loads(line)
-            rows += _rows(str(key), [(float(v), str(Status(s)), str(d)) for v, s, d in values])
+            key, values = entry
+            yield from _rows(str(key), [(float(v), str(Status(s)), str(d)) for v, s, d in values])
         except (ValueError, TypeError):
             continue
-    return rows
 
 
 def write_parquet(frame: pd.DataFrame, path: Path) -> None:
     """Write a table in one step: the file is either the old one or the whole new one."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    part = path.with_name(f".{path.name}.part")  # what a killed run left is written over
-    frame.to_parquet(part, index=False)
-    os.replace(part, path)
+    with whole(path) as draft:
+        frame.to_parquet(draft, index=False)
 
 
 # ----------------------------------------------------- scores that come from people or files

@@ -7,7 +7,7 @@ import os
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 from .schema import TstmetaError
 
@@ -63,32 +63,43 @@ def locked(path: Path, timeout: float = 3600) -> Iterator[None]:
 
 
 class Journal:
-    """Results as JSON lines, added as they come.
+    """Results as JSON lines, added as they come: ``with journal: journal.add([...])``.
 
     Each call of :meth:`add` is one write and one flush: a kill may cut the last line, never an
-    earlier one, and a cut line is not read.
+    earlier one, and a cut line is not read.  Outside ``with`` the file is opened for each call.
     """
 
     def __init__(self, path: Path):
         self.path = path
+        self._file: IO[bytes] | None = None
+
+    def __enter__(self) -> Journal:
+        self._file = open(self.path, "a+b")
+        if self._file.tell():
+            self._file.seek(-1, os.SEEK_END)
+            if self._file.read(1) != b"\n":  # a kill cut the last line: what comes begins anew
+                self._file.write(b"\n")
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._file:
+            self._file.close()
+        self._file = None
 
     def add(self, entries: Iterable[Any]) -> None:
         """Add entries, one a line."""
+        if self._file is None:
+            with self:
+                return self.add(entries)
         lines = "".join(json.dumps(entry, ensure_ascii=True) + "\n" for entry in entries)
-        with open(self.path, "ab") as file:
-            torn = file.tell() and not self._ends_whole()
-            file.write(b"\n" * bool(torn) + lines.encode())
-
-    def _ends_whole(self) -> bool:
-        with open(self.path, "rb") as file:
-            file.seek(-1, os.SEEK_END)
-            return file.read(1) == b"\n"
+        self._file.write(lines.encode())
+        self._file.flush()
 
     def __iter__(self) -> Iterator[Any]:
         """The entries whose lines are whole, in order; a damaged line is left out."""
         if not self.path.is_file():
             return
-        for line in self.path.read_bytes().split(b"\n"):
+        for line in self.path.read_bytes().split(b"\n")[:-1]:
             try:
                 yield json.loads(line)
             except ValueError:
