@@ -12,18 +12,18 @@ from tools import book
 from tstmeta.metrics import catalogue
 
 #: Rated outputs of systems, two papers on several styles and two on plain language.
-RATED = ("mir", "lai@pauli2025", "alva@asset", "lens@simpda_2022")
+SETS = ("mir", "lai@pauli2025", "alva@asset", "lens@simpda_2022")
 #: How many metrics are shown of each dimension.
 MOST = {"content": 6, "style": 3}
 
 
 def context() -> dict[str, Any]:
     """The context of the template ``front``: a table a dimension, and what they rest on."""
-    data = [tst.load(name) for name in RATED if tst.available(name)] or [tst.load("contrast")]
+    sets = [tst.load(name) for name in SETS if tst.available(name)] or [tst.load("contrast")]
     names = book.runnable([*book.SHOWN, *book.MODELS])  # what the score store holds of them
-    scored = [(one, tst.score(one, names, ["source", "none"], progress=False)) for one in data]
+    scored = [(data, tst.score(data, names, ["source", "none"], progress=False)) for data in sets]
     tables = {dimension: table(scored, dimension) for dimension in MOST}
-    return {"about": tst.about(data), "tables": tables, "sets": len(data)}
+    return {"about": tst.about(sets), "tables": tables, "sets": len(sets)}
 
 
 def table(scored: Sequence[tuple[tst.Dataset, pd.DataFrame]], dimension: str) -> pd.DataFrame:
@@ -52,8 +52,8 @@ def table(scored: Sequence[tuple[tst.Dataset, pd.DataFrame]], dimension: str) ->
         below["best sentinel"][data.name] = f"{sentinel['shown']} {sentinel['metric']}"
         people = tst.ceiling(data, dimension).iloc[0]
         who = "raters" if people["persons"] else "rating slots"
-        told = f"{people['value']:.2f} ({people['raters']} {who})"
-        below["human ceiling"][data.name] = told if people["n"] else "not known"
+        ceiling = f"{people['value']:.2f} ({people['raters']} {who})"
+        below["human ceiling"][data.name] = ceiling if people["n"] else "not known"
         parts.append(rows[rows["kind"] == "metric"].assign(dataset=data.name))
     rows = pd.concat(parts)
     rows["first"] = rows["first"] == 1

@@ -90,48 +90,50 @@ def stems(rows: pd.DataFrame) -> pd.Series:
 
 def families(by_metric: Mapping[str, pd.DataFrame]) -> dict[str, list[Context]]:
     """The catalogue: for each family its metrics, with what stands in their cards."""
-    found: dict[str, list[Context]] = {}
+    listed: dict[str, list[Context]] = {}
     for stem, rows in by_metric.items():
         runs = (rows["status"] == "ok").tolist()
         here = "yes" if all(runs) else "some variants" if any(runs) else "no"
         row = {"card": card(stem), "here": here, **plainly(rows.head(1))}
-        found.setdefault(rows["family"].iloc[0], []).append(row)
-    return found
+        listed.setdefault(rows["family"].iloc[0], []).append(row)
+    return listed
 
 
 def plainly(rows: pd.DataFrame) -> dict[str, str]:
     """Cells of the catalogue in words, by the labels of :data:`FACTS`; empty ones are left out."""
     words = {*schema.DIMENSIONS, *schema.BASES}
-    found = {}
+    facts = {}
     for column, label in FACTS.items():
-        cells = (UNITS.get(one, one) if column == "unit" else one for one in rows[column] if one)
-        lists = (", ".join(one.split()) if set(one.split()) <= words else one for one in cells)
-        found[label] = "; ".join(dict.fromkeys(lists))
-    return {label: text for label, text in found.items() if text}
+        cells = (
+            UNITS.get(text, text) if column == "unit" else text for text in rows[column] if text
+        )
+        lists = (", ".join(text.split()) if set(text.split()) <= words else text for text in cells)
+        facts[label] = "; ".join(dict.fromkeys(lists))
+    return {label: text for label, text in facts.items() if text}
 
 
 @cache
 def printed() -> dict[str, dict[str, list[str]]]:
     """Metric without variant -> paper -> the names printed there, from ``names.csv``."""
     frame = pd.read_csv(paths.own("published", "names.csv"), dtype=str, keep_default_na=False)
-    found: dict[str, dict[str, list[str]]] = {}
+    names: dict[str, dict[str, list[str]]] = {}
     for row in frame[frame["kind"] == "metric"].to_dict("records"):
         for stem in dict.fromkeys(name.partition(":")[0] for name in row["listed"].split()):
-            found.setdefault(stem, {}).setdefault(row["paper"], []).append(row["printed"])
-    return found
+            names.setdefault(stem, {}).setdefault(row["paper"], []).append(row["printed"])
+    return names
 
 
 def page(about: MetricCard, rows: pd.DataFrame) -> Context:
     """A metric's page; ``rows`` are its rows of the catalogue, the bare name first."""
     papers = printed().get(about.name, {})
-    told = {"known failure": about.fails, "cost": about.cost, **plainly(rows)}
-    told["printed as"] = "; ".join(f"{paper}: {', '.join(n)}" for paper, n in papers.items())
+    facts = {"known failure": about.fails, "cost": about.cost, **plainly(rows)}
+    facts["printed as"] = "; ".join(f"{paper}: {', '.join(n)}" for paper, n in papers.items())
     signatures = rows[["name", "status"]].copy()
     signatures["signature, or what to do"] = rows["signature"].where(
         rows["signature"] != "", rows["remedy"]
     )
     run = rows.loc[rows["status"] == "ok", "name"].tolist()
-    context: Context = {"card": about, "facts": {k: v for k, v in told.items() if v}, "run": run}
+    context: Context = {"card": about, "facts": {k: v for k, v in facts.items() if v}, "run": run}
     context |= {"signatures": signatures, "demonstration": []}
     context["combined"] = bool((rows["family"] == catalogue.COMBINED_FAMILY).all())
     if run and not context["combined"]:
@@ -171,11 +173,11 @@ def values(names: list[str], dataset: Dataset | None = None) -> tuple[pd.DataFra
             for plan in scoring.plans(dataset, get(name)):
                 scores = [score for unit in plan.metric.score(plan.units) for score in unit]
                 ids = [item_id for unit in plan.item_ids for item_id in unit]
-                told = {systems[i]: value(score) for i, score in zip(ids, scores, strict=True)}
+                cells = {systems[i]: value(score) for i, score in zip(ids, scores, strict=True)}
                 if ids:
-                    rows.append({"metric": name, "compared with": plan.basis, **told})
-    ours = (one for one in given if one.category.__module__.startswith("tstmeta."))
-    notes = dict.fromkeys(str(one.message) for one in ours)
+                    rows.append({"metric": name, "compared with": plan.basis, **cells})
+    ours = (warning for warning in given if warning.category.__module__.startswith("tstmeta."))
+    notes = dict.fromkeys(str(warning.message) for warning in ours)
     # what is said of the likelihood method stands in a box of its own
     return pd.DataFrame(rows), [
         text for text in notes if "how the likelihood method works" not in text

@@ -69,7 +69,7 @@ def render(template: str, context: Context) -> str:
 @cache
 def environment() -> jinja2.Environment:
     """Templates refuse names that the context lacks; see the filters for what they can call."""
-    made = jinja2.Environment(
+    templates = jinja2.Environment(
         loader=jinja2.FileSystemLoader(ROOT / "book" / "templates"),
         undefined=jinja2.StrictUndefined,
         trim_blocks=True,
@@ -77,10 +77,10 @@ def environment() -> jinja2.Environment:
         keep_trailing_newline=True,
         autoescape=False,  # a page is Markdown; what comes from data goes through the filters
     )
-    made.filters |= {"table": table, "facts": facts, "cell": cell, "one_line": one_line}
-    made.filters["escape"] = escape
-    made.globals["embedded"] = embedded()
-    return made
+    templates.filters |= {"table": table, "facts": facts, "cell": cell, "one_line": one_line}
+    templates.filters["escape"] = escape
+    templates.globals["embedded"] = embedded()
+    return templates
 
 
 # ------------------------------------------------------------------------------------ data sets
@@ -114,7 +114,7 @@ def data_card(name: str) -> Context:
 def counts(name: str) -> dict[str, str]:
     """How much there is in a data set as it is loaded."""
     loaded = data.load(name)
-    found = {
+    numbers = {
         "items": len(loaded.items),
         "sources": loaded.items["source_id"].nunique(),
         "systems": loaded.items["system"].nunique(),
@@ -125,8 +125,8 @@ def counts(name: str) -> dict[str, str]:
         "preferences": len(loaded.preferences),
         "released scores": len(loaded.scores),
     }
-    said = {what: f"{count:,}" for what, count in found.items() if count}
-    return said | {key: f"{len(data.load(key).items):,} items" for key in data.subsets(name)}
+    shown = {what: f"{count:,}" for what, count in numbers.items() if count}
+    return shown | {key: f"{len(data.load(key).items):,} items" for key in data.subsets(name)}
 
 
 # ---------------------------------------------------------------------------- the embedded model
@@ -134,7 +134,7 @@ def counts(name: str) -> dict[str, str]:
 
 def embedded() -> Context:
     """What has to be said wherever scores of the embedded model are shown."""
-    model, gated = BACKBONES["embedded"], [one for one in BACKBONES.values() if one.gated]
+    model, gated = BACKBONES["embedded"], [known for known in BACKBONES.values() if known.gated]
     millions = read(EMBEDDED / "training.json").get("parameters", 0) / 1e6 or model.parameters
     return {"model": model, "millions": f"{millions:.1f}", "gated": gated}
 
@@ -179,9 +179,9 @@ def backbone(folder: Path = EMBEDDED) -> Context:
     names = {"training": "words of the training", "held_out": "held-out words and frames"}
     context["losses"] = losses.rename(columns=names)
     context["shares"] = pd.DataFrame(
-        {"data": name, "metric": metric, **found}
+        {"data": name, "metric": metric, **share}
         for name, by_metric in report.get("shares", {}).items()
-        for metric, found in by_metric.items()
+        for metric, share in by_metric.items()
     )
     return context
 
@@ -224,16 +224,16 @@ ELSEWHERE = (*SIMULATIONS, "training")
 
 def results(wanted: Any) -> list[Context]:
     """Committed results of ``benchmarks/`` whose name is wanted: goals, then the full table."""
-    found = []
+    contexts = []
     for path in sorted((paths.home() / "benchmarks" / "results").glob("*.json")):
         if wanted(path.stem):
-            made = read(path)
-            rows = pd.DataFrame(made["rows"]).drop(columns="signature", errors="ignore")
+            result = read(path)
+            rows = pd.DataFrame(result["rows"]).drop(columns="signature", errors="ignore")
             rows.columns = rows.columns.str.replace("_", " ")
-            title = made["name"].replace("_gpu", " on a GPU").replace("_", " ")
-            made |= {"title": title[0].upper() + title[1:], "rows": rows}
-            found.append(made | {"checks": pd.DataFrame(made["checks"])})
-    return found
+            title = result["name"].replace("_gpu", " on a GPU").replace("_", " ")
+            result |= {"title": title[0].upper() + title[1:], "rows": rows}
+            contexts.append(result | {"checks": pd.DataFrame(result["checks"])})
+    return contexts
 
 
 def trained() -> Context:

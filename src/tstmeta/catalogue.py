@@ -29,7 +29,7 @@ def datasets() -> pd.DataFrame:
 def about(data: Iterable[Dataset]) -> str:
     """What a page rests on, as Markdown: real ratings and whose, or none."""
     chosen = list(data)
-    rated = [one.name for one in chosen if len(one.ratings)]
+    rated = [data.name for data in chosen if len(data.ratings)]
     if rated:
         listed = ", ".join(f"`{name}`" for name in rated)
         return f"**This page was built with real human ratings**: {listed}."
@@ -72,7 +72,7 @@ def score(
     if profile:
         if profile not in PROFILES:
             raise TstmetaError(f"profile is {profile!r}; use one of {', '.join(PROFILES)}")
-        wanted = [name for one in wanted for name in _allowed(one, profile)]
+        wanted = [name for metric in wanted for name in _allowed(metric, profile)]
     return scoring.score(data, wanted, bases=bases, store=store, progress=progress)
 
 

@@ -62,8 +62,8 @@ def main() -> None:
     """Run the command line; a mistake of the user becomes a message and exit code 2."""
     try:
         with warnings.catch_warnings():
-            said = cache(note)  # a warning is said once, however many metrics have it
-            warnings.showwarning = lambda message, *_: said(f"warning: {message}")
+            warn = cache(note)  # a warning is shown once, however many metrics have it
+            warnings.showwarning = lambda message, *_: warn(f"warning: {message}")
             app()
     except KeyboardInterrupt:
         note("interrupted")

@@ -129,17 +129,17 @@ def with_combined(
 
     from ..combine import combined
 
-    made = [
+    tables = [
         combined(dataset, table, name, dimension, seed=seed, lower=lower or (), store=store)
         for name in names
     ]
-    for name, one in zip(names, made, strict=True):
-        if name == "gm" and (one["value"].dropna() == 0).all():
+    for name, rows in zip(names, tables, strict=True):
+        if name == "gm" and (rows["value"].dropna() == 0).all():
             note(
                 "gm: 0 on every text. The printed thresholds belong to the paper's own models; with"
                 " preferences, gm:learned finds others"
             )
-    return pd.concat([table, *made], ignore_index=True)
+    return pd.concat([table, *tables], ignore_index=True)
 
 
 def scored(
@@ -157,7 +157,7 @@ def scored(
     from ..data import load
     from ..schema import BASES, TstmetaError
 
-    if unknown := [one for one in basis or [] if one not in BASES]:
+    if unknown := [name for name in basis or [] if name not in BASES]:
         raise TstmetaError(f"unknown basis {', '.join(unknown)}; known: {', '.join(BASES)}")
     dataset = load(data)
     if ratings is not None:
