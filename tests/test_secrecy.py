@@ -13,8 +13,8 @@ from tests.models.server.fake_server import TEXTS, Fake, serving, tiny_engine, t
 from tests.test_notebook import written
 from tstmeta import metrics, notebook
 from tstmeta.data import load
-from tstmeta.likelihood.explain import metric_of
-from tstmeta.likelihood.words import model_of, understood
+from tstmeta.likelihood.tables import metric_of
+from tstmeta.likelihood.words import model_of, parse
 from tstmeta.models.causal import Continuation
 from tstmeta.models.server import ServerModel
 from tstmeta.models.wire import ServerError
@@ -131,7 +131,7 @@ def test_a_metric_is_called_without_the_secrets_of_its_server(words, name):
 
 
 def test_no_repr_shows_a_server_with_its_password():
-    assert not secret_in(repr(model_of(understood(f"8b+{URL}#m"))), repr(metric_of(f"8b+{URL}")))
+    assert not secret_in(repr(model_of(parse(f"8b+{URL}#m"))), repr(metric_of(f"8b+{URL}")))
 
 
 def constant(tokenizer):

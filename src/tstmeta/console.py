@@ -22,9 +22,10 @@ if TYPE_CHECKING:
 
 #: Wide enough that no line of a piped table is ever folded or cut.
 _UNBOUNDED = 10_000_000
-_ESCAPES = {
-    code: repr(chr(code))[1:-1] for code in (*range(0x20), *range(0x7F, 0xA0), 0x2028, 0x2029)
-}
+#: Control characters, ends of lines and marks that turn the direction of writing.
+_STEERING = (*range(0x20), *range(0x7F, 0xA0), 0x2028, 0x2029, 0x200E, 0x200F)
+_STEERING += (*range(0x202A, 0x202F), *range(0x2066, 0x206A))
+_ESCAPES = {code: repr(chr(code))[1:-1] for code in _STEERING}
 
 
 class Format(StrEnum):
@@ -51,6 +52,11 @@ class FileFormat(StrEnum):
     csv = "csv"
     json = "json"
     parquet = "parquet"
+
+
+def escaped(text: str) -> str:
+    """A text on one line, with escapes for whatever steers a terminal."""
+    return text.translate(_ESCAPES)
 
 
 def note(message: str) -> None:
@@ -212,7 +218,7 @@ def _cell(value: Any) -> str:
         text = f"{value:z.3f}"
     else:
         text = str(value)
-    return text.translate(_ESCAPES)
+    return escaped(text)
 
 
 def _plain(value: Any) -> Any:

@@ -1,4 +1,4 @@
-"""Tiny seeded models with large weights, so that probabilities differ a lot, and a counter of asks.
+"""Tiny seeded models with large weights, so that probabilities differ a lot; a counter of requests.
 
 Three kinds of tokenizer: one with the marks of Llama 3, one like Qwen's, one without a template.
 """
@@ -55,13 +55,13 @@ def tokenizer(kind: str) -> Any:
     inner = Tokenizer(models.BPE(vocab={word: i for i, word in enumerate(words)}, merges=merges))
     inner.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
     inner.decoder = decoders.ByteLevel()
-    made = PreTrainedTokenizerFast(
+    fast = PreTrainedTokenizerFast(
         tokenizer_object=inner,
         eos_token=end,
         additional_special_tokens=[mark for mark in marks if mark != end],
     )
-    made.chat_template = template
-    return made
+    fast.chat_template = template
+    return fast
 
 
 def network(kind: str, size: int, window: int = 2048) -> torch.nn.Module:
@@ -96,15 +96,15 @@ def saved(folder: Path, kind: str = "llama", window: int = 2048) -> Path:
 
 
 class Counted:
-    """A backend that remembers what it was asked."""
+    """A backend that remembers its requests."""
 
     def __init__(self, model: Engine):
         self.model = model
-        self.asked: list = []
+        self.requests: list = []
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self.model, name)
 
     def logprobs(self, requests, *, known=(), progress: bool = False) -> Iterator[list]:
-        self.asked += [one for place, one in enumerate(requests) if place not in set(known)]
+        self.requests += [r for place, r in enumerate(requests) if place not in set(known)]
         return self.model.logprobs(requests, known=known, progress=progress)

@@ -12,7 +12,7 @@ import pytest
 
 from tests.likelihood import small
 from tstmeta.likelihood.scorer import Rewrite, Scorer
-from tstmeta.models.template import ControlMark, Template
+from tstmeta.models.template import Template
 from tstmeta.schema import Status
 
 HOSTILE = {
@@ -37,11 +37,12 @@ def letters(tokenizer: Any, text: str) -> list[int]:
 
 
 @pytest.mark.parametrize(("kind", "text"), CASES)
-def test_an_output_is_tokenised_by_its_letters(kind, text):
-    tokenizer = small.tokenizer(kind)
-    found = Template(tokenizer).tokens(text)
-    assert list(found) == letters(tokenizer, text)
-    assert not set(found) & set(tokenizer.all_special_ids)
+def test_an_output_is_tokenised_and_scored_by_its_letters(kind, text):
+    tokenizer, scorer = small.tokenizer(kind), Scorer(small.engine(kind))
+    first, second = scorer.judge([Rewrite("x", text, "formal"), Rewrite(text, "x", "formal")])
+    assert list(first.tokens) == letters(tokenizer, text)
+    assert not set(first.tokens) & set(tokenizer.all_special_ids)
+    assert first.status is second.status is Status.OK
 
 
 @pytest.mark.parametrize("bare", [False, True])
@@ -71,17 +72,8 @@ def test_a_text_without_control_tokens_is_tokenised_with_its_template_in_one_pie
     assert list(template.context("Be brief.", "then in \ue000 {x}")) == whole
 
 
-@pytest.mark.parametrize(("kind", "text"), CASES)
-def test_a_hostile_output_gets_a_score_of_all_its_letters(kind, text):
-    scorer = Scorer(small.engine(kind))
-    for rewrite in (Rewrite("x", text, "formal"), Rewrite(text, "x", "formal")):
-        [judged] = scorer.judge([rewrite])
-        assert judged.status is Status.OK
-        assert "".join(scorer.texts(judged)).replace("\ufffd", "") in rewrite.output
-
-
 class Stubborn:
-    """A tokenizer that takes control tokens out of any text, whatever it is told."""
+    """A tokenizer that takes control tokens out of any text, whatever is asked of it."""
 
     def __init__(self, inner: Any):
         self.inner = inner
@@ -100,11 +92,7 @@ def test_a_tokenizer_that_cannot_do_so_makes_the_rewrite_invalid_and_no_other(wh
     counted.tokenizer = Stubborn(small.tokenizer("llama"))
     scorer = Scorer(counted)
     good = Rewrite("It rained.", "Rain fell.", "formal")
-    bad = good._replace(**{where: "no <|eot_id|> here"})
-    judged, kept = scorer.judge([bad, good])
-    assert (judged.status, kept.status) == (Status.INVALID, Status.OK)
-    assert "the text holds <|eot_id|>" in judged.detail
-    assert "take it out" in judged.detail
+    bad, kept = scorer.judge([good._replace(**{where: "no <|eot_id|> here"}), good])
+    assert (bad.status, kept.status) == (Status.INVALID, Status.OK)
+    assert "the text holds <|eot_id|>" in bad.detail
     assert scorer.content(kept) == scorer.content(Scorer(small.engine()).judge([good])[0])
-    with pytest.raises(ControlMark):
-        scorer.template.tokens("<|eot_id|>")

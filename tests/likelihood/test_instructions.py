@@ -1,16 +1,16 @@
-"""Instruction sets: the published words, slots, files of one's own with every fault."""
+"""Instruction sets and wordings of styles: the published words, and files of one's own."""
 
 from __future__ import annotations
-
-from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.helpers import needs
+from tstmeta import data
 from tstmeta.likelihood import instructions
-from tstmeta.likelihood.instructions import TASKS, Instructions
-from tstmeta.schema import DataError, TstmetaError
+from tstmeta.likelihood.instructions import TASKS, Instructions, hash_of, read_wordings, wordings
+from tstmeta.schema import TstmetaError
 
 GOOD = """
 [mine]
@@ -19,58 +19,46 @@ style = "Make it {style}: {source}"
 paraphrase = "Reword: {source}"
 repeat = "Repeat: {source}"
 """
+OTHER = GOOD.replace("[mine]", "[other]\nabout = 'loud'").replace("Repeat", "AGAIN")
 
 
 @pytest.fixture
 def file(tmp_path):
-    """Writes a file of instructions and gives its path."""
+    """Writes a file of one's own and gives its path."""
 
-    def write(text: str) -> Path:
+    def write(content: str | bytes):
         path = tmp_path / "own.toml"
-        path.write_text(text, encoding="utf-8")
+        path.write_bytes(content if isinstance(content, bytes) else content.encode())
         return path
 
     return write
 
 
-def test_the_published_set_is_that_of_section_3_3_and_appendix_d_1():
-    paper = instructions.get("paper")
-    assert paper.origin == "published"
-    assert paper.fill("It rained.", "formal") == (
-        "Rewrite the following sentence to be formal: It rained.",
-        "Paraphrase the following sentence: It rained.",
-        "Repeat the following sentence: It rained.",
-    )
-
-
 def test_only_the_published_set_is_called_so():
-    origins = {name: one.origin for name, one in instructions.shipped().items()}
-    assert origins == {
-        "paper": "published",
-        **dict.fromkeys(("default-system", "emphasis", "wording"), "ours"),
-    }
-    assert all(one.about for one in instructions.shipped().values())
+    origins = {name: own.origin for name, own in instructions.shipped().items()}
+    ours = dict.fromkeys(("default-system", "emphasis", "wording"), "ours")
+    assert origins == {"paper": "published", **ours}
+    assert all(own.about for own in instructions.shipped().values())
 
 
 def test_each_variation_changes_what_its_kind_says_and_nothing_else():
     paper, sets = instructions.get("paper"), instructions.shipped()
-    tasks = {name: [getattr(one, task) for task in TASKS] for name, one in sets.items()}
+    tasks = {name: [getattr(own, task) for task in TASKS] for name, own in sets.items()}
     assert tasks["default-system"] == tasks["paper"]
     assert sets["default-system"].system != paper.system
     assert [text.replace("*", "") for text in tasks["emphasis"]] == tasks["paper"]
     assert all(text.startswith("*") for text in tasks["emphasis"])
     assert not set(tasks["wording"]) & set(tasks["paper"])
     assert {sets[name].system for name in ("emphasis", "wording")} == {paper.system}
-    assert len({one.hash for one in sets.values()}) == len(sets)
 
 
 def test_the_hash_is_that_of_the_words_and_of_nothing_else():
-    one = Instructions("a", "s", "{style}{source}", "p{source}", "r{source}")
-    same = Instructions("b", "s", "{style}{source}", "p{source}", "r{source}", about="else")
-    assert one.hash == same.hash == "e6d08f0c"
-    for field in ("system", *TASKS):
-        other = {name: getattr(one, name) for name in ("name", "system", *TASKS)}
-        assert Instructions(**{**other, field: other[field] + "!"}).hash != one.hash
+    words = {"system": "s", "style": "{style}{source}", "paraphrase": "p{source}"}
+    words["repeat"] = "r{source}"
+    own = Instructions("a", **words)
+    assert own.hash == Instructions("b", **words, about="else").hash == "e6d08f0c"
+    for field in words:
+        assert Instructions("a", **{**words, field: words[field] + "!"}).hash != own.hash
 
 
 texts = st.text(st.sampled_from("ab{}") | st.characters(), max_size=20) | st.sampled_from(
@@ -80,50 +68,38 @@ texts = st.text(st.sampled_from("ab{}") | st.characters(), max_size=20) | st.sam
 
 @given(texts, texts)
 def test_a_source_and_a_style_are_put_in_letter_by_letter(source, style):
-    rewrite, paraphrase, repeat = instructions.get("paper").fill(source, style)
-    assert rewrite == "Rewrite the following sentence to be " + style + ": " + source
-    assert paraphrase == "Paraphrase the following sentence: " + source
-    assert repeat == "Repeat the following sentence: " + source
-
-
-# --------------------------------------------------------------------------------- one's own
+    """The words are those of Pauli et al. (2025), Section 3.3 and Appendix D.1."""
+    assert instructions.get("paper").fill(source, style) == (
+        "Rewrite the following sentence to be " + style + ": " + source,
+        "Paraphrase the following sentence: " + source,
+        "Repeat the following sentence: " + source,
+    )
 
 
 def test_a_file_of_ones_own_is_read(file):
-    path = file(GOOD + GOOD.replace("[mine]", "[other]\nabout = 'loud'").replace("Repeat", "AGAIN"))
-    found = instructions.read(path)
-    assert list(found) == ["mine", "other"]
-    assert found["mine"].origin == "yours"
-    assert found["other"].about == "loud"
-    assert found["other"].fill("x", "y") == ("Make it y: x", "Reword: x", "AGAIN: x")
-    assert instructions.get(f"{path}#other") == found["other"]
-
-
-def test_the_only_set_of_a_file_needs_no_name(file):
-    path = file(GOOD)
-    assert instructions.get(str(path)).name == "mine"
-    assert instructions.get(f"{path}#mine").name == "mine"
+    path = file(GOOD + OTHER)
+    own = instructions.read(path)
+    assert list(own) == ["mine", "other"]
+    assert (own["mine"].origin, own["other"].about) == ("yours", "loud")
+    assert own["other"].fill("x", "y") == ("Make it y: x", "Reword: x", "AGAIN: x")
+    assert instructions.get(f"{path}#other") == own["other"]
+    assert instructions.get(str(file(GOOD))).name == "mine", "the only set needs no name"
 
 
 NAMES = {
     "unknown": ("papre", "no instruction set is called 'papre'; use paper, default-system, emph"),
-    "no file": ("no.toml", "cannot read instructions from no.toml: No such file or directory"),
-    "no such set": ("{own}#his", "has the sets mine; name one: {own}#NAME"),
+    "no file": ("no.toml", "cannot read instructions from no.toml: "),
+    "no such set": ("{own}#his", "has the sets mine, other; name one: {own}#NAME"),
+    "one of several": ("{own}", "has the sets mine, other; name one: {own}#NAME"),
 }
 
 
 @pytest.mark.parametrize(("name", "message"), NAMES.values(), ids=NAMES)
-def test_a_name_that_means_nothing_is_told(file, name, message):
-    own = str(file(GOOD))
+def test_a_name_that_means_nothing_is_refused(file, name, message):
+    own = str(file(GOOD + OTHER))
     with pytest.raises(TstmetaError) as raised:
         instructions.get(name.replace("{own}", own))
     assert message.replace("{own}", own) in str(raised.value)
-
-
-def test_one_of_several_sets_must_be_named(file):
-    path = file(GOOD + GOOD.replace("[mine]", "[other]"))
-    with pytest.raises(TstmetaError, match="has the sets mine, other; name one"):
-        instructions.get(str(path))
 
 
 def changed(old: str, new: str) -> str:
@@ -132,74 +108,103 @@ def changed(old: str, new: str) -> str:
 
 
 FAULTS = {
-    "no TOML": ("[mine", "no TOML", "see the example"),
-    "nothing": ("", "no instruction set", "add a table such as [mine]"),
-    "no table": ("style = '{style} {source}'", "not a table", "put it below a line [style]"),
-    "a key is missing": (changed('repeat = "Repeat: {source}"', ""), "missing", "add repeat ="),
-    "system is missing": (changed('system = ""', ""), "missing", "add system ="),
-    "an unknown key": (GOOD + 'rephrase = "x"', "unknown", "use only origin, about, system"),
-    "no text": (changed('system = ""', "system = 3"), "no text", "put it in quotes"),
-    "a list": (changed('system = ""', "system = ['a']"), "no text", "put it in quotes"),
-    "no source": (
-        changed("Repeat: {source}", "Repeat"),
-        "no {source}",
-        "say where the source goes",
-    ),
-    "no style": (changed("it {style}", "it"), "no {style}", "say where the style goes"),
-    "style where none is": (
-        changed("Reword: {", "Reword {style}: {"),
-        "unknown slot {style}",
-        "use only {source}",
-    ),
-    "a slot of nothing": (
-        changed("it {", "it {0} {"),
-        "unknown slot {0}",
-        "use only {source} and {style}",
-    ),
-    "a slot with a format": (
-        changed("{style}", "{style:>5}"),
-        "unknown slot {style:>5}",
-        "use only {source} and {style}",
-    ),
-    "doubled braces": (
-        changed("Reword: {source}", "Reword: {{source}}"),
-        "a brace that belongs to no slot",
-        "take it out",
-    ),
-    "a brace alone": (
-        changed("Reword:", "Reword }:"),
-        "a brace that belongs to no slot",
-        "take it out",
-    ),
-    "a slot in the system prompt": (
-        changed('system = ""', 'system = "Be {style}"'),
-        "unknown slot {style}",
-        "a system prompt has no slots",
-    ),
+    "no TOML": ("[mine", "Remedy: write TOML"),
+    "no UTF-8": (b"[mine]\nsystem = '\xff'", "can't decode byte 0xff"),
+    "nothing": ("", "no table. Remedy: write the set below a line [mine]"),
+    "no table": ("style = '{style} {source}'", "write the set below a line [style]"),
+    "a key is missing": (changed('repeat = "Repeat: {source}"', ""), "mine.repeat: missing"),
+    "system is missing": (changed('system = ""', ""), "mine.system: missing"),
+    "an unknown key": (GOOD + 'rephrase = "x"', "mine.rephrase: unknown key. Remedy: use only sys"),
+    "no text": (changed('system = ""', "system = 3"), "mine.system: no text"),
+    "a list": (changed('system = ""', "system = ['a']"), "mine.system: no text"),
+    "no source": (changed("Repeat: {source}", "Repeat"), "mine.repeat: wrong slots in 'Repeat'"),
+    "no style": (changed("it {style}", "it"), "use {source} and {style}, and no other brace"),
+    "style where none is": (changed("Reword: {", "Reword {style}: {"), "mine.paraphrase: wrong"),
+    "a slot of nothing": (changed("it {", "it {0} {"), "mine.style: wrong slots"),
+    "a slot with a format": (changed("{style}", "{style:>5}"), "mine.style: wrong slots"),
+    "doubled braces": (changed("Reword: {source}", "Reword: {{source}}"), "mine.paraphrase: wrong"),
+    "a brace alone": (changed("Reword:", "Reword }:"), "mine.paraphrase: wrong slots"),
+    "a slot in the system prompt": (changed('system = ""', 'system = "{style}"'), "use no slot"),
+    "all at once": ("[a]\nsystem = 1\n[b]\nnote = ''\n", "9 problems"),
 }
 
 
-@pytest.mark.parametrize(("text", "what", "remedy"), FAULTS.values(), ids=FAULTS)
-def test_a_fault_of_a_file_is_told_with_place_and_remedy(file, text, what, remedy):
+@pytest.mark.parametrize(("text", "message"), FAULTS.values(), ids=FAULTS)
+def test_a_fault_of_a_file_is_named_with_place_and_remedy(file, text, message):
     path = file(text)
-    with pytest.raises(DataError) as raised:
+    with pytest.raises(TstmetaError) as raised:
         instructions.read(path)
-    assert any(
-        problem.file == str(path) and what in problem.what and problem.remedy.startswith(remedy)
-        for problem in raised.value.problems
-    ), raised.value
+    assert message in str(raised.value)
+    assert str(path) in str(raised.value)
 
 
-def test_all_faults_are_told_at_once(file):
-    path = file("[a]\nsystem = 1\n[b]\nstyle = 'x'\nnote = ''\n")
-    with pytest.raises(DataError) as raised:
-        instructions.read(path)
-    places = [problem.column for problem in raised.value.problems]
-    assert places.count("a.system") == 1
-    assert {"a.style", "a.repeat", "b.system", "b.style", "b.note"} <= set(places)
+# --------------------------------------------------------------------------- wordings of styles
+
+#: What the released program of Pauli et al. (2025) says instead of the data set's word.
+REWORDED = {
+    "appropriate": "appropriated",
+    "layman": "understandable for layman",
+    "expert": "addressed to an expert",
+}
+RAW = ("pauli", "lai", "mir", "alva", "scialom", "ziegen", "ziegen_editing", "cao", "lens")
+SETS = ["contrast", *(pytest.param(name, marks=needs(name)) for name in RAW)]
+TABLE = instructions.wording_table()
 
 
-def test_a_file_that_is_no_text_is_told(tmp_path):
-    (tmp_path / "own.toml").write_bytes(b"[mine]\nsystem = '\xff'")
-    with pytest.raises(DataError, match=r"no UTF-8 at byte 17.*save it as UTF-8"):
-        instructions.read(tmp_path / "own.toml")
+def test_styles_are_worded_as_the_released_program_words_them():
+    assert {style: word for style, word in wordings().items() if style != word} == REWORDED
+
+
+def test_each_row_of_the_table_is_whole_and_no_style_is_worded_in_two_ways():
+    assert (TABLE[["dataset", "style", "likelihood"]] != "").all(axis=None)
+    assert set(TABLE["origin"]) == {"published", "ours"}
+    assert not TABLE.duplicated(["dataset", "direction", "style"]).any()
+    assert len(TABLE[["style", "likelihood"]].drop_duplicates()) == len(wordings())
+    assert set(TABLE["dataset"]) <= {*data.names(), "world"}
+
+
+@pytest.mark.parametrize(
+    "name", ["contrast", *(pytest.param(one, marks=needs(one)) for one in RAW)]
+)
+def test_every_style_of_a_data_set_is_in_the_table_and_no_other(name):
+    items, listed = data.load(name).items, TABLE[TABLE["dataset"] == name]
+    for style, direction in set(zip(items["style"], items["direction"], strict=True)):
+        assert (listed["style"].eq(style) & listed["direction"].isin(["", direction])).any(), style
+    assert set(listed["style"]) <= set(items["style"])
+
+
+def test_wordings_of_ones_own_are_laid_over_the_shipped_ones(file):
+    path = file('\ufeffstyle,wording,note\nlayman,"plain, simple",x\npirate,like a pirate,\n')
+    assert read_wordings(path) == {
+        **wordings(),
+        "layman": "plain, simple",
+        "pirate": "like a pirate",
+    }
+    assert wordings()["layman"] == REWORDED["layman"]
+
+
+WORDING_FAULTS = {
+    "empty": (b"", "with the columns style and wording"),
+    "no wording": (b"style,word\na,b\n", "with the columns style and wording"),
+    "no style": (b"style,wording\na,b\n ,b\n", "row 2, column style: missing style or wording"),
+    "empty wording": (b"style,wording\na,\n", "row 1, column style: missing"),
+    "too short": (b"style,wording\na\n", "row 1, column style: missing"),
+    "twice": (b"style,wording\na,b\nc,d\na,e\n", "row 3, column style: a style again"),
+    "no UTF-8": (b"style,wording\na,\xff\n", "write a CSV file in UTF-8"),
+}
+
+
+@pytest.mark.parametrize(("content", "message"), WORDING_FAULTS.values(), ids=WORDING_FAULTS)
+def test_a_fault_of_wordings_is_named_with_place_and_remedy(file, content, message):
+    path = file(content)
+    with pytest.raises(TstmetaError) as raised:
+        read_wordings(path)
+    assert message in str(raised.value)
+    assert str(path) in str(raised.value)
+
+
+def test_the_hash_knows_wordings_and_not_their_order():
+    words = {"a": "b", "c": "d"}
+    assert hash_of(words) == hash_of(dict(reversed(words.items()))) == "54a8bc65"
+    others = [{"a": "b"}, {"a": "b", "c": "e"}, {"a": "bc", "": "d"}, {"a": "b\0c\1d"}, {}]
+    assert len({hash_of(other) for other in [words, *others]}) == len(others) + 1

@@ -13,6 +13,7 @@ import pytest
 
 from tests.likelihood import small
 
+pytestmark = pytest.mark.nightly
 ROOT = Path(__file__).parents[2]
 METRICS = """
 import os, time
@@ -36,6 +37,7 @@ model.checked = True
 content = Likelihood(model=model)
 style = LikelihoodStyle(model=model)
 """
+BOTH = ("likelihood_package.own:content", "likelihood_package.own:style")
 ROWS = 30
 
 
@@ -51,12 +53,12 @@ def place(tmp_path):
     return tmp_path
 
 
-def start(place: Path, store: str, *words: str) -> subprocess.Popen:
+def start(place: Path, store: str, *metrics: str) -> subprocess.Popen:
     command = [sys.executable, "-m", "tstmeta", "score", "--data", "mine.csv", "--store", store]
     search = os.pathsep.join([str(place), str(ROOT), *filter(None, [os.environ.get("PYTHONPATH")])])
     more = {"PYTHONPATH": search, "CALLS": str(place / f"{store}.log"), "OMP_NUM_THREADS": "1"}
     return subprocess.Popen(
-        [*command, "--out", f"{store}.csv", *words],
+        [*command, "--out", f"{store}.csv", *(word for name in metrics for word in ("-m", name))],
         cwd=place,
         env={**os.environ, **more},
         stderr=subprocess.PIPE,
@@ -64,7 +66,10 @@ def start(place: Path, store: str, *words: str) -> subprocess.Popen:
     )
 
 
-BOTH = [word for name in ("content", "style") for word in ("-m", f"likelihood_package.own:{name}")]
+def finish(process: subprocess.Popen, code: int = 0) -> str:
+    _, messages = process.communicate(timeout=120)
+    assert process.returncode == code, messages
+    return messages
 
 
 def calls(place: Path, store: str) -> list[str]:
@@ -72,21 +77,13 @@ def calls(place: Path, store: str) -> list[str]:
     return path.read_text().splitlines() if path.is_file() else []
 
 
-def finish(process: subprocess.Popen) -> str:
-    _, said = process.communicate(timeout=120)
-    assert process.returncode == 0, said
-    return said
-
-
 def contents(folder: Path) -> dict[str, bytes]:
     return {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*.*")}
 
 
-@pytest.mark.nightly
 def test_a_killed_run_goes_on_where_it_stopped_and_ends_byte_by_byte_the_same(place):
     finish(start(place, "whole", *BOTH))
     assert sorted(map(int, calls(place, "whole"))) == list(range(3 * (ROWS - 1)))
-
     finished: set[str] = set()
     for count in (1, 40):
         before = len(calls(place, "cut"))
@@ -96,9 +93,9 @@ def test_a_killed_run_goes_on_where_it_stopped_and_ends_byte_by_byte_the_same(pl
             time.sleep(0.002)
         process.send_signal(signal.SIGKILL)
         process.communicate(timeout=60)
-        asked = set(calls(place, "cut")[before:])
-        assert not asked & finished, "a token was computed again"
-        finished |= asked
+        computed = set(calls(place, "cut")[before:])
+        assert not computed & finished, "a token was computed again"
+        finished |= computed
         assert list((place / "cut" / "tokens").glob("*.journal"))
         assert not (place / "cut.csv").exists()
     before = len(calls(place, "cut"))
@@ -106,23 +103,16 @@ def test_a_killed_run_goes_on_where_it_stopped_and_ends_byte_by_byte_the_same(pl
     assert not set(calls(place, "cut")[before:]) & finished
     assert (place / "cut.csv").read_bytes() == (place / "whole.csv").read_bytes()
     assert contents(place / "cut") == contents(place / "whole")
-    assert not list((place / "cut").rglob("*.journal"))
 
 
-@pytest.mark.nightly
 def test_folders_and_the_embedded_model_are_scored_and_what_is_not_here_stops_nobody(place):
     folder = small.saved(place / "tiny")
     (place / "empty").mkdir()
     metrics = ("likelihood:empty", f"likelihood-style:{folder}", "likelihood", "likelihood-style")
-    words = [word for name in metrics for word in ("-m", name)]
-    process = start(place, "store", *words)
-    _, said = process.communicate(timeout=120)
-    assert process.returncode == 1, said
-    assert f"{4 * ROWS} scores, {ROWS} failed (error {ROWS})" in said
-    assert f"first error of {ROWS}: likelihood:empty, item " in said
-    assert "holds no .safetensors file" in said
-    assert said.count("the embedded model demonstrates") == 1
-    tokens = {
-        path.name.partition("-")[0] for path in (place / "store" / "tokens").glob("*.parquet")
-    }
-    assert tokens == {"tiny", "embedded"}
+    messages = finish(start(place, "store", *metrics), code=1)
+    assert f"{4 * ROWS} scores, {ROWS} failed (error {ROWS})" in messages
+    assert f"first error of {ROWS}: likelihood:empty, item " in messages
+    assert "holds no .safetensors file" in messages
+    assert messages.count("the embedded model demonstrates") == 1
+    files = (place / "store" / "tokens").glob("*.parquet")
+    assert {path.name.partition("-")[0] for path in files} == {"tiny", "embedded"}

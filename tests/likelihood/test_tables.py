@@ -1,23 +1,32 @@
-"""Token log-probabilities as a frame: means over its rows are the scores of the metric."""
+"""Tokens as a frame: they spell the output, and means over their rows are the scores."""
+
+import re
 
 import numpy as np
 import pandas as pd
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from tokenizers import Tokenizer, models, normalizers, pre_tokenizers, processors
+from transformers import PreTrainedTokenizerFast
 
 from tests.likelihood import small
-from tstmeta.likelihood import TASKS, Rewrite
-from tstmeta.likelihood.explain import metric_of
-from tstmeta.likelihood.tables import END, contexts, explain, token_scores
+from tests.models import tiny
+from tstmeta.likelihood import TASKS, Rewrite, Scorer, tables
+from tstmeta.likelihood.tables import END, contexts, explain, metric_of, spans, token_scores
 from tstmeta.schema import TstmetaError
 
-TEXTS = pd.DataFrame(
-    {
-        "item_id": ["a", "b", "empty"],
-        "source": "the cat sat down",
-        "output": ["the cat sat", "the cat was sitting down", " "],
-        "style": "formal",
-    }
-)
+#: Characters of several tokens, blanks in odd places, marks of the template, nothing at all.
+OUTPUTS = [
+    "the tin can",
+    "  Naïve 😀 it\n was. ",
+    "日本",
+    "<|eot_id|> then",
+    "a",
+    "e\u0301 ﬁ ½",
+    " ",
+]
+TEXTS = pd.DataFrame({"source": "in the tin", "output": OUTPUTS, "style": "formal"})
 
 
 @pytest.fixture(scope="module")
@@ -26,51 +35,127 @@ def metric(tmp_path_factory):
     return f"likelihood:{small.saved(tmp_path_factory.mktemp('model'))}"
 
 
+def trimmed() -> PreTrainedTokenizerFast:
+    """Like Llama 3's: offsets without the blanks before a word."""
+    core = Tokenizer.from_str(tiny.tokenizer("llama").backend_tokenizer.to_str())
+    core.post_processor = processors.ByteLevel(trim_offsets=True)
+    return PreTrainedTokenizerFast(tokenizer_object=core)
+
+
+def composed() -> PreTrainedTokenizerFast:
+    """Like Qwen's: characters are composed before they are cut."""
+    core = Tokenizer.from_str(tiny.tokenizer("llama").backend_tokenizer.to_str())
+    core.normalizer = normalizers.NFC()
+    return PreTrainedTokenizerFast(tokenizer_object=core)
+
+
+def marked() -> PreTrainedTokenizerFast:
+    """Like Llama 2's: a sign stands for the blank before a word, and one is put before the text."""
+    letters = {letter: place for place, letter in enumerate("▁abcdefghijklmnopqrstuvwxyz?")}
+    core = Tokenizer(models.BPE(vocab=letters, merges=[], unk_token="?"))
+    core.pre_tokenizer = pre_tokenizers.Metaspace()
+    return PreTrainedTokenizerFast(tokenizer_object=core)
+
+
+@pytest.mark.parametrize(
+    "make", [trimmed, composed, marked, tiny.tokenizer], ids=lambda f: f.__name__
+)
+@given(text=st.text(st.characters(exclude_categories=["Cs"]), min_size=1), kept=st.integers(1, 99))
+def test_spans_tile_a_text_from_its_beginning(make, text, kept):
+    tokenizer = make()
+    every = tokenizer(text, add_special_tokens=False, split_special_tokens=True)["input_ids"]
+    places = spans(tokenizer, text, every[:kept])
+    assert [start for start, _ in places] == [0, *(end for _, end in places)][: len(every[:kept])]
+    if 0 < len(every) <= kept:
+        assert places[-1][1] == len(text)
+
+
+def test_a_tokenizer_that_knows_no_characters_is_refused_with_a_remedy():
+    with pytest.raises(TstmetaError, match=re.escape("tokenizer.json")):
+        spans(object(), "text", [1])
+
+
+def test_tokens_of_another_output_are_refused():
+    with pytest.raises(TstmetaError, match="not those of this output"):
+        spans(small.tokenizer("llama"), "a can", [1, 2])
+
+
 @pytest.mark.parametrize("variant", ["", "+released"])
-def test_means_over_the_rows_are_the_two_equations(metric, variant, tmp_path):
-    name = metric + variant
-    tokens = explain(TEXTS, metric=name, store=tmp_path)
-    scorer = metric_of(name, tmp_path).scorer()
-    for item_id, source, output, style in TEXTS.head(2).itertuples(index=False):
-        (judged,) = scorer.judge([Rewrite(source, output, style)])
+def test_tokens_spell_the_outputs_and_their_means_are_the_two_equations(metric, variant, tmp_path):
+    tokens = explain(TEXTS, metric=metric + variant, store=tmp_path)
+    scorer = metric_of(metric + variant, tmp_path).scorer()
+    for item_id, rewrite in tables.rewrites_of(TEXTS).iloc[:-1].items():
+        (scores,) = scorer.judge([rewrite])
         own = tokens[tokens["item_id"] == item_id]
-        assert own["content"].mean() == pytest.approx(scorer.content(judged))
-        assert own["lead"].mean() == pytest.approx(scorer.style(judged))
-        assert own["place"].tolist() == list(range(len(own)))
-        assert "".join(own["token"]) == output + END
-        assert own["counts"].iloc[-1] == bool(variant)
-        assert own["counts"].iloc[0] == (not variant)
-
-
-def test_the_end_of_the_turn_is_all_that_an_empty_output_has(metric, tmp_path):
-    tokens = explain(TEXTS, ["empty"], metric, store=tmp_path)
-    assert tokens["token"].tolist() == [END]
-    assert tokens[["content", "lead"]].isna().all(axis=None)
-
-
-def test_the_best_instruction_is_that_of_the_largest_log_probability(metric, tmp_path):
-    tokens = explain(TEXTS, metric=metric, store=tmp_path)
-    assert tokens["best"].tolist() == tokens[list(TASKS)].idxmax(axis=1).tolist()
+        assert own["content"].mean() == pytest.approx(scorer.content(scores))
+        assert own["lead"].mean() == pytest.approx(scorer.style(scores), abs=1e-12)
+        assert own["place"].tolist() == list(range(len(scores.tokens) + 1))
+        assert "".join(own["token"]) == rewrite.output + END
+        assert own["counts"].tolist() == [
+            not variant or place > 0 for place in range(len(scores.tokens))
+        ] + [bool(variant)]
     assert (tokens[list(TASKS)] <= 0).all(axis=None)
+    assert tokens["best"].tolist() == tokens[list(TASKS)].idxmax(axis=1).tolist()
+    assert len(set(tokens["best"])) > 1
+    last = tokens[tokens["item_id"] == str(len(OUTPUTS) - 1)]
+    assert last["token"].tolist() == [END], "a blank output has the end of the turn alone"
+    assert last[["content", "lead"]].isna().all(axis=None)
+
+
+def test_a_character_of_several_tokens_stands_with_its_first(metric, tmp_path):
+    tokens = token_scores(TEXTS, metric, ["2"], store=tmp_path)
+    assert tokens["token"].tolist() == ["日", "", "", "本", "", "", END]
+
+
+def test_an_output_that_was_cut_has_the_kept_tokens_and_no_end():
+    scorer = Scorer(small.engine(window=300))
+    rewrite = Rewrite("in the tin", "the tin can in it " * 40, "formal")
+    scores = scorer.judge([rewrite])
+    tokens = tables.tabulate(scorer, pd.Series([rewrite], ["a"], dtype=object), scores)
+    assert len(tokens) == len(scores[0].tokens)
+    assert rewrite.output.startswith("".join(tokens["token"]))
+
+
+def test_a_probability_rounded_to_zero_is_a_logarithm_of_minus_infinity():
+    scorer = Scorer(small.engine(), variant="released")
+    rewrite = Rewrite("in the tin", "the tin", "formal")
+    (scores,) = scorer.judge([rewrite])
+    scores.logprobs[:, 1] = -1000
+    tokens = tables.tabulate(scorer, pd.Series([rewrite], ["a"], dtype=object), [scores])
+    assert tables.with_parts(tokens)["content"].iloc[1] == -np.inf
 
 
 def test_items_are_chosen_in_order_and_a_style_that_is_missing_leaves_no_rows(metric, tmp_path):
-    tokens = token_scores(TEXTS, metric, ["b", "a"], store=tmp_path)
+    named = TEXTS.assign(item_id=list("abcdefg"))
+    tokens = token_scores(named, metric, ["b", "a"], store=tmp_path)
     assert tokens["item_id"].unique().tolist() == ["b", "a"]
-    none = token_scores(TEXTS.assign(style=""), metric, store=tmp_path)
-    assert len(none) == 0
-    assert list(none) == list(tokens)
+    for none in (TEXTS.assign(style=""), TEXTS.head(0)):
+        empty = token_scores(none, metric, store=tmp_path)
+        assert (len(empty), list(empty)) == (0, list(tokens))
+    assert len(explain(TEXTS.head(0), metric=metric, store=tmp_path)) == 0
 
 
-def test_a_missing_column_is_told(metric):
-    with pytest.raises(TstmetaError, match="no column style"):
-        token_scores(TEXTS.drop(columns="style"), metric)
+@pytest.mark.parametrize(
+    ("table", "items", "message"),
+    [
+        (TEXTS.drop(columns="style"), None, "no column style"),
+        (TEXTS.assign(item_id=[f"i{n}" for n in range(7)]), ["i9"], "'i9'; did you mean i6"),
+        (TEXTS, ["x"], "no item 'x'; did you mean 0"),
+    ],
+)
+def test_what_is_not_there_is_named(table, items, message, metric):
+    with pytest.raises(TstmetaError, match=message):
+        token_scores(table, metric, items)
 
 
 def test_what_the_model_reads_holds_the_request_and_its_tokens_are_counted(metric):
-    read = contexts("the cat sat down", "formal", metric)
+    read = contexts("the cat sat down", "layman", metric)
     assert read["instruction"].tolist() == list(TASKS)
-    for row in read.itertuples():
-        assert row.asked in row.text
-        assert "the cat sat down" in row.asked
+    assert "understandable for layman: the cat sat down" in read["request"][0]
+    assert all(row.request in row.text for row in read.itertuples())
     assert np.all(read["tokens"] > 0)
+
+
+@pytest.mark.parametrize("words", ["", "likelihood", "likelihood:embedded", "embedded"])
+def test_words_of_a_metric_may_have_its_name_before_them(words, tmp_path):
+    assert metric_of(words, tmp_path).profile == "embedded"

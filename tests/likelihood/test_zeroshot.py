@@ -11,15 +11,17 @@ import pytest
 
 from tests import scored
 from tests.likelihood import small
+from tests.likelihood.test_scorer import Constant
 from tstmeta import metrics, scoring
-from tstmeta.likelihood import instructions, styles
+from tstmeta.likelihood import instructions
 from tstmeta.likelihood.scorer import Rewrite, Scorer
 from tstmeta.likelihood.tokens import VARIANTS, Variant
-from tstmeta.likelihood.zeroshot import DemonstrationWarning, Likelihood, LikelihoodStyle
+from tstmeta.likelihood.zeroshot import Likelihood, LikelihoodStyle
 from tstmeta.metrics import Request
 from tstmeta.models import hub
-from tstmeta.models.causal import Backbone, Continuation, backbone
-from tstmeta.schema import Status, TstmetaError
+from tstmeta.models.causal import Backbone, backbone
+from tstmeta.models.engine import Engine
+from tstmeta.schema import DemonstrationWarning, Status, TstmetaError
 
 ROWS = [
     {"source_id": "a", "source": "It was bad.", "output": "It was great.", "style": "positive"},
@@ -46,89 +48,82 @@ def run(data, wanted, store: Path):
 def test_scores_are_those_of_the_scorer(tmp_path):
     table = run(DATA, both(small.engine()), tmp_path)
     scorer = Scorer(small.engine())
-    judged = scorer.judge([Rewrite(row["source"], row["output"], row["style"]) for row in ROWS])
+    own = scorer.judge([Rewrite(row["source"], row["output"], row["style"]) for row in ROWS])
     for name, value in (("likelihood:m", scorer.content), ("likelihood-style:m", scorer.style)):
         rows = table[table["metric"] == name]
-        expected = [value(one) if one.status.has_value else math.nan for one in judged]
-        np.testing.assert_allclose(rows["value"], expected)
+        np.testing.assert_allclose(rows["value"], [value(scores) for scores in own])
         assert rows["status"].tolist() == ["ok", "ok", "empty", "invalid", "ok", "ok"]
-    assert table["basis"].unique().tolist() == ["source"]
-    dimensions = table.groupby("metric")["dimension"].unique().map(list).to_dict()
-    assert dimensions == {"likelihood:m": ["content"], "likelihood-style:m": ["style"]}
+        assert set(rows["dimension"]) == {"style" if "style" in name else "content"}
+    assert set(table["basis"]) == {"source"}
 
 
-def test_style_after_content_asks_the_model_nothing(tmp_path):
+def test_style_after_content_and_other_columns_need_no_new_pass(tmp_path):
     counted = small.Counted(small.engine())
     content, style = both(counted)
     run(DATA, [content], tmp_path)
     distinct = {(row["source"], row["output"], row["style"]) for row in ROWS if row["style"]}
-    assert len(set(counted.asked)) == 3 * len(distinct)
-    counted.asked.clear()
-    run(DATA, [style], tmp_path)
-    assert counted.asked == []
-    run(DATA, [Likelihood(model=counted, variant=Variant("mine", "", skip_first=True))], tmp_path)
-    assert counted.asked == [], "a variant that only looks at other columns needs no new pass"
+    assert len(set(counted.requests)) == 3 * len(distinct)
+    counted.requests.clear()
+    skipping = Likelihood(model=counted, variant=Variant("mine", "", skip_first=True))
+    run(DATA, [style, skipping], tmp_path)
+    assert counted.requests == []
 
 
 def test_an_item_that_stands_in_two_data_sets_is_computed_once(tmp_path):
     counted = small.Counted(small.engine())
     run(scored.dataset(*ROWS[:2], name="one"), both(counted), tmp_path)
-    counted.asked.clear()
+    counted.requests.clear()
     run(scored.dataset(*ROWS[1:3], name="two"), both(counted), tmp_path)
-    assert len(set(counted.asked)) == 3
-    template = Scorer(small.engine()).template
-    assert {request.tokens for request in counted.asked} == {(template.end_of_turn,)}
+    end = Scorer(small.engine()).template.end_of_turn
+    assert [request.tokens for request in counted.requests] == [(end,)] * 3
 
 
-def test_tokens_are_kept_in_the_store_and_nothing_of_another_model_is_taken(tmp_path):
-    first = run(DATA, both(small.engine()), tmp_path)
-    assert len(list((tmp_path / "tokens").glob("*.parquet"))) == 1
-    run(DATA, both(small.engine("qwen")), tmp_path)
-    assert len(list((tmp_path / "tokens").glob("*.parquet"))) == 2
-    assert not list(tmp_path.rglob("*.journal"))
-    again = run(DATA, both(small.engine()), tmp_path)
-    assert again.equals(first)
-
-
-def test_two_runs_write_the_same_bytes(tmp_path):
+def test_tokens_are_kept_a_file_a_model_and_two_runs_write_the_same_bytes(tmp_path):
     def files(store: Path) -> dict[str, bytes]:
         run(DATA, both(small.engine()), store)
+        run(DATA, both(small.engine("qwen")), store)
+        assert not list(store.rglob("*.journal"))
         return {str(path.relative_to(store)): path.read_bytes() for path in store.rglob("*.p*")}
 
-    one, two = files(tmp_path / "one"), files(tmp_path / "two")
-    assert len(one) == 3
-    assert one == two
+    first = files(tmp_path / "one")
+    assert len(list((tmp_path / "one" / "tokens").glob("*.parquet"))) == 2
+    assert len(first) == 6
+    assert files(tmp_path / "one") == files(tmp_path / "two") == first
 
 
-class Certain:
-    """A backend that gives every token the same log-probability."""
+class Mortal(small.Counted):
+    """A backend that dies after its first answers."""
 
-    identity, window, vocabulary = "certain", 4096, 100
-    tokenizer = small.tokenizer("llama")
+    def logprobs(self, requests, *, known=(), progress=False):
+        for batch in super().logprobs(requests, known=known, progress=progress):
+            yield batch
+            raise KeyboardInterrupt
 
-    def __init__(self, value: float):
-        self.value = value
 
-    def logprobs(self, requests: list[Continuation], *, known=(), progress=False):
-        for place, one in enumerate(requests):
-            yield [(place, np.full(len(one.tokens), self.value, dtype=np.float32))]
+def test_a_run_that_dies_goes_on_where_it_stopped(tmp_path):
+    words = small.tokenizer("llama")
+    network = small.network("llama", len(words))
+    engine = Engine(network, words, "tiny", budget=16, row_tokens=8)  # many batches
+    whole = run(DATA, both(engine), tmp_path / "other")
+    with pytest.raises(KeyboardInterrupt):
+        run(DATA, both(Mortal(engine)), tmp_path)
+    counted = small.Counted(engine)
+    assert run(DATA, both(counted), tmp_path).equals(whole)
+    assert 0 < len(counted.requests) < 3 * (len(ROWS) - 1)
 
 
 @pytest.mark.parametrize(
-    ("value", "variant", "expected"),
+    ("value", "variant", "expected", "detail"),
     [
-        (-2.0, "equation", (-2.0, Status.OK)),
-        (-200.0, "equation", (-200.0, Status.OK)),
-        (-200.0, "released", (math.nan, Status.INVALID)),
+        (-200.0, "equation", (-200.0, Status.OK), ""),
+        (-200.0, "released", (math.nan, Status.INVALID), "a token's probability was rounded to 0"),
     ],
 )
-def test_a_probability_that_is_rounded_to_nothing_gives_no_value(value, variant, expected):
-    metric = Likelihood(model=Certain(value), variant=variant)
+def test_a_probability_that_is_rounded_to_nothing_gives_no_value(value, variant, expected, detail):
+    metric = Likelihood(model=Constant(value), variant=variant)
     [[score]] = metric.score([(Request("abc", ("s",), "s", "formal"),)])
     assert (score.value, score.status) == pytest.approx(expected, nan_ok=True)
-    assert score.detail == (
-        "a token's probability was rounded to 0" if variant != "equation" else ""
-    )
+    assert score.detail == detail
 
 
 # ----------------------------------------------------------------------------------- signature
@@ -143,23 +138,25 @@ CHANGES = {
     "another such": {"variant": Variant("equation", "", end_of_turn=True)},
     "instructions": {"instructions": "emphasis"},
     "instructions with a name that is taken": {"instructions": OWN},
-    "wordings": {"wordings": {**styles.shipped(), "layman": "simple"}},
+    "wordings": {"wordings": {**instructions.wordings(), "layman": "simple"}},
+    "no wordings": {"wordings": {}},
 }
 SAME = {
     "name": {"name": "likelihood:other"},
-    "defaults": {"variant": "equation", "instructions": "paper", "wordings": styles.shipped()},
-    "what an engine does with memory": {"budget": 7},
+    "defaults": {"variant": "equation", "instructions": "paper"},
     "the shipped variant as an object": {"variant": VARIANTS["equation"]},
 }
 
 
-def signature(**options) -> str:
-    return str(Likelihood(**{"model": MODEL, **options}).signature("source"))
+def signature(words: str = "", **options) -> str:
+    return str(Likelihood(words, **{"model": MODEL, **options}).signature("source"))
 
 
 def test_each_setting_that_changes_a_value_changes_the_signature():
-    found = {name: signature(**options) for name, options in CHANGES.items()}
-    assert len({*found.values(), signature()}) == len(CHANGES) + 1
+    changed = {name: signature(**options) for name, options in CHANGES.items()}
+    assert len({*changed.values(), signature()}) == len(CHANGES) + 1
+    words = ("", "float16", "8b", "released", "emphasis")
+    assert len({signature(word, model=None) for word in words}) == len(words)
 
 
 @pytest.mark.parametrize("options", SAME.values(), ids=SAME)
@@ -167,40 +164,24 @@ def test_what_changes_no_value_leaves_the_signature_as_it_is(options):
     assert signature(**options) == signature()
 
 
-@pytest.mark.parametrize(
-    "more", [{"dtype": "float16"}, {"attention": "eager"}, {"model": "8b"}, {"words": "released"}]
-)
-def test_how_a_model_is_loaded_is_part_of_the_signature(more):
-    assert str(Likelihood(**more).signature("source")) != str(Likelihood().signature("source"))
-
-
-def test_the_signature_tells_all():
-    shown = str(Likelihood("3b+emphasis+bfloat16").signature("source"))
+def test_the_signature_names_all_that_changes_a_value():
     model = backbone("3b")
-    for part in (
-        "likelihood|basis:source",
-        f"model:{model.where}@{model.revision} bfloat16 sdpa",
-        "variant:equation",
-        f"instructions:emphasis@{instructions.get('emphasis').hash}",
-        f"styles:{styles.hash_of(styles.shipped())}",
-        "date:26 Jul 2024",
-    ):
-        assert part in shown
-
-
-def test_the_same_words_in_another_order_are_the_same_metric():
-    one, two = (metrics.get(f"likelihood:{words}") for words in ("8b+released", "released+8b"))
-    assert str(one.signature("source")) == str(two.signature("source"))
+    hashes = f"emphasis@{instructions.get('emphasis').hash}"
+    assert signature("3b+emphasis+bfloat16", model=None).startswith(
+        f"likelihood|basis:source|model:{model.where}@{model.revision} bfloat16 sdpa|"
+        f"variant:equation|instructions:{hashes}|styles:01dec357|date:26 Jul 2024|transformers:"
+    )
+    assert signature("8b+released", model=None) == signature("released+8b", model=None)
 
 
 def test_other_files_of_a_folder_are_another_model(tmp_path):
     folder = small.saved(tmp_path / "tiny")
-    before = str(Likelihood(str(folder)).signature("source"))
+    before = signature(str(folder), model=None)
     (tmp_path / "moved").mkdir()
-    moved = (tmp_path / "tiny").rename(tmp_path / "moved" / "tiny")
-    assert str(Likelihood(str(moved)).signature("source")) == before, "a path is no setting"
+    moved = folder.rename(tmp_path / "moved" / "tiny")
+    assert signature(str(moved), model=None) == before, "a path is no setting"
     (moved / "chat_template.jinja").write_text("{{ messages[0]['content'] }}")
-    assert str(Likelihood(str(moved)).signature("source")) != before
+    assert signature(str(moved), model=None) != before
 
 
 # --------------------------------------------------------------------------------------- words
@@ -213,35 +194,28 @@ def test_files_of_ones_own_are_read(tmp_path):
     (tmp_path / "w.csv").write_text("style,wording\nformal,very formal\n")
     metric = Likelihood(f"{tmp_path}/i.toml+{tmp_path}/w.csv", model=small.engine())
     assert metric.instructions.name == "x"
-    assert metric.wordings["formal"] == "very formal"
-    scorer = metric.scorer()
-    [judged] = scorer.judge([Rewrite("It is.", "Is it", "formal")])
-    by_hand = Scorer(small.engine(), metric.instructions, wordings={"formal": "very formal"})
-    assert scorer.content(judged) == by_hand.content(
-        by_hand.judge([Rewrite("It is.", "Is it", "formal")])[0]
+    assert metric.scorer().requests("It is.", "formal") == (
+        "very formal|It is.",
+        "It is.",
+        "It is.!",
     )
 
 
 @pytest.mark.parametrize("words", ["no.csv", "no.toml", "nonsense", "3b+8b"])
-def test_a_mistake_is_told_when_the_metric_is_named(words):
+def test_a_mistake_is_refused_when_the_metric_is_named(words):
     for name in ("likelihood", "likelihood-style"):
         with pytest.raises(TstmetaError):
             metrics.get(f"{name}:{words}")
 
 
 def test_objects_win_over_words():
-    metric = Likelihood(
-        "8b+released+emphasis", model=MODEL, variant="equation", instructions="paper"
-    )
-    assert (metric.model, metric.variant.name, metric.instructions.name) == (
-        MODEL,
-        "equation",
-        "paper",
-    )
+    options = {"model": MODEL, "variant": "equation", "instructions": "paper"}
+    metric = Likelihood("8b+released+emphasis", **options)
+    assert (metric.model, metric.variant.name, metric.instructions.name) == tuple(options.values())
     assert isinstance(Likelihood(model="3b").model, Backbone)
 
 
-# -------------------------------------------------------------------------------- missing models
+# ------------------------------------------------------------------ models that are not here
 
 
 def test_a_model_that_is_not_here_gives_rows_with_the_remedy_and_others_go_on(tmp_path):
@@ -253,34 +227,26 @@ def test_a_model_that_is_not_here_gives_rows_with_the_remedy_and_others_go_on(tm
     assert set(table.loc[table["metric"] == "constant", "status"]) == {"ok"}
 
 
-def test_missing_says_what_to_do_and_is_empty_for_what_is_here(monkeypatch):
+def test_missing_names_the_remedy_and_is_empty_for_what_is_here(monkeypatch):
     monkeypatch.setattr(hub, "here", lambda model: model.name == "embedded")
-    assert Likelihood().missing == ""
-    assert Likelihood(model=MODEL).missing == ""
+    assert Likelihood().missing == Likelihood(model=MODEL).missing == ""
     assert "hf download" in Likelihood("3b").missing
 
 
-# ---------------------------------------------------------------------------------- the warning
-
-
-def embedded(metric) -> list:
-    return list(metric.score([(Request("It was great.", ("x",), "It was bad.", "positive"),)]))
-
-
-@pytest.mark.parametrize("make", [Likelihood, LikelihoodStyle])
+@pytest.mark.parametrize("kind", [Likelihood, LikelihoodStyle])
 @pytest.mark.parametrize("words", ["", "released"])
-def test_the_embedded_model_scores_and_says_that_it_is_a_demonstration(make, words):
-    metric = make(words)
+def test_the_embedded_model_scores_and_is_called_a_demonstration(kind, words):
+    metric = kind(words)
     assert metric.profile == "embedded"
     with pytest.warns(DemonstrationWarning, match=r"reproduce nothing.*likelihood:3b"):
-        [[score]] = embedded(metric)
+        [[score]] = metric.score([(Request("It was great.", ("x",), "It was bad.", "positive"),)])
     assert score.status is Status.OK
-    assert score.value < 0 or make is LikelihoodStyle
-    assert -1 <= score.value <= 1 or make is Likelihood
+    assert score.value < 0 or kind is LikelihoodStyle
+    assert -1 <= score.value <= 1 or kind is Likelihood
 
 
-def test_other_models_say_nothing():
+def test_other_models_give_no_warning():
     assert Likelihood("3b").profile == "real"
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        embedded(Likelihood(model=small.engine()))
+        list(Likelihood(model=small.engine()).score([(Request("a", ("x",), "b", "formal"),)]))

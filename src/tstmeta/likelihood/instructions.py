@@ -1,25 +1,41 @@
-"""Instructions as data: the three tasks under which each token of a rewrite is judged.
+"""Instructions as data: the three tasks under which each token of a rewrite is scored.
 
 A set is a system prompt and three instructions, named after what they ask for: ``style`` (rewrite
 to be S), ``paraphrase`` and ``repeat``.  Ours and the published ones stand in
-``instructions.toml``; yours go into a file of the same form and are read with :func:`read`.
+``instructions.toml``; yours go into a file of the same form.
+
+"Rewrite the following sentence to be *appropriated*": the released program of Pauli et al. (2025)
+words some styles otherwise than the data sets do.  ``styles.csv`` has the wording for each data set
+and direction, ``published`` where that program has it, else ``ours``.  A style that is not in the
+table is put in as it stands.
 """
 
 from __future__ import annotations
 
 import hashlib
+import json
 import re
 import tomllib
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
 from pathlib import Path
 
+import pandas as pd
+
 from ..schema import DataError, Problem, TstmetaError
 
 #: The three tasks, in the order of the rows of every table of token log-probabilities.
 TASKS = ("style", "paraphrase", "repeat")
-_KEYS = ("origin", "about", "system", *TASKS)
+#: The slots that each text must have; a system prompt is not filled in.
+_SLOTS = {
+    "system": [],
+    "style": ["{source}", "{style}"],
+    "paraphrase": ["{source}"],
+    "repeat": ["{source}"],
+}
+_SHIPPED = files(__package__)
 
 
 @dataclass(frozen=True)
@@ -37,8 +53,7 @@ class Instructions:
     @property
     def hash(self) -> str:
         """First 8 hexadecimal digits of the SHA-256 of all words that a model reads."""
-        words = "\0".join([self.system, *(getattr(self, task) for task in TASKS)])
-        return hashlib.sha256(words.encode()).hexdigest()[:8]
+        return _hash("\0".join([self.system, *(getattr(self, task) for task in TASKS)]))
 
     def fill(self, source: str, style: str) -> tuple[str, str, str]:
         """What the user asks for under each task, in the order of :data:`TASKS`."""
@@ -50,8 +65,7 @@ class Instructions:
 @cache
 def shipped() -> dict[str, Instructions]:
     """The sets that come with the package, by name; ``paper`` is the published one."""
-    text = files(__package__).joinpath("instructions.toml").read_text(encoding="utf-8")
-    return _parsed(text, "instructions.toml")
+    return _sets(_SHIPPED.joinpath("instructions.toml").read_text(encoding="utf-8"), "shipped")
 
 
 def read(path: Path) -> dict[str, Instructions]:
@@ -61,23 +75,22 @@ def read(path: Path) -> dict[str, Instructions]:
     ``repeat``; ``about`` is free text.
 
     Raises:
-        DataError: the file is no TOML, a key is missing or unknown, or a text lacks ``{source}`` or
-            (for ``style``) ``{style}`` or has other braces.
+        DataError: a key is missing or unknown, or a text lacks ``{source}`` or (for ``style``)
+            ``{style}`` or has other braces.
+        TstmetaError: the file cannot be read.
     """
     try:
-        text = path.read_text(encoding="utf-8")
-    except UnicodeDecodeError as error:
-        problem = Problem(
-            str(path), None, "", f"no UTF-8 at byte {error.start}", "save it as UTF-8"
-        )
-        raise DataError([problem]) from error
-    except OSError as error:
-        raise TstmetaError(f"cannot read instructions from {path}: {error.strerror}") from error
-    return _parsed(text, str(path))
+        return _sets(path.read_text(encoding="utf-8"), str(path))
+    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+        raise TstmetaError(
+            f"cannot read instructions from {path}: {error}. Remedy: write TOML, as the how-to does"
+        ) from error
 
 
-def get(name: str) -> Instructions:
+def get(name: Instructions | str) -> Instructions:
     """A shipped set by name, or ``FILE.toml`` (its only set) or ``FILE.toml#NAME``."""
+    if isinstance(name, Instructions):
+        return name
     if name in shipped():
         return shipped()[name]
     stem, _, wanted = name.partition("#")
@@ -86,69 +99,89 @@ def get(name: str) -> Instructions:
         raise TstmetaError(
             f"no instruction set is called {name!r}; use {known}, or FILE.toml#NAME for your own"
         )
-    found = read(Path(stem))
-    if not wanted and len(found) == 1:
-        return next(iter(found.values()))
-    if wanted not in found:
-        raise TstmetaError(f"{stem} has the sets {', '.join(found)}; name one: {stem}#NAME")
-    return found[wanted]
+    own = read(Path(stem))
+    if not wanted and len(own) == 1:
+        return next(iter(own.values()))
+    if wanted not in own:
+        raise TstmetaError(f"{stem} has the sets {', '.join(own)}; name one: {stem}#NAME")
+    return own[wanted]
 
 
-def _parsed(text: str, where: str) -> dict[str, Instructions]:
-    try:
-        tables = tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
-        problem = Problem(where, None, "", f"no TOML: {error}", "see the example in the how-to")
-        raise DataError([problem]) from error
-    problems = [
-        problem for name, table in tables.items() for problem in _faults(name, table, where)
-    ]
-    if not tables:
-        problems = [Problem(where, None, "", "no instruction set", "add a table such as [mine]")]
+def _sets(text: str, where: str) -> dict[str, Instructions]:
+    tables = tomllib.loads(text) or {"mine": None}
+    problems = [fault for name, table in tables.items() for fault in _faults(name, table, where)]
     if problems:
         raise DataError(problems)
     return {name: Instructions(name, **table) for name, table in tables.items()}
 
 
 def _faults(name: str, table: object, where: str) -> list[Problem]:
+    """Every fault of one set."""
     if not isinstance(table, dict):
-        return [Problem(where, None, name, "not a table", f"put it below a line [{name}]")]
-
-    def problem(key: str, what: str, remedy: str) -> Problem:
-        return Problem(where, None, f"{name}.{key}", what, remedy)
-
-    found = [
-        problem(key, "missing", f"add {key} = '...'")
-        for key in ("system", *TASKS)
-        if key not in table
-    ]
-    found += [
-        problem(key, "unknown", f"use only {', '.join(_KEYS)}") for key in table if key not in _KEYS
-    ]
-    for key in (key for key in _KEYS if key in table):
-        if not isinstance(table[key], str):
-            found.append(problem(key, "no text", "put it in quotes"))
-        elif key in ("system", *TASKS):
-            found += [problem(key, *fault) for fault in _slots(key, table[key])]
-    return found
+        return [Problem(where, None, name, "no table", f"write the set below a line [{name}]")]
+    faults = {key: ("missing", f"add {key} = '...'") for key in _SLOTS if key not in table}
+    for key, text in table.items():
+        slots = _SLOTS.get(key)
+        if slots is None and key not in ("origin", "about"):
+            faults[key] = ("unknown key", f"use only {', '.join(_SLOTS)} and about")
+        elif not isinstance(text, str):
+            faults[key] = ("no text", "put it in quotes")
+        elif slots is not None and set(re.findall(r"\{[^{}]*\}|[{}]", text)) != set(slots):
+            remedy = f"use {' and '.join(slots) or 'no slot'}, and no other brace"
+            faults[key] = (f"wrong slots in {text!r}", remedy)
+    return [Problem(where, None, f"{name}.{key}", *fault) for key, fault in faults.items()]
 
 
-def _slots(key: str, text: str) -> list[tuple[str, str]]:
-    """What is wrong with the slots of a text: (what, remedy)."""
-    allowed = {"style": ["source", "style"], "system": []}.get(key, ["source"])
-    slots = re.findall(r"\{([^{}]*)\}", text)
-    missing = [
-        (f"no {{{slot}}}", f"say where the {slot} goes") for slot in allowed if slot not in slots
+# -------------------------------------------------------------------------- wordings of styles
+
+
+@cache
+def wordings() -> dict[str, str]:
+    """Style -> wording, over all data sets; no style is worded in two ways."""
+    table = wording_table()
+    return dict(zip(table["style"], table["likelihood"], strict=True))
+
+
+def wording_table() -> pd.DataFrame:
+    """``styles.csv``: dataset, direction, style, likelihood (the wording), origin."""
+    with _SHIPPED.joinpath("styles.csv").open(encoding="utf-8") as file:
+        return pd.read_csv(file, dtype=str, keep_default_na=False)
+
+
+def read_wordings(path: Path) -> dict[str, str]:
+    """The shipped wordings with those of a CSV file (columns ``style`` and ``wording``) over them.
+
+    Raises:
+        DataError: a cell is empty or a style comes twice.
+        TstmetaError: the file cannot be read, or lacks a column.
+    """
+    try:
+        table = pd.read_csv(path, dtype=str, keep_default_na=False, encoding="utf-8-sig")
+        table = table[["style", "wording"]].fillna("")
+    except (OSError, ValueError, KeyError) as error:
+        raise TstmetaError(
+            f"cannot read wordings from {path}: {error}. Remedy: write a CSV file in UTF-8 with "
+            "the columns style and wording"
+        ) from error
+    blank = (table["style"].str.strip() == "") | (table["wording"].str.strip() == "")
+    faults = [
+        (blank, "missing style or wording", "fill in both columns"),
+        (table["style"].duplicated() & ~blank, "a style again", "keep one row a style"),
     ]
-    remedy = f"use only {' and '.join(f'{{{one}}}' for one in allowed)}"
-    extra = [
-        (f"unknown slot {{{slot}}}", remedy if allowed else "a system prompt has no slots")
-        for slot in slots
-        if slot not in allowed
+    problems = [
+        Problem(str(path), row + 1, "style", what, remedy)
+        for rows, what, remedy in faults
+        for row in table.index[rows]
     ]
-    if not slots and key == "system":
-        return []  # no slot is filled there, so a single brace harms nobody
-    loose = re.sub(r"\{[^{}]*\}", "", text)
-    if "{" in loose or "}" in loose:
-        extra.append(("a brace that belongs to no slot", "take it out"))
-    return missing + extra
+    if problems:
+        raise DataError(problems)
+    return {**wordings(), **dict(zip(table["style"], table["wording"], strict=True))}
+
+
+def hash_of(wordings: Mapping[str, str]) -> str:
+    """First 8 hexadecimal digits of the SHA-256 of all wordings, in sorted order."""
+    return _hash(json.dumps(sorted(wordings.items())))
+
+
+def _hash(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()[:8]

@@ -12,20 +12,21 @@ import numpy as np
 from ..models.causal import Continuation, LanguageModel, refuse
 from ..models.template import ControlMark, Template
 from ..schema import Status, TstmetaError
-from . import instructions, styles
+from . import instructions as sets
+from . import tokens
 from .instructions import TASKS, Instructions
-from .tokens import Variant, chosen, content, style
+from .tokens import Variant
 
 
 class Rewrite(NamedTuple):
-    """What is judged: an output that is meant to say what the source says, in a style."""
+    """What is scored: an output that is meant to say what the source says, in a style."""
 
     source: str
     output: str
     style: str
 
 
-class Judged(NamedTuple):
+class TokenScores(NamedTuple):
     """A rewrite's tokens with their log-probabilities.
 
     ``logprobs`` is float32 [3, tokens + 1], rows as in TASKS; the last column is the end of the
@@ -42,8 +43,8 @@ class Scorer:
     """The zero-shot likelihood method of Pauli et al. (2025), Section 3.3, on a backend.
 
     >>> scorer = Scorer(load("embedded"))                             # doctest: +SKIP
-    >>> judged, = scorer.judge([Rewrite("It was bad.", "It was great.", "positive")])
-    >>> scorer.content(judged), scorer.style(judged)
+    >>> scores, = scorer.judge([Rewrite("It was bad.", "It was great.", "positive")])
+    >>> scorer.content(scores), scorer.style(scores)
 
     Args:
         model: anything that gives token log-probabilities.
@@ -60,112 +61,108 @@ class Scorer:
         wordings: Mapping[str, str] | None = None,
     ):
         self.model = model
-        self.instructions = named(instructions)
-        self.variant = chosen(variant)
-        self.wordings = styles.shipped() if wordings is None else wordings
+        self.instructions = sets.get(instructions)
+        self.variant = tokens.get(variant)
+        self.wordings = sets.wordings() if wordings is None else wordings
         self.template = Template(model.tokenizer, bare=self.variant.bare)
         # many rewrites share a source, and so its three contexts
         self._contexts = lru_cache(maxsize=2**16)(self._written)
 
-    def judge(self, rewrites: Sequence[Rewrite], *, progress: bool = False) -> list[Judged]:
+    def judge(self, rewrites: Sequence[Rewrite], *, progress: bool = False) -> list[TokenScores]:
         """Token log-probabilities of each rewrite.
 
         An output that is longer than the model's window leaves room for is cut: status
-        ``truncated``.  A source that leaves no room for any output, and a rewrite without a target
-        style: ``invalid``.  A blank output: ``empty``, as for every metric, with the end of the
-        turn alone.
-        A token to which the model gives no number: ``invalid``.
+        ``truncated``.  A blank one is ``empty``, with the end of the turn alone.  ``invalid`` are a
+        source that leaves no room for any output, a rewrite without a target style, and a token to
+        which the model gives no number.
 
         Raises:
             TstmetaError: the backend leaves a request out, answers one with another number of
                 values, or gives log-probabilities above 0.
         """
-        asked: list[Continuation] = []
-        found: list[Judged] = []
-        for rewrite in rewrites:
-            judged, requests = self._requests(rewrite)
-            found.append(judged)
-            asked += requests
+        prepared = [self._prepare(rewrite) for rewrite in rewrites]
+        requests = [request for _, some in prepared for request in some]
         answers: dict[int, np.ndarray] = {}
-        for batch in self.model.logprobs(asked, progress=progress):
+        for batch in self.model.logprobs(requests, progress=progress):
             for place, values in batch:
-                refuse(values, asked[place], self.model.identity)
+                refuse(values, requests[place], self.model.identity)
                 answers[place] = values
-        if len(answers) < len(asked):
-            missing = len(asked) - len(answers)
-            raise TstmetaError(f"{self.model.identity} left {missing} of {len(asked)} requests out")
-        place = 0
-        for rank, judged in enumerate(found):
-            if judged.status is Status.INVALID:
-                continue
-            for row in range(len(TASKS)):
-                values = answers[place]
-                judged.logprobs[row, : len(values)] = values
-                place += 1
-                if np.isnan(values).any():
-                    found[rank] = _invalid("the model's answer for a token is no number")
-        return found
+        if len(answers) < len(requests):
+            missing = len(requests) - len(answers)
+            raise TstmetaError(
+                f"{self.model.identity} left {missing} of {len(requests)} requests out"
+            )
+        in_order = (answers[place] for place in range(len(requests)))
+        return [_filled(scores, [next(in_order) for _ in some]) for scores, some in prepared]
 
-    def content(self, judged: Judged) -> float:
+    def content(self, scores: TokenScores) -> float:
         """Eq. 1 under the variant; of an output without tokens :attr:`blind`; NaN when invalid."""
-        if not judged.status.has_value:
+        if not scores.status.has_value:
             return math.nan
-        columns = self.variant.columns(judged.logprobs)
-        return content(columns) if columns.size else self.blind
+        columns = self.variant.columns(scores.logprobs)
+        return tokens.content(columns) if columns.size else self.blind
 
-    def style(self, judged: Judged) -> float:
+    def style(self, scores: TokenScores) -> float:
         """Eq. 2 under the variant; 0 of an output without tokens; NaN when invalid."""
-        if not judged.status.has_value:
+        if not scores.status.has_value:
             return math.nan
-        columns = self.variant.columns(judged.logprobs)
-        return style(columns) if columns.size else 0.0
+        columns = self.variant.columns(scores.logprobs)
+        return tokens.style(columns) if columns.size else 0.0
 
     @property
     def blind(self) -> float:
         """log(1 / vocabulary): what content would be if every token came from a blind draw."""
         return -math.log(self.model.vocabulary)
 
-    def texts(self, judged: Judged) -> list[str]:
+    def texts(self, scores: TokenScores) -> list[str]:
         """The tokens as they are written; bytes that are no text by themselves as ``\\ufffd``."""
-        return [self.model.tokenizer.decode([token]) for token in judged.tokens]
+        return [self.model.tokenizer.decode([token]) for token in scores.tokens]
 
-    def _requests(self, rewrite: Rewrite) -> tuple[Judged, list[Continuation]]:
+    def requests(self, source: str, style: str) -> tuple[str, str, str]:
+        """What the user asks for under each task, the style in its wording."""
+        return self.instructions.fill(source, self.wordings.get(style, style))
+
+    def _written(self, source: str, style: str) -> tuple[tuple[int, ...], ...]:
+        """Token ids of the three contexts of a source."""
+        system = self.instructions.system
+        return tuple(self.template.context(system, user) for user in self.requests(source, style))
+
+    def _prepare(self, rewrite: Rewrite) -> tuple[TokenScores, list[Continuation]]:
+        """A rewrite's tokens, their log-probabilities still NaN, and what to ask the model."""
         if not rewrite.style.strip():
             return _invalid("no target style; name it in the column style"), []
         try:
             contexts = self._contexts(rewrite.source, rewrite.style)
-            tokens = self.template.tokens(rewrite.output) if rewrite.output.strip() else ()
+            ids = self.template.tokens(rewrite.output) if rewrite.output.strip() else ()
         except ControlMark as error:
             return _invalid(str(error)), []
         longest, window = max(map(len, contexts)), self.model.window
         room = window - longest
-        if room < min(1, len(tokens)):
+        if room < min(1, len(ids)):
             detail = (
                 f"instruction and source take {longest} of the {window} tokens of the model's "
                 "window and leave no room for an output; use a model with a longer one"
             )
             return _invalid(detail), []
-        kept, end = tokens[:room], [self.template.end_of_turn]
-        status = Status.OK if tokens else Status.EMPTY
-        detail = "" if tokens else "empty output"
-        if len(kept) < len(tokens):
+        kept, end = ids[:room], [self.template.end_of_turn]
+        status = Status.OK if ids else Status.EMPTY
+        detail = "" if ids else "empty output"
+        if len(kept) < len(ids):
             status, end = Status.TRUNCATED, []
-            detail = f"{len(tokens)} tokens, first {len(kept)} fit into the model's window"
+            detail = f"{len(ids)} tokens, first {len(kept)} fit into the model's window"
         logprobs = np.full((len(TASKS), len(kept) + 1), np.nan, dtype=np.float32)
         requests = [Continuation(context, (*kept, *end)) for context in contexts]
-        return Judged(kept, logprobs, status, detail), requests
-
-    def _written(self, source: str, wanted: str) -> tuple[tuple[int, ...], ...]:
-        """Token ids of the three contexts of a source."""
-        wording = self.wordings.get(wanted, wanted)
-        users = self.instructions.fill(source, wording)
-        return tuple(self.template.context(self.instructions.system, user) for user in users)
+        return TokenScores(kept, logprobs, status, detail), requests
 
 
-def _invalid(detail: str) -> Judged:
-    return Judged((), np.empty((len(TASKS), 0), dtype=np.float32), Status.INVALID, detail)
+def _filled(scores: TokenScores, answers: Sequence[np.ndarray]) -> TokenScores:
+    """Scores with the model's answers, one [tokens] or [tokens + 1] a task."""
+    for row, values in enumerate(answers):
+        scores.logprobs[row, : len(values)] = values
+    if any(np.isnan(values).any() for values in answers):
+        return _invalid("the model's answer for a token is no number")
+    return scores
 
 
-def named(given: Instructions | str) -> Instructions:
-    """An instruction set, by name where a name is given."""
-    return instructions.get(given) if isinstance(given, str) else given
+def _invalid(detail: str) -> TokenScores:
+    return TokenScores((), np.empty((len(TASKS), 0), dtype=np.float32), Status.INVALID, detail)

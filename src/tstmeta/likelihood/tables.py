@@ -9,19 +9,20 @@ Both equations are means over rows of these frames, so a notebook can compute th
 
 from __future__ import annotations
 
+import difflib
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
 
+from ..data import paths
 from ..schema import TstmetaError
-from .characters import spans
-from .explain import check_items, metric_of
 from .instructions import TASKS
-from .scorer import Judged, Rewrite, Scorer
+from .scorer import Rewrite, Scorer, TokenScores
+from .zeroshot import Likelihood
 
 if TYPE_CHECKING:
     from ..data.base import Dataset
@@ -59,27 +60,9 @@ def token_scores(
         TstmetaError: a column that is missing, an unknown item, or words that name no metric.
         MissingModel: the model is not here and cannot be fetched.
     """
-    table = data if isinstance(data, pd.DataFrame) else data.items
-    if missing := [name for name in _TEXTS if name not in table]:
-        raise TstmetaError(f"the table has no column {', '.join(missing)}")
-    if items is not None and not isinstance(data, pd.DataFrame):
-        check_items(data, items)
-    names = table["item_id"] if "item_id" in table else table.index.astype(str)
-    table = table[_TEXTS].set_axis(pd.Index(names), axis=0)
-    table = table if items is None else table.loc[list(items)]
+    rewrites = rewrites_of(data, items)
     scorer = metric_of(metric, store).scorer()
-    rewrites = [Rewrite(*row) for row in table.itertuples(index=False)]
-    parts = [
-        _rows(scorer, *row)
-        for row in zip(
-            table.index, rewrites, scorer.judge(rewrites, progress=progress), strict=True
-        )
-    ]
-    columns = ["item_id", "place", "token", *TASKS, "counts"]
-    if not parts:
-        return pd.DataFrame(columns=columns)
-    joined = [np.concatenate(column) for column in zip(*parts, strict=True)]
-    return pd.DataFrame(dict(zip(columns, joined, strict=True)))
+    return tabulate(scorer, rewrites, scorer.judge(list(rewrites), progress=progress))
 
 
 def explain(
@@ -100,54 +83,155 @@ def explain(
         TstmetaError: as :func:`token_scores`.
         MissingModel: the model is not here and cannot be fetched.
     """
-    tokens = token_scores(data, metric, items, store=store)
-    p, counts = np.exp(tokens[list(TASKS)]), tokens["counts"].astype(bool)
-    best = tokens[list(TASKS)].to_numpy(float).argmax(axis=1) if len(tokens) else []
-    return tokens.assign(
-        best=np.array(TASKS)[best] if len(tokens) else [],
-        content=tokens[list(TASKS)].max(axis=1).where(counts),
-        lead=(p["style"] - p[["paraphrase", "repeat"]].max(axis=1)).where(counts),
-    )
+    return with_parts(token_scores(data, metric, items, store=store))
 
 
 def contexts(source: str, style: str, metric: str = "likelihood") -> pd.DataFrame:
     """What the model reads before a rewrite, one row an instruction.
 
     Returns:
-        instruction, asked (what the user asks for), text (all of it, with the chat template's
+        instruction, request (what the user asks for), text (all of it, with the chat template's
         marks) and tokens (how many they are).
 
     Raises:
         MissingModel: the model is not here and cannot be fetched.
     """
     scorer = metric_of(metric).scorer()
-    users = scorer.instructions.fill(source, scorer.wordings.get(style, style))
-    system, template = scorer.instructions.system, scorer.template
+    users, template = scorer.requests(source, style), scorer.template
+    system = scorer.instructions.system
     return pd.DataFrame(
         {
             "instruction": TASKS,
-            "asked": users,
+            "request": users,
             "text": [template.prompt(system, user) for user in users],
             "tokens": [len(template.context(system, user)) for user in users],
         }
     )
 
 
-def _rows(scorer: Scorer, item_id: str, rewrite: Rewrite, judged: Judged) -> tuple:
+def metric_of(words: str = "", store: Path | None = None) -> Likelihood:
+    """The metric ``likelihood:WORDS`` with its token cache in a score store.
+
+    Args:
+        words: what stands behind ``likelihood:``; with that beginning or without it.
+        store: the score store (default ``data/scores``).
+    """
+    metric = Likelihood(words.removeprefix("likelihood").removeprefix(":"))
+    metric.keep_in(store or paths.scores(), progress=False)
+    return metric
+
+
+def rewrites_of(data: Dataset | pd.DataFrame, items: Sequence[str] | None = None) -> pd.Series:
+    """Rewrites by item id, in the order of ``items``.
+
+    Raises:
+        TstmetaError: a column or an item that is not there, with the nearest ones.
+    """
+    table = data if isinstance(data, pd.DataFrame) else data.items
+    if missing := [name for name in _TEXTS if name not in table]:
+        raise TstmetaError(f"the table has no column {', '.join(missing)}")
+    ids = table["item_id"] if "item_id" in table else table.index.astype(str)
+    rows = [Rewrite(*row) for row in table[_TEXTS].itertuples(index=False)]
+    rewrites = pd.Series(rows, pd.Index(ids), dtype=object)
+    if items is None:
+        return rewrites
+    for item in items:
+        if item not in rewrites.index:
+            near = difflib.get_close_matches(item, rewrites.index, n=3, cutoff=0.4)
+            near = near or list(rewrites.index[:1])
+            raise TstmetaError(f"there is no item {item!r}; did you mean {' or '.join(near)}?")
+    return rewrites.loc[list(items)]
+
+
+def tabulate(scorer: Scorer, rewrites: pd.Series, scores: Sequence[TokenScores]) -> pd.DataFrame:
+    """The frame of :func:`token_scores`.
+
+    Args:
+        rewrites: by item id; ``scores`` are what the scorer's ``judge`` gave for them.
+    """
+    parts = [
+        _columns(scorer, item_id, rewrite, own)
+        for (item_id, rewrite), own in zip(rewrites.items(), scores, strict=True)
+    ]
+    names = ["item_id", "place", "token", *TASKS, "counts"]
+    if not parts:
+        return pd.DataFrame(columns=names)
+    columns = (np.concatenate(column) for column in zip(*parts, strict=True))
+    return pd.DataFrame(dict(zip(names, columns, strict=True)))
+
+
+def with_parts(tokens: pd.DataFrame) -> pd.DataFrame:
+    """The columns best, content and lead of :func:`explain`."""
+    logprobs, counts = tokens[list(TASKS)], tokens["counts"].astype(bool)
+    best = logprobs.to_numpy(float).argmax(axis=1) if len(tokens) else []
+    p = np.exp(logprobs)
+    return tokens.assign(
+        best=np.array(TASKS)[best] if len(tokens) else [],
+        content=logprobs.max(axis=1).where(counts),
+        lead=(p["style"] - p[["paraphrase", "repeat"]].max(axis=1)).where(counts),
+    )
+
+
+def _columns(scorer: Scorer, item_id: str, rewrite: Rewrite, scores: TokenScores) -> tuple:
     """The columns of one rewrite: id, place, text, three log-probabilities, whether it counts."""
-    if not judged.status.has_value:
+    if not scores.status.has_value:
         empty = np.empty(0)
         return (*[empty.astype(object)] * 3, empty, empty, empty, empty.astype(bool))
     # all columns, rounded as the variant rounds; an end of turn that was cut off has none
     whole = replace(scorer.variant, skip_first=False, end_of_turn=True)
-    values = whole.columns(judged.logprobs)
-    n, size = len(judged.tokens), values.shape[1]
-    places = spans(scorer.model.tokenizer, rewrite.output, judged.tokens)
+    values = whole.columns(scores.logprobs)
+    n, size = len(scores.tokens), values.shape[1]
+    places = spans(scorer.model.tokenizer, rewrite.output, scores.tokens)
     texts = [rewrite.output[start:end] for start, end in places] + [END] * (size - n)
     counts = np.ones(size, dtype=bool)
     counts[n:] = scorer.variant.end_of_turn
     counts[: int(scorer.variant.skip_first)] = False
-    return (
-        np.full(size, item_id, dtype=object), np.arange(size), np.array(texts, dtype=object),
-        *values, counts,
-    )  # fmt: skip
+    ids = np.full(size, item_id, dtype=object)
+    return ids, np.arange(size), np.array(texts, dtype=object), *values, counts
+
+
+def spans(tokenizer: Any, text: str, ids: Sequence[int]) -> list[tuple[int, int]]:
+    """Characters [start, end) of each token, without gap or overlap from 0 on.
+
+    White space between two tokens goes to the later one.  A character that several tokens share
+    goes to the first of them; the others have start = end.
+
+    Args:
+        tokenizer: one of transformers that knows offsets (any with a tokenizer.json).
+        ids: the text's token ids, or the first of them where it was cut.
+
+    Raises:
+        TstmetaError: the tokenizer knows no offsets, or these are not the text's tokens.
+    """
+    if not ids:
+        return []
+    if not getattr(tokenizer, "is_fast", False):
+        raise TstmetaError(
+            "this tokenizer does not say which characters a token stands for; "
+            "use a model that comes with tokenizer.json"
+        )
+    encoded = tokenizer(
+        text,
+        add_special_tokens=False,
+        split_special_tokens=True,  # as the template reads a text: a control token is its letters
+        verbose=False,
+        return_offsets_mapping=True,
+    )
+    if list(encoded["input_ids"][: len(ids)]) != list(ids):
+        raise TstmetaError("the tokens are not those of this output; score the rewrite anew")
+    groups: list[list[int]] = []  # [start, end, number of tokens] of characters that go together
+    for start, end in encoded["offset_mapping"][: len(ids)]:
+        reached = groups[-1][1] if groups else 0
+        blank = bool(groups) and groups[-1][0] == reached
+        if groups and (blank or start < reached or end <= reached):
+            groups[-1][1] = max(end, reached)
+            groups[-1][2] += 1
+        else:
+            groups.append([reached, end, 1])
+    if len(ids) == len(encoded["input_ids"]):  # blanks at the very end have no token after them
+        groups[-1][1] = len(text)
+    return [
+        (start if place == 0 else end, end)
+        for start, end, tokens in groups
+        for place in range(tokens)
+    ]

@@ -42,35 +42,30 @@ class Variant:
     def columns(self, logprobs: np.ndarray) -> np.ndarray:
         """The columns that count, of [tasks, tokens + 1]; an end of turn that is NaN never does."""
         last = None if self.end_of_turn and not np.isnan(logprobs[:, -1]).any() else -1
-        found = logprobs[:, (1 if self.skip_first else 0) : last].astype(float)
-        return _rounded(found) if self.rounded else found
+        kept = logprobs[:, int(self.skip_first) : last].astype(float)
+        return _rounded(kept) if self.rounded else kept
 
 
 #: ``equation`` is Eq. 1 and 2 of Pauli et al. (2025) as they are printed; ``released`` is what the
 #: program that came with the paper computes.
 VARIANTS = {
-    one.name: one
-    for one in (
-        Variant("equation", "every token of the output, the model's chat template, float32"),
-        Variant(
-            "released",
-            "the first token is left out, the end of the turn is scored, the header lacks its line "
-            "ends, probabilities are rounded to bfloat16",
-            bare=True,
-            rounded=True,
-            skip_first=True,
-            end_of_turn=True,
-        ),
-    )
+    "equation": Variant(
+        "equation", "every token of the output, the model's chat template, float32"
+    ),
+    "released": Variant(
+        "released",
+        "the first token is left out, the end of the turn is scored, the header lacks its line "
+        "ends, probabilities are rounded to bfloat16",
+        bare=True,
+        rounded=True,
+        skip_first=True,
+        end_of_turn=True,
+    ),
 }
 
 
-def chosen(variant: Variant | str) -> Variant:
-    """A variant, by name where a name is given.
-
-    Raises:
-        TstmetaError: no variant of that name.
-    """
+def get(variant: Variant | str) -> Variant:
+    """A variant, by name where a name is given."""
     if isinstance(variant, Variant):
         return variant
     if variant not in VARIANTS:
@@ -108,16 +103,9 @@ def style(logprobs: np.ndarray, against: Sequence[str] = TASKS[1:]) -> float:
     return float((p[0] - p[_rows(against)].max(0)).mean())
 
 
-def explained_by(logprobs: np.ndarray) -> list[str]:
-    """For each token the instruction that accounts for it best; the first of equals in TASKS."""
-    return [TASKS[row] for row in logprobs.argmax(0)]
-
-
 def _rows(tasks: Sequence[str]) -> list[int]:
-    unknown = [task for task in tasks if task not in TASKS]
-    if unknown or not tasks:
-        named = f"no instruction is called {unknown[0]!r}" if unknown else "no instruction is named"
-        raise TstmetaError(f"{named}; use some of {', '.join(TASKS)}")
+    if not tasks or not set(tasks) <= set(TASKS):
+        raise TstmetaError(f"no instructions {tasks}; use some of {', '.join(TASKS)}")
     return [TASKS.index(task) for task in tasks]
 
 

@@ -16,10 +16,8 @@ a dtype, a device         ``float32``, ``bfloat16``, ``float16``; ``cpu``, ``cud
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
-from contextlib import contextmanager
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import NamedTuple
 
 from ..models import hub
 from ..models.causal import BACKBONES, Backbone, LanguageModel, backbone
@@ -28,112 +26,93 @@ from ..secrecy import conceal
 from .instructions import shipped
 from .tokens import VARIANTS
 
-_DTYPES = ("float32", "bfloat16", "float16")
 _DEVICE = re.compile(r"cpu|mps|cuda(:\d+)?")
 
 
-class Server(NamedTuple):
-    """A model that a server runs: where, what it is called there, and whose tokenizer it has.
+@dataclass(frozen=True)
+class Server:
+    """A model that a server runs: where, what it is called there, and whose tokenizer it has."""
 
-    ``url`` may hold a password; it is in no ``repr``.
-    """
-
-    url: str
+    url: str = field(repr=False)  # it may hold a password
     model: str
     tokenizer: Backbone
 
-    def __repr__(self) -> str:
-        return f"Server({conceal(self.url)!r}, {self.model!r}, {self.tokenizer!r})"
-
-    @property
-    def label(self) -> str:
-        """What identifies it besides its name: the tokenizer brings the chat template."""
-        return f"tokenizer {hub.identity(self.tokenizer)}"
-
     @property
     def identity(self) -> str:
-        """All that we know of what changes a value."""
-        return f"{self.model}|server|{self.label}"
+        """All that we know of what changes a value: the tokenizer brings the chat template."""
+        return f"{self.model}|server|{self._label}"
+
+    @property
+    def _label(self) -> str:
+        return f"tokenizer {hub.identity(self.tokenizer)}"
 
     def connected(self) -> LanguageModel:
-        """A backend; nothing is asked yet.
+        """A backend; nothing is sent yet.
 
         Raises:
             MissingModel: the tokenizer is not here and cannot be fetched.
         """
         from ..models.server import connect
 
-        name = self.tokenizer.name
-        return connect(self.url, self.model, tokenizer=name, label=self.label)
+        return connect(self.url, self.model, tokenizer=self.tokenizer.name, label=self._label)
 
 
-def understood(words: str) -> dict[str, str]:
+def parse(words: str) -> dict[str, str]:
     """What each word of a variant names: kind -> word.
 
     Raises:
-        TstmetaError: a word that names nothing, or two words of a kind.
+        TstmetaError: a word that names nothing, or two words of a kind.  Where the words hold a
+            password or a key, none of them is shown: any may be a part of it.
     """
-    said: dict[str, str] = {}
-    if _torn(words):
-        raise _unshown()
-    with _guarded(words):
-        for word in filter(None, words.split("+")):
-            kind = _kind(word)
-            if kind in said:
-                raise TstmetaError(f"{words!r} names two {kind}s: {said[kind]} and {word}")
-            said[kind] = word
-    return said
-
-
-def _torn(words: str) -> bool:
-    """Whether a + in a password or a query may have made a word of the rest of it."""
-    every = words.split("+")
-    if "+".join(map(conceal, every)) != conceal(words):
-        return True
-    queries = [place for place, word in enumerate(every) if "?" in word and conceal(word) != word]
-    rest = every[queries[0] + 1 :] if queries else []
-    return any("/" in word and word not in BACKBONES for word in rest)
-
-
-@contextmanager
-def _guarded(words: str) -> Iterator[None]:
-    """Where words hold a secret, an error shows none of them: they may be a part of it."""
-    try:
-        yield
-    except TstmetaError:
-        if conceal(words) == words:
-            raise
-        raise _unshown() from None
-
-
-def _unshown() -> TstmetaError:
-    return TstmetaError(
+    secret = TstmetaError(
         "the words after likelihood: are not understood, and not shown, for they hold a user, a "
         "password or a key. Remedy: write http://HOST/v1#NAME, with %2B for a + in a password, and "
         "give a key in the variable OPENAI_API_KEY"
     )
+    if _torn(words):
+        raise secret
+    kinds: dict[str, str] = {}
+    try:
+        for word in filter(None, words.split("+")):
+            kind = _kind(word)
+            if kind in kinds:
+                raise TstmetaError(f"{words!r} names two {kind}s: {kinds[kind]} and {word}")
+            kinds[kind] = word
+    except TstmetaError:
+        if conceal(words) == words:
+            raise
+        raise secret from None
+    return kinds
 
 
-def model_of(said: dict[str, str]) -> Backbone | Server:
+def _torn(words: str) -> bool:
+    """Whether a + in a password or a query may have made a word of the rest of it."""
+    parts = words.split("+")
+    if "+".join(map(conceal, parts)) != conceal(words):
+        return True
+    queries = [place for place, part in enumerate(parts) if "?" in part and conceal(part) != part]
+    return any("/" in part for part in parts[queries[0] + 1 :]) if queries else False
+
+
+def model_of(kinds: dict[str, str]) -> Backbone | Server:
     """The model that is named; the embedded one when none is.
 
     Raises:
         TstmetaError: a server without a name for its model, or no URL.
     """
-    if "server" not in said:
-        return backbone(said.get("model", "embedded"))
+    if "server" not in kinds:
+        return backbone(kinds.get("model", "embedded"))
     from ..models.wire import address
 
-    url, _, name = said["server"].partition("#")
-    address(url)  # a slip of the pen is told at once
+    url, _, name = kinds["server"].partition("#")
+    address(url)  # refuses what is no URL
     if "?" in name:
         raise TstmetaError("a query stands before the # of a server's address, and is never sent")
-    if not name and "model" not in said:
+    if not name and "model" not in kinds:
         raise TstmetaError(
             f"which model does {url} run? Write {url}#NAME, NAME being what the server calls it"
         )
-    with _guarded(said["server"]):
-        tokenizer = backbone(said.get("model", name))
+    tokenizer = backbone(kinds.get("model", name))
     return Server(url, name or tokenizer.where, tokenizer)
 
 
@@ -146,7 +125,7 @@ def _kind(word: str) -> str:
         return "instruction set"
     if word.endswith(".csv"):
         return "wordings file"
-    if word in _DTYPES:
+    if word in hub.DTYPES:
         return "dtype"
     if _DEVICE.fullmatch(word):
         return "device"
@@ -156,5 +135,6 @@ def _kind(word: str) -> str:
         f"likelihood does not know {word!r}: use a variant ({', '.join(VARIANTS)}), "
         f"instructions ({', '.join(shipped())}, or FILE.toml#NAME), wordings of styles (FILE.csv), "
         f"a model ({', '.join(BACKBONES)}, an id such as owner/name@revision, or a folder), "
-        f"a server (http://HOST/v1#NAME), a dtype ({', '.join(_DTYPES)}) or a device (cpu, cuda)"
+        f"a server (http://HOST/v1#NAME), a dtype ({', '.join(hub.DTYPES)}) "
+        "or a device (cpu, cuda)"
     )

@@ -1,7 +1,7 @@
 """The likelihood method as two metrics: ``likelihood`` (content) and ``likelihood-style``.
 
 Both take the same tokens' log-probabilities, which are kept in the score store's folder ``tokens``:
-the second metric runs no model.  What comes after the colon is told by :mod:`.words`::
+the second metric runs no model.  What comes after the colon are words (:mod:`.words`)::
 
     likelihood                       the embedded demonstration model, equations as printed
     likelihood:released              what the paper's program computes
@@ -21,7 +21,7 @@ from functools import lru_cache
 from importlib.metadata import version
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from ..metrics.base import Request, Score, Unit
 from ..models import hub, loading
@@ -37,11 +37,12 @@ from ..models.template import DATE
 from ..models.tokencache import Cached
 from ..schema import DemonstrationWarning, Signature, Status
 from ..secrecy import conceal
-from . import styles
-from .instructions import Instructions, shipped
-from .scorer import Judged, Rewrite, Scorer, named
-from .tokens import Variant, chosen
-from .words import Server, model_of, understood
+from . import instructions as sets
+from . import tokens
+from .instructions import Instructions
+from .scorer import Rewrite, Scorer, TokenScores
+from .tokens import Variant
+from .words import Server, model_of, parse
 
 #: Rewrites whose tokens are held in memory at a time.
 _SHARD = 2**16
@@ -54,8 +55,6 @@ class Likelihood:
         words: words of the variant, joined by ``+`` (see :mod:`.words`).
         model, instructions, variant, wordings: the same as objects; they win over words.
         name: what tables call it, for instance ``likelihood:mine``; the words by default.
-        device, dtype, attention: see :func:`tstmeta.models.loading.load`.
-        options: of the engine, for instance ``budget``.
 
     Raises:
         TstmetaError: a word that names nothing, or a file with faults.
@@ -70,7 +69,7 @@ class Likelihood:
     max_tokens: int | None = None
     VARIANTS: ClassVar[tuple[str, ...]] = (
         "released",
-        *(name for name in shipped() if name != "paper"),
+        *(name for name in sets.shipped() if name != "paper"),
         *(name for name in BACKBONES if name != "embedded"),
         *(f"{name}+released" for name in ("3b", "8b")),
     )
@@ -84,41 +83,30 @@ class Likelihood:
         variant: Variant | str | None = None,
         wordings: Mapping[str, str] | None = None,
         name: str = "",
-        device: str = "auto",
-        dtype: str = "auto",
-        attention: str = "sdpa",
-        **options: Any,
     ):
-        said = understood(words)
-        self.model = backbone(model) if isinstance(model, str) else model or model_of(said)
-        self.instructions = named(instructions or said.get("instruction set", "paper"))
-        self.variant = chosen(variant or said.get("variant", "equation"))
-        own = said.get("wordings file")
-        shown = styles.read(Path(own)) if own else styles.shipped()
+        kinds = parse(words)
+        self.model = backbone(model) if isinstance(model, str) else model or model_of(kinds)
+        self.instructions = sets.get(instructions or kinds.get("instruction set", "paper"))
+        self.variant = tokens.get(variant or kinds.get("variant", "equation"))
+        own = kinds.get("wordings file")
+        shown = sets.read_wordings(Path(own)) if own else sets.wordings()
         self.wordings = shown if wordings is None else wordings
         self.name = name or conceal(f"{self.name}:{words}" if words else self.name)
+        # The demonstration model is small: a CPU gives everybody the same bytes.
+        self._device = kinds.get("device", "cpu" if self.profile == "embedded" else "auto")
+        self._dtype = kinds.get("dtype", "auto")
         self._folder: Path | None = None
         self._progress = False
-        self._loading = {"attention": attention, "rounded": self.variant.rounded, **options}
-        # The demonstration model is small: a CPU gives everybody the same bytes.
-        self._device = said.get("device", device)
-        if self._demonstrates and self._device == "auto":
-            self._device = "cpu"
-        self._dtype = said.get("dtype", dtype)
 
     @staticmethod
     def accepts_variant(words: str) -> bool:
-        """Any words are taken; what they may be is said when they are not understood."""
+        """Any words are taken; those that name nothing are refused with what there is."""
         return bool(words)
-
-    @property
-    def _demonstrates(self) -> bool:
-        return isinstance(self.model, Backbone) and self.model.profile == "embedded"
 
     @property
     def profile(self) -> str:
         """``embedded`` with the demonstration model, else ``real``."""
-        return "embedded" if self._demonstrates else "real"
+        return self.model.profile if isinstance(self.model, Backbone) else "real"
 
     @property
     def missing(self) -> str:
@@ -131,10 +119,10 @@ class Likelihood:
         """Model, revision, dtype, attention, variant, instructions, wordings, template's date."""
         fields = {
             "basis": basis,
-            "model": self._identity(),
+            "model": self._identity().replace("|", " "),
             "variant": str(self.variant),
             "instructions": f"{self.instructions.name}@{self.instructions.hash}",
-            "styles": styles.hash_of(self.wordings),
+            "styles": sets.hash_of(self.wordings),
             "date": DATE,
             "transformers": version("transformers") if find_spec("transformers") else "none",
         }
@@ -142,17 +130,14 @@ class Likelihood:
 
     def _identity(self) -> str:
         if not isinstance(self.model, Backbone):
-            return self.model.identity.replace("|", " ")
-        device = self._device
-        if device == "auto":  # to ask for devices takes seconds
-            device = hub.device_of(device)
-        dtype = hub.dtype_of(self._dtype, device)
+            return self.model.identity
+        # to ask for devices takes seconds
+        device = hub.device_of("auto") if self._device == "auto" else self._device
         try:
             name = hub.identity(self.model)
-        except MissingModel:  # a folder without weights: scoring tells it, row by row
+        except MissingModel:  # a folder without weights: scoring says so, row by row
             name = f"{Path(self.model.where).name}@missing"
-        attention, rounded = self._loading["attention"], self.variant.rounded
-        return described(name, dtype, attention, rounded).replace("|", " ")
+        return described(name, hub.dtype_of(self._dtype, device), "sdpa", self.variant.rounded)
 
     def keep_in(self, folder: Path, progress: bool) -> None:
         """Scoring says where the store is and whether bars are wanted."""
@@ -166,7 +151,7 @@ class Likelihood:
         """
         model: LanguageModel
         if isinstance(self.model, Backbone):
-            model = _loaded(self.model, self._device, self._dtype, tuple(self._loading.items()))
+            model = _loaded(self.model, self._device, self._dtype, self.variant.rounded)
         elif isinstance(self.model, Server):
             model = _connected(self.model)
         else:
@@ -176,7 +161,7 @@ class Likelihood:
 
     def score(self, units: Sequence[tuple[Request, ...]]) -> Iterator[tuple[Score, ...]]:
         """One score a rewrite; see :meth:`Scorer.judge` for empty and long texts."""
-        if self._demonstrates:
+        if self.profile == "embedded":
             warnings.warn(
                 "the embedded model demonstrates how the likelihood method works; its scores "
                 "reproduce nothing. Name a real model, for instance likelihood:3b",
@@ -186,28 +171,25 @@ class Likelihood:
         try:
             scorer = self.scorer()
         except MissingModel as error:
-            yield from (tuple(_failed(str(error)) for _ in unit) for unit in units)
+            failed = Score(math.nan, Status.ERROR, str(error))
+            yield from ((failed,) * len(unit) for unit in units)
             return
         for start in range(0, len(units), _SHARD):
             shard = units[start : start + _SHARD]
-            rewrites = [
-                Rewrite(one.source, one.output, one.style) for unit in shard for one in unit
-            ]
-            found = iter(scorer.judge(rewrites, progress=self._progress))
+            rewrites = [Rewrite(r.source, r.output, r.style) for unit in shard for r in unit]
+            scores = iter(scorer.judge(rewrites, progress=self._progress))
             for unit in shard:
-                yield tuple(self._scored(scorer, next(found)) for _ in unit)
+                yield tuple(self.value(scorer, next(scores)) for _ in unit)
 
-    def _scored(self, scorer: Scorer, judged: Judged) -> Score:
-        if not judged.status.has_value:
-            return Score(math.nan, judged.status, judged.detail)
-        value = self._value(scorer, judged)
-        if not math.isfinite(value):
-            detail = "a token's probability was rounded to 0"
-            return Score(math.nan, Status.INVALID, detail)
-        return Score(value, judged.status, judged.detail)
+    def value(self, scorer: Scorer, scores: TokenScores) -> Score:
+        """The score of one rewrite, from its tokens' log-probabilities."""
+        value = self._equation(scorer, scores)
+        if scores.status.has_value and not math.isfinite(value):
+            return Score(math.nan, Status.INVALID, "a token's probability was rounded to 0")
+        return Score(value, scores.status, scores.detail)
 
-    def _value(self, scorer: Scorer, judged: Judged) -> float:
-        return scorer.content(judged)
+    def _equation(self, scorer: Scorer, scores: TokenScores) -> float:
+        return scorer.content(scores)
 
 
 class LikelihoodStyle(Likelihood):
@@ -216,18 +198,14 @@ class LikelihoodStyle(Likelihood):
     name = "likelihood-style"
     dimensions: tuple[str, ...] = ("style",)
 
-    def _value(self, scorer: Scorer, judged: Judged) -> float:
-        return scorer.style(judged)
-
-
-def _failed(reason: str) -> Score:
-    return Score(math.nan, Status.ERROR, reason)
+    def _equation(self, scorer: Scorer, scores: TokenScores) -> float:
+        return scorer.style(scores)
 
 
 @lru_cache(maxsize=1)
-def _loaded(model: Backbone, device: str, dtype: str, options: tuple) -> LanguageModel:
+def _loaded(model: Backbone, device: str, dtype: str, rounded: bool) -> LanguageModel:
     """A model; content and style, one after the other, load it once, and two are never held."""
-    return loading.Lazy(model, device, dtype, **dict(options))
+    return loading.Lazy(model, device, dtype, rounded=rounded)
 
 
 @lru_cache(maxsize=1)
