@@ -22,6 +22,7 @@ from pydantic import TypeAdapter, ValidationError
 
 from .console import note
 from .data import paths
+from .extras import needs
 from .schema import TstmetaError
 from .secrecy import conceal
 from .storage import whole
@@ -89,10 +90,8 @@ def parameters(source: Path) -> dict[str, Parameter]:
         TstmetaError: papermill is not installed, not a notebook, or a parameter of another form
             than ``name: type = default  # help``, with a type of :data:`TYPES`.
     """
-    try:
-        import papermill
-    except ImportError as error:
-        raise TstmetaError("notebooks need papermill: pip install 'tstmeta[book]'") from error
+    needs("papermill", extra="book")
+    import papermill
 
     try:
         declared = papermill.inspect_notebook(str(source)).values()
