@@ -1,7 +1,7 @@
 """A model that writes test sets as asked, by rules: what it gets is in the prompt alone.
 
-Talking(writes)            as a chat without a server
-serving(served)            as a script of a server on loopback
+Author(writes)            as a chat without a server
+serving(served)           as a script of a server on loopback
 """
 
 from __future__ import annotations
@@ -11,10 +11,9 @@ import re
 from pathlib import Path
 
 from tests.judge import scripted
-from tests.judge.scripted import Act, Asked
 from tests.judge.talking import fences
 from tstmeta.judge.base import Message, Question, Reply
-from tstmeta.judge.construct import plan, steps
+from tstmeta.judge.construct import run, steps
 
 #: Words by which the author knows a step.
 KNOWN = {
@@ -27,52 +26,48 @@ KNOWN = {
     "same": "Make the same change",
 }
 NAMES = ("Anna", "Boris", "Clara", "Dario", "Edith", "Felix", "Greta", "Hugo", "Irene", "Jonas")
-SETTING = steps.Setting("more formal", "informal", seed=3)
+SERVER = {"server": "http://author.example/v1", "model": "author"}
+PLAN = steps.Blueprint(name="s", style="more formal", style_now="informal", seed=3, **SERVER)
 
 
 def source(number: int) -> str:
     return f"{NAMES[number % 10]} gets {number + 2} red apples at the market on Monday."
 
 
-def step(prompt: str) -> str:
-    """Which step a prompt asks for."""
-    [found] = [name for name, words in KNOWN.items() if words in prompt]
-    return found
-
-
-def asked_of(question: Question) -> str:
+def prompt_of(question: Question) -> str:
     return question.messages[-1].content
 
 
+def step(prompt: str) -> str:
+    """Which step a prompt asks for."""
+    [name] = [name for name, words in KNOWN.items() if words in prompt]
+    return name
+
+
 def texts(prompt: str) -> list[str]:
-    return fences(Question((Message("user", prompt),)))
+    return fences(Question((Message("user", prompt),))) if "====" in prompt else []
 
 
 def write(prompt: str) -> str:
     """The right answer to a prompt, as JSON."""
-    given = texts(prompt) if "=" in prompt else []
-    kind = step(prompt)
+    given, kind = texts(prompt), step(prompt)
     if kind == "source":
         count = int(re.search(r"Write (\d+)", prompt)[1])
         return json.dumps({"texts": [source(len(given) + n) for n in range(count)]})
     text = given[0]
-    if kind == "strong":
-        kept = text.replace("gets", "obtains").rstrip(".")
-        made = f"It is a pleasure to report that {kept}, as had been agreed in advance."
-    elif kind == "light":
-        made = text.replace("gets", "obtains")
-    elif kind == "substitution":
-        made = text.replace("Monday", "Friday")
-    elif kind == "deletion":
-        made = text.replace(" on Monday", "")
-    elif kind == "insertion":
-        made = text.replace("the market", "the market with a cousin")
-    else:
-        made = repeat(text, *(part.rstrip(".,") for part in given[1:]))
-    return json.dumps({"text": made})
+    formal = text.replace("gets", "obtains")
+    rewritten = {
+        "strong": f"It is a pleasure to report that {formal[:-1]}, as agreed in advance.",
+        "light": formal,
+        "substitution": text.replace("Monday", "Friday"),
+        "deletion": text.replace(" on Monday", ""),
+        "insertion": text.replace("the market", "the market with a cousin"),
+        "same": repeat(text, *(part.rstrip(".,") for part in given[1:])),
+    }
+    return json.dumps({"text": rewritten[kind]})
 
 
-def repeat(text: str, removed: str, added: str) -> str:
+def repeat(text: str, removed: str = "", added: str = "") -> str:
     """The same change in another text."""
     if not removed:
         return text.replace("the market", f"the market {added}")
@@ -80,23 +75,23 @@ def repeat(text: str, removed: str, added: str) -> str:
 
 
 def writes(question: Question) -> Reply:
-    return Reply(write(asked_of(question)), prompt_tokens=10, answer_tokens=5)
+    return Reply(write(prompt_of(question)), prompt_tokens=10, answer_tokens=5)
 
 
-def served(asked: Asked) -> Act:
-    return scripted.says(write(asked.prompt))
+def served(request: scripted.Asked) -> scripted.Act:
+    return scripted.says(write(request.prompt))
 
 
 class Author:
-    """A chat without a server; ``asked`` are the questions that it heard."""
+    """A chat without a server; ``questions`` are those that it was asked."""
 
     def __init__(self, answer=writes):
-        self.server, self.model, self.revision = "http://author.example/v1", "author", ""
+        self.server, self.model, self.revision = *SERVER.values(), ""
         self.answer = answer
-        self.asked: list[Question] = []
+        self.questions: list[Question] = []
 
     async def ask(self, question: Question) -> Reply:
-        self.asked.append(question)
+        self.questions.append(question)
         return self.answer(question)
 
     async def close(self) -> None:
@@ -104,19 +99,14 @@ class Author:
 
     def steps(self) -> list[str]:
         """The steps that were asked for, in no order."""
-        return sorted(step(asked_of(question)) for question in self.asked)
+        return sorted(step(prompt_of(question)) for question in self.questions)
 
 
-def wanted(folder: Path, count: int = 6, *, generate: bool = False, **more) -> plan.Plan:
-    """A plan over sources of the author's kind."""
+def plan(folder: Path, count: int = 6, *, generate: bool = False, **facts) -> steps.Blueprint:
+    """A plan over sources of the author's kind, for the folder ``formal``."""
     file = folder / "texts.txt"
     folder.mkdir(parents=True, exist_ok=True)
     file.write_text("".join(source(number) + "\n" for number in range(count)))
-    facts = {"errors": steps.ERRORS, "server": "http://author.example/v1", "model": "author"}
-    return plan.planned(
-        folder / "formal",
-        more.pop("setting", SETTING),
-        sources=None if generate else file,
-        generate=count if generate else None,
-        **(facts | more),
-    )
+    facts = {"style": "more formal", "style_now": "informal", "seed": 3, **SERVER, **facts}
+    given = (None, count) if generate else (file, None)
+    return run.plan_of(folder / "formal", *given, **facts)

@@ -1,25 +1,37 @@
-"""Automatic checks of constructed rewrites: from texts to a reason, empty when all is well.
+"""Which rewrites pass, and why others wait for a person: from texts to reasons.
 
-A check sends a row to a person; it decides nothing about meaning.  None can tell whether an error
-changes what the text says, or whether a rewrite has the style: raters do.  Bounds were set on the
-contrast set and on the set of Pauli et al. (2025), which people wrote or checked; the tests say how
-many of their rows pass.  Words are runs between blanks, compared without case and outer
-punctuation, as in :func:`tstmeta.data.contrast.span_of`.
+A check gives a reason, empty when all is well; it decides nothing about meaning.  None can tell
+whether an error changes what a text says, or whether a rewrite has the style: raters do.  Bounds
+were set on the contrast set and on the set of Pauli et al. (2025), which people wrote or checked;
+the tests say how many of their rows pass.  Words are runs between blanks, compared without case and
+outer punctuation, as in :func:`tstmeta.data.contrast.span_of`.
 """
 
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections import Counter
-from collections.abc import Iterable
-from typing import NamedTuple
+from collections.abc import Mapping
+from functools import cache
 
-import regex  # type: ignore[import-untyped]
+import pandas as pd
 from rapidfuzz.distance import Levenshtein
 
-from ...data.contrast import Span, span_of
+from ...data.contrast import Span, format_span, span_of
 from ..refusals import REFUSAL
+from .steps import LONGEST, Blueprint, filled, wording
 
+#: The four rewrites of a source, in the order of the contrast set.
+CELLS = ("strong", "strong-error", "light", "light-error")
+#: The rewrites that each one stands on, in the order in which they are judged.
+BASES: Mapping[str, tuple[str, ...]] = {
+    "strong": (),
+    "light": (),
+    "light-error": ("light",),
+    "strong-error": ("strong", "light-error"),
+}
+PASSED, ACCEPTED, REJECTED, LOOK = "passed", "accepted", "rejected", "look"
 #: Most words that an error takes out or puts in; the contrast set has no longer one.
 ERROR_WORDS = 6
 #: Words of a source, at least and at most.
@@ -30,32 +42,112 @@ LENGTH_RATIO = (0.5, 3.0)
 SLACK = 5
 #: A run of so many words of our own prompt is no coincidence.
 LEAKED_WORDS = 6
-#: Largest share of letters in a script that the language does not use, such as that of a name.
+#: Largest share of letters in a script that the source does not use, such as that of a name.
 FOREIGN_LETTERS = 0.2
 
 
-_OUTER = re.compile(r"^\W+|\W+$")
+def judge(table: pd.DataFrame, plan: Blueprint) -> pd.DataFrame:
+    """The table with a verdict on each row.
+
+    Args:
+        table: item_id -> source_id, system, kind, source, output, note, accept; each source has the
+            rows of :data:`CELLS`.
+
+    Returns:
+        The same with ``verdict`` (passed, accepted, rejected, or look: a person should),
+        ``findings`` (check -> reason) and ``span`` (the error in words, for the label).
+    """
+    again = duplicates(table["output"])
+    again |= duplicates(table.drop_duplicates("source_id").set_index("source_id")["source"])
+    judged: dict[str, tuple[str, dict[str, str], str]] = {}
+    for source_id, four in table.reset_index().groupby("source_id", sort=False):
+        rows = four.set_index("system").to_dict("index")
+        texts = {cell: row["output"] for cell, row in rows.items()}
+        texts = {cell: text for cell, text in texts.items() if 0 < len(text) <= LONGEST}
+        about = of_source(rows["strong"]["source"], plan)
+        about |= {"duplicate": again[source_id]} if source_id in again else {}
+        verdicts: dict[str, str] = {}
+        for cell, bases in BASES.items():
+            row = rows[cell]
+            findings = {"source": listed(about)} if about else {}
+            findings |= of_text(row["output"], row["source"], plan, row["note"])
+            findings |= {"duplicate": again[row["item_id"]]} if row["item_id"] in again else {}
+            findings |= of_design(cell, texts, row["source"], row["kind"])
+            for base in bases:
+                if verdicts[base] in (LOOK, REJECTED):
+                    findings["base"] = f"the {base} rewrite did not pass"
+            verdicts[cell] = LOOK if findings else PASSED
+            if row["accept"] == "no":
+                verdicts[cell] = REJECTED
+            elif row["accept"] == "yes" and findings and words(row["output"]):
+                verdicts[cell] = ACCEPTED
+            judged[row["item_id"]] = (verdicts[cell], findings, format_span(_span(cell, texts)))
+    columns = ["verdict", "findings", "span"]
+    frame = pd.DataFrame.from_dict(judged, orient="index", columns=columns)
+    return table.assign(**{name: frame[name] for name in columns})
 
 
-class Finding(NamedTuple):
-    """What a check found: its name, and the reason in words."""
-
-    check: str
-    why: str
-
-    def __str__(self) -> str:
-        return f"{self.check}: {self.why}"
+def listed(findings: Mapping[str, str]) -> str:
+    """Findings in words."""
+    return "; ".join(f"{check}: {why}" for check, why in findings.items())
 
 
-def words(text: str) -> list[str]:
-    """Words as they are compared: lower case, no outer punctuation, none empty."""
-    bare = (_OUTER.sub("", word).lower() for word in text.split())
-    return [word for word in bare if word]
+def of_source(source: str, plan: Blueprint) -> dict[str, str]:
+    """What is wrong with a source: check -> reason."""
+    low, high = SOURCE_WORDS
+    count = len(words(source))
+    findings = {} if low <= count <= high else {"length": f"{count} words, not {low} to {high}"}
+    return findings | (_of_answer(source, "", plan) if plan.generate else {})
 
 
-def _plain(text: str) -> str:
-    """A text as duplicates are looked for: words only, without case and spacing."""
-    return " ".join(words(text))
+def of_text(text: str, source: str, plan: Blueprint, note: str = "") -> dict[str, str]:
+    """What is wrong with a rewrite by itself; ``note`` says why there is none."""
+    if not words(text):
+        return {"no text": note or "there are no words"}
+    findings = {
+        "script": script(text, source),
+        "length": length(text, source),
+        "copy": "the same words as the source" if plain(text) == plain(source) else "",
+    }
+    return _of_answer(text, source, plan) | _only(findings)
+
+
+def _of_answer(text: str, source: str, plan: Blueprint) -> dict[str, str]:
+    several = "\n" in text.strip() and "\n" not in source.strip()
+    return _only(
+        {
+            "lines": "several lines where the source has one" if several else "",
+            "refusal": refusal(text, source),
+            "talk": meta_talk(text, source),
+            "fence": fence(text, source),
+            "prompt": leaked(text, source, plan),
+        }
+    )
+
+
+def of_design(cell: str, texts: Mapping[str, str], source: str, kind: str) -> dict[str, str]:
+    """What is wrong with a rewrite beside the others of its source, as far as there are any."""
+    base = cell.removesuffix("-error")
+    if cell == base:
+        both = {"strong", "light"} <= set(texts)
+        return _only({"shift": shift(source, texts["strong"], texts["light"]) if both else ""})
+    if not {cell, base} <= set(texts):
+        return {}
+    spans = _span("light-error", texts), _span("strong-error", texts)
+    repeats = cell == "strong-error" and all(map(any, spans))
+    findings = {"error": error(texts[base], texts[cell], kind)}
+    return _only(findings | {"same error": same_error(*spans) if repeats else ""})
+
+
+def _span(cell: str, texts: Mapping[str, str]) -> Span:
+    """The edit that made the error of a rewrite; empty where there is none."""
+    base = cell.removesuffix("-error")
+    return span_of(texts[base], texts[cell]) if {cell, base} <= set(texts) else Span("", "")
+
+
+def _only(findings: Mapping[str, str]) -> dict[str, str]:
+    """Those that have a reason."""
+    return {check: why for check, why in findings.items() if why}
 
 
 # ------------------------------------------------------------------------------ a text by itself
@@ -75,130 +167,83 @@ _TALK = re.compile(
 #: line or a quotation mark.
 _OPENING = re.compile(r"^[^:\n]{1,80}:\s*(\n|[\"“„«])")
 _FENCE = re.compile(r"={4,}|`{3,}|~{4,}|<{3,}|>{3,}|<\|\w|\|>|</?(text|source|data|output)\b", re.I)
+_OUTER = re.compile(r"^\W+|\W+$")
 
 
-def blank(text: str) -> str:
-    """Nothing but space."""
-    return "" if words(text) else "there are no words"
+def words(text: str) -> list[str]:
+    """Words as they are compared: lower case, no outer punctuation, none empty."""
+    bare = (_OUTER.sub("", word).lower() for word in text.split())
+    return [word for word in bare if word]
 
 
-def several_lines(text: str, source: str) -> str:
-    """A line break that the source does not have."""
-    broken = "\n" in text.strip() and "\n" not in source.strip()
-    return "several lines where the source has one" if broken else ""
+def plain(text: str) -> str:
+    """A text as duplicates are looked for: words only, without case and spacing."""
+    return " ".join(words(text))
 
 
 def meta_talk(text: str, source: str) -> str:
     """Talk about the task instead of the text alone; what the source says too is none."""
     for pattern in (_TALK, _OPENING):
-        found = pattern.search(text)
-        if found and not pattern.search(source):
-            return f"talk about the task: {found.group().strip()!r}"
+        match = pattern.search(text)
+        if match and not pattern.search(source):
+            return f"talk about the task: {match.group().strip()!r}"
     return ""
 
 
 def refusal(text: str, source: str) -> str:
     """The words of a model that declines, in English."""
-    found, said = (REFUSAL.search(one.replace("’", "'")) for one in (text, source))
-    return f"a refusal: {found.group()!r}" if found and not said else ""
+    match, in_source = (REFUSAL.search(own.replace("’", "'")) for own in (text, source))
+    return f"a refusal: {match.group()!r}" if match and not in_source else ""
 
 
 def fence(text: str, source: str) -> str:
     """Marks that set texts apart in our prompts, or in the templates of models."""
-    for found in _FENCE.finditer(text):
-        if found.group() not in source:
-            return f"a mark of the prompt: {found.group()!r}"
-    return ""
+    marks = (match.group() for match in _FENCE.finditer(text))
+    return next((f"a mark of the prompt: {mark!r}" for mark in marks if mark not in source), "")
 
 
-def leaked(text: str, source: str, told: frozenset[tuple[str, ...]]) -> str:
-    """Words of the prompt.
-
-    Args:
-        told: runs of :data:`LEAKED_WORDS` words of the prompt, see :func:`runs`.
-    """
-    found = sorted(runs(text) & told - runs(source))
-    return f"words of the prompt: {' '.join(found[0])!r}" if found else ""
+def leaked(text: str, source: str, plan: Blueprint) -> str:
+    """Words of the prompt that the source does not have."""
+    runs = sorted(_runs(text) & _prompt_runs(plan) - _runs(source))
+    return f"words of the prompt: {' '.join(runs[0])!r}" if runs else ""
 
 
-def runs(text: str, size: int = LEAKED_WORDS) -> frozenset[tuple[str, ...]]:
-    """All runs of neighbouring words of one length."""
-    found = words(text)
-    return frozenset(tuple(found[i : i + size]) for i in range(len(found) - size + 1))
+@cache
+def _prompt_runs(plan: Blueprint) -> frozenset[tuple[str, ...]]:
+    texts = (filled(step, plan, count="ten") for step in wording())
+    return frozenset(run for text in texts for run in _runs(text))
 
 
-def source_length(text: str) -> str:
-    """Too short to hold a fact to change, or too long to rate."""
-    low, high = SOURCE_WORDS
-    count = len(text.split())
-    return "" if low <= count <= high else f"{count} words; a source has {low} to {high}"
+def _runs(text: str) -> frozenset[tuple[str, ...]]:
+    """All runs of :data:`LEAKED_WORDS` neighbouring words."""
+    every = words(text)
+    starts = range(len(every) - LEAKED_WORDS + 1)
+    return frozenset(tuple(every[start : start + LEAKED_WORDS]) for start in starts)
 
 
 def length(text: str, source: str) -> str:
     """Much shorter or longer than its source."""
-    count, of_source = len(text.split()), len(source.split())
+    if len(text) > LONGEST:
+        return f"{len(text)} characters; {LONGEST} at most"
+    count, usual = len(text.split()), len(source.split())
     low, high = LENGTH_RATIO
-    near = abs(count - of_source) <= SLACK or low * of_source <= count <= high * of_source
-    return "" if near else f"{count} words where the source has {of_source}"
+    near = abs(count - usual) <= SLACK or low * usual <= count <= high * usual
+    return "" if near else f"{count} words where the source has {usual}"
 
 
-def copied(text: str, source: str) -> str:
-    """The source again."""
-    return "the same words as the source" if _plain(text) == _plain(source) else ""
-
-
-# --------------------------------------------------------------------------------------- script
-
-#: Scripts, and the languages that write each of them and no other.
-_WRITTEN = {
-    "Latin": "en de fr es it pt nl sv da nb nn no fi is et lv lt pl cs sk sl hr hu ro tr vi id ms"
-    " sw ca gl eu ga cy sq af tl",
-    "Cyrillic": "ru uk bg mk be kk",
-    "Arabic": "ar fa ur ps",
-    "Devanagari": "hi mr ne mag",
-    "Bengali": "bn as",
-    "Greek": "el",
-    "Hebrew": "he",
-    "Gujarati": "gu",
-    "Gurmukhi": "pa",
-    "Tamil": "ta",
-    "Telugu": "te",
-    "Kannada": "kn",
-    "Malayalam": "ml",
-    "Sinhala": "si",
-    "Hangul": "ko",
-    "Georgian": "ka",
-    "Armenian": "hy",
-    "Ethiopic": "am",
-    **dict.fromkeys(("Han", "Hiragana", "Katakana", "Thai"), ""),
-}
-_LETTERS = {name: regex.compile(rf"\p{{L}}(?<=\p{{Script={name}}})") for name in _WRITTEN}
-
-
-def script(text: str, source: str, language: str) -> str:
-    """Letters of a script that neither the language nor the source uses.
-
-    Another language in the same script is not seen.
-    """
-    base = language.partition("-")[0]
-    usual = {name for name, languages in _WRITTEN.items() if base in languages.split()}
-    allowed = usual | set(_scripts(source))
-    counts = _scripts(text)
-    total = sum(counts.values())
-    foreign = {name: count for name, count in counts.items() if name not in allowed}
-    if not allowed or not total or sum(foreign.values()) <= FOREIGN_LETTERS * total:
+def script(text: str, source: str) -> str:
+    """Letters of a script that the source does not use; another language in it is not seen."""
+    counts, usual = _scripts(text), _scripts(source)
+    foreign = Counter({name: count for name, count in counts.items() if name not in usual})
+    if not usual or foreign.total() <= FOREIGN_LETTERS * counts.total():
         return ""
-    most = max(foreign, key=lambda name: foreign[name])
-    wanted = ", ".join(sorted(allowed))
-    return f"letters of the {most} script where {wanted} is expected"
+    return f"letters of the {foreign.most_common(1)[0][0].capitalize()} script"
 
 
 def _scripts(text: str) -> Counter[str]:
-    """Letters of each script; a quick way for the usual text."""
-    if text.isascii():
-        return +Counter(Latin=sum(map(str.isalpha, text)))
-    found = Counter({name: len(letter.findall(text)) for name, letter in _LETTERS.items()})
-    return +found
+    """Letters of each script: the first word of a letter's name in Unicode."""
+    names = (unicodedata.name(sign, "unknown") for sign in text if sign.isalpha())
+    return Counter(name.partition(" ")[0] for name in names)
 
 
 # ------------------------------------------------------------------------- texts beside each other
@@ -217,19 +262,12 @@ def shift(source: str, strong: str, light: str) -> str:
     return f"the strong rewrite changes {far:.0%} of the words and the light one {near:.0%}"
 
 
-def kind_of(span: Span) -> str:
-    """substitution, deletion, insertion or none."""
-    if span.removed and span.added:
-        return "substitution"
-    return "deletion" if span.removed else "insertion" if span.added else "none"
-
-
 def places(kept: str, wrong: str) -> int:
     """In how many places words differ; one unchanged word between two changes joins them."""
     removed, added = (words(part) for part in span_of(kept, wrong))
     codes = Levenshtein.opcodes(removed, added)
-    inner = [code.src_end - code.src_start for code in codes if code.tag == "equal"]
-    return bool(removed or added) + sum(gap > 1 for gap in inner)
+    gaps = [code.src_end - code.src_start for code in codes if code.tag == "equal"]
+    return bool(removed or added) + sum(gap > 1 for gap in gaps)
 
 
 def error(kept: str, wrong: str, kind: str) -> str:
@@ -240,41 +278,33 @@ def error(kept: str, wrong: str, kind: str) -> str:
         kind: substitution, deletion or insertion.
     """
     span = span_of(kept, wrong)
-    found = kind_of(span)
-    if found == "none":
+    if not any(span):
         return f"no {kind}: no word differs from the rewrite without error"
     if (count := places(kept, wrong)) > 1:
         return f"words differ in {count} places; an error is in one"
     size = max(len(part.split()) for part in span)
     if size > ERROR_WORDS:
         return f"{size} words in a row differ; an error has {ERROR_WORDS} at most"
-    return "" if found == kind else f"a {found} where a {kind} was asked for"
+    actual = "substitution" if all(span) else "deletion" if span.removed else "insertion"
+    return "" if actual == kind else f"a {actual} where a {kind} was wanted"
 
 
 def same_error(light: Span, strong: Span) -> str:
     """Both errors take out the same words and put in the same words."""
-    for part, told in (("removed", "taken out"), ("added", "put in")):
-        one, other = (_plain(getattr(span, part)) for span in (light, strong))
-        if one != other:
-            return f"words {told}: {one!r} in the light rewrite, {other!r} in the strong one"
+    for part, done in (("removed", "taken out"), ("added", "put in")):
+        texts = [plain(getattr(span, part)) for span in (light, strong)]
+        if texts[0] != texts[1]:
+            return f"words {done}: {texts[0]!r} in the light rewrite, {texts[1]!r} in the strong"
     return ""
 
 
-def duplicates(texts: Iterable[tuple[str, str]]) -> dict[str, str]:
-    """Which texts came before, without case, spacing and punctuation.
+def duplicates(texts: pd.Series) -> dict[str, str]:
+    """Id -> reason, for all but the first of texts with the same words.
 
     Args:
-        texts: (id, text) in order; blank ones are left out.
-
-    Returns:
-        id -> reason, for each but the first of equal texts.
+        texts: by id, in order; those without words are left out.
     """
-    seen: dict[str, str] = {}
-    found: dict[str, str] = {}
-    for name, text in texts:
-        plain = _plain(text)
-        if plain and plain in seen:
-            found[name] = f"the same text as {seen[plain]}"
-        elif plain:
-            seen[plain] = name
-    return found
+    bare = texts.map(plain)
+    bare = bare[bare != ""]
+    first = bare.index.to_series().groupby(bare).transform("first")
+    return {item: f"the same text as {first[item]}" for item in bare.index[bare.duplicated()]}

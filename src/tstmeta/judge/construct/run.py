@@ -1,72 +1,268 @@
-"""A construction in its folder: plan, answers, journal, rows, data set.  One run at a time."""
+"""The construction itself: step after step, from kept answers where there are any.
+
+Nothing but the plan, the kept answers and what people settled decides what comes out.  So a run
+that was killed is made again from the start, and only what nobody answered yet is asked.
+"""
 
 from __future__ import annotations
 
+import hashlib
+import re
+from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import Any
 
+import pandas as pd
+
+from ... import storage
+from ...data.contrast import span_of
+from ...data.files import check, fault, read_lines
+from ...data.sheet import read_frame
 from ...schema import TstmetaError
-from ..base import Chat
-from ..budget import Budget, Estimate
-from . import build, table
-from .build import Built
-from .export import write_set
-from .journal import Journal
-from .plan import FILE as PLAN
-from .plan import Plan, alone, begin
-from .table import Edit
+from ..base import Chat, Question, Reply
+from ..budget import Budget, Estimate, estimate
+from ..runner import run
+from . import steps
+from . import table as tables
+from .checks import REJECTED, judge, plain
+from .steps import BATCH, Blueprint
+
+ANSWERS = "answers.sqlite"
+#: Rewrites that are asked for together; each step needs the one before.
+WAVES = (("strong", "light"), ("light-error",), ("strong-error",))
+#: Rounds without a new source after which the model is asked for no more.
+BARREN = 3
+#: Languages that are written without spaces; our checks compare words.
+_UNSPACED = ("zh", "ja", "th", "lo", "km", "my", "bo")
+
+#: Answers to questions, in order.
+Ask = Callable[[Sequence[Question]], list[Reply]]
+
+
+def plan_of(folder: Path, sources: Path | None, generate: int | None, **facts: Any) -> Blueprint:
+    """A plan from what a user asks for; the data set is called after the folder.
+
+    Args:
+        facts: other fields of :class:`.Blueprint`.
+
+    Raises:
+        TstmetaError: no style, no language code, sources both given and asked for or neither, or
+            the folder holds another construction.
+        DataError: the file of sources has faults.
+    """
+    if (sources is None) == (generate is None):
+        raise TstmetaError(
+            "sources come from a file (--sources FILE) or from the model (--generate N): say one"
+        )
+    texts, origin = (), f"asked of the model, {generate}"
+    if sources:
+        texts, digest = read_sources(sources), hashlib.sha256(sources.read_bytes()).hexdigest()
+        origin = f"the file {sources.name}, {len(texts)} texts, sha256 {digest}"
+    name = re.sub(r"[^a-z0-9]+", "-", folder.resolve().name.lower()).strip("-") or "set"
+    name += "-set" if name in ("rows", "ratings") else ""
+    facts |= {"name": name, "sources": texts, "generate": generate or 0, "origin": origin}
+    plan = Blueprint(**facts, prompt=steps.prompt_hash())
+    for style in (plan.style, plan.style_now or "none"):
+        if len(style) > 100 or not style.strip() or not style.isprintable():
+            raise TstmetaError("a style is a few words on one line, such as more formal")
+    code = re.fullmatch(r"([a-z]{2,3})(-[A-Za-z0-9]{2,8})*", plan.language)
+    if not code or code[1] in _UNSPACED:
+        raise TstmetaError(
+            f"{plan.language!r} is no code of a language that is written with spaces, between which"
+            " the checks compare words. Remedy: write en, de or pt-BR"
+        )
+    if not (folder / tables.PLAN).exists():
+        return plan
+    before = tables.read_plan(folder)
+    if plan.generate:  # the model may have written them since
+        plan = plan.model_copy(update={"sources": before.sources})
+    differ = [name for name, value in plan if getattr(before, name) != value and name != "origin"]
+    if differ:
+        raise TstmetaError(
+            f"{folder} holds a construction that differs in {', '.join(differ)}. Remedy: ask for "
+            "the same as before, or name another folder"
+        )
+    return before
+
+
+def read_sources(path: Path) -> tuple[str, ...]:
+    """Texts of a file: lines of a .txt, or the column source (or text) of a table.
+
+    Raises:
+        DataError: every fault of the file.
+    """
+    if path.suffix.lower() == ".txt":
+        texts = [line.strip() for line in read_lines(path) if line.strip()]
+        check([] if texts else [fault(path, "there are no texts", remedy="write one text a line")])
+        return tuple(texts)
+    frame = read_frame(path)
+    column = "source" if "source" in frame else "text"
+    check([] if column in frame else [fault(path, "no column of texts", remedy="name it source")])
+    empty = ~frame[column].map(lambda cell: isinstance(cell, str) and bool(cell.strip()))
+    remedy = "fill it in or drop the row"
+    check(fault(path, "no text", row + 1, column, remedy) for row in frame.index[empty])
+    return tuple(frame[column].str.strip())
 
 
 def construct(
     folder: Path,
-    plan: Plan,
+    plan: Blueprint,
     chat: Chat,
     *,
     budget: Budget | None = None,
     concurrency: int = 16,
     tries: int = 2,
     progress: bool = False,
-) -> Built:
+) -> tuple[pd.DataFrame, int]:
     """Make a test set in a folder, or go on with the one that is there.
 
     What a person changed in the table of rows stays; what depends on it is made anew.
 
     Args:
-        chat: who is asked; closed when the last answer is there.
-        tries: how often a text is asked for while a check finds a fault.
+        tries: how often a text is asked for while a check finds a fault that another answer may
+            not have; the last text counts.
+
+    Returns:
+        The rows as :func:`.checks.judge` gives them, and how many questions nobody answered.
 
     Raises:
-        TstmetaError: the folder is of another construction, another run works in it, or a person
-            changed the rows while it ran.
+        TstmetaError: another run works in the folder, or a person changed the rows while it ran.
         DataError: faults of the table of rows.
         Unusable: the server cannot answer; what came before is kept.
     """
-    with alone(folder):
-        begin(folder, plan)
-        journal = Journal(folder)
-        before, edits = table.stamp(folder), _edits(folder)
-        ask = build.asking(chat, folder, concurrency=concurrency, budget=budget, progress=progress)
-        built = build.build(plan, chat, ask, tries=tries, edits=edits, keep=journal.add)
-        if table.stamp(folder) != before:
+    failures: list[str] = []
+
+    def ask(questions: Sequence[Question]) -> list[Reply]:
+        options: dict[str, Any] = {"concurrency": concurrency, "budget": budget}
+        answers = run(questions, chat, cache=folder / ANSWERS, progress=progress, **options)
+        replies = dict(answers)
+        failures.extend(reply.failure for reply in replies.values() if reply.failure)
+        return [replies[place] for place in range(len(questions))]
+
+    with storage.locked(folder / ".lock", timeout=0):
+        before = _bytes(folder / tables.ROWS)
+        table = tables.begin(plan, ()) if before is None else tables.read(folder, plan)
+        sources = plan.sources or write_sources(plan, ask)
+        if len(sources) == plan.size:
+            plan = plan.model_copy(update={"sources": sources})
+        storage.write(folder / tables.PLAN, plan.model_dump_json(indent=1) + "\n")
+        table = rewrite(plan, sources, tables.settled(table), ask, tries)
+        if _bytes(folder / tables.ROWS) != before:
             raise TstmetaError(
-                f"{folder / table.FILE} was changed while the answers came, and is left as it is. "
+                f"{folder / tables.ROWS} was changed while the answers came, and is left as it is. "
                 "Remedy: run the same command again; it asks nothing twice"
             )
-        table.write(folder, built.rows, built.found)
-        write_set(folder, plan, built.rows, built.found)
-    return built
+        tables.write(folder, table)
+        tables.write_set(folder, plan, table)
+    return table, len(failures)
 
 
-def foretold(folder: Path, plan: Plan, chat: Chat) -> Estimate:
-    """What :func:`construct` would ask, at least; see :func:`.build.foretold`.
+def _bytes(path: Path) -> bytes | None:
+    return path.read_bytes() if path.is_file() else None
+
+
+def write_sources(plan: Blueprint, ask: Ask) -> tuple[str, ...]:
+    """Texts that the model writes, as many as are wanted or as it has.
+
+    Only a repeated text is left out here; other faults become rows for a person.
+    """
+    texts: dict[str, str] = {}
+    barren = 0
+    while len(texts) < plan.generate and barren < BARREN:
+        count = min(BATCH, plan.generate - len(texts))
+        [reply] = ask([steps.ask_sources(plan, count, list(texts.values()), barren)])
+        if reply.failure:
+            break
+        before = len(texts)
+        for text in filter(None, steps.read(reply, "texts")[0]):
+            texts.setdefault(plain(text), text)
+        barren = 0 if len(texts) > before else barren + 1
+    return tuple(texts.values())[: plan.generate]
+
+
+def rewrite(
+    plan: Blueprint, sources: Sequence[str], settled: pd.DataFrame, ask: Ask, tries: int
+) -> pd.DataFrame:
+    """The judged rows, asking for every rewrite that no person has settled.
 
     Raises:
-        TstmetaError: the folder is of another construction.
+        TstmetaError: what people settled is about other sources.
     """
-    if (folder / PLAN).exists():
-        begin(folder, plan)  # compares, for the plan is there
-    return build.foretold(plan, chat, folder, _edits(folder))
+    table = tables.begin(plan, sources)
+    if not table["source"].reindex(settled.index).equals(settled["source"]):
+        raise TstmetaError(
+            f"{tables.ROWS} is about other sources than this run has, so what a person changed "
+            f"there would be lost. Remedy: put {ANSWERS} back, or move {tables.ROWS} away"
+        )
+    table.loc[settled.index, ["output", "accept", "written"]] = settled
+    for cells in WAVES:
+        for attempt in range(tries):
+            table = judge(table, plan)
+            todo = table.index[table["system"].isin(cells)].difference(settled.index, sort=False)
+            todo = [item for item in todo if _is_open(table, item, attempt)]
+            replies = ask([question(plan, table, item, attempt) for item in todo])
+            for item, reply in zip(todo, replies, strict=True):
+                texts, problem = steps.read(reply)
+                if texts:
+                    table.loc[item, ["output", "written", "note"]] = [texts[0], texts[0], ""]
+                elif not table.loc[item, "output"]:
+                    table.loc[item, "note"] = problem
+    table = judge(table, plan)
+    for item in table.index[(table["output"] == "") & (table["note"] == "")]:
+        table.loc[item, "note"] = _lack(table, item)
+    return judge(table, plan)
 
 
-def _edits(folder: Path) -> dict[build.Key, Edit]:
-    """What a person has settled in the table of rows, if there is one."""
-    return table.edits(table.read(folder)) if (folder / table.FILE).exists() else {}
+def _is_open(table: pd.DataFrame, item: str, attempt: int) -> bool:
+    """Whether to ask for a row: it lacks a text, or has a fault that another text may not have."""
+    findings = set(table.loc[item, "findings"]) - {"source", "base"}
+    failed = table.loc[item, "note"].startswith("no answer")
+    return bool(attempt == 0 or findings) and not failed and not _lack(table, item)
+
+
+def _lack(table: pd.DataFrame, item: str) -> str:
+    """What a row needs before it can be asked for; empty if nothing."""
+    row = table.loc[item]
+    if "source" in row["findings"]:
+        return "not asked: the source has a fault"
+    if not row["system"].endswith("-error"):
+        return ""
+    for base in ("strong", "light"):
+        rewritten = table.loc[f"{row['source_id']}-{base}"]
+        if not rewritten["output"] or rewritten["verdict"] == REJECTED:
+            return f"not asked: there is no {base} rewrite, or it is rejected"
+    light = table.loc[f"{row['source_id']}-light-error"]
+    doubted = set(light["findings"]) - {"base", "duplicate"} and not light["accept"]
+    if row["system"] == "strong-error" and (doubted or light["verdict"] == REJECTED):
+        return "not asked: the light rewrite has no error to repeat"
+    return ""
+
+
+def question(plan: Blueprint, table: pd.DataFrame, item: str, attempt: int) -> Question:
+    """What is asked for one row."""
+    row = table.loc[item]
+    cell, output = row["system"], lambda name: table.loc[f"{row['source_id']}-{name}", "output"]
+    if cell in ("strong", "light"):
+        return steps.ask_rewrite(plan, cell, row["source"], attempt)
+    if cell == "light-error":
+        return steps.ask_error(plan, row["kind"], output("light"), output("strong"), attempt)
+    change = span_of(output("light"), output("light-error"))
+    return steps.ask_same(plan, output("strong"), change, attempt)
+
+
+def foretell(folder: Path, plan: Blueprint, chat: Chat) -> Estimate:
+    """What a run would ask at most if every first try came out well; asks and writes nothing.
+
+    Where a text is not known yet its source stands for it, and 20 words for an unknown source.
+    """
+    questions, sources = [], plan.sources
+    if not sources:
+        sources = tuple(" ".join([f"word{number}"] * 20) for number in range(plan.size))
+        rounds = range(0, plan.size, BATCH)
+        questions += [steps.ask_sources(plan, BATCH, sources[:at], 0) for at in rounds]
+    rows = (folder / tables.ROWS).is_file()
+    table = tables.read(folder, plan) if rows else tables.begin(plan, sources)
+    todo = table.index.difference(tables.settled(table).index, sort=False)
+    table["output"] = table["output"].where(table["output"] != "", table["source"])
+    questions += [question(plan, table, item, 0) for item in todo]
+    return estimate(questions, chat, cache=folder / ANSWERS)

@@ -1,151 +1,224 @@
-"""``rows.csv``: the rewrites with their verdicts, as a person reads and mends them.
+"""The files of a construction: its plan, the rows that people settle, and the data set of them.
 
-A person may change two columns: ``output``, the rewrite, and ``accept``, which is ``yes`` for a row
-that may go into the set whatever a check says, ``no`` for one that may not, and otherwise empty.
+``rows.csv`` has the rewrites with their verdicts.  A person may change two columns: ``output``, the
+rewrite, and ``accept``, which is ``yes`` for a row that may go into the set whatever a check says,
+``no`` for one that may not, and otherwise empty.  ``<name>.csv`` is the data set, read as a file of
+one's own (:mod:`tstmeta.data.own`).  A source goes in with all of its four rewrites or not at all,
+because a design with holes is no 2 x 2.
 """
 
 from __future__ import annotations
 
-import hashlib
-from collections import Counter
-from collections.abc import Iterable, Mapping
+import json
+from collections.abc import Sequence
+from importlib.resources import files
 from pathlib import Path
-from typing import NamedTuple
+from string import Template
 
 import pandas as pd
+from pydantic import ValidationError
 
+from ... import storage
 from ...console import to_csv
-from ...data.files import fault, read_csv
-from ...schema import DataError, Problem, TstmetaError
-from .plan import write_text
-from .verdicts import CELLS, Row, Verdict, digest
+from ...data import files as raw
+from ...data import label_studio, own
+from ...schema import TstmetaError
+from ...secrecy import said
+from .checks import ACCEPTED, CELLS, LOOK, PASSED, REJECTED, judge, listed
+from .steps import Blueprint
 
-FILE = "rows.csv"
-COLUMNS = [
-    *("item_id", "source_id", "system", "kind", "source", "output"),
-    *("verdict", "why", "accept", "span", "note", "made"),
-]
-_ACCEPT = {"yes": "yes", "no": "no", "": "", "y": "yes", "n": "no"}
-
-
-class Edit(NamedTuple):
-    """What a person has settled of a row; the fields are those of :class:`.Row`."""
-
-    output: str
-    accept: str
-    made: str
+PLAN, ROWS, RATINGS, CARD = "plan.json", "rows.csv", "ratings.csv", "CARD.md"
+#: Columns of the rows that nobody changes.
+FIXED = ["source_id", "system", "kind", "source"]
+COLUMNS = ["item_id", *FIXED, "output", "verdict", "why", "accept", "span", "note", "written"]
 
 
-def write(folder: Path, rows: Iterable[Row], found: Mapping[tuple[str, str], Verdict]) -> Path:
-    """Write the rows with their verdicts.
+def read_plan(folder: Path) -> Blueprint:
+    """The plan of a folder.
 
     Raises:
-        TstmetaError: the file cannot be written.
+        TstmetaError: there is none, or it is no plan of ours.
     """
-    lines = []
-    for row in rows:
-        verdict = found[row.source_id, row.cell]
-        why = "; ".join(map(str, verdict.findings))
-        head = (row.item_id, row.source_id, row.cell, row.kind, row.source, row.output)
-        lines.append((*head, verdict.state, why, row.accept, verdict.span, row.note, row.made))
-    write_text(folder / FILE, to_csv(pd.DataFrame(lines, columns=COLUMNS)))
-    return folder / FILE
+    path = folder / PLAN
+    try:
+        return Blueprint.model_validate_json(path.read_bytes())
+    except (OSError, ValidationError) as error:
+        what = "is not as it was written" if path.is_file() else "is missing"
+        raise TstmetaError(
+            f"{folder} holds no construction ({PLAN} {what}). Remedy: begin one in another folder "
+            "with tstmeta construct --style ... --out FOLDER"
+        ) from error
 
 
-def read(folder: Path) -> list[Row]:
-    """The rows of a folder, as a person may have changed them.
+def begin(plan: Blueprint, sources: Sequence[str]) -> pd.DataFrame:
+    """The rows of a construction before anything is asked.
+
+    Returns:
+        item_id -> source_id, system, kind, source, output (the rewrite), accept (what a person
+        says of it), note (why there is none), written (what the model wrote).
+    """
+    four = zip(plan.source_ids(), plan.kinds(), sources, strict=False)
+    rows = [(f"{name}-{cell}", name, cell, *both) for name, *both in four for cell in CELLS]
+    table = pd.DataFrame(rows, columns=["item_id", *FIXED], dtype=object).set_index("item_id")
+    return table.assign(output="", accept="", note="", written="")
+
+
+def write(folder: Path, table: pd.DataFrame) -> None:
+    """Write the judged rows."""
+    rows = table.assign(why=table["findings"].map(listed)).reset_index()
+    storage.write(folder / ROWS, to_csv(rows[COLUMNS]))
+
+
+def read(folder: Path, plan: Blueprint) -> pd.DataFrame:
+    """The rows of a folder as a person left them, in any order.
 
     Raises:
         TstmetaError: there are none yet.
-        DataError: every fault: a row that is missing, doubled or of no source, rewrites of a
-            source that disagree about it, an ``accept`` that is neither yes nor no.
+        DataError: every fault: a row that is missing or new, a cell that nobody may change.
     """
-    path = folder / FILE
+    path = folder / ROWS
     if not path.is_file():
-        raise TstmetaError(
-            f"{folder} has no {FILE} yet. Remedy: let tstmeta construct end; the same command goes "
-            "on where it stopped"
-        )
-    frame = read_csv(path, COLUMNS)
-    problems: list[Problem] = []
-    rows: list[Row] = []
-    for number, cells in enumerate(frame.to_dict("records"), 1):
-        accept = _ACCEPT.get(cells["accept"].strip().lower())
-        if accept is None:
-            what = f"{cells['accept']!r} is neither yes nor no"
-            problems.append(fault(path, what, number, "accept", "write yes, no or nothing"))
-        if cells["system"] not in CELLS:
-            what = f"{cells['system']!r} is no cell of the design"
-            problems.append(fault(path, what, number, "system", f"one of {', '.join(CELLS)}"))
-        row = Row(
-            source_id=cells["source_id"],
-            cell=cells["system"],
-            kind=cells["kind"],
-            source=cells["source"],
-            output=cells["output"].strip(),
-            note=cells["note"],
-            accept=accept or "",
-            made=cells["made"],
-        )
-        if row.item_id != cells["item_id"]:
-            remedy = "change only output and accept"
-            problems.append(fault(path, "another id", number, "item_id", remedy))
-        rows.append(row)
-    problems += _whole(path, rows)
-    if problems:
-        raise DataError(problems)
-    return rows
+        raise TstmetaError(f"{folder} has no {ROWS} yet. Remedy: run tstmeta construct to its end")
+    table = raw.read_csv(path, COLUMNS)
+    table["output"] = table["output"].str.strip()
+    table["accept"] = table["accept"].str.strip().str.lower()
+    texts = dict(zip(table["source_id"], table["source"], strict=True))
+    known = [name for name in plan.source_ids() if name in texts]
+    wanted = begin(plan, plan.sources or [texts[name] for name in known])
+    remedy = "put it back; only output may change, and accept, which is yes, no or empty"
+    if sorted(table["item_id"]) != sorted(wanted.index):
+        items = ", ".join(wanted.index.symmetric_difference(table["item_id"])[:3])
+        raw.check([raw.fault(path, f"a row is missing, doubled or new: {items}", remedy=remedy)])
+    table = table.assign(row=table.index + 1).set_index("item_id").loc[wanted.index]
+    wrong = (table[FIXED] != wanted[FIXED]).assign(accept=~table["accept"].isin(["yes", "no", ""]))
+    rows = table.to_dict("index")
+    raw.check(
+        raw.fault(path, f"{rows[item][name]!r} may not stand here", rows[item]["row"], name, remedy)
+        for name in wrong
+        for item in wrong.index[wrong[name]]
+    )
+    return table[wanted.columns].astype(object)
 
 
-def _whole(path: Path, rows: list[Row]) -> Iterable[Problem]:
-    """Each source has its four rewrites once, and they agree about it."""
-    remedy = "put the rows back as they were; to leave one out, write no under accept"
-    counts = Counter((row.source_id, row.cell) for row in rows)
-    first: dict[str, tuple[str, str]] = {}
-    for number, row in enumerate(rows, 1):
-        if counts[row.source_id, row.cell] > 1:
-            yield fault(path, "the row comes more than once", number, "item_id", remedy)
-        if row.made.partition("-")[0] != digest(row.source):
-            what = "the source is another one than was rewritten"
-            yield fault(path, what, number, "source", "put it back; only output and accept change")
-        if first.setdefault(row.source_id, (row.source, row.kind)) != (row.source, row.kind):
-            what = f"{row.source_id} has another source or kind of error in a row above"
-            yield fault(path, what, number, "source", remedy)
-    for source_id in first:
-        for cell in CELLS:
-            if not counts[source_id, cell]:
-                yield fault(path, f"there is no {cell} rewrite of {source_id}", remedy=remedy)
+def settled(table: pd.DataFrame) -> pd.DataFrame:
+    """The rows that a person has settled, by another text or a word under ``accept``."""
+    mended = (table["output"] != table["written"]) & (table["output"] != "")
+    return table[mended | (table["accept"] != "")]
 
 
-def stamp(folder: Path) -> str:
-    """What tells one state of the table from another; empty where there is none."""
-    path = folder / FILE
-    return hashlib.sha256(path.read_bytes()).hexdigest() if path.is_file() else ""
-
-
-def edits(rows: Iterable[Row]) -> dict[tuple[str, str], Edit]:
-    """What a person has settled, by source and cell; the rest is the model's."""
-    return {
-        (row.source_id, row.cell): Edit(row.output, row.accept, row.made)
-        for row in rows
-        if row.accept or (row.output and row.made.partition("-")[2] != digest(row.output))
-    }
-
-
-def counted(found: Mapping[tuple[str, str], Verdict]) -> pd.DataFrame:
-    """How many rows came to which verdict, and what was found in those that wait.
+def counted(table: pd.DataFrame) -> pd.DataFrame:
+    """How many rows came to which verdict, and what the checks say of those that wait.
 
     Returns:
-        Columns verdict, check (empty: all of the verdict) and rows.  A row with two findings
-        counts in both.
+        verdict, check (empty: all of the verdict) and rows.  A row with two findings counts in
+        both.
     """
-    states = Counter(verdict.state for verdict in found.values())
-    lines = [(state, "", states[state]) for state in ("passed", "accepted", "rejected", "look")]
-    checks = Counter(
-        name
-        for verdict in found.values()
-        if verdict.state == "look"
-        for name in {finding.check for finding in verdict.findings}
-    )
-    lines += [("look", name, count) for name, count in sorted(checks.items())]
+    names = [PASSED, ACCEPTED, REJECTED, LOOK]
+    whole = table["verdict"].value_counts().reindex(names, fill_value=0)
+    checks = table.loc[table["verdict"] == LOOK, "findings"].map(list).explode().value_counts()
+    lines = [(verdict, "", rows) for verdict, rows in whole.items()]
+    lines += [(LOOK, check, rows) for check, rows in checks.sort_index().items()]
     return pd.DataFrame(lines, columns=["verdict", "check", "rows"])
+
+
+# ------------------------------------------------------------------------------------- data set
+
+
+def check(folder: Path) -> pd.DataFrame:
+    """Judge the rows as they stand now, mark them anew, and write the data set.
+
+    Raises:
+        TstmetaError: no construction here, or ratings of texts that have changed.
+        DataError: faults of the table of rows.
+    """
+    plan = read_plan(folder)
+    with storage.locked(folder / ".lock", timeout=0):
+        table = judge(read(folder, plan), plan)
+        write(folder, table)
+        write_set(folder, plan, table)
+    return table
+
+
+def write_set(folder: Path, plan: Blueprint, table: pd.DataFrame) -> None:
+    """Write the sources whose four rewrites pass or are accepted, and the card.
+
+    Raises:
+        TstmetaError: people rated a rewrite that is now another or none.
+    """
+    fits = table["verdict"].isin([PASSED, ACCEPTED])
+    rows = table[fits.groupby(table["source_id"]).transform("all").astype(bool)]
+    path = folder / f"{plan.name}.csv"
+    if (folder / RATINGS).is_file() and path.is_file():
+        before = raw.read_csv(path, ["item_id", "output"]).set_index("item_id")["output"]
+        before = before[before.index.isin(raw.read_csv(folder / RATINGS)["item_id"])]
+        for item in before.index[before != rows["output"].reindex(before.index)]:
+            raise TstmetaError(
+                f"people rated {item}, and now it has another text or its source does not pass. "
+                f"Remedy: undo the change in {ROWS}, or move {RATINGS} away and rate the set again"
+            )
+    storage.write(folder / CARD, card(plan, table, len(rows)))
+    if rows.empty:
+        path.unlink(missing_ok=True)
+        return
+    cell = rows["system"].str.partition("-")
+    facts = {"style": plan.style, "language": plan.language, "task": plan.style, "shift": cell[0]}
+    items = rows.assign(**facts, error=rows["kind"].where(cell[2] != "", "none"))
+    names = ["source_id", "system", *facts, "error", "span", "verdict", "source", "output"]
+    storage.write(path, to_csv(items[names].reset_index()))
+    _write_facts(path, plan)
+
+
+def _write_facts(path: Path, plan: Blueprint) -> None:
+    """What stands beside the data file; a JSON string is a TOML string where it is printable."""
+    facts = {"title": f"Constructed test set: {plan.style}", "task": plan.style}
+    if (path.parent / RATINGS).is_file():
+        facts["ratings"] = RATINGS
+    lines = [f"{key} = {json.dumps(text, ensure_ascii=False)}" for key, text in facts.items()]
+    scale = list(label_studio.SCALE)
+    lines += ["[scale]", *(f"{name} = {scale}" for name in label_studio.QUESTIONS.values())]
+    storage.write(path.with_name(f"{path.name}.toml"), "\n".join(lines) + "\n")
+
+
+def data_file(folder: Path) -> Path:
+    """The file of the data set.
+
+    Raises:
+        TstmetaError: there is none, because no source has passed.
+    """
+    path = folder / f"{read_plan(folder).name}.csv"
+    if not path.is_file():
+        raise TstmetaError(
+            f"{folder} has no data set: no source has passed with all four rewrites. Remedy: mend "
+            f"or accept rows in {ROWS} and run: tstmeta construct check {folder}"
+        )
+    return path
+
+
+def import_ratings(folder: Path, exports: Sequence[Path]) -> pd.DataFrame:
+    """Keep the ratings of people beside the data set, which is a rated one from then on.
+
+    Raises:
+        DataError: everything that is wrong with the exports.
+    """
+    path = data_file(folder)
+    ratings = label_studio.read_export(exports, own.read(path))
+    storage.write(folder / RATINGS, to_csv(ratings.drop(columns="dataset")))
+    _write_facts(path, read_plan(folder))
+    return ratings
+
+
+def card(plan: Blueprint, table: pd.DataFrame, size: int) -> str:
+    """The card in Markdown: what it is, how it was made and by whom, and what it cannot tell."""
+    counts = counted(table).set_index("verdict")
+    waiting = counts[counts["check"] != ""]
+    facts = {name: said(str(value)) for name, value in dict(plan).items()}
+    facts |= counts.loc[counts["check"] == "", "rows"].to_dict()
+    text = files(__package__).joinpath("card.md").read_text(encoding="utf-8")
+    return Template(text).substitute(
+        facts,
+        title=json.dumps(f"Constructed test set: {plan.style}"),
+        task=json.dumps(plan.style),
+        size=size,
+        rewrites=len(table),
+        waiting=", ".join(f"{row.check} {row.rows}" for row in waiting.itertuples()) or "none",
+    )
