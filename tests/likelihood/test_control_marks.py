@@ -62,16 +62,6 @@ def test_a_request_has_the_control_tokens_of_its_template_and_no_more(kind, text
         assert system.strip() in read
 
 
-@pytest.mark.parametrize("bare", [False, True])
-@pytest.mark.parametrize("kind", small.KINDS)
-def test_a_text_without_control_tokens_is_tokenised_with_its_template_in_one_piece(kind, bare):
-    tokenizer = small.tokenizer(kind)
-    template = Template(tokenizer, bare=bare)
-    text = template.prompt("Be brief.", "then in \ue000 {x}")
-    whole = tokenizer(text, add_special_tokens=False)["input_ids"]
-    assert list(template.context("Be brief.", "then in \ue000 {x}")) == whole
-
-
 class Stubborn:
     """A tokenizer that takes control tokens out of any text, whatever is asked of it."""
 

@@ -214,12 +214,6 @@ def test_the_wording_of_a_style_is_what_the_model_reads():
     np.testing.assert_array_equal(shipped.judge([rewrite])[0].logprobs, by_hand.logprobs)
 
 
-def test_texts_of_tokens_spell_the_output():
-    scorer = Scorer(small.engine())
-    scores = scores_by(scorer, "x", "then in", "formal")
-    assert scorer.texts(scores) == ["the", "n", " ", "in"]
-
-
 # -------------------------------------------------------------------- backends that are not sound
 
 

@@ -77,7 +77,3 @@ def test_a_server_s_model_is_known_by_its_name_and_its_tokenizer(tmp_path):
         assert server.identity.startswith("served|server|tokenizer tiny@")
         identities.append(server.identity)
     assert len(set(identities)) == 2
-
-
-def test_the_model_is_the_embedded_one_when_none_is_named():
-    assert model_of(parse("released")) == backbone("embedded")

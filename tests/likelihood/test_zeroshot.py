@@ -18,7 +18,6 @@ from tstmeta.likelihood.scorer import Rewrite, Scorer
 from tstmeta.likelihood.tokens import VARIANTS, Variant
 from tstmeta.likelihood.zeroshot import Likelihood, LikelihoodStyle
 from tstmeta.metrics import Request
-from tstmeta.models import hub
 from tstmeta.models.causal import Backbone, backbone
 from tstmeta.models.engine import Engine
 from tstmeta.schema import DemonstrationWarning, Status, TstmetaError
@@ -67,15 +66,6 @@ def test_style_after_content_and_other_columns_need_no_new_pass(tmp_path):
     skipping = Likelihood(model=counted, variant=Variant("mine", "", skip_first=True))
     run(DATA, [style, skipping], tmp_path)
     assert counted.requests == []
-
-
-def test_an_item_that_stands_in_two_data_sets_is_computed_once(tmp_path):
-    counted = small.Counted(small.engine())
-    run(scored.dataset(*ROWS[:2], name="one"), both(counted), tmp_path)
-    counted.requests.clear()
-    run(scored.dataset(*ROWS[1:3], name="two"), both(counted), tmp_path)
-    end = Scorer(small.engine()).template.end_of_turn
-    assert [request.tokens for request in counted.requests] == [(end,)] * 3
 
 
 def test_tokens_are_kept_a_file_a_model_and_two_runs_write_the_same_bytes(tmp_path):
@@ -141,11 +131,6 @@ CHANGES = {
     "wordings": {"wordings": {**instructions.wordings(), "layman": "simple"}},
     "no wordings": {"wordings": {}},
 }
-SAME = {
-    "name": {"name": "likelihood:other"},
-    "defaults": {"variant": "equation", "instructions": "paper"},
-    "the shipped variant as an object": {"variant": VARIANTS["equation"]},
-}
 
 
 def signature(words: str = "", **options) -> str:
@@ -153,15 +138,11 @@ def signature(words: str = "", **options) -> str:
 
 
 def test_each_setting_that_changes_a_value_changes_the_signature():
+    assert signature(name="likelihood:other", variant=VARIANTS["equation"]) == signature()
     changed = {name: signature(**options) for name, options in CHANGES.items()}
     assert len({*changed.values(), signature()}) == len(CHANGES) + 1
     words = ("", "float16", "8b", "released", "emphasis")
     assert len({signature(word, model=None) for word in words}) == len(words)
-
-
-@pytest.mark.parametrize("options", SAME.values(), ids=SAME)
-def test_what_changes_no_value_leaves_the_signature_as_it_is(options):
-    assert signature(**options) == signature()
 
 
 def test_the_signature_names_all_that_changes_a_value():
@@ -225,12 +206,6 @@ def test_a_model_that_is_not_here_gives_rows_with_the_remedy_and_others_go_on(tm
     assert set(failed["status"]) == {"error"}
     assert failed["detail"].str.contains("holds no .safetensors file").all()
     assert set(table.loc[table["metric"] == "constant", "status"]) == {"ok"}
-
-
-def test_missing_names_the_remedy_and_is_empty_for_what_is_here(monkeypatch):
-    monkeypatch.setattr(hub, "here", lambda model: model.name == "embedded")
-    assert Likelihood().missing == Likelihood(model=MODEL).missing == ""
-    assert "hf download" in Likelihood("3b").missing
 
 
 @pytest.mark.parametrize("kind", [Likelihood, LikelihoodStyle])

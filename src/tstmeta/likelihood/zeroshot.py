@@ -1,15 +1,7 @@
 """The likelihood method as two metrics: ``likelihood`` (content) and ``likelihood-style``.
 
 Both take the same tokens' log-probabilities, which are kept in the score store's folder ``tokens``:
-the second metric runs no model.  What comes after the colon are words (:mod:`.words`)::
-
-    likelihood                       the embedded demonstration model, equations as printed
-    likelihood:released              what the paper's program computes
-    likelihood:emphasis              another instruction set
-    likelihood:8b+released           Llama 3.1 8B
-    likelihood:owner/model@revision  any causal model of a hub; a folder works as well
-    likelihood:my.toml#mine+my.csv   instructions and wordings of your own
-    likelihood:8b+http://host/v1     a server that runs it
+the second metric runs no model.  What comes after the colon are words, see :mod:`.words`.
 """
 
 from __future__ import annotations
