@@ -12,7 +12,7 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from ..models.wire import retry_after
+from ..retrying import retry_after
 from ..secrecy import Mask, blotted, said
 from .base import Question, Reply, TokenChoice, Unusable
 

@@ -1,9 +1,9 @@
-"""Causal language models: what is asked of one, and which ones have a name.
+"""Causal language models: what is asked of them, and which ones have a name.
 
 A model is asked for the log-probabilities of given tokens after a given context, nothing else.  It
-knows nothing of metrics, instructions or ratings.  Whoever has such numbers can be a backend:
-:class:`~tstmeta.models.engine.Engine` runs a model here, :mod:`~tstmeta.models.server` asks one
-that runs elsewhere, :mod:`~tstmeta.models.tokencache` remembers what either said.
+knows nothing of metrics, instructions or ratings.  Backends are
+:class:`~tstmeta.models.engine.Engine` (a model here), :mod:`~tstmeta.models.server` (one that runs
+elsewhere) and :mod:`~tstmeta.models.tokencache` (answers that are kept).
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ class Continuation(NamedTuple):
     tokens: tuple[int, ...]
 
 
-#: The place of a request in the list that was asked, and float32 log-probabilities [tokens].
+#: The place of a request in the list of requests, and float32 log-probabilities [tokens].
 Answer = tuple[int, np.ndarray]
 
 
@@ -76,20 +76,36 @@ class LanguageModel(Protocol):
             known: places that need no answer.  How the others are batched does not depend on it,
                 so that a run that goes on where it was stopped gives the same bytes.
             progress: show a bar on standard error (only on a terminal).
+
+        Raises:
+            TstmetaError: a request without context, or longer than the window.
         """
         ...
 
 
+def check_requests(requests: Sequence[Continuation], window: int) -> None:
+    """Refuse requests without a context and those that do not fit into a window."""
+    for context, tokens in requests:
+        if not context:
+            raise TstmetaError("a request needs a context of at least one token")
+        if len(context) + len(tokens) - 1 > window:
+            raise TstmetaError(
+                f"{len(context)} tokens of context and {len(tokens)} to score do not fit into the "
+                f"model's window of {window}; cut the text before"
+            )
+
+
+def empty_answers(requests: Sequence[Continuation], known: Collection[int]) -> list[Answer]:
+    """The answers to requests without tokens, for which no model is needed."""
+    return [
+        (place, np.empty(0, dtype=np.float32))
+        for place, request in enumerate(requests)
+        if not request.tokens and place not in known
+    ]
+
+
 def refuse(values: np.ndarray, request: Continuation, backend: str) -> None:
-    """Refuse an answer that cannot be one.
-
-    Args:
-        values: what a backend said of a request.
-        backend: its identity.
-
-    Raises:
-        TstmetaError: not one value a token, or a value above 0.
-    """
+    """Refuse an answer that has not one value a token, or a log-probability above 0."""
     if len(values) != len(request.tokens):
         raise TstmetaError(f"{backend} gives {len(values)} values for {len(request.tokens)} tokens")
     # rounding exceeds 0 by a little; what exceeds it by more is a logit
@@ -98,6 +114,15 @@ def refuse(values: np.ndarray, request: Continuation, backend: str) -> None:
             f"{backend} gives a log-probability of {np.max(values):.4g}, but none is above 0; "
             "take the log-softmax of its logits"
         )
+
+
+def progress_bar(total: int, show: bool, unit: str = "tok") -> Any:
+    """A bar on standard error that goes when it is done; only on a terminal."""
+    from tqdm import tqdm
+
+    return tqdm(
+        total=total, unit=unit, unit_scale=True, leave=False, disable=None if show else True
+    )
 
 
 @dataclass(frozen=True)
@@ -118,7 +143,12 @@ class Backbone:
     @property
     def local(self) -> bool:
         """Whether it is a folder on this machine."""
-        return Path(self.where).expanduser().is_dir()
+        return self.folder.is_dir()
+
+    @property
+    def folder(self) -> Path:
+        """``where`` as a folder."""
+        return Path(self.where).expanduser()
 
 
 def described(name: str, dtype: str, attention: str, rounded: bool) -> str:
@@ -128,18 +158,15 @@ def described(name: str, dtype: str, attention: str, rounded: bool) -> str:
 
 #: The demonstration model that comes with the package.
 EMBEDDED = Path(__file__).parent / "weights" / "backbone"
+DEMONSTRATION = "trained by us on generated text: a demonstration, never a reproduction"
 
 #: Models by name.  The Llamas are those of Pauli et al. (2025, Section 4.3); the small open ones
 #: run on a laptop.
 BACKBONES = {
-    one.name: one
-    for one in (
+    model.name: model
+    for model in (
         Backbone(
-            "embedded",
-            str(EMBEDDED),
-            profile="embedded",
-            parameters=4.3,
-            about="trained by us on generated text: a demonstration, never a reproduction",
+            "embedded", str(EMBEDDED), profile="embedded", parameters=4.3, about=DEMONSTRATION
         ),
         Backbone(
             "3b",
@@ -173,7 +200,6 @@ BACKBONES = {
         ),
     )
 }
-
 
 #: What a hub takes as an id: two names, each with letters or digits at its ends.
 _HUB_ID = re.compile(r"\w([\w.-]*\w)?/\w([\w.-]*\w)?", re.ASCII)

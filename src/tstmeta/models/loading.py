@@ -12,38 +12,32 @@ from typing import TYPE_CHECKING, Any
 
 from . import hub
 from .causal import Answer, Backbone, Continuation, backbone, described
-from .hub import device_of, dtype_of, identity
 
 if TYPE_CHECKING:
     from .engine import Engine
 
 
-def load(
-    name: str | Backbone,
-    *,
-    device: str = "auto",
-    dtype: str = "auto",
-    attention: str = "sdpa",
-    rounded: bool = False,
-    **options: Any,
-) -> Engine:
+def load(name: str | Backbone, **options: Any) -> Engine:
     """Load a model by name (see :func:`~tstmeta.models.causal.backbone`).
+
+    Args:
+        options: see :class:`Lazy`.
+
+    Raises:
+        MissingModel: it is not here and cannot be fetched; says what to do.
+    """
+    return Lazy(backbone(name) if isinstance(name, str) else name, **options).engine
+
+
+class Lazy:
+    """A model that is loaded when something is asked that no cache knows; a backend.
 
     Args:
         device: ``auto``, ``cpu``, ``cuda``, ``cuda:1``, ...
         dtype: ``auto``, ``float32``, ``bfloat16``, ``float16``.
         attention: ``sdpa`` or ``eager``.
-        rounded: see :class:`~tstmeta.models.engine.Engine`, which also takes ``options``.
-
-    Raises:
-        MissingModel: it is not here and cannot be fetched; says what to do.
+        rounded, options: see :class:`~tstmeta.models.engine.Engine`.
     """
-    model = backbone(name) if isinstance(name, str) else name
-    return Lazy(model, device, dtype, attention, rounded, **options).engine
-
-
-class Lazy:
-    """A model that is loaded when something is asked that no cache knows; a backend."""
 
     def __init__(
         self,
@@ -55,12 +49,12 @@ class Lazy:
         **options: Any,
     ):
         self.model, self.options = model, options
-        self.device, self.attention, self.rounded = device_of(device), attention, rounded
-        self.dtype = dtype_of(dtype, self.device)
+        self.device, self.attention, self.rounded = hub.device_of(device), attention, rounded
+        self.dtype = hub.dtype_of(dtype, self.device)
 
     @property
     def identity(self) -> str:
-        return described(identity(self.model), self.dtype, self.attention, self.rounded)
+        return described(hub.identity(self.model), self.dtype, self.attention, self.rounded)
 
     @cached_property
     def _config(self) -> Any:
@@ -85,20 +79,23 @@ class Lazy:
         """The model itself."""
         import torch
         from transformers import AutoModelForCausalLM
-        from transformers.utils import logging
 
         from .engine import Engine
 
-        if not sys.stderr.isatty():  # bars are for people
-            logging.disable_progress_bar()
+        quiet()
         network = hub.weights(
             self.model,
             AutoModelForCausalLM,
             dtype=getattr(torch, self.dtype),
             attn_implementation=self.attention,
         )
-        options = {"rounded": self.rounded, **self.options}
-        return Engine(network.to(self.device), self.tokenizer, identity(self.model), **options)
+        return Engine(
+            network.to(self.device),
+            self.tokenizer,
+            hub.identity(self.model),
+            rounded=self.rounded,
+            **self.options,
+        )
 
     def logprobs(
         self,
@@ -109,6 +106,14 @@ class Lazy:
     ) -> Iterator[list[Answer]]:
         """See :class:`~tstmeta.models.causal.LanguageModel`."""
         return self.engine.logprobs(requests, known=known, progress=progress)
+
+
+def quiet() -> None:
+    """Bars of transformers are for people at a terminal."""
+    from transformers.utils import logging
+
+    if not sys.stderr.isatty():
+        logging.disable_progress_bar()
 
 
 def window_of(config: Any) -> int:

@@ -1,9 +1,9 @@
-"""Classifiers and regressors of one text or of two: any number of rows, the same numbers.
+"""Classifiers and regressors of two texts: any number of pairs, the same numbers.
 
-A row is one text or a pair of texts.  Rows are sorted by length and put into batches by number of
-tokens, so little is padded; padding is masked, so neither the batch nor the order changes a number
-(float32, differences below 1e-5).  Equal rows are computed once.  A text that spells a control
-token, such as ``[SEP]``, is read as those letters: no rewrite can end its own half.
+Pairs are sorted by length and put into batches by number of tokens, so little is padded; padding is
+masked, so neither the batch nor the order changes a number (float32, differences below 1e-5).
+Equal pairs are computed once.  A text that spells a control token, such as ``[SEP]``, is read as
+those letters: no rewrite can end its own half.
 """
 
 from __future__ import annotations
@@ -13,24 +13,20 @@ from functools import lru_cache
 from typing import Any, NamedTuple
 
 import numpy as np
-from tqdm import tqdm
 
 from . import hub
-from .causal import Backbone
+from .causal import Backbone, progress_bar
 from .loading import window_of
 
-#: One text, or two.
-Row = tuple[str, ...]
+Pair = tuple[str, str]
 #: Tokens of a batch, padding included: what keeps a processor or a card busy.
 _BUDGET = {"cpu": 2048, "cuda": 32768}
-#: Rows that are made into tokens at a time.
-_CHUNK = 1024
 #: A tokenizer without a limit of its own says a number above this one.
 _NO_LIMIT = 10**6
 
 
-class Judged(NamedTuple):
-    """What a classifier says: ``logits`` float32 [rows, labels]; ``tokens`` [rows] before a cut."""
+class PairLogits(NamedTuple):
+    """``logits`` float32 [pairs, labels]; ``tokens`` [pairs] of each pair before it was cut."""
 
     logits: np.ndarray
     tokens: np.ndarray
@@ -42,7 +38,7 @@ class PairClassifier:
     Args:
         model: has logits [batch, labels]; already on its device.
         tokenizer: its tokenizer.
-        window: longest row in tokens, control tokens included; 0 = what model and tokenizer take.
+        window: longest pair in tokens, control tokens included; 0 = what model and tokenizer take.
         budget: tokens of a batch; 0 = what suits the device.
     """
 
@@ -52,67 +48,46 @@ class PairClassifier:
         self.budget = budget or _BUDGET.get(model.device.type, _BUDGET["cuda"])
         self.labels = int(model.config.num_labels)
 
-    def judge(self, rows: Sequence[Row], *, progress: bool = False) -> Judged:
-        """Logits of each row and its number of tokens; a row beyond the window is cut.
+    def judge(self, pairs: Sequence[Pair], *, progress: bool = False) -> PairLogits:
+        """Logits of each pair and its number of tokens.
 
-        Of a pair the longer text is cut first, token by token.
+        Of a pair beyond the window the longer text is cut first, token by token.
         """
         import torch
 
-        first: dict[Row, int] = {}
-        places = np.array([first.setdefault(row, len(first)) for row in rows], dtype=np.int64)
-        encoded, tokens = self._encoded(list(first))
+        first: dict[Pair, int] = {}
+        places = np.array([first.setdefault(pair, len(first)) for pair in pairs], dtype=np.int64)
+        encoded = self._encoded(list(first), truncation=False)
+        tokens = np.array([len(row["input_ids"]) for row in encoded], dtype=np.int64)
+        for place, pair in enumerate(first):
+            if tokens[place] > self.window:
+                options = {"truncation": "longest_first", "max_length": self.window}
+                encoded[place : place + 1] = self._encoded([pair], **options)
         logits = np.zeros((len(first), self.labels), dtype=np.float32)
-        lengths = [len(one["input_ids"]) for one in encoded]
-        bar = tqdm(
-            total=sum(lengths),
-            desc="tokens",
-            unit="tok",
-            unit_scale=True,
-            leave=False,
-            disable=None if progress else True,
-        )
-        with bar, torch.inference_mode():
+        lengths = [len(row["input_ids"]) for row in encoded]
+        with progress_bar(sum(lengths), progress) as bar, torch.inference_mode():
             for batch in batches(lengths, self.budget):
                 inputs = self._padded([encoded[place] for place in batch])
                 logits[batch] = self.model(**inputs).logits.float().cpu().numpy()
                 bar.update(sum(lengths[place] for place in batch))
-        return Judged(logits[places], tokens[places])
+        return PairLogits(logits[places], tokens[places])
 
-    def _encoded(self, rows: list[Row]) -> tuple[list[dict[str, list[int]]], np.ndarray]:
-        """What the model reads of each row, and the row's whole length in tokens."""
-        found: list[dict[str, list[int]]] = []
-        tokens = np.zeros(len(rows), dtype=np.int64)
-        for start in range(0, len(rows), _CHUNK):
-            for row, one in enumerate(self._read(rows[start : start + _CHUNK]), start):
-                tokens[row] = len(one["input_ids"])
-                cut = tokens[row] > self.window
-                found += self._read([rows[row]], self.window) if cut else [one]
-        return found, tokens
-
-    def _read(self, rows: Sequence[Row], window: int = 0) -> list[dict[str, list[int]]]:
-        pairs = [len(row) == 2 for row in rows]
-        if any(pairs) and not all(pairs):  # one call takes either kind
-            return [one for row in rows for one in self._read([row], window)]
-        texts = [list(column) for column in zip(*rows, strict=True)]
-        read = self.tokenizer(
-            *texts,
-            truncation="longest_first" if window else False,
-            max_length=window or None,
-            split_special_tokens=True,
-            verbose=False,
-        )
-        return [{name: read[name][place] for name in read} for place in range(len(rows))]
+    def _encoded(self, pairs: Sequence[Pair], **options: Any) -> list[dict[str, list[int]]]:
+        if not pairs:
+            return []
+        left, right = (list(side) for side in zip(*pairs, strict=True))
+        rows = self.tokenizer(left, right, split_special_tokens=True, verbose=False, **options)
+        return [{name: rows[name][place] for name in rows} for place in range(len(pairs))]
 
     def _padded(self, encoded: list[dict[str, list[int]]]) -> dict[str, Any]:
         """Tensors [rows, longest row]; padding stands at the right and is masked."""
         import torch
 
-        width = max(len(one["input_ids"]) for one in encoded)
+        width = max(len(row["input_ids"]) for row in encoded)
         fill = {"input_ids": self.tokenizer.pad_token_id or 0}
         return {
             name: torch.tensor(
-                [one[name] + [fill.get(name, 0)] * (width - len(one[name])) for one in encoded],
+                [row[name] + [fill.get(name, 0)] * (width - len(row[name])) for row in encoded],
                 device=self.model.device,
             )
             for name in encoded[0]
@@ -122,8 +97,7 @@ class PairClassifier:
 def batches(lengths: Sequence[int], budget: int) -> Iterator[list[int]]:
     """Places of rows, longest first, in batches of at most ``budget`` tokens, padding included.
 
-    The longest come first, so memory that does not suffice is found out at once.  A row that is
-    longer than the budget is a batch of its own.
+    A row that is longer than the budget is a batch of its own.
     """
     order = sorted(range(len(lengths)), key=lambda place: -lengths[place])
     start = 0
@@ -134,19 +108,19 @@ def batches(lengths: Sequence[int], budget: int) -> Iterator[list[int]]:
 
 
 def longest(config: Any, tokenizer: Any) -> int:
-    """Longest row in tokens: the least of what the positions and the tokenizer allow.
+    """Longest text in tokens: the least of what the positions and the tokenizer allow.
 
     RoBERTa and its kin count positions from behind the padding's number, so two of them are lost.
     """
     positions = window_of(config)
     if "roberta" in config.model_type or config.model_type in ("camembert", "xmod", "mpnet"):
         positions -= (config.pad_token_id or 0) + 1
-    said = int(min(tokenizer.model_max_length, 10**9))
-    return min(positions, said) if said < _NO_LIMIT else positions
+    limit = int(min(tokenizer.model_max_length, 10**9))
+    return min(positions, limit) if limit < _NO_LIMIT else positions
 
 
 @lru_cache(maxsize=2)
-def load(model: Backbone, *, device: str = "auto", window: int = 0) -> PairClassifier:
+def load(model: Backbone, *, device: str = "auto") -> PairClassifier:
     """A classifier of a hub or a folder, in float32; the last two are kept.
 
     Raises:
@@ -154,5 +128,5 @@ def load(model: Backbone, *, device: str = "auto", window: int = 0) -> PairClass
     """
     from transformers import AutoModelForSequenceClassification
 
-    found = hub.weights(model, AutoModelForSequenceClassification, dtype="float32")
-    return PairClassifier(found.to(hub.device_of(device)), hub.tokenizer(model), window=window)
+    network = hub.weights(model, AutoModelForSequenceClassification, dtype="float32")
+    return PairClassifier(network.to(hub.device_of(device)), hub.tokenizer(model))

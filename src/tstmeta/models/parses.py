@@ -2,17 +2,17 @@
 
 No parser is small enough to come with us.  A file of parsed texts (CoNLL-U for dependency trees,
 PENMAN for Abstract Meaning Representation) is looked up by text; a UDPipe model parses what it is
-asked (Straka and Straková, 2017).  A file is read once, however many metrics use it.
+given (Straka and Straková, 2017).  A file is read once, however many metrics use it.
 """
 
 from __future__ import annotations
 
-import hashlib
 from functools import lru_cache
 from importlib.metadata import version
 from pathlib import Path
 from typing import Generic, Protocol, TypeVar
 
+from ..extras import needs
 from ..schema import TstmetaError
 from . import hub
 from .treebank import Graph, Tree, Word, joined, lookup_key, read_amr, read_conllu
@@ -46,62 +46,56 @@ class Kept(Generic[Parse]):
 
     def __init__(self, path: Path, kind: str, parses: dict[str, Parse]):
         self.parses = parses
-        self.identity = f"{kind}@{_hash(path)}"
+        self.identity = f"{kind}@{hub.file_hash(path)[:12]}"
         self._path = path
 
     def find(self, text: str) -> Parse:
-        found = self.parses.get(lookup_key(text))
-        if found is None:
+        parse = self.parses.get(lookup_key(text))
+        if parse is None:
             raise MissingParse(
                 f"{self._path.name} has no parse of {_beginning(text)!r}: parse the text and add it"
             )
-        return found
+        return parse
 
 
 class Udpipe:
     """A UDPipe model that cuts a text into sentences and words, tags and parses them."""
 
     def __init__(self, path: Path):
-        if lacking := hub.lacking("ufal"):
-            raise TstmetaError(lacking)
+        needs("ufal")
         from ufal import udpipe
 
         self._udpipe, self._path = udpipe, path
-        self.identity = f"udpipe@{_hash(path)}+{version('ufal.udpipe')}"
+        self.identity = f"udpipe@{hub.file_hash(path)[:12]}+{version('ufal.udpipe')}"
         # a broken file gives None, and any use of that ends the process
         self._model = udpipe.Model.load(str(path))
         if self._model is None:
             raise TstmetaError(f"{path} is no UDPipe model: fetch it again, or train it anew")
         # sources come back with every system's output
-        self._known = lru_cache(maxsize=2**14)(self._parsed)
-
-    def find(self, text: str) -> Tree:
-        return self._known(text)
+        self.find = lru_cache(maxsize=2**14)(self._parsed)
 
     def _parsed(self, text: str) -> Tree:
         reader = self._model.newTokenizer(self._model.DEFAULT)
         if reader is None:
-            raise self._incapable("cut text into words")
+            raise self._incapable()
         # a zero byte would end the text for the library, half a character its call
         reader.setText(text.replace("\0", " ").encode("utf-8", "replace").decode())
         sentences = []
         error = self._udpipe.ProcessingError()
         while reader.nextSentence(sentence := self._udpipe.Sentence(), error):
-            if not self._model.tag(sentence, self._model.DEFAULT):
-                raise self._incapable("tag")
-            if not self._model.parse(sentence, self._model.DEFAULT):
-                raise self._incapable("parse")
+            default = self._model.DEFAULT
+            if not (self._model.tag(sentence, default) and self._model.parse(sentence, default)):
+                raise self._incapable()
             sentences.append(_words_of(sentence))
-        if error.occurred():
-            raise MissingParse(f"UDPipe cannot parse {_beginning(text)!r}: {error.message}")
-        if not sentences:
-            raise MissingParse(f"UDPipe finds no word in {_beginning(text)!r}")
+        if error.occurred() or not sentences:
+            why = error.message or "no word"
+            raise MissingParse(f"UDPipe cannot parse {_beginning(text)!r}: {why}")
         return joined(sentences)
 
-    def _incapable(self, of: str) -> MissingParse:
+    def _incapable(self) -> MissingParse:
         return MissingParse(
-            f"the UDPipe model {self._path.name} cannot {of}: take one with tokenizer, tagger and "
-            "parser"
+            f"the UDPipe model {self._path.name} cannot parse texts: take one with tokenizer, "
+            "tagger and parser"
         )
 
 
@@ -111,7 +105,8 @@ def trees(path: str) -> Parser[Tree]:
     Raises:
         TstmetaError: the file cannot be read; says where and what to do.
     """
-    return _trees(*_stamped(path))
+    file = Path(path).expanduser()
+    return _read("udpipe" if file.suffix == ".udpipe" else "conllu", file, hub.file_hash(file))
 
 
 def graphs(path: str) -> Parser[Graph]:
@@ -120,34 +115,16 @@ def graphs(path: str) -> Parser[Graph]:
     Raises:
         TstmetaError: the file cannot be read; says where and what to do.
     """
-    return _graphs(*_stamped(path))
-
-
-def _stamped(path: str) -> tuple[Path, int, int]:
-    """A file with its size and time of change: a file that is written anew is another."""
     file = Path(path).expanduser()
-    try:
-        stat = file.stat()
-    except OSError as error:
-        raise TstmetaError(f"{file}: {error.strerror}; name a file that exists") from error
-    return file, stat.st_size, stat.st_mtime_ns
+    return _read("amr", file, hub.file_hash(file))
 
 
 @lru_cache(maxsize=4)
-def _trees(path: Path, *_stamp: int) -> Parser[Tree]:
-    if path.suffix == ".udpipe":
+def _read(kind: str, path: Path, _hash: str) -> Parser:
+    """A file's parser; a file that is written anew is another."""
+    if kind == "udpipe":
         return Udpipe(path)
-    return Kept(path, "conllu", read_conllu(path))
-
-
-@lru_cache(maxsize=4)
-def _graphs(path: Path, *_stamp: int) -> Parser[Graph]:
-    return Kept(path, "amr", read_amr(path))
-
-
-def _hash(path: Path) -> str:
-    with open(path, "rb") as stream:
-        return hashlib.file_digest(stream, "sha256").hexdigest()[:12]
+    return Kept(path, kind, read_amr(path) if kind == "amr" else read_conllu(path))
 
 
 def _beginning(text: str) -> str:
@@ -158,5 +135,6 @@ def _beginning(text: str) -> str:
 def _words_of(sentence) -> list[Word]:
     words = list(sentence.words)[1:]  # the first one is UDPipe's own root
     return [
-        Word(one.form, one.lemma or "_", one.upostag or "_", one.head, one.deprel) for one in words
+        Word(word.form, word.lemma or "_", word.upostag or "_", word.head, word.deprel)
+        for word in words
     ]

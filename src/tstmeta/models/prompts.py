@@ -1,8 +1,8 @@
-"""What servers say of a prompt: two forms, read into one and judged.
+"""What servers say of a prompt: two forms, read into one and checked.
 
 One is the field ``prompt_logprobs`` of vLLM, the other ``echo`` with ``logprobs`` of the older
 completion interface.  A log-probability that does not belong to its token is worse than none, so
-counts, ids and values are held against what was asked.
+counts, ids and values are held against the prompt that was sent.
 """
 
 from __future__ import annotations
@@ -13,8 +13,7 @@ import numpy as np
 
 from .wire import ServerError
 
-#: Two ways to ask for a prompt's log-probabilities, the first that works is kept.  The first names
-#: token ids in its answer and the second does not.
+#: Two ways to ask for a prompt's log-probabilities, the first that works is kept.
 WAYS: dict[str, dict[str, Any]] = {
     "prompt_logprobs": {"prompt_logprobs": 1},
     "echo": {"echo": True, "logprobs": 1},
@@ -32,74 +31,62 @@ OTHER_TOKENS = (
 )
 
 
-class Said(NamedTuple):
-    """What a server said of one prompt, a value a token; the first has no log-probability."""
+class PromptScores(NamedTuple):
+    """A prompt's log-probabilities, float32 [tokens], NaN for the first; its tokens as texts."""
 
-    values: list[float | None]
+    values: np.ndarray
     texts: list[str | None]
 
 
-def read(way: str, choice: dict, prompt: tuple[int, ...]) -> Said:
-    """One choice of an answer to a question in a way of :data:`WAYS`.
+def read(way: str, choice: dict, prompt: tuple[int, ...]) -> PromptScores:
+    """A choice of an answer to a request in a way of :data:`WAYS`.
 
     Raises:
-        ServerError: it is about other tokens.
+        ServerError: it has no log-probabilities, is about other tokens, or has impossible values.
         AttributeError, KeyError, TypeError: it has another form.
     """
-    return (_listed if way == "prompt_logprobs" else _echoed)(choice, prompt)
-
-
-def _listed(choice: dict, prompt: tuple[int, ...]) -> Said:
-    """vLLM's own form: a mapping from token ids a place, with the prompt's token among them."""
-    rows = choice.get("prompt_logprobs")
-    if rows is None:
-        return Said([None], [None])
-    found: list[dict | None] = []
-    for row, token in zip(rows, prompt, strict=False):
-        if row is not None and str(token) not in row:
-            raise ServerError(f"the server speaks of other tokens than we sent. {OTHER_TOKENS}")
-        found.append(None if row is None else row[str(token)])
-    found += [None] * (len(rows) - len(found))  # a count that is wrong is told elsewhere
-    return Said(
-        [None if one is None else one["logprob"] for one in found],
-        [None if one is None else one.get("decoded_token") for one in found],
-    )
-
-
-def _echoed(choice: dict, prompt: tuple[int, ...]) -> Said:
-    """The older form: the prompt's tokens, then a generated one, which is dropped."""
-    marks = choice.get("logprobs") or {}
-    values = marks.get("token_logprobs")
-    if values is None or (len(prompt) > 1 and len(values) <= 1):  # only what was generated
-        return Said([None], [None])
-    ids = choice.get("prompt_token_ids")
-    if ids is not None and tuple(ids) != prompt:
-        raise ServerError(f"the server read other tokens than we sent. {OTHER_TOKENS}")
-    end = len(prompt) if len(values) == len(prompt) + 1 else len(values)
-    return Said(values[:end], (marks.get("tokens") or [None] * end)[:end])
-
-
-def checked(values: list[float | None], prompt: tuple[int, ...]) -> np.ndarray:
-    """A prompt's log-probabilities, float32 [tokens], if they are such."""
-    if values == [None] and len(prompt) > 1:
-        raise ServerError(NO_LOGPROBS)
+    values, texts = (_listed if way == "prompt_logprobs" else _echoed)(choice, prompt)
     if len(values) != len(prompt):
         raise ServerError(
             f"{len(values)} log-probabilities came to {len(prompt)} tokens. {OTHER_TOKENS}"
         )
-    # Whatever is no number, or none that float32 holds, becomes one that is refused.
-    numbers = [
-        one if isinstance(one, int | float) and abs(one) < 1e30 else np.nan for one in values[1:]
-    ]
-    found = np.array([np.nan, *numbers], dtype=np.float32)
-    if not np.isfinite(found[1:]).all():
-        raise ServerError("the server returned a log-probability that is no number. " + NO_LOGPROBS)
-    if found[1:].max(initial=-1) > _ROUNDING:
+    numbers = np.full(len(prompt), np.nan, dtype=np.float32)
+    for place, value in enumerate(values[1:], 1):
+        # whatever is no number, or none that float32 holds, stays NaN and is refused
+        if isinstance(value, int | float) and abs(value) < 1e30:
+            numbers[place] = value
+    if not np.isfinite(numbers[1:]).all() or numbers[1:].max(initial=-1) > _ROUNDING:
         raise ServerError(
-            "the server returned a log-probability above 0: these are logits. Remedy: start vLLM "
-            "with --logprobs-mode raw_logprobs"
+            "the server returned a value that is no log-probability (none is above 0; logits are). "
+            "Remedy: start vLLM with --logprobs-mode raw_logprobs"
         )
-    return found
+    return PromptScores(numbers, texts)
+
+
+def _listed(choice: dict, prompt: tuple[int, ...]) -> tuple[list, list]:
+    """vLLM's own form: a mapping from token ids a place, with the prompt's token among them."""
+    rows = choice.get("prompt_logprobs")
+    if rows is None:
+        raise ServerError(NO_LOGPROBS)
+    tokens = [(row or {}).get(str(token)) for row, token in zip(rows, prompt, strict=False)]
+    if any(row is not None and token is None for row, token in zip(rows, tokens, strict=False)):
+        raise ServerError(f"the server read other tokens than we sent. {OTHER_TOKENS}")
+    tokens += [None] * (len(rows) - len(tokens))
+    values = [token and token["logprob"] for token in tokens]
+    return values, [token and token.get("decoded_token") for token in tokens]
+
+
+def _echoed(choice: dict, prompt: tuple[int, ...]) -> tuple[list, list]:
+    """The older form: the prompt's tokens, then a generated one, which is dropped."""
+    scores = choice.get("logprobs") or {}
+    values = scores.get("token_logprobs")
+    if values is None or len(values) <= 1:  # only what was generated
+        raise ServerError(NO_LOGPROBS)
+    ids = choice.get("prompt_token_ids")
+    if ids is not None and tuple(ids) != prompt:
+        raise ServerError(f"the server read other tokens than we sent. {OTHER_TOKENS}")
+    end = len(prompt) if len(values) == len(prompt) + 1 else len(values)
+    return values[:end], (scores.get("tokens") or [None] * end)[:end]
 
 
 def letters(text: str) -> str:

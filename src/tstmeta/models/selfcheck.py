@@ -22,6 +22,10 @@ if TYPE_CHECKING:
 _CONTEXTS = 8
 #: What a model raises whose arguments are others than those of most.
 _FAULTS = (TypeError, ValueError, AttributeError, IndexError, KeyError, RuntimeError)
+_OTHER_HEAD = (
+    "this model computes its logits in a way that is not supported (scaled or capped, or an output "
+    "layer that is not linear), or they are no numbers"
+)
 
 
 def check(engine: Engine) -> None:
@@ -34,13 +38,13 @@ def check(engine: Engine) -> None:
     if getattr(config, "final_logit_softcapping", None):
         # by name too: at bfloat16's precision a cap moves the logits of a trial too little
         raise TstmetaError(_OTHER_HEAD)
-    if engine.reuse and _windowed(config):
-        engine.reuse = False
+    trees = engine.reuse and not _windowed(config)
+    if engine.reuse and not trees:
         engine.notes.append("prefixes are not shared: some layers do not see the whole text")
     requests = _trial(engine.vocabulary)
     near = 1e-3 if engine.model.dtype in (torch.float32, torch.float64) else 0.5
     # without rounding, which moves a large logit by more than any tolerance worth having
-    (asked, rounded), (engine.reuse, engine.rounded) = (engine.reuse, engine.rounded), (False,) * 2
+    rounded, engine.reuse, engine.rounded = engine.rounded, False, False
     try:
         plain = _answers(engine, requests)
     except _FAULTS as error:
@@ -48,26 +52,19 @@ def check(engine: Engine) -> None:
             "this model does not take token ids with positions and a mask, as the engine gives "
             f"them ({type(error).__name__}: {error})"
         ) from error
-    if not _distance(plain, [_own(engine, request) for request in requests]) <= near:
+    if not _distance(plain, [_model_answer(engine, request) for request in requests]) <= near:
         raise TstmetaError(_OTHER_HEAD)
-    if asked:
+    if trees:
         engine.reuse = True
         try:
-            worst = _distance(plain, _answers(engine, requests))
+            engine.reuse = bool(_distance(plain, _answers(engine, requests)) <= near)
         except _FAULTS:  # it takes no mask of ours, or no cache
-            worst = np.inf
-        if not worst <= near:
             engine.reuse = False
+        if not engine.reuse:
             engine.notes.append(
                 "prefixes are not shared: this model's positions do not allow trees"
             )
     engine.rounded, engine.computed, engine.naive = rounded, 0, 0
-
-
-_OTHER_HEAD = (
-    "this model computes its logits in a way that is not supported (scaled or capped, or an output "
-    "layer that is not linear), or they are no numbers"
-)
 
 
 def _windowed(config: Any) -> bool:
@@ -85,7 +82,7 @@ def _trial(vocabulary: int) -> list[Continuation]:
     return requests + [Continuation(shared, tail) for tail in tails[:3]]
 
 
-def _own(engine: Engine, request: Continuation) -> np.ndarray:
+def _model_answer(engine: Engine, request: Continuation) -> np.ndarray:
     """The model's own log-probabilities, from the logits that it gives itself."""
     with torch.inference_mode():
         ids = torch.tensor([[*request.context, *request.tokens]], device=engine.device)
@@ -95,10 +92,10 @@ def _own(engine: Engine, request: Continuation) -> np.ndarray:
 
 
 def _answers(engine: Engine, requests: list[Continuation]) -> list[np.ndarray]:
-    found = {place: values for batch in engine.logprobs(requests) for place, values in batch}
-    return [found[place] for place in range(len(requests))]
+    answers = {place: values for batch in engine.logprobs(requests) for place, values in batch}
+    return [answers[place] for place in range(len(requests))]
 
 
 def _distance(some: list[np.ndarray], others: list[np.ndarray]) -> float:
-    """The largest difference; NaN where one is no number."""
+    """The largest difference; NaN where a value is no number."""
     return float(np.abs(np.concatenate(some) - np.concatenate(others)).max())

@@ -13,11 +13,9 @@ from collections.abc import Sequence
 from functools import lru_cache
 from typing import Any, NamedTuple, Protocol, runtime_checkable
 
-from tqdm import tqdm
-
 from ..schema import TstmetaError
 from . import hub
-from .causal import Backbone
+from .causal import Backbone, progress_bar
 from .pairs import batches
 
 #: Pieces that are joined by the end-of-sequence token, such as (question, text).
@@ -86,14 +84,14 @@ class Seq2Seq:
         self.identity = described(name, window, new_tokens, beams)
         self.window, self.new_tokens, self.beams = window, new_tokens, beams
         self.budget = budget or _BUDGET.get(model.device.type, _BUDGET["cuda"])
-        self.end, config = tokenizer.eos_token_id, model.config
+        self.end = tokenizer.eos_token_id
         if self.end is None:
             raise TstmetaError(
                 f"the tokenizer of {name} has no end-of-sequence token; set eos_token in its "
                 "tokenizer_config.json"
             )
         self.padding = tokenizer.pad_token_id if tokenizer.pad_token_id is not None else self.end
-        start = getattr(config, "decoder_start_token_id", None)
+        start = getattr(model.config, "decoder_start_token_id", None)
         self.start = self.padding if start is None else start
 
     def write(
@@ -108,45 +106,29 @@ class Seq2Seq:
         import torch
 
         distinct = list(dict.fromkeys(prompts))
-        read = self._read(distinct)
-        lengths = [len(ids) for ids, _ in read]
-        first = self._first(watched) if watched else None
-        found: dict[Prompt, Written] = {}
-        bar = tqdm(
-            total=len(distinct),
-            desc="prompts",
-            leave=False,
-            disable=None if progress else True,
-        )
-        with bar, torch.inference_mode():
-            for batch in batches(lengths, max(1, self.budget // self.beams)):
-                answers = self._answers([read[place][0] for place in batch], first)
-                for place, (text, chance) in zip(batch, answers, strict=True):
-                    found[distinct[place]] = Written(text, chance, read[place][1], lengths[place])
+        rows = [
+            [token for ids in self._ids(prompt) for token in (*ids, self.end)]
+            for prompt in distinct
+        ]
+        cut = [
+            ids if len(ids) <= self.window else [*ids[: self.window - 1], self.end] for ids in rows
+        ]
+        first = self._ids([watched])[0][0] if watched else None
+        answers: dict[Prompt, Written] = {}
+        with progress_bar(len(distinct), progress, "prompt") as bar, torch.inference_mode():
+            for batch in batches([len(ids) for ids in cut], max(1, self.budget // self.beams)):
+                written = self._written([cut[place] for place in batch], first)
+                for place, (text, chance) in zip(batch, written, strict=True):
+                    tokens, used = len(rows[place]), len(cut[place])
+                    answers[distinct[place]] = Written(text, chance, tokens, used)
                 bar.update(len(batch))
-        return [found[prompt] for prompt in prompts]
+        return [answers[prompt] for prompt in prompts]
 
-    def _first(self, word: str) -> int:
-        return int(self._ids([word])[0][0])
+    def _ids(self, texts: Sequence[str]) -> list[list[int]]:
+        options = {"add_special_tokens": False, "split_special_tokens": True, "verbose": False}
+        return list(self.tokenizer(list(texts), **options)["input_ids"])
 
-    def _ids(self, texts: list[str]) -> list[list[int]]:
-        if not texts:
-            return []
-        said = {"add_special_tokens": False, "split_special_tokens": True, "verbose": False}
-        return list(self.tokenizer(texts, **said)["input_ids"])
-
-    def _read(self, prompts: list[Prompt]) -> list[tuple[list[int], int]]:
-        """Each prompt's tokens as far as the window goes, and how many it has in all."""
-        pieces = list(dict.fromkeys(piece for prompt in prompts for piece in prompt))
-        known = dict(zip(pieces, self._ids(pieces), strict=True))
-        found = []
-        for prompt in prompts:
-            ids = [token for piece in prompt for token in (*known[piece], self.end)]
-            cut = ids if len(ids) <= self.window else [*ids[: self.window - 1], self.end]
-            found.append((cut, len(ids)))
-        return found
-
-    def _answers(self, prompts: list[list[int]], first: int | None) -> list[tuple[str, float]]:
+    def _written(self, prompts: list[list[int]], first: int | None) -> list[tuple[str, float]]:
         """Text and chance of each prompt of a batch."""
         import torch
         from transformers import GenerationConfig
@@ -183,27 +165,16 @@ def described(name: str, window: int, new_tokens: int, beams: int) -> str:
 
 
 @lru_cache(maxsize=2)
-def load(
-    model: Backbone,
-    *,
-    device: str = "auto",
-    window: int = 512,
-    new_tokens: int = 19,
-    beams: int = 1,
-) -> Seq2Seq:
+def load(model: Backbone, *, device: str = "auto", **options: int) -> Seq2Seq:
     """An encoder-decoder model of a hub or a folder, in float32; the last two are kept.
+
+    Args:
+        options: of :class:`Seq2Seq`.
 
     Raises:
         MissingModel: it is not here and cannot be fetched; says what to do.
     """
     from transformers import AutoModelForSeq2SeqLM
 
-    found = hub.weights(model, AutoModelForSeq2SeqLM, dtype="float32")
-    return Seq2Seq(
-        found.to(hub.device_of(device)),
-        hub.tokenizer(model),
-        hub.identity(model),
-        window=window,
-        new_tokens=new_tokens,
-        beams=beams,
-    )
+    network = hub.weights(model, AutoModelForSeq2SeqLM, dtype="float32").to(hub.device_of(device))
+    return Seq2Seq(network, hub.tokenizer(model), hub.identity(model), **options)

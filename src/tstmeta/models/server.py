@@ -2,7 +2,7 @@
 
 The server is sent token ids, never text, so that its tokens are ours, and is asked what it thinks
 of the prompt itself.  Which of the two ways to ask (:mod:`~tstmeta.models.prompts`) it knows is
-found out once, with a short text that also shows whether its vocabulary is the tokenizer's.
+tried once, with a short text that also shows whether its vocabulary is the tokenizer's.
 """
 
 from __future__ import annotations
@@ -11,28 +11,34 @@ import os
 from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
 from functools import cached_property, partial
-from itertools import islice
-from pathlib import Path
 from typing import Any
 
 import httpx
 import numpy as np
-from tqdm import tqdm
 
 from ..schema import TstmetaError
 from ..secrecy import mask_of, said
 from . import hub
-from .causal import Answer, Continuation, MissingModel, backbone
-from .prompts import NO_LOGPROBS, OTHER_TOKENS, WAYS, Said, checked, letters, read
-from .wire import Line, ServerError, address, grouped, together
+from .causal import (
+    Answer,
+    Continuation,
+    MissingModel,
+    backbone,
+    check_requests,
+    empty_answers,
+    progress_bar,
+)
+from .prompts import NO_LOGPROBS, OTHER_TOKENS, WAYS, PromptScores, letters, read
+from .wire import Connection, ServerError, address, together
 
-#: One token is generated, for not every server does without.  Temperature and top_p are named,
-#: since a server's own defaults would change what it returns as "processed" log-probabilities.
+Prompt = tuple[int, ...]
+#: A token is generated, for not every server does without.  Temperature and top_p are named, since
+#: a server's own defaults would change what it returns as "processed" log-probabilities.
 _ALWAYS = {"max_tokens": 1, "temperature": 1.0, "top_p": 1.0}
 #: What a server's vocabulary is tried on: a text, and this many ids from all over the vocabulary.
 _SPREAD = 24
 _PROBE = "On Monday we walked to the old harbour, bought 12 lemons and watched the ships come in."
-#: A server that does not say how much it takes is not asked for more than a model ever took.
+#: A tokenizer without a limit of its own says a number above this one.
 _NO_LIMIT = 2**24
 
 
@@ -47,20 +53,17 @@ class ServerModel:
         url: where the interface starts, such as ``http://localhost:8000/v1``.
         model: what the server calls the model.
         tokenizer: the model's tokenizer (of transformers).
-        window: most tokens the server takes, one generated token included; what ``/models`` says
-            when None.
+        window: most tokens the server takes, one generated token included; when None what
+            ``/models`` says, or else the tokenizer.
         key: the API key; ``OPENAI_API_KEY`` of the environment when None.  Never shown.
         label: put into ``identity``, and with it into the cache's key: a revision, a dtype, ...
         batch: prompts in one HTTP request; 1 sends a plain list of ids.
         concurrent: HTTP requests under way at the same time.
         timeout: seconds to wait for an answer.
-        retries: how often a request is sent again after a time-out, a cut connection or the
-            statuses 408, 429 and 5xx.
-        pause: seconds before the first of these, doubled each time; ``Retry-After`` counts if
-            it is longer.
+        retries, pause: see :func:`~tstmeta.retrying.retrying`.
 
     Raises:
-        TstmetaError: no URL, or a number that is too small.
+        TstmetaError: no URL, or a key that cannot be sent.
         ServerError: (when it is asked) the server does not answer, does not know the model,
             returns no log-probabilities of prompts, or has another vocabulary; says what to do.
     """
@@ -80,29 +83,19 @@ class ServerModel:
         retries: int = 5,
         pause: float = 0.5,
     ):
-        least = {"batch": (batch, 1), "concurrent": (concurrent, 1), "retries": (retries, 0)}
-        if window is not None:
-            least["window"] = (window, 4)
-        for name, (value, bound) in least.items():
-            if value < bound:
-                raise TstmetaError(f"{name} is {value}; it must be at least {bound}")
         where = address(url)
         self._user = (where.username, where.password) if where.userinfo else None
         self.url = where.copy_with(username=None, password=None)
         self.model, self.tokenizer = model, tokenizer
         self.identity = f"{model}|server" + (f"|{label}" if label else "")
         self.vocabulary = len(tokenizer)
-        self.batch, self.concurrent = batch, concurrent
-        self.timeout, self.retries, self.pause = timeout, retries, pause
+        self.batch, self.concurrent, self.timeout = batch, concurrent, timeout
+        self.retries, self.pause = retries, pause
         self._key = (os.environ.get("OPENAI_API_KEY", "") if key is None else key).strip()
         if not (self._key.isascii() and self._key.isprintable()):
             raise TstmetaError("the API key has a sign that no HTTP header takes; copy it anew")
         self._mask = mask_of(self._key, *(self._user or ()))
         self._window = window
-        #: What the user should know, for instance that the window is not known.
-        self.notes: list[str] = []
-
-    # ------------------------------------------------------------------------------- answers
 
     def logprobs(
         self,
@@ -111,185 +104,118 @@ class ServerModel:
         known: Collection[int] = (),
         progress: bool = False,
     ) -> Iterator[list[Answer]]:
-        """See :class:`~tstmeta.models.causal.LanguageModel`; one batch an HTTP answer.
+        """See :class:`~tstmeta.models.causal.LanguageModel`; a batch an HTTP answer.
 
         Raises:
-            TstmetaError: a request without context or longer than the window.
             ServerError: the server failed.  Answers that were under way come first.
         """
-        self._refuse(requests)
+        check_requests(requests, self.window)
         known = frozenset(known)
-        todo = [place for place in range(len(requests)) if place not in known]
-        empty = [place for place in todo if not requests[place].tokens]
-        if empty:
-            yield [(place, np.empty(0, dtype=np.float32)) for place in empty]
-        same: dict[tuple[int, ...], list[int]] = {}
-        for place in todo:
-            if requests[place].tokens:
-                same.setdefault((*requests[place].context, *requests[place].tokens), []).append(
-                    place
-                )
-        if not same:
+        if empty := empty_answers(requests, known):
+            yield empty
+        places: dict[Prompt, list[int]] = {}
+        for place, (context, tokens) in enumerate(requests):
+            if tokens and place not in known:
+                places.setdefault((*context, *tokens), []).append(place)
+        if not places:
             return
-        way = self.way  # asks the server, once
-        bar = tqdm(
-            total=sum(map(len, same)),
-            desc="tokens",
-            unit="tok",
-            unit_scale=True,
-            leave=False,
-            disable=None if progress else True,
-        )
-        jobs = grouped(same, self.batch)
-        with bar, self._line() as line:
-            work = partial(self._asked, line, way)
-            for prompts, found in together(work, jobs, self.concurrent, line.stop):
+        way, distinct = self.way, list(places)
+        jobs = [distinct[a : a + self.batch] for a in range(0, len(distinct), self.batch)]
+        bar = progress_bar(sum(map(len, distinct)), progress)
+        with bar, self._connection() as connection:
+            work = partial(self._scores, connection, way)
+            for prompts, scores in together(work, jobs, self.concurrent, connection.stop):
                 yield [
-                    (place, values[len(requests[place].context) :])
-                    for prompt, values in zip(prompts, found, strict=True)
-                    for place in same[prompt]
+                    (place, score.values[len(requests[place].context) :])
+                    for prompt, score in zip(prompts, scores, strict=True)
+                    for place in places[prompt]
                 ]
                 bar.update(sum(map(len, prompts)))
 
-    def _refuse(self, requests: Sequence[Continuation]) -> None:
-        for request in requests:
-            if not request.context:
-                raise TstmetaError("a request needs a context of at least one token")
-            if len(request.context) + len(request.tokens) - 1 > self.window:
-                raise TstmetaError(
-                    f"{len(request.context)} tokens of context and {len(request.tokens)} to score "
-                    f"do not fit into the server's window: {self.window} without the last one; "
-                    "cut the text before, or start the server with a larger --max-model-len"
-                )
-
-    def _asked(self, line: Line, way: str, prompts: list[tuple[int, ...]]) -> list[np.ndarray]:
-        """Log-probabilities of all tokens of each prompt, float32 [tokens]; NaN for the first."""
-        said_of = self._said(line, prompts, way)
-        return [checked(one.values, prompt) for one, prompt in zip(said_of, prompts, strict=True)]
-
-    def _said(self, line: Line, prompts: list[tuple[int, ...]], way: str) -> list[Said]:
-        # What no list of ids needs: some servers know a prompt of one list only.
+    def _scores(
+        self, connection: Connection, way: str, prompts: list[Prompt]
+    ) -> list[PromptScores]:
+        # some servers know a prompt of one list only
         prompt = list(map(list, prompts)) if self.batch > 1 else list(prompts[0])
-        asked = {"model": self.model, "prompt": prompt, **_ALWAYS, **WAYS[way]}
-        answer = line.ask("/completions", asked)
+        body = {"model": self.model, "prompt": prompt, **_ALWAYS, **WAYS[way]}
+        answer = connection.ask("/completions", body)
         try:
             choices = sorted(answer["choices"], key=lambda choice: choice["index"])
             used = (answer.get("usage") or {}).get("prompt_tokens")
-            count = sum(map(len, prompts))
             if [choice["index"] for choice in choices] != list(range(len(prompts))):
                 raise ServerError(
                     f"{len(choices)} answers came to {len(prompts)} prompts. Remedy: batch=1"
                 )
-            if used and used != count:
-                raise ServerError(
-                    f"the server read {used} tokens where {count} were sent. {OTHER_TOKENS}"
-                )
-            return [read(way, one, prompt) for one, prompt in zip(choices, prompts, strict=True)]
+            if used and used != sum(map(len, prompts)):
+                raise ServerError(f"the server read {used} tokens, not ours. {OTHER_TOKENS}")
+            return [read(way, choice, ids) for choice, ids in zip(choices, prompts, strict=True)]
         except (AttributeError, KeyError, TypeError) as error:
             raise ServerError(
-                f"{line.url}/completions answered in a form that is not the interface's "
-                f"({type(error).__name__}: {said(str(error))}). Remedy: see whether the URL is "
-                "that of a completion server"
+                f"{self.url}/completions answers in another form ({type(error).__name__}: "
+                f"{said(str(error))}). Remedy: the URL of a completion server"
             ) from error
 
-    # ----------------------------------------------------------------------------- the server
-
     @contextmanager
-    def _line(self, eager: bool = False) -> Iterator[Line]:
-        """A connection; ``eager`` gives up at once where nobody listens."""
-        headers = {"Authorization": f"Bearer {self._key}"} if self._key else {}
-        here = self.url.host in ("localhost", "127.0.0.1", "::1")
+    def _connection(self) -> Iterator[Connection]:
         with httpx.Client(
             timeout=httpx.Timeout(self.timeout, connect=10),
-            headers=headers,
+            headers={"Authorization": f"Bearer {self._key}"} if self._key else {},
             auth=self._user,
-            trust_env=not here,  # a proxy does not know what listens on this machine
+            # a proxy does not know what listens on this machine
+            trust_env=self.url.host not in ("localhost", "127.0.0.1", "::1"),
         ) as client:
-            yield Line(
-                self.url,
-                client,
-                self._mask,
-                bool(self._key),
-                self.retries,
-                self.pause,
-                eager,
-            )
-
-    @cached_property
-    def _told(self) -> int | None:
-        """The server's window as it tells it; also whether it knows the model."""
-        try:
-            with self._line(eager=True) as line:
-                cards = {str(card["id"]): card for card in line.ask("/models")["data"]}
-        except ServerError as error:
-            if error.status not in (404, 405):  # not every server has a list
-                raise
-            cards = {}
-        except (AttributeError, KeyError, TypeError):
-            cards = {}
-        if cards and self.model not in cards:
-            names = ", ".join(said(name, 80) for name in islice(cards, 20))
-            raise ServerError(f"the server has no model {self.model!r}. Remedy: one of {names}")
-        told = cards.get(self.model, {}).get("max_model_len")
-        return told if isinstance(told, int) and told > 0 else None
+            yield Connection(self.url, client, self._mask, self.retries, self.pause)
 
     @cached_property
     def window(self) -> int:
         """Longest context with all but the last scored token, in tokens."""
-        limit = getattr(self.tokenizer, "model_max_length", None)
-        whole = self._window or self._told
-        if not whole and limit and limit < _NO_LIMIT:
-            whole = int(limit)
-            self.notes.append("the server does not say its window: it is taken from the tokenizer")
+        limit = getattr(self.tokenizer, "model_max_length", _NO_LIMIT)
+        whole = self._window or self._served_window() or (limit if limit < _NO_LIMIT else 0)
         if not whole:
             raise ServerError(
                 "the server does not say how many tokens it takes (max_model_len in /models). "
                 "Remedy: give its window in tokens"
             )
-        # A prompt holds the last scored token, too, and one token is generated after it.
-        return whole - 2
+        # a prompt holds the last scored token, too, and one token is generated after it
+        return int(whole) - 2
+
+    def _served_window(self) -> int | None:
+        """The server's window where it has a list of models that tells it."""
+        try:
+            with self._connection() as connection:
+                cards = {str(card["id"]): card for card in connection.ask("/models")["data"]}
+            if cards and self.model not in cards:
+                names = ", ".join(said(name, 80) for name in list(cards)[:20])
+                raise ServerError(f"the server has no model {self.model!r}. Remedy: one of {names}")
+            window = cards.get(self.model, {}).get("max_model_len")
+            return window if isinstance(window, int) and window > 0 else None
+        except ServerError as error:
+            if error.status in (404, 405):  # not every server has a list
+                return None
+            raise
+        except (AttributeError, KeyError, TypeError):
+            return None
 
     @cached_property
     def way(self) -> str:
         """The one of :data:`~tstmeta.models.prompts.WAYS` that the server knows."""
-        if self._told and self._window and self._told < self._window:
-            raise ServerError(
-                f"the server takes {self._told} tokens, not {self._window}. "
-                f"Remedy: window={self._told}"
-            )
-        with self._line(eager=True) as line:
-            return self._found(line)
-
-    def check(self) -> None:
-        """Ask the server at once whether it can be used; otherwise the first question does.
-
-        Raises:
-            ServerError: it cannot; says what to do.
-        """
-        _ = self.window, self.way
-
-    def _found(self, line: Line) -> str:
-        """The way to ask that this server knows, tried on a short text."""
         text = self.tokenizer(_PROBE, add_special_tokens=False)["input_ids"]
         # not the ends, where marks for images and the like stand, which no text may hold
         spread = np.linspace(0.05, 0.9, _SPREAD) * self.vocabulary
         probe = (*text, *map(int, spread))[: self.window + 1]
-        refused: ServerError | None = None
-        for way in WAYS:
+        with self._connection() as connection:
             try:
-                one = self._said(line, [probe], way)[0]
-            except ServerError as error:
-                if error.status not in (400, 422):  # it may be that it dislikes an unknown field
+                way = "prompt_logprobs"
+                [scores] = self._scores(connection, way, [probe])
+            except ServerError as error:  # it may be that it dislikes or disregards the field
+                if error.status not in (400, 422) and str(error) != NO_LOGPROBS:
                     raise
-                refused = error
-                continue
-            if any(value is not None for value in one.values):
-                checked(one.values, probe)
-                self._compare(one.texts, probe)
-                return way
-        raise refused or ServerError(NO_LOGPROBS)
+                way = "echo"
+                [scores] = self._scores(connection, way, [probe])
+        self._compare(scores.texts, probe)
+        return way
 
-    def _compare(self, texts: list[str | None], probe: tuple[int, ...]) -> None:
+    def _compare(self, texts: list[str | None], probe: Prompt) -> None:
         """Whether the server writes the tokens as our tokenizer does, most of them.
 
         Ids alone tell nothing: a server takes any id that its model has.  Single letters tell
@@ -298,14 +224,15 @@ class ServerModel:
         """
         ours = [letters(self.tokenizer.decode([token])) for token in probe]
         theirs = [letters(text or "") for text in texts]
-        pairs = [(a, b) for a, b in zip(ours, theirs, strict=False) if a and b]
-        pairs = [pair for pair in pairs if max(map(len, pair)) > 1]
-        equal = sum(a == b for a, b in pairs)
-        if 2 * equal < len(pairs):
-            wrong = next((a, b) for a, b in pairs if a != b)
+        pairs = [
+            (a, b) for a, b in zip(ours, theirs, strict=False) if a and b and len(a) + len(b) > 2
+        ]
+        wrong = [pair for pair in pairs if pair[0] != pair[1]]
+        if 2 * len(wrong) > len(pairs):
+            a, b = wrong[0]
             raise ServerError(
-                f"the server's tokens are not those of the tokenizer: it reads {said(wrong[1])!r} "
-                f"where we write {said(wrong[0])!r}. {OTHER_TOKENS}"
+                f"the server's tokens are not those of the tokenizer: it reads {said(b)!r} where "
+                f"we write {said(a)!r}. {OTHER_TOKENS}"
             )
 
 
@@ -321,26 +248,13 @@ def connect(url: str, model: str, tokenizer: str | None = None, **options: Any) 
         MissingModel: the tokenizer is not here and cannot be fetched; says what to do.
         ServerError: see :class:`ServerModel`.
     """
-    address(url)  # a slip of the pen is told before anything is loaded
+    address(url)  # a slip of the pen is an error before anything is loaded
     try:
-        one = backbone(tokenizer or model)
+        source = backbone(tokenizer or model)
     except TstmetaError as error:
         if tokenizer:
             raise
         raise MissingModel(
             f"the tokenizer of {model!r} is not known. Remedy: name it, as a hub id or a folder"
         ) from error
-    where = str(Path(one.where).expanduser()) if one.local else one.where
-    try:
-        from transformers import AutoTokenizer
-
-        # said, not left out: unsaid, a tokenizer that brings code asks on the terminal to run it
-        loaded = AutoTokenizer.from_pretrained(
-            where, revision=one.revision or "main", trust_remote_code=False
-        )
-    except (OSError, ValueError, KeyError, ImportError) as error:
-        first = str(error).strip().splitlines() or [type(error).__name__]
-        raise MissingModel(
-            f"cannot load the tokenizer {one.where}: {said(first[0])} Remedy: {hub.remedy(one)}"
-        ) from error
-    return ServerModel(url, model, loaded, **options)
+    return ServerModel(url, model, hub.tokenizer(source), **options)

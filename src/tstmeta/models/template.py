@@ -1,11 +1,11 @@
 """From words to token ids: how an instruction and a rewrite are put before a chat model.
 
-Context and output are tokenised apart and joined, so the length of the context is a number that is
-known, never guessed from padding.  The template is the tokenizer's own, with a pinned date: the
-templates of Llama 3 print today's date unless told otherwise, and scores would change by the day.
+Context and output are tokenised apart and joined, so the length of the context is known, never
+guessed from padding.  The template is the tokenizer's own, with a pinned date: the templates of
+Llama 3 print today's date unless a date is given, and scores would change by the day.
 
-A text is text: where it spells a control token, such as ``<|eot_id|>``, it is tokenised as those
-letters, so no rewrite can end its own turn or open another.
+Where a text spells a control token, such as ``<|eot_id|>``, it is tokenised as those letters, so no
+rewrite can end its own turn or open another.
 """
 
 from __future__ import annotations
@@ -49,9 +49,8 @@ class Template:
 
     @cached_property
     def _llama(self) -> bool:
-        marks = ("<|begin_of_text|>", "<|start_header_id|>", "<|end_header_id|>", "<|eot_id|>")
-        known = self.tokenizer.get_vocab()
-        return all(mark in known for mark in marks)
+        marks = set(re.findall(r"<\|\w+\|>", BARE))
+        return marks <= self.tokenizer.get_vocab().keys()
 
     @cached_property
     def hash(self) -> str:
@@ -62,7 +61,7 @@ class Template:
     def prompt(self, system: str, user: str) -> str:
         """The text before the output: system prompt (may be empty), request, assistant's header."""
         if self.bare and self._llama:
-            # A slot at a time: str.format would stumble over braces in the texts.
+            # a slot at a time: str.format would stumble over braces in the texts
             before, _, after = BARE.partition("{system}")
             middle, _, end = after.partition("{user}")
             return before + system + middle + user + end
@@ -78,19 +77,19 @@ class Template:
         # A text that spells a control token is put in after the template is tokenised; an unused
         # sign holds its place.  White space around it stays, for templates cut it off.
         free = (sign for sign in map(chr, range(0xE000, 0x110000)) if sign not in system + user)
-        apart, texts = {}, []
+        held, texts = {}, []
         for text in (system, user):
             if self._spelt(text):
                 sign = next(free)
-                apart[sign] = text.strip()
-                text = text.replace(apart[sign], sign)
+                held[sign] = text.strip()
+                text = text.replace(held[sign], sign)
             texts.append(text)
         shown = self.prompt(*texts)
-        parts = re.split(f"([{''.join(apart)}])", shown) if apart else [shown]
+        parts = re.split(f"([{''.join(held)}])", shown) if held else [shown]
         return tuple(
             token
             for part in parts
-            for token in (self.tokens(apart[part]) if part in apart else self._ids(part))
+            for token in (self.tokens(held[part]) if part in held else self._ids(part))
         )
 
     def tokens(self, text: str) -> tuple[int, ...]:
@@ -115,19 +114,18 @@ class Template:
         return {token.content: place for place, token in added.items() if token.special}
 
     def _spelt(self, text: str) -> list[str]:
-        """The control tokens that a text spells."""
         return [mark for mark in self._marks if mark in text]
 
     @cached_property
     def end_of_turn(self) -> int:
         """The token that ends the assistant's turn."""
-        try:
-            whole = self._rendered("", "x", _MARK)
-        except TstmetaError:
-            whole = ""
-        _, shown, rest = whole.rpartition(_MARK)
-        after = self._ids(rest) if shown and self.tokenizer.chat_template else []
-        token = after[0] if after else self.tokenizer.eos_token_id
+        token = self.tokenizer.eos_token_id
+        if self.tokenizer.chat_template:
+            try:
+                _, mark, rest = self._rendered("", "x", _MARK).rpartition(_MARK)
+            except TstmetaError:
+                mark = ""
+            token = next(iter(self._ids(rest)), token) if mark else token
         if token is None:
             raise TstmetaError("the tokenizer has neither a chat template nor an end-of-text token")
         return int(token)
@@ -139,7 +137,7 @@ class Template:
             messages.append({"role": "assistant", "content": output})
         template = self.tokenizer.chat_template or PLAIN
         if "strftime_now" in template and isinstance(template, str):
-            # some ask the clock whatever they are told: they get the pinned date in any format
+            # some ask the clock whatever date is given: they get the pinned one in any format
             template = _CLOCK.replace("DATE", self.date) + template
         try:
             return self.tokenizer.apply_chat_template(

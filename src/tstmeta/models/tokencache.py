@@ -1,35 +1,33 @@
-"""What a model said of tokens, kept: a content-addressed cache around any backend.
+"""Log-probabilities of tokens, kept: a content-addressed cache around any backend.
 
-The key of an answer is a hash of the backend's identity (and the version of transformers) and of
-all token ids asked, so an answer holds whatever data set, metric or variant wants it.  Each
-identity has one Parquet file (key, log-probabilities as a ragged list), and while a run is under
-way a journal beside it, one line an answer, flushed with each batch.  A killed run goes on where it
-was stopped, with the same bytes.
+The key of an answer is a hash of all token ids of the request, so an answer holds whatever data
+set, metric or variant wants it.  Each identity (with the version of transformers) has one Parquet
+file (key, log-probabilities as a ragged list), and while a run is under way a journal beside it, to
+which each batch is added.  A killed run goes on where it was stopped, with the same bytes.
 """
 
 from __future__ import annotations
 
 import base64
 import hashlib
-import json
-import os
 from collections.abc import Collection, Iterator, Sequence
 from importlib.metadata import version
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.parquet as pq
-from filelock import FileLock, Timeout
 
 from ..schema import TstmetaError
+from ..storage import Journal, locked, whole
 from .causal import Answer, Continuation, LanguageModel, refuse
 
 # the list's member is called as Parquet calls it, so that a table that was read is written the same
-_SCHEMA = pa.schema(
-    [("key", pa.string()), ("logprobs", pa.list_(pa.field("element", pa.float32())))]
-)
+_LIST = pa.list_(pa.field("element", pa.float32()))
+_SCHEMA = pa.schema([("key", pa.string()), ("logprobs", _LIST)])
 
 
 def key_of(request: Continuation) -> str:
@@ -77,37 +75,45 @@ class Cached:
     ) -> Iterator[list[Answer]]:
         """See :class:`~tstmeta.models.causal.LanguageModel`; what is in the cache comes first."""
         keys = [key_of(request) for request in requests]
-        self.table.parent.mkdir(parents=True, exist_ok=True)
-        try:
-            with FileLock(self.lock, timeout=3600):
-                found = self._merge(set(keys))
-                there = {place for place, key in enumerate(keys) if key in found}
-                skip = there | set(known)
-                yield [(place, found[keys[place]]) for place in sorted(there - set(known))]
-                if len(skip) < len(requests):
-                    yield from self._asked(requests, keys, skip, progress)
-                    self._merge(set())
-        except Timeout as error:
-            raise TstmetaError(
-                f"another run has held {self.lock.name} for an hour; wait for it or stop it"
-            ) from error
-
-    def _asked(
-        self, requests: Sequence[Continuation], keys: list[str], skip: set[int], progress: bool
-    ) -> Iterator[list[Answer]]:
-        with open(self.journal, "a", encoding="utf-8") as journal:
+        with locked(self.lock):
+            kept = self._merge(set(keys))
+            skip = {place for place, key in enumerate(keys) if key in kept} | set(known)
+            yield [(place, kept[keys[place]]) for place in sorted(skip - set(known))]
+            if len(skip) == len(requests):
+                return
+            journal = Journal(self.journal)
             for batch in self.model.logprobs(requests, known=skip, progress=progress):
                 for place, values in batch:
                     refuse(values, requests[place], self.identity)
-                # one write and one flush a batch: a kill may cut its last line, never an earlier
-                journal.write("".join(_line(keys[place], values) for place, values in batch))
-                journal.flush()
+                journal.add([keys[place], _encoded(values)] for place, values in batch)
                 yield batch
+            self._merge(set())
 
-    def _table(self) -> pa.Table:
+    def _merge(self, wanted: set[str]) -> dict[str, np.ndarray]:
+        """Answers to the wanted keys; what the journal had goes into the table, sorted by key."""
+        table = self._read()
+        if self.journal.is_file():
+            journal = dict(_entries(self.journal))
+            fresh = sorted(journal.keys() - set(table["key"].to_pylist()))
+            if fresh:
+                values = pa.array([journal[key] for key in fresh], _LIST)
+                rows = pa.table([pa.array(fresh), values], schema=_SCHEMA)
+                table = pa.concat_tables([table, rows]).sort_by("key").combine_chunks()
+                with whole(self.table) as draft:
+                    pq.write_table(table, draft)
+            self.journal.unlink()
+        kept = table.filter(pc.is_in(table["key"], pa.array(sorted(wanted), pa.string())))
+        lists = kept["logprobs"].combine_chunks()
+        values = lists.values.to_numpy(zero_copy_only=False)
+        bounds = pairwise(lists.offsets.to_pylist())
+        return {
+            key: values[a:b] for key, (a, b) in zip(kept["key"].to_pylist(), bounds, strict=True)
+        }
+
+    def _read(self) -> pa.Table:
+        if not self.table.is_file():
+            return _SCHEMA.empty_table()
         try:
-            if not self.table.is_file():
-                return _SCHEMA.empty_table()
             return pq.read_table(self.table).select(_SCHEMA.names).cast(_SCHEMA)
         except (pa.ArrowException, KeyError, OSError) as error:
             raise TstmetaError(
@@ -115,39 +121,16 @@ class Cached:
                 f"({str(error).splitlines()[0]}); delete it, and they are computed again"
             ) from error
 
-    def _merge(self, wanted: set[str]) -> dict[str, np.ndarray]:
-        """Answers to the wanted keys; what the journal had goes into the table, sorted by key."""
-        table = self._table()
-        if self.journal.is_file():
-            fresh = dict(_read(self.journal))
-            have = set(table["key"].to_pylist()) if fresh else set()
-            new = {key: values for key, values in fresh.items() if key not in have}
-            if new:
-                columns = [pa.array(list(new)), pa.array([list(v) for v in new.values()])]
-                grown = pa.table([columns[0], columns[1].cast(_SCHEMA.field(1).type)], _SCHEMA)
-                table = pa.concat_tables([table, grown]).sort_by("key").combine_chunks()
-                part = self.table.with_name(f".{self.table.name}.part")
-                pq.write_table(table, part)
-                os.replace(part, self.table)
-            self.journal.unlink()
-        keys = table["key"].to_pylist() if wanted else []
-        rows = [row for row, key in enumerate(keys) if key in wanted]
-        lists = table["logprobs"].take(pa.array(rows, type=pa.int64())).combine_chunks()
-        flat = lists.values.to_numpy(zero_copy_only=False)
-        bounds = lists.offsets.to_numpy()
-        return {keys[row]: flat[bounds[i] : bounds[i + 1]] for i, row in enumerate(rows)}
+
+def _encoded(values: np.ndarray) -> str:
+    return base64.b64encode(np.asarray(values, dtype="<f4").tobytes()).decode()
 
 
-def _line(key: str, values: np.ndarray) -> str:
-    data = base64.b64encode(np.asarray(values, dtype="<f4").tobytes()).decode()
-    return json.dumps([key, data]) + "\n"
-
-
-def _read(path: Path) -> Iterator[tuple[str, np.ndarray]]:
-    """Whole lines of a journal; a line that was cut or is damaged is dropped, and asked anew."""
-    for line in path.read_bytes().split(b"\n")[:-1]:
+def _entries(path: Path) -> Iterator[tuple[str, np.ndarray]]:
+    """Answers of a journal; what is damaged is left out, and computed again."""
+    for entry in Journal(path):
         try:
-            key, data = json.loads(line)
+            key, data = entry
             yield str(key), np.frombuffer(base64.b64decode(data, validate=True), dtype="<f4")
         except (ValueError, TypeError):
             continue

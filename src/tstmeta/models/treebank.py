@@ -1,7 +1,7 @@
 """Files of parsed texts: dependency trees in CoNLL-U, meaning graphs (AMR) in PENMAN notation.
 
-Both are text, so they are read here in full and each fault is told with its line.  The trees are
-those of Universal Dependencies; the graphs are read by the library smatch, which also scores them.
+The trees are those of Universal Dependencies; the graphs are read by the library smatch, which also
+scores them.
 """
 
 from __future__ import annotations
@@ -50,8 +50,8 @@ class Graph(NamedTuple):
 
     def first(self, nodes: int) -> Graph:
         """The graph of the first nodes; what hangs on the others is left out."""
-        attributes = tuple(one for one in self.attributes if one[1] < nodes)
-        relations = tuple(one for one in self.relations if max(one[1:]) < nodes)
+        attributes = tuple(part for part in self.attributes if part[1] < nodes)
+        relations = tuple(part for part in self.relations if max(part[1:]) < nodes)
         return Graph(self.labels[:nodes], attributes, relations)
 
 
@@ -87,8 +87,7 @@ def _fault(path: Path, line: int, what: str, remedy: str) -> TstmetaError:
 class _Sentence(NamedTuple):
     text: str
     words: list[Word]
-    #: Whether white space follows it in its text.
-    spaced: bool
+    #: Keys of its comments, such as ``newdoc``.
     marks: frozenset[str]
 
 
@@ -105,22 +104,17 @@ def read_conllu(path: Path) -> dict[str, Tree]:
     sentences = [_sentence(path, block) for block in _blocks(path)]
     if not sentences:
         raise TstmetaError(f"{path} holds no sentence: is it the right file?")
-    found: dict[str, Tree] = {}
+    trees: dict[str, Tree] = {}
     for starts in ({"newdoc"}, {"newdoc", "newpar"}, None):
-        for group in _groups(sentences, starts):
-            text = "".join(one.text + " " * one.spaced for one in group)
-            found.setdefault(lookup_key(text), joined([one.words for one in group]))
-    return found
-
-
-def _groups(sentences: list[_Sentence], starts: set[str] | None) -> list[list[_Sentence]]:
-    """Runs of sentences, each begun by one of the marks; None: each sentence by itself."""
-    groups: list[list[_Sentence]] = []
-    for one in sentences:
-        if not groups or starts is None or one.marks & starts:
-            groups.append([])
-        groups[-1].append(one)
-    return groups
+        groups: list[list[_Sentence]] = []
+        for sentence in sentences:
+            if not groups or starts is None or sentence.marks & starts:
+                groups.append([])
+            groups[-1].append(sentence)
+        for group in groups:
+            text = "".join(sentence.text for sentence in group)
+            trees.setdefault(lookup_key(text), joined([sentence.words for sentence in group]))
+    return trees
 
 
 def joined(sentences: list[list[Word]]) -> Tree:
@@ -128,39 +122,42 @@ def joined(sentences: list[list[Word]]) -> Tree:
     words: list[Word] = []
     for sentence in sentences:
         before = len(words)
-        words += [one._replace(head=one.head + before if one.head else 0) for one in sentence]
+        words += [word._replace(head=word.head + before if word.head else 0) for word in sentence]
     return tuple(words)
 
 
 def _sentence(path: Path, block: list[tuple[int, str]]) -> _Sentence:
     comments = dict(_comment(line) for _, line in block if line.startswith("#"))
     rows = [(number, line) for number, line in block if not line.startswith("#")]
-    if not rows:
-        raise _fault(path, block[0][0], "a sentence without words", "remove the block, or parse it")
     words: list[Word] = []
-    surface: list[tuple[str, bool]] = []
+    surface = [""]
     covered = 0
     for number, line in rows:
         columns = line.split("\t")
         if len(columns) != 10:
             what = f"{len(columns)} columns, separated by tabs, where CoNLL-U has 10"
             raise _fault(path, number, what, "write the file with a CoNLL-U writer")
-        place, form, spaced = columns[0], columns[1], "SpaceAfter=No" not in columns[9].split("|")
+        place, form, lemma, upos, _, _, head, relation, _, misc = columns
         if re.fullmatch(r"\d+\.\d+", place):  # an empty node is in no tree
             continue
-        if many := re.fullmatch(r"(\d+)-(\d+)", place):  # one token, several words
-            surface.append((form, spaced))
-            covered = int(many[2])
+        many = re.fullmatch(r"\d+-(\d+)", place)  # one token, several words
+        if many or len(words) + 1 > covered:
+            surface.append(form + " " * ("SpaceAfter=No" not in misc.split("|")))
+        if many:
+            covered = int(many[1])
             continue
         if place != str(len(words) + 1):
             what = f"the word's number is {place!r} where {len(words) + 1} follows"
             raise _fault(path, number, what, "number words from 1; part sentences by a blank line")
-        if len(words) + 1 > covered:
-            surface.append((form, spaced))
-        words.append(Word(form, columns[2], columns[3], _head(path, number, columns), columns[7]))
+        if not re.fullmatch(r"[0-9]+", head):
+            what = f"the head of {form!r} is {head!r}, no number"
+            raise _fault(path, number, what, "parse the text: tags alone make no tree")
+        words.append(Word(form, lemma, upos, int(head), relation))
+    if not words:
+        raise _fault(path, block[0][0], "a sentence without words", "remove the block, or parse it")
     _check_tree(path, rows[0][0], words)
-    text = comments.get("text") or "".join(form + " " * spaced for form, spaced in surface)
-    return _Sentence(text.strip(), words, surface[-1][1], frozenset(comments))
+    text = (comments.get("text") or "".join(surface)).strip() + " " * surface[-1].endswith(" ")
+    return _Sentence(text, words, frozenset(comments))
 
 
 def _comment(line: str) -> tuple[str, str]:
@@ -169,24 +166,17 @@ def _comment(line: str) -> tuple[str, str]:
     return (key.split() or [""])[0], value.strip()
 
 
-def _head(path: Path, number: int, columns: list[str]) -> int:
-    if not re.fullmatch(r"[0-9]+", columns[6]):
-        what = f"the head of {columns[1]!r} is {columns[6]!r}, no number"
-        raise _fault(path, number, what, "parse the text: tags alone make no tree")
-    return int(columns[6])
-
-
 def _check_tree(path: Path, line: int, words: list[Word]) -> None:
     """Refuse heads outside the sentence and words that do not hang on a root."""
     safe = {0}
     for start in range(1, len(words) + 1):
-        way, here = [], start
-        while here not in safe:
-            if here > len(words) or here in way:
+        way, node = [], start
+        while node not in safe:
+            if node > len(words) or node in way:
                 what = f"word {start} ({words[start - 1].form!r}) does not lead to a root by heads"
                 raise _fault(path, line, what, "heads are 0 or numbers of words, without circles")
-            way.append(here)
-            here = words[here - 1].head
+            way.append(node)
+            node = words[node - 1].head
         safe.update(way)
 
 
@@ -208,56 +198,53 @@ def read_amr(path: Path) -> dict[str, Graph]:
     Raises:
         TstmetaError: a graph that cannot be read; says where, why and the remedy.
     """
-    found: dict[str, Graph] = {}
+    graphs: dict[str, Graph] = {}
     for block in _blocks(path):
         body = [(number, line) for number, line in block if not line.startswith("#")]
         if not body:  # a heading
             continue
-        said = [match[1] for _, line in block if (match := _SENTENCE_OF.match(line))]
-        if not said:
+        texts = [match[1] for _, line in block if (match := _SENTENCE_OF.match(line))]
+        if not texts:
             what = "a graph without its text"
             raise _fault(path, body[0][0], what, "write the text before it: # ::snt The text.")
-        graph = _graph(path, body[0][0], " ".join(line.strip() for _, line in body))
-        found.setdefault(lookup_key(said[0]), graph)
-    if not found:
+        try:
+            graph = _graph(" ".join(line.strip() for _, line in body))
+        except ValueError as error:
+            what = f"a graph that cannot be read ({error})"
+            remedy = "write the graph anew in PENMAN notation, as (w / want-01 :ARG0 (b / boy))"
+            raise _fault(path, body[0][0], what, remedy) from error
+        graphs.setdefault(lookup_key(texts[0]), graph)
+    if not graphs:
         raise TstmetaError(f"{path} holds no graph: is it the right file?")
-    return found
+    return graphs
 
 
-def _graph(path: Path, line: int, penman: str) -> Graph:
-    remedy = "write the graph anew in PENMAN notation, as (w / want-01 :ARG0 (b / boy))"
-    plain = penman.split('"')  # what is in quotes stands in odd places
-    if len(plain) % 2 == 0:
-        raise _fault(path, line, "a quote is not closed", remedy)
-    plain[0::2] = [_ALIGNMENT.sub("", part) for part in plain[0::2]]
-    plain[1::2] = ["_".join(part.split()) for part in plain[1::2]]
-    brackets = "".join(re.findall(r"[()]", "".join(plain[0::2])))
-    while "()" in brackets:
-        brackets = brackets.replace("()", "")
-    if brackets:
-        raise _fault(path, line, "its parentheses do not match", remedy)
-    return _read_penman(path, line, '"'.join(plain), remedy)
-
-
-def _read_penman(path: Path, line: int, penman: str, remedy: str) -> Graph:
+def _graph(penman: str) -> Graph:
+    """A graph; raises ValueError where smatch cannot read it, or would read another one."""
     from smatch import amr
 
-    # the library tells a log of its own what is wrong, and breaks on some faults
-    kept, amr.ERROR_LOG = amr.ERROR_LOG, io.StringIO()
+    parts = penman.split('"')  # what is in quotes stands in odd places
+    parts[0::2] = [_ALIGNMENT.sub("", part) for part in parts[0::2]]
+    parts[1::2] = ["_".join(part.split()) for part in parts[1::2]]
+    brackets = "".join(re.findall(r"[()]", "".join(parts[0::2])))
+    while "()" in brackets:
+        brackets = brackets.replace("()", "")
+    if brackets or len(parts) % 2 == 0:
+        raise ValueError("its quotes or parentheses do not match")
+    # the library writes to a log of its own what is wrong, and breaks on some faults
+    log, amr.ERROR_LOG = amr.ERROR_LOG, io.StringIO()
     try:
-        read = amr.AMR.parse_AMR_line(penman)
-        why = amr.ERROR_LOG.getvalue()
+        graph = amr.AMR.parse_AMR_line('"'.join(parts))
+        if graph is None:
+            raise ValueError(" ".join(amr.ERROR_LOG.getvalue().split())[:200])
     except (IndexError, KeyError) as error:
-        read, why = None, f"{type(error).__name__}: {error}"
+        raise ValueError(f"{type(error).__name__}: {error}") from error
     finally:
-        amr.ERROR_LOG = kept
-    if read is None:
-        what = f"a graph that cannot be read ({' '.join(why.split())[:200]})"
-        raise _fault(path, line, what, remedy)
-    read.rename_node("")  # nodes become their places
-    labels, attributes, relations = read.get_triples()
+        amr.ERROR_LOG = log
+    graph.rename_node("")  # nodes become their places
+    labels, attributes, relations = graph.get_triples()
     return Graph(
         tuple(label for _, _, label in labels),
         tuple((name, int(node), value) for name, node, value in attributes),
-        tuple((name, int(one), int(other)) for name, one, other in relations),
+        tuple((name, int(start), int(end)) for name, start, end in relations),
     )

@@ -2,21 +2,20 @@
 
 A file of word vectors is large and few of its words are asked for: it is read once for where each
 word stands, and a line becomes numbers when its word is asked for.  A file with a fault is a model
-that is missing: all that need it are told at once, and it is not read anew for each text.
+that is missing: all that need it say so at once, and it is not read anew for each text.
 """
 
 from __future__ import annotations
 
-import hashlib
-import math
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from functools import cached_property, lru_cache
 from pathlib import Path
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
 
+from . import hub
 from .causal import MissingModel
 from .encoders import Encoder
 
@@ -65,13 +64,12 @@ class VectorFile:
     def places(self, texts: Sequence[str]) -> list[np.ndarray]:
         """See :class:`Vectors`; words are those of :func:`words`."""
         index = self._index
-        found = ([index.get(word) for word in words(text)] for text in texts)
-        return [np.array([one for one in row if one is not None], dtype=np.int64) for row in found]
+        rows = ([index[word] for word in words(text) if word in index] for text in texts)
+        return [np.array(row, dtype=np.int64) for row in rows]
 
     def vectors(self, places: np.ndarray) -> np.ndarray:
         """See :class:`Vectors`."""
-        fresh = sorted(set(places.tolist()) - self._rows.keys())
-        if fresh:
+        if fresh := sorted(set(places.tolist()) - self._rows.keys()):
             with open(self.path, "rb") as file:
                 for place in fresh:
                     file.seek(place)
@@ -81,61 +79,55 @@ class VectorFile:
     @cached_property
     def _index(self) -> dict[str, int]:
         """Word -> byte at which its line begins."""
-        found: dict[str, int] = {}
-        self.dimension = 0
+        index: dict[str, int] = {}
+        self.dimension = start = 0
         with _opened(self.path) as file:
-            start = 0
             for number, line in enumerate(file, 1):
-                bare = line.rstrip()
-                if number == 1 and _is_header(bare):
-                    self.dimension = int(bare.split()[1])
-                elif bare:
-                    self.dimension = self.dimension or bare.count(b" ")
-                    word = self._word(bare, number)
-                    if not found:  # prose has words where numbers belong; other lines wait
-                        self._numbers(bare, start)
-                    found.setdefault(word, start)
+                fields = line.split()
+                if number == 1 and len(fields) == 2 and all(map(bytes.isdigit, fields)):
+                    self.dimension = int(fields[1])
+                elif fields:
+                    self.dimension = self.dimension or line.rstrip().count(b" ")
+                    word = self._word(line.rstrip(), start)
+                    if not index:  # prose has words where numbers belong; other lines wait
+                        self._numbers(line, start)
+                    index.setdefault(word, start)
                 start += len(line)
-        if not found:
+        if not index:
             raise MissingModel(f"{self.path} holds no word vectors: a word and numbers a line")
-        return found
+        return index
 
-    def _word(self, line: bytes, number: int) -> str:
+    def _word(self, line: bytes, place: int) -> str:
         spaces = line.count(b" ")
-        if spaces < self.dimension or not spaces:
-            raise self._fault(number, f"{spaces} numbers, not {self.dimension or 'one or more'}")
-        exact = spaces == self.dimension
-        word = line[: line.index(b" ")] if exact else line.rsplit(b" ", self.dimension)[0]
         try:
-            return word.decode()
-        except UnicodeDecodeError:
-            raise self._fault(number, "a word that is not UTF-8") from None
+            if spaces == self.dimension:  # the usual case, and the quick one
+                return line[: line.index(b" ")].decode()
+            word, *rest = line.rsplit(b" ", self.dimension)
+            if len(rest) == self.dimension:
+                return word.decode()
+        except ValueError:  # no space, or no UTF-8
+            pass
+        raise self._fault(place)
 
     def _numbers(self, line: bytes, place: int) -> np.ndarray:
-        fields = line.rstrip().rsplit(b" ", self.dimension)[1:]
         try:
-            row = np.array([float(one) for one in fields])
+            row = np.array([float(x) for x in line.rstrip().rsplit(b" ", self.dimension)[1:]])
         except ValueError:
-            row = np.array([math.nan])
+            row = np.array([np.nan])
         if not np.isfinite(row).all():
-            with open(self.path, "rb") as file:
-                number = file.read(place).count(b"\n") + 1
-            raise self._fault(number, "something that is no number")
+            raise self._fault(place)
         return row
 
-    def _fault(self, number: int, what: str) -> MissingModel:
+    def _fault(self, place: int) -> MissingModel:
+        with open(self.path, "rb") as file:
+            number = file.read(place).count(b"\n") + 1
         return MissingModel(
-            f"{self.path}, line {number}: {what}; a line is a word and its numbers, "
-            "with single spaces between them"
+            f"{self.path}, line {number}: not a word and {self.dimension or 'its'} numbers, with "
+            "single spaces between them, in UTF-8"
         )
 
 
-def _is_header(line: bytes) -> bool:
-    fields = line.split()
-    return len(fields) == 2 and all(field.isdigit() for field in fields)
-
-
-def _opened(path: Path):
+def _opened(path: Path) -> Any:
     try:
         return open(path, "rb")
     except OSError as error:
@@ -149,14 +141,14 @@ def words(text: str) -> list[str]:
     """
     for mark in "।॥":
         text = text.replace(mark, f" {mark} ")
-    return [word.lower() for word in _treebank()(text)]
+    return [word.lower() for word in _treebank().tokenize(text)]
 
 
 @lru_cache(maxsize=1)
-def _treebank() -> Callable[[str], list[str]]:
+def _treebank() -> Any:
     from nltk.tokenize import TreebankWordTokenizer
 
-    return TreebankWordTokenizer().tokenize
+    return TreebankWordTokenizer()
 
 
 # --------------------------------------------------------------------------------------- rarity
@@ -173,10 +165,10 @@ def texts_of(path: Path) -> list[str]:
             lines = file.read().decode("utf-8-sig").split("\n")
         except UnicodeDecodeError as error:
             raise MissingModel(f"{path} is not UTF-8 (byte {error.start}); convert it") from error
-    found = [text for line in lines if (text := line.strip())]
-    if not found:
+    texts = [text for line in lines if (text := line.strip())]
+    if not texts:
         raise MissingModel(f"{path} has no text; one a line is wanted")
-    return found
+    return texts
 
 
 def identity(path: Path) -> str:
@@ -185,24 +177,14 @@ def identity(path: Path) -> str:
     Raises:
         MissingModel: it cannot be read.
     """
-    try:
-        facts = path.stat()
-    except OSError as error:
-        raise MissingModel(f"cannot read {path}: {error.strerror}; name a file") from error
-    return f"{path.name}@{_hashed(path, facts.st_size, facts.st_mtime_ns)}"
-
-
-@lru_cache(maxsize=16)
-def _hashed(path: Path, size: int, changed: int) -> str:
-    with open(path, "rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()[:12]
+    return f"{path.name}@{hub.file_hash(path)[:12]}"
 
 
 def frequencies(bags: Iterable[Iterable[int]]) -> tuple[Counter[int], int]:
     """In how many texts each number occurs, and how many texts there are."""
-    found: Counter[int] = Counter()
+    counts: Counter[int] = Counter()
     total = 0
     for bag in bags:
-        found.update(set(bag))
+        counts.update(set(bag))
         total += 1
-    return found, total
+    return counts, total

@@ -10,7 +10,7 @@ QUICK = {"pause": 0.01, "retries": 2}
 def checked(*address, **options):
     """A served model that was asked whether it can be used."""
     model = ServerModel(*address, **options)
-    model.check()
+    _ = model.window, model.way
     return model
 
 
