@@ -9,9 +9,8 @@ from __future__ import annotations
 
 import json
 import math
-import os
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -117,11 +116,14 @@ def write_table(
     kind = FileFormat(format or (ending if ending in set(FileFormat) else FileFormat.csv))
     if out is None:
         if kind is FileFormat.parquet:
-            raise _error("Parquet is not text: name a file with --out")
+            raise mistake("Parquet is not text: name a file with --out")
         sys.stdout.write(to_csv(frame) if kind is FileFormat.csv else to_json(frame))
         return
     if kind is FileFormat.parquet:
-        _whole(out, lambda partial: frame.to_parquet(partial, index=False))
+        from .storage import whole
+
+        with whole(out) as draft:
+            frame.to_parquet(draft, index=False)
     else:
         save(to_csv(frame) if kind is FileFormat.csv else to_json(frame), out)
 
@@ -132,18 +134,9 @@ def save(text: str, out: Path) -> None:
     Raises:
         TstmetaError: a file that cannot be written.
     """
-    _whole(out, lambda partial: partial.write_bytes(text.encode()))
+    from .storage import write  # imported late: the command line must start at once
 
-
-def _whole(out: Path, write: Callable[[Path], object]) -> None:
-    partial = out.with_name(f"{out.name}.part")
-    try:
-        out.parent.mkdir(parents=True, exist_ok=True)
-        write(partial)
-        os.replace(partial, out)
-    except OSError as error:
-        partial.unlink(missing_ok=True)
-        raise _error(f"cannot write {out}: {error.strerror or error}") from error
+    write(out, text)
 
 
 def to_csv(frame: pd.DataFrame) -> str:
@@ -191,12 +184,6 @@ def to_text(frame: pd.DataFrame, rule: int = 0) -> str:
     if rule and not drawn:
         lines.insert(1 + rule, "-" * min(max(map(len, lines)), 80))
     return "".join(line + "\n" for line in lines)
-
-
-def _error(message: str) -> Exception:
-    from .schema import TstmetaError  # imported late: the command line must start at once
-
-    return TstmetaError(message)
 
 
 def _rows(frame: pd.DataFrame) -> Iterator[list[Any]]:
