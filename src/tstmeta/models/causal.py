@@ -1,9 +1,9 @@
 """Causal language models: what is asked of them, and which ones have a name.
 
-A model is asked for the log-probabilities of given tokens after a given context, nothing else.  It
-knows nothing of metrics, instructions or ratings.  Backends are
-:class:`~tstmeta.models.engine.Engine` (a model here), :mod:`~tstmeta.models.server` (one that runs
-elsewhere) and :mod:`~tstmeta.models.tokencache` (answers that are kept).
+A model is asked for the log-probabilities of given tokens after a given context, nothing else.
+Backends are :class:`~tstmeta.models.engine.Engine` (a model here),
+:class:`~tstmeta.models.server.ServerModel` (one that runs elsewhere) and
+:class:`~tstmeta.models.tokencache.Cached` (answers that are kept).
 """
 
 from __future__ import annotations
@@ -40,27 +40,26 @@ Answer = tuple[int, np.ndarray]
 
 @runtime_checkable
 class LanguageModel(Protocol):
-    """A causal language model as the scorer sees it."""
+    """A causal language model as the scorer sees it.
+
+    Attributes:
+        identity: all that changes a log-probability: model, revision, dtype, attention, rounding.
+        window: longest context with all but the last scored token, in tokens.
+        vocabulary: number of different tokens.
+        tokenizer: a tokenizer of transformers (``PreTrainedTokenizerBase``).
+    """
 
     @property
-    def identity(self) -> str:
-        """All that changes a log-probability: model, revision, dtype, attention, rounding."""
-        ...
+    def identity(self) -> str: ...
 
     @property
-    def window(self) -> int:
-        """Longest context with all but the last scored token, in tokens."""
-        ...
+    def window(self) -> int: ...
 
     @property
-    def vocabulary(self) -> int:
-        """Number of different tokens."""
-        ...
+    def vocabulary(self) -> int: ...
 
     @property
-    def tokenizer(self) -> Any:
-        """A tokenizer of transformers (``PreTrainedTokenizerBase``)."""
-        ...
+    def tokenizer(self) -> Any: ...
 
     def logprobs(
         self,
@@ -160,14 +159,12 @@ def described(name: str, dtype: str, attention: str, rounded: bool) -> str:
 EMBEDDED = Path(__file__).parent / "weights" / "backbone"
 DEMONSTRATION = "trained by us on generated text: a demonstration, never a reproduction"
 
-#: Models by name.  The Llamas are those of Pauli et al. (2025, Section 4.3); the small open ones
-#: run on a laptop.
+_SMALL = "small and open; runs on a laptop"
+#: Models by name.  The Llamas are those of Pauli et al. (2025, Section 4.3).
 BACKBONES = {
     model.name: model
     for model in (
-        Backbone(
-            "embedded", str(EMBEDDED), profile="embedded", parameters=4.3, about=DEMONSTRATION
-        ),
+        Backbone("embedded", str(EMBEDDED), "", "embedded", 4.3, about=DEMONSTRATION),
         Backbone(
             "3b",
             "meta-llama/Llama-3.2-3B-Instruct",
@@ -189,14 +186,14 @@ BACKBONES = {
             "HuggingFaceTB/SmolLM2-135M-Instruct",
             "12fd25f77366fa6b3b4b768ec3050bf629380bac",
             parameters=135,
-            about="small and open; runs on a laptop",
+            about=_SMALL,
         ),
         Backbone(
             "qwen2.5-0.5b",
             "Qwen/Qwen2.5-0.5B-Instruct",
             "7ae557604adf67be50417f59c2c2f167def9a775",
             parameters=494,
-            about="small and open; runs on a laptop",
+            about=_SMALL,
         ),
     )
 }

@@ -9,7 +9,6 @@ below 1e-5).  With each text stands how many tokens it had before it was cut to 
 from __future__ import annotations
 
 import inspect
-from collections import OrderedDict
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from functools import cached_property, lru_cache
@@ -23,7 +22,7 @@ from ..extras import lacking
 from . import hub, pooled
 from .causal import Backbone, MissingModel
 from .loading import quiet
-from .pairs import batches, longest
+from .pairs import batches, longest, padded
 
 #: Tokens of a batch, padding included: what keeps a processor or a card busy.
 _BUDGET = {"cpu": 2048, "cuda": 32768}
@@ -68,38 +67,35 @@ class TokenVectors(NamedTuple):
 
 
 class TextVector(NamedTuple):
-    """A text's ``vector`` float32 [d]; ``length``: its tokens before the cut to the window, control
-    tokens included; 0 where they were not counted, since they surely fit and are some."""
+    """A text's ``vector`` float32 [d]; ``length``: its tokens before the cut, control tokens
+    included."""
 
     vector: np.ndarray
     length: int
 
 
 class Memory:
-    """Values by key, the least recently used forgotten first, at most ``limit`` bytes."""
+    """Values by key, at most ``limit`` bytes of them; when it is full, all are forgotten."""
 
     def __init__(self, limit: int):
-        self.limit, self.size = limit, 0
-        self._kept: OrderedDict[Any, tuple[Any, int]] = OrderedDict()
+        self.limit = limit
+        self.clear()
 
     def get(self, key: Any) -> Any:
         """What was put there; None when it was not, or is forgotten."""
-        if key not in self._kept:
-            return None
-        self._kept.move_to_end(key)
-        return self._kept[key][0]
+        return self._kept.get(key)
 
     def put(self, key: Any, value: Any, size: int) -> None:
         """Remember ``value``, which takes ``size`` bytes."""
-        self.size += size - self._kept.pop(key, (None, 0))[1]
-        self._kept[key] = value, size
-        while self.size > self.limit:
-            _, (_, freed) = self._kept.popitem(last=False)
-            self.size -= freed
+        if self.size + size > self.limit:
+            self.clear()
+        if size <= self.limit:
+            self._kept[key] = value
+            self.size += size
 
     def clear(self) -> None:
         """Forget everything."""
-        self._kept.clear()
+        self._kept: dict[Any, Any] = {}
         self.size = 0
 
 
@@ -222,8 +218,8 @@ class Encoder:
                 convert_to_numpy=True,
                 device=self.device,
             )
-            for text, row, length in zip(fresh, rows, self._lengths(fresh), strict=True):
-                vectors[text] = TextVector(row, length)
+            for text, row, ids in zip(fresh, rows, self.ids(fresh), strict=True):
+                vectors[text] = TextVector(row, len(ids))
                 self.memory.put(("sentence", text), vectors[text], row.nbytes + 500)
         return [vectors[text] for text in texts]
 
@@ -237,16 +233,6 @@ class Encoder:
         """The vectors that the network looks its tokens up in, float32 [vocabulary, d]."""
         return self.network.get_input_embeddings().weight.detach().cpu().float().numpy()
 
-    def _lengths(self, texts: Sequence[str]) -> list[int]:
-        """Tokens of each text that may be too long for the window, or may have none; else 0."""
-        # no token is shorter than a byte, and no letter is dropped: most need not be counted
-        room = self.sentence_window - self.tokenizer.num_special_tokens_to_add()
-        unsure = [
-            text for text in texts if len(text.encode()) > room or not any(map(str.isalnum, text))
-        ]
-        lengths = dict(zip(unsure, map(len, self.ids(unsure)), strict=True)) if unsure else {}
-        return [lengths.get(text, 0) for text in texts]
-
     def _embedded(self, texts: Sequence[str], layer: int) -> Iterator[tuple[str, TokenVectors]]:
         import torch
 
@@ -256,15 +242,8 @@ class Encoder:
         cut = [self._cut(text, ids) for text, ids in zip(texts, whole, strict=True)]
         with _first_layers(self.network, layer, self.model.name) as network, torch.inference_mode():
             for batch in batches([len(ids) for ids in cut], self.budget):
-                shape = len(batch), max(1, len(cut[batch[0]]))
-                ids, mask = np.zeros(shape, dtype=np.int64), np.zeros(shape, dtype=np.int64)
-                for row, place in enumerate(batch):
-                    ids[row, : len(cut[place])] = cut[place]
-                    mask[row, : len(cut[place])] = 1
-                vectors = network(  # [batch, width, d]
-                    input_ids=torch.from_numpy(ids).to(self.device),
-                    attention_mask=torch.from_numpy(mask).to(self.device),
-                )[0]
+                rows = [{"input_ids": cut[place]} for place in batch]
+                vectors = network(**padded(self.tokenizer, rows, self.device))[0]  # [B, T, d]
                 for row, place in enumerate(batch):
                     own = vectors[row, : len(cut[place])].clone()  # lets go of the batch
                     yield texts[place], TokenVectors(own, np.array(cut[place]), len(whole[place]))

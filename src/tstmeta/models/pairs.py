@@ -67,7 +67,8 @@ class PairClassifier:
         lengths = [len(row["input_ids"]) for row in encoded]
         with progress_bar(sum(lengths), progress) as bar, torch.inference_mode():
             for batch in batches(lengths, self.budget):
-                inputs = self._padded([encoded[place] for place in batch])
+                rows = [encoded[place] for place in batch]
+                inputs = padded(self.tokenizer, rows, self.model.device)
                 logits[batch] = self.model(**inputs).logits.float().cpu().numpy()
                 bar.update(sum(lengths[place] for place in batch))
         return PairLogits(logits[places], tokens[places])
@@ -79,19 +80,11 @@ class PairClassifier:
         rows = self.tokenizer(left, right, split_special_tokens=True, verbose=False, **options)
         return [{name: rows[name][place] for name in rows} for place in range(len(pairs))]
 
-    def _padded(self, encoded: list[dict[str, list[int]]]) -> dict[str, Any]:
-        """Tensors [rows, longest row]; padding stands at the right and is masked."""
-        import torch
 
-        width = max(len(row["input_ids"]) for row in encoded)
-        fill = {"input_ids": self.tokenizer.pad_token_id or 0}
-        return {
-            name: torch.tensor(
-                [row[name] + [fill.get(name, 0)] * (width - len(row[name])) for row in encoded],
-                device=self.model.device,
-            )
-            for name in encoded[0]
-        }
+def padded(tokenizer: Any, rows: Sequence[dict[str, list[int]]], device: Any) -> Any:
+    """Tensors [rows, longest row]; padding stands at the right and is masked."""
+    batch = tokenizer.pad(list(rows), padding_side="right", return_tensors="pt", verbose=False)
+    return batch.to(device)
 
 
 def batches(lengths: Sequence[int], budget: int) -> Iterator[list[int]]:

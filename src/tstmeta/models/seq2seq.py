@@ -16,7 +16,7 @@ from typing import Any, NamedTuple, Protocol, runtime_checkable
 from ..schema import TstmetaError
 from . import hub
 from .causal import Backbone, progress_bar
-from .pairs import batches
+from .pairs import batches, padded
 
 #: Pieces that are joined by the end-of-sequence token, such as (question, text).
 Prompt = tuple[str, ...]
@@ -39,12 +39,10 @@ class Written(NamedTuple):
 
 @runtime_checkable
 class Writer(Protocol):
-    """Whoever writes texts for prompts; tests put scripted ones in a model's place."""
+    """Whoever writes texts for prompts; ``identity`` is all that changes what is written."""
 
     @property
-    def identity(self) -> str:
-        """All that changes what is written."""
-        ...
+    def identity(self) -> str: ...
 
     def write(
         self, prompts: Sequence[Prompt], *, watched: str = "", progress: bool = False
@@ -90,9 +88,8 @@ class Seq2Seq:
                 f"the tokenizer of {name} has no end-of-sequence token; set eos_token in its "
                 "tokenizer_config.json"
             )
-        self.padding = tokenizer.pad_token_id if tokenizer.pad_token_id is not None else self.end
         start = getattr(model.config, "decoder_start_token_id", None)
-        self.start = self.padding if start is None else start
+        self.start = tokenizer.pad_token_id if start is None else start
 
     def write(
         self, prompts: Sequence[Prompt], *, watched: str = "", progress: bool = False
@@ -133,11 +130,10 @@ class Seq2Seq:
         import torch
         from transformers import GenerationConfig
 
-        width, device = max(map(len, prompts)), self.model.device
-        rows = [ids + [self.padding] * (width - len(ids)) for ids in prompts]
-        real = [[1] * len(ids) + [0] * (width - len(ids)) for ids in prompts]
-        ids, mask = torch.tensor(rows, device=device), torch.tensor(real, device=device)
-        encoded = self.model.get_encoder()(input_ids=ids, attention_mask=mask)
+        device = self.model.device
+        inputs = padded(self.tokenizer, [{"input_ids": ids} for ids in prompts], device)
+        mask = inputs["attention_mask"]
+        encoded = self.model.get_encoder()(**inputs)
         chances = [float("nan")] * len(prompts)
         if first is not None:
             start = torch.full((len(prompts), 1), self.start, device=device)
@@ -152,7 +148,7 @@ class Seq2Seq:
                 do_sample=False,
                 decoder_start_token_id=self.start,
                 eos_token_id=self.end,
-                pad_token_id=self.padding,
+                pad_token_id=self.tokenizer.pad_token_id,
             ),
         )
         texts = self.tokenizer.batch_decode(written, skip_special_tokens=True)
