@@ -78,7 +78,7 @@ def generated():
 
 CODE = files("src/tstmeta/**/*")
 #: What makes the pages of data and the book.
-TOOLS = files("tools/*.py")
+TOOLS = files("tools/*.py", "tools/world/*")
 OURS = files(
     *(f"data/{name}/**/*" for name in ("contrast", "world", "published", "cards", "metric_cards"))
 )

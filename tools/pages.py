@@ -194,7 +194,7 @@ def read(path: Path) -> dict[str, Any]:
 def conversations(count: int = 8) -> pd.DataFrame:
     """Conversations such as the training shows the model."""
     from tstmeta.likelihood.instructions import shipped
-    from tstmeta.models.training.examples import example
+    from tools.world.conversations import example
 
     made = [example(f"page/{place}", list(shipped().values())) for place in range(count)]
     return pd.DataFrame(

@@ -13,7 +13,7 @@ from tstmeta.metrics import Request
 from tstmeta.metrics.style import FLOOR, StyleAccuracy, StyleCosine, StyleEmd, StyleJs, StyleKl
 from tstmeta.models import classifiers
 from tstmeta.models.causal import MissingModel
-from tstmeta.models.classifiers import About, Logits, Task
+from tstmeta.models.classifiers import About, Estimates, Task
 from tstmeta.schema import Status, TstmetaError
 
 NAMES = ("accuracy", "confidence", "emd", "kl", "js", "cosine", "regressor")
@@ -35,7 +35,7 @@ class Fake:
             raise ValueError("it broke")
         rows = np.array([[float(word) for word in text.strip("~").split()] for text in texts])
         cut = ["9 words, first 4 used" * text.endswith("~") for text in texts]
-        return Logits(rows if self.about.regression else np.log(np.maximum(rows, 1e-300)), cut)
+        return Estimates(rows if self.about.regression else np.log(np.maximum(rows, 1e-300)), cut)
 
 
 @pytest.fixture

@@ -423,7 +423,7 @@ def test_what_was_not_measured_of_the_model_is_said(folder):
     assert "The tasks change" not in text
     path.unlink()
     text = pages.render("backbone", pages.backbone(folder))
-    assert "Train them: `tstmeta train backbone`" in text
+    assert "Train them: `python -m tools.train backbone`" in text
 
 
 def test_every_committed_result_is_on_a_page_with_its_checks(without):

@@ -1,6 +1,6 @@
 """The small world, ours: generated sentences with the design of the contrast set.
 
-A grammar (:mod:`tstmeta.models.world`) wrote them, the same that wrote what the embedded model was
+A grammar of ours (``tools/world``) wrote them, the same that wrote what the embedded model was
 trained on; words and frames of this set were held out.  So a model that learnt the grammar knows
 the styles here, which is what the likelihood method assumes.  Labels hold by construction; these
 are not ratings, and this data set has no ratings table.

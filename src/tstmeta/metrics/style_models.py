@@ -92,7 +92,7 @@ class Judge:
         self,
         asked: Sequence[tuple[str, str]],
         model: classifiers.StyleModel,
-        ask: Callable[[Sequence[str], int], classifiers.Judged],
+        ask: Callable[[Sequence[str], int], classifiers.Estimates],
     ) -> dict[tuple[str, str], Any]:
         found: dict[tuple[str, str], Any] = {}
         by_task: dict[int, dict[str, list[tuple[str, int]]]] = {}

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from .classifiers import softmax
 
 #: Bins of the expected calibration error (Guo et al., 2017, use 15).
 BINS = 15
-#: Bounds of the temperature.
-_COLDEST, _HOTTEST = 0.05, 20.0
 
 
 def temperature(logits: np.ndarray, labels: np.ndarray) -> float:
@@ -30,10 +30,10 @@ def temperature(logits: np.ndarray, labels: np.ndarray) -> float:
     rows = np.arange(len(labels))
 
     def loss(log: float) -> float:
-        found = softmax(logits / np.exp(log))[rows, labels]
-        return -float(np.log(np.maximum(found, 1e-300)).mean())
+        likely = softmax(logits / np.exp(log))[rows, labels]
+        return -float(np.log(np.maximum(likely, 1e-300)).mean())
 
-    bounds = (np.log(_COLDEST), np.log(_HOTTEST))
+    bounds = (np.log(0.05), np.log(20))
     return round(float(np.exp(minimize_scalar(loss, bounds=bounds, method="bounded").x)), 4)
 
 
@@ -46,48 +46,49 @@ def calibration_error(probabilities: np.ndarray, labels: np.ndarray, bins: int =
     Args:
         probabilities: [n, k].
         labels: [n].
+        bins: their right edges belong to them.
     """
     sure = probabilities.max(axis=1)
     right = probabilities.argmax(axis=1) == labels
-    # right edges belong to their bin
     places = np.clip(np.ceil(sure * bins).astype(int) - 1, 0, bins - 1)
     gaps = np.bincount(places, weights=right - sure, minlength=bins)
     return float(np.abs(gaps).sum() / len(labels))
 
 
-def accuracy(right: int, count: int) -> dict[str, float | int]:
-    """Share of right answers with its 95 % interval (Wilson, 1927) and the count."""
+def quality(
+    logits: np.ndarray, labels: np.ndarray, heat: float, styles: tuple[str, ...]
+) -> dict[str, Any]:
+    """Share of right answers with its 95 % interval (Wilson, 1927), count, calibration, confusion.
+
+    The calibration error is that after division by ``heat``, and the raw one; ``confusion`` is
+    {right style: {given style: count}}.
+    """
     from scipy.stats import binomtest
 
-    low, high = binomtest(right, count).proportion_ci(method="wilson")
-    share = right / count
-    return {"accuracy": share, "low": float(low), "high": float(high), "n": count}
-
-
-def quality(logits: np.ndarray, labels: np.ndarray, heat: float, styles: tuple[str, ...]) -> dict:
-    """Accuracy with interval, calibration error with and without temperature, confusion.
-
-    ``confusion`` is {right style: {given style: count}}.
-    """
     given = logits.argmax(axis=1)
+    right = int((given == labels).sum())
+    low, high = binomtest(right, len(labels)).proportion_ci(method="wilson")
     counts = np.zeros((len(styles), len(styles)), dtype=int)
     np.add.at(counts, (labels, given), 1)
     return {
-        **accuracy(int((given == labels).sum()), len(labels)),
+        "accuracy": right / len(labels),
+        "low": float(low),
+        "high": float(high),
+        "n": len(labels),
         "calibration_error": calibration_error(softmax(logits / heat), labels),
         "calibration_error_raw": calibration_error(softmax(logits), labels),
         "confusion": {
-            right: dict(zip(styles, map(int, row), strict=True))
-            for right, row in zip(styles, counts, strict=True)
+            style: dict(zip(styles, map(int, row), strict=True))
+            for style, row in zip(styles, counts, strict=True)
         },
     }
 
 
-def closeness(values: np.ndarray, wanted: np.ndarray) -> dict[str, float | int]:
+def closeness(values: np.ndarray, labels: np.ndarray) -> dict[str, float | int]:
     """Of a regressor: Pearson's correlation, mean absolute error, and the count."""
-    flat = len(values) < 2 or values.std() == 0 or wanted.std() == 0
+    flat = len(values) < 2 or values.std() == 0 or labels.std() == 0
     return {
-        "pearson": float("nan") if flat else float(np.corrcoef(values, wanted)[0, 1]),
-        "mean_absolute_error": float(np.abs(values - wanted).mean()),
+        "pearson": float("nan") if flat else float(np.corrcoef(values, labels)[0, 1]),
+        "mean_absolute_error": float(np.abs(values - labels).mean()),
         "n": len(values),
     }

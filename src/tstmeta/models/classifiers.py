@@ -9,7 +9,7 @@ formal.  The target style of a rewrite picks the task.  Nothing is unpickled.
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from functools import lru_cache
 from pathlib import Path
@@ -17,15 +17,19 @@ from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
+from ..extras import lacking
 from ..schema import TstmetaError
 from . import hub
 from .causal import Backbone, MissingModel
 
 FILE = "style.safetensors"
 _WEIGHTS = Path(__file__).parent / "weights"
-_NEEDS = {"linear": ("sklearn", "safetensors"), "textcnn": ("torch", "safetensors")}
 #: Packages whose version can change a value, by kind.
-_PACKAGES = {"linear": ("scikit-learn",), "textcnn": ("torch",)}
+PACKAGES = {
+    "linear": ("scikit-learn",),
+    "textcnn": ("torch",),
+    "transformer": ("torch", "transformers"),
+}
 
 #: What is said of a model of the other kind.
 REGRESSOR = "the model is a regressor: use it with style-regressor"
@@ -33,8 +37,8 @@ CLASSIFIER = "the model is a classifier, no regressor: use style-confidence"
 
 #: Models by name.
 MODELS = {
-    one.name: one
-    for one in (
+    model.name: model
+    for model in (
         Backbone(
             "embedded",
             str(_WEIGHTS / "style"),
@@ -97,8 +101,8 @@ class About:
         return json.dumps(asdict(self), ensure_ascii=False, sort_keys=True)
 
 
-class Logits(NamedTuple):
-    """Raw answers [n, k], and for each text what was cut off (empty: nothing)."""
+class Estimates(NamedTuple):
+    """Of n texts: logits or probabilities [n, k] of styles, or strengths [n]; what was cut off."""
 
     values: np.ndarray
     cut: list[str]
@@ -109,16 +113,13 @@ class Backend(Protocol):
 
     about: About
 
-    def logits(self, texts: Sequence[str], task: int) -> Logits:
-        """Logits of the styles of a task, or a regressor's value (k = 1)."""
+    def logits(self, texts: Sequence[str], task: int) -> Estimates:
+        """Logits [n, k] of the styles of a task, or a regressor's value (k = 1)."""
         ...
 
-
-class Judged(NamedTuple):
-    """Probabilities [n, k] of a task's styles, or strengths [n]; ``cut`` as in :class:`Logits`."""
-
-    values: np.ndarray
-    cut: list[str]
+    def write(self, folder: Path) -> None:
+        """Write the model into a folder."""
+        ...
 
 
 class StyleModel:
@@ -148,7 +149,7 @@ class StyleModel:
             index = task.index(style)
             if index is not None:
                 return number, index
-        known = dict.fromkeys(one for task in self.about.tasks for one in task.styles)
+        known = list(dict.fromkeys(name for task in self.about.tasks for name in task.styles))
         if not style:
             raise TstmetaError(
                 f"no target style: the column style must hold one of {', '.join(known)}"
@@ -156,10 +157,10 @@ class StyleModel:
         shown = style if len(style) <= 60 else f"{style[:60]}..."
         raise TstmetaError(
             f"the model knows no style {shown!r}, only {', '.join(known)}; name a model that does, "
-            f"or say which of these it is: a word such as {next(iter(known))}={shown}"
+            f"or say which of these it is: a word such as {known[0]}={shown}"
         )
 
-    def probabilities(self, texts: Sequence[str], task: int) -> Judged:
+    def probabilities(self, texts: Sequence[str], task: int) -> Estimates:
         """Calibrated probabilities [n, k] of the styles of a task; rows sum to 1.
 
         Raises:
@@ -167,10 +168,10 @@ class StyleModel:
         """
         if self.about.regression:
             raise MissingModel(REGRESSOR)
-        found = self.backend.logits(texts, task)
-        return Judged(softmax(found.values / self.about.tasks[task].temperature), found.cut)
+        values, cut = self.backend.logits(texts, task)
+        return Estimates(softmax(values / self.about.tasks[task].temperature), cut)
 
-    def strengths(self, texts: Sequence[str], task: int) -> Judged:
+    def strengths(self, texts: Sequence[str], task: int) -> Estimates:
         """Strengths [n], higher towards the last style of a task; in the unit of its training.
 
         Raises:
@@ -178,8 +179,26 @@ class StyleModel:
         """
         if not self.about.regression:
             raise MissingModel(CLASSIFIER)
-        found = self.backend.logits(texts, task)
-        return Judged(found.values[:, 0], found.cut)
+        values, cut = self.backend.logits(texts, task)
+        return Estimates(values[:, 0], cut)
+
+
+def by_length(
+    rows: Sequence[Sequence[int]], width: int, size: int, answer: Callable[[list[Any]], Any]
+) -> np.ndarray:
+    """Logits [n, width] of token ids, ``size`` of similar length at a time.
+
+    ``answer`` gives the tensor of a batch's logits.
+    """
+    import torch
+
+    values = np.empty((len(rows), width))
+    order = sorted(range(len(rows)), key=lambda place: len(rows[place]))
+    with torch.inference_mode():
+        for start in range(0, len(order), size):
+            places = order[start : start + size]
+            values[places] = answer([rows[place] for place in places]).float().cpu().numpy()
+    return values
 
 
 def softmax(logits: np.ndarray) -> np.ndarray:
@@ -199,18 +218,23 @@ def missing(model: Backbone) -> str:
     """What to do when a model cannot be used here; empty when it can."""
     path = ours(model)
     if path is None:
-        return "" if hub.here(model) else f"{model.where} is not here: {hub.remedy(model)}"
+        return hub.absent(model)
     if not path.is_file():
         return f"{path} is missing: install the package anew, or tstmeta train classifier"
-    if said := hub.lacking("safetensors"):
-        return said
+    if words := lacking("safetensors"):
+        return words
     try:
         kind = read_about(path).kind
     except MissingModel as error:
         return str(error)
-    if kind not in _NEEDS:
+    if kind not in PACKAGES:
         return f"{path} holds a model of the kind {kind!r}: update tstmeta"
-    return hub.lacking(*_NEEDS[kind])
+    return lacking(*modules(kind))
+
+
+def modules(kind: str) -> list[str]:
+    """What a kind of model imports."""
+    return [{"scikit-learn": "sklearn"}.get(name, name) for name in PACKAGES[kind]]
 
 
 def identity(model: Backbone) -> str:
@@ -226,8 +250,8 @@ def packages(model: Backbone) -> tuple[str, ...]:
     """The installed packages whose version can change a value of the model."""
     path = ours(model)
     if path is None:
-        return () if hub.lacking("torch", "transformers") else ("torch", "transformers")
-    return () if missing(model) else _PACKAGES[read_about(path).kind]
+        return () if lacking("torch", "transformers") else PACKAGES["transformer"]
+    return () if missing(model) else PACKAGES[read_about(path).kind]
 
 
 def read_about(path: Path) -> About:
@@ -240,9 +264,8 @@ def read_about(path: Path) -> About:
 
     try:
         with safe_open(path, "np") as file:
-            found = json.loads(file.metadata()["about"])
-        tasks = tuple(Task.of(one) for one in found["tasks"])
-        return About(found["kind"], tasks, found["regression"], found["features"])
+            plain = json.loads(file.metadata()["about"])
+        return About(**{**plain, "tasks": tuple(Task.of(task) for task in plain["tasks"])})
     except (SafetensorError, KeyError, TypeError, ValueError, OSError) as error:
         raise MissingModel(
             f"{path} is no model of tstmeta ({type(error).__name__}: {error}); "
@@ -256,8 +279,8 @@ def load(model: Backbone, device: str = "auto") -> Backend:
     Raises:
         MissingModel: it is not here or cannot be read; says what to do.
     """
-    if said := missing(model):
-        raise MissingModel(said)
+    if words := missing(model):
+        raise MissingModel(words)
     return _load(model, identity(model), device)
 
 

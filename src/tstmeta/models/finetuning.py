@@ -13,11 +13,9 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from . import hub
 from .causal import Backbone
-from .classifiers import About, Logits, Task
+from .classifiers import About, Estimates, Task, by_length
 
 #: Where ``config.json`` keeps what we know of a model.
 KEY = "tstmeta_task"
@@ -44,23 +42,18 @@ class Transformer:
         import torch
         from transformers import AutoModelForSequenceClassification
 
-        found = hub.weights(model, AutoModelForSequenceClassification, dtype=torch.float32)
-        made = about_of(found.config, model.where)
-        return cls(made, found.to(hub.device_of(device)), hub.tokenizer(model))
+        network = hub.weights(model, AutoModelForSequenceClassification, dtype=torch.float32)
+        about = about_of(network.config, model.where)
+        return cls(about, network.to(hub.device_of(device)), hub.tokenizer(model))
 
-    def logits(self, texts: Sequence[str], task: int) -> Logits:
+    def logits(self, texts: Sequence[str], task: int) -> Estimates:
         """See :class:`~tstmeta.models.classifiers.Backend`."""
-        import torch
-
         rows, cut = encode(self.tokenizer, texts, self.window)
-        values = np.empty((len(texts), self.model.config.num_labels))
-        order = sorted(range(len(rows)), key=lambda place: len(rows[place]))
-        with torch.inference_mode():
-            for start in range(0, len(order), _BATCH):
-                places = order[start : start + _BATCH]
-                batch = batched(self.tokenizer, [rows[place] for place in places], self._device)
-                values[places] = self.model(**batch).logits.float().cpu().numpy()
-        return Logits(values, cut)
+
+        def answer(batch: list[list[int]]) -> Any:
+            return self.model(**batched(self.tokenizer, batch, self._device)).logits
+
+        return Estimates(by_length(rows, self.model.config.num_labels, _BATCH, answer), cut)
 
     def write(self, folder: Path) -> None:
         """Write safetensors, the config with the task, and the tokenizer."""
@@ -109,14 +102,13 @@ def batched(tokenizer: Any, rows: Sequence[list[int]], device: str = "cpu") -> d
     """Token ids [B, T], padded on the right, and the mask [B, T] that hides the padding."""
     import torch
 
-    longest = max(len(row) for row in rows)
-    pad = tokenizer.pad_token_id or 0
-    ids = torch.full((len(rows), longest), pad, device=device)
-    mask = torch.zeros((len(rows), longest), dtype=torch.long, device=device)
-    for place, row in enumerate(rows):
-        ids[place, : len(row)] = torch.tensor(row)
-        mask[place, : len(row)] = 1
-    return {"input_ids": ids, "attention_mask": mask}
+    def padded(rows: Sequence[list[int]], value: int) -> torch.Tensor:
+        tensors = [torch.tensor(row) for row in rows]
+        whole = torch.nn.utils.rnn.pad_sequence(tensors, batch_first=True, padding_value=value)
+        return whole.to(device)
+
+    mask = padded([[1] * len(row) for row in rows], 0)
+    return {"input_ids": padded(rows, tokenizer.pad_token_id or 0), "attention_mask": mask}
 
 
 def beginning(base: Backbone, labels: int, seed: int) -> tuple[Any, Any]:
@@ -141,7 +133,7 @@ def beginning(base: Backbone, labels: int, seed: int) -> tuple[Any, Any]:
         )
     body = getattr(model, "base_model_prefix", "") + "."
     # a pooler stands between body and head: language models come without one
-    gone = [k for k in report["missing_keys"] if k.startswith(body) and ".pooler." not in k]
-    if gone:
-        raise hub.missing(base, f"missing weights: {', '.join(gone[:3])}")
+    absent = [k for k in report["missing_keys"] if k.startswith(body) and ".pooler." not in k]
+    if absent:
+        raise hub.missing(base, f"missing weights: {', '.join(absent[:3])}")
     return model, hub.tokenizer(base)

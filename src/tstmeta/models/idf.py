@@ -3,7 +3,7 @@
 BERTScore with idf weights needs such counts.  A table is counted once and named in the signature,
 so that a score does not depend on what else is scored.  The one that is shipped is of the embedded
 encoder's tokens in the sources of our two sets: it makes the metric run on a fresh clone, and is
-too small to say much of how rare a word is.  ``tstmeta train idf`` makes it again.
+too small to say much of how rare a word is.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
+from .. import storage
 from ..schema import TstmetaError
 from . import vectors
 from .causal import MissingModel
@@ -62,30 +63,28 @@ def write(encoder: Encoder, texts: Sequence[str], path: Path) -> Counts:
     """
     if not texts:
         raise TstmetaError("there is no text to count tokens in; name a data set that has sources")
-    found = counted(encoder, texts)
-    tokens = encoder.tokenizer.convert_ids_to_tokens(list(found.counts))
-    table = dict(sorted(zip(tokens, found.counts.values(), strict=True)))
-    path.parent.mkdir(parents=True, exist_ok=True)
-    text = json.dumps({"texts": found.total, "tokens": table}, ensure_ascii=False, indent=0)
-    path.write_text(text + "\n", encoding="utf-8", newline="\n")
-    return found
+    counts = counted(encoder, texts)
+    tokens = encoder.tokenizer.convert_ids_to_tokens(list(counts.counts))
+    table = dict(sorted(zip(tokens, counts.counts.values(), strict=True)))
+    text = json.dumps({"texts": counts.total, "tokens": table}, ensure_ascii=False, indent=0)
+    storage.write(path, text + "\n")
+    return counts
 
 
 def _read(path: Path) -> tuple[int, dict[str, int]]:
     """Number of texts and counts of a table, checked."""
     try:
-        found = json.loads(path.read_text(encoding="utf-8"))
-        total, tokens = found["texts"], found["tokens"]
-        sound = type(total) is int and all(
-            type(count) is int and 0 < count <= total for count in tokens.values()
-        )
+        table = json.loads(path.read_text(encoding="utf-8"))
+        total, tokens = table["texts"], table["tokens"]
+        if not tokens or {type(total), *map(type, tokens.values())} != {int}:
+            raise ValueError
+        if not 0 < min(tokens.values()) <= max(tokens.values()) <= total:
+            raise ValueError
     except OSError as error:
         raise MissingModel(f"cannot read {path}: {error.strerror}; name a file") from error
     except (ValueError, KeyError, TypeError, AttributeError):
-        sound = False
-    if not sound or not tokens:
         raise MissingModel(
             f"{path} is no table of counts: tstmeta train idf writes one; or name a file of texts,"
             " one a line, that does not end in .json"
-        )
+        ) from None
     return total, tokens

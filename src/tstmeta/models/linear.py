@@ -13,7 +13,8 @@ from typing import Any
 import numpy as np
 import regex  # type: ignore[import-untyped]
 
-from .classifiers import FILE, About, Logits
+from .. import storage
+from .classifiers import FILE, About, Estimates
 
 #: A word with its marks and joiners, or one other character: punctuation is style.
 _TOKEN = regex.compile(r"[\p{L}\p{N}_][\p{L}\p{N}\p{M}_'’\u200c\u200d]*|[^\s]")
@@ -43,7 +44,7 @@ class Linear:
     def __init__(self, about: About, weights: Sequence[np.ndarray], bias: Sequence[np.ndarray]):
         self.about, self.weights, self.bias = about, weights, bias
 
-    def logits(self, texts: Sequence[str], task: int) -> Logits:
+    def logits(self, texts: Sequence[str], task: int) -> Estimates:
         """See :class:`~tstmeta.models.classifiers.Backend`; no text is too long."""
         bits = int(self.about.features["bits"])
         weights = self.weights[task].astype(float)
@@ -54,24 +55,17 @@ class Linear:
         values = np.concatenate(parts) if parts else np.empty((0, len(weights)))
         if len(weights) == 1 and not self.about.regression:  # one number tells two styles apart
             values = np.concatenate([np.zeros_like(values), values], axis=1)
-        return Logits(values, [""] * len(texts))
-
-    def tensors(self) -> dict[str, np.ndarray]:
-        """The weights as they are kept: single precision, double for the bias."""
-        found = {}
-        for number, (weight, bias) in enumerate(zip(self.weights, self.bias, strict=True)):
-            found[f"weight/{number}"] = np.ascontiguousarray(weight, dtype=np.float32)
-            found[f"bias/{number}"] = np.ascontiguousarray(bias, dtype=np.float64)
-        return found
+        return Estimates(values, [""] * len(texts))
 
     def write(self, folder: Path) -> None:
-        """Write ``style.safetensors``."""
+        """Write ``style.safetensors``: single precision, double for the bias."""
         from safetensors.numpy import save
 
-        from .training.checkpoint import write_atomically
-
-        data = save(self.tensors(), {"about": self.about.text()})
-        write_atomically(folder / FILE, data)
+        tensors = {}
+        for number, (weight, bias) in enumerate(zip(self.weights, self.bias, strict=True)):
+            tensors[f"weight/{number}"] = np.ascontiguousarray(weight, dtype=np.float32)
+            tensors[f"bias/{number}"] = np.ascontiguousarray(bias, dtype=np.float64)
+        storage.write(folder / FILE, save(tensors, {"about": self.about.text()}))
 
     @classmethod
     def read(cls, path: Path, about: About) -> Linear:

@@ -23,41 +23,38 @@ def pooling(model: Backbone) -> str:
     if not hub.here(model):
         return "missing"
     folder = Path(hub.folder(model))
-    found = steps(folder)
     names = ["modules.json", "sentence_bert_config.json", "config_sentence_transformers.json"]
     files = [folder / name for name in names]
-    for step in found:
+    for step in steps(folder):
         if step["path"]:
             files += sorted(path for path in (folder / step["path"]).rglob("*") if path.is_file())
     whole = hashlib.sha256()
     for file in filter(Path.is_file, files):
         whole.update(file.relative_to(folder).as_posix().encode() + b"\0" + file.read_bytes())
-    kinds = ">".join(step["type"].rpartition(".")[2] for step in found)
+    kinds = ">".join(step["type"].rpartition(".")[2] for step in steps(folder))
     return f"{kinds}@{whole.hexdigest()[:8]}"
 
 
 def steps(folder: Path) -> list[dict[str, str]]:
     """The steps of a sentence-transformers folder; none where it is not one."""
     try:
-        found = json.loads((folder / "modules.json").read_text(encoding="utf-8"))
-        return [{"type": str(one["type"]), "path": str(one["path"])} for one in found]
+        modules = json.loads((folder / "modules.json").read_text(encoding="utf-8"))
+        return [{"type": str(step["type"]), "path": str(step["path"])} for step in modules]
     except (OSError, ValueError, KeyError, TypeError):
         return []
 
 
 def fault(folder: Path) -> str:
     """Why a folder is not read as a sentence-transformers model; empty when it is."""
-    found = steps(folder)
-    if not found:
+    if not steps(folder):
         return "no modules.json: it is no sentence-transformers model"
-    for step in found:
+    for step in steps(folder):
         if not step["type"].startswith(_OURS):
             return f"modules.json names {step['type']}, which is no part of sentence-transformers"
         inside = (folder / step["path"]).resolve()
         if not inside.is_relative_to(folder.resolve()):
             return f"modules.json leads out of the folder ({step['path']})"
-        pickled = any(inside.glob("*.bin")) and not any(inside.glob("*.safetensors"))
-        if pickled:
+        if any(inside.glob("*.bin")) and not any(inside.glob("*.safetensors")):
             return f"{step['path'] or 'the folder'} has weights that are no safetensors"
     return ""
 

@@ -13,7 +13,6 @@ from collections.abc import Iterable, Mapping
 import pandas as pd
 
 from ..schema import TstmetaError
-from .world.draws import hashed
 
 #: From the part that may be seen most to the one that may be seen least.
 PARTS = ("train", "dev", "test")
@@ -26,6 +25,11 @@ _TENTHS = {HELD: (0, 5), WHOLE: (8, 9)}
 USUAL = {"": WHOLE, "train": "train", "dev": "dev", "tune": "dev", "valid": "dev", "test": "test"}
 #: Yelp: the training files are not there, and all 1,000 sources of Li et al. (2018) lie in dev.
 YELP = {"test": "train", "dev": HELD}
+
+
+def hashed(text: str) -> int:
+    """A number in [0, 2**64) that depends on the text alone, on every machine."""
+    return int.from_bytes(hashlib.blake2b(text.encode(), digest_size=8).digest(), "little")
 
 
 def key(text: str) -> str:
@@ -52,23 +56,22 @@ def divide(
     unknown = sorted(set(corpus["split"]) - set(roles))
     if unknown:
         raise TstmetaError(
-            f"the corpus has a split {unknown[0]!r}; name it one of "
+            f"the corpus has a split {unknown[0]!r}. Remedy: name it one of "
             f"{', '.join(filter(None, roles))}, or leave the column out"
         )
-    kept = {key(text) for text in never}
-    strictest: dict[str, int] = {}
-    keys = [key(text) for text in corpus["text"]]
-    for one, split in zip(keys, corpus["split"], strict=True):
-        rank = 2 if one in kept else _rank(one, roles[split])
-        strictest[one] = max(rank, strictest.get(one, 0))
-    return corpus.assign(part=[PARTS[strictest[one]] for one in keys])
+    keys = corpus["text"].map(key)
+    ranks = pd.Series(
+        [_rank(text, roles[split]) for text, split in zip(keys, corpus["split"], strict=True)],
+        index=corpus.index,
+        dtype=int,
+    ).mask(keys.isin({key(text) for text in never}), PARTS.index("test"))
+    return corpus.assign(part=ranks.groupby(keys).transform("max").map(dict(enumerate(PARTS))))
 
 
-def _rank(one: str, role: str) -> int:
+def _rank(text: str, role: str) -> int:
     if role in PARTS:
         return PARTS.index(role)
-    tenth = hashed(f"part/{one}") % 10
-    return sum(tenth >= bound for bound in _TENTHS[role])
+    return sum(hashed(f"part/{text}") % 10 >= bound for bound in _TENTHS[role])
 
 
 def corpus_hash(corpus: pd.DataFrame, columns: Iterable[str] = ("text", "style", "part")) -> str:

@@ -12,9 +12,8 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
-from .classifiers import FILE, About, Logits
+from .. import storage
+from .classifiers import FILE, About, Estimates, by_length
 from .linear import words
 
 #: Kim (2014, Section 3.1): widths of the filters, filters of a width, dropout.
@@ -56,12 +55,12 @@ def network(size: int, styles: int, seed: int, vector: int = VECTOR, maps: int =
             reach = max(WIDTHS) - 1
             seen = nn.functional.pad(seen, (0, reach))
             begins = torch.arange(ids.shape[1])[None, :] < lengths[:, None]  # [B, T]
-            found = []
-            for one in self.filters:
-                answers = torch.relu(one(seen)[:, :, : ids.shape[1]])  # [B, maps, T]
+            strongest = []
+            for layer in self.filters:
+                answers = torch.relu(layer(seen)[:, :, : ids.shape[1]])  # [B, maps, T]
                 # relu leaves nothing below 0, so a place that may not win is one of 0
-                found.append((answers * begins[:, None]).amax(2))
-            return self.out(self.dropout(torch.cat(found, 1)))
+                strongest.append((answers * begins[:, None]).amax(2))
+            return self.out(self.dropout(torch.cat(strongest, 1)))
 
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed)
@@ -83,11 +82,9 @@ def padded(rows: Sequence[Sequence[int]]) -> tuple[Any, Any]:
     """Ids [B, T] and lengths [B] as tensors, the first :data:`WINDOW` words of each row."""
     import torch
 
-    lengths = [min(len(row), WINDOW) for row in rows]
-    ids = torch.full((len(rows), max(lengths)), _PAD)
-    for place, (row, length) in enumerate(zip(rows, lengths, strict=True)):
-        ids[place, :length] = torch.tensor(row[:length])
-    return ids, torch.tensor(lengths)
+    cut = [torch.tensor(row[:WINDOW]) for row in rows]
+    ids = torch.nn.utils.rnn.pad_sequence(cut, batch_first=True, padding_value=_PAD)
+    return ids, torch.tensor([len(row) for row in cut])
 
 
 class TextCnn:
@@ -97,30 +94,22 @@ class TextCnn:
         self.about, self.model = about, model.eval()
         self._encoder = Encoder(about.features["vocabulary"])
 
-    def logits(self, texts: Sequence[str], task: int) -> Logits:
+    def logits(self, texts: Sequence[str], task: int) -> Estimates:
         """See :class:`~tstmeta.models.classifiers.Backend`."""
-        import torch
-
         rows = [self._encoder.ids(text) for text in texts]
-        values = np.empty((len(texts), len(self.about.tasks[task].styles)))
-        order = sorted(range(len(rows)), key=lambda place: len(rows[place]))
-        with torch.inference_mode():
-            for start in range(0, len(order), _BATCH):
-                places = order[start : start + _BATCH]
-                values[places] = self.model(*padded([rows[place] for place in places])).numpy()
+        styles = len(self.about.tasks[task].styles)
+        values = by_length(rows, styles, _BATCH, lambda batch: self.model(*padded(batch)))
         cut = [
             f"{len(row)} words, first {WINDOW} used" if len(row) > WINDOW else "" for row in rows
         ]
-        return Logits(values, cut)
+        return Estimates(values, cut)
 
     def write(self, folder: Path) -> None:
         """Write ``style.safetensors``."""
         from safetensors.torch import save
 
-        from .training.checkpoint import write_atomically
-
         tensors = {name: value.detach() for name, value in self.model.named_parameters()}
-        write_atomically(folder / FILE, save(tensors, {"about": self.about.text()}))
+        storage.write(folder / FILE, save(tensors, {"about": self.about.text()}))
 
     @classmethod
     def read(cls, path: Path, about: About) -> TextCnn:

@@ -1,94 +1,199 @@
-"""The training loop of every model here: backbone, language model, network or linear classifier.
+"""The training loop of every network here: language models, TextCNN and classifiers alike.
 
 By step count and seed, never by the clock, and what a step sees and draws depends on the seed and
 its number alone: on one machine with one number of threads the same arguments give the same bytes,
 also when the run was killed and goes on from its last checkpoint.  On a GPU sums come in another
 order: the same course, other bytes.
+
+A checkpoint is one safetensors file with weights, the optimisers' moments and the losses so far.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from importlib.metadata import version
 from pathlib import Path
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import tqdm
 
+from ... import storage
 from ...schema import TstmetaError
-from . import checkpoint
+
+if TYPE_CHECKING:
+    import torch
 
 REPORT = "training.json"
+CHECKPOINT = "checkpoint.safetensors"
+#: Longest gradient.
+CLIP = 1.0
 
-Stop = Callable[[int], bool]
+# ------------------------------------------------------------------------------------- the folder
 
 
-class State(Protocol):
-    """What steps change: a checkpoint keeps it, and a run that goes on takes it up."""
+def finished(out: Path, run: Mapping[str, Any]) -> dict[str, Any] | None:
+    """The report of this very run, where the folder holds its result; None where it is to do.
 
-    def tensors(self) -> dict[str, np.ndarray]: ...
+    Raises:
+        TstmetaError: the folder holds a model of another run, which is never written over.
+    """
+    if (out / CHECKPOINT).is_file():
+        return None
+    weights = any(out.glob("*.safetensors"))
+    try:
+        report = json.loads((out / REPORT).read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        report = {}
+    if report and all(report.get(key) == value for key, value in run.items()):
+        return report if weights else None
+    if weights or report:
+        raise TstmetaError(
+            f"{out} holds a model of another run. Remedy: name another folder with --out"
+        )
+    return None
 
-    def take_up(self, tensors: Mapping[str, np.ndarray]) -> None: ...
+
+def write_report(out: Path, report: dict[str, Any]) -> dict[str, Any]:
+    """Write the report of a run."""
+    storage.write(out / REPORT, json.dumps(report, indent=1, ensure_ascii=False) + "\n")
+    return report
+
+
+def versions(*packages: str) -> dict[str, str]:
+    """What a report says of the libraries."""
+    return {name: version(name).split("+")[0] for name in packages}
+
+
+# --------------------------------------------------------------------------------------- the loop
 
 
 @dataclass(frozen=True)
-class Course:
-    """Where and how one training goes.
+class Learner:
+    """A torch module in training: what a checkpoint keeps and takes up."""
 
-    ``run`` is what makes it this run: it must not change between a stop and its going on; ``other``
-    names a run where it did.  There is a checkpoint every ``every`` of the ``steps``.  ``stop`` is
-    asked after each step whether to leave off; what is done is kept in the checkpoint.
+    model: Any
+    optimisers: Sequence[torch.optim.Optimizer]
+    seed: int
+
+    def step(self, number: int, losses: Iterable[torch.Tensor], count: int, rate: float) -> float:
+        """A step down the mean of ``losses`` (sums, computed one by one) over ``count``."""
+        import torch
+
+        for optimiser in self.optimisers:
+            for group in optimiser.param_groups:
+                group["lr"] = rate
+            optimiser.zero_grad(set_to_none=True)
+        total = 0.0
+        cuda = next(self.model.parameters()).is_cuda
+        with torch.random.fork_rng(None if cuda else []):
+            # dropout of a step is its own: a run that goes on draws what it would have drawn
+            torch.manual_seed(((self.seed << 32) + number) % 2**63)
+            for loss in losses:
+                (loss / count).backward()
+                total += float(loss.detach())
+        torch.nn.utils.clip_grad_norm_(self.model.parameters(), CLIP)
+        for optimiser in self.optimisers:
+            optimiser.step()
+        return total / count
+
+    def tensors(self) -> dict[str, np.ndarray]:
+        """Weights and the optimisers' moments."""
+        state = {}
+        for name, value in self.model.named_parameters():
+            state[f"weight/{name}"] = value
+            for optimiser in self.optimisers:
+                # each parameter has one optimiser; get() makes no entry in the other's state
+                moments = optimiser.state.get(value, {})
+                state |= {f"{moment}/{name}": tensor for moment, tensor in moments.items()}
+        return {name: tensor.detach().cpu().numpy() for name, tensor in state.items()}
+
+    def take_up(self, tensors: Mapping[str, np.ndarray]) -> None:
+        """Go on from the state of a checkpoint."""
+        import torch
+
+        moments = sorted({name.partition("/")[0] for name in tensors} - {"weight"})
+        owners = {
+            value: optimiser
+            for optimiser in self.optimisers
+            for group in optimiser.param_groups
+            for value in group["params"]
+        }
+        for name, value in self.model.named_parameters():
+            with torch.no_grad():
+                value.copy_(torch.tensor(tensors[f"weight/{name}"]))
+            owners[value].state[value] = {
+                # step counts stay on the CPU
+                moment: torch.tensor(kept, device=value.device if kept.ndim else "cpu")
+                for moment in moments
+                if (kept := tensors.get(f"{moment}/{name}")) is not None
+            }
+
+
+def follow(
+    out: Path,
+    run: Mapping[str, Any],
+    learner: Learner,
+    step: Callable[[int], float],
+    steps: int,
+    every: int,
+) -> list[float]:
+    """Take all steps, from the folder's checkpoint on where it has one.
+
+    Args:
+        out: the folder.
+        run: what makes it this run; a checkpoint of another one is refused.
+        learner: changed in place.
+        step: takes the step of a number and gives its loss.
+        steps: how many there are.
+        every: steps from checkpoint to checkpoint.
+
+    Raises:
+        TstmetaError: a checkpoint that is damaged or of another run, a full disk.
     """
+    from safetensors.numpy import save
 
-    out: Path
-    run: dict[str, Any]
-    steps: int
-    every: int
-    other: str
-    progress: bool = True
-    stop: Stop = lambda step: False
+    losses: list[float] = []
+    if (out / CHECKPOINT).is_file():
+        about, tensors = read_checkpoint(out)
+        if about["run"] != run:
+            raise TstmetaError(
+                f"{out} holds the checkpoint of another run (another corpus, seed, base or "
+                "option). Remedy: give the same, or another folder with --out"
+            )
+        learner.take_up(tensors)
+        losses = about["losses"]
+    with tqdm.tqdm(total=steps, initial=len(losses), disable=None, desc="training") as bar:
+        while len(losses) < steps:
+            losses.append(step(len(losses)))
+            bar.update()
+            bar.set_postfix(loss=f"{losses[-1]:.3f}", refresh=False)
+            if len(losses) % every == 0 or len(losses) == steps:
+                about = {"about": json.dumps({"run": run, "losses": losses})}
+                storage.write(out / CHECKPOINT, save(learner.tensors(), about))
+    return losses
 
-    def follow(self, state: State, step: Callable[[int], float | None]) -> list[Any]:
-        """Take steps until the last, or until ``stop``.
 
-        Args:
-            state: changed in place, after it took up the folder's checkpoint.
-            step: takes the step of a number; the loss, if there is one.
+def read_checkpoint(out: Path) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
+    """What a folder's checkpoint says of itself (``run``, ``losses``), and its tensors.
 
-        Returns:
-            What each step returned, those of the checkpoint first; fewer than ``steps`` if stopped.
+    Raises:
+        TstmetaError: it is damaged.
+    """
+    from safetensors import SafetensorError, safe_open
 
-        Raises:
-            TstmetaError: a checkpoint that is damaged or of another run, a full disk.
-        """
-        from safetensors.numpy import load_file
-
-        losses: list[Any] = []
-        if before := checkpoint.about(self.out):
-            if before.get("run") != self.run or "losses" not in before:
-                raise TstmetaError(
-                    f"{self.out} holds the checkpoint of {self.other}; "
-                    "give the same, or another folder"
-                )
-            state.take_up(load_file(self.out / checkpoint.FILE))
-            losses = list(before["losses"])
-        with tqdm.tqdm(
-            total=self.steps, initial=len(losses), disable=not self.progress, desc="training"
-        ) as bar:
-            while len(losses) < self.steps:
-                losses.append(step(len(losses)))
-                bar.update()
-                if losses[-1] is not None:
-                    bar.set_postfix(loss=f"{losses[-1]:.3f}", refresh=False)
-                stopped = len(losses) < self.steps and self.stop(len(losses))
-                if stopped or len(losses) % self.every == 0:
-                    about = {"run": self.run, "losses": losses}
-                    checkpoint.save(self.out, state.tensors(), about)
-                if stopped:
-                    break
-        return losses
+    try:
+        with safe_open(out / CHECKPOINT, "np") as file:
+            about = json.loads(file.metadata()["about"])
+            names = list(file.keys())
+            return about, {name: file.get_tensor(name) for name in names}
+    except (SafetensorError, KeyError, TypeError, ValueError, OSError) as error:
+        raise TstmetaError(
+            f"the checkpoint {out / CHECKPOINT} cannot be read ({error}). Remedy: delete it to "
+            "begin anew"
+        ) from error
 
 
 def rows_of(step: int, count: int, batch: int, seed: int) -> np.ndarray:
@@ -96,40 +201,3 @@ def rows_of(step: int, count: int, batch: int, seed: int) -> np.ndarray:
     epoch, place = divmod(step, -(-count // batch))
     order = np.random.default_rng([seed, epoch]).permutation(count)
     return order[place * batch : (place + 1) * batch]
-
-
-def share_of_rate(step: int, steps: int, warmup: int, cooling: float) -> float:
-    """Up to 1 over ``warmup`` steps, level, and down towards 0 over the last part ``cooling``."""
-    up = (step + 1) / warmup
-    down = (steps - step) / (cooling * steps) if cooling else 1.0
-    return min(1.0, up, down)
-
-
-def write_report(out: Path, report: dict[str, Any], name: str = REPORT) -> dict[str, Any]:
-    """Write the report of a complete run, which needs its checkpoint no more."""
-    text = json.dumps(report, indent=1, ensure_ascii=False) + "\n"
-    checkpoint.write_atomically(out / name, text.encode())
-    (out / checkpoint.FILE).unlink(missing_ok=True)
-    return report
-
-
-def finished(
-    out: Path, same: Callable[[dict[str, Any]], bool], name: str = REPORT
-) -> dict[str, Any] | None:
-    """The report of a complete run in the folder, if it is the ``same``; else None."""
-    try:
-        report = json.loads((out / name).read_text(encoding="utf-8"))
-        return report if same(report) else None
-    except (OSError, ValueError, KeyError, TypeError):
-        return None
-
-
-def refuse_others(out: Path) -> None:
-    """Never write over a model that another run made.
-
-    Raises:
-        TstmetaError: the folder holds one.
-    """
-    weights = any(out.glob("*.safetensors")) and not (out / checkpoint.FILE).is_file()
-    if weights or (out / REPORT).is_file():
-        raise TstmetaError(f"{out} holds a model of another run; name another folder with --out")

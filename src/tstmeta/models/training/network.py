@@ -1,32 +1,57 @@
-"""Networks in training: Llama's architecture with random weights, losses, optimisers, a step."""
+"""Language models in training: tokenizers, batches, losses, optimisers, what is written."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-import numpy as np
-
-from ...schema import TstmetaError
-from . import checkpoint
-from .batches import Batch
-from .loop import Course, share_of_rate
-from .options import LmOptions, TrainingOptions
+from ... import storage
+from .loop import Learner, follow
+from .options import LmOptions
 
 if TYPE_CHECKING:
     import torch
-    from torch.optim import Optimizer
     from transformers import LlamaForCausalLM, PreTrainedTokenizerFast
 
 #: Padded tokens in one forward pass: bounds the memory of a step.
 TOKENS = 4096
 
 
-def network(
-    options: TrainingOptions | LmOptions, tokenizer: PreTrainedTokenizerFast, seed: int
-) -> LlamaForCausalLM:
+def byte_pairs(
+    texts: Iterable[str], vocabulary: int, cut: Any, special: list[str], **roles: Any
+) -> PreTrainedTokenizerFast:
+    """A byte-level BPE tokenizer: any text, no unknown tokens.
+
+    It has fewer than ``vocabulary`` entries where the texts have too few pairs to merge.
+
+    Args:
+        cut: the pre-tokenizer.
+        special: special tokens, which come first.
+        roles: which of them begins a text, ends it, and so on.
+    """
+    from tokenizers import Tokenizer, decoders, models, pre_tokenizers, trainers
+    from transformers import PreTrainedTokenizerFast
+
+    bpe = Tokenizer(models.BPE())
+    bpe.pre_tokenizer = cut
+    bpe.decoder = decoders.ByteLevel()
+    trainer = trainers.BpeTrainer(
+        vocab_size=vocabulary,
+        special_tokens=special,
+        initial_alphabet=pre_tokenizers.ByteLevel.alphabet(),
+        show_progress=False,
+    )
+    bpe.train_from_iterator(texts, trainer)
+    return PreTrainedTokenizerFast(
+        tokenizer_object=bpe,
+        **roles,
+        clean_up_tokenization_spaces=False,
+        model_input_names=["input_ids", "attention_mask"],
+    )
+
+
+def network(options: LmOptions, tokenizer: PreTrainedTokenizerFast, seed: int) -> LlamaForCausalLM:
     """A model whose random weights depend on ``seed``; input and output share embeddings."""
     import torch
     from transformers import LlamaConfig, LlamaForCausalLM
@@ -38,7 +63,7 @@ def network(
         num_hidden_layers=options.layers,
         num_attention_heads=options.heads,
         num_key_value_heads=options.heads,
-        max_position_embeddings=options.positions,
+        max_position_embeddings=options.length,
         tie_word_embeddings=True,
         bos_token_id=tokenizer.bos_token_id,
         eos_token_id=tokenizer.eos_token_id,
@@ -47,6 +72,61 @@ def network(
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed)
         return LlamaForCausalLM(config)
+
+
+# --------------------------------------------------------------------------------------- batches
+
+
+class Encoded(NamedTuple):
+    """Token ids of a text; what is to be foreseen begins at ``start``."""
+
+    ids: list[int]
+    start: int
+
+
+class Batch(NamedTuple):
+    """Texts of similar length, padded on the right.
+
+    ``ids`` is [B, T].  ``rows`` and ``places`` (both [N]) point at the positions that foresee the N
+    tokens of all answers, ``targets`` [N] holds those tokens.
+    """
+
+    ids: torch.Tensor
+    rows: torch.Tensor
+    places: torch.Tensor
+    targets: torch.Tensor
+
+
+def bucketed(encoded: Sequence[Encoded], tokens: int, pad: int) -> list[Batch]:
+    """Batches of at most ``tokens`` padded tokens (one text at least), short ones first.
+
+    The order depends on the texts only, so that sums over batches do, too.
+    """
+    groups: list[list[Encoded]] = []
+    for item in sorted(encoded, key=lambda item: (len(item.ids), item.ids)):
+        if not groups or (len(groups[-1]) + 1) * len(item.ids) > tokens:
+            groups.append([])
+        groups[-1].append(item)
+    return [_padded(group, pad) for group in groups]
+
+
+def _padded(group: Sequence[Encoded], pad: int) -> Batch:
+    import torch
+
+    # no attention mask is needed: padding stands on the right, and attention looks to the left
+    ids = torch.nn.utils.rnn.pad_sequence(
+        [torch.tensor(item.ids) for item in group], batch_first=True, padding_value=pad
+    )
+    spots = [
+        (row, place)
+        for row, item in enumerate(group)
+        for place in range(item.start - 1, len(item.ids) - 1)
+    ]
+    rows, places = torch.tensor(spots).T
+    return Batch(ids, rows, places, ids[rows, places + 1])
+
+
+# -------------------------------------------------------------------------------------- learning
 
 
 def answer_loss(model: Any, batch: Batch, mixed: bool = False) -> torch.Tensor:
@@ -61,84 +141,18 @@ def answer_loss(model: Any, batch: Batch, mixed: bool = False) -> torch.Tensor:
     return torch.nn.functional.cross_entropy(logits.float(), targets, reduction="sum")
 
 
-@dataclass(frozen=True)
-class Learner:
-    """A torch module in training: what a course keeps and takes up."""
-
-    model: Any
-    optimisers: Sequence[Optimizer]
-    seed: int
-
-    def step(
-        self, number: int, losses: Iterable[torch.Tensor], count: int, rate: float, clip: float
-    ) -> float:
-        """One step down the mean of ``losses`` (sums, made when asked for) over ``count``."""
-        import torch
-
-        for optimiser in self.optimisers:
-            for group in optimiser.param_groups:
-                group["lr"] = rate
-            optimiser.zero_grad(set_to_none=True)
-        total = 0.0
-        cuda = next(self.model.parameters()).is_cuda
-        with torch.random.fork_rng(None if cuda else []):
-            # dropout of a step is its own: a run that goes on draws what it would have drawn
-            torch.manual_seed(((self.seed << 32) + number) % 2**63)
-            for loss in losses:
-                (loss / count).backward()
-                total += float(loss.detach())
-        torch.nn.utils.clip_grad_norm_(self.model.parameters(), clip)
-        for optimiser in self.optimisers:
-            optimiser.step()
-        return total / count
-
-    def tensors(self) -> dict[str, np.ndarray]:
-        """Weights and the optimisers' moments."""
-        found = {}
-        for name, value in self.model.named_parameters():
-            found[f"weight/{name}"] = value
-            for optimiser in self.optimisers:
-                # each parameter has one optimiser; get() makes no entry in the other's state
-                state = optimiser.state.get(value, {})
-                found |= {f"{moment}/{name}": tensor for moment, tensor in state.items()}
-        return {name: tensor.detach().cpu().numpy() for name, tensor in found.items()}
-
-    def take_up(self, tensors: Mapping[str, np.ndarray]) -> None:
-        """Go on from the state of a checkpoint.
-
-        Raises:
-            TstmetaError: the tensors are not those of the model.
-        """
-        import torch
-
-        moments = sorted({name.partition("/")[0] for name in tensors} - {"weight"})
-        owners = {
-            value: optimiser
-            for optimiser in self.optimisers
-            for group in optimiser.param_groups
-            for value in group["params"]
-        }
-        for name, value in self.model.named_parameters():
-            weight = tensors.get(f"weight/{name}")
-            if weight is None or weight.shape != value.shape:
-                raise TstmetaError(
-                    f"{checkpoint.FILE} has no {name} of shape {tuple(value.shape)}; "
-                    "it belongs to another model: delete it to begin anew"
-                )
-            with torch.no_grad():
-                value.copy_(torch.tensor(weight))
-            owners[value].state[value] = {
-                # step counts stay on the CPU
-                moment: torch.tensor(kept, device=value.device if kept.ndim else "cpu")
-                for moment in moments
-                if (kept := tensors.get(f"{moment}/{name}")) is not None
-            }
+def share_of_rate(step: int, steps: int, warmup: int, cooling: float) -> float:
+    """Up to 1 over ``warmup`` steps, level, and down towards 0 over the last part ``cooling``."""
+    up = (step + 1) / warmup
+    down = (steps - step) / (cooling * steps) if cooling else 1.0
+    return min(1.0, up, down)
 
 
 def learn(
-    course: Course,
+    out: Path,
+    run: Mapping[str, Any],
     model: Any,
-    options: TrainingOptions | LmOptions,
+    options: LmOptions,
     batches: Callable[[int], Sequence[Batch]],
     *,
     scratch: bool = True,
@@ -146,23 +160,26 @@ def learn(
     """Train a language model in place; the loss of each step in nats a token.
 
     Args:
+        out: the folder that holds the checkpoint.
+        run: see :func:`.loop.follow`; it has the ``seed``.
+        options: ``steps`` counts all steps.
         batches: what a step of that number is trained on.
         scratch: whether its weights are random.
     """
-    learner = Learner(model, _optimisers(model, options, scratch), course.run["seed"])
+    learner = Learner(model, _optimisers(model, options, scratch), run["seed"])
 
     def step(number: int) -> float:
         parts = batches(number)
         count = sum(len(batch.targets) for batch in parts)
-        share = share_of_rate(number, course.steps, options.warmup, options.cooling)
+        share = share_of_rate(number, options.steps, options.warmup, options.cooling)
         losses = (answer_loss(model, batch, options.mixed) for batch in parts)
-        return learner.step(number, losses, count, options.rate * share, options.clip)
+        return learner.step(number, losses, count, options.rate * share)
 
     model.train()
-    return course.follow(learner, step)
+    return follow(out, run, learner, step, options.steps, options.checkpoint)
 
 
-def _optimisers(model: Any, options: TrainingOptions | LmOptions, scratch: bool) -> list[Optimizer]:
+def _optimisers(model: Any, options: LmOptions, scratch: bool) -> list[torch.optim.Optimizer]:
     """AdamW; in new models the layers' matrices have Muon (Jordan et al., 2024) instead.
 
     Matrices decay, vectors (norms, biases) do not.  With updates of AdamW's size
@@ -179,10 +196,10 @@ def _optimisers(model: Any, options: TrainingOptions | LmOptions, scratch: bool)
         groups += [{"params": vectors, "weight_decay": 0.0}]
         return [torch.optim.AdamW(groups, lr=rate)]
     layers = [value for value in matrices if id(value) not in embeddings]
-    others = [value for value in matrices if id(value) in embeddings] + vectors
+    rest = [value for value in matrices if id(value) in embeddings] + vectors
     return [
         torch.optim.Muon(layers, lr=rate, weight_decay=decay, adjust_lr_fn="match_rms_adamw"),
-        torch.optim.AdamW(others, lr=rate, betas=(0.9, 0.95), weight_decay=0.0),
+        torch.optim.AdamW(rest, lr=rate, betas=(0.9, 0.95), weight_decay=0.0),
     ]
 
 
@@ -193,21 +210,14 @@ def write(out: Path, model: Any, tokenizer: Any, dtype: str) -> None:
     half's spacing.  Either is to be used in float32, for which the config asks.
     """
     import torch
-    from safetensors.torch import save as to_bytes
+    from safetensors.torch import save
 
-    kept = {
+    weights = {
         name: value.detach().to("cpu", getattr(torch, dtype)).contiguous()
         for name, value in model.named_parameters()
     }
-    checkpoint.write_atomically(out / "model.safetensors", to_bytes(kept, {"format": "pt"}))
+    storage.write(out / "model.safetensors", save(weights, {"format": "pt"}))
     model.config.architectures = [type(model).__name__]
     model.config.dtype = "float32"
     model.config.save_pretrained(out)
     tokenizer.save_pretrained(out)
-
-
-def versions() -> dict[str, str]:
-    """What a report says of the libraries."""
-    from importlib.metadata import version
-
-    return {name: version(name).split("+")[0] for name in ("torch", "transformers", "tokenizers")}

@@ -1,23 +1,18 @@
 """Named draws: a choice depends on a seed and on the name of what is chosen, on nothing else.
 
-So two texts made from the same draws differ only where their content differs: a rewrite and its
-twin with one error share every other word.  The hash is BLAKE2b, so a seed means the same on every
-machine and under every version of Python.
+So two texts from the same draws differ only where their content differs: a rewrite and its twin
+with one error share every other word.
 """
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TypeVar
 
+from tstmeta.models.splits import hashed
+
 T = TypeVar("T")
-
-
-def hashed(text: str) -> int:
-    """A number in [0, 2**64) that depends on the text alone."""
-    return int.from_bytes(hashlib.blake2b(text.encode(), digest_size=8).digest(), "little")
 
 
 @dataclass(frozen=True)
@@ -42,10 +37,6 @@ class Draws:
     def below(self, name: str) -> Draws:
         """Draws of their own for a part, on the same side of the split."""
         return Draws(f"{self.seed}/{name}", self.held_out)
-
-    def side(self, words: Sequence[str]) -> Sequence[str]:
-        """The words of an open class that belong to this side of the split."""
-        return [word for word in words if is_held_out(word) == self.held_out]
 
 
 def is_held_out(text: str) -> bool:

@@ -1,8 +1,8 @@
-"""A toy run: instruction sets of three words and a model that trains in a second."""
+"""A toy run of the backbone: instruction sets of three words, a model that trains in a second."""
 
 from dataclasses import dataclass
 
-from tstmeta.models.training.options import TrainingOptions
+from tstmeta.models.training.options import LmOptions
 
 
 @dataclass(frozen=True)
@@ -15,15 +15,17 @@ class Toy:
 
 
 PROMPTS = [Toy(), Toy("other", "")]
-OPTIONS = TrainingOptions(
+OPTIONS = LmOptions(
     vocabulary=400,
     width=16,
     layers=1,
     heads=2,
     inner=24,
-    positions=512,
+    length=512,
     batch=4,
+    steps=7,
     rate=1e-2,
     warmup=2,
+    cooling=0.4,
     checkpoint=2,
 )

@@ -1,32 +1,27 @@
 """The small world set: held-out scenes as a test bed of the same form as the contrast set.
 
 Forty sources a task, each with a full 2 x 2 of style shift and content error.  Words and frames are
-those that the backbone was never trained on, the styles are those it was trained on: here the
+those that the embedded model was never trained on, the styles are those it was trained on: here the
 scorer's assumption that the model knows the style holds.
 """
 
 from __future__ import annotations
 
-import csv
-import io
 import re
 from collections.abc import Iterator
 
+import pandas as pd
+
 from .scenes import TASKS, Scene, scene
 
-COLUMNS = ("item_id", "task", "source_id", "source", "output", "style", "shift", "error", "span")
 SEED = "small world 1"
 #: Sources a task.
 SOURCES = 40
 #: Errors of the sources of a task, 14 + 13 + 13, in turn.
 ERRORS = ("substitution", "deletion", "insertion")
-_STYLES = {
+_STYLES = {task: (task,) for task in TASKS} | {
     "sentiment": ("positive", "negative"),
     "detoxify": ("non-toxic",),
-    "catchy": ("catchy",),
-    "polite": ("polite",),
-    "persuasive": ("persuasive",),
-    "formal": ("formal",),
 }
 #: Bounds in words of a text, and of either side of an error: those of the contrast set.
 SHORTEST, LONGEST, WIDEST = 6, 30, 6
@@ -34,60 +29,59 @@ SHORTEST, LONGEST, WIDEST = 6, 30, 6
 
 def small_world(seed: str = SEED, sources: int = SOURCES) -> str:
     """The set as CSV; the same seed gives the same text everywhere."""
-    out = io.StringIO()
-    writer = csv.DictWriter(out, COLUMNS, lineterminator="\n")
-    writer.writeheader()
     seen: set[str] = set()
-    for task in TASKS:
-        for number in range(sources):
-            writer.writerows(_source(seed, task, number, seen))
-    return out.getvalue()
+    rows = [
+        row
+        for task in TASKS
+        for number in range(sources)
+        for row in _source(seed, task, number, seen)
+    ]
+    return pd.DataFrame(rows).to_csv(index=False, lineterminator="\n")
 
 
 def _source(seed: str, task: str, number: int, seen: set[str]) -> list[dict[str, str]]:
     """The four rewrites of a source: the first scene whose texts are all new and fit the bounds."""
     style = _STYLES[task][number % len(_STYLES[task])]
     error = ERRORS[number % len(ERRORS)]
-    source_id = f"{task}-{number + 1:02d}"
     for attempt in range(1000):
-        one = scene(f"{seed}/{number}/{attempt}", task, held_out=True, style=style)
-        cells = list(_cells(one, error))
-        texts = {one.source.casefold(), *(text.casefold() for _, _, text, _ in cells)}
-        lengths = [len(text.split()) for text in texts]
-        fits = min(lengths) >= SHORTEST and max(lengths) <= LONGEST
+        drawn = scene(f"{seed}/{number}/{attempt}", task, held_out=True, style=style)
+        cells = list(_cells(drawn, error))
+        texts = {text.casefold() for text in (drawn.source, *(cell["output"] for cell in cells))}
+        fits = all(SHORTEST <= len(text.split()) <= LONGEST for text in texts)
         if len(cells) == 4 and len(texts) == 5 and fits and not texts & seen:
             break
     seen |= texts
+    name = f"{task}-{number + 1:02d}"
     return [
         {
-            "item_id": f"{source_id}-{shift}{'' if kind == 'none' else '-error'}",
+            "item_id": f"{name}-{cell['shift']}{'' if cell['error'] == 'none' else '-error'}",
             "task": task,
-            "source_id": source_id,
-            "source": one.source,
-            "output": text,
+            "source_id": name,
+            "source": drawn.source,
+            "output": cell["output"],
             "style": style,
-            "shift": shift,
-            "error": kind,
-            "span": span,
+            "shift": cell["shift"],
+            "error": cell["error"],
+            "span": cell["span"],
         }
-        for shift, kind, text, span in cells
+        for cell in cells
     ]
 
 
-def _cells(one: Scene, error: str) -> Iterator[tuple[str, str, str, str]]:
-    """Shift, error, text and span of each rewrite; fewer than four where the error shows badly."""
-    wrong = one.wrong(error)
+def _cells(drawn: Scene, error: str) -> Iterator[dict[str, str]]:
+    """The rewrites of a scene; fewer than four where the error shows badly."""
+    wrong = drawn.wrong(error)
     if wrong is None:
         return
     for shift in ("strong", "light"):
-        kept, spoiled = one.tell(shift), one.tell(shift, wrong)
-        yield shift, "none", kept, ""
+        kept, spoiled = drawn.tell(shift), drawn.tell(shift, wrong)
+        yield {"shift": shift, "error": "none", "output": kept, "span": ""}
         if span := span_between(kept, spoiled, error):
-            yield shift, error, spoiled, span
+            yield {"shift": shift, "error": error, "output": spoiled, "span": span}
 
 
 def span_between(kept: str, wrong: str, error: str) -> str:
-    """The one edit between two texts in the notation of wdiff, ``[-old-]{+new+}``.
+    """The edit between two texts in the notation of wdiff, ``[-old-]{+new+}``.
 
     Words are compared without case and outer punctuation, as they may have to follow an edit.
     Empty where the edit is not of the kind ``error`` or wider than six words.

@@ -1,0 +1,379 @@
+"""Make anew what we ship: ``python -m tools.train backbone | lm | style | strength | idf | world``.
+
+With the defaults, what lies in ``src/tstmeta/models/weights`` and ``data/world`` comes out, on one
+machine to the byte.  The backbone takes under an hour on two cores, the others minutes.  A run that
+was killed goes on from its last checkpoint with the same command.
+"""
+
+from __future__ import annotations
+
+import argparse
+import hashlib
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pandas as pd
+
+from tools.world import conversations
+from tools.world.conversations import Example, Prompts, example
+from tools.world.draws import Draws
+from tools.world.scenes import WORDINGS, scene
+from tools.world.testset import small_world
+from tstmeta import metrics, storage
+from tstmeta.data import corpora, load, paths
+from tstmeta.likelihood.instructions import shipped
+from tstmeta.models import encoders, idf
+from tstmeta.models.classifiers import Task
+from tstmeta.models.splits import divide
+from tstmeta.models.training import classifier, lm
+from tstmeta.models.training.loop import CHECKPOINT, finished, versions, write_report
+from tstmeta.models.training.network import (
+    TOKENS,
+    Batch,
+    Encoded,
+    answer_loss,
+    bucketed,
+    byte_pairs,
+    learn,
+    network,
+    write,
+)
+from tstmeta.models.training.options import LmOptions, StyleOptions
+
+if TYPE_CHECKING:
+    from transformers import PreTrainedTokenizerFast
+
+# ----------------------------------------------------------------------------------- the backbone
+
+SEED = 4
+#: ``batch`` counts conversations a step.
+BACKBONE = LmOptions(
+    vocabulary=4096,
+    width=256,
+    layers=4,
+    heads=8,
+    inner=704,
+    length=2048,
+    batch=48,
+    steps=700,
+    warmup=20,
+    cooling=0.4,
+    checkpoint=25,
+)
+#: For this part of the steps the model repeats short strings of random tokens, which is where
+#: copying is learned cheapest; then it follows instructions without a system prompt ...
+DRILL = 0.25
+#: ... and from this part of the steps on also with one.
+SYSTEMS = 0.7
+#: Longest string of the drill, in tokens.
+LONGEST = 24
+#: Conversations of each side on which the final losses are taken.
+TRIALS = 120
+
+MARKS = {"bos_token": "<|begin_of_text|>", "eos_token": "<|eot_id|>", "pad_token": "<|pad|>"}
+HEADER, BODY = "<|start_header_id|>", "<|end_header_id|>"
+#: The form of Llama 3 (Grattafiori et al., 2024), without a date.
+TEMPLATE = (
+    "{{- bos_token }}"
+    "{%- for message in messages %}"
+    "{{- '<|start_header_id|>' + message['role'] + '<|end_header_id|>\\n\\n' "
+    "+ message['content'] + '<|eot_id|>' }}"
+    "{%- endfor %}"
+    "{%- if add_generation_prompt %}"
+    "{{- '<|start_header_id|>assistant<|end_header_id|>\\n\\n' }}"
+    "{%- endif %}"
+)
+#: Words are cut before a space or a capital run, digits one by one, so that numbers can be copied.
+CUT = r"'(?i:s|t|re|ve|m|ll|d)| ?\p{L}+|\p{N}| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+"
+
+
+def backbone(
+    out: Path,
+    prompts: Sequence[Prompts],
+    seed: int = SEED,
+    options: LmOptions = BACKBONE,
+) -> dict[str, Any]:
+    """Train the model of the likelihood metrics on conversations that the grammar writes.
+
+    Args:
+        out: the folder, new or empty.
+        prompts: instruction sets whose words the model learns to follow; the first counts double.
+        seed: of the weights and of all examples.
+        options: shape of the model and course of the training; ``steps`` counts all steps.
+
+    Returns:
+        The report: arguments, number of parameters, loss curve (nats per answer token), losses per
+        task on training and held-out text, versions.
+
+    Raises:
+        TstmetaError: a model or checkpoint of another run, or a full disk.
+    """
+    import torch
+
+    run = backbone_run(prompts, seed, options)
+    if report := finished(out, run):
+        return report
+    torch.set_num_threads(options.threads)
+    tokenizer = train_tokenizer(prompts, options.vocabulary)
+    model = network(options, tokenizer, seed)
+
+    def batches(step: int) -> list[Batch]:
+        seeds = [f"{seed}/{step * options.batch + place}" for place in range(options.batch)]
+        if step < DRILL * options.steps:
+            encoded = [drill(Draws(own), tokenizer) for own in seeds]
+        else:
+            systems = step >= SYSTEMS * options.steps
+            encoded = encode([example(own, prompts, systems=systems) for own in seeds], tokenizer)
+        return bucketed(encoded, TOKENS, tokenizer.pad_token_id)
+
+    losses = learn(out, run, model, options, batches)
+    model.eval()
+    write(out, model, tokenizer, "float16")
+    sides = {"training": False, "held_out": True}
+    report = {
+        **run,
+        "parameters": sum(value.numel() for value in model.parameters()),
+        "losses_by_task": {
+            side: _task_losses(model, tokenizer, prompts, held_out)
+            for side, held_out in sides.items()
+        },
+        "loss_curve": [round(loss, 4) for loss in losses],
+    }
+    write_report(out, report)
+    (out / CHECKPOINT).unlink(missing_ok=True)
+    return report
+
+
+def backbone_run(prompts: Sequence[Prompts], seed: int, options: LmOptions) -> dict[str, Any]:
+    """What makes a training of the backbone this one."""
+    words = [text for each in prompts for text in (each.system, *each.fill("{source}", "{style}"))]
+    return {
+        "steps": options.steps,
+        "seed": seed,
+        "prompts": [prompt.name for prompt in prompts],
+        "prompts_hash": hashlib.sha256("\0".join(words).encode()).hexdigest()[:16],
+        "options": {**options.model_dump(), "drill": DRILL, "systems": SYSTEMS},
+        "versions": versions("torch", "transformers", "tokenizers"),
+    }
+
+
+def train_tokenizer(prompts: Sequence[Prompts], vocabulary: int) -> PreTrainedTokenizerFast:
+    """Byte-level BPE in Llama 3's manner, from texts of the grammar and from prose of ours."""
+    from tokenizers import Regex, pre_tokenizers
+
+    cut = pre_tokenizers.Split(Regex(CUT), "isolated")
+    to_bytes = pre_tokenizers.ByteLevel(add_prefix_space=False, use_regex=False)
+    begin, end, pad = MARKS.values()
+    return byte_pairs(
+        conversations.for_tokenizer(prompts),
+        vocabulary,
+        pre_tokenizers.Sequence([cut, to_bytes]),
+        [begin, HEADER, BODY, end, pad],
+        **MARKS,
+        additional_special_tokens=[HEADER, BODY],
+        chat_template=TEMPLATE,
+    )
+
+
+def encode(examples: Iterable[Example], tokenizer: PreTrainedTokenizerFast) -> list[Encoded]:
+    """Token ids of conversations; prompt and answer are cut into tokens each by itself."""
+    rows = []
+    for each in examples:
+        messages = [{"role": "system", "content": each.system}] if each.system else []
+        messages.append({"role": "user", "content": each.user})
+        prompt = str(
+            tokenizer.apply_chat_template(messages, tokenize=False, add_generation_prompt=True)
+        )
+        before = _ids(prompt.removesuffix("\n\n") if each.bare else prompt, tokenizer)
+        after = [*_ids(each.output, tokenizer), tokenizer.eos_token_id]
+        rows.append(Encoded([*before, *after], len(before)))
+    return rows
+
+
+def drill(draws: Draws, tokenizer: PreTrainedTokenizerFast, most: int = LONGEST) -> Encoded:
+    """Four to ``most`` random tokens to repeat: nothing in them can be foreseen but by copying."""
+    first = len(tokenizer.get_added_vocab())  # special tokens stand before all others
+    count = 4 + draws.number("count", most - 3)
+    string = [first + draws.number(f"token{at}", len(tokenizer) - first) for at in range(count)]
+    header = _ids(f"{HEADER}assistant{BODY}\n\n", tokenizer)
+    before = [tokenizer.bos_token_id, *string, tokenizer.eos_token_id, *header]
+    return Encoded([*before, *string, tokenizer.eos_token_id], len(before))
+
+
+def _ids(text: str, tokenizer: PreTrainedTokenizerFast) -> list[int]:
+    return list(tokenizer(text, add_special_tokens=False)["input_ids"])
+
+
+def _task_losses(
+    model: Any, tokenizer: PreTrainedTokenizerFast, prompts: Sequence[Prompts], held_out: bool
+) -> dict[str, float]:
+    """Mean loss in nats per answer token, task by task, on conversations never trained on."""
+    import torch
+
+    trials = [example(f"trial/{number}", prompts, held_out) for number in range(TRIALS)]
+    means = {}
+    with torch.no_grad():
+        for task in sorted({trial.task for trial in trials}):
+            encoded = encode([trial for trial in trials if trial.task == task], tokenizer)
+            batches = bucketed(encoded, TOKENS, tokenizer.pad_token_id)
+            total = sum(float(answer_loss(model, batch)) for batch in batches)
+            means[task] = round(total / sum(len(batch.targets) for batch in batches), 4)
+    return means
+
+
+# ------------------------------------------------------------------------------ what it is worth
+
+#: Which pair each share is about: the dimension, the cell that should win, and the other one.
+PAIRS = {
+    "light > light-error": ("content", "light", "light-error"),
+    "strong > strong-error": ("content", "strong", "strong-error"),
+    "strong > light-error": ("content", "strong", "light-error"),
+    "style: strong > light": ("style", "strong", "light"),
+}
+
+
+def worth(folder: Path, sets: Sequence[str] = idf.SETS) -> dict[str, Any]:
+    """Shares of pairs ranked rightly, by data set and metric; BLEU stands beside the model."""
+    names = {"content": f"likelihood:{folder.resolve()}"}
+    names["style"] = names["content"].replace("likelihood", "likelihood-style", 1)
+    worths = {}
+    for name in sets:
+        rows = pd.read_csv(paths.own(name, f"{name}.csv"), dtype=str, keep_default_na=False)
+        worths[name] = {
+            "likelihood": shares(rows, {key: values(rows, of) for key, of in names.items()}),
+            "bleu": shares(rows, {"content": values(rows, "bleu")}),
+        }
+    return worths
+
+
+def values(rows: pd.DataFrame, metric: str) -> list[float]:
+    """A metric's value of each row, against its source."""
+    triples = zip(rows["output"], rows["source"], rows["style"], strict=True)
+    units = [(metrics.Request(o, (s,), s, style),) for o, s, style in triples]
+    return [score.value for (score,) in metrics.get(metric).score(units)]
+
+
+def shares(rows: pd.DataFrame, values: Mapping[str, Sequence[float]]) -> dict[str, float]:
+    """For each of :data:`PAIRS`, how often the better rewrite of a source has the higher value.
+
+    Ties count one half.  A pair of a dimension that has no values is left out.
+
+    Args:
+        rows: a test set of the contrast set's form.
+        values: dimension -> a value a row.
+    """
+    error = np.where(rows["error"] == "none", "", "-error")
+    cells = rows.assign(cell=rows["shift"] + error, **values)
+    shown = {}
+    for name, (dimension, better, worse) in PAIRS.items():
+        if dimension in values:
+            wide = cells.pivot_table(index="source_id", columns="cell", values=dimension)
+            gap = (wide[better] - wide[worse]).dropna()
+            shown[name] = round(float(((gap > 0) + 0.5 * (gap == 0)).mean()), 4)
+    return shown
+
+
+# -------------------------------------------------------------------------------- models of style
+
+#: Task -> the style of its sources and the style that they are rewritten to.
+STYLES = {
+    "sentiment": ("negative", "positive"),
+    "detoxify": ("toxic", "non-toxic"),
+    "catchy": ("not catchy", "catchy"),
+    "polite": ("not polite", "polite"),
+    "persuasive": ("not persuasive", "persuasive"),
+    "formal": ("informal", "formal"),
+    "simplify": ("complex", "simplified"),
+}
+#: Other words for the styles.
+NAMES = {
+    wording: style
+    for task, (_, style) in STYLES.items()
+    for wording in WORDINGS[task]
+    if wording != style and task != "sentiment"
+} | dict.fromkeys(("casual", "colloquial"), "informal")
+#: Scenes of a task.
+SCENES = 1500
+
+
+def style_corpus(strengths: bool, scenes: int = SCENES) -> pd.DataFrame:
+    """Sentences with task, style, split (empty) and value (strength in the task's second style).
+
+    Args:
+        strengths: with light rewrites, which stand between two styles; else without.
+        scenes: of each task; the first ones are always the same.
+    """
+    levels = {"source": 0.0, "light": 0.5, "strong": 1.0}
+    if not strengths:
+        del levels["light"]
+    rows = []
+    for task, styles in STYLES.items():
+        for number in range(scenes):
+            turned = task in ("sentiment", "formal") and number % 2
+            name = "informal" if task == "formal" and turned else task
+            drawn = scene(f"style corpus/{number}", name, style=styles[0 if turned else 1])
+            for level, strength in levels.items():
+                value = 1 - strength if turned else strength
+                rows.append((drawn.tell(level), task, styles[int(value > 0.5)], "", value))
+    return pd.DataFrame(rows, columns=["text", "task", "style", "split", "value"])
+
+
+def style(out: Path, strengths: bool) -> dict[str, Any]:
+    """Train the model behind the metrics of style: a classifier, or a regressor of strengths."""
+    tasks = [
+        Task(name, styles, {word: style for word, style in NAMES.items() if style in styles})
+        for name, styles in STYLES.items()
+    ]
+    rate = 0.1 if strengths else 1.0
+    return classifier.train(
+        out,
+        divide(style_corpus(strengths)),
+        tasks=tasks,
+        options=StyleOptions(epochs=5, rate=rate, decay=1e-5, bits=15),
+        regression=strengths,
+    )
+
+
+# ------------------------------------------------------------------------------------ the command
+
+
+def language_model(out: Path) -> dict[str, Any]:
+    """Train the model behind perplexity and SLOR on prose of ours and scenes of the grammar."""
+    table = divide(corpora.table(conversations.sentences()))
+    texts = {part: rows["text"].tolist() for part, rows in table.groupby("part")}
+    return lm.train(out, texts["train"], texts["test"], name="ours")
+
+
+def counts(out: Path) -> None:
+    """Count the tokens of the embedded encoder in the sources of our two sets."""
+    texts = dict.fromkeys(text for name in idf.SETS for text in load(name).items["source"])
+    idf.write(encoders.load(encoders.MINILM), list(texts), out)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("what", choices=("backbone", "lm", "style", "strength", "idf", "world"))
+    parser.add_argument("--out", type=Path, help="folder or file to write [default: ./WHAT]")
+    parser.add_argument("--steps", type=int, default=BACKBONE.steps, help="of the backbone")
+    parser.add_argument("--seed", type=int, default=SEED, help="of the backbone")
+    given = parser.parse_args()
+    out = given.out or Path(given.what)
+    if given.what == "backbone":
+        options = BACKBONE.model_copy(update={"steps": given.steps})
+        report = backbone(out, list(shipped().values()), given.seed, options)
+        if "shares" not in report:
+            write_report(out, {**report, "shares": worth(out)})
+    elif given.what == "lm":
+        language_model(out)
+    elif given.what in ("style", "strength"):
+        style(out, strengths=given.what == "strength")
+    elif given.what == "idf":
+        counts(out)
+    else:
+        storage.write(out, small_world())
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,160 @@
+"""Events: who does what to which thing, and where, when, with whom, for how much and why.
+
+An event is a list of constituents.  Each is a pattern with facts in it, so that one fact can be
+changed, a constituent left out or one put in: the three kinds of content error.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from string import Formatter
+from typing import NamedTuple
+
+from .draws import Draws, is_held_out
+from .words import PHRASES, VERBS, Verb, fact, plural, pool
+
+#: Constituents that can be left out, in the order of the plain sentence.
+ADJUNCTS = ("company", "purpose", "price", "place", "time", "reason")
+_ORDER = ("subject", "object", "extension", *ADJUNCTS)
+_THINGS = ("goods", "objects", "papers")
+#: Slots whose words are a kind of another name.
+_KINDS = {
+    "role": "roles",
+    "relative": "relatives",
+    "group": "groups",
+    "venue": "venues",
+    "event": "events",
+    "state": "states",
+    "adjective": "adjectives",
+}
+#: How often a slot is chosen for a substitution, relative to the others.
+_WEIGHTS = {"person": 3, "town": 3, "weekday": 4, "clock": 3, "month": 3, "number": 3, "digits": 3}
+
+
+class Constituent(NamedTuple):
+    """A piece of a sentence: its role, its pattern and the facts that fill it."""
+
+    role: str
+    pattern: str
+    facts: tuple[tuple[str, str], ...]
+
+    @property
+    def text(self) -> str:
+        """The words."""
+        return self.pattern.format(**dict(self.facts))
+
+
+@dataclass(frozen=True)
+class Event:
+    """A verb and its constituents."""
+
+    verb: Verb
+    constituents: tuple[Constituent, ...]
+
+    @property
+    def frame(self) -> str:
+        """What kind of event it is: the verb and the roles that are filled."""
+        return "+".join([self.verb.plain, *(each.role for each in self.constituents)])
+
+    def text(self, role: str) -> str:
+        """The words of one constituent, empty where it is missing."""
+        return next((each.text for each in self.constituents if each.role == role), "")
+
+    @property
+    def object(self) -> str:
+        """What is acted on, with an addition to it if it has one."""
+        return f"{self.text('object')} {self.text('extension')}".strip()
+
+    @property
+    def several(self) -> bool:
+        """Whether the object is plural."""
+        pattern = next(each.pattern for each in self.constituents if each.role == "object")
+        return bool(self.text("extension")) or "things}" in pattern or " and " in pattern
+
+    def roles(self) -> list[str]:
+        """The adjuncts that it has, in their plain order."""
+        return [role for role in ADJUNCTS if self.text(role)]
+
+
+def event(draws: Draws, roles: tuple[str, ...] = ADJUNCTS, subject: bool = True) -> Event:
+    """An event whose frame and words are on the draws' side of the split.
+
+    ``roles`` are the adjuncts that the kind of sentence has a place for; one to three are filled.
+    An order has no ``subject``.
+    """
+    for attempt in range(1000):
+        own = draws.below(f"event{attempt}")
+        verb = own.pick("verb", VERBS)
+        count = 1 + own.number("count", 3)
+        chosen = sorted(roles, key=lambda role, own=own: own.number(f"order-{role}", 1 << 30))
+        filled = {"object", *chosen[:count], *(["subject"] if subject else [])}
+        drawn = Event(
+            verb,
+            tuple(constituent(role, verb, own.below(role)) for role in _ORDER if role in filled),
+        )
+        if is_held_out(drawn.frame) == draws.held_out:
+            break
+    return drawn
+
+
+def constituent(role: str, verb: Verb, draws: Draws) -> Constituent:
+    """A new constituent of a role."""
+    pattern = draws.pick("pattern", PHRASES["patterns"][role])
+    slots = [slot for _, slot, *_ in Formatter().parse(pattern) if slot]
+    return Constituent(role, pattern, tuple((slot, _fill(slot, verb, draws)) for slot in slots))
+
+
+def _fill(slot: str, verb: Verb, draws: Draws) -> str:
+    own = draws.below(slot)
+    if slot == "digit":
+        return str(1 + own.number("day", 28))
+    if slot in ("thing", "things", "other", "others"):
+        kind = own.pick("kind", verb.objects if slot.startswith("thing") else _THINGS)
+    elif slot == "roles":
+        kind = slot
+    else:
+        return fact(_KINDS.get(slot, slot), own)
+    noun = own.pick("noun", pool(kind, draws.held_out))
+    return plural(noun) if slot.endswith("s") else noun
+
+
+# ------------------------------------------------------------------------------- content errors
+
+
+def spoil(event: Event, error: str, draws: Draws) -> Event | None:
+    """The event with one content error; None where the event has no place for that kind.
+
+    Args:
+        event: what happens.
+        error: ``substitution``, ``deletion`` or ``insertion``.
+        draws: choices of the place and the new words.
+    """
+    if error == "substitution":
+        return _substituted(event, draws)
+    if error == "deletion":
+        roles = [role for role in event.roles() if len(event.text(role).split()) <= 6]
+        if not roles:
+            return None
+        lost = draws.pick("role", roles)
+        kept = tuple(each for each in event.constituents if each.role != lost)
+        return replace(event, constituents=kept)
+    missing = [role for role in ("company", "purpose", "extension") if not event.text(role)]
+    new = constituent(draws.pick("role", missing), event.verb, draws)
+    longer = sorted([*event.constituents, new], key=lambda each: _ORDER.index(each.role))
+    return replace(event, constituents=tuple(longer))
+
+
+def _substituted(event: Event, draws: Draws) -> Event:
+    places = [
+        (number, slot)
+        for number, each in enumerate(event.constituents)
+        for slot, _ in each.facts
+        for _ in range(_WEIGHTS.get(slot, 1))
+    ]
+    number, slot = draws.pick("place", places)
+    changed = list(event.constituents)
+    facts = dict(changed[number].facts)
+    values = (_fill(slot, event.verb, draws.below(f"new{attempt}")) for attempt in range(1000))
+    facts[slot] = next(value for value in values if value != facts[slot])
+    changed[number] = changed[number]._replace(facts=tuple(facts.items()))
+    return replace(event, constituents=tuple(changed))

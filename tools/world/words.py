@@ -1,0 +1,158 @@
+"""Words of the small world: the lists of ``words.yaml``, facts that fill a slot, and inflection."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cache
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import yaml
+
+from .draws import Draws, is_held_out
+
+
+@cache
+def read(name: str) -> dict[str, Any]:
+    """One of the grammar's files of data."""
+    return yaml.safe_load(Path(__file__).with_name(f"{name}.yaml").read_text(encoding="utf-8"))
+
+
+WORDS, PHRASES = read("words"), read("phrases")
+
+
+class Verb(NamedTuple):
+    """The plain, the formal and the informal verb, and the kinds of thing it can be done to."""
+
+    plain: str
+    formal: str
+    informal: str
+    objects: tuple[str, ...]
+
+
+VERBS = [Verb(*forms, tuple(objects.split())) for *forms, objects in WORDS["verbs"]]
+SYNONYMS = dict(WORDS["synonyms"]) | {other: word for word, other in WORDS["synonyms"]}
+
+
+@cache
+def every(kind: str) -> list[str]:
+    """All words of a kind, whatever their side of the split."""
+    tables = ("closed", "things", "names", "glue", "rude")
+    words = next(WORDS[table][kind] for table in tables if kind in WORDS[table])
+    return [word.replace("_", " ") for word in words.split()]
+
+
+@cache
+def pool(kind: str, held_out: bool) -> list[str]:
+    """The words of a kind on one side of the split; closed kinds and glue are whole on both."""
+    if kind in WORDS["closed"] or kind in WORDS["glue"]:
+        return every(kind)
+    return [word for word in every(kind) if is_held_out(word) == held_out]
+
+
+# ---------------------------------------------------------------------------------------- facts
+
+
+def fact(kind: str, draws: Draws) -> str:
+    """A fact of a kind: person, family, town, street, clock, digits, or a word of a pool."""
+    invent = _INVENT.get(kind)
+    return invent(draws) if invent else draws.pick(kind, pool(kind, draws.held_out))
+
+
+def _on_its_side(draws: Draws, invent: Callable[[Draws], str]) -> str:
+    """The first name that belongs to the draws' side of the split."""
+    names = (invent(draws.below(str(attempt))) for attempt in range(1000))
+    return next(name for name in names if is_held_out(name) == draws.held_out)
+
+
+def _compound(draws: Draws) -> str:
+    return draws.pick("prefix", every("prefix")) + draws.pick("suffix", every("suffix"))
+
+
+def _syllables(draws: Draws) -> str:
+    letters = [
+        draws.pick(f"{kind}{place}", every(kind))
+        for place in range(1 + draws.number("length", 2))
+        for kind in ("onset", "vowel", "coda")
+    ]
+    return "".join(letters).capitalize()
+
+
+def _person(draws: Draws) -> str:
+    if draws.chance("invented", 0.35):
+        return _on_its_side(draws, _syllables)
+    return draws.pick("first", pool("first", draws.held_out))
+
+
+def _place(draws: Draws) -> str:
+    return _on_its_side(draws, _compound)
+
+
+def _street(draws: Draws) -> str:
+    stems = draws.pick("of", [every("prefix"), every("first")])
+    stem = _on_its_side(draws, lambda own: own.pick("stem", stems))
+    return f"{stem} {draws.pick('street', every('street'))}"
+
+
+def _clock(draws: Draws) -> str:
+    hour, digit = draws.pick("hour", every("hour")), 1 + draws.number("digit", 12)
+    digits = f"{digit}:{5 * draws.number('minutes', 12):02d}"
+    forms = [
+        hour,
+        f"{hour} o'clock",
+        f"half past {hour}",
+        f"{draws.pick('to', ['quarter past', 'quarter to'])} {hour}",
+        digits,
+        digits,
+        draws.pick("part", ["noon", "midnight", "lunchtime", "sunset", "dawn"]),
+    ]
+    return draws.pick("form", forms)
+
+
+def _digits(draws: Draws) -> str:
+    return str(2 + draws.number("value", draws.pick("top", (20, 100, 500, 3000))))
+
+
+_INVENT = {
+    "person": _person,
+    "family": _place,
+    "town": _place,
+    "street": _street,
+    "clock": _clock,
+    "digits": _digits,
+}
+
+
+# ----------------------------------------------------------------------------------- inflection
+
+
+def past(verb: str) -> str:
+    """The simple past of a verb phrase, whose first word is the verb."""
+    word, _, rest = verb.partition(" ")
+    if word in WORDS["past"]:
+        form = WORDS["past"][word]
+    elif word.endswith("e"):
+        form = word + "d"
+    elif word.endswith("y") and word[-2] not in "aeiou":
+        form = word[:-1] + "ied"
+    else:
+        form = word + (word[-1] if word in WORDS["doubled"] else "") + "ed"
+    return f"{form} {rest}".strip()
+
+
+def third(verb: str) -> str:
+    """The third person singular of a verb phrase."""
+    word, _, rest = verb.partition(" ")
+    form = {"be": "is", "do": "does", "go": "goes"}.get(word) or plural(word)
+    return f"{form} {rest}".strip()
+
+
+def plural(noun: str) -> str:
+    """The regular plural; a loaf is several loaves."""
+    if noun == "loaf":
+        return "loaves"
+    if noun.endswith(("s", "x", "ch", "sh")):
+        return noun + "es"
+    if noun.endswith("y") and noun[-2] not in "aeiou":
+        return noun[:-1] + "ies"
+    return noun + "s"
