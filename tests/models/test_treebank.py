@@ -12,40 +12,40 @@ HI = "Hi/0/root !/1/punct"
 
 
 def test_each_sentence_is_a_text_where_nothing_else_is_said(tmp_path):
-    found = read_conllu(tmp_path / write(tmp_path / "a", sentence(CAT), sentence(HI, text="Hi!")))
-    assert found["the cat sees a dog"] == tree(CAT)
-    assert found["Hi!"] == tree(HI)
+    trees = read_conllu(tmp_path / write(tmp_path / "a", sentence(CAT), sentence(HI, text="Hi!")))
+    assert trees["the cat sees a dog"] == tree(CAT)
+    assert trees["Hi!"] == tree(HI)
 
 
 def test_the_sentences_of_a_document_are_one_text_with_several_roots(tmp_path):
     lines = [sentence(HI, "newdoc id = 1", text="Hi!"), sentence(CAT), sentence(DOG, "newdoc")]
-    found = read_conllu(tmp_path / write(tmp_path / "a", *lines))
-    both = found["Hi! the cat sees a dog"]
+    trees = read_conllu(tmp_path / write(tmp_path / "a", *lines))
+    both = trees["Hi! the cat sees a dog"]
     assert both[:2] == tree(HI)
     assert [word.head for word in both] == [0, 1, 4, 5, 0, 7, 5]
-    assert found["the dog sees a cat"] == tree(DOG)
+    assert trees["the dog sees a cat"] == tree(DOG)
 
 
 def test_a_paragraph_is_a_text_too(tmp_path):
     lines = [sentence(HI, "newdoc", "newpar"), sentence(CAT), sentence(DOG, "newpar id = p2")]
-    found = read_conllu(tmp_path / write(tmp_path / "a", *lines))
-    assert len(found["Hi ! the cat sees a dog"]) == 7
-    assert "the dog sees a cat" in found
+    trees = read_conllu(tmp_path / write(tmp_path / "a", *lines))
+    assert len(trees["Hi ! the cat sees a dog"]) == 7
+    assert "the dog sees a cat" in trees
 
 
 def test_of_equal_texts_the_largest_kind_counts_and_then_the_first(tmp_path):
     other = CAT.replace("5/det", "3/dep")
     lines = [sentence(other), sentence(DOG), sentence(CAT, "newdoc"), sentence(DOG, "newdoc")]
-    found = read_conllu(tmp_path / write(tmp_path / "a", *lines))
-    assert found["the cat sees a dog"] == tree(CAT)
-    found = read_conllu(tmp_path / write(tmp_path / "a", sentence(other), sentence(CAT)))
-    assert found["the cat sees a dog"] == tree(other)
+    trees = read_conllu(tmp_path / write(tmp_path / "a", *lines))
+    assert trees["the cat sees a dog"] == tree(CAT)
+    trees = read_conllu(tmp_path / write(tmp_path / "a", sentence(other), sentence(CAT)))
+    assert trees["the cat sees a dog"] == tree(other)
 
 
 def test_sentences_without_space_between_them_are_joined_without(tmp_path):
     tight = sentence(HI, "newdoc", text="Hi!").replace("punct\t_\t_", "punct\t_\tSpaceAfter=No")
-    found = read_conllu(tmp_path / write(tmp_path / "a", tight, sentence(HI, text="Hi!")))
-    assert "Hi!Hi!" in found
+    trees = read_conllu(tmp_path / write(tmp_path / "a", tight, sentence(HI, text="Hi!")))
+    assert "Hi!Hi!" in trees
 
 
 def test_a_text_that_is_not_written_is_that_of_its_tokens(tmp_path):
@@ -59,14 +59,14 @@ def test_a_text_that_is_not_written_is_that_of_its_tokens(tmp_path):
     ]
     path = tmp_path / "a"
     path.write_text("\r\n".join(rows) + "\r\n", encoding="utf-8-sig")
-    [(text, found)] = read_conllu(path).items()
+    [(text, words)] = read_conllu(path).items()
     assert text == "don't go!"
-    assert found[1] == Word("n't", "not", "PART", 3, "advmod")
-    assert len(found) == 4
+    assert words[1] == Word("n't", "not", "PART", 3, "advmod")
+    assert len(words) == 4
 
 
 @pytest.mark.parametrize(
-    ("broken", "line", "said"),
+    ("broken", "line", "words"),
     [
         (lambda rows: rows.replace("\tdog\t", " dog "), 7, "8 columns, separated by tabs"),
         (lambda rows: rows.replace("5\tcat", "7\tcat"), 15, "number is '7' where 5 follows"),
@@ -76,22 +76,20 @@ def test_a_text_that_is_not_written_is_that_of_its_tokens(tmp_path):
         (lambda rows: rows + "# text = nothing\n\n", 17, "a sentence without words"),
     ],
 )
-def test_a_fault_is_told_with_its_line_and_remedy(tmp_path, broken, line, said):
+def test_a_fault_is_named_with_its_line_and_remedy(tmp_path, broken, line, words):
     path = tmp_path / "broken.conllu"
     path.write_text("\n" + broken(sentence(CAT) + "\n" + sentence(DOG)), encoding="utf-8")
-    with pytest.raises(TstmetaError) as error:
+    fault = rf"broken.conllu, line {line}: .*{words}.*Remedy: "
+    with pytest.raises(TstmetaError, match=fault):
         read_conllu(path)
-    assert f"broken.conllu, line {line}: " in str(error.value)
-    assert said in str(error.value)
-    assert "Remedy: " in str(error.value)
 
 
 @pytest.mark.parametrize("read", [read_conllu, read_amr])
-@pytest.mark.parametrize(("content", "said"), [(b"\n\n", "holds no"), (b"\xff\xfe1", "not UTF-8")])
-def test_a_file_without_parses_is_refused(tmp_path, read, content, said):
+@pytest.mark.parametrize(("content", "words"), [(b"\n\n", "holds no"), (b"\xff\xfe1", "not UTF-8")])
+def test_a_file_without_parses_is_refused(tmp_path, read, content, words):
     path = tmp_path / "a"
     path.write_bytes(content)
-    with pytest.raises(TstmetaError, match=said):
+    with pytest.raises(TstmetaError, match=words):
         read(path)
 
 
@@ -115,52 +113,46 @@ AMR = """# AMR release of our own
 def test_graphs_are_labels_attributes_and_relations(tmp_path):
     path = tmp_path / "a.amr"
     path.write_text(AMR, encoding="utf-8")
-    found = read_amr(path)
-    assert list(found) == ["The boy does not want to go.", "New York is big."]
-    assert found["The boy does not want to go."] == Graph(
+    graphs = read_amr(path)
+    assert list(graphs) == ["The boy does not want to go.", "New York is big."]
+    assert graphs["The boy does not want to go."] == Graph(
         ("want-01", "boy", "go-02"),
         (("polarity", 0, "-"), ("TOP", 0, "top")),
         (("ARG0", 0, 1), ("ARG1", 0, 2), ("ARG0", 2, 1)),
     )
-
-
-def test_what_stands_in_quotes_is_kept_whole(tmp_path):
-    path = tmp_path / "a.amr"
-    path.write_text(AMR, encoding="utf-8")
-    [value] = [one[2] for one in read_amr(path)["New York is big."].attributes if one[0] == "op1"]
-    assert value.rstrip("_") == "New_York_(NY)~e.1"
+    # what stands in quotes is kept whole
+    names = {name: value for name, _, value in graphs["New York is big."].attributes}
+    assert names["op1"].rstrip("_") == "New_York_(NY)~e.1"
 
 
 def test_inverse_relations_are_turned_round(tmp_path):
     path = tmp_path / "a.amr"
     path.write_text("# ::snt The boy who went.\n(b / boy :ARG0-of (g / go-02))\n")
-    [found] = read_amr(path).values()
-    assert found.relations == (("ARG0", 1, 0),)
+    [graph] = read_amr(path).values()
+    assert graph.relations == (("ARG0", 1, 0),)
 
 
 @pytest.mark.parametrize(
-    ("body", "line", "said"),
+    ("body", "words"),
     [
-        ("(w / want-01 :ARG0 (b / boy)", 2, "parentheses do not match"),
-        ("(w / want-01) :ARG0 (b / boy))", 2, "parentheses do not match"),
-        ('(w / want-01 :op "a)', 2, "quote is not closed"),
-        ("(w / want-01 :ARG0 (w / boy))", 2, "Duplicate node name"),
-        ("want-01", 2, "cannot be read (IndexError"),
-        ("(w / want-01 :ARG0)", 2, "cannot be read (Error processing"),
+        ("(w / want-01 :ARG0 (b / boy)", "quotes or parentheses do not match"),
+        ("(w / want-01) :ARG0 (b / boy))", "quotes or parentheses do not match"),
+        ('(w / want-01 :op "a)', "quotes or parentheses do not match"),
+        ("(w / want-01 :ARG0 (w / boy))", "Duplicate node name"),
+        ("want-01", "IndexError"),
+        ("(w / want-01 :ARG0)", "Error processing"),
     ],
 )
-def test_a_graph_with_a_fault_is_told_with_its_line(tmp_path, capsys, body, line, said):
+def test_a_graph_with_a_fault_is_named_with_its_line(tmp_path, capsys, body, words):
     path = tmp_path / "broken.amr"
     path.write_text(f"# ::snt A text.\n{body}\n")
-    with pytest.raises(TstmetaError) as error:
+    fault = rf"broken.amr, line 2: a graph that cannot be read \(.*{words}.*Remedy: write the graph"
+    with pytest.raises(TstmetaError, match=fault):
         read_amr(path)
-    assert f"broken.amr, line {line}: " in str(error.value)
-    assert said in str(error.value)
-    assert "Remedy: write the graph anew" in str(error.value)
     assert capsys.readouterr() == ("", "")
 
 
-def test_a_graph_without_its_text_is_told(tmp_path):
+def test_a_graph_without_its_text_is_named(tmp_path):
     path = tmp_path / "broken.amr"
     path.write_text("# ::id 7\n(b / boy)\n")
     with pytest.raises(TstmetaError, match=r"line 2: a graph without its text.*# ::snt"):

@@ -48,35 +48,29 @@ def test_headers_and_spaces_at_the_end_of_lines_are_no_numbers(tmp_path, text):
 
 
 @pytest.mark.parametrize(
-    ("text", "said"),
+    ("text", "words"),
     [
-        ("a 1 2\nb 1\n", "line 2: 1 numbers, not 2"),
-        ("a 1 2\n\nb\n", "line 3: 0 numbers, not 2"),
-        ("alone\n", "line 1: 0 numbers, not one or more"),
-        (b"a 1 2\n\xff\xfe 1 2\n", "line 2: a word that is not UTF-8"),
-        ("b 1 2\na 1 x\n", "line 2: something that is no number"),
-        ("b 1 2\na 1 nan\n", "line 2: something that is no number"),
-        ("b 1 2\n\na inf 1\n", "line 3: something that is no number"),
+        ("a 1 2\nb 1\n", "line 2: not a word and 2 numbers"),
+        ("a 1 2\n\nb\n", "line 3: not a word and 2 numbers"),
+        ("alone\n", "line 1: not a word and its numbers"),
+        (b"a 1 2\n\xff\xfe 1 2\n", "line 2: .* in UTF-8"),
+        ("b 1 2\na 1 x\n", "line 2: not a word"),
+        ("b 1 2\na 1 nan\n", "line 2: not a word"),
+        ("b 1 2\n\na inf 1\n", "line 3: not a word"),
+        ("The food was good.\nSo was the soup.\n", "line 1: not a word"),  # prose
         ("", "holds no word vectors"),
     ],
 )
-def test_a_line_that_is_wrong_is_named_with_its_file(tmp_path, text, said):
+def test_a_line_that_is_wrong_is_named_with_its_file(tmp_path, text, words):
     file = VectorFile(written(tmp_path / "bad.txt", text))
-    with pytest.raises(TstmetaError, match=said) as caught:
+    with pytest.raises(TstmetaError, match=f"bad.txt.*{words}"):
         rows(file, "a")
-    assert "bad.txt" in str(caught.value)
-
-
-def test_prose_is_no_file_of_vectors_whatever_is_asked(tmp_path):
-    file = written(tmp_path / "glove.txt", "The food was good.\nSo was the soup.\n")
-    with pytest.raises(TstmetaError, match="line 1: something that is no number"):
-        VectorFile(file).places(["other words"])
 
 
 @pytest.mark.parametrize(
     "use", [lambda path: VectorFile(path).places(["a"]), vectors.texts_of, vectors.identity]
 )
-def test_a_file_that_is_not_there_is_told(tmp_path, use):
+def test_a_file_that_is_not_there_is_named(tmp_path, use):
     with pytest.raises(TstmetaError, match=r"cannot read .*gone\.txt"):
         use(tmp_path / "gone.txt")
 
@@ -92,17 +86,14 @@ def test_tokens_have_the_rows_of_the_models_table_and_no_control_tokens(tmp_path
     assert np.array_equal(table.vectors(places), wanted.astype(float))
 
 
-@pytest.mark.parametrize(
-    ("content", "wanted"),
-    [(b"one two\n\n  three \r\n", ["one two", "three"]), (b"\xef\xbb\xbfone", ["one"])],
-)
-def test_texts_are_lines_that_are_not_blank(tmp_path, content, wanted):
-    assert vectors.texts_of(written(tmp_path / "texts.txt", content)) == wanted
+def test_texts_are_lines_that_are_not_blank(tmp_path):
+    file = written(tmp_path / "texts.txt", b"\xef\xbb\xbfone two\n\n  three \r\n")
+    assert vectors.texts_of(file) == ["one two", "three"]
 
 
-@pytest.mark.parametrize(("content", "said"), [(b"\n \n", "has no text"), (b"\xff", "not UTF-8")])
-def test_files_without_texts_are_refused(tmp_path, content, said):
-    with pytest.raises(TstmetaError, match=said):
+@pytest.mark.parametrize(("content", "words"), [(b"\n \n", "has no text"), (b"\xff", "not UTF-8")])
+def test_files_without_texts_are_refused(tmp_path, content, words):
+    with pytest.raises(TstmetaError, match=words):
         vectors.texts_of(written(tmp_path / "texts.txt", content))
 
 
