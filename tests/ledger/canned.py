@@ -9,19 +9,21 @@ from tstmeta.data import Card, Dataset
 from tstmeta.data.tables import items_table, ratings_table
 from tstmeta.ledger import Inputs
 
-IDS = list("abcdef")
+IDS = ["a", "b", "c", "d", "e", "polite-14-style"]
 
 
-def rated(name: str = "tiny", **items) -> Dataset:
+def rated(name: str = "tiny") -> Dataset:
     """Six rewrites of two sources by three systems, rated by two people."""
-    texts = {
-        "style": "formal",
-        "source": ["he ran home"] * 3 + ["we ate soup"] * 3,
-        "output": ["he ran", "he ran home", "she ran home", "we ate", "soup", "no"],
-        "references": [["he walked home"]] * 3 + [["we had soup"]] * 3,
-    }
-    systems, sources = ["A", "B", "C"] * 2, ["s1"] * 3 + ["s2"] * 3
-    table = items_table(name, item_id=IDS, source_id=sources, system=systems, **{**texts, **items})
+    table = items_table(
+        name,
+        item_id=IDS,
+        source_id=["s1"] * 3 + ["s2"] * 3,
+        system=["A", "B", "C"] * 2,
+        style="formal",
+        source=["he ran home"] * 3 + ["we ate soup"] * 3,
+        output=["he ran", "he ran home", "she ran home", "we ate", "soup", "no"],
+        references=[["he walked home"]] * 3 + [["we had soup"]] * 3,
+    )
     values = {
         ("content", "r1"): [2, 5, 3, 4, 2, 1],
         ("content", "r2"): [2, 5, 4, 3, 3, 1],
@@ -32,11 +34,11 @@ def rated(name: str = "tiny", **items) -> Dataset:
 
 
 class Canned(Inputs):
-    """Has every data set (but those missing), and remembers which scores it was asked for.
+    """Has every data set but those missing, and remembers which scores were wanted.
 
     Args:
         missing: names of data sets that are not here.
-        value: the score of the first item; the others have 2, 3, ...
+        value: the score of the last item; the others have 2, 3, ...
     """
 
     def __init__(self, *missing: str, value: float = 1.0, signature: str = "likelihood|model:m"):
@@ -48,31 +50,12 @@ class Canned(Inputs):
         return name not in self.missing
 
     def data(self, name):
-        ids = {"item_id": [*IDS[:-1], "polite-14-style"]} if name == "pauli@polite" else {}
-        data = rated(name)
-        if not ids:
-            return data
-        names = dict(zip(IDS, ids["item_id"], strict=True))
-        items = data.items.assign(item_id=data.items["item_id"].map(names))
-        ratings = data.ratings.assign(item_id=data.ratings["item_id"].map(names))
-        return Dataset.of(name, items, data.card, ratings=ratings)
+        return rated(name)
 
     def pairs(self, name, metric, basis, dimension="content"):
         self.wanted.append((name, metric, basis))
-        data = self.data(name)
-        ids = data.items["item_id"]
-        scores = pd.DataFrame(
-            {
-                "dataset": name,
-                "item_id": ids,
-                "metric": metric,
-                "dimension": dimension,
-                "basis": basis,
-                "signature": self.signature,
-                "sample": 0,
-                "value": [2.0, 3.0, 4.0, 5.0, 6.0, self.value],
-                "status": "error" if math.isnan(self.value) else "ok",
-                "detail": "",
-            }
-        )
-        return pairs(data, scores, dimension)
+        scores = pd.DataFrame({"item_id": IDS, "value": [2.0, 3.0, 4.0, 5.0, 6.0, self.value]})
+        scores["status"] = "error" if math.isnan(self.value) else "ok"
+        facts = {"dataset": name, "metric": metric, "dimension": dimension, "basis": basis}
+        scores = scores.assign(**facts, signature=self.signature, sample=0, detail="")
+        return pairs(self.data(name), scores, dimension)

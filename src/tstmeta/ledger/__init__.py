@@ -3,16 +3,6 @@
 from .claims import Claims, claims
 from .inputs import Inputs
 from .ledger import counts, published, reproduce
-from .table import MARKS, beside, listing
+from .table import beside, listing
 
-__all__ = [
-    "MARKS",
-    "Claims",
-    "Inputs",
-    "beside",
-    "claims",
-    "counts",
-    "listing",
-    "published",
-    "reproduce",
-]
+__all__ = ["Claims", "Inputs", "beside", "claims", "counts", "listing", "published", "reproduce"]

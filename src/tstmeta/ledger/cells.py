@@ -39,9 +39,7 @@ def cells(paper: str | None = None, table: str | None = None) -> tuple[Cell, ...
     """The printed numbers, all or those of a paper or table, in the order of the file."""
     if paper or table:
         return tuple(c for c in cells() if paper in (None, c.paper) and table in (None, c.table))
-    frame = _read("cells.csv")
-    frame["value"] = frame["value"].astype(float)
-    frame["decimals"] = frame["decimals"].astype(int)
+    frame = _read("cells").astype({"value": float, "decimals": int})
     return tuple(Cell(*row) for row in frame[list(Cell._fields)].itertuples(index=False))
 
 
@@ -51,23 +49,18 @@ def names(paper: str, kind: str) -> dict[str, tuple[str, str]]:
 
     ``kind`` is ``dataset``, ``metric``, ``system`` or ``item``.
     """
-    frame = _read("names.csv")
-    rows = frame[(frame["paper"] == paper) & (frame["kind"] == kind)]
-    return {row["printed"]: (row["ours"], row["needs"]) for row in rows.to_dict("records")}
+    rows = _read("names").query("paper == @paper and kind == @kind")
+    return {row.printed: (row.ours, row.needs) for row in rows.itertuples()}
 
 
 @cache
 def remarks() -> dict[str, tuple[str, str]]:
-    """Cell -> (status, reason) for cells that our value is known not to equal.
-
-    A remark is only used where our value does differ from the printed one.
-    """
-    rows = _read("remarks.csv").to_dict("records")
-    return {row["cell"]: (row["status"], row["reason"]) for row in rows}
+    """Cell -> (status, reason) for cells that our value is known not to equal."""
+    return {row.cell: (row.status, row.reason) for row in _read("remarks").itertuples()}
 
 
 def _read(name: str) -> pd.DataFrame:
-    return pd.read_csv(paths.own("published", name), dtype=str, keep_default_na=False)
+    return pd.read_csv(paths.own("published", f"{name}.csv"), dtype=str, keep_default_na=False)
 
 
 def round_half_up(value: float, decimals: int) -> float:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import itertools
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import cache
 from typing import Any, NamedTuple
 
@@ -20,7 +20,7 @@ from ..data import paths
 from ..models import hub
 from ..models.causal import backbone
 from ..schema import DemonstrationWarning
-from .evidence import Finding, Setup, compute
+from .evidence import KINDS, Finding, Setup
 from .inputs import Inputs
 
 HOLDS, FAILS, OPEN = "holds", "does not hold", "cannot be told"
@@ -70,8 +70,9 @@ def judge(claim: dict[str, Any], setup: Setup) -> tuple[list[Finding], str, str]
     findings: list[Finding] = []
     missing: dict[str, None] = {}
     for entry in entries(claim["evidence"]):
-        lacking = [name for name in needed(entry) if not setup.inputs.has(name)]
-        if lacking and entry.get("group", COUNTED) == COUNTED and "rule" in claim:
+        data = flat([entry.get("data", []), entry.get("parts", [])])
+        lacking = [name for name in data if not setup.inputs.has(name)]
+        if entry.get("group", COUNTED) == COUNTED and "rule" in claim:
             missing |= dict.fromkeys(name.partition("@")[0] for name in lacking)
         findings += findings_of(entry, setup, bool(lacking))
     if missing:
@@ -80,21 +81,14 @@ def judge(claim: dict[str, Any], setup: Setup) -> tuple[list[Finding], str, str]
         verdict, why = OPEN, f"The ratings were not on the machine that built this page: {how}."
     else:
         verdict, why = decide(claim, findings)
-    return (
-        findings,
-        verdict,
-        " ".join(filter(None, [why, *sentences(claim, findings), claim.get("note")])),
-    )
-
-
-# ------------------------------------------------------------------------------------ evidence
+    words = [why, *sentences(claim, findings), claim.get("note")]
+    return findings, verdict, " ".join(filter(None, words))
 
 
 def entries(evidence: Sequence[Any]) -> Iterator[dict[str, Any]]:
     """The entries of a claim, one for every combination under ``each``; nested lists are joined."""
     for entry in flat(evidence):
-        entry = dict(entry)
-        each = entry.pop("each", {})
+        each = entry.get("each", {})
         for values in itertools.product(*each.values()):
             chosen = dict(zip(each, values, strict=True))
             yield {**entry, **chosen.pop("at", {}), **chosen}
@@ -105,30 +99,23 @@ def flat(values: Sequence[Any]) -> list[Any]:
     return [inner for v in values for inner in (flat(v) if isinstance(v, list) else [v])]
 
 
-def needed(entry: dict[str, Any]) -> list[str]:
-    """The data sets of an entry."""
-    return flat([entry.get("data", []), entry.get("parts", [])])
-
-
 #: What an entry says beside the arguments of its kind.
-_ABOUT = ("name", "prefix", "note", "group", "model", "instead")
+_ABOUT = ("kind", "name", "prefix", "note", "group", "model", "instead", "each")
 
 
 def findings_of(entry: dict[str, Any], setup: Setup, lacking: bool) -> list[Finding]:
-    """The findings of an entry.
-
-    Where data or model are not here: the printed number, or nothing.
-    """
-    arguments = {key: flat(v) if isinstance(v, list) else v for key, v in entry.items()}
-    about = {key: str(arguments.pop(key, "")) for key in _ABOUT}
-    kind, model = str(arguments.pop("kind")), about["model"]
+    """The findings of an entry; where data or model are not here, the printed number or nothing."""
+    about = dict.fromkeys(_ABOUT, "") | {key: entry[key] for key in _ABOUT if key in entry}
+    arguments = {key: value for key, value in entry.items() if key not in _ABOUT}
+    arguments = {k: flat(v) if isinstance(v, list) else v for k, v in arguments.items()}
+    kind, model = about["kind"], about["model"]
     if lacking or (model and not hub.here(backbone(model))):
         if not about["instead"]:
             return []
         kind, arguments = "published", {"cell": about["instead"]}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", DemonstrationWarning)
-        findings = compute(kind, setup, arguments)
+        findings = KINDS[kind](setup, **arguments)
     name = about["name"].format(**arguments)
     prefix = f"{about['prefix']}: " if about["prefix"] else ""
     return [
@@ -146,17 +133,24 @@ def findings_of(entry: dict[str, Any], setup: Setup, lacking: bool) -> list[Find
 
 def decide(claim: dict[str, Any], findings: Sequence[Finding]) -> tuple[str, str]:
     """The verdict by the claim's rule, and its sentence."""
-    rule = claim.get("rule", "")
+    name, bound = rule_of(claim)
     counted = [row for row in findings if row.group == COUNTED and not row.published]
-    name, bound = next(iter(rule.items())) if isinstance(rule, dict) else (rule, 0.0)
-    verdict = _RULES[name](counted, bound) if name else OPEN
-    words = {"n": len(counted), "sides": sides(counted)}
-    if name == "competitive":
-        above = levels(row for row in counted if row.low > 0)
-        words["better"] = f" At {above} it is above." if above else ""
-        words["worse"] = levels(row for row in counted if row.high < 0)
-        words["wide"] = levels(row for row in counted if not row.low > -bound)
+    verdict = RULES[name](counted, bound) if name else OPEN
+    higher = levels(row for row in counted if row.low > 0)
+    words = {
+        "n": len(counted),
+        "sides": sides(counted),
+        "better": f" At {higher} it is above." if higher else "",
+        "worse": levels(row for row in counted if row.high < 0),
+        "wide": levels(row for row in counted if not row.low > -bound),
+    }
     return verdict, claim["because"][verdict].format(**words)
+
+
+def rule_of(claim: dict[str, Any]) -> tuple[str, float]:
+    """The name of a claim's rule and its bound."""
+    rule = claim.get("rule", "")
+    return next(iter(rule.items())) if isinstance(rule, dict) else (rule, 0.0)
 
 
 def above(findings: Sequence[Finding], bound: float) -> str:
@@ -174,10 +168,7 @@ def below(findings: Sequence[Finding], bound: float) -> str:
 
 
 def competitive(findings: Sequence[Finding], margin: float) -> str:
-    """Not below by more than a margin at any level.
-
-    An interval that reaches further down and up to zero tells neither.
-    """
+    """Not below by more than a margin at any level; one that reaches further tells neither."""
     if any(row.high < 0 for row in findings):
         return FAILS
     return HOLDS if all(row.low > -margin for row in findings) else OPEN
@@ -200,29 +191,25 @@ def opposite(findings: Sequence[Finding], _: float) -> str:
     return FAILS if same else OPEN
 
 
-_RULES = {rule.__name__: rule for rule in (above, below, competitive, apart, opposite)}
+RULES = {rule.__name__: rule for rule in (above, below, competitive, apart, opposite)}
 
 
-def levels(findings: Iterator[Finding]) -> str:
+def levels(findings: Iterable[Finding]) -> str:
     """The levels that findings name: what stands before the colon."""
     return " and ".join(row.evidence.partition(":")[0] for row in findings)
 
 
 def sides(findings: Sequence[Finding], bound: float = 0.0) -> str:
     """How many intervals lie above the bound, below it, and on both sides."""
-    over, under = (
-        sum(row.low > bound for row in findings),
-        sum(row.high < bound for row in findings),
-    )
+    over = sum(row.low > bound for row in findings)
+    under = sum(row.high < bound for row in findings)
     rest, at = len(findings) - over - under, f"{bound:g}" if bound else "zero"
     return f"{over} above {at}, {under} below, {rest} on both sides"
 
 
 def sentences(claim: dict[str, Any], findings: Sequence[Finding]) -> Iterator[str]:
-    """A sentence on each group of evidence that is there."""
-    rule = claim.get("rule")
-    bound = next(iter(rule.values())) if isinstance(rule, dict) else 0.0
+    """A sentence on each group of evidence that is computed."""
     for group, text in claim.get("say", {}).items():
         own = [row for row in findings if row.group == group and not row.published]
         if own:
-            yield text.format(n=len(own), sides=sides(own, bound))
+            yield text.format(n=len(own), sides=sides(own, rule_of(claim)[1]))

@@ -14,7 +14,7 @@ import numpy as np
 import pandas as pd
 
 from .. import stats
-from ..analysis.agreement import Job, drawn, jobs
+from ..analysis.agreement import Analysis, analyses, resample
 from ..analysis.agreement import agreement as agreement_of
 from ..analysis.frame import DISTANCES, pairs
 from ..combine import Settings, hybrid
@@ -53,21 +53,13 @@ class Setup(NamedTuple):
     seed: int = 0
 
 
-_KINDS: dict[str, Callable[..., list[Finding]]] = {}
+KINDS: dict[str, Callable[..., list[Finding]]] = {}
 
 
 def kind(function: Callable[..., list[Finding]]) -> Callable[..., list[Finding]]:
     """Let ``claims.yaml`` name this function."""
-    _KINDS[function.__name__] = function
+    KINDS[function.__name__] = function
     return function
-
-
-def compute(name: str, setup: Setup, arguments: dict) -> list[Finding]:
-    """The findings of a kind of evidence."""
-    return _KINDS[name](setup, **arguments)
-
-
-# ------------------------------------------------------------------------------------- metrics
 
 
 def name_and_basis(metric: str) -> tuple[str, str]:
@@ -79,30 +71,30 @@ def name_and_basis(metric: str) -> tuple[str, str]:
 def label_of(metric: str) -> str:
     """``S-`bleu```: as a page shows it."""
     name, basis = name_and_basis(metric)
-    prefix = "" if basis == "none" else metric[:2]
-    return f"{prefix}`{name.removeprefix(RELEASED)}`"
+    return f"{'' if basis == 'none' else metric[:2]}`{name.removeprefix(RELEASED)}`"
 
 
-def frame_of(setup: Setup, data: str, metrics: Sequence[str], dimension: str) -> pd.DataFrame:
-    """The pairs of several metrics on one data set."""
+def job_of(
+    setup: Setup, data: str, metrics: Sequence[str], dimension: str = "content", **how: Any
+) -> Analysis:
+    """Several metrics on one data set; ``how`` may have statistic, level, unit."""
     each = [setup.inputs.pairs(data, *name_and_basis(metric), dimension) for metric in metrics]
-    return pd.concat(each, ignore_index=True)
+    return _job(setup, pd.concat(each, ignore_index=True), **how)
 
 
-def job_of(setup: Setup, frame: pd.DataFrame, draws: int = 0, **how: Any) -> Job:
-    """The job of a frame of one data set; ``how`` may have statistic, level, unit."""
-    return next(jobs(frame, **how, draws=draws or setup.draws, seed=setup.seed))
+def _job(setup: Setup, frame: pd.DataFrame, **how: Any) -> Analysis:
+    return next(analyses(frame, **{"draws": setup.draws, "seed": setup.seed, **how}))
 
 
-def finding(job: Job, evidence: str, minus: int | None = None, place: int = 0) -> Finding:
+def finding(job: Analysis, evidence: str, minus: int | None = None, place: int = 0) -> Finding:
     """A metric of a job, or that metric minus another, with its interval."""
-    resample = drawn(job).resample
-    value = float(resample.estimates[place])
+    drawn = resample(job)
+    value = float(drawn.estimates[place])
     if minus is None:
-        limits = stats.of_resample(resample, confidence=job.confidence)[place]
+        limits = stats.of_resample(drawn)[place]
     else:
-        value -= float(resample.estimates[minus])
-        limits = difference(resample, place, minus, confidence=job.confidence)
+        value -= float(drawn.estimates[minus])
+        limits = difference(drawn, place, minus)
     units = "sources and systems" if job.plan.units == "both" else job.plan.units
     note = "; ".join(filter(None, [f"{units} resampled", limits.reason]))
     return Finding(evidence, value, limits.low, limits.high, agreement_of(job, place).n, note)
@@ -112,54 +104,42 @@ def finding(job: Job, evidence: str, minus: int | None = None, place: int = 0) -
 
 
 @kind
-def agreement(
-    setup: Setup, data: str, metric: str, dimension: str = "content", **how: Any
-) -> list[Finding]:
+def agreement(setup: Setup, data: str, metric: str, **how: Any) -> list[Finding]:
     """How far a metric agrees with people."""
-    frame = frame_of(setup, data, [metric], dimension)
-    return [finding(job_of(setup, frame, **how), f"{label_of(metric)} on `{data}`")]
+    return [finding(job_of(setup, data, [metric], **how), f"{label_of(metric)} on `{data}`")]
 
 
 @kind
-def gap(
-    setup: Setup, data: str, a: str, b: str, dimension: str = "content", **how: Any
-) -> list[Finding]:
+def gap(setup: Setup, data: str, a: str, b: str, **how: Any) -> list[Finding]:
     """The agreement of one metric minus that of another, in the same resamples."""
-    frame = frame_of(setup, data, [a, b], dimension)
-    return [
-        finding(job_of(setup, frame, **how), f"{label_of(a)} minus {label_of(b)} on `{data}`", 1)
-    ]
+    what = f"{label_of(a)} minus {label_of(b)} on `{data}`"
+    return [finding(job_of(setup, data, [a, b], **how), what, 1)]
 
 
 @kind
 def best_gap(
-    setup: Setup,
-    data: str,
-    metric: str,
-    others: Sequence[str],
-    dimension: str = "content",
-    **how: Any,
+    setup: Setup, data: str, metric: str, others: Sequence[str], **how: Any
 ) -> list[Finding]:
     """One metric minus the best of several; which is best is decided once, on all data.
 
     The choice is part of the data, so the interval is a little too kind to the others.
     """
-    job = job_of(setup, frame_of(setup, data, [metric, *others], dimension), **how)
-    values = stats.estimate(job.made.human, job.made.metrics, job.setting)
-    best = others[int(np.nanargmax(values[1:]))]
-    [row] = gap(setup, data, metric, best, dimension, **how)
+    best = best_of(job_of(setup, data, others, **how), others)
+    [row] = gap(setup, data, metric, best, **how)
     what = f"{label_of(metric)} minus the best other, {label_of(best)}, on `{data}`"
     return [row._replace(evidence=what)]
+
+
+def best_of(job: Analysis, metrics: Sequence[str]) -> str:
+    """The metric that agrees most."""
+    values = stats.estimate(job.matrices.human, job.matrices.metrics, job.setting)
+    return metrics[int(np.nanargmax(values))]
 
 
 @kind
 def first_places(setup: Setup, data: Sequence[str], metrics: Sequence[str]) -> list[Finding]:
     """The best metric on each of two sets (Pearson's r), less the best on the other set."""
-    firsts = []
-    for name in data:
-        job = job_of(setup, frame_of(setup, name, metrics, "content"))
-        values = stats.estimate(job.made.human, job.made.metrics, job.setting)
-        firsts.append(metrics[int(np.nanargmax(values))])
+    firsts = [best_of(job_of(setup, name, metrics), metrics) for name in data]
     if firsts[0] == firsts[1]:
         return [row for name in data for row in agreement(setup, name, firsts[0])]
     orders = zip(data, firsts, reversed(firsts), strict=True)
@@ -174,16 +154,16 @@ def across(setup: Setup, data: str, parts: Sequence[str], metric: str) -> list[F
     for part in parts:
         inside = frame["item_id"].isin(setup.inputs.data(part).items["item_id"])
         tables.append(frame.assign(metric=part, score=frame["score"].where(inside)))
-    job = job_of(setup, pd.concat(tables, ignore_index=True))
+    job = _job(setup, pd.concat(tables, ignore_index=True))
     what = f"{label_of(metric)} on `{parts[0]}` minus on `{parts[1]}`"
-    return [finding(job, what, 1)._replace(n=int(np.isfinite(job.made.metrics).sum()))]
+    return [finding(job, what, 1)._replace(n=int(np.isfinite(job.matrices.metrics).sum()))]
 
 
 @kind
 def second_rater(setup: Setup, data: str, dimension: str, direction: str) -> list[Finding]:
     """Kendall's tau-b of the second rating slot with the first, in one direction."""
     frame = second_against_first(setup.inputs, data, dimension)
-    job = job_of(setup, frame[frame["direction"] == direction], statistic="kendall")
+    job = _job(setup, frame[frame["direction"] == direction], statistic="kendall")
     return [finding(job, f"second slot with first, {dimension}, {direction}")]
 
 
@@ -219,8 +199,8 @@ def hybrids(setup: Setup, data: str, metrics: Sequence[str], words: str) -> list
     kinds: list[tuple[Kind, Settings]] = [("simulation", settings._replace(top=1))]
     kinds += [("simulation", settings), ("learned", settings)]
     combined = [hybrid(dataset, scores, "content", *how, lower=lower).scores for how in kinds]
-    job = job_of(setup, pairs(dataset, pd.concat(combined)), draws=min(setup.draws, _SLOW))
-    judging = folds(np.asarray(job.made.layout.sources), settings.outer, settings.seed)
+    job = _job(setup, pairs(dataset, pd.concat(combined)), draws=min(setup.draws, _SLOW))
+    judging = folds(np.asarray(job.matrices.layout.sources), settings.outer, settings.seed)
     job = job._replace(setting=stats.Setting(settings.statistic, "within-task", judging))
     rows = []
     for place, name in ((1, "Hybrid-Simulation"), (2, "Hybrid-Learned")):
@@ -240,11 +220,11 @@ def published(setup: Setup, cell: str) -> list[Finding]:
 def best_published(
     setup: Setup, paper: str, table: str, dataset: str, language: str
 ) -> list[Finding]:
-    """The highest printed Pearson's r of a table for one data set and language."""
-    setting = (dataset, language, "pearson")
-    rows = [c for c in cells(paper, table) if (c.dataset, c.language, c.statistic) == setting]
-    if not rows:
+    """The highest printed Pearson's r of a table for one data set and language, if there is one."""
+    wanted = (dataset, language, "pearson")
+    rows = [c for c in cells(paper, table) if (c.dataset, c.language, c.statistic) == wanted]
+    best = max(rows, key=lambda cell: cell.value, default=None)
+    if best is None:
         return []
-    best = max(rows, key=lambda cell: cell.value)
     what = f"best for {best.dimension}, {dataset}, {language}: {best.metric}"
     return [Finding(what, best.value, note=best.cell, published=True)]

@@ -20,8 +20,6 @@ from .cells import Cell, names, round_half_up
 from .inputs import Inputs
 from .recipes import Answer, Needs, Recipe, Settings, model_of, recipe
 
-# ----------------------------------------------------------------------- data sets and metrics
-
 #: What is missing where a data set is not on this machine; the others are fetched.
 _PRIVATE = {
     "cao": ("cao ratings", "the ratings were given to the paper's authors privately"),
@@ -38,31 +36,39 @@ LEARNED = {
 }
 _JUDGE = "the text names Llama 3 70B, the appendix an 8B model identifier"
 _WITHOUT_SYNONYMS = "no WordNet on this machine: METEOR matches no synonyms"
+LAI = "lai@lai2023"
 
 
-def data_of(cell: Cell, inputs: Inputs, subset: str = "", rated: bool = True) -> str | Needs:
-    """Our name of a cell's data set with its subset, or what is missing."""
+def data_of(cell: Cell, inputs: Inputs, how: Settings) -> str:
+    """Our name of a cell's data set with its subset.
+
+    Raises:
+        Needs: its files are not here.
+    """
     name = names(cell.paper, "dataset")[cell.dataset][0]
-    if inputs.has(name) and not (rated and inputs.data(name).ratings.empty):
-        return name + subset
+    if inputs.has(name) and not (how.get("rated", True) and inputs.data(name).ratings.empty):
+        return name + how.get("subset", "")
     base = name.partition("@")[0]
-    return Needs(*_PRIVATE.get(cell.dataset, (f"{base} data", f"tstmeta data fetch {base}")))
+    raise Needs(*_PRIVATE.get(cell.dataset, (f"{base} data", f"tstmeta data fetch {base}")))
 
 
-def metric_of(cell: Cell) -> str | Needs:
-    """Our metric of a cell, or the model that it needs and that is not on this machine.
+def metric_of(cell: Cell) -> str:
+    """Our metric of a cell.
 
-    What runs on a model runs on the printed one where it is here, and on no other; the likelihood
-    method as the paper's program computes it, from which its numbers come.
+    What runs on a model runs on the printed one, and on no other; the likelihood method as the
+    paper's program computes it, from which its numbers come.
+
+    Raises:
+        Needs: that model is not here.
     """
     ours, model = names(cell.paper, "metric")[cell.metric]
+    learned, known = LEARNED.get(cell.metric, ""), backbone_of(model)
     if not model:
         return ours
-    if learned := LEARNED.get(cell.metric):
-        return Needs(model) if getattr(metrics.get(learned), "missing", "") else learned
-    known = backbone_of(model)
-    if known is None or not hub.here(known):
-        return Needs(model, _JUDGE if cell.metric == "LLaMA3-prompt" else "")
+    if learned and not getattr(metrics.get(learned), "missing", ""):
+        return learned
+    if learned or known is None or not hub.here(known):
+        raise Needs(model, _JUDGE if cell.metric == "LLaMA3-prompt" else "")
     stem = "likelihood-style" if cell.dimension == "style" else "likelihood"
     return f"{stem}:{known.name}+released"
 
@@ -72,37 +78,45 @@ def backbone_of(model: str) -> Backbone | None:
     return next((known for known in BACKBONES.values() if known.where == model), None)
 
 
-def _failed(cell: Cell, data: str, metric: str) -> Needs:
-    """A model that is here and gives no score is needed still: files are damaged, memory short."""
-    how = f"tstmeta score --data {data} --metric {metric}"
-    return Needs(model_of(cell), f"the model is here, but gave no score; {how} says why")
+def pairs_of(cell: Cell, how: Settings, inputs: Inputs) -> tuple[str, pd.DataFrame]:
+    """Our name of a cell's data set, and its pairs there; of Figure 1 those of its item.
+
+    Raises:
+        Needs: the data or the model are missing, or the model gives no score (its files are
+            damaged, or the memory is short).
+    """
+    try:
+        metric, besides = metric_of(cell), None
+    except Needs as lacking:
+        metric, besides = "", lacking
+    try:
+        data = data_of(cell, inputs, how)
+    except Needs as lacking:
+        more = f"; besides {besides.what}" if besides else ""
+        raise Needs(lacking.what, lacking.reason + more) from None
+    if besides:
+        raise besides
+    frame = inputs.pairs(data, metric, cell.basis, cell.dimension)
+    if item := names(cell.paper, "item").get(cell.item, ("", ""))[0]:
+        frame = frame[frame["item_id"] == item]
+    if model_of(cell) and not frame["score"].notna().any():
+        command = f"tstmeta score --data {data} --metric {metric}"
+        reason = f"the model is here, but gave no score; {command} says why"
+        raise Needs(model_of(cell), reason)
+    return data, frame
 
 
-def _inputs_of(cell: Cell, how: Settings, inputs: Inputs) -> tuple[str, str] | Needs:
-    """Our data set and metric of a cell, or what is missing of both."""
-    metric, data = metric_of(cell), data_of(cell, inputs, how.get("subset", ""))
-    if isinstance(data, Needs):
-        besides = f"; besides {metric.what}" if isinstance(metric, Needs) else ""
-        return data._replace(reason=data.reason + besides)
-    return metric if isinstance(metric, Needs) else (data, metric)
-
-
-# ------------------------------------------------------------------------- pauli2025, agreement
+# ----------------------------------------------------------------------------------- pauli2025
 
 
 @recipe
-def agreement(cell: Cell, how: Settings, inputs: Inputs) -> Answer | Needs:
+def agreement(cell: Cell, how: Settings, inputs: Inputs) -> Answer:
     """A metric against the mean human rating of one dimension, or the p-value of it."""
-    both = _inputs_of(cell, how, inputs)
-    if isinstance(both, Needs):
-        return both
-    frame = inputs.pairs(*both, cell.basis, cell.dimension)
-    if not frame["score"].notna().any() and model_of(cell):
-        return _failed(cell, *both)
+    data, frame = pairs_of(cell, how, inputs)
     result = correlate(frame, how["statistic"], how["level"]).iloc[0]
     value = result["p"] if cell.statistic == "pvalue" else result["value"]
     own = frame["signature"].iloc[0]
-    signature = f"{own}|{how['statistic']}:{how['level']}|data:{both[0]}"
+    signature = f"{own}|{how['statistic']}:{how['level']}|data:{data}"
     reasons = [result["reason"], _WITHOUT_SYNONYMS if "synonyms:none" in own else ""]
     reason = "; ".join(filter(None, reasons))
     return Answer(float(value), _n(result), signature, reason, via=how.get("via"))
@@ -114,24 +128,22 @@ def _n(result: pd.Series) -> int:
 
 
 @recipe
-def ranking(cell: Cell, how: Settings, inputs: Inputs) -> Answer | Needs:
+def ranking(cell: Cell, how: Settings, inputs: Inputs) -> Answer:
     """Table 9: Kendall's tau-b of the systems' mean score with their mean content rating.
 
     The means are those of ``numpy.mean`` over a system's items in the order of the files.  Its
     rounding parts two systems of mir whose exact means are equal; the printed values come out so,
     and do not with the tie kept.  The reason names such pairs and gives the value with ties kept.
     """
-    exact, both = agreement(cell, how, inputs), _inputs_of(cell, how, inputs)
-    if isinstance(exact, Needs) or isinstance(both, Needs):
-        return exact
-    frame = inputs.pairs(*both, cell.basis, cell.dimension).dropna(subset=["human", "score"])
+    exact = agreement(cell, how, inputs)
+    frame = pairs_of(cell, how, inputs)[1].dropna(subset=["human", "score"])
     systems = frame.groupby("system", sort=False)
     people = systems["human"].agg(lambda values: math.fsum(values) / len(values))
     rounded = systems[["human", "score"]].agg(lambda values: np.mean(values.to_numpy()))
     result = stats.kendall(rounded["human"], rounded["score"])
     parted = ties_broken(people, rounded["human"], rounded["score"])
     kept = f"with the tie kept the value is {exact.value:.3f}" if parted else ""
-    reason = "; ".join(text for text in (exact.reason, *parted, kept) if text)
+    reason = "; ".join(filter(None, [exact.reason, *parted, kept]))
     shown = result.p if cell.statistic == "pvalue" else result.value
     return exact._replace(value=shown, signature=f"{exact.signature}|means:numpy", reason=reason)
 
@@ -142,47 +154,35 @@ def ties_broken(exact: pd.Series, rounded: pd.Series, scores: pd.Series) -> list
     for a, b in itertools.combinations(exact.index, 2):
         gap = rounded[a] - rounded[b]
         if exact[a] == exact[b] and gap:
-            way = (
-                "as the metric does" if gap * (scores[a] - scores[b]) > 0 else "against the metric"
-            )
+            same = gap * (scores[a] - scores[b]) > 0
             sentences.append(
                 f"people rate {a} and {b} exactly alike, but numpy.mean rounds their means"
-                f" {abs(gap):.0e} apart, which breaks the tie {way}"
+                f" {abs(gap):.0e} apart, which breaks the tie"
+                f" {'as the metric does' if same else 'against the metric'}"
             )
     return sentences
 
 
 @recipe
-def single_item(cell: Cell, how: Settings, inputs: Inputs) -> Answer | Needs:
+def single_item(cell: Cell, how: Settings, inputs: Inputs) -> Answer:
     """A human mean or a score of one item."""
     item = names(cell.paper, "item")[cell.item][0]
     if cell.metric == "human mean rating":
-        data = data_of(cell, inputs)
-        if isinstance(data, Needs):
-            return data
-        value = float(inputs.data(data).human(cell.dimension)[item])
-        return Answer(value, 1, f"mean {cell.dimension}|item:{item}")
-    both = _inputs_of(cell, how, inputs)
-    if isinstance(both, Needs):
-        return both
-    frame = inputs.pairs(*both, cell.basis, cell.dimension).set_index("item_id")
-    value = float(frame["score"][item])
-    if math.isnan(value) and model_of(cell):
-        return _failed(cell, *both)
-    return Answer(value, 1, f"{frame['signature'][item]}|{item}")
-
-
-# ------------------------------------------------------------------------ pauli2025, facts of data
+        value = inputs.data(data_of(cell, inputs, how)).human(cell.dimension)[item]
+        return Answer(float(value), 1, f"mean {cell.dimension}|item:{item}")
+    [row] = pairs_of(cell, how, inputs)[1].to_dict("records")
+    return Answer(float(row["score"]), 1, f"{row['signature']}|{item}")
 
 
 def of_data(function: Callable[[Cell, Settings, Dataset], Answer]) -> Recipe:
-    """A recipe that needs nothing but the data set of its cell."""
+    """A recipe that needs nothing but the data set of its cell, whose name it signs with."""
 
     @recipe
     @wraps(function)
-    def computed(cell: Cell, how: Settings, inputs: Inputs) -> Answer | Needs:
-        name = data_of(cell, inputs, rated=how.get("rated", True))
-        return name if isinstance(name, Needs) else function(cell, how, inputs.data(name))
+    def computed(cell: Cell, how: Settings, inputs: Inputs) -> Answer:
+        data = inputs.data(data_of(cell, inputs, how))
+        result = function(cell, how, data)
+        return result._replace(signature=f"{result.signature}|data:{data.name}")
 
     return computed
 
@@ -192,7 +192,7 @@ def dimensions(cell: Cell, how: Settings, data: Dataset) -> Answer:
     """Agreement of two human dimensions over items."""
     first, second = cell.dimension.split("-")
     result = stats.STATISTICS[how["statistic"]](data.means[first], data.means[second])
-    signature = f"{how['statistic']}|mean {first}|mean {second}|data:{data.name}"
+    signature = f"{how['statistic']}|mean {first}|mean {second}"
     return Answer(result.value, result.n, signature, result.reason)
 
 
@@ -200,7 +200,7 @@ def dimensions(cell: Cell, how: Settings, data: Dataset) -> Answer:
 def alpha(cell: Cell, how: Settings, data: Dataset) -> Answer:
     """Krippendorff's alpha (ordinal)."""
     result = stats.alpha(data.raters(cell.dimension or "content"), "ordinal")
-    return Answer(result.value, result.n, f"krippendorff alpha|level:ordinal|data:{data.name}")
+    return Answer(result.value, result.n, "krippendorff alpha|level:ordinal")
 
 
 @of_data
@@ -208,88 +208,76 @@ def share_of_items(cell: Cell, how: Settings, data: Dataset) -> Answer:
     """Percent of items whose mean rating is at least so much."""
     means = data.means[how["dimension"]].to_numpy()
     share = 100 * float(np.mean(means >= how["least"]))
-    what = f"percent|mean {how['dimension']} >= {how['least']}|data:{data.name}"
-    return Answer(share, len(means), what)
+    return Answer(share, len(means), f"percent|mean {how['dimension']} >= {how['least']}")
 
 
 @of_data
 def items(cell: Cell, how: Settings, data: Dataset) -> Answer:
     """Number of items."""
-    return Answer(len(data.items), len(data.items), f"count of items|data:{data.name}")
+    return Answer(len(data.items), len(data.items), "count of items")
 
 
 @of_data
 def systems(cell: Cell, how: Settings, data: Dataset) -> Answer:
     """Number of systems."""
-    count = data.items["system"].nunique()
-    return Answer(count, len(data.items), f"count of systems|data:{data.name}")
+    return Answer(data.items["system"].nunique(), len(data.items), "count of systems")
 
 
 @of_data
 def ratings_of_an_item(cell: Cell, how: Settings, data: Dataset) -> Answer:
     """Median number of ratings an item and dimension."""
     each = data.ratings.groupby(["item_id", "dimension"], observed=True).size()
-    what = f"median ratings an item and dimension|data:{data.name}"
-    return Answer(float(each.median()), len(data.items), what)
+    return Answer(float(each.median()), len(data.items), "median ratings an item and dimension")
 
 
 # --------------------------------------------------------------------------------------- lai2023
 
-LAI = "lai@lai2023"
-
 
 @recipe
-def at_level(cell: Cell, how: Settings, inputs: Inputs) -> Answer | Needs:
-    """A metric, or the second rater, against people at one of the paper's levels; percent."""
+def at_level(cell: Cell, how: Settings, inputs: Inputs) -> Answer:
+    """A metric, or the second rater, against people at one of the paper's levels; percent.
+
+    At system level the overall value is the mean of the two directions after each was rounded to
+    one decimal, exact halves kept: 38.9 and 75.0 give 56.95, which is printed 57.0.
+    """
     if not inputs.has(LAI):
-        return Needs("lai data", "tstmeta data fetch lai")
+        raise Needs("lai data", "tstmeta data fetch lai")
     if cell.metric == "inter-annotator agreement":
         frame = second_rater(inputs, LAI, cell.dimension)
     else:
-        frame = _released(cell, inputs)
-    wanted = ["I2F", "F2I"] if cell.direction == "overall" else [cell.direction]
+        name = names(cell.paper, "metric")[cell.metric][0]
+        name += "-multi" if cell.item == "multiple" else ""
+        basis = "source" if cell.dimension == "content" else "none"
+        frame = inputs.pairs(LAI, name, basis, cell.dimension)
     by_systems = how["level"] == "system"
+    wanted = ["I2F", "F2I"] if cell.direction == "overall" else [cell.direction]
+    undefined = how.get("undefined", math.nan)
     values, n = [], 0
-    for group in [[name] for name in wanted] if by_systems else [wanted]:
-        rows = frame[frame["direction"].isin(group)]
-        undefined = how.get("undefined", math.nan)
+    for directions in [[name] for name in wanted] if by_systems else [wanted]:
+        rows = frame[frame["direction"].isin(directions)]
         result = correlate(rows, how["statistic"], how["level"], undefined=undefined).iloc[0]
-        values.append(100 * result["value"])
+        values.append(100 * float(result["value"]))
         n += math.comb(_n(result), 2) if by_systems else _n(result)
-    value = values[0] if len(values) == 1 else _mean_of_rounded(values)
+    value = values[0]
+    if len(values) > 1:
+        value = round_half_up(math.fsum(round_half_up(v, 1) for v in values) / len(values), 2)
     signature = f"{frame['signature'].iloc[0]}|level:{cell.level}|direction:{cell.direction}"
-    return Answer(float(value), n, signature)
-
-
-def _mean_of_rounded(values: list[float]) -> float:
-    """The mean of the directions after each was rounded to one decimal, exact halves kept.
-
-    38.9 and 75.0 give 56.95, which is printed 57.0.
-    """
-    return round_half_up(math.fsum(round_half_up(v, 1) for v in values) / len(values), 2)
-
-
-def _released(cell: Cell, inputs: Inputs) -> pd.DataFrame:
-    name = names(cell.paper, "metric")[cell.metric][0]
-    name += "-multi" if cell.item == "multiple" else ""
-    return inputs.pairs(
-        LAI, name, "source" if cell.dimension == "content" else "none", cell.dimension
-    )
+    return Answer(value, n, signature)
 
 
 def second_rater(inputs: Inputs, data: str, dimension: str) -> pd.DataFrame:
     """Pairs whose score is the second rating of an item, held against the first."""
     raters = inputs.data(data).raters(dimension)
     first, second = sorted(raters.columns)
-    frame = inputs.pairs(data, "released:bleu", "source").assign(
+    frame = inputs.pairs(data, "released:bleu", "source")
+    ratings = raters.loc[frame["item_id"]]
+    return frame.assign(
         metric="second rater",
         basis="none",
         flipped=False,
         signature=f"second rater against first|{dimension}",
-    )
-    of_item = frame["item_id"]
-    return frame.assign(
-        human=raters[first].loc[of_item].to_numpy(), score=raters[second].loc[of_item].to_numpy()
+        human=ratings[first].to_numpy(),
+        score=ratings[second].to_numpy(),
     )
 
 
@@ -297,7 +285,7 @@ def second_rater(inputs: Inputs, data: str, dimension: str) -> pd.DataFrame:
 
 
 @recipe
-def corpus_bleu(cell: Cell, how: Settings, inputs: Inputs) -> Answer | Needs:
+def corpus_bleu(cell: Cell, how: Settings, inputs: Inputs) -> Answer:
     """Table 6: corpus BLEU (multi-bleu) of 1,000 outputs, with two preparations of the references.
 
     ``raw``: the references of Li et al. (2018), case kept and untokenised.  ``tokenised``: the
@@ -306,7 +294,7 @@ def corpus_bleu(cell: Cell, how: Settings, inputs: Inputs) -> Answer | Needs:
     """
     for name in ("li2018", "dualrl"):
         if not inputs.has(name):
-            return Needs(f"{name} data", f"tstmeta data fetch {name}")
+            raise Needs(f"{name} data", f"tstmeta data fetch {name}")
     metric = metrics.get("corpus-bleu:multi-bleu")
     if not isinstance(metric, CorpusMetric):
         raise TypeError(f"{metric.name} is no corpus metric")
@@ -314,20 +302,19 @@ def corpus_bleu(cell: Cell, how: Settings, inputs: Inputs) -> Answer | Needs:
     system = names(cell.paper, "system").get(cell.item, ("", ""))[0]
     # all systems have the same 1,000 sources; without one the source is its own output
     table = table[table["system"] == (system or "StyleEmbedding")]
-    outputs = table["output"] if system else table["source"]
     tokenised = inputs.data("dualrl").items.drop_duplicates(["style", "source"], keep="last")
     by_source = tokenised.set_index(["style", "source"])["references"]
     references = {
         "raw": table["references"],
         "tokenised": by_source.loc[list(zip(table["style"], table["source"], strict=True))],
     }
-    result = {}
+    values = {}
     for preparation, lists in references.items():
-        texts = zip(outputs, lists, strict=True)
-        each = [metric.statistics(Request(output, (list_[0],))) for output, list_ in texts]
-        result[preparation] = metric.aggregate(np.sum(each, axis=0))
-    used = how["references"]
-    [other] = set(result) - {used}
-    reason = f"{used} references; {result[other]:.1f} with {other} ones"
-    signature = f"{metric.signature('reference')}|references:{used}"
-    return Answer(result[used], len(table), signature, reason)
+        texts = zip(table["output"] if system else table["source"], lists, strict=True)
+        each = [metric.statistics(Request(output, tuple(given[:1]))) for output, given in texts]
+        values[preparation] = metric.aggregate(np.sum(each, axis=0))
+    value = values.pop(how["references"])
+    [(other, without)] = values.items()
+    reason = f"{how['references']} references; {without:.1f} with {other} ones"
+    signature = f"{metric.signature('reference')}|references:{how['references']}"
+    return Answer(value, len(table), signature, reason)

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import itertools
-import math
 import re
+from collections.abc import Callable, Sequence
+from statistics import fmean
 
 from scipy.stats import rankdata
 
@@ -12,6 +13,20 @@ from ..combine.gm import PRINTED, gm
 from .cells import Cell, cells
 from .inputs import Inputs
 from .recipes import Answer, Settings, recipe
+
+
+def of_printed(function: Callable[..., float], printed: Sequence[Cell], signature: str) -> Answer:
+    """A function of printed numbers, and its range when each lies anywhere within its rounding.
+
+    Args:
+        function: monotone in each number, so that the range ends in a corner.
+    """
+    halves = [0.5 * 10.0**-cell.decimals for cell in printed]
+    ranges = [(cell.value - h, cell.value + h) for cell, h in zip(printed, halves, strict=True)]
+    corners = [float(function(*corner)) for corner in itertools.product(*ranges)]
+    value = float(function(*(cell.value for cell in printed)))
+    return Answer(value, len(printed), signature, "", min(corners), max(corners))
+
 
 # ---------------------------------------------------------------------- pauli2025, summary columns
 
@@ -30,10 +45,8 @@ def _columns(cell: Cell, how: Settings) -> list[dict[str, Cell]]:
 def mean_of_printed(cell: Cell, how: Settings, inputs: Inputs) -> Answer:
     """A metric's mean correlation over the data sets of a table, from the printed cells."""
     own = [column[cell.metric] for column in _columns(cell, how)]
-    mean = math.fsum(printed.value for printed in own) / len(own)
-    slack = _half(min(own, key=lambda printed: printed.decimals))
     signature = f"mean of {len(own)} printed correlations|table:{cell.table}"
-    return Answer(mean, len(own), signature, "", mean - slack, mean + slack)
+    return of_printed(lambda *values: fmean(values), own, signature)
 
 
 @recipe
@@ -42,15 +55,9 @@ def mean_rank_of_printed(cell: Cell, how: Settings, inputs: Inputs) -> Answer:
     ranks = []
     for column in _columns(cell, how):
         places = rankdata([-printed.value for printed in column.values()])
-        ranks.append(places[list(column).index(cell.metric)])
-    mean = math.fsum(ranks) / len(ranks)
+        ranks.append(float(places[list(column).index(cell.metric)]))
     signature = f"mean of {len(ranks)} ranks of printed correlations"
-    return Answer(mean, len(ranks), signature, "", mean, mean)
-
-
-def _half(cell: Cell) -> float:
-    """Half a step of a cell's last printed digit."""
-    return 0.5 * 10.0**-cell.decimals
+    return Answer(fmean(ranks), len(ranks), signature, "", fmean(ranks), fmean(ranks))
 
 
 # --------------------------------------------------------------------------------- mukherjee2025
@@ -60,28 +67,20 @@ def _half(cell: Cell) -> float:
 def learned_weight(cell: Cell, how: Settings, inputs: Inputs) -> Answer:
     """A learned weight of Table 5: an importance of Table 6 over the sum of the selected ones."""
 
-    def setting(printed: Cell) -> tuple[str, str, str]:
-        return printed.dataset, printed.language, printed.dimension
+    def of(table: str) -> list[Cell]:
+        same = (cell.dataset, cell.language, cell.dimension)
+        rows = cells(cell.paper, table)
+        return [row for row in rows if (row.dataset, row.language, row.dimension) == same]
 
-    same = [printed for printed in cells(cell.paper, "5") if printed.item == cell.item]
-    chosen = [printed.metric for printed in same if setting(printed) == setting(cell)]
-    importances = {
-        printed.metric: printed
-        for printed in cells(cell.paper, "6")
-        if setting(printed) == setting(cell)
-    }
-    own, half = importances[cell.metric].value, _half(importances[cell.metric])
-    rest = sum(importances[name].value for name in chosen if name != cell.metric)
-    slack = half * (len(chosen) - 1)
-    least, most = max(own - half, 0.0), own + half
-    return Answer(
-        own / (own + rest),
-        len(chosen),
-        f"importance of Table 6 renormalised over {len(chosen)} metrics",
-        "",
-        least / (least + rest + slack),
-        most / (most + max(rest - slack, 0.0)),
-    )
+    def share(own: float, *others: float) -> float:
+        own = max(own, 0.0)
+        return own / (own + sum(max(importance, 0.0) for importance in others))
+
+    importances = {row.metric: row for row in of("6")}
+    chosen = [importances[row.metric] for row in of("5") if row.item == cell.item]
+    chosen.sort(key=lambda row: row.metric != cell.metric)
+    signature = f"importance of Table 6 renormalised over {len(chosen)} metrics"
+    return of_printed(share, chosen, signature)
 
 
 @recipe
@@ -93,33 +92,27 @@ def itself(cell: Cell, how: Settings, inputs: Inputs) -> Answer:
 # -------------------------------------------------------------------------------------- pang2019
 
 
-def _printed(paper: str, dataset: str, model: str, metric: str) -> Cell:
-    of_paper = itertools.chain(cells(paper, "2"), cells(paper, "3"))
-    wanted = (dataset, model, metric)
-    return next(
-        printed for printed in of_paper if (printed.dataset, printed.item, printed.metric) == wanted
-    )
+def _printed(cell: Cell, model: str, metric: str) -> Cell:
+    """What Tables 2 and 3 print of a model on the data set of a cell."""
+    rows = itertools.chain(cells(cell.paper, "2"), cells(cell.paper, "3"))
+    wanted = (cell.dataset, model, metric)
+    return next(row for row in rows if (row.dataset, row.item, row.metric) == wanted)
 
 
 @recipe
 def geometric_mean(cell: Cell, how: Settings, inputs: Inputs) -> Answer:
     """GM (Section 3.3) from the printed Acc, Sim and PP."""
-    three = [_printed(cell.paper, cell.dataset, cell.item, name) for name in ("Acc", "Sim", "PP")]
-    ranges = [(printed.value - _half(printed), printed.value + _half(printed)) for printed in three]
-    corners = [float(gm(acc, sim, pp)) for acc, sim, pp in itertools.product(*ranges)]
-    value = float(gm(three[0].value, three[1].value, three[2].value))
-    signature = f"GM of printed Acc, Sim, PP|t:{PRINTED}"
-    return Answer(value, len(three), signature, "", min(corners), max(corners))
+    three = [_printed(cell, cell.item, name) for name in ("Acc", "Sim", "PP")]
+    return of_printed(gm, three, f"GM of printed Acc, Sim, PP|t:{PRINTED}")
 
 
 @recipe
 def difference(cell: Cell, how: Settings, inputs: Inputs) -> Answer:
     """Table 4's differences A - B of Sim and PP, from Tables 2 and 3."""
     models, metric = re.findall(r"M\d", cell.item), cell.metric.removeprefix("delta_")
-    a, b = (_printed(cell.paper, cell.dataset, model, metric) for model in models)
-    value, slack = a.value - b.value, _half(a) + _half(b)
+    both = [_printed(cell, model, metric) for model in models]
     signature = f"difference of printed {metric}: {' - '.join(models)}"
-    return Answer(value, 2, signature, "", value - slack, value + slack)
+    return of_printed(lambda a, b: a - b, both, signature)
 
 
 @recipe

@@ -15,7 +15,7 @@ RELEASED = "released:"
 
 
 class Inputs:
-    """Loads and scores what is asked for, and keeps it.
+    """Loads and scores what is wanted, and keeps it.
 
     Args:
         store: folder of the score store (default ``data/scores``).
@@ -42,18 +42,12 @@ class Inputs:
         return self._data[name]
 
     def scores(self, name: str, metrics: list[str], basis: str) -> pd.DataFrame:
-        """The ``scores`` table of metrics on one basis, released ones from the data set."""
+        """The ``scores`` table of metrics on one basis; either all are released or none."""
         data = self.data(name)
-        released = [metric for metric in metrics if metric.startswith(RELEASED)]
-        computed = [metric for metric in metrics if metric not in released]
-        table = scoring.released(data, released)
-        tables = [table[table["basis"] == basis]]
-        if computed:
-            store, progress = self.store, self.progress
-            tables.append(
-                scoring.score(data, computed, bases=[basis], store=store, progress=progress)
-            )
-        return pd.concat(tables, ignore_index=True) if computed and released else tables[-1]
+        if not any(metric.startswith(RELEASED) for metric in metrics):
+            options = {"store": self.store, "progress": self.progress}
+            return scoring.score(data, metrics, bases=[basis], **options)
+        return scoring.released(data, metrics).query("basis == @basis").reset_index(drop=True)
 
     def pairs(self, name: str, metric: str, basis: str, dimension: str = "content") -> pd.DataFrame:
         """The pairs of one metric on one basis, see :func:`tstmeta.pairs`; empty without scores.

@@ -41,8 +41,7 @@ def reproduce(
     Raises:
         TstmetaError: no such paper or table.
     """
-    table = None if table is None else str(table)
-    chosen = cells(paper, table)
+    chosen = cells(paper, table and str(table))
     if not chosen:
         known = dict.fromkeys(f"{cell.paper} {cell.table}" for cell in cells(paper))
         raise TstmetaError(
@@ -50,8 +49,7 @@ def reproduce(
             + ", ".join(known or PAPERS)
         )
     inputs = inputs or Inputs()
-    rows = [_row(cell, answer(cell, inputs)) for cell in chosen]
-    return pd.DataFrame(rows, columns=list(COLUMNS))
+    return pd.DataFrame([_row(cell, inputs) for cell in chosen], columns=list(COLUMNS))
 
 
 def published(paper: str, table: str, *, inputs: Inputs | None = None) -> pd.DataFrame:
@@ -85,30 +83,29 @@ def counts(rows: pd.DataFrame) -> pd.DataFrame:
     return table.rename_axis("paper").reset_index()
 
 
-def _row(cell: Cell, computed: Answer | Needs) -> tuple:
+def _row(cell: Cell, inputs: Inputs) -> tuple:
     head = (cell.cell, cell.paper, cell.table, cell.printed)
-    if isinstance(computed, Needs):
-        return (*head, math.nan, 0, "", f"needs {computed.what}", computed.reason or cell.note)
-    return (*head, computed.value, computed.n, computed.signature, *status_of(cell, computed))
+    try:
+        ours = answer(cell, inputs)
+    except Needs as lacking:
+        return (*head, math.nan, 0, "", f"needs {lacking.what}", lacking.reason or cell.note)
+    return (*head, ours.value, ours.n, ours.signature, *status_of(cell, ours))
 
 
-def status_of(cell: Cell, computed: Answer) -> tuple[str, str]:
+def status_of(cell: Cell, ours: Answer) -> tuple[str, str]:
     """The status of a computed value and the reason."""
-    if not math.isfinite(computed.value):
-        return "differs", computed.reason or "no value can be computed"
-    equal = matches(computed.value, cell)
-    if computed.from_printed:
-        half, slack = 0.5 * 10.0**-cell.decimals, 1e-9
-        if equal:
-            return "printed-only", computed.reason
-        if computed.low - slack <= cell.value + half and computed.high + slack >= cell.value - half:
+    if not math.isfinite(ours.value):
+        return "differs", ours.reason or "no value can be computed"
+    ranged = math.isfinite(ours.low)  # recomputed from printed numbers
+    if matches(ours.value, cell):
+        return "printed-only" if ranged else "match", ours.reason
+    remark, why = remarks().get(cell.cell, ("", ""))
+    if ranged:
+        slack = 0.5 * 10.0**-cell.decimals + 1e-9
+        if ours.low - slack <= cell.value <= ours.high + slack:
             return "printed-only", "equal within the rounding of the printed inputs"
-        status, reason = remarks().get(cell.cell, ("", ""))
-        return status or "misprint", reason or "does not follow from the other printed numbers"
-    if equal:
-        return "match", computed.reason
-    if computed.via and matches(first := round_half_up(computed.value, computed.via), cell):
-        return "match", f"rounded in two steps: {first:.{computed.via}f}, then {cell.printed}"
-    status, reason = remarks().get(cell.cell, ("differs", ""))
-    reasons = [text for text in (reason, computed.reason) if text]
-    return status, "; ".join(reasons) or "the reason is not known"
+        return remark or "misprint", why or "does not follow from the other printed numbers"
+    if ours.via and matches(first := round_half_up(ours.value, ours.via), cell):
+        return "match", f"rounded in two steps: {first:.{ours.via}f}, then {cell.printed}"
+    reason = "; ".join(filter(None, [why, ours.reason]))
+    return remark or "differs", reason or "the reason is not known"

@@ -1,7 +1,7 @@
 """How each printed number is recomputed: the functions that ``data/published/recipes.yaml`` names.
 
-A recipe takes a cell, its settings and the :class:`Inputs`, and gives an :class:`Answer` or what it
-:class:`Needs`.
+A recipe takes a cell, its settings and the :class:`Inputs`, and gives an :class:`Answer` or raises
+what it :class:`Needs`.
 """
 
 from __future__ import annotations
@@ -23,7 +23,8 @@ class Answer(NamedTuple):
     """Our value for a cell.
 
     ``low`` and ``high`` are set when the value was recomputed from printed numbers: the range it
-    can take when those are anywhere within their rounding.
+    can take when those are anywhere within their rounding.  ``via`` are the decimals to which the
+    paper seems to have rounded first, before the decimals printed.
     """
 
     value: float
@@ -32,24 +33,19 @@ class Answer(NamedTuple):
     reason: str = ""
     low: float = math.nan
     high: float = math.nan
-    #: Decimals to which the paper seems to have rounded first, before the decimals printed.
     via: int | None = None
 
-    @property
-    def from_printed(self) -> bool:
-        """Whether the value was recomputed from other printed numbers."""
-        return math.isfinite(self.low)
 
+class Needs(Exception):
+    """What is missing to compute a cell, and why."""
 
-class Needs(NamedTuple):
-    """What is missing to compute a cell."""
-
-    what: str
-    reason: str = ""
+    def __init__(self, what: str, reason: str = ""):
+        super().__init__(what, reason)
+        self.what, self.reason = what, reason
 
 
 Settings = dict[str, Any]
-Recipe = Callable[[Cell, Settings, Inputs], Answer | Needs]
+Recipe = Callable[[Cell, Settings, Inputs], Answer]
 _RECIPES: dict[str, Recipe] = {}
 
 
@@ -72,19 +68,24 @@ def settings_of(cell: Cell) -> Settings:
         TstmetaError: no recipe does.
     """
     for entry in settings()[cell.paper]:
+        where = entry.get("where", {})
         wanted = {
-            key: v if isinstance(v, list) else [v] for key, v in entry.get("where", {}).items()
+            key: value if isinstance(value, list) else [value] for key, value in where.items()
         }
         if all(getattr(cell, key) in values for key, values in wanted.items()):
             return entry
     raise TstmetaError(f"recipes.yaml has no recipe for {cell.cell}")
 
 
-def answer(cell: Cell, inputs: Inputs) -> Answer | Needs:
-    """Compute one cell, or say what that takes."""
+def answer(cell: Cell, inputs: Inputs) -> Answer:
+    """Compute one cell.
+
+    Raises:
+        Needs: something is missing for it.
+    """
     how = settings_of(cell)
     if "needs" in how:
-        return Needs(*(how[key].format(model=model_of(cell)) for key in ("needs", "reason")))
+        raise Needs(*(how[key].format(model=model_of(cell)) for key in ("needs", "reason")))
     return _RECIPES[how["recipe"]](cell, how, inputs)
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import re
 from collections.abc import Sequence
 from html import escape
 
@@ -21,19 +20,16 @@ MARKS = {
     "misprint": ("†", "misprint"),
     "needs": ("", "published, not computed here"),
 }
-#: Keys up to so many characters stand on one line.
-_SHORT = 30
-_SHOWN = ("ours", "printed", "value", "status", "decimals")
 LEGEND = "ours (published) · " + " · ".join(" ".join(two) for two in MARKS.values() if two[0])
 
 
 def text_of(ours: float, printed: str, value: float, status: str, decimals: int) -> str:
     """``0.47 (0.47) ✓``; where there is nothing of ours the printed number alone, in brackets."""
-    mark = MARKS[status.partition(" ")[0]][0]
     shown = f"({printed})"
     if not pd.isna(ours):
         if status == "match" and round_half_up(ours, decimals) != round_half_up(value, decimals):
             decimals += 1  # the printed number was reached by rounding twice
+        mark = MARKS[status.partition(" ")[0]][0]
         shown = f"{round_half_up(ours, decimals):.{decimals}f} {shown} {mark}"
     return shown.replace("-", "−")
 
@@ -57,28 +53,38 @@ def beside(
     Raises:
         TstmetaError: two numbers of the frame fall into one cell.
     """
-    by = [[one] if isinstance(one, str) else list(one) for one in (rows, columns)]
+    by = [[names] if isinstance(names, str) else list(names) for names in (rows, columns)]
     if (twice := frame.duplicated([*by[0], *by[1]])).any():
         raise TstmetaError(
             f"rows {by[0]} and columns {by[1]} do not tell {frame['cell'][twice].iloc[0]} from"
             " another cell: choose among the rows first, or name more columns"
         )
-    about = "n = " + frame["n"].astype(str) + "; " + frame["status"] + "; " + frame["reason"]
+    fields = ("ours", "printed", "value", "status", "decimals")
+    about = [
+        f"n = {row.n}; {row.status}; {row.reason}; {row.signature}" for row in frame.itertuples()
+    ]
     parts = frame.assign(
-        text=[text_of(*five) for five in zip(*(frame[name] for name in _SHOWN), strict=True)],
-        kind="tst-" + frame["status"].str.partition(" ")[0],
-        about=[escape(text) for text in about + "; " + frame["signature"]],
+        text=[text_of(*cell) for cell in frame[list(fields)].itertuples(index=False)],
+        kind=_kinds(frame),
+        about=list(map(escape, about)),
     )
-    grids = {}
-    for name in ("text", "kind", "about"):
-        grid = parts.pivot_table(name, by[0], by[1], aggfunc="first", sort=False)
-        grid.columns.names, grid.index.names = [None] * len(by[1]), [None] * len(by[0])
-        grids[name] = grid.fillna("")
-    style = _styler(grids["text"])
+    texts, kinds, abouts = (_grid(parts, name, *by) for name in ("text", "kind", "about"))
+    style = _styler(texts)
     style.format(_html, escape="html").format_index(escape="html", axis=0)
-    style.format_index(escape="html", axis=1).set_td_classes(grids["kind"])
-    style.set_tooltips(grids["about"], as_title_attribute=True)
+    style.format_index(escape="html", axis=1).set_td_classes(kinds)
+    style.set_tooltips(abouts, as_title_attribute=True)
     return style.set_caption(escape(f"{caption}. {LEGEND}" if caption else LEGEND))
+
+
+def _grid(parts: pd.DataFrame, name: str, rows: list[str], columns: list[str]) -> pd.DataFrame:
+    grid = parts.pivot_table(name, rows, columns, aggfunc="first", sort=False)
+    grid.columns.names, grid.index.names = [None] * len(columns), [None] * len(rows)
+    return grid.fillna("")
+
+
+def _kinds(frame: pd.DataFrame) -> pd.Series:
+    """The class of each status, for the style sheet."""
+    return "tst-" + frame["status"].str.partition(" ")[0]
 
 
 def _html(text: str) -> str:
@@ -96,39 +102,22 @@ def listing(rows: pd.DataFrame) -> Styler:
         "–" if pd.isna(value) else f"{value:z.{places + 2 if places else 0}f}"
         for value, places in zip(rows["ours"], decimals, strict=True)
     ]
-    kind = rows["status"].str.partition(" ")[0]
-    again = (rows["reason"] == rows["reason"].shift()) & (rows["reason"] != "")
+    marks = rows["status"].str.partition(" ")[0].map(lambda name: MARKS[name][0])
     shown = pd.DataFrame(
         {
             "cell": rows["cell"].str.split(".", n=2).str[2],
             "published": rows["printed"].str.replace("-", "−"),
             "ours": pd.Series(ours, rows.index).str.replace("-", "−"),
             "n": ["–" if not n else f"{n:,}" for n in rows["n"]],
-            "status": kind.map(lambda name: MARKS[name][0]) + " " + rows["status"],
-            "reason": rows["reason"].mask(again, "as above"),
+            "status": marks + " " + rows["status"],
+            "reason": rows["reason"],
         }
     )
+    classes = pd.DataFrame("num", shown.index, ["published", "ours", "n"])
     style = _styler(shown).hide(axis="index").format(escape="html")
-    style.format(_unbroken, subset=["status"], escape="html")
-    style.format(_key, subset=["cell"], escape="html")
-    classes = pd.DataFrame("num", shown.index, ["published", "ours", "n"]).assign(
-        status="tst-" + kind, reason="long"
-    )
+    style.set_td_classes(classes.assign(status=_kinds(rows), reason="long"))
     titles = pd.DataFrame({"ours": rows["signature"].map(escape)})
-    return style.set_td_classes(classes).set_tooltips(titles, as_title_attribute=True)
-
-
-def _unbroken(status: str) -> str:
-    """A status on one line, unless it says what is needed."""
-    needs = status.lstrip().startswith("needs")
-    return status if needs else f"<span style='white-space:nowrap'>{status}</span>"
-
-
-def _key(key: str) -> str:
-    """A key on one line where it is short, else broken after its delimiters only."""
-    if len(key) <= _SHORT:
-        return f"<span style='white-space:nowrap'>{key}</span>"
-    return re.sub(r"([.:-])", r"\1<wbr>", str(key))  # it comes as Markup, which would escape more
+    return style.set_tooltips(titles, as_title_attribute=True)
 
 
 def _styler(frame: pd.DataFrame) -> Styler:
