@@ -42,28 +42,22 @@ def corpus(*tasks: Task, count: int = 60) -> pd.DataFrame:
 
 def transformer(path: Path, labels: int = 0, kind: str = "bert", **changes: object) -> Path:
     """A folder with a tiny encoder: a classifier with ``labels``, or without a head."""
-    of = {
-        "bert": (transformers.BertConfig, {}),
-        "xlm-roberta": (transformers.XLMRobertaConfig, {"pad_token_id": 1}),
+    config_of = {"bert": transformers.BertConfig, "xlm-roberta": transformers.XLMRobertaConfig}
+    options = {
+        "vocab_size": len(tiny.tokenizer("gpt2")),
+        "hidden_size": 16,
+        "intermediate_size": 24,
+        "num_hidden_layers": 2,
+        "num_attention_heads": 2,
+        "max_position_embeddings": 48,
+        **({"num_labels": labels} if labels else {}),
+        **({"pad_token_id": 1} if kind == "xlm-roberta" else {}),
+        **changes,
     }
-    config_of, options = of[kind]
-    config = config_of(
-        **{
-            "vocab_size": len(tiny.tokenizer("gpt2")),
-            "hidden_size": 16,
-            "intermediate_size": 24,
-            "num_hidden_layers": 2,
-            "num_attention_heads": 2,
-            "max_position_embeddings": 48,
-            **({"num_labels": labels} if labels else {}),
-            **options,
-            **changes,
-        }
-    )
     auto = transformers.AutoModelForSequenceClassification if labels else transformers.AutoModel
     with torch.random.fork_rng():
         torch.manual_seed(0)
-        model = auto.from_config(config)
+        model = auto.from_config(config_of[kind](**options))
         for name, weight in model.named_parameters():
             middle = float("LayerNorm.weight" in name)  # at 0 it would pass nothing on
             torch.nn.init.normal_(weight, middle, 0.1)

@@ -1,109 +1,252 @@
-"""The shipped backbone: made by today's code and options, small enough, and able to copy."""
+"""What we ship is made anew: the backbone and its tokenizer, its worth, the models of style."""
 
+import hashlib
 import json
-from dataclasses import asdict
-from importlib.resources import files
 from pathlib import Path
 
+import pandas as pd
 import pytest
 import torch
 
-from tstmeta.data import paths
+from tests.models.training.conftest import killed
+from tests.tools.toy import OPTIONS, PROMPTS
+from tools import train
+from tools.world.conversations import Example, example, sentences
+from tools.world.draws import Draws
+from tstmeta import data
 from tstmeta.likelihood.instructions import get, shipped
-from tstmeta.models.training import backbone as training
-from tstmeta.models.training import checkpoint
-from tstmeta.models.training.batches import bucketed, encode
-from tstmeta.models.training.evaluate import SHARES, likelihood_scores, read_rows, shares
-from tstmeta.models.training.examples import Example
-from tstmeta.models.training.loop import REPORT
-from tstmeta.models.training.network import answer_loss
-from tstmeta.models.training.options import TrainingOptions
-from tstmeta.models.training.tokenizer import train_tokenizer
+from tstmeta.models import idf, lm
+from tstmeta.models.causal import EMBEDDED
+from tstmeta.models.classifiers import FILE, MODELS
+from tstmeta.models.splits import corpus_hash, divide, key
+from tstmeta.models.training.loop import REPORT, Learner, read_checkpoint
+from tstmeta.models.training.network import answer_loss, bucketed
+from tstmeta.models.training.options import LmOptions
 
-FOLDER = Path(str(files("tstmeta.models"))) / "weights" / "backbone"
+EXAMPLES = [example(f"test/{number}", PROMPTS) for number in range(40)]
 #: Sources of a task on which the shares are taken again; all of them would take minutes.
 SOME = ("-05", "-19", "-33")
 
 
-@pytest.fixture(scope="module")
-def report():
-    return json.loads((FOLDER / REPORT).read_text(encoding="utf-8"))
+def report_of(folder):
+    return json.loads((Path(folder) / REPORT).read_text(encoding="utf-8"))
 
 
 @pytest.fixture(scope="module")
-def backbone():
-    from transformers import AutoModelForCausalLM, AutoTokenizer
-
-    tokenizer = AutoTokenizer.from_pretrained(FOLDER)
-    return AutoModelForCausalLM.from_pretrained(FOLDER).eval(), tokenizer
+def tokenizer():
+    return train.train_tokenizer(PROMPTS, OPTIONS.vocabulary)
 
 
-def test_it_was_made_with_the_default_options_and_the_shipped_instructions(report):
-    run = training._run(list(shipped().values()), training.STEPS, training.SEED, TrainingOptions())
-    assert {key: report[key] for key in run} == run
-    assert report["steps_done"] == report["steps"] == len(report["loss_curve"])
-    assert report["options"] == asdict(TrainingOptions())
+@pytest.fixture(scope="module")
+def toy(tmp_path_factory):
+    out = tmp_path_factory.mktemp("toy")
+    return out, train.backbone(out, PROMPTS, 3, OPTIONS)
 
 
-def test_todays_code_begins_the_same_run(report, tmp_path):
-    """The first losses; the last digits may differ from one kind of processor to another."""
-    prompts = list(shipped().values())
-    training.train(tmp_path, prompts, progress=False, stop=lambda step: step == 2)
-    losses = checkpoint.about(tmp_path)["losses"]
-    assert losses == pytest.approx(report["loss_curve"][:2], abs=0.01)
+# ----------------------------------------------------------------------------------- the backbone
 
 
-def test_todays_code_makes_the_same_tokenizer(tmp_path):
-    train_tokenizer(list(shipped().values()), TrainingOptions().vocabulary).save_pretrained(
-        tmp_path
+def test_the_tokenizer_has_the_form_of_llama_3(tokenizer):
+    messages = [{"role": "system", "content": "S"}, {"role": "user", "content": "U"}]
+    text = tokenizer.apply_chat_template(messages, tokenize=False, add_generation_prompt=True)
+    assert text == (
+        "<|begin_of_text|><|start_header_id|>system<|end_header_id|>\n\nS<|eot_id|>"
+        "<|start_header_id|>user<|end_header_id|>\n\nU<|eot_id|>"
+        "<|start_header_id|>assistant<|end_header_id|>\n\n"
     )
-    made, kept = (folder / "tokenizer.json" for folder in (tmp_path, FOLDER))
-    assert json.loads(made.read_text("utf-8")) == json.loads(kept.read_text("utf-8"))
+    ids = tokenizer("<|eot_id|>1234 Grüße", add_special_tokens=False)["input_ids"]
+    assert ids[0] == tokenizer.eos_token_id
+    assert [tokenizer.decode(token) for token in ids[1:5]] == ["1", "2", "3", "4"]
+    assert tokenizer.decode(ids[5:]) == " Grüße"
 
 
-def test_it_is_small_and_whole():
-    assert sum(path.stat().st_size for path in FOLDER.iterdir()) < 12_000_000
-    names = {path.name for path in FOLDER.iterdir()}
-    assert {"model.safetensors", "config.json", "tokenizer.json", REPORT} <= names
-    assert not [name for name in names if name.endswith((".bin", ".pt", ".pkl"))]
+def test_answers_begin_where_prompts_end(tokenizer):
+    for conversation, encoded in zip(EXAMPLES, train.encode(EXAMPLES, tokenizer), strict=True):
+        before = tokenizer.decode(encoded.ids[: encoded.start])
+        assert before.endswith("<|end_header_id|>" + ("" if conversation.bare else "\n\n"))
+        assert f"{conversation.user}<|eot_id|>" in before
+        assert tokenizer.decode(encoded.ids[encoded.start :]) == f"{conversation.output}<|eot_id|>"
+
+
+def test_a_drill_is_a_string_and_its_copy(tokenizer):
+    lengths = set()
+    for seed in range(60):
+        encoded = train.drill(Draws(str(seed)), tokenizer, 9)
+        string = encoded.ids[encoded.start : -1]
+        assert encoded.ids[1 : 1 + len(string)] == string
+        assert encoded.ids[-1] == encoded.ids[1 + len(string)] == tokenizer.eos_token_id
+        assert not set(string) & set(tokenizer.all_special_ids)
+        lengths.add(len(string))
+    assert lengths == set(range(4, 10))
+
+
+def test_a_run_that_dies_goes_on_to_the_same_bytes(toy, tmp_path):
+    with killed(5):
+        train.backbone(tmp_path, PROMPTS, 3, OPTIONS)
+    assert len(read_checkpoint(tmp_path)[0]["losses"]) == 4
+    train.backbone(tmp_path, PROMPTS, 3, OPTIONS)
+    files = {path.name: path.read_bytes() for path in toy[0].iterdir()}
+    assert {path.name: path.read_bytes() for path in tmp_path.iterdir()} == files
+
+
+def test_the_report_says_how_the_model_came_about(toy):
+    out, report = toy
+    assert report_of(out) == report
+    assert (report["steps"], report["seed"], report["prompts"]) == (7, 3, ["toy", "other"])
+    assert len(report["loss_curve"]) == 7
+    for losses in report["losses_by_task"].values():
+        assert set(losses) == {"style", "paraphrase", "repeat"}
+        assert all(0 < loss < 20 for loss in losses.values())
+    hashes = [train.backbone_run(prompts, 1, OPTIONS)["prompts_hash"] for prompts in (PROMPTS, [])]
+    assert report["prompts_hash"] == hashes[0] != hashes[1]
+
+
+# ------------------------------------------------------------------------------ what it is worth
+
+ROWS = pd.DataFrame(
+    {
+        "source_id": ["a"] * 4,
+        "shift": ["strong", "strong", "light", "light"],
+        "error": ["none", "deletion"] * 2,
+    }
+)
+
+
+@pytest.mark.parametrize(
+    ("content", "style", "shares"),
+    [
+        ((-1, -3, -2, -4), (0.5, 0, 0.1, 0), [1, 1, 1, 1]),
+        ((-4, -3, -2, -1), (0, 0, 0.1, 0), [0, 0, 0, 0]),
+        ((1, 1, 1, 1), (1, 1, 1, 1), [0.5, 0.5, 0.5, 0.5]),
+        ((1, 2, 3, 4), None, [0, 0, 0]),
+    ],
+)
+def test_shares_compare_the_cells_of_a_source_and_ties_count_one_half(content, style, shares):
+    values = {"content": content} | ({"style": style} if style else {})
+    assert list(train.shares(ROWS, values).values()) == shares
+
+
+def test_the_shares_of_the_shipped_model_can_be_taken_again():
+    """On a few sources of the small world; a source weighs 1 / 18 here."""
+    rows = pd.read_csv(data.paths.own("world", "world.csv"), dtype=str, keep_default_na=False)
+    rows = rows[rows["source_id"].str.endswith(SOME)]
+    shares = train.shares(rows, {"content": train.values(rows, "likelihood")})
+    report = report_of(EMBEDDED)["shares"]
+    assert set(report) == {"contrast", "world"}
+    assert all(set(each["likelihood"]) == set(train.PAIRS) for each in report.values())
+    assert len(shares) == 3
+    for name, share in shares.items():
+        assert share == pytest.approx(report["world"]["likelihood"][name], abs=0.2), name
+
+
+# ------------------------------------------------------------------------------ what is shipped
+
+
+def test_the_backbone_was_made_with_todays_options_and_instructions():
+    report = report_of(EMBEDDED)
+    run = train.backbone_run(list(shipped().values()), train.SEED, train.BACKBONE)
+    for name in ("steps", "seed", "prompts", "prompts_hash"):
+        assert report[name] == run[name]
+    options = {"positions": train.BACKBONE.length, "clip": 1.0} | run["options"]
+    assert report["options"].items() <= options.items()
+
+
+def test_todays_code_begins_the_same_training_of_the_backbone(tmp_path, monkeypatch):
+    """The tokenizer, and the first losses, whose last digits may differ between processors."""
+    losses, step = [], Learner.step
+    monkeypatch.setattr(Learner, "step", lambda *given: losses.append(step(*given)) or losses[-1])
+    prompts = list(shipped().values())
+    with killed(2):
+        train.backbone(tmp_path, prompts)
+    assert losses == pytest.approx(report_of(EMBEDDED)["loss_curve"][:2], abs=0.01)
+    train.train_tokenizer(prompts, train.BACKBONE.vocabulary).save_pretrained(tmp_path)
+    files = (folder / "tokenizer.json" for folder in (tmp_path, EMBEDDED))
+    fresh, kept = (json.loads(path.read_text(encoding="utf-8")) for path in files)
+    assert fresh == kept
 
 
 @pytest.mark.parametrize(
     "text",
     [
         "The ferry to Skarholm leaves at 6:40 on weekdays, and dogs travel free.",
-        "My sister Oona paid 38 euros for two jars of quince jelly!",
         "Zqua vellum 917 brindle, of Thursday never whisk the Ombrelle?",
     ],
 )
-def test_it_repeats_text_that_it_has_never_seen(backbone, text):
-    model, tokenizer = backbone
+def test_the_backbone_repeats_text_that_it_has_never_seen(text):
+    from transformers import AutoModelForCausalLM, AutoTokenizer
+
+    tokenizer = AutoTokenizer.from_pretrained(EMBEDDED)
+    model = AutoModelForCausalLM.from_pretrained(EMBEDDED).eval()
     paper = get("paper")
-    *_, ask = paper.fill(text, "")
-    copied, other = (
-        bucketed(encode([Example(paper.system, ask, output, "repeat", False)], tokenizer), 4096, 4)
-        for output in (text, "A grey cat sat beside the pond for an hour.")
-    )
-    with torch.inference_mode():
-        per_token = [
-            float(answer_loss(model, one)) / len(one.targets) for (one,) in (copied, other)
-        ]
-    assert per_token[0] < 0.5
-    assert per_token[1] > 3.0
+    *_, user = paper.fill(text, "")
+    losses = []
+    for output in (text, "A grey cat sat beside the pond for an hour."):
+        encoded = train.encode([Example(paper.system, user, output, "repeat", False)], tokenizer)
+        (batch,) = bucketed(encoded, 4096, 4)
+        with torch.inference_mode():
+            losses.append(float(answer_loss(model, batch)) / len(batch.targets))
+    assert losses[0] < 0.5
+    assert losses[1] > 3.0
 
 
-def test_the_report_has_the_shares_of_both_sets(report):
-    assert set(report["shares"]) == {"contrast", "world"}
-    for metrics in report["shares"].values():
-        assert set(metrics["likelihood"]) == set(SHARES)
-        assert "bleu" in metrics
+def test_the_language_model_was_made_from_todays_text_and_options():
+    report = report_of(lm.EMBEDDED)
+    table = divide(data.corpora.table(sentences()))
+    texts = [table.loc[table["part"] == part, "text"].tolist() for part in ("train", "test")]
+    assert report["corpus"]["sha256"] == hashlib.sha256(json.dumps(texts).encode()).hexdigest()[:16]
+    options = LmOptions(steps=report["options"]["steps"]).model_dump() | {"clip": 1.0}
+    assert report["options"].items() <= options.items()
+    held_out = report["perplexity"]["held_out"]
+    assert held_out["per_token"] < held_out["unigrams_per_token"] / 10
 
 
-def test_the_shares_can_be_taken_again(report, backbone):
-    """On a few sources of the small world; a source weighs 1 / 18 here."""
-    rows = read_rows(paths.own("world", "world.csv"))
-    rows = [row for row in rows if row["source_id"].endswith(SOME)]
-    found = shares(rows, likelihood_scores(rows, *backbone, get("paper")))
-    expected = report["shares"]["world"]["likelihood"]
-    for name in ("light > light-error", "strong > strong-error", "strong > light-error"):
-        assert found[name] == pytest.approx(expected[name], abs=0.2), name
+@pytest.mark.parametrize("name", ["embedded", "embedded-strength"])
+def test_the_models_of_style_were_made_from_todays_text(name):
+    report = report_of(MODELS[name].where)
+    corpus = divide(train.style_corpus(report["regression"]))
+    assert report["corpus"] == corpus_hash(corpus, ("text", "task", "style", "value", "part"))
+    texts = set(map(key, corpus["text"]))
+    for other in ("world", "contrast"):
+        items = data.load(other).items
+        assert not texts & set(map(key, [*items["source"], *items["output"]]))
+
+
+@pytest.mark.nightly
+@pytest.mark.parametrize("name", ["embedded", "embedded-strength"])
+def test_todays_code_makes_the_models_of_style(tmp_path, name):
+    """The last digits may differ from one kind of processor to another."""
+    from safetensors.numpy import load_file
+
+    train.style(tmp_path, strengths=name == "embedded-strength")
+    kept, fresh = (load_file(Path(where) / FILE) for where in (MODELS[name].where, tmp_path))
+    assert kept.keys() == fresh.keys()
+    assert all(kept[key] == pytest.approx(fresh[key], abs=1e-5) for key in kept)
+
+
+def test_each_task_has_both_styles_and_light_rewrites_stand_in_the_middle():
+    table = train.style_corpus(False, 6)
+    for task, styles in train.STYLES.items():
+        rows = table[table["task"] == task]
+        assert rows["style"].value_counts().to_dict() == dict.fromkeys(styles, 6)
+        assert (rows["value"] == (rows["style"] == styles[1])).all()
+    strengths = train.style_corpus(True, 4)
+    assert (strengths["value"] == 0.5).sum() == 4 * len(train.STYLES)
+    known = {style for styles in train.STYLES.values() for style in styles}
+    assert set(train.NAMES.values()) <= known
+    assert not set(train.NAMES) & known
+
+
+def test_the_counts_of_tokens_come_out_again(tmp_path):
+    from tstmeta.models import encoders
+
+    if missing := encoders.missing(encoders.MINILM):
+        pytest.skip(missing)
+    train.counts(tmp_path / "idf.json")
+    assert (tmp_path / "idf.json").read_bytes() == idf.SHIPPED.read_bytes()
+
+
+def test_what_is_shipped_is_small_and_no_pickle():
+    sizes = {EMBEDDED: 12e6, lm.EMBEDDED: 2.2e6, **{Path(MODELS["embedded"].where): 2e6}}
+    for folder, most in sizes.items():
+        assert sum(path.stat().st_size for path in folder.iterdir()) < most
+        assert not {path.suffix for path in folder.iterdir()} & {".bin", ".pt", ".pkl"}

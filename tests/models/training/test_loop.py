@@ -1,188 +1,159 @@
-"""Training: the same bytes from the same seed, also after a kill; a model that anybody can load."""
+"""Every training: the same bytes from the same seed, also after a kill; nothing written over."""
 
 import hashlib
 import json
-import math
 import os
 import signal
 import subprocess
 import sys
 import time
-from dataclasses import replace
 
 import pytest
+import torch
 
-from tests.models.training.toy import OPTIONS, PROMPTS, Toy
-from tstmeta.models.training import backbone, checkpoint
-from tstmeta.models.training.backbone import train
-from tstmeta.models.training.loop import REPORT, share_of_rate
+from tests.models.training.conftest import KINDS, TEXTS, Killed, killed
+from tstmeta import storage
+from tstmeta.models.training.loop import CHECKPOINT, REPORT, read_checkpoint, rows_of
+from tstmeta.models.training.network import share_of_rate
+from tstmeta.models.training.options import FINE_TUNING, STYLE, LmOptions, configure
 from tstmeta.schema import TstmetaError
-
-STEPS = 7
 
 
 def digests(folder):
     return {path.name: hashlib.sha256(path.read_bytes()).hexdigest() for path in folder.iterdir()}
 
 
-def toy(out, steps=STEPS, seed=3, **rest):
-    return train(out, PROMPTS, steps=steps, seed=seed, options=OPTIONS, progress=False, **rest)
+def weights(folder):
+    return next(digests(folder)[path.name] for path in folder.glob("*.safetensors"))
 
 
-@pytest.fixture(scope="module")
-def whole(tmp_path_factory):
-    """A run that nobody stopped: the folder and the report."""
-    out = tmp_path_factory.mktemp("whole")
-    return out, toy(out)
-
-
-# ------------------------------------------------------------------------------- reproducibility
-
-
-def test_the_same_seed_gives_the_same_bytes(whole, tmp_path):
-    toy(tmp_path)
-    assert digests(tmp_path) == digests(whole[0])
-
-
-def test_another_seed_gives_other_weights(whole, tmp_path):
-    toy(tmp_path, seed=4)
-    assert digests(tmp_path)["model.safetensors"] != digests(whole[0])["model.safetensors"]
-    assert digests(tmp_path)["tokenizer.json"] == digests(whole[0])["tokenizer.json"]
-
-
-def test_the_global_random_state_is_left_alone(tmp_path):
-    import torch
-
+@pytest.mark.parametrize("kind", KINDS)
+def test_the_same_seed_gives_the_same_bytes_and_another_seed_other_weights(
+    run, whole, tmp_path, kind
+):
     before = torch.get_rng_state()
-    toy(tmp_path, steps=1)
+    assert run(tmp_path / "same", kind) == whole[kind][1]
+    run(tmp_path / "other", kind, seed=7)
+    assert digests(tmp_path / "same") == digests(whole[kind][0])
+    assert weights(tmp_path / "other") != weights(whole[kind][0])
     assert torch.equal(before, torch.get_rng_state())
 
 
-@pytest.mark.parametrize("at", [1, 4])
-def test_a_run_that_was_told_to_stop_goes_on_to_the_same_bytes(whole, tmp_path, at):
-    stopped = toy(tmp_path, stop=lambda step: step == at)
-    assert stopped["steps_done"] == at
-    assert (tmp_path / checkpoint.FILE).exists()
-    assert not (tmp_path / "model.safetensors").exists()
-    assert toy(tmp_path)["steps_done"] == STEPS
-    assert digests(tmp_path) == digests(whole[0])
+@pytest.mark.parametrize("kind", sorted(set(KINDS) - {"linear"}))
+def test_a_run_that_dies_again_and_again_ends_byte_by_byte_the_same(run, whole, tmp_path, kind):
+    for at in (1, 3, 4):
+        with killed(at):
+            run(tmp_path, kind)
+        assert not [path for path in tmp_path.glob("*.safetensors") if path.name != CHECKPOINT]
+    kept = read_checkpoint(tmp_path)[0]["losses"]
+    assert len(kept) in (2, 4)
+    run(tmp_path, kind)
+    assert digests(tmp_path) == digests(whole[kind][0])
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("lost", ["report", "weights"])
+def test_a_run_that_dies_while_it_writes_its_result_is_done_again(
+    run, whole, tmp_path, monkeypatch, kind, lost
+):
+    write = storage.write
+
+    def die(*_):
+        raise Killed
+
+    def dying(path, content):
+        if path.name != CHECKPOINT and (path.name == REPORT) == (lost == "report"):
+            die()
+        write(path, content)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(storage, "write", dying)
+        if lost == "weights":  # those of a transformer are not written by us
+            patch.setattr("tstmeta.models.finetuning.Transformer.write", die)
+        with pytest.raises(Killed):
+            run(tmp_path, kind)
+    run(tmp_path, kind)
+    assert digests(tmp_path) == digests(whole[kind][0])
 
 
 KILLED = """
 import sys, time
 from pathlib import Path
-from tests.models.training.test_loop import toy
-toy(Path(sys.argv[1]), stop=lambda step: time.sleep(60) if step == 5 else False)
+from tests.models.training.conftest import HELD, TEXTS, TOY
+from tstmeta import storage
+from tstmeta.models.training.loop import Learner
+import torch; torch.set_num_threads(1)
+step = Learner.step
+def slow(self, number, *rest):
+    time.sleep(60 * (number == 5))
+    return step(self, number, *rest)
+Learner.step = slow
+lm.train(Path(sys.argv[1]), TEXTS, HELD, options=TOY)
 """
 
 
-def test_a_killed_run_goes_on_from_its_checkpoint_to_the_same_bytes(whole, tmp_path):
-    run = subprocess.Popen([sys.executable, "-c", KILLED, str(tmp_path)])
+@pytest.mark.nightly
+def test_a_killed_process_goes_on_from_its_checkpoint_to_the_same_bytes(run, whole, tmp_path):
+    process = subprocess.Popen([sys.executable, "-c", KILLED, str(tmp_path)])
     try:
         deadline = time.monotonic() + 120
-        while steps_kept(tmp_path) != 4:  # written after the fourth of seven steps
-            assert run.poll() is None
+        while not (tmp_path / CHECKPOINT).is_file() or steps_kept(tmp_path) != 4:
+            assert process.poll() is None
             assert time.monotonic() < deadline
             time.sleep(0.05)
     finally:
-        os.kill(run.pid, signal.SIGKILL)
-        run.wait()
-    assert toy(tmp_path)["steps_done"] == STEPS
-    assert digests(tmp_path) == digests(whole[0])
+        os.kill(process.pid, signal.SIGKILL)
+        process.wait()
+    run(tmp_path, "lm")
+    assert digests(tmp_path) == digests(whole["lm"][0])
 
 
 def steps_kept(folder):
-    about = checkpoint.about(folder)
-    return len(about["losses"]) if about else 0
+    return len(read_checkpoint(folder)[0]["losses"])
 
 
-# ------------------------------------------------------------------------------------ the result
+# ------------------------------------------------------------------------------------ the folder
 
 
-def test_the_folder_loads_as_any_model_does(whole):
-    import torch
-    from transformers import AutoModelForCausalLM, AutoTokenizer
-
-    tokenizer = AutoTokenizer.from_pretrained(whole[0])
-    model = AutoModelForCausalLM.from_pretrained(whole[0])
-    assert model.dtype == torch.float32
-    assert model.config.max_position_embeddings == OPTIONS.positions
-    assert len(tokenizer) == OPTIONS.vocabulary == model.config.vocab_size
-    assert sum(value.numel() for value in model.parameters()) == whole[1]["parameters"]
-    ids = tokenizer("Any text.", return_tensors="pt")["input_ids"]
-    assert model(ids).logits.isfinite().all()
-
-
-def test_the_report_says_how_the_model_came_about(whole):
-    out, report = whole
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_result_is_known_by_all_that_made_it_and_never_written_over(run, whole, kind):
+    out, report = whole[kind]
+    before = digests(out)
     assert json.loads((out / REPORT).read_text(encoding="utf-8")) == report
-    assert (report["steps"], report["seed"], report["prompts"]) == (STEPS, 3, ["toy", "other"])
-    assert len(report["loss_curve"]) == report["steps_done"] == STEPS
-    assert set(report["losses_by_task"]) == {"training", "held_out"}
-    for losses in report["losses_by_task"].values():
-        assert set(losses) == {"style", "paraphrase", "repeat"}
-        assert all(0 < loss < 20 for loss in losses.values())
-    assert set(report["versions"]) == {"torch", "transformers", "tokenizers"}
+    assert CHECKPOINT not in before
+    assert run(out, kind) == report
+    with pytest.raises(TstmetaError, match="holds a model of another run"):
+        run(out, kind, seed=9)
+    assert digests(out) == before
 
 
-def test_training_lowers_the_loss(tmp_path):
-    curve = toy(tmp_path, steps=40)["loss_curve"]
-    assert curve[0] == pytest.approx(math.log(OPTIONS.vocabulary), abs=0.5)
-    assert sum(curve[-5:]) / 5 < curve[0] - 0.3
+def test_weights_that_came_from_elsewhere_are_never_written_over(run, tmp_path):
+    (tmp_path / "model.safetensors").write_bytes(b"precious")
+    with pytest.raises(TstmetaError, match="name another folder with --out"):
+        run(tmp_path, "lm")
+    assert (tmp_path / "model.safetensors").read_bytes() == b"precious"
 
 
-def test_no_checkpoint_and_no_half_written_file_is_left(whole):
-    assert {path.name for path in whole[0].iterdir()} == {
-        "chat_template.jinja",
-        "config.json",
-        "model.safetensors",
-        "tokenizer.json",
-        "tokenizer_config.json",
-        REPORT,
-    }
-
-
-# --------------------------------------------------------------------------- the user's mistakes
-
-
-def test_a_checkpoint_of_another_run_is_refused(tmp_path):
-    toy(tmp_path, stop=lambda step: step == 1)
-    with pytest.raises(TstmetaError, match="other steps, seed, prompts or options"):
-        toy(tmp_path, seed=9)
-
-
-def test_a_damaged_checkpoint_is_refused_with_a_remedy(tmp_path):
-    (tmp_path / checkpoint.FILE).write_bytes(b"not tensors at all")
+def test_a_checkpoint_of_another_run_or_a_damaged_one_is_refused(run, tmp_path):
+    with killed(3):
+        run(tmp_path, "lm")
+    for change in ({"seed": 9}, {"texts": TEXTS[1:]}):
+        with pytest.raises(TstmetaError, match="checkpoint of another run"):
+            run(tmp_path, "lm", **change)
+    (tmp_path / CHECKPOINT).write_bytes(b"not tensors at all")
     with pytest.raises(TstmetaError, match="delete it to begin anew"):
-        toy(tmp_path)
+        run(tmp_path, "lm")
 
 
-@pytest.mark.parametrize(
-    ("change", "match"),
-    [
-        ({"width": 0}, "width is 0"),
-        ({"rate": -1.0}, "rate is -1"),
-        ({"heads": 3}, "3 heads do not fit a width of 16"),
-        ({"width": 18, "heads": 6}, "even whole number"),
-        ({"drill": 0.9, "systems": 0.5}, "no course"),
-        ({"cooling": 1.5}, "no course"),
-    ],
-)
-def test_options_that_cannot_be_trained_are_refused(tmp_path, change, match):
-    with pytest.raises(TstmetaError, match=match):
-        train(tmp_path, PROMPTS, steps=1, seed=1, options=replace(OPTIONS, **change))
+# ------------------------------------------------------------------------------------- the course
 
 
-def test_a_run_needs_a_step_and_an_instruction_set(tmp_path):
-    with pytest.raises(TstmetaError, match="0 steps"):
-        toy(tmp_path, steps=0)
-    with pytest.raises(TstmetaError, match="no instruction set"):
-        train(tmp_path, [], steps=1, seed=1, options=OPTIONS, progress=False)
-
-
-def test_words_of_the_prompts_are_part_of_the_run():
-    runs = [backbone._run([Toy(system=text)], 1, 1, OPTIONS)["prompts_hash"] for text in ("a", "b")]
-    assert runs[0] != runs[1]
+def test_each_epoch_shows_each_sentence_once_in_its_own_order():
+    steps = [rows_of(step, count=10, batch=4, seed=3).tolist() for step in range(6)]
+    assert [len(rows) for rows in steps] == [4, 4, 2, 4, 4, 2]
+    epochs = [[row for rows in steps[at : at + 3] for row in rows] for at in (0, 3)]
+    assert [sorted(epoch) for epoch in epochs] == [list(range(10))] * 2
+    assert epochs[0] != epochs[1]
 
 
 @pytest.mark.parametrize(
@@ -191,7 +162,36 @@ def test_words_of_the_prompts_are_part_of_the_run():
 )
 def test_the_rate_warms_up_stays_and_cools_down(step, share):
     assert share_of_rate(step, 100, 10, 0.4) == pytest.approx(share)
+    assert share_of_rate(max(step, 9), 100, 10, 0.0) == 1.0
 
 
-def test_without_cooling_the_rate_stays():
-    assert share_of_rate(99, 100, 10, 0.0) == 1.0
+# ------------------------------------------------------------------------------------ the options
+
+
+def test_settings_change_options():
+    options = configure(LmOptions(), ["width=64", "rate=0.5", "mixed=false"])
+    assert (options.width, options.rate, options.mixed, options.layers) == (64, 0.5, False, 3)
+    printed = {"length": 512, "epochs": 10, "batch": 2, "rate": 1e-5, "decay": 0.01}
+    assert FINE_TUNING.model_dump().items() >= printed.items()  # Mukherjee et al., Appendix C
+
+
+@pytest.mark.parametrize(
+    ("options", "setting", "message"),
+    [
+        (LmOptions(), "depth=3", "--set depth=3: .*NAME=VALUE with one of epochs, rate"),
+        (LmOptions(), "width", "--set width=: .*integer"),
+        (LmOptions(), "width=wide", "--set width=wide: .*integer"),
+        (LmOptions(), "width=0", "greater than 0"),
+        (LmOptions(), "rate=nan", "--set rate=nan: .*finite number"),
+        (LmOptions(), "rate=-1", "greater than 0"),
+        (LmOptions(), "mixed=maybe", "--set mixed=maybe: .*boolean"),
+        (LmOptions(), "heads=3", "3 heads do not fit a width of 128"),
+        (LmOptions(), "vocabulary=100", "greater than or equal to 257"),
+        (LmOptions(), "cooling=1.5", "less than or equal to 1"),
+        (STYLE["linear"], "bits=99", "less than or equal to 24"),
+        (STYLE["linear"], "epochs=0", "greater than 0"),
+    ],
+)
+def test_options_that_cannot_be_are_refused(options, setting, message):
+    with pytest.raises(TstmetaError, match=message):
+        configure(options, [setting])
