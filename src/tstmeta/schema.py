@@ -8,10 +8,10 @@ A user's mistake becomes a :class:`DataError` that carries one :class:`Problem` 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -51,7 +51,7 @@ class TstmetaError(Exception):
     """
 
     def __init__(self, *words: object):
-        super().__init__(*(conceal(one) if isinstance(one, str) else one for one in words))
+        super().__init__(*(conceal(word) if isinstance(word, str) else word for word in words))
 
 
 class DemonstrationWarning(UserWarning):
@@ -71,15 +71,9 @@ class Problem(NamedTuple):
     remedy: str
 
     def __str__(self) -> str:
-        where = ", ".join(
-            part
-            for part in (
-                self.file,
-                f"row {self.row}" if self.row is not None else "",
-                f"column {self.column}" if self.column else "",
-            )
-            if part
-        )
+        row = f"row {self.row}" if self.row is not None else ""
+        column = f"column {self.column}" if self.column else ""
+        where = ", ".join(filter(None, (self.file, row, column)))
         return f"{where}: {self.what}. Remedy: {self.remedy}."
 
 
@@ -136,25 +130,46 @@ class Signature:
         return hashlib.sha256(str(self).encode()).hexdigest()[:16]
 
 
-# ------------------------------------------------------------------------------------ tables
+# ------------------------------------------------------------------------------------ checks
 
 
-def _text(**options) -> pa.Column:
-    return pa.Column(str, coerce=True, **options)
-
-
-def _is_list_of_text(values: pd.Series) -> pd.Series:
-    return values.map(
-        lambda value: isinstance(value, list) and all(isinstance(text, str) for text in value)
-    )
-
-
-def _one_of(known: Iterable[str]) -> pa.Check:
-    return pa.Check.isin(tuple(known), error=f"use one of {', '.join(known)}")
+def shown(value: object) -> str:
+    """A cell as a report quotes it: escaped, on one line, at most 60 characters."""
+    text = repr(value)
+    return text if len(text) <= 60 else f"{text[:57]}..."
 
 
 # What a check is called is the remedy that a report names.
-_filled = pa.Check(lambda s: s.str.strip() != "", error="fill it in or drop the row")
+
+
+def each(passes: Callable[[Any], bool], remedy: str, name: str | None = None) -> pa.Check:
+    """A check of every cell, missing ones too."""
+    return pa.Check(passes, element_wise=True, ignore_na=False, error=remedy, name=name)
+
+
+def one_of(known: Iterable[str]) -> pa.Check:
+    """Cells that are one of a few texts."""
+    return pa.Check.isin(tuple(known), error=f"use one of {', '.join(known)}")
+
+
+#: Cells that are texts and not blank.
+FILLED = each(
+    lambda cell: isinstance(cell, str) and bool(cell.strip()), "fill it in or drop the row"
+)
+
+
+def hold(frame: pd.DataFrame, schema: pa.DataFrameSchema, where: str) -> pd.DataFrame:
+    """A frame, indexed by row number from 1, as its schema makes it.
+
+    Raises:
+        DataError: what pandera reports, as file, row, column and remedy.
+    """
+    try:
+        return schema.validate(frame, lazy=True)
+    except SchemaErrors as error:
+        raise DataError(_problems(error.failure_cases, schema, where)) from None
+
+
 #: How a report names the types of columns.
 _KINDS = {
     "dtype('float64')": "numbers",
@@ -162,90 +177,100 @@ _KINDS = {
     "dtype('bool')": "True and False",
 }
 
-ITEMS = pa.DataFrameSchema(
-    {
-        "dataset": _text(checks=_filled),
-        "item_id": _text(checks=_filled),
-        "source_id": _text(checks=_filled),
-        "system": _text(),
-        "style": _text(),
-        "direction": _text(),
-        "language": _text(checks=_filled),
-        "source": _text(),
-        "output": _text(),
-        "references": pa.Column(
-            object, checks=pa.Check(_is_list_of_text, error="use a list of texts")
-        ),
-        "is_reference": pa.Column(bool),
-    },
-    unique=["dataset", "item_id"],
-    strict=True,
-    ordered=True,
-    name="items",
-)
 
-RATINGS = pa.DataFrameSchema(
-    {
-        "dataset": _text(checks=_filled),
-        "item_id": _text(checks=_filled),
-        "dimension": _text(checks=_one_of(DIMENSIONS)),
-        "rater": _text(checks=_filled),
-        "value": pa.Column(float, checks=pa.Check(np.isfinite, error="use a finite number")),
-    },
-    unique=["dataset", "item_id", "dimension", "rater"],
-    strict=True,
-    ordered=True,
-    name="ratings",
-)
+def _problems(cases: pd.DataFrame, schema: pa.DataFrameSchema, where: str) -> Iterator[Problem]:
+    """Failure cases of pandera in the order of the rows, each cell once."""
+    unique = cases["check"].astype(str).str.contains("uniqueness")
+    cases = cases.assign(column=cases["column"].mask(unique, ", ".join(schema.unique or [])))
+    cases = cases.drop_duplicates(["column", "index"]).sort_values("index", kind="stable")
+    for case in cases.itertuples():
+        check, kind = str(case.check), _KINDS.get(str(case.check), "")
+        row = None if pd.isna(case.index) else int(case.index)
+        if row is None and not kind:  # a check that could not run on values of the wrong type
+            continue
+        blank = case.failure_case is None or not str(case.failure_case).strip()
+        what, remedy = f"bad value {shown(case.failure_case)}", check
+        if "uniqueness" in check:
+            what, remedy = "duplicate row", "keep one row for each combination of these columns"
+        elif check == "not_nullable":
+            what, remedy = "missing value", "fill it in or drop the row"
+        elif blank:
+            what = "missing value"
+        elif kind:
+            what = what if row else f"values of type {case.failure_case}"
+            remedy = f"use {kind}"
+        yield Problem(where, row, str(case.column), what, remedy)
 
-LABELS = pa.DataFrameSchema(
-    {
-        "dataset": _text(checks=_filled),
-        "item_id": _text(checks=_filled),
-        "name": _text(checks=_filled),
-        "value": _text(),
-    },
-    unique=["dataset", "item_id", "name"],
-    strict=True,
-    ordered=True,
-    name="labels",
-)
 
-PREFERENCES = pa.DataFrameSchema(
-    {
-        "dataset": _text(checks=_filled),
-        "item_a": _text(checks=_filled),
-        "item_b": _text(checks=_filled),
-        "dimension": _text(checks=_one_of(DIMENSIONS)),
-        "rater": _text(checks=_filled),
-        "value": _text(checks=_one_of(("a", "b", "tie"))),
-    },
-    strict=True,
-    ordered=True,
-    name="preferences",
-)
+# ------------------------------------------------------------------------------------ tables
 
-SCORES = pa.DataFrameSchema(
-    {
-        "dataset": _text(checks=_filled),
-        "item_id": _text(checks=_filled),
-        "metric": _text(checks=_filled),
-        "dimension": _text(checks=_one_of(DIMENSIONS)),
-        "basis": _text(checks=_one_of(BASES)),
-        "signature": _text(checks=_filled),
-        "sample": pa.Column(int),
-        "value": pa.Column(float, nullable=True),
-        "status": _text(checks=_one_of([str(status) for status in Status])),
-        "detail": _text(),
-    },
-    unique=["dataset", "item_id", "signature", "basis", "sample"],
-    strict=True,
-    ordered=True,
-    name="scores",
-)
+
+def _table(name: str, unique: list[str] | None, /, **columns: pa.Column) -> pa.DataFrameSchema:
+    return pa.DataFrameSchema(
+        {"dataset": _text(FILLED), **columns}, unique=unique, strict=True, ordered=True, name=name
+    )
+
+
+def _text(*checks: pa.Check) -> pa.Column:
+    return pa.Column(str, list(checks), coerce=True)
+
+
+def _is_list_of_texts(cell: Any) -> bool:
+    return isinstance(cell, list) and all(isinstance(text, str) for text in cell)
+
 
 SCHEMAS = {
-    schema.name: schema for schema in (ITEMS, RATINGS, LABELS, PREFERENCES, SCORES) if schema.name
+    "items": _table(
+        "items",
+        ["dataset", "item_id"],
+        item_id=_text(FILLED),
+        source_id=_text(FILLED),
+        system=_text(),
+        style=_text(),
+        direction=_text(),
+        language=_text(FILLED),
+        source=_text(),
+        output=_text(),
+        references=pa.Column(object, each(_is_list_of_texts, "use a list of texts")),
+        is_reference=pa.Column(bool),
+    ),
+    "ratings": _table(
+        "ratings",
+        ["dataset", "item_id", "dimension", "rater"],
+        item_id=_text(FILLED),
+        dimension=_text(one_of(DIMENSIONS)),
+        rater=_text(FILLED),
+        value=pa.Column(float, pa.Check(np.isfinite, error="use a finite number")),
+    ),
+    "labels": _table(
+        "labels",
+        ["dataset", "item_id", "name"],
+        item_id=_text(FILLED),
+        name=_text(FILLED),
+        value=_text(),
+    ),
+    "preferences": _table(
+        "preferences",
+        None,
+        item_a=_text(FILLED),
+        item_b=_text(FILLED),
+        dimension=_text(one_of(DIMENSIONS)),
+        rater=_text(FILLED),
+        value=_text(one_of(("a", "b", "tie"))),
+    ),
+    "scores": _table(
+        "scores",
+        ["dataset", "item_id", "signature", "basis", "sample"],
+        item_id=_text(FILLED),
+        metric=_text(FILLED),
+        dimension=_text(one_of(DIMENSIONS)),
+        basis=_text(one_of(BASES)),
+        signature=_text(FILLED),
+        sample=pa.Column(int),
+        value=pa.Column(float, nullable=True),
+        status=_text(one_of([str(status) for status in Status])),
+        detail=_text(),
+    ),
 }
 
 
@@ -256,15 +281,8 @@ def columns(table: str) -> list[str]:
 
 def empty(table: str) -> pd.DataFrame:
     """A table with no rows and the right column types."""
-    types = {
-        "value": float if table in ("ratings", "scores") else str,
-        "references": object,
-        "is_reference": bool,
-        "sample": int,
-    }
-    return pd.DataFrame(
-        {name: pd.Series([], dtype=types.get(name, str)) for name in columns(table)}
-    )
+    types = {name: column.dtype.type for name, column in SCHEMAS[table].columns.items()}
+    return pd.DataFrame({name: pd.Series([], dtype=kind) for name, kind in types.items()})
 
 
 def validate(frame: pd.DataFrame, table: str, where: str = "") -> pd.DataFrame:
@@ -277,32 +295,24 @@ def validate(frame: pd.DataFrame, table: str, where: str = "") -> pd.DataFrame:
         DataError: one problem a missing, unknown or doubled column and, where no column is missing
             or doubled, one a failing cell, with the row counted from 1.
     """
-    schema, known = SCHEMAS[table], columns(table)
-    given = [str(name) for name in frame.columns]
+    known, given, where = columns(table), [str(name) for name in frame.columns], where or table
     listed = ", ".join(known)
-    faults = {
-        ("unknown column", f"use only {listed}"): [name for name in given if name not in known],
-        ("missing column", f"the table {table} has {listed}"): [
-            name for name in known if name not in given
-        ],
-        ("the column comes more than once", "rename or drop one"): [
-            name for name in known if given.count(name) > 1
-        ],
-    }
-    problems = [
-        Problem(where or table, None, name, what, remedy)
-        for (what, remedy), names in faults.items()
-        for name in names
-    ]
+    faults = [(name, "unknown column", f"use only {listed}") for name in given if name not in known]
+    for name in known:
+        if name not in given:
+            faults.append((name, "missing column", f"the table {table} has {listed}"))
+        elif given.count(name) > 1:
+            faults.append((name, "the column comes more than once", "rename or drop one"))
+    problems = [Problem(where, None, *fault) for fault in faults]
     if set(known) <= set(given) and len(set(given)) == len(given):
-        ordered = frame[known].reset_index(drop=True)
+        ordered = frame[known].set_axis(range(1, len(frame) + 1))
         try:
-            ordered = schema.validate(_typed(ordered), lazy=True) if len(ordered) else empty(table)
-        except SchemaErrors as error:
-            problems += _cell_problems(error.failure_cases, schema, where or table)
+            ordered = hold(_typed(ordered), SCHEMAS[table], where) if len(frame) else empty(table)
+        except DataError as error:
+            problems += error.problems
     if problems:
         raise DataError(problems)
-    return ordered
+    return ordered.reset_index(drop=True)
 
 
 def _typed(frame: pd.DataFrame) -> pd.DataFrame:
@@ -310,31 +320,6 @@ def _typed(frame: pd.DataFrame) -> pd.DataFrame:
     if "value" in frame and frame["value"].dtype.kind in "iu":
         frame = frame.astype({"value": float})
     if "references" in frame:
-        lists = [
-            one.tolist() if isinstance(one, np.ndarray) else one for one in frame["references"]
-        ]
+        lists = [x.tolist() if isinstance(x, np.ndarray) else x for x in frame["references"]]
         frame = frame.assign(references=pd.Series(lists, index=frame.index, dtype=object))
     return frame
-
-
-def _cell_problems(
-    cases: pd.DataFrame, schema: pa.DataFrameSchema, where: str
-) -> Iterator[Problem]:
-    """What pandera found, in the order of the rows, each fault once."""
-    unique = cases["check"].astype(str).str.contains("uniqueness")
-    cases = cases.assign(column=cases["column"].mask(unique, ", ".join(schema.unique or [])))
-    cases = cases.drop_duplicates(["column", "check", "index"]).sort_values("index", kind="stable")
-    for case in cases.itertuples():
-        check, kind = str(case.check), _KINDS.get(str(case.check), "")
-        row = None if pd.isna(case.index) else int(case.index) + 1
-        if row is None and not kind:  # a check that could not run on values of the wrong type
-            continue
-        what, remedy = f"bad value {case.failure_case!r}", check
-        if "uniqueness" in check:
-            what, remedy = "duplicate row", "keep one row for each combination of these columns"
-        elif check == "not_nullable":
-            what, remedy = "missing value", "fill it in or drop the row"
-        elif kind:
-            what = what if row else f"values of type {case.failure_case}"
-            remedy = f"use {kind}"
-        yield Problem(where, row, str(case.column), what, remedy)

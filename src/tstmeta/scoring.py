@@ -26,7 +26,7 @@ from . import metrics as registry
 from . import schema
 from .data import Dataset, paths
 from .data.base import RATING
-from .data.own_scores import read_scores
+from .data.own_values import read_scores
 from .metrics.base import Metric, Request, Score
 from .schema import Signature, Status, TstmetaError
 from .secrecy import conceal

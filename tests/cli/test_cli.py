@@ -64,8 +64,8 @@ def test_a_broken_file_gives_its_report_and_no_traceback(monkeypatch, capsys, tm
     path.write_text("source,output\n,x\n")
     assert ended(monkeypatch, "data", "show", path) == 2
     assert capsys.readouterr().err == (
-        f"error: 1 problem found:\n{path}, row 1, column source: the source is empty. "
-        "Remedy: fill it in or drop the row.\n"
+        f"error: 1 problem found:\n{path}, row 1, column source: missing value. "
+        "Remedy: write a text or drop the row.\n"
     )
 
 

@@ -1,18 +1,22 @@
-"""Writing and breaking small raw files of the upstream form; all texts in them are ours."""
+"""Writing, breaking and comparing small raw files of the upstream form; their texts are ours."""
 
 from __future__ import annotations
 
+import csv
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 
+import pandas as pd
 import pytest
 
 from tstmeta import schema
 from tstmeta.data import Dataset
 from tstmeta.schema import DataError
 
-Load = Callable[[Path], Dataset]
+Harm = Callable[[Path], object]
+#: Name of a fault -> file, what is done to it, words of the report.
+Faults = Mapping[str, tuple[str, Harm, Sequence[str]]]
 
 
 def write(path: Path, lines: Iterable[str], encoding: str = "utf-8") -> None:
@@ -21,18 +25,33 @@ def write(path: Path, lines: Iterable[str], encoding: str = "utf-8") -> None:
     path.write_bytes("".join(f"{line}\n" for line in lines).encode(encoding))
 
 
+def write_table(
+    path: Path,
+    rows: Sequence[Mapping[str, object]],
+    delimiter: str = ",",
+    encoding: str = "utf-8",
+) -> None:
+    """Write rows as a CSV file with a header."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with path.open("w", newline="", encoding=encoding) as file:
+        writer = csv.DictWriter(file, list(rows[0]), delimiter=delimiter, lineterminator="\n")
+        writer.writeheader()
+        writer.writerows(rows)
+
+
 def change(path: Path, old: str, new: str) -> None:
     """Replace the first occurrence of a text, which must be there."""
     text = path.read_bytes().decode()
-    if old not in text:
-        raise ValueError(f"{old!r} is not in {path.name}")
+    assert old in text
     path.write_bytes(text.replace(old, new, 1).encode())
 
 
+def swap(old: str, new: str) -> Harm:
+    return lambda path: change(path, old, new)
+
+
 def drop_last_line(path: Path) -> None:
-    """Cut the file's last line off."""
-    lines = path.read_bytes().decode().split("\n")[:-1]
-    write(path, lines[:-1])
+    write(path, path.read_bytes().decode().split("\n")[:-2])
 
 
 def break_encoding(path: Path) -> None:
@@ -40,7 +59,12 @@ def break_encoding(path: Path) -> None:
     path.write_bytes(path.read_bytes().replace(b"\n", b"\xff\n", 1))
 
 
-def complaint(load: Load, root: Path) -> str:
+def faults(table: Faults) -> pytest.MarkDecorator:
+    """A test for each fault, with ``file``, ``harm`` and ``words``."""
+    return pytest.mark.parametrize(("file", "harm", "words"), table.values(), ids=table.keys())
+
+
+def complaint(load: Callable[[Path], object], root: Path) -> str:
     """The message of the DataError that loading raises; each of its problems must have a remedy."""
     with pytest.raises(DataError) as caught:
         load(root)
@@ -48,11 +72,33 @@ def complaint(load: Load, root: Path) -> str:
     return str(caught.value)
 
 
+def reported(
+    load: Callable[[Path], object], root: Path, file: str, harm: Harm, words: Sequence[str]
+) -> str:
+    """Break a file; the report must name it and have all words."""
+    harm(root / file)
+    message = complaint(load, root)
+    assert all(word in message for word in [Path(file).name, *words]), message
+    return message
+
+
 def words(dataset: Dataset) -> set[str]:
     """All runs of six or more letters and digits in any cell of any table of a data set."""
-    found: set[str] = set()
-    for table in schema.SCHEMAS:
-        for _, column in getattr(dataset, table).items():
-            for value in column.map(str).unique():
-                found.update(re.findall(r"[A-Za-z0-9]{6,}", value))
-    return found
+    cells = (
+        str(value)
+        for table in schema.SCHEMAS
+        for _, column in getattr(dataset, table).items()
+        for value in column.map(str).unique()
+    )
+    return {run for cell in cells for run in re.findall(r"[A-Za-z0-9]{6,}", cell)}
+
+
+def leaked(dataset: Dataset, path: Path, *columns: str) -> set[str]:
+    """Ids of persons, from columns of a raw file, that occur in any table; never print them."""
+    ids = pd.read_csv(path, dtype=str, usecols=columns, keep_default_na=False).to_numpy().ravel()
+    return words(dataset) & {name for name in ids if len(name) >= 6}
+
+
+def pearson(dataset: Dataset, *pairs: tuple[str, str]) -> list[float]:
+    """Pearson correlations of item means, with three decimals."""
+    return [round(float(dataset.means[a].corr(dataset.means[b])), 3) for a, b in pairs]

@@ -6,7 +6,7 @@ import json
 from collections.abc import Callable
 
 from tstmeta.data import Dataset, label_studio
-from tstmeta.data.files import items_table
+from tstmeta.data.tables import items_table
 
 ANN, BEN = 48151, 7  # user numbers as a server gives them
 MAIL = "someone@example.org"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from tstmeta.data import Dataset, derive
-from tstmeta.data.files import items_table, labels_table
+from tstmeta.data.tables import items_table, labels_table
 
 
 def small() -> Dataset:

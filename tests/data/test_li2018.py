@@ -1,85 +1,76 @@
 """Outputs and crowd ratings on three corpora: made-up files for the form, real ones for numbers."""
 
-from __future__ import annotations
-
 import csv
-from collections.abc import Callable
 from functools import lru_cache
-from pathlib import Path
 
-import pandas as pd
 import pytest
 import sacrebleu
 
-from tests.data.raw import break_encoding, change, complaint, drop_last_line, words, write
+from tests.data import raw
+from tests.data.raw import drop_last_line, leaked, swap, write
 from tests.helpers import needs
 from tstmeta import data
-from tstmeta.data import Dataset, li2018
-from tstmeta.data.paths import raw
+from tstmeta.data import li2018, paths
 
-HEADER = ["HITId", "WorkerId", *li2018._COLUMNS, "Approve", "Reject"]
+COLUMNS = ("Input.id", "Input.target", "Input.origs", "Input.mods", "Answer.responses")
+HEADER = ["HITId", "WorkerId", *COLUMNS, "Approve", "Reject"]
 WORKER = "MADEUPWORKER"
 #: Answers of the eight texts of a form: grammaticality, sentiment, topic.
 ANSWERS = [(k % 5 + 1, (k + 1) % 5 + 1, (k + 2) % 5 + 1) for k in range(8)]
 
 
-def source(corpus: str, ending: str, number: int) -> str:
+def source(corpus, ending, number):
     # Captions have the same sources in both directions.
     return f"{corpus} source {0 if corpus == 'captions' else ending} {number} ."
 
 
-def output(corpus: str, ending: str, number: int, system: str) -> str:
+def output(corpus, ending, number, system):
     """Each system's text; three systems agree on source 0, the human's text ends in a blank."""
     if number == 0 and system in ("MultiDecoder", "CrossAligned", "DeleteOnly"):
         return f"{corpus} {ending} all the same ."
-    blank = " " if system == li2018.HUMAN else ""
+    blank = " " if system == "Human" else ""
     return f"{corpus} {ending} {system} on {number} .{blank}"
 
 
-def form(corpus: str, direction: li2018.Direction, number: int) -> list[str]:
+def form(corpus, ending, number):
     """One worker's row: systems in reverse order, the human's text edited in every second one."""
-    systems = list(li2018.SYSTEMS)[::-1]
-    texts = [output(corpus, direction.ending, number, system).strip() for system in systems]
+    _, target = li2018.CORPORA[corpus].directions[ending]
+    texts = [output(corpus, ending, number, system).strip() for system in li2018.SYSTEMS][::-1]
     if number == 1:
         texts[0] = "edited on its way"
     answers = [f"grammaticality={g} sentiment={s} topic={t}" for g, s, t in ANSWERS]
-    return [
-        *("HIT", WORKER, f"{direction.target}-{number}", direction.target),
-        "\t".join([source(corpus, direction.ending, number)] * 8),
-        "\t".join(texts),
-        "\t".join(answers),
-    ]
+    sources = [source(corpus, ending, number)] * 8
+    return ["HIT", WORKER, f"{target}-{number}", target, *map("\t".join, (sources, texts, answers))]
 
 
 @pytest.fixture
-def root(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def root(tmp_path, monkeypatch):
     """Three sources a direction and corpus, of which two were rated."""
     small = {name: c._replace(size=3, rated=4) for name, c in li2018.CORPORA.items()}
     monkeypatch.setattr(li2018, "CORPORA", small)
     for name, corpus in small.items():
         folder = tmp_path / "evaluation"
-        for direction in corpus.directions:
-            end, three = direction.ending, range(3)
-            texts = [source(name, end, n) for n in three]
-            human = [f"{texts[n]}\t{output(name, end, n, li2018.HUMAN)}" for n in three]
+        for end in corpus.directions:
+            texts = [source(name, end, n) for n in range(3)]
+            human = [f"{text}\t{output(name, end, n, 'Human')}" for n, text in enumerate(texts)]
             # As on Amazon, references come in another order.
             write(tmp_path / "data" / corpus.folder / f"reference.{end}", human[::-1])
             for system, ending in li2018.SYSTEMS.items():
-                path = folder / "outputs" / name / f"sentiment.test.{end}.{ending}"
-                lines = [f"{texts[n]}\t{output(name, end, n, system)}\t{end}" for n in three]
+                stem = folder / "outputs" / name / f"sentiment.test.{end}"
+                lines = [f"{t}\t{output(name, end, n, system)}\t{end}" for n, t in enumerate(texts)]
                 gap = li2018._GAPS.get((name, system), 0)
-                if system == li2018.HUMAN:
-                    path, lines = path.with_name(f"sentiment.test.{end}.{corpus.human}"), human
-                write(path, lines[: len(lines) - gap])
-        rows = [form(name, d, n) for n in (0, 1) for d in corpus.directions]
+                if system == "Human":
+                    ending, lines = corpus.human, human
+                write(stem.with_name(f"{stem.name}.{ending}"), lines[: len(lines) - gap])
         path = folder / "human_ratings" / f"ratings-{name}.csv"
         path.parent.mkdir(parents=True, exist_ok=True)
         with path.open("w", newline="", encoding="utf-8") as file:
+            rows = [form(name, end, n) for n in (0, 1) for end in corpus.directions]
             csv.writer(file, quoting=csv.QUOTE_ALL).writerows([HEADER, *rows])
     return tmp_path
 
 
-def test_every_output_is_an_item_and_so_is_every_edited_text(root: Path) -> None:
+def test_every_output_is_an_item_and_so_is_every_edited_text(root):
     loaded = li2018.load(root)
     items = loaded.items.assign(corpus=loaded.label("corpus").to_numpy())
     # 8 systems x 6 sources, two gaps on Amazon, and two edited texts in each corpus
@@ -94,7 +85,7 @@ def test_every_output_is_an_item_and_so_is_every_edited_text(root: Path) -> None
     assert set(items.loc[items["corpus"] == "captions", "style"]) == {"romantic", "humorous"}
 
 
-def test_a_rating_finds_its_system_by_its_text(root: Path) -> None:
+def test_a_rating_finds_its_system_by_its_text(root):
     loaded = li2018.load(root)
     # The last text of the form is the first system's, in the direction of the worker's target.
     means = loaded.means.loc["captions-factual2humorous-1-StyleEmbedding"]
@@ -102,7 +93,7 @@ def test_a_rating_finds_its_system_by_its_text(root: Path) -> None:
     assert loaded.means.loc["captions-factual2humorous-2-StyleEmbedding"].isna().all()
 
 
-def test_texts_of_several_systems_get_one_rating_each_in_the_stated_order(root: Path) -> None:
+def test_texts_of_several_systems_get_one_rating_each_in_the_stated_order(root):
     loaded = li2018.load(root)
     three = [f"yelp-neg2pos-0-{s}" for s in ("MultiDecoder", "CrossAligned", "DeleteOnly")]
     # In the form they stand as DeleteOnly (2), CrossAligned (5), MultiDecoder (6).
@@ -112,7 +103,7 @@ def test_texts_of_several_systems_get_one_rating_each_in_the_stated_order(root: 
     assert set(loaded.ratings["rater"]) == {"r1"}
 
 
-def test_an_edited_text_becomes_an_item_without_system(root: Path) -> None:
+def test_an_edited_text_becomes_an_item_without_system(root):
     loaded = li2018.load(root)
     item = loaded.items.set_index("item_id").loc["amazon-pos2neg-1-rated-1"]
     assert item[["system", "output", "source_id"]].tolist() == [
@@ -123,7 +114,7 @@ def test_an_edited_text_becomes_an_item_without_system(root: Path) -> None:
     assert loaded.means.loc["amazon-pos2neg-1-rated-1", "fluency"] == ANSWERS[0][0]
 
 
-def test_a_text_rated_more_often_than_it_was_written_gets_a_second_rater(root: Path) -> None:
+def test_a_text_rated_more_often_than_it_was_written_gets_a_second_rater(root):
     path = root / "evaluation" / "human_ratings" / "ratings-yelp.csv"
     text = path.read_text()
     here, there = (output("yelp", "0", 1, s) for s in ("StyleEmbedding", "TemplateBased"))
@@ -134,7 +125,7 @@ def test_a_text_rated_more_often_than_it_was_written_gets_a_second_rater(root: P
     assert loaded.label("candidates")["yelp-neg2pos-1-rated-1"] == "TemplateBased Human"
 
 
-def test_every_corpus_has_its_subsets(root: Path) -> None:
+def test_every_corpus_has_its_subsets(root):
     loaded = li2018.load(root)
     parts = {name: subset(loaded) for name, subset in li2018.SUBSETS.items()}
     assert all(part.name == f"li2018@{name}" for name, part in parts.items())
@@ -155,97 +146,38 @@ def test_every_corpus_has_its_subsets(root: Path) -> None:
     assert copied["references"].iloc[0] == ["captions 0 Human on 0 . "]
 
 
-def test_nothing_of_the_workers_is_kept(root: Path) -> None:
-    assert WORKER not in words(li2018.load(root))
-
-
 FORMS = "evaluation/human_ratings/ratings-amazon.csv"
 OUTPUTS = "evaluation/outputs/yelp/sentiment.test.0.mit"
 REFERENCES = "data/imagecaption/reference.1"
-BROKEN: list[tuple[str, str, Callable[[Path], object], list[str]]] = [
-    ("missing ratings", FORMS, Path.unlink, ["the file is missing"]),
-    ("missing outputs", OUTPUTS, Path.unlink, ["the file is missing"]),
-    ("missing references", REFERENCES, Path.unlink, ["the file is missing"]),
-    ("an output too few", OUTPUTS, drop_last_line, ["2 lines where 3 are needed"]),
-    ("a reference too few", REFERENCES, drop_last_line, ["2 lines where 3 are needed"]),
-    ("broken UTF-8", OUTPUTS, break_encoding, ["row 1", "not UTF-8"]),
-    ("one field", REFERENCES, lambda p: change(p, "\t", " "), ["row 1", "1 fields"]),
-    (
-        "a source twice",
-        OUTPUTS,
-        lambda p: change(p, "e 0 1 .", "e 0 0 ."),
-        ["row 2", "as in row 1"],
-    ),
-    (
-        "a strange source",
-        OUTPUTS,
-        lambda p: change(p, "source 0 1", "sauce 0 1"),
-        ["row 2", "column source", "the human outputs do not have"],
-    ),
-    (
-        "a form too few",
-        FORMS,
-        lambda p: write(p, p.read_text().split("\n")[:-2]),
-        ["3 rows where 4"],
-    ),
-    ("no answers", FORMS, lambda p: change(p, "Answer.resp", "resp"), ["column Answer.responses"]),
-    ("a form twice", FORMS, lambda p: change(p, "negative-0", "positive-0"), ["row 2", "in row 1"]),
-    (
-        "an unknown target",
-        FORMS,
-        lambda p: change(p, '"negative"', '"neutral"'),
-        ["row 2", "column Input.target", "'neutral'"],
-    ),
-    (
-        "an answer off the scale",
-        FORMS,
-        lambda p: change(p, "topic=3", "topic=6"),
-        ["row 1", "column Answer.responses", "not 8 answers"],
-    ),
-    (
-        "an answer too few",
-        FORMS,
-        lambda p: change(p, "grammaticality=1 sentiment=2 topic=3\t", ""),
-        ["row 1", "column Answer.responses"],
-    ),
-    (
-        "a text too few",
-        FORMS,
-        lambda p: change(p, output("amazon", "0", 0, "Human").strip() + "\t", ""),
-        ["row 1", "column Input.mods", "not 8 texts"],
-    ),
-    (
-        "two sources in a form",
-        FORMS,
-        lambda p: change(p, "amazon source 0 0", "amazon source 0 1"),
-        ["row 1", "column Input.origs", "not one source"],
-    ),
-    (
-        "a form on an unknown source",
+FAULTS = {
+    "an output too few": (OUTPUTS, drop_last_line, ["2 lines where 3 are needed"]),
+    "one field": (REFERENCES, swap("\t", " "), ["row 1", "1 fields"]),
+    "a source twice": (OUTPUTS, swap("e 0 1 .", "e 0 0 ."), ["row 2", "an earlier row"]),
+    "a strange source": (OUTPUTS, swap("e 0 1", "e 0 9"), ["row 2", "the human outputs"]),
+    "a form too few": (FORMS, drop_last_line, ["3 rows where 4"]),
+    "a form twice": (FORMS, swap("negative-0", "positive-0"), ["row 2", "duplicate"]),
+    "an unknown target": (FORMS, swap('"negative"', '"neutral"'), ["row 2", "'neutral'"]),
+    "no answer": (FORMS, swap("topic=3", "topic=6"), ["row 1", "column Answer.responses"]),
+    "a text too few": (FORMS, swap("\tamazon 0 S", " amazon 0 S"), ["row 1", "8 texts"]),
+    "two sources": (FORMS, swap("\tamazon source", "\ta source"), ["row 1", "one source"]),
+    "a form of no source": (
         FORMS,
         lambda p: p.write_text(p.read_text().replace("amazon source 1 1", "amazon sauce")),
         ["row 4", "column Input.origs", "the output files do not have"],
     ),
-]
+}
 
 
-@pytest.mark.parametrize(
-    ("name", "harm", "expected"), [case[1:] for case in BROKEN], ids=[case[0] for case in BROKEN]
-)
-def test_a_broken_file_is_reported_with_row_and_remedy(
-    root: Path, name: str, harm: Callable[[Path], object], expected: list[str]
-) -> None:
-    harm(root / name)
-    message = complaint(li2018.load, root)
-    assert all(part in message for part in [name, *expected]), message
-    assert WORKER not in message
+@raw.faults(FAULTS)
+def test_a_broken_file_is_reported_without_the_worker(root, file, harm, words):
+    assert WORKER not in raw.reported(li2018.load, root, file, harm, words)
 
 
 # ------------------------------------------------------------------------------------ real files
 
 
 @lru_cache
-def real() -> Dataset:
+def real():
     return data.load("li2018")
 
 
@@ -254,9 +186,7 @@ def real() -> Dataset:
     ("corpus", "released", "unmatched", "ambiguous"),
     [("yelp", 8000, 137, 192), ("amazon", 7998, 59, 74), ("captions", 4800, 20, 41)],
 )
-def test_every_real_corpus_has_3200_rated_items(
-    corpus: str, released: int, unmatched: int, ambiguous: int
-) -> None:
+def test_every_real_corpus_has_3200_rated_items(corpus, released, unmatched, ambiguous):
     whole, rated = data.load(f"li2018@{corpus}"), data.load(f"li2018@{corpus}-rated")
     assert len(whole.items) == released + unmatched
     assert (whole.items["system"] == "").sum() == unmatched
@@ -271,19 +201,19 @@ def test_every_real_corpus_has_3200_rated_items(
 
 
 @needs("li2018")
-def test_almost_all_edited_texts_are_the_human_ones() -> None:
+def test_almost_all_edited_texts_are_the_human_ones():
     candidates = real().label("candidates").value_counts().drop("")
     assert candidates.sum() == 216
     assert candidates["Human"] == 180
 
 
 @needs("li2018")
-def test_real_sources_are_rewritten_by_all_eight() -> None:
+def test_real_sources_are_rewritten_by_all_eight():
     counts = real().items.query("system != ''")["source_id"].value_counts()
     assert counts.value_counts().to_dict() == {8: 2598, 7: 2}
 
 
-def corpus_bleu(items: pd.DataFrame) -> float:
+def corpus_bleu(items):
     """Corpus BLEU on whitespace tokens without smoothing, as multi-bleu computes it."""
     references = [[texts[0] for texts in items["references"]]]
     score = sacrebleu.corpus_bleu(
@@ -298,23 +228,19 @@ def corpus_bleu(items: pd.DataFrame) -> float:
     # The first two are as printed in pang2019, Table 6.
     [("TemplateBased", 18.0), ("DeleteAndRetrieve", 12.6), ("MultiDecoder", 11.2)],
 )
-def test_bleu_against_the_raw_references(system: str, expected: float) -> None:
+def test_bleu_against_the_raw_references(system, expected: float):
     assert corpus_bleu(
         real().items.query("source_id.str.startswith('yelp') and system == @system")
     ) == (expected)
 
 
 @needs("li2018")
-def test_the_untransferred_sources_score_lower_against_raw_references() -> None:
+def test_the_untransferred_sources_score_lower_against_raw_references():
     assert corpus_bleu(data.load("li2018@yelp-untransferred").items) == 24.8
 
 
 @needs("li2018")
-def test_no_real_worker_or_form_id_is_in_any_table() -> None:
-    ids: set[str] = set()
-    for path in (raw("li2018") / "evaluation" / "human_ratings").glob("*.csv"):
-        with path.open(encoding="utf-8", newline="") as file:
-            for form in csv.DictReader(file):
-                ids |= {form[name] for name in ("WorkerId", "HITId", "HITTypeId", "AssignmentId")}
-    assert len(ids) > 2400
-    assert not ids & words(real())
+def test_no_real_worker_or_form_id_is_in_any_table():
+    columns = ("WorkerId", "HITId", "HITTypeId", "AssignmentId")
+    for path in (paths.raw("li2018") / "evaluation" / "human_ratings").glob("*.csv"):
+        assert not leaked(real(), path, *columns)

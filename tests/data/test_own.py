@@ -10,8 +10,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tstmeta import data
-from tstmeta.data.own import DataWarning, read, read_frame, template
-from tstmeta.data.own_ratings import rater_names
+from tstmeta.data.own import DataWarning, read, template
+from tstmeta.data.sheet import read_frame
+from tstmeta.data.own_values import rater_names
 from tstmeta.schema import DataError, TstmetaError
 
 HEAD = "source,output,content.r1,content.r2\n"

@@ -3,7 +3,7 @@
 import pytest
 
 from tstmeta import data
-from tstmeta.data.own_ratings import rated
+from tstmeta.data.own_values import rated
 from tstmeta.schema import DataError
 
 HEAD = "item_id,dimension,rater,value\n"

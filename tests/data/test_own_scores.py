@@ -9,7 +9,7 @@ import pytest
 
 from tstmeta import schema
 from tstmeta.data import Card, Dataset
-from tstmeta.data.own_scores import read_scores
+from tstmeta.data.own_values import read_scores
 from tstmeta.data.tables import items_table
 from tstmeta.schema import DataError
 

@@ -9,7 +9,7 @@ import pytest
 
 from tstmeta import data
 from tstmeta.data import Card, Dataset, corpora, parts
-from tstmeta.data.files import items_table, labels_table
+from tstmeta.data.tables import items_table, labels_table
 from tstmeta.schema import TstmetaError
 
 CARD = Card("mixed", facts={"scale": {"style": [0, 9]}, "subset_scales": {"a": {"style": [0, 1]}}})

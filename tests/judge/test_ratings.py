@@ -1,6 +1,5 @@
 """Rewrites -> questions -> answers -> rows -> scores, with a judge that is a function."""
 
-import io
 import json
 import math
 import re
@@ -10,11 +9,11 @@ import pandas as pd
 import pytest
 
 from tests.judge.talking import Talking, fences
+from tstmeta.console import write_table
 from tstmeta.data import own
-from tstmeta.data.own_scores import read_scores
+from tstmeta.data.own_values import read_scores
 from tstmeta.judge import prompts, ratings
 from tstmeta.judge.base import Reply, Sampling
-from tstmeta.judge.treatments import counted
 from tstmeta.schema import TstmetaError, validate
 
 CSV = """\
@@ -145,21 +144,8 @@ def test_each_sample_is_asked_by_itself_with_a_seed_of_its_own(dataset, cache):
     sampling = Sampling(temperature=1.0, seed=7)
     found = ask(dataset, "content", chat, cache, samples=3, sampling=sampling)
     assert found.groupby("sample").size().tolist() == [5, 5, 5]
-    assert sorted({one.sampling.seed for one in chat.questions}) == [7, 8, 9]
+    assert sorted({question.sampling.seed for question in chat.questions}) == [7, 8, 9]
     assert len(chat.asked) == 3 * 4
-
-
-@pytest.mark.parametrize("name", ["samples", "limit", "shuffle"])
-def test_numbers_that_say_nothing_are_refused(dataset, cache, name):
-    with pytest.raises(TstmetaError, match=f"{name} is -1; it must be at least [01]"):
-        ask(dataset, "content", Talking(length), cache, **{name: -1})
-
-
-def test_a_signature_does_not_tell_what_changes_nothing():
-    manner = ratings.Manner(enforce=False, shuffle=3)
-    assert manner.shown(prompts.load("lai2023-content")).endswith("no schema, order 3")
-    for name in ("content", "pair"):
-        assert manner.shown(prompts.load(name)) == ratings.Manner().shown(prompts.load(name))
 
 
 def test_a_score_is_the_mean_of_an_items_samples(dataset, cache):
@@ -188,34 +174,18 @@ ENDS = {
 
 
 @pytest.mark.parametrize(("reply", "status", "rating"), ENDS.values(), ids=ENDS)
-def test_an_answer_ends_in_its_row(dataset, cache, reply, status, rating):
-    found = ask(dataset, "content", Talking(lambda texts: reply), cache)
-    assert set(found["status"]) == {status}
-    np.testing.assert_array_equal(found["rating"], [rating] * 5)
-    said = reply.text or reply.refusal or reply.failure
-    if status != "ok":
-        assert all(said in detail for detail in found["detail"])
-
-
-@pytest.mark.parametrize(("reply", "status", "rating"), ENDS.values(), ids=ENDS)
-def test_a_score_without_a_rating_has_no_value_and_says_why(dataset, cache, reply, status, rating):
-    table = ratings.scores(ask(dataset, "content", Talking(lambda texts: reply), cache))
+def test_an_answer_ends_in_its_row_and_without_a_rating_in_no_score(
+    dataset, cache, reply, status, rating
+):
+    rows = ask(dataset, "content", Talking(lambda texts: reply), cache)
+    assert set(rows["status"]) == {status}
+    np.testing.assert_array_equal(rows["rating"], [rating] * 5)
+    words = reply.text or reply.refusal or reply.failure
+    assert status == "ok" or all(words in detail for detail in rows["detail"])
+    table = ratings.scores(rows)
     assert set(table["status"]) == {"invalid" if status == "truncated" else status}
     np.testing.assert_array_equal(table["value"], [rating] * 5)
-    if status == "truncated":
-        assert table["detail"].str.startswith("truncated: ").all()
-
-
-def test_mixed_ends_are_counted_and_nothing_is_made_up(dataset, cache):
-    replies = iter([one for one, _, _ in ENDS.values()] * 9)
-    chat = Talking(lambda texts: next(replies))
-    found = ask(dataset, "content", chat, cache, samples=4, concurrency=1)
-    counts = counted(found).iloc[0]
-    assert counts["rows"] == len(found) == 20
-    assert counts["rows"] == counts["ok"] + sum(
-        counts[name] for name in ("invalid", "refused", "truncated", "error")
-    )
-    assert counts["rated"] == counts["ok"] == found["rating"].notna().sum()
+    assert (status == "truncated") == table["detail"].str.startswith("truncated: ").all()
 
 
 # ------------------------------------------------------------------------------ what is kept
@@ -246,7 +216,7 @@ def test_a_row_says_who_was_asked_and_how(dataset, cache):
 
 
 @pytest.mark.parametrize(
-    "change", ["server", "model", "revision", "prompt", "sampling", "shuffle", "enforce", "missing"]
+    "change", ["server", "model", "revision", "prompt", "sampling", "shuffle", "missing"]
 )
 def test_a_signature_holds_all_that_changes_a_score(dataset, cache, change):
     def judge(texts):
@@ -254,7 +224,6 @@ def test_a_signature_holds_all_that_changes_a_score(dataset, cache, change):
 
     plain, other = Talking(judge), Talking(judge)
     options = {"sampling": {"sampling": Sampling(temperature=0.3)}, "shuffle": {"shuffle": 0}}
-    options["enforce"] = {"enforce": False}
     prompt = "outputs" if change == "shuffle" else "joint"
     if change in ("server", "model", "revision"):
         setattr(other, change, "another")
@@ -302,13 +271,90 @@ def test_scores_come_back_from_a_file_as_they_were(dataset, cache, tmp_path):
     assert not re.search(r"sk-|Bearer", path.read_text())
 
 
-def test_rows_come_back_from_csv_with_their_counts(dataset, cache):
-    chat = Talking(lambda texts: Reply(text="?" if "tea" in texts[-1] else "3"))
-    rows = ask(dataset, "content", chat, cache)
-    text = rows.to_csv(index=False)
-    back = pd.read_csv(io.StringIO(text), keep_default_na=False, na_values={"rating": ""})
-    pd.testing.assert_frame_equal(counted(back), counted(rows))
-    assert ratings.scores(back, "mean")["value"].tolist() == [3.0] * 5
+# -------------------------------------------------------------------------- missing ratings
+
+NONE = math.nan
+
+
+def rows_of(values, dimension="content", low=1.0, **same):
+    """Rows of one judge; NaN is an answer without a rating."""
+    about = {"server": "s", "model": "m", "revision": "", "prompt": "p", "prompt_hash": "h"}
+    about |= {"dataset": "d", "asked_how": "a"}
+    rows = pd.DataFrame({"rating": values, "expected": [NONE] * len(values)})
+    return rows.assign(dimension=dimension, low=low, **{**about, **same})
+
+
+CASES = {
+    "drop": ("drop", [4, NONE, 2], [4, NONE, 2]),
+    "mean": ("mean", [4, NONE, 2], [4, 3, 2]),
+    "worst": ("worst", [4, NONE, 2], [4, 1, 2]),
+    "mean of nothing": ("mean", [NONE, NONE], [NONE, NONE]),
+    "worst of nothing": ("worst", [NONE, NONE], [1, 1]),
+    "nothing is missing": ("mean", [4, 2], [4, 2]),
+    "no rows": ("mean", [], []),
+}
+
+
+@pytest.mark.parametrize(("how", "given", "wanted"), CASES.values(), ids=CASES)
+def test_a_treatment_does_what_it_says(how, given, wanted):
+    table = ratings.treated(rows_of(given), how)
+    np.testing.assert_array_equal(table["value"].to_numpy(float), wanted)
+    np.testing.assert_array_equal(table["rating"].to_numpy(float), given)
+    filled = np.isnan(np.array(given, float)) & ~np.isnan(np.array(wanted, float))
+    assert table["filled"].tolist() == filled.tolist()
+
+
+@pytest.mark.parametrize(
+    "other", ["dimension", "model", "prompt_hash", "server", "revision", "dataset", "asked_how"]
+)
+def test_the_mean_is_over_one_judge_and_dimension(other):
+    both = [rows_of([4, NONE]), rows_of([1, NONE], **{other: "style"})]
+    table = ratings.treated(pd.concat(both, ignore_index=True), "mean")
+    assert table["value"].tolist() == [4, 4, 1, 1]
+
+
+def test_expected_ratings_are_treated_by_themselves():
+    rows = rows_of([5, 5, NONE]).assign(expected=[4.5, NONE, NONE])
+    assert ratings.treated(rows, "mean", "expected")["value"].tolist() == [4.5, 4.5, 4.5]
+
+
+@pytest.mark.parametrize(("how", "value"), [("best", "rating"), ("mean", "status")])
+def test_what_is_no_treatment_is_refused_with_those_that_there_are(how, value):
+    with pytest.raises(TstmetaError, match="drop, mean and worst, of rating and expected"):
+        ratings.treated(rows_of([1]), how, value)
+
+
+# ---------------------------------------------------------------------------- rows in a file
+
+
+@pytest.mark.parametrize("ending", ["csv", "json", "parquet"])
+def test_rows_come_back_from_a_file_and_ids_that_look_like_numbers_stay_texts(
+    dataset, cache, tmp_path, ending
+):
+    rows = ask(dataset, "content", Talking(lambda texts: Reply(text="4")), cache)
+    rows = rows.assign(item_id=["007", "2", "3e1", "4", "5"], prompt_hash="12e3")
+    rows.loc[1, "rating"] = NONE
+    write_table(rows, tmp_path / f"rows.{ending}")
+    back = ratings.read(tmp_path / f"rows.{ending}")
+    same = [name for name in rows if name not in ("kept", "expected", "mass")]
+    pd.testing.assert_frame_equal(back[same], rows[same], check_dtype=False)
+    assert ratings.scores(back, "mean")["value"].tolist() == [4.0] * 5
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "message"),
+    [
+        ("none.csv", None, "cannot be read"),
+        ("ratings.txt", "x", "ends with .csv, .json, .parquet"),
+        ("other.csv", "a,b\n1,2\n", "no column dataset, dimension, item_id"),
+        ("broken.parquet", "x", "cannot be read"),
+    ],
+)
+def test_what_is_no_table_of_ratings_is_refused(tmp_path, name, text, message):
+    if text is not None:
+        (tmp_path / name).write_text(text)
+    with pytest.raises(TstmetaError, match=message):
+        ratings.read(tmp_path / name)
 
 
 # ------------------------------------------------------------------------------------- safety

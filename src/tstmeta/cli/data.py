@@ -8,24 +8,14 @@ from typing import Annotated
 
 import typer
 
-from ..console import Format, note, show_table
+from ..console import Format, note, show_table, write_table
 from .options import FormatOption, OutFile, OutFormat
 
 data_app = typer.Typer(
     help="Data sets with human judgement.", no_args_is_help=True, rich_markup_mode=None
 )
 
-
-class Table(StrEnum):
-    """The tables of a data set."""
-
-    items = "items"
-    ratings = "ratings"
-    labels = "labels"
-    preferences = "preferences"
-    scores = "scores"
-
-
+Table = StrEnum("Table", ["items", "ratings", "labels", "preferences", "scores"])
 Names = Annotated[list[str] | None, typer.Argument(metavar="[NAME]...", show_default=False)]
 Name = Annotated[
     str,
@@ -40,9 +30,7 @@ def data_list(format: FormatOption = Format.table) -> None:
     """List the data sets and whether they are here.
 
     \b
-    Examples:
-      tstmeta data list
-      tstmeta data list --format csv > datasets.csv
+    Example: tstmeta data list --format csv > datasets.csv
     """
     from ..data.catalogue import overview
 
@@ -54,21 +42,16 @@ def data_show(name: Name, format: FormatOption = Format.table) -> None:
     """Show a data set: its card, its counts, its ratings.
 
     \b
-    Examples:
-      tstmeta data show pauli
-      tstmeta data show lai@pauli2025 --format json
-      tstmeta data show mine.csv
+    Example: tstmeta data show lai@pauli2025
     """
     from ..data.catalogue import describe
 
     about = describe(name)
     for line in about.notes:
         note(line)
-    if format is not Format.table:
-        show_table(about.facts, format)
-        return
-    show_table(about.facts, title=about.title)
-    if about.body:
+    table = format is Format.table
+    show_table(about.facts, format, title=about.title if table else None)
+    if table and about.body:
         print(f"\n{about.body}")
 
 
@@ -87,9 +70,7 @@ def data_fetch(
     left alone: repeat the command after an interruption.
 
     \b
-    Examples:
-      tstmeta data fetch pauli lai
-      tstmeta data fetch --all
+    Example: tstmeta data fetch pauli lai
     """
     from ..data import fetch
 
@@ -101,39 +82,28 @@ def data_check(names: Names = None, format: FormatOption = Format.table) -> None
     """Check raw files against the manifest: there, right size, right hash.
 
     Without names, all data sets that are here.  Exit code 1 when a file is missing or wrong.
-
-    \b
-    Examples:
-      tstmeta data check
-      tstmeta data check pauli --format csv
     """
     from ..data import fetch
 
     checked = fetch.check(names or None)
     show_table(checked, format)
-    bad = ~checked["state"].isin(fetch.GOOD)
-    note(f"{len(checked)} files, {int(bad.sum())} missing or wrong")
-    if bad.any():
-        raise typer.Exit(1)
+    bad = int((~checked["state"].isin(fetch.GOOD)).sum())
+    note(f"{len(checked)} files, {bad} missing or wrong")
+    raise typer.Exit(bool(bad))
 
 
 @data_app.command("export")
 def data_export(
     name: Name,
     table: Annotated[Table, typer.Option("--table", "-t", help="Which table.")] = Table.items,
-    out: Annotated[
-        Path | None, typer.Option("--out", "-o", help="File to write [default: stdout].")
-    ] = None,
+    out: OutFile = None,
     format: OutFormat = None,
 ) -> None:
     """Write one of the five tables of a data set.
 
     \b
-    Examples:
-      tstmeta data export pauli --table ratings > ratings.csv
-      tstmeta data export lai@pauli2025 --out items.parquet
+    Example: tstmeta data export pauli --table ratings > ratings.csv
     """
-    from ..console import write_table
     from ..data import load
 
     frame = getattr(load(name), table)
@@ -146,13 +116,7 @@ def data_export(
 def data_template(
     out: Annotated[Path, typer.Argument(metavar="FILE.csv", help="A file that is not there yet.")],
 ) -> None:
-    """Write an example file to start your own data set from.
-
-    \b
-    Examples:
-      tstmeta data template mine.csv
-      tstmeta data show mine.csv
-    """
+    """Write an example file to start your own data set from."""
     from ..data.own import template
 
     template(out)
@@ -175,9 +139,7 @@ def data_form(
     """Write a rating form for Label Studio: the form, its tasks without labels, and a key.
 
     \b
-    Examples:
-      tstmeta data form contrast --out form
-      tstmeta data form contrast@formal --out form --batches 4 --seed 1
+    Example: tstmeta data form contrast --out form
     """
     from ..data import load
     from ..data.label_studio import write_form
@@ -189,7 +151,7 @@ def data_form(
 @data_app.command("import-ratings")
 def data_import_ratings(
     exports: Annotated[
-        list[Path], typer.Argument(metavar="EXPORT...", help="What Label Studio exported.")
+        list[Path], typer.Argument(metavar="EXPORT...", help="What Label Studio exported as JSON.")
     ],
     data: Annotated[str, typer.Option("--data", "-d", help="What the form was made from.")],
     out: OutFile = None,
@@ -197,11 +159,8 @@ def data_import_ratings(
     """Turn exports of a rating form into a table of ratings.  Raters become r1, r2, ...
 
     \b
-    Examples:
-      tstmeta data import-ratings project-1.json --data contrast --out ratings.csv
-      tstmeta data import-ratings project-*.json --data contrast@formal > ratings.csv
+    Example: tstmeta data import-ratings project-*.json --data contrast --out ratings.csv
     """
-    from ..console import write_table
     from ..data import load
     from ..data.label_studio import read_export
 

@@ -161,7 +161,7 @@ def scored(
         raise TstmetaError(f"unknown basis {', '.join(unknown)}; known: {', '.join(BASES)}")
     dataset = load(data)
     if ratings is not None:
-        from ..data.own_ratings import rated
+        from ..data.own_values import rated
 
         dataset = rated(dataset, ratings)
     tables = [scoring.score(dataset, wanted, bases=basis, store=store)] if wanted else []

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from typing import Any
 
@@ -12,8 +12,9 @@ import pandas as pd
 import yaml
 
 from .. import schema
-from ..schema import TstmetaError
+from ..schema import DataError, Problem, TstmetaError
 from . import paths
+from .tables import items_table
 
 #: What a metric can be held against.
 RATING, CONSTRUCTION = "mean human rating", "label by construction"
@@ -84,31 +85,21 @@ class Dataset:
         Raises:
             DataError: a table does not fit its schema, or a row speaks of an unknown item.
         """
-        made = {"items": schema.validate(items, "items", name)}
-        known = set(made["items"]["item_id"])
-        problems = []
+        if unknown := set(tables) - set(schema.SCHEMAS):
+            raise TypeError(f"no such table: {', '.join(unknown)}")
+        valid = {"items": schema.validate(items, "items", name)}
+        known, problems = set(valid["items"]["item_id"]), []
         for table in ("ratings", "labels", "preferences", "scores"):
-            given = tables.pop(table, None)
-            frame = schema.empty(table) if given is None else given
-            made[table] = schema.validate(frame, table, name)
-            for column in ("item_id", "item_a", "item_b"):
-                if column in made[table]:
-                    strangers = ~made[table][column].isin(known)
-                    problems += [
-                        schema.Problem(
-                            f"{name} ({table})",
-                            int(row) + 1,
-                            column,
-                            f"no item is called {made[table][column][row]!r}",
-                            "add the item or drop the row",
-                        )
-                        for row in strangers.index[strangers]
-                    ]
-        if tables:
-            raise TypeError(f"no such table: {', '.join(tables)}")
+            frame = tables.get(table)
+            frame = schema.empty(table) if frame is None else frame
+            valid[table] = frame = schema.validate(frame, table, name)
+            for column in frame.columns.intersection(["item_id", "item_a", "item_b"]):
+                for row, item in frame.loc[~frame[column].isin(known), column].items():
+                    what, remedy = f"no item is called {item!r}", "add the item or drop the row"
+                    problems.append(Problem(f"{name} ({table})", row + 1, column, what, remedy))
         if problems:
-            raise schema.DataError(problems)
-        return cls(name=name, card=card or Card.read(name.partition("@")[0]), **made)
+            raise DataError(problems)
+        return cls(name=name, card=card or Card.read(name.partition("@")[0]), **valid)
 
     def where(self, keep: pd.Series, name: str | None = None) -> Dataset:
         """The data set restricted to the items where ``keep`` (aligned with ``items``) is true."""
@@ -118,10 +109,7 @@ class Dataset:
         ids = set(items["item_id"])
 
         def only(frame: pd.DataFrame, *names: str) -> pd.DataFrame:
-            mask = pd.Series(True, index=frame.index)
-            for column in names:
-                mask &= frame[column].isin(ids)
-            return frame[mask].reset_index(drop=True)
+            return frame[frame[list(names)].isin(ids).all(axis=1)].reset_index(drop=True)
 
         return replace(
             self,
@@ -183,3 +171,53 @@ class Dataset:
         """Rated dimensions, in the standard order."""
         rated = set(self.ratings["dimension"])
         return [dimension for dimension in schema.DIMENSIONS if dimension in rated]
+
+
+# ------------------------------------------------------------------------------------ subsets
+
+#: Name of a subset, without that of the data set, -> what makes it of the whole.
+Subsets = dict[str, Callable[[Dataset], Dataset]]
+
+
+def labelled(whole: Dataset, label: str, value: str) -> Dataset:
+    """The items with a value of a label.
+
+    Where the card gives a scale of its own under ``subset_scales``, the card of the subset has it:
+    collections of one data set were rated apart.
+    """
+    subset = whole.where(whole.label(label) == value, f"{whole.name}@{value}")
+    scales = subset.card.facts.get("subset_scales") or {}
+    if value not in scales:
+        return subset
+    facts = {**subset.card.facts, "scale": scales[value]}
+    return replace(subset, card=replace(subset.card, facts=facts))
+
+
+def by_label(label: str, values: Iterable[str]) -> Subsets:
+    """``SUBSETS`` with one entry a value of a label."""
+    return {value: partial(labelled, label=label, value=value) for value in values}
+
+
+def with_references(dataset: Dataset, references: Iterable[list[str]], name: str) -> Dataset:
+    """The data set with other references: one list an item, in item order."""
+    lists = pd.Series([list(texts) for texts in references], dtype=object)
+    return replace(dataset, name=name, items=dataset.items.assign(references=lists))
+
+
+def untransferred(dataset: Dataset, name: str) -> Dataset:
+    """One item a source whose output is the source itself; nobody rated these.
+
+    The system is called ``untransferred``.  It is the baseline that shows how much of a metric's
+    value comes from leaving everything as it is.
+    """
+    first = dataset.items.drop_duplicates("source_id")
+    items = items_table(
+        dataset.items["dataset"].iloc[0],
+        item_id=first["source_id"] + "-untransferred",
+        source_id=first["source_id"],
+        system="untransferred",
+        output=first["source"],
+        **{name: first[name] for name in ("style", "direction", "language", "source")},
+        references=first["references"],
+    )
+    return Dataset.of(name, items, card=dataset.card)

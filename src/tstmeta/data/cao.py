@@ -13,20 +13,25 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import numpy as np
-import pandas as pd
-
-from ..schema import MEAN_RATER, MissingData
+from ..schema import MEAN_RATER, DataError, MissingData
 from .base import Dataset
-from .files import check, fault, items_table, numbers, one_of, ratings_table, read_csv, unique
+from .checks import FILLED, numeric, one_of
+from .files import read_csv
+from .tables import items_table, ratings_table
 
 NAME = "cao"
 FILE = "ratings.csv"
 #: Direction -> target style.
 DIRECTIONS = {"expert2layman": "layman", "layman2expert": "expert"}
-SCALE = (1, 5)
-TEXTS = ("id", "source", "output", "system", "direction")
-_REMEDY = f"correct {FILE}; its columns stand in the card (tstmeta data show {NAME})"
+COLUMNS = {
+    "id": FILLED,
+    "source": FILLED,
+    "output": None,
+    "system": None,
+    "direction": one_of(DIRECTIONS),
+    "style": numeric(1, 5, optional=True),
+    "content": numeric(1, 5, optional=True),
+}
 
 
 def ready(root: Path) -> bool:
@@ -51,15 +56,11 @@ def load(root: Path) -> Dataset:
             "et al. (2020), see https://srhthu.github.io/expertise-style-transfer, then save what "
             f"you get in the form that the card gives: tstmeta data show {NAME}"
         )
-    table = read_csv(path, (*TEXTS, "style", "content"))
-    check(
-        fault(path, "empty cell", row, column, _REMEDY)
-        for column in ("id", "source")
-        for row, cell in enumerate(table[column], 1)
-        if not cell.strip()
-    )
-    unique(table["id"], path, "id")
-    one_of(table["direction"], DIRECTIONS, path, "direction")
+    try:
+        table = read_csv(path, COLUMNS, unique=["id"])
+    except DataError as error:
+        remedy = f"correct {FILE}; its columns stand in the card (tstmeta data show {NAME})"
+        raise DataError(p._replace(remedy=remedy) for p in error.problems) from None
     place = table.groupby("direction")["source"].transform(lambda texts: texts.factorize()[0] + 1)
     items = items_table(
         NAME,
@@ -71,12 +72,5 @@ def load(root: Path) -> Dataset:
         source=table["source"],
         output=table["output"],
     )
-    means = {(name, MEAN_RATER): _means(table[name], path, name) for name in ("style", "content")}
-    return Dataset.of(NAME, items, ratings=ratings_table(NAME, table["id"].tolist(), means))
-
-
-def _means(cells: pd.Series, path: Path, column: str) -> np.ndarray:
-    """Mean ratings, NaN where a cell is empty."""
-    empty = (cells.str.strip() == "").to_numpy()
-    values = numbers(cells.mask(empty, str(SCALE[0])), path, column, *SCALE)
-    return np.where(empty, np.nan, values)
+    means = {(name, MEAN_RATER): table[name] for name in ("style", "content")}
+    return Dataset.of(NAME, items, ratings=ratings_table(NAME, table["id"], means))

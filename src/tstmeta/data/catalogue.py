@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import NamedTuple
 
 import pandas as pd
 
@@ -29,17 +28,6 @@ class Description:
     notes: tuple[str, ...] = ()
 
 
-class _Overview(NamedTuple):
-    name: str
-    title: str
-    task: str
-    items: int | None
-    raters: str
-    dimensions: str
-    access: str
-    here: str
-
-
 def overview() -> pd.DataFrame:
     """One row a data set: name, title, task, items, raters, dimensions, access, here.
 
@@ -47,8 +35,7 @@ def overview() -> pd.DataFrame:
     and <NA> or ``-`` where it is not; ``here`` is yes, partly (files are missing) or no.
     """
     with stderr().status("counting rewrites and ratings"):
-        rows = [_row(name) for name in names()]
-    frame = pd.DataFrame(rows, columns=_Overview._fields)
+        frame = pd.DataFrame([_row(name) for name in names()])
     return frame.astype({"items": "Int64"})
 
 
@@ -78,8 +65,8 @@ def here(name: str) -> str:
     files = [fetch.folder(e.dataset) / e.path for e in fetch.manifest() if e.dataset == name]
     if not files:
         return "yes" if _loaded(name) else "no"
-    found = sum(file.is_file() for file in files)
-    return "yes" if found == len(files) else "partly" if found else "no"
+    present = sum(file.is_file() for file in files)
+    return "yes" if present == len(files) else "partly" if present else "no"
 
 
 def is_corpus(name: str) -> bool:
@@ -87,20 +74,20 @@ def is_corpus(name: str) -> bool:
     return bool(getattr(_module(name), "CORPUS", False))
 
 
-def _row(name: str) -> _Overview:
+def _row(name: str) -> dict[str, object]:
     card, place = Card.read(name), here(name)
     dataset = _loaded(name) if place != "no" and not is_corpus(name) else None
     rated = (dataset.dimensions if dataset else []) or list(card.scale)
-    return _Overview(
-        name,
-        card.title,
-        str(card.facts.get("task", "")),
-        len(dataset.items) if dataset else None,
-        _ratings_an_item(dataset) if dataset else "-",
-        ", ".join(rated) or "-",
-        str(card.facts.get("access", "")),
-        place,
-    )
+    return {
+        "name": name,
+        "title": card.title,
+        "task": str(card.facts.get("task", "")),
+        "items": len(dataset.items) if dataset else None,
+        "raters": _ratings_an_item(dataset) if dataset else "-",
+        "dimensions": ", ".join(rated) or "-",
+        "access": str(card.facts.get("access", "")),
+        "here": place,
+    }
 
 
 def _loaded(name: str) -> Dataset | None:

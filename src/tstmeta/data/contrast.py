@@ -11,22 +11,24 @@ only the first part, an insertion only the second.
 from __future__ import annotations
 
 import re
-from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
-import pandas as pd
-
 from ..schema import DataError, Problem
-from .base import Dataset
+from .base import Dataset, Subsets, by_label
+from .checks import one_of
 from .files import read_csv
+from .tables import items_table
 
 RAW = False
 FILE = "contrast.csv"
 TASKS = ("sentiment", "detoxify", "catchy", "polite", "persuasive", "formal")
-COLUMNS = ["item_id", "task", "source_id", "source", "output", "style", "shift", "error", "span"]
 SHIFTS = ("strong", "light")
 ERRORS = ("none", "substitution", "deletion", "insertion")
+COLUMNS = {
+    **dict.fromkeys(("item_id", "task", "source_id", "source", "output", "style")),
+    **{"task": one_of(TASKS), "shift": one_of(SHIFTS), "error": one_of(ERRORS), "span": None},
+}
 
 
 def load(root: Path) -> Dataset:
@@ -44,50 +46,29 @@ def read(path: Path, name: str) -> Dataset:
     Raises:
         DataError: the file is missing or damaged; every fault with its row.
     """
+    remedy = "put the file back that comes with tstmeta"
     try:
-        frame = read_csv(path)
+        frame = read_csv(path, COLUMNS)
     except DataError as error:
-        remedy = "put the file back that comes with tstmeta"
         raise DataError(fault._replace(remedy=remedy) for fault in error.problems) from error
-    problems = list(_problems(frame, path.name))
+    problems = [
+        Problem(path.name, int(row) + 1, "span", f"it does not show the error {error!r}", remedy)
+        for row, error, span in zip(frame.index, frame["error"], frame["span"], strict=True)
+        if _kind(span) != error
+    ]
     if problems:
         raise DataError(problems)
-    wrong = frame["error"] != "none"
-    items = pd.DataFrame(
-        {
-            "dataset": name,
-            "item_id": frame["item_id"],
-            "source_id": frame["source_id"],
-            "system": frame["shift"] + wrong.map({True: "-error", False: ""}),
-            "style": frame["style"],
-            "direction": "",
-            "language": "en",
-            "source": frame["source"],
-            "output": frame["output"],
-            "references": [[] for _ in range(len(frame))],
-            "is_reference": False,
-        }
+    items = items_table(
+        name,
+        item_id=frame["item_id"],
+        source_id=frame["source_id"],
+        system=frame["shift"] + (frame["error"] != "none").map({True: "-error", False: ""}),
+        style=frame["style"],
+        source=frame["source"],
+        output=frame["output"],
     )
     labels = frame.melt("item_id", ["task", "shift", "error", "span"], "name", "value")
-    labels = labels[labels["value"] != ""]
-    return Dataset.of(name, items, labels=labels.assign(dataset=name))
-
-
-def _problems(frame: pd.DataFrame, name: str):
-    if list(frame.columns) != COLUMNS:
-        yield Problem(name, 0, "", "wrong columns", f"the columns are {', '.join(COLUMNS)}")
-        return
-    for column, known in (("task", TASKS), ("shift", SHIFTS), ("error", ERRORS)):
-        for row in frame.index[~frame[column].isin(known)]:
-            what = f"unknown {column} {frame[column][row]!r}"
-            yield Problem(name, int(row) + 1, column, what, f"use one of {', '.join(known)}")
-    for row, error, span in zip(frame.index, frame["error"], frame["span"], strict=True):
-        if (kind := _kind(span)) != error:
-            what = (
-                f"the error is {error!r}, and the span shows {kind or 'no edit that can be read'}"
-            )
-            remedy = "mark the changed words as [-old-]{+new+}; a kept rewrite has no span"
-            yield Problem(name, int(row) + 1, "span", what, remedy)
+    return Dataset.of(name, items, labels=labels[labels["value"] != ""].assign(dataset=name))
 
 
 class Span(NamedTuple):
@@ -106,10 +87,10 @@ def parse_span(text: str) -> Span:
     Raises:
         DataError: another notation.
     """
-    found = _SPAN.fullmatch(text)
-    if not text or not found:
+    match = _SPAN.fullmatch(text)
+    if not text or not match:
         raise DataError([Problem("span", None, "span", f"cannot read {text!r}", "[-old-]{+new+}")])
-    return Span(found["removed"] or "", found["added"] or "")
+    return Span(match["removed"] or "", match["added"] or "")
 
 
 def _kind(span: str) -> str:
@@ -151,14 +132,9 @@ def format_span(span: Span) -> str:
     return removed + added
 
 
-def of_task(whole: Dataset, task: str) -> Dataset:
-    """The sources of one task."""
-    return whole.where(whole.label("task") == task, f"{whole.name}@{task}")
-
-
 def tied(whole: Dataset) -> Dataset:
     """Two of the four cells, as the set of pauli2025 has them: style and content tied together."""
     return whole.where(whole.items["system"].isin(["strong", "light-error"]), f"{whole.name}@tied")
 
 
-SUBSETS = {task: partial(of_task, task=task) for task in TASKS} | {"tied": tied}
+SUBSETS: Subsets = by_label("task", TASKS) | {"tied": tied}

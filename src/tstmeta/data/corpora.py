@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
+from pathlib import Path
 from typing import NoReturn
 
 import numpy as np
@@ -32,8 +33,8 @@ def table(
     return frame.astype(str).assign(value=np.array(value if isinstance(value, float) else [*value]))
 
 
-def no_rewrites(name: str) -> NoReturn:
-    """Say that a corpus cannot be loaded as a data set.
+def no_rewrites(name: str, root: Path) -> NoReturn:
+    """What ``load`` of a corpus does: refuse.
 
     Raises:
         TstmetaError: always; it names the function to call.

@@ -12,14 +12,14 @@ sources of the other systems, whose words they otherwise share.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from pathlib import Path
 
 import pandas as pd
 
-from .base import Dataset
-from .derive import untransferred, with_references
-from .files import check, fault, items_table, read_lines, read_tabs
+from .base import Dataset, Subsets, untransferred, with_references
+from .checks import check, fault
+from .files import read_lines, read_tabs
+from .tables import items_table
 
 NAME = "dualrl"
 #: Systems as their folders are called.
@@ -61,39 +61,34 @@ def load(root: Path) -> Dataset:
 def _half(root: Path, direction: str) -> pd.DataFrame:
     """Items of one direction, source by source and system by system."""
     output_ending, reference_ending, style = DIRECTIONS[direction]
-    folder = root / "outputs" / "yelp"
-    systems = (*SYSTEMS, *HUMANS)
-    paths = {system: folder / system / f"test.{output_ending}.tsf" for system in systems}
-    tables = {
-        system: read_tabs(path, ("source", "output"), HALF, _ENCODING)
-        for system, path in paths.items()
-    }
-    sources = list(tables[HUMANS[0]]["source"])
-    for system, table in tables.items():
+    outputs = {}
+    for system in (HUMANS[0], *SYSTEMS, *HUMANS[1:]):
+        path = root / "outputs" / "yelp" / system / f"test.{output_ending}.tsf"
+        outputs[system] = read_tabs(path, ("source", "output"), HALF, _ENCODING)
+        ours = outputs[HUMANS[0]]["source"]
         check(
-            fault(paths[system], f"not the source of {HUMANS[0]}", row, "source")
-            for row, (theirs, ours) in enumerate(zip(table["source"], sources, strict=True), 1)
-            if not _same_source(theirs, ours)
+            fault(path, f"not the source of {HUMANS[0]}", row, "source")
+            for row, pair in enumerate(zip(outputs[system]["source"], ours, strict=True), 1)
+            if not _same_source(*pair)
         )
-    references = [
-        read_lines(
-            root / "references" / "yelp" / f"reference{n}.{reference_ending}", HALF, _ENCODING
-        )
-        for n in range(len(HUMANS))
-    ]
-    names = [f"{direction}-{number}" for number in range(HALF)]
+    folder = root / "references" / "yelp"
+    references = []
+    for human in range(len(HUMANS)):
+        lines = read_lines(folder / f"reference{human}.{reference_ending}", HALF, _ENCODING)
+        references.append([line.rpartition("\t")[2] for line in lines])  # the last field
+    groups = list(zip(*references, strict=True))
+    systems = (*SYSTEMS, *HUMANS)
     rows = [(number, system) for number in range(HALF) for system in systems]
     return items_table(
         NAME,
-        item_id=[f"{names[number]}-{system}" for number, system in rows],
-        source_id=[names[number] for number, _ in rows],
+        item_id=[f"{direction}-{number}-{system}" for number, system in rows],
+        source_id=[f"{direction}-{number}" for number, _ in rows],
         system=[system for _, system in rows],
         style=style,
         direction=direction,
-        source=[sources[number] for number, _ in rows],
-        output=pd.DataFrame({s: tables[s]["output"] for s in systems}).to_numpy().ravel(),
-        # The last field of a line is the reference.
-        references=[[ref[n].rpartition("\t")[2] for ref in references] for n, _ in rows],
+        source=[outputs[HUMANS[0]]["source"][number] for number, _ in rows],
+        output=[outputs[system]["output"][number] for number, system in rows],
+        references=[groups[number] for number, _ in rows],
         is_reference=[system in HUMANS for _, system in rows],
     )
 
@@ -116,7 +111,4 @@ def _untransferred(dataset: Dataset) -> Dataset:
     return untransferred(_reference0(dataset), f"{NAME}@untransferred")
 
 
-SUBSETS: dict[str, Callable[[Dataset], Dataset]] = {
-    "reference0": _reference0,
-    "untransferred": _untransferred,
-}
+SUBSETS: Subsets = {"reference0": _reference0, "untransferred": _untransferred}

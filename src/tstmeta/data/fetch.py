@@ -8,24 +8,28 @@ name, in one step.  A file with another hash is refused and kept aside as ``<fil
 
 from __future__ import annotations
 
-import csv
 import hashlib
+import os
 import re
-from collections.abc import Iterator, Sequence
+import threading
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack
+from functools import partial
 from pathlib import Path, PurePosixPath
 from typing import NamedTuple
 
 import httpx
 import pandas as pd
-from filelock import FileLock, Timeout
 from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TransferSpeedColumn
 
+from .. import __version__
 from ..console import note, stderr
-from ..schema import DataError, MissingData, Problem, TstmetaError
+from ..retrying import PASSING, Again, retry_after, retrying
+from ..schema import MissingData, TstmetaError, each
+from ..storage import locked
 from . import paths
-from .download import Line, Refused, Unreachable, client, download
+from .files import read_csv
 
 #: States of a file that need no download.  ``unverified`` = here, but no hash of it is known.
 GOOD = ("ok", "unverified")
@@ -61,47 +65,38 @@ class Entry(NamedTuple):
 # ------------------------------------------------------------------------------------ manifest
 
 
+def _stays(path: str) -> bool:
+    pure = PurePosixPath(path)
+    inside = not pure.is_absolute() and ".." not in pure.parts and bool(pure.parts)
+    return inside and not set(path) & set("\\:\0")
+
+
+def _matches(pattern: str):
+    regex = re.compile(pattern)
+    return each(lambda cell: bool(regex.fullmatch(cell)), f"needs {pattern}")
+
+
+_COLUMNS = {
+    "dataset": _matches(r"[a-z0-9_]+"),
+    "path": each(_stays, "needs a path that stays in its folder"),
+    "bytes": _matches(r"\d{0,12}"),
+    "sha256": _matches(r"([0-9a-f]{64})?"),
+    "git_blob": _matches(r"([0-9a-f]{40})?"),
+    "url": _matches(r"https?://[^/\s]+/\S+"),
+}
+
+
 def manifest(listing: Path | None = None) -> list[Entry]:
     """The files that can be fetched, in the order of the manifest.
 
     Raises:
         DataError: a path that leaves its folder, an address that is not http(s), a bad hash.
     """
-    listing = listing or paths.own("cards", "manifest.csv")
-    with listing.open(newline="", encoding="utf-8") as file:
-        rows = [{key: row.get(key) or "" for key in Entry._fields} for row in csv.DictReader(file)]
-    problems = [
-        Problem(listing.name, number, column, what, "correct the manifest")
-        for number, row in enumerate(rows, 1)
-        for column, what in _faults(row)
-    ]
-    if problems:
-        raise DataError(problems)
+    table = read_csv(listing or paths.own("cards", "manifest.csv"), _COLUMNS)[list(_COLUMNS)]
     return [
-        Entry(
-            row["dataset"],
-            row["path"],
-            int(row["bytes"]) if row["bytes"] else None,
-            row["sha256"],
-            row["git_blob"],
-            row["url"],
-        )
-        for row in rows
+        Entry(*row)._replace(bytes=int(row[2]) if row[2] else None)
+        for row in table.itertuples(index=False, name=None)
     ]
-
-
-def _faults(row: dict[str, str]) -> list[tuple[str, str]]:
-    pure = PurePosixPath(row["path"])
-    leaves = pure.is_absolute() or ".." in pure.parts or not pure.parts
-    checks = {
-        ("dataset", "not a plain name"): not re.fullmatch(r"[a-z0-9_]+", row["dataset"]),
-        ("path", "leaves the folder"): leaves or bool(re.search(r"[\\:\0]", row["path"])),
-        ("bytes", "not a number of bytes"): not re.fullmatch(r"\d{0,12}", row["bytes"]),
-        ("sha256", "not a sha256"): not re.fullmatch(r"([0-9a-f]{64})?", row["sha256"]),
-        ("git_blob", "not a git blob id"): not re.fullmatch(r"([0-9a-f]{40})?", row["git_blob"]),
-        ("url", "not an http(s) address"): not re.fullmatch(r"https?://[^/\s]+/\S+", row["url"]),
-    }
-    return [fault for fault, found in checks.items() if found]
 
 
 def chosen(names: Sequence[str], everything: bool = False) -> list[str]:
@@ -140,19 +135,14 @@ def state(entry: Entry, file: Path) -> str:
     size = file.stat().st_size
     if entry.bytes is not None and size != entry.bytes:
         return "wrong size"
-    if not entry.pinned:
-        return "unverified" if _looks_right(entry, file) else "not an archive"
-    digest = hashlib.sha256() if entry.sha256 else hashlib.sha1(b"blob %d\0" % size)
     with file.open("rb") as opened:
+        if not entry.pinned:  # all that can be said: an archive is one, no web page in its place
+            archive = not entry.path.endswith(".gz") or opened.read(2) == b"\x1f\x8b"
+            return "unverified" if archive else "not an archive"
+        digest = hashlib.sha256() if entry.sha256 else hashlib.sha1(b"blob %d\0" % size)
         while block := opened.read(1 << 20):
             digest.update(block)
     return "ok" if digest.hexdigest() == (entry.sha256 or entry.git_blob) else "wrong hash"
-
-
-def _looks_right(entry: Entry, file: Path) -> bool:
-    """All that can be said without a hash: an archive is one, and no web page in its place."""
-    with file.open("rb") as opened:
-        return not entry.path.endswith(".gz") or opened.read(2) == b"\x1f\x8b"
 
 
 def folder(name: str, dest: Path | None = None) -> Path:
@@ -176,19 +166,15 @@ def check(
     Returns:
         One row a file: dataset, path, bytes (of the manifest, <NA> if not known), state.
     """
-    entries = manifest(listing)
+    files = {entry: folder(entry.dataset, dest) / entry.path for entry in manifest(listing)}
     if names is None:
-        names = list(
-            dict.fromkeys(
-                e.dataset for e in entries if (folder(e.dataset, dest) / e.path).is_file()
-            )
-        )
+        names = [entry.dataset for entry, file in files.items() if file.is_file()]
     elif listing is None:
         names = chosen(names)
     rows = [
-        (e.dataset, e.path, e.bytes, state(e, folder(e.dataset, dest) / e.path))
-        for e in entries
-        if e.dataset in names
+        (entry.dataset, entry.path, entry.bytes, state(entry, file))
+        for entry, file in files.items()
+        if entry.dataset in names
     ]
     frame = pd.DataFrame(rows, columns=["dataset", "path", "bytes", "state"])
     return frame.astype({"bytes": "Int64"})
@@ -225,109 +211,172 @@ def fetch(
             and a repeated call goes on from there.
     """
     entries = [entry for entry in manifest(listing) if entry.dataset in names]
-    targets = {entry: folder(entry.dataset, dest) / entry.path for entry in entries}
-    todo = [entry for entry in entries if state(entry, targets[entry]) not in GOOD]
+    roots = {name: folder(name, dest) for name in names}
+    todo = [e for e in entries if state(e, roots[e.dataset] / e.path) not in GOOD]
     note(f"{len(entries)} files, {len(entries) - len(todo)} of them here already")
-    with ExitStack() as stack:
-        for root in sorted({folder(entry.dataset, dest).parent for entry in todo}):
-            stack.enter_context(_locked(root))
+    with ExitStack() as stack:  # so that two runs never append to one partial file
+        for root in sorted({roots[entry.dataset].parent for entry in todo}):
+            try:
+                stack.enter_context(locked(root / ".fetch.lock", timeout=0))
+            except OSError as error:
+                raise FetchError(
+                    f"cannot write into {root} ({error.strerror}), where these files are looked "
+                    "up; name another folder with --dest, or point TSTMETA_DATA at one"
+                ) from error
         if todo:
-            _fetch_all(todo, targets, workers, retries, pause)
+            _fetch_all(todo, roots, workers, retries, pause)
     return check(names, dest, listing)
 
 
-@contextmanager
-def _locked(root: Path) -> Iterator[None]:
-    """A lock on a folder, so that two runs never append to one partial file."""
-    try:
-        root.mkdir(parents=True, exist_ok=True)
-        lock = FileLock(root / ".fetch.lock", timeout=0)
-        lock.acquire()
-    except Timeout as error:
-        raise FetchError(f"another download into {root} is running; wait for it") from error
-    except OSError as error:
-        raise FetchError(
-            f"cannot write into {root} ({error.strerror}), where these files are looked up; "
-            "name another folder with --dest, or point TSTMETA_DATA at one"
-        ) from error
-    try:
-        yield
-    finally:
-        lock.release()
-
-
 def _fetch_all(
-    todo: list[Entry], targets: dict[Entry, Path], workers: int, retries: int, pause: float
+    todo: list[Entry], roots: dict[str, Path], workers: int, retries: int, pause: float
 ) -> None:
-    console = stderr()
+    console, stop = stderr(), threading.Event()
     columns = (TextColumn("{task.description}"), BarColumn(), DownloadColumn())
+    offline: set[str] = set()
     with (
-        client() as opened,
+        httpx.Client(
+            timeout=httpx.Timeout(30, connect=10),  # never waits for ever
+            follow_redirects=True,
+            headers={"User-Agent": f"tstmeta/{__version__}", "Accept-Encoding": "identity"},
+        ) as client,
         Progress(
             *columns, TransferSpeedColumn(), console=console, disable=not console.is_terminal
         ) as progress,
     ):
         bar = progress.add_task(f"{len(todo)} files", total=sum(e.bytes or 0 for e in todo))
-        received: dict[Path, int] = {}
+        advance, again = partial(progress.advance, bar), retrying(retries, pause, stop)
 
-        def report(part: Path, size: int) -> None:
-            before, received[part] = received.get(part, 0), size
-            progress.advance(bar, size - before)
+        def failure(entry: Entry) -> str:
+            """Why a file cannot be fetched; empty when it was."""
+            if _host(entry) in offline:  # one message a host, not a wait for each of its files
+                return "not tried"
+            root = roots[entry.dataset]
+            if not (root / entry.path).resolve().is_relative_to(root.resolve()):
+                return "a link leads out of the folder of the data set: remove it"
+            try:
+                again(_download, client, entry, root / entry.path, stop, advance)
+            except (httpx.ConnectError, httpx.ConnectTimeout):
+                offline.add(_host(entry))
+                return "cannot be reached"
+            except (Again, Refused) as error:
+                return str(error)
+            except OSError as error:
+                return f"cannot be written: {error.strerror or error}"
+            return ""
 
-        line = Line(opened, retries, pause, report)
-        unreachable: set[str] = set()
         pool = ThreadPoolExecutor(workers)
         try:
-            errors = list(pool.map(lambda e: _fetch_one(line, e, targets[e], unreachable), todo))
+            failures = list(pool.map(failure, todo))
         finally:
-            line.stop.set()  # after Ctrl-C the workers finish their block and leave
+            stop.set()  # after Ctrl-C the workers finish their block and leave
             pool.shutdown(cancel_futures=True)
-    failed = [(entry, why) for entry, why in zip(todo, errors, strict=True) if why]
-    if failed:
-        raise FetchError(_report(failed, unreachable, len(todo)))
-    note(f"fetched {len(todo)} files")
-
-
-def _fetch_one(line: Line, entry: Entry, target: Path, unreachable: set[str]) -> str:
-    """Fetch a file; returns why it failed, or an empty text."""
-    if _host(entry) in unreachable:  # one message a host, not a wait for each of its files
-        return "not tried"
-    try:
-        root = target.parents[len(PurePosixPath(entry.path).parts) - 1]
-        if not target.resolve().is_relative_to(root.resolve()):
-            return "a link leads out of the folder of the data set: remove it"
-        download(
-            line,
-            entry.url,
-            target,
-            lambda part: "" if (found := state(entry, part)) in GOOD else found,
-            size=entry.bytes,
-            limit=entry.limit,
-            resume=entry.pinned,
-        )
-    except Unreachable:
-        unreachable.add(_host(entry))
-        return "cannot be reached"
-    except Refused as refused:
-        return str(refused)
-    except OSError as error:
-        return f"cannot be written: {error.strerror or error}"
-    return ""
+    failed = {entry: why for entry, why in zip(todo, failures, strict=True) if why}
+    if not failed:
+        note(f"fetched {len(todo)} files")
+        return
+    lines = [f"{len(failed)} of {len(todo)} files could not be fetched"]
+    for host in sorted(offline):
+        count = sum(_host(entry) == host for entry in failed)
+        lines.append(f"{host} cannot be reached: are you offline? ({count} files)")
+    lines += [
+        f"{e.dataset}/{e.path}: {why}" for e, why in failed.items() if _host(e) not in offline
+    ]
+    lines.append("Nothing that had arrived is lost; repeat the command to go on.")
+    raise FetchError("\n".join(lines))
 
 
 def _host(entry: Entry) -> str:
     return httpx.URL(entry.url).netloc.decode()
 
 
-def _report(failed: list[tuple[Entry, str]], unreachable: set[str], wanted: int) -> str:
-    """One message: a line a host that cannot be reached, and one for each other failure."""
-    lines = [f"{len(failed)} of {wanted} files could not be fetched"]
-    for host in sorted(unreachable):
-        count = sum(_host(entry) == host for entry, _ in failed)
-        lines.append(f"{host} cannot be reached: are you offline? ({count} files)")
-    lines += [
-        f"{entry.dataset}/{entry.path}: {why}"
-        for entry, why in failed
-        if _host(entry) not in unreachable
-    ]
-    return "\n".join([*lines, "Nothing that had arrived is lost; repeat the command to go on."])
+class Refused(Exception):
+    """The file will not come, however often we ask; the message says why."""
+
+
+def _download(
+    client: httpx.Client,
+    entry: Entry,
+    target: Path,
+    stop: threading.Event,
+    advance: Callable[[int], None],
+) -> None:
+    """Fetch a file, from where an earlier try was cut, and put it in place if it is right.
+
+    Raises:
+        Again: worth another try.
+        Refused: another size or hash, not found, too large, interrupted.
+        httpx.ConnectError, httpx.ConnectTimeout: no connection.
+        OSError: the file cannot be written.
+    """
+    part = target.with_name(f"{target.name}.part")
+    if not entry.pinned:  # nobody would notice that two halves do not belong together
+        part.unlink(missing_ok=True)
+    have = part.stat().st_size if part.exists() else 0
+    if not have or have != entry.bytes:
+        try:
+            headers = {"Range": f"bytes={have}-"} if have else {}
+            with client.stream("GET", entry.url, headers=headers) as response:
+                have = _accepted(response, have, entry, part)
+                _write(response, have, entry, part, stop, advance)
+        except (httpx.ConnectError, httpx.ConnectTimeout):
+            raise
+        except httpx.TransportError as error:
+            raise Again(f"the connection broke ({type(error).__name__})") from error
+        except (httpx.HTTPError, httpx.InvalidURL) as error:
+            raise Refused(str(error)) from error
+    wrong = state(entry, part)
+    if wrong in GOOD:
+        os.replace(part, target)
+    elif part.stat().st_size < (entry.bytes or 0):
+        raise Again(f"cut off after {part.stat().st_size} of {entry.bytes} bytes")
+    elif have:  # the old half may have been something else
+        part.unlink()
+        raise Again("the resumed file was wrong")
+    else:
+        aside = target.with_name(f"{target.name}.wrong")
+        os.replace(part, aside)
+        raise Refused(f"{wrong}: refused, kept aside as {aside}")
+
+
+def _accepted(response: httpx.Response, have: int, entry: Entry, part: Path) -> int:
+    """At which byte an answer starts, if it may be received."""
+    code, headers = response.status_code, response.headers
+    if code in PASSING:
+        raise Again(f"the server answers {code}", retry_after(headers))
+    if code == 206 and headers.get("Content-Range", "").startswith(f"bytes {have}-"):
+        start = have
+    elif code in (206, 416):
+        part.unlink(missing_ok=True)
+        raise Again("the server could not go on from the partial file")
+    elif code == 200:
+        start = 0
+    else:
+        raise Refused(f"the server answers {code} {response.reason_phrase}: {response.url}")
+    announced = headers.get("Content-Length", "")
+    total = start + int(announced) if announced.isdecimal() else 0
+    if announced.isdecimal() and entry.bytes not in (None, total):
+        raise Refused(f"wrong size: the server has {total} bytes, not {entry.bytes}")
+    if total > entry.limit:
+        raise Refused(f"too large: {total} bytes, at most {entry.limit} are accepted")
+    return start
+
+
+def _write(
+    response: httpx.Response,
+    start: int,
+    entry: Entry,
+    part: Path,
+    stop: threading.Event,
+    advance: Callable[[int], None],
+) -> None:
+    # Not before there is something to write: an empty folder would look like a data set.
+    part.parent.mkdir(parents=True, exist_ok=True)
+    with part.open("ab" if start else "wb") as file:
+        for block in response.iter_bytes(1 << 16):
+            if file.tell() + len(block) > entry.limit:
+                raise Refused(f"too large: more than {entry.limit} bytes came")
+            file.write(block)
+            advance(len(block))
+            if stop.is_set():
+                raise Refused("interrupted")

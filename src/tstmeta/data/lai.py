@@ -4,42 +4,25 @@
 reference, two ratings from 1 to 100 for each of content, style and fluency.  ``r1`` and ``r2`` are
 *slots*, not persons: each survey (label ``survey``) has its own pair of annotators.
 
-Released scores come as a table, raw: ``released:wmd`` is a distance and ``released:gpt2_ppl`` a
-perplexity (lower is better).  They are read from the JSON files, the ones that the papers used; the
-text files hold the same numbers with one decimal more.  Two things to know:
-
-* ``released:c-pt16`` and ``released:c-gyafc`` are P(target style): for formal to informal the JSON
-  holds 1 - P(formal), the text files hold P(formal) for both directions.  ``released:r-pt16`` is a
-  formality score in both, so it speaks against style success in that direction.
-* The text files alone hold COMET with source and reference against the source basis; it comes in as
-  ``released:comet-20-both`` with ``file:txt`` in its signature.
+Released scores come raw: lower is better for ``released:wmd`` and ``released:gpt2_ppl``, while
+``released:c-pt16`` and ``released:c-gyafc`` are P(target style), ``released:r-pt16`` formality in
+both directions.  They are read from the JSON files, the ones that the papers used, but for two
+that the text files alone hold (``file:txt`` in their signature).
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from functools import partial
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from .base import Dataset
-from .derive import with_references
-from .files import (
-    check,
-    fault,
-    items_table,
-    labels_table,
-    numbers,
-    ratings_table,
-    read_json_lines,
-    read_lines,
-    read_tabs,
-    same,
-    scores_table,
-)
+from .base import Dataset, Subsets, with_references
+from .checks import check, fault, numbers, same
+from .files import read_json_lines, read_lines, read_tabs
+from .tables import items_table, labels_table, ratings_table, scores_table
 
 NAME = "lai"
 #: Systems as the JSON files name and order them; ``ref`` is human reference 0.
@@ -65,8 +48,6 @@ _HUMAN_COLUMNS = (
 #: ``SYSTEM.content.src.txt``: the columns above, six z-scores, eleven metrics; COMET is the first.
 _CONTENT_COLUMNS = (*_HUMAN_COLUMNS, *(f"z{n}" for n in range(6)), *(f"m{n}" for n in range(11)))
 
-Lines = list[dict[str, Any]]
-
 
 def load(root: Path) -> Dataset:
     """Load ``chatgpt/*.json`` and what ``data/`` has beside them.
@@ -80,20 +61,33 @@ def load(root: Path) -> Dataset:
         DataError: a file is missing or not as published, or the JSON and text files disagree.
     """
     files = {name: _read(root / "chatgpt" / f"{name}.json") for name in _JSON}
-    lines = files["content.src"]
-    for name, others in files.items():
+    first = files["content.src"]
+    for name, table in files.items():
         for key in ("src", "ref"):
-            here, there = ([line[key] for line in group] for group in (others, lines))
-            same(here, there, root / "chatgpt" / f"{name}.json", key, "content.src.json")
-    items = _items(lines)
-    ids = items["item_id"]
-    values = {
-        (dimension, f"r{slot}"): _column(root / "chatgpt" / f"{name}.json", files[name], key)
+            same(table[key], first[key], root / "chatgpt" / f"{name}.json", key, "content.src.json")
+    informal = first["number"] < INFORMAL
+    direction = np.where(informal, "I2F", "F2I")
+    sources = [f"{way}-{number:02}" for way, number in zip(direction, first["number"], strict=True)]
+    items = items_table(
+        NAME,
+        item_id=[f"{source}-{s}" for source, s in zip(sources, first["system"], strict=True)],
+        source_id=sources,
+        system=first["system"],
+        style=np.where(informal, "formal", "informal"),
+        direction=direction,
+        source=first["src"],
+        output=first["out"],
+        references=[[text] for text in first["ref"]],
+        is_reference=first["system"] == REFERENCE,
+    )
+    ratings = {
+        (dimension, f"r{slot}"): files[name][key]
         for name, (dimension, basis) in _JSON.items()
         if basis != "reference"  # content.ref repeats the content ratings of content.src
         for slot, key in enumerate(_HUMAN, 1)
     }
-    surveys = _check_text_files(root, items, values)
+    ids = items["item_id"]
+    surveys = _surveys(root, items, ratings)
     more = {
         f"reference{number}": np.repeat(
             read_lines(root / "data" / "xformal" / f"fr.80.ref{number}", SOURCES), len(SYSTEMS)
@@ -103,83 +97,58 @@ def load(root: Path) -> Dataset:
     return Dataset.of(
         NAME,
         items,
-        ratings=ratings_table(NAME, ids, values),
+        ratings=ratings_table(NAME, ids, ratings),
         labels=labels_table(NAME, ids, survey=surveys, **more),
         scores=_scores(root, files, ids),
     )
 
 
-def _read(path: Path) -> Lines:
-    """One JSON-lines file, with every system and the human ratings in each line."""
-    lines = read_json_lines(path, ("src", "ref", "sys"), SOURCES)
-    wanted = [(system, key) for system in SYSTEMS for key in ("out", *_HUMAN)]
-    check(
-        fault(path, "missing key", row, f"{system}.{key}")
-        for row, line in enumerate(lines, 1)
-        for system, key in wanted
-        if _cell(line, system, key) is None
-    )
-    return lines
+def _read(path: Path) -> pd.DataFrame:
+    """One JSON-lines file: a row a line and system, with its source, ratings and scores."""
+    rows, problems = [], []
+    for number, line in enumerate(read_json_lines(path, ("src", "ref", "sys"), SOURCES)):
+        systems = line["sys"] if isinstance(line["sys"], dict) else {}
+        for system in SYSTEMS:
+            entry = systems.get(system)
+            entry = entry if isinstance(entry, dict) else {}
+            problems += [
+                fault(path, "missing key", number + 1, f"{system}.{key}")
+                for key in ("out", *_HUMAN)
+                if entry.get(key) is None
+            ]
+            place = {"number": number, "system": system, "src": line["src"], "ref": line["ref"]}
+            rows.append(place | entry)
+    check(problems)
+    table = pd.DataFrame(rows)
+    for key in table.columns[5:]:
+        scale = (1, 100) if key in _HUMAN else (-np.inf, np.inf)
+        for system, values in table.groupby("system")[key]:
+            table.loc[values.index, key] = numbers(values, path, f"{system}.{key}", *scale)
+    return table
 
 
-def _cell(line: dict[str, Any], system: str, key: str) -> Any:
-    """One value of one system's output, None if it is not there."""
-    entry = line["sys"].get(system) if isinstance(line["sys"], dict) else None
-    return entry.get(key) if isinstance(entry, dict) else None
-
-
-def _items(lines: Lines) -> pd.DataFrame:
-    """Items, source by source and system by system."""
-    directions = ["I2F" if number < INFORMAL else "F2I" for number in range(SOURCES)]
-    names = [f"{direction}-{number:02}" for number, direction in enumerate(directions)]
-    rows = [(n, line, s) for n, line in zip(range(SOURCES), lines, strict=True) for s in SYSTEMS]
-    return items_table(
-        NAME,
-        item_id=[f"{names[number]}-{system}" for number, _, system in rows],
-        source_id=[names[number] for number, _, _ in rows],
-        system=[system for _, _, system in rows],
-        style=["formal" if number < INFORMAL else "informal" for number, _, _ in rows],
-        direction=[directions[number] for number, _, _ in rows],
-        source=[line["src"] for _, line, _ in rows],
-        output=[line["sys"][system]["out"] for _, line, system in rows],
-        references=[[line["ref"]] for _, line, _ in rows],
-        is_reference=[system == REFERENCE for _, _, system in rows],
-    )
-
-
-def _column(path: Path, lines: Lines, key: str) -> np.ndarray:
-    """One number of each item, shape [720], in item order; human ratings are from 1 to 100."""
-    low, high = (1, 100) if key in _HUMAN else (-np.inf, np.inf)
-    columns = [
-        numbers([_cell(line, s, key) for line in lines], path, f"{s}.{key}", low, high)
-        for s in SYSTEMS
-    ]
-    return np.column_stack(columns).ravel()
-
-
-def _check_text_files(
-    root: Path, items: pd.DataFrame, values: Mapping[tuple[str, str], np.ndarray]
+def _surveys(
+    root: Path, items: pd.DataFrame, ratings: Mapping[tuple[str, str], pd.Series]
 ) -> np.ndarray:
-    """Hold the text files against the JSON; they also give the survey of each item, shape [720]."""
-    surveys = {}
-    for position, system in enumerate(SYSTEMS):
+    """The survey of each item, shape [720], from text files that must agree with the JSON."""
+    surveys, json = {}, "the JSON files"
+    for system in SYSTEMS:
         path = root / "data" / "outputs" / f"{system.upper()}.human.txt"
         table = read_tabs(path, _HUMAN_COLUMNS, SOURCES)
         ours = items[items["system"] == system]
-        same(list(table["input"]), list(ours["source"]), path, "input", "the JSON files")
-        same(list(table["output"]), list(ours["output"]), path, "output", "the JSON files")
-        for (dimension, rater), given in values.items():
+        same(list(table["input"]), list(ours["source"]), path, "input", json)
+        same(list(table["output"]), list(ours["output"]), path, "output", json)
+        for (dimension, rater), values in ratings.items():
             column = f"{dimension}-{rater[1:]}"
-            read = numbers(table[column], path, column, 1, 100)
-            same(list(read), list(given[position :: len(SYSTEMS)]), path, column, "the JSON files")
+            same(numbers(table[column], path, column), values[ours.index], path, column, json)
         surveys[system] = table["survey"]
     return pd.DataFrame(surveys).to_numpy().ravel()
 
 
-def _scores(root: Path, files: Mapping[str, Lines], ids: pd.Series) -> pd.DataFrame:
+def _scores(root: Path, files: Mapping[str, pd.DataFrame], ids: pd.Series) -> pd.DataFrame:
     """Every automatic and ChatGPT score that was released, one row an item and metric."""
 
-    def table(values: np.ndarray, metric: str, dimension: str, basis: str, **fields: str):
+    def table(values, metric: str, dimension: str, basis: str, **fields: str) -> pd.DataFrame:
         return scores_table(
             NAME,
             ids,
@@ -190,16 +159,13 @@ def _scores(root: Path, files: Mapping[str, Lines], ids: pd.Series) -> pd.DataFr
             fields={"dimension": dimension, "from": "lai2023", **fields},
         )
 
-    tables = []
-    for name, (dimension, basis) in _JSON.items():
-        path, lines = root / "chatgpt" / f"{name}.json", files[name]
-        metrics = [key for key in lines[0]["sys"][SYSTEMS[0]] if key not in ("out", *_HUMAN)]
-        tables += [
-            table(_column(path, lines, key), key.replace("_multi", "-multi"), dimension, basis)
-            for key in metrics
-        ]
-    folder = root / "data" / "outputs"
-    comet = []
+    tables = [
+        table(files[name][key], key.replace("_multi", "-multi"), dimension, basis)
+        for name, (dimension, basis) in _JSON.items()
+        for key in files[name].columns[5:]
+        if key not in _HUMAN
+    ]
+    folder, comet = root / "data" / "outputs", []
     for system in SYSTEMS:
         path = folder / f"{system.upper()}.content.src.txt"
         comet.append(numbers(read_tabs(path, _CONTENT_COLUMNS, SOURCES)["m0"], path, "COMET"))
@@ -226,16 +192,15 @@ def _only_references(dataset: Dataset, name: str) -> Dataset:
 def _references4(dataset: Dataset) -> Dataset:
     """All four human references; the first is the one that the papers use."""
     more = [dataset.label(f"reference{number}") for number in (1, 2, 3)]
-    lists = [
-        [*first, *others] for first, *others in zip(dataset.items["references"], *more, strict=True)
-    ]
+    first = dataset.items["references"].str[0]
+    lists = [list(texts) for texts in zip(first, *more, strict=True)]
     return with_references(dataset, lists, f"{NAME}@references4")
 
 
 #: ``pauli2025``: the 640 items of that paper are seven systems and the reference; ``yi`` is not
 #: among them.  ``lai2023``: all nine.  ``-systems`` leaves the reference out, ``-references`` keeps
 #: nothing else.
-SUBSETS: dict[str, Callable[[Dataset], Dataset]] = {
+SUBSETS: Subsets = {
     "pauli2025": partial(_without, systems=("yi",), name="pauli2025"),
     "pauli2025-systems": partial(_without, systems=("yi", REFERENCE), name="pauli2025-systems"),
     "pauli2025-references": partial(_only_references, name="pauli2025-references"),

@@ -13,29 +13,17 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from pathlib import Path
-from typing import NamedTuple
 
-import numpy as np
 import pandas as pd
 
-from . import parts
-from .base import Dataset
-from .files import (
-    check,
-    consistent,
-    fault,
-    items_table,
-    labels_table,
-    numbers,
-    rater_names,
-    read_csv,
-    unique,
-)
+from .base import Dataset, by_label
+from .checks import check, consistent, fault, numeric
+from .files import read_csv
+from .tables import items_table, labels_table, long_ratings, rename_raters
 
 NAME = "lens"
-STYLE = "simplified"
 #: Collection -> file and scale (low, high) of each rated question.
-RATED = {
+SURVEYS = {
     "simpda_2022": (
         "simpDA_2022.csv",
         {"adequacy": (0, 100), "fluency": (0, 100), "simplicity": (0, 100)},
@@ -46,7 +34,7 @@ RATED = {
     ),
 }
 QUESTIONS = {"adequacy": "content", "fluency": "fluency", "simplicity": "style"}
-OVERALL = (0, 100)
+OVERALL = numeric(0, 100)
 #: Systems of ``simpeval_past`` that are corpora written by people.
 PAST_HUMAN = (
     "asset.test.simp",
@@ -54,14 +42,7 @@ PAST_HUMAN = (
     "new_turk_corpus_random",
     "new_simple_wiki",
 )
-SUBSETS = parts.subsets(*RATED, "simpeval_past")
-
-
-class Part(NamedTuple):
-    """Items and ratings of one collection; raters still have names of the file."""
-
-    items: pd.DataFrame
-    ratings: pd.DataFrame
+SUBSETS = by_label("collection", (*SURVEYS, "simpeval_past"))
 
 
 def load(root: Path) -> Dataset:
@@ -75,43 +56,39 @@ def load(root: Path) -> Dataset:
     Raises:
         DataError: a file is missing or not as published, or two files disagree.
     """
-    pieces = {name: _rated(root, name) for name in RATED}
-    overall, types = _overall_2022(root, pieces["simpda_2022"].items)
-    pieces["simpeval_past"] = _past(root)
-    items = pd.concat([piece.items for piece in pieces.values()], ignore_index=True)
-    ratings = pd.concat([*(piece.ratings for piece in pieces.values()), overall], ignore_index=True)
+    tables = {name: _survey(root, name) for name in SURVEYS}
+    tables["simpeval_past"] = _past(root)
+    overall, types = _overall_2022(root, tables["simpda_2022"][0])
+    items = pd.concat([items for items, _ in tables.values()], ignore_index=True)
+    ratings = pd.concat([*(rated for _, rated in tables.values()), overall], ignore_index=True)
     labels = labels_table(
         NAME,
         items["item_id"],
-        collection=[name for name, piece in pieces.items() for _ in range(len(piece.items))],
+        collection=[name for name, (rows, _) in tables.items() for _ in rows.index],
         sentence_type=items["item_id"].map(types).fillna(""),
     )
-    ratings["rater"] = ratings["rater"].map(rater_names(ratings["rater"]))
+    rename_raters(ratings)
     return Dataset.of(NAME, items, ratings=ratings, labels=labels)
 
 
-def _rated(root: Path, name: str) -> Part:
-    """A file with one row an output and worker."""
-    file, scales = RATED[name]
+def _survey(root: Path, name: str) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """Items and ratings of a file with one row an output and worker."""
+    file, scales = SURVEYS[name]
     path, key = root / "data" / file, ["Input.id", "Input.system"]
     texts = ["Input.original", "Input.simplified"]
-    table = read_csv(path, ("WorkerId", *key, *texts, *(f"Answer.{name}" for name in scales)))
-    rows = table[[*key, "WorkerId"]].itertuples(index=False, name=None)
-    unique(rows, path, "WorkerId", private=True)
+    answers = {f"Answer.{question}": numeric(*scale) for question, scale in scales.items()}
+    columns = dict.fromkeys(["WorkerId", *key, *texts]) | answers
+    table = read_csv(path, columns, unique=(*key, "WorkerId"))
     consistent(table, key, texts, path)
-    table["item"] = _ids(name, table["Input.id"], table["Input.system"])
-    first = table.drop_duplicates("item")
+    ids = _ids(name, table["Input.id"], table["Input.system"])
+    raters = f"{name} " + table["WorkerId"]
     ratings = [
-        _ratings(
-            table["item"],
-            QUESTIONS[question],
-            f"{name} " + table["WorkerId"],
-            numbers(table[f"Answer.{question}"], path, f"Answer.{question}", *scale),
-        )
-        for question, scale in scales.items()
+        long_ratings(NAME, ids, QUESTIONS[question], raters, table[f"Answer.{question}"])
+        for question in scales
     ]
+    first = table.drop_duplicates(key)
     human = first["Input.system"].str.startswith("Human")
-    return Part(_items(name, first[[*key, *texts]], human), pd.concat(ratings))
+    return _items(name, first[[*key, *texts]], human), pd.concat(ratings)
 
 
 def _overall_2022(root: Path, items: pd.DataFrame) -> tuple[pd.DataFrame, dict[str, str]]:
@@ -120,56 +97,48 @@ def _overall_2022(root: Path, items: pd.DataFrame) -> tuple[pd.DataFrame, dict[s
     The columns ``rating_1`` … ``rating_3`` are places, not persons.  An output that is another text
     here than in ``simpda_2022`` (spaces aside) gets no rating: it is not what was rated.
     """
-    path = root / "data" / "simpeval_2022.csv"
-    columns = [f"rating_{place}" for place in (1, 2, 3)]
-    key = ("original_id", "system")
-    table = read_csv(path, (*key, "generation", "sentence_type", *columns))
-    ids = _ids("simpda_2022", *(table[name] for name in key))
-    unique(ids, path, ", ".join(key))
+    path, key = root / "data" / "simpeval_2022.csv", ("original_id", "system")
+    places = [f"rating_{place}" for place in (1, 2, 3)]
+    columns = dict.fromkeys([*key, "generation", "sentence_type"]) | dict.fromkeys(places, OVERALL)
+    table = read_csv(path, columns, unique=key)
+    table["item"] = _ids("simpda_2022", *(table[name] for name in key))
     outputs = dict(zip(items["item_id"], items["output"], strict=True))
     check(
         fault(path, f"simpDA_2022.csv has no {item!r}", row, ", ".join(key))
-        for row, item in enumerate(ids, 1)
+        for row, item in enumerate(table["item"], 1)
         if item not in outputs
     )
-    pairs = zip(ids, table["generation"], strict=True)
-    same_text = np.array([outputs[item].split() == text.split() for item, text in pairs])
+    rated = table[table["item"].map(outputs).str.split() == table["generation"].str.split()]
     ratings = [
-        _ratings(ids, "overall", f"simpeval_2022 {column}", values)[same_text]
-        for column in columns
-        for values in [numbers(table[column], path, column, *OVERALL)]
+        long_ratings(NAME, rated["item"], "overall", f"simpeval_2022 {place}", rated[place])
+        for place in places
     ]
-    return pd.concat(ratings), dict(zip(ids, table["sentence_type"], strict=True))
+    return pd.concat(ratings), dict(zip(table["item"], table["sentence_type"], strict=True))
 
 
-def _past(root: Path) -> Part:
-    """One row an output with five overall ratings; each column is one person.
+def _past(root: Path) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """Items and ratings of a file with one row an output; each of five columns is one person.
 
     The output is the cleaned text (``processed_generation``): the raw one is in lower case for some
     systems and marks sentence ends with ``||``.
     """
     path, name = root / "data" / "simpeval_past.csv", "simpeval_past"
-    key = ["original_id", "system"]
-    columns = [f"rating_{person}" for person in range(1, 6)]
-    table = read_csv(path, (*key, "original", "processed_generation", *columns))
-    ids = _ids(name, *(table[column] for column in key))
-    unique(ids, path, ", ".join(key))
+    key, texts = ["original_id", "system"], ["original", "processed_generation"]
+    people = [f"rating_{person}" for person in range(1, 6)]
+    columns = dict.fromkeys([*key, *texts]) | dict.fromkeys(people, OVERALL)
+    table = read_csv(path, columns, unique=key)
     consistent(table, key[:1], ["original"], path)
+    ids = _ids(name, *(table[column] for column in key))
     ratings = [
-        _ratings(ids, "overall", f"{name} {column}", numbers(table[column], path, column, *OVERALL))
-        for column in columns
+        long_ratings(NAME, ids, "overall", f"{name} {person}", table[person]) for person in people
     ]
     human = table["system"].isin(PAST_HUMAN)
-    items = _items(name, table[[*key, "original", "processed_generation"]], human)
-    return Part(items, pd.concat(ratings))
+    return _items(name, table[[*key, *texts]], human), pd.concat(ratings)
 
 
-# ------------------------------------------------------------------------------------ tables
-
-
-def _ids(collection: str, numbers_: pd.Series, systems: pd.Series) -> list[str]:
+def _ids(collection: str, numbers: Iterable[str], systems: pd.Series) -> list[str]:
     slugs = systems.str.replace(" ", "-")
-    return [f"{collection}-{n}-{system}" for n, system in zip(numbers_, slugs, strict=True)]
+    return [f"{collection}-{n}-{system}" for n, system in zip(numbers, slugs, strict=True)]
 
 
 def _items(collection: str, table: pd.DataFrame, human: pd.Series) -> pd.DataFrame:
@@ -181,23 +150,9 @@ def _items(collection: str, table: pd.DataFrame, human: pd.Series) -> pd.DataFra
         item_id=_ids(collection, number, system),
         source_id=f"{collection}-" + number,
         system=system,
-        style=STYLE,
+        style="simplified",
         source=source,
         output=output,
         references=[references.get(key, []) for key in number],
         is_reference=human,
-    )
-
-
-def _ratings(
-    ids: Iterable[str], dimension: str, rater: pd.Series | str, values: np.ndarray
-) -> pd.DataFrame:
-    return pd.DataFrame(
-        {
-            "dataset": NAME,
-            "item_id": list(ids),
-            "dimension": dimension,
-            "rater": rater if isinstance(rater, str) else list(rater),
-            "value": values,
-        }
     )

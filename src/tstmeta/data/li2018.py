@@ -1,51 +1,33 @@
 """Yelp, Amazon and image captions: outputs, references and crowd ratings of Li et al. (2018).
 
 Seven systems and a human rewrite of 1,000 (captions: 600) sources for each corpus, and for 400 of
-the sources one crowd worker's rating, 1 to 5, of all eight rewrites: topic (content), sentiment or
-style (style) and grammaticality (fluency).  There is ONE rating an item; ``r1`` is a slot, not a
-person, and who rated is dropped on load.
+the sources one crowd worker's rating, 1 to 5, of all eight rewrites.  There is ONE rating an item;
+``r1`` is a slot, not a person, and who rated is dropped on load.
 
 The rated rewrites came in shuffled order without their system, so the system is found by its text:
 same direction, source and output, blanks at both ends aside.  Three cases:
 
 * One system wrote that text: the rating is that item's.
-* Several did (label ``ambiguous`` = how many): the text was then rated once for each of them, and
-  the first rating goes to the first of them in the order of ``SYSTEMS``, and so on.  A study of
-  systems may leave these out.
-* None did, because the text was edited on its way to the raters (137 on Yelp, 59 on Amazon, 20 on
-  captions; mostly the human rewrites): it becomes an item of its own with system ``""``.  Its label
-  ``candidates`` names the systems that no other rewrite of that row was matched to.
-
-Upstream names of the outputs are cryptic (``label``, ``orgin``, ``mit``); ours are the paper's.
-References are as released: with capitals and untokenised on Yelp, where sources are lower-cased and
-tokenised.  ``dualrl`` has the same outputs beside tokenised, lower-cased references: the two
-preparations of pang2019, Table 6.
+* Several did (label ``ambiguous`` = how many): the text was rated once for each, and the first
+  rating goes to the first of them in the order of ``SYSTEMS``, and so on.
+* None did, because the text was edited on its way to the raters: it becomes an item of its own with
+  system ``""`` and the label ``candidates``: systems that no other rewrite of its row was matched
+  to.
 """
 
 from __future__ import annotations
 
 import re
-from collections import Counter
-from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
 import pandas as pd
 
-from .. import schema
-from .base import Dataset
-from .derive import untransferred
-from .files import (
-    check,
-    fault,
-    items_table,
-    labels_table,
-    one_of,
-    read_csv,
-    read_lines,
-    unique,
-)
+from .base import Dataset, Subsets, by_label, labelled, untransferred
+from .checks import check, each, fault, one_of
+from .files import read_csv, read_lines
+from .tables import items_table, labels_table, ratings_table
 
 NAME = "li2018"
 #: System -> ending of its output files.
@@ -60,71 +42,35 @@ SYSTEMS = {
     "Human": "human",
 }
 HUMAN = "Human"
-
-
 #: Outputs that were released for one source fewer in each direction.
 _GAPS = {("amazon", "DeleteOnly"): 1}
-#: What raters were asked -> dimension, in the order of their answers.
-_ASKED = {"grammaticality": "fluency", "sentiment": "style", "topic": "content"}
-_ANSWER = re.compile(" ".join(f"{asked}=([1-5])" for asked in _ASKED))
-_COLUMNS = ("Input.id", "Input.target", "Input.origs", "Input.mods", "Answer.responses")
-
-
-class Direction(NamedTuple):
-    """Half a corpus: ending of its files, our name, the raters' word for the target style."""
-
-    ending: str
-    name: str
-    target: str
+#: Questions of the form -> dimension, in the order of their answers.
+QUESTIONS = {"grammaticality": "fluency", "sentiment": "style", "topic": "content"}
+_ANSWER = " ".join(f"{question}=([1-5])" for question in QUESTIONS)
+_ANSWERS = re.compile("\t".join([_ANSWER] * len(SYSTEMS)))
 
 
 class Corpus(NamedTuple):
-    """Folder of the references, ending of the human outputs, sources a direction, rated sources."""
+    """What is particular to a corpus.
+
+    Folder of the references, ending of the human outputs, sources a direction, rated sources;
+    ending of a direction's files -> our name, the raters' word for the target style.
+    """
 
     folder: str
     human: str
     size: int
     rated: int
-    directions: tuple[Direction, Direction]
+    directions: dict[str, tuple[str, str]]
 
 
-_SENTIMENT = (Direction("0", "neg2pos", "positive"), Direction("1", "pos2neg", "negative"))
-_CAPTIONS = (
-    Direction("0", "factual2romantic", "romantic"),
-    Direction("1", "factual2humorous", "humorous"),
-)
+_SENTIMENT = {"0": ("neg2pos", "positive"), "1": ("pos2neg", "negative")}
+_CAPTIONS = {"0": ("factual2romantic", "romantic"), "1": ("factual2humorous", "humorous")}
 CORPORA = {
     "yelp": Corpus("yelp", "human", 500, 400, _SENTIMENT),
     "amazon": Corpus("amazon", "human", 500, 400, _SENTIMENT),
     "captions": Corpus("imagecaption", "target", 300, 400, _CAPTIONS),
 }
-
-
-class _Rewrite(NamedTuple):
-    """One item to be, with its labels."""
-
-    item_id: str
-    source_id: str
-    system: str
-    direction: Direction
-    source: str
-    output: str
-    reference: str
-    corpus: str
-    candidates: str = ""
-
-
-#: Target style, source and output, without blanks at their ends.
-_Text = tuple[str, str, str]
-
-
-class _Row(NamedTuple):
-    """One worker's form: the rewrites of one source in shuffled order, one answer each."""
-
-    target: str
-    source: str
-    outputs: list[str]
-    answers: list[dict[str, float]]
 
 
 def load(root: Path) -> Dataset:
@@ -138,83 +84,75 @@ def load(root: Path) -> Dataset:
     Raises:
         DataError: a file is missing or not as published.
     """
-    rewrites: list[_Rewrite] = []
-    ratings: list[tuple] = []
-    shared: dict[str, int] = {}
+    tables, rated = [], []
     for name, corpus in CORPORA.items():
-        released = [
-            rewrite
-            for direction in corpus.directions
-            for rewrite in _released(root, name, corpus, direction)
-        ]
+        released = pd.concat(
+            [_released(root, name, ending) for ending in corpus.directions], ignore_index=True
+        )
         path = root / "evaluation" / "human_ratings" / f"ratings-{name}.csv"
-        matched = _match(released, _rows(path, corpus), path)
-        rewrites += [*released, *matched.strangers]
-        ratings += matched.ratings
-        shared |= matched.shared
+        answers = _matched(_forms(path, corpus), released, path)
+        tables += [released, answers[answers["system"] == ""]]
+        rated.append(answers)
+    rewrites, ratings = pd.concat(tables, ignore_index=True), pd.concat(rated, ignore_index=True)
     items = items_table(
         NAME,
         **{
-            column: [getattr(rewrite, column) for rewrite in rewrites]
-            for column in ("item_id", "source_id", "system", "source", "output")
+            column: rewrites[column]
+            for column in ("item_id", "source_id", "system", "source", "output", "direction")
         },
-        style=[rewrite.direction.target for rewrite in rewrites],
-        direction=[rewrite.direction.name for rewrite in rewrites],
-        references=[[rewrite.reference] for rewrite in rewrites],
-        is_reference=[rewrite.system == HUMAN for rewrite in rewrites],
+        style=rewrites["target"],
+        references=[[reference] for reference in rewrites["reference"]],
+        is_reference=rewrites["system"] == HUMAN,
     )
+    shared = ratings[ratings["writers"] > 1].set_index("item_id")["writers"].astype(int).to_dict()
     labels = labels_table(
         NAME,
         items["item_id"],
-        corpus=[rewrite.corpus for rewrite in rewrites],
-        ambiguous=[shared.get(rewrite.item_id, "") for rewrite in rewrites],
-        candidates=[rewrite.candidates for rewrite in rewrites],
+        corpus=rewrites["corpus"],
+        ambiguous=[shared.get(item, "") for item in items["item_id"]],
+        candidates=rewrites["candidates"].fillna(""),
     )
-    table = pd.DataFrame(ratings, columns=schema.columns("ratings"))
+    values = {(dimension, "r1"): ratings[dimension] for dimension in QUESTIONS.values()}
+    table = ratings_table(NAME, ratings["item_id"], values)
+    table["rater"] = ratings["rater"].repeat(len(QUESTIONS)).to_numpy()
     return Dataset.of(NAME, items, ratings=table, labels=labels)
 
 
-# ------------------------------------------------------------------------------------ outputs
-
-
-def _released(root: Path, name: str, corpus: Corpus, direction: Direction) -> list[_Rewrite]:
+def _released(root: Path, name: str, ending: str) -> pd.DataFrame:
     """The outputs of all systems in one direction, source by source.
 
     Lines are joined by their source text: on Amazon the references come in another order and one
     system lacks a source.
     """
+    corpus = CORPORA[name]
+    direction, target = corpus.directions[ending]
     folder = root / "evaluation" / "outputs" / name
-    stem = f"sentiment.test.{direction.ending}"
     paths = {
-        system: folder / f"{stem}.{corpus.human if system == HUMAN else ending}"
-        for system, ending in SYSTEMS.items()
+        system: folder / f"sentiment.test.{ending}.{corpus.human if system == HUMAN else word}"
+        for system, word in SYSTEMS.items()
     }
-    sizes = {system: corpus.size - _GAPS.get((name, system), 0) for system in SYSTEMS}
-    outputs = {system: _pairs(path, sizes[system]) for system, path in paths.items()}
-    paths["reference"] = root / "data" / corpus.folder / f"reference.{direction.ending}"
-    outputs["reference"] = _pairs(paths["reference"], corpus.size)
+    paths["reference"] = root / "data" / corpus.folder / f"reference.{ending}"
+    outputs = {
+        system: _pairs(path, corpus.size - _GAPS.get((name, system), 0))
+        for system, path in paths.items()
+    }
     check(
         fault(paths[system], "a source that the human outputs do not have", row, "source")
-        for system, found in outputs.items()
-        for row, source in enumerate(found, 1)
+        for system, pairs in outputs.items()
+        for row, source in enumerate(pairs, 1)
         if source not in outputs[HUMAN]
     )
     references = outputs.pop("reference")
-    return [
-        _Rewrite(
-            item_id=f"{name}-{direction.name}-{number}-{system}",
-            source_id=f"{name}-{direction.name}-{number}",
-            system=system,
-            direction=direction,
-            source=source,
-            output=found[source],
-            reference=references[source],
-            corpus=name,
-        )
+    columns = ["source_id", "system", "source", "output", "reference"]
+    rows = [
+        (f"{name}-{direction}-{number}", system, source, pairs[source], references[source])
         for number, source in enumerate(outputs[HUMAN])
-        for system, found in outputs.items()
-        if source in found
+        for system, pairs in outputs.items()
+        if source in pairs
     ]
+    facts = {"target": target, "direction": direction, "corpus": name}
+    table = pd.DataFrame(rows, columns=columns).assign(**facts)
+    return table.assign(item_id=table["source_id"] + "-" + table["system"])
 
 
 def _pairs(path: Path, count: int) -> dict[str, str]:
@@ -225,121 +163,102 @@ def _pairs(path: Path, count: int) -> dict[str, str]:
         for number, row in enumerate(rows, 1)
         if len(row) not in (2, 3)
     )
-    sources = [row[0] for row in rows]
+    repeated = pd.Series([row[0] for row in rows]).duplicated()
     check(
-        fault(path, f"the same source as in row {sources.index(source) + 1}", number, "source")
-        for number, source in enumerate(sources, 1)
-        if sources.index(source) != number - 1
+        fault(path, "the source of an earlier row", int(number) + 1, "source")
+        for number in repeated[repeated].index
     )
     return {row[0]: row[1] for row in rows}
 
 
-# ------------------------------------------------------------------------------------ ratings
+def _forms(path: Path, corpus: Corpus) -> pd.DataFrame:
+    """The raters' forms, one row a text: form, place, target, source, output and its ratings.
 
-
-def _rows(path: Path, corpus: Corpus) -> list[_Row]:
-    """The raters' forms, checked; nothing that tells who they are is kept."""
+    A form has the rewrites of one source in shuffled order; nothing that tells who filled it in is
+    kept.
+    """
+    size = len(SYSTEMS)
+    columns = {
+        "Input.id": None,
+        "Input.target": one_of([target for _, target in corpus.directions.values()]),
+        "Input.origs": each(lambda cell: len(set(cell.split("\t"))) == 1, "needs one source"),
+        "Input.mods": each(lambda cell: cell.count("\t") == size - 1, f"needs {size} texts"),
+        "Answer.responses": each(
+            lambda cell: bool(_ANSWERS.fullmatch(cell)),
+            f"needs {size} answers such as 'grammaticality=1 sentiment=1 topic=1'",
+        ),
+    }
     # The header ends in two columns for the requester that the rows do not have.
-    table = read_csv(path, _COLUMNS, may_lack=2)[list(_COLUMNS)]
+    table = read_csv(path, columns, unique=["Input.id"], may_lack=2)
     if len(table) != corpus.rated:
         check([fault(path, f"{len(table)} rows where {corpus.rated} are needed")])
-    unique(table["Input.id"], path, "Input.id")
-    one_of(table["Input.target"], [d.target for d in corpus.directions], path, "Input.target")
-    rows, problems = [], []
-    for number, (_, target, *packed) in enumerate(table.itertuples(index=False), 1):
-        sources, outputs, answers = (cell.split("\t") for cell in packed)
-        given = [_ANSWER.fullmatch(answer) for answer in answers]
-        wide = f"not {len(SYSTEMS)} texts separated by tabs"
-        if len(set(sources)) != 1:
-            problems.append(fault(path, "not one source", number, "Input.origs"))
-        if len(outputs) != len(SYSTEMS):
-            problems.append(fault(path, wide, number, "Input.mods"))
-        if len(given) != len(SYSTEMS) or None in given:
-            what = f"not {len(SYSTEMS)} answers such as 'grammaticality=1 sentiment=1 topic=1'"
-            problems.append(fault(path, what, number, "Answer.responses"))
-        values = [
-            dict(zip(_ASKED.values(), map(float, answer.groups()), strict=True))
-            for answer in given
-            if answer
-        ]
-        rows.append(_Row(target, sources[0].strip(), [text.strip() for text in outputs], values))
-    check(problems)
-    return rows
-
-
-class _Matched(NamedTuple):
-    """Rows of the ratings table, items that no system wrote, item id -> systems with its text."""
-
-    ratings: list[tuple]
-    strangers: list[_Rewrite]
-    shared: dict[str, int]
-
-
-def _match(released: list[_Rewrite], rows: list[_Row], path: Path) -> _Matched:
-    """Find the item that each rating belongs to (the three cases of the module's docstring)."""
-    by_text: dict[_Text, list[_Rewrite]] = {}
-    by_source: dict[tuple[str, str], list[_Rewrite]] = {}
-    for rewrite in released:
-        target, source = rewrite.direction.target, rewrite.source.strip()
-        by_source.setdefault((target, source), []).append(rewrite)
-        by_text.setdefault((target, source, rewrite.output.strip()), []).append(rewrite)
-    check(
-        fault(path, "a source that the output files do not have", number, "Input.origs")
-        for number, row in enumerate(rows, 1)
-        if (row.target, row.source) not in by_source
+    forms = pd.DataFrame(
+        {
+            "form": table.index,
+            "target": table["Input.target"],
+            "source": [cell.split("\t")[0].strip() for cell in table["Input.origs"]],
+            "output": [[t.strip() for t in cell.split("\t")] for cell in table["Input.mods"]],
+            "answer": table["Answer.responses"].str.split("\t"),
+        }
+    ).explode(["output", "answer"], ignore_index=True)
+    answers = forms.pop("answer").str.extract(_ANSWER).astype(float)
+    return forms.join(answers.set_axis(list(QUESTIONS.values()), axis=1)).assign(
+        place=forms.groupby("form").cumcount() + 1
     )
-    result, times = _Matched([], [], {}), Counter[_Text]()
-    for row in rows:
-        here = by_source[row.target, row.source]
-        found = []  # an item and its rater for each text of the row
-        for place, output in enumerate(row.outputs, 1):
-            text = (row.target, row.source, output)
-            same_text = by_text.get(text, [])
-            if same_text:
-                # A text of n items is rated n times, once for each; only one that is rated more
-                # often than that gets a second rater.
-                turn, which = divmod(times[text], len(same_text))
-                found.append((same_text[which], f"r{turn + 1}"))
-            else:
-                name = f"{here[0].source_id}-rated-{place}"
-                found.append((here[0]._replace(item_id=name, system="", output=output), "r1"))
-            times[text] += 1
-            if len(same_text) > 1:
-                result.shared[found[-1][0].item_id] = len(same_text)
-        matched = {item.system for item, _ in found}
-        left = " ".join(item.system for item in here if item.system not in matched)
-        result.strangers.extend(
-            item._replace(candidates=left) for item, _ in found if not item.system
-        )
-        result.ratings.extend(
-            (NAME, item.item_id, dimension, rater, value)
-            for (item, rater), answers in zip(found, row.answers, strict=True)
-            for dimension, value in answers.items()
-        )
-    return result
+
+
+def _matched(forms: pd.DataFrame, released: pd.DataFrame, path: Path) -> pd.DataFrame:
+    """The item and rater of each rated text (the three cases of the module's docstring).
+
+    ``writers`` counts the systems that wrote the text; an item that none wrote has no system.
+    """
+    text = ["target", "source", "output"]
+    written = released.assign(**{name: released[name].str.strip() for name in text[1:]})
+    written["turn"] = written.groupby(text).cumcount()
+    facts = ["source_id", "direction", "reference", "corpus"]
+    sources = written.drop_duplicates(text[:2])[[*text[:2], *facts]]
+    rated = forms.merge(sources, on=text[:2], how="left")
+    check(
+        fault(path, "a source that the output files do not have", int(form) + 1, "Input.origs")
+        for form in rated.loc[rated["source_id"].isna(), "form"].unique()
+    )
+    rated = rated.join(written.groupby(text).size().rename("writers"), on=text)
+    # A text of n items is rated n times, once for each; only one that is rated more often than
+    # that gets a second rater.
+    times, writers = rated.groupby(text).cumcount(), rated["writers"]
+    rated["turn"] = times % writers
+    rated["rater"] = "r" + (times // writers).fillna(0).add(1).astype(int).astype(str)
+    items = written[[*text, "turn", "system", "item_id"]]
+    rated = rated.merge(items, on=[*text, "turn"], how="left").fillna({"system": ""})
+    edited = rated["source_id"] + "-rated-" + rated["place"].astype(str)
+    rated["item_id"] = rated["item_id"].fillna(edited)
+    matched = rated.groupby("form")["system"].agg(set)
+    systems = written.groupby("source_id")["system"].agg(list)
+    rated["candidates"] = [
+        "" if system else " ".join(s for s in systems[source] if s not in matched[form])
+        for source, form, system in rated[["source_id", "form", "system"]].to_numpy()
+    ]
+    originals = released.set_index("source_id")["source"].to_dict()
+    return rated.assign(source=rated["source_id"].map(originals))  # blanks at its ends, too
 
 
 # ------------------------------------------------------------------------------------ subsets
 
 
-def _corpus(dataset: Dataset, corpus: str) -> Dataset:
-    return dataset.where(dataset.label("corpus") == corpus, f"{NAME}@{corpus}")
-
-
 def _rated(dataset: Dataset, corpus: str = "") -> Dataset:
     """The rated items of one corpus, or of all."""
-    whole = _corpus(dataset, corpus) if corpus else dataset
+    whole = labelled(dataset, "corpus", corpus) if corpus else dataset
     name = f"{corpus}-rated" if corpus else "rated"
     return whole.where(whole.items["item_id"].isin(whole.ratings["item_id"]), f"{NAME}@{name}")
 
 
 def _untransferred(dataset: Dataset, corpus: str) -> Dataset:
-    return untransferred(_corpus(dataset, corpus), f"{NAME}@{corpus}-untransferred")
+    return untransferred(labelled(dataset, "corpus", corpus), f"{NAME}@{corpus}-untransferred")
 
 
 #: ``CORPUS-untransferred``: the sources as if they were outputs, with that corpus's references.
-SUBSETS: dict[str, Callable[[Dataset], Dataset]] = {
-    **{corpus: partial(_corpus, corpus=corpus) for corpus in CORPORA},
+SUBSETS: Subsets = {
+    **by_label("corpus", CORPORA),
     "rated": _rated,
     **{f"{corpus}-rated": partial(_rated, corpus=corpus) for corpus in CORPORA},
     **{f"{corpus}-untransferred": partial(_untransferred, corpus=corpus) for corpus in CORPORA},

@@ -17,16 +17,9 @@ import numpy as np
 
 from ..schema import MEAN_RATER, DataError
 from .base import Dataset
-from .files import (
-    check,
-    fault,
-    items_table,
-    numbers,
-    present,
-    ratings_table,
-    read_json,
-    read_lines,
-)
+from .checks import check, fault, numbers
+from .files import read_json, read_lines
+from .tables import items_table, ratings_table
 
 NAME = "mir"
 #: Sources a direction: ``sentiment.test.0`` is negative, ``sentiment.test.1`` positive.
@@ -44,11 +37,14 @@ SYSTEMS = {
 #: Systems without naturalness ratings.
 NOT_NATURAL = ("DAR_gamma_0_1", "DAR_gamma_1", "DAR_gamma_500")
 DIRECTIONS = ("neg2pos", "pos2neg")
+#: Dimension -> folder and ending of its rating files.
+RATINGS = {
+    "content": ("content_preservation", "npy"),
+    "style": ("style_transfer_intensity", "npy"),
+    "fluency": ("naturalness", "npz"),
+}
 #: What numpy raises for a file that is damaged, of another kind or made of Python objects.
-_UNREADABLE = (
-    *(OSError, ValueError, KeyError, IndexError, EOFError),
-    *(zipfile.BadZipFile, zlib.error),
-)
+_UNREADABLE = (OSError, ValueError, KeyError, IndexError, EOFError, zipfile.BadZipFile, zlib.error)
 
 
 def load(root: Path) -> Dataset:
@@ -60,24 +56,28 @@ def load(root: Path) -> Dataset:
         DataError: a file is missing or not as published.
     """
     sources = _texts(root / "data", "")
-    outputs = np.column_stack(
-        [_texts(root / "transfer_model_outputs" / folder, ".tsf") for folder in SYSTEMS.values()]
-    ).ravel()
-    size, each = len(sources), len(SYSTEMS)
+    folder = root / "transfer_model_outputs"
+    outputs = [_texts(folder / name, ".tsf") for name in SYSTEMS.values()]
     direction = np.repeat(DIRECTIONS, HALF)
-    names = np.array([f"{direction[k]}-{k}" for k in range(size)])
-    systems = np.tile(list(SYSTEMS), size)
+    names = [f"{way}-{number}" for number, way in enumerate(direction)]
+    each = len(SYSTEMS)
     items = items_table(
         NAME,
-        item_id=[f"{a}-{b}" for a, b in zip(np.repeat(names, each), systems, strict=True)],
+        item_id=[f"{name}-{system}" for name in names for system in SYSTEMS],
         source_id=np.repeat(names, each),
-        system=systems,
+        system=[*SYSTEMS] * len(names),
         style=np.repeat(["positive", "negative"], HALF * each),
         direction=np.repeat(direction, each),
-        source=np.repeat(np.array(sources, dtype=object), each),
-        output=outputs,
+        source=[source for source in sources for _ in SYSTEMS],
+        output=[text for texts in zip(*outputs, strict=True) for text in texts],
     )
-    return Dataset.of(NAME, items, ratings=ratings_table(NAME, items["item_id"], _ratings(root)))
+    means = {
+        (dimension, MEAN_RATER): np.column_stack(
+            [_means(root, dimension, system) for system in SYSTEMS]
+        ).ravel()
+        for dimension in RATINGS
+    }
+    return Dataset.of(NAME, items, ratings=ratings_table(NAME, items["item_id"], means))
 
 
 def style_lexicon(root: Path) -> dict[str, float]:
@@ -88,9 +88,8 @@ def style_lexicon(root: Path) -> dict[str, float]:
     Raises:
         DataError: the file is missing or not as published.
     """
-    path = root / "style_lexicon" / "style_words_and_weights.json"
+    path, key = root / "style_lexicon" / "style_words_and_weights.json", "binary sentiment"
     lexicon = read_json(path)
-    key = "binary sentiment"
     pairs = lexicon.get(key) if isinstance(lexicon, dict) else None
     if not isinstance(pairs, list):
         raise DataError([fault(path, "missing key", None, key)])
@@ -99,7 +98,7 @@ def style_lexicon(root: Path) -> dict[str, float]:
         for row, pair in enumerate(pairs, 1)
         if not (isinstance(pair, list) and len(pair) == 2 and isinstance(pair[0], str))
     )
-    weights = numbers([pair[1] for pair in pairs], path, key)
+    weights = numbers([weight for _, weight in pairs], path, key)
     return {word: float(weight) for (word, _), weight in zip(pairs, weights, strict=True)}
 
 
@@ -112,41 +111,26 @@ def _texts(folder: Path, suffix: str) -> list[str]:
     ]
 
 
-def _ratings(root: Path) -> dict[tuple[str, str], np.ndarray]:
-    """Mean ratings by (dimension, rater), shape [2928] each, in item order, NaN = not rated."""
-    human = root / "evaluations" / "human"
-    not_rated = np.full(2 * HALF, np.nan)
-    columns = {
-        "content": [_means(human / "content_preservation" / f"{s}.npy") for s in SYSTEMS],
-        "style": [_means(human / "style_transfer_intensity" / f"{s}.npy") for s in SYSTEMS],
-        "fluency": [
-            not_rated if s in NOT_NATURAL else _means(human / "naturalness" / f"{s}.npz")
-            for s in SYSTEMS
-        ],
-    }
-    return {
-        (dimension, MEAN_RATER): np.column_stack(values).ravel()
-        for dimension, values in columns.items()
-    }
-
-
-def _means(path: Path) -> np.ndarray:
-    """Mean ratings of one system, shape [244], between 1 and 5.
+def _means(root: Path, dimension: str, system: str) -> np.ndarray:
+    """Mean ratings of one system, shape [244], between 1 and 5; NaN where it was not rated.
 
     An ``.npz`` also holds an array of Python objects; it is never read, because unpickling a
     downloaded file would run whatever it contains.
     """
-    present(path.parent, [path.name])
+    if dimension == "fluency" and system in NOT_NATURAL:
+        return np.full(2 * HALF, np.nan)
+    folder, ending = RATINGS[dimension]
+    path = root / "evaluations" / "human" / folder / f"{system}.{ending}"
+    if not path.is_file():
+        raise DataError([fault(path, "the file is missing")])
     try:
         # We open the file, because numpy leaves an archive that it cannot read open.
         with path.open("rb") as file:
             values = np.load(file, allow_pickle=False)
-            if path.suffix == ".npz":
+            if ending == "npz":
                 values = values["absolute"]
     except _UNREADABLE as error:
         raise DataError([fault(path, f"not a readable array of ratings ({error})")]) from error
-    if not isinstance(values, np.ndarray):
-        raise DataError([fault(path, "an archive where one array is needed")])
-    if values.shape != (2 * HALF,):
-        raise DataError([fault(path, f"shape {values.shape} where ({2 * HALF},) is needed")])
+    if getattr(values, "shape", None) != (2 * HALF,):
+        raise DataError([fault(path, f"not one array of {2 * HALF} ratings")])
     return numbers(values.tolist(), path, "", 1, 5)

@@ -7,33 +7,24 @@ languages and nothing more.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from functools import partial
 from pathlib import Path
-from typing import NamedTuple
 
 import pandas as pd
 
-from .base import Dataset
-from .files import check, fault, items_table, labels_table, one_of, read_csv
+from .base import Dataset, Subsets
+from .checks import FILLED, one_of
+from .files import read_csv
+from .tables import items_table, labels_table
 
 NAME = "mukherjee"
-
-
-class Part(NamedTuple):
-    """One file: a study in one language (a code of ISO 639)."""
-
-    study: str
-    language: str
-    path: str
-
-
 _SENTIMENT = "multilingual_tst/eval/human_eval_{}.csv"
 _DETOX = "multilingual_text_detoxification/evaluation/selected_data_{}.csv"
-PARTS = (
-    *(Part("sentiment", code, _SENTIMENT.format(code)) for code in ("en", "hi", "mag")),
-    *(Part("detoxification", code, _DETOX.format(code)) for code in ("en", "hi")),
-)
+#: Study and language (a code of ISO 639) -> file.
+FILES = {
+    **{("sentiment", code): _SENTIMENT.format(code) for code in ("en", "hi", "mag")},
+    **{("detoxification", code): _DETOX.format(code) for code in ("en", "hi")},
+}
 #: ``task`` in the sentiment files -> (direction, target style).
 TASKS = {"pos_to_neg": ("pos2neg", "negative"), "neg_to_pos": ("neg2pos", "positive")}
 
@@ -48,49 +39,40 @@ def load(root: Path) -> Dataset:
     Raises:
         DataError: a file is missing, has a blank text or a task that is not known.
     """
-    tables = [(part, _items(root / part.path, part)) for part in PARTS]
-    items = pd.concat([table for _, table in tables], ignore_index=True)
-    study = [part.study for part, table in tables for _ in range(len(table))]
+    items = pd.concat([_items(root / path, *key) for key, path in FILES.items()], ignore_index=True)
+    study = items["item_id"].str.partition("-")[0]
     return Dataset.of(NAME, items, labels=labels_table(NAME, items["item_id"], study=study))
 
 
-def _items(path: Path, part: Part) -> pd.DataFrame:
-    texts = ["src", "trg", "pred", "methodology"]
-    sentiment = part.study == "sentiment"
-    table = read_csv(path, [*texts, "task"] if sentiment else texts)
-    check(
-        fault(path, "blank cell", row, column)
-        for column in ("src", "trg", "methodology")  # a system may well print nothing
-        for row, cell in enumerate(table[column], 1)
-        if not cell.strip()
-    )
+def _items(path: Path, study: str, language: str) -> pd.DataFrame:
+    columns = dict.fromkeys(("src", "trg", "methodology"), FILLED)
+    columns["pred"] = None  # a system may well print nothing
+    if study == "sentiment":
+        columns["task"] = one_of(TASKS)
+    table = read_csv(path, columns)
     direction, style = [""] * len(table), ["non-toxic"] * len(table)
-    if sentiment:
-        one_of(table["task"], TASKS, path, "task")
+    if study == "sentiment":
         direction, style = ([TASKS[task][k] for task in table["task"]] for k in (0, 1))
-    stem = f"{part.study}-{part.language}"
+    stem = f"{study}-{language}"
     sources = {text: f"{stem}-s{n}" for n, text in enumerate(table["src"].unique(), 1)}
     return items_table(
         NAME,
         item_id=[f"{stem}-{row}" for row in range(1, len(table) + 1)],
-        source_id=[sources[text] for text in table["src"]],
+        source_id=table["src"].map(sources),
         system=table["methodology"],
         style=style,
         direction=direction,
-        language=part.language,
+        language=language,
         source=table["src"],
         output=table["pred"],
         references=[[text] for text in table["trg"]],
     )
 
 
-def _part(dataset: Dataset, study: str, language: str) -> Dataset:
-    chosen = (dataset.label("study") == study).to_numpy()
-    keep = (dataset.items["language"] == language) & chosen
-    return dataset.where(keep, f"{NAME}@{study}-{language}")
+def _subset(dataset: Dataset, name: str) -> Dataset:
+    return dataset.where(dataset.items["item_id"].str.startswith(f"{name}-"), f"{NAME}@{name}")
 
 
-SUBSETS: dict[str, Callable[[Dataset], Dataset]] = {
-    f"{part.study}-{part.language}": partial(_part, study=part.study, language=part.language)
-    for part in PARTS
+SUBSETS: Subsets = {
+    name: partial(_subset, name=name) for name in (f"{study}-{code}" for study, code in FILES)
 }

@@ -22,21 +22,22 @@ import json
 import re
 import tomllib
 import warnings
-from collections.abc import Iterable
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import pandas as pd
+
 from ..schema import DIMENSIONS, MEAN_RATER, DataError, Problem, TstmetaError
 from .base import Card, Dataset
-from .files import items_table, labels_table
-from .own_ratings import Scale, long, mixed, ratings_table, unknown_dimension, wide
-from .sheet import Sheet, read_frame, read_sheet, shown
+from .checks import FILLED, checked, each, numeric
+from .own_values import Scale, kept_raters, long, mixed, name_of
+from .sheet import Sheet, read_sheet
+from .tables import items_table, labels_table, ratings_table
 
-__all__ = ["DataWarning", "read", "read_frame", "template"]
+__all__ = ["DataWarning", "read", "template"]
 
-_TEXTS = ("source", "output")
 _NAMES = ("item_id", "source_id", "system", "style", "direction", "language")
-_KNOWN = (*_TEXTS, *_NAMES, "references", "is_reference", "dataset")
+_KNOWN = ("source", "output", *_NAMES, "references", "is_reference", "dataset")
 _REFERENCE = re.compile(r"reference(?:_(\d{1,4}))?", re.ASCII)
 _LANGUAGE = re.compile(r"[a-z]{2,3}(-[A-Za-z0-9]{2,8})*")
 #: Columns that say who somebody is.  They must not become labels, which are stored and shown.
@@ -44,6 +45,34 @@ _PERSON = re.compile(
     r"(worker|annotator|rater|prolific|participant|user|e-?mail)s?([ _.-]?(id|name|code))?", re.I
 )
 _TRUTH = {"": False, "false": False, "0": False, "no": False, "true": True, "1": True, "yes": True}
+#: Keys of the file beside, and their kinds.
+_FACTS = {"title": str, "task": str, "licence": str, "ratings": str, "examples": bool}
+
+_NAME = each(lambda cell: isinstance(cell, str), "write a text or a whole number")
+_TEXT = each(lambda cell: cell is None or isinstance(cell, str), "put the text in quotes")
+_CHECKS: dict[str, Any] = {
+    "source": each(
+        lambda cell: isinstance(cell, str) and bool(cell.strip()), "write a text or drop the row"
+    ),
+    "output": each(
+        lambda cell: isinstance(cell, str),
+        'write a text, in quotes ("" if the system returned nothing), or drop the row',
+    ),
+    **dict.fromkeys(_NAMES, _NAME),
+    "item_id": [_NAME, FILLED],
+    "source_id": [_NAME, FILLED],
+    "language": each(
+        lambda code: code == "" or bool(isinstance(code, str) and _LANGUAGE.fullmatch(code)),
+        "write a code such as en, de or pt-BR",
+    ),
+    "references": each(
+        lambda cell: (
+            isinstance(cell, list) and all(isinstance(text, str) and text.strip() for text in cell)
+        ),
+        'write ["first", "second"], none of them empty, or use columns reference_1, reference_2',
+    ),
+    "is_reference": each(lambda cell: cell in _TRUTH, "write true or false"),
+}
 
 
 class DataWarning(UserWarning):
@@ -83,49 +112,44 @@ def read(
     Warns:
         DataWarning: all ratings of a dimension are equal, so nothing can correlate with them.
     """
-    name = name or path.stem
-    sheet = read_sheet(path)
+    name, sheet = name or path.stem, read_sheet(path)
     facts = _beside(path, sheet.problems)
     limits = dict(facts.get("scale", {}) if scale is None else scale)
     beside = facts.pop("ratings", None)
     ratings = ratings or (path.parent / beside if beside else None)
     roles = _roles(sheet)
-    ids = _item_ids(sheet)
-    items = _items(sheet, roles)
-    judged = wide(sheet, roles.ratings, ids, limits)
+    table = _checked(sheet, roles, limits)
+    columns = {key: table[column] for column, key in roles.ratings.items()}
+    judged = ratings_table(name, table["item_id"], columns)
     if ratings is not None:
-        if roles.ratings:
+        if columns:
             what, remedy = f"ratings here and in {ratings}", "keep them in one place"
             sheet.fault(sheet.header, next(iter(roles.ratings)), what, remedy)
-        judged, faults = long(ratings, set(ids.values()), limits)
-        sheet.problems += faults
-    for dimension in mixed(judged):
-        what = f"{dimension} has single ratings and a mean"
-        sheet.fault(sheet.header, f"{dimension}.{MEAN_RATER}", what, "drop the mean")
+        try:
+            judged = long(ratings, name, set(table["item_id"]), limits)
+        except DataError as error:
+            sheet.problems += error.problems
+    sheet.problems += mixed(judged, str(ratings or path))
     if sheet.problems:
         raise DataError(
             sorted(sheet.problems, key=lambda p: (p.file, -1 if p.row is None else p.row))
         )
-    labels = {label: [_label(cell) for _, cell in sheet.column(label)] for label in roles.labels}
     dataset = Dataset.of(
         name,
-        items_table(name, item_id=list(ids.values()), **items),
+        _items(name, table, roles),
         Card(name, facts.get("title", name), {"name": name, **facts, "scale": limits}),
-        ratings=ratings_table(name, judged),
-        labels=labels_table(name, ids.values(), **labels),
+        ratings=kept_raters(judged),
+        labels=labels_table(
+            name, table["item_id"], **{label: table[label].map(_label) for label in roles.labels}
+        ),
     )
-    _warn_if_constant(dataset, path)
-    return dataset
-
-
-def _warn_if_constant(dataset: Dataset, path: Path) -> None:
     for dimension, values in dataset.ratings.groupby("dimension")["value"]:
         if values.min() == values.max():
             what = f"all {len(values)} ratings of {dimension} are {values.iloc[0]:g}"
             remedy = "nothing can correlate with them; rate items that differ"
-            warnings.warn(
-                str(Problem(str(path), None, "", what, remedy)), DataWarning, stacklevel=3
-            )
+            problem = Problem(str(path), None, "", what, remedy)
+            warnings.warn(str(problem), DataWarning, stacklevel=2)
+    return dataset
 
 
 def _beside(path: Path, problems: list[Problem]) -> dict[str, Any]:
@@ -133,37 +157,29 @@ def _beside(path: Path, problems: list[Problem]) -> dict[str, Any]:
     file = path.with_name(f"{path.name}.toml")
     if not file.is_file():
         return {}
-
-    def fault(key: str, what: str, remedy: str) -> None:
-        problems.append(Problem(str(file), None, key, what, remedy))
-
     try:
         facts = tomllib.loads(file.read_text(encoding="utf-8"))
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        fault("", f"not TOML ({error})", "write for instance: scale.content = [1, 5]")
+        remedy = "write for instance: scale.content = [1, 5]"
+        problems.append(Problem(str(file), None, "", f"not TOML ({error})", remedy))
         return {}
-    kinds = {
-        "title": str,
-        "task": str,
-        "licence": str,
-        "ratings": str,
-        "examples": bool,
-        "scale": dict,
-    }
-    for key in list(facts):
-        if not isinstance(facts[key], kinds.get(key, ())):
-            what = "a value of the wrong kind" if key in kinds else "unknown key"
-            fault(key, what, f"use only {', '.join(kinds)}")
-            del facts[key]
-    for dimension, limits in list(facts.get("scale", {}).items()):
+    scale, faults = facts.pop("scale", {}), []
+    if not isinstance(scale, dict):
+        faults.append(("scale", "not a scale", "write for instance scale.content = [1, 5]"))
+        scale = {}
+    for dimension, limits in scale.items():
         if dimension not in DIMENSIONS:
-            fault("scale", *unknown_dimension(dimension))
+            what = f"unknown dimension {dimension!r}"
+            faults.append(("scale", what, f"use one of {', '.join(DIMENSIONS)}"))
         elif not _is_scale(limits):
-            fault("scale", f"{limits!r} is no scale", f"write for instance {dimension} = [1, 5]")
-        else:
-            continue
-        del facts["scale"][dimension]
-    return facts
+            what = f"{limits!r} is no scale"
+            faults.append(("scale", what, f"write for instance {dimension} = [1, 5]"))
+    for key, value in facts.items():
+        if not isinstance(value, _FACTS.get(key, ())):
+            what = "a value of the wrong kind" if key in _FACTS else "unknown key"
+            faults.append((key, what, f"use only {', '.join(_FACTS)} and scale"))
+    problems += [Problem(str(file), None, *fault) for fault in faults]
+    return {} if faults else {**facts, "scale": scale}
 
 
 def _is_scale(limits: Any) -> bool:
@@ -209,15 +225,12 @@ def _roles(sheet: Sheet) -> _Roles:
             continue
         if _REFERENCE.fullmatch(column):
             roles.references.append(column)
-        elif "." in column:
+        elif "." in column or column in DIMENSIONS:
             _rating_column(sheet, column, roles)
-        elif column in DIMENSIONS:
-            remedy = f"name it {column}.r1, or {column}.{MEAN_RATER} if it is a mean of raters"
-            sheet.fault(sheet.header, column, "a rating without a rater", remedy)
         elif _PERSON.fullmatch(column):
             remedy = "drop it; raters are r1, r2, ... in the names of the rating columns"
             sheet.fault(sheet.header, column, "looks like the identity of a person", remedy)
-        elif near := _near(column, [*_KNOWN, "reference", *DIMENSIONS]):
+        elif near := _near(column):
             remedy = f"rename it to {near!r}, or to something less like it if it is a label"
             sheet.fault(sheet.header, column, "unknown column that looks misspelt", remedy)
             meant.add(near)
@@ -237,10 +250,11 @@ def _roles(sheet: Sheet) -> _Roles:
 def _rating_column(sheet: Sheet, column: str, roles: _Roles) -> None:
     dimension, _, rater = (part.strip() for part in column.partition("."))
     if dimension not in DIMENSIONS:
-        what, remedy = unknown_dimension(dimension)
-        sheet.fault(sheet.header, column, what, f"{remedy}; the name of a label has no dot")
+        remedy = f"use one of {', '.join(DIMENSIONS)}; the name of a label has no dot"
+        sheet.fault(sheet.header, column, f"unknown dimension {dimension!r}", remedy)
     elif not rater:
-        sheet.fault(sheet.header, column, "a rating without a rater", f"name it {dimension}.r1")
+        remedy = f"name it {dimension}.r1, or {dimension}.{MEAN_RATER} if it is a mean of raters"
+        sheet.fault(sheet.header, column, "a rating without a rater", remedy)
     elif (dimension, rater) in roles.ratings.values():
         what = f"the rater has another column of {dimension}"
         sheet.fault(sheet.header, column, what, "rename or drop one")
@@ -248,129 +262,73 @@ def _rating_column(sheet: Sheet, column: str, roles: _Roles) -> None:
         roles.ratings[column] = (dimension, rater)
 
 
-def _near(name: str, known: Iterable[str]) -> str:
+def _near(name: str) -> str:
     """The known name that a misspelt one most likely means, or an empty text."""
-    by_key = {option.lower().strip(): option for option in known}
-    found = difflib.get_close_matches(name.lower().strip(), by_key, n=1, cutoff=0.8)
-    return by_key[found[0]] if found else ""
+    by_key = {option.lower(): option for option in (*_KNOWN, "reference", *DIMENSIONS)}
+    near = difflib.get_close_matches(name.lower(), by_key, n=1, cutoff=0.8)
+    return by_key[near[0]] if near else ""
 
 
 # -------------------------------------------------------------------------------------- items
 
 
-def _item_ids(sheet: Sheet) -> dict[int, str]:
-    """Row number -> item id."""
-    if "item_id" not in sheet.columns:
-        return {row: str(row) for row in sheet.rows}
-    ids = {row: sheet.name(row, "item_id") for row in sheet.rows}
-    first: dict[str, int] = {}
-    for row, item in ids.items():
-        if not item:
-            remedy = "give each item an id, or drop the column (ids are then row numbers)"
-            sheet.fault(row, "item_id", "an empty id", remedy)
-        elif item in first:
-            what = f"the id {shown(item)} is already in row {first[item]}"
-            sheet.fault(row, "item_id", what, "give each item its own id")
-        first.setdefault(item, row)
-    return ids
+def _checked(sheet: Sheet, roles: _Roles, scale: Scale) -> pd.DataFrame:
+    """The cells, read as what they are for, with ``item_id`` and ``source_id`` in any case.
 
-
-def _items(sheet: Sheet, roles: _Roles) -> dict[str, list]:
-    """The columns of an items table but for the ids."""
-    rows = list(sheet.rows)
-    texts = {column: [_text(sheet, row, column) for row in rows] for column in _TEXTS}
-    named = {
-        column: [sheet.name(row, column) for row in rows]
-        for column in ("system", "style", "direction")
-    }
-    return {
-        "source_id": _source_ids(sheet, texts["source"]),
-        **named,
-        "language": [_language(sheet, row) for row in rows],
-        **texts,
-        "references": [_references(sheet, row, roles.references) for row in rows],
-        "is_reference": [_truth(sheet, row) for row in rows],
-    }
-
-
-def _text(sheet: Sheet, row: int, column: str) -> str:
-    """A source or output.  A missing column is one fault of the file, not one of each row."""
-    if column not in sheet.columns:
-        return ""
-    if column not in sheet.rows[row]:
-        sheet.fault(row, column, "missing key", "each object needs source and output")
-        return ""
-    text = sheet.rows[row][column]
-    if text is None and column == "output":
-        remedy = 'write "" if the system returned nothing, else drop the row'
-        sheet.fault(row, column, "null where a text is needed", remedy)
-    elif text is not None and not isinstance(text, str):
-        sheet.fault(row, column, f"{shown(text)} is not a text", "put it in quotes")
-    elif column == "source" and not (text or "").strip():
-        sheet.fault(row, column, "the source is empty", "fill it in or drop the row")
-    return text if isinstance(text, str) else ""
-
-
-def _source_ids(sheet: Sheet, sources: list[str]) -> list[str]:
-    if "source_id" not in sheet.columns:
-        numbers = {text: f"s{n}" for n, text in enumerate(dict.fromkeys(sources), 1)}
-        return [numbers[text] for text in sources]
-    ids = [sheet.name(row, "source_id") for row in sheet.rows]
-    first: dict[str, tuple[int, str]] = {}
-    for row, key, text in zip(sheet.rows, ids, sources, strict=True):
-        before, same = first.setdefault(key, (row, text))
-        if not key:
-            remedy = "give each source an id, or drop the column (equal sources then share one)"
-            sheet.fault(row, "source_id", "an empty id", remedy)
-        elif text != same:
-            what = f"{shown(key)} has another source than in row {before}"
-            sheet.fault(row, "source_id", what, "give each source its own id")
-    return ids
-
-
-def _language(sheet: Sheet, row: int) -> str:
-    code = sheet.name(row, "language") or "en"
-    if not _LANGUAGE.fullmatch(code):
-        remedy = "write a code such as en, de or pt-BR"
-        sheet.fault(row, "language", f"{shown(code)} is not a language code", remedy)
-    return code
-
-
-def _truth(sheet: Sheet, row: int) -> bool:
-    value = sheet.rows[row].get("is_reference")
-    key = "" if value is None else str(value).strip().lower()
-    if key not in _TRUTH:
-        sheet.fault(
-            row, "is_reference", f"{shown(value)} is not true or false", "write true or false"
+    Faults go to the sheet; then there are no ratings.
+    """
+    table = sheet.frame()
+    for column in table.columns.intersection(_NAMES):
+        table[column] = table[column].map(name_of)
+    if "is_reference" in table:
+        table["is_reference"] = table["is_reference"].map(
+            lambda cell: "" if cell is None else str(cell).strip().lower()
         )
-    return _TRUTH.get(key, False)
+    if "references" in table:
+        table["references"] = table["references"].map(_list)
+    checks = {column: check for column, check in _CHECKS.items() if column in table}
+    checks |= dict.fromkeys(roles.references, _TEXT)
+    for column, (dimension, _) in roles.ratings.items():
+        checks[column] = numeric(*scale.get(dimension, ()), optional=True)
+    if "item_id" not in table:
+        table["item_id"] = table.index.astype(str)
+    try:
+        table = checked(table, checks, sheet.file, unique=["item_id"])
+    except DataError as error:
+        sheet.problems += error.problems
+        return table.assign(item_id=table["item_id"].astype(str), **dict.fromkeys(roles.ratings))
+    if "source" in table and "source_id" not in table:
+        table["source_id"] = [f"s{n + 1}" for n in table["source"].factorize()[0]]
+    elif "source" in table:
+        first = table.groupby("source_id")["source"].transform("first")
+        for row in table.index[table["source"] != first]:
+            what = "the source_id of an earlier row with another source"
+            sheet.fault(row, "source_id", what, "give each source its own id")
+    return table
 
 
-def _references(sheet: Sheet, row: int, columns: list[str]) -> list[str]:
-    cells = sheet.rows[row]
-    if columns:
-        given = [(column, cells.get(column)) for column in columns]
-        for column, text in given:
-            if not isinstance(text, str | None):
-                sheet.fault(row, column, f"{shown(text)} is not a text", "put it in quotes")
-        return [text for _, text in given if isinstance(text, str) and text.strip()]
-    value = cells.get("references")
-    if sheet.header is not None and value:
+def _list(cell: Any) -> Any:
+    """References: a list, in JSON where the format has no lists; an empty cell is an empty list."""
+    if isinstance(cell, str) and cell.startswith("["):
         try:
-            value = json.loads(value)
+            return json.loads(cell)
         except ValueError:
-            value = "no list"
-    if value in (None, ""):
-        return []
-    if not isinstance(value, list):
-        remedy = 'write ["first", "second"], or use columns reference_1, reference_2'
-        sheet.fault(row, "references", "not a list of texts", remedy)
-        return []
-    if not all(isinstance(text, str) and text.strip() for text in value):
-        what, remedy = "a reference is empty or not a text", "fill it in or take it out"
-        sheet.fault(row, "references", what, remedy)
-        return []
-    return value
+            return cell
+    return [] if cell is None or cell == "" else cell
+
+
+def _items(name: str, table: pd.DataFrame, roles: _Roles) -> pd.DataFrame:
+    given = {column: table[column] for column in (*_NAMES, "source", "output") if column in table}
+    if "language" in given:
+        given["language"] = given["language"].replace("", "en")
+    if "is_reference" in table:
+        given["is_reference"] = table["is_reference"].map(_TRUTH)
+    if "references" in table:
+        given["references"] = table["references"]
+    elif roles.references:
+        texts = table[roles.references].itertuples(index=False)
+        given["references"] = [[text for text in row if (text or "").strip()] for row in texts]
+    return items_table(name, **given)
 
 
 def _label(value: Any) -> str:

@@ -11,11 +11,13 @@ import pandas as pd
 
 from . import corpora
 from .base import Dataset
-from .files import check, fault, items_table, read_csv
+from .checks import FILLED
+from .files import read_csv
+from .tables import items_table
 
 NAME = "paradetox"
 STYLE = "non-toxic"
-COLUMNS = ("neutral1", "neutral2", "neutral3")
+REWRITES = ["neutral1", "neutral2", "neutral3"]
 
 
 def load(root: Path) -> Dataset:
@@ -28,22 +30,21 @@ def load(root: Path) -> Dataset:
     Raises:
         DataError: the file is missing, or a sentence or its first rewrite is blank.
     """
-    rows = [
-        (row, number, toxic, text, rewrites)
-        for row, (toxic, *cells) in enumerate(_read(root).itertuples(index=False), 1)
-        if (rewrites := [cell for cell in cells if cell])
-        for number, text in enumerate(cells, 1)
-        if text
-    ]
+    table = _read(root)
+    table["source_id"] = [f"detox-{row}" for row in range(1, len(table) + 1)]
+    table["references"] = [[t for t in texts if t] for texts in table[REWRITES].to_numpy()]
+    keys = ["source_id", "toxic", "references"]
+    rows = table.melt(keys, REWRITES, ignore_index=False).sort_index(kind="stable")
+    rows = rows[rows["value"] != ""]
     items = items_table(
         NAME,
-        item_id=[f"detox-{row}-{number}" for row, number, *_ in rows],
-        source_id=[f"detox-{row}" for row, *_ in rows],
+        item_id=rows["source_id"] + "-" + rows["variable"].str.removeprefix("neutral"),
+        source_id=rows["source_id"],
         system="human",
         style=STYLE,
-        source=[toxic for _, _, toxic, _, _ in rows],
-        output=[text for *_, text, _ in rows],
-        references=[rewrites for *_, rewrites in rows],
+        source=rows["toxic"],
+        output=rows["value"],
+        references=rows["references"],
         is_reference=True,
     )
     return Dataset.of(NAME, items)
@@ -56,18 +57,11 @@ def corpus(root: Path) -> pd.DataFrame:
         DataError: as :func:`load`.
     """
     table = _read(root)
-    rewrites = [text for cells in table[list(COLUMNS)].to_numpy() for text in cells if text]
+    rewrites = [text for cells in table[REWRITES].to_numpy() for text in cells if text]
     parts = [corpora.table(table["toxic"], "toxic"), corpora.table(rewrites, STYLE)]
     return pd.concat(parts, ignore_index=True)
 
 
 def _read(root: Path) -> pd.DataFrame:
-    path = root / "paradetox" / "paradetox.tsv"
-    table = read_csv(path, ("toxic", *COLUMNS), delimiter="\t")[["toxic", *COLUMNS]]
-    check(
-        fault(path, "blank cell", row, column)
-        for column in ("toxic", COLUMNS[0])
-        for row, cell in enumerate(table[column], 1)
-        if not cell.strip()
-    )
-    return table
+    columns = {"toxic": FILLED, REWRITES[0]: FILLED, **dict.fromkeys(REWRITES[1:])}
+    return read_csv(root / "paradetox" / "paradetox.tsv", columns, "\t")

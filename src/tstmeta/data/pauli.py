@@ -8,25 +8,15 @@ its numbers must say so.  In the raw files ``AnswerA`` is style, ``AnswerB`` con
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from functools import partial
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 
-from .base import Dataset
-from .files import (
-    check,
-    fault,
-    items_table,
-    labels_table,
-    numbers,
-    one_of,
-    rater_names,
-    read_csv,
-    unique,
-)
+from .base import Dataset, by_label
+from .checks import FILLED, check, fault, numeric, one_of
+from .files import read_csv
+from .tables import items_table, labels_table, long_ratings, rename_raters
 
 NAME = "pauli"
 #: Tasks in the order of the files 1 to 6; the first two were written by hand, the rest generated.
@@ -38,13 +28,20 @@ INTENTIONS = ("style", "substitution", "insertion", "deletion")
 SLOTS = (1, 2, 3)
 #: Letter of the answer columns -> dimension.
 ANSWERS = {"A": "style", "B": "content"}
+PEOPLE = [f"prolificID_{slot}" for slot in SLOTS]
 
-_COLUMNS = (
-    *("sample_id", "input", "output", "intention", "style_to"),
-    *(f"Answer{letter}_{slot}" for letter in ANSWERS for slot in SLOTS),
-    *(f"prolificID_{slot}" for slot in SLOTS),
-    *(f"anno{letter}_mean" for letter in ANSWERS),
-)
+_COLUMNS = {
+    "sample_id": None,
+    "input": None,
+    "output": None,
+    "intention": one_of(INTENTIONS),
+    "style_to": None,
+    **{f"Answer{letter}_{slot}": numeric(1, 5) for letter in ANSWERS for slot in SLOTS},
+    **dict.fromkeys(PEOPLE, FILLED),
+    **{f"anno{letter}_mean": numeric() for letter in ANSWERS},
+}
+
+SUBSETS = by_label("task", TASKS)
 
 
 def load(root: Path) -> Dataset:
@@ -65,8 +62,8 @@ def load(root: Path) -> Dataset:
         for number, task in enumerate(TASKS, 1)
     ]
     raw = pd.concat(frames, ignore_index=True).fillna("")
-    ids = raw["task"] + "-" + raw["sample_id"] + "-" + raw["intention"]
     sources = raw["task"] + "-" + raw["sample_id"]
+    ids = sources + "-" + raw["intention"]
     items = items_table(
         NAME,
         item_id=ids,
@@ -93,66 +90,38 @@ def load(root: Path) -> Dataset:
 
 
 def _read(path: Path, task: str) -> pd.DataFrame:
-    """One task's file, checked; the answers become numbers."""
-    raw = read_csv(path, _COLUMNS)
+    """One task's file, checked; the answers are numbers."""
+    raw = read_csv(path, _COLUMNS, unique=("sample_id", "intention"))
     if len(raw) != ROWS[task]:
         check([fault(path, f"{len(raw)} rows where {ROWS[task]} are needed")])
     raw["task"] = task
     # In the manual files the source's corpus is called `source`, in the others `source_from`.
     raw["corpus"] = raw["source"] if "source" in raw else raw.get("source_from", "")
     raw["sample_id"] = raw["sample_id"].str.removesuffix(".0")
-    one_of(raw["intention"], INTENTIONS, path, "intention")
-    unique(zip(raw["sample_id"], raw["intention"], strict=True), path, "sample_id, intention")
     for letter in ANSWERS:
-        names = [f"Answer{letter}_{slot}" for slot in SLOTS]
-        for name in names:
-            raw[name] = numbers(raw[name], path, name, 1, 5)
-        column = f"anno{letter}_mean"
+        answers, mean = [f"Answer{letter}_{slot}" for slot in SLOTS], f"anno{letter}_mean"
         # A shifted or swapped column shows here: the files carry the mean of each row's answers.
-        wrong = ~np.isclose(raw[names].mean(axis=1), numbers(raw[column], path, column))
+        wrong = ~np.isclose(raw[answers].mean(axis=1), raw[mean])
         check(
-            fault(path, "not the mean of the row's three answers", row + 1, column)
-            for row in np.flatnonzero(wrong).tolist()
+            fault(path, "not the mean of the row's three answers", int(row) + 1, mean)
+            for row in np.flatnonzero(wrong)
         )
-    _check_raters(raw, path)
-    return raw
-
-
-def _check_raters(raw: pd.DataFrame, path: Path) -> None:
-    """Three different raters in each row; their ids are not shown."""
-    people = raw[[f"prolificID_{slot}" for slot in SLOTS]]
-    few = (people.nunique(axis=1) < len(SLOTS)) | (people == "").any(axis=1)
     check(
-        fault(path, "the three raters are not three different people", row + 1, "prolificID_1..3")
-        for row in np.flatnonzero(few).tolist()
+        fault(path, "the raters are not three different people", row + 1, "prolificID_1..3")
+        for row, people in raw[PEOPLE].nunique(axis=1).items()
+        if people < len(SLOTS)
     )
+    return raw
 
 
 def _ratings(raw: pd.DataFrame, ids: pd.Series) -> pd.DataFrame:
     """Long ratings; a slot's rater is the person who filled it."""
-    people = raw[[f"prolificID_{slot}" for slot in SLOTS]].to_numpy()
-    names = rater_names(people.ravel())
-    parts = [
-        pd.DataFrame(
-            {
-                "dataset": NAME,
-                "item_id": ids,
-                "dimension": dimension,
-                "rater": [names[person] for person in people[:, slot - 1]],
-                "value": raw[f"Answer{letter}_{slot}"].astype(float),
-            }
-        )
+    tables = [
+        long_ratings(NAME, ids, dimension, raw[f"prolificID_{slot}"], raw[f"Answer{letter}_{slot}"])
         for letter, dimension in ANSWERS.items()
         for slot in SLOTS
     ]
     # A stable sort by row number puts each item's six ratings together.
-    return pd.concat(parts).sort_index(kind="stable").reset_index(drop=True)
-
-
-def _task(dataset: Dataset, task: str) -> Dataset:
-    return dataset.where(dataset.label("task") == task, f"{NAME}@{task}")
-
-
-SUBSETS: dict[str, Callable[[Dataset], Dataset]] = {
-    task: partial(_task, task=task) for task in TASKS
-}
+    ratings = pd.concat(tables).sort_index(kind="stable").reset_index(drop=True)
+    rename_raters(ratings)
+    return ratings

@@ -12,30 +12,19 @@ import ast
 import tarfile
 import warnings
 import zlib
-from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 
 from ..schema import DataError, MissingData
-from .base import Dataset
-from .files import (
-    UnverifiedForm,
-    check,
-    fault,
-    items_table,
-    labels_table,
-    numbers,
-    one_of,
-    rater_names,
-    read_csv,
-    read_text,
-    unique,
-)
+from .base import Dataset, Subsets
+from .checks import FILLED, check, fault, numeric, one_of
+from .files import UnverifiedForm, read_csv, read_text
+from .tables import items_table, labels_table, long_ratings, rename_raters
 
 NAME = "scialom"
-STYLE = "simplified"
 ENCODING = "latin-1"
 ARCHIVE = "simplification_human_evaluations.tar.gz"
 FILE = "questeval_simplification_likert_ratings.csv"
@@ -43,7 +32,6 @@ FOLDER = "simplification_human_evaluations"
 #: Largest file that is read from the archive, in bytes: far above what it can be.
 MAX_BYTES = 1 << 28
 ASPECTS = {"meaning": "content", "fluency": "fluency", "simplicity": "style"}
-SCALE = (0, 100)
 #: Ratings of each dimension in ``alva-m``.
 ALVA_M = 11
 KEY = ["sentence_id", "source", "simplification", "system_name"]
@@ -72,26 +60,31 @@ def load(root: Path) -> Dataset:
         UnverifiedForm,
         stacklevel=2,
     )
-    table = _checked(read_csv(path, [*KEY, "aspect", "worker_id", "rating"], text=text), path)
-    ratings = pd.DataFrame(
-        {
-            "dataset": NAME,
-            "item_id": table["item"],
-            "dimension": table["aspect"].map(ASPECTS),
-            "rater": table["worker_id"].map(rater_names(table["worker_id"])),
-            "value": numbers(table["rating"], path, "rating", *SCALE),
-        }
-    )
-    first = table.drop_duplicates("item")
+    columns = {
+        **dict.fromkeys(KEY),
+        "sentence_id": FILLED,
+        "aspect": one_of(ASPECTS),
+        "worker_id": FILLED,
+        "rating": numeric(0, 100),
+    }
+    table = read_csv(path, columns, unique=(*KEY, "aspect", "worker_id"), text=text)
+    first = table.drop_duplicates(KEY)
+    number = first.groupby(["sentence_id", "system_name"]).cumcount() + 1
+    system = first["system_name"].str.replace(" ", "-").replace("", "human")
+    first = first.assign(item=first["sentence_id"] + "-" + system + "-" + number.astype(str))
+    ids = table.merge(first[[*KEY, "item"]], on=KEY, how="left", validate="many_to_one")["item"]
+    dimension = table["aspect"].map(ASPECTS)
+    ratings = long_ratings(NAME, ids, dimension, table["worker_id"], table["rating"])
+    rename_raters(ratings)
     items = items_table(
         NAME,
         item_id=first["item"],
         source_id="sentence-" + first["sentence_id"],
         system=first["system_name"].replace("", "human"),
-        style=STYLE,
+        style="simplified",
         source=first["source"],
         output=first["simplification"],
-        references=_references(first, path),
+        references=_references(table, path)[first.index],
         is_reference=first["system_name"] == "",
     )
     kinds = first["simplification_type"] if "simplification_type" in first else [""] * len(first)
@@ -99,41 +92,24 @@ def load(root: Path) -> Dataset:
     return Dataset.of(NAME, items, ratings=ratings, labels=labels)
 
 
-def _checked(table: pd.DataFrame, path: Path) -> pd.DataFrame:
-    """The table with a column ``item``; aspects are known and nobody rates one thing twice."""
-    one_of(table["aspect"], ASPECTS, path, "aspect")
-    for column in ("sentence_id", "worker_id"):
-        check(
-            fault(path, "empty cell", row, column)
-            for row, cell in enumerate(table[column], 1)
-            if not cell.strip()
-        )
-    first = table.drop_duplicates(KEY)
-    number = first.groupby(["sentence_id", "system_name"]).cumcount() + 1
-    system = first["system_name"].str.replace(" ", "-").replace("", "human")
-    first = first[KEY].assign(item=first["sentence_id"] + "-" + system + "-" + number.astype(str))
-    table = table.merge(first, on=KEY, how="left", validate="many_to_one")
-    keys = ["item", "aspect", "worker_id"]
-    unique(table[keys].itertuples(index=False, name=None), path, "worker_id", private=True)
-    return table
-
-
-def _references(table: pd.DataFrame, path: Path) -> list[list[str]]:
+def _references(table: pd.DataFrame, path: Path) -> pd.Series:
     """References of each row: a Python list literal of texts, or one text; the column may lack."""
-    if "references" not in table:
-        return [[] for _ in range(len(table))]
-    found, problems = [], []
-    for row, cell in table["references"].items():
-        try:
-            value = ast.literal_eval(cell) if cell.lstrip().startswith("[") else [cell]
-        except (ValueError, SyntaxError, MemoryError, RecursionError):
-            value = None
-        if not isinstance(value, list) or not all(isinstance(text, str) for text in value):
-            problems.append(fault(path, "not a list of texts", int(str(row)) + 1, "references"))
-            continue
-        found.append([text for text in value if text.strip()])
-    check(problems)
-    return found
+    cells = table.get("references", pd.Series("", index=table.index))
+    lists = cells.map(lambda cell: literal(cell) if cell.lstrip().startswith("[") else [cell])
+    check(
+        fault(path, "not a list of texts", row, "references")
+        for row, texts in enumerate(lists, 1)
+        if not (isinstance(texts, list) and all(isinstance(text, str) for text in texts))
+    )
+    return lists.map(lambda texts: [text for text in texts if text.strip()])
+
+
+def literal(cell: str) -> Any:
+    """A Python literal, parsed and never run; None for what is none."""
+    try:
+        return ast.literal_eval(cell)
+    except (ValueError, SyntaxError, MemoryError, RecursionError):
+        return None
 
 
 def _read(root: Path) -> tuple[Path, str]:
@@ -158,7 +134,6 @@ def _member(archive: Path) -> str:
     with tarfile.open(archive, "r:gz") as tar:
         for member in tar:
             if member.isfile() and Path(member.name).name == FILE:
-                tarfile.data_filter(member, str(archive.parent))  # refuses names that leave it
                 if member.size > MAX_BYTES:
                     raise DataError([fault(archive, f"{member.name} has {member.size} bytes")])
                 opened = tar.extractfile(member)
@@ -169,24 +144,24 @@ def _member(archive: Path) -> str:
 # ------------------------------------------------------------------------------------ subsets
 
 
-def _counts(dataset: Dataset) -> pd.DataFrame:
-    """Ratings of each item (rows in item order) and dimension, 0 where there are none."""
-    table = pd.crosstab(dataset.ratings["item_id"], dataset.ratings["dimension"])
-    return table.reindex(dataset.items["item_id"], columns=list(ASPECTS.values()), fill_value=0)
+def _rated_by(dataset: Dataset, number: int) -> pd.Series:
+    """Whether each item has that many ratings of every dimension, shape [items]."""
+    counts = pd.crosstab(dataset.ratings["item_id"], dataset.ratings["dimension"])
+    counts = counts.reindex(dataset.items["item_id"], columns=[*ASPECTS.values()], fill_value=0)
+    return (counts >= number).all(axis=1).to_numpy()
 
 
 def _human(dataset: Dataset) -> Dataset:
     """Human-written outputs that were rated on all three dimensions."""
-    rated = (_counts(dataset) > 0).all(axis=1).to_numpy()
-    return dataset.where(dataset.items["is_reference"] & rated, f"{NAME}@human")
+    return dataset.where(dataset.items["is_reference"] & _rated_by(dataset, 1), f"{NAME}@human")
 
 
 def _alva_m(dataset: Dataset) -> Dataset:
     """System outputs with 11 ratings or more of every dimension; the first 11 in file order."""
-    enough = (_counts(dataset) >= ALVA_M).all(axis=1).to_numpy()
-    subset = dataset.where(~dataset.items["is_reference"] & enough, f"{NAME}@alva-m")
+    keep = ~dataset.items["is_reference"] & _rated_by(dataset, ALVA_M)
+    subset = dataset.where(keep, f"{NAME}@alva-m")
     first = subset.ratings.groupby(["item_id", "dimension"], sort=False).head(ALVA_M)
     return replace(subset, ratings=first.reset_index(drop=True))
 
 
-SUBSETS: dict[str, Callable[[Dataset], Dataset]] = {"human": _human, "alva-m": _alva_m}
+SUBSETS: Subsets = {"human": _human, "alva-m": _alva_m}

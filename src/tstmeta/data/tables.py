@@ -1,4 +1,4 @@
-"""What the loaders share: putting columns into our tables."""
+"""Putting columns into our tables."""
 
 from __future__ import annotations
 
@@ -14,6 +14,14 @@ from .. import schema
 def rater_names(ids: Iterable[str]) -> dict[str, str]:
     """Raw rater id -> ``r1``, ``r2``, … by first appearance: neither id nor id order leaks."""
     return {raw: f"r{number}" for number, raw in enumerate(dict.fromkeys(ids), 1)}
+
+
+def rename_raters(*tables: pd.DataFrame) -> None:
+    """Number the raters of all tables through; ``mean``, which is nobody, stays."""
+    ids = pd.concat([table["rater"] for table in tables])
+    names = rater_names(ids[ids != schema.MEAN_RATER]) | {schema.MEAN_RATER: schema.MEAN_RATER}
+    for table in tables:
+        table["rater"] = table["rater"].map(names)
 
 
 def items_table(dataset: str, **columns: Any) -> pd.DataFrame:
@@ -46,6 +54,8 @@ def ratings_table(
     Rows come item by item, in the order of the columns.
     """
     size, pairs = len(item_ids), list(values)
+    if not pairs:
+        return schema.empty("ratings")
     matrix = np.column_stack([np.asarray(values[pair], dtype=float) for pair in pairs])
     frame = pd.DataFrame(
         {
@@ -57,6 +67,15 @@ def ratings_table(
         }
     )
     return frame[frame["value"].notna()].reset_index(drop=True)
+
+
+def long_ratings(
+    dataset: str, item_ids: Iterable[str], dimension: Any, rater: Any, value: Any
+) -> pd.DataFrame:
+    """A ratings table from columns, one row a rating; a single value holds for all rows."""
+    columns = {"dimension": dimension, "rater": rater, "value": value}
+    plain = {name: c if isinstance(c, str) else list(c) for name, c in columns.items()}
+    return pd.DataFrame({"dataset": dataset, "item_id": list(item_ids), **plain})
 
 
 def labels_table(dataset: str, item_ids: Iterable[str], **named: Iterable[object]) -> pd.DataFrame:
@@ -88,8 +107,8 @@ def scores_table(
     Args:
         fields: what is known of how they were made; goes into the signature after the basis.
     """
-    numbers_ = np.asarray(values, dtype=float)
-    known = np.isfinite(numbers_)
+    numbers = np.asarray(values, dtype=float)
+    known = np.isfinite(numbers)
     signature = schema.Signature.of(metric, {"basis": basis, **fields})
     return pd.DataFrame(
         {
@@ -100,7 +119,7 @@ def scores_table(
             "basis": basis,
             "signature": str(signature),
             "sample": 0,
-            "value": np.where(known, numbers_, np.nan),
+            "value": np.where(known, numbers, np.nan),
             "status": np.where(known, str(schema.Status.OK), str(schema.Status.INVALID)),
             "detail": np.where(known, "", "no value was released"),
         }

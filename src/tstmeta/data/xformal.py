@@ -6,13 +6,14 @@ languages, which that paper studies, are not public.
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
-from typing import NoReturn
 
 import pandas as pd
 
 from . import corpora
-from .files import numbers, read_csv, unique
+from .checks import numbers
+from .files import read_csv
 
 NAME = "xformal"
 CORPUS = True
@@ -22,6 +23,8 @@ FOLDER = Path("best-practices", "Formality", "PT16_for_huggingface")
 SCALE = (-3.0, 3.0)
 #: What stands in the test file where a sentence and its rating are missing.
 NOTHING = "None"
+
+load = partial(corpora.no_rewrites, NAME)
 
 
 def corpus(root: Path) -> pd.DataFrame:
@@ -38,17 +41,7 @@ def corpus(root: Path) -> pd.DataFrame:
 
 def _split(root: Path, split: str) -> pd.DataFrame:
     path = root / FOLDER / f"{split}.csv"
-    table = read_csv(path, ("SID", "label", "sentence"))
-    unique(table["SID"], path, "SID")
+    table = read_csv(path, ("SID", "label", "sentence"), unique=["SID"])
     missing = (table["label"] == NOTHING) & (table["sentence"] == NOTHING)
     values = numbers(table["label"].mask(missing, "0"), path, "label", *SCALE)
     return corpora.table(table["sentence"][~missing], split=split, value=values[~missing])
-
-
-def load(root: Path) -> NoReturn:
-    """Refuse: there are no rewrites.
-
-    Raises:
-        TstmetaError: always.
-    """
-    corpora.no_rewrites(NAME)

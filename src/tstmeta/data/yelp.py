@@ -6,18 +6,21 @@ training files are not read: the development and test parts are large enough to 
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
-from typing import NoReturn
 
 import pandas as pd
 
 from . import corpora
-from .files import check, fault, read_lines
+from .checks import check, fault
+from .files import read_lines
 
 NAME = "yelp"
 CORPUS = True
 SPLITS = ("dev", "test")
 STYLES = ("negative", "positive")
+
+load = partial(corpora.no_rewrites, NAME)
 
 
 def corpus(root: Path) -> pd.DataFrame:
@@ -42,12 +45,3 @@ def sentences(root: Path, split: str) -> pd.DataFrame:
         check(fault(path, "blank line", n) for n, line in enumerate(lines, 1) if not line.strip())
         tables.append(corpora.table(lines, style, split))
     return pd.concat(tables, ignore_index=True)
-
-
-def load(root: Path) -> NoReturn:
-    """Refuse: there are no rewrites.
-
-    Raises:
-        TstmetaError: always.
-    """
-    corpora.no_rewrites(NAME)

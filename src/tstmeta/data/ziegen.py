@@ -7,26 +7,17 @@ which shares :func:`answers`) and from the annotation page.  Without it there ar
 
 from __future__ import annotations
 
-import ast
 import warnings
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, NamedTuple
 
 import pandas as pd
 
 from .base import Dataset
-from .files import (
-    UnverifiedForm,
-    check,
-    consistent,
-    fault,
-    items_table,
-    labels_table,
-    rater_names,
-    read_csv,
-    unique,
-)
+from .checks import check, consistent, each, fault
+from .files import UnverifiedForm, read_csv
+from .scialom import literal
+from .tables import items_table, labels_table, long_ratings, rename_raters
 
 NAME = "ziegen"
 STYLE = "appropriate"
@@ -42,17 +33,6 @@ QUESTIONS = {
 OPTIONS = 5
 
 
-class Answers(NamedTuple):
-    """What annotators answered, one row a judgement."""
-
-    #: The file's own columns.
-    table: pd.DataFrame
-    #: The dict of each row.
-    results: list[dict[str, Any]]
-    #: A ratings table.
-    ratings: pd.DataFrame
-
-
 def load(root: Path) -> Dataset:
     """Load the rewrites and, if its file is there, the ratings (with a warning: unverified form).
 
@@ -63,15 +43,10 @@ def load(root: Path) -> Dataset:
         DataError: a file is not as published.
     """
     path = root / ITEMS
-    table = read_csv(path, ("id", "source", "rewrite", "issue", "batch"))
-    unique(table["id"], path, "id")
-    parts = table["id"].str.partition("_")
-    table["number"], table["system"] = parts[0], parts[2]
-    check(
-        fault(path, f"{name!r} is not number_system", row, "id")
-        for row, (name, system) in enumerate(zip(table["id"], table["system"], strict=True), 1)
-        if not system
-    )
+    name = each(lambda cell: bool(cell.partition("_")[2]), "write number_system")
+    columns = {"id": name, **dict.fromkeys(("source", "rewrite", "issue", "batch"))}
+    table = read_csv(path, columns, unique=["id"])
+    table[["number", "_", "system"]] = table["id"].str.partition("_")
     consistent(table, ["number"], ["source"], path)
     human = table["system"] == "human"
     reference = dict(zip(table["number"][human], table["rewrite"][human], strict=True))
@@ -87,81 +62,61 @@ def load(root: Path) -> Dataset:
         is_reference=human,
     )
     labels = labels_table(NAME, table["id"], issue=table["issue"], batch=table["batch"])
-    return Dataset.of(NAME, items, labels=labels, ratings=_ratings(root / RESULTS))
-
-
-def _ratings(path: Path) -> pd.DataFrame | None:
-    if not path.is_file():
-        return None
-    warnings.warn(
-        f"{path.name}: this form was inferred from a sibling study, never seen; hold the "
-        "correlations against the published ones (tstmeta data show ziegen) before you use them",
-        UnverifiedForm,
-        stacklevel=3,
-    )
-    return answers(path, NAME, QUESTIONS).ratings
+    ratings = None
+    if (root / RESULTS).is_file():
+        warnings.warn(
+            f"{RESULTS.name}: this form was inferred from a sibling study, never seen; hold the "
+            "correlations against the published ones (tstmeta data show ziegen) before you use "
+            "them",
+            UnverifiedForm,
+            stacklevel=2,
+        )
+        _, ratings = answers(root / RESULTS, NAME, QUESTIONS)
+    return Dataset.of(NAME, items, labels=labels, ratings=ratings)
 
 
 def answers(
-    path: Path, dataset: str, questions: Mapping[str, str], needed: tuple[str, ...] = ()
-) -> Answers:
+    path: Path, dataset: str, questions: Mapping[str, str], texts: tuple[str, ...] = ()
+) -> tuple[pd.DataFrame, pd.DataFrame]:
     """Read a results file of this group: one row a judgement, its answers in a Python dict literal.
 
-    The literal is parsed (:func:`ast.literal_eval`), never run.  Who judged an item a second time
-    counts as another rater there, so that nothing is dropped and nothing overwritten.
+    Who judged an item a second time counts as another rater there, so that nothing is dropped and
+    nothing overwritten.
 
     Args:
         questions: key of an answer -> dimension, in the order of the page, see :data:`QUESTIONS`.
-        needed: further keys that each dict must have, with a text.
+        texts: columns that must be filled, and keys of texts that each dict must have.
+
+    Returns:
+        The file's rows, joined by what the dicts say; a ratings table.
 
     Raises:
         DataError: a cell that is no dict, an answer that is missing or none of the options.
     """
-    table = read_csv(path, ("user_id", "post_id", "result"))
-    results = _literals(table["result"], path)
+    needed = each(lambda cell: isinstance(literal(cell), dict), "write a Python dict literal")
+    table = read_csv(path, {"user_id": None, "post_id": None, "result": needed})
+    results = pd.DataFrame([literal(cell) for cell in table["result"]], dtype=object)
+    results = results.reindex(columns=[*questions, *texts])
     check(
         fault(path, f"no text under {key!r}", row, "result")
-        for key in needed
-        for row, result in enumerate(results, 1)
-        if not isinstance(result.get(key), str)
+        for key in texts
+        for row, text in enumerate(results[key], 1)
+        if not isinstance(text, str)
     )
-    problems, columns = [], {}
-    for place, key in enumerate(questions):
+    ratings, problems = [], []
+    again = table.groupby(["post_id", "user_id"]).cumcount().astype(str)
+    for place, (key, dimension) in enumerate(questions.items()):
         options = {f"other{place * OPTIONS + value}": value for value in range(1, OPTIONS + 1)}
-        columns[key] = [options.get(str(result.get(key))) for result in results]
+        values = results[key].astype(str).map(options)
         problems += [
             fault(path, f"{key} is none of {', '.join(options)}", row, "result")
-            for row, value in enumerate(columns[key], 1)
-            if value is None
+            for row, value in enumerate(values, 1)
+            if pd.isna(value)
         ]
+        judges = again + " " + table["user_id"]
+        ratings.append(long_ratings(dataset, table["post_id"], dimension, judges, values * 1.0))
     check(problems)
-    again = table.groupby(["post_id", "user_id"]).cumcount().astype(str)
-    judges = again + " " + table["user_id"]
-    raters = judges.map(rater_names(judges))
-    ratings = pd.concat(
-        pd.DataFrame(
-            {
-                "dataset": dataset,
-                "item_id": table["post_id"],
-                "dimension": dimension,
-                "rater": raters,
-                "value": pd.Series(columns[key], dtype=float),
-            }
-        )
-        for key, dimension in questions.items()
-    )
-    return Answers(table, results, ratings)
-
-
-def _literals(cells: pd.Series, path: Path) -> list[dict[str, Any]]:
-    problems, results = [], []
-    for row, cell in enumerate(cells, 1):
-        try:
-            value = ast.literal_eval(cell)
-        except (ValueError, SyntaxError, MemoryError, RecursionError):
-            value = None
-        if not isinstance(value, dict):
-            problems.append(fault(path, "not a Python dict literal", row, "result"))
-        results.append(value)
-    check(problems)
-    return results
+    table = table.join(results[list(texts)])
+    rated = pd.concat(ratings, ignore_index=True)
+    rename_raters(rated)
+    return table, rated

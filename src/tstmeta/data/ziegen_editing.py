@@ -10,7 +10,8 @@ from __future__ import annotations
 from pathlib import Path
 
 from .base import Dataset
-from .files import check, consistent, fault, items_table, labels_table
+from .checks import check, consistent, fault
+from .tables import items_table, labels_table
 from .ziegen import STYLE, answers
 
 NAME = "ziegen_editing"
@@ -21,7 +22,7 @@ QUESTIONS = {
     "otherErrorQuestion2": "content",
     "otherErrorQuestion3": "fluency",
 }
-PARTS = {"source": "post_inappropriate_part", "output": "post_rewritten_part"}
+SOURCE, OUTPUT = "post_inappropriate_part", "post_rewritten_part"
 
 
 def load(root: Path) -> Dataset:
@@ -35,16 +36,13 @@ def load(root: Path) -> Dataset:
         DataError: the file is missing or not as published.
     """
     path = root / RESULTS
-    read = answers(path, NAME, QUESTIONS, needed=tuple(PARTS.values()))
+    table, ratings = answers(path, NAME, QUESTIONS, (SOURCE, OUTPUT))
     check(
         fault(path, "missing column", 0, column)
         for column in ("post_text", "issue")
-        if column not in read.table
+        if column not in table
     )
-    table = read.table.assign(
-        **{name: [result[key] for result in read.results] for name, key in PARTS.items()}
-    )
-    consistent(table, ["post_id"], [*PARTS, "post_text", "issue"], path)
+    consistent(table, ["post_id"], [SOURCE, OUTPUT, "post_text", "issue"], path)
     table = table.drop_duplicates("post_id")
     names = table["post_id"].str.extract(r"^(?P<argument>\d+)_(?P<system>.+)_\d+$")
     check(
@@ -52,15 +50,15 @@ def load(root: Path) -> Dataset:
         for row in names.index[names["system"].isna()]
     )
     table = table.join(names)
-    part = table.groupby("argument")["source"].transform(lambda texts: texts.factorize()[0] + 1)
+    part = table.groupby("argument")[SOURCE].transform(lambda texts: texts.factorize()[0] + 1)
     items = items_table(
         NAME,
         item_id=table["post_id"],
         source_id=table["argument"] + "-" + part.astype(str),
         system=table["system"],
         style=STYLE,
-        source=table["source"],
-        output=table["output"],
+        source=table[SOURCE],
+        output=table[OUTPUT],
     )
     labels = labels_table(NAME, table["post_id"], context=table["post_text"], issue=table["issue"])
-    return Dataset.of(NAME, items, ratings=read.ratings, labels=labels)
+    return Dataset.of(NAME, items, ratings=ratings, labels=labels)

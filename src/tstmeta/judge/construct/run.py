@@ -28,8 +28,12 @@ from .checks import REJECTED, judge, plain
 from .steps import BATCH, Blueprint
 
 ANSWERS = "answers.sqlite"
-#: Rewrites that are asked for together; each step needs the one before.
+#: Rewrites that are asked for together, and those that each one goes by.
 WAVES = (("strong", "light"), ("light-error",), ("strong-error",))
+NEEDED = {
+    **{"strong": [], "light": [], "light-error": ["strong", "light"]},
+    "strong-error": ["strong", "light", "light-error"],
+}
 #: Rounds without a new source after which the model is asked for no more.
 BARREN = 3
 #: Languages that are written without spaces; our checks compare words.
@@ -40,15 +44,9 @@ Ask = Callable[[Sequence[Question]], list[Reply]]
 
 
 def plan_of(folder: Path, sources: Path | None, generate: int | None, **facts: Any) -> Blueprint:
-    """A plan from what a user asks for; the data set is called after the folder.
+    """A plan from what a user asks for, or that of the folder if it is the same.
 
-    Args:
-        facts: other fields of :class:`.Blueprint`.
-
-    Raises:
-        TstmetaError: no style, no language code, sources both given and asked for or neither, or
-            the folder holds another construction.
-        DataError: the file of sources has faults.
+    The data set is called after the folder; ``facts`` are other fields of :class:`.Blueprint`.
     """
     if (sources is None) == (generate is None):
         raise TstmetaError(
@@ -86,11 +84,7 @@ def plan_of(folder: Path, sources: Path | None, generate: int | None, **facts: A
 
 
 def read_sources(path: Path) -> tuple[str, ...]:
-    """Texts of a file: lines of a .txt, or the column source (or text) of a table.
-
-    Raises:
-        DataError: every fault of the file.
-    """
+    """Texts of a file: lines of a .txt, or the column source (or text) of a table."""
     if path.suffix.lower() == ".txt":
         texts = [line.strip() for line in read_lines(path) if line.strip()]
         check([] if texts else [fault(path, "there are no texts", remedy="write one text a line")])
@@ -100,7 +94,7 @@ def read_sources(path: Path) -> tuple[str, ...]:
     check([] if column in frame else [fault(path, "no column of texts", remedy="name it source")])
     empty = ~frame[column].map(lambda cell: isinstance(cell, str) and bool(cell.strip()))
     remedy = "fill it in or drop the row"
-    check(fault(path, "no text", row + 1, column, remedy) for row in frame.index[empty])
+    check(fault(path, "no text", row, column, remedy) for row in frame.index[empty])
     return tuple(frame[column].str.strip())
 
 
@@ -130,14 +124,13 @@ def construct(
         DataError: faults of the table of rows.
         Unusable: the server cannot answer; what came before is kept.
     """
+    options: dict[str, Any] = {"concurrency": concurrency, "budget": budget, "progress": progress}
     failures: list[str] = []
 
     def ask(questions: Sequence[Question]) -> list[Reply]:
-        options: dict[str, Any] = {"concurrency": concurrency, "budget": budget}
-        answers = run(questions, chat, cache=folder / ANSWERS, progress=progress, **options)
-        replies = dict(answers)
-        failures.extend(reply.failure for reply in replies.values() if reply.failure)
-        return [replies[place] for place in range(len(questions))]
+        replies = run(questions, chat, cache=folder / ANSWERS, **options)
+        failures.extend(reply.failure for reply in replies if reply.failure)
+        return replies
 
     with storage.locked(folder / ".lock", timeout=0):
         before = _bytes(folder / tables.ROWS)
@@ -162,10 +155,7 @@ def _bytes(path: Path) -> bytes | None:
 
 
 def write_sources(plan: Blueprint, ask: Ask) -> tuple[str, ...]:
-    """Texts that the model writes, as many as are wanted or as it has.
-
-    Only a repeated text is left out here; other faults become rows for a person.
-    """
+    """Texts that the model writes; only repeated ones are left out here."""
     texts: dict[str, str] = {}
     barren = 0
     while len(texts) < plan.generate and barren < BARREN:
@@ -183,11 +173,7 @@ def write_sources(plan: Blueprint, ask: Ask) -> tuple[str, ...]:
 def rewrite(
     plan: Blueprint, sources: Sequence[str], settled: pd.DataFrame, ask: Ask, tries: int
 ) -> pd.DataFrame:
-    """The judged rows, asking for every rewrite that no person has settled.
-
-    Raises:
-        TstmetaError: what people settled is about other sources.
-    """
+    """The judged rows, asking for every rewrite that no person has settled."""
     table = tables.begin(plan, sources)
     if not table["source"].reindex(settled.index).equals(settled["source"]):
         raise TstmetaError(
@@ -225,16 +211,12 @@ def _lack(table: pd.DataFrame, item: str) -> str:
     row = table.loc[item]
     if "source" in row["findings"]:
         return "not asked: the source has a fault"
-    if not row["system"].endswith("-error"):
-        return ""
-    for base in ("strong", "light"):
-        rewritten = table.loc[f"{row['source_id']}-{base}"]
-        if not rewritten["output"] or rewritten["verdict"] == REJECTED:
-            return f"not asked: there is no {base} rewrite, or it is rejected"
-    light = table.loc[f"{row['source_id']}-light-error"]
-    doubted = set(light["findings"]) - {"base", "duplicate"} and not light["accept"]
-    if row["system"] == "strong-error" and (doubted or light["verdict"] == REJECTED):
-        return "not asked: the light rewrite has no error to repeat"
+    for cell in NEEDED[row["system"]]:
+        base = table.loc[f"{row['source_id']}-{cell}"]
+        doubted = set(base["findings"]) - {"base", "duplicate"} and not base["accept"]
+        unfit = base["verdict"] == REJECTED or (cell == "light-error" and doubted)
+        if unfit or not base["output"]:
+            return f"not asked: there is no {cell} rewrite to go by"
     return ""
 
 

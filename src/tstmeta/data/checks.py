@@ -1,0 +1,153 @@
+"""What a raw file or a file of one's own must be: one problem a fault, with row and remedy.
+
+Rows are counted from 1; a header is row 0.  Every check raises one
+:class:`~tstmeta.schema.DataError` with all the faults that it sees.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pandera.pandas as pa
+
+from ..schema import FILLED, DataError, Problem, each, hold, one_of
+
+__all__ = ["FILLED", "each", "one_of"]
+
+#: The remedy for a raw file that is not as published.
+RESTORE = "put the published file back with: tstmeta data fetch (tstmeta data check shows which)"
+
+
+def fault(
+    path: Path | str, what: str, row: int | None = None, column: str = "", remedy: str = RESTORE
+) -> Problem:
+    """A :class:`~tstmeta.schema.Problem` of a raw file; ``row`` counts from 1."""
+    return Problem(str(path), row, column, what, remedy)
+
+
+def check(problems: Iterable[Problem]) -> None:
+    """Raise one DataError with all problems, if there are any."""
+    if listed := list(problems):
+        raise DataError(listed)
+
+
+_NUMBER = re.compile(r"\s*[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?\s*", re.ASCII)
+
+
+def number(cell: Any) -> float:
+    """A cell as a number; NaN for what is none: no cell, a truth value, a word, "1,5", "1_0"."""
+    if isinstance(cell, bool) or (isinstance(cell, str) and not _NUMBER.fullmatch(cell)):
+        return math.nan
+    try:
+        return float(cell)
+    except (TypeError, ValueError, OverflowError):
+        return math.nan
+
+
+def numeric(
+    low: float = -math.inf,
+    high: float = math.inf,
+    *,
+    whole: bool = False,
+    optional: bool = False,
+    hint: str = "",
+) -> pa.Check:
+    """Cells that are finite numbers from ``low`` to ``high``, or empty where that is allowed."""
+    kind = "whole" if whole else "finite"
+    span = "" if math.isinf(low) else f" from {low:g} to {high:g}"
+    remedy = f"use a {kind} number{span}" + ", or leave the cell empty" * optional + hint
+
+    def passes(cell: Any) -> bool:
+        if optional and (cell is None or (isinstance(cell, str) and not cell.strip())):
+            return True
+        value = number(cell)
+        return math.isfinite(value) and low <= value <= high and not (whole and value % 1)
+
+    return each(passes, remedy, "numeric")
+
+
+def checked(
+    frame: pd.DataFrame, checks: Mapping[str, Any], where: Path | str, unique: Sequence[str] = ()
+) -> pd.DataFrame:
+    """A table whose cells pass, with floats (NaN = empty) in the columns that :func:`numeric` held.
+
+    Args:
+        frame: indexed by row number, from 1.
+        checks: column -> its check, checks, or None; other columns are not looked at.
+        unique: columns in which no two rows may agree.
+
+    Raises:
+        DataError: one problem a failing cell or repeated row.
+    """
+    table = {name: pa.Column(checks=check, nullable=True) for name, check in checks.items()}
+    hold(frame, pa.DataFrameSchema(table, unique=list(unique) or None), str(where))
+    numbers = [name for name, check in checks.items() if getattr(check, "name", "") == "numeric"]
+    return frame.assign(**{name: frame[name].map(number).astype(float) for name in numbers})
+
+
+def numbers(
+    values: Iterable[Any],
+    path: Path | str,
+    column: str,
+    low: float = -math.inf,
+    high: float = math.inf,
+) -> np.ndarray:
+    """Values as float64, shape [n]; each must be a finite number in [low, high].
+
+    Raises:
+        DataError: one problem for each value that is none, with its row.
+    """
+    frame = pd.DataFrame({column: pd.Series(list(values), dtype=object)})
+    frame.index += 1
+    with published():
+        return checked(frame, {column: numeric(low, high)}, path)[column].to_numpy()
+
+
+@contextmanager
+def published() -> Iterator[None]:
+    """What is wrong with a raw file is mended by the file as it was published."""
+    try:
+        yield
+    except DataError as error:
+        raise DataError(
+            fault(p.file, f"{p.what}, {p.remedy}", p.row, p.column) for p in error.problems
+        ) from None
+
+
+def same(left: Sequence[Any], right: Sequence[Any], path: Path, column: str, other: str) -> None:
+    """Two files that say the same thing must agree row by row; texts are not quoted.
+
+    Raises:
+        DataError: one problem for each row of ``path`` that differs from ``other``.
+    """
+    if len(left) != len(right):
+        raise DataError([fault(path, f"{len(left)} rows where {other} has {len(right)}")])
+    check(
+        fault(path, f"differs from {other}", row, column)
+        for row, (a, b) in enumerate(zip(left, right, strict=True), 1)
+        if a != b
+    )
+
+
+def consistent(
+    table: pd.DataFrame, key: Sequence[str], columns: Iterable[str], path: Path | str
+) -> None:
+    """Rows with the same key must say the same in some columns.
+
+    Raises:
+        DataError: one problem for each row that differs from the first with its key.
+    """
+    firsts = table.groupby(list(key), sort=False)
+    check(
+        fault(path, f"differs from the first row with this {', '.join(key)}", row, column)
+        for column in columns
+        for row, differs in enumerate(table[column] != firsts[column].transform("first"), 1)
+        if differs
+    )

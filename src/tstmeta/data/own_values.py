@@ -1,0 +1,173 @@
+"""Ratings and scores in files of your own, one value a row.
+
+Names of raters end here.  What goes on is ``r1``, ``r2``, ... or ``mean``.
+"""
+
+from __future__ import annotations
+
+import difflib
+import hashlib
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from .. import schema
+from ..schema import BASES, DIMENSIONS, MEAN_RATER, DataError, Problem, Status
+from ..secrecy import conceal
+from .base import Dataset
+from .checks import FILLED, checked, each, numeric, one_of
+from .sheet import Sheet, read_sheet
+
+#: Dimension -> (lowest, highest) possible rating.
+Scale = Mapping[str, tuple[float, float]]
+
+_LONG = ("item_id", "dimension", "rater", "value")
+_KEPT = re.compile(rf"r[1-9][0-9]{{0,3}}|{MEAN_RATER}")
+_SCORE = ("item_id", "metric", "value")
+#: What empty cells of a score file mean.
+_DEFAULTS = {"dimension": "content", "basis": "source", "sample": 0, "status": "ok"}
+
+
+def name_of(cell: Any) -> Any:
+    """A short text such as an id or a system; whole numbers are taken as written, null as ""."""
+    if isinstance(cell, float) and cell.is_integer():  # an id that went through a float
+        cell = int(cell)
+    if cell is None or isinstance(cell, str):
+        return (cell or "").strip()
+    return str(cell) if isinstance(cell, int) and not isinstance(cell, bool) else cell
+
+
+def _known(ids: set[str]):
+    return each(
+        lambda cell: isinstance(cell, str) and cell in ids, "use an item_id of the data set"
+    )
+
+
+def _table(sheet: Sheet, needed: tuple[str, ...], names: Iterable[str]) -> pd.DataFrame:
+    """The cells, with names read as such; columns that are needed are there."""
+    sheet.require(*needed)
+    table = sheet.frame()
+    for column in table.columns.intersection(list(names)):
+        table[column] = table[column].map(name_of)
+    return table
+
+
+def long(path: Path, dataset: str, ids: set[str], scale: Scale) -> pd.DataFrame:
+    """Ratings from a file with one rating a row: ``item_id, dimension, rater, value``.
+
+    Raters are as the file names them, see :func:`kept_raters`.
+
+    Raises:
+        DataError: every fault of the file.
+    """
+    sheet = read_sheet(path)
+    for column in sheet.columns:
+        if column not in (*_LONG, "dataset"):
+            remedy = f"drop it: a file of ratings has only {', '.join(_LONG)}"
+            sheet.fault(sheet.header, column, "unknown column", remedy)
+    table = _table(sheet, _LONG, _LONG[:3])
+    checks = {"item_id": _known(ids), "dimension": one_of(DIMENSIONS), "rater": FILLED}
+    try:
+        table = checked(table, {**checks, "value": numeric()}, sheet.file, _LONG[:3])
+        for dimension, rows in table.groupby("dimension"):
+            checked(rows, {"value": numeric(*scale.get(str(dimension), ()))}, sheet.file)
+    except DataError as error:
+        sheet.problems += error.problems
+    if sheet.problems:
+        raise DataError(sheet.problems)
+    return table.assign(dataset=dataset)[schema.columns("ratings")]
+
+
+def rated(dataset: Dataset, path: Path) -> Dataset:
+    """A data set with the ratings of a long file in the place of those it has.
+
+    Raises:
+        DataError: everything that is wrong with the file; the scale is that of the data set's card.
+    """
+    items = dataset.items
+    name, scale = items["dataset"].iloc[0], dataset.card.scale
+    ratings = long(path, name, set(items["item_id"]), scale)
+    if problems := mixed(ratings, path.name):
+        raise DataError(problems)
+    return replace(dataset, ratings=schema.validate(kept_raters(ratings), "ratings", name))
+
+
+def mixed(ratings: pd.DataFrame, file: str) -> list[Problem]:
+    """Dimensions that have both single ratings and a mean, which would count people twice."""
+    raters = ratings.groupby("dimension")["rater"].agg(set)
+    what = "{} has single ratings and a mean"
+    return [
+        Problem(file, None, str(dimension), what.format(dimension), "drop the mean")
+        for dimension, names in raters.items()
+        if MEAN_RATER in names and len(names) > 1
+    ]
+
+
+def kept_raters(ratings: pd.DataFrame) -> pd.DataFrame:
+    """Ratings with the names of raters that are kept."""
+    return ratings.assign(rater=ratings["rater"].map(rater_names(ratings["rater"])))
+
+
+def rater_names(given: Iterable[str]) -> dict[str, str]:
+    """Rater as written -> rater as kept.
+
+    ``r1``, ``r2``, ... and ``mean`` stay; any other name, which may be a person's, becomes the next
+    free ``r<number>`` in order of first appearance.
+    """
+    raters = list(dict.fromkeys(given))
+    names = {rater: rater for rater in raters if _KEPT.fullmatch(rater)}
+    free = (f"r{n}" for n in range(1, len(raters) + 1 + len(names)) if f"r{n}" not in names)
+    return {rater: names.get(rater) or next(free) for rater in raters}
+
+
+def read_scores(path: Path, dataset: Dataset) -> pd.DataFrame:
+    """Scores that were computed elsewhere, from CSV, TSV, JSONL or Parquet, as a ``scores`` table.
+
+    Required columns: ``item_id, metric, value``; optional, also cell by cell: ``dimension``
+    (content), ``basis`` (source), ``signature``, ``sample`` (0), ``status`` (ok), ``detail``.
+    Without a signature the file's name and SHA-256 stand in for one.  A row whose status has no
+    value (refused, invalid, error) needs none, and one given there does not count.
+
+    Raises:
+        DataError: with row, column and remedy for every fault.
+    """
+    sheet, columns = read_sheet(path), schema.columns("scores")
+    for column in sheet.columns:
+        near = difflib.get_close_matches(column.lower(), columns, n=1, cutoff=0.8)
+        if column not in columns and near:
+            what = "unknown column that looks misspelt"
+            sheet.fault(sheet.header, column, what, f"write {near[0]}")
+    names = [column for column in columns if column not in ("sample", "value")]
+    table = _table(sheet, _SCORE, names).reindex(columns=columns).astype(object)
+    for column in columns:
+        empty = table[column].isna() | (table[column].map(str) == "")
+        table[column] = table[column].mask(empty, _DEFAULTS.get(column, ""))
+    digest = hashlib.sha256(path.read_bytes()).hexdigest()[:16]
+    for column in ("metric", "signature"):
+        table[column] = table[column].map(lambda x: conceal(x) if isinstance(x, str) else x)
+    origin = table["metric"].astype(str) + f"|file:{path.name}|sha256:{digest}"
+    table["signature"] = table["signature"].mask(table["signature"] == "", origin)
+    without = [str(status) for status in Status if not status.has_value]
+    nothing = table["status"].isin(without)
+    checks = {
+        "item_id": _known(set(dataset.items["item_id"])),
+        "metric": FILLED,
+        "dimension": one_of(DIMENSIONS),
+        "basis": one_of(BASES),
+        "sample": numeric(whole=True),
+        "status": one_of([str(status) for status in Status]),
+        "value": numeric(hint=f", or give a status: {', '.join(without)}"),
+    }
+    held = table.assign(value=table["value"].mask(nothing, 0.0))
+    try:
+        held = checked(held, checks, sheet.file, ("item_id", "signature", "basis", "sample"))
+    except DataError as error:
+        sheet.problems += error.problems
+    if sheet.problems:
+        raise DataError(sorted(sheet.problems, key=lambda p: p.row or 0))
+    held = held.assign(dataset=dataset.name.partition("@")[0], value=held["value"].mask(nothing))
+    return schema.validate(held.astype({"sample": int}), "scores", str(path))
