@@ -22,7 +22,7 @@ import simulated
 from coverage_cases import CONFIDENCE, DRAWS, Case, cases
 from simulated import Array, Effects, Generator
 
-from tstmeta.stats import Draws, Plan, Setting, draw
+from tstmeta.stats import Draws, ResamplingPlan, Setting, draw
 from tstmeta.stats.intervals import Interval, Resample, difference, of_draws, of_resample
 from tstmeta.stats.ranks import rank_sets
 
@@ -38,7 +38,7 @@ Row = dict[str, Any]
 
 
 def drawn(
-    case_plan: Plan, shape: tuple[int, int], replicates: int, rng: Generator
+    case_plan: ResamplingPlan, shape: tuple[int, int], replicates: int, rng: Generator
 ) -> Iterator[Draws]:
     """Draws for each replicate, the same for some in a row."""
     for replicate in range(replicates):
@@ -103,7 +103,7 @@ RANKED = (
 
 def ranked(name: str, correlations: Sequence[float], replicates: int, rng: Generator) -> Row:
     """How often rank sets hold the true ranks of all metrics at once."""
-    shape, setting, plan = (40, 4), Setting("pearson"), Plan("sources", DRAWS)
+    shape, setting, plan = (40, 4), Setting("pearson"), ResamplingPlan("sources", DRAWS)
     truth, right, sizes = true_ranks(correlations), 0, []
     for draws in drawn(plan, shape, replicates, rng):
         sample = simulated.normal(rng, shape, correlations, Effects(0.5, 0.0, 0.5), between=0.5)

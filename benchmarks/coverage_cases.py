@@ -18,7 +18,8 @@ import simulated
 from scipy import stats as scipy_stats
 from simulated import Array, Effects, Generator, Sample
 
-from tstmeta.stats import STATISTICS, Plan, Setting
+from tstmeta.stats import STATISTICS, ResamplingPlan, Setting
+from tstmeta.stats.resampling import Units
 
 DRAWS = 1000
 CONFIDENCE = 0.95
@@ -45,7 +46,7 @@ class Case(NamedTuple):
     group: str
     shape: tuple[int, int]
     setting: Setting
-    plan: Plan
+    plan: ResamplingPlan
     make: Callable[[Generator], Sample]
     true: Sequence[float]
     naive: Callable[[Sample, Array], Limits]
@@ -109,7 +110,7 @@ def _case(
     statistic: str,
     correlations: Sequence[float],
     effects: Effects,
-    plan: Plan,
+    plan: ResamplingPlan,
     level: Any = "pooled",
 ) -> Case:
     """A case of normal numbers."""
@@ -125,7 +126,8 @@ def _case(
     )
 
 
-_SOURCES, _SYSTEMS, _BOTH = (Plan(units, DRAWS) for units in ("sources", "systems", "both"))
+UNITS: tuple[Units, ...] = ("sources", "systems", "both")
+_SOURCES, _SYSTEMS, _BOTH = (ResamplingPlan(units, DRAWS) for units in UNITS)
 
 
 def independent() -> list[Case]:

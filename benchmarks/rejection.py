@@ -23,7 +23,7 @@ import simulated
 from simulated import Array, Effects, Generator
 
 from tstmeta.stats import Setting, correlate
-from tstmeta.stats.parametric import williams
+from tstmeta.stats.correlation import williams
 from tstmeta.stats.permutation import Units, permutation_test
 
 LIBRARIES = ("tstmeta", "numpy", "scipy")

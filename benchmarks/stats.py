@@ -27,7 +27,7 @@ from scipy.stats import kendalltau, pearsonr, spearmanr
 import tstmeta as tst
 from tstmeta import scoring
 from tstmeta.analysis.matrices import matrices
-from tstmeta.stats import Draws, Plan, Setting, draw, resampled
+from tstmeta.stats import Draws, ResamplingPlan, Setting, draw, resampled
 from tstmeta.stats.permutation import all_pairs
 from tstmeta.stats.swapping import swaps_of
 
@@ -151,8 +151,8 @@ def over_swaps(inputs: Inputs, flips: np.ndarray, second: int, value: Value) -> 
 def bootstrap(setting: Setting, value: Value, most: int) -> Callable[[Inputs, int], Task]:
     def make(inputs: Inputs, size: int) -> Task:
         rng = np.random.default_rng(measure.SEED)
-        draws = draw(Plan("both", size), inputs.human.shape, rng)
-        few = next(draws.parts(most))
+        draws = draw(ResamplingPlan("both", size), inputs.human.shape, rng)
+        few = Draws(draws.sources[:most], draws.systems[:most])
         return Task(
             lambda: resampled(inputs.human, inputs.metrics, setting, draws),
             lambda: over_draws(inputs, few, value),

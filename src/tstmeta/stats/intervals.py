@@ -2,7 +2,7 @@
 
 Everything comes from one set of draws (:mod:`tstmeta.stats.resampling`), the same for all metrics,
 so that differences are paired.  How limits come from draws stands in :mod:`tstmeta.stats.limits`;
-here it is decided what is drawn, left out and asked for.
+here it is decided what is drawn and left out.
 
 ``auto`` is the percentile: from eight units up it covered at least what BCa did, or came nearer to
 its claim, in the settings that ``benchmarks/coverage.py`` measures, while BCa takes the noise of
@@ -18,39 +18,25 @@ systems: it pulls a correlation over systems towards zero, the draws' as well as
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from .kernels import Array
-from .limits import FEW_UNITS, Interval, Method, Terms, interval, of_values
-from .matrices import Setting, resampled, snapped
-from .resampling import Draws, Plan, clusters_of, draw, everything, leave_one_out
-
-__all__ = [
-    "FEW_UNITS",
-    "Interval",
-    "Method",
-    "Resample",
-    "difference",
-    "intervals",
-    "of_draws",
-    "of_resample",
-    "of_values",
-    "rater_means",
-    "resample",
-]
+from .limits import Interval, Method, interval
+from .matrices import Setting, resampled
+from .resampling import Draws, ResamplingPlan, clusters_of, draw, leave_one_out
 
 
 class Resample(NamedTuple):
-    """Estimates of several metrics and what resampling made of them.
+    """Estimates of several metrics and their values in every resample.
 
     Attributes:
         estimates: ``[M]``.
         values: ``[M, D]``, a column a draw.
         jackknives: values with one unit left out, ``[M, U]`` for each sample of units: sources (or
-            clusters) of each stratum, systems, raters.
+            clusters) of each stratum, systems.
         given: whether a metric has anything of that unit, ``[M, U]`` for each sample.
         counts: units by kind, ``[M]`` each; of n strata's units, n - 1 do not count, as each
             stratum has its own mean.
@@ -66,7 +52,7 @@ class Resample(NamedTuple):
     counts: dict[str, Array]
     single: bool
     setting: Setting
-    plan: Plan
+    plan: ResamplingPlan
 
     @property
     def fewest(self) -> int:
@@ -74,170 +60,90 @@ class Resample(NamedTuple):
         some = np.isfinite(self.estimates)
         return min((int(n[some].min()) for n in self.counts.values() if some.any()), default=0)
 
-    def terms(self, confidence: float, method: Method) -> Terms:
-        """How intervals are made, see the top of this module."""
+    @property
+    def terms(self) -> dict[str, Any]:
+        """Whether quantiles are widened, and the ends of the scale."""
         function = self.setting.function
-        order = function.name != "pearson"
         # accuracies lie between 0 and 1, correlations between -1 and 1
         bounds = (-1.0 if function.chance == 0 else 0.0, 1.0)
-        return Terms(confidence, method, "none" if order and self.single else "t", bounds)
-
-
-def intervals(
-    human: ArrayLike,
-    metrics: ArrayLike,
-    setting: Setting,
-    plan: Plan,
-    rng: np.random.Generator,
-    *,
-    confidence: float = 0.95,
-    method: Method = "auto",
-) -> list[Interval]:
-    """An interval for each metric ``[M, S, K]`` against people ``[S, K]``, from the same draws.
-
-    For a plan over raters ``human`` holds their single ratings ``[S, K, R]``.
-
-    Raises:
-        ValueError: shapes that do not fit, an unknown method, a confidence outside (0, 1).
-    """
-    made = resample(human, metrics, setting, plan, rng)
-    return of_resample(made, confidence=confidence, method=method)
+        return {"widened": function.name == "pearson" or not self.single, "bounds": bounds}
 
 
 def resample(
-    human: ArrayLike, metrics: ArrayLike, setting: Setting, plan: Plan, rng: np.random.Generator
+    human: ArrayLike,
+    metrics: ArrayLike,
+    setting: Setting,
+    plan: ResamplingPlan,
+    rng: np.random.Generator,
 ) -> Resample:
     """Draw once for all metrics; intervals, differences and rank sets come from the result.
 
-    Shapes and errors as for :func:`intervals`.
+    Args:
+        human: ``[S, K]``.
+        metrics: ``[M, S, K]``.
+
+    Raises:
+        ValueError: as :func:`tstmeta.stats.resampled` and :func:`tstmeta.stats.draw`.
     """
-    x = np.asarray(human, dtype=float)
-    _check(x, np.asarray(metrics), plan)
-    raters = x.shape[2] if plan.units == "raters" else 0
-    return of_draws(x, metrics, setting, plan, draw(plan, x.shape[:2], rng, raters=raters))
+    return of_draws(human, metrics, setting, plan, draw(plan, np.shape(metrics)[-2:], rng))
 
 
 def of_draws(
     human: ArrayLike,
     metrics: ArrayLike,
     setting: Setting,
-    plan: Plan,
+    plan: ResamplingPlan,
     draws: Draws,
     values: Array | None = None,
 ) -> Resample:
-    """The same from draws that were made, or stored, before; ``plan`` is what made them.
+    """The same from draws at hand; ``plan`` is what they were drawn by.
 
     Args:
         values: the statistic in each draw ``[M, D]``, where it was computed already.
     """
     x, y = np.asarray(human, dtype=float), np.asarray(metrics, dtype=float)
-    _check(x, y, plan)
-    if plan.units == "raters":
-        return _over_raters(x, y, setting, plan, draws)
     values = resampled(x, y, setting, draws) if values is None else values
-    value = resampled(x, y, setting, everything(x.shape))[:, 0]
-    jackknives, given, counts = _jackknives(x, y, setting, plan)
+    estimates = resampled(x, y, setting)[:, 0]
     both = np.isfinite(x) & np.isfinite(y)
-    alone = plan.units != "both" and plan.clusters is None
-    most = both.sum(axis=2 if plan.units == "sources" else 1).max(initial=0)
-    single = setting.level == "system" or (alone and most <= 1)
-    return Resample(value, values, jackknives, given, counts, single, setting, plan)
-
-
-def _check(human: Array, metrics: Array, plan: Plan) -> None:
-    axes = "[sources, systems, raters]" if plan.units == "raters" else "[sources, systems]"
-    fits = metrics.ndim == 3 and metrics.shape[1:] == human.shape[:2]
-    if human.ndim != axes.count(",") + 1 or not fits:
-        raise ValueError(
-            f"people {axes} and metrics [metrics, sources, systems] are needed,"
-            f" got {human.shape} and {metrics.shape}"
-        )
-
-
-def _jackknives(
-    human: Array, metrics: Array, setting: Setting, plan: Plan
-) -> tuple[tuple[Array, ...], tuple[Array, ...], dict[str, Array]]:
-    """The jackknives of a plan over sources, systems or both, as :class:`Resample` holds them."""
-    both = np.isfinite(human) & np.isfinite(metrics)
     jackknives: list[Array] = []
     given: list[Array] = []
     counts: dict[str, Array] = {}
-    for kept in leave_one_out(plan, human.shape):
-        left_out = resampled(human, metrics, setting, kept)
+    for kept in leave_one_out(plan, x.shape):
+        left_out = resampled(x, y, setting, kept)
         if (kept.sources == 0).any():
-            there = both.any(axis=2) @ (kept.sources == 0).T  # [M, clusters]
-            strata = clusters_of(plan, len(human))[1]
+            some = both.any(axis=2) @ (kept.sources == 0).T  # [M, clusters]
+            strata = clusters_of(plan, len(x))[1]
             name = "sources" if plan.clusters is None else "clusters"
         else:
-            there, strata, name = both.any(axis=1), np.zeros(len(kept), dtype=int), "systems"
-        samples = [strata == one for one in np.unique(strata)]
+            some, strata, name = both.any(axis=1), np.zeros(len(kept), dtype=int), "systems"
+        samples = [strata == stratum for stratum in np.unique(strata)]
         jackknives += [left_out[:, inside] for inside in samples]
-        given += [there[:, inside] for inside in samples]
-        free = [np.maximum(there[:, inside].sum(axis=1) - 1, 0) for inside in samples]
-        counts[name] = sum(free, np.zeros(len(metrics), dtype=int)) + there.any(axis=1)
-    return tuple(jackknives), tuple(given), counts
-
-
-def _over_raters(
-    cube: Array, metrics: Array, setting: Setting, plan: Plan, draws: Draws
-) -> Resample:
-    """The same where raters are drawn: people's means differ by draw."""
-    sources, systems, raters = cube.shape
-    given = [(np.isfinite(cube) & np.isfinite(one)[..., None]).any(axis=(0, 1)) for one in metrics]
-    there = np.array(given, dtype=bool).reshape(len(metrics), raters)
-
-    def values(counts: Array) -> Array:
-        some = Draws(np.ones((len(counts), sources)), np.ones((len(counts), systems)), counts)
-        return resampled(rater_means(cube, some), metrics, setting, some)
-
-    if draws.raters is None:
-        raise ValueError("a plan over raters needs draws of raters")
+        given += [some[:, inside] for inside in samples]
+        free = [np.maximum(some[:, inside].sum(axis=1) - 1, 0) for inside in samples]
+        counts[name] = sum(free, np.zeros(len(y), dtype=int)) + some.any(axis=1)
+    alone = plan.units != "both" and plan.clusters is None
+    most = both.sum(axis=2 if plan.units == "sources" else 1).max(initial=0)
+    single = setting.level == "system" or (alone and bool(most <= 1))
     return Resample(
-        values(np.ones((1, raters)))[:, 0],
-        values(draws.raters),
-        (values(1.0 - np.eye(raters)),),
-        (there,),
-        {"raters": there.sum(axis=1)},
-        False,
-        setting,
-        plan,
+        estimates, values, tuple(jackknives), tuple(given), counts, single, setting, plan
     )
 
 
-def rater_means(cube: ArrayLike, draws: Draws) -> Array:
-    """Means over the raters of each draw: single ratings ``[S, K, R]`` to ``[D, S, K]``.
-
-    A cell that no drawn rater rated is NaN in that draw.
-
-    Raises:
-        ValueError: the draws hold no raters, or another number of them.
-    """
-    ratings, counts = np.asarray(cube, dtype=float), draws.raters
-    if ratings.ndim != 3 or counts is None or counts.shape[1] != ratings.shape[2]:
-        raise ValueError("ratings [sources, systems, raters] and draws of as many raters needed")
-    given = np.isfinite(ratings)
-    weight = np.tensordot(counts, given.astype(float), axes=(1, 2))
-    summed = np.tensordot(counts, np.where(given, ratings, 0.0), axes=(1, 2))
-    return snapped(np.where(weight > 0, summed / np.where(weight > 0, weight, 1.0), np.nan))
-
-
-# ---------------------------------------------------------------------------- from a resample
-
-
 def of_resample(
-    made: Resample, *, confidence: float = 0.95, method: Method = "auto"
+    resample: Resample, *, confidence: float = 0.95, method: Method = "auto"
 ) -> list[Interval]:
     """An interval for each metric."""
-    terms, found = made.terms(confidence, method), []
-    for m, (values, value) in enumerate(zip(made.values, made.estimates, strict=True)):
-        left_out = [j[m, g[m]] for j, g in zip(made.jackknives, made.given, strict=True)]
-        counts = {name: int(count[m]) for name, count in made.counts.items()}
-        found.append(interval(values, float(value), left_out, counts, terms))
-    return found
+    limits = []
+    for m, (values, value) in enumerate(zip(resample.values, resample.estimates, strict=True)):
+        left_out = [j[m, g[m]] for j, g in zip(resample.jackknives, resample.given, strict=True)]
+        counts = {name: int(count[m]) for name, count in resample.counts.items()}
+        how = {"confidence": confidence, "method": method, **resample.terms}
+        limits.append(interval(values, float(value), left_out, counts, **how))
+    return limits
 
 
 def difference(
-    made: Resample,
+    resample: Resample,
     first: int,
     second: int,
     *,
@@ -245,14 +151,18 @@ def difference(
     method: Method = "auto",
 ) -> Interval:
     """The first metric's value minus the second's, draw by draw; both are given by row number."""
-    terms = made.terms(confidence, method)
-    low, high = terms.bounds
-    terms = terms._replace(bounds=(low - high, high - low))
+    low, high = resample.terms["bounds"]
     left_out = [
         (j[first] - j[second])[g[first] | g[second]]
-        for j, g in zip(made.jackknives, made.given, strict=True)
+        for j, g in zip(resample.jackknives, resample.given, strict=True)
     ]
-    counts = {name: int(min(n[first], n[second])) for name, n in made.counts.items()}
-    values = made.values[first] - made.values[second]
-    value = float(made.estimates[first] - made.estimates[second])
-    return interval(values, value, left_out, counts, terms)
+    return interval(
+        resample.values[first] - resample.values[second],
+        float(resample.estimates[first] - resample.estimates[second]),
+        left_out,
+        {name: int(min(n[first], n[second])) for name, n in resample.counts.items()},
+        confidence=confidence,
+        method=method,
+        widened=resample.terms["widened"],
+        bounds=(low - high, high - low),
+    )

@@ -1,4 +1,4 @@
-"""Sums that every statistic is made of, for many weightings of the same items at once.
+"""Sums and means that every statistic is made of, for many weightings of the same items at once.
 
 A resample with replacement is a vector of counts, so a statistic of a thousand resamples is a few
 matrix products of its items with a thousand weightings.  Shapes, throughout:
@@ -8,7 +8,9 @@ matrix products of its items with a thousand weightings.  Shapes, throughout:
 - results ``[..., D]``.
 
 An item that is drawn twice makes a pair with itself, which says nothing about order: pairs of an
-item with itself never count.
+item with itself never count.  Systems with the same ratings have the same mean, and sums of the
+same numbers in another order differ by rounding, which a rank statistic would take for an order:
+means are exact or rounded where rounding cannot show.
 """
 
 from __future__ import annotations
@@ -17,18 +19,26 @@ import math
 from collections.abc import Callable
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 Array = np.ndarray
 #: Up to here all pairs of items are held at once; beyond, they come in blocks of rows.
 FEW = 128
 _BLOCK = 2**24
+#: Spread below this share of the largest value is rounding; below it scipy says r means nothing.
+FLAT = 2e-13
+
+
+def finite(values: ArrayLike) -> Array:
+    """Values as floats, NaN for what is missing or infinite."""
+    numbers = np.asarray(values, dtype=float)
+    return np.where(np.isfinite(numbers), numbers, np.nan)
 
 
 def tamed(values: Array, axis: int | tuple[int, ...] | None = None) -> Array:
     """Values times a power of two if need be, so that squares neither overflow nor vanish.
 
-    Args:
-        axis: over which one factor serves, as in numpy.max.
+    One factor serves over ``axis``, as in numpy.max.
     """
     shown = np.where(np.isfinite(values), np.abs(values), 0.0)
     largest = np.max(shown, axis=axis, initial=0.0, keepdims=True)
@@ -53,20 +63,23 @@ def total(values: Array, weights: Array) -> Array:
     return np.einsum("...n,...n->...", values, weights)
 
 
-def signs(values: Array, tolerance: float = 0.0) -> Array:
-    """Who is above whom: values ``[..., n]`` to -1, 0, 1 in ``[..., n, n]`` (row above column).
+def _by_vector(function: Callable[..., Array], values: tuple[Array, ...], weights: Array) -> Array:
+    """``function(*vectors [n], weights [D, n])`` ``[D, ...]`` at each leading place."""
+    arrays = (*values, weights)
+    lead = np.broadcast_shapes(*(array.shape[:-2] for array in arrays))
+    draws = max(array.shape[-2] for array in arrays)
+    if all(side.shape[-2] == 1 for side in values):
+        *sides, counts = (np.broadcast_to(array, (*lead, *array.shape[-2:])) for array in arrays)
+        places = list(np.ndindex(lead))
+        stacked = np.array([function(*(s[p][0] for s in sides), counts[p]) for p in places])
+        return stacked.reshape(*lead, *stacked.shape[1:])
+    *sides, counts = (np.broadcast_to(a, (*lead, draws, a.shape[-1])) for a in arrays)
+    places = list(np.ndindex((*lead, draws)))
+    stacked = np.array([function(*(s[p] for s in sides), counts[p][None])[0] for p in places])
+    return stacked.reshape(*lead, draws, *stacked.shape[1:])
 
-    Differences up to ``tolerance`` are ties.
-    """
-    return _sign(values[..., :, None], values[..., None, :], tolerance)
 
-
-def _sign(one: Array, other: Array, tolerance: float) -> Array:
-    with np.errstate(over="ignore"):  # a gap too wide for a number is a gap
-        gaps = one - other
-    if tolerance > 0:
-        gaps = np.where(np.abs(gaps) <= tolerance, 0.0, gaps)
-    return np.sign(gaps)
+# ----------------------------------------------------------------------------------- pairs
 
 
 def pair_totals(
@@ -83,27 +96,22 @@ def pair_totals(
         tolerance: differences of y up to here are ties.
     """
     n = x.shape[-1]
-    if n <= FEW:
-        sx, sy = signs(x), signs(y, tolerance)
-        off = ~np.eye(n, dtype=bool)
-        return tuple(_pairs(function(sx, sy) * off, weights) for function in functions)
-    lead = np.broadcast_shapes(x.shape[:-2], y.shape[:-2], weights.shape[:-2])
-    draws = max(x.shape[-2], y.shape[-2], weights.shape[-2])
-    fixed = x.shape[-2] == 1 and y.shape[-2] == 1
-    x, y, weights = (np.broadcast_to(a, (*lead, *a.shape[-2:])) for a in (x, y, weights))
-    found = [np.zeros((*lead, draws)) for _ in functions]
-    for place in np.ndindex(lead):
-        if fixed:
-            sums = _blocks(functions, x[place][0], y[place][0], weights[place], tolerance)
-            for result, one in zip(found, sums, strict=True):
-                result[place] = one
-            continue
-        each = [np.broadcast_to(a[place], (draws, n)) for a in (x, y, weights)]
-        for draw, (of_x, of_y, of_w) in enumerate(zip(*each, strict=True)):
-            sums = _blocks(functions, of_x, of_y, of_w[None], tolerance)
-            for result, one in zip(found, sums, strict=True):
-                result[(*place, draw)] = one[0]
-    return tuple(found)
+    if n > FEW:
+        sums = _by_vector(lambda *sides: _blocks(functions, *sides, tolerance), (x, y), weights)
+        return tuple(np.moveaxis(sums, -1, 0))
+    of_x = _signs(x[..., :, None], x[..., None, :])
+    of_y = _signs(y[..., :, None], y[..., None, :], tolerance)
+    off = ~np.eye(n, dtype=bool)
+    return tuple(_pairs(function(of_x, of_y) * off, weights) for function in functions)
+
+
+def _signs(first: Array, second: Array, tolerance: float = 0.0) -> Array:
+    """Who is above whom, -1, 0 or 1; differences up to ``tolerance`` are ties."""
+    with np.errstate(over="ignore"):  # a gap too wide for a number is a gap
+        gaps = first - second
+    if tolerance > 0:
+        gaps = np.where(np.abs(gaps) <= tolerance, 0.0, gaps)
+    return np.sign(gaps)
 
 
 def _pairs(table: Array, weights: Array) -> Array:
@@ -115,8 +123,8 @@ def _pairs(table: Array, weights: Array) -> Array:
     return 0.5 * np.einsum("...n,...n->...", inner, np.broadcast_to(weights, inner.shape))
 
 
-def _blocks(functions, x: Array, y: Array, weights: Array, tolerance: float) -> list[Array]:
-    """The same for one long vector ``[n]`` under weights ``[D, n]``, some rows at a time.
+def _blocks(functions, x: Array, y: Array, weights: Array, tolerance: float) -> Array:
+    """:func:`pair_totals` of long vectors under ``[D, n]``, some rows at a time: ``[D, F]``.
 
     Counts and signs are small whole numbers, so single precision is exact inside a block; weights
     that are no counts keep their precision.
@@ -124,18 +132,21 @@ def _blocks(functions, x: Array, y: Array, weights: Array, tolerance: float) -> 
     n = len(x)
     counts = (weights == np.rint(weights)).all() and weights.sum(axis=1).max(initial=0.0) < 2**24
     light = weights.astype(np.float32) if counts else weights
-    sums = [np.zeros(len(weights)) for _ in functions]
+    sums = np.zeros((len(weights), len(functions)))
     step = max(1, _BLOCK // max(n, len(weights)))
     for start in range(0, n, step):
         rows = slice(start, start + step)
-        sx = _sign(x[rows, None], x[None, :], 0.0).astype(np.float32)
-        sy = _sign(y[rows, None], y[None, :], tolerance).astype(np.float32)
+        of_x = _signs(x[rows, None], x[None, :]).astype(np.float32)
+        of_y = _signs(y[rows, None], y[None, :], tolerance).astype(np.float32)
         own = np.arange(n)[None, :] == np.arange(n)[rows, None]
-        for result, function in zip(sums, functions, strict=True):
-            table = np.where(own, np.float32(0), function(sx, sy).astype(np.float32))
+        for place, function in enumerate(functions):
+            table = np.where(own, np.float32(0), function(of_x, of_y).astype(np.float32))
             inner = (light @ table.T).astype(float)
-            result += 0.5 * np.einsum("dn,dn->d", inner, weights[:, rows])
+            sums[:, place] += 0.5 * np.einsum("dn,dn->d", inner, weights[:, rows])
     return sums
+
+
+# ----------------------------------------------------------------------------------- ranks
 
 
 def standings(x: Array, weights: Array) -> Array:
@@ -144,59 +155,161 @@ def standings(x: Array, weights: Array) -> Array:
     An item's standing is the weight below it minus the weight above it; average ranks are half
     that plus a constant, which no correlation notices.
     """
-    n = x.shape[-1]
-    if n <= FEW:
-        table = signs(x)
-        if table.shape[-3] == 1:
-            return weights @ -table[..., 0, :, :]
-        return np.einsum("...dj,...dij->...di", weights, table)
-    lead = np.broadcast_shapes(x.shape[:-2], weights.shape[:-2])
-    draws = max(x.shape[-2], weights.shape[-2])
-    found = np.empty((*lead, draws, n))
-    x, weights = (np.broadcast_to(a, (*lead, *a.shape[-2:])) for a in (x, weights))
-    for place in np.ndindex(lead):
-        if x.shape[-2] == 1:
-            found[place] = _standings(x[place][0], weights[place])
-            continue
-        for draw in range(draws):
-            one = weights[place][min(draw, weights.shape[-2] - 1)]
-            found[(*place, draw)] = _standings(x[place][draw], one[None])[0]
-    return found
+    if x.shape[-1] > FEW:
+        return _by_vector(_standings, (x,), weights)
+    table = _signs(x[..., :, None], x[..., None, :])
+    if table.shape[-3] == 1:
+        return weights @ -table[..., 0, :, :]
+    return np.einsum("...dj,...dij->...di", weights, table)
 
 
 def _standings(x: Array, weights: Array) -> Array:
     """One long vector ``[n]``: sort once, then running sums of the weights."""
     order = np.argsort(x, kind="stable")
     ordered = x[order]
-    first = np.flatnonzero(np.r_[True, ordered[1:] != ordered[:-1]])
-    group = np.cumsum(np.r_[True, ordered[1:] != ordered[:-1]]) - 1
-    of_group = np.add.reduceat(weights[:, order], first, axis=1)
+    fresh = np.r_[True, ordered[1:] != ordered[:-1]]
+    of_group = np.add.reduceat(weights[:, order], np.flatnonzero(fresh), axis=1)
     upto = np.cumsum(of_group, axis=1)
-    standing = (2 * upto - of_group - upto[:, -1:])[:, group]
-    found = np.empty(standing.shape)
-    found[:, order] = standing
-    return found
+    result = np.empty(weights.shape)
+    result[:, order] = (2 * upto - of_group - upto[:, -1:])[:, np.cumsum(fresh) - 1]
+    return result
 
 
 def distinct(x: Array, weights: Array) -> Array:
     """How many different values have weight."""
     present = (weights > 0).astype(float)
-    if x.shape[-1] <= FEW:
-        same = (x[..., :, None] == x[..., None, :]).astype(float)
-        if same.shape[-3] == 1:
-            peers = present @ same[..., 0, :, :]
-        else:
-            peers = np.einsum("...i,...ij->...j", present, same)
-        share = np.where(present > 0, present / np.maximum(peers, 1.0), 0.0)
-        return np.rint(share.sum(axis=-1))  # seven sevenths are one
-    lead = np.broadcast_shapes(x.shape[:-2], weights.shape[:-2])
-    draws = max(x.shape[-2], weights.shape[-2])
-    x = np.broadcast_to(x, (*lead, *x.shape[-2:]))
-    present = np.broadcast_to(present, (*lead, *present.shape[-2:]))
-    found = np.empty((*lead, draws))
-    for place in np.ndindex(lead):
-        for draw in range(draws):
-            values = x[place][min(draw, x.shape[-2] - 1)]
-            given = present[place][min(draw, present.shape[-2] - 1)] > 0
-            found[(*place, draw)] = len(np.unique(values[given]))
-    return found
+    if x.shape[-1] > FEW:
+        return _by_vector(
+            lambda vector, some: np.array([float(len(np.unique(vector[w > 0]))) for w in some]),
+            (x,),
+            present,
+        )
+    same = (x[..., :, None] == x[..., None, :]).astype(float)
+    if same.shape[-3] == 1:
+        peers = present @ same[..., 0, :, :]
+    else:
+        peers = np.einsum("...i,...ij->...j", present, same)
+    share = np.where(present > 0, present / np.maximum(peers, 1.0), 0.0)
+    return np.rint(share.sum(axis=-1))  # seven sevenths are one
+
+
+# ----------------------------------------------------------------------------------- means
+
+
+def means(values: ArrayLike, groups: ArrayLike) -> tuple[list[str], Array]:
+    """Mean of the finite values of each group, groups in order of first appearance.
+
+    Sums are exact (math.fsum), so that groups with the same values have the same mean, whatever
+    their order.  A group without a finite value has NaN.
+    """
+    x, labels = np.asarray(values, float), np.asarray(groups)
+    names = list(dict.fromkeys(labels.tolist()))
+    parts = [x[(labels == name) & np.isfinite(x)] for name in names]
+    return names, np.array([math.fsum(v) / len(v) if len(v) else math.nan for v in parts])
+
+
+def column_means(x: Array, y: Array, of_sources: Array) -> tuple[Array, Array]:
+    """Means of columns over the cells where both sides have values, each ``[M, D, K]``.
+
+    Args:
+        x, y: ``[1|D, S, K]`` and ``[M, 1|D, S, K]``, NaN where missing.
+        of_sources: weights of the rows ``[D, S]``.
+    """
+    given = np.isfinite(x) & np.isfinite(y)
+    weight = _weighted(given.astype(float), of_sources)
+    results = []
+    for side in (x, y):
+        filled = np.where(given, np.broadcast_to(side, given.shape), 0.0)
+        largest = np.abs(filled).max(axis=-2, initial=0.0)  # [M, 1|D, K]
+        sums = _exactly(filled, largest, of_sources)
+        quotient = np.where(weight > 0, sums / np.where(weight > 0, weight, 1.0), np.nan)
+        nothing = np.abs(quotient) <= largest * 2.0**-40  # what cancels to nothing is nothing
+        results.append(np.where(nothing, 0.0, snapped(quotient)))
+    return results[0], results[1]
+
+
+def _exactly(values: Array, largest: Array, of_sources: Array) -> Array:
+    """Weighted sums of columns that are the same to the last bit in whatever order rows come.
+
+    Two halves of 26 bits each, on a grid set by the largest value of the column: counts of such
+    numbers add up without rounding (Demmel and Nguyen 2013, Fast reproducible floating-point
+    summation).
+    """
+    exponent = np.maximum(np.frexp(largest)[1], -900)[..., None, :]
+    rest, parts = values, []
+    for bits in (26, 52):
+        grid = np.ldexp(1.0, bits - exponent)
+        part = np.rint(rest * grid) / grid
+        parts.append(_weighted(part, of_sources))
+        rest = rest - part
+        if not rest.any():
+            break
+    return sum(parts[1:], start=parts[0])
+
+
+def _weighted(values: Array, of_sources: Array) -> Array:
+    """[M, 1|D, S, K] and [D, S] to [M, D, K]."""
+    if values.shape[1] == 1:
+        return of_sources @ values[:, 0]
+    return np.einsum("ds,mdsk->mdk", of_sources, values)
+
+
+def snapped(values: Array) -> Array:
+    """Means to 40 binary digits: systems with the same ratings tie, whatever order they came in."""
+    mantissa, exponent = np.frexp(values)
+    return np.ldexp(np.round(mantissa * 2.0**40) / 2.0**40, exponent)
+
+
+def standardised(values: Array, weights: Array) -> Array:
+    """To mean 0 and variance 1 under weights, over the last two axes; no spread gives NaN.
+
+    Rounded to 12 decimals, so that values of two tasks that are equal but for rounding tie.
+    """
+    filled = np.where(np.isfinite(values), values, 0.0)
+    count = weights.sum(axis=(-2, -1), keepdims=True)
+    count = np.where(count > 0, count, np.nan)
+    gap = filled - (weights * filled).sum(axis=(-2, -1), keepdims=True) / count
+    variance = (weights * gap**2).sum(axis=(-2, -1), keepdims=True) / count
+    largest = np.abs(filled).max(axis=(-2, -1), initial=0.0, keepdims=True)
+    flat = ~(variance > (FLAT * largest) ** 2)
+    spread = np.sqrt(np.where(flat, np.nan, variance))
+    return np.where(np.isfinite(values), np.round(gap / spread, 12), np.nan)
+
+
+def moments_of_rows(x: Array, y: Array, of_rows: Array, least: int) -> tuple[Array, Array, Array]:
+    """Sums of products about the mean where whole rows are drawn: xx, yy and xy, each ``[M, D]``.
+
+    What every cell adds does not change from draw to draw, so the cells of a row are added up
+    first: a draw is then a product with a few numbers a row, not a few a cell.
+
+    Args:
+        x: ``[S, K]``, NaN where missing.
+        y: ``[M, S, K]``, NaN where missing.
+        of_rows: how often each row counts ``[D, S]``.
+        least: with fewer cells that have both values, or a constant side, all sums are 0.
+    """
+    given = np.isfinite(x) & np.isfinite(y)
+    if (given == given[:1]).all():  # all metrics miss the same cells: x is the same for all
+        given = given[:1]
+    x, varied_x = _about_mean(x[None], given)
+    y, varied_y = _about_mean(y, given)
+    sums = (given, x, x * x, y, y * y, x * y)
+    n, of_x, xx, of_y, yy, xy = (each.sum(axis=2, dtype=float) @ of_rows.T for each in sums)
+    fine = varied_x & varied_y & (n > least - 0.5)
+    n = np.maximum(n, 1e-300)
+    squares_x, squares_y = xx - of_x**2 / n, yy - of_y**2 / n
+    # a sum of squares below this share of what it was made of is rounding
+    squares_x = np.where(fine & (squares_x > 1e-13 * xx), squares_x, 0.0)
+    squares_y = np.where(fine & (squares_y > 1e-13 * yy), squares_y, 0.0)
+    return squares_x, squares_y, np.where(fine, xy - of_x * of_y / n, 0.0)
+
+
+def _about_mean(values: Array, given: Array) -> tuple[Array, Array]:
+    """Values ``[M, S, K]`` about their mean, 0 where missing; whether they vary ``[M, 1]``."""
+    high = np.where(given, values, -np.inf).max(axis=(1, 2), initial=-np.inf)
+    low = np.where(given, values, np.inf).min(axis=(1, 2), initial=np.inf)
+    varied = high - low > FLAT * np.maximum(np.abs(high), np.abs(low))
+    filled = np.where(given, values, 0.0)
+    count = np.maximum(given.sum(axis=(1, 2), keepdims=True), 1)
+    mean = filled.sum(axis=(1, 2), keepdims=True) / count
+    return np.where(given, filled - mean, 0.0), varied[:, None]

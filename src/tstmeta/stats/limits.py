@@ -1,7 +1,5 @@
 """Limits of one value from its draws: percentile and BCa, widened for small samples.
 
-Methods
--------
 ``percentile``
     The limits are quantiles of the draws.  A sample of n units drawn from itself varies too little,
     by (n - 1) / n, and a normal quantile forgets that the spread is estimated.  So the quantiles
@@ -34,19 +32,18 @@ from scipy import special
 
 from .kernels import Array
 
+#: ``auto`` is the percentile.
 Method = Literal["auto", "percentile", "bca"]
-#: How far out quantiles are taken: t and narrowness, narrowness alone, not at all.
-Widening = Literal["t", "narrow", "none"]
 #: Below this number of units no interval can be relied on to cover what it claims.
 FEW_UNITS = 8
-#: A larger share of undefined draws is told.
+#: A larger share of undefined draws is reported.
 SMALL_SHARE = 0.01
 #: Draws closer than this to the estimate equal it.
 _ROUNDING = 1e-12
 
 
 class Interval(NamedTuple):
-    """Limits of a value, how they were made, and what speaks against them.
+    """Limits of a value, how they were computed, and what speaks against them.
 
     Attributes:
         low, high: the limits; NaN where there are none.
@@ -64,34 +61,6 @@ class Interval(NamedTuple):
     reason: str = ""
 
 
-class Terms(NamedTuple):
-    """What an interval is asked to be.
-
-    Attributes:
-        confidence: share of intervals that are to hold the true value, inside (0, 1).
-        method: ``percentile`` or ``bca``; ``auto`` is the percentile.
-        widening: how far out the quantiles are taken.
-        bounds: ends of the scale, which stand for undefined draws.
-    """
-
-    confidence: float = 0.95
-    method: Method = "auto"
-    widening: Widening = "t"
-    bounds: tuple[float, float] = (-1.0, 1.0)
-
-    def checked(self) -> Terms:
-        """The same, ``auto`` resolved.
-
-        Raises:
-            ValueError: a confidence outside (0, 1), an unknown method.
-        """
-        if not 0.0 < self.confidence < 1.0:
-            raise ValueError(f"confidence must lie between 0 and 1, not {self.confidence}")
-        if self.method not in ("auto", "percentile", "bca"):
-            raise ValueError(f"unknown method {self.method!r}; known: auto, percentile, bca")
-        return self._replace(method="percentile") if self.method == "auto" else self
-
-
 class _Influence(NamedTuple):
     """What the jackknife tells: skewness of the units' influence, and how much n is worth."""
 
@@ -103,42 +72,31 @@ class _Influence(NamedTuple):
 def of_values(
     values: ArrayLike,
     estimates: ArrayLike,
-    jackknives: Sequence[ArrayLike] | None = None,
     *,
-    confidence: float = 0.95,
-    method: Method = "auto",
     units: int | None = None,
-    widening: Widening = "t",
+    confidence: float = 0.95,
     bounds: tuple[float, float] = (-1.0, 1.0),
 ) -> list[Interval]:
-    """Intervals from draws at hand, whatever they are draws of; ``auto`` is the percentile.
+    """Percentile intervals from draws at hand, whatever they are draws of.
 
     Args:
         values: ``[M, D]``, NaN where a draw has no value.
         estimates: ``[M]``.
-        jackknives: values with one unit left out, ``[M, U]`` for each independent sample of units;
-            BCa needs them.
-        units: how many units there are, where no jackknife tells; without either nothing is
-            widened.
-        widening: how far out quantiles are taken.
+        units: how many units were drawn; without it nothing is widened.
         bounds: ends of the scale, which stand for undefined draws.
 
     Raises:
-        ValueError: shapes that do not fit, BCa without jackknives, an unknown method.
+        ValueError: shapes that do not fit.
     """
-    drawn, found = np.asarray(values, dtype=float), np.asarray(estimates, dtype=float)
-    left_out = [np.asarray(one, dtype=float) for one in jackknives or ()]
-    if drawn.ndim != 2 or found.shape != drawn.shape[:1]:
-        raise ValueError(f"values [M, D] and estimates [M] expected: {drawn.shape}, {found.shape}")
-    if any(one.ndim != 2 or len(one) != len(found) for one in left_out):
-        raise ValueError("each jackknife must be [M, U], one row a metric")
+    drawn, centres = np.asarray(values, dtype=float), np.asarray(estimates, dtype=float)
+    if drawn.ndim != 2 or centres.shape != drawn.shape[:1]:
+        raise ValueError(
+            f"values [M, D] and estimates [M] are needed, got {drawn.shape} and {centres.shape}"
+        )
     counts = {} if units is None else {"units": units}
-    if left_out:
-        counts = {"units": sum(max(one.shape[1] - 1, 0) for one in left_out) + 1}
-    terms = Terms(confidence, method, widening, bounds)
     return [
-        interval(drawn[m], float(found[m]), [one[m] for one in left_out], counts, terms)
-        for m in range(len(found))
+        interval(row, float(centre), [], counts, confidence=confidence, bounds=bounds)
+        for row, centre in zip(drawn, centres, strict=True)
     ]
 
 
@@ -147,46 +105,61 @@ def interval(
     estimate: float,
     jackknives: Sequence[Array],
     counts: Mapping[str, int],
-    terms: Terms,
+    *,
+    confidence: float = 0.95,
+    method: Method = "auto",
+    widened: bool = True,
+    bounds: tuple[float, float] = (-1.0, 1.0),
 ) -> Interval:
     """The limits of one value.
 
     Args:
         values: ``[D]``.
-        jackknives: ``[U]`` for each independent sample of units; empty where there is none.
+        jackknives: values with one unit left out, ``[U]`` for each independent sample of units;
+            empty where there is none.
         counts: units by kind (``systems``: 8); the fewest rule.
+        confidence: share of intervals that are to hold the true value, inside (0, 1).
+        widened: whether quantiles are taken further out for the units being few.
 
     Raises:
-        ValueError: BCa without a jackknife; see also :meth:`Terms.checked`.
+        ValueError: a confidence outside (0, 1), an unknown method, BCa without a jackknife.
     """
-    terms = terms.checked()
-    if terms.method == "bca" and not jackknives:
+    if not 0.0 < confidence < 1.0:
+        raise ValueError(f"confidence must lie between 0 and 1, not {confidence}")
+    if method not in ("auto", "percentile", "bca"):
+        raise ValueError(f"unknown method {method!r}; known: auto, percentile, bca")
+    if method == "bca" and not jackknives:
         raise ValueError("BCa needs the jackknife: the values with one unit left out")
+    used = "percentile" if method == "auto" else method
     ordered = np.sort(values[np.isfinite(values)])
     draws, undefined = len(values), len(values) - len(ordered)
-    name, n = min(counts.items(), key=lambda one: one[1], default=("units", None))
+    name, n = min(counts.items(), key=lambda count: count[1], default=("units", None))
     nothing = ""
     if not math.isfinite(estimate):
         nothing = "there is no value"
-    elif len(ordered) == 0:
+    elif not len(ordered):
         nothing = "no draw has a value" if draws else "no draws"
     elif n is not None and n < 2:
         nothing = f"{n} {name[:-1] if n else name}: there is nothing to draw"
     if nothing:
-        return Interval(math.nan, math.nan, str(terms.method), draws, undefined, nothing)
-    found = _influence(jackknives, n)
-    method, reasons = terms.method, []
-    if method == "bca" and not math.isfinite(found.acceleration):
-        method = "percentile"
+        return Interval(math.nan, math.nan, used, draws, undefined, nothing)
+    influence, reasons = _influence(jackknives, n), []
+    if used == "bca" and not math.isfinite(influence.acceleration):
+        used = "percentile"
         reasons.append("percentile instead of BCa: with one unit left out there is no value")
-    shares = _shares(ordered, estimate, found, terms._replace(method=method))
-    low, high = _limits(ordered, undefined, shares, terms.bounds)
+    z = _reach(confidence, influence, used) if widened else _normal(confidence)
+    shares = (float(special.ndtr(-z)), float(special.ndtr(z)))
+    if used == "bca":
+        shares = _moved(ordered, estimate, z, influence.acceleration)
+    # undefined draws lie at the far end of either side
+    low = _quantile(np.concatenate([np.full(undefined, bounds[0]), ordered]), shares[0])
+    high = _quantile(np.concatenate([ordered, np.full(undefined, bounds[1])]), shares[1])
     reasons += _doubts(ordered, estimate, draws, shares)
     if n is not None and n < FEW_UNITS:
         reasons.append(f"{n} {name}: over fewer than {FEW_UNITS} it can cover less than it claims")
     if undefined > SMALL_SHARE * draws:
         reasons.append(f"{undefined} of {draws} draws have no value and count on both sides")
-    return Interval(low, high, method, draws, undefined, "; ".join(reasons))
+    return Interval(low, high, used, draws, undefined, "; ".join(reasons))
 
 
 def _influence(jackknives: Sequence[Array], n: int | None) -> _Influence:
@@ -214,47 +187,40 @@ def _influence(jackknives: Sequence[Array], n: int | None) -> _Influence:
     return _Influence(cubes / (6.0 * squares**1.5), fair**2 / spread, math.sqrt(fair / squares))
 
 
-def _shares(
-    ordered: Array, estimate: float, found: _Influence, terms: Terms
-) -> tuple[float, float]:
-    """The shares of draws that are to lie below the lower and below the upper limit."""
-    tail = 0.5 * (1.0 + terms.confidence)
-    z = float(special.ndtri(tail))
-    if terms.widening != "none":
-        t = terms.widening == "t" and terms.method == "percentile"
-        if t and math.isfinite(found.freedom):
-            z = float(special.stdtrit(found.freedom, tail))
-        z *= found.narrowness
-    if terms.method == "percentile":
-        return float(special.ndtr(-z)), float(special.ndtr(z))
+def _normal(confidence: float) -> float:
+    return float(special.ndtri(0.5 * (1.0 + confidence)))
+
+
+def _reach(confidence: float, influence: _Influence, method: str) -> float:
+    """How far out the quantiles are taken, in normal standard deviations."""
+    z = _normal(confidence)
+    if method == "percentile" and math.isfinite(influence.freedom):
+        z = float(special.stdtrit(influence.freedom, 0.5 * (1.0 + confidence)))
+    return z * influence.narrowness
+
+
+def _moved(ordered: Array, estimate: float, z: float, acceleration: float) -> tuple[float, float]:
+    """Shares of draws below either limit of BCa (Efron and Tibshirani 1993, equation 14.10)."""
     equal = int((np.abs(ordered - estimate) <= _ROUNDING).sum())
     below = int((ordered < estimate - _ROUNDING).sum())
     # half of the equal draws lie below; the halves at the ends keep the bias finite
     bias = float(special.ndtri((below + 0.5 * equal + 0.5) / (len(ordered) + 1)))
-    return _moved(bias, -z, found.acceleration), _moved(bias, z, found.acceleration)
+
+    def share(z: float) -> float:
+        slope = 1.0 - acceleration * (bias + z)
+        if slope <= 0:  # the transformation turns back there: take the end
+            return float(z > 0)
+        return float(special.ndtr(bias + (bias + z) / slope))
+
+    return share(-z), share(z)
 
 
-def _moved(bias: float, z: float, acceleration: float) -> float:
-    """Where BCa takes the quantile z from (Efron and Tibshirani 1993, equation 14.10)."""
-    below = 1.0 - acceleration * (bias + z)
-    if below <= 0:  # the transformation turns back there: take the end
-        return float(z > 0)
-    return float(special.ndtr(bias + (bias + z) / below))
-
-
-def _limits(
-    ordered: Array, undefined: int, shares: tuple[float, float], bounds: tuple[float, float]
-) -> tuple[float, float]:
-    """Quantiles at (D + 1) p, with undefined draws at the far end of either side."""
-    lowest = np.concatenate([np.full(undefined, bounds[0]), ordered])
-    highest = np.concatenate([ordered, np.full(undefined, bounds[1])])
-    found = []
-    for side, share in zip((lowest, highest), shares, strict=True):
-        place = min(max(share * (len(side) + 1) - 1.0, 0.0), len(side) - 1.0)
-        before = int(place)
-        after = min(before + 1, len(side) - 1)
-        found.append(float(side[before] + (place - before) * (side[after] - side[before])))
-    return found[0], found[1]
+def _quantile(ordered: Array, share: float) -> float:
+    """The value at (D + 1) p of ordered draws, between neighbours on a line."""
+    place = min(max(share * (len(ordered) + 1) - 1.0, 0.0), len(ordered) - 1.0)
+    before = int(place)
+    after = min(before + 1, len(ordered) - 1)
+    return float(ordered[before] + (place - before) * (ordered[after] - ordered[before]))
 
 
 def _doubts(ordered: Array, estimate: float, draws: int, shares: tuple[float, float]) -> list[str]:

@@ -1,7 +1,7 @@
-"""Any statistic at any level, for matrices [sources, systems], under any number of resamples.
+"""Statistics of matrices at every level, for the estimate and for all draws at once.
 
-One combinator serves all: a level says which items are looked at together, a statistic what is
-computed of them, draws how often each source and system counts.  Missing cells are NaN.
+Rows are sources, columns are systems; a matrix of metrics has one more axis in front.  A cell where
+either side is missing (NaN) is left out, everywhere.
 
 ================= ==================================================================
 level             what is computed
@@ -22,28 +22,16 @@ some levels only (:attr:`Statistic.levels`).
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections import Counter
 from typing import Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from . import reasons
 from .correlation import Correlation
-from .kernels import Array, tamed
-from .levels import column_means, snapped, standardised
+from .kernels import Array, column_means, finite, standardised, tamed
 from .resampling import Draws, everything
-from .statistic import STATISTICS, Statistic
-
-__all__ = [
-    "LEVELS",
-    "Level",
-    "Setting",
-    "correlate",
-    "estimate",
-    "resampled",
-    "snapped",
-]
+from .statistic import STATISTICS, Parts, Statistic
 
 Level = Literal["pooled", "source", "within-system", "system", "task", "within-task"]
 LEVELS: tuple[Level, ...] = ("pooled", "source", "within-system", "system", "task", "within-task")
@@ -82,6 +70,11 @@ class Setting(NamedTuple):
             raise ValueError(f"unknown statistic {self.statistic!r}; known: {known}")
         return STATISTICS[self.statistic]
 
+    @property
+    def adds_up(self) -> bool:
+        """Whether sums of groups are added up, not their values averaged."""
+        return self.micro or self.function.pools
+
     def __str__(self) -> str:
         return f"{self.function.name}:{self.level}{':micro' if self.micro else ''}"
 
@@ -97,100 +90,131 @@ def correlate(human: ArrayLike, metric: ArrayLike, setting: Setting) -> Correlat
     Raises:
         ValueError: as :func:`resampled`.
     """
-    x, y = _matrices(human, metric)
-    if y.ndim != 2:
-        raise ValueError(f"a matrix [sources, systems] is needed, got shape {y.shape}")
+    x, y = finite(human), finite(metric)
     function, level = setting.function, setting.level
-    value = float(resampled(x, y[None], setting, everything(x.shape))[0, 0])
+    value = float(resampled(x, y[None], setting)[0, 0])
     if level == "pooled":
         return (function.direct or function)(x.ravel(), y.ravel())
     if function.scale_free:
         x, y = tamed(x), tamed(y)
-    if level == "system" and function.whole is None:
-        of_x, of_y = column_means(x[None], y[None, None], np.ones((1, len(x))))
-        found = function(of_x[0, 0], of_y[0, 0])
-        why = function.why(of_x[0, 0], of_y[0, 0], items="systems") if found.reason else ""
-        return found._replace(reason=why)
-    n, why = _counted(x, y, setting, math.isfinite(value))
-    return Correlation(value, math.nan, n, why)
-
-
-def _counted(x: Array, y: Array, setting: Setting, fine: bool) -> tuple[int, str]:
-    """What the value is over, and the reason where it is not ``fine``."""
-    function, level = setting.function, setting.level
-    both = np.isfinite(x) & np.isfinite(y)
+    fine = math.isfinite(value)
     if function.whole is not None:
-        return int(both.any(axis=0).sum()), "" if fine else function.lacking
-    if level == "within-task":
-        of_x, of_y = _within_tasks(x[None], y[None, None], setting, np.ones((1, *x.shape)))
-        left = int((np.isfinite(of_x) & np.isfinite(of_y)).sum())
-        return left, "" if fine else reasons.within_tasks(of_x, of_y, function, int(both.sum()))
-    labels = _tasks(setting, len(x)) if level == "task" else None
-    groups = reasons.groups_of(x, y, level, labels)
+        n = int((np.isfinite(x) & np.isfinite(y)).any(axis=0).sum())
+        return Correlation(value, math.nan, n, "" if fine else function.lacking)
+    if level == "system":
+        sides = [side[0, 0] for side in column_means(x[None], y[None, None], np.ones((1, len(x))))]
+        result = function(*sides)
+        return result._replace(reason=function.why(*sides, items="systems") * bool(result.reason))
+    counted = _cells_of_tasks if level == "within-task" else _groups
+    return Correlation(value, math.nan, *counted(x, y, setting, fine))
+
+
+def _cells_of_tasks(x: Array, y: Array, setting: Setting, fine: bool) -> tuple[int, str]:
+    """Cells of tasks where both sides vary, and the reason where the value is not ``fine``."""
+    of_x, of_y = _within_tasks(x[None], y[None, None], setting, np.ones((1, *x.shape)))
+    left = int((np.isfinite(of_x) & np.isfinite(of_y)).sum())
+    if fine:
+        return left, ""
+    if left < min(setting.function.least, (np.isfinite(x) & np.isfinite(y)).sum()):
+        return left, "in every task all ratings or all scores are equal"
+    return left, setting.function.why(of_x.ravel(), of_y.ravel())
+
+
+def _groups(x: Array, y: Array, setting: Setting, fine: bool) -> tuple[int, str]:
+    """Groups that count, and the reasons where the value is not ``fine``, the commonest first."""
+    function, kind = setting.function, setting.level.removeprefix("within-")
+    if setting.level == "task":
+        labels = _tasks(setting, len(x))
+        groups = [(x[labels == t], y[labels == t]) for t in dict.fromkeys(labels.tolist())]
+    else:
+        sides = (x, y) if setting.level == "source" else (x.T, y.T)
+        groups = list(zip(*sides, strict=True))
+    if not groups:
+        return 0, f"there is no {kind}"
     n = len(groups)
-    if setting.micro or function.pools:
-        n = reasons.with_items(groups, function)
+    if setting.adds_up:
+        n = sum(int((np.isfinite(a) & np.isfinite(b)).sum()) >= function.least for a, b in groups)
+    elif math.isnan(setting.undefined) and not x.size:
+        n = 0
     elif math.isnan(setting.undefined):
-        n = reasons.with_value(groups, function)
-    return n, "" if fine else reasons.of_groups(groups, function, level.removeprefix("within-"))
+        sums, _ = _GROUPED[setting.level](x[None], y[None, None], setting, everything(x.shape))
+        n = int(np.isfinite(function.finish(*sums)).sum())
+    if fine:
+        return n, ""
+    reasons = Counter(function.why(a.ravel(), b.ravel(), function.least) for a, b in groups)
+    ordered = sorted(reasons.items(), key=lambda item: (-item[1], item[0]))
+    return n, f"no {kind} has a value: " + ", ".join(f"{why} ({count})" for why, count in ordered)
 
 
 def estimate(human: ArrayLike, metrics: ArrayLike, setting: Setting) -> Array:
     """Several metrics ``[M, S, K]`` against people: values ``[M]``, NaN where there is none."""
-    x, y = _matrices(human, metrics)
-    return resampled(x, y[None] if y.ndim == 2 else y, setting, everything(x.shape))[:, 0]
+    return resampled(human, metrics, setting)[:, 0]
 
 
-def resampled(human: ArrayLike, metrics: ArrayLike, setting: Setting, draws: Draws) -> Array:
+def resampled(
+    human: ArrayLike, metrics: ArrayLike, setting: Setting, draws: Draws | None = None
+) -> Array:
     """The values of several metrics in every draw, the same draws for all: ``[M, D]``.
 
     Args:
-        human: ``[S, K]``, or ``[D, S, K]`` where people's values differ by draw (raters drawn).
+        human: ``[S, K]``.
         metrics: ``[M, S, K]``, or ``[M, D, S, K]`` where scores differ by draw (permuted).
+        draws: by default every source and system once, D = 1.
 
     Raises:
         ValueError: shapes that do not fit, an unknown level or statistic, a statistic that is not
             defined at the level, missing task labels.
     """
-    x, y = np.asarray(human, dtype=float), np.asarray(metrics, dtype=float)
-    x, y = np.where(np.isfinite(x), x, np.nan), np.where(np.isfinite(y), y, np.nan)
-    if x.ndim not in (2, 3) or y.ndim not in (3, 4) or x.shape[-2:] != y.shape[-2:]:
+    x, y = finite(human), finite(metrics)
+    if x.ndim != 2 or y.ndim not in (3, 4) or x.shape != y.shape[-2:]:
         raise ValueError(
             "people [sources, systems] and metrics [metrics, sources, systems] are needed,"
             f" got {x.shape} and {y.shape}"
         )
-    if setting.level not in _LEVELS:
+    if setting.level not in LEVELS:
         raise ValueError(f"unknown level {setting.level!r}; known: {', '.join(LEVELS)}")
     function = setting.function
     function.check(setting.level)
-    # a draws axis everywhere: [1|D, S, K] and [M, 1|D, S, K]
-    x = x[None] if x.ndim == 2 else x
-    y = y[:, None] if y.ndim == 3 else y
+    if setting.micro and not function.additive:
+        raise ValueError(f"{function.label} cannot be added up over groups: use macro")
+    # a draws axis everywhere: [1, S, K] and [M, 1|D, S, K]
+    x, y = x[None], y[:, None] if y.ndim == 3 else y
     if function.scale_free:
         x, y = tamed(x), tamed(y, axis=(1, 2, 3))
     sources, systems = x.shape[-2:]
-    if draws.sources.shape[1] != sources or draws.systems.shape[1] != systems:
-        raise ValueError(f"the draws are not of a matrix of shape {(sources, systems)}")
+    draws = everything((sources, systems)) if draws is None else draws
     if not sources * systems * len(y):
         return np.full((len(y), len(draws)), np.nan)
     size = max(1, _ROOM // max(1, len(y) * sources * systems))
-    if len(x) == y.shape[1] == 1 and _whole_rows(setting, draws):
+    if y.shape[1] == 1 and _whole_rows(setting, draws):
         size = max(1, _ROOM // (len(y) + sources))  # cells are added up before they meet draws
-    found, start = [], 0
-    for part in draws.parts(size):
-        inside = slice(start, start + len(part))
-        of_x = x if len(x) == 1 else x[inside]
+    results = [np.empty((len(y), 0))]
+    for start in range(0, len(draws), size):
+        inside = slice(start, start + size)
         of_y = y if y.shape[1] == 1 else y[:, inside]
-        if function.whole is not None:
-            found.append(function.whole(of_x, of_y, part.sources, part.systems))
-        else:
-            found.append(_LEVELS[setting.level](of_x, of_y, setting, part))
-        start += len(part)
-    return np.concatenate(found, axis=-1) if found else np.empty((len(y), 0))
+        part = Draws(draws.sources[inside], draws.systems[inside])
+        results.append(_values(x, of_y, setting, part))
+    return np.concatenate(results, axis=-1)
 
 
 # -------------------------------------------------------------------------------- levels
-# Each takes x [1|D, S, K], y [M, 1|D, S, K], and gives values [M, D].
+# Each takes x [1, S, K] and y [M, 1|D, S, K].
+
+
+def _values(x: Array, y: Array, setting: Setting, draws: Draws) -> Array:
+    """Values ``[M, D]``."""
+    function, level = setting.function, setting.level
+    if function.whole is not None:
+        return function.whole(x, y, draws.sources, draws.systems)
+    if level in _GROUPED:
+        return combined(*_GROUPED[level](x, y, setting, draws), setting)
+    if level == "system":
+        return function.values(*column_means(x, y, draws.sources), draws.systems)
+    if level == "within-task":
+        weights = draws.sources[:, :, None] * draws.systems[:, None, :]  # [D, S, K]
+        of_x, of_y = _within_tasks(x, y, setting, weights)
+        return function.values(_flat(of_x), _flat(of_y), _flat(weights))
+    return _pooled(x, y, setting, draws)
 
 
 def _whole_rows(setting: Setting, draws: Draws) -> bool:
@@ -202,10 +226,10 @@ def _whole_rows(setting: Setting, draws: Draws) -> bool:
 
 def _pooled(x: Array, y: Array, setting: Setting, draws: Draws) -> Array:
     function = setting.function
-    if function.of_rows and len(x) == y.shape[1] == 1 and _whole_rows(setting, draws):
+    if function.of_rows and y.shape[1] == 1 and _whole_rows(setting, draws):
         least = max(function.least, function.alone)
         return function.finish(*function.of_rows(x[0], y[:, 0], draws.sources, least))
-    some = np.isfinite(x).any(axis=0) & np.isfinite(y).any(axis=(0, 1))
+    some = np.isfinite(x[0]) & np.isfinite(y).any(axis=(0, 1))
     cells, (rows, columns) = np.flatnonzero(some), np.nonzero(some)
     # take, unlike brackets, leaves the items of a vector side by side in memory
     weights = draws.sources.take(rows, axis=1) * draws.systems.take(columns, axis=1)
@@ -213,31 +237,44 @@ def _pooled(x: Array, y: Array, setting: Setting, draws: Draws) -> Array:
     return function.values(x, y, weights)
 
 
-def _by_source(x: Array, y: Array, setting: Setting, draws: Draws) -> Array:
-    # groups first: [S, 1|D, K] and [M, S, 1|D, K]
+def _by_source(x: Array, y: Array, setting: Setting, draws: Draws) -> tuple[Parts, Array]:
+    # groups first: [S, 1, K] and [M, S, 1|D, K]
     of_x, of_y = np.moveaxis(x, -2, 0), np.moveaxis(y, -2, 1)
-    return _over_groups(of_x, of_y, draws.systems, draws.sources, setting)
+    return _of_lines(of_x, of_y, draws.systems, setting), draws.sources.T
 
 
-def _within_system(x: Array, y: Array, setting: Setting, draws: Draws) -> Array:
+def _within_system(x: Array, y: Array, setting: Setting, draws: Draws) -> tuple[Parts, Array]:
     of_x, of_y = np.moveaxis(x, -1, 0), np.moveaxis(y, -1, 1)
-    return _over_groups(of_x, of_y, draws.sources, draws.systems, setting)
+    return _of_lines(of_x, of_y, draws.sources, setting), draws.systems.T
 
 
-def _over_groups(x: Array, y: Array, weights: Array, of_groups: Array, setting: Setting) -> Array:
-    """x [G, 1|D, n], y [M, G, 1|D, n], weights of items [D, n] and of groups [D, G]."""
-    if x.shape[-2] == y.shape[-2] == 1 and (weights == weights[:1]).all():
+def _of_lines(x: Array, y: Array, weights: Array, setting: Setting) -> Parts:
+    """Sums of rows or columns: x [G, 1, n], y [M, G, 1|D, n], weights [D, n] to [M, G, 1|D]."""
+    if y.shape[-2] == 1 and (weights == weights[:1]).all():
         weights = weights[:1]  # only groups were drawn: their sums are the same in every draw
-    sums = setting.function.sums(x, y, weights)  # each [M, G, D], or [M, G, 1]
-    return _combine(sums, of_groups.T, setting)
+    return setting.function.sums(x, y, weights)
 
 
-def _combine(sums: tuple[Array, ...], of_groups: Array, setting: Setting) -> Array:
-    """Groups to one value: sums [M, G, D], weights of groups [G, D]."""
+def _by_task(x: Array, y: Array, setting: Setting, draws: Draws) -> tuple[Parts, Array]:
+    labels = _tasks(setting, x.shape[-2])
+    groups = []
+    for task in dict.fromkeys(labels.tolist()):
+        inside = labels == task
+        weights = _flat(draws.sources[:, inside, None] * draws.systems[:, None, :])
+        sums = setting.function.sums(_flat(x[..., inside, :]), _flat(y[..., inside, :]), weights)
+        groups.append([np.broadcast_to(part, (len(y), len(draws))) for part in sums])
+    sums = tuple(np.stack(parts, axis=1) for parts in zip(*groups, strict=True))
+    return sums, np.ones((len(groups), len(draws)))
+
+
+#: Levels of groups: their sums, each [M, G, 1|D], and their weights [G, D].
+_GROUPED = {"source": _by_source, "within-system": _within_system, "task": _by_task}
+
+
+def combined(sums: Parts, of_groups: Array, setting: Setting) -> Array:
+    """Groups to one value ``[M, D]``: sums ``[M, G, 1|D]``, weights of groups ``[G, D]``."""
     function = setting.function
-    if setting.micro or function.pools:
-        if not function.additive:
-            raise ValueError(f"{function.label} cannot be added up over groups: use macro")
+    if setting.adds_up:
         return function.finish(*(_over(part, of_groups) for part in sums))
     values = function.finish(*sums)
     if not math.isnan(setting.undefined):
@@ -254,37 +291,9 @@ def _over(values: Array, of_groups: Array) -> Array:
     return (values * of_groups).sum(axis=1)
 
 
-def _system(x: Array, y: Array, setting: Setting, draws: Draws) -> Array:
-    of_x, of_y = column_means(x, y, draws.sources)
-    return setting.function.values(of_x, of_y, draws.systems)
-
-
-def _task(x: Array, y: Array, setting: Setting, draws: Draws) -> Array:
-    labels = _tasks(setting, x.shape[-2])
-    groups = []
-    for task in dict.fromkeys(labels.tolist()):
-        inside = labels == task
-        part = Draws(draws.sources[:, inside], draws.systems)
-        groups.append(_sums_of(x[..., inside, :], y[..., inside, :], setting.function, part))
-    sums = tuple(np.stack(parts, axis=1) for parts in zip(*groups, strict=True))
-    return _combine(sums, np.ones((len(groups), len(draws))), setting)
-
-
-def _sums_of(x: Array, y: Array, function: Statistic, draws: Draws) -> tuple[Array, ...]:
-    weights = (draws.sources[:, :, None] * draws.systems[:, None, :]).reshape(len(draws), -1)
-    sums = function.sums(_flat(x), _flat(y), weights)
-    return tuple(np.broadcast_to(part, (len(y), len(draws))) for part in sums)
-
-
 def _flat(values: Array) -> Array:
     """Rows and columns as one axis."""
     return values.reshape(*values.shape[:-2], values.shape[-2] * values.shape[-1])
-
-
-def _within_task(x: Array, y: Array, setting: Setting, draws: Draws) -> Array:
-    weights = draws.sources[:, :, None] * draws.systems[:, None, :]  # [D, S, K]
-    of_x, of_y = _within_tasks(x, y, setting, weights)
-    return setting.function.values(_flat(of_x), _flat(of_y), weights.reshape(len(draws), -1))
 
 
 def _within_tasks(x: Array, y: Array, setting: Setting, weights: Array) -> tuple[Array, Array]:
@@ -301,34 +310,8 @@ def _within_tasks(x: Array, y: Array, setting: Setting, weights: Array) -> tuple
     return of_x, of_y
 
 
-_LEVELS: dict[str, Callable[[Array, Array, Setting, Draws], Array]] = {
-    "pooled": _pooled,
-    "source": _by_source,
-    "within-system": _within_system,
-    "system": _system,
-    "task": _task,
-    "within-task": _within_task,
-}
-
-
-# ------------------------------------------------------------------------------- helpers
-
-
-def _matrices(human: ArrayLike, metric: ArrayLike) -> tuple[Array, Array]:
-    x, y = np.asarray(human, dtype=float), np.asarray(metric, dtype=float)
-    if x.ndim != 2 or y.shape[-2:] != x.shape:
-        raise ValueError(
-            f"matrices [sources, systems] of one shape are needed, got {x.shape} and {y.shape}"
-        )
-    return np.where(np.isfinite(x), x, np.nan), np.where(np.isfinite(y), y, np.nan)
-
-
 def _tasks(setting: Setting, sources: int) -> Array:
-    if setting.tasks is None:
-        raise ValueError(f"level {setting.level} needs a task label for each source")
     labels = np.asarray(setting.tasks)
-    if labels.shape != (sources,):
-        raise ValueError(f"tasks has shape {labels.shape}, needed is ({sources},)")
-    if any(label is None or label != label for label in labels.tolist()):
-        raise ValueError("a source has no task label")
+    if labels.shape != (sources,) or any(task is None or task != task for task in labels.tolist()):
+        raise ValueError(f"level {setting.level} needs a task label for each of {sources} sources")
     return labels

@@ -1,8 +1,8 @@
 """Many tests at once: corrected p-values, and clusters of metrics that a line may be drawn between.
 
 Twelve metrics make sixty-six pairs, of which three come out below .05 by chance.  Holm keeps the
-chance of a single false finding below alpha, whatever the tests have to do with each other;
-Benjamini and Yekutieli keep the expected share of false findings below alpha, equally so.
+chance of a single false discovery below alpha, whatever the tests have to do with each other;
+Benjamini and Yekutieli keep the expected share of false discoveries below alpha, equally so.
 """
 
 from __future__ import annotations
@@ -25,78 +25,49 @@ def holm(p: ArrayLike) -> Array:
 
     The i-th smallest of m is multiplied by m - i + 1, and none is below one that was smaller.
 
-    Raises:
-        ValueError: a p outside [0, 1].
-
     Source: Holm (1979), A simple sequentially rejective multiple test procedure, Section 3.
     """
-    return _corrected(p, _holm)
+    values = np.asarray(p, dtype=float)
+    adjusted, known = np.full(values.shape, np.nan), ~np.isnan(values)
+    order = np.argsort(values[known], kind="stable")
+    steps = values[known][order] * np.arange(len(order), 0, -1)
+    stepped = np.empty(len(order))
+    stepped[order] = np.minimum(np.maximum.accumulate(steps), 1.0)
+    adjusted[known] = stepped
+    return adjusted
 
 
 def benjamini_yekutieli(p: ArrayLike) -> Array:
     """Benjamini and Yekutieli's p-values, in the shape of ``p``; NaN is left alone, not counted.
 
-    Raises:
-        ValueError: a p outside [0, 1].
-
     Source: Benjamini and Yekutieli (2001), Theorem 1.3 (scipy.stats.false_discovery_control).
     """
-    return _corrected(p, lambda known: false_discovery_control(known, method="by"))
+    values = np.asarray(p, dtype=float)
+    adjusted, known = np.full(values.shape, np.nan), ~np.isnan(values)
+    if known.any():
+        adjusted[known] = false_discovery_control(values[known], method="by")
+    return adjusted
 
 
 def over_pairs(p: ArrayLike, correct: Callable[[ArrayLike], Array] = holm) -> Array:
     """The same for a symmetric table ``[M, M]`` of pairs: each pair counts once, not twice.
 
     The diagonal is no test and becomes NaN.
-
-    Raises:
-        ValueError: a table that is not square or not symmetric.
     """
-    table = _symmetric(p)
+    table = np.asarray(p, dtype=float)
     upper = np.triu_indices(len(table), 1)
-    found = np.full(table.shape, np.nan)
-    found[upper] = correct(table[upper])
-    found.T[upper] = found[upper]
-    return found
+    adjusted = np.full(table.shape, np.nan)
+    adjusted[upper] = correct(table[upper])
+    adjusted.T[upper] = adjusted[upper]
+    return adjusted
 
 
 def swaps_needed(tests: int, alpha: float = 0.05) -> int:
-    """Fewest random swaps with which Holm over so many tests can find anything.
+    """Fewest random swaps with which Holm over so many tests can reject anything.
 
     With n swaps no p is below 1 / (n + 1), and Holm multiplies the smallest by the number of tests.
     """
     return max(1, math.ceil(tests / alpha - 1e-9) - 1)
-
-
-def _corrected(p: ArrayLike, correct: Callable[[Array], Array]) -> Array:
-    values = np.asarray(p, dtype=float)
-    known = ~np.isnan(values)
-    if ((values[known] < 0) | (values[known] > 1)).any():
-        raise ValueError("p-values lie between 0 and 1")
-    found = np.full(values.shape, np.nan)
-    if known.any():
-        found[known] = correct(values[known])
-    return found
-
-
-def _holm(known: Array) -> Array:
-    order = np.argsort(known, kind="stable")
-    steps = known[order] * np.arange(len(known), 0, -1)
-    found = np.empty(len(known))
-    found[order] = np.minimum(np.maximum.accumulate(steps), 1.0)
-    return found
-
-
-def _symmetric(p: ArrayLike) -> Array:
-    """A table of pairs with both halves filled; one half may be NaN."""
-    table = np.asarray(p, dtype=float)
-    if table.ndim != 2 or table.shape[0] != table.shape[1]:
-        raise ValueError(f"a table [metrics, metrics] is needed, got shape {table.shape}")
-    filled = np.where(np.isnan(table), table.T, table)
-    off = ~np.eye(len(table), dtype=bool)
-    if not np.allclose(filled[off], filled.T[off], rtol=0, atol=1e-9, equal_nan=True):
-        raise ValueError("p[a, b] and p[b, a] differ: two-sided tests of pairs are needed")
-    return filled
 
 
 def significance_clusters(values: ArrayLike, p: ArrayLike, alpha: float = 0.05) -> Array:
@@ -109,16 +80,9 @@ def significance_clusters(values: ArrayLike, p: ArrayLike, alpha: float = 0.05) 
 
     Args:
         values: ``[M]``, the larger the better; NaN gets cluster 0 and has no say.
-        p: two-sided, ``[M, M]``; one half may be NaN.  Correct it first if it should be.
-
-    Raises:
-        ValueError: shapes that do not fit, a table that is not symmetric, alpha outside (0, 1).
+        p: two-sided and symmetric, ``[M, M]``.  Correct it first if it should be.
     """
-    of_metric, table = np.asarray(values, dtype=float), _symmetric(p)
-    if of_metric.shape != table.shape[:1]:
-        raise ValueError(f"{of_metric.shape} values do not fit a table {table.shape} of pairs")
-    if not 0 < alpha < 1:
-        raise ValueError(f"alpha lies between 0 and 1, got {alpha}")
+    of_metric, table = np.asarray(values, dtype=float), np.asarray(p, dtype=float)
     known = np.flatnonzero(~np.isnan(of_metric))
     order = known[np.argsort(-of_metric[known], kind="stable")]
     differ = table[np.ix_(order, order)] <= alpha

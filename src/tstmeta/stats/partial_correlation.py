@@ -12,15 +12,15 @@ from numpy.typing import ArrayLike
 from scipy.special import stdtr
 
 from . import kernels
-from .correlation import Correlation, above_zero
-from .kernels import Array
-from .levels import standardised
+from .correlation import Correlation, above_zero, constant
+from .kernels import FLAT, Array, finite, standardised
 from .resampling import Draws, everything
 
 #: A share of variance below this is rounding: what is left then says nothing.
 _NOTHING = 1e-10
 #: Numbers held at once.
 _ROOM = 2**23
+_TRANSFORMS = {"pearson": lambda sides, weights: sides, "spearman": kernels.standings}
 
 
 def partial(
@@ -59,17 +59,17 @@ def partial(
     """
     if statistic not in _TRANSFORMS:
         raise ValueError(f"no partial {statistic!r}; known: {', '.join(_TRANSFORMS)}")
-    x, y, z = checked(human, metrics, given)
+    x, y, z = _checked(human, metrics, given)
     x, y, z = kernels.tamed(x), kernels.tamed(y, axis=(1, 2)), kernels.tamed(z, axis=(1, 2))
-    labels = None if tasks is None else _labels(tasks, len(x))
-    weightings = draws or everything(x.shape)
-    found = np.full((len(y), len(weightings)), np.nan)
-    given_to_all = np.isfinite(x) & np.isfinite(z).all(axis=0)
+    labels = None if tasks is None else np.asarray(tasks)
+    weightings = everything(x.shape) if draws is None else draws
+    results = np.full((len(y), len(weightings)), np.nan)
+    complete = np.isfinite(y) & np.isfinite(x) & np.isfinite(z).all(axis=0)
     same: dict[bytes, list[int]] = {}  # metrics that have the same items go together
-    for metric, one in enumerate(np.isfinite(y) & given_to_all):
-        same.setdefault(one.tobytes(), []).append(metric)
+    for metric, cells in enumerate(complete):
+        same.setdefault(cells.tobytes(), []).append(metric)
     for members in same.values():
-        rows, columns = np.nonzero(given_to_all & np.isfinite(y[members[0]]))
+        rows, columns = np.nonzero(complete[members[0]])
         if len(rows) < len(z) + 3:
             continue
         main = np.concatenate([x[None], z])[:, rows, columns]  # [1 + G, n]
@@ -78,43 +78,34 @@ def partial(
         size = max(1, _ROOM // ((len(z) + len(members) + 1) * len(rows)))
         if statistic == "spearman" and len(rows) <= kernels.FEW:
             size = max(1, size // len(rows))
-        start = 0
-        for part in weightings.parts(size):
-            weights = part.sources[:, rows] * part.systems[:, columns]  # [D, n]
-            values = _partial(*sides, weights, of_items, statistic)
-            found[members, start : start + len(part)] = values
-            start += len(part)
-    return found if draws is not None else found[:, 0]
+        for start in range(0, len(weightings), size):
+            inside = slice(start, start + size)
+            weights = weightings.sources[inside][:, rows] * weightings.systems[inside][:, columns]
+            results[members, inside] = _partial(*sides, weights, of_items, statistic)
+    return results if draws is not None else results[:, 0]
 
 
 def partials(
-    human: ArrayLike,
-    metrics: ArrayLike,
-    given: ArrayLike,
-    *,
-    statistic: str = "pearson",
-    tasks: ArrayLike | None = None,
+    human: ArrayLike, metrics: ArrayLike, given: ArrayLike, *, statistic: str = "pearson"
 ) -> list[Correlation]:
     """:func:`partial` with n, a reason where there is no value, and p from Student's t.
 
     The t distribution has n - 2 - G degrees of freedom and takes items for independent, which
-    rewrites of one source are not; within tasks no p is given.
+    rewrites of one source are not.
     """
-    x, y, z = checked(human, metrics, given)
-    values = partial(x, y, z, statistic=statistic, tasks=tasks)
-    found = []
-    for value, one in zip(values, y, strict=True):
-        rows, columns = np.nonzero(np.isfinite(x) & np.isfinite(z).all(axis=0) & np.isfinite(one))
-        n = len(rows)
+    x, y, z = _checked(human, metrics, given)
+    values = partial(x, y, z, statistic=statistic)
+    results = []
+    for value, metric in zip(values.tolist(), y, strict=True):
+        cells = np.isfinite(x) & np.isfinite(z).all(axis=0) & np.isfinite(metric)
+        n, free = int(cells.sum()), int(cells.sum()) - 2 - len(z)
         if not math.isfinite(value):
-            reason = _why(x[rows, columns], one[rows, columns], z[:, rows, columns])
-            found.append(Correlation(math.nan, math.nan, n, reason))
+            reason = _why(x[cells], metric[cells], z[:, cells])
+            results.append(Correlation(math.nan, math.nan, n, reason))
             continue
-        free = n - 2 - len(z)
         t = abs(value) * math.sqrt(free / max(1.0 - value**2, 1e-300))
-        p = math.nan if tasks is not None else above_zero(float(2.0 * stdtr(free, -t)), n)
-        found.append(Correlation(float(value), p, n))
-    return found
+        results.append(Correlation(value, above_zero(float(2.0 * stdtr(free, -t)), n), n))
+    return results
 
 
 def _partial(main: Array, scores: Array, weights: Array, labels, statistic: str) -> Array:
@@ -124,19 +115,29 @@ def _partial(main: Array, scores: Array, weights: Array, labels, statistic: str)
         main: people and the given variables ``[1 + G, 1, n]``.
         scores: ``[M, 1, n]``.
         weights: ``[D, n]``.
+        labels: tasks of the items ``[n]``, or None.
     """
     if labels is not None:
         main, scores = (_within(side, weights, labels) for side in (main, scores))
         varied = np.isfinite(scores)
         if len(scores) > 1 and (varied != varied[:1]).any():  # not the same tasks for all
-            each = [_partial(main, one[None], weights, None, statistic) for one in scores]
+            each = [_partial(main, metric[None], weights, None, statistic) for metric in scores]
             return np.concatenate(each)
-    usable = np.isfinite(main[0]) & np.isfinite(scores[0])
-    weights = weights * usable
+    weights = weights * (np.isfinite(main[0]) & np.isfinite(scores[0]))
     main, scores = (np.where(np.isfinite(side), side, 0.0) for side in (main, scores))
     main, scores = (_TRANSFORMS[statistic](side, weights) for side in (main, scores))
     enough = (weights > 0).sum(axis=1) >= len(main) + 2
     return np.where(enough, _left(*_covariances(main, scores, weights)), np.nan)
+
+
+def _within(sides: Array, weights: Array, labels: Array) -> Array:
+    """Sides ``[., 1, n]`` standardised within tasks, ``[., D, n]``; NaN where one is constant."""
+    result = np.empty((len(sides), *weights.shape))
+    for task in dict.fromkeys(labels.tolist()):
+        inside = labels == task
+        part = standardised(sides[..., inside, None], weights[:, inside, None])
+        result[..., inside] = part[..., 0]
+    return result
 
 
 def _covariances(main: Array, scores: Array, weights: Array) -> tuple[Array, Array, Array]:
@@ -147,8 +148,8 @@ def _covariances(main: Array, scores: Array, weights: Array) -> tuple[Array, Arr
     main, scores = _about_middle(main), _about_middle(scores)
     n = np.maximum(weights.sum(axis=1), 1e-300)
     of_main, of_scores = kernels.total(main, weights), kernels.total(scores, weights)
-    inner = np.stack([kernels.total(main * one, weights) for one in main])
-    outer = np.stack([kernels.total(scores * one, weights) for one in main])
+    inner = np.stack([kernels.total(main * side, weights) for side in main])
+    outer = np.stack([kernels.total(scores * side, weights) for side in main])
     own = kernels.total(scores**2, weights)
     rounding = 1e-13 * np.einsum("iid->id", inner), 1e-13 * own
     inner = inner - of_main[:, None] * of_main[None] / n
@@ -160,15 +161,13 @@ def _covariances(main: Array, scores: Array, weights: Array) -> tuple[Array, Arr
 
 
 def _about_middle(sides: Array) -> Array:
-    """Sides ``[..., n]`` about their mean and near 1 in size, so that little is lost to rounding.
-
-    A side without spread beyond rounding becomes zeros (scipy's bound of near-constant input).
-    """
+    """Sides ``[..., n]`` about their mean and near 1 in size, so that little is lost to rounding;
+    a side without spread beyond rounding becomes zeros."""
     largest = np.abs(sides).max(axis=-1, initial=0.0, keepdims=True)
     sides = np.ldexp(sides, -np.frexp(largest)[1])
     largest = np.abs(sides).max(axis=-1, initial=0.0, keepdims=True)
     spread = np.ptp(sides, axis=-1, keepdims=True)
-    return np.where(spread > 2e-13 * largest, sides - sides.mean(axis=-1, keepdims=True), 0.0)
+    return np.where(spread > FLAT * largest, sides - sides.mean(axis=-1, keepdims=True), 0.0)
 
 
 def _left(inner: Array, outer: Array, own: Array) -> Array:
@@ -195,65 +194,27 @@ def _left(inner: Array, outer: Array, own: Array) -> Array:
     return np.where(fine, np.clip(both / below, -1.0, 1.0), np.nan).T
 
 
-def _within(sides: Array, weights: Array, labels: Array) -> Array:
-    """Sides ``[., 1, n]`` standardised within tasks, ``[., D, n]``; NaN where one is constant."""
-    found = np.empty((len(sides), *weights.shape))
-    for task in dict.fromkeys(labels.tolist()):
-        inside = labels == task
-        part = standardised(sides[..., inside, None], weights[:, inside, None])
-        found[..., inside] = part[..., 0]
-    return found
-
-
-_TRANSFORMS = {"pearson": lambda sides, weights: sides, "spearman": kernels.standings}
-
-
 def _why(x: Array, y: Array, z: Array) -> str:
     """Why there is no value."""
     if len(x) < len(z) + 3:
         return f"fewer than {len(z) + 3} items with all values"
     for name, side in (("ratings", x), ("scores", y)):
-        if _flat(side):
+        if constant(side):
             return f"all {name} are equal"
-    if any(_flat(side) for side in z):
+    if any(constant(side) for side in z):
         return "a given variable is constant"
-    if (
-        len(z)
-        and np.linalg.eigvalsh(np.corrcoef(_about_middle(z)).reshape(len(z), -1))[0] <= _NOTHING
-    ):
+    if len(z) > 1 and np.linalg.eigvalsh(np.corrcoef(_about_middle(z)))[0] <= _NOTHING:
         return "the given variables are collinear"
-    return "the given variables (or tasks) leave nothing unexplained on one side"
+    return "the given variables leave nothing unexplained on one side"
 
 
-def _flat(values: Array) -> bool:
-    return bool(np.ptp(values) <= 2e-13 * np.max(np.abs(values)))
-
-
-# ------------------------------------------------------------------------------------ helpers
-
-
-def scores_of(metrics: ArrayLike) -> Array:
-    y = np.asarray(metrics, dtype=float)
-    if y.ndim != 3:
-        raise ValueError(f"metrics [metrics, sources, systems] are needed, got {y.shape}")
-    return np.where(np.isfinite(y), y, np.nan)
-
-
-def checked(human: ArrayLike, metrics: ArrayLike, given: ArrayLike) -> tuple[Array, Array, Array]:
+def _checked(human: ArrayLike, metrics: ArrayLike, given: ArrayLike) -> tuple[Array, Array, Array]:
     """People ``[S, K]``, metrics ``[M, S, K]`` and given ``[G, S, K]``, NaN for what is missing."""
-    x, y = np.asarray(human, dtype=float), scores_of(metrics)
-    z = np.asarray(given, dtype=float)
-    z = np.empty((0, *x.shape)) if z.ndim == 1 and not z.size else z  # an empty list
-    if x.ndim != 2 or y.shape[1:] != x.shape or z.ndim != 3 or z.shape[1:] != x.shape:
+    x, y, z = finite(human), finite(metrics), finite(given)
+    z = z.reshape(0, *x.shape) if not z.size and z.ndim == 1 else z  # an empty list
+    if x.ndim != 2 or y.ndim != 3 or z.ndim != 3 or not x.shape == y.shape[1:] == z.shape[1:]:
         raise ValueError(
-            "matrices [sources, systems] of one shape are needed,"
-            f" got {x.shape}, {y.shape} and {z.shape}"
+            "people [sources, systems], metrics and given variables [several, sources, systems] of"
+            f" one shape are needed, got {x.shape}, {y.shape} and {z.shape}"
         )
-    return np.where(np.isfinite(x), x, np.nan), y, np.where(np.isfinite(z), z, np.nan)
-
-
-def _labels(tasks: ArrayLike, sources: int) -> Array:
-    labels = np.asarray(tasks)
-    if labels.shape != (sources,):
-        raise ValueError(f"tasks has shape {labels.shape}, needed is ({sources},)")
-    return labels
+    return x, y, z

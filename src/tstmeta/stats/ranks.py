@@ -16,23 +16,11 @@ import math
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy import special
-from scipy.stats import rankdata
 
 from .kernels import Array
 
 #: Differences that spread less than this do not spread.
 _ROUNDING = 1e-12
-
-
-def ranks(estimates: ArrayLike) -> Array:
-    """Ranks ``[M]``, 1 = highest, ties share their average; NaN has no rank and takes none."""
-    values = np.asarray(estimates, dtype=float)
-    if values.ndim != 1:
-        raise ValueError(f"estimates [M] are needed, got shape {values.shape}")
-    given = np.isfinite(values)
-    found = np.full(len(values), np.nan)
-    found[given] = rankdata(-values[given])
-    return found
 
 
 def rank_sets(
@@ -60,50 +48,40 @@ def rank_sets(
             taken from t(units - 1) and widened by sqrt(units / (units - 1)), as intervals are.
 
     Raises:
-        ValueError: shapes that do not fit, a confidence outside (0, 1).
+        ValueError: a confidence outside (0, 1).
     """
-    found, drawn = np.asarray(estimates, dtype=float), np.asarray(values, dtype=float)
-    if found.ndim != 1 or drawn.ndim != 2 or len(drawn) != len(found):
-        raise ValueError(f"estimates [M] and values [M, D] expected: {found.shape}, {drawn.shape}")
+    centres, drawn = np.asarray(estimates, dtype=float), np.asarray(values, dtype=float)
     if not 0.0 < confidence < 1.0:
         raise ValueError(f"confidence must lie between 0 and 1, not {confidence}")
-    ranked = np.isfinite(found)
+    ranked = np.isfinite(centres)
     steady = ranked & (np.isnan(drawn).sum(axis=1) <= (1 - confidence) / 2 * drawn.shape[1])
-    above = np.zeros((len(found), len(found)), dtype=bool)
+    above = np.zeros((len(centres), len(centres)), dtype=bool)
     inside = np.ix_(steady, steady)
-    above[inside] = surely_above(found[steady], drawn[steady], confidence, units)
-    n = int(ranked.sum())
-    better, worse = above.sum(axis=0), above.sum(axis=1)
-    return [
-        (1 + int(better[m]), n - int(worse[m])) if ranked[m] else (0, 0) for m in range(len(found))
-    ]
+    above[inside] = _surely_above(centres[steady], drawn[steady], confidence, units)
+    best, worst = 1 + above.sum(axis=0), ranked.sum() - above.sum(axis=1)
+    sets = zip(np.where(ranked, best, 0).tolist(), np.where(ranked, worst, 0).tolist(), strict=True)
+    return list(sets)
 
 
-def surely_above(
-    estimates: Array, values: Array, confidence: float = 0.95, units: int | None = None
-) -> Array:
-    """Whether the row's metric is above the column's ``[M, M]``, at the confidence for all pairs.
-
-    Arguments as for :func:`rank_sets`, without metrics that have no estimate.
-    """
+def _surely_above(estimates: Array, values: Array, confidence: float, units: int | None) -> Array:
+    """Whether the row's metric is above the column's ``[M, M]``, with confidence in all pairs."""
     metrics, draws = values.shape
-    gaps = estimates[:, None] - estimates[None, :]
     whole = values[:, np.isfinite(values).all(axis=0)]
     nothing = np.zeros((metrics, metrics), dtype=bool)
     if metrics < 2 or whole.shape[1] < 2 or (units is not None and units < 2):
         return nothing
-    spread = _spread(whole)
+    # standard deviation over draws of each difference [M, M]
+    spread = np.stack([np.std(row - whole, axis=1, ddof=1) for row in whole])
     varies = spread > _ROUNDING
     if not varies.any():
         return nothing
-    bound = _widened(_bound(estimates, whole, spread, draws, confidence), units)
+    bound = _bound(estimates, whole, spread, draws, confidence)
+    if units is not None and math.isfinite(bound):
+        # upper tails, where both functions keep their digits
+        quantile = -float(special.stdtrit(units - 1.0, special.ndtr(-bound)))
+        bound = quantile * math.sqrt(units / (units - 1.0))
     reach = np.where(varies, bound * spread, 0.0) if math.isfinite(bound) else math.inf
-    return gaps > np.maximum(reach, _ROUNDING)
-
-
-def _spread(values: Array) -> Array:
-    """Standard deviation over draws of each difference ``[M, M]``."""
-    return np.stack([np.std(one - values, axis=1, ddof=1) for one in values])
+    return estimates[:, None] - estimates[None, :] > np.maximum(reach, _ROUNDING)
 
 
 def _bound(estimates: Array, values: Array, spread: Array, draws: int, confidence: float) -> float:
@@ -120,12 +98,3 @@ def _bound(estimates: Array, values: Array, spread: Array, draws: int, confidenc
             largest = np.maximum(largest, deviation.max(axis=0))
     place = math.ceil(confidence * (draws + 1)) - 1
     return float(np.sort(largest)[place]) if place < len(largest) else math.inf
-
-
-def _widened(bound: float, units: int | None) -> float:
-    """From a normal quantile to one of t that allows for how little few units vary."""
-    if units is None or not math.isfinite(bound):
-        return bound
-    # upper tails, where both functions keep their digits
-    quantile = -float(special.stdtrit(units - 1.0, special.ndtr(-bound)))
-    return quantile * math.sqrt(units / (units - 1.0))

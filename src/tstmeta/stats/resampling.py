@@ -1,4 +1,4 @@
-"""Resampling plans: what is resampled, and how often each thing was drawn.
+"""Resampling: what is drawn with replacement, and how often each thing was drawn.
 
 Draws are made once and used for all metrics, so that every comparison of two metrics is paired.
 They are plain arrays of counts and can be stored.
@@ -6,41 +6,32 @@ They are plain arrays of counts and can be stored.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-Units = Literal["sources", "systems", "both", "raters"]
+Units = Literal["sources", "systems", "both"]
 
 
 class Draws(NamedTuple):
-    """How often each source ``[D, S]`` and each system ``[D, K]`` was drawn; raters ``[D, R]``.
+    """How often each source ``[D, S]`` and each system ``[D, K]`` was drawn.
 
     Where a unit is not resampled its counts are 1.
     """
 
     sources: np.ndarray
     systems: np.ndarray
-    raters: np.ndarray | None = None
 
     def __len__(self) -> int:  # the number of draws, not of fields
         return self.sources.shape[0]
 
-    def parts(self, size: int) -> Iterator[Draws]:
-        """The draws in slices of at most ``size``."""
-        for start in range(0, len(self), size):
-            inside = slice(start, start + size)
-            raters = None if self.raters is None else self.raters[inside]
-            yield Draws(self.sources[inside], self.systems[inside], raters)
 
-
-class Plan(NamedTuple):
+class ResamplingPlan(NamedTuple):
     """What is drawn with replacement.
 
     Attributes:
-        units: sources (rows), systems (columns), both (independently) or raters.
+        units: sources (rows), systems (columns) or both (independently).
         n: number of draws.
         clusters: one label a source ``[S]``: clusters are drawn whole, such as the sources that one
             group of raters saw; default: each source alone.
@@ -60,37 +51,28 @@ class Plan(NamedTuple):
             "sources": "these systems, sources like these",
             "systems": "systems like these, these sources",
             "both": "systems like these, sources like these",
-            "raters": "these systems and sources, raters like these",
         }[self.units]
 
 
-def draw(plan: Plan, shape: tuple[int, int], rng: np.random.Generator, raters: int = 0) -> Draws:
+def draw(plan: ResamplingPlan, shape: tuple[int, int], rng: np.random.Generator) -> Draws:
     """Draw ``plan.n`` resamples of a matrix of ``shape`` [sources, systems].
 
-    Args:
-        raters: how many raters there are, for a plan over raters.
-
     Raises:
-        ValueError: labels that do not fit the matrix, an unknown unit, fewer than no draws, or no
-            raters to draw.
+        ValueError: labels that do not fit the matrix, or an unknown unit.
     """
-    n_sources, n_systems = shape
-    if plan.n < 0:
-        raise ValueError(f"there are no {plan.n} draws: give 0 or more")
-    sources = np.ones((plan.n, n_sources))
-    systems = np.ones((plan.n, n_systems))
-    of_raters = None
-    if plan.units not in ("sources", "systems", "both", "raters"):
-        raise ValueError(f"unknown unit {plan.units!r}; known: sources, systems, both, raters")
+    if plan.units not in ("sources", "systems", "both"):
+        raise ValueError(f"unknown unit {plan.units!r}; known: sources, systems, both")
+    sources, systems = (np.ones((plan.n, size)) for size in shape)
     if plan.units in ("sources", "both"):
-        sources = _of_clusters(plan, n_sources, rng)
+        clusters, strata = clusters_of(plan, shape[0])
+        counts = np.zeros((plan.n, len(strata)))
+        for stratum in np.unique(strata):
+            inside = np.flatnonzero(strata == stratum)
+            counts[:, inside] = _counts(len(inside), plan.n, rng)
+        sources = counts[:, clusters]
     if plan.units in ("systems", "both"):
-        systems = _counts(n_systems, plan.n, rng)
-    if plan.units == "raters":
-        if raters < 1:
-            raise ValueError("a plan over raters needs ratings by single raters")
-        of_raters = _counts(raters, plan.n, rng)
-    return Draws(sources, systems, of_raters)
+        systems = _counts(shape[1], plan.n, rng)
+    return Draws(sources, systems)
 
 
 def _counts(units: int, n: int, rng: np.random.Generator) -> np.ndarray:
@@ -100,23 +82,19 @@ def _counts(units: int, n: int, rng: np.random.Generator) -> np.ndarray:
     return rng.multinomial(units, np.full(units, 1.0 / units), size=n).astype(float)
 
 
-def clusters_of(plan: Plan, n_sources: int) -> tuple[np.ndarray, np.ndarray]:
+def clusters_of(plan: ResamplingPlan, n_sources: int) -> tuple[np.ndarray, np.ndarray]:
     """Cluster number of each source ``[S]`` and stratum number of each cluster ``[C]``."""
-    labels = {"clusters": plan.clusters, "strata": plan.strata}
-    for name, given in labels.items():
-        if given is None:
+    numbers = []
+    for name, labels in (("clusters", plan.clusters), ("strata", plan.strata)):
+        if labels is None:
+            every = np.arange(n_sources) if name == "clusters" else np.zeros(n_sources, dtype=int)
+            numbers.append(every)
             continue
-        if np.shape(given) != (n_sources,):
-            raise ValueError(f"{name} has shape {np.shape(given)}, needed is ({n_sources},)")
-        if any(label is None or label != label for label in np.asarray(given).reshape(-1).tolist()):
-            raise ValueError(f"a source has no label in {name}")
-    if plan.clusters is None:
-        clusters = np.arange(n_sources)
-    else:
-        clusters = np.unique(np.asarray(plan.clusters), return_inverse=True)[1].reshape(-1)
-    if plan.strata is None:
-        return clusters, np.zeros(int(clusters.max(initial=-1)) + 1, dtype=int)
-    strata = np.unique(np.asarray(plan.strata), return_inverse=True)[1].reshape(-1)
+        known = np.asarray(labels)
+        if known.shape != (n_sources,) or any(a is None or a != a for a in known.tolist()):
+            raise ValueError(f"{name} needs a label for each of {n_sources} sources")
+        numbers.append(np.unique(known, return_inverse=True)[1].reshape(-1))
+    clusters, strata = numbers
     of_cluster = np.zeros(int(clusters.max(initial=-1)) + 1, dtype=int)
     of_cluster[clusters] = strata
     if (of_cluster[clusters] != strata).any():
@@ -124,32 +102,22 @@ def clusters_of(plan: Plan, n_sources: int) -> tuple[np.ndarray, np.ndarray]:
     return clusters, of_cluster
 
 
-def _of_clusters(plan: Plan, n_sources: int, rng: np.random.Generator) -> np.ndarray:
-    clusters, strata = clusters_of(plan, n_sources)
-    counts = np.zeros((plan.n, len(strata)))
-    for stratum in np.unique(strata):
-        inside = np.flatnonzero(strata == stratum)
-        counts[:, inside] = _counts(len(inside), plan.n, rng)
-    return counts[:, clusters]
-
-
-def leave_one_out(plan: Plan, shape: tuple[int, int]) -> list[Draws]:
+def leave_one_out(plan: ResamplingPlan, shape: tuple[int, int]) -> list[Draws]:
     """The jackknife of a plan: each unit left out once, one :class:`Draws` a kind of unit.
 
     Plan ``both`` gives two, first the sources (clusters), then the systems.
     """
     n_sources, n_systems = shape
-    found = []
+    parts = []
     if plan.units in ("sources", "both"):
         clusters, strata = clusters_of(plan, n_sources)
         kept = (clusters[None, :] != np.arange(len(strata))[:, None]).astype(float)
-        found.append(Draws(kept, np.ones((len(kept), n_systems))))
+        parts.append(Draws(kept, np.ones((len(kept), n_systems))))
     if plan.units in ("systems", "both"):
-        kept = 1.0 - np.eye(n_systems)
-        found.append(Draws(np.ones((n_systems, n_sources)), kept))
-    return found
+        parts.append(Draws(np.ones((n_systems, n_sources)), 1.0 - np.eye(n_systems)))
+    return parts
 
 
-def everything(shape: tuple[int, int]) -> Draws:
+def everything(shape: tuple[int, ...]) -> Draws:
     """Every source and system once: the estimate itself."""
     return Draws(np.ones((1, shape[0])), np.ones((1, shape[1])))

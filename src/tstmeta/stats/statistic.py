@@ -13,16 +13,17 @@ Stuart's (1953), the others say it themselves.
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import ArrayLike
+from scipy.special import ndtr
 
 from . import kernels
-from .correlation import Correlation, constant, kendall, pearson, spearman
-from .kernels import Array, tamed
-from .rows import moments_of_rows
-from .signflips import soft_agreement
+from .correlation import Correlation, complete, constant, kendall, pearson, spearman
+from .kernels import FLAT, Array, tamed
 
 Parts = tuple[Array, ...]
 
@@ -40,7 +41,6 @@ class Statistic:
         alone: the same where there are no groups, if that is more.
         chance: value of a metric that knows nothing.
         direct: value and p-value by scipy, where scipy has it.
-        monotone: whether a rising transform of the metric leaves the value alone.
         scale_free: whether a positive factor on the metric leaves the value alone.
         additive: whether sums of groups may be added up (micro average).
         pools: whether sums of groups are always added up, as its definition has it.
@@ -60,7 +60,6 @@ class Statistic:
     alone: int = 0
     chance: float = 0.0
     direct: Callable[..., Correlation] | None = None
-    monotone: bool = True
     scale_free: bool = True
     additive: bool = True
     pools: bool = False
@@ -69,7 +68,7 @@ class Statistic:
     lacking: str = ""
     of_rows: Callable[[Array, Array, Array, int], Parts] | None = None
 
-    def __call__(self, human, metric) -> Correlation:
+    def __call__(self, human: ArrayLike, metric: ArrayLike) -> Correlation:
         """The statistic of two vectors ``[n]``, with n, a p-value where scipy has one, and a reason
         where there is no value.
 
@@ -79,11 +78,8 @@ class Statistic:
         self.check("pooled")
         if self.direct is not None:
             return self.direct(human, metric)
-        x, y = np.asarray(human, dtype=float), np.asarray(metric, dtype=float)
-        if x.shape != y.shape or x.ndim != 1:
-            raise ValueError(f"two vectors of one length are needed, got {x.shape} and {y.shape}")
-        both = np.isfinite(x) & np.isfinite(y)
-        x, y = tamed(x[both]), tamed(y[both]) if self.scale_free else y[both]
+        x, y = complete(human, metric)
+        x, y = tamed(x), tamed(y) if self.scale_free else y
         value = float(self.values(x[None], y[None], np.ones((1, len(x))))[0])
         return Correlation(value, np.nan, len(x), "" if np.isfinite(value) else self.why(x, y))
 
@@ -139,10 +135,10 @@ def _flattened(values: Array, given: Array) -> Array:
 
 
 def _varied(values: Array, given: Array) -> Array:
-    """Whether given values ``[..., n]`` differ by more than rounding, as scipy bounds it."""
+    """Whether given values ``[..., n]`` differ by more than rounding."""
     high = _filled(values, given, -np.inf).max(axis=-1, initial=-np.inf)
     low = _filled(values, given, np.inf).min(axis=-1, initial=np.inf)
-    return high - low > 2e-13 * np.maximum(np.abs(high), np.abs(low))
+    return high - low > FLAT * np.maximum(np.abs(high), np.abs(low))
 
 
 def _filled(values: Array, inside: Array, filling: float) -> Array:
@@ -165,20 +161,18 @@ def _moments(x: Array, y: Array, weights: Array) -> Parts:
     x, y = _centred(x, used), _centred(y, used)
     n = np.maximum(weights.sum(axis=-1), 1e-300)
     of_x, of_y = kernels.total(x, weights), kernels.total(y, weights)
-    found = []
+    sums = []
     for a, b, sum_a, sum_b in ((x, x, of_x, of_x), (y, y, of_y, of_y), (x, y, of_x, of_y)):
         raw = kernels.total(a * b, weights)
-        found.append(raw - sum_a * sum_b / n)
+        sums.append(raw - sum_a * sum_b / n)
         if a is b:  # equal but for rounding is equal
-            found[-1] = np.where(found[-1] > 1e-13 * raw, found[-1], 0.0)
-    return tuple(found)
+            sums[-1] = np.where(sums[-1] > 1e-13 * raw, sums[-1], 0.0)
+    return tuple(sums)
 
 
 def _centred(x: Array, used: Array) -> Array:
-    """Values about their mean over the used items, so that little is lost to rounding.
-
-    A vector without spread beyond rounding becomes zeros (scipy's bound of near-constant input).
-    """
+    """Values about their mean over the used items, so that little is lost to rounding; zeros where
+    they do not vary beyond rounding."""
     varied = _varied(x, used)[..., None]
     count = np.maximum(used.sum(axis=-1, keepdims=True), 1)
     mean = _filled(x, used, 0.0).sum(axis=-1, keepdims=True) / count
@@ -193,6 +187,16 @@ def _rank_moments(x: Array, y: Array, weights: Array) -> Parts:
     return _moments(kernels.standings(x, weights), kernels.standings(y, weights), weights)
 
 
+def _difference_parts(x: Array, y: Array, weights: Array) -> Parts:
+    """Products of the differences between rewrites of one source, each pair in both orders.
+
+    Summed over the pairs of n rewrites they are n times the products about the mean, so a source
+    with more rewrites counts more.
+    """
+    n = weights.sum(axis=-1)
+    return tuple(n * part for part in _moments(x, y, weights))
+
+
 # ------------------------------------------------------------------------------- pairs
 
 
@@ -205,7 +209,7 @@ def _untied_x(sx: Array, sy: Array) -> Array:
 
 
 def _untied_y(sx: Array, sy: Array) -> Array:
-    return np.broadcast_to(np.abs(sy), np.broadcast_shapes(sx.shape, sy.shape))
+    return _untied_x(sy, sx)
 
 
 def _alike(sx: Array, sy: Array) -> Array:
@@ -239,18 +243,8 @@ def _preference(untied: Array, agreeing: Array) -> Array:
     return 0.5 * (1.0 + _ratio(agreeing, untied))
 
 
-def _accuracy_parts(x: Array, y: Array, weights: Array) -> Parts:
-    return kernels.pair_totals((_any, _alike), x, y, weights)
-
-
-def _difference_parts(x: Array, y: Array, weights: Array) -> Parts:
-    """Sums of products of differences over pairs: n times those about the mean."""
-    n = weights.sum(axis=-1)
-    return tuple(n * part for part in _moments(x, y, weights))
-
-
-def _of_matrices(x: Array, y: Array, weights: Array) -> Parts:
-    raise ValueError("this statistic is of matrices [sources, systems], not of vectors")
+def _accuracy_parts(x: Array, y: Array, weights: Array, threshold: float = 0.0) -> Parts:
+    return kernels.pair_totals((_any, _alike), x, y, weights, threshold)
 
 
 def _accuracy(pairs: Array, alike: Array) -> Array:
@@ -262,21 +256,66 @@ def acc_eq(threshold: float = 0.0) -> Statistic:
 
     A pair is right when both sides order it alike or both tie it; the metric ties two items whose
     scores differ by no more than ``threshold``.  The threshold belongs to data apart from those it
-    is judged on: see :func:`tstmeta.stats.fit_threshold`.
+    is judged on: see :func:`tstmeta.stats.tie_calibrated`.
     """
-
-    def parts(x: Array, y: Array, weights: Array) -> Parts:
-        return kernels.pair_totals((_any, _alike), x, y, weights, threshold)
-
-    exact = threshold == 0
     return Statistic(
-        "acc_eq", "acc_eq", parts, _accuracy, chance=np.nan, monotone=exact, scale_free=exact
+        "acc_eq",
+        "acc_eq",
+        lambda x, y, weights: _accuracy_parts(x, y, weights, threshold),
+        _accuracy,
+        chance=np.nan,
+        scale_free=threshold == 0,
     )
 
 
+# ------------------------------------------------------------------ soft pairwise accuracy
+
+
+def _of_matrices(x: Array, y: Array, weights: Array) -> Parts:
+    raise ValueError("this statistic is of matrices [sources, systems], not of vectors")
+
+
+def _soft_agreement(x: Array, y: Array, of_sources: Array, of_systems: Array) -> Array:
+    """How well a metric knows how sure people are which system is better, in [0, 1]: ``[M, D]``.
+
+    For each pair of systems, people and the metric each give a one-sided p-value that one is better
+    than the other; the value is 1 less the mean absolute difference of the two (Thompson, Mathur,
+    Deutsch and Khayrallah 2024, Improving Statistical Significance in Human Evaluation of Automatic
+    Metrics via Soft Pairwise Accuracy).  If neither is better, the difference d of a source could
+    as well have the other sign.  Under such flips sum d has mean 0 and variance sum d^2, and p is
+    taken from the normal distribution; without any difference it is one half.  So the two p-values
+    of a pair add up to one, and the order of systems does not matter.  A pair is seen over the
+    sources where both systems have both values; a pair without any is left out.  A metric that
+    knows nothing has no fixed value: it depends on how sure people are.
+    """
+    given = np.isfinite(x) & np.isfinite(y)
+    if not given.all():
+        x, y = np.where(given, x, np.nan), np.where(given, y, np.nan)
+    gap, weight = np.zeros((len(y), len(of_systems))), np.zeros((len(y), len(of_systems)))
+    for i, j in itertools.combinations(range(x.shape[-1]), 2):
+        both = np.isfinite(x[..., i]) & np.isfinite(x[..., j])
+        shared = kernels.total(both.astype(float), of_sources) > 0
+        people = _sureness(x[..., i], x[..., j], of_sources)
+        metric = _sureness(y[..., i], y[..., j], of_sources)
+        of_pair = of_systems[:, i] * of_systems[:, j] * shared
+        gap += of_pair * np.abs(people - metric)
+        weight += of_pair
+    return 1.0 - _ratio(gap, weight)
+
+
+def _sureness(first: Array, second: Array, of_sources: Array) -> Array:
+    """P-values ``[..., D]`` that the first of two systems ``[..., 1|D, S]`` is better."""
+    gaps = first - second
+    rounding = FLAT * np.maximum(np.abs(first), np.abs(second))
+    gaps = np.where(np.abs(gaps) > rounding, gaps, 0.0)
+    total, square = (kernels.total(part, of_sources) for part in (gaps, gaps**2))
+    some = square > 0
+    return ndtr(-np.where(some, total / np.sqrt(np.where(some, square, 1.0)), 0.0))
+
+
 STATISTICS: dict[str, Statistic] = {
-    one.name: one
-    for one in (
+    statistic.name: statistic
+    for statistic in (
         Statistic(
             "pearson",
             "Pearson's r",
@@ -284,28 +323,14 @@ STATISTICS: dict[str, Statistic] = {
             _correlation,
             least=3,
             direct=pearson,
-            monotone=False,
-            of_rows=moments_of_rows,
+            of_rows=kernels.moments_of_rows,
         ),
         Statistic(
             "spearman", "Spearman's rho", _rank_moments, _correlation, least=3, direct=spearman
         ),
-        Statistic(
-            "kendall",
-            "Kendall's tau-b",
-            _tau_parts,
-            _correlation,
-            alone=3,
-            direct=kendall,
-        ),
+        Statistic("kendall", "Kendall's tau-b", _tau_parts, _correlation, alone=3, direct=kendall),
         Statistic("tau-c", "Stuart's tau-c", _tau_c_parts, _tau_c, additive=False),
-        Statistic(
-            "pairwise-accuracy",
-            "pairwise accuracy",
-            _accuracy_parts,
-            _accuracy,
-            chance=0.5,
-        ),
+        Statistic("pairwise-accuracy", "pairwise accuracy", _accuracy_parts, _accuracy, chance=0.5),
         acc_eq(),
         Statistic("preference", "preference accuracy", _preference_parts, _preference, chance=0.5),
         Statistic(
@@ -313,7 +338,6 @@ STATISTICS: dict[str, Statistic] = {
             "Pearson's r of differences",
             _difference_parts,
             _correlation,
-            monotone=False,
             pools=True,
             levels=("source",),
         ),
@@ -323,10 +347,9 @@ STATISTICS: dict[str, Statistic] = {
             _of_matrices,
             _accuracy,
             chance=np.nan,
-            monotone=False,
             additive=False,
             levels=("system",),
-            whole=soft_agreement,
+            whole=_soft_agreement,
             lacking="no two systems share a source with both values",
         ),
     )

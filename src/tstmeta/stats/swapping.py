@@ -3,24 +3,23 @@
 A swap of whole sources (or systems) is a weighting: stack the scores of both metrics, and give
 weight 1 to the copy that stays with the first metric and 0 to the other.  So all swaps are the
 :class:`~tstmeta.stats.resampling.Draws` of a matrix with twice the rows (or columns), and as quick
-as a bootstrap.  Single cells are swapped likewise, with weights of their own in each group; where a
-level standardises within tasks, or a statistic is one of matrices, the scores themselves are.
+as a bootstrap.  Single cells are swapped likewise, with weights of their own in each row or column;
+where a level standardises within tasks, or a statistic is one of matrices, the scores themselves
+are swapped.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from .kernels import Array, tamed
-from .levels import snapped
-from .matrices import Setting, _combine, resampled
+from .kernels import FLAT, Array, snapped, tamed
+from .matrices import Setting, combined, resampled
 from .resampling import Draws
 
-#: Spread below this share of the largest score is rounding (the bound of :mod:`.correlation`).
-_FLAT = 2e-13
 #: Numbers held at once.
 _ROOM = 2**22
 
@@ -55,29 +54,24 @@ def swaps_of(
         counted: cells that count ``[S, K]``; units without any are never swapped.
 
     Raises:
-        ValueError: an unknown unit, clusters that do not fit, n below 1.
+        ValueError: an unknown unit, clusters that do not fit.
     """
     sources, systems = counted.shape
-    if units not in ("inputs", "systems", "both"):
-        raise ValueError(f"unknown unit {units!r}; known: inputs, systems, both")
-    if n < 1:
-        raise ValueError(f"at least one swap is needed, got n = {n}")
-    row = np.arange(sources)
+    row, column = np.arange(sources), np.arange(systems)
     if clusters is not None:
-        if units == "systems":
-            raise ValueError("clusters are of sources: they do not go with units='systems'")
-        if np.shape(clusters) != (sources,):
-            raise ValueError(f"clusters has shape {np.shape(clusters)}, needed is ({sources},)")
+        if units == "systems" or np.shape(clusters) != (sources,):
+            raise ValueError(f"clusters are labels of the {sources} sources, swapped as inputs")
         row = np.unique(np.asarray(clusters), return_inverse=True)[1].reshape(-1)
-    column = np.arange(systems)
-    label = {
+    labels = {
         "inputs": row[:, None] + 0 * column,
         "systems": 0 * row[:, None] + column,
         "both": row[:, None] * systems + column,
-    }[units]
-    known = np.unique(label[counted])
+    }
+    if units not in labels:
+        raise ValueError(f"unknown unit {units!r}; known: {', '.join(labels)}")
+    known = np.unique(labels[units][counted])
     # units without a cell that counts share the number of their neighbour, which hurts nothing
-    unit = np.minimum(np.searchsorted(known, label), max(len(known) - 1, 0))
+    unit = np.minimum(np.searchsorted(known, labels[units]), max(len(known) - 1, 0))
     exact = 2.0 ** min(len(known), 1000) <= enumerate_up_to
     if exact:
         flips = np.arange(2 ** len(known))[:, None] >> np.arange(len(known)) & 1
@@ -101,18 +95,18 @@ def standardise(scores: Array) -> tuple[Array, Array]:
     filled = filled / np.where(size > 0, size, 1.0)  # at most 1, so that squares stay finite
     low = np.min(filled, axis=(-2, -1), where=given, initial=1.0, keepdims=True)
     above = np.where(given, filled - low, 0.0)
-    flat = ~(above.max(axis=(-2, -1), initial=0.0) > _FLAT)  # [P, 2]
+    flat = ~(above.max(axis=(-2, -1), initial=0.0) > FLAT)  # [P, 2]
     count = np.maximum(given.sum(axis=(-2, -1), keepdims=True), 1)
     mean = above.sum(axis=(-2, -1), keepdims=True) / count
     variance = (np.where(given, above - mean, 0.0) ** 2).sum(axis=(-2, -1), keepdims=True) / count
     spread = np.where(flat[..., None, None], 1.0, np.sqrt(variance))
     start = -mean / spread  # how far the lowest score is below the mean
-    found = above / spread + (start - start.min(axis=1, keepdims=True))
-    found = np.where(given & ~flat[..., None, None], found, np.nan)
+    result = above / spread + (start - start.min(axis=1, keepdims=True))
+    result = np.where(given & ~flat[..., None, None], result, np.nan)
     for pair in np.flatnonzero(~flat.any(axis=1)):
         rounding = 1e-13 + 16 * np.finfo(float).eps / float(spread[pair].min())
-        _tie(found[pair], rounding)
-    return found, flat
+        _tie(result[pair], rounding)
+    return result, flat
 
 
 def _tie(pair: Array, rounding: float) -> None:
@@ -142,34 +136,25 @@ def swapped(x: Array, scores: Array, setting: Setting, swaps: Swaps) -> Array:
         x: human values ``[S, K]``.
         scores: standardised ``[P, 2, S, K]``; x and all metrics miss the same cells.
     """
-    first, (x, scores, setting, swaps) = _way(tamed(x), scores, setting, swaps)
-    values = first(x, scores, setting, swaps)
-    if swaps.exact:  # the complement of the d-th swap is the d-th from the end
-        return values - values[:, ::-1]
-    return values - first(x, scores, setting, swaps._replace(flips=1 - swaps.flips))
-
-
-def _way(x: Array, scores: Array, setting: Setting, swaps: Swaps):
-    """The quickest way to the values of the first metric, and the layout that it wants."""
-    plain = x, scores, setting, swaps
-    if setting.function.whole is not None or setting.level == "within-task":
-        return _by_value, plain
-    if setting.level == "pooled" and swaps.axis == 1:  # asks for no layout: systems as rows
-        turned = swaps._replace(unit=swaps.unit.T, axis=0)
-        setting = setting._replace(tasks=None)
-        return _by_weight, (x.T, scores.swapaxes(-1, -2), setting, turned)
-    if swaps.axis is not None:
-        return _by_weight, plain
-    if setting.level in ("pooled", "task"):  # nor do these ask for rows: all cells in one column
+    x, function, level = tamed(x), setting.function, setting.level
+    if level in ("pooled", "task") and swaps.axis != 0:  # ask for no layout: all cells in a column
         if setting.tasks is not None:
             setting = setting._replace(tasks=np.repeat(np.asarray(setting.tasks), x.shape[1]))
-        column = swaps._replace(unit=swaps.unit.reshape(-1, 1), axis=0)
-        scores = scores.reshape(*scores.shape[:2], -1, 1)
-        return _by_weight, (x.reshape(-1, 1), scores, setting, column)
-    return (_by_mean if setting.level == "system" else _by_group), plain
+        x, scores = x.reshape(-1, 1), scores.reshape(*scores.shape[:2], -1, 1)
+        swaps = swaps._replace(unit=swaps.unit.reshape(-1, 1), axis=0)
+    if function.whole is not None or level == "within-task":
+        first = _by_value
+    elif swaps.axis is not None:
+        first = _by_weight
+    else:
+        first = _by_mean if level == "system" else _by_line
+    values = first(x, scores, setting, swaps, swaps.flips)
+    if swaps.exact:  # the complement of the d-th swap is the d-th from the end
+        return values - values[:, ::-1]
+    return values - first(x, scores, setting, swaps, 1 - swaps.flips)
 
 
-def _by_weight(x: Array, scores: Array, setting: Setting, swaps: Swaps) -> Array:
+def _by_weight(x: Array, scores: Array, setting: Setting, swaps: Swaps, flips: Array) -> Array:
     """Values ``[P, D]`` of the first metric after each swap, as weights of stacked scores."""
     axis = 1 if swaps.axis else 0
     unit = swaps.unit[0] if axis else swaps.unit[:, 0]
@@ -177,58 +162,59 @@ def _by_weight(x: Array, scores: Array, setting: Setting, swaps: Swaps) -> Array
     stacked = np.concatenate([scores[:, 0], scores[:, 1]], axis=1 + axis)
     if setting.tasks is not None and axis == 0:
         setting = setting._replace(tasks=np.tile(np.asarray(setting.tasks), 2))
-    step = max(1, _ROOM // max(1, x.size))
-    found = []
-    for start in range(0, len(swaps.flips), step):
+    values = []
+    for part in _slices(flips, x.size):
         # take, unlike brackets, leaves the weights of a draw side by side in memory
-        flip = swaps.flips[start : start + step].take(unit, axis=1).astype(float)
+        flip = part.take(unit, axis=1).astype(float)
         weights = np.concatenate([1.0 - flip, flip], axis=1)
         ones = np.ones((len(flip), x.shape[1 - axis]))
         draws = Draws(ones, weights) if axis else Draws(weights, ones)
-        found.append(resampled(x, stacked, setting, draws))
-    return np.concatenate(found, axis=1)
+        values.append(resampled(x, stacked, setting, draws))
+    return np.concatenate(values, axis=1)
 
 
-def _by_group(x: Array, scores: Array, setting: Setting, swaps: Swaps) -> Array:
-    """The same for cells swapped within rows or columns: each group has weights of its own."""
+def _by_line(x: Array, scores: Array, setting: Setting, swaps: Swaps, flips: Array) -> Array:
+    """The same for cells swapped within rows or columns: each line has weights of its own."""
     axis = 0 if setting.level == "source" else 1
     unit, x = np.moveaxis(swaps.unit, axis, 0), np.moveaxis(x, axis, 0)  # [G, n]
     stacked = np.concatenate(np.moveaxis(scores, (1, 2 + axis), (0, 2)), axis=-1)  # [P, G, 2n]
     x = np.concatenate([x, x], axis=-1)
-    step = max(1, _ROOM // max(1, stacked.size))
-    found = []
-    for start in range(0, len(swaps.flips), step):
-        flip = swaps.flips[start : start + step].take(unit, axis=1).astype(float)  # [d, G, n]
+    values = []
+    for part in _slices(flips, stacked.size):
+        flip = part.take(unit, axis=1).astype(float)  # [d, G, n]
         weights = np.concatenate([1.0 - flip, flip], axis=-1).swapaxes(0, 1)
         sums = setting.function.sums(x[:, None], stacked[:, :, None], weights)  # each [P, G, d]
-        found.append(_combine(sums, np.ones((len(x), len(flip))), setting))
-    return np.concatenate(found, axis=1)
+        values.append(combined(sums, np.ones((len(x), len(flip))), setting))
+    return np.concatenate(values, axis=1)
 
 
-def _by_mean(x: Array, scores: Array, setting: Setting, swaps: Swaps) -> Array:
+def _by_mean(x: Array, scores: Array, setting: Setting, swaps: Swaps, flips: Array) -> Array:
     """The same for cells swapped before systems are averaged: sums of what either metric gives."""
     given = np.isfinite(x)
     count = np.where(given.any(axis=0), given.sum(axis=0), np.nan)  # [K]
     a, b = np.moveaxis(np.where(given, scores, 0.0), (1, 3), (0, 1)).swapaxes(-1, -2)  # [K, S, P]
     of_x = snapped(np.where(given, x, 0.0).sum(axis=0) / count)
-    step = max(1, _ROOM // max(1, scores.size))
-    found = []
-    for start in range(0, len(swaps.flips), step):
-        flip = swaps.flips[start : start + step].take(swaps.unit, axis=1).astype(float)
-        flip = flip.transpose(2, 0, 1)  # [K, d, S]
+    values = []
+    for part in _slices(flips, scores.size):
+        flip = part.take(swaps.unit, axis=1).astype(float).transpose(2, 0, 1)  # [K, d, S]
         sums = ((1.0 - flip) @ a + flip @ b).transpose(2, 1, 0)  # [P, d, K]
         ones = np.ones((sums.shape[1], len(count)))
-        found.append(setting.function.values(of_x[None], snapped(sums / count), ones))
-    return np.concatenate(found, axis=1)
+        values.append(setting.function.values(of_x[None], snapped(sums / count), ones))
+    return np.concatenate(values, axis=1)
 
 
-def _by_value(x: Array, scores: Array, setting: Setting, swaps: Swaps) -> Array:
+def _by_value(x: Array, scores: Array, setting: Setting, swaps: Swaps, flips: Array) -> Array:
     """The same with the scores themselves swapped, for any level and units."""
-    a, b = scores[:, 0, None], scores[:, 1, None]  # [P, 1, S, K]
-    step = max(1, _ROOM // max(1, a.size))
-    found = []
-    for start in range(0, len(swaps.flips), step):
-        flip = swaps.flips[start : start + step][:, swaps.unit] > 0
-        ones = Draws(np.ones((len(flip), x.shape[0])), np.ones((len(flip), x.shape[1])))
-        found.append(resampled(x, np.where(flip, b, a), setting, ones))
-    return np.concatenate(found, axis=1)
+    first, second = scores[:, 0, None], scores[:, 1, None]  # [P, 1, S, K]
+    values = []
+    for part in _slices(flips, first.size):
+        flip = part[:, swaps.unit] > 0
+        once = Draws(*(np.ones((len(flip), size)) for size in x.shape))
+        values.append(resampled(x, np.where(flip, second, first), setting, once))
+    return np.concatenate(values, axis=1)
+
+
+def _slices(flips: Array, size: int) -> Iterator[Array]:
+    """Swaps in slices, each of which takes ``size`` numbers a swap."""
+    step = max(1, _ROOM // size)
+    return (flips[start : start + step] for start in range(0, len(flips), step))

@@ -15,25 +15,13 @@ from typing import Literal, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from .kernels import Array
+from .kernels import Array, finite
 
 Level = Literal["pooled", "source"]
+#: Groups of sources; fewer where there are fewer sources.
+FOLDS = 5
 #: Accuracies closer than this are equal.
 _ROUNDING = 1e-12
-
-
-class Threshold(NamedTuple):
-    """A fitted threshold.
-
-    Attributes:
-        value: scores that differ by no more are tied; in units of the metric; NaN if there is none.
-        accuracy: acc_eq on the pairs it was fitted on, in [0, 1].
-        reason: why there is none.
-    """
-
-    value: float
-    accuracy: float
-    reason: str = ""
 
 
 class TieCalibrated(NamedTuple):
@@ -42,7 +30,8 @@ class TieCalibrated(NamedTuple):
     Attributes:
         value: acc_eq of all held-out sources together, each judged with the threshold of the other
             folds; in [0, 1].
-        threshold: fitted on all sources, for use on new data.
+        threshold: fitted on all sources, for use on new data; scores that differ by no more are
+            tied.
         spread: largest less smallest threshold of the folds, in units of the metric.
         thresholds: of each fold ``[F]``, fitted on all other folds; NaN where those have no pair.
         n: what the value is over: sources (level source) or pairs (pooled).
@@ -78,46 +67,16 @@ class _Pairs(NamedTuple):
         below = self.gap <= threshold
         return float(self.weight[np.where(below, self.tied, self.agree)].sum())
 
-    @property
-    def total(self) -> float:
-        return float(self.weight.sum())
-
     def of(self, inside: Array) -> _Pairs:
         """The pairs whose sources ``[S]`` are both inside."""
         kept = inside[self.source] & inside[self.other]
         return _Pairs(*(column[kept] for column in self))
 
 
-def fit_threshold(human: ArrayLike, metric: ArrayLike, level: Level = "source") -> Threshold:
-    """The threshold under which a metric agrees best with people, ties credited.
-
-    Exact: acc_eq changes only at observed differences of scores, so those and 0 are tried, all at
-    once by running sums over the sorted differences.  Of several best thresholds the smallest is
-    taken.
-
-    Args:
-        human: ``[S, K]``, NaN where missing.
-        metric: ``[S, K]``.
-        level: ``source``: acc_eq within each source, averaged over sources with a pair, so that a
-            source counts the same however many rewrites it has; ``pooled``: over all pairs of
-            cells.
-
-    Raises:
-        ValueError: shapes that do not fit, or another level.
-    """
-    x, y = _matrices(human, metric, level)
-    return _fit(_pairs(x, y, level))
-
-
 def tie_calibrated(
-    human: ArrayLike,
-    metric: ArrayLike,
-    level: Level = "source",
-    *,
-    folds: int = 5,
-    rng: np.random.Generator,
+    human: ArrayLike, metric: ArrayLike, level: Level = "source", *, rng: np.random.Generator
 ) -> TieCalibrated:
-    """acc_eq with the threshold fitted by K-fold over sources.
+    """acc_eq with the threshold fitted by 5-fold cross-validation over sources.
 
     Sources with a cell where both sides have a value are dealt into folds at random.  The threshold
     of a fold is fitted on all other folds.  The value is not a mean of folds, which differ in size:
@@ -125,61 +84,71 @@ def tie_calibrated(
     right pairs among all pairs whose two cells are in one fold (the others are never held out
     together).
 
+    Fitting is exact: acc_eq changes only at observed differences of scores, so those and 0 are
+    tried, all at once by running sums over the sorted differences.  Of several best thresholds the
+    smallest is taken.
+
     Args:
-        human, metric, level: see :func:`fit_threshold`.
-        folds: how many; as many as there are sources, if those are fewer.
+        human: ``[S, K]``, NaN where missing.
+        metric: ``[S, K]``.
+        level: ``source``: acc_eq within each source, averaged over sources with a pair, so that a
+            source counts the same however many rewrites it has; ``pooled``: over all pairs of
+            cells.
         rng: deals the sources.
 
     Raises:
-        ValueError: shapes that do not fit, another level, or fewer than two folds.
+        ValueError: shapes that do not fit, or another level.
     """
-    x, y = _matrices(human, metric, level)
-    if folds < 2:
-        raise ValueError(f"at least two folds are needed, got {folds}")
+    x, y = finite(human), finite(metric)
+    if x.ndim != 2 or x.shape != y.shape:
+        raise ValueError(
+            f"matrices [sources, systems] of one shape are needed, got {x.shape} and {y.shape}"
+        )
+    if level not in ("pooled", "source"):
+        raise ValueError(f"ties are calibrated at level pooled or source, not {level!r}")
     pairs = _pairs(x, y, level)
-    fitted = _fit(pairs)
+    threshold = _fit(pairs)
     sources = np.flatnonzero((np.isfinite(x) & np.isfinite(y)).any(axis=1))
-    if fitted.reason or len(sources) < 2:
-        reason = fitted.reason or "fewer than two sources with both values"
-        return _nothing(fitted.value, np.empty(0), reason)
-    found, held_out = [], []
-    for fold in np.array_split(rng.permutation(sources), min(folds, len(sources))):
-        inside = np.isin(np.arange(len(x)), fold)
-        found.append(_fit(pairs.of(~inside)).value)
-        held_out.append(pairs.of(inside))
-    thresholds = np.array(found)
-    judged = [(p, t) for p, t in zip(held_out, found, strict=True) if len(p.gap) and t >= 0]
-    if not judged:
-        return _nothing(fitted.value, thresholds, "no fold has pairs both inside and outside of it")
-    total = sum(pairs.total for pairs, _ in judged)
-    given = thresholds[np.isfinite(thresholds)]
+    thresholds, judged, reason = [], [], ""
+    if not len(pairs.gap):
+        reason = "no two items with both values to compare"
+    elif len(sources) < 2:
+        reason = "fewer than two sources with both values"
+    else:
+        for fold in np.array_split(rng.permutation(sources), min(FOLDS, len(sources))):
+            inside = np.isin(np.arange(len(x)), fold)
+            thresholds.append(_fit(pairs.of(~inside)))
+            judged.append(pairs.of(inside))
+    fitted = np.array(thresholds)
+    held_out = [(p, t) for p, t in zip(judged, thresholds, strict=True) if len(p.gap) and t >= 0]
+    if not held_out:
+        reason = reason or "no fold has pairs both inside and outside of it"
+        nan = math.nan
+        return TieCalibrated(nan, threshold, nan, fitted, 0, nan, nan, reason)
+    total = sum(float(pairs.weight.sum()) for pairs, _ in held_out)
     return TieCalibrated(
-        value=sum(pairs.right(threshold) for pairs, threshold in judged) / total,
-        threshold=fitted.value,
-        spread=float(np.ptp(given)),
-        thresholds=thresholds,
+        value=sum(pairs.right(own) for pairs, own in held_out) / total,
+        threshold=threshold,
+        spread=float(np.ptp(fitted[np.isfinite(fitted)])),
+        thresholds=fitted,
         n=round(total),
-        in_sample=sum(pairs.right(fitted.value) for pairs, _ in judged) / total,
-        untuned=sum(pairs.right(0.0) for pairs, _ in judged) / total,
+        in_sample=sum(pairs.right(threshold) for pairs, _ in held_out) / total,
+        untuned=sum(pairs.right(0.0) for pairs, _ in held_out) / total,
     )
 
 
-def _nothing(threshold: float, thresholds: Array, reason: str) -> TieCalibrated:
-    none = math.nan
-    return TieCalibrated(none, threshold, none, thresholds, 0, none, none, reason)
-
-
-def _fit(pairs: _Pairs) -> Threshold:
+def _fit(pairs: _Pairs) -> float:
+    """The threshold under which most pairs are right; NaN without pairs."""
     if not len(pairs.gap):
-        return Threshold(math.nan, math.nan, "no two items with both values to compare")
+        return math.nan
     last = np.append(pairs.gap[1:] > pairs.gap[:-1], True)  # of the pairs that are as far apart
     tied, agree = (np.cumsum(np.where(s, pairs.weight, 0.0)) for s in (pairs.tied, pairs.agree))
     candidates = np.append(0.0, pairs.gap[last])
     right = np.append(agree[-1], (tied + agree[-1] - agree)[last])
     if pairs.gap[0] == 0:  # then 0 ties some, and stands second
         candidates, right = candidates[1:], right[1:]
-    best = int(np.argmax(right >= right.max() - _ROUNDING * pairs.total))
-    return Threshold(float(candidates[best]), float(right[best] / pairs.total))
+    best = int(np.argmax(right >= right.max() - _ROUNDING * float(pairs.weight.sum())))
+    return float(candidates[best])
 
 
 def _pairs(x: Array, y: Array, level: Level) -> _Pairs:
@@ -206,14 +175,3 @@ def _pairs_of(x: Array, y: Array, source: Array, shared: bool) -> _Pairs:
     weight = np.full(len(dx), 1.0 / max(1, len(dx)) if shared else 1.0)
     alike = np.sign(dx) * np.sign(dy) > 0
     return _Pairs(np.abs(dy), dx == 0, alike, weight, source[first], source[second])
-
-
-def _matrices(human: ArrayLike, metric: ArrayLike, level: str) -> tuple[Array, Array]:
-    x, y = np.asarray(human, dtype=float), np.asarray(metric, dtype=float)
-    if x.ndim != 2 or x.shape != y.shape:
-        raise ValueError(
-            f"matrices [sources, systems] of one shape are needed, got {x.shape} and {y.shape}"
-        )
-    if level not in ("pooled", "source"):
-        raise ValueError(f"ties are calibrated at level pooled or source, not {level!r}")
-    return np.where(np.isfinite(x), x, np.nan), np.where(np.isfinite(y), y, np.nan)
