@@ -1,9 +1,10 @@
-"""A served tiny model, and what is asked of it."""
+"""A served tiny model, and what it is to answer."""
 
 import pytest
 
 from tests.models.server.fake_server import TEXTS, Fake, serving, tiny_engine, tiny_tokenizer
 from tstmeta.models.causal import Continuation
+from tstmeta.models.server import ServerModel
 
 
 @pytest.fixture(scope="session")
@@ -23,10 +24,31 @@ def fake(engine, monkeypatch):
         yield running
 
 
+@pytest.fixture
+def served(fake, tokenizer):
+    """A model of the server, after its trial unless ``tried`` is off."""
+
+    def build(tried=True, url="", **options):
+        model = ServerModel(
+            url or fake.url, "tiny", tokenizer, **{"pause": 0.01, "retries": 2, **options}
+        )
+        if tried:
+            _ = model.window, model.way
+        return model
+
+    return build
+
+
 @pytest.fixture(scope="session")
 def requests(tokenizer):
-    """Shared contexts, equal requests, one without tokens, texts in two scripts."""
+    """Shared contexts, equal requests, a request without tokens, texts in two scripts."""
     texts = ["the ships", "lemons!", "", "the ships", "Grüße, 京都", "so kind as to send me 12"]
     ids = [tuple(tokenizer(text)["input_ids"]) for text in texts]
     contexts = [tuple(tokenizer(text)["input_ids"]) for text in TEXTS[:2]]
     return [Continuation(context, tokens) for context in contexts for tokens in ids]
+
+
+@pytest.fixture(scope="session")
+def wanted(engine, requests):
+    """What the model itself answers."""
+    return dict(answer for batch in engine.logprobs(requests) for answer in batch)
