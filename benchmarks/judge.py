@@ -70,14 +70,14 @@ class Many:
 
 def with_runner(url: str, many: Many, cache: Path) -> Iterator[str]:
     chat = connect(url, "tiny", key="")
-    answers = run(
+    replies = run(
         many,  # type: ignore[arg-type]
         chat,
         cache=cache,
         concurrency=CONCURRENCY,
         progress=False,
     )
-    for _, reply in answers:
+    for reply in replies:
         yield reply.text
 
 

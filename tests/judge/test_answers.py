@@ -5,13 +5,12 @@ from __future__ import annotations
 import json
 import math
 import time
-from dataclasses import replace
 
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from tstmeta.judge.answers import SHOWN, read
+from tstmeta.judge.answers import SHOWN, declines, read
 from tstmeta.judge.base import Reply
 from tstmeta.judge.prompts import load, names
 from tstmeta.schema import Status
@@ -88,7 +87,7 @@ def sound(rows, prompt, items):
     ],
 )
 def test_the_ratings_of_one_rewrite(text, wanted):
-    assert values(text, JOINT) == [[one] for one in wanted]
+    assert values(text, JOINT) == [[value] for value in wanted]
 
 
 def test_reasons_are_kept_with_ratings():
@@ -221,11 +220,11 @@ def rated(*rows):
     ],
 )
 def test_ratings_of_several_rewrites_are_matched_by_their_number(text, wanted):
-    assert values(text, ONE, 3) == [["invalid" if one is None else one for one in wanted]]
+    assert values(text, ONE, 3) == [["invalid" if value is None else value for value in wanted]]
 
 
 def test_a_prompt_for_a_number_gives_no_number_to_several_rewrites():
-    assert values("4", replace(NUMBER, unit="source"), 2) == [["invalid"] * 2]
+    assert values("4", NUMBER.model_copy(update={"unit": "source"}), 2) == [["invalid"] * 2]
 
 
 def test_several_dimensions_of_several_rewrites():
@@ -300,7 +299,7 @@ def test_an_answer_that_was_cut_short_gives_a_rating_only_where_it_is_whole(
 
 
 def test_a_rating_at_the_end_is_whole_where_no_longer_one_begins_like_it():
-    ten = replace(NUMBER, low=1.0, high=10.0)
+    ten = NUMBER.model_copy(update={"scale": (1.0, 10.0)})
     assert values("1", ten, finish="length") == [["truncated"]]
     assert values("2", ten, finish="length") == [[2]]
     assert values("1", ten, finish="stop") == [[1]]
@@ -329,6 +328,63 @@ def test_a_long_answer_is_shown_from_its_start_with_its_length():
 )
 def test_what_a_model_thinks_aloud_first_is_no_part_of_its_answer(text, prompt, wanted, finish):
     assert values(text, prompt, finish=finish) == [[wanted]]
+
+
+# -------------------------------------------------------------------------- refusals in plain words
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "I'm sorry, I can't help with that.",
+        "I’m sorry, but I can’t assist with this request.",
+        "Sorry, I cannot rate such content.",
+        "I apologize, but I am not able to judge this text.",
+        "I'm very sorry. I won't do that.",
+        "I cannot assist with that request.",
+        "I can't rate this.",
+        "I'm unable to help with this.",
+        "I don't feel comfortable rating this.",
+        "Unfortunately, I cannot comply.",
+        "As an AI language model, I cannot rate hate speech.",
+        "I must decline.",
+        "**I'm sorry**, I can't help.",
+    ],
+)
+@pytest.mark.parametrize("prompt", KINDS, ids=lambda prompt: prompt.name)
+def test_a_refusal_in_plain_words_is_refused_and_keeps_its_words(prompt, text):
+    items = {"item": 1, "pair": 2, "source": 3}[prompt.unit]
+    for row in read(Reply(text=f"<think>Hm.</think>\n{text}"), prompt, items):
+        for rating in row.values():
+            assert rating.status is Status.REFUSED
+            assert text in rating.detail
+            assert math.isnan(rating.value)
+
+
+@pytest.mark.parametrize(
+    ("text", "prompt", "items", "wanted"),
+    [
+        ("I'm sorry, I can't help with that.", ALL, 2, [["refused"] * 2] * 3),
+        ("I'm sorry, I can't say much.\nRating: 4", NUMBER, 1, [[4]]),
+        ("I'm sorry, I can't say much.\nRating: 7", NUMBER, 1, [["invalid"]]),
+        ("I'm sorry, I can't say much. {\"meaning\": 4}", JOINT, 1, [[4], ["invalid"]]),
+        ("I'm sorry, I can't say.\nAnswer: no", BINARY, 1, [[0]]),
+        ("I'm sorry, I can't like it.\n1", PAIR, 2, [[1, 0]]),
+        ("The rewrite says: I'm sorry, I can't help.", NUMBER, 1, [["invalid"]]),
+        ("I am sorry.", NUMBER, 1, [["invalid"]]),
+        ("I cannot see a difference.", NUMBER, 1, [["invalid"]]),
+        ("I don't feel it keeps the meaning.", NUMBER, 1, [["invalid"]]),
+        ("Sorry state of a text.", NUMBER, 1, [["invalid"]]),
+    ],
+)
+def test_only_an_answer_without_a_rating_that_begins_so_is_a_refusal(text, prompt, items, wanted):
+    assert values(text, prompt, items) == wanted
+
+
+def test_a_refusal_that_was_cut_is_one_and_a_long_answer_is_looked_at_where_it_begins():
+    assert values("I'm sorry, I can't help with", finish="length") == [["refused"]]
+    assert not declines("The rewrite is polite. " * 20_000 + "I'm sorry, I can't help.")
+    assert declines("I'm sorry, I can't help. " * 20_000)
 
 
 # ------------------------------------------------------------------------------------ any answer

@@ -11,12 +11,12 @@ from hypothesis import strategies as st
 
 from tstmeta.judge.answers import read
 from tstmeta.judge.base import Reply, TokenChoice
-from tstmeta.judge.expected import Scale, expect, kind, ratings_of, words_of
+from tstmeta.judge.expected import expect, ratings_of
 from tstmeta.judge.prompts import load
 from tstmeta.schema import Status
 
-FIVE = ratings_of(Scale(1, 5))
-HUNDRED = ratings_of(Scale(0, 100))
+FIVE = ratings_of(1, 5)
+HUNDRED = ratings_of(0, 100)
 
 
 def choice(token, probability=1.0, **others):
@@ -82,8 +82,8 @@ def test_the_mean_is_that_of_the_renormalised_distribution(shares, rest):
         ((choice("8", 0.6, **{"9": 0.4}),), 0, 1, HUNDRED, "may be several tokens"),
         ((choice("4", 0.6, **{"5": 0.4}),), 0, 1, {}, "no whole ratings"),
         ((choice("is4", 0.6, **{"5": 0.4}),), 2, 3, FIVE, "shares its token"),
-        ((choice("4", 0.9, **{"5": 0.9}),), 0, 1, FIVE, "do not sum"),
-        ((TokenChoice("4", -0.1, (("5", math.nan),)),), 0, 1, FIVE, "do not sum"),
+        ((choice("4", 0.9, **{"5": 0.9}),), 0, 1, FIVE, "sum to 1."),
+        ((TokenChoice("4", -0.1, (("5", math.nan),)),), 0, 1, FIVE, "sum to nan"),
     ],
 )
 def test_where_there_is_none_the_reason_is_told(tokens, start, end, values, why):
@@ -107,27 +107,10 @@ def test_ratings_of_two_digits_count_where_the_tokenizer_keeps_digits_together()
 
 
 @pytest.mark.parametrize(
-    ("scale", "count"),
-    [(Scale(1, 5), 5), (Scale(0, 100), 101), (Scale(0, 1.5), 0), (Scale(0, 1e9), 0)],
+    ("low", "high", "count"), [(1, 5, 5), (0, 100, 101), (0, 1.5, 0), (0, 1e9, 0)]
 )
-def test_only_whole_ratings_of_a_scale_are_looked_up(scale, count):
-    assert len(ratings_of(scale)) == count
-
-
-def test_words_of_several_tokens_are_left_out():
-    assert words_of({"Yes": 1.0, "the first": 1.0}) == {"yes": 1.0}
-
-
-@pytest.mark.parametrize(
-    ("tokens", "told"),
-    [
-        ((), "none"),
-        ((TokenChoice("4", -0.1), TokenChoice(".", -0.2)), "chosen only"),
-        ((choice("4", 0.5, **{"5": 0.5}), TokenChoice(".", -0.2)), "top 2"),
-    ],
-)
-def test_the_kind_of_log_probabilities_is_told(tokens, told):
-    assert kind(tokens) == told
+def test_only_whole_ratings_of_a_scale_are_looked_up(low, high, count):
+    assert len(ratings_of(low, high)) == count
 
 
 # ------------------------------------------------------------------- at the place of each rating

@@ -4,6 +4,7 @@ A recognisable key is put into the environment, servers do their best to give it
 everything that is printed, logged, written or raised is searched for it, bare and encoded.
 """
 
+import asyncio
 import base64
 import json
 import logging
@@ -17,12 +18,16 @@ import pytest
 
 from tests.command import command_line
 from tests.judge import scripted
-from tests.judge.asking import question
-from tests.judge.scripted import error, raw, says
+from tests.judge.asking import ask, once, question
+from tests.judge.scripted import error, raw, says, serving
 from tstmeta import metrics
+from tstmeta.judge.base import Unusable
 from tstmeta.judge.client import connect
 from tstmeta.judge.prompts import load
+from tstmeta.judge.protocol import reply
 from tstmeta.metrics.judges import Judge
+from tstmeta.schema import TstmetaError
+from tstmeta.secrecy import blotter
 
 KEY = "sk-test+Kx7/Recognise_Me.0123456789"
 BEARER = f"Bearer {KEY}"
@@ -41,7 +46,7 @@ def spellings() -> set[bytes]:
 
 def leaks(data: bytes | str) -> list[bytes]:
     data = data.encode("utf-8", "surrogatepass") if isinstance(data, str) else data
-    return sorted(one for one in spellings() if one in data)
+    return sorted(spelling for spelling in spellings() if spelling in data)
 
 
 def test_the_search_finds_the_key_however_it_is_written():
@@ -66,8 +71,8 @@ def giving_away(field):
     elif field == "finish":
         choice["finish_reason"] = KEY
     elif field == "tokens":
-        one = {"token": KEY, "logprob": -0.1, "bytes": None}
-        choice["logprobs"] = {"content": [{**one, "top_logprobs": [one]}]}
+        token = {"token": KEY, "logprob": -0.1, "bytes": None}
+        choice["logprobs"] = {"content": [{**token, "top_logprobs": [token]}]}
     return raw(made)
 
 
@@ -121,22 +126,21 @@ def construct(url):
 COMMANDS = {"judge run": judge_run, "score": scoring, "construct": construct}
 
 
-def everything(result, caplog, folder) -> dict[str, bytes]:
-    """All that a command left behind, by where it is."""
+def leaking(result, caplog, folder) -> dict[str, list[bytes]]:
+    """Where in all that a command left behind the key stands."""
     # at DEBUG, which somebody must ask for, the client writes down what headers servers send
-    records = [one for one in caplog.records if one.levelno >= logging.INFO]
-    found = {
+    records = [record for record in caplog.records if record.levelno >= logging.INFO]
+    left = {
         "stdout and stderr": result.output.encode(),
-        "stderr": result.stderr.encode(),
-        "log": "\n".join(f"{one.getMessage()} {one.args}" for one in records).encode(),
+        "log": "\n".join(f"{record.getMessage()} {record.args}" for record in records).encode(),
     }
     if result.exception:
         lines = traceback.format_exception(result.exception)
-        found["exception"] = "".join([*lines, repr(result.exception.args)]).encode()
+        left["exception"] = "".join([*lines, repr(result.exception.args)]).encode()
     for path in folder.rglob("*"):
         if path.is_file():
-            found[str(path.relative_to(folder))] = path.read_bytes()
-    return found
+            left[str(path.relative_to(folder))] = path.read_bytes()
+    return {where: leaks(data) for where, data in left.items() if leaks(data)}
 
 
 @pytest.mark.parametrize("name", SERVERS)
@@ -144,9 +148,8 @@ def test_no_server_makes_a_run_give_the_key_away(tstmeta, caplog, tmp_path, name
     with scripted.serving(SERVERS[name]) as server:
         result = tstmeta(*judge_run(server.url))
         assert server.keys == {BEARER}, "the key was sent, or there is nothing to search for"
-    found = everything(result, caplog, tmp_path)
-    assert {where: leaks(data) for where, data in found.items() if leaks(data)} == {}
-    assert any("answers.sqlite" in where for where in found)
+    assert leaking(result, caplog, tmp_path) == {}
+    assert (tmp_path / "store" / "judge" / "answers.sqlite").is_file()
 
 
 @pytest.mark.parametrize("name", ["401 that says it back", "500 for ever", "the answer's content"])
@@ -156,16 +159,14 @@ def test_no_other_command_gives_it_away_either(tstmeta, caplog, tmp_path, comman
     with scripted.serving(SERVERS[monkey if command == "score" else name]) as server:
         result = tstmeta(*COMMANDS[command](server.url))
         assert server.keys == {BEARER}
-    found = everything(result, caplog, tmp_path)
-    assert {where: leaks(data) for where, data in found.items() if leaks(data)} == {}
+    assert leaking(result, caplog, tmp_path) == {}
 
 
 @pytest.mark.parametrize("command", COMMANDS)
 def test_a_connection_that_is_refused_gives_nothing_away(tstmeta, caplog, tmp_path, command):
     result = tstmeta(*COMMANDS[command]("http://127.0.0.1:9/v1"))
-    found = everything(result, caplog, tmp_path)
     assert result.exit_code
-    assert {where: leaks(data) for where, data in found.items() if leaks(data)} == {}
+    assert leaking(result, caplog, tmp_path) == {}
 
 
 URLS = {
@@ -179,11 +180,10 @@ URLS = {
 @pytest.mark.parametrize("command", COMMANDS)
 def test_a_key_in_the_address_stays_there(tstmeta, caplog, tmp_path, monkeypatch, url, command):
     monkeypatch.delenv("OPENAI_API_KEY")
-    with scripted.serving(SERVERS["403 with the header"]) as server:
+    with serving(SERVERS["403 with the header"]) as server:
         host = server.url.removeprefix("http://").removesuffix("/v1")
         result = tstmeta(*COMMANDS[command](url.replace("HOST", host)))
-    found = everything(result, caplog, tmp_path)
-    assert {where: leaks(data) for where, data in found.items() if leaks(data)} == {}
+    assert leaking(result, caplog, tmp_path) == {}
 
 
 def test_another_variable_may_hold_the_key_and_the_usual_one_is_left_alone(
@@ -191,16 +191,14 @@ def test_another_variable_may_hold_the_key_and_the_usual_one_is_left_alone(
 ):
     monkeypatch.setenv("OPENAI_API_KEY", "sk-another-key-altogether")
     monkeypatch.setenv("MY_VENDOR_KEY", KEY)
-    with scripted.serving(SERVERS["401 that says it back"]) as server:
+    with serving(SERVERS["401 that says it back"]) as server:
         result = tstmeta(*judge_run(server.url), "--key-variable", "MY_VENDOR_KEY")
         assert server.keys == {BEARER}
-    found = everything(result, caplog, tmp_path)
-    assert {where: leaks(data) for where, data in found.items() if leaks(data)} == {}
+    assert leaking(result, caplog, tmp_path) == {}
 
 
-@pytest.mark.parametrize("name", ["the answer's content", "401 that says it back"])
-def test_not_even_the_clients_own_debug_log_shows_it(tstmeta, tmp_path, name):
-    with scripted.serving(SERVERS[name]) as server:
+def test_not_even_the_clients_own_debug_log_shows_it(tstmeta, tmp_path):
+    with serving(SERVERS["the answer's content"]) as server:
         done = subprocess.run(
             [sys.executable, "-m", "tstmeta", *judge_run(server.url)],
             cwd=tmp_path,
@@ -215,18 +213,126 @@ def test_not_even_the_clients_own_debug_log_shows_it(tstmeta, tmp_path, name):
     assert leaks(done.stdout + done.stderr) == []
 
 
-def test_objects_do_not_show_it_in_their_repr(monkeypatch):
+def test_objects_do_not_show_it(monkeypatch):
     monkeypatch.setenv("OPENAI_API_KEY", KEY)
-    chat = connect("http://127.0.0.1:9/v1", "tiny")
-    judge = Judge(chat=chat, prompt=load("content"))
+    served = connect("http://127.0.0.1:9/v1", "tiny")
+    judge = Judge(chat=served, prompt=load("content"))
     named = metrics.get("judge:http://127.0.0.1:9/v1#tiny+content")
-    shown = [repr(one) for one in (chat, judge, named, vars(judge), judge.signature("source"))]
-    shown += [str(chat), judge.name, question().key(chat.server, chat.model)]
+    shown = [repr(each) for each in (served, judge, named, vars(judge), judge.signature("source"))]
+    shown += [str(served), judge.name, question().key(served.server, served.model)]
     assert leaks(" ".join(shown)) == []
 
 
-def test_the_key_that_is_given_is_taken_as_it_is(monkeypatch):
-    monkeypatch.setenv("OPENAI_API_KEY", KEY)
-    with pytest.raises(Exception, match="copy it anew") as caught:
-        connect("http://127.0.0.1:9/v1", "tiny", key=f"{KEY}\u00e9")
+@pytest.mark.parametrize("key", [f"{KEY}\u00e9", f"{KEY} 2", f"{KEY}\nb"])
+def test_a_key_that_no_header_takes_is_refused_without_being_shown(key):
+    with pytest.raises(TstmetaError, match="copy it anew") as caught:
+        connect("http://127.0.0.1:9/v1", "tiny", key=key)
     assert leaks("".join(traceback.format_exception(caught.value))) == []
+
+
+# ------------------------------------------------------------------------------ what is sent
+
+
+def test_no_key_sends_no_header_and_other_variables_do_not_count(monkeypatch):
+    monkeypatch.setenv("OPENAI_CUSTOM_HEADERS", f"Authorization: {BEARER}")
+    monkeypatch.setenv("OPENAI_ORG_ID", "org-hidden-42")
+    headers = []
+    with serving(lambda asked: headers.append(asked.headers)) as server:
+        ask(server, key="mine-0123")
+        assert server.keys == {"Bearer mine-0123"}
+    with serving() as server:
+        ask(server, key=None)
+        assert server.keys == {""}
+    assert "org-hidden-42" not in str(headers)
+
+
+LETTERS = "sk-named-0123456789"
+USERS = {
+    "a user and a password": ("me:hidden/pass", ["hidden/pass"]),
+    "a short user and a password": ("a:hidden", ["hidden"]),
+    "a key as the user": (LETTERS, [LETTERS]),
+    "a key as the password": (f":{LETTERS}", [LETTERS]),
+}
+
+
+@pytest.mark.parametrize(("user", "secrets"), USERS.values(), ids=USERS)
+@pytest.mark.parametrize("status", [200, 400, 401, 500])
+def test_no_secret_of_the_url_comes_back_bare_or_encoded(user, secrets, status):
+    name, _, word = user.partition(":")
+    coded = base64.b64encode(f"{name}:{word}".encode()).decode()
+
+    def script(asked):
+        words = f"Authorization: {asked.headers['authorization']}, {coded.rstrip('=')}, {secrets}"
+        return says(words) if status == 200 else error(status, words)
+
+    with serving(script) as server:
+        url = server.url.replace("//", f"//{urllib.parse.quote(user, safe=':')}@")
+        try:
+            shown = repr(asyncio.run(once(connect(url, "tiny", retries=0), question())))
+        except Unusable as unusable:
+            shown = "".join(traceback.format_exception(unusable))
+        assert server.keys == {f"Basic {coded}"}
+    assert "Basic ***" in shown
+    assert not [secret for secret in (coded.rstrip("="), *secrets) if secret in shown]
+
+
+@pytest.mark.parametrize("word", ["1", "pass5"])
+def test_a_password_too_short_to_be_kept_out_of_answers_is_refused(word):
+    with pytest.raises(TstmetaError, match="password in the URL has fewer than 6") as caught:
+        connect(f"http://ann:{word}@localhost/v1", "m", key="")
+    assert f":{word}" not in str(caught.value)
+
+
+def test_what_stands_for_no_key_spoils_no_answer():
+    with serving(lambda asked: says("An EMPTY plan by ann")) as server:
+        assert ask(server, key="EMPTY").text == "An EMPTY plan by ann"
+
+
+# -------------------------------------------------------------------------- tokens of an answer
+
+
+def tokens_of(*texts, rivals=()):
+    alike = [{"token": rival, "logprob": -2.0} for rival in rivals]
+    return [{"token": text, "logprob": -0.5, "top_logprobs": alike} for text in texts]
+
+
+@pytest.mark.parametrize(
+    ("text", "tokens"),
+    [
+        (f"It is {KEY}.", tokens_of("It is ", *KEY, ".")),
+        (f"It is {KEY}.", tokens_of("It", " is", KEY[:5], KEY[5:], ".")),
+        ("4", tokens_of(KEY[:7], KEY[7:])),
+        (KEY, tokens_of("##" + KEY[:7], "##" + KEY[7:])),
+        ("4", tokens_of("4", rivals=["5", f" {KEY}"])),
+    ],
+    ids=["letters", "pieces", "not in the text", "marked pieces", "could stand there"],
+)
+def test_tokens_that_spell_a_secret_are_dropped_whole(text, tokens):
+    data, mask = says(text, logprobs=tokens).data, blotter(KEY)
+    assert len(reply(data).tokens) == len(tokens)
+    assert reply(data, mask).tokens == ()
+    assert reply(data, mask).text == text.replace(KEY, "***")
+
+
+def test_tokens_without_a_secret_stay_when_there_is_one():
+    tokens = tokens_of("4", ".", rivals=[KEY[:3]])
+    read = reply(says("4.", logprobs=tokens).data, blotter(KEY))
+    assert [choice.token for choice in read.tokens] == ["4", "."]
+
+
+@pytest.mark.parametrize(
+    "secret", ['a"quote\\d', "Größe-京都", "with/slash+and=more", "per%cent d"]
+)
+def test_a_secret_is_blotted_out_however_it_is_escaped(secret):
+    whole = json.dumps({"key": secret})
+    quoted = urllib.parse.quote(secret, safe="")
+    for data in (whole, whole.replace("/", "\\/"), f"no JSON {quoted}", secret):
+        failure = reply(data.encode(), blotter(secret)).failure
+        assert "***" in failure
+        assert not [each for each in (secret, json.dumps(secret)[1:-1], quoted) if each in failure]
+
+
+@pytest.mark.parametrize("before", range(1980, 2001, 4))
+def test_a_secret_where_an_excerpt_is_cut_leaves_no_part_of_itself(before):
+    failure = reply(b"{" + (" " * before + KEY).encode(), blotter(KEY)).failure
+    assert KEY[:4] not in failure

@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import re
-from dataclasses import replace
+import textwrap
+from contextlib import suppress
 
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
+from pydantic import ValidationError
 
 from tests import written
 from tstmeta.judge import prompts
 from tstmeta.judge.base import Message, Sampling
-from tstmeta.judge.prompts import Unfit, fence_for, load
+from tstmeta.judge.prompts import Prompt, fence_for, load, parse
 from tstmeta.metrics.base import Request
-from tstmeta.schema import TstmetaError
+from tstmeta.schema import DataError, TstmetaError
 
 jsonschema = pytest.importorskip("jsonschema")
 
@@ -56,7 +58,7 @@ ALL = [load(name) for name in prompts.names()]
 
 def unit_of(prompt, text="It poured.", source="It rained."):
     """Items that a prompt can be asked about, each with the same text."""
-    style = prompt.styles[-1][0] if prompt.only_styles else "formal"
+    style = next(iter(prompt.styles)) if prompt.only_styles else "formal"
     count = {"item": 1, "pair": 2, "source": 3}[prompt.unit]
     return [Request(text, (source,), source, style)] * count
 
@@ -85,13 +87,6 @@ def test_the_joint_prompt_is_the_released_one_to_the_letter():
 def test_the_second_released_prompt_differs_by_one_word():
     first, second = load("pauli2025").user, load("pauli2025-only").user
     assert second == first.replace("Return in JSON", "Return only JSON")
-
-
-def test_both_judges_of_pauli2025_are_named():
-    assert load("pauli2025").models == (
-        "meta-llama/Meta-Llama-3-70B-Instruct",
-        "meta-llama/Llama-3.1-8B-Instruct",
-    )
 
 
 @pytest.mark.parametrize(
@@ -130,21 +125,6 @@ def test_the_sentiment_prompt_is_the_released_one_to_the_letter():
     assert question.sampling == Sampling(max_tokens=128, seed=53)
 
 
-def test_the_fluency_prompt_shows_the_output_alone():
-    asked = load("mukherjee2024-fluency").question([RAIN]).messages[0].content
-    assert "following English sentence S on" in asked
-    assert "S: It poured.\n" in asked
-    assert "It rained." not in asked
-
-
-@pytest.mark.parametrize("dimension", ["content", "style", "fluency"])
-def test_lai2023_asks_for_one_dimension_from_0_to_100_about_all_outputs_of_a_source(dimension):
-    prompt = load(f"lai2023-{dimension}")
-    assert (prompt.unit, prompt.dimensions) == ("source", (dimension,))
-    assert (prompt.low, prompt.high) == (0, 100)
-    assert load("lai2023-all").dimensions == ("content", "style", "fluency")
-
-
 # ------------------------------------------------------------------------------------ the shelf
 
 
@@ -168,20 +148,6 @@ def test_what_a_shipped_prompt_says_of_itself(prompt):
 
 def test_no_two_prompts_ask_the_same():
     assert len({prompt.hash for prompt in ALL}) == len(ALL)
-
-
-def test_variations_of_the_joint_prompt_change_one_thing_each():
-    base, others = load("pauli2025-fenced"), ("system", "emphasis", "wording")
-    system, emphasis, wording = (load(f"pauli2025-{name}") for name in others)
-    assert system.user == base.user
-    assert system.system != base.system
-    assert emphasis.user.replace("*", "") == base.user
-    assert emphasis.system == wording.system == base.system
-    assert len({one.user for one in (base, emphasis, wording)}) == 3
-    unlike = {"name", "about", "system", "user"}
-    for other in (system, emphasis, wording):
-        same = {name: getattr(base, name) for name in vars(base) if name not in unlike}
-        assert same == {name: getattr(other, name) for name in same}
 
 
 def test_an_unknown_name_lists_those_that_exist():
@@ -233,25 +199,13 @@ def test_outputs_are_numbered_in_the_order_they_come_in():
     assert "rewritten 3 times" in asked
 
 
-def test_a_pair_turned_round_asks_the_other_way_round():
-    one, two = RAIN, RAIN._replace(output="Rain fell.")
-    there, back = (
-        load("pair").question(pair).messages[-1].content for pair in ([one, two], [two, one])
-    )
-    assert there.index("It poured.") < there.index("Rain fell.")
-    assert back.index("It poured.") > back.index("Rain fell.")
-
-
 @pytest.mark.parametrize(
     ("name", "items", "message"),
     [
-        ("joint", [], "one rewrite at a time, and not about 0"),
-        ("joint", [RAIN, RAIN], "one rewrite at a time, and not about 2"),
-        ("pair", [RAIN], "two rewrites at a time"),
-        ("outputs", [], "some rewrites at a time"),
-        ("outputs", [RAIN, RAIN._replace(source="Snow.")], "of one source at a time; group"),
-        ("pair", [RAIN, RAIN._replace(style="casual")], "of one target style at a time"),
-        ("outputs", [RAIN, RAIN._replace(language="hi")], "of one language at a time"),
+        ("outputs", [RAIN, RAIN._replace(source="Snow.")], "of one source into one style"),
+        ("pair", [RAIN, RAIN._replace(style="casual")], "of one source into one style"),
+        ("outputs", [RAIN, RAIN._replace(language="hi")], "one style and language at a time"),
+        ("content", [RAIN._replace(style=" ")], "no target style"),
         ("pauli2025", [HINDI], "made for en and not for 'hi'; use another prompt"),
         ("mukherjee2024-sentiment-style", [RAIN], "negative, positive and not 'formal'"),
     ],
@@ -259,18 +213,8 @@ def test_a_pair_turned_round_asks_the_other_way_round():
 def test_items_that_a_prompt_cannot_be_asked_about_are_refused_with_the_remedy(
     name, items, message
 ):
-    with pytest.raises(Unfit, match=re.escape(message)):
+    with pytest.raises(TstmetaError, match=re.escape(message)):
         load(name).question(items)
-
-
-def test_the_text_compared_with_stands_for_a_source_that_is_not_given():
-    asked = load("joint").question([Request("b", ("a reference",))]).messages[-1].content
-    assert "a reference" in asked
-
-
-def test_a_language_without_a_name_goes_in_as_its_code():
-    asked = load("joint").question([RAIN._replace(language="xx")]).messages[-1].content
-    assert "A text in xx" in asked
 
 
 def test_sampling_and_sample_go_into_the_question():
@@ -284,10 +228,9 @@ def test_sampling_and_sample_go_into_the_question():
 
 
 @pytest.mark.parametrize("prompt", ALL, ids=lambda prompt: prompt.name)
-def test_a_schema_is_sent_for_json_and_only_where_it_is_to_be_enforced(prompt):
+def test_a_schema_is_sent_for_json(prompt):
     question = prompt.question(unit_of(prompt))
     assert (question.schema is not None) == (prompt.answer == "json")
-    assert prompt.question(unit_of(prompt), enforce=False).schema is None
     if question.schema:
         jsonschema.Draft202012Validator.check_schema(question.schema)
         assert question.schema["additionalProperties"] is False
@@ -304,12 +247,12 @@ def test_a_schema_is_sent_for_json_and_only_where_it_is_to_be_enforced(prompt):
     ],
 )
 def test_the_schema_of_one_item_takes_its_ratings_and_nothing_else(answer, fits):
-    schema = load("pauli2025").schema()
+    schema = load("pauli2025").answer_schema()
     assert jsonschema.Draft202012Validator(schema).is_valid(answer) == fits
 
 
 def test_the_schema_of_a_source_wants_each_of_its_outputs():
-    valid = jsonschema.Draft202012Validator(load("lai2023-style").schema(2)).is_valid
+    valid = jsonschema.Draft202012Validator(load("lai2023-style").answer_schema(2)).is_valid
     rows = [{"number": 2, "style": 100}, {"number": 1, "style": 0}]
     assert valid({"ratings": rows})
     assert not valid({"ratings": rows[:1]})
@@ -318,10 +261,30 @@ def test_the_schema_of_a_source_wants_each_of_its_outputs():
 
 
 def test_reasons_come_before_ratings():
-    assert next(iter(load("explained").schema()["properties"])) == "explanation"
+    assert next(iter(load("explained").answer_schema()["properties"])) == "explanation"
 
 
 # -------------------------------------------------------------------------------------- hashes
+
+#: A prompt's hash is part of scores that people keep: it changes only when the prompt does.
+HASHES = """
+content 78f09e243d04  explained fe08c7b9b8fe  fluency 91d0428e28cd  joint 3798b7071eb8
+lai2023-all 193faced9abc  lai2023-content ef5c360280ab  lai2023-fluency 235e35d2f9e2
+lai2023-style 44eb117f2257  mukherjee2024-fluency 5ee3690f293c
+mukherjee2024-sentiment-content a36dd30524cd  mukherjee2024-sentiment-style ea21deb65121
+mukherjee2024-toxicity-content de1436c88f55  mukherjee2024-toxicity-style 23d5dbcc3a51
+mukherjee2025-binary 402cf3d39e04  outputs 14a1b5cea1bd  pair e02867d182c3
+pauli2025 507d09310965  pauli2025-emphasis 8588e4c1a8ed  pauli2025-fenced e2cfc90293b1
+pauli2025-only 7bd2296004a6  pauli2025-system 4109106bc8a7  pauli2025-wording c4e3228a8238
+style f7577c64f6a1
+"""
+
+
+def test_the_shipped_prompts_and_how_they_are_read_are_those_that_scores_were_made_with():
+    words = HASHES.split()
+    assert {prompt.name: prompt.hash for prompt in ALL} == dict(
+        zip(words[::2], words[1::2], strict=True)
+    )
 
 
 @pytest.mark.parametrize(
@@ -332,28 +295,168 @@ def test_reasons_come_before_ratings():
         {"each": "{number}: {output}"},
         {"unit": "source"},
         {"dimensions": ("content", "style")},
-        {"low": 0.0},
-        {"high": 10.0},
+        {"scale": (0.0, 5.0)},
+        {"scale": (1.0, 10.0)},
         {"answer": "number"},
         {"languages": ("en",)},
-        {"keys": (("content", "meaning"),)},
-        {"styles": (("formal", "very formal"),)},
+        {"keys": {"content": "meaning"}},
+        {"styles": {"formal": "very formal"}},
         {"only_styles": True},
         {"fence": False},
         {"explain": True},
     ],
-    ids=lambda change: next(iter(change)),
+    ids=str,
 )
 def test_whatever_changes_a_message_or_its_reading_changes_the_hash(change):
     prompt = load("joint")
-    assert replace(prompt, **change).hash != prompt.hash
-    assert re.fullmatch(r"[0-9a-f]{12}", prompt.hash)
+    assert prompt.model_copy(update=change).hash != prompt.hash
 
 
 def test_what_a_prompt_is_called_and_how_answers_are_drawn_stay_out_of_the_hash(monkeypatch):
     prompt = load("joint")
     beside = {"name": "n", "origin": "yours", "cites": ("c",), "about": "a", "models": ("m",)}
-    assert replace(prompt, **beside, sampling=Sampling(seed=1)).hash == prompt.hash
+    copy = prompt.model_copy(update={**beside, "sampling": Sampling(seed=1)})
+    assert copy.hash == prompt.hash
     before = prompt.hash
     monkeypatch.setattr(prompts, "RULES", prompts.RULES + 1)
     assert prompt.hash != before
+
+
+# ------------------------------------------------------------------------------ a file of one's own
+
+GOOD = """
+about = "how friendly a rewrite is"
+unit = "item"
+dimensions = ["content", "style"]
+scale = [1, 5]
+answer = "json"
+user = "Texts stand between lines {fence}. {source} {output} {style} {language}"
+
+[keys]
+content = "meaning"
+style = "style"
+"""
+
+
+def faults(text):
+    """(field, what) of each fault of a file."""
+    with pytest.raises(DataError) as caught:
+        parse(text, "mine", "mine.toml")
+    assert {problem.file for problem in caught.value.problems} == {"mine.toml"}
+    assert all("pydoc" in problem.remedy for problem in caught.value.problems)
+    return [(problem.column, problem.what) for problem in caught.value.problems]
+
+
+def test_the_form_that_the_how_to_shows_is_read(tmp_path):
+    shown = textwrap.dedent(prompts.__doc__.split("::\n", 1)[1].split("\nSlots of")[0])
+    file = tmp_path / "friendly.toml"
+    file.write_text(shown, encoding="utf-8")
+    prompt = load(str(file))
+    assert (prompt.name, prompt.origin) == ("friendly", "yours")
+    assert prompt.sampling == Sampling(temperature=0.0, max_tokens=200)
+    item = Request("Fine.", ("Good.",), "Good.", "non-toxic")
+    asked = prompt.question([item]).messages[-1].content
+    assert "how clean it is, from 1 to 5" in asked
+    assert "Rewrite:\n====\nFine.\n====\nAnswer" in asked
+    assert '{"meaning": 1-5, "style": 1-5}' in asked
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "field", "what"),
+    [
+        ('unit = "item"\n', "", "unit", "Field required"),
+        ("scale", "scales", "scales", "not permitted"),
+        ('unit = "item"', 'unit = "items"', "unit", "'item', 'source' or 'pair'"),
+        ('unit = "item"', "unit = 1", "unit", "'item', 'source' or 'pair'"),
+        ('answer = "json"', 'answer = "xml"', "answer", "'json', 'number', 'yes-no' or 'first'"),
+        ('answer = "json"', 'answer = "number"', "", "only 'json' holds several"),
+        ('answer = "json"', 'answer = "first"', "", "pairs, and only pairs"),
+        ('["content", "style"]', '["content", "wit"]', "dimensions.1", "'content', 'style'"),
+        ('["content", "style"]', '["style", "style"]', "", "dimensions: name each"),
+        ('["content", "style"]', '"content"', "dimensions", "valid tuple"),
+        ("[1, 5]", "[5, 1]", "", "scale: two numbers from 0 on, the lower one first"),
+        ("[1, 5]", "[1, inf]", "", "scale: two numbers"),
+        ("[1, 5]", "[-2, 2]", "", "scale: two numbers from 0 on"),
+        ("[1, 5]", "[1]", "scale.1", "Field required"),
+        ('content = "meaning"\n', "", "", "keys: below a line [keys]"),
+        ('content = "meaning"', 'content = "Style"', "", "a word of its own"),
+        ('content = "meaning"', 'content = " "', "", "a word of its own"),
+        ('content = "meaning"', 'content = "number"', "", "a word of its own"),
+        ('content = "meaning"', "content = 3", "keys.content", "valid string"),
+        ("[keys]", '[keys]\nfluency = "f"', "", "and of no other"),
+        ("{output}", "", "", "say where {output} goes"),
+        ("{output}", "{outputs}{output}", "", "no slot {outputs} here; use fence, language"),
+        ("{fence}", "", "", "fence = false"),
+        ("[keys]", 'each = "{number}"\n[keys]', "", "each: a line with {number} and {output}"),
+        ("[keys]", 'origin = "paper"\n[keys]', "origin", "'published', 'described'"),
+        ("[keys]", "sampling = 1\n[keys]", "sampling", "dictionary"),
+        ("[keys]", "[sampling]\nheat = 1\n[keys]", "sampling.heat", "nexpected"),
+        ("[keys]", "[sampling]\ntop_p = 3\n[keys]", "sampling.top_p", "less than or equal to 1"),
+        ("[keys]", "[sampling]\nmax_tokens = 0\n[keys]", "sampling.max_tokens", "equal to 1"),
+        ("[keys]", "[sampling]\nseed = 1.5\n[keys]", "sampling.seed", "valid integer"),
+    ],
+)
+def test_each_fault_names_its_field_and_what_goes_there(old, new, field, what):
+    assert old in GOOD
+    known = faults(GOOD.replace(old, new, 1))
+    assert any(column == field and what in words for column, words in known), known
+
+
+@pytest.mark.parametrize(
+    ("answer", "unit", "user", "more", "what"),
+    [
+        ("yes-no", "item", "{fence}{output}", "scale = [1, 5]", "scale: an answer 'yes-no'"),
+        ("yes-no", "source", "{fence}{outputs}", "scale = [0, 1]", "answer: only 'json'"),
+        ("number", "source", "{fence}{outputs}", "scale = [1, 5]", "answer: only 'json'"),
+        ("number", "pair", "{fence}{first}{second}", "scale = [0, 1]", "answer: pairs"),
+        ("first", "pair", "{fence}{first}", "scale = [0, 1]", "say where {second} goes"),
+        ("number", "item", "{fence}{output}", "scale = [0, 1]\nexplain = true", "answer: only"),
+    ],
+)
+def test_answers_units_and_scales_must_go_together(answer, unit, user, more, what):
+    text = (
+        f'about = "a"\nunit = "{unit}"\ndimensions = ["style"]\nanswer = "{answer}"\n'
+        f'user = "{user}"\n{more}\n'
+    )
+    ((_, words),) = faults(text)
+    assert what in words
+
+
+def test_all_faults_are_told_at_once():
+    text = GOOD.replace("[1, 5]", "[5, 1]").replace("{output}", "").replace("{style}", "{mood}")
+    ((_, words),) = faults(text)
+    assert all(part in words for part in ("scale: ", "{output} goes", "no slot {mood}"))
+    wrong = GOOD.replace('"item"', '"items"').replace('"json"', '"xml"')
+    assert [column for column, _ in faults(wrong)] == ["unit", "answer"]
+
+
+def test_a_file_that_is_no_toml_says_where():
+    ((_, what),) = faults("unit = item")
+    assert "no TOML" in what
+    assert "line 1" in what
+
+
+def test_files_that_cannot_be_read_say_why(tmp_path):
+    with pytest.raises(TstmetaError, match=r"cannot read a prompt from .*none\.toml: No such file"):
+        load(str(tmp_path / "none.toml"))
+    (tmp_path / "folder.toml").mkdir()
+    with pytest.raises(TstmetaError, match="cannot read a prompt"):
+        load(str(tmp_path / "folder.toml"))
+    (tmp_path / "latin.toml").write_bytes(b'about = "fr\xf6hlich"')
+    with pytest.raises(DataError, match="no UTF-8 at byte"):
+        load(str(tmp_path / "latin.toml"))
+
+
+_VALUES = st.recursive(
+    st.one_of(st.text(max_size=8), st.integers(), st.floats(), st.booleans()),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=4), inner),
+    max_leaves=4,
+)
+
+
+@given(st.dictionaries(st.sampled_from(sorted(Prompt.model_fields)), _VALUES))
+def test_no_table_breaks_the_checks(table):
+    whole = {"name": "n", "about": "a", "unit": "item", "dimensions": ["style"], "scale": [1, 5]}
+    whole |= {"answer": "number", "user": "{output}{fence}", **table}
+    with suppress(ValidationError):
+        assert len(Prompt.model_validate(whole).hash) == 12

@@ -1,10 +1,11 @@
 """Many questions: each asked once, each kept before it is seen, whatever stops the run."""
 
 import asyncio
-import json
+import os
+import signal
+import subprocess
 import sys
 import threading
-import weakref
 
 import pytest
 
@@ -12,194 +13,280 @@ from tests.judge import scripted
 from tests.judge.asking import answers, chat, kept, question, questions
 from tests.judge.scripted import error, says, serving
 from tstmeta.judge.base import Question, Reply, Unusable
-from tstmeta.judge.cache import CacheError
-from tstmeta.judge.runner import Budget, Price, run
+from tstmeta.judge.budget import Budget, Price, estimate, worst
+from tstmeta.judge.cache import AnswerCache, CacheError
+from tstmeta.judge.runner import run
 from tstmeta.schema import TstmetaError
+
+PRICE = Price(prompt=1.0, answer=10.0)
 
 
 def echo(asked: scripted.Asked) -> scripted.Act:
     return says(asked.prompt)
 
 
+def failures(replies: list[Reply]) -> list[str]:
+    return [reply.failure for reply in replies if reply.failure]
+
+
 # ------------------------------------------------------------------------------------- a whole run
 
 
-def test_every_question_gets_its_own_answer(tmp_path):
-    with serving(echo) as server:
-        found = answers(server, questions(50), tmp_path, concurrency=8)
-        assert server.most_at_once <= 8
-    assert {place: reply.text for place, reply in found.items()} == {
-        place: f"Rate number {place}." for place in range(50)
-    }
-
-
-def test_no_more_are_under_way_than_was_said(tmp_path):
-    with serving(latency=0.02) as server:
-        answers(server, questions(30), tmp_path, concurrency=5)
+def test_every_question_gets_its_own_answer_and_no_more_are_under_way_than_was_allowed(tmp_path):
+    with serving(lambda asked: says(asked.prompt, latency=0.02)) as server:
+        replies = answers(server, questions(30), tmp_path, concurrency=5)
         assert server.most_at_once == 5
+    assert [reply.text for reply in replies] == [f"Rate number {place}." for place in range(30)]
 
 
 def test_equal_questions_are_asked_once_and_all_answered(tmp_path):
     asked = [*questions(3), *questions(3), question("Rate number 0.", sample=1)]
     with serving(echo) as server:
-        found = answers(server, asked, tmp_path)
+        replies = answers(server, asked, tmp_path)
         assert server.requests == 4
-    assert len(found) == 7
-    assert found[0] == found[3]
+    assert replies[:3] == replies[3:6]
 
 
-def test_a_second_run_asks_nothing(tmp_path):
-    with serving(echo) as server:
-        first = answers(server, questions(20), tmp_path)
-        assert answers(server, questions(20), tmp_path) == first
-        assert server.requests == 20
-
-
-def test_another_model_revision_or_server_is_asked_anew(tmp_path):
+def test_a_second_run_asks_nothing_and_another_model_or_server_is_asked_anew(tmp_path):
     with serving() as server, serving() as other:
-        answers(server, questions(2), tmp_path)
+        before = answers(server, questions(2), tmp_path)
+        assert answers(server, questions(2), tmp_path) == before
+        assert server.requests == 2
         answers(server, questions(2), tmp_path, served=chat(server, revision="v2"))
         answers(other, questions(2), tmp_path)
         assert (server.requests, other.requests) == (4, 2)
-    assert kept(tmp_path / "answers.sqlite") == 6
-
-
-def test_no_question_is_no_request(tmp_path):
-    with serving() as server:
-        assert answers(server, [], tmp_path) == {}
-        assert server.requests == 0
+    assert kept(tmp_path) == 6
 
 
 def test_a_question_that_failed_is_asked_again_in_the_next_run(tmp_path):
     with serving(lambda asked: scripted.page() if asked.times == 1 else None) as server:
-        assert all(one.failure for one in answers(server, questions(3), tmp_path).values())
-        assert kept(tmp_path / "answers.sqlite") == 0
-        found = answers(server, questions(3), tmp_path)
-        assert not any(one.failure for one in found.values())
+        assert len(failures(answers(server, questions(3), tmp_path))) == 3
+        assert kept(tmp_path) == 0
+        assert not failures(answers(server, questions(3), tmp_path))
 
 
-# ------------------------------------------------------------------------------------- who may call
+def test_it_can_be_called_where_a_loop_runs_already_in_a_thread_and_several_times(tmp_path):
+    async def cell(served):
+        return answers(server, questions(5), tmp_path, served=served)
 
-
-def test_it_can_be_called_where_a_loop_runs_already(tmp_path):
-    """As in a notebook."""
-
-    async def cell():
-        with serving(echo) as server:
-            return answers(server, questions(5), tmp_path)
-
-    assert len(asyncio.run(cell())) == 5
-
-
-def test_it_can_be_called_in_a_thread(tmp_path):
-    found = {}
-    with serving(echo) as server:
-        work = threading.Thread(
-            target=lambda: found.update(answers(server, questions(5), tmp_path))
-        )
-        work.start()
-        work.join(30)
-    assert len(found) == 5
-
-
-def test_one_chat_may_be_used_for_several_runs(tmp_path):
     with serving(echo) as server:
         served = chat(server)
-        for number in range(3):
-            cache = tmp_path / f"{number}.sqlite"
-            assert len(answers(server, questions(4), tmp_path, served=served, cache=cache)) == 4
+        assert len(asyncio.run(cell(served))) == 5
+        work = threading.Thread(target=answers, args=(server, questions(9), tmp_path))
+        work.start()
+        work.join(30)
+        assert kept(tmp_path) == 9
+        assert answers(server, [], tmp_path, served=served) == []
+        assert server.requests == 9
 
 
 class Plain:
-    """A chat of somebody's own: no price, no account."""
+    """A chat of somebody's own; ``fails`` at its third question."""
 
     server, model, revision = "mine", "m", ""
 
     def __init__(self, fails: type[Exception] | None = None):
-        self.closed, self._fails = 0, fails
+        self.count = self.closed = 0
+        self.fails = fails
 
     async def ask(self, question: Question) -> Reply:
-        if self._fails:
-            raise self._fails("broken")
-        await asyncio.sleep(0)
+        self.count += 1
+        if self.fails and self.count > 2:
+            raise self.fails("broken")
         return Reply(question.messages[0].content)
 
     async def close(self) -> None:
         self.closed += 1
 
 
-def test_any_chat_will_do(tmp_path):
-    mine, budget = Plain(), Budget(requests=3)
-    found = dict(run(questions(4), mine, cache=tmp_path / "a.sqlite", budget=budget))
-    assert sum(not reply.failure for reply in found.values()) == 3
-    assert (budget.spent.requests, budget.spent.untold, mine.closed) == (3, 3, 1)
-
-
 @pytest.mark.parametrize("kind", [Unusable, ZeroDivisionError])
-def test_an_error_of_the_chat_ends_the_run_and_is_raised(tmp_path, kind):
+def test_an_error_of_the_chat_ends_the_run_and_what_came_before_is_kept(tmp_path, kind):
     mine = Plain(kind)
     with pytest.raises(kind, match="broken"):
-        dict(run(questions(4), mine, cache=tmp_path / "a.sqlite"))
-    assert mine.closed == 1
-
-
-def test_a_number_that_makes_no_sense_is_refused_before_anything_is_taken(tmp_path):
-    with pytest.raises(TstmetaError, match="concurrency is 0"):
-        run(questions(1), Plain(), cache=tmp_path / "a.sqlite", concurrency=0)
+        answers(None, questions(40), tmp_path, served=mine, concurrency=4)
+    assert (kept(tmp_path), mine.closed) == (2, 1)
+    assert mine.count < 10
 
 
 def test_a_file_that_is_no_cache_stops_the_run_before_anything_is_asked(tmp_path):
-    (tmp_path / "a.txt").write_text("words " * 100)
+    (tmp_path / "answers.sqlite").write_text("words " * 100)
     with serving() as server:
         with pytest.raises(CacheError):
-            answers(server, questions(1), tmp_path, cache=tmp_path / "a.txt")
+            answers(server, questions(1), tmp_path)
         assert server.requests == 0
 
 
-# ------------------------------------------------------------------------------------------ memory
+def test_what_another_run_was_told_meanwhile_is_not_asked(tmp_path):
+    first, second = questions(2)
+
+    class Meanwhile(Plain):
+        async def ask(self, question: Question) -> Reply:
+            with AnswerCache(tmp_path / "answers.sqlite") as cache:  # as another process would
+                cache.put(second.key("mine", "m"), second, Reply("theirs"))
+            return Reply("ours")
+
+    replies = answers(None, [first, second], tmp_path, served=Meanwhile(), concurrency=1)
+    assert replies == [Reply("ours"), Reply("theirs")]
 
 
-class Many:
-    """A sequence of questions that are made when they are looked at."""
-
-    def __init__(self, count: int):
-        self._count = count
-        self._made: list[weakref.ref[Question]] = []
-
-    def __len__(self) -> int:
-        return self._count
-
-    def __getitem__(self, place: int) -> Question:
-        if place >= self._count:
-            raise IndexError
-        made = question(f"Rate number {place}.")
-        self._made.append(weakref.ref(made))
-        return made
-
-    def alive(self) -> int:
-        return sum(one() is not None for one in self._made)
+# ---------------------------------------------------------------------------------- what it costs
 
 
-def test_few_questions_are_in_memory_at_a_time(tmp_path):
-    many = Many(300)
-    stream = run(many, Plain(), cache=tmp_path / "a", concurrency=4, progress=False)
-    alive = [many.alive() for _ in stream]
-    assert len(alive) == 300
-    assert max(alive) <= 4 * 4 + 8
-
-
-def test_the_bar_shows_tokens_money_and_failures(tmp_path, capsys, monkeypatch):
-    monkeypatch.setattr(sys.stderr, "isatty", lambda: True, raising=False)
-    with serving(lambda asked: None if asked.number % 2 else error(400)) as server:
-        served = chat(server, price=Price(1.0, 1.0))
-        dict(run(questions(20), served, cache=tmp_path / "a", concurrency=1))
-    shown = capsys.readouterr().err
-    assert "tokens" in shown
-    assert "of money" in shown
-
-
-def test_a_report_can_be_written_as_json(tmp_path):
+def test_an_estimate_counts_each_question_once_leaves_out_what_is_kept_and_asks_nothing(tmp_path):
+    cache = tmp_path / "answers.sqlite"
     with serving() as server:
-        budget = Budget()
-        answers(server, questions(2), tmp_path, budget=budget)
-    assert json.loads(json.dumps(vars(budget.spent)))["requests"] == 2
+        served = chat(server, price=PRICE)
+        foretold = estimate([*questions(3), *questions(2)], served, cache=cache)
+        assert not cache.exists()
+        answers(server, questions(2), tmp_path)
+        later = estimate(questions(5), chat(server), cache=cache)
+        assert server.requests == 2
+    assert foretold[:2] == (3, 0)
+    assert foretold.prompt_tokens == 3 * -(-len("Rate number 0.") // 4)
+    assert foretold.answer_tokens == 3 * 512
+    assert foretold.money == PRICE.of(foretold.prompt_tokens, foretold.answer_tokens)
+    assert "3 requests (0 answers are kept)" in str(foretold)
+    assert (later.requests, later.kept, later.money) == (3, 2, None)
+
+
+@pytest.mark.parametrize("limit", [0, 1, 7])
+def test_a_limit_on_requests_holds_for_several_runs_and_the_rest_says_so(tmp_path, limit):
+    budget = Budget(requests=limit)
+    with serving() as server:
+        answers(server, questions(3), tmp_path, budget=budget)
+        replies = answers(server, questions(10), tmp_path, budget=budget)
+        assert server.requests == budget.sent == limit
+    assert failures(replies) == [f"budget: {limit} requests are used up"] * (10 - limit)
+
+
+@pytest.mark.parametrize("concurrency", [1, 8])
+def test_a_limit_on_money_holds_whatever_is_under_way(tmp_path, concurrency):
+    """Each answer costs all that it may."""
+    prompt, answer = worst(questions(1)[0])
+    budget = Budget(money=PRICE.of(prompt, answer) * 3.5, price=PRICE)
+    act = says("4", usage=(prompt, answer), latency=0.01)
+    with serving(lambda asked: act) as server:
+        replies = answers(server, questions(10), tmp_path, budget=budget, concurrency=concurrency)
+        assert server.requests == 3
+    assert len(failures(replies)) == 7
+    assert (budget.prompt_tokens, budget.answer_tokens) == (3 * prompt, 3 * answer)
+
+
+def test_what_answers_do_not_use_is_free_for_others(tmp_path):
+    """Only one answer at a time fits in, at its worst; all ten do, for they are short."""
+    money = PRICE.of(*worst(questions(1)[0])) + 9 * PRICE.of(10, 5)
+    budget = Budget(money=money, price=PRICE)
+    with serving() as server:  # each takes 10 + 5 tokens
+        assert not failures(answers(server, questions(10), tmp_path, budget=budget))
+        assert server.most_at_once == 1
+    assert (budget.prompt_tokens, budget.answer_tokens, budget.uncounted) == (100, 50, 0)
+
+
+@pytest.mark.parametrize(
+    ("act", "counted"),
+    [
+        (says("4", usage=None), False),
+        (scripted.reset(), False),
+        (scripted.page(), False),
+        (error(400), True),
+        (error(500), True),
+    ],
+    ids=["no usage", "reset", "page", "400", "500"],
+)
+def test_what_the_server_did_not_count_costs_what_it_may_have(tmp_path, act, counted):
+    budget = Budget()
+    with serving(lambda asked: act) as server:
+        answers(server, questions(1), tmp_path, retries=0, budget=budget)
+    cost = (0, 0) if counted else worst(questions(1)[0])
+    assert (budget.prompt_tokens, budget.answer_tokens) == cost
+    assert (budget.sent, budget.uncounted) == (1, not counted)
+
+
+def test_what_is_kept_costs_nothing(tmp_path):
+    answers(None, questions(3), tmp_path, served=Plain())
+    budget = Budget(requests=0)
+    assert not failures(answers(None, questions(3), tmp_path, served=Plain(), budget=budget))
+    assert budget == Budget(requests=0)
+
+
+def test_money_without_a_price_is_refused():
+    with pytest.raises(TstmetaError, match="a limit on money needs a price"):
+        Budget(money=1.0)
+
+
+# ------------------------------------------------------------------------------------ it is stopped
+
+RUN = """
+import sys
+from pathlib import Path
+from tstmeta.judge.base import Message, Question
+from tstmeta.judge.client import connect
+from tstmeta.judge.runner import run
+url, cache, count = sys.argv[1], Path(sys.argv[2]), int(sys.argv[3])
+asked = [Question((Message("user", f"Rate number {n}."),)) for n in range(count)]
+run(asked, connect(url, "tiny", key=""), cache=cache, concurrency=4)
+print("done")
+"""
+
+
+def program(url: str, cache, count: int) -> subprocess.Popen:
+    command = [sys.executable, "-c", RUN, url, str(cache), str(count)]
+    pipe = subprocess.PIPE
+    return subprocess.Popen(command, stdout=pipe, stderr=pipe, text=True, preexec_fn=heed)
+
+
+def heed() -> None:
+    """A shell that runs tests in the background has its children ignore Ctrl-C."""
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+@pytest.mark.skipif(os.name == "nt", reason="signals of POSIX")
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
+def test_a_run_that_is_stopped_goes_on_where_it_stopped(tmp_path, number):
+    """Those under way are lost at most; what was answered is never asked again."""
+    stop = threading.Event()
+
+    def script(asked):
+        if asked.number == 20:
+            stop.set()
+        return says(asked.prompt, latency=0.02)
+
+    with serving(script) as server:
+        process = program(server.url, tmp_path / "answers.sqlite", 60)
+        assert stop.wait(60)
+        process.send_signal(number)
+        printed, errors = process.communicate(timeout=60)
+        assert "done" not in printed
+        assert process.returncode == -number, errors
+        before = server.requests
+        assert 20 <= before < 60
+        lost = before - kept(tmp_path)
+        assert 0 <= lost <= 4
+        replies = answers(server, questions(60), tmp_path)
+        assert server.requests == 60 + lost
+        assert server.repeated() == lost
+    assert [reply.text for reply in replies] == [f"Rate number {place}." for place in range(60)]
+
+
+@pytest.mark.skipif(os.name == "nt", reason="signals of POSIX")
+def test_ctrl_c_does_not_wait_for_what_hangs(tmp_path):
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    press = threading.Timer(0.5, os.kill, (os.getpid(), signal.SIGINT))
+    try:
+        with serving(lambda asked: scripted.hang()) as server:
+            press.start()
+            with pytest.raises(KeyboardInterrupt):
+                run(questions(2), chat(server, timeout=60.0), cache=tmp_path / "a", progress=False)
+    finally:
+        press.cancel()
+        signal.signal(signal.SIGINT, before)
+
+
+def test_two_processes_share_a_cache_and_what_one_asked_the_other_has(tmp_path):
+    with serving(latency=0.01) as server:
+        other = program(server.url, tmp_path / "answers.sqlite", 40)
+        replies = answers(server, questions(40), tmp_path, concurrency=4)
+        printed, errors = other.communicate(timeout=60)
+        assert "done" in printed, errors
+        assert 40 <= server.requests <= 80
+    assert len(replies) == kept(tmp_path) == 40

@@ -176,6 +176,6 @@ def test_the_remedy_of_a_papers_judge_is_a_command_whose_prompt_there_is(name):
     (prompt,) = re.findall(r"--prompt (\S+)", remedy)
     loaded = prompts.load(prompt)
     assert loaded.cites
-    assert MODELS[name.partition("+")[0]].where in remedy
+    assert MODELS[name].where in remedy
     assert "--scores-out FILE" in remedy
     assert (loaded.answer == "yes-no") == name.endswith("+binary")

@@ -7,15 +7,15 @@ from __future__ import annotations
 
 import shlex
 import sys
-import textwrap
 from dataclasses import replace
 from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from ..console import _ESCAPES, Format, note, show_table, write_table
+from ..secrecy import said
 from .options import (
     Concurrency,
     Data,
@@ -25,7 +25,6 @@ from .options import (
     MaxMoney,
     MaxRequests,
     OutFile,
-    OutFormat,
     PriceIn,
     PriceOut,
     Retries,
@@ -37,11 +36,8 @@ from .server import USUAL_KEY, bill, key_of, price_of
 if TYPE_CHECKING:
     import pandas as pd
 
-    from ..data import Dataset
-    from ..judge.base import Chat, Sampling
-    from ..judge.budget import Budget, Price
+    from ..judge.budget import Budget
     from ..judge.prompts import Prompt
-    from ..judge.ratings import Manner
 
 judge_app = typer.Typer(
     name="judge", help="Have a language model rate rewrites.", no_args_is_help=True
@@ -50,8 +46,6 @@ judge_app = typer.Typer(
 TOP_LOGPROBS = 20
 #: What of a prompt a terminal has room for.
 _LISTED = ["name", "origin", "unit", "dimensions", "scale", "hash", "cites", "models"]
-#: Where the statuses begin among the columns of a count.
-_FIRST_STATUS = 3
 
 
 class Missing(StrEnum):
@@ -69,17 +63,6 @@ class Value(StrEnum):
     expected = "expected"
 
 
-PromptName = Annotated[
-    str, typer.Option("--prompt", "-p", help="A prompt (tstmeta judge prompts), or your own .toml.")
-]
-Limit = Annotated[
-    int | None,
-    typer.Option(
-        min=1, help="Only the first N rewrites, or sources where a prompt takes all of a source."
-    ),
-]
-
-
 @judge_app.command("prompts")
 def prompts_command(format: FormatOption = Format.table) -> None:
     """List the prompts: whose words they are, what they ask about, and on which scale.
@@ -95,11 +78,11 @@ def prompts_command(format: FormatOption = Format.table) -> None:
 
     from ..judge.prompts import load, names
 
-    rows = pd.DataFrame([_about(load(name)) for name in names()])
+    rows = pd.DataFrame([_facts(load(name)) for name in names()])
     show_table(rows[_LISTED] if format is Format.table else rows, format)
 
 
-def _about(prompt: Prompt) -> dict[str, str]:
+def _facts(prompt: Prompt) -> dict[str, str]:
     return {
         "name": prompt.name,
         "origin": prompt.origin,
@@ -133,32 +116,35 @@ def show_command(
     from ..judge import ratings
     from ..judge.prompts import load as load_prompt
 
-    asked = load_prompt(prompt)
-    job = ratings.jobs(load(data), asked, ratings.Manner(limit=1))[0]
-    for message in job.question.messages:
-        _say(f"--- {message.role}\n{message.content}")
+    loaded = load_prompt(prompt)
+    job = ratings.jobs(load(data), loaded, ratings.Manner(limit=1))[0]
+    texts = [f"--- {message.role}\n{message.content}" for message in job.question.messages]
     if job.question.schema:
-        _say("--- schema\n" + json.dumps(job.question.schema, ensure_ascii=False, indent=1))
-    note(f"prompt {asked.name}@{asked.hash} for {', '.join(job.item_ids)}")
-    note(f"{asked.origin}: {' '.join(asked.about.split())}")
-
-
-def _say(text: str) -> None:
-    """Texts of data sets on stdout, control characters as escapes."""
-    sys.stdout.write(text.translate({**_ESCAPES, 0x0A: "\n"}) + "\n")
+        schema = json.dumps(job.question.schema, ensure_ascii=False, indent=1)
+        texts.append(f"--- schema\n{schema}")
+    for text in texts:
+        sys.stdout.write(text.translate({**_ESCAPES, 0x0A: "\n"}) + "\n")
+    note(f"prompt {loaded.name}@{loaded.hash} for {', '.join(job.item_ids)}")
+    note(f"{loaded.origin}: {' '.join(loaded.about.split())}")
 
 
 @judge_app.command("run")
 def run_command(
     data: Data,
-    prompt: PromptName,
+    prompt: Annotated[
+        str,
+        typer.Option("--prompt", "-p", help="A prompt (tstmeta judge prompts), or your own .toml."),
+    ],
     server: Annotated[
         str, typer.Option(help="Where the interface starts, e.g. http://localhost:8000/v1.")
     ],
     model: Annotated[str, typer.Option("--model", "-m", help="What the server calls the model.")],
     revision: Revision = "",
     samples: Annotated[int, typer.Option(min=1, help="Answers to each question.")] = 1,
-    limit: Limit = None,
+    limit: Annotated[
+        int | None,
+        typer.Option(min=1, help="Only the first N rewrites, or sources with all their rewrites."),
+    ] = None,
     shuffle: Annotated[
         int | None,
         typer.Option(min=0, help="Seed: show the rewrites of a source in an order drawn for each."),
@@ -170,14 +156,11 @@ def run_command(
         int | None, typer.Option(min=1, help="Most tokens of an answer, in place of the prompt's.")
     ] = None,
     seed: Annotated[
-        int | None, typer.Option(help="Sent to the server; each sample gets the next one.")
+        int | None, typer.Option(min=0, help="Sent to the server; each sample gets the next one.")
     ] = None,
     logprobs: Annotated[
         bool, typer.Option("--logprobs", help="Ask for log-probabilities: the expected rating.")
     ] = False,
-    schema: Annotated[
-        bool, typer.Option("--schema/--no-schema", help="Send the JSON schema of the answer.")
-    ] = True,
     concurrency: Concurrency = 16,
     timeout: Timeout = 120.0,
     retries: Retries = 6,
@@ -192,7 +175,6 @@ def run_command(
         typer.Option(help="File of answers [default: data/scores/judge/answers.sqlite]."),
     ] = None,
     out: OutFile = None,
-    format: OutFormat = None,
     scores_out: Annotated[
         Path | None,
         typer.Option(help="Also write a score file, for tstmeta evaluate --scores FILE."),
@@ -210,10 +192,10 @@ def run_command(
 ) -> None:
     """Rate a data set.  Answers are kept: an answer that came is never asked or paid for again.
 
-    Interrupt it or kill it whenever you like: the same command goes on where it stopped.  What is
-    no rating becomes a row with its status and the judge's words.  The API key is read from the
-    environment and goes nowhere but to the server.  For reasons beside ratings take the prompt
-    explained, or one of yours with explain = true.  Exit code 1 when some ratings are missing.
+    Kill it whenever you like: the same command goes on where it stopped.  What is no rating becomes
+    a row with its status and the judge's words.  The API key is read from the environment and goes
+    nowhere but to the server.  For reasons beside ratings take the prompt explained, or one of
+    yours with explain = true.  Exit code 1 when some ratings are missing.
 
     \b
     Examples:
@@ -223,124 +205,71 @@ def run_command(
         --model my-model --out ratings.csv --scores-out scores.csv
       tstmeta evaluate --data mine.csv --metric bleu --scores scores.csv
     """
-    from ..data import load
+    from ..data import load, paths
     from ..judge import ratings
-    from ..judge.budget import Budget
+    from ..judge.budget import Budget, estimate
     from ..judge.client import connect
     from ..judge.prompts import load as load_prompt
 
-    asked = load_prompt(prompt)
-    manner = ratings.Manner(
-        samples,
-        _sampling(asked, temperature, max_tokens, seed, logprobs),
-        schema,
-        shuffle,
-        limit,
-    )
-    dataset = load(data)
-    price = price_of(price_in, price_out)
+    loaded, dataset = load_prompt(prompt), load(data)
+    given = {"temperature": temperature, "max_tokens": max_tokens, "seed": seed}
+    given["top_logprobs"] = TOP_LOGPROBS if logprobs else None
+    given = {name: number for name, number in given.items() if number is not None}
+    sampling = replace(loaded.sampling, **given)
+    manner = ratings.Manner(samples, sampling, shuffle, limit)
+    price, key = price_of(price_in, price_out), key_of(key_variable)
     chat = connect(
-        server,
-        model,
-        revision=revision,
-        key=key_of(key_variable),
-        timeout=timeout,
-        retries=retries,
-        price=price,
+        server, model, revision=revision, key=key, timeout=timeout, retries=retries, price=price
     )
-    file = cache or default_cache()
     budget = Budget(money=max_money, requests=max_requests, price=price)
-    _foretell(dataset, asked, manner, chat, file, price)
+    cache = cache or paths.scores() / ratings.ANSWERS
+    note(f"{chat.model} at {chat.server}, prompt {loaded.name}@{loaded.hash}")
+    questions = [job.question for job in ratings.jobs(dataset, loaded, manner)]
+    note(str(estimate(questions, chat, cache=cache)))
+    if samples > 1 and not sampling.temperature:
+        note("at temperature 0 samples differ only by the server's own noise; see --temperature")
     if dry_run:
         return
     try:
         rows = ratings.ask(
             dataset,
-            asked,
+            loaded,
             chat,
-            cache=file,
+            cache=cache,
             manner=manner,
             concurrency=concurrency,
             budget=budget,
         )
     except KeyboardInterrupt:
-        note(f"answers so far are kept in {file}; the same command goes on from there")
+        note(f"answers so far are kept in {cache}; the same command goes on from there")
         raise
-    write_table(rows if out or not sys.stdout.isatty() else _harmless(rows), out, format)
+    write_table(rows if out or not sys.stdout.isatty() else _harmless(rows), out)
     if scores_out is not None:
         write_table(ratings.scores(rows, str(missing), str(value)), scores_out)
         words = ["tstmeta", "evaluate", "--data", data, "--scores", str(scores_out)]
         note(f"wrote {scores_out}; use it: {shlex.join(words)}")
-    for said in getattr(chat, "notes", []):
-        note(said)
-    if _report(rows, budget, out):
+    for words in chat.notes:
+        note(words)
+    if _report(rows, budget):
         raise typer.Exit(1)
-
-
-def default_cache() -> Path:
-    """Where answers are kept when nobody names a file; metrics that are judges keep theirs here."""
-    from ..data import paths
-    from ..judge.ratings import ANSWERS
-
-    return paths.scores() / ANSWERS
-
-
-def _sampling(
-    prompt: Prompt,
-    temperature: float | None,
-    max_tokens: int | None,
-    seed: int | None,
-    logprobs: bool,
-) -> Sampling:
-    """The prompt's, with what was asked for otherwise."""
-    given: dict[str, Any] = {"temperature": temperature, "max_tokens": max_tokens, "seed": seed}
-    given["top_logprobs"] = TOP_LOGPROBS if logprobs else None
-    return replace(prompt.sampling, **{name: one for name, one in given.items() if one is not None})
-
-
-def _foretell(
-    dataset: Dataset, prompt: Prompt, manner: Manner, chat: Chat, cache: Path, price: Price | None
-) -> None:
-    """Say what is to be asked and what it may cost."""
-    from ..judge import ratings
-    from ..judge.budget import estimate
-
-    questions = [job.question for job in ratings.jobs(dataset, prompt, manner)]
-    note(f"{chat.model} at {chat.server}, prompt {prompt.name}@{prompt.hash}")
-    note(str(estimate(questions, chat, cache=cache, price=price)))
-    if manner.samples > 1 and not manner.drawn(prompt).temperature:
-        note("at temperature 0 samples differ only by the server's own noise; see --temperature")
 
 
 def _harmless(rows: pd.DataFrame) -> pd.DataFrame:
     """Rows for a terminal: no control character in the words of a judge or of a data set."""
     texts = rows.select_dtypes(include=["object", "str"]).columns
-    return rows.assign(**{name: rows[name].map(_escaped) for name in texts})
+    return rows.assign(**{name: rows[name].str.translate(_ESCAPES) for name in texts})
 
 
-def _escaped(text: str) -> str:
-    return text.translate(_ESCAPES)
-
-
-def _report(rows: pd.DataFrame, budget: Budget, out: Path | None) -> bool:
+def _report(rows: pd.DataFrame, budget: Budget) -> bool:
     """Say how the answers ended and what they cost; whether any rating is missing."""
-    from ..judge.treatments import counted
-
-    counts = counted(rows)
-    for row in counts.to_dict("records"):
-        ends = [f"{row[name]:,} {name}" for name in counts.columns[_FIRST_STATUS:] if row[name]]
-        note(f"{row['dimension']}: {row['rows']:,} rows: {', '.join(ends)}")
-    kept = int(rows["kept"].sum())
-    note(
-        f"{len(rows):,} rows, {kept:,} of them from answers on file"
-        + (f", in {out}" if out else "")
-    )
+    for dimension, statuses in rows.groupby("dimension", sort=False)["status"]:
+        ends = ", ".join(f"{count:,} {name}" for name, count in statuses.value_counts().items())
+        note(f"{dimension}: {len(statuses):,} rows: {ends}")
+    note(f"{len(rows):,} rows, {rows['kept'].sum():,} of them from answers on file")
     note(bill(budget))
     failed = rows[rows["rating"].isna()]
     if len(failed):
         first = failed.iloc[0]
-        note(
-            f"{len(failed):,} without a rating; the first: {first['status']}: "
-            f"{textwrap.shorten(str(first['detail']), 300)}"
-        )
+        words = f"{first['status']}: {said(first['detail'], 300)}"
+        note(f"{len(failed):,} without a rating; the first: {words}")
     return bool(len(failed))

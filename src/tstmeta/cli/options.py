@@ -78,7 +78,7 @@ MaxMoney = Annotated[
 ]
 MaxRequests = Annotated[
     int | None,
-    typer.Option("--max-requests", min=0, help="Send no more requests than this, retries counted."),
+    typer.Option("--max-requests", min=0, help="Ask no more questions than this."),
 ]
 KeyVariable = Annotated[
     str,

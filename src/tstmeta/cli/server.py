@@ -40,8 +40,10 @@ def key_of(variable: str) -> str:
 
 def bill(budget: Budget) -> str:
     """What was spent, in words."""
-    spent = budget.spent
-    words = f"{spent.requests:,} requests, {spent.tokens:,} tokens"
-    if spent.untold or spent.lost:
+    words = f"{budget.sent:,} requests, {budget.prompt_tokens + budget.answer_tokens:,} tokens"
+    if budget.uncounted:
         words += " at most (the server did not count all)"
-    return words + (f", {spent.money(budget.price):,.4g} of money" if budget.price else "")
+    if budget.price:
+        money = budget.price.of(budget.prompt_tokens, budget.answer_tokens)
+        words += f", {money:,.4g} of money"
+    return words

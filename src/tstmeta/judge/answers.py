@@ -1,4 +1,4 @@
-"""Reading what a judge answered: a rating, or a row that says why there is none.
+"""_Reading what a judge answered: a rating, or a row that says why there is none.
 
 Each form that a prompt asks for (JSON, a number, a word) has one strict reading.  An answer in
 another form is ``invalid``, and its text is kept; nothing is ever put in a rating's place.  The
@@ -14,11 +14,9 @@ from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from ..schema import Status
-from . import expected
 from .base import Reply
-from .expected import Scale
+from .expected import expect, ratings_of
 from .prompts import Prompt
-from .refusals import declines
 
 #: Most characters of an answer that a row keeps; the whole answer stays in the store of answers.
 SHOWN = 2_000
@@ -42,6 +40,23 @@ _WORD = re.compile(rf"{_LABEL}(?P<value>[\w ]{{1,20}}?){_END}")
 #: Longest line that is looked at.
 _LINE = 200
 _OPENING = re.compile(r"[{\[]")
+_CANNOT = (
+    r"\b(can(not|'t| not)|won't|will not|(am |'m )?(unable|not able)|do(n't| not) feel comfortable"
+    r"|(must|have to) (\w+ )?decline)\b"
+)
+_SORRY = (
+    r"(sorry|apolog\w+|unfortunately|as an? ((large )?language model|ai|artificial intelligence))\b"
+)
+_SERVICE = (
+    r"(assist|help|comply|continue|engage|rat|judg|evaluat|assess|scor|answer|respond|provid"
+    r"|complet|do (this|that))"
+)
+#: How an answer begins that refuses; many servers never fill the field that is meant for it.
+_DECLINES = re.compile(
+    rf"\W{{0,20}}((i( a|')m |my )?(\w+ )?{_SORRY}[^\n]{{0,80}}?\bi ?{_CANNOT}"
+    rf"|i ?{_CANNOT}( to)? {_SERVICE}|i (must|have to) (\w+ )?decline)",
+    re.I,
+)
 
 
 class Rating(NamedTuple):
@@ -52,9 +67,7 @@ class Rating(NamedTuple):
         status: ok, refused, truncated (the answer ended before the rating did), invalid, error.
         detail: why there is no value, and the raw answer; empty for a rating.
         explanation: the judge's reasons, if it gave any where a JSON answer has them.
-        expected: the mean over all ratings, weighted by their probability; NaN where unknown.
-        mass: the probability that all ratings had together at this place.
-        logprobs: what log-probabilities came, or why they give no expected rating.
+        expected, mass, logprobs: as in :class:`~.expected.Expected`.
     """
 
     value: float
@@ -66,7 +79,7 @@ class Rating(NamedTuple):
     logprobs: str = ""
 
 
-class Reading(NamedTuple):
+class _Reading(NamedTuple):
     """A rating with its place in the answer, or why there is none (NaN).
 
     ``missing`` says that nothing stands where the rating should, so that a cut may be the reason.
@@ -80,8 +93,12 @@ class Reading(NamedTuple):
     missing: bool = False
 
 
-_NOTHING = Reading(math.nan, "no rating found", missing=True)
-Row = dict[str, Reading]
+_NOTHING = _Reading(math.nan, "no rating found", missing=True)
+Row = dict[str, _Reading]
+
+
+def _invalid(why: str) -> _Reading:
+    return _Reading(math.nan, why)
 
 
 def read(reply: Reply, prompt: Prompt, items: int) -> list[dict[str, Rating]]:
@@ -98,23 +115,28 @@ def read(reply: Reply, prompt: Prompt, items: int) -> list[dict[str, Rating]]:
         the other one, .5 with both in a tie.
     """
     status, why = _no_answer(reply)
+    text = "" if why else aloud(reply.text)
+    if why:
+        rows: list[Row] = []
+    elif prompt.answer == "json" or prompt.unit == "source":
+        rows = _of_json(text, prompt, items)
+    else:
+        reading = _of_lines(text, reply.finish == "length", prompt)
+        rows = [dict.fromkeys(prompt.dimensions, reading)] * items
+    if rows and all(reading.missing for row in rows for reading in row.values()) and declines(text):
+        status, why = Status.REFUSED, f"a refusal in words; the answer: {_shown(reply.text)}"
     if why:
         rating = Rating(math.nan, status, _shown(why, SHOWN + 100))
         return [dict.fromkeys(prompt.dimensions, rating) for _ in range(items)]
-    text, cut = aloud(reply.text), reply.finish == "length"
-    if prompt.answer == "json" or prompt.unit == "source":
-        rows = _of_json(text, prompt, items)
-    else:
-        rows = [dict.fromkeys(prompt.dimensions, _of_lines(text, cut, prompt))] * items
-    if all(one.missing for row in rows for one in row.values()) and declines(text):
-        why = f"a refusal in words; the answer: {_shown(reply.text)}"
-        rating = Rating(math.nan, Status.REFUSED, why)
-        return [dict.fromkeys(prompt.dimensions, rating) for _ in range(items)]
-    ratings = [
-        {name: _rating(row[name], reply, prompt) for name in prompt.dimensions} for row in rows
-    ]
+    ratings = [{name: _rating(row[name], reply, prompt) for name in row} for row in rows]
     if prompt.answer == "first":
-        ratings[1:] = [{name: _other(one) for name, one in row.items()} for row in ratings[1:]]
+        ratings[1:] = [
+            {
+                name: rating._replace(value=1 - rating.value, expected=1 - rating.expected)
+                for name, rating in row.items()
+            }
+            for row in ratings[1:]
+        ]
     return ratings
 
 
@@ -134,30 +156,24 @@ def _no_answer(reply: Reply) -> tuple[Status, str]:
     return Status.OK, ""
 
 
-def _rating(reading: Reading, reply: Reply, prompt: Prompt) -> Rating:
-    scale, why = Scale(prompt.low, prompt.high), reading.why
-    if not why and not scale.low <= reading.value <= scale.high:
-        why = f"{reading.value:g} is not from {scale.low:g} to {scale.high:g}"
+def _rating(reading: _Reading, reply: Reply, prompt: Prompt) -> Rating:
+    why = reading.why
+    if not why and not prompt.low <= reading.value <= prompt.high:
+        why = f"{reading.value:g} is not from {prompt.low:g} to {prompt.high:g}"
     if why:
         cut = reply.finish == "length" and reading.missing
         status = Status.TRUNCATED if cut else Status.INVALID
         return Rating(math.nan, status, f"{why}; the answer: {_shown(reply.text)}")
-    values = _WORDS.get(prompt.answer)
-    known = expected.words_of(values) if values else expected.ratings_of(scale)
-    mean = expected.expect(reply, reading.start, reading.end, known)
-    explanation = _shown(reading.explanation)
-    return Rating(reading.value, Status.OK, "", explanation, mean.value, mean.mass, mean.logprobs)
-
-
-def _other(rating: Rating) -> Rating:
-    """The rating of the second of a pair."""
-    return rating._replace(value=1 - rating.value, expected=1 - rating.expected)
+    words = _WORDS.get(prompt.answer)
+    known = words or ratings_of(prompt.low, prompt.high)
+    mean = expect(reply, reading.start, reading.end, known)
+    return Rating(reading.value, Status.OK, "", _shown(reading.explanation), *mean)
 
 
 # ------------------------------------------------------------------------------ number or word
 
 
-def _of_lines(text: str, cut: bool, prompt: Prompt) -> Reading:
+def _of_lines(text: str, cut: bool, prompt: Prompt) -> _Reading:
     """The rating that is the first line, or the last one of an answer that is whole.
 
     The other lines may quote what was judged: one that is another rating makes both invalid.
@@ -171,44 +187,41 @@ def _of_lines(text: str, cut: bool, prompt: Prompt) -> Reading:
     readings = {line: _of_line(line, prompt, alone) for line in {line for _, line in lines}}
     rating = _NOTHING
     for start, line in lines[:1] if cut else lines[-1:] + lines[:1]:
-        if one := readings[line]:
-            rating = one._replace(start=start + one.start, end=start + one.end)
+        if reading := readings[line]:
+            rating = reading._replace(start=start + reading.start, end=start + reading.end)
     if rating.why:
         return rating
-    if len({one.why or one.value for one in readings.values() if one}) > 1:
-        return Reading(math.nan, "two different ratings")
+    if len({reading.why or reading.value for reading in readings.values() if reading}) > 1:
+        return _invalid("two different ratings")
     # a word may go on, and so may 1 on a scale that has 10
     ends = alone and rating.end == len(text.rstrip())
     if cut and ends and (prompt.answer in _WORDS or rating.value * 10 <= prompt.high):
-        return Reading(math.nan, "cut short, perhaps inside the rating", missing=True)
+        return _Reading(math.nan, "cut short, perhaps inside the rating", missing=True)
     return rating
 
 
-def _of_line(line: str, prompt: Prompt, alone: bool) -> Reading | None:
+def _of_line(line: str, prompt: Prompt, alone: bool) -> _Reading | None:
     """The rating that a line is, if it is one; ``alone``: it is all of the answer."""
     if len(line) > _LINE:
         return None
     words = _WORDS.get(prompt.answer)
-    if words is None:
-        match = _RATING.fullmatch(line)
-        if match and (alone or match["label"] or not match["dot"]):  # "1." counts a list
-            return _number(match, prompt)
-    elif (match := _WORD.fullmatch(line)) and match["value"].casefold() in words:
-        return Reading(words[match["value"].casefold()], "", *match.span("value"))
-    return None
-
-
-def _number(match: re.Match[str], prompt: Prompt) -> Reading:
+    if words is not None:
+        match = _WORD.fullmatch(line)
+        value = words.get(match["value"].casefold()) if match else None
+        return _Reading(value, "", *match.span("value")) if match and value is not None else None
+    match = _RATING.fullmatch(line)
+    if not match or not (alone or match["label"] or not match["dot"]):  # "1." counts a list
+        return None
     end = float(match["end"] or (100 if match["percent"] else prompt.high))
     if end != prompt.high:
-        return Reading(math.nan, f"a rating on another scale than to {prompt.high:g}")
-    return Reading(float(match["value"].replace("−", "-")), "", *match.span("value"))
+        return _invalid(f"a rating on another scale than to {prompt.high:g}")
+    return _Reading(float(match["value"].replace("−", "-")), "", *match.span("value"))
 
 
 # ---------------------------------------------------------------------------------------- JSON
 
 
-class _Twice:
+class _Doubled:
     """Stands for the values of a key that came twice."""
 
 
@@ -234,7 +247,7 @@ def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     values: dict[str, Any] = {}
     for key, value in pairs:
         name = key.strip().casefold()
-        values[name] = _Twice if name in values else value
+        values[name] = _Doubled if name in values else value
     return values
 
 
@@ -245,7 +258,7 @@ def _of_json(text: str, prompt: Prompt, items: int) -> list[Row]:
     """The ratings of all rewrites, as the prompt's schema has them."""
     value, why = json_of(text)
     if why:
-        nothing = Reading(math.nan, why, missing=why != "more than one JSON value")
+        nothing = _Reading(math.nan, why, missing=why != "more than one JSON value")
         return [dict.fromkeys(prompt.dimensions, nothing) for _ in range(items)]
     if prompt.unit != "source":
         return [_of_object(value, text, prompt)]
@@ -257,19 +270,15 @@ def _of_object(value: Any, text: str, prompt: Prompt, place: int = 0, of: int = 
     if not isinstance(value, dict):
         return dict.fromkeys(prompt.dimensions, _NOTHING)
     reasons = value.get("explanation")
+    reasons = reasons if isinstance(reasons, str) else ""
     row = {}
     for name in prompt.dimensions:
-        key = _key(prompt, name)
+        key = prompt.key_of(name).strip().casefold()
         reading = _value(value[key], prompt) if key in value else _NOTHING
-        spans = _places(text, key) if not reading.why else []
+        spans = [] if reading.why else _places(text, key)
         start, end = spans[place] if len(spans) == of else (-1, -1)
-        reasons = reasons if isinstance(reasons, str) else ""
         row[name] = reading._replace(start=start, end=end, explanation=reasons)
     return row
-
-
-def _key(prompt: Prompt, dimension: str) -> str:
-    return prompt.key_of(dimension).strip().casefold()
 
 
 def _places(text: str, key: str) -> list[tuple[int, int]]:
@@ -278,15 +287,15 @@ def _places(text: str, key: str) -> list[tuple[int, int]]:
     return [match.span(1) for match in re.finditer(pattern, text, re.IGNORECASE)]
 
 
-def _value(value: Any, prompt: Prompt) -> Reading:
+def _value(value: Any, prompt: Prompt) -> _Reading:
     """A rating under its key: a number, or a text that is nothing but one."""
     if isinstance(value, str) and (reading := _of_line(value.strip(), prompt, alone=True)):
         return reading
-    if value is _Twice:
-        return Reading(math.nan, "rated twice")
+    if value is _Doubled:
+        return _invalid("rated twice")
     if isinstance(value, bool) or not isinstance(value, int | float):
-        return Reading(math.nan, "no number where the rating should be")
-    return Reading(float(value)) if abs(value) < 1e12 else Reading(math.nan, "a huge number")
+        return _invalid("no number where the rating should be")
+    return _Reading(float(value)) if abs(value) < 1e12 else _invalid("a huge number")
 
 
 def _of_rows(value: Any, text: str, prompt: Prompt, items: int) -> list[Row]:
@@ -294,21 +303,26 @@ def _of_rows(value: Any, text: str, prompt: Prompt, items: int) -> list[Row]:
     listed = value.get("ratings") if isinstance(value, dict) else value
     listed = listed if isinstance(listed, list) else []
     rows: dict[int, Row] = {}
-    for place, one in enumerate(listed):
-        number = one.get("number") if isinstance(one, dict) else None
+    for place, entry in enumerate(listed):
+        number = entry.get("number") if isinstance(entry, dict) else None
         if isinstance(number, bool) or not isinstance(number, int) or not 1 <= number <= items:
-            wrong = Reading(math.nan, f"numbers that do not fit the {items} outputs")
+            wrong = _invalid(f"numbers that do not fit the {items} outputs")
             return [dict.fromkeys(prompt.dimensions, wrong) for _ in range(items)]
         if number in rows:
-            wrong = Reading(math.nan, f"number {number} is rated twice")
+            wrong = _invalid(f"number {number} is rated twice")
             rows[number] = dict.fromkeys(prompt.dimensions, wrong)
         else:
-            rows[number] = _of_object(one, text, prompt, place, len(listed))
+            rows[number] = _of_object(entry, text, prompt, place, len(listed))
     none = {n: _NOTHING._replace(why=f"no rating of number {n}") for n in range(1, items + 1)}
     return [rows.get(n) or dict.fromkeys(prompt.dimensions, none[n]) for n in none]
 
 
 # --------------------------------------------------------------------------------------- words
+
+
+def declines(text: str) -> bool:
+    """Whether an answer begins like a refusal."""
+    return _DECLINES.match(text.lstrip()[:300].replace("’", "'")) is not None
 
 
 def aloud(text: str) -> str:

@@ -1,4 +1,4 @@
-"""What the parts of the judge hand each other: questions, replies and servers.
+"""What the parts of the judge hand each other: questions, replies and chat models.
 
 A question is all that decides an answer, so its hash is the key under which the answer is kept.
 Nothing here knows of HTTP, of files or of what a rating is.
@@ -9,7 +9,9 @@ from __future__ import annotations
 import hashlib
 import json
 from dataclasses import asdict, dataclass, field
-from typing import Any, Literal, NamedTuple, Protocol
+from typing import Annotated, Any, Literal, NamedTuple, Protocol
+
+from pydantic import Field
 
 from ..schema import TstmetaError
 
@@ -35,11 +37,11 @@ class Sampling:
         top_logprobs: log-probabilities of this many tokens beside each chosen one; 0 asks for none.
     """
 
-    temperature: float = 0.0
-    top_p: float = 1.0
-    max_tokens: int = 512
-    seed: int | None = None
-    top_logprobs: int = 0
+    temperature: Annotated[float, Field(ge=0, le=2)] = 0.0
+    top_p: Annotated[float, Field(ge=0, le=1)] = 1.0
+    max_tokens: Annotated[int, Field(ge=1)] = 512
+    seed: Annotated[int, Field(ge=0)] | None = None
+    top_logprobs: Annotated[int, Field(ge=0, le=20)] = 0
 
 
 @dataclass(frozen=True)
@@ -64,9 +66,9 @@ class Question:
         Args:
             server: the base URL, without user, password or query.
             model: what the server calls the model.
-            revision: the served revision, as the server or the user names it.
+            revision: the served revision, as the user names it.
         """
-        asked = {
+        facts = {
             "server": server,
             "model": model,
             "revision": revision,
@@ -75,16 +77,16 @@ class Question:
             "sampling": asdict(self.sampling),
             "sample": self.sample,
         }
-        text = json.dumps(asked, sort_keys=True, ensure_ascii=False, separators=(",", ":"))
+        text = json.dumps(facts, sort_keys=True, ensure_ascii=False, separators=(",", ":"))
         return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
 
 
 class TokenChoice(NamedTuple):
-    """One token of an answer and the log-probabilities of tokens that could stand in its place."""
+    """One token of an answer and the (token, log-probability) pairs that could replace it."""
 
     token: str
     logprob: float
-    others: tuple[tuple[str, float], ...] = ()
+    alternatives: tuple[tuple[str, float], ...] = ()
 
 
 @dataclass(frozen=True)
@@ -95,12 +97,13 @@ class Reply:
         text: the words of the answer; empty if there were none.
         finish: why it ended: ``stop``, ``length``, ``content_filter``, or what the server says.
         refusal: the server's words for a refusal; empty if it gave none.
-        failure: why there is no answer (time-outs, broken connections, rubbish), after all
-            retries; empty if there is one.  Failures are rows, and are asked again in a next run.
-        prompt_tokens, answer_tokens: as the server counted them; None if it did not say.
+        failure: why there is no answer after all retries; empty if there is one.  A failure is
+            not kept, and asked again in the next run.
+        prompt_tokens, answer_tokens: as the server counted them, 0 for a request that it turned
+            down; None if it did not say.
         model: the model as the server named it in the answer.
         fingerprint: the server's name for its build (``system_fingerprint``); often empty.
-        tokens: the tokens of the answer with log-probabilities, if they were asked for and came.
+        tokens: the tokens of the answer with log-probabilities, where they came.
     """
 
     text: str = ""
@@ -122,7 +125,7 @@ class Chat(Protocol):
     revision: str
 
     async def ask(self, question: Question) -> Reply:
-        """One answer; retries are its own business.  Never raises for what a server does.
+        """One answer, or the failure after all tries.
 
         Raises:
             Unusable: no question can succeed (wrong key, no such model, nobody listens).

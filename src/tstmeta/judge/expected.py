@@ -23,13 +23,6 @@ _MOST = 1000
 _AROUND = " \t\r\n\"'`*:([{,}]).Ġ▁"
 
 
-class Scale(NamedTuple):
-    """The ends of a scale."""
-
-    low: float
-    high: float
-
-
 class Expected(NamedTuple):
     """An expected rating.
 
@@ -46,25 +39,11 @@ class Expected(NamedTuple):
     logprobs: str
 
 
-def ratings_of(scale: Scale) -> dict[str, float]:
+def ratings_of(low: float, high: float) -> dict[str, float]:
     """The whole ratings of a scale as they are written; none where its ends are not whole."""
-    low, high = map(float, scale)
-    if not (low.is_integer() and high.is_integer()) or high - low > _MOST:
+    if not (float(low).is_integer() and float(high).is_integer()) or high - low > _MOST:
         return {}
     return {str(rating): float(rating) for rating in range(int(low), int(high) + 1)}
-
-
-def words_of(values: Mapping[str, float]) -> dict[str, float]:
-    """Answers of one word, casefolded, such as yes and no."""
-    return {word.casefold(): value for word, value in values.items() if " " not in word}
-
-
-def kind(tokens: Sequence[TokenChoice]) -> str:
-    """Which log-probabilities came with an answer: ``none``, ``chosen only`` or ``top N``."""
-    if not tokens:
-        return "none"
-    most = max(len(token.others) for token in tokens)
-    return f"top {most}" if most else "chosen only"
 
 
 def expect(reply: Reply, start: int, end: int, values: Mapping[str, float]) -> Expected:
@@ -73,34 +52,34 @@ def expect(reply: Reply, start: int, end: int, values: Mapping[str, float]) -> E
     Args:
         reply: the answer, with the tokens that the server returned.
         start, end: where the chosen rating stands in its text.
-        values: a rating as it is written -> its value.
+        values: a rating as it is written, casefolded -> its value.
     """
-    came = kind(reply.tokens)
-    if came in ("none", "chosen only"):
-        return Expected(math.nan, math.nan, came)
+    if not reply.tokens:
+        return Expected(math.nan, math.nan, "none")
+    most = max(len(token.alternatives) for token in reply.tokens)
+    if not most:
+        return Expected(math.nan, math.nan, "chosen only")
     place, why = _place(reply, start, end)
     if not why and not values:
         why = "the scale has no whole ratings"
     if not why and not _whole(place, reply.tokens, values):
         why = "ratings of several digits may be several tokens"
-    if why:
-        return Expected(math.nan, math.nan, f"{came}; {why}")
-    masses = _masses(reply.tokens[place], values)
+    masses = {} if why else _masses(reply.tokens[place], values)
     mass = math.fsum(masses.values())
-    if not 0 < mass < 1 + 1e-3:  # servers round; more than one is no distribution
-        why = "the probabilities of the ratings do not sum to 1 or less" if mass else "no rating"
-        return Expected(math.nan, math.nan, f"{came}; {why}")
+    if not why and not 0 < mass < 1 + 1e-3:  # servers round; more than one is no distribution
+        why = f"the probabilities of the ratings sum to {mass:.3g}"
+    if why:
+        return Expected(math.nan, math.nan, f"top {most}; {why}")
     mean = math.fsum(value * share for value, share in masses.items()) / mass
     mean = min(max(mean, min(masses)), max(masses))  # rounding may take it off the scale
-    return Expected(mean, min(mass, 1.0), came)
+    return Expected(mean, min(mass, 1.0), f"top {most}")
 
 
 def _place(reply: Reply, start: int, end: int) -> tuple[int, str]:
     """The number of the token that is the rating, or why there is none."""
     if start < 0:
         return -1, "the rating stands at no one place"
-    joined = "".join(token.token for token in reply.tokens)
-    before = joined.find(reply.text)
+    before = "".join(token.token for token in reply.tokens).find(reply.text)
     if before < 0:
         return -1, "the tokens do not spell the answer"
     at = 0
@@ -108,7 +87,7 @@ def _place(reply: Reply, start: int, end: int) -> tuple[int, str]:
         if at <= before + start < at + len(token.token):
             if at + len(token.token) < before + end:
                 return -1, "the rating is more than one token"
-            if _said(token.token) != _said(reply.text[start:end]):
+            if _bare(token.token) != _bare(reply.text[start:end]):
                 return -1, "the rating shares its token with other words"
             return place, ""
         at += len(token.token)
@@ -123,23 +102,23 @@ def _whole(place: int, tokens: Sequence[TokenChoice], values: Mapping[str, float
     """
     if all(len(text) == 1 or not text.isdigit() for text in values):
         return True
-    texts = (token for token, _ in (*tokens[place].others, tokens[place][:2]))
-    return any(len(said) > 1 and said.isdigit() for said in map(_said, texts))
+    texts = (tokens[place].token, *(token for token, _ in tokens[place].alternatives))
+    return any(len(bare) > 1 and bare.isdigit() for bare in map(_bare, texts))
 
 
 def _masses(token: TokenChoice, values: Mapping[str, float]) -> dict[float, float]:
     """Value -> probability; tokens that write the same rating in two ways are added up."""
-    # the chosen token is among the others with some servers, and missing there with some
-    choices = {**dict(token.others), token.token: token.logprob}
+    # the chosen token is among the alternatives with some servers, and missing there with some
+    choices = {**dict(token.alternatives), token.token: token.logprob}
     masses: dict[float, float] = {}
     for text, logprob in choices.items():
-        value = values.get(_said(text))
+        value = values.get(_bare(text))
         if value is not None:
             masses[value] = masses.get(value, 0.0) + math.exp(min(logprob, 1.0))
     return masses
 
 
-def _said(token: str) -> str:
+def _bare(token: str) -> str:
     """A token without what may stand around a rating, with digits of all scripts as 0 to 9."""
     plain = "".join(str(unicodedata.decimal(sign, sign)) for sign in token)
     return plain.strip(_AROUND).casefold()

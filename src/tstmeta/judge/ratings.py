@@ -1,13 +1,14 @@
-"""Ratings of a data set by a judge: rewrites -> questions -> answers -> rows.
+"""Ratings of a data set by a judge: rewrites -> questions -> answers -> rows -> scores.
 
 A row is one rewrite, dimension and sample.  An answer that is no rating is a row too, with its
-status and what the judge said; nothing is put in its place here (see :mod:`.treatments`).
+status and what the judge said; something is put in its place only by name (:func:`treated`).
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from functools import partial
 from itertools import permutations
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -20,13 +21,12 @@ from ..data import Dataset
 from ..metrics.base import Request
 from ..schema import Signature, Status, TstmetaError
 from ..secrecy import said
-from .answers import read
+from . import answers
 from .base import Chat, Question, Reply, Sampling
 from .budget import Budget
-from .cache import Answers
+from .cache import AnswerCache
 from .prompts import Prompt
 from .runner import run
-from .treatments import treated
 
 #: Columns of the rows that :func:`ask` returns, in order.
 COLUMNS = [
@@ -37,16 +37,13 @@ COLUMNS = [
 ]
 #: Where answers are kept, in the folder of the score store.
 ANSWERS = Path("judge") / "answers.sqlite"
+#: What a signature is made of: rows that agree in it are of one judge, in one manner.
+_JUDGED = ["dimension", "server", "model", "revision", "prompt", "prompt_hash", "asked_how"]
 _NEEDED = ["item_id", "source_id", "source", "output", "style", "language"]
 
 
-class Job(NamedTuple):
-    """One question and the rewrites that it is about.
-
-    Attributes:
-        item_ids: in the order in which the question shows them.
-        source_id: of all of them.
-    """
+class JudgeJob(NamedTuple):
+    """One question and the rewrites that it is about, in the order in which it shows them."""
 
     question: Question
     item_ids: tuple[str, ...]
@@ -59,7 +56,6 @@ class Manner(NamedTuple):
     Attributes:
         samples: answers asked for to each question.
         sampling: in place of the prompt's.
-        enforce: whether servers are told the JSON schema of the answer.
         shuffle: seed by which the rewrites of a source are put in another order for each source
             and sample; None keeps the order of the data set.
         limit: only the first so many items, or sources where a prompt takes more than one rewrite.
@@ -67,7 +63,6 @@ class Manner(NamedTuple):
 
     samples: int = 1
     sampling: Sampling | None = None
-    enforce: bool = True
     shuffle: int | None = None
     limit: int | None = None
 
@@ -81,67 +76,41 @@ class Manner(NamedTuple):
         words = [f"temperature {drawn.temperature:g}", f"top_p {drawn.top_p:g}"]
         words += [f"max_tokens {drawn.max_tokens}", f"seed {drawn.seed}"]
         words += [f"logprobs {drawn.top_logprobs}"] * bool(drawn.top_logprobs)
-        words += ["no schema"] * (not self.enforce and prompt.answer == "json")
         words += [f"order {self.shuffle}"] * (self.shuffle is not None and prompt.unit == "source")
         return ", ".join(words)
 
-    def check(self) -> None:
-        """Refuse numbers that say nothing.
 
-        Raises:
-            TstmetaError: fewer than one sample or item, or a seed that is none.
-        """
-        for name, least in (("samples", 1), ("limit", 1), ("shuffle", 0)):
-            number = getattr(self, name)
-            if number is not None and number < least:
-                raise TstmetaError(f"{name} is {number}; it must be at least {least}")
+# ----------------------------------------------------------------------------------- questions
 
 
-def jobs(dataset: Dataset, prompt: Prompt, manner: Manner | None = None) -> list[Job]:
+def jobs(dataset: Dataset, prompt: Prompt, manner: Manner | None = None) -> list[JudgeJob]:
     """The questions that rate a data set, sample after sample.
 
     A prompt of unit ``item`` is asked of every rewrite, one of unit ``source`` of all rewrites of a
     source together, one of unit ``pair`` of every two rewrites of a source in both orders.
 
     Raises:
-        TstmetaError: nothing to ask (a pair needs two rewrites), rewrites that the prompt cannot
-            be asked about, or a number that :meth:`Manner.check` refuses.
+        TstmetaError: nothing to ask (a pair needs two rewrites), or rewrites that the prompt cannot
+            be asked about.
     """
     manner = manner or Manner()
-    manner.check()
-    made = []
+    questions = []
     for sample in range(manner.samples):
+        sampling = manner.drawn(prompt)
+        if sampling.seed is not None:  # else a server that takes seeds would say the same each time
+            sampling = replace(sampling, seed=sampling.seed + sample)
         for unit in _units(dataset, prompt, manner, sample):
-            sampling = _seeded(manner.drawn(prompt), sample)
             requests = [request for _, _, request in unit]
-            question = question_of(prompt, requests, sample, sampling, manner.enforce)
-            made.append(Job(question, tuple(item_id for item_id, _, _ in unit), unit[0][1]))
-    if not made:
+            question = prompt.question(requests, sample=sample, sampling=sampling)
+            questions.append(
+                JudgeJob(question, tuple(item_id for item_id, _, _ in unit), unit[0][1])
+            )
+    if not questions:
         raise TstmetaError(
             f"{dataset.name} has nothing for the prompt {prompt.name}: it compares two rewrites of"
             " a source"
         )
-    return made
-
-
-def question_of(
-    prompt: Prompt,
-    requests: Sequence[Request],
-    sample: int = 0,
-    sampling: Sampling | None = None,
-    enforce: bool = True,
-) -> Question:
-    """:meth:`.Prompt.question`, for rewrites whose style is known where the prompt names it.
-
-    Raises:
-        TstmetaError: no target style, or rewrites that the prompt is not made for.
-    """
-    if "{style}" in prompt.system + prompt.user and not all(one.style.strip() for one in requests):
-        raise TstmetaError(
-            f"no target style, and the prompt {prompt.name} asks about one; name it in the column"
-            " style"
-        )
-    return prompt.question(requests, sample=sample, sampling=sampling, enforce=enforce)
+    return questions
 
 
 _Row = tuple[str, str, Request]
@@ -159,8 +128,9 @@ def _units(dataset: Dataset, prompt: Prompt, manner: Manner, sample: int) -> Ite
         return
     grouped: dict[tuple[str, ...], list[_Row]] = {}
     for row in rows:
-        one = row[2]
-        grouped.setdefault((row[1], one.source, one.style, one.language), []).append(row)
+        request = row[2]
+        key = (row[1], request.source, request.style, request.language)
+        grouped.setdefault(key, []).append(row)
     for number, group in enumerate(list(grouped.values())[: manner.limit]):
         if prompt.unit == "pair":
             yield from (list(pair) for pair in permutations(group, 2))
@@ -169,13 +139,6 @@ def _units(dataset: Dataset, prompt: Prompt, manner: Manner, sample: int) -> Ite
             drawn = np.random.default_rng([manner.shuffle, number, sample])
             group = [group[place] for place in drawn.permutation(len(group))]
         yield group
-
-
-def _seeded(sampling: Sampling, sample: int) -> Sampling:
-    """Each sample its own seed, or a server that takes seeds would say the same each time."""
-    if sampling.seed is None or not sample:
-        return sampling
-    return replace(sampling, seed=sampling.seed + sample)
 
 
 def ask(
@@ -194,32 +157,33 @@ def ask(
     Args:
         cache: the file of answers; what stands there is not asked again.
         manner: samples, sampling, order and the like; once each, as the prompt says, when None.
-        concurrency: questions under way at the same time.
-        budget: a limit that holds; it also counts what was spent.
+        concurrency, budget, progress: as in :func:`~.runner.run`.
 
     Returns:
         One row a rewrite, dimension and sample (of a prompt of unit ``pair`` one for each rewrite
         of every pair in both orders), with the columns :data:`COLUMNS`.  ``rating`` is NaN unless
         the judge gave one; ``status`` says why and ``detail`` what it said.  ``place`` is the
         rewrite's number in its question, from 1; ``rival`` the other one's item_id in a pair;
-        ``kept`` whether the answer was on file; ``expected`` the mean rating under the judge's own
-        probabilities, where they were asked for and came, ``mass`` what all ratings had of them,
-        and ``logprobs`` of which kind they are.
+        ``kept`` whether the answer was on file; ``expected``, ``mass`` and ``logprobs`` are those
+        of :class:`~.expected.Expected`.
 
     Raises:
         TstmetaError: nothing to ask, or a file that is none of ours.
         Unusable: the server can answer no question; what came before is kept.
     """
     manner = manner or Manner()
-    asked = jobs(dataset, prompt, manner)
-    questions = [job.question for job in asked]
-    kept = on_file(questions, chat, cache)
-    found: list[list[dict[str, Any]]] = [[] for _ in asked]
-    options: dict[str, Any] = {"concurrency": concurrency, "budget": budget, "progress": progress}
-    for place, reply in run(questions, chat, cache=cache, **options):
-        found[place] = [{**row, "kept": kept[place]} for row in _rows(asked[place], reply, prompt)]
-    rows = pd.DataFrame([row for each in found for row in each])
-    return rows.assign(
+    todo = jobs(dataset, prompt, manner)
+    questions = [job.question for job in todo]
+    kept = _on_file(questions, chat, cache)
+    replies = run(
+        questions, chat, cache=cache, concurrency=concurrency, budget=budget, progress=progress
+    )
+    rows = [
+        {**row, "kept": known}
+        for job, reply, known in zip(todo, replies, kept, strict=True)
+        for row in _rows(job, reply, prompt)
+    ]
+    return pd.DataFrame(rows).assign(
         dataset=dataset.name.partition("@")[0],
         prompt=prompt.name,
         prompt_hash=prompt.hash,
@@ -232,42 +196,64 @@ def ask(
     )[COLUMNS]
 
 
-def on_file(questions: Sequence[Question], chat: Chat, cache: Path) -> list[bool]:
+def _on_file(questions: Sequence[Question], chat: Chat, cache: Path) -> list[bool]:
     """Whether the answer to each question is kept already."""
     if not Path(cache).exists():
         return [False] * len(questions)
-    with Answers(cache) as answers:
-        keys = (one.key(chat.server, chat.model, chat.revision) for one in questions)
-        return [answers.get(key) is not None for key in keys]
+    with AnswerCache(cache) as file:
+        keys = (q.key(chat.server, chat.model, chat.revision) for q in questions)
+        return [file.get(key) is not None for key in keys]
 
 
-def _rows(job: Job, reply: Reply, prompt: Prompt) -> Iterator[dict[str, Any]]:
+def _rows(job: JudgeJob, reply: Reply, prompt: Prompt) -> Iterator[dict[str, Any]]:
     """An answer as rows, one a rewrite and dimension."""
-    ratings = read(reply, prompt, len(job.item_ids))
-    for place, (item_id, by_dimension) in enumerate(zip(job.item_ids, ratings, strict=True)):
-        rival = job.item_ids[1 - place] if prompt.unit == "pair" else ""
-        for dimension in prompt.dimensions:
-            rating = by_dimension[dimension]
+    ratings = answers.read(reply, prompt, len(job.item_ids))
+    for place, (item_id, row) in enumerate(zip(job.item_ids, ratings, strict=True)):
+        for dimension, rating in row.items():
             yield {
                 "item_id": item_id,
                 "source_id": job.source_id,
                 "place": place + 1,
-                "rival": rival,
+                "rival": job.item_ids[1 - place] if prompt.unit == "pair" else "",
                 "dimension": dimension,
                 "sample": job.question.sample,
                 "rating": rating.value,
-                "expected": rating.expected,
-                "mass": rating.mass,
-                "logprobs": rating.logprobs,
+                **rating._asdict(),
                 "status": str(rating.status),
-                "detail": rating.detail,
-                "explanation": rating.explanation,
                 "answered_by": reply.model,
                 "fingerprint": reply.fingerprint,
             }
 
 
 # ------------------------------------------------------------------------------------- scores
+
+
+def treated(rows: pd.DataFrame, how: str, value: str = "rating") -> pd.DataFrame:
+    """Rows with two more columns: ``value``, and ``filled`` where it is no rating of the judge's.
+
+    Args:
+        rows: as :func:`ask` returns them.
+        how: ``drop`` leaves missing ratings out; ``mean`` fills in the mean of the same judge's
+            ratings of that data set and dimension, in the same manner (Pauli et al., 2025);
+            ``worst`` fills in the lowest rating of the prompt's scale.
+        value: the column treated: ``rating``, or ``expected`` where log-probabilities came.
+
+    Raises:
+        TstmetaError: no such treatment or column.
+    """
+    if how not in ("drop", "mean", "worst") or value not in ("rating", "expected"):
+        raise TstmetaError(
+            f"no way to treat {value!r} is called {how!r}; there are drop, mean and worst, of "
+            "rating and expected"
+        )
+    given = rows[value].astype(float)
+    full = given
+    if how == "mean":
+        keys = [rows[name] for name in ("dataset", *_JUDGED)]
+        full = given.fillna(given.groupby(keys, sort=False, dropna=False).transform("mean"))
+    elif how == "worst":
+        full = given.fillna(rows["low"].astype(float))
+    return rows.assign(value=full, filled=given.isna() & full.notna())
 
 
 def scores(rows: pd.DataFrame, missing: str = "drop", value: str = "rating") -> pd.DataFrame:
@@ -278,60 +264,60 @@ def scores(rows: pd.DataFrame, missing: str = "drop", value: str = "rating") -> 
 
     Args:
         rows: as :func:`ask` returns them.
-        missing: what stands for ratings that are not there, a name of
-            :data:`~.treatments.TREATMENTS`; the signature says it.
-        value: ``rating`` or ``expected``.
+        missing, value: see :func:`treated`; the signature says them.
 
     Returns:
         A ``scores`` table.  An item without any value has the status of its first row and its
         words; one that was cut off before its rating is ``invalid``, for a cut text has a value.
     """
-    made = treated(rows, missing, value)
-    prompts = made.groupby(["prompt", "prompt_hash"], sort=False)
-    several = prompts["dimension"].transform("nunique") > 1
-    made = made.assign(several=several, usable=made["value"].notna())
-    items = made.groupby(["dataset", "item_id", *_JUDGED], sort=False, as_index=False).agg(
-        several=("several", "first"),
-        value=("value", "mean"),
-        filled=("filled", "sum"),
-        rows=("filled", "size"),
-        usable=("usable", "sum"),
-        status=("status", "first"),
-        detail=("detail", "first"),
+    table = treated(rows, missing, value)
+    several = table.groupby(["prompt", "prompt_hash"], sort=False)["dimension"].transform("nunique")
+    samples = int(table["sample"].max()) + 1 if len(table) else 0
+    items = (
+        table.assign(several=several > 1, usable=table["value"].notna())
+        .groupby(["dataset", "item_id", *_JUDGED], sort=False, as_index=False)
+        .agg(
+            several=("several", "first"),
+            value=("value", "mean"),
+            filled=("filled", "sum"),
+            rows=("filled", "size"),
+            usable=("usable", "sum"),
+            status=("status", "first"),
+            detail=("detail", "first"),
+        )
     )
-    samples = int(made["sample"].max()) + 1 if len(made) else 0
-    judges = items.groupby(_JUDGED, sort=False).ngroup()
-    firsts = items.loc[~judges.duplicated()]
-    texts = [str(signature(row, samples, missing, value)) for _, row in firsts.iterrows()]
-    names = [
-        name_of(row.model, row.prompt, row.dimension if row.several else "")
-        for row in firsts.itertuples()
-    ]
+    judges = {
+        key: str(signature(dict(zip(_JUDGED, key, strict=True)), samples, missing, value))
+        for key in items[_JUDGED].itertuples(index=False, name=None)
+    }
     ends = [_ending(row) for row in items.itertuples()]
-    table = items.assign(
-        metric=[names[number] for number in judges],
+    result = items.assign(
+        metric=[
+            name_of(row.model, row.prompt, row.dimension if row.several else "")
+            for row in items.itertuples()
+        ],
         basis="source",
-        signature=[texts[number] for number in judges],
+        signature=[judges[key] for key in items[_JUDGED].itertuples(index=False, name=None)],
         sample=0,
-        status=[status for status, _ in ends],
+        status=[str(status) for status, _ in ends],
         detail=[detail for _, detail in ends],
     )
-    return schema.validate(table[schema.columns("scores")], "scores")
+    return schema.validate(result[schema.columns("scores")], "scores")
 
 
-#: What a signature is made of: rows that agree in it are of one metric.
-_JUDGED = ["dimension", "server", "model", "revision", "prompt", "prompt_hash", "asked_how"]
-
-
-def _ending(row: Any) -> tuple[str, str]:
+def _ending(row: Any) -> tuple[Status, str]:
     """Status and detail of an item's score."""
     if row.usable:
-        parts = f"{row.filled} of {row.rows} filled in" if row.filled else ""
         if row.usable < row.rows:
-            parts = f"{row.rows - row.usable} of {row.rows} left out"
-        return str(Status.OK), parts
-    status, detail = Status(row.status), said(str(row.detail), 300)
-    return (str(Status.INVALID), f"{status}: {detail}") if status.has_value else (status, detail)
+            return Status.OK, f"{row.rows - row.usable} of {row.rows} left out"
+        return Status.OK, f"{row.filled} of {row.rows} filled in" if row.filled else ""
+    return without_value(Status(row.status), str(row.detail))
+
+
+def without_value(status: Status, detail: str) -> tuple[Status, str]:
+    """Status and detail of a score without a value; a status that promises one is ``invalid``."""
+    words = said(detail, 300)
+    return (Status.INVALID, f"{status}: {words}") if status.has_value else (status, words)
 
 
 def name_of(model: str, prompt: str, dimension: str = "") -> str:
@@ -356,3 +342,45 @@ def signature(row: Any, samples: int, missing: str = "drop", value: str = "ratin
             "missing": missing,
         },
     )
+
+
+# ---------------------------------------------------------------------------- rows in a file
+
+_TEXTS = [*_JUDGED, "dataset", "item_id", "source_id", "status", "rival", "detail"]
+_READERS = {
+    ".csv": partial(pd.read_csv, dtype=str, keep_default_na=False),
+    ".json": partial(pd.read_json, dtype=False),  # an id "007" stays one
+    ".parquet": pd.read_parquet,
+}
+
+
+def read(path: str | Path) -> pd.DataFrame:
+    """Rows that ``tstmeta judge run --out FILE`` wrote: CSV, JSON or Parquet.
+
+    Returns:
+        The columns of :data:`COLUMNS` that the file has; ``rival`` is empty where one output was
+        rated alone.
+
+    Raises:
+        TstmetaError: no such file, another format, or columns that are missing.
+    """
+    path = Path(path)
+    remedy = "Remedy: write it with tstmeta judge run --out FILE"
+    if path.suffix.lower() not in _READERS:
+        raise TstmetaError(f"{path}: a table of ratings ends with {', '.join(_READERS)}. {remedy}")
+    try:
+        rows = _READERS[path.suffix.lower()](path)
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or type(error).__name__
+        raise TstmetaError(f"{path} cannot be read ({reason}). {remedy}") from error
+    needed = {"dataset", "item_id", "source_id", "dimension", "sample", "rating", "status"}
+    if missing := sorted(needed - set(rows)):
+        raise TstmetaError(f"{path} has no column {', '.join(missing)}. {remedy}")
+    rows = rows.assign(rival=rows.get("rival", ""))
+    texts = {name: rows[name].fillna("").astype(str) for name in _TEXTS if name in rows}
+    numbers = ("rating", "expected", "place", "low", "high", "sample")
+    rows = rows.assign(
+        **texts,
+        **{name: pd.to_numeric(rows[name], errors="coerce") for name in numbers if name in rows},
+    )
+    return rows.reindex(columns=[name for name in COLUMNS if name in rows])

@@ -1,6 +1,5 @@
 """Checks of rewrites: small cases, sets that people wrote, anything at all; and the verdicts."""
 
-import itertools
 from collections import Counter
 
 import pandas as pd
@@ -66,13 +65,6 @@ def test_a_refusal_is_another_thing_than_a_text_that_says_no(text, refused):
 def test_marks_of_a_prompt_are_seen_unless_the_source_has_them(mark, seen):
     assert bool(checks.fence(f"Anna {mark} Boris", SOURCE)) is seen
     assert not checks.fence(f"Anna {mark} Boris", f"so {mark}")
-
-
-def test_words_of_the_prompt_are_seen_and_words_of_the_style_are_not():
-    words = "nothing is added and nothing is left out"
-    assert "added and nothing" in checks.leaked(f"He says {words}.", SOURCE, PLAN)
-    assert not checks.leaked(f"He says {words}.", f"In fact {words}.", PLAN)
-    assert not checks.leaked("A more formal letter came on Monday.", SOURCE, PLAN)
 
 
 @pytest.mark.parametrize(
@@ -218,14 +210,6 @@ def test_one_edit_with_new_words_is_one_place(kept, start, taken, added):
     if wrong == kept:
         return
     assert checks.places(" ".join(kept), " ".join(wrong)) == 1
-
-
-def test_two_edits_far_apart_are_two_places():
-    for first, second in itertools.combinations(range(6), 2):
-        wrong = list("abcdef")
-        wrong[first], wrong[second] = "x", "y"
-        apart = second - first > 2
-        assert checks.places("a b c d e f", " ".join(wrong)) == 1 + apart
 
 
 # ------------------------------------------------------------------------------------ the verdicts

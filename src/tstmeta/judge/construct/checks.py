@@ -19,27 +19,21 @@ import pandas as pd
 from rapidfuzz.distance import Levenshtein
 
 from ...data.contrast import Span, format_span, span_of
-from ..refusals import REFUSAL
 from .steps import LONGEST, Blueprint, filled, wording
 
 #: The four rewrites of a source, in the order of the contrast set.
 CELLS = ("strong", "strong-error", "light", "light-error")
 #: The rewrites that each one stands on, in the order in which they are judged.
-BASES: Mapping[str, tuple[str, ...]] = {
-    "strong": (),
-    "light": (),
-    "light-error": ("light",),
-    "strong-error": ("strong", "light-error"),
+BASES: Mapping[str, list[str]] = {
+    **{"strong": [], "light": [], "light-error": ["light"]},
+    "strong-error": ["strong", "light-error"],
 }
 PASSED, ACCEPTED, REJECTED, LOOK = "passed", "accepted", "rejected", "look"
 #: Most words that an error takes out or puts in; the contrast set has no longer one.
 ERROR_WORDS = 6
-#: Words of a source, at least and at most.
-SOURCE_WORDS = (3, 60)
-#: A rewrite has this many words for each of its source, at least and at most; 98 % of the set of
-#: Pauli et al. (2025) do.  A difference of no more than ``SLACK`` words is never too much.
-LENGTH_RATIO = (0.5, 3.0)
-SLACK = 5
+#: Words of a source, at least and at most; and of a rewrite for each of its source: 98 % of the set
+#: of Pauli et al. (2025) are within.  A difference of ``SLACK`` words is never too much.
+SOURCE_WORDS, LENGTH_RATIO, SLACK = (3, 60), (0.5, 3.0), 5
 #: A run of so many words of our own prompt is no coincidence.
 LEAKED_WORDS = 6
 #: Largest share of letters in a script that the source does not use, such as that of a name.
@@ -47,11 +41,7 @@ FOREIGN_LETTERS = 0.2
 
 
 def judge(table: pd.DataFrame, plan: Blueprint) -> pd.DataFrame:
-    """The table with a verdict on each row.
-
-    Args:
-        table: item_id -> source_id, system, kind, source, output, note, accept; each source has the
-            rows of :data:`CELLS`.
+    """The table of :func:`.table.begin` with a verdict on each row.
 
     Returns:
         The same with ``verdict`` (passed, accepted, rejected, or look: a person should),
@@ -114,15 +104,14 @@ def of_text(text: str, source: str, plan: Blueprint, note: str = "") -> dict[str
 
 def _of_answer(text: str, source: str, plan: Blueprint) -> dict[str, str]:
     several = "\n" in text.strip() and "\n" not in source.strip()
-    return _only(
-        {
-            "lines": "several lines where the source has one" if several else "",
-            "refusal": refusal(text, source),
-            "talk": meta_talk(text, source),
-            "fence": fence(text, source),
-            "prompt": leaked(text, source, plan),
-        }
-    )
+    findings = {
+        "lines": "several lines where the source has one" if several else "",
+        "refusal": refusal(text, source),
+        "talk": meta_talk(text, source),
+        "fence": fence(text, source),
+        "prompt": leaked(text, source, plan),
+    }
+    return _only(findings)
 
 
 def of_design(cell: str, texts: Mapping[str, str], source: str, kind: str) -> dict[str, str]:
@@ -166,6 +155,15 @@ _TALK = re.compile(
 #: A short opening line before the text itself, whatever the language: up to a colon, then a new
 #: line or a quotation mark.
 _OPENING = re.compile(r"^[^:\n]{1,80}:\s*(\n|[\"“„«])")
+#: A refusal anywhere in a text.  Narrow, because a text may itself say that its writer cannot help.
+_REFUSAL = re.compile(
+    r"\b(as an? (ai|artificial intelligence|(large )?language model)\b"
+    r"|i('m| am) (very )?sorry,? but i (can('|no)t|cannot|can not|am (not able|unable))"
+    r"|i('m| am)? ?(can('|no)t|cannot|can not|won't|not able to|unable to) (assist|help|comply"
+    r"|fulfil|fulfill|complete|do|rewrite|generate|create|provide|produce|write)\b"
+    r"( with| you with)? (this|that|your|the) (request|task|text|rewrite|instruction|content))",
+    re.I,
+)
 _FENCE = re.compile(r"={4,}|`{3,}|~{4,}|<{3,}|>{3,}|<\|\w|\|>|</?(text|source|data|output)\b", re.I)
 _OUTER = re.compile(r"^\W+|\W+$")
 
@@ -192,7 +190,7 @@ def meta_talk(text: str, source: str) -> str:
 
 def refusal(text: str, source: str) -> str:
     """The words of a model that declines, in English."""
-    match, in_source = (REFUSAL.search(own.replace("’", "'")) for own in (text, source))
+    match, in_source = (_REFUSAL.search(own.replace("’", "'")) for own in (text, source))
     return f"a refusal: {match.group()!r}" if match and not in_source else ""
 
 
@@ -271,12 +269,7 @@ def places(kept: str, wrong: str) -> int:
 
 
 def error(kept: str, wrong: str, kind: str) -> str:
-    """The announced error is there, and it is the only one.
-
-    Args:
-        kept: the rewrite that the error was put into.
-        kind: substitution, deletion or insertion.
-    """
+    """The announced error is there, and it is the only one; ``kept`` is the text without it."""
     span = span_of(kept, wrong)
     if not any(span):
         return f"no {kind}: no word differs from the rewrite without error"
@@ -291,19 +284,14 @@ def error(kept: str, wrong: str, kind: str) -> str:
 
 def same_error(light: Span, strong: Span) -> str:
     """Both errors take out the same words and put in the same words."""
-    for part, done in (("removed", "taken out"), ("added", "put in")):
-        texts = [plain(getattr(span, part)) for span in (light, strong)]
-        if texts[0] != texts[1]:
-            return f"words {done}: {texts[0]!r} in the light rewrite, {texts[1]!r} in the strong"
+    for done, a, b in zip(("taken out", "put in"), light, strong, strict=True):
+        if plain(a) != plain(b):
+            return f"words {done}: {plain(a)!r} in the light rewrite, {plain(b)!r} in the strong"
     return ""
 
 
 def duplicates(texts: pd.Series) -> dict[str, str]:
-    """Id -> reason, for all but the first of texts with the same words.
-
-    Args:
-        texts: by id, in order; those without words are left out.
-    """
+    """Id -> reason, for all but the first of texts (by id) with the same words, if any."""
     bare = texts.map(plain)
     bare = bare[bare != ""]
     first = bare.index.to_series().groupby(bare).transform("first")

@@ -34,11 +34,7 @@ COLUMNS = ["item_id", *FIXED, "output", "verdict", "why", "accept", "span", "not
 
 
 def read_plan(folder: Path) -> Blueprint:
-    """The plan of a folder.
-
-    Raises:
-        TstmetaError: there is none, or it is no plan of ours.
-    """
+    """The plan of a folder."""
     path = folder / PLAN
     try:
         return Blueprint.model_validate_json(path.read_bytes())
@@ -73,8 +69,7 @@ def read(folder: Path, plan: Blueprint) -> pd.DataFrame:
     """The rows of a folder as a person left them, in any order.
 
     Raises:
-        TstmetaError: there are none yet.
-        DataError: every fault: a row that is missing or new, a cell that nobody may change.
+        DataError: a row is missing or new, or a cell changed that nobody may change.
     """
     path = folder / ROWS
     if not path.is_file():
@@ -125,12 +120,7 @@ def counted(table: pd.DataFrame) -> pd.DataFrame:
 
 
 def check(folder: Path) -> pd.DataFrame:
-    """Judge the rows as they stand now, mark them anew, and write the data set.
-
-    Raises:
-        TstmetaError: no construction here, or ratings of texts that have changed.
-        DataError: faults of the table of rows.
-    """
+    """Judge the rows as they stand now, mark them anew, and write the data set."""
     plan = read_plan(folder)
     with storage.locked(folder / ".lock", timeout=0):
         table = judge(read(folder, plan), plan)
@@ -140,11 +130,7 @@ def check(folder: Path) -> pd.DataFrame:
 
 
 def write_set(folder: Path, plan: Blueprint, table: pd.DataFrame) -> None:
-    """Write the sources whose four rewrites pass or are accepted, and the card.
-
-    Raises:
-        TstmetaError: people rated a rewrite that is now another or none.
-    """
+    """Write the sources whose four rewrites pass or are accepted, and the card."""
     fits = table["verdict"].isin([PASSED, ACCEPTED])
     rows = table[fits.groupby(table["source_id"]).transform("all").astype(bool)]
     path = folder / f"{plan.name}.csv"
@@ -180,11 +166,7 @@ def _write_facts(path: Path, plan: Blueprint) -> None:
 
 
 def data_file(folder: Path) -> Path:
-    """The file of the data set.
-
-    Raises:
-        TstmetaError: there is none, because no source has passed.
-    """
+    """The file of the data set, once there is one."""
     path = folder / f"{read_plan(folder).name}.csv"
     if not path.is_file():
         raise TstmetaError(
@@ -195,11 +177,7 @@ def data_file(folder: Path) -> Path:
 
 
 def import_ratings(folder: Path, exports: Sequence[Path]) -> pd.DataFrame:
-    """Keep the ratings of people beside the data set, which is a rated one from then on.
-
-    Raises:
-        DataError: everything that is wrong with the exports.
-    """
+    """Keep the ratings of people beside the data set, which is a rated one from then on."""
     path = data_file(folder)
     ratings = label_studio.read_export(exports, own.read(path))
     storage.write(folder / RATINGS, to_csv(ratings.drop(columns="dataset")))
