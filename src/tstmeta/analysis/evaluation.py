@@ -2,12 +2,12 @@
 
 One call gives values with intervals, ranks with the sets they could lie in, tests of every pair,
 what is left of a value once other dimensions are held fixed, and people's own agreement beside it.
-It is what ``tstmeta evaluate`` prints; each part is a function of :mod:`.agreement`.
+It is what ``tstmeta evaluate`` prints; each part is a function of :mod:`.agreement`,
+:mod:`.comparison` or :mod:`.people`.
 """
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,30 +15,20 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
-from tqdm import tqdm
 
 from .. import stats
 from ..data import Dataset, load
 from ..metrics import Metric
 from ..schema import TstmetaError
-from ..stats.intervals import Interval, Resample, difference
-from ..stats.multiple import over_pairs
-from ..stats.permutation import PairTests
-from . import agreement, comparison
-from .agreement import Job
+from ..stats import Interval, PairTests, Resample
+from . import comparison, render
+from .agreement import Analysis, analyses, at_corpus_level, intervals, resample
 from .frame import METRIC, SENTINELS, Scored, pairs, scored
 from .people import People, people
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-#: Columns of :attr:`Evaluation.frame`.
-COLUMNS = (
-    *("metric", "basis", "dimension", "kind", "better", "value", "low", "high", "method", "n"),
-    *("rank", "rank_low", "rank_high", "cluster", "partial", "given", "partial_all", "given_all"),
-    *("as_rater", "against", "mean", "sd", "min", "max", "scored", "empty", "truncated", "failed"),
-    *("note", "signature"),
-)
 #: What is held fixed for each dimension: the first alone, then all that there are.
 _OTHERS = {
     "content": ("style", "fluency"),
@@ -51,18 +41,18 @@ _OTHERS = {
 class Evaluation:
     """A data set, one dimension of human judgement, and all metrics.
 
-    Arrays are in the order of ``frame``: metrics with the best first, then sentinels.  A metric of
-    whole outputs has a row and NaN in the arrays.
-
     Attributes:
-        dataset, dimension: what was asked; ``against`` says what was judged, ratings or labels.
+        dataset, dimension: what was evaluated; ``against`` says what people gave, ratings or
+            labels.
         items, sources, systems: how many; systems is 0 where none is named.
-        job: what was computed and resampled: setting, plan, confidence, seed.
-        clustered: whether sources were resampled in the groups that shared their raters.
-        frame: one row a metric and basis, columns :data:`COLUMNS`, see :func:`evaluate`.
+        analysis: what was computed and resampled: matrices, setting, plan, seed.
+        frame: one row a metric and basis, see :func:`evaluate`; metrics with the best first, then
+            sentinels.
         human: people's own agreement.
-        resample: estimates ``[M]``, values in every draw ``[M, D]`` and the jackknife.
+        drawn: estimates ``[M]``, values in every draw ``[M, D]`` and the jackknife.
         tests: every pair ``[M, M]``, or None; ``tested`` says how many swaps, or why none.
+
+    Arrays are in the order of ``frame``, with NaN for a metric of whole outputs.
     """
 
     dataset: str
@@ -71,22 +61,21 @@ class Evaluation:
     items: int
     sources: int
     systems: int
-    job: Job
-    clustered: bool
+    analysis: Analysis
     frame: pd.DataFrame
     human: People
-    resample: Resample
+    drawn: Resample
     tests: PairTests | None
     tested: str
 
     @property
     def label(self) -> str:
         """The statistic as shown."""
-        return self.job.setting.function.label
+        return self.analysis.setting.function.label
 
     def difference(self, first: int, second: int) -> Interval:
-        """Value of one row minus another's, draw by draw."""
-        return difference(self.resample, first, second, confidence=self.job.confidence)
+        """Value of one row of the frame minus another's, draw by draw."""
+        return stats.difference(self.drawn, first, second)
 
     def plot(self) -> Figure:
         """A forest plot: values with intervals, sentinels below a line, the human ceiling."""
@@ -97,9 +86,7 @@ class Evaluation:
 
     def to_latex(self) -> str:
         """The table for LaTeX (``booktabs``), with caption, notes and signatures."""
-        from .render import to_latex
-
-        return to_latex(self)
+        return render.rendered([self], render.TableFormat.latex)
 
 
 def evaluate(
@@ -112,14 +99,9 @@ def evaluate(
     draws: int = 1000,
     seed: int = 0,
     *,
-    confidence: float = 0.95,
-    clustered: bool = False,
-    micro: bool = False,
-    undefined: float = math.nan,
     tests: bool | None = None,
     scores: pd.DataFrame | None = None,
     lower: Sequence[str] = (),
-    progress: bool = False,
 ) -> Evaluation:
     """Hold metrics and sentinels against one dimension of human judgement.
 
@@ -129,8 +111,7 @@ def evaluate(
         scores: a ``scores`` table to take instead of scoring.
         lower: metrics of which less is better, beside those that say so themselves.
         tests: test every pair of metrics; None does so where it takes no more than a minute.
-        statistic, level, unit, draws, seed, confidence, clustered, micro, undefined: see
-            :func:`tstmeta.bootstrap`.
+        statistic, level, unit, draws, seed: see :func:`tstmeta.bootstrap`.
 
     Returns:
         ``frame`` has these columns: metric, basis, dimension, kind (metric, sentinel, oracle),
@@ -143,149 +124,134 @@ def evaluate(
         scores as they are), note, signature.
 
     Raises:
-        TstmetaError: what was asked for does not exist or cannot be had from these data.
+        TstmetaError: what does not exist or cannot be had from these data.
     """
     data = data if isinstance(data, Dataset) else load(str(data))
     if scores is None:
         from ..scoring import score
 
-        scores = score(data, [*metrics, *SENTINELS], progress=progress)
+        scores = score(data, [*metrics, *SENTINELS], progress=False)
     if dimension == "style":
         scores = scores[~scores["metric"].isin(["human-style", "style-label"])]
     frame = pairs(data, scores, dimension, lower)
-    asked = (statistic, level, unit, draws, seed, confidence, clustered, micro, undefined)
     try:
-        job = next(agreement.jobs(frame, *asked))
-        return _evaluated(
-            data, dimension, job, frame, list(scored(data, scores)), clustered, tests, progress
-        )
+        analysis = next(analyses(frame, statistic, level, unit, draws, seed))
+        return _evaluated(data, dimension, analysis, frame, list(scored(data, scores)), tests)
     except StopIteration:
         raise TstmetaError(f"{data.name}: there are no scores to evaluate") from None
-    except ValueError as error:  # what the statistics refuse was a mistake in what was asked
+    except ValueError as error:  # what the statistics refuse, such as a seed below 0
         raise TstmetaError(str(error)) from error
 
 
 def _evaluated(
     data: Dataset,
     dimension: str,
-    job: Job,
+    analysis: Analysis,
     frame: pd.DataFrame,
     listed: list[Scored],
-    clustered: bool,
     tests: bool | None,
-    progress: bool,
 ) -> Evaluation:
-    of_items = [one for one in listed if one.corpus is None]
-    with tqdm(total=len(of_items) + 1, desc="bootstrap", disable=None if progress else True) as bar:
-        own = agreement.drawn(job, bar.update)
-        bar.set_description("testing pairs")
-        pairwise = comparison.tested(job, own.resample, tests)
-        bar.update()
-    adjusted = None if pairwise.pairs is None else over_pairs(pairwise.pairs.p)
-    human, as_rater = people(data, dimension, job)
-    values = agreement.values(job, own).drop(columns=["dataset"])
-    n = values["groups"].fillna(values["n"]).astype(int)
-    values = values.assign(n=n).rename(columns={"reason": "note"})
-    about = pd.DataFrame([one.about for one in of_items], index=range(len(of_items)))
+    own, layout = analysis.matrices, analysis.matrices.layout
+    drawn = resample(analysis)
+    pairwise = comparison.tested(analysis, drawn, tests)
+    human, as_rater = people(data, dimension, own, analysis.setting)
+    values = intervals(analysis, drawn).drop(columns="dataset")
+    values["n"] = values["groups"].fillna(values["n"]).astype(int)
+    abouts = [metric.about for metric in listed if metric.corpus is None]
     table = pd.concat(
         [
-            values,
-            comparison.ranks(job, own.resample, adjusted),
-            _partials(job, data, dimension),
-            about,
-            job.made.heads["signature"],
+            values.rename(columns={"reason": "note"}),
+            comparison.ranks(drawn, pairwise.pairs),
+            _partials(analysis, data, dimension),
+            pd.DataFrame(abouts, index=values.index),
+            own.heads["signature"],
         ],
         axis=1,
-    ).assign(as_rater=as_rater, better=np.where(job.made.heads["flipped"], "lower", "higher"))
+    ).assign(as_rater=as_rater, better=np.where(own.heads["flipped"], "lower", "higher"))
     table["cluster"] = table["cluster"].astype("Int64")
-    whole = pd.DataFrame([_of_outputs(job, frame, one) for one in listed if one.corpus is not None])
-    table = pd.concat([table, whole], ignore_index=True) if len(whole) else table
-    table = table.assign(dimension=dimension, against=job.made.against)
-    order = _order(table)
-    places = np.where(order < len(of_items), order, -1)
-    layout = job.made.layout
+    whole = [_of_outputs(analysis, frame, metric) for metric in listed if metric.corpus]
+    table = pd.concat([table, pd.DataFrame(whole)], ignore_index=True) if whole else table
+    table = table.assign(dimension=dimension, against=own.against)
+    value = table["value"].to_numpy(float)  # metrics with the best first, then sentinels
+    order = np.lexsort(
+        (np.where(np.isfinite(value), -value, np.inf), (table["kind"] != METRIC).to_numpy())
+    )
+    places = np.where(order < len(abouts), order, -1)
     return Evaluation(
-        data.name,
-        dimension,
-        job.made.against,
-        int(np.isfinite(job.made.human).sum()),
-        len(set(layout.sources)),
-        len(layout.systems) if layout.named else 0,
-        job,
-        clustered,
-        table.reindex(columns=COLUMNS).iloc[order].reset_index(drop=True),
-        human,
-        _arranged(own.resample, places),
-        None if pairwise.pairs is None else _pairs_arranged(pairwise.pairs, places),
-        pairwise.note,
+        dataset=data.name,
+        dimension=dimension,
+        against=own.against,
+        items=int(np.isfinite(own.human).sum()),
+        sources=len(set(layout.sources)),
+        systems=len(layout.systems) if layout.named else 0,
+        analysis=analysis,
+        frame=table.reindex(columns=render.COLUMNS).iloc[order].reset_index(drop=True),
+        human=human,
+        drawn=_arranged(drawn, places),
+        tests=pairwise.pairs and _tests_arranged(pairwise.pairs, places),
+        tested=pairwise.note,
     )
 
 
-def _of_outputs(job: Job, frame: pd.DataFrame, one: Scored) -> dict:
+def _of_outputs(analysis: Analysis, frame: pd.DataFrame, metric: Scored) -> dict:
     """The row of a metric of whole outputs: one value a system, so there is nothing to resample."""
-    own = frame[(frame["metric"] == one.name) & (frame["basis"] == one.basis)]
-    found = agreement.at_corpus_level(own, job.setting.function.name, job.setting.level)
-    note = found.reason or "one value a system: no interval and no rank"
-    head = {"metric": one.name, "basis": one.basis, "kind": METRIC, "better": "higher"}
-    value = {"value": found.value, "n": found.n, "method": "", "note": note}
-    return head | one.about | value | {"signature": one.signature}
+    own = frame[(frame["metric"] == metric.name) & (frame["basis"] == metric.basis)]
+    value = at_corpus_level(own, analysis.setting.function.name, analysis.setting.level)
+    return {
+        **{"metric": metric.name, "basis": metric.basis, "kind": METRIC, "better": "higher"},
+        **{"value": value.value, "n": value.n, "method": "", **metric.about},
+        "note": value.reason or "one value a system: no interval and no rank",
+        "signature": metric.signature,
+    }
 
 
-def _partials(job: Job, data: Dataset, dimension: str) -> pd.DataFrame:
+def _partials(analysis: Analysis, data: Dataset, dimension: str) -> pd.DataFrame:
     """The correlation over items with one other dimension, and with all others, held fixed.
 
     Pearson's where the statistic is, else Spearman's; within tasks where the level is of tasks.
     """
-    made = job.made
+    own, setting = analysis.matrices, analysis.setting
     others = [name for name in _OTHERS.get(dimension, ()) if name in data.judged]
-    statistic = "pearson" if job.setting.function.name == "pearson" else "spearman"
-    given = np.array([made.layout.matrix(made.items[one].to_numpy(float)) for one in others])
+    statistic = "pearson" if setting.function.name == "pearson" else "spearman"
+    given = np.array([own.layout.matrix(own.items[name].to_numpy(float)) for name in others])
+    tasks = setting.tasks if "task" in setting.level else None
     table: dict[str, np.ndarray | str] = {}
     for suffix, some in (("", others[:1]), ("_all", others if len(others) > 1 else [])):
-        values = np.full(len(made.metrics), np.nan)
+        values = np.full(len(own.metrics), np.nan)
         if some:
-            tasks = job.setting.tasks if "task" in job.setting.level else None
             held = given[: len(some)]
-            values = stats.partial(made.human, made.metrics, held, statistic=statistic, tasks=tasks)
+            values = stats.partial(own.human, own.metrics, held, statistic=statistic, tasks=tasks)
         table[f"partial{suffix}"] = values
         table[f"given{suffix}"] = ", ".join(some)
-    return pd.DataFrame(table, index=range(len(made.metrics)))
+    return pd.DataFrame(table, index=own.heads.index)
 
 
-def _order(rows: pd.DataFrame) -> np.ndarray:
-    """Metrics with the best first, then sentinels; without a value last."""
-    below = (rows["kind"] != METRIC).to_numpy()
-    value = rows["value"].to_numpy(float)
-    return np.lexsort((np.where(np.isfinite(value), -value, np.inf), below))
-
-
-def _rows(array: np.ndarray, places: np.ndarray, missing: object) -> np.ndarray:
+def _rows(array: np.ndarray, places: np.ndarray, missing: object = np.nan) -> np.ndarray:
     """Rows in a new order; place -1 is a row of missing values."""
     last = np.full_like(array[:1], missing, shape=(1, *array.shape[1:]))
     return np.concatenate([array, last])[places]
 
 
-def _both_ways(table: np.ndarray, places: np.ndarray, missing: object) -> np.ndarray:
-    return _rows(_rows(table, places, missing).T, places, missing).T
-
-
-def _arranged(made: Resample, places: np.ndarray) -> Resample:
-    return made._replace(
-        estimates=_rows(made.estimates, places, np.nan),
-        values=_rows(made.values, places, np.nan),
-        jackknives=tuple(_rows(one, places, np.nan) for one in made.jackknives),
-        given=tuple(_rows(one, places, False) for one in made.given),
-        counts={name: _rows(one, places, 0) for name, one in made.counts.items()},
+def _arranged(drawn: Resample, places: np.ndarray) -> Resample:
+    return drawn._replace(
+        estimates=_rows(drawn.estimates, places),
+        values=_rows(drawn.values, places),
+        jackknives=tuple(_rows(left_out, places) for left_out in drawn.jackknives),
+        given=tuple(_rows(given, places, False) for given in drawn.given),
+        counts={name: _rows(count, places, 0) for name, count in drawn.counts.items()},
     )
 
 
-def _pairs_arranged(pairs: PairTests, places: np.ndarray) -> PairTests:
-    reasons = np.array(pairs.reasons, dtype=object).reshape(len(pairs.p), len(pairs.p))
-    return pairs._replace(
-        difference=_both_ways(pairs.difference, places, np.nan),
-        p=_both_ways(pairs.p, places, np.nan),
-        n=_both_ways(pairs.n, places, 0),
-        smallest=_both_ways(pairs.smallest, places, np.nan),
-        reasons=_both_ways(reasons, places, "a metric of whole outputs").tolist(),
-        undefined=_both_ways(pairs.undefined, places, 0),
+def _tests_arranged(tests: PairTests, places: np.ndarray) -> PairTests:
+    def both_ways(table: np.ndarray, missing: object = np.nan) -> np.ndarray:
+        return _rows(_rows(table, places, missing).T, places, missing).T
+
+    reasons = np.array(tests.reasons, dtype=object).reshape(tests.p.shape)
+    return tests._replace(
+        difference=both_ways(tests.difference),
+        p=both_ways(tests.p),
+        n=both_ways(tests.n, 0),
+        smallest=both_ways(tests.smallest),
+        reasons=both_ways(reasons, "a metric of whole outputs").tolist(),
+        undefined=both_ways(tests.undefined, 0),
     )

@@ -30,10 +30,6 @@ METRIC, SENTINEL, ORACLE = "metric", "sentinel", "oracle"
 USABLE = ("ok", "empty", "truncated")
 #: Released scores of which less is better.
 DISTANCES = ("released:wmd", "released:gpt2_ppl")
-#: The label that names an item's task, and the one of the raters who saw an item's source.
-TASK, RATER_GROUP = "task", "survey"
-#: What makes a row of results.
-KEYS = ["dataset", "metric", "basis", "signature"]
 
 
 def pairs(
@@ -75,16 +71,10 @@ def pairs(
         )
     if dimension == "style":
         scores = scores[~scores["metric"].isin(ORACLES)]
-    items = data.items
-    head = pd.DataFrame(
-        {
-            "dataset": data.name,
-            **{name: items[name].astype(str) for name in ("item_id", "source_id", "system")},
-            "direction": items["direction"].astype(str),
-            "task": data.label(TASK).to_numpy(str),
-            "rater_group": data.label(RATER_GROUP).to_numpy(str),
-        }
-    )
+    head = data.items[["item_id", "source_id", "system", "direction"]].astype(str).assign(
+        task=data.label("task").to_numpy(str), rater_group=data.label("survey").to_numpy(str)
+    )  # fmt: skip
+    head.insert(0, "dataset", data.name)
     people = pd.DataFrame(
         {"human": data.human(dimension).to_numpy(float), "against": data.against(dimension)}
     )
@@ -92,20 +82,16 @@ def pairs(
         if other != dimension:
             people[other] = data.human(other).to_numpy(float)
     parts = []
-    for one in scored(data, scores):
-        flipped = one.name in lower or lower_is_better(one.name, one.basis)
-        own = {
-            "metric": one.name,
-            "basis": one.basis,
-            "kind": kind_of(one.name),
-            "score": -one.vector if flipped else one.vector,
-            "flipped": flipped,
-        }
-        table = pd.concat([head.assign(**own), people], axis=1)
-        if one.corpus is not None:
+    for own in scored(data, scores):
+        flipped = own.name in lower or lower_is_better(own.name, own.basis)
+        score = -own.vector if flipped else own.vector
+        columns = {"metric": own.name, "basis": own.basis, "kind": kind_of(own.name)}
+        table = head.assign(**columns, score=score, flipped=flipped)
+        table = pd.concat([table, people], axis=1)
+        if own.corpus is not None:
             table["score"] = np.nan
-            table["statistics"] = one.by_item["detail"].where(one.usable, "").to_numpy()
-        parts.append(table.assign(signature=one.signature))
+            table["statistics"] = own.statistics
+        parts.append(table.assign(signature=own.signature))
     if not parts:
         empty = head.iloc[:0].assign(metric="", basis="", kind="", score=0.0, flipped=False)
         return pd.concat([empty, people.iloc[:0]], axis=1).assign(signature="")
@@ -113,11 +99,7 @@ def pairs(
 
 
 def check_dimension(data: Dataset, dimension: str) -> None:
-    """Refuse a dimension that is none, that nobody judged, or that was rated on several scales.
-
-    Raises:
-        TstmetaError: what, where, and what to do.
-    """
+    """Refuse a dimension that is none, that nobody judged, or that was rated on several scales."""
     if dimension not in schema.DIMENSIONS:
         known = ", ".join(schema.DIMENSIONS)
         raise TstmetaError(f"unknown dimension {dimension!r}; known: {known}")
@@ -147,10 +129,7 @@ def kind_of(metric: str) -> str:
 
 
 def lower_is_better(metric: str, basis: str) -> bool:
-    """Whether less is better on a basis: a metric says so itself, or is a released distance.
-
-    Other scores that nobody registered count as better when higher.
-    """
+    """Whether less is better on a basis: a metric says so itself, or is a released distance."""
     if metric.startswith("released:"):
         return metric in DISTANCES
     return registry.lower_is_better(metric, basis)
@@ -161,8 +140,8 @@ class Scored(NamedTuple):
 
     Attributes:
         vector: values ``[items]``, NaN where there is none.
-        by_item: rows of the scores table over the items.
         corpus: the metric itself if it is one of whole outputs.
+        statistics: additive statistics of a corpus metric ``[items]``, empty where it has none.
         about: mean, sd, min, max, scored, empty, truncated, failed.
     """
 
@@ -170,14 +149,9 @@ class Scored(NamedTuple):
     basis: str
     signature: str
     vector: np.ndarray
-    by_item: pd.DataFrame
     corpus: CorpusMetric | None
+    statistics: np.ndarray
     about: dict[str, float | int]
-
-    @property
-    def usable(self) -> pd.Series:
-        """Whether an item has a score ``[items]``."""
-        return self.by_item["status"].isin(USABLE)
 
 
 def scored(data: Dataset, scores: pd.DataFrame) -> Iterator[Scored]:
@@ -196,21 +170,22 @@ def scored(data: Dataset, scores: pd.DataFrame) -> Iterator[Scored]:
                 f"{data.name}: {name} ({basis}) scores item {item!r} more than once:"
                 " drop the repeated rows, or average samples first"
             )
-        by_item = table.set_index("item_id").reindex(data.items["item_id"])
-        values = by_item["value"].where(by_item["status"].isin(USABLE)).to_numpy(float)
-        details = table.loc[table["status"].isin(USABLE), "detail"]
+        usable = table["status"].isin(USABLE)
+        by_item = table[usable].set_index("item_id").reindex(data.items["item_id"])
+        vector = by_item["value"].to_numpy(float)
+        statistics = by_item["detail"].fillna("").to_numpy()
         # scores of that name from a file come without the statistics
-        corpus = corpus_metric(str(name)) if details.ne("").all() else None
-        about = _describe(values, table)
+        corpus = corpus_metric(str(name)) if table.loc[usable, "detail"].ne("").all() else None
+        about = _describe(vector, table)
         if corpus and about["scored"]:
-            about["mean"] = corpus.combine(list(details))
-        yield Scored(str(name), str(basis), str(signature), values, by_item, corpus, about)
+            about["mean"] = corpus.combine(list(table.loc[usable, "detail"]))
+        yield Scored(str(name), str(basis), str(signature), vector, corpus, statistics, about)
 
 
 def corpus_metric(name: str) -> CorpusMetric | None:
     """The registered metric of that name if it is one of whole sets of outputs."""
-    found = registry.known(name)
-    return found if isinstance(found, CorpusMetric) else None
+    metric = registry.known(name)
+    return metric if isinstance(metric, CorpusMetric) else None
 
 
 def _describe(values: np.ndarray, table: pd.DataFrame) -> dict[str, float | int]:

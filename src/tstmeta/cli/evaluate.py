@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import sys
 from enum import StrEnum
 from pathlib import Path
@@ -62,9 +61,7 @@ def evaluate(
     ratings: RatingFile = None,
     dimension: Annotated[
         list[str] | None,
-        typer.Option(
-            "--dimension", help="content, style, fluency; repeat for more [default: all judged]."
-        ),
+        typer.Option(help="content, style, fluency; repeat for more [default: all judged]."),
     ] = None,
     statistic: Annotated[
         Statistic, typer.Option("--statistic", "-s", help="How agreement is measured.")
@@ -78,28 +75,10 @@ def evaluate(
             "systems; all, standardised within tasks.",
         ),
     ] = Level.pooled,
-    micro: Annotated[
-        bool, typer.Option("--micro", help="Add groups up instead of averaging their values.")
-    ] = False,
-    undefined: Annotated[
-        float | None,
-        typer.Option(
-            help="What a group without a value counts, such as a source whose ratings are all "
-            "equal [default: it is left out]."
-        ),
-    ] = None,
     resample: Annotated[
-        Units,
-        typer.Option(help="What is resampled: what intervals and tests generalise over."),
+        Units, typer.Option(help="What is resampled: what intervals and tests generalise over.")
     ] = Units.sources,
-    clustered: Annotated[
-        bool,
-        typer.Option(
-            "--clustered", help="Resample sources in the groups that shared their raters."
-        ),
-    ] = False,
     draws: Annotated[int, typer.Option(help="Number of bootstrap resamples.")] = 1000,
-    confidence: Annotated[float, typer.Option(help="Of the intervals and sets of ranks.")] = 0.95,
     seed: Annotated[int, typer.Option(help="Of all that is random.")] = 0,
     tests: Annotated[
         bool | None,
@@ -111,9 +90,7 @@ def evaluate(
     ] = None,
     lower: Annotated[
         list[str] | None,
-        typer.Option(
-            "--lower", help="A metric of your score file for which less is better; repeat for more."
-        ),
+        typer.Option(help="A metric of your score file for which less is better; repeat for more."),
     ] = None,
     out: Annotated[
         Path | None, typer.Option("--out", "-o", help="File to write [default: stdout].")
@@ -125,12 +102,6 @@ def evaluate(
             "-f",
             help="Default: as --out is named (.csv .json .tex .md), else table; on stdout csv and "
             "json print nothing else.",
-        ),
-    ] = None,
-    save_draws: Annotated[
-        Path | None,
-        typer.Option(
-            "--save-draws", help="File (.npz) for the value of every metric in each draw."
         ),
     ] = None,
     store: Store = None,
@@ -150,16 +121,14 @@ def evaluate(
       tstmeta evaluate --data lai@pauli2025 --scores comet.csv --level system --statistic kendall \\
         --resample systems
       tstmeta evaluate --data mine.csv --ratings ratings.csv --seed 7 --out table.tex
-      tstmeta evaluate --data mir --metric bleu --metric chrf --format json > table.json
       tstmeta evaluate --data lai --metric lexical --dimension content --combine hybrid-learned
     """
-    from ..analysis.evaluation import evaluate as evaluated
+    from ..analysis import evaluate as evaluated
     from ..analysis.frame import SENTINELS
     from ..analysis.render import described, format_of, rendered
-    from ..analysis.stored import save_draws as write_draws
-    from ..console import save
     from ..schema import DIMENSIONS, TstmetaError
     from ..secrecy import conceal
+    from ..storage import write
 
     kind = format_of(out, format)
     names = known_combinations(combine)
@@ -169,8 +138,6 @@ def evaluate(
     wanted = [*(metric or ([] if scores else ["lexical"])), *SENTINELS]
     dataset, table = scored(data, wanted, basis, scores, ratings, store)
     dimensions = dimension or dataset.judged
-    if save_draws and len(dimensions) != 1:
-        raise TstmetaError("draws are saved of one dimension: add --dimension content, or another")
     lower = [conceal(name) for name in lower or []]  # as tables call them
     hybrids = [name for name in names if name.startswith("hybrid-")] if dimensions else []
     whole = [name for name in names if name not in hybrids]
@@ -180,31 +147,23 @@ def evaluate(
     evaluations = [
         evaluated(
             dataset,
-            dimension=one,
-            statistic=str(statistic),
+            dimension=name,
+            statistic=statistic.value,
             level=level.value,
             unit=resample.value.removesuffix("s"),
             draws=draws,
             seed=seed,
-            confidence=confidence,
-            clustered=clustered,
-            micro=micro,
-            undefined=math.nan if undefined is None else undefined,
             tests=tests,
-            scores=tables[one],
+            scores=tables[name],
             lower=lower,
-            progress=True,
         )
-        for one in dimensions
+        for name in dimensions
     ]
     text = rendered(evaluations, kind) if evaluations else described(dataset, table, kind)
-    if save_draws:
-        write_draws(evaluations[0], save_draws)
-        note(f"wrote {draws} draws to {save_draws}")
     if out is None:
         sys.stdout.write(text)
     else:
-        save(text, out)
+        write(out, text)
         note(f"wrote {out}")
 
 
@@ -215,28 +174,25 @@ def _with_hybrids(
     dimensions: list[str],
     seed: int,
     lower: list[str],
-    some: bool,
+    optional: bool,
 ) -> dict[str, pd.DataFrame]:
     """The table of each dimension, with its own hybrids.
 
-    With ``some``, a dimension of which no hybrid can be made goes without, and is told, as long as
-    there is another.
+    With ``optional``, a dimension of which no hybrid can be made goes without, with a note, as long
+    as there is another.
     """
-    if not names:
-        return dict.fromkeys(dimensions, table)
     from ..combine import CombineError
 
-    found: dict[str, pd.DataFrame] = {}
+    tables = dict.fromkeys(dimensions, table)
     refused: list[CombineError] = []
-    for name in dimensions:
+    for dimension in dimensions if names else []:
         try:
-            found[name] = with_combined(dataset, table, names, name, seed, lower)
-            tell_failures(found[name].iloc[len(table) :])
+            tables[dimension] = with_combined(dataset, table, names, dimension, seed, lower)
+            tell_failures(tables[dimension].iloc[len(table) :])
         except CombineError as reason:
-            found[name] = table
             refused.append(reason)
-    if refused and not (some and len(refused) < len(dimensions)):
+    if refused and not (optional and len(refused) < len(dimensions)):
         raise refused[0]
-    for one in refused:
-        note(f"a dimension goes without a hybrid: {one}")
-    return found
+    for reason in refused:
+        note(f"a dimension goes without a hybrid: {reason}")
+    return tables
