@@ -1,6 +1,5 @@
 """``tstmeta construct``: from sources to a rated data set, killed, resumed, mistreated."""
 
-import csv
 import json
 import signal
 import sqlite3
@@ -8,8 +7,9 @@ import subprocess
 import sys
 import time
 from collections import Counter
-from contextlib import closing
+from contextlib import closing, suppress
 
+import pandas as pd
 import pytest
 
 from tests.command import command_line, table
@@ -18,8 +18,6 @@ from tests.judge import scripted
 from tests.judge.construct import author
 from tests.judge.scripted import error, hang, says
 from tstmeta.console import _ESCAPES
-
-STYLE = ("--style", "more formal", "--style-now", "informal", "--seed", "3")
 
 
 @pytest.fixture
@@ -32,107 +30,75 @@ def tstmeta(tmp_path, monkeypatch):
     return run
 
 
-def words(server, *more, out="formal", sources=("--sources", "texts.txt")):
-    return [
-        "construct",
-        *STYLE,
-        *sources,
-        "--server",
-        server.url,
-        "--model",
-        "tiny",
-        "--out",
-        out,
-        *more,
-    ]
+def words(server, *more, out="formal"):
+    style = ("--style", "more formal", "--style-now", "informal", "--seed", "3")
+    where = ("--server", server.url, "--model", "tiny", "--out", out)
+    return ["construct", *style, "--sources", "texts.txt", *where, *more]
 
 
 def rows(tmp_path):
-    with (tmp_path / "formal" / "rows.csv").open(newline="") as file:
-        return list(csv.DictReader(file))
+    path = tmp_path / "formal" / "rows.csv"
+    return pd.read_csv(path, keep_default_na=False).set_index("item_id", drop=False)
 
 
 def save(tmp_path, frame):
-    with (tmp_path / "formal" / "rows.csv").open("w", newline="") as file:
-        writer = csv.DictWriter(file, frame[0])
-        writer.writeheader()
-        writer.writerows(frame)
+    frame.to_csv(tmp_path / "formal" / "rows.csv", index=False)
 
 
-def verdicts(tmp_path):
-    return Counter(row["verdict"] for row in rows(tmp_path))
-
-
-def rated(tstmeta, tmp_path):
+def rate(tstmeta, tmp_path):
     """Export the form of the set, have two people rate all of it, and import that."""
     assert tstmeta("construct", "export", "formal", "--out", "form").exit_code == 0
     files = sorted((tmp_path / "form").glob("tasks-*.json"))
     tasks = [task for file in files for task in json.loads(file.read_text())]
+    assert not any("error" in str(task["data"]["item_id"]) for task in tasks)
     answers = exported(tasks, 71, 83, answers=lambda who, n: (1 + n % 5, 1 + (who + n) % 5, 2))
     (tmp_path / "project.json").write_text(json.dumps(answers))
-    assert not any("error" in str(task["data"]["item_id"]) for task in tasks)
     return tstmeta("construct", "import", "formal", "project.json")
-
-
-# ---------------------------------------------------------------------------------- end to end
 
 
 def test_from_sources_to_a_rated_data_set_that_metrics_are_held_against(tstmeta, tmp_path):
     with scripted.serving(author.served) as server:
-        result = tstmeta(*words(server, "--format", "csv"))
-        assert result.exit_code == 0, result.stderr
+        dry = tstmeta(*words(server, "--dry-run", "--price-in", "1", "--price-out", "2"))
+        assert server.requests == 0
+        assert not (tmp_path / "formal").exists()
+        results = [tstmeta(*words(server, "--format", "csv")) for _ in range(2)]
         assert server.requests == 24
-        again = tstmeta(*words(server, "--format", "csv"))
-        assert server.requests == 24
-    assert "at most 24 requests (0 answers are kept)" in result.stderr
-    assert "0 requests (24 answers are kept)" in again.stderr
-    counts = table(result).set_index("verdict")["rows"]
-    assert counts.to_dict() == {"passed": 24, "accepted": 0, "rejected": 0, "look": 0}
-    assert table(again).equals(table(result))
-    shown = tstmeta("data", "show", "formal/formal.csv", "--format", "csv")
-    facts = table(shown).set_index("what")["value"]
-    assert (facts["items"], facts["sources"], facts["systems"]) == ("24", "6", "4")
-    unrated = tstmeta("evaluate", "--data", "formal/formal.csv", "--metric", "chrf", "--draws", 50)
-    assert "label by construction" in unrated.stdout
+    assert "of money" in dry.stderr
+    assert "at most 24 requests (0 answers are kept)" in results[0].stderr
+    assert "at most 0 requests (24 answers are kept)" in results[1].stderr
+    for result in results:
+        counts = table(result).set_index("verdict")["rows"]
+        assert counts.to_dict() == {"passed": 24, "accepted": 0, "rejected": 0, "look": 0}
+    evaluate = ("evaluate", "--data", "formal/formal.csv", "--metric", "chrf", "--draws", 50)
+    assert "label by construction" in tstmeta(*evaluate).stdout
 
-    kept = rated(tstmeta, tmp_path)
-    assert kept.exit_code == 0, kept.exception
-    assert "144 ratings by 2 raters of 24 rewrites" in kept.stderr
+    assert "144 ratings by 2 raters of 24 rewrites" in rate(tstmeta, tmp_path).stderr
     usual = tstmeta("data", "import-ratings", "project.json", "--data", "formal/formal.csv")
     ratings = table(usual).drop(columns="dataset").to_csv(index=False)
     assert ratings == (tmp_path / "formal" / "ratings.csv").read_text()
-    evaluated = tstmeta(
-        "evaluate", "--data", "formal/formal.csv", "--metric", "chrf", "--draws", 50,
-        "--dimension", "style", "--no-tests", "--format", "csv",
-    )  # fmt: skip
+    assert "71" not in ratings
+    evaluated = tstmeta(*evaluate, "--dimension", "style", "--no-tests", "--format", "csv")
     assert evaluated.exit_code == 0, evaluated.exception
     assert set(table(evaluated)["against"]) == {"mean human rating"}
-    assert "71" not in (tmp_path / "formal" / "ratings.csv").read_text()
 
-
-def test_a_dry_run_asks_nothing_and_writes_nothing(tstmeta, tmp_path):
-    with scripted.serving(author.served) as server:
-        price = ("--price-in", "1", "--price-out", "2")
-        result = tstmeta(*words(server, "--dry-run", *price))
-        assert server.requests == 0
-    assert result.exit_code == 0
-    assert "24 requests" in result.stderr
-    assert "of money" in result.stderr
-    assert not (tmp_path / "formal").exists()
-
-
-# ------------------------------------------------------------------------------------- killed
+    frame = rows(tmp_path)
+    others = frame["output"].str.replace("a pleasure", "an honour")
+    save(tmp_path, frame.assign(output=others))  # which would all pass
+    checked = tstmeta("construct", "check", "formal")
+    assert "people rated formal-01-strong, and now it has another" in str(checked.exception)
+    (tmp_path / "formal" / "ratings.csv").unlink()
+    assert tstmeta("construct", "check", "formal").exit_code == 0
 
 
 def test_a_killed_run_goes_on_where_it_stopped_and_asks_nothing_twice(tstmeta, tmp_path):
     answered: Counter[str] = Counter()
-    open_ = False
+    is_open = False
 
-    def script(asked):
-        if not open_ and sum(answered.values()) >= 17:  # in the second step
+    def script(request):
+        if not is_open and answered.total() >= 17:  # in the second step
             return hang()
-        answered[json.dumps(asked.body, sort_keys=True)] += 1
-        return author.served(asked)
+        answered[json.dumps(request.body, sort_keys=True)] += 1
+        return author.served(request)
 
     with scripted.serving(script) as server:
         command = [sys.executable, "-m", "tstmeta", *words(server, "--concurrency", "4")]
@@ -141,35 +107,32 @@ def test_a_killed_run_goes_on_where_it_stopped_and_asks_nothing_twice(tstmeta, t
         process.send_signal(signal.SIGKILL)
         process.communicate(timeout=60)
         assert not (tmp_path / "formal" / "rows.csv").exists()
-        open_ = True
+        is_open = True
         result = tstmeta(*words(server))
         assert result.exit_code == 0, result.stderr
     assert "at most 12 requests (12 answers are kept)" in result.stderr
     assert len(answered) == 24
     assert set(answered.values()) == {1}
-    assert verdicts(tmp_path) == {"passed": 24}
+    assert set(rows(tmp_path)["verdict"]) == {"passed"}
 
 
 def wait_for(path, count, process):
+    """Until so many answers are on file."""
     deadline = time.monotonic() + 60
     while True:
         assert process.poll() is None, process.communicate()
         assert time.monotonic() < deadline
-        if path.exists():
-            with closing(sqlite3.connect(f"file:{path}?mode=ro", uri=True)) as answers:
-                try:
-                    if answers.execute("SELECT count(*) FROM answers").fetchone()[0] == count:
-                        return
-                except sqlite3.OperationalError:  # the table is being made
-                    pass
+        with (
+            suppress(sqlite3.OperationalError),  # the file is being made
+            closing(sqlite3.connect(f"file:{path}?mode=ro", uri=True)) as answers,
+        ):
+            if answers.execute("SELECT count(*) FROM answers").fetchone()[0] == count:
+                return
         time.sleep(0.02)
 
 
-# ------------------------------------------------------------------------ faults, and a person
-
-
-def bad(asked):
-    """A model that goes wrong in another way with every source."""
+def bad(request):
+    """A model that goes wrong in another way with every source but the last."""
     wrong = {
         author.NAMES[0]: says("Sure! Here you are."),
         author.NAMES[1]: says(None, refusal="I can't help with that."),
@@ -177,64 +140,39 @@ def bad(asked):
         author.NAMES[3]: says('{"text": "Here is the text: \\u001b[31m<script>alert(1)</script>"}'),
         author.NAMES[4]: says('{"text": "' + author.source(4) + '"}'),
     }
-    found = [act for name, act in wrong.items() if name in asked.prompt]
-    return found[0] if found else author.served(asked)
+    acts = [act for name, act in wrong.items() if name in request.prompt]
+    return acts[0] if acts else author.served(request)
 
 
 def test_rows_that_fail_are_kept_with_the_reason_and_a_person_has_the_last_word(tstmeta, tmp_path):
     with scripted.serving(bad) as server:
         result = tstmeta(*words(server, "--retries", "0"))
     assert result.exit_code == 1
-    assert verdicts(tmp_path) == {"passed": 4, "look": 20}
-    why = {row["item_id"]: row["why"] for row in rows(tmp_path)}
-    for number, reason in enumerate(
-        ("no JSON", "refused", "no answer: ", "control characters", "copy: the same words"), 1
-    ):
-        assert reason in why[f"formal-{number:02}-strong"]
-    assert "no text: not asked" in why["formal-01-strong-error"]
+    assert "20 rows wait for a person" in result.stderr
+    signs = set(result.stdout + result.stderr) - {"\n", "\r"}
+    assert not signs & {chr(code) for code in _ESCAPES}
+    frame = rows(tmp_path)
+    reasons = ("no JSON", "refused", "no answer: ", "control characters", "copy: the same words")
+    for number, reason in enumerate(reasons, 1):
+        assert reason in frame.loc[f"formal-{number:02}-strong", "why"]
     checked = tstmeta("construct", "check", "formal", "--format", "csv")
     assert checked.exit_code == 1
     assert table(checked).query("check == ''").set_index("verdict")["rows"]["look"] == 20
-    frame = rows(tmp_path)
-    good = {row["system"]: row["output"] for row in frame if row["source_id"] == "formal-06"}
-    kinds = {row["source_id"]: row["kind"] for row in frame}
-    for row in frame:
-        if row["source_id"] == "formal-01":
-            row["output"] = good[row["system"]].replace("Felix", "Anna")
-        elif row["source_id"] != "formal-06":
-            row["accept"] = "no"
-        if kinds["formal-01"] != kinds["formal-06"] and row["item_id"].startswith("formal-01"):
-            row["accept"] = "yes"  # its error is of the other kind
+    empty = tstmeta("construct", "import", "formal", "texts.txt").exit_code
+    assert empty != 0
+    good = frame[frame["source_id"] == "formal-06"].set_index("system")["output"]
+    first = frame["source_id"] == "formal-01"
+    mended = frame["system"].map(good).str.replace(author.NAMES[5], author.NAMES[0])
+    frame["output"] = frame["output"].where(~first, mended)
+    frame["accept"] = frame["source_id"].map({"formal-01": "yes", "formal-06": ""}).fillna("no")
     save(tmp_path, frame)
-    checked = tstmeta("construct", "check", "formal")
-    assert checked.exit_code == 0
-    assert verdicts(tmp_path)["look"] == 0
-    with (tmp_path / "formal" / "formal.csv").open() as file:
-        assert {row["source_id"] for row in csv.DictReader(file)} == {"formal-01", "formal-06"}
-
-
-def test_a_text_that_people_rated_cannot_change_unseen(tstmeta, tmp_path):
-    with scripted.serving(author.served) as server:
-        tstmeta(*words(server))
-    rated(tstmeta, tmp_path)
-    before = rows(tmp_path)
-    others = [{**row, "output": row["output"].replace("a pleasure", "an honour")} for row in before]
-    save(tmp_path, others)  # which would all pass
-    message = str(tstmeta("construct", "check", "formal").exception)
-    assert "people rated formal-01-strong, and now it has another text" in message
-    before[2]["accept"] = "no"
-    save(tmp_path, before)
-    message = str(tstmeta("construct", "check", "formal").exception)
-    assert "people rated formal-01-strong, and" in message
-    (tmp_path / "formal" / "ratings.csv").unlink()
-    assert tstmeta("construct", "check", "formal").exit_code == 1  # its error waits now
-
-
-# ---------------------------------------------------------------------------------- mistakes
+    assert tstmeta("construct", "check", "formal").exit_code == 0
+    items = pd.read_csv(tmp_path / "formal" / "formal.csv")
+    assert set(items["source_id"]) == {"formal-01", "formal-06"}
 
 
 @pytest.mark.parametrize(
-    ("more", "said"),
+    ("more", "message"),
     [
         (["--generate", "3"], "say one"),
         (["--language", "ja"], "written with spaces"),
@@ -243,11 +181,11 @@ def test_a_text_that_people_rated_cannot_change_unseen(tstmeta, tmp_path):
         (["--key-variable", "NOT_SET"], "NOT_SET is not set"),
     ],
 )
-def test_mistakes_are_told_before_anything_is_asked(tstmeta, more, said):
+def test_mistakes_are_explained_before_anything_is_asked(tstmeta, more, message):
     with scripted.serving(author.served) as server:
         result = tstmeta(*words(server, *more))
         assert server.requests == 0
-    assert said in str(result.exception)
+    assert message in str(result.exception)
 
 
 def test_what_is_missing_is_named(tstmeta):
@@ -261,26 +199,18 @@ def test_what_is_missing_is_named(tstmeta):
 def test_no_key_is_shown_or_kept_whatever_the_server_says(tstmeta, tmp_path, monkeypatch):
     secret = "sk-recognise-me-2468"
     monkeypatch.setenv("OPENAI_API_KEY", secret)
-    said = []
+    shown = []
     for act in (
         says(json.dumps({"text": f"Your key is {secret}, and here it is again."})),
         error(401, f"wrong key {secret}"),
         error(500, f"broken by {secret}"),
     ):
-        with scripted.serving(lambda asked, act=act: act) as server:
-            result = tstmeta(*words(server, "--retries", "0", out=f"set{len(said)}"))
-            said.append(result.stdout + result.stderr + str(result.exception))
+        with scripted.serving(lambda request, act=act: act) as server:
+            result = tstmeta(*words(server, "--retries", "0", out=f"set{len(shown)}"))
+            shown.append(result.stdout + result.stderr + str(result.exception))
             assert f"Bearer {secret}" in server.keys
     kept = [path for path in tmp_path.rglob("*") if path.is_file()]
-    assert len(kept) > 10
+    assert len(kept) > 8
     assert all(secret.encode() not in path.read_bytes() for path in kept)
-    assert secret not in "".join(said)
-    assert "Remedy" in said[1]
-
-
-def test_nothing_that_a_model_writes_steers_the_terminal(tstmeta):
-    text = json.dumps({"text": "\u001b[2J red\u202e apples"})
-    with scripted.serving(lambda asked: says(text)) as server:
-        result = tstmeta(*words(server))
-    signs = set(result.stdout + result.stderr) - {"\n", "\r"}
-    assert not signs & {chr(code) for code in _ESCAPES}
+    assert secret not in "".join(shown)
+    assert "Remedy" in shown[1]

@@ -15,75 +15,56 @@ from tstmeta.judge.construct import checks
 from tstmeta.judge.construct.table import begin
 
 SOURCE = "Anna gets 2 red apples at the market on Monday."
+LEFT = "Nothing is added and nothing is left out."
 
 
 @pytest.mark.parametrize(
-    ("text", "source", "part"),
+    ("check", "text", "source", "part"),
     [
-        ("Here is the rewritten text: Anna obtains apples.", SOURCE, "Here is"),
-        ("Sure! Anna obtains apples.", SOURCE, "Sure!"),
-        ("Certainly, Anna obtains apples.", SOURCE, "Certainly,"),
-        ("Formal version: Anna obtains apples.", SOURCE, "Formal version:"),
-        ("Rewritten: Anna obtains apples.", SOURCE, "Rewritten:"),
-        ("Anna obtains apples. I have kept the facts.", SOURCE, "I have kept the"),
-        ("Anna obtains apples. I've rewritten it.", SOURCE, "I've rewritten"),
-        ("Anna obtains apples. Let me know if you'd like another.", SOURCE, "Let me know if you'd"),
-        ("Voici la version :\n« Anna obtient des pommes. »", SOURCE, "Voici la version"),
-        ("Health revolution: new campaign begins!", SOURCE, ""),
-        ("The 7:40 train is late.", SOURCE, ""),
-        ("Sure, I can come on Monday.", "Sure, I can come.", ""),
-        ("Please let me know if you can come.", "Can you come?", ""),
+        ("talk", "Here is the rewritten text: Anna obtains apples.", SOURCE, "Here is"),
+        ("talk", "Sure! Anna obtains apples.", SOURCE, "Sure!"),
+        ("talk", "Certainly, Anna obtains apples.", SOURCE, "Certainly,"),
+        ("talk", "Formal version: Anna obtains apples.", SOURCE, "Formal version:"),
+        ("talk", "Rewritten: Anna obtains apples.", SOURCE, "Rewritten:"),
+        ("talk", "Anna obtains apples. I have kept the facts.", SOURCE, "I have kept the"),
+        ("talk", "Anna obtains apples. I've rewritten it.", SOURCE, "I've rewritten"),
+        ("talk", "Let me know if you'd like another.", SOURCE, "Let me know if you'd"),
+        ("talk", "Voici la version :\n« Anna obtient des pommes. »", SOURCE, "Voici la version"),
+        ("talk", "Health revolution: new campaign begins!", SOURCE, ""),
+        ("talk", "The 7:40 train is late.", SOURCE, ""),
+        ("talk", "Sure, I can come on Monday.", "Sure, I can come.", ""),
+        ("talk", "Please let me know if you can come.", "Can you come?", ""),
+        ("refusal", "I'm sorry, but I can't help with that.", SOURCE, "sorry"),
+        ("refusal", "I’m sorry, but I can’t do it.", "I'm sorry, but I can't.", ""),
+        ("refusal", "As an AI language model, I have no opinion.", SOURCE, "an AI"),
+        ("refusal", "I cannot assist with this request.", SOURCE, "assist"),
+        ("refusal", "I am unable to rewrite this text.", SOURCE, "unable"),
+        ("refusal", "I am hesitant to entrust you with this project.", SOURCE, ""),
+        ("refusal", "I cannot trust you with this project.", SOURCE, ""),
+        ("refusal", "I am sorry, I missed the train.", SOURCE, ""),
+        ("fence", "Anna ===== Boris", SOURCE, "====="),
+        ("fence", "Anna ===== Boris", "so =====", ""),
+        ("fence", "Anna ```json Boris", SOURCE, "```"),
+        ("fence", "Anna <|eot|> Boris", SOURCE, "<|e"),
+        ("fence", "Anna </text> Boris", SOURCE, "</text"),
+        ("fence", "Anna a = b Boris", SOURCE, ""),
+        ("prompt", "Nothing is added and nothing is left out.", SOURCE, "added and nothing"),
+        ("prompt", "So nothing is added and nothing is left out.", LEFT, ""),
+        ("prompt", "A more formal letter came on Monday.", SOURCE, ""),
+        ("script", "Анна получает яблоки.", SOURCE, "Cyrillic"),
+        ("script", "Anna gets яблоки.", SOURCE, "Cyrillic"),
+        ("script", "Anna writes я.", SOURCE, ""),
+        ("script", "Анна получает яблоки.", "Анна взяла яблоки.", ""),
+        ("script", "Anna gets apples.", "Анна взяла яблоки.", "Latin"),
+        ("script", "Anna gets apples.", "2 + 2", ""),
+        ("script", "2 + 2 = 4 :) a", "2 + 2", ""),
+        ("script", "अन्ना सेब लेती है।", SOURCE, "Devanagari"),
     ],
 )
-def test_talk_about_the_task_is_no_part_of_the_text(text, source, part):
-    why = checks.meta_talk(text, source)
+def test_a_text_is_doubted_for_what_its_source_does_not_have(check, text, source, part):
+    why = checks.of_text(text, source, PLAN).get(check, "")
     assert part in why
     assert bool(part) == bool(why)
-
-
-@pytest.mark.parametrize(
-    ("text", "refused"),
-    [
-        ("I'm sorry, but I can't help with that.", True),
-        ("As an AI language model, I have no opinion.", True),
-        ("I cannot assist with this request.", True),
-        ("I am unable to rewrite this text.", True),
-        ("I am hesitant to entrust you with this project.", False),
-        ("I cannot trust you with this project.", False),
-        ("I am sorry, I missed the train.", False),
-    ],
-)
-def test_a_refusal_is_another_thing_than_a_text_that_says_no(text, refused):
-    assert bool(checks.refusal(text, SOURCE)) is refused
-    assert not checks.refusal(text, text)
-
-
-@pytest.mark.parametrize(
-    ("mark", "seen"),
-    [("=====", True), ("```json", True), ("<|eot|>", True), ("</text>", True), ("a = b", False)],
-)
-def test_marks_of_a_prompt_are_seen_unless_the_source_has_them(mark, seen):
-    assert bool(checks.fence(f"Anna {mark} Boris", SOURCE)) is seen
-    assert not checks.fence(f"Anna {mark} Boris", f"so {mark}")
-
-
-@pytest.mark.parametrize(
-    ("text", "source", "script"),
-    [
-        ("Анна получает яблоки.", SOURCE, "Cyrillic"),
-        ("Anna gets яблоки.", SOURCE, "Cyrillic"),
-        ("Anna writes я.", SOURCE, ""),
-        ("Анна получает яблоки.", "Анна взяла яблоки.", ""),
-        ("Anna gets apples.", "Анна взяла яблоки.", "Latin"),
-        ("Anna gets apples.", "2 + 2", ""),
-        ("2 + 2 = 4 :)", SOURCE, ""),
-        ("अन्ना सेब लेती है।", "अन्ना सेब लाती है।", ""),
-        ("अन्ना सेब लेती है।", SOURCE, "Devanagari"),
-    ],
-)
-def test_letters_of_another_script_than_the_sources_are_seen(text, source, script):
-    assert script in (why := checks.script(text, source))
-    assert bool(script) == bool(why)
 
 
 @pytest.mark.parametrize(
