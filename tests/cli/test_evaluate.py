@@ -2,6 +2,7 @@
 
 import json
 from pathlib import Path
+from typing import get_args
 
 import numpy as np
 import pandas as pd
@@ -46,9 +47,9 @@ def many(tmp_path, tstmeta):
 
 
 def test_the_choices_are_those_of_the_statistics():
-    assert [str(one) for one in Level] == list(LEVELS)
-    assert [str(one) for one in Statistic] == list(STATISTICS)
-    assert [str(one) for one in Units] == list(matrices.UNITS.values())
+    assert list(get_args(Level)) == list(LEVELS)
+    assert list(get_args(Statistic)) == list(STATISTICS)
+    assert list(get_args(Units)) == list(matrices.UNITS.values())
 
 
 # ------------------------------------------------------------------------------- what is shown
