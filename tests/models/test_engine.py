@@ -12,7 +12,6 @@ from tests.models import tiny
 from tstmeta.models import engine as engine_module
 from tstmeta.models import forest
 from tstmeta.models.causal import Continuation, LanguageModel
-from tstmeta.models.template import Template
 from tstmeta.schema import TstmetaError
 
 NEAR = 1e-4
@@ -77,13 +76,6 @@ def test_the_requests_of_these_tests_do_share_prefixes():
     assert plan.computed < 0.6 * plan.naive
 
 
-def test_a_number_hardly_depends_on_what_else_is_in_the_batch(kind):
-    subject, requests = engine(kind), tiny.draw(3)
-    together = tiny.answers(subject, requests)
-    alone = [tiny.answers(subject, [request])[0] for request in requests]
-    assert tiny.distance(together, alone) < 1e-5
-
-
 def test_the_vocabulary_may_be_cut_into_slices_and_positions_into_chunks(kind, monkeypatch):
     monkeypatch.setattr(engine_module, "_SLICE", 7)
     monkeypatch.setattr(engine_module, "_LOGITS", 21)  # three positions a time
@@ -99,32 +91,6 @@ def test_a_bias_of_the_output_layer_counts(rounded, monkeypatch):
     assert tiny.distance(tiny.answers(subject, requests), wanted) < (0.1 if rounded else NEAR)
 
 
-TEXTS = [
-    "",
-    " ",
-    "京都 は 美しい",
-    "e\u0301 or é",
-    "\U0001f469\u200d\U0001f52c, \u202eright",
-    "{0} %s\n\n c",
-]
-
-
-@pytest.mark.parametrize("bare", [False, True])
-def test_texts_of_any_script_under_an_instruction_agree_with_brute_force(kind, bare):
-    template = Template(tiny.tokenizer(tiny.FAMILY[kind]), bare=bare)
-    model = tiny.network(kind, seed=5, **{tiny.POSITIONS[kind]: 512})
-    subject = tiny.Engine(model, template.tokenizer, kind)
-    requests = [
-        Continuation(template.context("Be brief.", f"Say it again: {source}"), tokens)
-        for source in TEXTS[2:5]
-        for text in TEXTS
-        for tokens in [template.tokens(text), (*template.tokens(text), template.end_of_turn)]
-    ]
-    wanted = [tiny.oracle(model, request) for request in requests]
-    assert tiny.distance(tiny.answers(subject, requests), wanted) < NEAR
-    assert subject.computed < subject.naive / 2
-
-
 # ----------------------------------------------------------------------------------- the borders
 
 
@@ -134,14 +100,6 @@ def test_no_requests_and_requests_without_tokens_have_answers_too(reuse):
     assert list(subject.logprobs([])) == []
     answers = tiny.answers(subject, [Continuation((5,), ()), Continuation((5,), (6,))])
     assert [len(values) for values in answers] == [0, 1]
-
-
-def test_a_request_fits_up_to_the_last_position(kind):
-    tokens = tuple(int(token) for token in np.random.default_rng(0).integers(0, 300, 97))
-    for cut in (1, 40, 96):
-        request = Continuation(tokens[:cut], tokens[cut:])
-        wanted = tiny.oracle(network(kind), request)
-        assert tiny.distance(tiny.answers(engine(kind), [request]), [wanted]) < NEAR
 
 
 @pytest.mark.parametrize(

@@ -65,17 +65,6 @@ def test_a_batch_that_does_not_fit_is_halved_until_it_does(reuse, error):
     assert subject.budget < 4096
 
 
-def test_a_smaller_budget_holds_for_the_batches_to_come_and_is_not_lowered_for_each(llama):
-    requests = [
-        Continuation((token, *range(100, 110)), (7, 8, 9)) for token in range(10, 90)
-    ]  # eighty contexts of their own: nothing is shared
-    llama.row_tokens, llama.budget = 13, 13 * 16
-    llama.body = Small(llama.body, 13 * 8)
-    for _ in range(2):
-        tiny.answers(llama, requests)
-        assert (llama.body.failures, llama.budget) == (1, 13 * 8)
-
-
 def test_tensors_of_a_pass_that_failed_are_let_go_before_the_next(llama):
     # an error keeps its frames, frames their tensors: on a GPU a retry inside the handler fails too
     llama.body = Small(llama.body, 150)  # a new error each time, which nobody else keeps

@@ -1,7 +1,6 @@
 """Requests as trees: what every layout must keep, whatever the requests."""
 
 import numpy as np
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -144,15 +143,3 @@ def test_rewrites_of_a_source_under_three_instructions_share_all_they_can():
     assert len(plan.rows) == 9
     assert plan.computed == 9 + 9 * (4 + 9 * 2)
     assert plan.naive == 81 * 11
-
-
-@pytest.mark.parametrize("length", [1, 2, 1023, 1024, 1025, 3000])
-def test_a_head_that_all_share_may_be_of_any_length(length):
-    head = tuple(np.random.default_rng(0).integers(0, 50, length).tolist())
-    requests = [Continuation((*head, 60 + i), (1, 2)) for i in range(9)]
-    plan = forest.plan(requests, row_tokens=256)
-    assert len(plan.trunk) == min(length, 1024)
-    assert len(plan.trunk) + max(row.size for row in plan.rows) >= length
-    for row in plan.rows:
-        for place, nodes in row.members:
-            assert path(plan, row, nodes[-1])[0] == [*requests[place].context, 1]

@@ -79,13 +79,6 @@ def test_order_and_neighbours_change_nothing_and_a_text_that_comes_twice_is_read
     assert gpt2.naive - before == sum(len(ids(gpt2, text)) for text in set(texts))
 
 
-def test_a_text_that_spells_a_mark_is_read_as_those_letters(gpt2):
-    text = f"the soup {gpt2.tokenizer.eos_token} was cold"
-    (reading,) = lm.Reader(gpt2).read([text])
-    assert gpt2.tokenizer.eos_token_id not in reading.tokens
-    assert gpt2.tokenizer.decode(reading.tokens) == text
-
-
 @pytest.mark.parametrize("marks", [True, False])
 def test_beyond_the_window_only_the_first_part_is_read_and_counted(gpt2, without_marks, marks):
     engine = gpt2 if marks else without_marks

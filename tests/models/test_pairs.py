@@ -107,10 +107,3 @@ def test_a_model_is_read_from_a_folder_without_pickles(tmp_path):
     (folder / "model.safetensors").rename(folder / "pytorch_model.bin")
     with pytest.raises(MissingModel, match=r"needs config\.json, the tokenizer's files and"):
         pairs.load(backbone(str(folder)), device="cpu")
-
-
-@pytest.mark.skipif(not torch.cuda.is_available(), reason="no GPU")
-def test_cpu_and_gpu_agree():
-    model, tokenizer = tiny_text.bert.__wrapped__()
-    there = PairClassifier(model.to("cuda"), tokenizer).judge(PAIRS)
-    np.testing.assert_allclose(there.logits, classifier().judge(PAIRS).logits, atol=1e-5)

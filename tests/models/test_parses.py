@@ -40,12 +40,6 @@ def test_a_file_is_read_once_and_anew_when_it_changes(tmp_path):
     assert after.find("the dog sees a cat") == tree(DOG)
 
 
-def test_the_identity_is_of_the_content_not_of_the_place(tmp_path):
-    one, other = (write(tmp_path / name, sentence(CAT)) for name in ("a.conllu", "b.conllu"))
-    assert trees(one).identity == trees(other).identity
-    assert trees(one).identity.startswith("conllu@")
-
-
 @pytest.mark.parametrize("read", [trees, graphs])
 def test_no_such_file_is_told(tmp_path, read):
     with pytest.raises(TstmetaError, match=r"nowhere: No such file.*name a file"):
@@ -93,9 +87,7 @@ def test_a_text_without_a_word_is_told(udpipe):
 
 def test_a_model_without_a_parser_says_what_it_lacks(tmp_path):
     parser = trees(train_udpipe(tmp_path / "tags.udpipe", parser=False))
-    with pytest.raises(
-        MissingParse, match=r"tags.udpipe cannot parse texts: take one with"
-    ):
+    with pytest.raises(MissingParse, match=r"tags.udpipe cannot parse texts: take one with"):
         parser.find("the cat sees a dog")
 
 

@@ -41,15 +41,6 @@ def test_the_date_is_pinned():
 
 @pytest.mark.parametrize("bare", [False, True])
 @pytest.mark.parametrize("family", FAMILIES)
-@given(system=PLAIN_TEXT, user=PLAIN_TEXT.filter(bool))
-def test_texts_stand_in_the_prompt_as_they_are(family, bare, system, user):
-    prompt = Template(tiny.tokenizer(family), bare=bare).prompt(system, user)
-    assert user.strip() in prompt
-    assert system.strip() in prompt
-
-
-@pytest.mark.parametrize("bare", [False, True])
-@pytest.mark.parametrize("family", FAMILIES)
 @pytest.mark.parametrize(
     ("system", "user"),
     [
@@ -91,9 +82,7 @@ def test_the_bare_header_is_the_published_programs_and_has_no_line_ends():
 def test_a_prompt_is_what_the_template_writes(tokenizer, system, wanted):
     whole = Template(tokenizer).prompt(system, "x")
     assert whole.startswith(wanted)
-    if (
-        "<|begin_of_text|>" not in tokenizer.get_vocab()
-    ):  # else it has a header of its own
+    if "<|begin_of_text|>" not in tokenizer.get_vocab():  # else it has a header of its own
         assert Template(tokenizer, bare=True).prompt(system, "x") == whole.rstrip() != whole
 
 

@@ -26,13 +26,6 @@ def test_the_sentences_of_a_document_are_one_text_with_several_roots(tmp_path):
     assert trees["the dog sees a cat"] == tree(DOG)
 
 
-def test_a_paragraph_is_a_text_too(tmp_path):
-    lines = [sentence(HI, "newdoc", "newpar"), sentence(CAT), sentence(DOG, "newpar id = p2")]
-    trees = read_conllu(tmp_path / write(tmp_path / "a", *lines))
-    assert len(trees["Hi ! the cat sees a dog"]) == 7
-    assert "the dog sees a cat" in trees
-
-
 def test_of_equal_texts_the_largest_kind_counts_and_then_the_first(tmp_path):
     other = CAT.replace("5/det", "3/dep")
     lines = [sentence(other), sentence(DOG), sentence(CAT, "newdoc"), sentence(DOG, "newdoc")]

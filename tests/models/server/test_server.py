@@ -7,7 +7,6 @@ import time
 import numpy as np
 import pytest
 
-from tests.models.server.fake_server import TEXTS
 from tstmeta.models.causal import Continuation, LanguageModel, MissingModel
 from tstmeta.models.prompts import WAYS
 from tstmeta.models.server import connect
@@ -35,20 +34,14 @@ def same(values, wanted, near=1e-5):
 @pytest.mark.parametrize(("batch", "concurrent"), [(1, 1), (1, 4), (3, 2), (50, 4)])
 def test_a_server_says_what_its_model_says(fake, served, requests, wanted, way, batch, concurrent):
     fake.ways = (way,)
-    model = served(batch=batch, concurrent=concurrent)
-    assert model.way == way
+    model = served(batch=batch, concurrent=concurrent, label="bfloat16")
+    assert isinstance(model, LanguageModel)
+    assert (model.identity, model.way) == ("tiny|server|bfloat16", way)
     same(answers(model, requests), wanted)
     assert fake.most_at_once <= concurrent
     # samples would come from the whole distribution
     sampled = {(body["temperature"], body["top_p"], body["max_tokens"]) for body in fake.bodies}
     assert sampled == {(1.0, 1.0, 1)}
-
-
-def test_it_is_a_language_model_that_does_not_tell_where_it_runs(served, tokenizer):
-    model = served(label="bfloat16")
-    assert isinstance(model, LanguageModel)
-    assert model.identity == "tiny|server|bfloat16"
-    assert model.vocabulary == len(tokenizer)
 
 
 def test_a_server_that_dislikes_an_unknown_field_is_asked_the_older_way(
@@ -68,13 +61,6 @@ def test_equal_texts_are_sent_once_and_known_ones_never(fake, served, requests, 
     sent = fake.prompts[trial:]
     assert len(sent) == len(set(sent))
     assert not set(sent) & {(*requests[place].context, *requests[place].tokens) for place in (1, 4)}
-
-
-def test_one_text_with_two_beginnings_is_sent_once(fake, served, engine, tokenizer):
-    ids = tuple(tokenizer(TEXTS[2])["input_ids"])
-    both = [Continuation(ids[:3], ids[3:]), Continuation(ids[:5], ids[5:])]
-    same(answers(served(), both), answers(engine, both))
-    assert fake.prompts[1:] == [ids]  # after the trial
 
 
 def test_no_texts_and_texts_without_tokens_ask_nothing(fake, served):
