@@ -51,7 +51,8 @@ def rate(tstmeta, tmp_path):
     files = sorted((tmp_path / "form").glob("tasks-*.json"))
     tasks = [task for file in files for task in json.loads(file.read_text())]
     assert not any("error" in str(task["data"]["item_id"]) for task in tasks)
-    answers = exported(tasks, 71, 83, answers=lambda who, n: (1 + n % 5, 1 + (who + n) % 5, 2))
+    grades = lambda who, n: (1 + n % 5, 1 + (who + n) % 5, 2 + n % 2)  # noqa: E731
+    answers = exported(tasks, 71, 83, answers=grades)
     (tmp_path / "project.json").write_text(json.dumps(answers))
     return tstmeta("construct", "import", "formal", "project.json")
 
@@ -74,6 +75,7 @@ def test_from_sources_to_a_rated_data_set_that_metrics_are_held_against(tstmeta,
 
     assert "144 ratings by 2 raters of 24 rewrites" in rate(tstmeta, tmp_path).stderr
     usual = tstmeta("data", "import-ratings", "project.json", "--data", "formal/formal.csv")
+    assert usual.exit_code == 0, usual.exception
     ratings = table(usual).drop(columns="dataset").to_csv(index=False)
     assert ratings == (tmp_path / "formal" / "ratings.csv").read_text()
     assert "71" not in ratings

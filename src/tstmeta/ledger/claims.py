@@ -153,42 +153,40 @@ def rule_of(claim: dict[str, Any]) -> tuple[str, float]:
     return next(iter(rule.items())) if isinstance(rule, dict) else (rule, 0.0)
 
 
+def verdict_of(holds: bool, fails: bool) -> str:
+    """The verdict of a rule; what fails cannot hold."""
+    return FAILS if fails else HOLDS if holds else OPEN
+
+
 def above(findings: Sequence[Finding], bound: float) -> str:
     """Holds if every interval lies above the bound, does not if one lies below."""
-    if all(row.low > bound for row in findings):
-        return HOLDS
-    return FAILS if any(row.high < bound for row in findings) else OPEN
+    holds = all(row.low > bound for row in findings)
+    return verdict_of(holds, any(row.high < bound for row in findings))
 
 
 def below(findings: Sequence[Finding], bound: float) -> str:
     """Holds if every interval lies below the bound, does not if one lies above."""
-    if all(row.high < bound for row in findings):
-        return HOLDS
-    return FAILS if any(row.low > bound for row in findings) else OPEN
+    holds = all(row.high < bound for row in findings)
+    return verdict_of(holds, any(row.low > bound for row in findings))
 
 
 def competitive(findings: Sequence[Finding], margin: float) -> str:
     """Not below by more than a margin at any level; one that reaches further tells neither."""
-    if any(row.high < 0 for row in findings):
-        return FAILS
-    return HOLDS if all(row.low > -margin for row in findings) else OPEN
+    holds = all(row.low > -margin for row in findings)
+    return verdict_of(holds, any(row.high < 0 for row in findings))
 
 
 def apart(findings: Sequence[Finding], _: float) -> str:
     """Holds if the first interval lies above the second, does not if it lies below."""
     first, second = findings
-    if second.high < first.low:
-        return HOLDS
-    return FAILS if first.high < second.low else OPEN
+    return verdict_of(second.high < first.low, first.high < second.low)
 
 
 def opposite(findings: Sequence[Finding], _: float) -> str:
     """Holds if the first interval is negative and the second positive."""
     first, second = findings
-    if first.high < 0 < second.low:
-        return HOLDS
     same = min(first.low, second.low) > 0 or max(first.high, second.high) < 0
-    return FAILS if same else OPEN
+    return verdict_of(first.high < 0 < second.low, same)
 
 
 RULES = {rule.__name__: rule for rule in (above, below, competitive, apart, opposite)}

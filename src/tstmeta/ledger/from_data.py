@@ -5,7 +5,6 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Callable
-from functools import wraps
 
 import numpy as np
 import pandas as pd
@@ -18,7 +17,7 @@ from ..models import hub
 from ..models.causal import BACKBONES, Backbone
 from .cells import Cell, names, round_half_up
 from .inputs import Inputs
-from .recipes import Answer, Needs, Recipe, Settings, model_of, recipe
+from .recipes import Answer, Needs, Settings, model_of, recipe
 
 #: What is missing where a data set is not on this machine; the others are fetched.
 _PRIVATE = {
@@ -40,11 +39,7 @@ LAI = "lai@lai2023"
 
 
 def data_of(cell: Cell, inputs: Inputs, how: Settings) -> str:
-    """Our name of a cell's data set with its subset.
-
-    Raises:
-        Needs: its files are not here.
-    """
+    """Our name of a cell's data set with its subset; raises :class:`Needs` without its files."""
     name = names(cell.paper, "dataset")[cell.dataset][0]
     if inputs.has(name) and not (how.get("rated", True) and inputs.data(name).ratings.empty):
         return name + how.get("subset", "")
@@ -53,13 +48,10 @@ def data_of(cell: Cell, inputs: Inputs, how: Settings) -> str:
 
 
 def metric_of(cell: Cell) -> str:
-    """Our metric of a cell.
+    """Our metric of a cell; raises :class:`Needs` without the model that it runs on.
 
     What runs on a model runs on the printed one, and on no other; the likelihood method as the
     paper's program computes it, from which its numbers come.
-
-    Raises:
-        Needs: that model is not here.
     """
     ours, model = names(cell.paper, "metric")[cell.metric]
     learned, known = LEARNED.get(cell.metric, ""), backbone_of(model)
@@ -101,8 +93,7 @@ def pairs_of(cell: Cell, how: Settings, inputs: Inputs) -> tuple[str, pd.DataFra
         frame = frame[frame["item_id"] == item]
     if model_of(cell) and not frame["score"].notna().any():
         command = f"tstmeta score --data {data} --metric {metric}"
-        reason = f"the model is here, but gave no score; {command} says why"
-        raise Needs(model_of(cell), reason)
+        raise Needs(model_of(cell), f"the model is here, but gave no score; {command} says why")
     return data, frame
 
 
@@ -174,60 +165,41 @@ def single_item(cell: Cell, how: Settings, inputs: Inputs) -> Answer:
     return Answer(float(row["score"]), 1, f"{row['signature']}|{item}")
 
 
-def of_data(function: Callable[[Cell, Settings, Dataset], Answer]) -> Recipe:
-    """A recipe that needs nothing but the data set of its cell, whose name it signs with."""
-
-    @recipe
-    @wraps(function)
-    def computed(cell: Cell, how: Settings, inputs: Inputs) -> Answer:
-        data = inputs.data(data_of(cell, inputs, how))
-        result = function(cell, how, data)
-        return result._replace(signature=f"{result.signature}|data:{data.name}")
-
-    return computed
-
-
-@of_data
-def dimensions(cell: Cell, how: Settings, data: Dataset) -> Answer:
+@recipe
+def dimensions(cell: Cell, how: Settings, inputs: Inputs) -> Answer:
     """Agreement of two human dimensions over items."""
-    first, second = cell.dimension.split("-")
-    result = stats.STATISTICS[how["statistic"]](data.means[first], data.means[second])
-    signature = f"{how['statistic']}|mean {first}|mean {second}"
+    data, (first, second) = data_of(cell, inputs, how), cell.dimension.split("-")
+    means = inputs.data(data).means
+    result = stats.STATISTICS[how["statistic"]](means[first], means[second])
+    signature = f"{how['statistic']}|mean {first}|mean {second}|data:{data}"
     return Answer(result.value, result.n, signature, result.reason)
 
 
-@of_data
-def alpha(cell: Cell, how: Settings, data: Dataset) -> Answer:
+@recipe
+def alpha(cell: Cell, how: Settings, inputs: Inputs) -> Answer:
     """Krippendorff's alpha (ordinal)."""
-    result = stats.alpha(data.raters(cell.dimension or "content"), "ordinal")
-    return Answer(result.value, result.n, "krippendorff alpha|level:ordinal")
+    data = data_of(cell, inputs, how)
+    result = stats.alpha(inputs.data(data).raters(cell.dimension or "content"), "ordinal")
+    return Answer(result.value, result.n, f"krippendorff alpha|level:ordinal|data:{data}")
 
 
-@of_data
-def share_of_items(cell: Cell, how: Settings, data: Dataset) -> Answer:
-    """Percent of items whose mean rating is at least so much."""
-    means = data.means[how["dimension"]].to_numpy()
-    share = 100 * float(np.mean(means >= how["least"]))
-    return Answer(share, len(means), f"percent|mean {how['dimension']} >= {how['least']}")
+#: What is counted of a data set: a percentage of its items, items, systems, ratings of an item.
+COUNTS: dict[str, Callable[[Dataset], float]] = {
+    "percent|mean style >= 3": lambda data: 100 * float(np.mean(data.means["style"] >= 3)),
+    "count of items": lambda data: len(data.items),
+    "count of systems": lambda data: data.items["system"].nunique(),
+    "median ratings an item and dimension": lambda data: float(
+        data.ratings.groupby(["item_id", "dimension"], observed=True).size().median()
+    ),
+}
 
 
-@of_data
-def items(cell: Cell, how: Settings, data: Dataset) -> Answer:
-    """Number of items."""
-    return Answer(len(data.items), len(data.items), "count of items")
-
-
-@of_data
-def systems(cell: Cell, how: Settings, data: Dataset) -> Answer:
-    """Number of systems."""
-    return Answer(data.items["system"].nunique(), len(data.items), "count of systems")
-
-
-@of_data
-def ratings_of_an_item(cell: Cell, how: Settings, data: Dataset) -> Answer:
-    """Median number of ratings an item and dimension."""
-    each = data.ratings.groupby(["item_id", "dimension"], observed=True).size()
-    return Answer(float(each.median()), len(data.items), "median ratings an item and dimension")
+@recipe
+def count(cell: Cell, how: Settings, inputs: Inputs) -> Answer:
+    """A fact of the data; ``of`` names it in :data:`COUNTS`."""
+    name = data_of(cell, inputs, how)
+    data = inputs.data(name)
+    return Answer(COUNTS[how["of"]](data), len(data.items), f"{how['of']}|data:{name}")
 
 
 # --------------------------------------------------------------------------------------- lai2023

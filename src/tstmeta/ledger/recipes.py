@@ -62,11 +62,7 @@ def settings() -> dict[str, list[Settings]]:
 
 
 def settings_of(cell: Cell) -> Settings:
-    """The first recipe that fits a cell.
-
-    Raises:
-        TstmetaError: no recipe does.
-    """
+    """The first recipe that fits a cell."""
     for entry in settings()[cell.paper]:
         where = entry.get("where", {})
         wanted = {
@@ -78,11 +74,7 @@ def settings_of(cell: Cell) -> Settings:
 
 
 def answer(cell: Cell, inputs: Inputs) -> Answer:
-    """Compute one cell.
-
-    Raises:
-        Needs: something is missing for it.
-    """
+    """Compute one cell; raises :class:`Needs` where something is missing for it."""
     how = settings_of(cell)
     if "needs" in how:
         raise Needs(*(how[key].format(model=model_of(cell)) for key in ("needs", "reason")))
