@@ -6,7 +6,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tstmeta.models.calibration import (
-    accuracy,
     calibration_error,
     closeness,
     quality,
@@ -70,21 +69,24 @@ def test_calibration_error_is_that_of_a_loop_over_bins(rows):
 
 def test_quality_counts_each_style_taken_for_each():
     logits = np.array([[2.0, 0], [0, 2], [0, 2], [3, 0]])
-    found = quality(logits, np.array([0, 0, 1, 1]), 1.0, ("a", "b"))
-    assert found["confusion"] == {"a": {"a": 1, "b": 1}, "b": {"a": 1, "b": 1}}
-    assert (found["accuracy"], found["n"]) == (0.5, 4)
-    assert found["calibration_error"] == found["calibration_error_raw"]
+    report = quality(logits, np.array([0, 0, 1, 1]), 1.0, ("a", "b"))
+    assert report["confusion"] == {"a": {"a": 1, "b": 1}, "b": {"a": 1, "b": 1}}
+    assert (report["accuracy"], report["n"]) == (0.5, 4)
+    assert report["calibration_error"] == report["calibration_error_raw"]
 
 
 def test_the_interval_is_wilsons():
-    found = accuracy(8, 10)
+    report = quality(np.eye(2)[[0] * 10], np.array([0] * 8 + [1] * 2), 1.0, ("a", "b"))
     z = 1.959963984540054
     middle = (0.8 + z**2 / 20) / (1 + z**2 / 10)
     half = z * np.sqrt(0.8 * 0.2 / 10 + z**2 / 400) / (1 + z**2 / 10)
-    assert (found["low"], found["high"]) == pytest.approx((middle - half, middle + half))
+    assert (report["low"], report["high"]) == pytest.approx((middle - half, middle + half))
 
 
 def test_closeness_of_values_and_its_edge():
-    found = closeness(np.array([0.0, 1, 2]), np.array([1.0, 2, 3]))
-    assert found == {"pearson": pytest.approx(1), "mean_absolute_error": 1, "n": 3}
+    assert closeness(np.array([0.0, 1, 2]), np.array([1.0, 2, 3])) == {
+        "pearson": pytest.approx(1),
+        "mean_absolute_error": 1,
+        "n": 3,
+    }
     assert np.isnan(closeness(np.zeros(3), np.arange(3.0))["pearson"])

@@ -1,5 +1,6 @@
 """Models of style: which style belongs to which task, what is missing, what a file says."""
 
+import importlib.util
 import json
 
 import numpy as np
@@ -8,12 +9,12 @@ import pytest
 from tests.models import style
 from tstmeta.models import classifiers
 from tstmeta.models.causal import Backbone, MissingModel, backbone
-from tstmeta.models.classifiers import FILE, MODELS, About, Logits, StyleModel, Task, softmax
+from tstmeta.models.classifiers import FILE, MODELS, About, Estimates, StyleModel, Task, softmax
 from tstmeta.schema import TstmetaError
 
 
 class Fake:
-    """Logits that are the lengths of texts, from 0 on; a task's number is added to the last."""
+    """Estimates that are the lengths of texts, from 0 on; a task's number is added to the last."""
 
     def __init__(self, *tasks, regression=False):
         self.about = About("fake", tasks, regression)
@@ -21,7 +22,7 @@ class Fake:
     def logits(self, texts, task):
         k = 1 if self.about.regression else len(self.about.tasks[task].styles)
         rows = [[len(text) * place for place in range(1, k + 1)] for text in texts]
-        return Logits(np.array(rows, dtype=float), [""] * len(texts))
+        return Estimates(np.array(rows, dtype=float), [""] * len(texts))
 
 
 MODEL = StyleModel(Fake(style.MOOD, style.MANNER), {"nice": "kind"})
@@ -42,8 +43,8 @@ def test_a_style_that_nobody_knows_names_those_that_are_known():
 
 def test_probabilities_sum_to_one_and_follow_the_temperature():
     hot = StyleModel(Fake(Task("t", ("a", "b"), temperature=2.0)))
-    found = hot.probabilities(["xx", ""], 0).values
-    assert found == pytest.approx(np.array([[1 / (1 + np.e), np.e / (1 + np.e)], [0.5, 0.5]]))
+    values = hot.probabilities(["xx", ""], 0).values
+    assert values == pytest.approx(np.array([[1 / (1 + np.e), np.e / (1 + np.e)], [0.5, 0.5]]))
     assert softmax(np.array([[1e4, -1e4]])).tolist() == [[1, 0]]
     assert softmax(np.empty((0, 2))).shape == (0, 2)
 
@@ -69,8 +70,7 @@ def test_the_shipped_models_are_here_small_and_name_what_they_are(name):
 
 
 def test_a_model_of_a_hub_that_is_not_here_says_how_to_fetch_it():
-    said = classifiers.missing(Backbone("x", "nobody/nothing"))
-    assert said == (
+    assert classifiers.missing(Backbone("x", "nobody/nothing")) == (
         "nobody/nothing is not here: hf download nobody/nothing; "
         "or name a local folder that holds it"
     )
@@ -79,10 +79,8 @@ def test_a_model_of_a_hub_that_is_not_here_says_how_to_fetch_it():
 
 
 def test_libraries_that_are_not_installed_are_named(monkeypatch):
-    found = classifiers.hub.find_spec
-    monkeypatch.setattr(
-        classifiers.hub, "find_spec", lambda name: name != "sklearn" and found(name)
-    )
+    spec = importlib.util.find_spec
+    monkeypatch.setattr(importlib.util, "find_spec", lambda name: name != "sklearn" and spec(name))
     assert "sklearn is not installed" in classifiers.missing(MODELS["embedded"])
     assert classifiers.packages(MODELS["embedded"]) == ()
 
@@ -98,7 +96,7 @@ def about(**changes):
 
 
 @pytest.mark.parametrize(
-    ("header", "said"),
+    ("header", "message"),
     [
         ({}, "is no model of tstmeta"),
         ({"about": "{"}, "is no model of tstmeta"),
@@ -107,12 +105,12 @@ def about(**changes):
         (about(kind="forest"), "a model of the kind 'forest': update tstmeta"),
     ],
 )
-def test_files_that_are_no_models_say_so_and_what_to_do(tmp_path, header, said):
+def test_files_that_are_no_models_say_so_and_what_to_do(tmp_path, header, message):
     from safetensors.numpy import save_file
 
     save_file({"weight/0": np.zeros((1, 256))}, tmp_path / FILE, header)
-    assert said in classifiers.missing(backbone(str(tmp_path)))
-    with pytest.raises(MissingModel, match=said):
+    assert message in classifiers.missing(backbone(str(tmp_path)))
+    with pytest.raises(MissingModel, match=message):
         classifiers.load(backbone(str(tmp_path)))
     (tmp_path / FILE).write_bytes(b"not even that")
     assert "train it anew" in classifiers.missing(backbone(str(tmp_path)))

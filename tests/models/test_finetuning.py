@@ -21,7 +21,7 @@ def folder(tmp_path_factory):
 
 
 @pytest.fixture(scope="module")
-def one(folder):
+def bert(folder):
     return Transformer.read(backbone(str(folder)), "cpu")
 
 
@@ -34,32 +34,32 @@ def by_library(folder, text):
         return model(**tokenizer(text, return_tensors="pt")).logits[0].numpy()
 
 
-def test_logits_are_those_of_the_library_text_by_text(one, folder):
+def test_logits_are_those_of_the_library_text_by_text(bert, folder):
     wanted = np.stack([by_library(folder, text) for text in TEXTS])
-    found, cut = one.logits(TEXTS, 0)
-    assert np.abs(found - wanted).max() < 1e-5
+    logits, cut = bert.logits(TEXTS, 0)
+    assert np.abs(logits - wanted).max() < 1e-5
     assert cut == [""] * len(TEXTS)
 
 
-def test_neighbours_order_and_padding_change_nothing(one):
-    alone = np.concatenate([one.logits([text], 0).values for text in TEXTS])
-    together = one.logits([*TEXTS[::-1], "x " * 20], 0).values[:-1][::-1]
+def test_neighbours_order_and_padding_change_nothing(bert):
+    alone = np.concatenate([bert.logits([text], 0).values for text in TEXTS])
+    together = bert.logits([*TEXTS[::-1], "x " * 20], 0).values[:-1][::-1]
     assert np.abs(alone - together).max() < 1e-5
 
 
-def test_a_text_beyond_the_window_is_cut_and_says_so_beside_others_that_are_not(one):
-    found, cut = one.logits(["", "word " * 10_000, "no"], 0)
-    assert np.isfinite(found).all()
-    count = len(one.tokenizer("word " * 10_000, verbose=False)["input_ids"])
+def test_a_text_beyond_the_window_is_cut_and_says_so_beside_others_that_are_not(bert):
+    logits, cut = bert.logits(["", "word " * 10_000, "no"], 0)
+    assert np.isfinite(logits).all()
+    count = len(bert.tokenizer("word " * 10_000, verbose=False)["input_ids"])
     assert cut == ["", f"{count} tokens, first 48 used", ""]
-    assert one.window == 48
+    assert bert.window == 48
 
 
 def test_roberta_has_fewer_positions_than_its_config_says(tmp_path):
     folder = style.transformer(tmp_path, 2, "xlm-roberta")
-    one = Transformer.read(backbone(str(folder)), "cpu")
-    assert one.window == 46
-    assert np.isfinite(one.logits(["word " * 100], 0).values).all()
+    bert = Transformer.read(backbone(str(folder)), "cpu")
+    assert bert.window == 46
+    assert np.isfinite(bert.logits(["word " * 100], 0).values).all()
 
 
 def test_the_smaller_of_two_limits_counts():
@@ -70,23 +70,23 @@ def test_the_smaller_of_two_limits_counts():
     assert window(config, Tokenizer()) == 20
 
 
-def test_labels_of_a_foreign_model_are_its_styles(one, folder):
-    assert one.about.tasks == (classifiers.Task(str(folder), ("LABEL_0", "LABEL_1", "LABEL_2")),)
-    assert not one.about.regression
+def test_labels_of_a_foreign_model_are_its_styles(bert, folder):
+    assert bert.about.tasks == (classifiers.Task(str(folder), ("LABEL_0", "LABEL_1", "LABEL_2")),)
+    assert not bert.about.regression
 
 
-def test_no_texts_are_nothing(one):
-    assert encode(one.tokenizer, [], 48) == ([], [])
-    assert one.logits([], 0).values.shape == (0, 3)
+def test_no_texts_are_nothing(bert):
+    assert encode(bert.tokenizer, [], 48) == ([], [])
+    assert bert.logits([], 0).values.shape == (0, 3)
 
 
-def test_what_was_written_is_read_with_task_and_temperature(one, tmp_path):
+def test_what_was_written_is_read_with_task_and_temperature(bert, tmp_path):
     task = classifiers.Task("mood", ("a", "b", "c"), {"x": "a"}, 1.5, (-3.0, 3.0))
-    model = Transformer(classifiers.About("transformer", (task,)), one.model, one.tokenizer)
+    model = Transformer(classifiers.About("transformer", (task,)), bert.model, bert.tokenizer)
     model.write(tmp_path)
     again = classifiers.load(backbone(str(tmp_path)), "cpu")
     assert again.about == model.about
-    assert (again.logits(TEXTS, 0).values == one.logits(TEXTS, 0).values).all()
+    assert (again.logits(TEXTS, 0).values == bert.logits(TEXTS, 0).values).all()
     assert json.loads((tmp_path / "config.json").read_text())["id2label"]["2"] == "c"
 
 
@@ -120,7 +120,7 @@ def test_a_base_that_is_not_here_says_what_to_do(monkeypatch):
 
 
 @pytest.mark.skipif(not torch.cuda.is_available(), reason="no GPU on this machine")
-def test_cpu_and_gpu_agree(one, folder):
+def test_cpu_and_gpu_agree(bert, folder):
     other = Transformer.read(backbone(str(folder)), "cuda")
-    gap = one.logits(TEXTS, 0).values - other.logits(TEXTS, 0).values
+    gap = bert.logits(TEXTS, 0).values - other.logits(TEXTS, 0).values
     assert np.abs(gap).max() < 1e-4

@@ -12,7 +12,7 @@ TEXTS = ["warm rain", "cold cold cold , warm rain or cold", "no", "warm"]
 
 
 @pytest.fixture
-def one():
+def cnn():
     about = About(
         "textcnn", (Task("t", ("a", "b")),), False, {"vocabulary": KNOWN, "vector": 6, "maps": 5}
     )
@@ -36,23 +36,23 @@ def by_hand(model, ids):
     return weights["out.weight"] @ np.array(best) + weights["out.bias"]
 
 
-def test_logits_are_those_of_a_hand_computation(one):
+def test_logits_are_those_of_a_hand_computation(cnn):
     encoder = Encoder(KNOWN)
-    wanted = [by_hand(one.model, encoder.ids(text)) for text in TEXTS]
-    assert one.logits(TEXTS, 0).values == pytest.approx(np.array(wanted), abs=1e-5)
+    wanted = [by_hand(cnn.model, encoder.ids(text)) for text in TEXTS]
+    assert cnn.logits(TEXTS, 0).values == pytest.approx(np.array(wanted), abs=1e-5)
 
 
-def test_neighbours_order_and_padding_change_nothing(one):
-    alone = np.concatenate([one.logits([text], 0).values for text in TEXTS])
-    beside = one.logits([*TEXTS, "rain " * 300], 0).values[: len(TEXTS)]
-    back = one.logits(TEXTS[::-1], 0).values[::-1]
+def test_neighbours_order_and_padding_change_nothing(cnn):
+    alone = np.concatenate([cnn.logits([text], 0).values for text in TEXTS])
+    beside = cnn.logits([*TEXTS, "rain " * 300], 0).values[: len(TEXTS)]
+    back = cnn.logits(TEXTS[::-1], 0).values[::-1]
     assert np.abs(alone - beside).max() < 1e-5
     assert np.abs(alone - back).max() < 1e-5
 
 
-def test_a_long_text_is_cut_and_says_so(one):
+def test_a_long_text_is_cut_and_says_so(cnn):
     words = WINDOW + 100
-    values, cut = one.logits(["warm " * words, "warm " * WINDOW], 0)
+    values, cut = cnn.logits(["warm " * words, "warm " * WINDOW], 0)
     assert cut == [f"{words} words, first {WINDOW} used", ""]
     assert values[0] == pytest.approx(values[1])
 
@@ -80,8 +80,8 @@ def test_weights_follow_the_seed_and_leave_the_random_state_alone():
     assert not torch.equal(same[0], same[2])
 
 
-def test_what_was_written_is_read_again_with_the_same_answers(one, tmp_path):
-    one.write(tmp_path)
+def test_what_was_written_is_read_again_with_the_same_answers(cnn, tmp_path):
+    cnn.write(tmp_path)
     again = TextCnn.read(tmp_path / FILE, read_about(tmp_path / FILE))
-    assert again.about == one.about
-    assert (again.logits(TEXTS, 0).values == one.logits(TEXTS, 0).values).all()
+    assert again.about == cnn.about
+    assert (again.logits(TEXTS, 0).values == cnn.logits(TEXTS, 0).values).all()

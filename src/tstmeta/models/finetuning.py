@@ -103,7 +103,7 @@ def batched(tokenizer: Any, rows: Sequence[list[int]], device: str = "cpu") -> d
     import torch
 
     def padded(rows: Sequence[list[int]], value: int) -> torch.Tensor:
-        tensors = [torch.tensor(row) for row in rows]
+        tensors = [torch.tensor(row, dtype=torch.long) for row in rows]
         whole = torch.nn.utils.rnn.pad_sequence(tensors, batch_first=True, padding_value=value)
         return whole.to(device)
 
