@@ -139,7 +139,6 @@ def constant(tokenizer):
 
     def answer(number, asked):
         prompts = asked["prompt"]
-        prompts = prompts if isinstance(prompts[0], list) else [prompts]
         choices = [
             {
                 "index": index,

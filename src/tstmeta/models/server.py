@@ -1,8 +1,9 @@
-"""A model that runs elsewhere: log-probabilities from an OpenAI-compatible completion server.
+"""A model that runs elsewhere: log-probabilities from a completion server such as vLLM.
 
-The server is sent token ids, never text, so that its tokens are ours, and is asked what it thinks
-of the prompt itself.  Which of the two ways to ask (:mod:`~tstmeta.models.prompts`) it knows is
-tried once, with a short text that also shows whether its vocabulary is the tokenizer's.
+The server is sent token ids, never text, so that its tokens are ours, and is asked for the field
+``prompt_logprobs``, which names the ids it read.  A log-probability that does not belong to its
+token is worse than none, so counts, ids and values are held against the prompt that was sent, and
+the server's vocabulary is tried once against the tokenizer's.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ import os
 from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
 from functools import cached_property, partial
-from typing import Any
+from typing import Any, NamedTuple
 
 import httpx
 import numpy as np
@@ -28,18 +29,28 @@ from .causal import (
     empty_answers,
     progress_bar,
 )
-from .prompts import NO_LOGPROBS, OTHER_TOKENS, WAYS, PromptScores, letters, read
 from .wire import Connection, ServerError, address, together
 
 Prompt = tuple[int, ...]
 #: A token is generated, for not every server does without.  Temperature and top_p are named, since
 #: a server's own defaults would change what it returns as "processed" log-probabilities.
-_ALWAYS = {"max_tokens": 1, "temperature": 1.0, "top_p": 1.0}
+_OPTIONS = {"max_tokens": 1, "temperature": 1.0, "top_p": 1.0, "prompt_logprobs": 1}
 #: What a server's vocabulary is tried on: a text, and this many ids from all over the vocabulary.
 _SPREAD = 24
 _PROBE = "On Monday we walked to the old harbour, bought 12 lemons and watched the ships come in."
 #: A tokenizer without a limit of its own says a number above this one.
 _NO_LIMIT = 2**24
+_OTHER_TOKENS = (
+    "Remedy: name the tokenizer of the very model that is served, and ask the server itself, not "
+    "something before it that rewrites prompts"
+)
+
+
+class PromptScores(NamedTuple):
+    """A prompt's log-probabilities, float32 [tokens], NaN for the first; its tokens as texts."""
+
+    values: np.ndarray
+    texts: list[str]
 
 
 class ServerModel:
@@ -57,7 +68,7 @@ class ServerModel:
             ``/models`` says, or else the tokenizer.
         key: the API key; ``OPENAI_API_KEY`` of the environment when None.  Never shown.
         label: put into ``identity``, and with it into the cache's key: a revision, a dtype, ...
-        batch: prompts in one HTTP request; 1 sends a plain list of ids.
+        batch: prompts in an HTTP request.
         concurrent: HTTP requests under way at the same time.
         timeout: seconds to wait for an answer.
         retries, pause: see :func:`~tstmeta.retrying.retrying`.
@@ -95,7 +106,7 @@ class ServerModel:
         if not (self._key.isascii() and self._key.isprintable()):
             raise TstmetaError("the API key has a sign that no HTTP header takes; copy it anew")
         self._mask = mask_of(self._key, *(self._user or ()))
-        self._window = window
+        self._window, self._tried = window, False
 
     def logprobs(
         self,
@@ -119,11 +130,12 @@ class ServerModel:
                 places.setdefault((*context, *tokens), []).append(place)
         if not places:
             return
-        way, distinct = self.way, list(places)
+        self.check()
+        distinct = list(places)
         jobs = [distinct[a : a + self.batch] for a in range(0, len(distinct), self.batch)]
         bar = progress_bar(sum(map(len, distinct)), progress)
         with bar, self._connection() as connection:
-            work = partial(self._scores, connection, way)
+            work = partial(self._scores, connection)
             for prompts, scores in together(work, jobs, self.concurrent, connection.stop):
                 yield [
                     (place, score.values[len(requests[place].context) :])
@@ -132,23 +144,19 @@ class ServerModel:
                 ]
                 bar.update(sum(map(len, prompts)))
 
-    def _scores(
-        self, connection: Connection, way: str, prompts: list[Prompt]
-    ) -> list[PromptScores]:
-        # some servers know a prompt of one list only
-        prompt = list(map(list, prompts)) if self.batch > 1 else list(prompts[0])
-        body = {"model": self.model, "prompt": prompt, **_ALWAYS, **WAYS[way]}
+    def _scores(self, connection: Connection, prompts: list[Prompt]) -> list[PromptScores]:
+        body = {"model": self.model, "prompt": list(map(list, prompts)), **_OPTIONS}
         answer = connection.ask("/completions", body)
         try:
             choices = sorted(answer["choices"], key=lambda choice: choice["index"])
             used = (answer.get("usage") or {}).get("prompt_tokens")
             if [choice["index"] for choice in choices] != list(range(len(prompts))):
                 raise ServerError(
-                    f"{len(choices)} answers came to {len(prompts)} prompts. Remedy: batch=1"
+                    f"{len(choices)} answers came to {len(prompts)} prompts. {_OTHER_TOKENS}"
                 )
             if used and used != sum(map(len, prompts)):
-                raise ServerError(f"the server read {used} tokens, not ours. {OTHER_TOKENS}")
-            return [read(way, choice, ids) for choice, ids in zip(choices, prompts, strict=True)]
+                raise ServerError(f"the server read {used} tokens, not ours. {_OTHER_TOKENS}")
+            return [_read(choice, ids) for choice, ids in zip(choices, prompts, strict=True)]
         except (AttributeError, KeyError, TypeError) as error:
             raise ServerError(
                 f"{self.url}/completions answers in another form ({type(error).__name__}: "
@@ -196,44 +204,75 @@ class ServerModel:
         except (AttributeError, KeyError, TypeError):
             return None
 
-    @cached_property
-    def way(self) -> str:
-        """The one of :data:`~tstmeta.models.prompts.WAYS` that the server knows."""
+    def check(self) -> None:
+        """Try the server on a short text, once.
+
+        Raises:
+            ServerError: it cannot be used; says what to do.
+        """
+        if self._tried:
+            return
         text = self.tokenizer(_PROBE, add_special_tokens=False)["input_ids"]
         # not the ends, where marks for images and the like stand, which no text may hold
         spread = np.linspace(0.05, 0.9, _SPREAD) * self.vocabulary
         probe = (*text, *map(int, spread))[: self.window + 1]
         with self._connection() as connection:
-            try:
-                way = "prompt_logprobs"
-                [scores] = self._scores(connection, way, [probe])
-            except ServerError as error:  # it may be that it dislikes or disregards the field
-                if error.status not in (400, 422) and str(error) != NO_LOGPROBS:
-                    raise
-                way = "echo"
-                [scores] = self._scores(connection, way, [probe])
+            [scores] = self._scores(connection, [probe])
         self._compare(scores.texts, probe)
-        return way
+        self._tried = True
 
-    def _compare(self, texts: list[str | None], probe: Prompt) -> None:
+    def _compare(self, texts: list[str], probe: Prompt) -> None:
         """Whether the server writes the tokens as our tokenizer does, most of them.
 
         Ids alone tell nothing: a server takes any id that its model has.  Single letters tell
         little, for vocabularies of bytes begin alike.  Half is far from both ends: of longer
         tokens other vocabularies share hardly an id, and servers differ in how they write a few.
         """
-        ours = [letters(self.tokenizer.decode([token])) for token in probe]
-        theirs = [letters(text or "") for text in texts]
-        pairs = [
-            (a, b) for a, b in zip(ours, theirs, strict=False) if a and b and len(a) + len(b) > 2
-        ]
+        ours = (_letters(self.tokenizer.decode([token])) for token in probe)
+        theirs = map(_letters, texts)
+        both = zip(ours, theirs, strict=True)
+        pairs = [(a, b) for a, b in both if a and b and len(a) + len(b) > 2]
         wrong = [pair for pair in pairs if pair[0] != pair[1]]
         if 2 * len(wrong) > len(pairs):
             a, b = wrong[0]
             raise ServerError(
                 f"the server's tokens are not those of the tokenizer: it reads {said(b)!r} where "
-                f"we write {said(a)!r}. {OTHER_TOKENS}"
+                f"we write {said(a)!r}. {_OTHER_TOKENS}"
             )
+
+
+def _read(choice: dict, prompt: Prompt) -> PromptScores:
+    """A choice of an answer; another form raises AttributeError, KeyError or TypeError."""
+    rows = choice.get("prompt_logprobs")
+    if rows is None:
+        raise ServerError(
+            "the server returns no log-probabilities of the prompt. Remedy: use one that knows the "
+            "field prompt_logprobs, such as `vllm serve` with --max-logprobs of at least 1"
+        )
+    if len(rows) != len(prompt) or any(
+        str(token) not in row for row, token in zip(rows[1:], prompt[1:], strict=True)
+    ):
+        raise ServerError(f"the server read other tokens than we sent. {_OTHER_TOKENS}")
+    tokens = [row[str(token)] for row, token in zip(rows[1:], prompt[1:], strict=True)]
+    # what is no number, or none that float32 holds, stays NaN and is refused
+    values = np.full(len(prompt), np.nan, dtype=np.float32)
+    for place, token in enumerate(tokens, 1):
+        if isinstance(token["logprob"], int | float) and abs(token["logprob"]) < 1e30:
+            values[place] = token["logprob"]
+    # rounding exceeds 0 by a little; what exceeds it by more is a logit
+    if not (values[1:] <= 1e-3).all():
+        raise ServerError(
+            "the server returned a value that is no log-probability (none is above 0; logits are). "
+            "Remedy: start vLLM with --logprobs-mode raw_logprobs"
+        )
+    return PromptScores(values, ["", *(token.get("decoded_token") or "" for token in tokens)])
+
+
+def _letters(text: str) -> str:
+    """A token's text without blanks and their marks; nothing where servers differ in writing."""
+    if "\ufffd" in text or text.startswith(("<0x", "token_id:")):
+        return ""
+    return text.translate({ord(mark): " " for mark in "▁ĠĊ"}).strip()
 
 
 def connect(url: str, model: str, tokenizer: str | None = None, **options: Any) -> ServerModel:

@@ -33,7 +33,7 @@ def served(fake, tokenizer):
             url or fake.url, "tiny", tokenizer, **{"pause": 0.01, "retries": 2, **options}
         )
         if tried:
-            _ = model.window, model.way
+            model.check()
         return model
 
     return build

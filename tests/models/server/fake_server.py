@@ -62,8 +62,7 @@ class Fake:
     engine: Engine
     name: str = "tiny"
     window: int | None = 128
-    ways: tuple[str, ...] = ("prompt_logprobs", "echo")
-    strict: bool = False
+    knows_prompts: bool = True
     models_page: bool = True
     key: str = ""
     instead: Callable[[int, dict], Instead | None] = lambda number, body: None
@@ -79,7 +78,7 @@ class Fake:
     @property
     def prompts(self) -> list[tuple[int, ...]]:
         """All prompts that it was sent, the client's trial among them."""
-        return [tuple(ids) for body in self.bodies for ids in _lists(body["prompt"])]
+        return [tuple(ids) for body in self.bodies for ids in body["prompt"]]
 
     def models(self) -> Instead:
         if not self.models_page:
@@ -100,9 +99,7 @@ class Fake:
                 return answer
             if body["model"] != self.name:
                 return _json(404, {"error": {"message": f"no model {body['model']}"}})
-            if self.strict and "prompt_logprobs" in body:
-                return _json(400, {"error": {"message": "unknown field prompt_logprobs"}})
-            prompts = _lists(body["prompt"])
+            prompts = body["prompt"]
             if self.window and max(map(len, prompts)) + body["max_tokens"] > self.window:
                 return _json(400, {"error": {"message": "maximum context length is too small"}})
             choices = [self.choice(i, ids, body) for i, ids in enumerate(prompts)]
@@ -119,7 +116,7 @@ class Fake:
         values = [None, *map(float, logs)]
         words = [self.engine.tokenizer.decode([token]) for token in ids]
         choice: dict[str, Any] = {"index": index, "text": "!", "finish_reason": "length"}
-        if "prompt_logprobs" in body and "prompt_logprobs" in self.ways:
+        if body.get("prompt_logprobs") and self.knows_prompts:
             rows = [
                 {
                     str((token + 1) % len(self.engine.tokenizer)): {"logprob": -0.5, "rank": 1},
@@ -128,15 +125,7 @@ class Fake:
                 for token, value, word in zip(ids, values, words, strict=True)
             ]
             choice["prompt_logprobs"] = [None, *rows[1:]]
-        if body.get("echo") and "echo" in self.ways:
-            choice["logprobs"] = {"token_logprobs": [*values, -1.25], "tokens": [*words, "!"]}
-        elif "logprobs" in body:
-            choice["logprobs"] = {"token_logprobs": [-1.25], "tokens": ["!"]}
         return choice
-
-
-def _lists(prompt: list) -> list[list[int]]:
-    return prompt if isinstance(prompt[0], list) else [prompt]
 
 
 def _json(status: int, body: Any) -> Instead:

@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 
 from tstmeta.models.causal import Continuation, LanguageModel, MissingModel
-from tstmeta.models.prompts import WAYS
 from tstmeta.models.server import connect
 from tstmeta.models.tokencache import Cached
 from tstmeta.models.wire import ServerError
@@ -30,27 +29,16 @@ def same(values, wanted, near=1e-5):
 # ------------------------------------------------------------------------------ right answers
 
 
-@pytest.mark.parametrize("way", WAYS)
 @pytest.mark.parametrize(("batch", "concurrent"), [(1, 1), (1, 4), (3, 2), (50, 4)])
-def test_a_server_says_what_its_model_says(fake, served, requests, wanted, way, batch, concurrent):
-    fake.ways = (way,)
+def test_a_server_says_what_its_model_says(fake, served, requests, wanted, batch, concurrent):
     model = served(batch=batch, concurrent=concurrent, label="bfloat16")
     assert isinstance(model, LanguageModel)
-    assert (model.identity, model.way) == ("tiny|server|bfloat16", way)
+    assert model.identity == "tiny|server|bfloat16"
     same(answers(model, requests), wanted)
     assert fake.most_at_once <= concurrent
     # samples would come from the whole distribution
     sampled = {(body["temperature"], body["top_p"], body["max_tokens"]) for body in fake.bodies}
     assert sampled == {(1.0, 1.0, 1)}
-
-
-def test_a_server_that_dislikes_an_unknown_field_is_asked_the_older_way(
-    fake, served, requests, wanted
-):
-    fake.strict, fake.ways = True, ("echo",)
-    model = served()
-    assert model.way == "echo"
-    same(answers(model, requests), wanted)
 
 
 def test_equal_texts_are_sent_once_and_known_ones_never(fake, served, requests, wanted):

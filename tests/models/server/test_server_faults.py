@@ -10,7 +10,6 @@ from hypothesis import strategies as st
 
 from tests.models.server.fake_server import tiny_tokenizer
 from tests.models.server.test_server import answers, same
-from tstmeta.models.prompts import WAYS
 from tstmeta.models.server import ServerModel
 from tstmeta.models.wire import ServerError, address
 from tstmeta.schema import TstmetaError
@@ -183,7 +182,7 @@ def test_a_secret_is_masked_before_a_message_is_cut():
 @pytest.mark.parametrize("tried", [True, False])
 def test_a_server_without_prompt_logprobs_is_told_by_its_option(fake, served, requests, tried):
     model = served() if tried else served(tried=False)
-    fake.ways = ()
+    fake.knows_prompts = False
     with pytest.raises(ServerError, match=r"no log-probabilities of the prompt.*vllm serve"):
         answers(model, requests)
 
@@ -198,33 +197,26 @@ def each(change):
 
 
 def drop(choice):
-    rows = choice.get("prompt_logprobs") or choice["logprobs"]["token_logprobs"]
-    del rows[-3:]
+    del choice["prompt_logprobs"][-3:]
 
 
 def put(value):
     def change(choice):
-        if rows := choice.get("prompt_logprobs"):
-            for row in rows[1:]:
-                row.update({token: {**facts, "logprob": value} for token, facts in row.items()})
-        else:
-            rows = choice["logprobs"]["token_logprobs"]
-            rows[1:] = [value] * (len(rows) - 1)
+        for row in choice["prompt_logprobs"][1:]:
+            row.update({token: {**facts, "logprob": value} for token, facts in row.items()})
 
     return change
 
 
 def other_tokens(choice):
-    if rows := choice.get("prompt_logprobs"):
-        rows.insert(0, None)
-    choice["prompt_token_ids"] = [1, 2, 3]
+    rows = choice["prompt_logprobs"]
+    rows[1:] = [{f"1{token}": facts for token, facts in row.items()} for row in rows[1:]]
 
 
-@pytest.mark.parametrize("way", WAYS)
 @pytest.mark.parametrize(
     ("edit", "words"),
     [
-        (each(drop), r"\d+ log-probabilities came to \d+ tokens"),
+        (each(drop), "other tokens than we sent"),
         (each(put(None)), "no log-probability"),
         (each(put(float("nan"))), "no log-probability"),
         (each(put("much")), "no log-probability"),
@@ -238,21 +230,18 @@ def other_tokens(choice):
         (lambda answer: {"choices": answer["choices"][1:]}, r"answers came to \d+ prompts"),
     ],
 )
-def test_wrong_numbers_are_refused(fake, served, requests, way, edit, words):
-    fake.ways = (way,)
+def test_wrong_numbers_are_refused(fake, served, requests, edit, words):
     model = served()
     fake.edit = edit
     with pytest.raises(ServerError, match=words):
         answers(model, requests)
 
 
-@pytest.mark.parametrize("way", WAYS)
-def test_another_vocabulary_is_noticed_though_it_takes_our_ids(fake, engine, way):
+def test_another_vocabulary_is_noticed_though_it_takes_our_ids(fake, engine):
     ours = tiny_tokenizer(["Zwölf Boxkämpfer jagen Viktor quer über den großen Sylter Deich"])
     assert len(ours) <= len(engine.tokenizer)  # so it takes all our ids
-    fake.ways = (way,)
     with pytest.raises(ServerError, match="tokens are not those of the tokenizer: it reads"):
-        _ = ServerModel(fake.url, "tiny", ours).way
+        ServerModel(fake.url, "tiny", ours).check()
 
 
 @pytest.mark.parametrize("blank", ["▁", "Ġ", ""])
@@ -263,4 +252,4 @@ def test_servers_write_blanks_in_their_own_way(fake, served, blank):
                 facts["decoded_token"] = facts.get("decoded_token", "x").replace(" ", blank)
 
     fake.edit = each(change)
-    assert served().way == "prompt_logprobs"
+    served()
