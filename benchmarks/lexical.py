@@ -79,11 +79,11 @@ def plain_pinc() -> Peer:
     tokenize = tokenizer_13a.Tokenizer13a()
 
     def pinc(source: str, output: str) -> float:
-        given, made = tokenize(source).split(), tokenize(output).split()
+        compared, words = tokenize(source).split(), tokenize(output).split()
         total, orders = 0.0, 0
         for n in range(1, 5):
-            grams = {tuple(made[i : i + n]) for i in range(len(made) - n + 1)}
-            known = {tuple(given[i : i + n]) for i in range(len(given) - n + 1)}
+            grams = {tuple(words[i : i + n]) for i in range(len(words) - n + 1)}
+            known = {tuple(compared[i : i + n]) for i in range(len(compared) - n + 1)}
             if grams:
                 total += 100 * (1 - len(grams & known) / len(grams))
                 orders += 1
@@ -97,13 +97,13 @@ def plain_edit_similarity() -> Peer:
     tokenize = tokenizer_13a.Tokenizer13a()
 
     def similarity(source: str, output: str) -> float:
-        given, made = tokenize(source).split(), tokenize(output).split()
-        row = list(range(len(made) + 1))
-        for i, old in enumerate(given, 1):
+        compared, words = tokenize(source).split(), tokenize(output).split()
+        row = list(range(len(words) + 1))
+        for i, old in enumerate(compared, 1):
             before, row = row, [i]
-            for j, new in enumerate(made, 1):
+            for j, new in enumerate(words, 1):
                 row.append(min(before[j] + 1, row[-1] + 1, before[j - 1] + (old != new)))
-        return 1 - row[-1] / max(len(given), len(made))
+        return 1 - row[-1] / max(len(compared), len(words))
 
     return similarity
 
@@ -153,7 +153,7 @@ def compare(duel: Duel, name: str, pairs: Sequence[Pair], calls: int) -> dict[st
     """One row: both speeds, their ratio (above 1: ours is faster) and the largest difference."""
     # This first run also loads what is loaded once, such as WordNet's index.
     values = zip(ours(duel, pairs)(), theirs(duel, pairs)(), strict=True)
-    difference = max(abs(one - other) for one, other in values)
+    difference = max(abs(mine - peer) for mine, peer in values)
     sides = {"ours": lambda: ours(duel, pairs), "peer": lambda: theirs(duel, pairs)}
     times = measure.take_turns(sides, calls)
     return {
@@ -171,21 +171,21 @@ def compare(duel: Duel, name: str, pairs: Sequence[Pair], calls: int) -> dict[st
 
 def checks(rows: Sequence[dict[str, Any]], skipped: dict[str, str]) -> list[dict[str, Any]]:
     """The goals; their names are the same on every machine."""
-    made = []
+    results = []
     for metric, *_ in DUELS:
         reason = skipped.get(metric, "")
         mine = [row for row in rows if row["metric"] == metric]
         slowest = min((row["ratio"] for row in mine), default=None)
         furthest = max((row["difference"] for row in mine), default=None)
         name = f"{metric}: difference from the peer"
-        made.append(measure.check(name, furthest, "<=", LARGEST_DIFFERENCE, reason))
+        results.append(measure.check(name, furthest, "<=", LARGEST_DIFFERENCE, reason))
         name = f"{metric}: speed against the peer, lowest of all texts"
-        made.append(measure.check(name, slowest, ">=", LEAST_RATIO, reason))
+        results.append(measure.check(name, slowest, ">=", LEAST_RATIO, reason))
         if metric in FASTER:
             shared = next((row["ratio"] for row in mine if row["texts"] == SHARED), None)
             name = f"{metric}: speed against the peer, a source shared by 9 rewrites"
-            made.append(measure.check(name, shared, ">", 1, reason))
-    return made
+            results.append(measure.check(name, shared, ">", 1, reason))
+    return results
 
 
 def main() -> None:

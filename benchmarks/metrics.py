@@ -86,12 +86,12 @@ def perplexities() -> Peer:
     start = tokenizer.eos_token_id if start is None else start
 
     def score(pairs: Sequence[Pair]) -> np.ndarray:
-        found = []
+        values = []
         with torch.inference_mode():
             for pair in pairs:
                 ids = torch.tensor([[start, *tokenizer(pair.output)["input_ids"]]])
-                found.append(math.exp(model(ids, labels=ids).loss))
-        return np.array(found)
+                values.append(math.exp(model(ids, labels=ids).loss))
+        return np.array(values)
 
     return score
 
@@ -161,7 +161,7 @@ def compare(duel: Duel, name: str, pairs: Sequence[Pair], calls: int) -> dict[st
 
 def checks(rows: Sequence[dict[str, Any]], skipped: dict[str, str]) -> list[dict[str, Any]]:
     """The goals; their names are the same on every machine."""
-    made = []
+    results = []
     for duel in DUELS:
         name, reason = duel.metric, skipped.get(duel.metric, "")
         mine = {row["texts"]: row for row in rows if row["metric"] == name}
@@ -172,8 +172,8 @@ def checks(rows: Sequence[dict[str, Any]], skipped: dict[str, str]) -> list[dict
             (f"{name}: speed against the peer, unique pairs", unique, ">=", LEAST_RATIO),
             (f"{name}: speed against the peer, texts that repeat", shared, ">", 1),
         ]
-        made += [measure.check(*goal, reason) for goal in goals]
-    return made
+        results += [measure.check(*goal, reason) for goal in goals]
+    return results
 
 
 def given_to(duel: Duel, kind: str, pairs: Sequence[Pair]) -> Sequence[Pair]:

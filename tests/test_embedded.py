@@ -27,16 +27,13 @@ def store(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.mark.parametrize(
     "name",
-    [
-        "contrast",
-        *(pytest.param(name, marks=needs(name)) for name in ("pauli", "lai", "mir")),
-    ],
+    ["contrast", *(pytest.param(name, marks=needs(name)) for name in ("pauli", "lai", "mir"))],
 )
 def test_every_embedded_metric_gives_a_score(name: str, store: Path):
     wanted = [
-        one
-        for one in metrics.names()
-        if metrics.get(one).profile == "embedded" and (available("mir") or one not in OF_MIR)
+        metric
+        for metric in metrics.names()
+        if metrics.get(metric).profile == "embedded" and (available("mir") or metric not in OF_MIR)
     ]
     data = load(name)
     items = data.items.iloc[:: max(1, len(data.items) // ITEMS)].head(ITEMS)

@@ -11,20 +11,8 @@ from tstmeta.metrics import CorpusMetric, Metric, Request, Score, wordnet
 #: Words that hurt: emoji, right-to-left, combining marks, joiners, numbers, marks, look-alikes.
 WORDS = (
     *("the", "The", "cat", "cats", "running", "ran", "good", "great", "don't", "a", "1", "3.5"),
-    *(
-        "😀",
-        "👩‍👩‍👧",
-        "שלום",
-        "مرحبا",
-        "नमस्ते",
-        "বাংলা",
-        "e\u0301te\u0301",
-        "été",
-        "-",
-        ".",
-        "!",
-        '"so"',
-    ),
+    *("😀", "👩‍👩‍👧", "שלום", "مرحبا", "नमस्ते", "বাংলা", "e\u0301te\u0301", "été"),
+    *("-", ".", "!", '"so"'),
 )
 #: Texts that are not blank.
 texts = st.lists(st.sampled_from(WORDS), min_size=1, max_size=12).map(" ".join) | st.text(
@@ -38,10 +26,20 @@ def metric(name: str) -> Metric:
     return metrics.get(name)
 
 
+def item(output: str, *against: str, style: str = "", language: str = "en") -> tuple[Request]:
+    """A unit of one rewrite."""
+    return (Request(output, against, against[0] if against else "", style, language),)
+
+
+def scores(scorer: Metric, *units: tuple[Request, ...]) -> list[Score]:
+    """The scores of all rewrites of units."""
+    return [score for unit in scorer.score(list(units)) for score in unit]
+
+
 def score(name: str, output: str, *against: str) -> Score:
     """The score of one output against one or more texts."""
-    [[found]] = list(metric(name).score([(Request(output, against, against[0]),)]))
-    return found
+    [result] = scores(metric(name), item(output, *against))
+    return result
 
 
 def value(name: str, output: str, *against: str) -> float:

@@ -9,8 +9,7 @@ from hypothesis import strategies as st
 
 from tstmeta import metrics
 from tstmeta.metrics import CorpusMetric, Metric, PairMetric, Request, Score, UnknownMetric, wrap
-from tstmeta.metrics.base import first_tokens
-from tstmeta.schema import BASES, DIMENSIONS, Signature, Status
+from tstmeta.schema import BASES, DIMENSIONS, Status
 
 
 class Length(PairMetric):
@@ -41,7 +40,7 @@ def shorter(source: str, output: str) -> float:
     return float(min(len(source), len(output)))
 
 
-def one(metric: Metric, output: str, *against: str) -> Score:
+def first(metric: Metric, output: str, *against: str) -> Score:
     [[score]] = list(metric.score([(Request(output, against),)]))
     return score
 
@@ -64,24 +63,19 @@ def one(metric: Metric, output: str, *against: str) -> Score:
     ],
 )
 def test_a_text_that_is_empty_or_too_long_gets_a_status(output, against, value, status):
-    score = one(Length(), output, *against)
+    score = first(Length(), output, *against)
     assert (score.value, score.status) == (value, status)
 
 
 def test_a_cut_is_explained():
-    assert one(Length(), "a b c d e", "f").detail == "5 tokens, first 3 used"
-
-
-def test_a_text_is_cut_only_where_it_is_too_long():
-    assert first_tokens(" a  b ", 2) == " a  b "
-    assert first_tokens(" a  b c", 2) == "a b"
+    assert first(Length(), "a b c d e", "f").detail == "5 tokens, first 3 used"
 
 
 def test_a_metric_that_accepts_empty_outputs_scores_them():
     class Tolerant(Length):
         accepts_empty = True
 
-    assert one(Tolerant(), "", "a") == Score(0.0, Status.OK, "")
+    assert first(Tolerant(), "", "a") == Score(0.0, Status.OK, "")
 
 
 def test_an_exception_becomes_a_row_and_the_run_goes_on():
@@ -99,7 +93,7 @@ def test_an_exception_becomes_a_row_and_the_run_goes_on():
 
 @pytest.mark.parametrize("bad", [math.nan, math.inf, -math.inf])
 def test_a_value_that_is_not_finite_is_invalid(bad):
-    score = one(wrap(lambda source, output: bad), "a", "b")
+    score = first(wrap(lambda source, output: bad), "a", "b")
     assert score.status is Status.INVALID
     assert math.isnan(score.value)
 
@@ -117,10 +111,6 @@ def test_scores_are_given_as_soon_as_they_are_known():
     assert next(Length().score(endless())) == (Score(1.0),)
 
 
-def test_the_limit_is_part_of_the_signature():
-    assert str(Length().signature("source")) == "length|basis:source|max_tokens:3"
-
-
 # ------------------------------------------------------------------------------------ wrapping
 
 
@@ -132,17 +122,13 @@ def test_a_function_becomes_a_metric_in_one_line():
         ("content",),
         ("source", "reference"),
     )
-    assert one(shared, "abc", "bcd") == Score(2.0)
-
-
-def test_a_function_gets_the_source_first_and_the_output_second():
-    assert one(wrap(lambda source, output: float(len(source))), "output", "src").value == 3
+    assert first(shared, "abc", "bcd") == Score(2.0)
 
 
 @pytest.mark.parametrize(("higher", "expected"), [(True, 3), (False, 1)])
 def test_the_best_reference_counts_for_a_function(higher, expected):
     longest = wrap(lambda source, output: float(len(source)), "len", higher_is_better=higher)
-    assert one(longest, "x", "a", "bbb", "cc").value == expected
+    assert first(longest, "x", "a", "bbb", "cc").value == expected
 
 
 def test_an_edited_function_gets_another_signature():
@@ -151,10 +137,6 @@ def test_an_edited_function_gets_another_signature():
     edited = wrap(lambda source, output: 2.0, "same")
     assert first.signature("source") == again.signature("source")
     assert first.signature("source") != edited.signature("source")
-
-
-def test_a_version_given_by_hand_is_used():
-    assert "version:7" in str(wrap(lambda s, o: 1.0, "same", version="7").signature("source"))
 
 
 # ------------------------------------------------------------------------------ corpus metrics
@@ -179,18 +161,8 @@ def test_the_details_of_any_subset_combine_to_its_corpus_value(pairs, data):
     [("", "a", Status.EMPTY), ("a", "a", Status.OK), ("a b c d", "a", Status.TRUNCATED)],
 )
 def test_an_item_of_a_corpus_metric_has_its_own_value_and_status(output, text, status):
-    score = one(Accuracy(), output, text)
+    score = first(Accuracy(), output, text)
     assert (score.value, score.status) == (float(output == text), status)
-
-
-def test_an_item_of_a_corpus_metric_that_fails_becomes_a_row():
-    class Broken(Accuracy):
-        def statistics(self, request: Request) -> np.ndarray:
-            raise KeyError("gone")
-
-    score = one(Broken(), "a", "b")
-    assert score.status is Status.ERROR
-    assert score.detail == "KeyError: 'gone'"
 
 
 # --------------------------------------------------------------------------------------- names
@@ -210,36 +182,20 @@ def test_every_registered_metric_is_complete():
 
 
 def test_no_two_metrics_or_bases_share_a_signature():
-    found = [
+    result = [
         str(metrics.get(name).signature(basis))
         for name in metrics.names()
         for basis in metrics.get(name).bases
     ]
-    assert len(set(found)) == len(found)
-
-
-@pytest.mark.parametrize(
-    ("name", "hint"),
-    [
-        ("blue", "bleu"),
-        ("bleu:pauli", "bleu:pauli2025"),
-        ("ter:any", "ter"),
-        ("random:abc", "random"),
-        ("random:07", "random"),
-        ("zzzzzz", "tstmeta metrics"),
-    ],
-)
-def test_an_unknown_name_gets_the_nearest_ones(name, hint):
-    with pytest.raises(UnknownMetric, match=hint):
-        metrics.get(name)
+    assert len(set(result)) == len(result)
 
 
 def test_a_metric_is_taken_from_a_module_by_its_path():
     accuracy = metrics.get("tests.metrics.test_base:Accuracy", imports=True)
     assert accuracy.name == "accuracy"
-    assert one(accuracy, "a", "a").value == 1
+    assert first(accuracy, "a", "a").value == 1
     shorter = metrics.get("tests.metrics.test_base:shorter", imports=True)
-    assert one(shorter, "longer", "text").value == 4
+    assert first(shorter, "longer", "text").value == 4
 
 
 @pytest.mark.parametrize("name", ["no.such_module:metric", "os.path:no_such_function"])
@@ -252,11 +208,13 @@ def test_families_and_all_expand_without_repeats():
     names = metrics.resolve(["sentinel", "constant", "all"])
     assert names[0] in metrics.families()["sentinel"]
     assert len(set(names)) == len(names)
-    assert set(names) == {one for one in metrics.names() if metrics.get(one).profile == "embedded"}
+    assert set(names) == {
+        each for each in metrics.names() if metrics.get(each).profile == "embedded"
+    }
 
 
 def test_a_model_from_a_hub_is_asked_for_by_name_and_never_comes_with_a_family():
-    real = {one for one in metrics.names() if metrics.get(one).profile == "real"}
+    real = {each for each in metrics.names() if metrics.get(each).profile == "real"}
     assert {"likelihood:3b", "likelihood:8b+released", "likelihood-style:8b"} <= real
     zeroshot = metrics.resolve(["zeroshot"])
     assert {"likelihood", "likelihood-style", "likelihood:released"} <= set(zeroshot)
@@ -268,7 +226,3 @@ def test_a_model_from_a_hub_is_asked_for_by_name_and_never_comes_with_a_family()
     assert set(metrics.resolve(["all"], "real")) == set(metrics.names())
     assert set(metrics.resolve(["zeroshot"], "real")) == set(metrics.families()["zeroshot"])
     assert real & set(metrics.families()["zeroshot"]) < set(metrics.resolve(["zeroshot"], "real"))
-
-
-def test_a_signature_cannot_be_forged_by_a_delimiter():
-    assert str(Signature.of("m", {"a": "x|b:1\ny"})) == "m|a:x_b:1_y"

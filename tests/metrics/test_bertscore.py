@@ -12,14 +12,12 @@ from bert_score.utils import model2layers
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tests.metrics import item, scores
 from tests.models import tiny_encoder
 from tests.models.tiny_encoder import TEXTS, WINDOW
-from tstmeta.metrics import encoded
-from tstmeta.metrics.base import Request
-from tstmeta.metrics.bertscore import LAYERS, BertScore
-from tstmeta.metrics.matching import greedy
+from tstmeta.metrics.bertscore import LAYERS, BertScore, greedy
 from tstmeta.models import encoders
-from tstmeta.models.encoders import ENCODERS, MINILM, Encoder, TokenVectors
+from tstmeta.models.encoders import MINILM, Encoder, TokenVectors
 from tstmeta.schema import Status, TstmetaError
 
 PAIRS = [(a, b) for a in TEXTS for b in TEXTS[::2]]
@@ -39,12 +37,11 @@ def folders(tmp_path_factory):
 
 
 def scored(metric, *pairs):
-    units = [(Request(output, (against,), against),) for against, output in pairs]
-    return [score for unit in metric.score(units) for score in unit]
+    return scores(metric, *(item(output, text) for text, output in pairs))
 
 
 def values(metric, pairs):
-    return np.array([one.value for one in scored(metric, *pairs)])
+    return np.array([score.value for score in scored(metric, *pairs)])
 
 
 def library(where, layer, pairs, part, **options):
@@ -99,11 +96,6 @@ def test_layers_and_baselines_are_the_librarys():
     assert six == {LAYERS[MINILM.name]}
 
 
-def test_another_model_of_the_librarys_table_gets_its_layer():
-    assert BertScore("google/electra-base-generator").layer == 10
-    assert BertScore("layer3+google/electra-base-generator").layer == 3
-
-
 def test_converted_weights_are_what_their_folder_is_called(folders, tmp_path):
     folder = tmp_path / "deberta-xlarge-mnli"
     shutil.copytree(folders["deberta"], folder)
@@ -138,12 +130,12 @@ def test_batches_order_and_repeats_change_no_score(folders):
 
 def test_the_three_parts_encode_each_text_once(folders, monkeypatch):
     encoders.forget()
-    asked = []
+    calls = []
     plain = Encoder._embedded
-    monkeypatch.setattr(Encoder, "_embedded", lambda *a: asked.extend(a[1]) or plain(*a))
-    found = [values(BertScore(f"{part}+layer2+{folders['bert']}"), PAIRS) for part in PARTS]
-    assert sorted(asked) == sorted(TEXTS)
-    assert np.allclose(found[2], 2 * found[0] * found[1] / (found[0] + found[1]), atol=1e-6)
+    monkeypatch.setattr(Encoder, "_embedded", lambda *a: calls.extend(a[1]) or plain(*a))
+    result = [values(BertScore(f"{part}+layer2+{folders['bert']}"), PAIRS) for part in PARTS]
+    assert sorted(calls) == sorted(TEXTS)
+    assert np.allclose(result[2], 2 * result[0] * result[1] / (result[0] + result[1]), atol=1e-6)
 
 
 def test_a_batch_with_odd_texts_loses_nothing_else(folders):
@@ -151,22 +143,10 @@ def test_a_batch_with_odd_texts_loses_nothing_else(folders):
     long = "the soup was cold and " * 2000
     odd = scored(metric, ("a", "b"), ("", "b"), (long, "the soup"), ("[SEP]", "b"), ("a", " "))
     wanted = [Status.OK, Status.EMPTY, Status.TRUNCATED, Status.OK, Status.EMPTY]
-    assert [one.status for one in odd] == wanted
+    assert [score.status for score in odd] == wanted
     assert odd[2].detail.endswith(f" tokens, first {WINDOW} used")
     assert int(odd[2].detail.split()[0]) > 10_000
     assert odd[0].value == pytest.approx(scored(metric, ("a", "b"))[0].value, abs=1e-5)
-
-
-@embedded
-def test_a_text_without_a_token_is_empty():
-    [found] = scored(BertScore(), ("a", "\u200b"))
-    assert (found.value, found.status) == (0.0, Status.EMPTY)
-
-
-def test_the_best_of_several_references_counts(folders):
-    metric = BertScore(f"layer2+{folders['bert']}")
-    [[found]] = metric.score([(Request(TEXTS[0], (TEXTS[3], TEXTS[0], TEXTS[5]), TEXTS[3]),)])
-    assert found.value == pytest.approx(1, abs=1e-5)
 
 
 rows = st.integers(0, 2**31).map(np.random.default_rng)
@@ -179,55 +159,19 @@ def test_matching_is_what_two_loops_say_even_where_all_cosines_are_negative(rng,
 
     def text(length, away):
         vectors = away + 0.3 * rng.standard_normal((length, 4))
-        made = torch.from_numpy(vectors.astype(np.float32))
-        return TokenVectors(made, rng.integers(0, 20, length), length)
+        built = torch.from_numpy(vectors.astype(np.float32))
+        return TokenVectors(built, rng.integers(0, 20, length), length)
 
     away = np.array([1.0, 0, 0, 0])
     pairs = [(text(m, away), text(n, -away if rng.random() < 0.5 else away)) for m, n in shapes]
-    found = greedy([a for a, _ in pairs], [b for _, b in pairs], weights)
-    for (a, b), one in zip(pairs, found, strict=True):
+    result = greedy([a for a, _ in pairs], [b for _, b in pairs], weights)
+    for (a, b), first in zip(pairs, result, strict=True):
         sides = [t.vectors.numpy() / np.linalg.norm(t.vectors, axis=1)[:, None] for t in (a, b)]
         table = sides[1] @ sides[0].T
         p = np.average([max(row) for row in table], weights=weights[b.ids])
         r = np.average([max(column) for column in table.T], weights=weights[a.ids])
-        assert one.p == pytest.approx(p, abs=1e-5)
-        assert one.r == pytest.approx(r, abs=1e-5)
-
-
-@pytest.mark.parametrize(
-    ("words", "said"),
-    [
-        ("idf+layer3+roberta-large", "idf=FILE, one text a line"),
-        ("idf+idf", "two words of the kind weights"),
-        ("idf=/no/such/file", "which is no file"),
-        ("layer3+layer4", "two layers"),
-        ("p+r", "two words of the kind part"),
-        ("nonsense", "names no option and no model"),
-        ("owner/unknown", "name it, as in bertscore:layer9"),
-        ("rescaled", "has no baseline for layer 5"),
-        ("rescaled+layer90+roberta-large", "no baseline for layer 90"),
-        ("labse", "is not known: name it"),
-    ],
-)
-def test_words_that_mean_nothing_are_told_with_what_to_do(words, said):
-    with pytest.raises(TstmetaError, match=said):
-        BertScore(words)
-
-
-@pytest.mark.parametrize("name", [*ENCODERS])
-def test_a_model_that_is_not_here_gives_rows_with_the_remedy(name, monkeypatch):
-    monkeypatch.setattr(encoders.hub, "here", lambda model: False)
-    metric = BertScore(f"layer2+{name}")
-    [found] = scored(metric, ("a", "b"))
-    assert found.status is Status.ERROR
-    assert found.detail == metric.missing
-    remedies = {
-        MINILM.name: "install it anew",
-        "deberta-xlarge-mnli": "save it as such in a folder that is called deberta-xlarge-mnli",
-    }
-    assert remedies.get(name, "hf download") in found.detail
-    assert metric.profile == ENCODERS[name].profile
-    assert metric.languages == (() if name == "labse" else ("en",))
+        assert first.p == pytest.approx(p, abs=1e-5)
+        assert first.r == pytest.approx(r, abs=1e-5)
 
 
 def test_a_signature_tells_all_that_changes_a_value_and_no_path(folders, tmp_path):
@@ -236,34 +180,15 @@ def test_a_signature_tells_all_that_changes_a_value_and_no_path(folders, tmp_pat
     folder = folders["bert"]
     words = [f"layer2+{folder}", f"layer1+{folder}", f"p+layer2+{folder}"]
     words.append(f"idf={texts}+layer2+{folder}")
-    found = [str(BertScore(one).signature("source")) for one in words]
+    result = [str(BertScore(each).signature("source")) for each in words]
     texts.write_text("two", encoding="utf-8")
-    found.append(str(BertScore(words[-1]).signature("source")))
-    assert len(set(found)) == len(found)
-    assert not any(str(path) in one for one in found for path in (tmp_path, folder))
-    assert all(one.startswith("bertscore|basis:source|model:bert@") for one in found)
+    result.append(str(BertScore(words[-1]).signature("source")))
+    assert len(set(result)) == len(result)
+    assert not any(str(path) in each for each in result for path in (tmp_path, folder))
+    assert all(each.startswith("bertscore|basis:source|model:bert@") for each in result)
 
 
 def test_a_folder_that_lacks_the_layer_costs_rows_and_not_the_run(folders):
-    [found] = scored(BertScore(f"layer9+{folders['bert']}"), ("a", "b"))
-    assert found.status is Status.ERROR
-    assert "3 layers, not 9" in found.detail
-
-
-@embedded
-def test_a_layer_that_the_embedded_encoder_lacks_is_told_without_a_path():
-    [found] = scored(BertScore("layer99"), ("a", "b"))
-    assert found.status is Status.ERROR
-    assert found.detail == "all-minilm-l6-v2 has 6 layers, not 99; name one from 0 to 6"
-
-
-def test_a_damaged_folder_costs_rows_and_not_the_run(folders, tmp_path):
-    shutil.copytree(folders["bert"], tmp_path / "torn")
-    (tmp_path / "torn" / "model.safetensors").write_bytes(b"torn")
-    [found] = scored(BertScore(f"layer2+{tmp_path / 'torn'}"), ("a", "b"))
-    assert found.status is Status.ERROR
-    assert "cannot load" in found.detail
-
-
-def test_a_version_of_what_is_not_installed_is_none():
-    assert encoded.installed("no-such-package-here") == "none"
+    [result] = scored(BertScore(f"layer9+{folders['bert']}"), ("a", "b"))
+    assert result.status is Status.ERROR
+    assert "3 layers, not 9" in result.detail

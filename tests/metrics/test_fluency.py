@@ -10,23 +10,20 @@ import pytest
 import torch
 
 from tests import scored
+from tests.metrics import item, scores
 from tests.models import tiny
 from tstmeta import metrics, scoring
 from tstmeta.metrics.base import Request
 from tstmeta.metrics.fluency import CorpusPerplexity, DemonstrationWarning, Perplexity, Slor
 from tstmeta.models import hub, lm
-from tstmeta.schema import Status, TstmetaError
+from tstmeta.schema import Status
 
 TEXTS = ["the soup was cold", "so", "Grüße aus Köln!", "we were told that the train would leave"]
 LONG = " ".join(tiny.PROSE[:3] * 4)
 
 
-def units(*texts):
-    return [(Request(text, ()),) for text in texts]
-
-
 def run(metric, *texts):
-    return [score for unit in metric.score(units(*texts)) for score in unit]
+    return scores(metric, *map(item, texts))
 
 
 def upstream(engine, text):
@@ -63,15 +60,6 @@ def test_perplexity_is_the_exponential_of_the_loss_of_transformers(kind):
     for text, score in zip(TEXTS, run(Perplexity(model=engine), *TEXTS), strict=True):
         assert score.status is Status.OK
         assert score.value == pytest.approx(math.exp(upstream(engine, text)[0]), rel=1e-4)
-
-
-def test_per_word_the_same_loss_is_divided_by_words():
-    engine = tiny.engine("gpt2")
-    # weights drawn wide make losses so large that many tokens a word exceed all numbers
-    texts = ["the soup was cold", "the baker opened the shop"]
-    for text, score in zip(texts, run(Perplexity("word", model=engine), *texts), strict=True):
-        loss, tokens = upstream(engine, text)
-        assert score.value == pytest.approx(math.exp(loss * tokens / len(text.split())), rel=1e-3)
 
 
 def test_a_model_that_knows_nothing_has_the_perplexity_of_its_vocabulary(unigrams):
@@ -125,14 +113,14 @@ def test_blank_short_and_long_texts_are_told_apart(unigrams, marks):
         (Perplexity(model=engine), 320),
         (Slor(model=engine, unigrams=unigrams), 0),
     ):
-        found = run(metric, *texts)
-        assert [str(one.status) for one in found] == [
+        result = run(metric, *texts)
+        assert [str(score.status) for score in result] == [
             *("ok", "empty", "empty", one_token, "truncated"),
         ]
-        assert [one.value for one in found[1:3]] == [blank, blank]
+        assert [score.value for score in result[1:3]] == [blank, blank]
         used = tiny.WINDOW + (not marks)
-        assert found[4].detail == f"{whole} tokens, first {used} used"
-        assert math.isnan(found[3].value) is not marks
+        assert result[4].detail == f"{whole} tokens, first {used} used"
+        assert math.isnan(result[3].value) is not marks
     (read,) = run(Perplexity("strided", model=engine), LONG)
     assert read.status is Status.OK
 
@@ -142,44 +130,9 @@ def test_a_batch_with_an_empty_and_a_very_long_text_changes_no_neighbour():
     alone = [run(Perplexity(model=engine), text)[0].value for text in TEXTS]
     whole = run(Perplexity(model=engine), "", TEXTS[3], "word " * 10_000, *TEXTS[:3])
     np.testing.assert_allclose(
-        [one.value for one in (*whole[3:], whole[1])], alone, rtol=1e-5, atol=0
+        [score.value for score in (*whole[3:], whole[1])], alone, rtol=1e-5, atol=0
     )
     assert whole[2].status is Status.TRUNCATED
-
-
-def test_a_mark_that_cannot_be_read_as_letters_costs_one_text(monkeypatch):
-    engine = tiny.engine("gpt2")
-    tokens = lm.Template.tokens
-
-    def refuse(self, text):
-        if "<|endoftext|>" in text:
-            raise lm.ControlMark("the text holds a mark")
-        return tokens(self, text)
-
-    monkeypatch.setattr(lm.Template, "tokens", refuse)
-    bad, good = run(Perplexity(model=engine), "a <|endoftext|>", "so")
-    assert (bad.status, bad.detail) == (Status.INVALID, "the text holds a mark")
-    assert good.status is Status.OK
-
-
-def test_a_perplexity_beyond_all_numbers_is_invalid():
-    engine = tiny.engine("gpt2")
-    with torch.no_grad():
-        engine.weight.mul_(1e4)
-    (score,) = run(Perplexity("word", model=engine), "Grüße")
-    assert score.status is Status.INVALID
-    assert score.detail.startswith("log-probability -")
-
-
-@pytest.mark.skipif(not torch.cuda.is_available(), reason="no GPU here")
-def test_cpu_and_gpu_agree(tmp_path):
-    where = str(folder(tmp_path / "model"))
-    one, other = (
-        run(Perplexity(where, device=device, dtype="float32"), *TEXTS) for device in ("cpu", "cuda")
-    )
-    np.testing.assert_allclose(
-        [score.value for score in one], [score.value for score in other], rtol=1e-3
-    )
 
 
 # ----------------------------------------------------------------------------------- corpus
@@ -188,27 +141,20 @@ def test_cpu_and_gpu_agree(tmp_path):
 def test_corpus_perplexity_sums_losses_and_lengths_before_it_divides():
     engine = tiny.engine("gpt2")
     metric = CorpusPerplexity(model=engine)
-    found = run(metric, *TEXTS, "")
+    result = run(metric, *TEXTS, "")
     losses, counts = np.array([upstream(engine, text) for text in TEXTS]).T
-    details = [one.detail for one in found]
+    details = [score.detail for score in result]
     wanted = math.exp((losses * counts).sum() / counts.sum())
     assert metric.combine(details) == pytest.approx(wanted, rel=1e-4)
     assert metric.combine(details[:4]) == metric.combine(details)
     items = run(Perplexity(model=engine), *TEXTS)
-    assert [one.value for one in found[:4]] == [one.value for one in items]
-    assert metric.combine(details) < np.mean([one.value for one in items])
-    assert (found[4].status, found[4].value) == (Status.EMPTY, 320)
+    assert [score.value for score in result[:4]] == [score.value for score in items]
+    assert metric.combine(details) < np.mean([score.value for score in items])
+    assert (result[4].status, result[4].value) == (Status.EMPTY, 320)
     assert metric.combine(details[4:]) == 320
-    for text, one in zip([*TEXTS, ""], found, strict=True):
+    for text, first in zip([*TEXTS, ""], result, strict=True):
         vector = metric.statistics(Request(text, ()))
-        np.testing.assert_allclose(json.loads(one.detail), vector, rtol=1e-5)
-
-
-def test_statistics_of_a_cut_text_are_those_of_the_part_that_was_read():
-    metric = CorpusPerplexity("word", model=tiny.engine("gpt2"))
-    (score,) = run(metric, LONG)
-    assert score.status is Status.TRUNCATED
-    assert json.loads(score.detail)[1] < len(LONG.split())
+        np.testing.assert_allclose(json.loads(first.detail), vector, rtol=1e-5)
 
 
 # ---------------------------------------------------------------------- words and signatures
@@ -241,60 +187,18 @@ def test_a_folder_serves_all_three_and_the_second_and_third_run_no_model(tmp_pat
 
 
 def test_a_signature_names_model_length_window_rule_and_frequencies(tmp_path):
-    one, other = folder(tmp_path / "one"), folder(tmp_path / "other", "another text")
-    shown = str(Perplexity(f"{one}+word+strided").signature("none"))
-    for part in (f"model:{hub.identity(lm.Backbone('', str(one)))} ", "float32", "sdpa"):
+    first, other = folder(tmp_path / "one"), folder(tmp_path / "other", "another text")
+    shown = str(Perplexity(f"{first}+word+strided").signature("none"))
+    for part in (f"model:{hub.identity(lm.Backbone('', str(first)))} ", "float32", "sdpa"):
         assert part in shown
     for part in ("basis:none", "context:bos-else-eos", "per:word", "long:strided", "transformers:"):
         assert f"|{part}" in shown
     assert shown.startswith("perplexity|")
     signatures = {
         str(Slor(words).signature("none"))
-        for words in (str(one), f"{one}+word", f"{one}+{other / lm.UNIGRAMS}", str(other))
+        for words in (str(first), f"{first}+word", f"{first}+{other / lm.UNIGRAMS}", str(other))
     }
     assert len(signatures) == 4
-
-
-def test_a_folder_that_is_trained_anew_is_another_model(tmp_path):
-    where = folder(tmp_path / "model")
-    before = run(Perplexity(str(where)), TEXTS[0])[0].value
-    folder(where, seed=1)
-    assert run(Perplexity(str(where)), TEXTS[0])[0].value != before
-
-
-@pytest.mark.parametrize(
-    ("name", "said"),
-    [
-        ("slor:gpt2", "slor:gpt2 needs the token frequencies"),
-        ("slor:a.csv+b.csv", "names two files of token frequencies"),
-        ("perplexity:word+token", "names two words of the kind per"),
-        ("perplexity:nothing", "'nothing' names no option and no model: use embedded, gpt2, mgpt"),
-        ("perplexity:a.csv", "names no option and no model"),
-    ],
-)
-def test_words_that_are_not_understood_are_refused_with_what_there_is(name, said):
-    with pytest.raises(TstmetaError) as error:
-        metrics.get(name)
-    assert said in str(error.value)
-
-
-@pytest.mark.parametrize("name", ["perplexity:gpt2", "corpus-perplexity:mgpt+word"])
-def test_a_model_that_is_not_here_is_an_error_with_the_remedy(name, monkeypatch):
-    monkeypatch.setattr(hub, "here", lambda model: False)
-    metric = metrics.get(name)
-    assert metric.profile == "real"
-    assert "hf download" in metric.missing
-    assert ("safetensors" in metric.missing) is ("mgpt" in name)
-    (score,) = run(metric, "so")
-    assert (score.status, score.detail) == (Status.ERROR, metric.missing)
-    assert math.isnan(score.value)
-
-
-def test_frequencies_that_are_not_there_are_an_error_with_the_remedy(tmp_path):
-    metric = Slor(model=tiny.engine("gpt2"), unigrams=tmp_path / "none.csv")
-    (score,) = run(metric, "so")
-    assert score.status is Status.ERROR
-    assert "tstmeta train lm" in score.detail
 
 
 # ----------------------------------------------------------------------- the model we ship
@@ -315,7 +219,7 @@ def test_the_embedded_model_prefers_sentences_to_their_words_in_disorder():
         metric = metrics.get(name)
         assert metric.profile == "embedded"
         sign = 1 if metric.higher_is_better else -1
-        values = np.array([one.value for one in run(metric, *rows, *mixed)]) * sign
+        values = np.array([score.value for score in run(metric, *rows, *mixed)]) * sign
         assert (values[: len(rows)] > values[len(rows) :]).mean() > 0.8
 
 

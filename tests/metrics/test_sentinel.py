@@ -10,8 +10,7 @@ from hypothesis import strategies as st
 from tests.metrics import score, texts, value
 from tstmeta import metrics
 from tstmeta.metrics import Request
-from tstmeta.metrics.sentinel import Random
-from tstmeta.schema import Status, TstmetaError
+from tstmeta.schema import Status
 
 NAMES = metrics.resolve(["sentinel"])
 any_text = st.text(max_size=20) | texts
@@ -40,8 +39,8 @@ any_text = st.text(max_size=20) | texts
     ],
 )
 def test_the_value_worked_out_by_hand(name, source, output, expected):
-    found = score(name, output, source)
-    assert (found.value, found.status) == (expected, Status.OK)
+    result = score(name, output, source)
+    assert (result.value, result.status) == (expected, Status.OK)
 
 
 @pytest.mark.parametrize(
@@ -59,39 +58,16 @@ def test_several_references_count_as_documented(name, references, expected):
     assert value(name, "a b c", *references) == expected
 
 
-@pytest.mark.parametrize("name", NAMES)
-def test_a_sentinel_claims_every_dimension_and_has_both_bases(name):
-    sentinel = metrics.get(name)
-    assert sentinel.dimensions == ("content", "style", "fluency")
-    assert sentinel.bases == ("source", "reference")
-    assert sentinel.max_tokens is None
-
-
 @pytest.mark.parametrize("name", [*NAMES, "random:7"])
 @given(source=any_text, output=any_text)
 def test_a_value_is_finite_and_never_negative(name, source, output):
-    found = score(name, output, source)
-    assert found.status is Status.OK
-    assert 0 <= found.value < np.inf
+    result = score(name, output, source)
+    assert result.status is Status.OK
+    assert 0 <= result.value < np.inf
     if name.startswith("random"):
-        assert found.value < 1
+        assert result.value < 1
     if name == "copy-rate":
-        assert found.value <= 1
-
-
-@given(texts, texts, texts)
-def test_source_only_does_not_look_at_the_output(source, first, second):
-    assert value("source-only", first, source) == value("source-only", second, source)
-
-
-@given(texts, texts, texts)
-def test_output_only_does_not_look_at_the_source(output, first, second):
-    assert value("output-only", output, first) == value("output-only", output, second)
-
-
-@given(texts)
-def test_a_copy_has_length_ratio_and_copy_rate_one(text):
-    assert value("length-ratio", text, text) == value("copy-rate", text, text) == 1
+        assert result.value <= 1
 
 
 # -------------------------------------------------------------------------------------- random
@@ -125,13 +101,6 @@ def test_seeds_give_other_draws_and_other_signatures():
     assert "|seed:-1" in str(metrics.get("random:-1").signature("source"))
     assert metrics.get("random:7").name == "random:7"
     assert value("random:0", "output", "source") == value("random", "output", "source")
-
-
-@pytest.mark.parametrize("seed", ["x", "1.5", "07", "+1", "-0", "1 ", "١"])
-def test_a_seed_that_is_not_an_integer_is_refused(seed):
-    assert not Random.accepts_variant(seed)
-    with pytest.raises(TstmetaError, match="seed, an integer"):
-        Random(seed)
 
 
 def test_texts_that_join_to_the_same_string_draw_differently():

@@ -10,9 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.optimize import linprog
 
+from tests.metrics import item, scores
 from tests.parsing import drawn, sentence, tree, write
 from tstmeta.metrics import synwmd
-from tstmeta.metrics.base import Request
 from tstmeta.metrics.synwmd import SynWmd, single, subtrees, word_weights
 from tstmeta.models import encoders
 from tstmeta.models.treebank import read_conllu
@@ -35,14 +35,6 @@ VECTORS = {
 }
 
 
-def item(output, *against):
-    return (Request(output, against, against[0]),)
-
-
-def scored(metric, *units):
-    return [score for unit in metric.score(list(units)) for score in unit]
-
-
 @pytest.fixture
 def files(tmp_path):
     """The words of a metric: parses and word vectors of ours."""
@@ -61,10 +53,10 @@ def weights_by_networkx(trees, hops=3, damping=0.2):
         links = networkx.Graph()
         links.add_nodes_from(range(1, len(words) + 1))
         links.add_edges_from((place, word.head) for place, word in enumerate(words, 1) if word.head)
-        for one, far in networkx.all_pairs_shortest_path_length(links, cutoff=hops):
+        for first, far in networkx.all_pairs_shortest_path_length(links, cutoff=hops):
             for other, steps in far.items():
                 if steps:
-                    pair = words[one - 1].form.lower(), words[other - 1].form.lower()
+                    pair = words[first - 1].form.lower(), words[other - 1].form.lower()
                     before = graph.get_edge_data(*pair, {"weight": 0})["weight"]
                     graph.add_edge(*pair, weight=before + 1 / steps)
     ranks = networkx.pagerank(graph, alpha=damping, tol=1e-14) if graph else {}
@@ -77,10 +69,10 @@ def unit(vector):
 
 def below(words, place, levels):
     """A word and its dependents down to some levels, by their places counted from 1."""
-    found = {place}
+    result = {place}
     for _ in range(levels):
-        found |= {number for number, word in enumerate(words, 1) if word.head in found}
-    return frozenset(found)
+        result |= {number for number, word in enumerate(words, 1) if word.head in result}
+    return frozenset(result)
 
 
 def side(words, weights):
@@ -92,18 +84,18 @@ def side(words, weights):
     for place in range(1, len(words) + 1):
         levels = {below(words, place, levels) for levels in (1, 2, 3)}
         spans |= {(place, span) for span in levels if len(span) > 1 and span & mass.keys()}
-    found = [
+    result = [
         (span, unit(sum(mass[n] * unit(VECTORS[words[n - 1].form]) for n in span & mass.keys())))
         for _, span in spans
     ]
-    return {n: one / sum(mass.values()) for n, one in mass.items()}, found
+    return {n: first / sum(mass.values()) for n, first in mass.items()}, result
 
 
-def by_hand(one, other, weights, share=1.0):
-    (mass, spans), (other_mass, other_spans) = side(one, weights), side(other, weights)
+def by_hand(first, other, weights, share=1.0):
+    (mass, spans), (other_mass, other_spans) = side(first, weights), side(other, weights)
     costs = []
     for a, b in product(mass, other_mass):
-        cost = 1 - unit(VECTORS[one[a - 1].form]) @ unit(VECTORS[other[b - 1].form])
+        cost = 1 - unit(VECTORS[first[a - 1].form]) @ unit(VECTORS[other[b - 1].form])
         far = [1 - u @ v for s, u in spans for t, v in other_spans if a in s and b in t]
         costs.append(cost + share * (sum(far) / len(far) if far else 0))
     rows, columns = len(mass), len(other_mass)
@@ -126,23 +118,13 @@ def test_word_weights_are_one_over_the_page_rank_of_networkx(seed, size):
     assert word_weights(trees) == pytest.approx(weights_by_networkx(trees), rel=1e-9)
 
 
-def test_a_word_that_stands_everywhere_weighs_less():
-    trees = [tree(f"the/2/det {noun}/0/root") for noun in ("cat", "dog", "food")]
-    weights = word_weights(trees)
-    assert weights["the"] < weights["cat"] == pytest.approx(weights["food"])
-
-
-def test_a_corpus_without_pairs_of_words_has_no_weights():
-    assert word_weights([tree("hi/0/root")]) == {}
-
-
 def test_sentences_count_once_however_many_texts_hold_them(tmp_path):
     alone = write(tmp_path / "a.conllu", sentence(CAT), sentence(FOOD))
     lines = [sentence(CAT, "newdoc"), sentence(FOOD), sentence(CAT, "newdoc"), sentence(FOOD)]
     together = write(tmp_path / "b.conllu", *lines)
-    one, other = (single(read_conllu(tmp_path / path).values()) for path in (alone, together))
-    assert set(one) == set(other) == {tree(CAT), tree(FOOD)}
-    assert len(one) == len(other) == 2
+    first, other = (single(read_conllu(tmp_path / path).values()) for path in (alone, together))
+    assert set(first) == set(other) == {tree(CAT), tree(FOOD)}
+    assert len(first) == len(other) == 2
 
 
 # ------------------------------------------------------------------------------ word distance
@@ -170,43 +152,33 @@ def test_the_distance_is_the_least_cost_of_a_linear_program(files, words, share,
     weights = weights_by_networkx(trees)
     metric = SynWmd(f"{words}{files}")
     assert metric.missing == ""
-    [found] = scored(metric, item(TEXTS[pair[1]], TEXTS[pair[0]]))
-    expected = by_hand(*(trees[one] for one in pair), weights, share)
-    assert found.status is Status.OK
-    assert found.value == pytest.approx(expected, abs=1e-7)
+    [result] = scores(metric, item(TEXTS[pair[1]], TEXTS[pair[0]]))
+    expected = by_hand(*(trees[each] for each in pair), weights, share)
+    assert result.status is Status.OK
+    assert result.value == pytest.approx(expected, abs=1e-7)
 
 
 def test_word_flow_alone_puts_a_copy_at_0_and_subtrees_keep_it_near(files):
     copy, other = item(TEXTS[0], TEXTS[0]), item(TEXTS[1], TEXTS[0])
-    [flow] = scored(SynWmd(f"flow+{files}"), copy)
+    [flow] = scores(SynWmd(f"flow+{files}"), copy)
     assert flow.value == pytest.approx(0, abs=1e-12)
-    full = scored(SynWmd(files), copy, other)
+    full = scores(SynWmd(files), copy, other)
     assert 0 < full[0].value < full[1].value
-
-
-def test_order_and_company_change_no_score(files):
-    units = [item(a, b) for a, b in product(TEXTS[:3], repeat=2)]
-    together = scored(SynWmd(files), *units)
-    alone = [scored(SynWmd(files), unit)[0] for unit in reversed(units)]
-    assert [one.value for one in together] == [one.value for one in reversed(alone)]
-    pairs = product(TEXTS[:3], repeat=2)
-    found = {pair: one.value for pair, one in zip(pairs, together, strict=True)}
-    assert all(found[a, b] == pytest.approx(found[b, a], abs=1e-12) for a, b in found)
 
 
 def test_texts_without_a_vector_or_a_parse_cost_only_themselves(files):
     pairs = [("zzz", TEXTS[0]), ("unheard of", TEXTS[0]), (" ", TEXTS[0]), (TEXTS[0], TEXTS[1])]
-    found = scored(SynWmd(files), *[item(*pair) for pair in pairs])
+    result = scores(SynWmd(files), *[item(*pair) for pair in pairs])
     statuses = [Status.INVALID, Status.ERROR, Status.INVALID, Status.OK]
-    assert [one.status for one in found] == statuses
-    assert found[0].detail == "a text has no word with a vector"
-    assert all(math.isnan(one.value) for one in found[:3])
+    assert [score.status for score in result] == statuses
+    assert result[0].detail == "a text has no word with a vector"
+    assert all(math.isnan(score.value) for score in result[:3])
 
 
 def test_of_a_long_text_the_first_words_are_used_and_told(files, monkeypatch):
     monkeypatch.setattr(synwmd, "MAX_WORDS", 2)
-    [found] = scored(SynWmd(files), item(TEXTS[1], TEXTS[0]))
-    assert (found.status, found.detail) == (Status.TRUNCATED, "4 words, first 2 used")
+    [result] = scores(SynWmd(files), item(TEXTS[1], TEXTS[0]))
+    assert (result.status, result.detail) == (Status.TRUNCATED, "4 words, first 2 used")
 
 
 # -------------------------------------------------------------------------------------- words
@@ -216,22 +188,9 @@ def test_the_embedded_encoders_vectors_are_taken_where_none_are_given(files):
     if reason := encoders.missing(encoders.MINILM):
         pytest.skip(reason)
     metric = SynWmd(files.partition("+")[0])
-    found = scored(metric, item(TEXTS[0], TEXTS[0]), item(TEXTS[1], TEXTS[0]))
-    assert found[0].value < found[1].value
+    result = scores(metric, item(TEXTS[0], TEXTS[0]), item(TEXTS[1], TEXTS[0]))
+    assert result[0].value < result[1].value
     assert "input embeddings of all-minilm" in str(metric.signature("source"))
-
-
-def test_a_model_is_no_corpus_to_weigh_words_by(tmp_path):
-    path = tmp_path / "a.udpipe"
-    path.write_bytes(b"")
-    assert "name the CoNLL-U file" in SynWmd(str(path)).missing
-
-
-def test_without_parses_each_score_says_what_to_do():
-    [found] = scored(SynWmd(), item("a", "b"))
-    assert found.status is Status.ERROR
-    assert "as in synwmd:/path/parses.conllu" in found.detail
-    assert "parses:none" in str(SynWmd().signature("source"))
 
 
 def test_the_signature_names_parses_vectors_and_settings(files):

@@ -1,8 +1,13 @@
-"""Words after a metric's colon."""
+"""Words after a metric's colon: which are understood, refused, or need what is not here."""
+
+import math
 
 import pytest
 
+from tests.metrics import item, scores
+from tstmeta import metrics
 from tstmeta.metrics.variants import parse
+from tstmeta.models import hub
 from tstmeta.models.causal import Backbone
 from tstmeta.schema import TstmetaError
 
@@ -18,27 +23,91 @@ SMALL = Backbone("small", "owner/small")
         ("small", "owner/small", {}),
         ("p+small+idf", "owner/small", {"part": "p", "weights": "idf"}),
         ("other/model@main", "other/model", {}),
+        (".", ".", {}),
     ],
 )
 def test_words_are_options_and_at_most_one_model(words, model, chosen):
-    found, said = parse(words, OPTIONS, {"small": SMALL})
-    assert (found and found.where, said) == (model, chosen)
+    named, options = parse(words, OPTIONS, {"small": SMALL})
+    assert (named and named.where, options) == (model, chosen)
 
 
-def test_a_folder_is_a_model(tmp_path):
-    found, _ = parse(str(tmp_path), OPTIONS, {})
-    assert found is not None
-    assert found.local
+REFUSED = [
+    ("blue", "did you mean bleu"),
+    ("bleu:pauli", "bleu:pauli2025"),
+    ("ter:any", "ter"),
+    ("random:abc", "random"),
+    *((f"random:{seed}", "random") for seed in ("1.5", "07", "+1", "-0", "1 ", "١")),
+    ("zzzzzz", "see them with: tstmeta metrics"),
+    ("gm", "--combine gm"),
+    ("bertscore:p+r", "two words of the kind part"),
+    ("bertscore:cosine", "use all-minilm-l6-v2.*, p, r, f1, rescaled, idf, an id such as"),
+    ("bertscore:layer3+layer4", "two layers"),
+    ("bertscore:idf=/no/such/file", "which is no file"),
+    ("bertscore:idf+layer3+roberta-large", "idf=FILE, one text a line"),
+    ("bertscore:owner/unknown", "name it, as in bertscore:layer9"),
+    ("bertscore:rescaled", "has no baseline for layer 5"),
+    ("cosine:nonsense", "names no option and no model"),
+    ("s3bert:nonsense", "names no option and no model"),
+    ("wmd:owner/name", "'owner/name' names no option.*use unit, vectors=FILE"),
+    ("sim:vectors=a+vectors=b", "two files"),
+    ("bleurt:nothing", "use bleurt-large-512, bleurt-base-512"),
+    ("questeval:owner/model", "say which: qg=owner/model or qa=owner/model"),
+    ("questeval:released+equation", "two words of the kind rule"),
+    ("questeval:qg=a/b+qg=a/c", "write qg=FOLDER or qg=owner/name@revision, once"),
+    ("slor:gpt2", "slor:gpt2 needs the token frequencies"),
+    ("slor:a.csv+b.csv", "names two files of token frequencies"),
+    ("perplexity:word+token", "names two words of the kind per"),
+    ("perplexity:nothing", "'nothing' names no option and no model: use embedded, gpt2, mgpt"),
+    ("smatch-dep:p+r+a.conllu", "two words of the kind measure"),
+    ("smatch-dep:precision+a.conllu", "names 2 files where smatch-dep takes one"),
+    ("masked-bleu:drop", "'drop' is not understood; use dropped, sentiment or a .csv or .json"),
+    ("masked-bleu:sentiment+x.csv", "names two lexicons"),
+    ("style-cosine:directed", "directed"),
+    ("style-confidence:good=", "give both styles"),
+    ("style-confidence:embedded-strength", "use it with style-regressor"),
+    ("style-regressor:embedded", "use style-confidence"),
+]
 
 
-@pytest.mark.parametrize(
-    ("words", "said"),
-    [
-        ("p+r", "two words of the kind part"),
-        ("small+a/b", "two words of the kind model"),
-        ("nothing", "use small, p, r, idf, an id such as"),
-    ],
-)
-def test_what_names_nothing_or_too_much_is_refused(words, said):
-    with pytest.raises(TstmetaError, match=said):
-        parse(words, OPTIONS, {"small": SMALL})
+@pytest.mark.parametrize(("name", "message"), REFUSED)
+def test_words_that_name_nothing_or_contradict_each_other_are_refused(name, message):
+    with pytest.raises(TstmetaError, match=message):
+        metrics.get(name)
+
+
+STYLE = ("accuracy", "confidence", "emd", "kl", "js", "cosine", "regressor")
+REMEDIES = [
+    ("bertscore", "install it anew"),
+    ("bertscore:deberta-xlarge-mnli", "in a folder that is called deberta-xlarge-mnli"),
+    ("bertscore:roberta-large", "hf download"),
+    ("cosine:labse", "hf download sentence-transformers/LaBSE"),
+    ("s3bert", "name the folder: s3bert:/path/folder"),
+    ("sim", "install it anew"),
+    ("bleurt", "upstream's weights are pickles, which are never read: convert them to safetensors"),
+    ("bleurt:bleurt-base-128", "name the folder: bleurt:FOLDER"),
+    ("bleurt:owner/other@main", "hf download owner/other --revision main"),
+    ("comet-20", "tstmeta evaluate --scores"),
+    ("comet-22", "released:comet-22"),
+    ("questeval", "ThomasNLG/t5-qa_squad2neg-en is not here"),
+    ("questeval:qg=owner/model", "hf download owner/model"),
+    ("questeval:released", "google-bert/bert-base-multilingual-cased is not here"),
+    ("perplexity:gpt2", "hf download"),
+    ("corpus-perplexity:mgpt+word", "safetensors"),
+    *((f"style-{kind}:nobody/nothing", "hf download nobody/nothing") for kind in STYLE),
+    ("smatch-amr", "no parser comes with us: parse the texts with an AMR parser"),
+    ("smatch-dep", "smatch-dep:/path/parses.conllu and smatch-dep:/path/model.udpipe"),
+    ("ted:/nowhere.conllu", "/nowhere.conllu is no file: parse the texts"),
+    ("synwmd", "as in synwmd:/path/parses.conllu"),
+    (f"synwmd:{__file__}", "line 1"),
+]
+
+
+@pytest.mark.parametrize(("name", "remedy"), REMEDIES)
+def test_what_is_not_here_gives_rows_with_the_remedy(name, remedy, monkeypatch):
+    monkeypatch.setattr(hub, "here", lambda model: False)
+    metric = metrics.get(name)
+    assert remedy in metric.missing
+    for score in scores(metric, item("so", "so", style="formal"), item("a", "b", style="formal")):
+        assert (score.status, score.detail) == ("error", metric.missing)
+        assert math.isnan(score.value)
+    assert str(metric.signature(metric.bases[0])).startswith(name.partition(":")[0])

@@ -30,22 +30,9 @@ from .base import CorpusMetric, Metric, PairMetric, Request, Score, more_is_bett
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = [
-    "CorpusMetric",
-    "Metric",
-    "PairMetric",
-    "Request",
-    "Score",
-    "UnknownMetric",
-    "families",
-    "get",
-    "known",
-    "lower_is_better",
-    "more_is_better",
-    "names",
-    "resolve",
-    "wrap",
-]
+__all__ = ["CorpusMetric", "Metric", "PairMetric", "Request", "Score", "UnknownMetric"]
+__all__ += ["families", "get", "known", "lower_is_better", "more_is_better", "names", "resolve"]
+__all__ += ["wrap"]
 
 GROUP = "tstmeta.metrics"
 
@@ -59,24 +46,25 @@ def _entry_points() -> dict[str, EntryPoint]:
     return {point.name: point for point in entry_points(group=GROUP)}
 
 
-def _family(point: EntryPoint) -> str:
-    return point.value.partition(":")[0].rpartition(".")[2]
-
-
 def names() -> list[str]:
     """All registered metrics with their variants, sorted by name."""
-    found = []
-    for name, point in _entry_points().items():
-        variants = getattr(point.load(), "VARIANTS", ())
-        found += [name, *(f"{name}:{variant}" for variant in variants)]
-    return found
+    return [name for members in _by_stem().values() for name in members]
+
+
+def _by_stem() -> dict[str, list[str]]:
+    """Registered name -> itself and its variants."""
+    return {
+        stem: [stem, *(f"{stem}:{variant}" for variant in getattr(point.load(), "VARIANTS", ()))]
+        for stem, point in _entry_points().items()
+    }
 
 
 def families() -> dict[str, list[str]]:
     """Metric names by family: the module that defines them, e.g. ``lexical``, ``sentinel``."""
     groups: dict[str, list[str]] = {}
-    for name in names():
-        groups.setdefault(_family(_entry_points()[name.partition(":")[0]]), []).append(name)
+    for stem, members in _by_stem().items():
+        family = _entry_points()[stem].value.partition(":")[0].rpartition(".")[2]
+        groups.setdefault(family, []).extend(members)
     return groups
 
 
@@ -97,17 +85,14 @@ def get(name: str, *, imports: bool = False) -> Metric:
             return factory()
         if _takes(factory, variant):
             metric = factory(variant)
-            if conceal(metric.name) != metric.name:  # it took a URL for a word of its own
-                metric.name = conceal(metric.name)
+            metric.name = conceal(metric.name)  # a URL may hold a key
             return metric
     elif imports and "." in stem and variant:
         return _imported(stem, variant)
     from .catalogue import combined, how  # it lists what is here, so it imports this module
 
-    if made := combined(name):
-        raise UnknownMetric(
-            f"{name!r} is made from scores of other metrics, and is asked for so: {how(made)}"
-        )
+    if combination := combined(name):
+        raise UnknownMetric(f"{name!r} combines other metrics, and is had so: {how(combination)}")
     near = difflib.get_close_matches(name, names(), n=3, cutoff=0.4)
     hint = f"did you mean {' or '.join(near)}?" if near else "see them with: tstmeta metrics"
     raise UnknownMetric(f"no metric is called {name!r}; {hint}")
@@ -123,7 +108,7 @@ def known(name: str) -> Metric | None:
     """The registered metric that a name in a table of scores means; None if there is none.
 
     The name may come from anybody's file, so nothing is imported and no file or folder is opened:
-    words that name one are left out, as ``style-emd:directed`` stands for
+    words that could name a file are left out, as ``style-emd:directed`` stands for
     ``style-emd:/my/folder+directed``.
     """
     stem, _, variant = name.partition(":")
@@ -152,38 +137,36 @@ def resolve(wanted: list[str] | tuple[str, ...], profile: str = "embedded") -> l
     """Expand family names and ``all`` to metric names, without repeats, in order.
 
     In the profile ``embedded`` such a name leaves out the metrics that need a model from a hub:
-    those run for hours where they run at all, so they are asked for one by one.
+    those run for hours where they run at all, so they are asked for by their own names.
 
     Raises:
         UnknownMetric: a family of which nothing is left; it lists the members.
     """
-    groups, single = families(), set(names())
-    groups.setdefault("all", names())
+    every = names()
+    groups = {"all": every, **families()}
     expanded: list[str] = []
     for name in wanted:
-        members = None if name in single else groups.get(name)
-        if members and profile == "embedded":
-            every = members
-            members = [one for one in every if get(one).profile == profile]
-            if not members:
-                raise UnknownMetric(
-                    f"all metrics of the family {name!r} need a model, a parser or a server of "
-                    f"yours: ask for one by name ({', '.join(every)}), or take the profile real"
-                )
-        expanded += [name] if members is None else members
+        if name in every or name not in groups:
+            expanded.append(name)
+            continue
+        members = [m for m in groups[name] if profile != "embedded" or get(m).profile == profile]
+        if not members:
+            raise UnknownMetric(
+                f"all metrics of the family {name!r} need a model, a parser or a server of yours: "
+                f"name the one you want ({', '.join(groups[name])}), or take the profile real"
+            )
+        expanded += members
     return list(dict.fromkeys(expanded))
 
 
 def _imported(module: str, attribute: str) -> Metric:
     try:
-        found = getattr(importlib.import_module(module), attribute)
+        thing = getattr(importlib.import_module(module), attribute)
     except (ImportError, AttributeError) as error:
         raise UnknownMetric(f"cannot import metric {module}:{attribute}: {error}") from error
-    if isinstance(found, type):  # a class has all that a metric has, and is none
-        return found()
-    if isinstance(found, Metric):
-        return found
-    return wrap(found, f"{module}:{attribute}")
+    if isinstance(thing, type):  # a class has all that a metric has, and is none
+        return thing()
+    return thing if isinstance(thing, Metric) else wrap(thing, f"{module}:{attribute}")
 
 
 class _Catalogue(ModuleType):

@@ -53,11 +53,10 @@ class Score(NamedTuple):
 class Metric(Protocol):
     """What scoring needs to know of a metric.  Subclass :class:`PairMetric` or write your own.
 
-    A metric may also have ``missing``, what to do when it cannot run here (empty when it can),
-    ``turned``, the bases on which the other direction is the better one than
-    ``higher_is_better`` says (:func:`more_is_better` takes both together), and
-    ``keep_in(folder, progress)``: it is told where the score store is, for what it wants to keep
-    beside its scores, and whether it may show bars of its own.
+    A metric may also have ``missing`` (what to do when it cannot run here, else empty), ``turned``
+    (the bases on which the other direction is better than ``higher_is_better`` says) and
+    ``keep_in(folder, progress)``, which is called with the folder of the score store, for what the
+    metric wants to keep there, and with whether it may show bars.
     """
 
     name: str
@@ -88,8 +87,7 @@ class Metric(Protocol):
 def more_is_better(metric: Metric, basis: str) -> bool:
     """Whether a larger value is meant to be better on a basis.
 
-    A distance of styles is good where it is large from the source and small from a reference: such
-    a metric names the second basis in ``turned``.
+    A distance of styles should be large from the source and small from a reference: ``turned``.
     """
     return metric.higher_is_better != (basis in getattr(metric, "turned", ()))
 
@@ -97,8 +95,7 @@ def more_is_better(metric: Metric, basis: str) -> bool:
 class PairMetric:
     """A metric that looks at one rewrite at a time; subclasses define :meth:`value`.
 
-    This class owns the guards that every text metric needs: empty texts, texts that are too long,
-    and exceptions, which become rows with a status and never stop a run.
+    Empty texts, texts that are too long and exceptions become rows with a status; none stops a run.
     """
 
     name: str = ""
@@ -161,10 +158,9 @@ class PairMetric:
 class CorpusMetric(PairMetric):
     """A metric of a whole set of outputs, built from additive statistics of each item.
 
-    ``statistics`` returns a vector a request; the corpus value is ``aggregate`` of their sum, so
-    any subset or bootstrap sample costs one sum.  An item's score is ``aggregate`` of its own
-    vector and its ``detail`` is the vector as JSON, from which :meth:`combine` gives the corpus
-    value.
+    The corpus value is ``aggregate`` of the summed vectors, so any subset or bootstrap sample costs
+    one sum.  An item's score is ``aggregate`` of its own vector; its ``detail`` is that vector as
+    JSON, which :meth:`combine` reads.
     """
 
     unit: Unit = "corpus"
@@ -231,9 +227,9 @@ def wrap(
 ) -> Metric:
     """Make a metric of a function ``(source, output) -> float``.
 
-    For basis reference the function gets each reference in the source's place and the best value
-    counts.  ``version`` goes into the signature; by default it is a hash of the function's compiled
-    code, so that an edited function is scored anew.
+    On the basis reference it gets each reference in the source's place, and the best value counts.
+    ``version`` is part of the signature; by default it is a hash of the function's compiled code,
+    so that an edited function is scored anew.
     """
     name = name or function.__name__
     dimensions = (dimension,) if isinstance(dimension, str) else dimension

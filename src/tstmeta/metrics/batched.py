@@ -1,21 +1,22 @@
 """Metrics with a model behind them: many rewrites at a time, each distinct pair of texts once.
 
 A subclass defines :meth:`BatchedMetric.pairs`, or :meth:`BatchedMetric.values` where an answer
-needs more than two texts.  Guards are owned here, as :class:`~tstmeta.metrics.base.PairMetric` owns
-them for metrics that take one rewrite at a time: empty texts, texts that are too long, a model that
-is not here, a text that breaks its batch.
+needs more than two texts.  Guards are owned here: empty texts, texts that are too long, a model
+that is not here, a text that breaks its batch.
 """
 
 from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from importlib.metadata import PackageNotFoundError, version
 from itertools import islice
 from pathlib import Path
 
-from ..models.causal import MissingModel
-from ..schema import Status, TstmetaError
+from ..models import hub
+from ..models.causal import Backbone, MissingModel
+from ..schema import Signature, Status, TstmetaError
 from .base import PairMetric, Request, Score
 
 Answer = float | Score
@@ -38,7 +39,7 @@ class BatchedMetric(PairMetric):
         return ""
 
     def keep_in(self, folder: Path, progress: bool) -> None:
-        """Scoring says where the store is and whether bars are wanted."""
+        """Take the folder of the score store, and whether bars are wanted."""
         self._folder, self._progress = folder, progress
 
     def pairs(self, pairs: Sequence[Pair]) -> Sequence[Answer]:
@@ -50,15 +51,14 @@ class BatchedMetric(PairMetric):
 
     def values(self, requests: Sequence[Request]) -> Sequence[Answer]:
         """One answer a request: the best over the texts that it is compared with."""
-        asked = dict.fromkeys((text, one.output) for one in requests for text in one.against)
-        answers = self.pairs(list(asked)) if asked else ()
-        found = dict(zip(asked, map(_scored, answers), strict=True))
-        return [self._best([found[text, one.output] for text in one.against]) for one in requests]
+        distinct = list(dict.fromkeys((text, r.output) for r in requests for text in r.against))
+        answers = self.pairs(distinct) if distinct else ()
+        known = dict(zip(distinct, map(_scored, answers), strict=True))
+        return [self._best([known[text, r.output] for text in r.against]) for r in requests]
 
     def score(self, units: Sequence[tuple[Request, ...]]) -> Iterator[tuple[Score, ...]]:
-        """One score a rewrite, in order, shard by shard."""
         if self.missing:
-            yield from (tuple(_failed(self.missing) for _ in unit) for unit in units)
+            yield from (tuple(failed(self.missing) for _ in unit) for unit in units)
             return
         rest = iter(units)
         while shard := list(islice(rest, self.shard)):
@@ -67,15 +67,15 @@ class BatchedMetric(PairMetric):
                 yield tuple(next(answers) for _ in unit)
 
     def _shard(self, requests: list[Request]) -> list[Score]:
-        found: list[Score | None] = [_halved(one) or self._blank(one) for one in requests]
-        places = [place for place, score in enumerate(found) if score is None]
-        cut = [self._cut(requests[place]) for place in places]
-        answers = self._safely([request for request, _ in cut])
-        for place, (_, detail), answer in zip(places, cut, answers, strict=True):
+        scores = [_halved(request) or self._blank(request) for request in requests]
+        places = [place for place, score in enumerate(scores) if score is None]
+        cuts = [self._cut(requests[place]) for place in places]
+        answers = self._safely([request for request, _ in cuts])
+        for place, (_, detail), answer in zip(places, cuts, answers, strict=True):
             if detail and answer.status is Status.OK:
                 answer = answer._replace(status=Status.TRUNCATED, detail=detail)
-            found[place] = answer
-        return [score for score in found if score is not None]
+            scores[place] = answer
+        return [score for score in scores if score is not None]
 
     def _blank(self, request: Request) -> Score | None:
         texts = (request.output, *request.against)
@@ -89,30 +89,87 @@ class BatchedMetric(PairMetric):
             return []
         try:
             answers = self.values(requests)
-            return [_scored(one) for one, _ in zip(answers, requests, strict=True)]
+            return [_scored(answer) for answer, _ in zip(answers, requests, strict=True)]
         except MissingModel as error:
-            return [_failed(str(error))] * len(requests)
+            return [failed(str(error))] * len(requests)
         except Exception as error:  # a metric's failure is a row, not the end of a run
             if len(requests) == 1:
                 ours = isinstance(error, TstmetaError)  # says by itself what to do
-                return [_failed(str(error) if ours else f"{type(error).__name__}: {error}")]
+                return [failed(str(error) if ours else f"{type(error).__name__}: {error}")]
         half = len(requests) // 2
         return [*self._safely(requests[:half]), *self._safely(requests[half:])]
 
     def _best(self, answers: Sequence[Score]) -> Score:
-        known = [one for one in answers if one.status.has_value]
+        known = [answer for answer in answers if answer.status.has_value]
         if not known:
             return answers[0] if answers else Score(math.nan, Status.INVALID, "nothing to compare")
         best = max if self.higher_is_better else min
-        return best(known, key=lambda one: one.value)
+        return best(known, key=lambda answer: answer.value)
+
+
+class ModelMetric(BatchedMetric):
+    """A batched metric whose words after the colon name options, a model or files.
+
+    Any words are taken for a variant; the constructor refuses those that it does not understand.
+    The signature stands under the bare name, for the words may be a path, and the fields tell more
+    of a file than its path does.
+    """
+
+    max_tokens: int | None = None
+
+    def __init__(self, words: str = ""):
+        if words:
+            self.name = f"{self.name}:{words}"
+
+    @staticmethod
+    def accepts_variant(words: str) -> bool:
+        """Whether there are words."""
+        return bool(words)
+
+    def signature(self, basis: str) -> Signature:
+        limit = {} if self.max_tokens is None else {"max_tokens": self.max_tokens}
+        return Signature.of(self.name.partition(":")[0], {"basis": basis, **self.fields(), **limit})
+
+
+# ------------------------------------------------------------------------- scores and identities
+
+
+def failed(reason: object) -> Score:
+    """The score of a rewrite that has none."""
+    return Score(math.nan, Status.ERROR, str(reason))
+
+
+def scored(value: float, cut: str = "", detail: str = "") -> Score:
+    """A value with its status: ``invalid`` if it is no number, ``truncated`` if texts were cut."""
+    if not math.isfinite(value):
+        return Score(math.nan, Status.INVALID, f"the metric returned {value}")
+    status = Status.TRUNCATED if cut else Status.OK
+    return Score(float(value), status, "; ".join(filter(None, (cut, detail))))
+
+
+def cut_note(length: int, limit: int, unit: str = "tokens") -> str:
+    """What is said of a text that is longer than what is read of it; empty when it fits."""
+    return f"{length} {unit}, first {limit} used" if length > limit else ""
+
+
+def identity_of(model: Backbone, identity: Callable[[Backbone], str] = hub.identity) -> str:
+    """What a model is, for a signature; a folder without weights is ``missing``."""
+    try:
+        return identity(model)
+    except MissingModel:  # scoring says so, row by row
+        return f"{Path(model.where).name}@missing"
+
+
+def installed(package: str) -> str:
+    """The version of a package, or ``none``."""
+    try:
+        return version(package)
+    except PackageNotFoundError:
+        return "none"
 
 
 def _scored(answer: Answer) -> Score:
-    if isinstance(answer, Score):
-        return answer
-    if not math.isfinite(answer):
-        return Score(math.nan, Status.INVALID, f"the metric returned {answer}")
-    return Score(float(answer))
+    return answer if isinstance(answer, Score) else scored(answer)
 
 
 def _halved(request: Request) -> Score | None:
@@ -121,8 +178,4 @@ def _halved(request: Request) -> Score | None:
     if half is None:
         return None
     where = f"U+{ord(half[0]):04X}, at character {half.start() + 1}"
-    return _failed(f"a text with half a character ({where}): save it as UTF-8")
-
-
-def _failed(reason: str) -> Score:
-    return Score(math.nan, Status.ERROR, reason)
+    return failed(f"a text with half a character ({where}): save it as UTF-8")

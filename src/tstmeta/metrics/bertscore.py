@@ -9,34 +9,43 @@ from __future__ import annotations
 import csv
 import math
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from functools import cached_property
 from importlib.util import find_spec
 from pathlib import Path
-from typing import ClassVar
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from ..models import encoders, hub, idf, vectors
+from ..extras import needs
+from ..models import encoders, idf, vectors
 from ..models.causal import Backbone
-from ..models.encoders import ENCODERS, MINILM, Encoder
-from ..schema import Signature, Status, TstmetaError
+from ..models.encoders import ENCODERS, MINILM, Encoder, TokenVectors
+from ..schema import Status, TstmetaError
 from .base import Score
-from .batched import Answer, BatchedMetric, Pair
-from .encoded import cut_note, installed, languages, noted, signed, without_file
-from .matching import Matched, greedy
-from .variants import parse
+from .batched import Answer, ModelMetric, Pair, cut_note, installed, scored
+from .variants import parse, without_file
 
 #: The layer of the models that have a name here: what the bert-score library found best on WMT16.
 #: The embedded encoder is not in its table; it gets what the table gives to six-layer BERTs.
 LAYERS = {"all-minilm-l6-v2": 5, "deberta-xlarge-mnli": 40, "roberta-large": 17}
 #: The library's own name of a model that a hub keeps under a longer one.
 _LIBRARY_NAMES = {"FacebookAI/roberta-large": "roberta-large"}
-#: Pairs whose vectors are held at a time.
-_CHUNK = 1024
+#: Encoders by name that read English only.
+_ENGLISH = ("all-minilm-l6-v2", "deberta-xlarge-mnli", "roberta-large")
+#: Pairs whose vectors are held at a time, and numbers of a padded batch: 16 MiB a side.
+_CHUNK, _BATCH = 1024, 2**22
 
 
-class BertScore(BatchedMetric):
+class Matched(NamedTuple):
+    """Precision, recall and their harmonic mean, in [-1, 1]; NaN where no token has a weight."""
+
+    p: float
+    r: float
+    f1: float
+
+
+class BertScore(ModelMetric):
     """BERTScore (Zhang et al., 2020, Section 3): at most 1, seldom below 0; higher is better.
 
     Each token of the output is matched with the token of the other text whose contextual vector is
@@ -54,38 +63,31 @@ class BertScore(BatchedMetric):
     """
 
     name = "bertscore"
-    max_tokens = None
     VARIANTS: ClassVar[tuple[str, ...]] = (
         *("p", "r", "idf", "deberta-xlarge-mnli", "rescaled+deberta-xlarge-mnli"),
         *("roberta-large", "rescaled+roberta-large"),
     )
 
     def __init__(self, words: str = ""):
+        super().__init__(words)
         rest, self._texts = without_file(words, "idf=")
-        rest, layer = _without_layer(rest)
+        layers = [word for word in rest.split("+") if re.fullmatch(r"layer\d{1,3}", word)]
+        rest = "+".join(word for word in rest.split("+") if word not in layers)
         options = {"part": Matched._fields, "scale": ("rescaled",), "weights": ("idf",)}
         model, chosen = parse(rest, options, ENCODERS)
         self.model = model or MINILM
         if "weights" in chosen:
             self._texts = _shipped(self.model, self._texts)
+        if len(layers) > 1:
+            raise TstmetaError(f"{words!r} names two layers; name one")
         self.part = chosen.get("part", "f1")
-        self.layer = _layer(self.model) if layer is None else layer
+        self.layer = int(layers[0].removeprefix("layer")) if layers else _layer(self.model)
         self.baseline = _baseline(self.model, self.layer) if "scale" in chosen else None
-        self.name = f"{self.name}:{words}" if words else self.name
         self.profile, self.languages = self.model.profile, languages(self.model)
-
-    @staticmethod
-    def accepts_variant(words: str) -> bool:
-        """Any words are taken; what they may be is said when they are not understood."""
-        return bool(words)
 
     @property
     def missing(self) -> str:
-        """What to do when the model is not here; empty when it is."""
         return encoders.missing(self.model)
-
-    def signature(self, basis: str) -> Signature:
-        return signed(self, basis)
 
     def fields(self) -> dict[str, object]:
         return {
@@ -106,26 +108,27 @@ class BertScore(BatchedMetric):
         for start in range(0, len(pairs), _CHUNK):
             chunk = pairs[start : start + _CHUNK]
             known = {pair: encoder.memory.get((*setting, *pair)) for pair in chunk}
-            fresh = [pair for pair, found in known.items() if found is None]
-            for pair, found in zip(fresh, self._matched(encoder, fresh), strict=True):
-                known[pair] = found
-                encoder.memory.put((*setting, *pair), found, 1000)
+            fresh = [pair for pair, matched in known.items() if matched is None]
+            for pair, matched in zip(fresh, self._matched(encoder, fresh), strict=True):
+                known[pair] = matched
+                encoder.memory.put((*setting, *pair), matched, 1000)
             answers += [self._answer(*known[pair]) for pair in chunk]
         return answers
 
     def _matched(self, encoder: Encoder, pairs: list[Pair]) -> list[tuple[Matched | None, str]]:
         """What each pair's tokens say, None where a text has none, and what was cut off."""
         texts = list(dict.fromkeys(text for pair in pairs for text in pair))
-        found = dict(zip(texts, encoder.tokens(texts, self.layer), strict=True))
+        tokens = dict(zip(texts, encoder.tokens(texts, self.layer), strict=True))
         control = encoder.tokenizer.num_special_tokens_to_add()
-        given, made = [[found[pair[side]] for pair in pairs] for side in (0, 1)]
-        matched = greedy(given, made, self._weights)
+        compared, outputs = ([tokens[pair[side]] for pair in pairs] for side in (0, 1))
         return [
             (
-                one if min(len(a.ids), len(b.ids)) > control else None,
+                matched if min(len(a.ids), len(b.ids)) > control else None,
                 cut_note(max(a.length, b.length), encoder.window),
             )
-            for one, a, b in zip(matched, given, made, strict=True)
+            for matched, a, b in zip(
+                greedy(compared, outputs, self._weights), compared, outputs, strict=True
+            )
         ]
 
     @cached_property
@@ -147,23 +150,24 @@ class BertScore(BatchedMetric):
             weights[token] = math.log((total + 1) / (count + 1))
         return weights
 
-    def _answer(self, matched: Matched | None, note: str) -> Answer:
+    def _answer(self, matched: Matched | None, note: str) -> Score:
         if matched is None:
             return Score(self.empty_value, Status.EMPTY, "a text without a token")
         value = float(getattr(matched, self.part))
         if self.baseline:
             base = float(getattr(self.baseline, self.part))
             value = (value - base) / (1 - base)
-        return noted(value, note)
+        return scored(value, note)
 
 
-def _shipped(model: Backbone, given: Path | None) -> Path:
-    """The shipped counts, of the embedded encoder's tokens.
+def languages(model: Backbone) -> tuple[str, ...]:
+    """What an encoder is made for; empty = any, or not known."""
+    return ("en",) if ENCODERS.get(model.name) is model and model.name in _ENGLISH else ()
 
-    Raises:
-        TstmetaError: another model, or a file besides.
-    """
-    if given is not None:
+
+def _shipped(model: Backbone, file: Path | None) -> Path:
+    """The shipped counts, of the embedded encoder's tokens."""
+    if file is not None:
         raise TstmetaError("idf and idf=FILE are two kinds of weights; name one")
     if model is not MINILM:
         raise TstmetaError(
@@ -171,16 +175,6 @@ def _shipped(model: Backbone, given: Path | None) -> Path:
             "to count in: idf=FILE, one text a line"
         )
     return idf.SHIPPED
-
-
-def _without_layer(words: str) -> tuple[str, int | None]:
-    """Words without ``layerN``, and N."""
-    every = words.split("+")
-    found = [word for word in every if re.fullmatch(r"layer\d{1,3}", word)]
-    if len(found) > 1:
-        raise TstmetaError(f"{words!r} names two layers; name one")
-    rest = "+".join(word for word in every if word not in found)
-    return rest, int(found[0].removeprefix("layer")) if found else None
 
 
 def _known_as(model: Backbone) -> str:
@@ -207,8 +201,7 @@ def _layer(model: Backbone) -> int:
 
 def _baseline(model: Backbone, layer: int) -> Matched:
     """What unrelated English sentences get, as the bert-score library ships it."""
-    if lacks := hub.lacking("bert_score"):
-        raise TstmetaError(lacks)
+    needs("bert_score")
     spec = find_spec("bert_score")
     [root, *_] = (spec.submodule_search_locations if spec else None) or [""]
     name = _known_as(model)
@@ -222,3 +215,77 @@ def _baseline(model: Backbone, layer: int) -> Matched:
         f"the bert-score library has no baseline for layer {layer} of {model.where}; leave out "
         "'rescaled', or name a model that it has one for, such as deberta-xlarge-mnli"
     )
+
+
+# ----------------------------------------------------------------------------------- matching
+
+
+def greedy(
+    compared: Sequence[TokenVectors], outputs: Sequence[TokenVectors], weights: np.ndarray
+) -> list[Matched]:
+    """How well the tokens of each output and of the text it is compared with match.
+
+    Zhang et al. (2020), Section 3: precision is the mean, over the output's tokens, of the largest
+    cosine with a token of the other text; recall the same the other way round.
+
+    Args:
+        compared, outputs: the two texts of each pair, as the same encoder has them.
+        weights: of each token of the vocabulary, >= 0; means are weighted by them.
+    """
+    results = [Matched(math.nan, math.nan, math.nan)] * len(outputs)
+    for batch in _batches(compared, outputs):
+        ours, theirs = ([texts[place] for place in batch] for texts in (outputs, compared))
+        for place, matched in zip(batch, _match(ours, theirs, weights), strict=True):
+            results[place] = matched
+    return results
+
+
+def _batches(
+    compared: Sequence[TokenVectors], outputs: Sequence[TokenVectors]
+) -> Iterator[list[int]]:
+    """Places of pairs of similar length, so that little is padded."""
+    lengths = [max(len(a.ids), len(b.ids)) for a, b in zip(compared, outputs, strict=True)]
+    order = sorted(range(len(lengths)), key=lambda place: -lengths[place])
+    while order:
+        longest = lengths[order[0]]
+        width = max(longest, int(compared[order[0]].vectors.shape[-1]))
+        size = max(1, _BATCH // max(1, longest * width))
+        yield order[:size]
+        order = order[size:]
+
+
+def _match(
+    outputs: list[TokenVectors], compared: list[TokenVectors], weights: np.ndarray
+) -> Iterator[Matched]:
+    import torch
+
+    with torch.inference_mode():
+        out, out_weights, out_real = _padded(outputs, weights)  # [pairs, m, d], [pairs, m] twice
+        ref, ref_weights, ref_real = _padded(compared, weights)  # [pairs, n, d], [pairs, n] twice
+        cosines = torch.bmm(out, ref.transpose(1, 2))  # [pairs, m, n]
+        # padding must lose against every token, whatever its cosine
+        low = torch.tensor(-2.0, device=cosines.device)
+        of_out = torch.where(ref_real[:, None, :], cosines, low).amax(2)
+        of_ref = torch.where(out_real[:, :, None], cosines, low).amax(1)
+        p = (of_out * out_weights).sum(1) / out_weights.sum(1)
+        r = (of_ref * ref_weights).sum(1) / ref_weights.sum(1)
+        both = torch.stack([p, r], 1).cpu().double().tolist()
+    for precision, recall in both:
+        total = precision + recall
+        # as in the library: 0 where the two cancel out
+        yield Matched(precision, recall, 2 * precision * recall / total if total else 0.0)
+
+
+def _padded(texts: list[TokenVectors], weights: np.ndarray) -> tuple[Any, Any, Any]:
+    """Unit vectors [texts, longest, d], weights [texts, longest], and where there is a token."""
+    import torch
+    from torch.nn.utils.rnn import pad_sequence
+
+    vectors = pad_sequence([text.vectors for text in texts], batch_first=True)
+    vectors = torch.nn.functional.normalize(vectors, dim=-1)
+    heavy = np.zeros(vectors.shape[:2], dtype=np.float32)
+    for row, text in enumerate(texts):
+        heavy[row, : len(text.ids)] = weights[text.ids]
+    lengths = torch.tensor([len(text.ids) for text in texts], device=vectors.device)
+    real = torch.arange(vectors.shape[1], device=vectors.device)[None, :] < lengths[:, None]
+    return vectors, torch.from_numpy(heavy).to(vectors.device), real

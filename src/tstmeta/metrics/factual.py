@@ -1,39 +1,38 @@
 """QuestEval: do two texts answer the same questions alike? (Scialom et al., 2021)
 
-One model writes questions about words of a text, another answers them from the other text; both
-ways.  The words after the colon::
+One model writes questions about words of a text (the words *expected*), another answers them from
+the other text; both ways.  Questions from the output put to the source make precision: does the
+source say what the output says?  Those from the source put to the output make recall.  The words
+after the colon::
 
     questeval                              equations as printed, equal weights
     questeval:released                     as upstream sums up; a third model compares answers
     questeval:released-0.1                 its first version, without the third model
     questeval:recall                       one side only (or precision)
-    questeval:beam+spacy+filtered          beam search; a parser finds what to ask; see below
+    questeval:beam+filtered                beam search; questions that fail on their own text go
     questeval:qg=FOLDER+qa=FOLDER          models of your own: question generation and answering
-
-What is asked and answered is kept beside the scores, in the folder ``questions`` of the score
-store, and :meth:`QuestEval.kept` reads it back: why a rewrite scored low.
 """
 
 from __future__ import annotations
 
+import math
+import re
+import string
+from collections import Counter
 from collections.abc import Sequence
 from functools import cached_property
-from math import nan
-from pathlib import Path
-from typing import ClassVar
+from typing import ClassVar, NamedTuple
 
-import pandas as pd
+import numpy as np
 
 from ..models import seq2seq
 from ..models.causal import Backbone
 from ..models.seq2seq import Prompt, Writer, Written
-from ..schema import Signature, TstmetaError
-from . import candidates as found_by
+from ..schema import TstmetaError
 from .base import Request, Score
-from .batched import BatchedMetric, Pair
-from .candidates import Candidates
-from .learned import absent, called, cut, release, signed
-from .questions import PRECISION, RECALL, RULES, Asked, Record, keep, summed, table, token_f1
+from .batched import BatchedMetric, ModelMetric, Pair, cut_note, identity_of, installed, scored
+from .candidates import RULE, Candidates
+from .learned import absent
 from .text import refused
 from .variants import parse
 
@@ -56,18 +55,16 @@ BEAMS = 4
 #: Texts whose questions are remembered within a run.
 _REMEMBERED = 2**14
 
+PRECISION, RECALL = "precision", "recall"
 _OPTIONS = {
-    "rule": RULES,
+    "rule": ("equation", "released", "released-0.1"),
     "part": ("f", PRECISION, RECALL),
     "search": ("greedy", "beam"),
-    "candidates": ("rule-based", "spacy"),
     "filter": ("unfiltered", "filtered"),
 }
-#: A question that was written, and the words that it asks for.
-_Question = tuple[str, str]
 
 
-class QuestEval(BatchedMetric):
+class QuestEval(ModelMetric):
     """QuestEval (Scialom et al., 2021), in [0, 1]; higher is better.
 
     A text that leads to no question counts 0 on its side.  Questions have equal weights: the
@@ -81,9 +78,8 @@ class QuestEval(BatchedMetric):
     Args:
         words: options and models, joined by ``+`` (see the module).
         questioner, answerer: models as objects; they win over words.
-        candidates: finds the words to ask about; wins over words.
-        alike: compares the words expected and found, for the rule ``released``.
-        device: ``auto``, ``cpu``, ``cuda``, ...
+        candidates: finds the words to ask about, instead of the rule of ours.
+        alike: compares the words expected and answered, for the rule ``released``.
 
     Raises:
         TstmetaError: words that name nothing, or two of a kind.
@@ -92,6 +88,7 @@ class QuestEval(BatchedMetric):
     name = "questeval"
     languages = ("en",)
     profile = "real"
+    max_tokens = 2000
     #: Rewrites that are lost when a run is killed: to ask takes seconds a rewrite.
     shard = 2**7
     VARIANTS: ClassVar[tuple[str, ...]] = ("released", "released-0.1", PRECISION, RECALL)
@@ -102,41 +99,29 @@ class QuestEval(BatchedMetric):
         *,
         questioner: Writer | None = None,
         answerer: Writer | None = None,
-        candidates: Candidates | None = None,
+        candidates: Candidates = RULE,
         alike: BatchedMetric | None = None,
-        device: str = "auto",
     ):
-        self.models, options = _understood(words)
-        self.rule = options.get("rule", RULES[0])
-        self.part = options.get("part", "f")
+        super().__init__(words)
+        self.models, options = _models(words)
+        self.rule, self.part = options.get("rule", "equation"), options.get("part", "f")
         self.filtered = options.get("filter") == "filtered"
         self.beams = BEAMS if options.get("search") == "beam" else 1
-        self._parsed = options.get("candidates") == "spacy"
-        self._candidates, self._alike, self._device = candidates, alike, device
+        self.candidates, self._alike = candidates, alike
         self._given = {"qg": questioner, "qa": answerer}
-        self._known: dict[str, tuple[tuple[_Question, ...], int]] = {}
-        self.name = f"questeval:{words}" if words else "questeval"
-
-    @staticmethod
-    def accepts_variant(words: str) -> bool:
-        """Any words are taken; what they may be is said when they are not understood."""
-        return bool(words)
+        #: Text -> its (question, expected words), and the tokens of the longest prompt for one.
+        self._known: dict[str, tuple[list[tuple[str, str]], int]] = {}
 
     @property
     def missing(self) -> str:
-        said = [
+        remedies = [
             absent(model, "questeval:qg=FOLDER+qa=FOLDER", "AutoModelForSeq2SeqLM", MODELS)
             for use, model in self.models.items()
             if self._given[use] is None
         ]
-        if self._parsed and self._candidates is None:
-            said.append(found_by.parser_missing())
         if self.alike is not None:
-            said.append(self.alike.missing)
-        return "; ".join(dict.fromkeys(filter(None, said)))
-
-    def signature(self, basis: str) -> Signature:
-        return signed(self, basis)
+            remedies.append(self.alike.missing)
+        return "; ".join(dict.fromkeys(filter(None, remedies)))
 
     def fields(self) -> dict[str, object]:
         return {
@@ -144,179 +129,123 @@ class QuestEval(BatchedMetric):
             "part": self.part,
             "questions": self._identity("qg"),
             "answers": self._identity("qa"),
-            "about": self.candidates.name if not self._unparsed else "spacy@missing",
+            "about": self.candidates.name,
             "filter": "f1=1" if self.filtered else "none",
             "alike": "no" if self.alike is None else str(self.alike.signature("source")),
             "weights": "equal",
             "prefix": PREFIX,
             "refs": "max",
-            "transformers": release("transformers"),
+            "transformers": installed("transformers"),
         }
 
     def _identity(self, use: str) -> str:
-        if (given := self._given[use]) is not None:
-            return given.identity
-        name = called(self.models[use])
-        return seq2seq.described(name, WINDOW, NEW_TOKENS, self.beams)
-
-    @property
-    def _unparsed(self) -> bool:
-        return self._parsed and self._candidates is None and bool(found_by.parser_missing())
-
-    @cached_property
-    def candidates(self) -> Candidates:
-        """What finds the words to ask about."""
-        return self._candidates or (found_by.spacy() if self._parsed else found_by.RULE)
+        if (writer := self._given[use]) is not None:
+            return writer.identity
+        return seq2seq.described(identity_of(self.models[use]), WINDOW, NEW_TOKENS, self.beams)
 
     @cached_property
     def alike(self) -> BatchedMetric | None:
-        """What compares the words expected and found; None where the rule does not ask for it."""
+        """What compares the words expected and answered; None where the rule needs none."""
         if self.rule != "released" or self._alike is not None:
             return self._alike
         from .bertscore import BertScore
 
         return BertScore(ALIKE)
 
-    def _writer(self, use: str) -> Writer:
-        if (given := self._given[use]) is not None:
-            return given
-        return seq2seq.load(
-            self.models[use],
-            device=self._device,
-            window=WINDOW,
-            new_tokens=NEW_TOKENS,
-            beams=self.beams,
-        )
-
-    def kept(
-        self, store: Path, against: str | None = None, output: str | None = None
-    ) -> pd.DataFrame:
-        """What this metric asked and was told in runs with that store, the worst answers first.
-
-        Args:
-            store: folder of the score store.
-            against, output: only questions about these texts.
-
-        Returns:
-            One row a question: against, output, side, question, expected, found, answerable, f1,
-            alike.
-        """
-        return table(self._kept_in(store), against, output)
-
-    def _kept_in(self, store: Path) -> Path:
-        # neither how answers are summed up nor the basis changes what is asked
-        said = {k: v for k, v in self.fields().items() if k not in ("rule", "part", "refs")}
-        digest = Signature.of("questeval", {**said, "max_tokens": self.max_tokens}).hash
-        return store / "questions" / f"questeval-{digest}.jsonl"
+    def _blank(self, request: Request) -> Score | None:
+        return refused(self, request) or super()._blank(request)
 
     def pairs(self, pairs: Sequence[Pair]) -> list[Score]:
-        """One score a pair of (text compared with, output); its questions are kept.
-
-        Raises:
-            MissingModel: a model is not here.
-        """
-        texts = list(dict.fromkeys(text for pair in pairs for text in pair))
-        self._remember([text for text in texts if text not in self._known])
-        asked, longest = self._answered(pairs)
-        if self._folder is not None:
-            made = [Record(*pair, tuple(one)) for pair, one in zip(pairs, asked, strict=True)]
-            keep(self._kept_in(self._folder), made)
+        texts = dict.fromkeys(text for pair in pairs for text in pair)
+        self._write([text for text in texts if text not in self._known])
+        scores = self._answer(pairs)
         if len(self._known) > _REMEMBERED:
             self._known.clear()
-        return [
-            cut(self._scored(one), tokens, WINDOW)
-            for one, tokens in zip(asked, longest, strict=True)
-        ]
+        return scores
 
-    def _remember(self, texts: list[str]) -> None:
+    def _write(self, texts: list[str]) -> None:
         """Write the questions of texts, and drop those that fail on their own text."""
-        wanted = [(text, self.candidates.find(text)) for text in texts]
-        prompts = [(PREFIX, answer, text) for text, answers in wanted for answer in answers]
+        wanted = {text: self.candidates.find(text) for text in texts}
+        prompts = [(PREFIX, expected, text) for text in texts for expected in wanted[text]]
         written = self._ask("qg", prompts)
-        told = self._ask("qa", [(written[one].text, one[2]) for one in prompts if self.filtered])
-        for text, answers in wanted:
-            questions, tokens = [], 0
-            for answer in answers:
-                question = written[PREFIX, answer, text]
+        checks = [(written[prompt].text, prompt[2]) for prompt in prompts if self.filtered]
+        own = self._ask("qa", checks)
+        for text, answers in wanted.items():
+            kept, tokens = [], 0
+            for expected in answers:
+                question = written[PREFIX, expected, text]
                 tokens = max(tokens, question.tokens)
-                own = told[question.text, text].text if self.filtered else answer
-                if token_f1(answer, own) == 1:
-                    questions.append((question.text, answer))
-            self._known[text] = (tuple(questions), tokens)
+                if not self.filtered or token_f1(expected, own[question.text, text].text) == 1:
+                    kept.append((question.text, expected))
+            self._known[text] = (kept, tokens)
 
-    def _answered(self, pairs: Sequence[Pair]) -> tuple[list[list[Asked]], list[int]]:
-        """What was asked of each pair, and the tokens of the longest prompt."""
+    def _answer(self, pairs: Sequence[Pair]) -> list[Score]:
+        """Put the questions of each pair's texts to the other text, and sum up the answers."""
         jobs = [
             [
-                (side, question, expected, read)
-                for side, written, read in ((PRECISION, output, text), (RECALL, text, output))
-                for question, expected in self._known[written][0]
+                (side, question, expected, reader)
+                for side, writer, reader in ((PRECISION, output, text), (RECALL, text, output))
+                for question, expected in self._known[writer][0]
             ]
             for text, output in pairs
         ]
-        told = self._ask("qa", [(one[1], one[3]) for job in jobs for one in job])
-        near = self._compared([(one[2], told[one[1], one[3]].text) for job in jobs for one in job])
-        asked, longest = [], []
+        prompts = [(question, reader) for job in jobs for _, question, _, reader in job]
+        written = self._ask("qa", prompts)
+        both = [(words, written[q, reader].text) for job in jobs for _, q, words, reader in job]
+        alike = self._compared(both)
+        scores = []
         for pair, job in zip(pairs, jobs, strict=True):
-            rows, tokens = [], [self._known[text][1] for text in pair]
-            for side, question, expected, read in job:
-                found, chance, length, _ = told[question, read]
-                values = 1 - chance, token_f1(expected, found), near.get((expected, found), nan)
-                rows.append(Asked(side, question, expected, found, *values))
-                tokens.append(length)
-            asked.append(rows)
-            longest.append(max(tokens))
-        return asked, longest
+            answers, longest = [], max(self._known[text][1] for text in pair)
+            for side, question, expected, reader in job:
+                text, chance, tokens, _ = written[question, reader]
+                near = alike.get((expected, text), math.nan)
+                answers.append(Answered(side, 1 - chance, token_f1(expected, text), near))
+                longest = max(longest, tokens)
+            scores.append(self._score(answers, longest))
+        return scores
 
     def _compared(self, answers: list[Pair]) -> dict[Pair, float]:
-        """How alike the words expected and found are; 0 where nothing is found."""
+        """How alike the words expected and answered are; 0 where the answer is blank."""
         if self.alike is None:
             return {}
         known = dict.fromkeys(answers, 0.0)
         full = [pair for pair in known if all(text.strip() for text in pair)]
-        for pair, said in zip(full, self.alike.pairs(full) if full else (), strict=True):
-            known[pair] = said.value if isinstance(said, Score) else float(said)
+        for pair, score in zip(full, self.alike.pairs(full) if full else (), strict=True):
+            known[pair] = score.value if isinstance(score, Score) else float(score)
         return known
 
     def _ask(self, use: str, prompts: Sequence[Prompt]) -> dict[Prompt, Written]:
         distinct = list(dict.fromkeys(prompts))
         if not distinct:
             return {}
+        writer = self._given[use] or seq2seq.load(
+            self.models[use], window=WINDOW, new_tokens=NEW_TOKENS, beams=self.beams
+        )
         watched = UNANSWERABLE if use == "qa" else ""
-        model = self._writer(use)
-        written = model.write(distinct, watched=watched, progress=self._progress)
+        written = writer.write(distinct, watched=watched, progress=self._progress)
         return dict(zip(distinct, written, strict=True))
 
-    def _blank(self, request: Request) -> Score | None:
-        return refused(self, request) or super()._blank(request)
-
-    def _scored(self, asked: Sequence[Asked]) -> Score:
-        sums = summed(asked, self.rule)
-        value = {"f": sums.score, PRECISION: sums.precision, RECALL: sums.recall}[self.part]
-        counts = {side: sum(one.side == side for one in asked) for side in (PRECISION, RECALL)}
-        parts = [
-            f"{side} {getattr(sums, side):.3f} ({count} asked)"
-            if count
-            else f"{side} 0: no question could be asked"
-            for side, count in counts.items()
-        ]
-        return Score(value, detail="; ".join(parts))
+    def _score(self, answers: list[Answered], tokens: int) -> Score:
+        sums = summed(answers, self.rule)
+        parts = []
+        for side in (PRECISION, RECALL):
+            count = sum(answer.side == side for answer in answers)
+            share = f"{getattr(sums, side):.3f} ({count} asked)"
+            parts.append(f"{side} {share if count else '0: no question could be asked'}")
+        return scored(getattr(sums, self.part), cut_note(tokens, WINDOW), "; ".join(parts))
 
 
-def _understood(words: str) -> tuple[dict[str, Backbone], dict[str, str]]:
+def _models(words: str) -> tuple[dict[str, Backbone], dict[str, str]]:
     """The two models and the options that words name."""
     models, rest = dict(MODELS), []
-    seen: set[str] = set()
     for word in filter(None, words.split("+")):
-        use, sign, name = word.partition("=")
-        if not (sign and use in MODELS):
+        use, _, name = word.partition("=")
+        if not name or use not in MODELS:
             rest.append(word)
             continue
         model, options = parse(name, {}, {})
-        if model is None or options or use in seen:
-            what = f"{words!r} names two models as {use}" if use in seen else f"{word!r} names none"
-            raise TstmetaError(f"{what}; write {use}=FOLDER or {use}=owner/name@revision, once")
-        seen.add(use)
+        if model is None or options or models[use] is not MODELS[use]:
+            raise TstmetaError(f"{words!r}: write {use}=FOLDER or {use}=owner/name@revision, once")
         models[use] = model
     model, options = parse("+".join(rest), _OPTIONS, {})
     if model is not None:
@@ -325,3 +254,76 @@ def _understood(words: str) -> tuple[dict[str, Backbone], dict[str, str]]:
             f"qa={model.name}"
         )
     return models, options
+
+
+# --------------------------------------------------------------------------------- arithmetic
+
+_ARTICLES = re.compile(r"\b(a|an|the)\b")
+_NO_MARKS = str.maketrans("", "", string.punctuation)
+
+
+class Answered(NamedTuple):
+    """What an answer is worth, in [0, 1].
+
+    ``answerable`` is one minus the probability that the answer begins as "unanswerable" does,
+    ``f1`` the overlap of the words expected and answered, ``alike`` their BERTScore (NaN: not
+    needed).
+    """
+
+    side: str
+    answerable: float
+    f1: float
+    alike: float = math.nan
+
+
+class Sums(NamedTuple):
+    """Precision, recall and the score of both, in [0, 1]."""
+
+    precision: float
+    recall: float
+    f: float
+
+
+def token_f1(expected: str, answer: str) -> float:
+    """F1 of two answers' words, in [0, 1], as SQuAD measures it (Rajpurkar et al., 2016).
+
+    Case, ASCII punctuation and the articles a, an, the do not count; words count as often as they
+    occur.  Two answers without words are equal: 1.
+    """
+    first, second = _words(expected), _words(answer)
+    if not first or not second:
+        return float(first == second)
+    return 2 * (first & second).total() / (first.total() + second.total())
+
+
+def _words(text: str) -> Counter[str]:
+    return Counter(_ARTICLES.sub(" ", text.lower().translate(_NO_MARKS)).split())
+
+
+def summed(answers: Sequence[Answered], rule: str = "equation") -> Sums:
+    """Precision, recall and score of the questions about two texts.
+
+    ``equation`` is Scialom et al. (2021, Section 3) with equal weights: precision is the mean F1 of
+    the questions from the output, recall the mean answerability of those from the source, the score
+    their harmonic mean.  ``released`` is upstream's program (0.2.4): each side is the mean of
+    answerability, BERTScore and F1 of all its questions, the score the mean of both sides;
+    ``released-0.1`` is its first version, without BERTScore.  A side without questions counts 0, as
+    upstream.  (Issue 7 of upstream's repository notices the difference.)
+    """
+    from_output, from_source = ([a for a in answers if a.side == s] for s in (PRECISION, RECALL))
+    if rule == "equation":
+        precision = _mean([answer.f1 for answer in from_output])
+        recall = _mean([answer.answerable for answer in from_source])
+        total = precision + recall
+        return Sums(precision, recall, 2 * precision * recall / total if total else 0.0)
+    kinds = ("answerable", "f1", "alike")[: 3 if rule == "released" else 2]
+    precision, recall = (
+        _mean([getattr(answer, kind) for answer in side for kind in kinds])
+        for side in (from_output, from_source)
+    )
+    return Sums(precision, recall, (precision + recall) / 2)
+
+
+def _mean(values: Sequence[float]) -> float:
+    # A probability may miss its bounds by a rounding.
+    return float(np.clip(values, 0, 1).mean()) if len(values) else 0.0

@@ -19,26 +19,23 @@ import math
 import warnings
 from collections.abc import Iterator, Sequence
 from functools import cached_property
-from importlib.metadata import version
-from importlib.util import find_spec
 from pathlib import Path
 from typing import ClassVar
 
 import numpy as np
 
 from ..models import hub, lm
-from ..models.causal import Backbone, LanguageModel, MissingModel, described
+from ..models.causal import Backbone, LanguageModel, described
 from ..models.tokencache import Cached
-from ..schema import DemonstrationWarning, Signature, Status, TstmetaError
+from ..schema import DemonstrationWarning, Status, TstmetaError
 from . import variants
 from .base import CorpusMetric, Request, Score
-from .batched import Answer, BatchedMetric
+from .batched import Answer, ModelMetric, cut_note, identity_of, installed, scored
 
-_PER = ("token", "word")
-_LONG = ("first-window", "strided")
+_OPTIONS = {"per": ("token", "word"), "long": ("first-window", "strided")}
 
 
-class Perplexity(BatchedMetric):
+class Perplexity(ModelMetric):
     """exp of the mean negative log-probability of a text's tokens, >= 1; lower is better.
 
     So Pang and Gimpel (2019, PP), Lai et al. (2023) and Mukherjee et al. (2025) measure fluency.
@@ -54,87 +51,58 @@ class Perplexity(BatchedMetric):
     Args:
         words: words of the variant (see the module).
         model: a backend as an object; it wins over words.
-        name: what tables call it; the words by default.
-        device, dtype: see :func:`tstmeta.models.loading.load`; the embedded model runs on the CPU.
     """
 
     name = "perplexity"
     dimensions: tuple[str, ...] = ("fluency",)
     bases: tuple[str, ...] = ("none",)
     higher_is_better = False
-    max_tokens: int | None = None
     accepts_empty = True
     VARIANTS: ClassVar[tuple[str, ...]] = ("word", "gpt2", "mgpt")
 
-    def __init__(
-        self,
-        words: str = "",
-        *,
-        model: Backbone | LanguageModel | None = None,
-        name: str = "",
-        device: str = "auto",
-        dtype: str = "auto",
-    ):
-        rest = self._own_words(words)
-        named, said = variants.parse(rest, {"per": _PER, "long": _LONG}, lm.MODELS)
+    def __init__(self, words: str = "", *, model: LanguageModel | None = None):
+        super().__init__(words)
+        named, chosen = variants.parse(self._without_files(words), _OPTIONS, lm.MODELS)
         self.model = model or named or lm.MODELS["embedded"]
-        self.per, self.long = said.get("per", "token"), said.get("long", "first-window")
-        self.name = name or (f"{self.name}:{words}" if words else self.name)
-        self._device = "cpu" if self._demonstrates and device == "auto" else device
-        self._dtype = dtype
+        self.per, self.long = chosen.get("per", "token"), chosen.get("long", "first-window")
+        self._demonstrates = isinstance(self.model, Backbone) and self.model.profile == "embedded"
+        self.profile = "embedded" if self._demonstrates else "real"
         if getattr(self.model, "name", "") in ("embedded", "gpt2"):
             self.languages = ("en",)
 
-    def _own_words(self, words: str) -> str:
-        """The words that are not understood here, after those that are were taken out."""
+    def _without_files(self, words: str) -> str:
         return words
-
-    @staticmethod
-    def accepts_variant(words: str) -> bool:
-        """Any words are taken; what they may be is said when they are not understood."""
-        return bool(words)
-
-    @property
-    def _demonstrates(self) -> bool:
-        return isinstance(self.model, Backbone) and self.model.profile == "embedded"
-
-    @property
-    def profile(self) -> str:  # type: ignore[override]
-        """``embedded`` with the demonstration model, else ``real``."""
-        return "embedded" if self._demonstrates else "real"
 
     @property
     def missing(self) -> str:
-        """What to do when the model is not on this machine; empty when it is."""
         if not isinstance(self.model, Backbone) or hub.here(self.model):
             return ""
         note = f" ({self.model.about})" if self.model.name == "mgpt" else ""
         return f"{self.model.where} is not here: {hub.remedy(self.model)}{note}"
 
-    def signature(self, basis: str) -> Signature:
-        """Model, revision, dtype, attention, and all that a value is made of."""
-        fields = {
-            "basis": basis,
-            "model": self._identity(),
-            "context": "bos-else-eos",
-            **self.fields(),
-            "long": self.long,
-            "transformers": version("transformers") if find_spec("transformers") else "none",
-        }
-        return Signature.of(self.name.partition(":")[0], fields)
-
     def fields(self) -> dict[str, object]:
-        return {"per": self.per}
+        return {
+            "model": self._identity().replace("|", " "),
+            "context": "bos-else-eos",
+            "per": self.per,
+            **self._further_fields(),
+            "long": self.long,
+            "transformers": installed("transformers"),
+        }
+
+    def _further_fields(self) -> dict[str, object]:
+        return {}
+
+    @property
+    def _device(self) -> str:
+        return "cpu" if self._demonstrates else "auto"
 
     def _identity(self) -> str:
         if not isinstance(self.model, Backbone):
-            return self.model.identity.replace("|", " ")
-        device = hub.device_of(self._device) if self._device == "auto" else self._device
-        try:
-            name = hub.identity(self.model)
-        except MissingModel:  # a folder without weights: scoring tells it, row by row
-            name = f"{Path(self.model.where).name}@missing"
-        return described(name, hub.dtype_of(self._dtype, device), "sdpa", False).replace("|", " ")
+            return self.model.identity
+        # torch, which knows the devices, takes seconds to import
+        device = "cpu" if self._demonstrates else hub.device_of()
+        return described(identity_of(self.model), hub.dtype_of("auto", device), "sdpa", False)
 
     @cached_property
     def reader(self) -> lm.Reader:
@@ -145,17 +113,15 @@ class Perplexity(BatchedMetric):
         """
         model = self.model
         if isinstance(model, Backbone):
-            model = lm.loaded(model, hub.identity(model), self._device, self._dtype)
+            model = lm.loaded(model, hub.identity(model), self._device, "auto")
         kept = model if self._folder is None else Cached(model, self._folder / "tokens")
         return lm.Reader(kept, self.long == "strided")
 
     def keep_in(self, folder: Path, progress: bool) -> None:
-        """Scoring says where the store is and whether bars are wanted."""
         super().keep_in(folder, progress)
         self.__dict__.pop("reader", None)
 
     def score(self, units: Sequence[tuple[Request, ...]]) -> Iterator[tuple[Score, ...]]:
-        """One score a rewrite, in order."""
         if self._demonstrates:
             warnings.warn(
                 "the embedded model demonstrates how fluency metrics work: it is tiny and has read "
@@ -167,11 +133,11 @@ class Perplexity(BatchedMetric):
 
     def values(self, requests: Sequence[Request]) -> Sequence[Answer]:
         """One answer an output, whatever it is compared with."""
-        texts = [one.output for one in requests if one.output.strip()]
+        blank = [not request.output.strip() for request in requests]
+        texts = [r.output for r, nothing in zip(requests, blank, strict=True) if not nothing]
         readings = iter(self.reader.read(texts, self._progress))
         return [
-            self._answer(next(readings)) if one.output.strip() else self._blank_answer()
-            for one in requests
+            self._blank_answer() if nothing else self._answer(next(readings)) for nothing in blank
         ]
 
     def _answer(self, reading: lm.Reading | lm.Unreadable) -> Score:
@@ -180,9 +146,7 @@ class Perplexity(BatchedMetric):
         value = self.of_reading(reading)
         if not math.isfinite(value):
             return Score(math.nan, Status.INVALID, f"log-probability {reading.logprob}")
-        cut = reading.used < reading.whole
-        detail = f"{reading.whole} tokens, first {reading.used} used" if cut else ""
-        return Score(value, Status.TRUNCATED if cut else Status.OK, detail)
+        return scored(value, cut_note(reading.whole, reading.used))
 
     def _blank_answer(self) -> Score:
         return Score(float(self.reader.model.vocabulary), Status.EMPTY, "empty text")
@@ -206,28 +170,29 @@ class CorpusPerplexity(Perplexity, CorpusMetric):
     """
 
     name = "corpus-perplexity"
-    VARIANTS: ClassVar[tuple[str, ...]] = ("word", "gpt2", "mgpt")
 
     def statistics(self, request: Request) -> np.ndarray:
         """Negative log-probability and length, [2]."""
-        (found,) = self.reader.read([request.output]) if request.output.strip() else (None,)
-        if isinstance(found, lm.Unreadable):
-            raise TstmetaError(found.reason)
-        return np.zeros(2) if found is None else self._vector(found)
+        if not request.output.strip():
+            return np.zeros(2)
+        [reading] = self.reader.read([request.output])
+        if isinstance(reading, lm.Unreadable):
+            raise TstmetaError(reading.reason)
+        return self._vector(reading)
 
     def aggregate(self, total: np.ndarray) -> float:
         """Perplexity from summed statistics [2]; that of a uniform guess where there is no text."""
-        loss, length = (float(one) for one in total)
+        loss, length = map(float, total)
         return _perplexity(loss, length) if length else float(self.reader.model.vocabulary)
 
     def _vector(self, reading: lm.Reading) -> np.ndarray:
         return np.array([-reading.logprob, self.length(reading)])
 
     def _answer(self, reading: lm.Reading | lm.Unreadable) -> Score:
-        found = super()._answer(reading)
-        if isinstance(reading, lm.Unreadable) or not found.status.has_value:
-            return found
-        return found._replace(detail=json.dumps(self._vector(reading).tolist()))
+        score = super()._answer(reading)
+        if isinstance(reading, lm.Unreadable) or not score.status.has_value:
+            return score
+        return score._replace(detail=json.dumps(self._vector(reading).tolist()))
 
     def _blank_answer(self) -> Score:
         return super()._blank_answer()._replace(detail=json.dumps([0.0, 0.0]))
@@ -251,39 +216,34 @@ class Slor(Perplexity):
     higher_is_better = True
     VARIANTS: ClassVar[tuple[str, ...]] = ("word",)
 
-    def __init__(self, words: str = "", *, unigrams: Path | None = None, **options):
-        self._unigrams = unigrams
-        super().__init__(words, **options)
-        if self._unigrams is None:
-            self._unigrams = self._beside()
+    def __init__(
+        self, words: str = "", *, model: LanguageModel | None = None, unigrams: Path | None = None
+    ):
+        self._named = unigrams
+        super().__init__(words, model=model)
+        self._file = self._named or self._beside()
 
-    def _own_words(self, words: str) -> str:
-        kept = words.split("+")
-        files = [word for word in kept if word.endswith(".csv")]
+    def _without_files(self, words: str) -> str:
+        every = words.split("+")
+        files = [word for word in every if word.endswith(".csv")]
         if len(files) > 1:
             raise TstmetaError(f"{words!r} names two files of token frequencies; name one")
         if files:
-            self._unigrams = Path(files[0]).expanduser()
-        return "+".join(word for word in kept if word not in files)
+            self._named = Path(files[0]).expanduser()
+        return "+".join(word for word in every if word not in files)
 
     def _beside(self) -> Path:
-        model = self.model
-        if isinstance(model, Backbone) and model.local:
-            found = Path(model.where).expanduser() / lm.UNIGRAMS
-            if found.is_file():
-                return found
+        if isinstance(self.model, Backbone) and self.model.local:
+            file = Path(self.model.where).expanduser() / lm.UNIGRAMS
+            if file.is_file():
+                return file
         raise TstmetaError(
             f"{self.name} needs the token frequencies of what the model was trained on: name a "
             f"file, as in slor:gpt2+/path/{lm.UNIGRAMS}, or a folder that tstmeta train lm wrote"
         )
 
-    def fields(self) -> dict[str, object]:
-        smoothing = {"smooth": "add-one"}
-        return {"per": self.per, "unigrams": lm.file_hash(self._file), **smoothing}
-
-    @property
-    def _file(self) -> Path:
-        return self._unigrams or self._beside()
+    def _further_fields(self) -> dict[str, object]:
+        return {"unigrams": lm.file_hash(self._file), "smooth": "add-one"}
 
     @cached_property
     def unigrams(self) -> lm.Unigrams:

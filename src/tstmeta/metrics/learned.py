@@ -7,23 +7,20 @@ package asks for older libraries than ours, so its scores come from a file.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from importlib.metadata import version
-from importlib.util import find_spec
-from pathlib import Path
 from typing import ClassVar
 
+from ..extras import lacking
 from ..models import hub, pairs
 from ..models.causal import Backbone, MissingModel
-from ..schema import Signature, Status
 from .base import Score
-from .batched import BatchedMetric, Pair
+from .batched import BatchedMetric, ModelMetric, Pair, cut_note, identity_of, installed, scored
 from .variants import parse
 
 _ABOUT = "Sellam et al. (2020), converted to PyTorch"
 #: BLEURT's models; the first is that of Pauli et al. (2025).
 MODELS = {
-    one.name: one
-    for one in (
+    model.name: model
+    for model in (
         Backbone(
             "bleurt-large-512",
             "Elron/bleurt-large-512",
@@ -38,7 +35,7 @@ MODELS = {
 }
 
 
-class Bleurt(BatchedMetric):
+class Bleurt(ModelMetric):
     """BLEURT (Sellam et al., 2020): what raters would say of a text beside a reference.
 
     About 0 to 1 and not bounded by either.  The text compared with comes first, the output second,
@@ -46,8 +43,6 @@ class Bleurt(BatchedMetric):
 
     Args:
         words: ``bleurt-base-128`` or another of :data:`MODELS`, a model of a hub, or a folder.
-        model: the model as an object; it wins over words.
-        device: ``auto``, ``cpu``, ``cuda``, ...
 
     Raises:
         TstmetaError: words that name nothing.
@@ -56,43 +51,27 @@ class Bleurt(BatchedMetric):
     name = "bleurt"
     languages = ("en",)
     profile = "real"
-    max_tokens = None
     VARIANTS: ClassVar[tuple[str, ...]] = tuple(MODELS)[1:]
 
-    def __init__(self, words: str = "", *, model: Backbone | None = None, device: str = "auto"):
+    def __init__(self, words: str = ""):
+        super().__init__(words)
         named, _ = parse(words, {}, MODELS)
-        self.model = model or named or next(iter(MODELS.values()))
-        self.name = f"bleurt:{words}" if words else "bleurt"
-        self._device = device
-
-    @staticmethod
-    def accepts_variant(words: str) -> bool:
-        """Any words are taken; what they may be is said when they are not understood."""
-        return bool(words)
+        self.model = named or next(iter(MODELS.values()))
 
     @property
     def missing(self) -> str:
         return absent(self.model, "bleurt:FOLDER", "AutoModelForSequenceClassification", MODELS)
 
-    def signature(self, basis: str) -> Signature:
-        return signed(self, basis)
-
     def fields(self) -> dict[str, object]:
         return {
-            "model": called(self.model),
+            "model": identity_of(self.model),
             "refs": "max",
             "dtype": "float32",
-            "transformers": release("transformers"),
+            "transformers": installed("transformers"),
         }
 
     def pairs(self, pairs_: Sequence[Pair]) -> list[Score]:
-        """One score a pair of (text compared with, output).
-
-        Raises:
-            MissingModel: the model is not here, or gives more than one number a pair, as no BLEURT
-                does.
-        """
-        model = pairs.load(self.model, device=self._device)
+        model = pairs.load(self.model)
         if model.labels != 1:
             raise MissingModel(
                 f"{self.model.where} gives {model.labels} numbers a pair and BLEURT one; name a "
@@ -100,7 +79,7 @@ class Bleurt(BatchedMetric):
             )
         judged = model.judge(pairs_, progress=self._progress)
         return [
-            cut(Score(float(value)), int(tokens), model.window)
+            scored(float(value), cut_note(int(tokens), model.window))
             for value, tokens in zip(judged.logits[:, 0], judged.tokens, strict=True)
         ]
 
@@ -111,7 +90,6 @@ class Comet(BatchedMetric):
     The package unbabel-comet needs transformers 4 and numpy 1, which cannot stand beside ours.
     """
 
-    languages = ()
     profile = "real"
     max_tokens = None
 
@@ -130,14 +108,6 @@ class Comet(BatchedMetric):
     def fields(self) -> dict[str, object]:
         return {"model": self.model}
 
-    def pairs(self, pairs_: Sequence[Pair]) -> list[Score]:
-        """Never answers.
-
-        Raises:
-            MissingModel: always; says how to bring scores.
-        """
-        raise MissingModel(self.missing)
-
 
 def comet_20() -> Comet:
     """COMET as submitted to WMT 2020, estimator trained on direct assessments."""
@@ -149,9 +119,6 @@ def comet_22() -> Comet:
     return Comet("comet-22", "Unbabel/wmt22-comet-da")
 
 
-# ------------------------------------------------------------- what metrics with a model share
-
-
 def absent(model: Backbone, example: str, kind: str, pickled: dict[str, Backbone]) -> str:
     """What to do when a model is not here; empty when it is.
 
@@ -160,8 +127,8 @@ def absent(model: Backbone, example: str, kind: str, pickled: dict[str, Backbone
         kind: the class of transformers that reads the model.
         pickled: models whose upstream offers weights as pickles only, which are never read.
     """
-    if lacking := hub.lacking("torch", "transformers"):
-        return lacking
+    if packages := lacking("torch", "transformers"):
+        return packages
     if hub.here(model):
         return ""
     if model not in pickled.values():
@@ -172,32 +139,3 @@ def absent(model: Backbone, example: str, kind: str, pickled: dict[str, Backbone
         f".save_pretrained(FOLDER), and AutoTokenizer likewise, which writes tokenizer.json), then "
         f"name the folder: {example}"
     )
-
-
-def called(model: Backbone) -> str:
-    """What a model is, for a signature; a folder without weights is ``missing``."""
-    try:
-        return hub.identity(model)
-    except MissingModel:  # scoring tells it, row by row
-        return f"{Path(model.where).name}@missing"
-
-
-def signed(metric: BatchedMetric, basis: str) -> Signature:
-    """A signature under the bare name: words may be a path, which says less than a hash."""
-    limit = {} if metric.max_tokens is None else {"max_tokens": metric.max_tokens}
-    stem = metric.name.partition(":")[0]
-    return Signature.of(stem, {"basis": basis, **metric.fields(), **limit})
-
-
-def release(package: str) -> str:
-    """The version of a package; ``none`` where it is not installed."""
-    return version(package) if find_spec(package) else "none"
-
-
-def cut(score: Score, tokens: int, window: int) -> Score:
-    """A score that says so when its text was longer than the model's window."""
-    if tokens <= window or score.status is not Status.OK:
-        return score
-    said = f"{tokens} tokens, first {window} used"
-    detail = f"{said}; {score.detail}" if score.detail else said
-    return score._replace(status=Status.TRUNCATED, detail=detail)

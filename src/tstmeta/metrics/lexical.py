@@ -13,16 +13,14 @@ know only English refuse other languages (status ``refused``).
 
 from __future__ import annotations
 
-from importlib.metadata import version
 from typing import Any, ClassVar
 
 import numpy as np
 
-from . import setrouge, wordnet
+from . import ngrams, wordnet
 from .base import CorpusMetric, PairMetric, Request, Score
-from .edits import EditSimilarity, Pinc, Ter
-from .ngrams import nltk_bleu
 from .text import (
+    DANDA,
     SPELLING,
     NoStems,
     Stemmer,
@@ -32,20 +30,9 @@ from .text import (
     refused,
     sentences,
     spelt,
+    stated,
+    tokens13a,
 )
-
-__all__ = [
-    "Chrf",
-    "CorpusBleu",
-    "EditSimilarity",
-    "Meteor",
-    "Pinc",
-    "Rouge1",
-    "Rouge2",
-    "RougeL",
-    "SentenceBleu",
-    "Ter",
-]
 
 
 class SentenceBleu(PairMetric):
@@ -62,11 +49,7 @@ class SentenceBleu(PairMetric):
 
     name = "bleu"
     VARIANTS: ClassVar[tuple[str, ...]] = ("pauli2025", "nltk-word", "lai2023")
-    TOKENS: ClassVar[dict[str, str]] = {
-        "pauli2025": "characters",
-        "nltk-word": "white-space",
-        "lai2023": "penn",
-    }
+    TOKENS: ClassVar = {"pauli2025": "characters", "nltk-word": "white-space", "lai2023": "penn"}
     max_tokens = None
 
     def __init__(self, variant: str = ""):
@@ -77,38 +60,24 @@ class SentenceBleu(PairMetric):
             self._bleu = BLEU(effective_order=True)
 
     def fields(self) -> dict[str, object]:
-        if self.variant:
-            character = self.variant == "pauli2025"
-            return {
-                "refs": "max" if character else "clipped-together",
-                "tok": self.TOKENS[self.variant],
-                "case": "mixed",
-                "roles": "output-as-reference" if character else "output-as-hypothesis",
-                "smooth": "method1-0.1",
-                "scale": 1,
-                "hi-bn": SPELLING,
-            }
-        return {
-            "refs": "clipped-together",
-            "tok": "13a",
-            "case": "mixed",
-            "eff": "yes",
-            "smooth": "exp",
-            "scale": 100,
-            "hi-bn": f"{SPELLING}+danda",
-            "sacrebleu": version("sacrebleu"),
-        }
+        if not self.variant:
+            words = f"refs:clipped-together tok:13a case:mixed eff:yes smooth:exp scale:100 {DANDA}"
+            return stated(words, "sacrebleu")
+        refs, roles = "clipped-together", "output-as-hypothesis"
+        if self.variant == "pauli2025":
+            refs, roles = "max", "output-as-reference"
+        tok = self.TOKENS[self.variant]
+        rest = f"roles:{roles} smooth:method1-0.1 scale:1 hi-bn:{SPELLING}"
+        return stated(f"refs:{refs} tok:{tok} case:mixed {rest}")
 
     def value(self, request: Request) -> float:
         request = spelt(request, apart=not self.variant)
         texts = against(request)
         if self.variant == "pauli2025":
-            return max(nltk_bleu([request.output], text) for text in texts)
-        if self.variant == "nltk-word":
-            return nltk_bleu([text.split() for text in texts], request.output.split())
-        if self.variant == "lai2023":
-            penn = setrouge.words
-            return nltk_bleu([penn(text) for text in texts], penn(request.output))
+            return max(ngrams.nltk_bleu([request.output], text) for text in texts)
+        if self.variant:
+            cut = ngrams.penn_words if self.variant == "lai2023" else str.split
+            return ngrams.nltk_bleu([cut(text) for text in texts], cut(request.output))
         return self._bleu.sentence_score(request.output, list(texts)).score
 
 
@@ -136,16 +105,10 @@ class CorpusBleu(CorpusMetric):
         self._bleu = BLEU(tokenize=self._tokens, smooth_method=self._smoothing, force=True)
 
     def fields(self) -> dict[str, object]:
-        return {
-            "refs": "clipped-together",
-            "tok": "white-space" if self._tokens == "none" else self._tokens,
-            "case": "mixed",
-            "eff": "no",
-            "smooth": self._smoothing,
-            "scale": 100,
-            "hi-bn": SPELLING + "+danda" * (self._tokens != "none"),
-            "sacrebleu": version("sacrebleu"),
-        }
+        tok = "white-space" if self._tokens == "none" else self._tokens
+        rest = f"eff:no smooth:{self._smoothing} scale:100 hi-bn:{SPELLING}"
+        rest += "+danda" * (self._tokens != "none")
+        return stated(f"refs:clipped-together tok:{tok} case:mixed {rest}", "sacrebleu")
 
     def statistics(self, request: Request) -> np.ndarray:
         request = spelt(request, apart=self._tokens != "none")
@@ -161,15 +124,12 @@ class CorpusBleu(CorpusMetric):
         ).score
 
 
-# ------------------------------------------------------------------------------------- METEOR
-
-
 class Meteor(PairMetric):
     """METEOR (Banerjee and Lavie, 2005; parameters of Lavie and Agarwal, 2007), in [0, 1).
 
     NLTK's ``single_meteor_score``: exact words, then Porter stems, then WordNet synonyms; alpha
     0.9, beta 3, gamma 0.5; lower case.  (NLTK looks up the synonyms of stems: a word that is no
-    word once stemmed finds none.)  Words are Penn Treebank tokens of sentences split by a rule,
+    word once stemmed has none.)  Words are Penn Treebank tokens of sentences split by a rule,
     which needs no download.  The best of several references counts; not symmetric; a copy of m
     words scores 1 - 0.5 / m^3.  Without WordNet on the machine there are no synonyms, as in the
     variant ``no-synonyms``, and the signature says so.
@@ -197,17 +157,12 @@ class Meteor(PairMetric):
             self.languages = ()
 
     def fields(self) -> dict[str, object]:
-        return {
-            "refs": "max",
-            "tok": "unicode-words" if self._exact else "treebank",
-            "split": "none" if self._exact else "end-mark-then-space",
-            "case": "lower",
-            "stem": "none" if self._exact else "porter",
-            "synonyms": (self._synonyms and wordnet.version()) or "none",
-            "scale": 1,
-            **({"hi-bn": SPELLING} if self._exact else {"language": "en"}),
-            "nltk": version("nltk"),
-        }
+        if self._exact:
+            words = f"split:none case:lower stem:none synonyms:none scale:1 hi-bn:{SPELLING}"
+            return stated(f"refs:max tok:unicode-words {words}", "nltk")
+        synonyms = (self._synonyms and wordnet.version()) or "none"
+        words = f"case:lower stem:porter synonyms:{synonyms} scale:1 language:en"
+        return stated(f"refs:max tok:treebank split:end-mark-then-space {words}", "nltk")
 
     def _guarded(self, request: Request) -> Score:
         return refused(self, request) or super()._guarded(request)
@@ -225,9 +180,6 @@ class Meteor(PairMetric):
         if self._exact:
             return UnicodeWords().tokenize(text)
         return [word for part in sentences(text) for word in self._treebank(part)]
-
-
-# --------------------------------------------------------------------------------------- chrF
 
 
 class Chrf(PairMetric):
@@ -248,24 +200,13 @@ class Chrf(PairMetric):
         self._chrf = CHRF(word_order=self._words)
 
     def fields(self) -> dict[str, object]:
-        return {
-            "refs": "max",
-            "case": "mixed",
-            "eff": "yes",
-            "nc": 6,
-            "nw": self._words,
-            "space": "no",
-            "scale": 100,
-            "hi-bn": SPELLING + "+danda" * bool(self._words),
-            "sacrebleu": version("sacrebleu"),
-        }
+        words = f"nw:{self._words} space:no scale:100 hi-bn:{SPELLING}"
+        words += "+danda" * bool(self._words)
+        return stated(f"refs:max case:mixed eff:yes nc:6 {words}", "sacrebleu")
 
     def value(self, request: Request) -> float:
         request = spelt(request, apart=bool(self._words))
         return self._chrf.sentence_score(request.output, list(against(request))).score
-
-
-# -------------------------------------------------------------------------------------- ROUGE
 
 
 class Rouge1(PairMetric):
@@ -273,7 +214,7 @@ class Rouge1(PairMetric):
 
     Plain: lower-case words of any script, no stemming.  ``stem``: Porter stems, for English.
     ``ascii``: upstream's own tokenizer, for which a text in another script is empty: for English,
-    too.  ``lai2023``: what the scores released with Lai et al. (2023) hold, see :mod:`.setrouge`.
+    too.  ``lai2023``: what the scores released with Lai et al. (2023) hold, see :mod:`.ngrams`.
     The best of several references counts; symmetric, but for ROUGE-L of ``lai2023``.
     """
 
@@ -293,19 +234,13 @@ class Rouge1(PairMetric):
 
     def fields(self) -> dict[str, object]:
         if self._variant == "lai2023":
-            rules = {"tok": "penn", "case": "kept", "count": "sets", "sentences": "full-stop"}
-            return {"refs": "max", **rules, "scale": 1, "nltk": version("nltk")}
-        return {
-            "refs": "max",
-            "tok": "a-z0-9" if self._variant == "ascii" else "unicode-words",
-            "case": "lower",
-            "stem": "porter" if self._variant == "stem" else "none",
-            "measure": "f1",
-            "scale": 1,
-            "language": " ".join(self.languages) or "any",
-            "hi-bn": SPELLING,
-            "rouge-score": version("rouge-score"),
-        }
+            words = "refs:max tok:penn case:kept count:sets sentences:full-stop scale:1"
+            return stated(words, "nltk")
+        tok = "a-z0-9" if self._variant == "ascii" else "unicode-words"
+        stem = "porter" if self._variant == "stem" else "none"
+        rest = f"language:{' '.join(self.languages) or 'any'} hi-bn:{SPELLING}"
+        words = f"refs:max tok:{tok} case:lower stem:{stem} measure:f1 scale:1 {rest}"
+        return stated(words, "rouge-score")
 
     def _guarded(self, request: Request) -> Score:
         return refused(self, request) or super()._guarded(request)
@@ -318,8 +253,8 @@ class Rouge1(PairMetric):
 
     def _of_sets(self, text: str, output: str) -> float:
         if self._kind == "rougeL":
-            return setrouge.rouge_l(text, output)
-        return setrouge.rouge_n(text, output, int(self._kind[-1]))
+            return ngrams.set_rouge_l(text, output)
+        return ngrams.set_rouge_n(text, output, int(self._kind[-1]))
 
 
 class Rouge2(Rouge1):
@@ -336,3 +271,84 @@ class RougeL(Rouge1):
 
     name = "rougeL"
     max_tokens = 1500
+
+
+class Ter(PairMetric):
+    """Translation edit rate (Snover et al., 2006): edits and block shifts a reference word, in %.
+
+    sacreBLEU's sentence TER, lower case, punctuation kept.  Lower is better: 0 for an equal text,
+    above 100 for an output much longer than the reference.  Of several references the fewest edits
+    count, over the mean length.  Not symmetric.  The search for shifts is slow, hence the limit.
+    """
+
+    name = "ter"
+    higher_is_better = False
+    empty_value = 100.0
+    max_tokens = 100
+
+    def __init__(self) -> None:
+        from sacrebleu.metrics import TER
+
+        self._ter = TER()
+
+    def fields(self) -> dict[str, object]:
+        words = f"tok:tercom case:lower norm:no punct:yes scale:100 hi-bn:{SPELLING}"
+        return stated(f"refs:fewest-edits {words}", "sacrebleu")
+
+    def value(self, request: Request) -> float:
+        request = spelt(request)
+        return self._ter.sentence_score(request.output, list(against(request))).score
+
+
+class Pinc(PairMetric):
+    """PINC: share of the output's n-grams that are new, in [0, 100] (Chen and Dolan, 2011, eq. 1).
+
+    The mean over n = 1..4 of 100 (1 - |G & H| / |H|), G and H the sets of n-grams of the compared
+    text and of the output; orders longer than the output are left out.  It measures change, so for
+    content preservation a smaller value counts as better: 0 for a copy, 100 when not a word is
+    shared.  Of several references the nearest counts.  Not symmetric.
+    """
+
+    name = "pinc"
+    higher_is_better = False
+    empty_value = 100.0
+    max_tokens = None
+
+    def fields(self) -> dict[str, object]:
+        return stated(f"refs:min tok:13a case:mixed n:4 scale:100 {DANDA}", "sacrebleu")
+
+    def value(self, request: Request) -> float:
+        request = spelt(request, apart=True)
+        output = ngrams.gram_sets(tokens13a(request.output))
+        if not output:
+            return self.empty_value
+        return min(self._new(output, tokens13a(text)) for text in against(request))
+
+    def _new(self, output: list[set], text: list[str]) -> float:
+        known = set().union(*ngrams.gram_sets(text))
+        return 100 * (sum(len(grams - known) / len(grams) for grams in output) / len(output))
+
+
+class EditSimilarity(PairMetric):
+    """Token-level Levenshtein similarity, 1 - d / max(|a|, |b|), in [0, 1].
+
+    d counts inserted, deleted and replaced 13a tokens (rapidfuzz).  The best of several references
+    counts; symmetric.
+    """
+
+    name = "edit-similarity"
+    max_tokens = None
+
+    def __init__(self) -> None:
+        from rapidfuzz.distance import Levenshtein
+
+        self._similarity = Levenshtein.normalized_similarity
+
+    def fields(self) -> dict[str, object]:
+        words = f"refs:max tok:13a case:mixed scale:1 {DANDA}"
+        return stated(words, "sacrebleu", "rapidfuzz")
+
+    def value(self, request: Request) -> float:
+        request = spelt(request, apart=True)
+        output = tokens13a(request.output)
+        return max(self._similarity(tokens13a(text), output) for text in against(request))

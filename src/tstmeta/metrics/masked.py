@@ -21,7 +21,7 @@ import math
 from collections.abc import Sequence
 from functools import cache, cached_property
 from pathlib import Path
-from typing import Any, ClassVar, NamedTuple
+from typing import ClassVar, NamedTuple
 
 from ..models import lexicon as lexicons
 from ..models.lexicon import Lexicon
@@ -62,7 +62,7 @@ class Mask:
     """
 
     def __init__(self, lexicon: Lexicon, token: str):
-        forms = (tuple(form for *_, form in word_spans(one.word)) for one in lexicon.entries)
+        forms = (tuple(form for *_, form in word_spans(entry.word)) for entry in lexicon.entries)
         self._phrases = {form for form in forms if form}
         if not self._phrases:
             raise TstmetaError(f"the lexicon {lexicon.name} has no word with a letter or a digit")
@@ -74,11 +74,10 @@ class Mask:
     def __call__(self, text: str) -> Hidden:
         """The text with its style words hidden; as it is when it has none."""
         spans = word_spans(text)
+        forms = [form for *_, form in spans]
         parts, end, hidden, place = [], 0, 0, 0
         while place < len(spans):
-            length = self._match(
-                [form for *_, form in spans[place : place + self._at(spans, place)]]
-            )
+            length = self._match(forms, place)
             if length:
                 parts += [text[end : spans[place][0]], self._token]
                 end = spans[place + length - 1][1]
@@ -88,12 +87,11 @@ class Mask:
             return Hidden(text, 0, len(spans))
         return Hidden(" ".join("".join([*parts, text[end:]]).split()), hidden, len(spans))
 
-    def _at(self, spans: list[tuple[int, int, str]], place: int) -> int:
-        return self._longest.get(spans[place][2], 0)
-
-    def _match(self, forms: list[str]) -> int:
-        """How many of these words, from the first on, are an entry."""
-        return next((n for n in range(len(forms), 0, -1) if tuple(forms[:n]) in self._phrases), 0)
+    def _match(self, forms: list[str], place: int) -> int:
+        """How many words, from a place on, are an entry."""
+        longest = min(self._longest.get(forms[place], 0), len(forms) - place)
+        lengths = range(longest, 0, -1)
+        return next((n for n in lengths if tuple(forms[place : place + n]) in self._phrases), 0)
 
 
 class MaskedBleu(BatchedMetric):
@@ -105,7 +103,7 @@ class MaskedBleu(BatchedMetric):
 
     Args:
         words: see the module.
-        lexicon: one as an object, or its file; instead of the one that words name.
+        lexicon: one as an object, instead of the one that words name.
 
     Raises:
         TstmetaError: a word that names nothing, two lexicons, or a file with faults.
@@ -117,45 +115,41 @@ class MaskedBleu(BatchedMetric):
     VARIANTS: ClassVar[tuple[str, ...]] = ("dropped", "sentiment")
     #: The metric that compares what is left, and what stands for a hidden word: one token of its
     #: own for every tokenizer, and in no text.
-    _stem: ClassVar[str] = "bleu"
-    _token: str = "■"
+    stem: ClassVar[str] = "bleu"
+    token: str = "■"
 
-    def __init__(self, words: str = "", *, lexicon: Lexicon | Path | str | None = None):
+    def __init__(self, words: str = "", *, lexicon: Lexicon | None = None):
+        from . import get
+
         every = [word for word in words.split("+") if word]
         named = [word for word in every if word.endswith(_ENDINGS) or word in lexicons.names()]
         rest = [word for word in every if word not in named and word != "dropped"]
         if len(named) + (lexicon is not None) > 1:
             raise TstmetaError(f"{words!r} names two lexicons; name one")
-        self._token = "" if "dropped" in every else self._token
-        self._name = named[0] if named and not named[0].endswith(_ENDINGS) else ""
-        given = lexicon if lexicon is not None else named[0] if named and not self._name else None
-        self._given = lexicons.read(given) if isinstance(given, str | Path) else given
-        self._inner = self._compared(rest)
-        self.name = f"{self.name}:{words}" if words else self.name
-        if self._given:
-            self.languages = self._inner.languages
-        ours = not (self._given or self._name)
-        self.profile = self._inner.profile if ours else "real"
-
-    @staticmethod
-    def accepts_variant(words: str) -> bool:
-        """Any words are taken; what they may be is said when they are not understood."""
-        return bool(words)
-
-    def _compared(self, rest: list[str]) -> Any:
-        """The metric that compares masked texts; ``rest`` are words for it."""
-        from . import get
-
-        if rest and self._stem == "bleu":
+        if rest and self.stem == "bleu":
             known = ", ".join(["dropped", *lexicons.names()])
             raise TstmetaError(
                 f"{rest[0]!r} is not understood; use {known} or a .csv or .json file"
             )
-        return get(":".join([self._stem, *["+".join(rest)] * bool(rest)]))
+        self.token = "" if "dropped" in every else self.token
+        self._inner = get(f"{self.stem}:{'+'.join(rest)}" if rest else self.stem)
+        self._name, self._given = "", lexicon
+        if named and named[0].endswith(_ENDINGS):
+            self._given = lexicons.read(named[0])
+        elif named:
+            self._name = named[0]
+        self.name = f"{self.name}:{words}" if words else self.name
+        if self._given:
+            self.languages = self._inner.languages
+        self.profile = "real" if self._given or self._name else self._inner.profile
+
+    @staticmethod
+    def accepts_variant(words: str) -> bool:
+        """Any words are taken; the constructor refuses those that it does not understand."""
+        return bool(words)
 
     @property
     def missing(self) -> str:
-        """What to do when the lexicon or the model is not here; empty when both are."""
         if self._name:
             try:
                 lexicons.place(self._name)
@@ -171,53 +165,43 @@ class MaskedBleu(BatchedMetric):
     def fields(self) -> dict[str, object]:
         return {
             "lexicon": self._identity(),
-            "mask": self._token or "dropped",
+            "mask": self.token or "dropped",
             "match": "words+longest-phrase+lower",
-            **self._inner.fields(),
+            **self._inner.fields(),  # type: ignore[attr-defined]
         }
 
     def _identity(self) -> str:
-        if not self._name and self._given is None:
-            return f"ours@{_all_ours()}"
         try:
-            found = self._lexicon
+            lexicon = self._lexicon
         except MissingData:
-            found = None
-        return f"{found.name}@{found.hash}" if found else f"{self._name}@missing"
+            return f"{self._name}@missing"
+        return f"{lexicon.name}@{lexicon.hash}" if lexicon else f"ours@{_all_ours()}"
 
     def values(self, requests: Sequence[Request]) -> list[Score]:
-        memory: dict[tuple[Mask, str], Hidden] = {}
-        found = [self._hide(request, memory) for request in requests]
-        asked = [one[0] for one in found if not isinstance(one, Score)]
-        answers = self._inner.score([(request,) for request in asked])
-        return [one if isinstance(one, Score) else _told(next(answers)[0], one[1]) for one in found]
+        masked = [self._hide(request) for request in requests]
+        answers = self._inner.score([(pair[0],) for pair in masked if not isinstance(pair, Score)])
+        return [
+            pair if isinstance(pair, Score) else _noted(next(answers)[0], pair[1])
+            for pair in masked
+        ]
 
-    def _hide(
-        self, request: Request, memory: dict[tuple[Mask, str], Hidden]
-    ) -> Score | tuple[Request, str]:
+    def _hide(self, request: Request) -> Score | tuple[Request, str]:
         """The request with style words hidden and how many they were, or why it has no value."""
-        if no := refused(self, request):
-            return no
+        if refusal := refused(self, request):
+            return refusal
         if self._lexicon is None and request.style not in OURS:
-            asked = (
-                f"for the style {request.style!r}" if request.style else "without a target style"
-            )
+            style = request.style
+            wanted = f"for the style {style!r}" if style else "without a target style"
             remedy = f"name a lexicon, for instance {self.name.partition(':')[0]}:words.csv"
-            return Score(math.nan, Status.REFUSED, f"no list of style words {asked}; {remedy}")
-        mask = _mask(self._lexicon or ours(OURS[request.style]), self._token)
-
-        def hide(text: str) -> Hidden:
-            if (mask, text) not in memory:
-                memory[mask, text] = mask(text)
-            return memory[mask, text]
-
-        output, others = hide(request.output), [hide(text) for text in request.against]
-        count, words = sum(one.hidden for one in others), sum(one.words for one in others)
+            return Score(math.nan, Status.REFUSED, f"no list of style words {wanted}; {remedy}")
+        hide = _mask(self._lexicon or ours(OURS[request.style]), self.token)
+        output, compared = hide(request.output), [hide(text) for text in request.against]
+        count, words = sum(text.hidden for text in compared), sum(text.words for text in compared)
         note = (
             f"style words: {output.hidden} of {output.words} in the output, "
             f"{count} of {words} in what it is compared with"
         )
-        texts = tuple(one.text for one in others)
+        texts = tuple(text.text for text in compared)
         return request._replace(output=output.text, against=texts), note
 
 
@@ -231,17 +215,16 @@ class MaskedCosine(MaskedBleu):
 
     name = "masked-cosine"
     VARIANTS: ClassVar[tuple[str, ...]] = ("dropped", "sentiment", "labse")
-    _stem: ClassVar[str] = "cosine"
-    _token: str = "[MASK]"
+    stem: ClassVar[str] = "cosine"
+    token: str = "[MASK]"
 
 
-def _told(answer: Score, note: str) -> Score:
+def _noted(answer: Score, note: str) -> Score:
     """An answer of the metric inside, with how many words were hidden."""
     if answer.status is Status.OK:
         return answer._replace(detail=note)
-    if answer.status is Status.EMPTY:
-        return answer._replace(detail=f"nothing is left; {note}")
-    return answer._replace(detail=f"{answer.detail}; {note}")
+    what = "nothing is left" if answer.status is Status.EMPTY else answer.detail
+    return answer._replace(detail=f"{what}; {note}")
 
 
 @cache

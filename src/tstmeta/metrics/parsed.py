@@ -1,22 +1,21 @@
-"""What metrics of graphs and trees share: the words after the colon, which name a file of parses.
+"""What metrics of graphs and trees share: options and a file of parses after the colon.
 
 ``ted:lemma+/path/parses.conllu`` is the variant ``lemma`` on the parses of that file.  A word that
-is no option is a file; ``seed=7`` is a seed where a metric takes one.
+is no option is a file.
 """
 
 from __future__ import annotations
 
-import math
-import re
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Generic, TypeVar
+from typing import ClassVar, Generic, TypeVar
 
-from ..models import hub
+from ..extras import lacking
 from ..models.parses import Parser
 from ..models.treebank import Tree
-from ..schema import Status, TstmetaError
+from ..schema import TstmetaError
 from .base import Score
+from .batched import ModelMetric, Pair, failed
 
 Parse = TypeVar("Parse")
 
@@ -27,74 +26,63 @@ TREES = (
     "parse the texts with UDPipe, Stanza or another parser and name the CoNLL-U file, or name a "
     "UDPipe model, as in {name}:/path/parses.conllu and {name}:/path/model.udpipe"
 )
-#: The same for meaning graphs.
-GRAPHS = (
-    "parse the texts with an AMR parser and name the file in PENMAN notation, each graph under its "
-    "text (# ::snt The text.), as in {name}:/path/parsed.amr"
-)
 
 
-class Given(Generic[Parse]):
-    """What the words of a metric give it: options, a seed, files, and the parses in the first file.
+class ParseMetric(ModelMetric, Generic[Parse]):
+    """A metric of parses, which come from the file that its words name.
 
-    Args:
-        metric: its name, for what users are told.
-        words: what stands after the colon.
+    Attributes:
         options: kind of option -> its words; the first one is the default.
-        read: makes a parser of a file (:func:`~tstmeta.models.parses.trees` or ``graphs``).
-        remedy: what to do where no file is given.
+        remedy: what to do where no file is named.
         modules: libraries that the metric needs.
-        seeded: whether it takes a seed.
-        files: how many files it takes.
 
     Raises:
-        TstmetaError: two words of one kind, or more files than it takes.
+        TstmetaError: two words of one kind, or two files.
     """
 
-    def __init__(
-        self,
-        metric: str,
-        words: str,
-        options: Mapping[str, Collection[str]],
-        read: Callable[[str], Parser[Parse]],
-        remedy: str,
-        modules: tuple[str, ...] = (),
-        seeded: bool = False,
-        files: int = 1,
-    ):
-        self.chosen = {kind: next(iter(known)) for kind, known in options.items()}
-        self.files: list[str] = []
-        self._metric, self._read, self._modules = metric, read, modules
-        self._remedy = remedy.format(name=metric)
-        said: set[str] = set()
-        for word in filter(None, words.split("+")):
-            kind, value = _understood(word, options, seeded)
-            if kind == "file":
-                self.files.append(value)
-            elif kind in said:
+    profile = "real"
+    options: ClassVar[dict[str, tuple[str, ...]]]
+    remedy: ClassVar[str] = TREES
+    modules: ClassVar[tuple[str, ...]] = ()
+
+    def __init__(self, words: str = ""):
+        every = [word for word in words.split("+") if word]
+        self.chosen: dict[str, str] = {}
+        for kind, known in self.options.items():
+            named = [word for word in every if word in known]
+            if len(named) > 1:
                 raise TstmetaError(f"{words!r} names two words of the kind {kind}; name one")
-            else:
-                said.add(kind)
-                self.chosen[kind] = value
-        if len(self.files) > files:
-            known = ", ".join(one for each in options.values() for one in each)
+            self.chosen[kind] = named[0] if named else known[0]
+        known_words = [word for known in self.options.values() for word in known]
+        files = [word for word in every if word not in known_words]
+        if len(files) > 1:
             raise TstmetaError(
-                f"{words!r} names {len(self.files)} files where {metric} takes {files}; "
-                f"what is no file is one of {known}"
+                f"{words!r} names {len(files)} files where {self.name} takes one; what is no file "
+                f"is one of {', '.join(known_words)}"
             )
-        self.seed = int(self.chosen.get("seed", 0))
+        self.file = files[0] if files else ""
+        self._bare, self._remedy = self.name, self.remedy.format(name=self.name)
+        super().__init__(words)
+
+    def read(self, file: str) -> Parser[Parse]:
+        """The parses of a file."""
+        raise NotImplementedError
 
     @property
     def missing(self) -> str:
+        return self.parses_missing
+
+    @property
+    def parses_missing(self) -> str:
         """What to do when there are no parses; empty when there are.  Reads the file."""
-        if lacking := hub.lacking(*self._modules):
-            return lacking
-        if not self.files:
-            return f"{self._metric} needs parses and no parser comes with us: {self._remedy}"
-        if not Path(self.files[0]).expanduser().is_file():
-            return f"{self.files[0]} is no file: {self._remedy}"
+        if packages := lacking(*self.modules):
+            return packages
+        if not self.file:
+            return f"{self._bare} needs parses and no parser comes with us: {self._remedy}"
+        if not Path(self.file).expanduser().is_file():
+            return f"{self.file} is no file: {self._remedy}"
         try:
-            self._parser()
+            self.read(self.file)
         except TstmetaError as error:
             return str(error)
         return ""
@@ -102,7 +90,16 @@ class Given(Generic[Parse]):
     @property
     def identity(self) -> str:
         """Which parses they are, for a signature."""
-        return "none" if self.missing else self._parser().identity
+        return "none" if self.parses_missing else self.read(self.file).identity
+
+    def pairs(self, pairs: Sequence[Pair]) -> list[Score]:
+        return [self._pair(*pair) for pair in pairs]
+
+    def _pair(self, text: str, output: str) -> Score:
+        try:
+            return self.compare(self.find(text), self.find(output))
+        except TstmetaError as error:  # a text without a parse costs only itself
+            return failed(error)
 
     def find(self, text: str) -> Parse:
         """The parse of a text.
@@ -110,20 +107,11 @@ class Given(Generic[Parse]):
         Raises:
             MissingParse: there is none.
         """
-        return self._parser().find(text)
+        return self.read(self.file).find(text)
 
-    def _parser(self) -> Parser[Parse]:
-        return self._read(self.files[0])
-
-
-def _understood(word: str, options: Mapping[str, Collection[str]], seeded: bool) -> tuple[str, str]:
-    """The kind of a word, ``seed`` and ``file`` among them, and what it says."""
-    for kind, known in options.items():
-        if word in known:
-            return kind, word
-    if seeded and (match := re.fullmatch(r"seed=([0-9]+)", word)):
-        return "seed", match[1]
-    return "file", word
+    def compare(self, text: Parse, output: Parse) -> Score:
+        """The score of an output beside the text that it is compared with."""
+        raise NotImplementedError
 
 
 def labels(tree: Tree, by: str) -> list[str]:
@@ -135,24 +123,15 @@ def labels(tree: Tree, by: str) -> list[str]:
     Raises:
         TstmetaError: the parser gave no lemmas or parts of speech.
     """
-    found = [str(getattr(word, by)) for word in tree]
-    for word, label in zip(tree, found, strict=True):
-        if label == "_" and word.form != "_":
+    names = [str(getattr(word, by)) for word in tree]
+    for word, name in zip(tree, names, strict=True):
+        if name == "_" and word.form != "_":
             raise TstmetaError(f"the parse has no {by} of {word.form!r}: use the variant form")
-    return [label.lower() for label in found]
+    return [name.lower() for name in names]
 
 
 def first(tree: Tree, limit: int) -> Tree:
     """The first words of a long text; words whose head is cut off become roots."""
-    kept = tree[:limit]
-    return tuple(one._replace(head=one.head if one.head <= limit else 0) for one in kept)
-
-
-def failed(error: Exception) -> Score:
-    """The score of a pair with a text that has no parse."""
-    return Score(math.nan, Status.ERROR, str(error))
-
-
-def cut(sizes: tuple[int, int], limit: int, what: str) -> str:
-    """What to tell of parses of which only the first part is used; empty when all is."""
-    return f"{max(sizes)} {what}, first {limit} used" if max(sizes) > limit else ""
+    return tuple(
+        word._replace(head=word.head if word.head <= limit else 0) for word in tree[:limit]
+    )

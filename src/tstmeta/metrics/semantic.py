@@ -13,11 +13,356 @@ The words after the colon name options and a model (see :mod:`.variants`)::
     wmd:vectors=/path/glove.txt        word mover's distance on word vectors of a file
     sim:vectors=/path/glove.txt+idf=/path/texts.txt    Sim as in Pang and Gimpel (2019)
 
-A vector knows nothing of a request but one text, so each text is encoded once.
+Vectors of single words are those of a file in GloVe's text format, or what the embedded encoder
+looks its tokens up in, before any of its layers.
 """
 
-from .bertscore import BertScore
-from .movers import Sim, Wmd
-from .sentences import Cosine, S3Bert
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from functools import cached_property
+from pathlib import Path
+from typing import ClassVar
+
+import numpy as np
+
+from ..extras import lacking
+from ..models import encoders, vectors
+from ..models.causal import Backbone, MissingModel
+from ..models.encoders import ENCODERS, MINILM, Encoder
+from ..models.pooled import pooling
+from ..models.vectors import TokenTable, VectorFile, Vectors
+from ..schema import Status, TstmetaError
+from .base import Request, Score
+from .batched import Answer, ModelMetric, Pair, cut_note, installed, scored
+from .bertscore import BertScore, languages
+from .variants import parse, without_file
 
 __all__ = ["BertScore", "Cosine", "S3Bert", "Sim", "Wmd"]
+
+#: Features of the S3BERT models that its authors give out, in their order; the rest of the vector
+#: stands at the end (Opitz and Frank, 2022; their configuration file).
+FEATURES = (
+    *("concepts", "frames", "named-entities", "negations", "reentrancies", "srl", "smatch"),
+    *("unlabeled", "max-indegree", "max-outdegree", "max-degree", "root", "quant", "wlk", "wwlk"),
+)
+#: Numbers of each feature.
+FEATURE_SIZE = 16
+
+
+class Cosine(ModelMetric):
+    """Cosine of two sentence vectors (Reimers and Gurevych, 2019): in [-1, 1]; higher is better.
+
+    Tokens are pooled and normalised as the model's own settings say.  The best of several
+    references counts.
+
+    Args:
+        words: a model that sentence-transformers reads; the embedded MiniLM when empty.
+    """
+
+    name = "cosine"
+    VARIANTS: ClassVar[tuple[str, ...]] = ("labse",)
+
+    def __init__(self, words: str = ""):
+        super().__init__(words)
+        model, _ = parse(words, {}, ENCODERS)
+        self.model = model or MINILM
+        self.profile, self.languages = self.model.profile, languages(self.model)
+
+    @property
+    def missing(self) -> str:
+        return encoders.missing(self.model, "sentence_transformers")
+
+    def fields(self) -> dict[str, object]:
+        return _sentence_fields(self.model)
+
+    def pairs(self, pairs: Sequence[Pair]) -> list[Answer]:
+        return _cosines(encoders.load(self.model), pairs, slice(None))
+
+
+class S3Bert(ModelMetric):
+    """Cosine of a part of the sentence vector (Opitz and Frank, 2022): in [-1, 1]; more is better.
+
+    S3BERT models are trained so that slices of the vector answer to aspects of meaning, measured
+    on AMR graphs.  ``global`` (the default) is the whole vector, ``residual`` what no aspect has.
+
+    Args:
+        words: a feature (see :data:`FEATURES`) and the folder of a sentence-transformers model,
+            joined by ``+``.
+    """
+
+    name = "s3bert"
+    profile = "real"
+    languages: tuple[str, ...] = ("en",)
+
+    def __init__(self, words: str = ""):
+        super().__init__(words)
+        self.model, chosen = parse(words, {"feature": ("global", *FEATURES, "residual")}, {})
+        self.feature = chosen.get("feature", "global")
+        #: Where all features together end: the vector must be at least so long.
+        self.end = len(FEATURES) * FEATURE_SIZE
+        self.part = slice(0, None)
+        if self.feature == "residual":
+            self.part = slice(self.end, None)
+        elif self.feature != "global":
+            start = FEATURES.index(self.feature) * FEATURE_SIZE
+            self.part = slice(start, start + FEATURE_SIZE)
+
+    @property
+    def missing(self) -> str:
+        if self.model is None:
+            return (
+                "no hub has an S3BERT model: get s3bert_all-MiniLM-L12-v2 from its authors "
+                "(github.com/flipz357/S3BERT), convert its weights to safetensors and name the "
+                "folder: s3bert:/path/folder"
+            )
+        return encoders.missing(self.model, "sentence_transformers")
+
+    def fields(self) -> dict[str, object]:
+        model = {} if self.model is None else _sentence_fields(self.model)
+        end = "" if self.part.stop is None else self.part.stop
+        return {"feature": f"{self.feature}[{self.part.start}:{end}]", **model}
+
+    def pairs(self, pairs: Sequence[Pair]) -> list[Answer]:
+        if self.model is None:
+            raise MissingModel(self.missing)
+        encoder = encoders.load(self.model)
+        size = len(encoder.sentences([pairs[0][0]])[0].vector)
+        if size < self.end or (size == self.end and self.feature == "residual"):
+            raise MissingModel(
+                f"{self.model.where}: its vectors have {size} numbers, too few for features that "
+                f"end at {self.end}; name the folder of an S3BERT model"
+            )
+        return _cosines(encoder, pairs, self.part)
+
+
+def _sentence_fields(model: Backbone) -> dict[str, object]:
+    """What changes a sentence vector."""
+    return {
+        "model": encoders.identity(model),
+        "pooling": pooling(model),
+        "refs": "max",
+        "sentence-transformers": installed("sentence-transformers"),
+        "transformers": installed("transformers"),
+    }
+
+
+def _cosines(encoder: Encoder, pairs: Sequence[Pair], part: slice) -> list[Answer]:
+    """The cosine of a part of both texts' vectors; 0 where a text has no token, as of a blank one,
+    and NaN where a vector is all zeros."""
+    texts = list(dict.fromkeys(text for pair in pairs for text in pair))
+    known = dict(zip(texts, encoder.sentences(texts), strict=True))
+    control = encoder.tokenizer.num_special_tokens_to_add()
+    answers: list[Answer] = []
+    for a, b in pairs:
+        if any(0 < known[text].length <= control for text in (a, b)):
+            answers.append(Score(0.0, Status.EMPTY, "a text without a token"))
+            continue
+        longest = max(known[a].length, known[b].length)
+        value = _cosine(*(known[text].vector[part].astype(float) for text in (a, b)))
+        answers.append(scored(value, cut_note(longest, encoder.sentence_window)))
+    return answers
+
+
+def _cosine(first: np.ndarray, second: np.ndarray) -> float:
+    """In [-1, 1]; NaN where a vector has no direction."""
+    length = float(np.linalg.norm(first) * np.linalg.norm(second))
+    return min(1.0, max(-1.0, float(first @ second) / length)) if length else math.nan
+
+
+# -------------------------------------------------------------------- vectors of single words
+
+
+class WordMetric(ModelMetric):
+    """A metric on vectors of single words: those of ``vectors=FILE``, or the embedded encoder's.
+
+    ``file_words`` are the words of further files, ``options`` those that are switched on.
+    """
+
+    options: ClassVar[tuple[str, ...]] = ()
+    file_words: ClassVar[tuple[str, ...]] = ("vectors",)
+
+    def __init__(self, words: str = ""):
+        super().__init__(words)
+        self.files: dict[str, Path | None] = {}
+        for word in self.file_words:
+            words, self.files[word] = without_file(words, f"{word}=")
+        self.chosen = {word for word in words.split("+") if word}
+        if wrong := next(iter(self.chosen - {*self.options}), None):
+            known = ", ".join([*self.options, *(f"{word}=FILE" for word in self.file_words)])
+            raise TstmetaError(
+                f"{wrong!r} names no option and no model of word vectors: use {known}"
+            )
+        self.profile, self.languages = kind_of(self.files["vectors"])
+
+    @property
+    def missing(self) -> str:
+        return "" if self.files["vectors"] else encoders.missing(MINILM)
+
+    @cached_property
+    def source(self) -> Vectors:
+        """Where the vectors of words are."""
+        return source_of(self.files["vectors"])
+
+
+class Wmd(WordMetric):
+    """Word mover's distance (Kusner et al., 2015, Section 4): >= 0; lower is better.
+
+    The least total distance over which the words of one text travel to become those of the other;
+    words count as often as they occur, distances are Euclidean, nothing is left out as a stop word.
+    The nearest of several references counts.  A text without words has no distance: ``invalid``.
+
+    Args:
+        words: ``unit`` (vectors are brought to length 1 first, so distances are at most 2) and
+            ``vectors=FILE``, joined by ``+``.
+    """
+
+    name = "wmd"
+    higher_is_better = False
+    max_tokens = 2000
+    VARIANTS: ClassVar[tuple[str, ...]] = ("unit",)
+    options = VARIANTS
+
+    @property
+    def missing(self) -> str:
+        return lacking("ot") or super().missing
+
+    def fields(self) -> dict[str, object]:
+        return {
+            **source_fields(self.files["vectors"]),
+            "length": "unit" if "unit" in self.chosen else "raw",
+            "refs": "min",
+            "POT": installed("POT"),
+        }
+
+    def _blank(self, request: Request) -> Score | None:
+        return super()._blank(request) and nowhere_to_travel()
+
+    def pairs(self, pairs: Sequence[Pair]) -> list[Answer]:
+        texts = list(dict.fromkeys(text for pair in pairs for text in pair))
+        bags = {
+            text: dict(zip(*np.unique(places, return_counts=True), strict=True))
+            for text, places in zip(texts, self.source.places(texts), strict=True)
+        }
+        return [self._distance(bags[a], bags[b]) for a, b in pairs]
+
+    def _distance(self, first: dict[int, int], second: dict[int, int]) -> Answer:
+        if not first or not second:
+            return wordless()
+        origins, targets = _travellers(first, second)
+        if not origins:
+            return 0.0
+        import ot
+        from scipy.spatial.distance import cdist
+
+        sides = [self.source.vectors(np.array(list(side))) for side in (origins, targets)]
+        if "unit" in self.chosen:
+            sides = [side / np.linalg.norm(side, axis=1, keepdims=True) for side in sides]
+        masses = [np.array(list(side.values())) for side in (origins, targets)]
+        total = masses[0].sum()
+        # the solver wants equal sums to the last digit
+        masses = [mass / mass.sum() for mass in masses]
+        return float(total * ot.emd2(*masses, cdist(*sides), numItermax=10**7))
+
+
+class Sim(WordMetric):
+    """Cosine of weighted means of word vectors (Pang and Gimpel, 2019): in [-1, 1].
+
+    A word weighs its idf, log(N / n) when n of N texts have it; one that none of them has weighs
+    like a word of one text.  Without texts to count in, all words weigh the same.  Higher is
+    better; the best of several references counts.
+
+    Args:
+        words: ``vectors=FILE`` and ``idf=FILE`` (one text a line), joined by ``+``.
+    """
+
+    name = "sim"
+    file_words = ("vectors", "idf")
+
+    def fields(self) -> dict[str, object]:
+        texts = self.files["idf"]
+        weights = vectors.identity(texts) if texts else "uniform"
+        return {**source_fields(self.files["vectors"]), "idf": weights, "refs": "max"}
+
+    @cached_property
+    def _idf(self) -> tuple[dict[int, int], int]:
+        if (texts := self.files["idf"]) is None:
+            return {}, 0
+        places = self.source.places(vectors.texts_of(texts))
+        return vectors.frequencies(own.tolist() for own in places)
+
+    def pairs(self, pairs: Sequence[Pair]) -> list[Answer]:
+        texts = list(dict.fromkeys(text for pair in pairs for text in pair))
+        places = self.source.places(texts)
+        means = {text: self._mean(own) for text, own in zip(texts, places, strict=True)}
+        return [self._answer(means[a], means[b]) for a, b in pairs]
+
+    def _mean(self, places: np.ndarray) -> np.ndarray | None:
+        """The direction of the weighted mean; None for a text without words."""
+        if not len(places):
+            return None
+        counts, total = self._idf
+        weights = np.ones(len(places))
+        if total:
+            weights = np.array([math.log(total / counts.get(p, 1)) for p in places.tolist()])
+        return weights @ self.source.vectors(places)
+
+    def _answer(self, first: np.ndarray | None, second: np.ndarray | None) -> Answer:
+        if first is None or second is None:
+            return wordless()
+        value = _cosine(first, second)
+        if math.isnan(value):
+            return Score(value, Status.INVALID, "all words of a text weigh nothing")
+        return value
+
+
+def _travellers(
+    first: dict[int, int], second: dict[int, int]
+) -> tuple[dict[int, float], dict[int, float]]:
+    """The shares of words that must move; what both texts have stays where it is.
+
+    That loses nothing: distances obey the triangle inequality, so a plan that moves a shared word
+    away and another into its place can be made shorter.
+    """
+    a, b = sum(first.values()), sum(second.values())
+    # whole numbers until they are divided: equal shares cancel out exactly
+    surplus = {word: first.get(word, 0) * b - second.get(word, 0) * a for word in first | second}
+    return (
+        {word: more / (a * b) for word, more in surplus.items() if more > 0},
+        {word: -more / (a * b) for word, more in surplus.items() if more < 0},
+    )
+
+
+def source_of(file: Path | None) -> Vectors:
+    """The vectors of a file, or the embedded encoder's."""
+    return VectorFile(file) if file else TokenTable(encoders.load(MINILM))
+
+
+def source_fields(file: Path | None) -> dict[str, object]:
+    """What changes a vector or a word."""
+    if file:
+        return {
+            "vectors": vectors.identity(file),
+            "tok": f"treebank-nltk-{installed('nltk')}",
+            "case": "lower",
+        }
+    return {
+        "vectors": f"input embeddings of {encoders.identity(MINILM)}",
+        "tok": f"its own-transformers-{installed('transformers')}",
+    }
+
+
+def kind_of(file: Path | None) -> tuple[str, tuple[str, ...]]:
+    """Profile and languages; what language a file is for is not known."""
+    return ("real", ()) if file else (MINILM.profile, ("en",))
+
+
+def wordless() -> Score:
+    """The score of a text that has no word with a vector."""
+    return Score(math.nan, Status.INVALID, "a text has no word with a vector")
+
+
+def nowhere_to_travel() -> Score:
+    """The distance of a blank text: 0 would be the best of all, and there is no largest."""
+    return Score(math.nan, Status.INVALID, "empty text: no word can travel")

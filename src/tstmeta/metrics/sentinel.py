@@ -16,26 +16,27 @@ from collections import Counter
 from ..schema import TstmetaError
 from .base import PairMetric, Request
 
-_ALL = ("content", "style", "fluency")
+
+class _Sentinel(PairMetric):
+    dimensions = ("content", "style", "fluency")
+    max_tokens = None
+    accepts_empty = True
 
 
 def _lengths(request: Request) -> list[int]:
     return [len(text.split()) for text in request.against]
 
 
-class Constant(PairMetric):
+class Constant(_Sentinel):
     """Always 0: what a metric without any information is worth."""
 
     name = "constant"
-    dimensions = _ALL
-    max_tokens = None
-    accepts_empty = True
 
     def value(self, request: Request) -> float:
         return 0.0
 
 
-class Random(PairMetric):
+class Random(_Sentinel):
     """A draw from [0, 1) that depends on nothing but the seed and the texts.
 
     The variant is the seed, any integer: ``random:7``; plain ``random`` is seed 0.  The draw is the
@@ -44,9 +45,6 @@ class Random(PairMetric):
     """
 
     name = "random"
-    dimensions = _ALL
-    max_tokens = None
-    accepts_empty = True
 
     def __init__(self, variant: str = ""):
         if variant and not self.accepts_variant(variant):
@@ -68,7 +66,7 @@ class Random(PairMetric):
         return (int.from_bytes(digest[:8], "big") >> 11) / 2**53
 
 
-class LengthRatio(PairMetric):
+class LengthRatio(_Sentinel):
     """Output tokens for each token of the compared text, >= 0.
 
     Of several references the one nearest in length counts, the shorter of two as near; a text
@@ -76,9 +74,6 @@ class LengthRatio(PairMetric):
     """
 
     name = "length-ratio"
-    dimensions = _ALL
-    max_tokens = None
-    accepts_empty = True
 
     def fields(self) -> dict[str, object]:
         return {"refs": "nearest-length", "tok": "white-space"}
@@ -89,7 +84,7 @@ class LengthRatio(PairMetric):
         return length / max(1, nearest)
 
 
-class CopyRate(PairMetric):
+class CopyRate(_Sentinel):
     """Share of the compared text's tokens that are in the output, in [0, 1].
 
     Tokens count as often as they occur (multisets).  The best of several references counts; 0 for a
@@ -97,9 +92,6 @@ class CopyRate(PairMetric):
     """
 
     name = "copy-rate"
-    dimensions = _ALL
-    max_tokens = None
-    accepts_empty = True
 
     def fields(self) -> dict[str, object]:
         return {"refs": "max", "tok": "white-space", "case": "mixed"}
@@ -110,16 +102,13 @@ class CopyRate(PairMetric):
         return max((text & output).total() / max(1, text.total()) for text in texts)
 
 
-class SourceOnly(PairMetric):
+class SourceOnly(_Sentinel):
     """Number of tokens of the text compared with: knows nothing of the output.
 
     With basis source that is the source; with basis reference the mean length of the references.
     """
 
     name = "source-only"
-    dimensions = _ALL
-    max_tokens = None
-    accepts_empty = True
 
     def fields(self) -> dict[str, object]:
         return {"refs": "mean", "tok": "white-space"}
@@ -129,13 +118,10 @@ class SourceOnly(PairMetric):
         return sum(lengths) / len(lengths)
 
 
-class OutputOnly(PairMetric):
+class OutputOnly(_Sentinel):
     """Number of tokens of the output: knows nothing of the source or the references."""
 
     name = "output-only"
-    dimensions = _ALL
-    max_tokens = None
-    accepts_empty = True
 
     def fields(self) -> dict[str, object]:
         return {"tok": "white-space"}

@@ -15,29 +15,42 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Iterator, Sequence
-from dataclasses import replace
-from typing import Any, ClassVar
+from collections.abc import Iterator, Mapping, Sequence
+from typing import ClassVar
 
 import numpy as np
 
-from ..schema import Signature, Status, TstmetaError
+from ..schema import Status, TstmetaError
 from .base import CorpusMetric, Request, Score
-from .batched import Answer, BatchedMetric
-from .style_models import Judge, Seen, scored
+from .batched import Answer, ModelMetric
+from .style_models import Styles, TextStyle, style_score
 
 #: Probabilities below this count as this in a divergence, which would else have no bound.
 FLOOR = 1e-12
-_DIRECTED: dict[str, tuple[str, ...]] = {"direction": ("directed",)}
 
 
-def _named(metric: Any, words: str, judge: Judge) -> None:
-    metric.profile = judge.model.profile
-    if words:
-        metric.name = f"{metric.name}:{words}"
+class _StyleMetric(ModelMetric):
+    """What metrics of style share: the model that words name."""
+
+    dimensions = ("style",)
+    accepts_empty = True
+    default: ClassVar[str] = "embedded"
+    options: ClassVar[Mapping[str, tuple[str, ...]]] = {}
+
+    def __init__(self, words: str = ""):
+        super().__init__(words)
+        self.styles = Styles(words, self.options, self.default)
+        self.profile = self.styles.model.profile
+
+    @property
+    def missing(self) -> str:
+        return self.styles.missing
+
+    def fields(self) -> dict[str, object]:
+        return self.styles.fields()
 
 
-class StyleConfidence(BatchedMetric):
+class StyleConfidence(_StyleMetric):
     """Probability of the target style, in [0, 1].
 
     As a model of style gives it, after its temperature ("classifier confidence" of Mukherjee et
@@ -45,56 +58,24 @@ class StyleConfidence(BatchedMetric):
     """
 
     name = "style-confidence"
-    dimensions = ("style",)
     bases = ("none",)
-    max_tokens = None
-    accepts_empty = True
     VARIANTS: ClassVar[tuple[str, ...]] = ("toxicity",)
 
-    def __init__(self, words: str = "", *, device: str = "auto"):
-        self._judge = Judge(words, {}, "embedded", device)
-        _named(self, words, self._judge)
-
-    @staticmethod
-    def accepts_variant(words: str) -> bool:
-        """Any words are taken; what they may be is said when they are not understood."""
-        return bool(words)
-
-    @property
-    def missing(self) -> str:
-        """What to do when the model is not on this machine; empty when it is."""
-        return self._judge.missing
-
-    def signature(self, basis: str) -> Signature:
-        """Model, wordings of styles, library versions."""
-        fields = {"basis": basis, **self._judge.fields()}
-        return Signature.of(self.name.partition(":")[0], fields)
-
     def values(self, requests: Sequence[Request]) -> Sequence[Answer]:
-        """One score a request."""
-        seen = self._judge.see([(one.output, one.style) for one in requests])
-        found = [seen[one.output, one.style] for one in requests]
+        keys = [(request.output, request.style) for request in requests]
+        answers = self.styles.distributions(keys)
+        texts = [answers[key] for key in keys]
         return [
-            one if isinstance(one, Score) else scored(float(one.styles[one.target]), one)
-            for one in found
+            text if isinstance(text, Score) else style_score(self.of_text(text), text)
+            for text in texts
         ]
 
-
-class _Hits(StyleConfidence):
-    """1 where no other style is as probable as the target style, else 0."""
-
-    def values(self, requests: Sequence[Request]) -> Sequence[Answer]:
-        seen = self._judge.see([(one.output, one.style) for one in requests])
-        found = [seen[one.output, one.style] for one in requests]
-        return [one if isinstance(one, Score) else scored(_hit(one), one) for one in found]
+    def of_text(self, text: TextStyle) -> float:
+        """The metric of one text."""
+        return float(text.styles[text.target])
 
 
-def _hit(seen: Seen) -> float:
-    others = np.delete(seen.styles, seen.target)
-    return float(len(others) > 0 and seen.styles[seen.target] > others.max())
-
-
-class StyleAccuracy(CorpusMetric):
+class StyleAccuracy(StyleConfidence, CorpusMetric):
     """Share of outputs that a model of style takes for the target style, in [0, 1].
 
     An item has 1 or 0 ("sentence accuracy" of Mukherjee et al., 2025, Table 1); a corpus the mean,
@@ -103,35 +84,17 @@ class StyleAccuracy(CorpusMetric):
     """
 
     name = "style-accuracy"
-    dimensions = ("style",)
-    bases = ("none",)
-    max_tokens = None
-    VARIANTS: ClassVar[tuple[str, ...]] = ("toxicity",)
 
-    def __init__(self, words: str = "", *, device: str = "auto"):
-        self._hits = _Hits(words, device=device)
-        _named(self, words, self._hits._judge)
-
-    @staticmethod
-    def accepts_variant(words: str) -> bool:
-        """Any words are taken; what they may be is said when they are not understood."""
-        return bool(words)
-
-    @property
-    def missing(self) -> str:
-        """What to do when the model is not on this machine; empty when it is."""
-        return self._hits.missing
-
-    def signature(self, basis: str) -> Signature:
-        """Model, wordings of styles, library versions."""
-        return replace(self._hits.signature(basis), name=self.name.partition(":")[0])
+    def of_text(self, text: TextStyle) -> float:
+        rest = np.delete(text.styles, text.target)
+        return float(len(rest) > 0 and text.styles[text.target] > rest.max())
 
     def score(self, units: Sequence[tuple[Request, ...]]) -> Iterator[tuple[Score, ...]]:
         """Hits, many outputs at a time; ``detail`` holds the statistics."""
-        for unit in self._hits.score(units):
+        for unit in super().score(units):
             yield tuple(
-                one._replace(detail=json.dumps([one.value, 1.0])) if one.status.has_value else one
-                for one in unit
+                hit._replace(detail=json.dumps([hit.value, 1.0])) if hit.status.has_value else hit
+                for hit in unit
             )
 
     def statistics(self, request: Request) -> np.ndarray:
@@ -140,17 +103,35 @@ class StyleAccuracy(CorpusMetric):
         Raises:
             TstmetaError: the model is not here or does not know the style.
         """
-        [(score,)] = self._hits.score([(request,)])
-        if not score.status.has_value:
-            raise TstmetaError(score.detail)
-        return np.array([score.value, 1.0])
+        [(hit,)] = self.score([(request,)])
+        if not hit.status.has_value:
+            raise TstmetaError(hit.detail)
+        return np.array([hit.value, 1.0])
 
     def aggregate(self, total: np.ndarray) -> float:
         """The share of right outputs; NaN of none."""
         return float(total[0] / total[1]) if total[1] else math.nan
 
 
-class StyleEmd(BatchedMetric):
+class StyleRegressor(_StyleMetric):
+    """How strong the target style is, as a regressor of style says; higher is stronger.
+
+    In the unit of the regressor's training; where the target is the style of low values, the value
+    is mirrored in the middle of the scale.  A blank output has the weakest value.  R-PT16 of Lai et
+    al. (2023) is such a model, fine-tuned on ratings of formality.
+    """
+
+    name = "style-regressor"
+    bases = ("none",)
+    default = "embedded-strength"
+
+    def values(self, requests: Sequence[Request]) -> Sequence[Answer]:
+        keys = [(request.output, request.style) for request in requests]
+        strengths = self.styles.strengths(keys)
+        return [strengths[key] for key in keys]
+
+
+class StyleEmd(_StyleMetric):
     """Earth mover's distance of two texts' style distributions, in [0, 1].
 
     Styles are names, each as far from the others as any: then the distance is half of the summed
@@ -162,35 +143,22 @@ class StyleEmd(BatchedMetric):
     """
 
     name = "style-emd"
-    dimensions = ("style",)
     bases = ("source", "reference")
-    max_tokens = None
-    accepts_empty = True
     VARIANTS: ClassVar[tuple[str, ...]] = ("directed",)
-    #: Kinds of options and their words.
-    OPTIONS: ClassVar[dict[str, tuple[str, ...]]] = _DIRECTED
+    options: ClassVar[Mapping[str, tuple[str, ...]]] = {"direction": ("directed",)}
 
-    def __init__(self, words: str = "", *, device: str = "auto"):
-        self._judge = Judge(words, self.OPTIONS, "embedded", device)
-        self._directed = "direction" in self._judge.chosen
+    def __init__(self, words: str = ""):
+        super().__init__(words)
+        self._directed = "direction" in self.styles.chosen
         # with a direction more is stronger style, whatever the other text is
         self.turned = () if self._directed else ("reference",)
-        _named(self, words, self._judge)
 
-    @staticmethod
-    def accepts_variant(words: str) -> bool:
-        """Any words are taken; what they may be is said when they are not understood."""
-        return bool(words)
+    def fields(self) -> dict[str, object]:
+        return {"refs": "nearest", **self.rule(), **super().fields()}
 
-    @property
-    def missing(self) -> str:
-        """What to do when the model is not on this machine; empty when it is."""
-        return self._judge.missing
-
-    def signature(self, basis: str) -> Signature:
-        """Model, wordings of styles, direction, library versions."""
-        fields = {"basis": basis, "refs": "nearest", **self.fields(), **self._judge.fields()}
-        return Signature.of(self.name.partition(":")[0], fields)
+    def rule(self) -> dict[str, object]:
+        """What changes :meth:`measure`."""
+        return {}
 
     def measure(self, output: np.ndarray, other: np.ndarray) -> float:
         """Of two distributions [k]."""
@@ -198,26 +166,26 @@ class StyleEmd(BatchedMetric):
 
     def values(self, requests: Sequence[Request]) -> Sequence[Answer]:
         """One score a request: against the text whose styles are nearest."""
-        asked = [(text, one.style) for one in requests for text in (one.output, *one.against)]
-        seen = self._judge.see(asked)
+        keys = [(text, r.style) for r in requests for text in (r.output, *r.against)]
+        known = self.styles.distributions(keys)
         return [
-            self._nearest(seen[one.output, one.style], [seen[t, one.style] for t in one.against])
-            for one in requests
+            self._nearest(*(known[text, r.style] for text in (r.output, *r.against)))
+            for r in requests
         ]
 
-    def _nearest(self, output: Seen | Score, others: Sequence[Seen | Score]) -> Score:
-        wrong = next((one for one in (output, *others) if isinstance(one, Score)), None)
-        if wrong is not None or not others:
-            return wrong or Score(math.nan, Status.INVALID, "nothing to compare")
-        pairs = [
-            (self.measure(output.styles, one.styles), one)  # type: ignore[union-attr]
-            for one in others
-        ]
+    def _nearest(self, *texts: TextStyle | Score) -> Score:
+        """The score of an output, which comes first, beside the texts that follow it."""
+        if wrong := [text for text in texts if isinstance(text, Score)]:
+            return wrong[0]
+        output, *compared = (text for text in texts if isinstance(text, TextStyle))
+        if not compared:
+            return Score(math.nan, Status.INVALID, "nothing to compare")
+        measured = [(self.measure(output.styles, text.styles), text) for text in compared]
         best = min if self.higher_is_better else max  # a distance, or a similarity
-        value, other = best(pairs, key=lambda pair: pair[0])
-        if self._directed and output.styles[output.target] < other.styles[output.target]:  # type: ignore[union-attr]
+        value, other = best(measured, key=lambda pair: pair[0])
+        if self._directed and output.styles[output.target] < other.styles[output.target]:
             value = -value
-        return scored(value, output, other)  # type: ignore[arg-type]
+        return style_score(value, output, other)
 
 
 class StyleKl(StyleEmd):
@@ -230,7 +198,7 @@ class StyleKl(StyleEmd):
 
     name = "style-kl"
 
-    def fields(self) -> dict[str, object]:
+    def rule(self) -> dict[str, object]:
         return {"order": "output-from-compared", "floor": FLOOR}
 
     def measure(self, output: np.ndarray, other: np.ndarray) -> float:
@@ -245,7 +213,7 @@ class StyleJs(StyleEmd):
 
     name = "style-js"
 
-    def fields(self) -> dict[str, object]:
+    def rule(self) -> dict[str, object]:
         return {"base": 2}
 
     def measure(self, output: np.ndarray, other: np.ndarray) -> float:
@@ -263,32 +231,11 @@ class StyleCosine(StyleEmd):
     name = "style-cosine"
     higher_is_better = False
     VARIANTS: ClassVar[tuple[str, ...]] = ()
-    OPTIONS: ClassVar[dict[str, tuple[str, ...]]] = {}
+    options: ClassVar[Mapping[str, tuple[str, ...]]] = {}
 
     def measure(self, output: np.ndarray, other: np.ndarray) -> float:
         length = math.sqrt(float(output @ output) * float(other @ other))
         return min(1.0, float(output @ other) / length)
-
-
-class StyleRegressor(StyleConfidence):
-    """How strong the target style is, as a regressor of style says; higher is stronger.
-
-    In the unit of the regressor's training; where the target is the style of low values, the value
-    is mirrored in the middle of the scale.  A blank output has the weakest value.  R-PT16 of Lai et
-    al. (2023) is such a model, fine-tuned on ratings of formality.
-    """
-
-    name = "style-regressor"
-    VARIANTS: ClassVar[tuple[str, ...]] = ()
-
-    def __init__(self, words: str = "", *, device: str = "auto"):
-        self._judge = Judge(words, {}, "embedded-strength", device)
-        _named(self, words, self._judge)
-
-    def values(self, requests: Sequence[Request]) -> Sequence[Answer]:
-        """One score a request."""
-        found = self._judge.strengths([(one.output, one.style) for one in requests])
-        return [found[one.output, one.style] for one in requests]
 
 
 def divergence(first: np.ndarray, second: np.ndarray) -> float:

@@ -17,9 +17,10 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from functools import cached_property, lru_cache
-from typing import NamedTuple
+from pathlib import Path
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 
@@ -27,12 +28,12 @@ from ..models import encoders, parses
 from ..models.encoders import MINILM
 from ..models.treebank import Tree
 from ..models.vectors import Vectors
-from ..schema import Signature, Status, TstmetaError
+from ..schema import TstmetaError
 from .base import Request, Score
-from .batched import Answer, BatchedMetric, Pair
-from .encoded import installed, without_file
-from .movers import kind_of, source_fields, source_of
-from .parsed import Given, cut, failed, first
+from .batched import cut_note, failed, installed, scored
+from .parsed import ParseMetric, first
+from .semantic import kind_of, nowhere_to_travel, source_fields, source_of, wordless
+from .variants import without_file
 
 #: How far apart words still meet, and how deep a subtree reaches, in dependencies.
 HOPS = 3
@@ -44,11 +45,6 @@ SUBTREES = 1.0
 MAX_WORDS = 500
 #: Universal parts of speech whose words are left out: they are few and hold sentences together.
 CLOSED = frozenset(["ADP", "AUX", "CCONJ", "DET", "PART", "PRON", "PUNCT", "SCONJ", "SYM"])
-
-_REMEDY = (
-    "parse the texts with UDPipe, Stanza or another parser and name the CoNLL-U file, as in "
-    "{name}:/path/parses.conllu"
-)
 
 
 # ---------------------------------------------------------------------------------- word flow
@@ -70,8 +66,8 @@ def word_weights(trees: Iterable[Tree]) -> dict[str, float]:
     if not places:
         return {}
     ranks = _page_rank(
-        np.array([places[one] for one, _ in edges]),
-        np.array([places[other] for _, other in edges]),
+        np.array([places[form] for form, _ in edges]),
+        np.array([places[form] for _, form in edges]),
         np.array(list(edges.values())),
         len(places),
     )
@@ -79,25 +75,25 @@ def word_weights(trees: Iterable[Tree]) -> dict[str, float]:
 
 
 def _neighbours(tree: Tree) -> list[list[int]]:
-    found: list[list[int]] = [[] for _ in tree]
+    links: list[list[int]] = [[] for _ in tree]
     for place, word in enumerate(tree):
         if word.head:
-            found[place].append(word.head - 1)
-            found[word.head - 1].append(place)
-    return found
+            links[place].append(word.head - 1)
+            links[word.head - 1].append(place)
+    return links
 
 
-def _reach(steps: list[list[int]]) -> list[dict[int, int]]:
-    """For each place those that 1 to HOPS steps lead to, with the number of steps."""
-    found = []
-    for start in range(len(steps)):
+def _reach(links: list[list[int]]) -> list[dict[int, int]]:
+    """For each place those that 1 to HOPS links lead to, with the number of links."""
+    reach = []
+    for start in range(len(links)):
         reached, edge = {start: 0}, [start]
         for hops in range(1, HOPS + 1):
-            edge = [other for place in edge for other in steps[place] if other not in reached]
+            edge = [other for place in edge for other in links[place] if other not in reached]
             reached |= dict.fromkeys(edge, hops)
         del reached[start]
-        found.append(reached)
-    return found
+        reach.append(reached)
+    return reach
 
 
 def _page_rank(
@@ -114,7 +110,7 @@ def _page_rank(
 
 def single(trees: Iterable[Tree]) -> list[Tree]:
     """The different sentences of texts: the words that hang on one root."""
-    found: dict[Tree, None] = {}
+    distinct: dict[Tree, None] = {}
     for tree in trees:
         roots: dict[int, list[int]] = {}
         for place in range(len(tree)):
@@ -125,8 +121,8 @@ def single(trees: Iterable[Tree]) -> list[Tree]:
         for places in roots.values():
             number = {place + 1: new for new, place in enumerate(places, 1)} | {0: 0}
             words = (tree[place] for place in places)
-            found[tuple(word._replace(head=number[word.head]) for word in words)] = None
-    return list(found)
+            distinct[tuple(word._replace(head=number[word.head]) for word in words)] = None
+    return list(distinct)
 
 
 # ------------------------------------------------------------------------------ word distance
@@ -151,22 +147,22 @@ def subtrees(tree: Tree) -> list[list[int]]:
     for place, word in enumerate(tree):
         if word.head:
             children[word.head - 1].append(place)
-    found = []
+    spans = []
     for place, reached in enumerate(_reach(children)):
         levels = sorted(set(reached.values()))
-        found += [[place, *(p for p, hops in reached.items() if hops <= h)] for h in levels]
-    return found
+        spans += [[place, *(p for p, hops in reached.items() if hops <= h)] for h in levels]
+    return spans
 
 
-def distances(one: Travellers, other: Travellers, share: float = SUBTREES) -> np.ndarray:
+def distances(text: Travellers, other: Travellers, share: float = SUBTREES) -> np.ndarray:
     """What it costs to move each word of one text to each of the other, [n, m].
 
     The cosine distance of the words, and ``share`` times the mean cosine distance of the pairs of
-    subtrees that hold them; nothing where one is in no subtree (Wei et al., 2023).
+    subtrees that hold them; nothing for a word in no subtree (Wei et al., 2023).
     """
-    words = 1 - one.directions @ other.directions.T
-    between = one.members.T @ (1 - one.subtrees @ other.subtrees.T) @ other.members
-    pairs = np.outer(one.members.sum(axis=0), other.members.sum(axis=0))
+    words = 1 - text.directions @ other.directions.T
+    between = text.members.T @ (1 - text.subtrees @ other.subtrees.T) @ other.members
+    pairs = np.outer(text.members.sum(axis=0), other.members.sum(axis=0))
     mean = np.divide(between, pairs, out=np.zeros_like(between), where=pairs > 0)
     # rounding makes equal words a little nearer than 0
     return np.maximum(words + share * mean, 0)
@@ -199,11 +195,11 @@ def travellers(tree: Tree, weights: dict[str, float], source: Vectors) -> Travel
 
 def _vectors(forms: list[str], source: Vectors) -> list[np.ndarray | None]:
     """The vector of each word, the mean over its pieces; None where there is none."""
-    found: list[np.ndarray | None] = []
+    means: list[np.ndarray | None] = []
     for places in source.places(forms):
-        vector = source.vectors(places).mean(axis=0) if len(places) else None
-        found.append(vector if vector is not None and np.any(vector) else None)
-    return found
+        mean = source.vectors(places).mean(axis=0) if len(places) else None
+        means.append(mean if mean is not None and np.any(mean) else None)
+    return means
 
 
 def _directions(vectors: np.ndarray) -> np.ndarray:
@@ -214,7 +210,7 @@ def _directions(vectors: np.ndarray) -> np.ndarray:
 # ------------------------------------------------------------------------------------- metric
 
 
-class SynWmd(BatchedMetric):
+class SynWmd(ParseMetric[Tree]):
     """Syntax-aware word mover's distance, >= 0, lower is better (Wei et al., 2023).
 
     See the module for what is here of the method.  Words: the file of parses
@@ -226,89 +222,75 @@ class SynWmd(BatchedMetric):
     """
 
     name = "synwmd"
-    profile = "real"
     higher_is_better = False
-    max_tokens = None
+    modules = ("ot",)
+    options: ClassVar[dict[str, tuple[str, ...]]] = {"parts": ("full", "flow")}
+    remedy = (
+        "parse the texts with UDPipe, Stanza or another parser and name the CoNLL-U file, as in "
+        "{name}:/path/parses.conllu"
+    )
 
     def __init__(self, words: str = ""):
-        rest, self._file = without_file(words, "vectors=")
-        options = {"parts": ("full", "flow")}
-        self._given: Given[Tree] = Given(self.name, rest, options, _file, _REMEDY, ("ot",))
-        self.name = f"{self.name}:{words}" if words else self.name
-        self.languages = kind_of(self._file)[1]
+        rest, self._vectors = without_file(words, "vectors=")
+        super().__init__(rest)
+        self.name = f"{self._bare}:{words}" if words else self._bare
+        self.languages = kind_of(self._vectors)[1]
         # a source comes with one output after the other; long texts take megabytes
         self._known = lru_cache(maxsize=64)(self._travellers)
-
-    @staticmethod
-    def accepts_variant(words: str) -> bool:
-        """Any words are taken; what they may be is said when they are not understood."""
-        return bool(words)
 
     @property
     def missing(self) -> str:
         """What to do when parses, POT or the encoder are not here; empty when all are."""
-        return self._given.missing or ("" if self._file else encoders.missing(MINILM))
+        return self.parses_missing or ("" if self._vectors else encoders.missing(MINILM))
 
-    def signature(self, basis: str) -> Signature:
-        fields = {
-            "basis": basis,
-            **self._given.chosen,
+    def fields(self) -> dict[str, object]:
+        return {
+            **self.chosen,
             "refs": "min",
             "hops": HOPS,
             "damping": DAMPING,
             "left-out": "closed-class",
             "max_words": MAX_WORDS,
-            "parses": self._given.identity,
-            **source_fields(self._file),
+            "parses": self.identity,
+            **source_fields(self._vectors),
             "POT": installed("POT"),
         }
-        return Signature.of("synwmd", fields)
+
+    def read(self, file: str) -> parses.Kept[Tree]:
+        """The parses of a file; a model is refused, since it has no sentences to weigh words by."""
+        if Path(file).suffix == ".udpipe":
+            raise TstmetaError(
+                f"{file} is a model, and synwmd weighs words by the parses of many texts: parse "
+                "them with it and name the CoNLL-U file"
+            )
+        kept = parses.trees(file)
+        assert isinstance(kept, parses.Kept)
+        return kept
 
     @cached_property
     def _source(self) -> Vectors:
-        return source_of(self._file)
+        return source_of(self._vectors)
 
     @cached_property
     def _weights(self) -> dict[str, float]:
-        parser = _file(self._given.files[0])
-        return word_weights(single(parser.parses.values()))
+        return word_weights(single(self.read(self.file).parses.values()))
 
     def _blank(self, request: Request) -> Score | None:
-        blank = super()._blank(request)
-        # 0 would be the best of all values, and no largest distance is known
-        return blank and Score(math.nan, Status.INVALID, "empty text: no word can travel")
-
-    def pairs(self, pairs: Sequence[Pair]) -> Sequence[Answer]:
-        return [self._pair(*pair) for pair in pairs]
+        return super()._blank(request) and nowhere_to_travel()
 
     def _pair(self, text: str, output: str) -> Score:
         import ot
 
         try:
-            one, size = self._known(text)
-            other, other_size = self._known(output)
+            (source, size), (target, target_size) = self._known(text), self._known(output)
         except TstmetaError as error:
             return failed(error)
-        if one is None or other is None:
-            return Score(math.nan, Status.INVALID, "a text has no word with a vector")
-        costs = distances(one, other, SUBTREES if self._given.chosen["parts"] == "full" else 0)
-        value = float(ot.emd2(one.mass, other.mass, costs, numItermax=10**7))
-        detail = cut((size, other_size), MAX_WORDS, "words")
-        return Score(value, Status.TRUNCATED if detail else Status.OK, detail)
+        if source is None or target is None:
+            return wordless()
+        costs = distances(source, target, SUBTREES if self.chosen["parts"] == "full" else 0)
+        value = float(ot.emd2(source.mass, target.mass, costs, numItermax=10**7))
+        return scored(value, cut_note(max(size, target_size), MAX_WORDS, "words"))
 
     def _travellers(self, text: str) -> tuple[Travellers | None, int]:
-        tree = self._given.find(text)
+        tree = self.find(text)
         return travellers(first(tree, MAX_WORDS), self._weights, self._source), len(tree)
-
-
-def _file(path: str) -> parses.Kept[Tree]:
-    """The parses of a file; a model is refused, since it has no sentences to weigh words by."""
-    if path.endswith(".udpipe"):
-        raise TstmetaError(
-            f"{path} is a model, and synwmd weighs words by the parses of many texts: parse them "
-            "with it and name the CoNLL-U file"
-        )
-    found = parses.trees(path)
-    if not isinstance(found, parses.Kept):
-        raise TstmetaError(f"{path} is no CoNLL-U file")
-    return found

@@ -1,8 +1,8 @@
 """What several metrics share: variants, the texts compared with, languages, tokens and stems.
 
 A word of Devanagari or Bengali script can be typed in several ways that look the same.  Texts in
-those languages are therefore spelt in one way before words are cut or characters are counted; see
-:func:`respelt`.  Texts in any other language are taken as they are, as the upstream libraries do.
+those languages are therefore spelt in one way before anything is counted; see :func:`respelt`.
+Texts in other languages are taken as they are, as the upstream libraries do.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ import re
 import unicodedata
 from collections.abc import Callable
 from functools import cache, lru_cache
+from importlib.metadata import version
 
 import regex  # type: ignore[import-untyped]
 
@@ -21,8 +22,9 @@ from .base import PairMetric, Request, Score
 #: Languages written in Devanagari, and in the Bengali script; codes of ISO 639.
 DEVANAGARI = frozenset({"hi", "mag", "bho", "mai", "mr", "ne", "sa"})
 BENGALI = frozenset({"bn", "as"})
-#: What :func:`respelt` does, for signatures; with ``+danda`` where they become words.
+#: What :func:`respelt` does, for signatures; and the field where dandas become words, too.
 SPELLING = "nfc+no-joiners+0-9"
+DANDA = f"hi-bn:{SPELLING}+danda"
 
 #: A sentence ends at white space after an end mark, or after a quote or bracket that closes on it.
 _SENTENCE_END = re.compile(r"(?<=[.!?।॥])\s+|(?<=[.!?।॥][\"')\]])\s+")
@@ -52,6 +54,12 @@ def chosen(metric: PairMetric, variant: str) -> str:
         raise TstmetaError(f"{metric.name} has no variant {variant!r}; it has: {known}")
     metric.name = f"{metric.name}:{variant}"
     return variant
+
+
+def stated(words: str, *libraries: str) -> dict[str, object]:
+    """Fields of a signature: words such as ``tok:13a case:mixed``, and versions of libraries."""
+    fields = dict(word.split(":", 1) for word in words.split())
+    return {**fields, **{library: version(library) for library in libraries}}
 
 
 def against(request: Request) -> tuple[str, ...]:
@@ -104,8 +112,8 @@ def refused(metric: PairMetric, request: Request) -> Score | None:
     """The score of a text in a language that the metric does not know; None if it knows it."""
     if not metric.languages or _code(request) in metric.languages:
         return None
-    made = ", ".join(metric.languages)
-    return Score(math.nan, Status.REFUSED, f"made for {made}; this text is {request.language}")
+    known = ", ".join(metric.languages)
+    return Score(math.nan, Status.REFUSED, f"made for {known}; this text is {request.language}")
 
 
 def _code(request: Request) -> str:
@@ -125,7 +133,7 @@ def word_spans(text: str) -> list[tuple[int, int, str]]:
     A word is letters and digits of any script with their marks, and what an apostrophe joins:
     ``don't`` is one word, ``well-made`` is two.
     """
-    return [(*found.span(), _form(found.group())) for found in _WHOLE_WORD.finditer(text)]
+    return [(*match.span(), _form(match.group())) for match in _WHOLE_WORD.finditer(text)]
 
 
 @lru_cache(maxsize=2**16)

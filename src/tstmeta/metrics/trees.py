@@ -8,15 +8,15 @@ hundred words, so the distance alone is computed here.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import NamedTuple
+from typing import ClassVar, NamedTuple
 
 from ..models import parses
+from ..models.parses import Parser
 from ..models.treebank import Tree
-from ..schema import Signature, Status, TstmetaError
+from ..schema import Status
 from .base import Request, Score
-from .batched import Answer, BatchedMetric, Pair
-from .parsed import LABELS, TREES, Given, cut, failed, first, labels
+from .batched import cut_note, scored
+from .parsed import LABELS, ParseMetric, first, labels
 
 #: Words of a text that are used; time grows with the fourth power in the worst case.
 MAX_WORDS = 200
@@ -50,43 +50,43 @@ def ordered(tree: Tree, by: str = "form") -> Ordered:
     children: list[list[int]] = [[] for _ in names]
     for place, word in enumerate(tree, 1):
         children[word.head].append(place)
-    found = Ordered([], [])
+    forest = Ordered([], [])
     # a stack, not recursion: a tree can be as deep as its text is long
     stack = [(0, False)]
-    first: list[int] = [0] * len(names)  # how many nodes were done when a node was come upon
+    before = [0] * len(names)  # how many nodes were done when a node was come upon
     while stack:
         node, done = stack.pop()
         if done:
-            found.labels.append(names[node])
-            found.leftmost.append(first[node])
+            forest.labels.append(names[node])
+            forest.leftmost.append(before[node])
             continue
-        first[node] = len(found.labels)
+        before[node] = len(forest.labels)
         stack.append((node, True))
         stack += [(child, False) for child in reversed(children[node])]
-    return found
+    return forest
 
 
-def distance(one: Ordered, other: Ordered) -> int:
+def distance(tree: Ordered, other: Ordered) -> int:
     """The fewest nodes inserted, deleted or relabelled, each at cost 1 (Zhang and Shasha, 1989)."""
-    subtrees = [[0] * len(other.labels) for _ in one.labels]
-    for root in one.keyroots:
+    subtrees = [[0] * len(other.labels) for _ in tree.labels]
+    for root in tree.keyroots:
         for other_root in other.keyroots:
-            _between_forests(one, root, other, other_root, subtrees)
+            _between_forests(tree, root, other, other_root, subtrees)
     return subtrees[-1][-1]
 
 
 def _between_forests(
-    one: Ordered, root: int, other: Ordered, other_root: int, subtrees: list[list[int]]
+    tree: Ordered, root: int, other: Ordered, other_root: int, subtrees: list[list[int]]
 ) -> None:
     """Fill in the distances of subtrees on the left edge of two keyroots' trees.
 
     Row x, column y: the distance of the first x nodes from the first y nodes of the two trees.
     """
-    start, other_start = one.leftmost[root], other.leftmost[other_root]
+    start, other_start = tree.leftmost[root], other.leftmost[other_root]
     columns = range(other_start, other_root + 1)
     rows = [list(range(len(columns) + 1))]
     for node in range(start, root + 1):
-        above, label, leaf = rows[-1], one.labels[node], one.leftmost[node]
+        above, label, leaf = rows[-1], tree.labels[node], tree.leftmost[node]
         row, known = [above[0] + 1], subtrees[node]
         left_of_node = rows[leaf - start]
         for y, other_node in enumerate(columns):
@@ -102,7 +102,7 @@ def _between_forests(
         rows.append(row)
 
 
-class Ted(BatchedMetric):
+class Ted(ParseMetric[Tree]):
     """Tree edit distance of dependency trees, >= 0, lower is better (Mukherjee et al., 2025).
 
     Unit costs; see :func:`ordered` and :func:`distance`.  Words: the parses
@@ -113,67 +113,39 @@ class Ted(BatchedMetric):
     """
 
     name = "ted"
-    profile = "real"
     higher_is_better = False
-    max_tokens = None
+    options: ClassVar[dict[str, tuple[str, ...]]] = {
+        "label": LABELS,
+        "scale": ("edits", "normalised"),
+    }
 
-    def __init__(self, words: str = ""):
-        options = {"label": LABELS, "scale": ("edits", "normalised")}
-        self._given: Given[Tree] = Given(self.name, words, options, parses.trees, TREES)
-        self.name = f"{self.name}:{words}" if words else self.name
+    def read(self, file: str) -> Parser[Tree]:
+        return parses.trees(file)
 
-    @staticmethod
-    def accepts_variant(words: str) -> bool:
-        """Any words are taken; what they may be is said when they are not understood."""
-        return bool(words)
-
-    @property
-    def missing(self) -> str:
-        """What to do when there are no parses, or the file has a fault; empty when all is well."""
-        return self._given.missing
-
-    def signature(self, basis: str) -> Signature:
-        fields = {
-            "basis": basis,
-            **self._given.chosen,
+    def fields(self) -> dict[str, object]:
+        return {
+            **self.chosen,
             "refs": "min",
             "case": "lower",
             "costs": 1,
             "max_words": MAX_WORDS,
-            "parses": self._given.identity,
+            "parses": self.identity,
         }
-        return Signature.of("ted", fields)
 
-    def pairs(self, pairs: Sequence[Pair]) -> Sequence[Answer]:
-        return [self._pair(*pair) for pair in pairs]
+    def find(self, text: str) -> Tree:
+        return super().find(text) if text.strip() else ()
 
-    def _pair(self, text: str, output: str) -> Score:
-        try:
-            trees = [self._find(one) for one in (text, output)]
-            forests = [
-                ordered(first(tree, MAX_WORDS), self._given.chosen["label"]) for tree in trees
-            ]
-        except TstmetaError as error:
-            return failed(error)
-        detail = cut((len(trees[0]), len(trees[1])), MAX_WORDS, "words")
+    def compare(self, text: Tree, output: Tree) -> Score:
+        forests = [ordered(first(tree, MAX_WORDS), self.chosen["label"]) for tree in (text, output)]
         edits = float(distance(*forests))
-        if self._given.chosen["scale"] == "normalised":
+        if self.chosen["scale"] == "normalised":
             # less the root that both were given
             words = sum(len(forest.labels) - 1 for forest in forests)
-            return Score(edits / max(words, 1), _status(detail), detail)
-        return Score(edits, _status(detail), detail)
-
-    def _find(self, text: str) -> Tree:
-        return self._given.find(text) if text.strip() else ()
+            edits /= max(words, 1)
+        return scored(edits, cut_note(max(len(text), len(output)), MAX_WORDS, "words"))
 
     def _blank(self, request: Request) -> Score | None:
         if super()._blank(request) is None:
             return None
-        found = self._best([self._pair(text, request.output) for text in request.against])
-        if not found.status.has_value:
-            return found
-        return Score(found.value, Status.EMPTY, "empty text")
-
-
-def _status(detail: str) -> Status:
-    return Status.TRUNCATED if detail else Status.OK
+        score = self._best([self._pair(text, request.output) for text in request.against])
+        return Score(score.value, Status.EMPTY, "empty text") if score.status.has_value else score

@@ -1,4 +1,4 @@
-"""Words after a metric's colon: options and a model, joined by ``+``.
+"""Words after a metric's colon: options, a model and files, joined by ``+``.
 
 ``bertscore:idf+deberta-xlarge-mnli`` is BERTScore with idf weights on that model.  A word that is
 no option names a model: by its short name, by ``hub/id`` or ``hub/id@revision``, or by a folder.
@@ -7,6 +7,7 @@ no option names a model: by its short name, by ``hub/id`` or ``hub/id@revision``
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
+from pathlib import Path
 
 from ..models.causal import Backbone, backbone
 from ..schema import TstmetaError
@@ -17,10 +18,9 @@ def parse(
     options: Mapping[str, Collection[str]],
     models: Mapping[str, Backbone],
 ) -> tuple[Backbone | None, dict[str, str]]:
-    """The model that words name (None: none is named) and the word chosen of each kind of option.
+    """The model that words name, if any, and the word chosen of each kind of option.
 
     Args:
-        words: what stands after the colon; empty = nothing.
         options: kind -> words of that kind, for instance ``{"part": ("p", "r", "f1")}``.
         models: short name -> model.
 
@@ -39,9 +39,26 @@ def parse(
         try:
             model = models[word] if word in models else backbone(word)
         except TstmetaError:
-            known = [*models, *(one for each in options.values() for one in each)]
+            known = [*models, *(option for every in options.values() for option in every)]
             raise TstmetaError(
                 f"{word!r} names no option and no model: use {', '.join(known)}, "
                 "an id such as owner/name@revision, or a folder that holds a model"
             ) from None
     return model, chosen
+
+
+def without_file(words: str, prefix: str) -> tuple[str, Path | None]:
+    """Words without the one that begins with ``prefix``, and the file that it names.
+
+    Raises:
+        TstmetaError: two such words, or no such file.
+    """
+    every = words.split("+")
+    named = [word.removeprefix(prefix) for word in every if word.startswith(prefix)]
+    if not named:
+        return words, None
+    path = Path(named[0]).expanduser()
+    if len(named) > 1 or not path.is_file():
+        fault = "two files" if len(named) > 1 else f"{named[0]!r}, which is no file"
+        raise TstmetaError(f"{words!r} names {fault}; use {prefix}FILE once")
+    return "+".join(word for word in every if not word.startswith(prefix)), path

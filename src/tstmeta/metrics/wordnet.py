@@ -1,10 +1,8 @@
-"""Finding WordNet for METEOR: NLTK's corpus, else Debian's files, else nothing.
+"""WordNet for METEOR: NLTK's corpus, else Debian's files, else nothing.
 
 NLTK reads WordNet from a corpus folder that is downloaded.  Debian ships the same database
 (packages ``wordnet-base`` and ``wordnet-sense-index``) without the one file that NLTK also wants,
-``lexnames``; we copy the files once into the user's cache and write that file.  Nothing is read
-before it is needed, several processes may convert at once, and a forked process opens the files
-anew.
+``lexnames``, of which METEOR uses nothing.
 """
 
 from __future__ import annotations
@@ -12,16 +10,12 @@ from __future__ import annotations
 import hashlib
 import os
 import re
-import shutil
-import tempfile
 import threading
-import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from functools import lru_cache
+from io import StringIO
 from pathlib import Path
 from typing import Any, NamedTuple
-
-from platformdirs import user_cache_dir
 
 #: Where Debian's ``wordnet-base`` puts the database.
 DEBIAN = Path("/usr/share/wordnet")
@@ -31,34 +25,11 @@ _DATABASE = tuple(
     for part in ("adj", "adv", "noun", "verb")
     for name in ("data.{}", "index.{}", "{}.exc")
 )
-#: What NLTK's reader wants besides; ``lexnames`` is written by us.
-_COPIED = (*_DATABASE, "cntlist.rev", "index.sense")
-
-#: The lexicographer files in order of their number; manual page lexnames(5WN) of WordNet 3.0.
-_LEXICOGRAPHER_FILES = (
-    *("adj.all", "adj.pert", "adv.all"),
-    *("noun.Tops", "noun.act", "noun.animal", "noun.artifact", "noun.attribute", "noun.body"),
-    *("noun.cognition", "noun.communication", "noun.event", "noun.feeling", "noun.food"),
-    *("noun.group", "noun.location", "noun.motive", "noun.object", "noun.person"),
-    *("noun.phenomenon", "noun.plant", "noun.possession", "noun.process", "noun.quantity"),
-    *("noun.relation", "noun.shape", "noun.state", "noun.substance", "noun.time"),
-    *("verb.body", "verb.change", "verb.cognition", "verb.communication", "verb.competition"),
-    *("verb.consumption", "verb.contact", "verb.creation", "verb.emotion", "verb.motion"),
-    *("verb.perception", "verb.possession", "verb.social", "verb.stative", "verb.weather"),
-    "adj.ppl",
-)
-_CATEGORY = {"noun": 1, "verb": 2, "adj": 3, "adv": 4}
+#: As long as the file that Debian leaves out: a number, a name and a category a line.
+_LEXNAMES = "".join(f"{number:02d}\tunnamed\t0\n" for number in range(45))
 
 #: NLTK's reader seeks in shared file handles, so one thread at a time.
 _lock = threading.RLock()
-
-
-def lexnames() -> str:
-    """The file ``lexnames``: number, name and syntactic category of the 45 lexicographer files."""
-    return "".join(
-        f"{number:02d}\t{name}\t{_CATEGORY[name.partition('.')[0]]}\n"
-        for number, name in enumerate(_LEXICOGRAPHER_FILES)
-    )
 
 
 def version() -> str | None:
@@ -106,32 +77,16 @@ class Dictionary:
     """
 
     def __init__(self, with_synonyms: bool = True):
-        self._look_up: Callable[[str], frozenset[str]] = (
-            synonyms if with_synonyms else lambda word: frozenset()
-        )
+        self._with_synonyms = with_synonyms
 
     def synsets(self, word: str) -> tuple[_Synset, ...]:
         """One synset that holds every synonym of a word."""
-        return (_Synset(self._look_up(word)),)
-
-
-# ----------------------------------------------------------------------------- finding it
+        return (_Synset(synonyms(word) if self._with_synonyms else frozenset()),)
 
 
 @lru_cache(maxsize=1)
 def _corpus() -> Any:
-    """NLTK's pointer to a WordNet corpus folder, or None."""
-    with _lock:
-        found = _registered()
-        if found is None and (folder := _converted(DEBIAN, cache())) is not None:
-            import nltk.data
-
-            nltk.data.path.append(str(folder))
-            found = _registered()
-        return found
-
-
-def _registered() -> Any:
+    """NLTK's pointer to the folder of the database; None where there is no WordNet."""
     import nltk.data
 
     for place in ("corpora/wordnet", "corpora/wordnet.zip/wordnet/"):
@@ -139,7 +94,10 @@ def _registered() -> Any:
             return nltk.data.find(place)
         except LookupError:
             continue
-    return None
+    if not all((DEBIAN / name).is_file() for name in (*_DATABASE, "index.sense")):
+        return None
+    nltk.data.path.append(str(DEBIAN))  # NLTK reads from no other folders
+    return nltk.data.FileSystemPathPointer(str(DEBIAN))
 
 
 @lru_cache(maxsize=2)
@@ -153,6 +111,10 @@ def _reader(process: int) -> Any:
         return None
 
     class English(WordNetCorpusReader):
+        def open(self, file: str) -> Any:
+            missing = file == "lexnames" and str(corpus) == str(DEBIAN)
+            return StringIO(_LEXNAMES) if missing else super().open(file)
+
         def map_wn(self, version: str = "wordnet") -> None:
             """Leave out the map between versions: other languages need it, and it takes seconds."""
 
@@ -169,69 +131,6 @@ def _version(corpus: Any) -> str:
         with corpus.join(name).open() as file:
             content = file.read()
         digest.update(content)
-        if found := re.search(rb"WordNet (\d+\.\d+) Copyright", content[:4000]):
-            number = found[1].decode()
+        if match := re.search(rb"WordNet (\d+\.\d+) Copyright", content[:4000]):
+            number = match[1].decode()
     return f"wordnet-{number}-{digest.hexdigest()[:8]}"
-
-
-# ------------------------------------------------------------------------ converting Debian's
-
-
-def cache() -> Path:
-    """The folder below which converted copies are kept."""
-    return Path(user_cache_dir("tstmeta", appauthor=False))
-
-
-def _converted(debian: Path, target: Path) -> Path | None:
-    """An NLTK data folder made of Debian's files, or None where they are not or cannot be copied.
-
-    The copy is made beside its place and renamed into it, so that it is whole or absent; of several
-    processes the first one wins.  The name carries a hash of the files' sizes and dates, so that an
-    upgraded package is converted anew.
-    """
-    if not all((debian / name).is_file() for name in _COPIED):
-        return None
-    folder = target / f"nltk-wordnet-{_fingerprint(debian)}"
-    if (folder / "corpora" / "wordnet" / "lexnames").is_file():
-        return folder
-    try:
-        target.mkdir(parents=True, exist_ok=True)
-        # mkdtemp's folders are private to the user, which NLTK demands of a data folder.
-        made = Path(tempfile.mkdtemp(prefix=".wordnet-", dir=target))
-        try:
-            _fill(debian, made)
-            try:
-                made.rename(folder)
-            except OSError:
-                if not folder.is_dir():
-                    raise
-        finally:
-            shutil.rmtree(made, ignore_errors=True)
-    except OSError as error:
-        warnings.warn(
-            f"WordNet is in {debian} but cannot be converted below {target} ({error}); METEOR "
-            "works without synonyms. Remedy: make that folder writable, or set XDG_CACHE_HOME.",
-            RuntimeWarning,
-            stacklevel=2,
-        )
-        return None
-    return folder
-
-
-def _fill(debian: Path, root: Path) -> None:
-    corpus = root / "corpora" / "wordnet"
-    corpus.mkdir(parents=True)
-    for name in _COPIED:
-        shutil.copyfile(debian / name, corpus / name)
-    (corpus / "lexnames").write_text(lexnames(), encoding="ascii")
-    # Whatever the umask: NLTK refuses files and folders that others may write to.
-    for path in root.rglob("*"):
-        path.chmod(0o755 if path.is_dir() else 0o644)
-
-
-def _fingerprint(debian: Path) -> str:
-    digest = hashlib.sha256(lexnames().encode())
-    for name in _COPIED:
-        state = (debian / name).stat()
-        digest.update(f"{name} {state.st_size} {state.st_mtime_ns}\n".encode())
-    return digest.hexdigest()[:12]

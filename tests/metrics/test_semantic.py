@@ -1,0 +1,271 @@
+"""Cosines, word mover's distance and Sim against libraries, linear programs and sums by hand."""
+
+import math
+from collections import Counter
+from pathlib import Path
+
+import numpy as np
+import ot
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.optimize import linprog
+from scipy.spatial.distance import cdist
+from sentence_transformers import SentenceTransformer
+from sentence_transformers.util import pairwise_cos_sim
+
+from tests.metrics import item, scores
+from tests.models import tiny_encoder
+from tests.models.tiny_encoder import TEXTS
+from tstmeta.metrics import semantic
+from tstmeta.metrics.semantic import FEATURES, Cosine, S3Bert, Sim, Wmd
+from tstmeta.models import encoders
+from tstmeta.models.encoders import MINILM
+from tstmeta.schema import Status
+
+PAIRS = [(a, b) for a in TEXTS for b in TEXTS[::2]]
+embedded = pytest.mark.skipif(
+    bool(encoders.missing(MINILM, "sentence_transformers")), reason="no embedded encoder here"
+)
+
+
+def scored(metric, *pairs):
+    return scores(metric, *(item(output, text) for text, output in pairs))
+
+
+def values(metric, pairs):
+    return np.array([score.value for score in scored(metric, *pairs)])
+
+
+def value(metric, text, output):
+    [result] = scored(metric, (text, output))
+    assert result.status is Status.OK
+    return result.value
+
+
+# ------------------------------------------------------------------- cosines of sentence vectors
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    return tiny_encoder.pooled(tmp_path_factory.mktemp("sentences") / "tiny", normalize=False)
+
+
+def upstream(where, pairs):
+    model = SentenceTransformer(str(where), device="cpu")
+    return [model.encode(list(side), show_progress_bar=False) for side in zip(*pairs, strict=True)]
+
+
+def test_cosine_is_that_of_sentence_transformers(folder):
+    wanted = pairwise_cos_sim(*upstream(folder, PAIRS)).numpy()
+    assert np.abs(values(Cosine(str(folder)), PAIRS) - wanted).max() < 1e-5
+    assert np.ptp(wanted) > 0.2
+
+
+@embedded
+def test_the_embedded_cosine_is_that_of_sentence_transformers():
+    wanted = pairwise_cos_sim(*upstream(MINILM.where, PAIRS)).numpy()
+    assert np.abs(values(Cosine(), PAIRS) - wanted).max() < 1e-5
+
+
+def test_batches_order_and_repeats_change_no_score(folder):
+    metric, alone = Cosine(str(folder)), []
+    for pair in PAIRS:
+        encoders.forget()
+        alone.append(scored(metric, pair)[0].value)
+    encoders.forget()
+    together = values(metric, [*PAIRS[::-1], *PAIRS])
+    assert np.abs(together[: len(PAIRS)][::-1] - alone).max() < 1e-5
+    assert np.abs(together[len(PAIRS) :] - alone).max() < 1e-5
+
+
+@embedded
+@pytest.mark.parametrize("odd", ["\u200b", "\ufeff\u00ad", "\x01\x02", "\ufffd"])
+def test_a_text_without_a_token_is_as_a_blank_one(odd):
+    *odds, marks = scored(Cosine(), ("the soup", odd), (odd, "the soup"), (odd, odd), ("!", "?"))
+    assert set(odds) == {(0, Status.EMPTY, "a text without a token")}
+    assert marks.status is Status.OK
+
+
+def test_a_batch_with_odd_texts_loses_nothing_else(folder):
+    odd = scored(Cosine(str(folder)), ("a", "b"), ("", "b"), ("so cold " * 9000, "a"), ("a", "\n"))
+    wanted = [Status.OK, Status.EMPTY, Status.TRUNCATED, Status.EMPTY]
+    assert [score.status for score in odd] == wanted
+    assert odd[2].detail.endswith(" tokens, first 24 used")
+    assert odd[0].value == pytest.approx(scored(Cosine(str(folder)), ("a", "b"))[0].value, abs=1e-5)
+
+
+@pytest.mark.parametrize(
+    ("feature", "part"),
+    [
+        ("", slice(None)),
+        ("global", slice(None)),
+        ("negations", slice(0, 8)),
+        ("roles", slice(8, 16)),
+        ("residual", slice(16, None)),
+    ],
+)
+def test_a_feature_is_the_cosine_of_its_part_of_the_vector(folder, feature, part, monkeypatch):
+    monkeypatch.setattr(semantic, "FEATURES", ("negations", "roles"))
+    monkeypatch.setattr(semantic, "FEATURE_SIZE", 8)
+    metric = S3Bert(f"{feature}+{folder}" if feature else str(folder))
+    ours, theirs = (side[:, part].astype(float) for side in upstream(folder, PAIRS))
+    lengths = np.linalg.norm(ours, axis=1) * np.linalg.norm(theirs, axis=1)
+    assert np.abs(values(metric, PAIRS) - (ours * theirs).sum(1) / lengths).max() < 1e-5
+    assert "|model:tiny@" in str(metric.signature("source"))
+
+
+def test_the_features_are_those_of_the_papers_models(folder):
+    assert len(FEATURES) == 15
+    assert S3Bert(f"wwlk+{folder}").part == slice(224, 240)
+    assert S3Bert(f"residual+{folder}").part == slice(240, None)
+    [result] = scored(S3Bert(f"wwlk+{folder}"), ("a", "b"))
+    assert result.status is Status.ERROR
+    assert "its vectors have 32 numbers, too few for features that end at 240" in result.detail
+
+
+def test_the_signature_tells_model_and_pooling_and_no_path(folder):
+    signature = str(Cosine(str(folder)).signature("reference"))
+    assert signature.startswith("cosine|basis:reference|model:tiny@")
+    assert "|pooling:Transformer>Pooling@" in signature
+    assert str(folder) not in signature
+
+
+# -------------------------------------------------------------------- vectors of single words
+
+#: Vectors whose distances are easy: a and b are 5 apart, z is the origin.
+LINES = "a 0 0 0\nb 3 4 0\nc 0 0 2\nd 3 4 2\ne -1 7 1\nz 0 0 0\n"
+TABLE = {line.split()[0]: [float(x) for x in line.split()[1:]] for line in LINES.splitlines()}
+
+
+@pytest.fixture(scope="module")
+def vectors(tmp_path_factory) -> Path:
+    file = tmp_path_factory.mktemp("movers") / "vectors.txt"
+    file.write_text(LINES, encoding="utf-8")
+    return file
+
+
+def program(first: str, second: str) -> float:
+    """The oracle: the transport problem as a linear program over all words, shared ones too."""
+    bags = [Counter(text.split()) for text in (first, second)]
+    places = [np.array([TABLE[word] for word in bag]) for bag in bags]
+    masses = [np.array(list(bag.values())) / bag.total() for bag in bags]
+    m, n = (len(bag) for bag in bags)
+    flows = np.vstack([np.kron(np.eye(m), np.ones(n)), np.kron(np.ones(m), np.eye(n))])
+    return float(linprog(cdist(*places).ravel(), A_eq=flows, b_eq=np.concatenate(masses)).fun)
+
+
+@pytest.mark.parametrize(
+    ("text", "output", "wanted"),
+    [
+        ("a", "b", 5),
+        ("a", "a", 0),
+        ("a b", "b a", 0),
+        ("a a b b", "b a", 0),
+        ("a", "a b", 2.5),
+        ("a c", "b d", 5),
+        ("a a b", "a b b", 5 / 3),
+        ("A unknown", "B", 5),
+    ],
+)
+def test_the_distance_is_what_the_words_travel(vectors, text, output, wanted):
+    metric = Wmd(f"vectors={vectors}")
+    assert value(metric, text, output) == pytest.approx(wanted, abs=1e-12)
+    assert value(metric, output, text) == pytest.approx(wanted, abs=1e-12)
+
+
+word_texts = st.lists(st.sampled_from("abcde"), min_size=1, max_size=9).map(" ".join)
+
+
+@settings(max_examples=60, deadline=None)
+@given(word_texts, word_texts)
+def test_the_distance_is_that_of_the_whole_linear_program(vectors, first, second):
+    ours = value(Wmd(f"vectors={vectors}"), first, second)
+    assert ours == pytest.approx(program(first, second), abs=1e-8)
+
+
+def test_unit_vectors_are_at_most_2_apart(vectors):
+    metric = Wmd(f"unit+vectors={vectors}")
+    assert value(metric, "b", "c") == pytest.approx(math.sqrt(2))
+    assert value(metric, "b", "d") == pytest.approx(math.sqrt(2 - 10 / math.sqrt(29)))
+
+
+@embedded
+def test_the_embedded_distance_is_pots_over_all_tokens():
+    pairs = [("the cat sat on the mat", "a dog sat on a mat"), ("good soup", "bad soup !")]
+    encoder = encoders.load(MINILM)
+    for pair, result in zip(pairs, scored(Wmd(), *pairs), strict=True):
+        sides = [np.unique(ids, return_counts=True) for ids in encoder.ids(pair, control=False)]
+        places = [encoder.static[ids].astype(float) for ids, _ in sides]
+        masses = [counts / counts.sum() for _, counts in sides]
+        assert result.value == pytest.approx(ot.emd2(*masses, cdist(*places)), abs=1e-9)
+
+
+@pytest.mark.parametrize("kind", [Wmd, Sim])
+def test_texts_without_words_have_no_distance_and_cost_only_themselves(vectors, kind):
+    pairs = [("a b", "b"), ("unknown", "b"), ("", "b"), ("a b " * 5000, "a")]
+    full, unknown, blank, long = scored(kind(f"vectors={vectors}"), *pairs)
+    assert (full.status, unknown.status) == (Status.OK, Status.INVALID)
+    assert unknown.detail == "a text has no word with a vector"
+    # a distance of 0 would be the best of all; a cosine of 0 is not
+    assert blank.status is {Wmd: Status.INVALID, Sim: Status.EMPTY}[kind]
+    assert math.isnan(blank.value) == (kind is Wmd)
+    assert long.status is {Wmd: Status.TRUNCATED, Sim: Status.INVALID}[kind]
+
+
+@pytest.mark.parametrize(
+    ("text", "output", "wanted"),
+    [
+        ("b", "d", 5 / math.sqrt(29)),
+        ("b", "b b b", 1),
+        ("b", "c", 0),
+        ("b c", "d", 1),
+        ("b c c", "d", (25 + 8) / math.sqrt((25 + 16) * 29)),
+    ],
+)
+def test_sim_is_the_cosine_of_sums_of_vectors(vectors, text, output, wanted):
+    assert value(Sim(f"vectors={vectors}"), text, output) == pytest.approx(wanted)
+
+
+def test_sim_weighs_words_by_idf(vectors, tmp_path):
+    corpus = tmp_path / "corpus.txt"
+    corpus.write_text("a b\nb b c\nb\n\na c e\n", encoding="utf-8")
+    # 4 texts: b in 3, c in 2, e in 1; d in none weighs like a word of one text
+    b, c, d = (np.array(TABLE[word]) for word in "bcd")
+    first = math.log(4 / 3) * 2 * b + math.log(4 / 2) * c
+    second = math.log(4) * d + math.log(4 / 2) * c
+    wanted = first @ second / np.linalg.norm(first) / np.linalg.norm(second)
+    assert value(Sim(f"vectors={vectors}+idf={corpus}"), "b b c", "d c") == pytest.approx(wanted)
+    corpus.write_text("b\nb c\n", encoding="utf-8")
+    [result] = scored(Sim(f"vectors={vectors}+idf={corpus}"), ("b", "c"))
+    assert (result.status, result.detail) == (Status.INVALID, "all words of a text weigh nothing")
+
+
+@pytest.mark.parametrize("kind", [Wmd, Sim])
+def test_a_fault_in_the_file_is_in_every_row_with_its_line(tmp_path, kind):
+    file = tmp_path / "bad.txt"
+    file.write_text("a 1 2\nb 1\n", encoding="utf-8")
+    results = scored(kind(f"vectors={file}"), ("a", "b"), ("b", "a"))
+    assert {score.status for score in results} == {Status.ERROR}
+    assert all("bad.txt, line 2: not a word and 2 numbers" in s.detail for s in results)
+
+
+def test_signatures_tell_vectors_weights_and_no_path(vectors, tmp_path):
+    corpus = tmp_path / "corpus.txt"
+    corpus.write_text("b\n", encoding="utf-8")
+    file = f"vectors={vectors}"
+    metrics = [Sim(file), Sim(f"{file}+idf={corpus}"), Wmd(file), Wmd(f"unit+{file}")]
+    signatures = [str(metric.signature("source")) for metric in metrics]
+    assert len(set(signatures)) == 4
+    assert "|idf:uniform|" in signatures[0]
+    assert "|idf:corpus.txt@" in signatures[1]
+    assert all("|vectors:vectors.txt@" in s and str(vectors) not in s for s in signatures)
+
+
+@pytest.mark.parametrize("kind", [Wmd, Sim])
+def test_a_file_of_vectors_needs_no_encoder(vectors, kind, monkeypatch):
+    monkeypatch.setattr(encoders.hub, "here", lambda model: False)
+    assert kind().missing
+    assert kind(f"vectors={vectors}").missing == ""
+    assert (kind().profile, kind().languages) == ("embedded", ("en",))
+    assert kind(f"vectors={vectors}").profile == "real"
