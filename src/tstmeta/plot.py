@@ -1,4 +1,4 @@
-"""A dozen figures: a frame in, matplotlib axes or a figure out; seaborn draws where it can.
+"""The figures of the book: a frame in, matplotlib axes or a figure out; seaborn draws where it can.
 
 Frames are those that ``tst.correlate``, ``tst.bootstrap``, ``tst.pairs`` and the like return.
 Colours come from a palette that colour-blind readers can tell apart (Okabe and Ito), and shape or
@@ -9,10 +9,9 @@ which know nothing of quality, stand below a line or are dashed.  Jitter comes f
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
-from functools import wraps
+from collections.abc import Sequence
 from html import escape
-from typing import Any, ParamSpec, TypeVar
+from typing import Any
 
 import matplotlib as mpl
 import matplotlib.pyplot as plt
@@ -27,11 +26,7 @@ from matplotlib.lines import Line2D
 from matplotlib.ticker import MaxNLocator
 
 from .analysis.frame import METRIC, kind_of
-from .data import Dataset
 from .schema import TstmetaError
-
-P = ParamSpec("P")
-Drawn = TypeVar("Drawn")
 
 BLUE, ORANGE, GREEN, GREY, INK = "#0072B2", "#D55E00", "#009E73", "#6B6B6B", "#222222"
 #: Lines: a colour, a marker and a stroke each, so that none is told by its colour alone.
@@ -74,18 +69,11 @@ _STYLE: dict[Any, Any] = {
 WIDTH = 7.2
 
 
-def _styled(draw: Callable[P, Drawn]) -> Callable[P, Drawn]:
-    """Draw with the book's style and leave the global one alone."""
-
-    @wraps(draw)
-    def styled(*args: P.args, **options: P.kwargs) -> Drawn:
-        # a notebook's backend switches interactive mode on when it is first used: not within the
-        # context, which would take that back on leaving
-        plt.draw_if_interactive()
-        with mpl.rc_context(_STYLE):
-            return draw(*args, **options)
-
-    return styled
+#: Draws in the book's style and leaves the global one alone.
+_styled = mpl.rc_context(_STYLE)
+# A notebook's backend switches interactive mode on when it is first used: now, for within the style
+# that would be taken back on leaving.
+plt.draw_if_interactive()
 
 
 # ------------------------------------------------------------------------------ names and kinds
@@ -112,15 +100,10 @@ def _named(frame: pd.DataFrame, value: str) -> pd.DataFrame:
     return frame.assign(shown=names(frame), sentinel=~is_metric(frame)).dropna(subset=value)
 
 
-def _drawable(frame: pd.DataFrame) -> pd.DataFrame:
-    if frame.empty:
-        raise TstmetaError("there is nothing to draw: no row has a value")
-    return frame
-
-
 def _groups(frame: pd.DataFrame, by: str | None) -> list[tuple[str, pd.DataFrame]]:
     """Parts of a frame by a column, in order of appearance; one part without the column."""
-    _drawable(frame)
+    if frame.empty:
+        raise TstmetaError("there is nothing to draw: no row has a value")
     if by is None or by not in frame:
         return [("", frame)]
     return [(str(name), part) for name, part in frame.groupby(by, sort=False, observed=True)]
@@ -137,40 +120,29 @@ def _panels(count: int, height: float, across: int = 2) -> tuple[Figure, list[Ax
     return figure, list(grid.ravel()[:count])
 
 
-def _axes(ax: Axes | None, width: float, height: float) -> Axes:
-    if ax is not None:
-        return ax
-    return plt.subplots(figsize=(width, height), layout="constrained")[1]
-
-
-def _points(
-    axis: Axes, rows: pd.DataFrame, value: str = "value", *, lw: float = 1.8, alpha: float = 0.7
-) -> None:
-    """A row for each name ``shown``, the first on top: a point and its interval; sentinels grey."""
-    place, metric = np.arange(len(rows)), ~rows["sentinel"].to_numpy(bool)
-    for some, colour, marker in ((metric, BLUE, "o"), (~metric, GREY, "D")):
-        if {"low", "high"} <= set(rows):
-            low, high = rows["low"][some].astype(float), rows["high"][some].astype(float)
-            axis.hlines(place[some], low, high, color=colour, lw=lw, alpha=alpha)
-        axis.plot(rows[value][some], place[some], marker, color=colour, ms=4.5, zorder=4)
-    axis.set_yticks(place, list(rows["shown"]), fontsize=8.5)
-    axis.set_ylim(len(rows) - 0.4, -0.6)
-    axis.tick_params(axis="y", length=0)
-    axis.grid(visible=False, axis="y")
-
-
-def _stack(
-    frame: pd.DataFrame, value: str, label: str, up: bool = False, **drawn: float
+def _rows(
+    frame: pd.DataFrame, value: str, label: str, order: Sequence[str], lw: float, alpha: float
 ) -> tuple[Figure, list[tuple[Axes, str, pd.DataFrame]]]:
-    """A panel a data set, in each a row a name, metrics before sentinels; axes, name and rows."""
-    order, ways = (["sentinel", value], [True, False]) if not up else ([value], [True])
+    """A panel a data set, in it a row a name: a point and its interval, sentinels grey.
+
+    ``order``: columns to sort by, a minus before one whose largest value is on top.
+    """
+    columns, ways = [name.strip("-") for name in order], [name[0] != "-" for name in order]
     parts = [
-        (name, rows.sort_values(order, ascending=ways, kind="stable"))
-        for name, rows in _groups(frame, "dataset")
+        (name, rows.sort_values(columns, ascending=ways, kind="stable"))
+        for name, rows in _groups(_named(frame, value), "dataset")
     ]
     figure, panels = _panels(len(parts), 0.8 + 0.2 * max(len(rows) for _, rows in parts))
     for axis, (name, rows) in zip(panels, parts, strict=True):
-        _points(axis, rows, value, **drawn)
+        place, metric = np.arange(len(rows)), ~rows["sentinel"].to_numpy(bool)
+        for some, colour, marker in ((metric, BLUE, "o"), (~metric, GREY, "D")):
+            low, high = rows["low"][some].astype(float), rows["high"][some].astype(float)
+            axis.hlines(place[some], low, high, color=colour, lw=lw, alpha=alpha)
+            axis.plot(rows[value][some], place[some], marker, color=colour, ms=4.5, zorder=4)
+        axis.set_yticks(place, list(rows["shown"]), fontsize=8.5)
+        axis.set_ylim(len(rows) - 0.4, -0.6)
+        axis.tick_params(axis="y", length=0)
+        axis.grid(visible=False, axis="y")
         axis.set_title(name)
         axis.set_xlabel(label, fontsize=8.5)
     return figure, [(axis, *part) for axis, part in zip(panels, parts, strict=True)]
@@ -190,44 +162,32 @@ def _legend(figure: Figure, more: Sequence[Line2D], columns: int = 3, kinds: boo
 
 
 @_styled
-def heatmap(
-    frame: pd.DataFrame,
-    value: str = "value",
-    index: str = "metric",
-    columns: str = "dataset",
-    *,
-    limit: float | None = 1.0,
-    label: str = "",
-    digits: int = 2,
-    ax: Axes | None = None,
-) -> Axes:
-    """A table with coloured cells: blue above 0, orange below, a dash where there is no value.
+def heatmap(frame: pd.DataFrame, columns: str = "dataset", *, label: str = "") -> Axes:
+    """Metrics as rows of coloured cells: blue above 0, orange below, a dash without a value.
 
     Args:
-        frame: one row a cell; order of appearance is kept, sentinels go below a rule.
-        index, columns: the columns of the frame that rows and columns of the figure are.
-        limit: where colours end on both sides of 0; None takes the largest value there is.
+        frame: one row a cell, with metric and value; order of appearance is kept, sentinels go
+            below a rule.
+        columns: the column of the frame that the columns of the figure are.
         label: of the colour bar.
     """
-    rows = frame.assign(sentinel=False)
-    if index == "metric":
-        rows, index = frame.assign(shown=names(frame), sentinel=~is_metric(frame)), "shown"
+    rows = frame.assign(shown=names(frame), sentinel=~is_metric(frame))
     rows = rows.sort_values("sentinel", kind="stable")
-    grid = rows.pivot_table(index=index, columns=columns, values=value, dropna=False, sort=False)
-    grid = grid.reindex(index=list(dict.fromkeys(rows[index])))[list(dict.fromkeys(frame[columns]))]
+    grid = rows.pivot_table("value", "shown", columns, dropna=False, sort=False)
+    grid = grid.reindex(index=rows["shown"].unique(), columns=frame[columns].unique())
     grid.columns = grid.columns.astype(str)
-    words = grid.map(lambda one: "–" if one != one else f"{one:.{digits}f}".replace("-", "−"))
+    texts = grid.map(lambda value: "–" if pd.isna(value) else f"{value:.2f}".replace("-", "−"))
     tall, wide = grid.shape
-    longest = max(map(len, grid.index.astype(str)), default=0)
-    axis = _axes(ax, min(WIDTH, 1.5 + 0.075 * longest + 0.72 * wide), 1.1 + 0.27 * tall)
-    most = limit or np.nanmax(np.abs(grid.to_numpy(float)), initial=0.0) or 1.0
+    longest = max(map(len, grid.index), default=0)
+    size = (min(WIDTH, 1.5 + 0.075 * longest + 0.72 * wide), 1.1 + 0.27 * tall)
+    axis = plt.subplots(figsize=size, layout="constrained")[1]
     sns.heatmap(
         grid.fillna(0.0),
         ax=axis,
-        vmin=-most,
-        vmax=most,
+        vmin=-1,
+        vmax=1,
         cmap=DIVERGING,
-        annot=words,
+        annot=texts,
         fmt="",
         annot_kws={"size": 8.5 if wide < 8 else 7},
         linewidths=0.6,
@@ -235,7 +195,7 @@ def heatmap(
         cbar=wide > 1,
         cbar_kws={"label": label, "shrink": 0.8, "pad": 0.02},
     )
-    above = int((~rows.drop_duplicates(index)["sentinel"]).sum())
+    above = int((~rows.drop_duplicates("shown")["sentinel"]).sum())
     if 0 < above < tall:
         axis.axhline(above, color=INK, lw=1.4)
     axis.set(xlabel="", ylabel="")
@@ -252,7 +212,6 @@ def forest(
     intervals: pd.DataFrame,
     ceiling: pd.DataFrame | None = None,
     *,
-    chance: float = 0.0,
     label: str = "",
 ) -> Figure:
     """Values with confidence intervals, best first, one panel a data set; sentinels below a line.
@@ -260,14 +219,13 @@ def forest(
     Args:
         intervals: what ``tst.bootstrap`` returns: metric, value, low, high; dataset, basis, kind.
         ceiling: what ``tst.ceiling`` returns; a line at ``value`` with a shade from low to high.
-        chance: where a metric that knows nothing stands.
         label: of the axis, for instance the statistic.
     """
-    figure, panels = _stack(_named(intervals, "value"), "value", label)
+    figure, panels = _rows(intervals, "value", label, ["sentinel", "-value"], 1.8, 0.7)
     people = pd.DataFrame(columns=["dataset", "value"]) if ceiling is None else ceiling
     limit = []
     for axis, name, rows in panels:
-        axis.axvline(chance, color=GREY, lw=0.8)
+        axis.axvline(0, color=GREY, lw=0.8)
         for row in people[(people["dataset"] == name) & people["value"].notna()].itertuples():
             axis.axvspan(row.low, row.high, color=ORANGE, alpha=0.15, lw=0, zorder=0)
             axis.axvline(row.value, color=ORANGE, lw=1.6, zorder=1)
@@ -289,9 +247,7 @@ def rank_sets(frame: pd.DataFrame) -> Figure:
     """
     # half a rank on either side, so that a single rank is a bar too
     wide = {"low": frame["low"].astype(float) - 0.4, "high": frame["high"].astype(float) + 0.4}
-    figure, panels = _stack(
-        _named(frame.assign(**wide), "rank"), "rank", "rank", True, lw=5, alpha=0.3
-    )
+    figure, panels = _rows(frame.assign(**wide), "rank", "rank", ["rank"], 5, 0.3)
     keys = [Line2D([], [], color=BLUE, lw=5, alpha=0.3, label="ranks it could have")]
     for axis, _, rows in panels:
         if "cluster" in rows and rows["cluster"].notna().all():
@@ -305,83 +261,47 @@ def rank_sets(frame: pd.DataFrame) -> Figure:
 
 
 @_styled
-def bump(frame: pd.DataFrame, value: str = "value", highlight: int = len(LINES)) -> Axes:
+def bump(frame: pd.DataFrame) -> Axes:
     """Ranks across data sets, best on top: who wins where.  Sentinels are dashed and grey.
+
+    The lines whose rank changes most stand out.
 
     Args:
         frame: one row a data set and metric.  Only metrics with a value on all data sets count.
-        highlight: so many lines stand out, those whose rank changes most.
     """
-    rows = _named(frame, value)
-    grid = rows.pivot_table(index="shown", columns="dataset", values=value, sort=False)
-    grid = grid.reindex(columns=list(dict.fromkeys(frame["dataset"])))
-    grid = _drawable(grid.dropna()).round(12)
+    rows = _named(frame, "value")
+    grid = rows.pivot_table("value", "shown", "dataset", sort=False)
+    grid = grid.reindex(columns=frame["dataset"].unique())
+    grid = grid.dropna().round(12)
+    _groups(grid, None)
     grid = grid.sort_values(grid.columns[0], ascending=False, kind="stable")
     ranks = grid.rank(ascending=False, method="first")
     sentinel = rows.drop_duplicates("shown").set_index("shown")["sentinel"]
     change = ranks[~sentinel[ranks.index]].diff(axis=1).abs().sum(axis=1)
     change = change[change > 0].sort_values(ascending=False, kind="stable")
-    chosen = [name for name in ranks.index if name in change.index[: min(highlight, len(LINES))]]
+    chosen = [name for name in ranks.index if name in change.index[: len(LINES)]]
     longest = max((len(name) for name in ranks.index), default=0)
-    width = min(WIDTH, 0.8 + 1.35 * ranks.shape[1] + 0.15 * longest)
-    axis = _axes(None, width, 0.8 + 0.24 * len(ranks))
+    size = (min(WIDTH, 0.8 + 1.35 * ranks.shape[1] + 0.15 * longest), 0.8 + 0.24 * len(ranks))
+    axis = plt.subplots(figsize=size, layout="constrained")[1]
     x = np.arange(ranks.shape[1])
-    for name in sorted(ranks.index, key=lambda one: one in chosen):  # pale ones lie below
-        colour, marker, stroke, ink, wide = "#BDBDBD", "o", "-", "#4D4D4D", 1.4
+    for name in sorted(ranks.index, key=lambda name: name in chosen):  # pale ones lie below
+        colour, marker, stroke = LINES[chosen.index(name)] if name in chosen else ("", "", "")
         if sentinel[name]:
-            colour, marker, stroke, ink = GREY, "D", "--", GREY
-        if name in chosen:
-            (colour, marker, stroke), wide = LINES[chosen.index(name)], 2.4
-            ink = colour
+            colour, marker, stroke = GREY, "D", "--"
+        look = {"color": colour or "#BDBDBD", "marker": marker or "o", "ls": stroke or "-"}
         y = ranks.loc[name].to_numpy(float)
-        axis.plot(x, y, stroke, color=colour, marker=marker, ms=6, lw=wide, label=name)
+        axis.plot(x, y, ms=6, lw=2.4 if name in chosen else 1.4, label=name, **look)
+        words = {"color": colour or "#4D4D4D", "weight": "bold" if name in chosen else "normal"}
         for at, shift, side in ((0, -9, "right"), (-1, 9, "left")):
             axis.annotate(
                 name, (x[at], y[at]), (shift, 0), textcoords="offset points", ha=side,
-                va="center", fontsize=8.5, color=ink, annotation_clip=False,
-                fontweight="bold" if name in chosen else "normal",
+                va="center", fontsize=8.5, annotation_clip=False, **words,
             )  # fmt: skip
     axis.set_xticks(x, [str(name).replace("@", "\n@") for name in ranks.columns])
     axis.set_ylim(len(ranks) + 0.5, 0.5)
     axis.set_yticks([])
     axis.spines[["left", "bottom"]].set_visible(False)
     axis.grid(visible=False, axis="y")
-    return axis
-
-
-@_styled
-def differences(
-    frame: pd.DataFrame,
-    value: str | None = None,
-    label: str | Sequence[str] | None = None,
-    *,
-    xlabel: str = "",
-) -> Axes:
-    """Differences with intervals around 0; a point is filled where its interval excludes 0.
-
-    Args:
-        frame: low, high and the value (``difference``, as of ``tst.compare``, or ``value``).
-        label: the columns that name a row; by default a − b, or the metric, with the data set
-            where there are several.
-    """
-    value = value or ("difference" if "difference" in frame else "value")
-    rows = _drawable(frame.dropna(subset=value)).reset_index(drop=True)
-    if label is not None:
-        parts = [rows[one].astype(str) for one in ([label] if isinstance(label, str) else label)]
-    else:
-        parts = [names(rows) if "a" not in rows else rows["a"] + " − " + rows["b"]]
-        if "dataset" in rows and len(set(rows["dataset"])) > 1:
-            parts.insert(0, rows["dataset"].astype(str))
-    shown = [": ".join(words) for words in zip(*parts, strict=True)]
-    longest = max(map(len, shown), default=0)
-    axis = _axes(None, min(WIDTH, 3.4 + 0.075 * longest), 0.9 + 0.26 * len(rows))
-    _points(axis, rows.assign(shown=shown, sentinel=False), value)
-    clear = ((rows["low"] > 0) | (rows["high"] < 0)).to_numpy()
-    axis.plot(
-        rows[value][~clear], np.flatnonzero(~clear), "o", mfc="white", ms=3.2, mew=0, zorder=5
-    )
-    axis.axvline(0, color=INK, lw=0.9)
-    axis.set_xlabel(xlabel or "filled: the 95 % interval excludes 0", fontsize=8.5)
     return axis
 
 
@@ -415,7 +335,7 @@ def scatter(
     levels = list(dict.fromkeys(pairs[hue])) if hue else [None]
     size = 9 if max(len(part) for _, part in parts) > 300 else 16
     for axis, (name, part) in zip(panels, parts, strict=True):
-        moved = {one: _jittered(part[one].to_numpy(float), jitter, rng) for one in (x, y)}
+        moved = {name: _jittered(part[name].to_numpy(float), jitter, rng) for name in (x, y)}
         solid = max(0.15, min(0.7, 300 / max(len(part), 1)))
         for level, (colour, marker, _) in zip(levels, LINES, strict=False):
             some = (part[hue] == level).to_numpy() if hue else np.ones(len(part), dtype=bool)
@@ -443,30 +363,27 @@ def _jittered(values: np.ndarray, share: float, rng: np.random.Generator) -> np.
 
 
 @_styled
-def distributions(data: Dataset | Sequence[Dataset] | pd.DataFrame) -> Figure:
+def distributions(frame: pd.DataFrame) -> Figure:
     """Histograms of ratings: a row a data set, a column a dimension; the dashed line is the mean.
 
     A metric judged on a pile at one end has little to explain.
 
     Args:
-        data: data sets (the mean rating of each rewrite), or a frame with dimension and value and,
-            where there are several, dataset.
+        frame: dataset, dimension and value, a row a rewrite.
     """
-    frame = data if isinstance(data, pd.DataFrame) else _means(data)
-    frame = frame if "dataset" in frame else frame.assign(dataset="")
-    sets, known = list(dict.fromkeys(frame["dataset"])), set(frame["dimension"])
-    asked = [one for one in DIMENSIONS if one in known] + sorted(known - set(DIMENSIONS))
-    figure, panels = _panels(len(sets) * len(asked), 1.25, len(asked))
+    sets, known = list(frame["dataset"].unique()), set(frame["dimension"])
+    dimensions = [name for name in DIMENSIONS if name in known] + sorted(known - set(DIMENSIONS))
+    wide = len(dimensions)
+    figure, panels = _panels(len(sets) * wide, 1.25, wide)
     for place, axis in enumerate(panels):
-        name, dimension = sets[place // len(asked)], asked[place % len(asked)]
-        values = frame.loc[
-            (frame["dataset"] == name) & (frame["dimension"] == dimension), "value"
-        ].dropna()
+        name, dimension = sets[place // wide], dimensions[place % wide]
+        chosen = (frame["dataset"] == name) & (frame["dimension"] == dimension)
+        values = frame.loc[chosen, "value"].dropna()
         axis.grid(visible=False)
         axis.tick_params(labelsize=8)
-        if place < len(asked):
+        if place < wide:
             axis.set_title(dimension)
-        if place % len(asked) == 0:
+        if place % wide == 0:
             axis.set_ylabel(str(name).replace("@", "\n@"), fontsize=8.5)
         if values.empty:
             axis.set(xticks=[], yticks=[])
@@ -482,30 +399,17 @@ def distributions(data: Dataset | Sequence[Dataset] | pd.DataFrame) -> Figure:
     return figure
 
 
-def _means(data: Dataset | Sequence[Dataset]) -> pd.DataFrame:
-    """dataset, dimension, value: the mean rating of each rewrite."""
-    chosen = [data] if isinstance(data, Dataset) else list(data)
-    tables = [
-        pd.DataFrame({"dataset": one.name, "dimension": name, "value": one.means[name]})
-        for one in chosen
-        for name in one.dimensions
-    ]
-    return pd.concat(tables, ignore_index=True)
-
-
 @_styled
-def cells(pairs: pd.DataFrame, by: str = "metric") -> Figure:
+def cells(pairs: pd.DataFrame) -> Figure:
     """Scores in the four cells {strong, light} x {kept, error} of the contrast set.
 
     Boxes show quartiles, whiskers 5 % and 95 %.  A trustworthy content metric puts both ``kept``
     boxes above both ``error`` boxes, however strong the shift.
 
     Args:
-        pairs: what ``tst.pairs`` returns for a set with these systems.
-        by: a column; one panel for each of its values (of metrics, as they are shown).
+        pairs: what ``tst.pairs`` returns for a set with these systems; one panel a metric.
     """
-    frame = pairs.assign(metric=names(pairs)) if by == "metric" else pairs
-    parts = _groups(frame, by)
+    parts = _groups(pairs.assign(metric=names(pairs)), "metric")
     figure, panels = _panels(len(parts), 2.1)
     for axis, (name, part) in zip(panels, parts, strict=True):
         groups = [part.loc[part["system"] == cell, "score"].dropna() for cell in CELLS]
@@ -521,46 +425,25 @@ def cells(pairs: pd.DataFrame, by: str = "metric") -> Figure:
     return figure
 
 
-@_styled
-def lines(
-    frame: pd.DataFrame,
-    x: str,
-    y: str,
-    hue: str | None = None,
-    *,
-    low: str = "low",
-    high: str = "high",
-    ax: Axes | None = None,
-) -> Axes:
-    """Curves, one for each value of ``hue``, with a band where the frame has low and high."""
-    axis = _axes(ax, 0.75 * WIDTH, 3.2)
-    for place, (name, part) in enumerate(_groups(frame, hue)):
-        colour, marker, stroke = LINES[place % len(LINES)]
-        part = part.sort_values(x)
-        marker = marker if len(part) < 25 else ""
-        axis.plot(part[x], part[y], stroke, color=colour, marker=marker, ms=5, label=name)
-        if {low, high} <= set(part):
-            axis.fill_between(part[x], part[low], part[high], color=colour, alpha=0.15, lw=0)
-    axis.set(xlabel=x, ylabel=y)
-    if hue:
-        axis.legend(fontsize=8.5)
-    return axis
-
-
-@_styled
-def systems(frame: pd.DataFrame, value: str = "value", *, label: str = "mean rating") -> Figure:
-    """Mean ratings of systems (columns system, value, low, high), one panel a data set."""
-    rows = frame.assign(shown=frame["system"].astype(str), sentinel=False).dropna(subset=value)
-    return _stack(rows, value, label)[0]
-
-
 # ----------------------------------------------------------------------------------------- tokens
 
-#: A token is one step paler below each of these probabilities, and how the steps are told.
+#: A token is one step darker below each of these probabilities, and how the steps are called.
 STEPS = (0.5, 0.1, 0.01, 0.001)
-_SHADES = ("#FFFFFF", "#FCE5C0", "#F8C382", "#EE9A4D", "#E07B39")
-_SAID = ("1 in 2 or more", "to 1 in 10", "to 1 in 100", "to 1 in 1,000", "less")
+_SHADES = {
+    "#FFFFFF": "1 in 2 or more",
+    "#FCE5C0": "to 1 in 10",
+    "#F8C382": "to 1 in 100",
+    "#EE9A4D": "to 1 in 1,000",
+    "#E07B39": "less",
+}
 LETTERS = {"style": "s", "paraphrase": "p", "repeat": "r"}
+_PATCH = "white-space:pre;color:#111;border:1px solid #999;border-radius:3px;padding:0 .35em;"
+_TOKEN = (
+    "<span style='display:inline-block;text-align:center;margin:0 1px 4px;vertical-align:top;"
+    "min-width:1.2em'><span style='{patch}background:{shade};{mark}'>{text}</span>"
+    "<span style='display:block;height:4px;width:{bar}%;background:{ink}'></span>"
+    "<span style='display:block;font-size:.75em'>{letter}</span></span>"
+)
 
 
 def strip(tokens: pd.DataFrame, titles: dict[str, str] | None = None) -> HTML:
@@ -575,44 +458,36 @@ def strip(tokens: pd.DataFrame, titles: dict[str, str] | None = None) -> HTML:
             item_id where there are several rewrites; marked where tokens are to be outlined.
         titles: item_id -> words above a rewrite; its id by default.
     """
-    named = titles or {}
-    body = "".join(_rewrite(named.get(id, id), part) for id, part in _groups(tokens, "item_id"))
-    steps = "".join(
-        f"<span style='{_PATCH}background:{shade}'>{escape(words)}</span> "
-        for shade, words in zip(_SHADES, _SAID, strict=True)
+    titles = titles or {}
+    body = "".join(_rewrite(titles.get(id, id), part) for id, part in _groups(tokens, "item_id"))
+    steps = " ".join(
+        f"<span style='{_PATCH}background:{shade}'>{name}</span>" for shade, name in _SHADES.items()
     )
     letters = ", ".join(f"{letter} = {name}" for name, letter in LETTERS.items())
     key = f"<p style='font-size:.85em'>Probability of a token: {steps}<br>Letter: {letters}.</p>"
     return HTML(f"<div>{body}{key}</div>")
 
 
-_PATCH = "white-space:pre;color:#111;border:1px solid #999;border-radius:3px;padding:0 .35em;"
-
-_MARK = "outline:2px solid #123b66;"
-_MEANS = {"content": "C", "lead": "S"}
-
-
 def _rewrite(title: str, part: pd.DataFrame) -> str:
     """One rewrite: its tokens in a line that wraps, and their numbers in a table."""
-    blocks = []
-    for row in part.itertuples(index=False):
-        cost = float(row.content)
-        step = sum(cost < math.log(limit) for limit in STEPS) if cost == cost else 0
-        bar = round(min(-cost, 8.0) / 8.0 * 100) if cost == cost else 0
-        blocks.append(
-            "<span style='display:inline-block;text-align:center;margin:0 1px 4px;"
-            f"vertical-align:top;min-width:1.2em'><span style='{_PATCH}background:{_SHADES[step]};"
-            f"{_MARK if getattr(row, 'marked', False) else ''}"
-            f"'>{escape(str(row.token))}</span><span style='display:block;"
-            f"height:4px;width:{bar}%;background:{BLUE}'></span><span style='display:block;"
-            f"font-size:.75em'>{LETTERS.get(str(row.best), '')}</span></span>"
+    blocks = [
+        _TOKEN.format(
+            patch=_PATCH,
+            shade=list(_SHADES)[sum(cost < math.log(limit) for limit in STEPS)],
+            mark="outline:2px solid #123b66;" * bool(getattr(row, "marked", False)),
+            text=escape(str(row.token)),
+            bar=0 if math.isnan(cost) else round(min(-cost, 8.0) / 8.0 * 100),
+            ink=BLUE,
+            letter=LETTERS.get(str(row.best), ""),
         )
+        for row, cost in zip(part.itertuples(), part["content"].astype(float), strict=True)
+    ]
     columns = ["token", "best", "content", *LETTERS]
     numbers = part[columns].to_html(index=False, float_format="{:.2f}".format, border=0)
-    means = [f"{name} = {part[one].mean():.3f}" for one, name in _MEANS.items() if one in part]
-    mean = f": {', '.join(means)}".replace("-", "−")
+    means = {name: part[of].mean() for name, of in (("C", "content"), ("S", "lead")) if of in part}
+    mean = ", ".join(f"{name} = {value:.3f}" for name, value in means.items()).replace("-", "−")
     return (
-        f"<p style='margin-bottom:.2em'><b>{escape(title)}</b>{mean}</p>"
+        f"<p style='margin-bottom:.2em'><b>{escape(title)}</b>: {mean}</p>"
         f"<div>{''.join(blocks)}</div>"
         "<details><summary>Numbers (natural logarithms)</summary>"
         f"<div style='overflow-x:auto'>{numbers}</div></details>"
