@@ -11,13 +11,6 @@
     with serving(script) as server: ...
     server.requests, server.most_at_once, server.repeated() # what it saw
 
-What a script may return: :func:`says` (a completion), :func:`error` (a status with a message),
-:func:`raw` (any bytes as a body), :func:`page` (HTML), or one of the faults :func:`hang` (never
-answers), :func:`reset` (cuts the connection), :func:`half` (promises more bytes than it sends) and
-:func:`drip` (a byte now and then, for ever).  ``asked`` has the request's ``number`` (from 1), its
-``body`` (JSON), ``prompt`` (the last message), ``headers`` (small letters), ``path``, and how many
-``times`` the same body came so far.
-
 As a program of its own it serves one plain answer: ``python scripted.py --latency 0.05`` prints its
 URL, and ends when its standard input does.
 """
@@ -38,16 +31,13 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-Fault = Literal["", "hang", "reset", "half", "drip"]
-
 
 @dataclass(frozen=True)
 class Asked:
-    """One request as the server saw it."""
+    """One request as the server saw it; ``times``: how often this body came so far."""
 
     number: int
     times: int
-    path: str
     headers: dict[str, str]
     body: dict[str, Any]
 
@@ -66,7 +56,7 @@ class Act:
     kind: str = "application/json"
     headers: dict[str, str] = field(default_factory=dict)
     latency: float = 0.0
-    fault: Fault = ""
+    fault: Literal["", "hang", "reset", "half", "drip"] = ""
 
 
 Script = Callable[[Asked], Act | None]
@@ -87,21 +77,10 @@ def says(
     choice: dict[str, Any] = {"index": 0, "message": message, "finish_reason": finish}
     if logprobs is not None:
         choice["logprobs"] = {"content": logprobs}
-    made: dict[str, Any] = {
-        "id": "chatcmpl-1",
-        "object": "chat.completion",
-        "created": 0,
-        "model": model,
-        "choices": [choice],
-    }
+    completion: dict[str, Any] = {"object": "chat.completion", "model": model, "choices": [choice]}
     if usage is not None:
-        prompt, answer = usage
-        made["usage"] = {
-            "prompt_tokens": prompt,
-            "completion_tokens": answer,
-            "total_tokens": prompt + answer,
-        }
-    return raw(made, latency=latency)
+        completion["usage"] = {"prompt_tokens": usage[0], "completion_tokens": usage[1]}
+    return raw(completion, latency=latency)
 
 
 def error(
@@ -157,20 +136,15 @@ class Server:
     def __init__(self, script: Script | None = None, latency: float = 0.0):
         self._script = script or (lambda asked: None)
         self._plain = says(latency=latency)
-        self.port = 0
+        self._tasks: set[asyncio.Task[None]] = set()
+        self.url = ""
         #: Completion requests so far, how many are there now, and how many were at the same time.
         self.requests = self.now = self.most_at_once = 0
         #: Values of the Authorization header.
         self.keys: set[str] = set()
         #: How often each body came, by its hash, and the bodies (not kept by the program).
         self.counts: Counter[str] = Counter()
-        self.bodies: list[dict[str, Any]] = []
-        self.keeps = True
-        self._tasks: set[asyncio.Task[None]] = set()
-
-    @property
-    def url(self) -> str:
-        return f"http://127.0.0.1:{self.port}/v1"
+        self.bodies: list[dict[str, Any]] | None = []
 
     def repeated(self) -> int:
         """Requests beyond the first of each body."""
@@ -179,7 +153,7 @@ class Server:
     async def start(self) -> asyncio.Server:
         """Listen on a free port."""
         server = await asyncio.start_server(self._connection, "127.0.0.1", 0, backlog=512)
-        self.port = server.sockets[0].getsockname()[1]
+        self.url = f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}/v1"
         return server
 
     async def end(self) -> None:
@@ -187,8 +161,6 @@ class Server:
         for task in self._tasks:
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
-
-    # ------------------------------------------------------------------------------------ HTTP
 
     async def _connection(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         task = asyncio.current_task()
@@ -206,38 +178,31 @@ class Server:
 
     async def _request(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> bool:
         """One request and what the script makes of it; whether the connection goes on."""
-        head = (await reader.readuntil(b"\r\n\r\n")).decode("latin-1")
-        first, *lines = head.strip().split("\r\n")
-        headers = {}
-        for line in lines:
-            name, _, value = line.partition(":")
-            headers[name.strip().lower()] = value.strip()
+        first, *lines = (
+            (await reader.readuntil(b"\r\n\r\n")).decode("latin-1").strip().split("\r\n")
+        )
+        parts = (line.partition(":") for line in lines)
+        headers = {name.strip().lower(): value.strip() for name, _, value in parts}
         data = await reader.readexactly(int(headers.get("content-length", 0)))
-        path = first.split(" ")[1]
         self.keys.add(headers.get("authorization", ""))
-        if not path.endswith("/chat/completions"):
-            listed = {"object": "list", "data": [{"id": "tiny", "object": "model"}]}
-            found = raw(listed) if path.endswith("/models") else error(404, "Not Found")
-            return await self._act(found, writer)
-        self.requests += 1
+        if not first.split(" ")[1].endswith("/chat/completions"):
+            return await self._act(error(404, "Not Found"), writer)
         digest = hashlib.sha256(data).hexdigest()
+        self.requests += 1
         self.counts[digest] += 1
         body = json.loads(data)
-        if self.keeps:
+        if self.bodies is not None:
             self.bodies.append(body)
         self.now += 1
         self.most_at_once = max(self.most_at_once, self.now)
         try:
-            asked = Asked(self.requests, self.counts[digest], path, headers, body)
+            asked = Asked(self.requests, self.counts[digest], headers, body)
             return await self._act(self._script(asked) or self._plain, writer)
         finally:
             self.now -= 1
 
     async def _act(self, act: Act, writer: asyncio.StreamWriter) -> bool:
-        if act.latency:
-            await asyncio.sleep(act.latency)
-        if act.fault == "hang":
-            await asyncio.sleep(3600)
+        await asyncio.sleep(3600 if act.fault == "hang" else act.latency)
         if act.fault == "reset":
             sock = writer.get_extra_info("socket")
             sock.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
@@ -246,14 +211,12 @@ class Server:
         lines = [f"HTTP/1.1 {act.status} Said", f"content-type: {act.kind}"]
         lines += [f"content-length: {length}"]
         lines += [f"{name}: {value}" for name, value in act.headers.items()]
-        head = ("\r\n".join(lines) + "\r\n\r\n").encode("latin-1")
-        if act.fault == "drip":
-            writer.write(head)
-            while True:
-                writer.write(b" ")
-                await writer.drain()
-                await asyncio.sleep(0.02)
-        writer.write(head + (act.data[: len(act.data) // 2] if act.fault == "half" else act.data))
+        writer.write(("\r\n".join(lines) + "\r\n\r\n").encode("latin-1"))
+        while act.fault == "drip":
+            writer.write(b" ")
+            await writer.drain()
+            await asyncio.sleep(0.02)
+        writer.write(act.data[: len(act.data) // 2] if act.fault == "half" else act.data)
         await writer.drain()
         return act.fault != "half"
 
@@ -269,13 +232,8 @@ def serving(script: Script | None = None, latency: float = 0.0) -> Iterator[Serv
     try:
         yield server
     finally:
-
-        async def end() -> None:
-            listening.close()
-            await server.end()
-            await loop.shutdown_asyncgens()
-
-        asyncio.run_coroutine_threadsafe(end(), loop).result(10)
+        loop.call_soon_threadsafe(listening.close)
+        asyncio.run_coroutine_threadsafe(server.end(), loop).result(10)
         loop.call_soon_threadsafe(loop.stop)
         thread.join(10)
         loop.close()
@@ -284,18 +242,14 @@ def serving(script: Script | None = None, latency: float = 0.0) -> Iterator[Serv
 async def alone(latency: float) -> None:
     """Serve until standard input ends; then print how many requests came, and at once."""
     server = Server(latency=latency)
-    server.keeps = False
+    server.bodies = None
     listening = await server.start()
     print(server.url, flush=True)
     await asyncio.to_thread(sys.stdin.read)
     listening.close()
     await server.end()
-    seen = {
-        "requests": server.requests,
-        "most_at_once": server.most_at_once,
-        "repeated": server.repeated(),
-    }
-    print(json.dumps(seen), flush=True)
+    counts = {"most_at_once": server.most_at_once, "repeated": server.repeated()}
+    print(json.dumps(counts), flush=True)
 
 
 if __name__ == "__main__":

@@ -102,8 +102,7 @@ def test_shuffled_rewrites_get_their_own_ratings_back(dataset, cache):
     places = mixed[mixed["source_id"] == "a"].groupby("item_id")["place"].nunique()
     assert (places > 1).all()
     again = ask(dataset, "lai2023-content", Talking(judge), cache, shuffle=1, samples=8)
-    pd.testing.assert_frame_equal(mixed.drop(columns="kept"), again.drop(columns="kept"))
-    assert again["kept"].all()
+    pd.testing.assert_frame_equal(mixed, again)
 
 
 def test_a_limit_counts_rewrites_or_whole_sources(dataset, cache):
@@ -198,9 +197,7 @@ def test_what_is_on_file_is_not_asked_again_and_failures_are(dataset, cache):
     first, second = Talking(once), Talking(length)
     before = ask(dataset, "content", first, cache)
     after = ask(dataset, "content", second, cache)
-    assert before["kept"].sum() == 0
     assert (before["status"] == "error").tolist() == [True, True, True, False, False]
-    assert after["kept"].tolist() == [False, False, False, True, True]
     assert len(second.asked) == 2
     assert after["rating"].tolist() == [3, 3, 3, 4, 2]
 
@@ -336,7 +333,7 @@ def test_rows_come_back_from_a_file_and_ids_that_look_like_numbers_stay_texts(
     rows.loc[1, "rating"] = NONE
     write_table(rows, tmp_path / f"rows.{ending}")
     back = ratings.read(tmp_path / f"rows.{ending}")
-    same = [name for name in rows if name not in ("kept", "expected", "mass")]
+    same = [name for name in rows if name not in ("expected", "mass")]
     pd.testing.assert_frame_equal(back[same], rows[same], check_dtype=False)
     assert ratings.scores(back, "mean")["value"].tolist() == [4.0] * 5
 

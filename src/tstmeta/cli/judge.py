@@ -8,9 +8,8 @@ from __future__ import annotations
 import shlex
 import sys
 from dataclasses import replace
-from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
@@ -46,21 +45,6 @@ judge_app = typer.Typer(
 TOP_LOGPROBS = 20
 #: What of a prompt a terminal has room for.
 _LISTED = ["name", "origin", "unit", "dimensions", "scale", "hash", "cites", "models"]
-
-
-class Missing(StrEnum):
-    """What stands in a score file for a rating that is not there."""
-
-    drop = "drop"
-    mean = "mean"
-    worst = "worst"
-
-
-class Value(StrEnum):
-    """Which rating becomes a score."""
-
-    rating = "rating"
-    expected = "expected"
 
 
 @judge_app.command("prompts")
@@ -180,15 +164,16 @@ def run_command(
         typer.Option(help="Also write a score file, for tstmeta evaluate --scores FILE."),
     ] = None,
     missing: Annotated[
-        Missing,
+        Literal["drop", "mean", "worst"],
         typer.Option(
             help="In the score file, what stands for ratings that are not there: nothing, the "
             "mean of the others, the lowest of the scale."
         ),
-    ] = Missing.drop,
+    ] = "drop",
     value: Annotated[
-        Value, typer.Option(help="In the score file: the rating, or (--logprobs) the expected one.")
-    ] = Value.rating,
+        Literal["rating", "expected"],
+        typer.Option(help="In the score file: the rating, or (--logprobs) the expected one."),
+    ] = "rating",
 ) -> None:
     """Rate a data set.  Answers are kept: an answer that came is never asked or paid for again.
 
@@ -245,7 +230,7 @@ def run_command(
         raise
     write_table(rows if out or not sys.stdout.isatty() else _harmless(rows), out)
     if scores_out is not None:
-        write_table(ratings.scores(rows, str(missing), str(value)), scores_out)
+        write_table(ratings.scores(rows, missing, value), scores_out)
         words = ["tstmeta", "evaluate", "--data", data, "--scores", str(scores_out)]
         note(f"wrote {scores_out}; use it: {shlex.join(words)}")
     for words in chat.notes:
@@ -265,7 +250,6 @@ def _report(rows: pd.DataFrame, budget: Budget) -> bool:
     for dimension, statuses in rows.groupby("dimension", sort=False)["status"]:
         ends = ", ".join(f"{count:,} {name}" for name, count in statuses.value_counts().items())
         note(f"{dimension}: {len(statuses):,} rows: {ends}")
-    note(f"{len(rows):,} rows, {rows['kept'].sum():,} of them from answers on file")
     note(bill(budget))
     failed = rows[rows["rating"].isna()]
     if len(failed):

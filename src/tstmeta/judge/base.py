@@ -94,15 +94,12 @@ class Reply:
     """What came back, as it came.
 
     Attributes:
-        text: the words of the answer; empty if there were none.
         finish: why it ended: ``stop``, ``length``, ``content_filter``, or what the server says.
         refusal: the server's words for a refusal; empty if it gave none.
-        failure: why there is no answer after all retries; empty if there is one.  A failure is
-            not kept, and asked again in the next run.
+        failure: why there is no answer after all retries; such a question is asked again.
         prompt_tokens, answer_tokens: as the server counted them, 0 for a request that it turned
             down; None if it did not say.
-        model: the model as the server named it in the answer.
-        fingerprint: the server's name for its build (``system_fingerprint``); often empty.
+        model, fingerprint: names of the model and of its build that the server put into the answer.
         tokens: the tokens of the answer with log-probabilities, where they came.
     """
 

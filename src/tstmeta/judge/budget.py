@@ -31,14 +31,9 @@ class Price(NamedTuple):
 
 
 class Estimate(NamedTuple):
-    """What a run would cost.
+    """What a run would cost: questions to ask, answers on file, tokens, money where it has a price.
 
-    Attributes:
-        requests: questions to be asked; equal ones count once.
-        kept: questions whose answers are in the cache.
-        prompt_tokens: of all requests, four characters taken for one.
-        answer_tokens: at most, for every answer may be as long as it is allowed.
-        money: at most, and as true as ``prompt_tokens``; None without a price.
+    Prompts are taken to have a token for four characters, answers to be as long as they may be.
     """
 
     requests: int
@@ -62,13 +57,8 @@ def estimate(questions: Sequence[Question], chat: Chat, *, cache: Path) -> Estim
     Args:
         chat: who would be asked; its ``price`` counts, if it has one.
         cache: the file of answers; it need not be there.
-
-    Raises:
-        CacheError: the file is not one of ours.
     """
-    unique = {
-        question.key(chat.server, chat.model, chat.revision): question for question in questions
-    }
+    unique = {q.key(chat.server, chat.model, chat.revision): q for q in questions}
     todo = unique
     if Path(cache).exists():
         with AnswerCache(cache) as answers:

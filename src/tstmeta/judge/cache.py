@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 import sqlite3
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -39,7 +39,8 @@ class AnswerCache:
         path: the file; it is made, with its folder, if it is not there.
 
     Raises:
-        CacheError: a file of another program, a broken one, or no right to write.
+        CacheError: (also when it is used) a file of another program, a broken one, no right to
+            write, no room, or somebody else who held the file for a minute.
     """
 
     def __init__(self, path: Path):
@@ -49,12 +50,10 @@ class AnswerCache:
             self._db = sqlite3.connect(
                 self.path, timeout=PATIENCE, isolation_level=None, check_same_thread=False
             )
-        try:
-            with self._explained():
-                self._open()
-        except BaseException:
-            self._db.close()
-            raise
+        with ExitStack() as stack, self._explained():
+            stack.callback(self._db.close)
+            self._open()
+            stack.pop_all()
 
     def _open(self) -> None:
         """Make the table in an empty file; leave the file of another program alone."""
@@ -86,11 +85,7 @@ class AnswerCache:
             return int(self._db.execute("SELECT count(*) FROM answers").fetchone()[0])
 
     def get(self, key: str) -> Reply | None:
-        """The answer that is kept under a key, or None.
-
-        Raises:
-            CacheError: the file broke.
-        """
+        """The answer that is kept under a key, or None."""
         with self._explained():
             row = self._db.execute("SELECT reply FROM answers WHERE key = ?", (key,)).fetchone()
             return None if row is None else _reply(row[0])
@@ -99,11 +94,7 @@ class AnswerCache:
         """Keep an answer, at once; a failure is no answer and is not kept.
 
         Returns:
-            The answer that is kept: if another process was first, its answer, so that all
-            processes go on with the same.
-
-        Raises:
-            CacheError: the file broke, the disk is full, or others held the file for a minute.
+            The answer that is kept: that of another process, if it was first.
         """
         if reply.failure:
             return reply

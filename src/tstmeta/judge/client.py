@@ -33,9 +33,8 @@ LONGEST_BODY = 16 * 2**20
 class Served:
     """A :class:`~.base.Chat` that a server runs; asks nothing and loads nothing yet.
 
-    The package ``openai`` is needed for the first question, not for answers that are kept.  What a
-    server does not take (a schema, a seed, log-probabilities, the name ``max_tokens``) is found out
-    from its refusal, left out from then on, and said in ``notes``.
+    What a server does not take (a schema, a seed, log-probabilities, the name ``max_tokens``) is
+    seen from its refusal, left out from then on, and told in ``notes``.
 
     Args:
         url: where the interface starts, such as ``http://localhost:8000/v1``.
@@ -95,11 +94,11 @@ class Served:
         return f"Served({self.server!r}, {self.model!r}, revision={self.revision!r})"
 
     async def ask(self, question: Question) -> Reply:
-        """One answer, or the failure after all tries; see :class:`~.base.Chat`.
+        """One answer, or the failure after all tries.
 
         Raises:
-            Unusable: wrong key, no such model, nobody listens, no quota, or a server that has not
-                answered any of the last 50 questions; says the remedy.
+            Unusable: wrong key, no such model, nobody listens, no quota, or no answer to any of the
+                last 50 questions; says the remedy.
         """
         without = self._without
         while True:
@@ -139,6 +138,8 @@ class Served:
         import httpx2
         import openai
 
+        # who asks: it wins over headers of the environment
+        headers: dict[str, Any] = {"Authorization": self._sender or openai.Omit()}
         try:
             # not chat.completions.create: to copy what we made ourselves, and to model answers that
             # are read strictly here, takes longer than all the rest
@@ -146,7 +147,7 @@ class Served:
                 "/chat/completions",
                 cast_to=httpx2.Response,
                 body=sent,
-                options={"headers": self._headers()},
+                options={"headers": headers | {"Accept-Encoding": "identity"}},
             )
         except openai.APIStatusError as failure:  # its words are the server's, with all it repeats
             return failure.response
@@ -196,12 +197,6 @@ class Served:
         except httpx2.HTTPError:  # it is there; what it can do is seen from the answers
             pass
         return self._client
-
-    def _headers(self) -> dict[str, Any]:
-        """Who asks, which wins over headers of the environment; and answers as they are."""
-        import openai
-
-        return {"Authorization": self._sender or openai.Omit(), "Accept-Encoding": "identity"}
 
     async def close(self) -> None:
         """Let connections go; the next question opens new ones."""

@@ -36,9 +36,9 @@ source carries the outputs' numbers: ``{"ratings": [{"number": 1, ...}, ...]}``;
 message.  The other fields are those of :class:`Prompt`.
 
 Texts that are judged are data.  Unless ``fence = false``, each stands between two lines of a fence
-that it cannot close (:func:`fence_for`), and the words around say so.  Published prompts keep their
-words, which put texts in bare: a text that ends in an instruction may then move the model.  It
-cannot move how an answer is read, for the reader never sees the texts (:mod:`.answers`).
+that it cannot close, and the words around say so.  Published prompts keep their words, which put
+texts in bare: a text that ends in an instruction may move the model, but never how its answer is
+read.
 """
 
 from __future__ import annotations
@@ -85,28 +85,16 @@ _REMEDY = "python -m pydoc tstmeta.judge.prompts shows the form of a prompt"
 
 
 class Prompt(BaseModel, frozen=True, extra="forbid"):
-    """What a judge is asked.
+    """What a judge is asked; the module shows most fields in a file.
 
     Attributes:
         name: of the file, without its ending.
         origin: ``published``: the words that a paper or its program gives as its parameter;
             ``described``: our words for what a paper describes; ``ours``; ``yours``.
-        cites: keys of ``book/references.bib``.
+        cites, models: keys of ``book/references.bib``, and the ids of models that papers asked.
         about: where the words are from, and what was not to be had.
-        unit: ``item``, ``source`` (all outputs of a source in one message) or ``pair``.
-        dimensions: what is rated.
         scale: its ends; 0 and 1 where the answer is a word.
-        answer: how it is read: ``json``, ``number``, ``yes-no`` or ``first`` (of two).
-        languages: codes that the words are made for; empty = any.
-        sampling: how the paper drew answers, or how we do.
-        models: ids that the paper asked.
-        user: the message, with slots.
-        system: the message before it; empty = none.
-        each: one line of the slot ``{outputs}``, for unit ``source``.
-        keys: dimension -> key in a JSON answer.
-        styles: style -> its words in this prompt.
-        only_styles: no other style can be asked for.
-        fence: texts stand between two lines of a fence.
+        only_styles: no other style than those of ``styles`` can be asked for.
         explain: a JSON answer has an ``explanation`` too, before the ratings.
     """
 

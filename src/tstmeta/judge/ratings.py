@@ -6,7 +6,7 @@ status and what the judge said; something is put in its place only by name (:fun
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import replace
 from functools import partial
 from itertools import permutations
@@ -24,7 +24,6 @@ from ..secrecy import said
 from . import answers
 from .base import Chat, Question, Reply, Sampling
 from .budget import Budget
-from .cache import AnswerCache
 from .prompts import Prompt
 from .runner import run
 
@@ -33,7 +32,7 @@ COLUMNS = [
     *("dataset", "item_id", "source_id", "place", "rival", "dimension", "sample"),
     *("rating", "expected", "mass", "logprobs", "status", "detail", "explanation"),
     *("prompt", "prompt_hash", "low", "high"),
-    *("server", "model", "revision", "answered_by", "fingerprint", "kept", "asked_how"),
+    *("server", "model", "revision", "answered_by", "fingerprint", "asked_how"),
 ]
 #: Where answers are kept, in the folder of the score store.
 ANSWERS = Path("judge") / "answers.sqlite"
@@ -164,8 +163,7 @@ def ask(
         of every pair in both orders), with the columns :data:`COLUMNS`.  ``rating`` is NaN unless
         the judge gave one; ``status`` says why and ``detail`` what it said.  ``place`` is the
         rewrite's number in its question, from 1; ``rival`` the other one's item_id in a pair;
-        ``kept`` whether the answer was on file; ``expected``, ``mass`` and ``logprobs`` are those
-        of :class:`~.expected.Expected`.
+        ``expected``, ``mass`` and ``logprobs`` are those of :class:`~.expected.Expected`.
 
     Raises:
         TstmetaError: nothing to ask, or a file that is none of ours.
@@ -174,15 +172,11 @@ def ask(
     manner = manner or Manner()
     todo = jobs(dataset, prompt, manner)
     questions = [job.question for job in todo]
-    kept = _on_file(questions, chat, cache)
     replies = run(
         questions, chat, cache=cache, concurrency=concurrency, budget=budget, progress=progress
     )
-    rows = [
-        {**row, "kept": known}
-        for job, reply, known in zip(todo, replies, kept, strict=True)
-        for row in _rows(job, reply, prompt)
-    ]
+    pairs = zip(todo, replies, strict=True)
+    rows = [row for job, reply in pairs for row in _rows(job, reply, prompt)]
     return pd.DataFrame(rows).assign(
         dataset=dataset.name.partition("@")[0],
         prompt=prompt.name,
@@ -194,15 +188,6 @@ def ask(
         revision=chat.revision,
         asked_how=manner.shown(prompt),
     )[COLUMNS]
-
-
-def _on_file(questions: Sequence[Question], chat: Chat, cache: Path) -> list[bool]:
-    """Whether the answer to each question is kept already."""
-    if not Path(cache).exists():
-        return [False] * len(questions)
-    with AnswerCache(cache) as file:
-        keys = (q.key(chat.server, chat.model, chat.revision) for q in questions)
-        return [file.get(key) is not None for key in keys]
 
 
 def _rows(job: JudgeJob, reply: Reply, prompt: Prompt) -> Iterator[dict[str, Any]]:

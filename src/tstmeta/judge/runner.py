@@ -54,10 +54,9 @@ def run(
         )
         if todo:
             jobs = ((key, questions[place]) for key, place in todo.items())
-            room = asyncio.Semaphore(concurrency)
-            work = _Work(chat, answers, budget or Budget(), room, bar)
+            work = _answers(jobs, chat, answers, budget or Budget(), concurrency, bar)
             with bar:
-                replies |= _in_a_thread(work.answer(jobs))
+                replies |= _in_a_thread(work)
     return [replies[key] for key in keys]
 
 
@@ -76,52 +75,49 @@ def _in_a_thread(work: Coroutine[None, None, dict[str, Reply]]) -> dict[str, Rep
         loop.close()
 
 
-class _Work:
-    """What the questions of one run share."""
+async def _answers(
+    jobs: Iterator[tuple[str, Question]],
+    chat: Chat,
+    answers: AnswerCache,
+    budget: Budget,
+    concurrency: int,
+    bar: tqdm,
+) -> dict[str, Reply]:
+    """The replies by key; the first error ends the others."""
+    room, ended = asyncio.Semaphore(concurrency), asyncio.Condition()
 
-    def __init__(
-        self, chat: Chat, answers: AnswerCache, budget: Budget, room: asyncio.Semaphore, bar: tqdm
-    ):
-        self.chat, self.answers, self.budget, self.room, self.bar = chat, answers, budget, room, bar
-        self.spent = asyncio.Condition()
-
-    async def answer(self, jobs: Iterator[tuple[str, Question]]) -> dict[str, Reply]:
-        """The replies by key; the first error ends the others."""
-        tasks = {}
+    async def answered(key: str, question: Question) -> Reply:
         try:
-            async with asyncio.TaskGroup() as group:
-                for key, question in jobs:
-                    await self.room.acquire()
-                    tasks[key] = group.create_task(self._reply(key, question))
-        except ExceptionGroup as errors:
-            raise errors.exceptions[0] from None
-        finally:
-            await self.chat.close()
-        return {key: task.result() for key, task in tasks.items()}
-
-    async def _reply(self, key: str, question: Question) -> Reply:
-        try:
-            kept = self.answers.get(key)  # another process may have asked it by now
-            reply = kept or await self._paid(key, question)
-            self.bar.update()
+            # another process may have asked it by now
+            reply = answers.get(key) or await paid(key, question)
+            bar.update()
             return reply
         finally:
-            self.room.release()
+            room.release()
 
-    async def _paid(self, key: str, question: Question) -> Reply:
-        """A new answer, on file; a failure where the budget does not allow it."""
-        async with self.spent:
-            await self.spent.wait_for(
-                lambda: not (self.budget.under_way and self.budget.forbids(question))
-            )
-            if limit := self.budget.forbids(question):
+    async def paid(key: str, question: Question) -> Reply:
+        async with ended:
+            await ended.wait_for(lambda: not (budget.under_way and budget.forbids(question)))
+            if limit := budget.forbids(question):
                 return Reply(failure=f"budget: {limit} are used up")
-            self.budget.begin(question)
+            budget.begin(question)
         reply = Reply(failure="broken off")
         try:
-            reply = await self.chat.ask(question)
-            return self.answers.put(key, question, reply)
+            reply = await chat.ask(question)
+            return answers.put(key, question, reply)
         finally:
-            self.budget.end(question, reply)
-            async with self.spent:
-                self.spent.notify_all()
+            budget.end(question, reply)
+            async with ended:
+                ended.notify_all()
+
+    tasks = {}
+    try:
+        async with asyncio.TaskGroup() as group:
+            for key, question in jobs:
+                await room.acquire()
+                tasks[key] = group.create_task(answered(key, question))
+    except ExceptionGroup as errors:
+        raise errors.exceptions[0] from None
+    finally:
+        await chat.close()
+    return {key: task.result() for key, task in tasks.items()}
