@@ -74,12 +74,6 @@ def test_other_rules_follow_from_the_intervals_too(name, intervals, verdict):
     assert rules.RULES[name]([finding(*limits) for limits in intervals], 0.1) == verdict
 
 
-def test_sides_are_counted_by_whole_intervals():
-    both = [ABOVE, ABOVE, BELOW, BOTH, (0.0, 1.0), (-1.0, 0.0)]
-    sides = rules.sides([finding(*limits) for limits in both])
-    assert sides == "2 above zero, 1 below, 3 on both sides"
-
-
 def test_why_names_the_levels_at_which_a_judge_is_worse_or_better():
     findings = [finding(-0.4, 0.2, "system level: x"), finding(0.1, 0.3, "sample level: x")]
     verdict, why = rules.decide(claim("lai2023.fluency"), findings)
@@ -189,11 +183,6 @@ def test_the_best_other_metric_is_the_one_that_agrees_most():
     own = evidence.agreement(SMALL, "contrast", "S-bleu")[0].value
     assert gap.value == pytest.approx(own - max(values), abs=1e-12)
     assert evidence.label_of(others[values.index(max(values))]) in gap.evidence
-
-
-def test_first_places_are_held_against_each_other_on_their_own_sets():
-    sets = ["contrast", "contrast@tied"]
-    assert len(evidence.first_places(SMALL, sets, ["S-bleu", "human-style"])) == 2
 
 
 @needs("lai")

@@ -11,7 +11,6 @@ from tests.helpers import needs
 from tests.ledger.canned import Canned, rated
 from tests.ledger.test_ledger import with_data, without_synonyms
 from tests.likelihood import small
-from tests.models import tiny_encoder
 from tstmeta import data, metrics, stats
 from tstmeta.data import paths
 from tstmeta.ledger import Inputs, from_data
@@ -20,7 +19,6 @@ from tstmeta.ledger.ledger import status_of
 from tstmeta.ledger.recipes import Needs, answer
 from tstmeta.likelihood.scorer import Rewrite
 from tstmeta.likelihood.zeroshot import Likelihood
-from tstmeta.models import encoders
 from tstmeta.models.causal import BACKBONES, Backbone
 
 pytestmark = pytest.mark.xdist_group("ledger")  # it is computed once
@@ -199,27 +197,3 @@ def test_a_likelihood_cell_is_what_the_scorer_gives_on_the_model_that_is_here(
     r = stats.pearson(mir.means["content"], [scorer.content(rewrite) for rewrite in judged])
     assert ours.value == pytest.approx(r.value)
     assert "released" in ours.signature
-
-
-@pytest.mark.parametrize(
-    ("key", "basis"), [("t3.s-cosine.lai", "source"), ("t3.r-cosine.lai", "reference")]
-)
-def test_a_cosine_cell_is_what_the_encoder_gives(key, basis, tmp_path, monkeypatch):
-    folder = tiny_encoder.pooled(tmp_path / "model")
-    stand_in = Backbone("labse", str(folder))
-    monkeypatch.setitem(encoders.ENCODERS, "labse", stand_in)
-    inputs, lai = Inputs(tmp_path / "store"), rated("lai@pauli2025-systems")
-    inputs.add(lai)
-    inputs.add(rated("lai@pauli2025"))
-    ours = answer(printed(key), inputs)
-    against = lai.items["source"] if basis == "source" else lai.items["references"].str[0]
-    encoder = encoders.Encoder(stand_in, "cpu")
-    a, b = (
-        np.array([sentence.vector for sentence in encoder.sentences(list(texts))])
-        for texts in (lai.items["output"], against)
-    )
-    r = stats.pearson(lai.means["content"], (a * b).sum(axis=1))  # the vectors have length 1
-    assert ours.value == pytest.approx(r.value, abs=1e-5)
-    assert ours.n == 6
-    assert "model:model@" in ours.signature
-    assert f"basis:{basis}" in ours.signature

@@ -74,30 +74,30 @@ def label_of(metric: str) -> str:
     return f"{'' if basis == 'none' else metric[:2]}`{name.removeprefix(RELEASED)}`"
 
 
-def job_of(
+def analysis_of(
     setup: Setup, data: str, metrics: Sequence[str], dimension: str = "content", **how: Any
 ) -> Analysis:
     """Several metrics on one data set; ``how`` may have statistic, level, unit."""
     each = [setup.inputs.pairs(data, *name_and_basis(metric), dimension) for metric in metrics]
-    return _job(setup, pd.concat(each, ignore_index=True), **how)
+    return _analysis(setup, pd.concat(each, ignore_index=True), **how)
 
 
-def _job(setup: Setup, frame: pd.DataFrame, **how: Any) -> Analysis:
+def _analysis(setup: Setup, frame: pd.DataFrame, **how: Any) -> Analysis:
     return next(analyses(frame, **{"draws": setup.draws, "seed": setup.seed, **how}))
 
 
-def finding(job: Analysis, evidence: str, minus: int | None = None, place: int = 0) -> Finding:
-    """A metric of a job, or that metric minus another, with its interval."""
-    drawn = resample(job)
+def finding(analysis: Analysis, evidence: str, minus: int | None = None, place: int = 0) -> Finding:
+    """A metric of an analysis, or that metric minus another, with its interval."""
+    drawn = resample(analysis)
     value = float(drawn.estimates[place])
     if minus is None:
         limits = stats.of_resample(drawn)[place]
     else:
         value -= float(drawn.estimates[minus])
         limits = difference(drawn, place, minus)
-    units = "sources and systems" if job.plan.units == "both" else job.plan.units
+    units = "sources and systems" if analysis.plan.units == "both" else analysis.plan.units
     note = "; ".join(filter(None, [f"{units} resampled", limits.reason]))
-    return Finding(evidence, value, limits.low, limits.high, agreement_of(job, place).n, note)
+    return Finding(evidence, value, limits.low, limits.high, agreement_of(analysis, place).n, note)
 
 
 # --------------------------------------------------------------------------- kinds of evidence
@@ -106,14 +106,14 @@ def finding(job: Analysis, evidence: str, minus: int | None = None, place: int =
 @kind
 def agreement(setup: Setup, data: str, metric: str, **how: Any) -> list[Finding]:
     """How far a metric agrees with people."""
-    return [finding(job_of(setup, data, [metric], **how), f"{label_of(metric)} on `{data}`")]
+    return [finding(analysis_of(setup, data, [metric], **how), f"{label_of(metric)} on `{data}`")]
 
 
 @kind
 def gap(setup: Setup, data: str, a: str, b: str, **how: Any) -> list[Finding]:
     """The agreement of one metric minus that of another, in the same resamples."""
     what = f"{label_of(a)} minus {label_of(b)} on `{data}`"
-    return [finding(job_of(setup, data, [a, b], **how), what, 1)]
+    return [finding(analysis_of(setup, data, [a, b], **how), what, 1)]
 
 
 @kind
@@ -124,22 +124,22 @@ def best_gap(
 
     The choice is part of the data, so the interval is a little too kind to the others.
     """
-    best = best_of(job_of(setup, data, others, **how), others)
+    best = best_of(analysis_of(setup, data, others, **how), others)
     [row] = gap(setup, data, metric, best, **how)
     what = f"{label_of(metric)} minus the best other, {label_of(best)}, on `{data}`"
     return [row._replace(evidence=what)]
 
 
-def best_of(job: Analysis, metrics: Sequence[str]) -> str:
+def best_of(analysis: Analysis, metrics: Sequence[str]) -> str:
     """The metric that agrees most."""
-    values = stats.estimate(job.matrices.human, job.matrices.metrics, job.setting)
+    values = stats.estimate(analysis.matrices.human, analysis.matrices.metrics, analysis.setting)
     return metrics[int(np.nanargmax(values))]
 
 
 @kind
 def first_places(setup: Setup, data: Sequence[str], metrics: Sequence[str]) -> list[Finding]:
     """The best metric on each of two sets (Pearson's r), less the best on the other set."""
-    firsts = [best_of(job_of(setup, name, metrics), metrics) for name in data]
+    firsts = [best_of(analysis_of(setup, name, metrics), metrics) for name in data]
     if firsts[0] == firsts[1]:
         return [row for name in data for row in agreement(setup, name, firsts[0])]
     orders = zip(data, firsts, reversed(firsts), strict=True)
@@ -154,17 +154,19 @@ def across(setup: Setup, data: str, parts: Sequence[str], metric: str) -> list[F
     for part in parts:
         inside = frame["item_id"].isin(setup.inputs.data(part).items["item_id"])
         tables.append(frame.assign(metric=part, score=frame["score"].where(inside)))
-    job = _job(setup, pd.concat(tables, ignore_index=True))
+    analysis = _analysis(setup, pd.concat(tables, ignore_index=True))
     what = f"{label_of(metric)} on `{parts[0]}` minus on `{parts[1]}`"
-    return [finding(job, what, 1)._replace(n=int(np.isfinite(job.matrices.metrics).sum()))]
+    return [
+        finding(analysis, what, 1)._replace(n=int(np.isfinite(analysis.matrices.metrics).sum()))
+    ]
 
 
 @kind
 def second_rater(setup: Setup, data: str, dimension: str, direction: str) -> list[Finding]:
     """Kendall's tau-b of the second rating slot with the first, in one direction."""
     frame = second_against_first(setup.inputs, data, dimension)
-    job = _job(setup, frame[frame["direction"] == direction], statistic="kendall")
-    return [finding(job, f"second slot with first, {dimension}, {direction}")]
+    analysis = _analysis(setup, frame[frame["direction"] == direction], statistic="kendall")
+    return [finding(analysis, f"second slot with first, {dimension}, {direction}")]
 
 
 @kind
@@ -199,13 +201,15 @@ def hybrids(setup: Setup, data: str, metrics: Sequence[str], words: str) -> list
     kinds: list[tuple[Kind, Settings]] = [("simulation", settings._replace(top=1))]
     kinds += [("simulation", settings), ("learned", settings)]
     combined = [hybrid(dataset, scores, "content", *how, lower=lower).scores for how in kinds]
-    job = _job(setup, pairs(dataset, pd.concat(combined)), draws=min(setup.draws, _SLOW))
-    judging = folds(np.asarray(job.matrices.layout.sources), settings.outer, settings.seed)
-    job = job._replace(setting=stats.Setting(settings.statistic, "within-task", judging))
+    analysis = _analysis(setup, pairs(dataset, pd.concat(combined)), draws=min(setup.draws, _SLOW))
+    judging = folds(np.asarray(analysis.matrices.layout.sources), settings.outer, settings.seed)
+    analysis = analysis._replace(setting=stats.Setting(settings.statistic, "within-task", judging))
     rows = []
     for place, name in ((1, "Hybrid-Simulation"), (2, "Hybrid-Learned")):
-        row = finding(job, f"{name} minus the best single metric on `{data}`, {words}", 0, place)
-        rows.append(row._replace(note=f"{row.note}; {job.plan.n:,} draws, fits kept"))
+        row = finding(
+            analysis, f"{name} minus the best single metric on `{data}`, {words}", 0, place
+        )
+        rows.append(row._replace(note=f"{row.note}; {analysis.plan.n:,} draws, fits kept"))
     return rows
 
 
