@@ -18,7 +18,7 @@ import pandas as pd
 
 from tools.world import conversations
 from tools.world.conversations import Example, Prompts, example
-from tools.world.draws import Draws
+from tools.world.draws import Choices
 from tools.world.scenes import WORDINGS, scene
 from tools.world.testset import small_world
 from tstmeta import metrics, storage
@@ -97,18 +97,8 @@ def backbone(
 ) -> dict[str, Any]:
     """Train the model of the likelihood metrics on conversations that the grammar writes.
 
-    Args:
-        out: the folder, new or empty.
-        prompts: instruction sets whose words the model learns to follow; the first counts double.
-        seed: of the weights and of all examples.
-        options: shape of the model and course of the training; ``steps`` counts all steps.
-
-    Returns:
-        The report: arguments, number of parameters, loss curve (nats per answer token), losses per
-        task on training and held-out text, versions.
-
-    Raises:
-        TstmetaError: a model or checkpoint of another run, or a full disk.
+    It learns to follow the words of the prompts, of which the first count double.  Losses in the
+    report are in nats per answer token.
     """
     import torch
 
@@ -122,7 +112,7 @@ def backbone(
     def batches(step: int) -> list[Batch]:
         seeds = [f"{seed}/{step * options.batch + place}" for place in range(options.batch)]
         if step < DRILL * options.steps:
-            encoded = [drill(Draws(own), tokenizer) for own in seeds]
+            encoded = [drill(Choices(own), tokenizer) for own in seeds]
         else:
             systems = step >= SYSTEMS * options.steps
             encoded = encode([example(own, prompts, systems=systems) for own in seeds], tokenizer)
@@ -192,7 +182,7 @@ def encode(examples: Iterable[Example], tokenizer: PreTrainedTokenizerFast) -> l
     return rows
 
 
-def drill(draws: Draws, tokenizer: PreTrainedTokenizerFast, most: int = LONGEST) -> Encoded:
+def drill(draws: Choices, tokenizer: PreTrainedTokenizerFast, most: int = LONGEST) -> Encoded:
     """Four to ``most`` random tokens to repeat: nothing in them can be foreseen but by copying."""
     first = len(tokenizer.get_added_vocab())  # special tokens stand before all others
     count = 4 + draws.number("count", most - 3)
@@ -258,11 +248,7 @@ def values(rows: pd.DataFrame, metric: str) -> list[float]:
 def shares(rows: pd.DataFrame, values: Mapping[str, Sequence[float]]) -> dict[str, float]:
     """For each of :data:`PAIRS`, how often the better rewrite of a source has the higher value.
 
-    Ties count one half.  A pair of a dimension that has no values is left out.
-
-    Args:
-        rows: a test set of the contrast set's form.
-        values: dimension -> a value a row.
+    Ties count one half.  ``values`` has a value a row for a dimension, or for both.
     """
     error = np.where(rows["error"] == "none", "", "-error")
     cells = rows.assign(cell=rows["shift"] + error, **values)
@@ -301,9 +287,7 @@ SCENES = 1500
 def style_corpus(strengths: bool, scenes: int = SCENES) -> pd.DataFrame:
     """Sentences with task, style, split (empty) and value (strength in the task's second style).
 
-    Args:
-        strengths: with light rewrites, which stand between two styles; else without.
-        scenes: of each task; the first ones are always the same.
+    With ``strengths`` light rewrites are among them, which stand between two styles.
     """
     levels = {"source": 0.0, "light": 0.5, "strong": 1.0}
     if not strengths:

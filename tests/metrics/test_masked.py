@@ -6,19 +6,18 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.helpers import needs
 from tests.metrics import item, metric, scores, texts
-from tstmeta import data, metrics
+from tstmeta import metrics
 from tstmeta.metrics import Request
 from tstmeta.metrics.masked import OURS, Mask, MaskedBleu, ours
-from tstmeta.models.lexicon import Entry, Lexicon
+from tstmeta.models.lexicon import Lexicon, StyleWord
 from tstmeta.schema import DataError, Status, TstmetaError
 
 HEADER = "word,style,weight\n"
 
 
 def lexicon(*words):
-    return Lexicon("words", tuple(Entry(word, "s", 1.0) for word in words))
+    return Lexicon("words", tuple(StyleWord(word, "s", 1.0) for word in words))
 
 
 def scored(scorer, output, *against, **words):
@@ -81,20 +80,6 @@ def test_masked_bleu_is_bleu_of_the_masked_texts():
     assert result.detail == (
         "style words: 2 of 7 in the output, 3 of 7 in what it is compared with"
     )
-
-
-def test_references_clip_together_and_their_words_are_counted():
-    scorer = MaskedBleu(lexicon=lexicon("bad"))
-    result = scored(scorer, "a b bad", "a x bad", "y b")
-    assert result.value == bleu("a b ■", "a x ■", "y b")
-    assert result.detail.endswith("1 of 5 in what it is compared with")
-
-
-def test_a_text_of_style_words_only_has_nothing_left_when_they_are_dropped():
-    scorer = MaskedBleu("dropped", lexicon=lexicon("bad"))
-    result = scored(scorer, "bad", "bad day")
-    assert (result.value, result.status) == (0, Status.EMPTY)
-    assert result.detail.startswith("nothing is left; style words: 1 of 1 in the output")
 
 
 def test_blank_texts_and_texts_without_a_list_do_not_shift_the_others():
@@ -203,24 +188,4 @@ def test_masked_cosine_is_the_cosine_of_the_masked_texts(tmp_path):
         assert scored(scorer, *pairs[0]).value > scored(metric("cosine"), *pairs[0]).value
 
 
-@needs_cosine
-def test_other_words_go_to_cosine():
-    scorer = metrics.get("masked-cosine:dropped+labse")
-    assert scorer.profile == "real"
-    assert scorer.missing == metrics.get("cosine:labse").missing
-    assert "|mask:dropped|" in str(scorer.signature("source"))
-
-
 # ------------------------------------------------------------------------------------ real data
-
-
-@needs("mir")
-def test_the_released_lexicon_hides_words_of_the_released_rewrites():
-    items = data.load("mir").items.iloc[::24]
-    scorer = metrics.get("masked-bleu:sentiment")
-    for output, source in zip(items["output"], items["source"], strict=True):
-        result = scored(scorer, output, source)
-        assert result.status in (Status.OK, Status.EMPTY)
-    path = data.root("mir") / "style_lexicon" / "style_words_and_weights.json"
-    other = metrics.get(f"masked-bleu:{path}")
-    assert scorer.fields() == other.fields()

@@ -3,7 +3,6 @@
 import gc
 import weakref
 
-import numpy as np
 import pytest
 import torch
 
@@ -179,21 +178,3 @@ def test_the_trial_leaves_no_trace(kind, options):
     assert (subject.computed, subject.naive, subject.notes) == (0, 0, [])
     assert subject.reuse == options.get("reuse", True)
     assert subject.rounded == options.get("rounded", False)
-
-
-def test_a_model_with_two_sets_of_angles_ends_where_the_first_does():
-    # longrope: a text beyond the first window turns by other angles, its own first tokens too
-    angles = {"rope_type": "longrope", "short_factor": [1.0] * 4, "long_factor": [8.0] * 4}
-    rope = {**angles, "rope_theta": 1e4, "original_max_position_embeddings": 32, "factor": 3.0}
-    subject = tiny.engine("phi3", rope_parameters=rope, original_max_position_embeddings=32)
-    assert subject.window == 32
-    assert (
-        off(subject, [request for request in tiny.draw(0) if sum(map(len, request)) <= 33]) < NEAR
-    )
-    whole = Continuation(tuple(range(30)), tuple(range(20)))
-    cut = Continuation(whole.context, whole.tokens[:2])
-    with pytest.raises(TstmetaError, match="window of 32"):
-        next(subject.logprobs([whole]))
-    assert (
-        np.abs(tiny.oracle(subject.model, whole)[:2] - tiny.oracle(subject.model, cut)).max() > 1e-3
-    )

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from tests.helpers import needs
 from tstmeta import data
 from tstmeta.models import lexicon
-from tstmeta.models.lexicon import Entry, Lexicon, learn, log_odds, read, write
+from tstmeta.models.lexicon import Lexicon, StyleWord, learn, log_odds, read, write
 from tstmeta.schema import DataError, MissingData, TstmetaError
 
 HEADER = "word,style,weight\n"
@@ -33,9 +33,9 @@ def test_a_csv_gives_its_words_in_order(tmp_path):
     assert read(file(tmp_path, "words.csv", text)) == Lexicon(
         "words.csv",
         (
-            Entry("good", "positive", 2),
-            Entry("so bad", "negative", 1.5),
-            Entry("bad", "positive", -1),
+            StyleWord("good", "positive", 2),
+            StyleWord("so bad", "negative", 1.5),
+            StyleWord("bad", "positive", -1),
         ),
     )
 
@@ -100,13 +100,13 @@ def test_an_edited_file_is_read_anew(tmp_path):
 
 
 def test_the_hash_knows_words_and_neither_order_nor_weights():
-    one = Lexicon("a", (Entry("x", "s", 1), Entry("y", "t", 2)))
-    other = Lexicon("b", (Entry("y", "s", 3), Entry("x", "s", 1)))
-    assert one.hash == other.hash != Lexicon("a", (Entry("x", "s", 1),)).hash
+    one = Lexicon("a", (StyleWord("x", "s", 1), StyleWord("y", "t", 2)))
+    other = Lexicon("b", (StyleWord("y", "s", 3), StyleWord("x", "s", 1)))
+    assert one.hash == other.hash != Lexicon("a", (StyleWord("x", "s", 1),)).hash
 
 
 def test_a_written_lexicon_is_read_back(tmp_path):
-    entries = (Entry('so "bad", no', "s", 1.25), Entry("क़लम", "t", -3.0))
+    entries = (StyleWord('so "bad", no', "s", 1.25), StyleWord("क़लम", "t", -3.0))
     write(Lexicon("x", entries), tmp_path / "new" / "x.csv")
     assert read(tmp_path / "new" / "x.csv") == Lexicon("x.csv", entries)
 

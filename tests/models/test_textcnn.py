@@ -5,7 +5,7 @@ import pytest
 import torch
 
 from tstmeta.models.classifiers import FILE, About, Task, read_about
-from tstmeta.models.textcnn import WIDTHS, WINDOW, Encoder, TextCnn, network, padded, vocabulary
+from tstmeta.models.textcnn import WIDTHS, WINDOW, TextCnn, Vocabulary, network, padded, vocabulary
 
 KNOWN = ["warm", "cold", "rain"]
 TEXTS = ["warm rain", "cold cold cold , warm rain or cold", "no", "warm"]
@@ -37,7 +37,7 @@ def by_hand(model, ids):
 
 
 def test_logits_are_those_of_a_hand_computation(cnn):
-    encoder = Encoder(KNOWN)
+    encoder = Vocabulary(KNOWN)
     wanted = [by_hand(cnn.model, encoder.ids(text)) for text in TEXTS]
     assert cnn.logits(TEXTS, 0).values == pytest.approx(np.array(wanted), abs=1e-5)
 
@@ -64,7 +64,7 @@ def test_the_vocabulary_holds_what_comes_twice_the_most_frequent_first():
 
 
 def test_words_that_nobody_knows_share_a_number_and_every_text_has_one():
-    encoder = Encoder(KNOWN)
+    encoder = Vocabulary(KNOWN)
     assert encoder.ids("warm snow ice") == [2, 1, 1]
     assert encoder.ids("") == [1]
     ids, lengths = padded([[2, 3], [4]])

@@ -12,7 +12,7 @@ from tests.models.training.conftest import killed
 from tests.tools.toy import OPTIONS, PROMPTS
 from tools import train
 from tools.world.conversations import Example, example, sentences
-from tools.world.draws import Draws
+from tools.world.draws import Choices
 from tstmeta import data
 from tstmeta.likelihood.instructions import get, shipped
 from tstmeta.models import idf, lm
@@ -71,7 +71,7 @@ def test_answers_begin_where_prompts_end(tokenizer):
 def test_a_drill_is_a_string_and_its_copy(tokenizer):
     lengths = set()
     for seed in range(60):
-        encoded = train.drill(Draws(str(seed)), tokenizer, 9)
+        encoded = train.drill(Choices(str(seed)), tokenizer, 9)
         string = encoded.ids[encoded.start : -1]
         assert encoded.ids[1 : 1 + len(string)] == string
         assert encoded.ids[-1] == encoded.ids[1 + len(string)] == tokenizer.eos_token_id

@@ -14,7 +14,7 @@ from functools import cache
 from pathlib import Path
 from typing import NamedTuple, Protocol
 
-from .draws import Draws
+from .draws import Choices
 from .scenes import ALL_TASKS, LEVELS, WORDINGS, Scene, capital, scene
 from .words import PHRASES, SYNONYMS, every, fact, pool
 
@@ -56,7 +56,7 @@ def example(
 
     Without ``systems`` no conversation has a system prompt.
     """
-    draws = Draws(seed, held_out)
+    draws = Choices(seed, held_out)
     prompt = draws.pick("prompts", [prompts[0], *prompts])
     task = draws.pick("kind", ("repeat",) * 3 + ("paraphrase",) * 2 + ("style",) * 5)
     source, output, style = _TASKS[task](draws.below(task))
@@ -79,12 +79,12 @@ def prose() -> tuple[str, ...]:
 # ------------------------------------------------------------------------------------- the tasks
 
 
-def _repeat(draws: Draws) -> tuple[str, str, str]:
+def _repeat(draws: Choices) -> tuple[str, str, str]:
     text = any_text(draws)
     return text, text, ""
 
 
-def _paraphrase(draws: Draws) -> tuple[str, str, str]:
+def _paraphrase(draws: Choices) -> tuple[str, str, str]:
     if draws.chance("free", 0.35):
         text = any_text(draws)
         return text, reworded(text, draws), ""
@@ -93,7 +93,7 @@ def _paraphrase(draws: Draws) -> tuple[str, str, str]:
     return drawn.source, drawn.tell("source", arrangement=arrangement), ""
 
 
-def _style(draws: Draws) -> tuple[str, str, str]:
+def _style(draws: Choices) -> tuple[str, str, str]:
     kind = draws.pick("kind", ("strong",) * 5 + ("light",) * 3 + ("dressed",) + ("mixture",))
     if kind in ("strong", "light"):
         drawn = _scene(draws)
@@ -109,11 +109,11 @@ def _style(draws: Draws) -> tuple[str, str, str]:
 _TASKS = {"repeat": _repeat, "paraphrase": _paraphrase, "style": _style}
 
 
-def _scene(draws: Draws) -> Scene:
+def _scene(draws: Choices) -> Scene:
     return scene(draws.below("scene").seed, draws.pick("task", ALL_TASKS), draws.held_out)
 
 
-def reworded(text: str, draws: Draws) -> str:
+def reworded(text: str, draws: Choices) -> str:
     """The text with a neutral word or two exchanged, or its clauses in another order."""
     words = [
         SYNONYMS.get(word, word) if draws.chance(f"word{at}", 0.7) else word
@@ -126,7 +126,7 @@ def reworded(text: str, draws: Draws) -> str:
     return text
 
 
-def dressed(text: str, task: str, style: str, draws: Draws) -> str:
+def dressed(text: str, task: str, style: str, draws: Choices) -> str:
     """Any text with what the style puts before or after it, and no other change."""
 
     def start(phrases: str) -> str:
@@ -159,7 +159,7 @@ def dressed(text: str, task: str, style: str, draws: Draws) -> str:
 # ------------------------------------------------------------------------- texts without grammar
 
 
-def any_text(draws: Draws) -> str:
+def any_text(draws: Choices) -> str:
     """Something to copy: the grammar, prose, or words at random."""
     kind = draws.pick("text", ("scene", "scene", "prose", "mixture", "jumble", "shuffled"))
     if kind == "scene":
@@ -173,7 +173,7 @@ def any_text(draws: Draws) -> str:
     return _shuffled(draws)
 
 
-def _shuffled(draws: Draws) -> str:
+def _shuffled(draws: Choices) -> str:
     """Pieces of words in disorder: text that no reader can foresee."""
     text = draws.pick("one", prose()) + " " + draws.pick("two", prose())
     pieces = [piece for piece in re.findall(r"\S{1,4}|\s", text) if piece != " "]
@@ -185,7 +185,7 @@ def _shuffled(draws: Draws) -> str:
     return "".join(spaced).strip()
 
 
-def jumble(draws: Draws) -> str:
+def jumble(draws: Choices) -> str:
     """3 to 41 random words of every kind, with names and numbers, in no order."""
     count = 3 + draws.number("count", 38)
     kinds = (*_NOUNS, *_FACTS, *_GLUE)
@@ -193,7 +193,7 @@ def jumble(draws: Draws) -> str:
     return " ".join(fact(own.pick("kind", kinds), own) for own in words)
 
 
-def mixture(draws: Draws) -> tuple[str, str]:
+def mixture(draws: Choices) -> tuple[str, str]:
     """Two strings with the same facts in the same or another order, and each with its own glue."""
     count = 1 + draws.number("facts", 6)
     facts = [fact_words(draws.below(f"fact{place}")) for place in range(count)]
@@ -202,7 +202,7 @@ def mixture(draws: Draws) -> tuple[str, str]:
     return _glued(facts, draws.below("one")), _glued(moved, draws.below("two"))
 
 
-def fact_words(draws: Draws) -> str:
+def fact_words(draws: Choices) -> str:
     """A name, a number, a time, or a thing with its determiner."""
     if draws.chance("name", 0.5):
         return fact(draws.pick("kind", _FACTS), draws)
@@ -210,7 +210,7 @@ def fact_words(draws: Draws) -> str:
     return f"{draws.pick('determiner', ('the', 'the', 'my', 'our', 'your', 'this'))} {noun}"
 
 
-def _glued(facts: Sequence[str], draws: Draws) -> str:
+def _glued(facts: Sequence[str], draws: Choices) -> str:
     pieces = []
     for place, words in enumerate(facts):
         own = draws.below(f"glue{place}")
@@ -222,7 +222,7 @@ def _glued(facts: Sequence[str], draws: Draws) -> str:
     return capital(" ".join(pieces)) + draws.pick("end", (".", ".", "!", "?", ""))
 
 
-def _glue(draws: Draws, most: int) -> str:
+def _glue(draws: Choices, most: int) -> str:
     words = (
         draws.pick(f"word{place}", every(draws.pick(f"kind{place}", _GLUE)))
         for place in range(1 + draws.number("count", most))
@@ -249,7 +249,7 @@ def for_tokenizer(prompts: Sequence[Prompts]) -> Iterator[str]:
         for task in ALL_TASKS:
             drawn = scene(f"tokenizer/{number}", task)
             yield from (drawn.source, drawn.tell("strong"))
-        yield " ".join(mixture(Draws(f"tokenizer/{number}")))
+        yield " ".join(mixture(Choices(f"tokenizer/{number}")))
 
 
 def sentences(scenes: int = 800) -> list[str]:

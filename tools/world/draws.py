@@ -16,7 +16,7 @@ T = TypeVar("T")
 
 
 @dataclass(frozen=True)
-class Draws:
+class Choices:
     """Choices under one seed; ``held_out`` picks the side of the split that words come from."""
 
     seed: str
@@ -34,9 +34,9 @@ class Draws:
         """True with the probability ``share``."""
         return self.number(name, 1_000_000) < share * 1_000_000
 
-    def below(self, name: str) -> Draws:
-        """Draws of their own for a part, on the same side of the split."""
-        return Draws(f"{self.seed}/{name}", self.held_out)
+    def below(self, name: str) -> Choices:
+        """Choices of their own for a part, on the same side of the split."""
+        return Choices(f"{self.seed}/{name}", self.held_out)
 
 
 def is_held_out(text: str) -> bool:

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from string import Formatter
 from typing import NamedTuple
 
-from .draws import Draws, is_held_out
+from .draws import Choices, is_held_out
 from .words import PHRASES, VERBS, Verb, fact, plural, pool
 
 #: Constituents that can be left out, in the order of the plain sentence.
@@ -76,7 +76,7 @@ class Event:
         return [role for role in ADJUNCTS if self.text(role)]
 
 
-def event(draws: Draws, roles: tuple[str, ...] = ADJUNCTS, subject: bool = True) -> Event:
+def event(draws: Choices, roles: tuple[str, ...] = ADJUNCTS, subject: bool = True) -> Event:
     """An event whose frame and words are on the draws' side of the split.
 
     ``roles`` are the adjuncts that the kind of sentence has a place for; one to three are filled.
@@ -97,14 +97,14 @@ def event(draws: Draws, roles: tuple[str, ...] = ADJUNCTS, subject: bool = True)
     return drawn
 
 
-def constituent(role: str, verb: Verb, draws: Draws) -> Constituent:
+def constituent(role: str, verb: Verb, draws: Choices) -> Constituent:
     """A new constituent of a role."""
     pattern = draws.pick("pattern", PHRASES["patterns"][role])
     slots = [slot for _, slot, *_ in Formatter().parse(pattern) if slot]
     return Constituent(role, pattern, tuple((slot, _fill(slot, verb, draws)) for slot in slots))
 
 
-def _fill(slot: str, verb: Verb, draws: Draws) -> str:
+def _fill(slot: str, verb: Verb, draws: Choices) -> str:
     own = draws.below(slot)
     if slot == "digit":
         return str(1 + own.number("day", 28))
@@ -121,14 +121,8 @@ def _fill(slot: str, verb: Verb, draws: Draws) -> str:
 # ------------------------------------------------------------------------------- content errors
 
 
-def spoil(event: Event, error: str, draws: Draws) -> Event | None:
-    """The event with one content error; None where the event has no place for that kind.
-
-    Args:
-        event: what happens.
-        error: ``substitution``, ``deletion`` or ``insertion``.
-        draws: choices of the place and the new words.
-    """
+def spoil(event: Event, error: str, draws: Choices) -> Event | None:
+    """The event with one content error; None where the event has no place for that kind."""
     if error == "substitution":
         return _substituted(event, draws)
     if error == "deletion":
@@ -144,7 +138,7 @@ def spoil(event: Event, error: str, draws: Draws) -> Event | None:
     return replace(event, constituents=tuple(longer))
 
 
-def _substituted(event: Event, draws: Draws) -> Event:
+def _substituted(event: Event, draws: Choices) -> Event:
     places = [
         (number, slot)
         for number, each in enumerate(event.constituents)

@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from .draws import Draws
+from .draws import Choices
 from .events import ADJUNCTS, Event, event, spoil
 from .words import PHRASES, WORDS, every, past, third
 
@@ -34,7 +34,7 @@ class Scene:
     task: str
     style: str
     event: Event
-    draws: Draws
+    draws: Choices
 
     def tell(self, level: Level, event: Event | None = None, arrangement: str = "") -> str:
         """The sentence at a level; ``arrangement`` names another way to say the same."""
@@ -55,16 +55,8 @@ class Scene:
 
 
 def scene(seed: str, task: str, held_out: bool = False, style: str = "") -> Scene:
-    """A scene of a task.
-
-    Args:
-        seed: names the scene; the same seed gives the same scene everywhere.
-        task: one of :data:`ALL_TASKS`.
-        held_out: words and frames of the held-out side.
-        style: the wording of the target style, for instance ``positive`` or ``negative``; by
-            default one of the usual wordings.
-    """
-    draws = Draws(f"{seed}/{task}", held_out)
+    """The scene of a seed in a task; ``style`` is by default one of the usual wordings."""
+    draws = Choices(f"{seed}/{task}", held_out)
     roles = tuple(role for role in ADJUNCTS if (task, role) != ("sentiment", "reason"))
     subject = task not in ("polite", "sentiment") or draws.chance("subject", 0.5)
     style = style or draws.pick("wording", WORDINGS[task])
@@ -78,7 +70,7 @@ class Telling:
     scene: Scene
     event: Event
     level: Level
-    own: Draws  # of this arrangement; those of the scene are shared by all its tellings
+    own: Choices  # of this arrangement; those of the scene are shared by all its tellings
 
     @property
     def who(self) -> str:

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import yaml
 
-from .draws import Draws, is_held_out
+from .draws import Choices, is_held_out
 
 
 @cache
@@ -53,23 +53,23 @@ def pool(kind: str, held_out: bool) -> list[str]:
 # ---------------------------------------------------------------------------------------- facts
 
 
-def fact(kind: str, draws: Draws) -> str:
+def fact(kind: str, draws: Choices) -> str:
     """A fact of a kind: person, family, town, street, clock, digits, or a word of a pool."""
     invent = _INVENT.get(kind)
     return invent(draws) if invent else draws.pick(kind, pool(kind, draws.held_out))
 
 
-def _on_its_side(draws: Draws, invent: Callable[[Draws], str]) -> str:
+def _on_its_side(draws: Choices, invent: Callable[[Choices], str]) -> str:
     """The first name that belongs to the draws' side of the split."""
     names = (invent(draws.below(str(attempt))) for attempt in range(1000))
     return next(name for name in names if is_held_out(name) == draws.held_out)
 
 
-def _compound(draws: Draws) -> str:
+def _compound(draws: Choices) -> str:
     return draws.pick("prefix", every("prefix")) + draws.pick("suffix", every("suffix"))
 
 
-def _syllables(draws: Draws) -> str:
+def _syllables(draws: Choices) -> str:
     letters = [
         draws.pick(f"{kind}{place}", every(kind))
         for place in range(1 + draws.number("length", 2))
@@ -78,23 +78,23 @@ def _syllables(draws: Draws) -> str:
     return "".join(letters).capitalize()
 
 
-def _person(draws: Draws) -> str:
+def _person(draws: Choices) -> str:
     if draws.chance("invented", 0.35):
         return _on_its_side(draws, _syllables)
     return draws.pick("first", pool("first", draws.held_out))
 
 
-def _place(draws: Draws) -> str:
+def _place(draws: Choices) -> str:
     return _on_its_side(draws, _compound)
 
 
-def _street(draws: Draws) -> str:
+def _street(draws: Choices) -> str:
     stems = draws.pick("of", [every("prefix"), every("first")])
     stem = _on_its_side(draws, lambda own: own.pick("stem", stems))
     return f"{stem} {draws.pick('street', every('street'))}"
 
 
-def _clock(draws: Draws) -> str:
+def _clock(draws: Choices) -> str:
     hour, digit = draws.pick("hour", every("hour")), 1 + draws.number("digit", 12)
     digits = f"{digit}:{5 * draws.number('minutes', 12):02d}"
     forms = [
@@ -109,7 +109,7 @@ def _clock(draws: Draws) -> str:
     return draws.pick("form", forms)
 
 
-def _digits(draws: Draws) -> str:
+def _digits(draws: Choices) -> str:
     return str(2 + draws.number("value", draws.pick("top", (20, 100, 500, 3000))))
 
 

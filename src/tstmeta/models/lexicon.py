@@ -31,7 +31,7 @@ _REMEDY = 'write CSV with the columns word,style,weight, or JSON {"style": [["wo
 PRIOR, THRESHOLD, RATIO, LEAST = 1000.0, 3.0, 3.0, 5
 
 
-class Entry(NamedTuple):
+class StyleWord(NamedTuple):
     """A word, or a phrase of several, and its weight for a style (negative: against it)."""
 
     word: str
@@ -44,7 +44,7 @@ class Lexicon:
     """Style words under a name."""
 
     name: str
-    entries: tuple[Entry, ...]
+    entries: tuple[StyleWord, ...]
 
     @property
     def hash(self) -> str:
@@ -99,7 +99,7 @@ def _read(path: Path, changed: int, size: int) -> Lexicon:
     except (ValueError, TypeError, AttributeError, RecursionError, csv.Error) as error:
         what = f"is no lexicon ({error})"
         raise DataError([Problem(path.name, None, "", what, _REMEDY)]) from None
-    problems, entries = [], dict[tuple[str, str], Entry]()
+    problems, entries = [], dict[tuple[str, str], StyleWord]()
     for number, row in enumerate(rows, 1):
         try:
             entry = _entry(row)
@@ -129,7 +129,7 @@ def _rows(path: Path) -> Iterator[Sequence[Any]]:
     yield from filter(None, rows)
 
 
-def _entry(row: Sequence[Any]) -> Entry:
+def _entry(row: Sequence[Any]) -> StyleWord:
     """A row as an entry; what is wrong with it as a ValueError or TypeError."""
     if len(row) != len(COLUMNS):
         raise ValueError(f"{len(row)} cells where {len(COLUMNS)} are needed")
@@ -140,7 +140,7 @@ def _entry(row: Sequence[Any]) -> Entry:
     number = math.nan if isinstance(weight, bool) else float(weight)
     if not math.isfinite(number):
         raise ValueError(f"the weight {weight!r} is no finite number")
-    return Entry(" ".join(word.split()), style.strip(), number)
+    return StyleWord(" ".join(word.split()), style.strip(), number)
 
 
 def write(lexicon: Lexicon, path: Path) -> None:
@@ -217,7 +217,7 @@ def learn(
     first, second = (Counter(word for text in texts[style] for word in text) for style in styles)
     odds = log_odds(first, second)
     kept = [
-        Entry(word, styles[z < 0], abs(z))
+        StyleWord(word, styles[z < 0], abs(z))
         for word, (log, z) in odds.items()
         if z and abs(z) >= threshold and abs(log) >= math.log(RATIO)
         if first[word] + second[word] >= LEAST

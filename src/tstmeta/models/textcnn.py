@@ -67,7 +67,7 @@ def network(size: int, styles: int, seed: int, vector: int = VECTOR, maps: int =
         return TextCNN()
 
 
-class Encoder:
+class Vocabulary:
     """Texts as numbers of words."""
 
     def __init__(self, known: Sequence[str]):
@@ -92,11 +92,11 @@ class TextCnn:
 
     def __init__(self, about: About, model: Any):
         self.about, self.model = about, model.eval()
-        self._encoder = Encoder(about.features["vocabulary"])
+        self._vocabulary = Vocabulary(about.features["vocabulary"])
 
     def logits(self, texts: Sequence[str], task: int) -> Estimates:
         """See :class:`~tstmeta.models.classifiers.Backend`."""
-        rows = [self._encoder.ids(text) for text in texts]
+        rows = [self._vocabulary.ids(text) for text in texts]
         styles = len(self.about.tasks[task].styles)
         values = by_length(rows, styles, _BATCH, lambda batch: self.model(*padded(batch)))
         cut = [

@@ -17,7 +17,7 @@ from tools.world.conversations import (
     reworded,
     sentences,
 )
-from tools.world.draws import Draws
+from tools.world.draws import Choices
 from tools.world.scenes import ALL_TASKS, WORDINGS
 from tstmeta.data import load
 from tstmeta.models.splits import key
@@ -27,7 +27,7 @@ EXAMPLES = [example(f"test/{number}", PROMPTS) for number in range(300)]
 
 def test_an_example_depends_on_its_seed_alone():
     assert example("a", PROMPTS) == example("a", PROMPTS) != example("b", PROMPTS)
-    assert any_text(Draws("7")) != any_text(Draws("7", held_out=True))
+    assert any_text(Choices("7")) != any_text(Choices("7", held_out=True))
 
 
 def test_all_tasks_prompts_and_wordings_occur():
@@ -51,13 +51,13 @@ def test_to_repeat_is_to_give_the_very_text():
 def test_dressing_a_text_keeps_its_words(task):
     text = "we sold 12 hats in Ulm"
     for seed in range(20):
-        after = dressed(f"{text}.", task, WORDINGS[task][0], Draws(str(seed)))
+        after = dressed(f"{text}.", task, WORDINGS[task][0], Choices(str(seed)))
         assert text in after.replace("We", "we")
 
 
 def test_rewording_changes_neutral_words_or_the_order_of_clauses():
     text = "Because it rained, the shop near us closed."
-    texts = {reworded(text, Draws(str(seed))) for seed in range(30)}
+    texts = {reworded(text, Choices(str(seed))) for seed in range(30)}
     assert "The shop near us closed, because it rained." in texts
     assert any("store" in each and "close to" in each for each in texts)
 
@@ -65,7 +65,7 @@ def test_rewording_changes_neutral_words_or_the_order_of_clauses():
 @given(seed=st.integers(0, 10**9).map(str))
 @settings(max_examples=30, deadline=None)
 def test_both_strings_of_a_mixture_have_the_same_facts(seed):
-    draws = Draws(seed)
+    draws = Choices(seed)
     texts = [text.lower() for text in mixture(draws)]
     for place in range(1 + draws.number("facts", 6)):
         fact = fact_words(draws.below(f"fact{place}")).lower()

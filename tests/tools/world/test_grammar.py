@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tools.world import words
-from tools.world.draws import Draws, is_held_out
+from tools.world.draws import Choices, is_held_out
 from tools.world.scenes import ALL_TASKS, LEVELS, WORDINGS, scene
 
 KNOWN = "Postpone Magda's game for 257 euros after 11:05 because the debate is lost."
@@ -15,13 +15,13 @@ seeds = st.integers(0, 10**9).map(str)
 
 
 def test_a_seed_means_the_same_on_every_machine():
-    assert Draws("a").number("x", 10**6) == 514_421
-    assert Draws("a").below("x") == Draws("a/x")
+    assert Choices("a").number("x", 10**6) == 514_421
+    assert Choices("a").below("x") == Choices("a/x")
     assert scene("7", "polite").source == KNOWN
 
 
 def test_chances_come_true_about_as_often_as_they_say():
-    hits = sum(Draws(str(seed)).chance("x", 0.3) for seed in range(3000))
+    hits = sum(Choices(str(seed)).chance("x", 0.3) for seed in range(3000))
     assert 820 < hits < 980
 
 

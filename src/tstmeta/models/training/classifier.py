@@ -36,7 +36,7 @@ class _Plan(NamedTuple):
     tasks: tuple[Task, ...]
     regression: bool
     options: StyleOptions
-    base: Backbone | None
+    base: Any
 
 
 def train(
@@ -50,18 +50,15 @@ def train(
     regression: bool = False,
     base: Backbone | None = None,
 ) -> dict[str, Any]:
-    """Train a classifier or regressor and write it, with a report, into a folder.
+    """Train a classifier or regressor; write it, with a report, into a folder, new or empty.
 
-    A checkpoint in the folder is taken up where it stands; it is removed when the run is complete.
-    A folder that holds the result of this very run is left as it is.
+    A checkpoint in the folder is taken up; a folder with the result of this very run is left as it
+    is.
 
     Args:
-        out: the folder, new or empty.
         corpus: columns ``text``, ``task``, ``style``, ``value`` and ``part``.
         kind: ``linear``, ``textcnn`` or ``transformer``.
         tasks: names and styles; only a linear model can have several.
-        seed: of the weights and the order of sentences.
-        options: by default :data:`.options.STYLE` of the kind.
         regression: learn ``value``, not ``style``.
         base: the model that ``transformer`` begins with.
 
@@ -157,14 +154,14 @@ def _linear(plan: _Plan) -> Backend:
 def _textcnn(plan: _Plan) -> Backend:
     import torch
 
-    from ..textcnn import Encoder, TextCnn, network, padded, vocabulary
+    from ..textcnn import TextCnn, Vocabulary, network, padded, vocabulary
 
     task, options = plan.tasks[0], plan.options
     known = vocabulary(plan.rows["text"])
     features = {"vocabulary": known, "vector": options.vector, "maps": options.maps}
     model = network(len(known), len(task.styles), plan.run["seed"], options.vector, options.maps)
-    encoder = Encoder(known)
-    ids = [encoder.ids(text) for text in plan.rows["text"]]
+    numbered = Vocabulary(known)
+    ids = [numbered.ids(text) for text in plan.rows["text"]]
     labels = torch.tensor(_labels(plan.rows, task, False))
 
     def loss(places: np.ndarray) -> torch.Tensor:

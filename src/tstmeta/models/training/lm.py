@@ -45,29 +45,24 @@ def train(
     name: str = "",
     device: str = "cpu",
 ) -> dict[str, Any]:
-    """Train a model and write it, its tokenizer, token frequencies and a report into a folder.
+    """Train a model; write it, token frequencies and a report into a folder, new or empty.
 
-    A checkpoint in the folder is taken up where it stands; it is removed when the run is complete.
-    A folder that holds the result of this very run is left as it is.
+    A checkpoint in the folder is taken up; a folder with the result of this very run is left as it
+    is.
 
     Args:
-        out: the folder, new or empty.
-        texts: sentences to train on.
-        held_out: sentences to measure the result on.
+        texts, held_out: sentences to train on, and to measure the result on.
         base: a model to fine-tune; random weights by default.
-        seed: of the weights, the order of sentences, dropout, and which sentences are measured.
         options: shape and course; by default as shipped, for fine-tuning as printed.
         name: what the report calls the corpus.
         device: see :func:`tstmeta.models.hub.device_of`.
 
     Returns:
         The report: arguments, hash and sizes of the corpus, sentences that were cut, parameters,
-        loss curve (nats a token, the end mark included), perplexity on held-out and on training
-        sentences, versions.
+        loss curve (nats a token, the end mark included), perplexities on both sides, versions.
 
     Raises:
-        MissingModel: the base is not here.
-        TstmetaError: no sentences, a model or checkpoint of another run, a full disk.
+        TstmetaError: no sentences, the base is not here, a folder of another run, a full disk.
     """
     import torch
 

@@ -140,14 +140,11 @@ def follow(
     steps: int,
     every: int,
 ) -> list[float]:
-    """Take all steps, from the folder's checkpoint on where it has one.
+    """Take all steps, from the folder's checkpoint on where it has one; the losses.
 
     Args:
-        out: the folder.
         run: what makes it this run; a checkpoint of another one is refused.
-        learner: changed in place.
         step: takes the step of a number and gives its loss.
-        steps: how many there are.
         every: steps from checkpoint to checkpoint.
 
     Raises:

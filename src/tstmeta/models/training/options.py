@@ -8,18 +8,19 @@ gives other bytes.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Self, TypeVar
+from typing import Annotated, Self, TypeVar
 
 from pydantic import (
     BaseModel,
     ConfigDict,
     Field,
+    NonNegativeFloat,
+    NonNegativeInt,
     PositiveFloat,
     PositiveInt,
     ValidationError,
     model_validator,
 )
-from pydantic import NonNegativeFloat as AtLeastZero
 
 from ...schema import TstmetaError
 
@@ -32,7 +33,7 @@ class Options(BaseModel):
     epochs: PositiveInt = 3
     rate: PositiveFloat = 1e-3
     batch: PositiveInt = 1
-    decay: AtLeastZero = 0.0
+    decay: NonNegativeFloat = 0.0
     checkpoint: PositiveInt = 200
     threads: PositiveInt = 1
 
@@ -47,18 +48,18 @@ class LmOptions(Options):
     matrices multiplied in bfloat16.  Defaults are those of the shipped weights.
     """
 
-    vocabulary: int = Field(2560, ge=257)
+    vocabulary: Annotated[int, Field(ge=257)] = 2560
     width: PositiveInt = 128
     layers: PositiveInt = 3
     heads: PositiveInt = 4
     inner: PositiveInt = 352
-    length: int = Field(256, ge=3)
+    length: Annotated[int, Field(ge=3)] = 256
     batch: PositiveInt = 32
-    steps: int = Field(0, ge=0)
+    steps: NonNegativeInt = 0
     rate: PositiveFloat = 4e-3
     warmup: PositiveInt = 50
-    cooling: float = Field(0.5, ge=0, le=1)
-    decay: AtLeastZero = 0.05
+    cooling: Annotated[float, Field(ge=0, le=1)] = 0.5
+    decay: NonNegativeFloat = 0.05
     mixed: bool = True
 
     @model_validator(mode="after")
@@ -93,7 +94,7 @@ class StyleOptions(Options):
     and ``maps`` (filters of a width) are for TextCNN.
     """
 
-    bits: int = Field(18, ge=4, le=24)
+    bits: Annotated[int, Field(ge=4, le=24)] = 18
     vector: PositiveInt = 128
     maps: PositiveInt = 100
 
