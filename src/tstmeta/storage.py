@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import IO, Any
 
@@ -27,7 +27,8 @@ def whole(path: Path) -> Iterator[Path]:
         yield draft
         os.replace(draft, path)
     except OSError as error:
-        draft.unlink(missing_ok=True)
+        with suppress(OSError):
+            draft.unlink()
         raise TstmetaError(
             f"cannot write {path}: {error.strerror or error}. Remedy: see that there is room, and "
             "that the folder may be written to"

@@ -1,10 +1,5 @@
 """Small data sets to rate, and exports of the form that Label Studio 1.23.2 writes."""
 
-import csv
-import io
-import json
-from collections.abc import Callable
-
 from tstmeta.data import Dataset, label_studio
 from tstmeta.data.tables import items_table
 
@@ -13,7 +8,7 @@ MAIL = "someone@example.org"
 CELLS = ("light", "light-error", "strong", "strong-error")
 
 
-def made(sizes, styles=("formal", "polite"), name="toy"):
+def dataset(sizes, styles=("formal", "polite"), name="toy"):
     """A data set with so many rewrites of each source; the styles take turns."""
     rows = [(s, n) for s, size in enumerate(sizes) for n in range(size)]
     items = items_table(
@@ -35,13 +30,8 @@ def result(name, value, kind="choices"):
 
 def annotation(person, answers, **more):
     """One annotation; ``answers`` are content, style, fluency."""
-    return {
-        "id": more.pop("id", 1),
-        "completed_by": person,
-        "was_cancelled": False,
-        "result": [result(n, v) for n, v in zip(label_studio.QUESTIONS, answers, strict=True)],
-        **more,
-    }
+    results = [result(n, v) for n, v in zip(label_studio.QUESTIONS, answers, strict=True)]
+    return {"id": 1, "completed_by": person, "was_cancelled": False, "result": results, **more}
 
 
 def exported(todo, *people, answers=lambda person, number: (5, 1 + (person + number) % 5, 3)):
@@ -56,40 +46,3 @@ def exported(todo, *people, answers=lambda person, number: (5, 1 + (person + num
         }
         for number, task in enumerate(todo, 1)
     ]
-
-
-def flat(export):
-    """The same export as JSON-MIN: an annotation a record, and tasks without one."""
-    return [
-        {
-            **task["data"],
-            "id": task["id"],
-            **{
-                entry["from_name"]: entry["value"].get("choices", [[entry["value"]]])[0]
-                for entry in one.get("result", [])
-            },
-            "annotator": one.get("completed_by"),
-            "annotation_id": one.get("id"),
-        }
-        for task in export
-        for one in task["annotations"] or [{}]
-        if not one.get("was_cancelled")
-    ]
-
-
-def table(records, delimiter):
-    """JSON-MIN records as CSV or TSV."""
-    text = io.StringIO()
-    names = sorted({name for record in records for name in record})
-    writer = csv.DictWriter(text, names, delimiter=delimiter, quoting=csv.QUOTE_NONNUMERIC)
-    writer.writeheader()
-    writer.writerows(records)
-    return text.getvalue()
-
-
-FORMATS: dict[str, Callable[[list], str]] = {
-    "export.json": json.dumps,
-    "export.min.json": lambda export: json.dumps(flat(export)),
-    "export.csv": lambda export: table(flat(export), ","),
-    "export.tsv": lambda export: table(flat(export), "\t"),
-}

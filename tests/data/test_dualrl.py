@@ -1,23 +1,19 @@
 """Outputs and four references: made-up files for the form, real ones for numbers."""
 
-from __future__ import annotations
-
-from collections.abc import Callable
 from functools import lru_cache
-from pathlib import Path
 
-import pandas as pd
 import pytest
 import sacrebleu
 
-from tests.data.raw import change, complaint, drop_last_line, write
+from tests.data import raw
+from tests.data.raw import change, drop_last_line, write
 from tests.helpers import needs
 from tstmeta import data
-from tstmeta.data import Dataset, dualrl
+from tstmeta.data import base, dualrl
 
 
 @pytest.fixture
-def root(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def root(tmp_path, monkeypatch):
     """Two sources a direction; one rare word is unknown to DualRL, one reference has an accent."""
     monkeypatch.setattr(dualrl, "HALF", 2)
     for ending, target in (("0-1", "0"), ("1-0", "1")):
@@ -36,7 +32,7 @@ def root(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def test_items_carry_four_references_and_the_common_source(root: Path) -> None:
+def test_items_carry_four_references_and_the_common_source(root):
     items = dualrl.load(root).items
     assert len(items) == 4 * 15
     assert items["is_reference"].sum() == 4 * 4
@@ -47,7 +43,7 @@ def test_items_carry_four_references_and_the_common_source(root: Path) -> None:
     ]
 
 
-def test_subsets_take_the_first_reference_and_the_sources(root: Path) -> None:
+def test_subsets_take_the_first_reference_and_the_sources(root):
     loaded = dualrl.load(root)
     first = dualrl.SUBSETS["reference0"](loaded)
     assert first.name == "dualrl@reference0"
@@ -64,60 +60,40 @@ OUTPUTS = "outputs/yelp/DualRL/test.0-1.tsf"
 REFERENCES = "references/yelp/reference2.1"
 
 
-def recode(path: Path) -> None:
-    """Put a byte that GB18030 has no character for."""
-    path.write_bytes(path.read_bytes().replace(b"\n", b"\xff\n", 1))
+def plain(harm, *arguments):
+    """Take the accents out, then do harm."""
+
+    def change_file(path):
+        path.write_bytes(path.read_bytes().decode("gb18030").encode("ascii", "replace"))
+        harm(path, *arguments)
+
+    return change_file
 
 
-def ascii_only(path: Path) -> None:
-    path.write_bytes(path.read_bytes().decode("gb18030").encode("ascii", "replace"))
+FAULTS = {
+    "an output too few": (OUTPUTS, plain(drop_last_line), ["1 lines where 2 are needed"]),
+    "a reference too few": (REFERENCES, plain(drop_last_line), ["1 lines where 2 are needed"]),
+    "a broken encoding": (OUTPUTS, raw.break_encoding, ["row 1", "not GB18030"]),
+    "no tab": (OUTPUTS, plain(change, "\t", " "), ["row 1", "1 fields where 2 are needed"]),
+    "another source": (OUTPUTS, plain(change, "source 0 0", "source 0 1"), ["row 1", "Human0"]),
+    "a longer source": (OUTPUTS, plain(change, "<unk>", "<unk> x"), ["row 2", "not the source"]),
+}
 
 
-def changed(old: str, new: str) -> Callable[[Path], None]:
-    def harm(path: Path) -> None:
-        ascii_only(path)
-        change(path, old, new)
-
-    return harm
-
-
-def shortened(path: Path) -> None:
-    ascii_only(path)
-    drop_last_line(path)
-
-
-BROKEN: list[tuple[str, str, Callable[[Path], object], list[str]]] = [
-    ("missing outputs", OUTPUTS, Path.unlink, ["the file is missing"]),
-    ("missing references", REFERENCES, Path.unlink, ["the file is missing"]),
-    ("an output too few", OUTPUTS, shortened, ["1 lines where 2 are needed"]),
-    ("a reference too few", REFERENCES, shortened, ["1 lines where 2 are needed"]),
-    ("a broken encoding", OUTPUTS, recode, ["row 1", "not GB18030"]),
-    ("no tab", OUTPUTS, changed("\t", " "), ["row 1", "1 fields where 2 are needed"]),
-    ("another source", OUTPUTS, changed("source 0 0", "source 0 1"), ["row 1", "source of Human0"]),
-    ("a longer source", OUTPUTS, changed("<unk>", "<unk> x"), ["row 2", "not the source"]),
-]
-
-
-@pytest.mark.parametrize(
-    ("name", "harm", "expected"), [case[1:] for case in BROKEN], ids=[case[0] for case in BROKEN]
-)
-def test_a_broken_file_is_reported_with_row_and_remedy(
-    root: Path, name: str, harm: Callable[[Path], object], expected: list[str]
-) -> None:
-    harm(root / name)
-    message = complaint(dualrl.load, root)
-    assert all(part in message for part in [name, *expected]), message
+@raw.faults(FAULTS)
+def test_a_broken_file_is_reported(root, file, harm, words):
+    raw.reported(dualrl.load, root, file, harm, words)
 
 
 # ------------------------------------------------------------------------------------ real files
 
 
 @lru_cache
-def real() -> Dataset:
+def real():
     return data.load("dualrl")
 
 
-def corpus_bleu(items: pd.DataFrame) -> float:
+def corpus_bleu(items):
     """Corpus BLEU on whitespace tokens without smoothing, as multi-bleu computes it."""
     references = list(map(list, zip(*items["references"], strict=True)))
     score = sacrebleu.corpus_bleu(
@@ -127,7 +103,7 @@ def corpus_bleu(items: pd.DataFrame) -> float:
 
 
 @needs("dualrl")
-def test_the_real_set_has_15_systems_and_four_references() -> None:
+def test_the_real_set_has_15_systems_and_four_references():
     items = real().items
     names = (*dualrl.SYSTEMS, *dualrl.HUMANS)
     assert items["system"].value_counts().to_dict() == dict.fromkeys(names, 1000)
@@ -142,9 +118,9 @@ def test_the_real_set_has_15_systems_and_four_references() -> None:
 
 
 @needs("dualrl")
-def test_the_untransferred_sources_score_as_printed_in_table_6_of_pang2019() -> None:
+def test_the_untransferred_sources_score_as_printed_in_table_6_of_pang2019():
     assert corpus_bleu(data.load("dualrl@untransferred").items) == 31.4
-    four = dualrl.untransferred(real(), "dualrl@all").items
+    four = base.untransferred(real(), "dualrl@all").items
     assert corpus_bleu(four) == 64.1
 
 
@@ -158,13 +134,13 @@ def test_the_untransferred_sources_score_as_printed_in_table_6_of_pang2019() -> 
         ("Multidecoder_Fu", 14.5),
     ],
 )
-def test_bleu_against_the_tokenised_reference(system: str, expected: float) -> None:
+def test_bleu_against_the_tokenised_reference(system, expected):
     items = data.load("dualrl@reference0").items
     assert corpus_bleu(items[items["system"] == system]) == expected
 
 
 @needs("dualrl", "li2018")
-def test_seven_systems_have_the_outputs_that_li2018_released() -> None:
+def test_seven_systems_have_the_outputs_that_li2018_released():
     same = {
         "StyleEmbedding": "StyleEmbedding_Fu",
         "MultiDecoder": "Multidecoder_Fu",

@@ -1,4 +1,4 @@
-"""The rating form: blind tasks in Latin-square batches, and the folder that holds them."""
+"""Rating forms: blind tasks in Latin squares go out, ratings come back and nobody is named."""
 
 import json
 import re
@@ -9,17 +9,19 @@ import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from typer.testing import CliRunner
 
-from tests.data.studio import made
-from tstmeta import data
+from tests.data import studio
+from tests.data.studio import ANN, BEN, MAIL, annotation, exported, result
+from tstmeta import cli, data
 from tstmeta.data import Dataset, label_studio, paths
-from tstmeta.data.label_studio import form_id, tasks, write_form
+from tstmeta.data.label_studio import form_id, read_export, tasks, write_form
 from tstmeta.schema import DataError, TstmetaError
 
 
 @pytest.fixture(scope="module")
 def toy():
-    return made([4, 4, 4, 4])
+    return studio.dataset([4, 4, 4, 4])
 
 
 @pytest.fixture(scope="module")
@@ -27,12 +29,22 @@ def contrast():
     return data.load("contrast")
 
 
-@pytest.fixture(scope="module")
-def form():
-    return ElementTree.parse(paths.own("contrast", label_studio.FORM)).getroot()
+@pytest.fixture
+def save(tmp_path):
+    def write(export, name="export.json"):
+        path = tmp_path / name
+        path.write_text(export if isinstance(export, str) else json.dumps(export), "utf-8")
+        return path
+
+    return write
 
 
 # ------------------------------------------------------------------------------------ the form
+
+
+@pytest.fixture(scope="module")
+def form():
+    return ElementTree.parse(paths.own("contrast", label_studio.FORM)).getroot()
 
 
 def test_the_form_asks_what_the_importer_reads(form):
@@ -126,7 +138,7 @@ def test_ids_differ_between_data_sets_and_need_no_separator():
 )
 @settings(max_examples=40, deadline=None)
 def test_no_batch_has_two_rewrites_of_one_source(sizes, extra, seed):
-    dataset = made(sizes)
+    dataset = studio.dataset(sizes)
     todo = tasks(dataset, batches=max(sizes) + extra if max(sizes) + extra > 1 else None, seed=seed)
     source = {form_id("toy", i.item_id): i.source_id for i in dataset.items.itertuples()}
     seen = Counter((t["data"]["batch"], source[t["data"]["item_id"]]) for t in todo)
@@ -140,7 +152,7 @@ def test_no_batch_has_two_rewrites_of_one_source(sizes, extra, seed):
 @given(sources=st.integers(1, 12), seed=st.integers(0, 9))
 @settings(max_examples=25, deadline=None)
 def test_full_designs_put_each_system_equally_often_in_each_batch(sources, seed):
-    dataset = made([4] * sources)
+    dataset = studio.dataset([4] * sources)
     system = {form_id("toy", i.item_id): i.system for i in dataset.items.itertuples()}
     counts = Counter(
         (t["data"]["batch"], system[t["data"]["item_id"]]) for t in tasks(dataset, seed=seed)
@@ -149,8 +161,8 @@ def test_full_designs_put_each_system_equally_often_in_each_batch(sources, seed)
 
 
 def test_by_default_there_are_as_many_batches_as_a_source_has_rewrites():
-    assert {task["data"]["batch"] for task in tasks(made([1, 3, 2]))} == {1, 2, 3}
-    assert {task["data"]["batch"] for task in tasks(made([1, 1]))} == {1}
+    assert {task["data"]["batch"] for task in tasks(studio.dataset([1, 3, 2]))} == {1, 2, 3}
+    assert {task["data"]["batch"] for task in tasks(studio.dataset([1, 1]))} == {1}
 
 
 def test_one_batch_holds_all_in_an_order_of_its_own(toy):
@@ -170,25 +182,10 @@ def test_the_seed_decides_which_rewrite_goes_where(contrast):
     assert 0 < len(first(0) & first(1)) < 240
 
 
-def test_a_rater_gets_no_more_than_asked_in_parts_that_are_alike(toy):
-    sizes = Counter(task["data"]["batch"] for task in tasks(made([4] * 10), per_rater=4))
-    assert len(sizes) == 12
-    assert set(sizes.values()) == {3, 4}
-    assert len({t["data"]["batch"] for t in tasks(toy, batches=1, per_rater=100)}) == 1
-
-
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        ({"batches": 2}, "cannot keep apart the 4 rewrites .* use 4 batches or more"),
-        ({"batches": 0}, "count from 1"),
-        ({"batches": -4}, "count from 1"),
-        ({"per_rater": 0}, "count from 1"),
-    ],
-)
-def test_impossible_batches_are_refused(toy, options, message):
-    with pytest.raises(TstmetaError, match=message):
-        tasks(toy, **options)
+@pytest.mark.parametrize("batches", [2, 0, -4])
+def test_impossible_batches_are_refused(toy, batches):
+    with pytest.raises(TstmetaError, match="cannot keep apart the 4 rewrites"):
+        tasks(toy, batches=batches)
 
 
 def test_rewrites_that_cannot_be_judged_are_refused(toy):
@@ -235,3 +232,213 @@ def test_a_folder_that_cannot_be_written_is_a_message(toy, tmp_path):
     (tmp_path / "file").write_text("")
     with pytest.raises(TstmetaError, match="cannot write"):
         write_form(toy, tmp_path / "file" / "form")
+
+
+# --------------------------------------------------------------------------------- round trips
+
+
+def test_ratings_come_back(toy, save):
+    todo = tasks(toy, seed=2)
+    export = exported(todo, ANN, BEN)
+    export[3]["annotations"] = []
+    ratings = read_export(save(export), toy)
+    item = {form_id("toy", i): i for i in toy.items["item_id"]}
+    expected = {
+        (item[task["data"]["item_id"]], dimension, rater): value
+        for number, task in enumerate(todo, 1)
+        for rater, person in (("r1", ANN), ("r2", BEN))
+        for dimension, value in zip(
+            ("content", "style", "fluency"), (5, 1 + (person + number) % 5, 3), strict=True
+        )
+        if number != 4
+    }
+    assert ratings.set_index(["item_id", "dimension", "rater"])["value"].to_dict() == expected
+    rated = Dataset.of("toy", toy.items, ratings=ratings)
+    assert rated.dimensions == ["content", "style", "fluency"]
+
+
+def test_the_contrast_set_becomes_a_rated_data_set(contrast, save):
+    by_batch: dict[int, list] = {number: [] for number in (1, 2, 3, 4)}
+    for task in tasks(contrast):
+        by_batch[task["data"]["batch"]].append(task)
+    people = {1: (1, 5), 2: (2, 5), 3: (3,), 4: (4,)}
+    files = [save(exported(by_batch[b], *people[b]), f"project-{b}.json") for b in by_batch]
+    ratings = read_export(files, contrast)
+    rated = Dataset.of("contrast", contrast.items, ratings=ratings, labels=contrast.labels)
+    assert len(rated.ratings) == (960 + 480) * 3
+    assert set(rated.ratings["rater"]) == {"r1", "r2", "r3", "r4", "r5"}
+    assert rated.means.notna().all(axis=None)
+    assert list(rated.ratings["item_id"].unique()) == list(contrast.items["item_id"])
+
+
+def test_rows_come_by_item_rater_and_dimension(toy, save):
+    ratings = read_export(save(exported(tasks(toy), BEN, ANN)), toy)
+    assert list(ratings["item_id"].unique()) == list(toy.items["item_id"])
+    assert list(ratings["rater"][:6]) == ["r1"] * 3 + ["r2"] * 3
+    assert list(ratings["dimension"][:6]) == ["content", "style", "fluency"] * 2
+
+
+def test_ten_raters_are_in_the_order_of_their_numbers(toy, save):
+    ratings = read_export(save(exported(tasks(toy), *range(1, 12))), toy)
+    assert list(ratings["rater"][:33:3]) == [f"r{number}" for number in range(1, 12)]
+
+
+def test_what_was_skipped_or_never_rated_is_left_out(toy, save):
+    export = exported(tasks(toy), ANN, BEN)
+    export[0]["annotations"][0].update(was_cancelled=True, result=[])
+    export[1]["annotations"][1]["skipped"] = True
+    export[2]["annotations"] = []
+    export[3]["drafts"] = export[4]["predictions"] = [annotation(99, (1, 1, 1))]
+    assert len(read_export(save(export), toy)) == (16 * 2 - 4) * 3
+
+
+# ------------------------------------------------------------------------------------- privacy
+
+
+@pytest.mark.parametrize(
+    "person",
+    [ANN, {"id": ANN, "email": MAIL, "first_name": "Some", "last_name": "One"}, {"email": MAIL}],
+)
+def test_nobody_is_named_in_the_ratings(person, toy, save):
+    export = exported(tasks(toy), ANN)
+    for task in export:
+        task["annotations"][0]["completed_by"] = person
+        task["annotations"][0]["result"].append(result("comment", ["I am Some One"], "text"))
+    ratings = read_export(save(export), toy)
+    text = ratings.to_csv(index=False)
+    assert set(ratings["rater"]) == {"r1"}
+    assert not any(word in text for word in (MAIL, "Some", str(ANN)))
+
+
+def test_a_report_names_nobody(toy, save):
+    export = exported(tasks(toy), ANN)
+    for task in export:
+        task["annotations"] += [annotation({"email": MAIL}, (5, 5, 5)) for _ in range(2)]
+    with pytest.raises(DataError) as caught:
+        read_export(save(export), toy)
+    assert MAIL not in str(caught.value)
+
+
+# ------------------------------------------------------------------------------- broken exports
+
+
+def put(*path, value):
+    """Change one place of a task."""
+
+    def change(task):
+        for step in path[:-1]:
+            task = task[step]
+        task[path[-1]] = value
+
+    return change
+
+
+FIRST = ("annotations", 0)
+NO_TASK, SCALE = "not a task with data and annotations", "not one whole number from 1 to 5"
+UNKNOWN, OTHER = "column item_id: no rewrite of 'toy' has the id", "the raters saw another text"
+NOBODY = "column completed_by: it does not say who rated"
+
+
+def answer(value):
+    return put(*FIRST, "result", 0, "value", value=value)
+
+
+BROKEN = [
+    *((put("data", value=value), NO_TASK) for value in (None, [])),
+    *((put("annotations", value=value), NO_TASK) for value in (None, [3])),
+    *((put(*FIRST, "result", value=value), NO_TASK) for value in (None, ["x"])),
+    (put(*FIRST, "result", value=[]), f"column rate_content: [] is {SCALE}"),
+    *((put(*FIRST, "completed_by", value=value), NOBODY) for value in (None, {}, [])),
+    (lambda task: task.update(data={**task["data"], "item_id": "t0"}), UNKNOWN),
+    (lambda task: task.update(data={**task["data"], "item_id": ["t0"]}), UNKNOWN),
+    (lambda task: task.update(data={**task["data"], "output_text": "x"}), OTHER),
+    (lambda task: task.update(data={**task["data"], "source_text": "x"}), OTHER),
+    (lambda task: task.update(data={**task["data"], "style": "rude"}), OTHER),
+    (lambda task: task["annotations"][0]["result"].pop(1), f"column rate_style: [] is {SCALE}"),
+    (
+        lambda task: task["annotations"][0]["result"].append(result("rate_content", 2)),
+        f"column rate_content: ['5', '2'] is {SCALE}",
+    ),
+    (
+        lambda task: task["annotations"].append(annotation(ANN, (1, 1, 1))),
+        "the same person rated this rewrite in",
+    ),
+    *(
+        (answer({"choices": [text]}), SCALE)
+        for text in ("6", "0", "-1", "4.5", "٤", "4 - Strongly", "")
+    ),
+    (answer({"choices": ["3", "4"]}), SCALE),
+    (answer({"choices": []}), SCALE),
+    *((answer(value), NO_TASK) for value in ({"rating": 4}, {}, None, "5")),
+]
+
+
+@pytest.mark.parametrize(("spoil", "expected"), BROKEN)
+def test_a_broken_task_is_reported_with_its_row_and_a_remedy(spoil, expected, toy, save):
+    export = exported(tasks(toy), ANN)
+    spoil(export[2])
+    with pytest.raises(DataError) as caught:
+        read_export(save(export), toy)
+    lines = str(caught.value).splitlines()[1:]
+    assert any("export.json, row 3" in line and expected in line for line in lines)
+    assert all("Remedy: " in line for line in lines)
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("", "not JSON"),
+        ("[{", "not JSON"),
+        ("item_id,annotator\nt0,1\n", "not JSON"),
+        ('{"id": 1}', "not a list of tasks"),
+        ("[]", "no ratings"),
+        ("[1]", f"row 1: {NO_TASK}"),
+        ('[{"data": {}, "annotations": []}]', "no ratings"),
+    ],
+)
+def test_a_broken_file_is_reported_with_a_remedy(text, expected, toy, save):
+    with pytest.raises(DataError, match="Remedy: export the project again") as caught:
+        read_export(save(text), toy)
+    assert expected in str(caught.value)
+
+
+def test_an_export_given_twice_counts_nobody_twice(toy, save):
+    path = save(exported(tasks(toy), ANN))
+    with pytest.raises(DataError, match="16 problems found") as caught:
+        read_export([path, path], toy)
+    assert "delete one of the two annotations" in str(caught.value)
+
+
+def test_all_faults_of_all_files_are_listed_at_once(toy, save):
+    export = exported(tasks(toy), ANN)
+    export[0]["annotations"][0]["result"].pop(1)
+    with pytest.raises(DataError) as caught:
+        read_export([save(export), save("[{", "broken.json"), save("", "gone.json")], toy)
+    assert [(p.file.rpartition("/")[2], p.row) for p in caught.value.problems] == [
+        *(("export.json", 1), ("broken.json", 1), ("gone.json", 1))
+    ]
+
+
+# --------------------------------------------------------------------------------- command line
+
+
+def test_the_form_and_the_ratings_on_the_command_line(tmp_path, save):
+    def run(*words):
+        return CliRunner().invoke(cli.app, [str(word) for word in words])
+
+    form = run("data", "form", "contrast@formal", "--out", tmp_path / "form", "--seed", 3)
+    assert form.exit_code == 0, form.output
+    todo = [
+        task
+        for number in (1, 2, 3, 4)
+        for task in json.loads((tmp_path / "form" / f"tasks-{number}.json").read_text("utf-8"))
+    ]
+    assert todo == tasks(data.load("contrast@formal"), seed=3)
+    files = [save(exported(todo[:80], ANN), "a.json"), save(exported(todo[80:], ANN), "b.json")]
+    out = tmp_path / "ratings.csv"
+    done = run("data", "import-ratings", *files, "--data", "contrast", "--out", out)
+    assert done.exit_code == 0, done.output
+    assert "480 ratings by 1 raters of 160 rewrites" in done.stderr
+    pd.testing.assert_frame_equal(
+        pd.read_csv(out), read_export(files, data.load("contrast")), check_dtype=False
+    )

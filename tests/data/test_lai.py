@@ -1,21 +1,17 @@
 """Formality transfer: the form on made-up files, the numbers on the real ones."""
 
-from __future__ import annotations
-
 import json
-from collections.abc import Callable, Iterator
 from functools import lru_cache
-from pathlib import Path
 
 import numpy as np
 import pytest
 
-from tests.data.raw import break_encoding, change, complaint, drop_last_line, write
+from tests.data import raw
+from tests.data.raw import drop_last_line, pearson, swap, write
 from tests.helpers import needs
 from tstmeta import data
-from tstmeta.data import Dataset, lai
+from tstmeta.data import lai, paths
 from tstmeta.data.files import read_json_lines, read_tabs
-from tstmeta.data.paths import raw
 
 METRICS = {
     "content.src": {"bleu": 0.5, "wmd": 1.25, "chatgpt": 80.0, "chatgpt_multi": 70.0},
@@ -27,11 +23,11 @@ METRICS = {
 HUMAN = {"content": (60.0, 70.5), "style": (40.0, 1.0), "fluency": (100.0, 99.9)}
 
 
-def output(number: int, system: str) -> str:
+def output(number, system):
     return f"{system} says {number}."
 
 
-def json_line(name: str, number: int) -> str:
+def json_line(name, number):
     human = HUMAN[name.partition(".")[0]]
     systems = {
         system: {
@@ -46,7 +42,7 @@ def json_line(name: str, number: int) -> str:
 
 
 @pytest.fixture
-def root(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def root(tmp_path, monkeypatch):
     """Four sources, two a direction."""
     monkeypatch.setattr(lai, "SOURCES", 4)
     monkeypatch.setattr(lai, "INFORMAL", 2)
@@ -72,7 +68,7 @@ def root(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def test_items_go_source_by_source_and_know_their_direction(root: Path) -> None:
+def test_items_go_source_by_source_and_know_their_direction(root):
     items = lai.load(root).items
     assert len(items) == 36
     assert items["item_id"].tolist()[:2] == ["I2F-00-bart", "I2F-00-high"]
@@ -83,7 +79,7 @@ def test_items_go_source_by_source_and_know_their_direction(root: Path) -> None:
     assert items.loc[items["is_reference"], "system"].unique().tolist() == ["ref"]
 
 
-def test_the_two_slots_are_the_raters(root: Path) -> None:
+def test_the_two_slots_are_the_raters(root):
     loaded = lai.load(root)
     assert len(loaded.ratings) == 36 * 6
     for dimension, values in HUMAN.items():
@@ -91,12 +87,12 @@ def test_the_two_slots_are_the_raters(root: Path) -> None:
     assert loaded.label("survey")[["I2F-00-bart", "F2I-03-zhou"]].tolist() == ["1", "2"]
 
 
-def test_released_scores_keep_their_values_and_name_basis_and_dimension(root: Path) -> None:
+def test_released_scores_keep_their_values_and_name_basis_and_dimension(root):
     scores = lai.load(root).scores
     item = scores[scores["item_id"] == "I2F-01-yi"]
     found = dict(item[["signature", "value"]].itertuples(index=False, name=None))
 
-    def name(metric: str, basis: str, dimension: str, more: str = "") -> str:
+    def name(metric, basis, dimension, more=""):
         return f"released:{metric}|basis:{basis}|dimension:{dimension}|from:lai2023{more}"
 
     assert found == {
@@ -119,7 +115,7 @@ def test_released_scores_keep_their_values_and_name_basis_and_dimension(root: Pa
     assert scores["metric"].str.startswith("released:").all()
 
 
-def test_subsets_take_their_systems_out(root: Path) -> None:
+def test_subsets_take_their_systems_out(root):
     loaded = lai.load(root)
     expected = {
         "pauli2025": 32,
@@ -137,104 +133,57 @@ def test_subsets_take_their_systems_out(root: Path) -> None:
     assert len(parts["pauli2025"].scores) == 32 * 14
 
 
-def test_the_four_references_stand_in_upstream_order(root: Path) -> None:
+def test_the_four_references_stand_in_upstream_order(root):
     four = lai.SUBSETS["references4"](lai.load(root)).items.set_index("item_id")
     expected = ["ref says 2.", "ref 1 of 2", "ref 2 of 2", "ref 3 of 2"]
     assert four.loc["F2I-02-luo", "references"] == expected
 
 
-BROKEN: list[tuple[str, str, Callable[[Path], object], list[str]]] = [
-    ("a missing JSON file", "chatgpt/style.json", Path.unlink, ["the file is missing"]),
-    ("a missing text file", "data/outputs/YI.human.txt", Path.unlink, ["the file is missing"]),
-    ("a missing reference", "data/xformal/fr.80.ref3", Path.unlink, ["the file is missing"]),
-    ("a JSON line too few", "chatgpt/style.json", drop_last_line, ["3 lines where 4"]),
-    ("a reference too few", "data/xformal/fr.80.ref1", drop_last_line, ["3 lines where 4"]),
-    ("broken UTF-8", "data/xformal/fr.80.ref2", break_encoding, ["row 1", "not UTF-8"]),
-    (
-        "no JSON",
-        "chatgpt/fluency.json",
-        lambda p: change(p, '{"src"', '"src"'),
-        ["row 1", "not JSON"],
-    ),
-    ("no source", "chatgpt/fluency.json", lambda p: change(p, '"src"', '"scr"'), ["row 1", "src"]),
-    (
-        "a system renamed",
+TEXTS = "data/outputs"
+FAULTS = {
+    "a JSON line too few": ("chatgpt/style.json", drop_last_line, ["3 lines where 4"]),
+    "a reference too few": ("data/xformal/fr.80.ref1", drop_last_line, ["3 lines where 4"]),
+    "no JSON": ("chatgpt/fluency.json", swap('{"src"', '"src"'), ["row 1", "not JSON"]),
+    "no source": ("chatgpt/fluency.json", swap('"src"', '"scr"'), ["row 1", "src"]),
+    "a system renamed": ("chatgpt/style.json", swap('"luo"', '"lou"'), ["row 1", "luo.out"]),
+    "systems that are no objects": (
         "chatgpt/style.json",
-        lambda p: change(p, '"luo"', '"lou"'),
-        ["row 1", "column luo.out", "missing key"],
-    ),
-    (
-        "systems that are no objects",
-        "chatgpt/style.json",
-        lambda p: write(p, ['{"src": "", "ref": "", "sys": [1]}'] * 4),
+        lambda path: write(path, ['{"src": "", "ref": "", "sys": [1]}'] * 4),
         ["row 1", "column bart.out", "missing key"],
     ),
-    (
-        "a rating off the scale",
+    "a rating off the scale": (
         "chatgpt/fluency.json",
-        lambda p: change(p, '"human_1": 100.0', '"human_1": 101'),
+        swap('"human_1": 100.0', '"human_1": 101'),
         ["row 1", "bart.human_1", "from 1 to 100"],
     ),
-    (
-        "a score that is no number",
+    "a score that is no number": (
         "chatgpt/style.json",
-        lambda p: change(p, '"c-pt16": 1.9', '"c-pt16": "high"'),
+        swap('"c-pt16": 1.9', '"c-pt16": "high"'),
         ["row 2", "bart.c-pt16", "'high'"],
     ),
-    (
-        "another source in one file",
-        "chatgpt/style.json",
-        lambda p: change(p, "source 2", "sauce 2"),
-        ["row 3", "column src", "content.src.json"],
-    ),
-    (
-        "another output in a text file",
-        "data/outputs/BART.human.txt",
-        lambda p: change(p, "bart says 1", "bart said 1"),
-        ["row 2", "column output", "the JSON files"],
-    ),
-    (
-        "another rating in a text file",
-        "data/outputs/REF.human.txt",
-        lambda p: change(p, "70.5", "70.6"),
-        ["row 1", "column content-2"],
-    ),
-    (
-        "a text line cut",
-        "data/outputs/REF.content.src.txt",
-        lambda p: change(p, "\t9\n", "\n"),
-        ["row 1", "26 fields where 27"],
-    ),
-    (
-        "a perplexity that is no number",
-        "data/outputs/INPUT.ppl-1.txt",
-        lambda p: change(p, "3.5", "high"),
-        ["row 4", "column ppl"],
-    ),
-]
+    "another source": ("chatgpt/style.json", swap("source 2", "sauce 2"), ["content.src.json"]),
+    "another output": (f"{TEXTS}/BART.human.txt", swap("says 1", "said 1"), ["row 2", "output"]),
+    "another rating": (f"{TEXTS}/REF.human.txt", swap("70.5", "70.6"), ["row 1", "content-2"]),
+    "a text line cut": (f"{TEXTS}/REF.content.src.txt", swap("\t9\n", "\n"), ["26 fields"]),
+    "no perplexity": (f"{TEXTS}/INPUT.ppl-1.txt", swap("3.5", "high"), ["row 4", "ppl"]),
+}
 
 
-@pytest.mark.parametrize(
-    ("name", "harm", "expected"), [case[1:] for case in BROKEN], ids=[case[0] for case in BROKEN]
-)
-def test_a_broken_file_is_reported_with_row_and_remedy(
-    root: Path, name: str, harm: Callable[[Path], object], expected: list[str]
-) -> None:
-    harm(root / name)
-    message = complaint(lai.load, root)
-    assert all(part in message for part in [name, *expected]), message
+@raw.faults(FAULTS)
+def test_a_broken_file_is_reported(root, file, harm, words):
+    raw.reported(lai.load, root, file, harm, words)
 
 
 # ------------------------------------------------------------------------------------ real files
 
 
 @lru_cache
-def real() -> Dataset:
+def real():
     return data.load("lai")
 
 
 @needs("lai")
-def test_the_real_set_has_720_items_of_nine_systems() -> None:
+def test_the_real_set_has_720_items_of_nine_systems():
     items = real().items
     assert len(items) == 720
     assert items["system"].value_counts().to_dict() == dict.fromkeys(lai.SYSTEMS, 80)
@@ -247,7 +196,7 @@ def test_the_real_set_has_720_items_of_nine_systems() -> None:
 
 
 @needs("lai")
-def test_every_real_item_has_six_ratings_from_1_to_100() -> None:
+def test_every_real_item_has_six_ratings_from_1_to_100():
     ratings = real().ratings
     assert ratings.groupby(["dimension", "rater"], observed=True).size().eq(720).all()
     assert len(ratings) == 720 * 6
@@ -264,25 +213,22 @@ def test_every_real_item_has_six_ratings_from_1_to_100() -> None:
         ("lai2023", 720, [0.399, 0.684, 0.717]),
     ],
 )
-def test_the_dimensions_of_each_subset_correlate_as_measured(
-    subset: str, items: int, expected: list[float]
-) -> None:
+def test_the_dimensions_of_each_subset_correlate_as_measured(subset, items, expected):
     part = data.load(f"lai@{subset}")
-    means = part.means
-    assert len(means) == items
+    assert len(part.items) == items
     pairs = [("style", "content"), ("style", "fluency"), ("fluency", "content")]
-    assert [round(means[a].corr(means[b]), 3) for a, b in pairs] == expected
+    assert pearson(part, *pairs) == expected
 
 
 @needs("lai")
-def test_the_subsets_of_pauli2025_have_560_and_80_items() -> None:
+def test_the_subsets_of_pauli2025_have_560_and_80_items():
     assert len(data.load("lai@pauli2025-systems").items) == 560
     assert len(data.load("lai@pauli2025-references").items) == 80
     four = data.load("lai@references4").items["references"]
     assert four.map(len).eq(4).all()
 
 
-def released_twice() -> Iterator[tuple[str, str, str, int, bool]]:
+def released_twice():
     """Text file, JSON file, JSON key, text column and whether one is 1 minus the other for F2I."""
     # The eleven columns start with COMET with source and reference, then with one of them.
     keys = ["bleurt", "bertscore", "meteor", "chrf", "wmd", "bleu", "rouge-1", "rouge-2", "rouge-l"]
@@ -298,10 +244,8 @@ def released_twice() -> Iterator[tuple[str, str, str, int, bool]]:
 
 @needs("lai")
 @pytest.mark.parametrize(("text_file", "json_file", "key", "column", "reflected"), released_twice())
-def test_text_and_json_files_release_the_same_scores(
-    text_file: str, json_file: str, key: str, column: int, reflected: bool
-) -> None:
-    folder = raw("lai")
+def test_text_and_json_files_release_the_same_scores(text_file, json_file, key, column, reflected):
+    folder = paths.raw("lai")
     lines = read_json_lines(folder / "chatgpt" / f"{json_file}.json")
     fields = [str(n) for n in range(27 if text_file.startswith("content") else 17)]
     for system in lai.SYSTEMS:
@@ -314,7 +258,7 @@ def test_text_and_json_files_release_the_same_scores(
 
 
 @needs("lai")
-def test_the_real_released_scores_are_complete() -> None:
+def test_the_real_released_scores_are_complete():
     scores = real().scores
     assert scores["status"].eq("ok").all()
     assert scores.groupby("signature", observed=True).size().eq(720).all()

@@ -1,20 +1,16 @@
 """Yelp sentiment transfer: the form on made-up files, the numbers on the real ones."""
 
-from __future__ import annotations
-
 import io
-from collections.abc import Callable
 from functools import lru_cache
-from pathlib import Path
 
 import numpy as np
 import pytest
 
-from tests.data.raw import break_encoding, complaint, drop_last_line, write
+from tests.data import raw
+from tests.data.raw import drop_last_line, write
 from tests.helpers import needs
 from tstmeta import data
-from tstmeta.data import Dataset, mir
-from tstmeta.data.paths import raw
+from tstmeta.data import mir, paths
 from tstmeta.schema import DataError
 
 
@@ -22,14 +18,14 @@ class Unpickled(Exception):
     """Raised by whoever unpickles a :class:`Trap`."""
 
 
-def spring() -> None:
+def spring():
     raise Unpickled
 
 
 class Trap:
     """An object whose unpickling runs code, as a hostile file's could."""
 
-    def __reduce__(self) -> tuple[Callable[[], None], tuple[()]]:
+    def __reduce__(self):
         return spring, ()
 
 
@@ -37,7 +33,7 @@ LEXICON = '{"binary sentiment": [["awful", -2.5], ["fine", 0.5], ["lovely", 3]]}
 
 
 @pytest.fixture
-def root(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def root(tmp_path, monkeypatch):
     """Two sources a direction; the ratings of system s are 1 + s / 10 and more for style."""
     monkeypatch.setattr(mir, "HALF", 2)
     for half in (0, 1):
@@ -60,7 +56,7 @@ def root(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def test_items_go_source_by_source_with_the_negative_sources_first(root: Path) -> None:
+def test_items_go_source_by_source_with_the_negative_sources_first(root):
     items = mir.load(root).items
     assert len(items) == 4 * 12
     assert items["item_id"].tolist()[:2] == ["neg2pos-0-ARAE_lambda_1", "neg2pos-0-ARAE_lambda_5"]
@@ -71,7 +67,7 @@ def test_items_go_source_by_source_with_the_negative_sources_first(root: Path) -
     assert items["references"].map(len).eq(0).all()
 
 
-def test_only_means_were_released(root: Path) -> None:
+def test_only_means_were_released(root):
     loaded = mir.load(root)
     assert set(loaded.ratings["rater"]) == {"mean"}
     means = loaded.means.loc[["neg2pos-1-ARAE_lambda_5", "pos2neg-3-ARAE_lambda_1"]]
@@ -81,14 +77,14 @@ def test_only_means_were_released(root: Path) -> None:
     ]
 
 
-def test_three_systems_have_no_naturalness(root: Path) -> None:
+def test_three_systems_have_no_naturalness(root):
     loaded = mir.load(root)
     systems = loaded.items["system"].to_numpy()
     rated = loaded.means["fluency"].groupby(systems).count()
     assert rated.to_dict() == {s: 0 if s in mir.NOT_NATURAL else 4 for s in mir.SYSTEMS}
 
 
-def test_the_style_lexicon_keeps_its_order(root: Path) -> None:
+def test_the_style_lexicon_keeps_its_order(root):
     assert list(mir.style_lexicon(root).items()) == [
         ("awful", -2.5),
         ("fine", 0.5),
@@ -103,10 +99,10 @@ def test_the_style_lexicon_keeps_its_order(root: Path) -> None:
         ("[]", "missing key"),
         ('{"other": []}', "column binary sentiment: missing key"),
         ('{"binary sentiment": [["a", 1], ["b"]]}', "row 2, .* not a pair"),
-        ('{"binary sentiment": [["a", 1], ["b", "x"]]}', "row 2, .* 'x' is not a finite number"),
+        ('{"binary sentiment": [["a", 1], ["b", "x"]]}', "row 2, .* 'x', use a finite number"),
     ],
 )
-def test_a_broken_lexicon_is_reported(root: Path, text: str, message: str) -> None:
+def test_a_broken_lexicon_is_reported(root, text, message):
     write(root / "style_lexicon" / "style_words_and_weights.json", [text])
     with pytest.raises(DataError, match=message):
         mir.style_lexicon(root)
@@ -117,84 +113,60 @@ NATURAL = "evaluations/human/naturalness/CAAE_rho_1.npz"
 OUTPUTS = "transfer_model_outputs/CAAE/rho_1/sentiment.test.1.tsf"
 
 
-def save(*values: float) -> Callable[[Path], object]:
+def put(content):
+    return lambda path: path.write_bytes(content)
+
+
+def save(*values):
     return lambda path: np.save(path, np.array(values))
 
 
-def archive() -> bytes:
+def saved(write, *arrays, **named):
     stream = io.BytesIO()
-    np.savez(stream, absolute=np.ones(4))
-    return stream.getvalue()
+    write(stream, *arrays, **named)
+    return put(stream.getvalue())
 
 
-def array() -> bytes:
-    stream = io.BytesIO()
-    np.save(stream, np.ones(4))
-    return stream.getvalue()
-
-
-BROKEN: list[tuple[str, str, Callable[[Path], object], list[str]]] = [
-    ("missing sources", "data/sentiment.test.0", Path.unlink, ["the file is missing"]),
-    ("missing outputs", OUTPUTS, Path.unlink, ["the file is missing"]),
-    ("missing ratings", CONTENT, Path.unlink, ["the file is missing"]),
-    ("missing naturalness", NATURAL, Path.unlink, ["the file is missing"]),
-    ("an output too few", OUTPUTS, drop_last_line, ["1 lines where 2 are needed"]),
-    ("broken UTF-8", OUTPUTS, break_encoding, ["row 1", "not UTF-8"]),
-    ("no array", CONTENT, lambda p: p.write_bytes(b"no array"), ["not a readable array"]),
-    ("an empty file", CONTENT, lambda p: p.write_bytes(b""), ["not a readable array"]),
-    ("no archive", NATURAL, lambda p: p.write_bytes(b"PK\3\4no"), ["not a readable array"]),
-    ("an archive", CONTENT, lambda p: p.write_bytes(archive()), ["an archive where one array"]),
-    (
-        "no archive but an array",
-        NATURAL,
-        lambda p: p.write_bytes(array()),
-        ["not a readable array"],
-    ),
-    ("a rating too few", CONTENT, save(1, 2, 3), ["shape (3,) where (4,) is needed"]),
-    ("a rating off the scale", CONTENT, save(1, 2, 5.5, 4), ["row 3", "from 1 to 5"]),
-    ("a missing rating", CONTENT, save(1, float("nan"), 3, 4), ["row 2", "nan"]),
-    (
-        "no absolute ratings",
-        NATURAL,
-        lambda p: np.savez(p, other=np.ones(4)),
-        ["not a readable array", "absolute"],
-    ),
-    (
-        "ratings as Python objects",
+FAULTS = {
+    "missing ratings": (CONTENT, lambda path: path.unlink(), ["the file is missing"]),
+    "an output too few": (OUTPUTS, drop_last_line, ["1 lines where 2 are needed"]),
+    "no array": (CONTENT, put(b"no array"), ["not a readable array"]),
+    "an empty file": (CONTENT, put(b""), ["not a readable array"]),
+    "no archive": (NATURAL, put(b"PK\3\4no"), ["not a readable array"]),
+    "an archive": (CONTENT, saved(np.savez, absolute=np.ones(4)), ["not one array of 4"]),
+    "no archive but an array": (NATURAL, saved(np.save, np.ones(4)), ["not a readable array"]),
+    "no absolute ratings": (NATURAL, saved(np.savez, other=np.ones(4)), ["absolute"]),
+    "a rating too few": (CONTENT, save(1, 2, 3), ["not one array of 4 ratings"]),
+    "a rating off the scale": (CONTENT, save(1, 2, 5.5, 4), ["row 3", "from 1 to 5"]),
+    "a missing rating": (CONTENT, save(1, float("nan"), 3, 4), ["row 2", "nan"]),
+    "Python objects": (
         CONTENT,
-        lambda p: np.save(p, np.array([Trap(), 1, 2, 3], dtype=object)),
+        saved(np.save, np.array([Trap(), 1, 2, 3], dtype=object)),
         ["not a readable array", "allow_pickle"],
     ),
-    (
-        "naturalness as Python objects",
+    "Python objects in an archive": (
         NATURAL,
-        lambda p: np.savez(p, absolute=np.array([Trap(), 1, 2, 3], dtype=object)),
+        saved(np.savez, absolute=np.array([Trap(), 1, 2, 3], dtype=object)),
         ["not a readable array", "allow_pickle"],
     ),
-]
+}
 
 
-@pytest.mark.parametrize(
-    ("name", "harm", "expected"), [case[1:] for case in BROKEN], ids=[case[0] for case in BROKEN]
-)
-def test_a_broken_file_is_reported_and_nothing_is_unpickled(
-    root: Path, name: str, harm: Callable[[Path], object], expected: list[str]
-) -> None:
-    harm(root / name)
-    message = complaint(mir.load, root)
-    assert all(part in message for part in [name, *expected]), message
+@raw.faults(FAULTS)
+def test_a_broken_file_is_reported_and_nothing_is_unpickled(root, file, harm, words):
+    raw.reported(mir.load, root, file, harm, words)
 
 
 # ------------------------------------------------------------------------------------ real files
 
 
 @lru_cache
-def real() -> Dataset:
+def real():
     return data.load("mir")
 
 
 @needs("mir")
-def test_the_real_set_has_2928_items_of_twelve_systems() -> None:
+def test_the_real_set_has_2928_items_of_twelve_systems():
     items = real().items
     assert len(items) == 2928
     assert items["system"].value_counts().to_dict() == dict.fromkeys(mir.SYSTEMS, 244)
@@ -203,7 +175,7 @@ def test_the_real_set_has_2928_items_of_twelve_systems() -> None:
 
 
 @needs("mir")
-def test_the_real_ratings_are_one_mean_from_1_to_5() -> None:
+def test_the_real_ratings_are_one_mean_from_1_to_5():
     ratings = real().ratings
     assert ratings["dimension"].value_counts().to_dict() == {
         "content": 2928,
@@ -215,21 +187,21 @@ def test_the_real_ratings_are_one_mean_from_1_to_5() -> None:
 
 
 @needs("mir")
-def test_style_and_content_correlate_as_in_the_paper() -> None:
+def test_style_and_content_correlate_as_in_the_paper():
     means = real().means  # pauli2025, Table 1: -0.342
     assert round(means["style"].corr(means["content"]), 4) == -0.3418
 
 
 @needs("mir")
-def test_two_systems_tie_in_mean_content() -> None:
+def test_two_systems_tie_in_mean_content():
     means = real().means["content"].groupby(real().items["system"].to_numpy()).mean()
     assert np.isclose(means["ARAE_lambda_1"], means["CAAE_rho_0_1"], atol=1e-12)
     assert len(set(means.round(9))) == 11
 
 
 @needs("mir")
-def test_the_real_lexicon_runs_from_negative_to_positive() -> None:
-    weights = list(mir.style_lexicon(raw("mir")).values())
+def test_the_real_lexicon_runs_from_negative_to_positive():
+    weights = list(mir.style_lexicon(paths.raw("mir")).values())
     assert len(weights) == 433
     assert weights == sorted(weights)
     assert weights[0] < 0 < weights[-1]

@@ -1,25 +1,21 @@
 """The archive that nobody here has seen: the form that we expect, on archives that we made up."""
 
-from __future__ import annotations
-
 import io
 import tarfile
-from collections.abc import Callable, Iterator
-from pathlib import Path
 
 import pytest
 
-from tests.data.raw import change, complaint
-from tests.data.tables import Row, leaked, write_table
-from tstmeta.data import Dataset, scialom
+from tests.data import raw
+from tests.data.raw import complaint, swap, words, write_table
+from tstmeta.data import scialom
 from tstmeta.data.files import UnverifiedForm
-from tstmeta.schema import DataError, MissingData
+from tstmeta.schema import MissingData
 
 PEOPLE = [f"made-up-worker-{n}" for n in range(13)]
 INSIDE = f"{scialom.FOLDER}/{scialom.FILE}"
 
 
-def rating(**cells: object) -> Row:
+def rating(**cells: object):
     """One raw row: what is not given is a system's output about a café."""
     row = {
         "source": "The café, shut since May, reopened.",
@@ -35,7 +31,7 @@ def rating(**cells: object) -> Row:
     return {**row, **cells}
 
 
-def rows() -> Iterator[Row]:
+def rows():
     """One human output (2 ratings an aspect), one with an aspect missing, three system outputs."""
     human = {"system_name": "", "simplification_type": "asset", "references": ""}
     for aspect in scialom.ASPECTS:
@@ -51,12 +47,12 @@ def rows() -> Iterator[Row]:
 
 
 @pytest.fixture
-def folder(tmp_path: Path) -> Path:
+def folder(tmp_path):
     write_table(tmp_path / INSIDE, list(rows()), encoding="latin-1")
     return tmp_path
 
 
-def pack(folder: Path, names: tuple[str, ...] = (INSIDE,)) -> Path:
+def pack(folder, names=(INSIDE,)):
     """Move the CSV into an archive under the given names; the folder to load from."""
     content = (folder / INSIDE).read_bytes()
     (folder / INSIDE).unlink()
@@ -68,18 +64,18 @@ def pack(folder: Path, names: tuple[str, ...] = (INSIDE,)) -> Path:
     return folder
 
 
-def load(root: Path) -> Dataset:
+def load(root):
     """Load; the warning is part of the form."""
     with pytest.warns(UnverifiedForm, match="never seen"):
         return scialom.load(root)
 
 
-def test_every_load_warns_that_the_form_is_unverified(folder: Path) -> None:
+def test_every_load_warns_that_the_form_is_unverified(folder):
     with pytest.warns(UnverifiedForm, match=r"questeval.*hold support and correlations against"):
         scialom.load(folder)
 
 
-def test_items_are_distinct_texts(folder: Path) -> None:
+def test_items_are_distinct_texts(folder):
     items = load(folder).items.set_index("item_id")
     assert list(items.index) == ["3-human-1", "3-ACCESS-1", "3-ACCESS-2", "4-NTS-v2-1", "3-human-2"]
     assert items["system"].tolist() == ["human", "ACCESS", "ACCESS", "NTS v2", "human"]
@@ -90,22 +86,22 @@ def test_items_are_distinct_texts(folder: Path) -> None:
     assert set(items["source_id"]) == {"sentence-3", "sentence-4"}
 
 
-def test_raters_keep_their_identity_across_dimensions(folder: Path) -> None:
+def test_raters_keep_their_identity_across_dimensions(folder):
     loaded = load(folder)
     for dimension in scialom.ASPECTS.values():
         row = loaded.raters(dimension).loc["3-ACCESS-1"].dropna()
         assert row.to_dict() == {f"r{n + 1}": float(n) for n in range(13)}
-    assert not leaked(loaded, PEOPLE)
+    assert not words(loaded) & set(PEOPLE)
 
 
-def test_human_has_what_people_wrote_and_all_aspects_rate(folder: Path) -> None:
+def test_human_has_what_people_wrote_and_all_aspects_rate(folder):
     human = scialom.SUBSETS["human"](load(folder))
     assert human.name == "scialom@human"
     assert human.items["item_id"].tolist() == ["3-human-1"]
     assert human.means.loc["3-human-1"].tolist() == [80.5] * 3
 
 
-def test_alva_m_has_the_first_eleven_ratings_of_each_aspect(folder: Path) -> None:
+def test_alva_m_has_the_first_eleven_ratings_of_each_aspect(folder):
     subset = scialom.SUBSETS["alva-m"](load(folder))
     assert subset.items["item_id"].tolist() == ["3-ACCESS-1"]
     assert subset.ratings.groupby("dimension").size().to_dict() == dict.fromkeys(
@@ -114,8 +110,8 @@ def test_alva_m_has_the_first_eleven_ratings_of_each_aspect(folder: Path) -> Non
     assert subset.means.loc["3-ACCESS-1", "content"] == sum(range(11)) / 11
 
 
-@pytest.mark.parametrize("name", [INSIDE, scialom.FILE, f"./deep/{scialom.FILE}"])
-def test_the_archive_reads_like_the_folder(folder: Path, name: str) -> None:
+@pytest.mark.parametrize("name", [INSIDE, scialom.FILE, f"../deep/{scialom.FILE}"])
+def test_the_archive_reads_like_the_folder(folder, name):
     extracted = load(folder)
     packed = load(pack(folder, (name,)))
     assert packed.items.equals(extracted.items)
@@ -123,80 +119,56 @@ def test_the_archive_reads_like_the_folder(folder: Path, name: str) -> None:
     assert {path.name for path in folder.rglob("*") if path.is_file()} == {scialom.ARCHIVE}
 
 
-def test_a_file_without_a_folder_is_found(folder: Path) -> None:
+def test_a_file_without_a_folder_is_found(folder):
     (folder / INSIDE).rename(folder / scialom.FILE)
     assert scialom.ready(folder)
     assert len(load(folder).items) == 5
 
 
-def test_nothing_there_says_how_to_get_it(tmp_path: Path) -> None:
+def test_nothing_there_says_how_to_get_it(tmp_path):
     assert not scialom.ready(tmp_path)
     with pytest.raises(MissingData, match="tstmeta data fetch scialom"):
         scialom.load(tmp_path)
 
 
 @pytest.mark.parametrize(
-    ("harm", "expected"),
+    "harm",
     [
-        (lambda path: path.write_bytes(b"<html>not found</html>"), "not a readable tar.gz"),
-        (lambda path: path.write_bytes(path.read_bytes()[:200]), "not a readable tar.gz"),
-        (lambda path: path.write_bytes(b""), "not a readable tar.gz"),
+        lambda path: path.write_bytes(b"<html>not found</html>"),
+        lambda path: path.write_bytes(path.read_bytes()[:200]),
+        lambda path: path.write_bytes(b""),
     ],
     ids=["a web page", "a cut archive", "an empty file"],
 )
-def test_damaged_archives_are_reported(
-    folder: Path, harm: Callable[[Path], object], expected: str
-) -> None:
-    archive = pack(folder) / scialom.ARCHIVE
-    harm(archive)
+def test_damaged_archives_are_reported(folder, harm):
+    harm(pack(folder) / scialom.ARCHIVE)
     assert scialom.ready(folder)
-    assert expected in complaint(scialom.load, folder)
+    assert "not a readable tar.gz" in complaint(scialom.load, folder)
 
 
-def test_an_archive_without_the_file_is_reported(folder: Path) -> None:
+def test_an_archive_without_the_file_or_with_too_large_a_one_is_reported(folder, monkeypatch):
+    content = (folder / INSIDE).read_bytes()
     pack(folder, ("something/else.csv",))
     assert "holds no questeval" in complaint(scialom.load, folder)
-
-
-def test_names_that_leave_the_archive_are_refused(folder: Path) -> None:
-    pack(folder, (f"../../{scialom.FILE}",))
-    with pytest.raises(DataError, match="outside the destination"):
-        scialom.load(folder)
-
-
-def test_too_large_a_member_is_refused(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (folder / INSIDE).write_bytes(content)
     pack(folder)
     monkeypatch.setattr(scialom, "MAX_BYTES", 10)
     assert "bytes" in complaint(scialom.load, folder)
 
 
-BROKEN: list[tuple[str, Callable[[Path], object], list[str]]] = [
-    ("a missing column", lambda p: change(p, "aspect", "facet"), ["column aspect", "missing"]),
-    ("an unknown aspect", lambda p: change(p, ",meaning,", ",sense,"), ["row 1", "'sense'"]),
-    ("a rating off the scale", lambda p: change(p, ",80,", ",800,"), ["row 1", "0 to 100"]),
-    ("no worker", lambda p: change(p, PEOPLE[0], ""), ["row 1", "worker_id", "empty"]),
-    ("a broken list", lambda p: change(p, "'It is open.']", "5]"), ["references", "list of texts"]),
-]
+FAULTS = {
+    "a missing column": (INSIDE, swap("aspect", "facet"), ["column aspect", "missing"]),
+    "an unknown aspect": (INSIDE, swap(",meaning,", ",sense,"), ["row 1", "'sense'"]),
+    "a rating off the scale": (INSIDE, swap(",80,", ",800,"), ["row 1", "from 0 to 100"]),
+    "no worker": (INSIDE, swap(PEOPLE[0], ""), ["row 1", "worker_id", "missing value"]),
+    "a broken list": (INSIDE, swap("'It is open.']", "5]"), ["references", "list of texts"]),
+    "a rating twice": (INSIDE, swap(PEOPLE[1], PEOPLE[0]), ["duplicate row"]),
+}
 
 
 @pytest.mark.filterwarnings("ignore::tstmeta.data.files.UnverifiedForm")
-@pytest.mark.parametrize(
-    ("harm", "expected"), [pytest.param(*case[1:], id=case[0]) for case in BROKEN]
-)
-def test_another_form_is_reported(
-    folder: Path, harm: Callable[[Path], object], expected: list[str]
-) -> None:
+@raw.faults(FAULTS)
+def test_another_form_is_reported_without_the_worker(folder, file, harm, words):
     path = folder / INSIDE
     path.write_bytes(path.read_bytes().decode("latin-1").replace("é", "e").encode())
-    harm(path)
-    message = complaint(scialom.load, folder)
-    assert all(text in message for text in expected), message
-
-
-@pytest.mark.filterwarnings("ignore::tstmeta.data.files.UnverifiedForm")
-def test_a_repeated_judgement_is_reported_without_the_worker(folder: Path) -> None:
-    path = folder / INSIDE
-    path.write_bytes(path.read_bytes().replace(PEOPLE[1].encode(), PEOPLE[0].encode(), 1))
-    message = complaint(scialom.load, folder)
-    assert "already in row" in message
-    assert PEOPLE[0] not in message
+    assert PEOPLE[0] not in raw.reported(scialom.load, folder, file, harm, words)

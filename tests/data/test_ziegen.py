@@ -1,40 +1,28 @@
-"""Rewritten arguments: verified items, and ratings of a form that was inferred."""
-
-from __future__ import annotations
-
-from collections.abc import Callable
-from pathlib import Path
+"""Rewritten arguments, with ratings of a form that was inferred, and edits of arguments."""
 
 import pytest
 
-from tests.data.raw import change, complaint
-from tests.data.tables import leaked, write_table
+from tests.data import raw
+from tests.data.raw import change, leaked, pearson, swap, write_table
 from tests.helpers import needs
-from tstmeta.data import Dataset, ziegen
+from tstmeta import data
+from tstmeta.data import paths, ziegen, ziegen_editing
 from tstmeta.data.files import UnverifiedForm
-from tstmeta.data.paths import raw
 
 PEOPLE = ["made-up-judge-a", "made-up-judge-b"]
 ITEMS, RESULTS = str(ziegen.ITEMS), str(ziegen.RESULTS)
+EDITS = str(ziegen_editing.RESULTS)
 
 
-def answer(item: str, judge: str, *options: int) -> dict[str, object]:
-    """A row of the results file; options are numbered as on the page, through all questions."""
+def judgement(item, judge, *options, **more):
+    """A row of a results file; options are numbered as on the page, through all questions."""
     result = {f"otherErrorQuestion{n}": f"other{o}" for n, o in enumerate(options, 1)}
-    return {
-        "a_id": 1,
-        "user_id": judge,
-        "post_id": item,
-        "post_text": "Buses\nare late.",
-        "annotation_date": "2024-01-01",
-        "result": repr({"post_id": item, **result}),
-        "issue": "Buses:",
-        "comments": "",
-    }
+    texts = {"post_text": f"So {more.get('post_inappropriate_part')}, I say", "issue": "Tea:"}
+    return {"user_id": judge, "post_id": item, **texts, "result": repr({**result, **more})}
 
 
 @pytest.fixture
-def root(tmp_path: Path) -> Path:
+def root(tmp_path):
     """Two arguments, each rewritten by a system and one also by a person."""
     texts = {"1_human": "Please,\nbe on time.", "1_40a-60ss": "Be on time.", "2_instruct": "Hm."}
     rows = [
@@ -52,97 +40,138 @@ def root(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def rated(root: Path) -> Path:
+def rated(root):
     rows = [
-        answer("1_human", PEOPLE[0], 5, 6, 13),
-        answer("1_human", PEOPLE[1], 4, 10, 15),
-        answer("1_40a-60ss", PEOPLE[1], 1, 8, 11),
+        judgement("1_human", PEOPLE[0], 5, 6, 13),
+        judgement("1_human", PEOPLE[1], 4, 10, 15),
+        judgement("1_40a-60ss", PEOPLE[1], 1, 8, 11),
     ]
     write_table(root / RESULTS, rows)
     return root
 
 
-def load(root: Path) -> Dataset:
+def load(root):
     with pytest.warns(UnverifiedForm, match="inferred from a sibling study"):
         return ziegen.load(root)
 
 
-def test_without_ratings_there_are_items_and_no_warning(root: Path) -> None:
+def test_without_ratings_there_are_items_and_no_warning(root):
     loaded = ziegen.load(root)
-    items = loaded.items.set_index("item_id")
-    assert list(items.index) == ["1_human", "1_40a-60ss", "2_instruct"]
-    assert items["system"].tolist() == ["human", "40a-60ss", "instruct"]
-    assert items["source_id"].tolist() == ["1", "1", "2"]
-    assert items["is_reference"].tolist() == [True, False, False]
-    assert items["references"].tolist() == [["Please,\nbe on time."]] * 2 + [[]]
-    assert set(items["style"]) == {"appropriate"}
+    columns = ["item_id", "system", "source_id", "is_reference", "references", "style"]
+    human = ["Please,\nbe on time."]
+    assert loaded.items[columns].to_numpy().tolist() == [
+        ["1_human", "human", "1", True, human, "appropriate"],
+        ["1_40a-60ss", "40a-60ss", "1", False, human, "appropriate"],
+        ["2_instruct", "instruct", "2", False, [], "appropriate"],
+    ]
     assert loaded.label("batch").tolist() == ["2"] * 3
     assert loaded.ratings.empty
 
 
-def test_options_are_turned_into_one_to_five(rated: Path) -> None:
+def test_options_are_turned_into_one_to_five(rated):
     loaded = load(rated)
-    found = {dimension: loaded.raters(dimension).iloc[:2] for dimension in loaded.dimensions}
-    assert found["style"].loc["1_human"].to_dict() == {"r1": 5.0, "r2": 4.0}
-    assert found["content"].loc["1_human"].to_dict() == {"r1": 1.0, "r2": 5.0}
-    assert found["fluency"].loc["1_human"].to_dict() == {"r1": 3.0, "r2": 5.0}
-    assert found["content"].loc["1_40a-60ss", "r2"] == 3.0
-    assert not leaked(loaded, PEOPLE)
+    found = {name: loaded.raters(name).loc["1_human"].to_dict() for name in loaded.dimensions}
+    assert found == {
+        "style": {"r1": 5.0, "r2": 4.0},
+        "content": {"r1": 1.0, "r2": 5.0},
+        "fluency": {"r1": 3.0, "r2": 5.0},
+    }
 
 
-def test_a_second_judgement_by_the_same_person_is_another_rater(rated: Path) -> None:
+def test_a_second_judgement_by_the_same_person_is_another_rater(rated):
     change(rated / RESULTS, PEOPLE[1], PEOPLE[0])
     assert load(rated).raters("style").loc["1_human"].dropna().tolist() == [5.0, 4.0]
 
 
-def test_a_cell_is_never_run(rated: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    write_table(rated / RESULTS, [{**answer("1_human", "x", 5), "result": "print('run')"}])
-    with pytest.warns(UnverifiedForm):
-        assert "not a Python dict literal" in complaint(ziegen.load, rated)
-    assert capsys.readouterr().out == ""
-
-
-BROKEN: list[tuple[str, str, Callable[[Path], object], list[str]]] = [
-    ("a missing file", ITEMS, Path.unlink, ["study_pairs.csv", "missing"]),
-    ("a missing column", ITEMS, lambda p: change(p, "rewrite", "text"), ["column rewrite"]),
-    ("an id twice", ITEMS, lambda p: change(p, "1_40a-60ss", "1_human"), ["row 2", "already"]),
-    (
-        "an odd id",
-        ITEMS,
-        lambda p: change(p, "2_instruct", "2instruct"),
-        ["row 3", "number_system"],
-    ),
-    ("two sources", ITEMS, lambda p: change(p, "fools", "people"), ["row 2", "source"]),
-    ("a cut dict", RESULTS, lambda p: change(p, "}", ""), ["row 1", "dict literal"]),
-    ("a list", RESULTS, lambda p: write_table(p, [_list()]), ["row 1", "dict literal"]),
-    ("a wrong option", RESULTS, lambda p: change(p, "other5", "other6"), ["row 1", "Question1"]),
-    ("no answer", RESULTS, lambda p: change(p, "Question3", "Question9"), ["row 1", "Question3"]),
-    ("an unknown item", RESULTS, lambda p: change(p, ",1_human,", ",9_human,"), ["9_human"]),
-]
-
-
-def _list() -> dict[str, object]:
-    return {**answer("1_human", "x", 5, 6, 11), "result": "['other5']"}
+FAULTS = {
+    "an id twice": (ITEMS, swap("1_40a-60ss", "1_human"), ["row 2", "duplicate"]),
+    "an odd id": (ITEMS, swap("2_instruct", "2instruct"), ["row 3", "number_system"]),
+    "two sources": (ITEMS, swap("fools", "people"), ["row 2", "source"]),
+    "a cut dict": (RESULTS, swap("}", ""), ["row 1", "dict literal"]),
+    "a call": (RESULTS, swap("{'", "dict({'"), ["row 1", "dict literal"]),
+    "a wrong option": (RESULTS, swap("other5", "other6"), ["row 1", "Question1"]),
+    "no answer": (RESULTS, swap("Question3", "Question9"), ["row 1", "Question3"]),
+}
 
 
 @pytest.mark.filterwarnings("ignore::tstmeta.data.files.UnverifiedForm")
-@pytest.mark.parametrize(
-    ("file", "harm", "expected"),
-    [pytest.param(*case[1:], id=case[0]) for case in BROKEN],
-)
-def test_broken_files_are_reported(
-    rated: Path, file: str, harm: Callable[[Path], object], expected: list[str]
-) -> None:
-    harm(rated / file)
-    message = complaint(ziegen.load, rated)
-    assert all(text in message for text in expected), message
+@raw.faults(FAULTS)
+def test_a_broken_file_is_reported(rated, file, harm, words):
+    raw.reported(ziegen.load, rated, file, harm, words)
 
 
 @needs("ziegen")
-def test_real_items() -> None:
-    items = ziegen.load(raw("ziegen")).items
+def test_real_items():
+    items = data.load("ziegen").items
     assert items.groupby("system").size().to_dict() == dict.fromkeys(
         ("human", "instruct", "40a-60ss", "50a-50ss", "60a-40ss", "10a-00ss"), 225
     )
     assert items["source_id"].nunique() == items["source"].nunique() == 225
     assert set(items["references"].map(len)) == {1}
+
+
+# -------------------------------------------------------------------------------------- editing
+
+
+@pytest.fixture
+def edits(tmp_path):
+    """Argument 12 has two marked parts, one of them edited by two systems."""
+    rows = [
+        judgement(
+            item,
+            PEOPLE[judge],
+            *options,
+            post_inappropriate_part=part,
+            post_rewritten_part=f"civil {part}",
+        )
+        for item, judge, part, options in (
+            ("12_base_model_7", 0, "you 'clown'", (5, 6, 13, 20)),
+            ("12_base_model_7", 1, "you 'clown'", (4, 10, 11, 16)),
+            ("12_50a_50ss_7", 1, "you 'clown'", (1, 7, 12, 17)),
+            ("12_base_model_8", 1, "shut up", (2, 8, 14, 18)),
+        )
+    ]
+    write_table(tmp_path / EDITS, rows)
+    return tmp_path
+
+
+def test_source_and_output_are_the_parts_and_three_questions_are_ratings(edits):
+    loaded = ziegen_editing.load(edits)
+    items = loaded.items.set_index("item_id")
+    assert items["system"].tolist() == ["base_model", "50a_50ss", "base_model"]
+    assert items["source_id"].tolist() == ["12-1", "12-1", "12-2"]
+    texts = items.loc["12_base_model_8", ["source", "output"]].tolist()
+    assert texts == ["shut up", "civil shut up"]
+    assert loaded.label("context")["12_base_model_8"].startswith("So ")
+    first = loaded.means.loc["12_base_model_7"]
+    assert first.to_dict() == {"structure": 4.5, "content": 3.0, "fluency": 2.0}
+
+
+FAULTS = {
+    "a missing column": (EDITS, swap("post_text", "text"), ["column post_text"]),
+    "no text": (EDITS, swap("'post_rewritten_part", "'gone"), ["row 1", "rewritten_part"]),
+    "a wrong option": (EDITS, swap("other13", "other3"), ["row 1", "Question3"]),
+    "two texts": (EDITS, swap("civil you", "kind you"), ["row 2", "post_rewritten_part"]),
+    "an odd id": (EDITS, swap("12_50a_50ss_7", "12x7"), ["row 3", "system_number"]),
+}
+
+
+@raw.faults(FAULTS)
+def test_a_broken_file_of_edits_is_reported(edits, file, harm, words):
+    raw.reported(ziegen_editing.load, edits, file, harm, words)
+
+
+@needs("ziegen_editing")
+def test_real_edits():
+    loaded = data.load("ziegen_editing")
+    assert len(loaded.items) == 600
+    assert len(loaded.ratings) == 3 * 1821
+    counts = loaded.raters("content").notna().sum(axis=1)
+    assert counts.value_counts().to_dict() == {3: 577, 4: 22, 2: 1}
+    assert loaded.items["system"].nunique() == 3
+    assert pearson(loaded, ("content", "fluency")) == [0.880]
+    # four annotators; two edits were judged twice by the same one
+    sizes = loaded.ratings.groupby("rater").size()
+    assert list(sizes.index) == ["r1", "r2", "r3", "r4", "r5"]
+    assert sizes["r5"] == 6
+    assert not leaked(loaded, paths.raw("ziegen_editing") / EDITS, "user_id")

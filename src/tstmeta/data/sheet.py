@@ -143,6 +143,8 @@ def _check_characters(sheet: Sheet) -> None:
             if isinstance(text, str) and (broken := _BROKEN.search(text)):
                 what = f"a NUL byte or broken UTF-8 at character {broken.start() + 1}"
                 sheet.fault(row, column, what, "take it out and save the file as UTF-8")
+    if any("broken UTF-8" in problem.what for problem in sheet.problems):
+        raise DataError(sheet.problems)  # such text cannot even be put into a table
 
 
 def _decoded(sheet: Sheet, path: Path) -> str:

@@ -1,0 +1,271 @@
+"""Corpora and unrated sets: yelp, xformal, paradetox, mukherjee; and the form asked for by cao."""
+
+import pytest
+
+from tests.data import raw
+from tests.data.raw import break_encoding, swap, write, write_table
+from tests.helpers import needs
+from tstmeta import data
+from tstmeta.data import cao, corpora, mukherjee, paradetox, paths, xformal, yelp
+from tstmeta.schema import MissingData, TstmetaError
+
+
+@pytest.mark.parametrize("module", [yelp, xformal])
+def test_a_corpus_has_nothing_to_score(module, tmp_path):
+    what = rf"no rewrites to score.*tstmeta\.data\.{module.NAME}\.corpus"
+    with pytest.raises(TstmetaError, match=what):
+        module.load(tmp_path)
+
+
+# ---------------------------------------------------------------------------------------- yelp
+
+
+@pytest.fixture
+def reviews(tmp_path):
+    for split in yelp.SPLITS:
+        for number in (0, 1):
+            lines = [f"the {split} bread was {number}\x85 ok .", "_num_ stars"][: 1 + number]
+            write(tmp_path / "data" / "yelp" / f"sentiment.{split}.{number}", lines)
+    return tmp_path
+
+
+def test_each_line_of_yelp_is_a_sentence_with_its_style(reviews):
+    table = yelp.corpus(reviews)
+    assert tuple(table.columns) == corpora.COLUMNS
+    texts = ["the dev bread was 0\x85 ok .", "the dev bread was 1\x85 ok .", "_num_ stars"]
+    assert table["text"].tolist()[:3] == texts
+    assert table["style"].tolist() == ["negative", "positive", "positive"] * 2
+    assert table["split"].tolist() == ["dev"] * 3 + ["test"] * 3
+    assert table["value"].isna().all()
+
+
+FAULTS = {
+    "a blank line": (lambda path: write(path, ["fine .", "  "]), ["row 2: blank line"]),
+    "broken UTF-8": (break_encoding, ["not UTF-8"]),
+    "a missing file": (lambda path: path.unlink(), ["the file is missing"]),
+}
+
+
+@pytest.mark.parametrize(("harm", "words"), FAULTS.values(), ids=FAULTS)
+def test_a_broken_file_of_yelp_is_reported(reviews, harm, words):
+    raw.reported(yelp.corpus, reviews, "data/yelp/sentiment.test.1", harm, words)
+
+
+@needs("yelp")
+def test_real_sizes_of_yelp():
+    assert yelp.corpus(paths.raw("yelp")).groupby(["split", "style"]).size().to_dict() == {
+        ("dev", "negative"): 25278,
+        ("dev", "positive"): 38205,
+        ("test", "negative"): 50278,
+        ("test", "positive"): 76392,
+    }
+    with pytest.raises(TstmetaError, match="corpus"):
+        data.load("yelp")
+
+
+# ------------------------------------------------------------------------------------- xformal
+
+
+@pytest.fixture
+def answers(tmp_path):
+    for split in xformal.SPLITS:
+        rows = [
+            {"SID": 0, "label": -2.4, "sentence": f"lol, {split} !"},
+            {"SID": 1, "label": "None", "sentence": "None"},
+            {"SID": 2, "label": 3, "sentence": "None of this applies to you ."},
+        ]
+        write_table(tmp_path / xformal.FOLDER / f"{split}.csv", rows)
+    return tmp_path
+
+
+def test_value_is_the_mean_rating_and_missing_rows_are_left_out(answers):
+    table = xformal.corpus(answers)
+    assert tuple(table.columns) == corpora.COLUMNS
+    assert table["value"].tolist() == [-2.4, 3.0] * 3
+    assert table["text"].tolist()[:2] == ["lol, train !", "None of this applies to you ."]
+    assert table["split"].tolist() == ["train"] * 2 + ["tune"] * 2 + ["test"] * 2
+    assert set(table["style"]) == {""}
+
+
+FAULTS = {
+    "off the scale": (swap(",3,", ",3.5,"), ["row 3", "from -3 to 3"]),
+    "half missing": (swap("None,None", "None,Hi ."), ["row 2", "'None'"]),
+    "an id twice": (swap("\n2,", "\n0,"), ["row 3", "duplicate"]),
+}
+
+
+@pytest.mark.parametrize(("harm", "words"), FAULTS.values(), ids=FAULTS)
+def test_a_broken_file_of_xformal_is_reported(answers, harm, words):
+    raw.reported(xformal.corpus, answers, str(xformal.FOLDER / "test.csv"), harm, words)
+
+
+@needs("xformal")
+def test_real_sizes_of_xformal():
+    table = xformal.corpus(paths.raw("xformal"))
+    assert table.groupby("split").size().to_dict() == {"train": 4477, "tune": 500, "test": 2985}
+    assert table["value"].between(-3, 3).all()
+
+
+# ----------------------------------------------------------------------------------- paradetox
+
+PARADETOX = "paradetox/paradetox.tsv"
+
+
+@pytest.fixture
+def rewrites(tmp_path):
+    """Rewrites in columns 1 to 3, in columns 1 and 3, in column 1."""
+    cells = [
+        ("stop it, moron", "please stop", "stop", "no"),
+        ('a "damn"\nmess', "a mess", "", "untidy"),
+        ("dumb idea", "odd idea", "", ""),
+    ]
+    rows = [dict(zip(["toxic", *paradetox.REWRITES], row, strict=True)) for row in cells]
+    write_table(tmp_path / PARADETOX, rows, delimiter="\t")
+    return tmp_path
+
+
+def test_each_rewrite_is_an_item_and_a_reference(rewrites):
+    items = paradetox.load(rewrites).items.set_index("item_id")
+    assert list(items.index) == [f"detox-{n}" for n in ("1-1", "1-2", "1-3", "2-1", "2-3", "3-1")]
+    assert items["is_reference"].all()
+    assert items.loc["detox-2-3", ["source_id", "source", "output", "references"]].tolist() == [
+        *("detox-2", 'a "damn"\nmess', "untidy", ["a mess", "untidy"])
+    ]
+    assert set(items["style"]) == {"non-toxic"}
+
+
+def test_the_corpus_of_paradetox_has_both_styles(rewrites):
+    table = paradetox.corpus(rewrites)
+    assert tuple(table.columns) == corpora.COLUMNS
+    assert table["style"].tolist() == ["toxic"] * 3 + ["non-toxic"] * 6
+    assert table["text"].tolist()[3:6] == ["please stop", "stop", "no"]
+
+
+def test_a_blank_first_rewrite_is_reported(rewrites):
+    words = ["row 3, column neutral1: missing value"]
+    raw.reported(paradetox.load, rewrites, PARADETOX, swap("odd idea", " "), words)
+
+
+@needs("paradetox")
+def test_real_sizes_of_paradetox():
+    items = data.load("paradetox").items
+    assert (items["source_id"].nunique(), len(items)) == (11927, 19743)
+
+
+# ----------------------------------------------------------------------------------- mukherjee
+
+SOUP = {"en": "The soup was cold, sadly.", "hi": "सूप ठंडा था।", "mag": "सूप ठंढा हलइ।"}
+EN, DETOX_HI = mukherjee.FILES["sentiment", "en"], mukherjee.FILES["detoxification", "hi"]
+
+
+@pytest.fixture
+def outputs(tmp_path):
+    """Two systems a file, which share a source; the second printed nothing."""
+    for (study, language), path in mukherjee.FILES.items():
+        text = SOUP[language]
+        rows = [
+            {"src": text, "trg": f"ref {text}", "pred": pred, "methodology": system}
+            for system, pred in (("joint", f"out {text}"), ("parallel", ""))
+        ]
+        tasks = ("neg_to_pos", "pos_to_neg")
+        if study == "sentiment":
+            rows = [{**row, "task": task} for row, task in zip(rows, tasks, strict=True)]
+        write_table(tmp_path / path, rows)
+    return tmp_path
+
+
+def test_items_of_five_files(outputs):
+    loaded = mukherjee.load(outputs)
+    items = loaded.items.set_index("item_id")
+    columns = ["source_id", "system", "style", "direction", "language", "output", "references"]
+    assert items.loc["sentiment-mag-2", columns].tolist() == [
+        *("sentiment-mag-s1", "parallel", "negative", "pos2neg", "mag", "", [f"ref {SOUP['mag']}"])
+    ]
+    assert items.loc["detoxification-hi-1", ["style", "direction"]].tolist() == ["non-toxic", ""]
+    for name, subset in mukherjee.SUBSETS.items():
+        part = subset(loaded)
+        assert part.name == f"mukherjee@{name}"
+        assert part.items["item_id"].tolist() == [f"{name}-1", f"{name}-2"]
+        assert set(part.label("study")) == {name.partition("-")[0]}
+
+
+@raw.faults(
+    {
+        "a blank source": (DETOX_HI, swap("\nसूप ठंडा था।", "\n "), ["row 1", "src"]),
+        "an unknown task": (EN, swap("pos_to_neg", "sideways"), ["row 2", "'sideways'"]),
+    }
+)
+def test_a_broken_file_of_mukherjee_is_reported(outputs, file, harm, words):
+    raw.reported(mukherjee.load, outputs, file, harm, words)
+
+
+@needs("mukherjee")
+def test_real_sizes_of_mukherjee():
+    sizes = {name: len(data.load(name).items) for name in data.subsets("mukherjee")}
+    assert sizes == {
+        **{f"mukherjee@sentiment-{code}": 150 for code in ("en", "hi", "mag")},
+        **{f"mukherjee@detoxification-{code}": 100 for code in ("en", "hi")},
+    }
+    items = data.load("mukherjee").items
+    assert set(items.groupby("source_id")["source"].nunique()) == {1}
+    counts = items.groupby(["language", "system", "direction"]).size()
+    assert set(counts.drop("", level="direction")) == {25}
+    assert set(counts.xs("", level="direction")) == {50}
+
+
+# ----------------------------------------------------------------------------------------- cao
+
+
+@pytest.fixture
+def private(tmp_path):
+    cells = [
+        ("a", "expert2layman", "4.5", "1"),
+        ("b", "expert2layman", "", "5"),
+        ("c", "layman2expert", "2", " "),
+    ]
+    rows = [
+        {
+            "id": name,
+            "source": f"Take it {direction[:6]}.",
+            "output": f"Take one pill, {name}.",
+            "system": "sys",
+            "direction": direction,
+            "style": style,
+            "content": content,
+        }
+        for name, direction, style, content in cells
+    ]
+    write_table(tmp_path / cao.FILE, rows)
+    return tmp_path
+
+
+def test_means_of_cao_are_ratings_and_empty_cells_are_none(private):
+    loaded = cao.load(private)
+    assert set(loaded.ratings["rater"]) == {"mean"}
+    expected = [["a", "style", 4.5], ["a", "content", 1], ["b", "content", 5], ["c", "style", 2]]
+    assert loaded.ratings[["item_id", "dimension", "value"]].to_numpy().tolist() == expected
+    assert loaded.items["style"].tolist() == ["layman", "layman", "expert"]
+    sources = ["expert2layman-1", "expert2layman-1", "layman2expert-1"]
+    assert loaded.items["source_id"].tolist() == sources
+
+
+def test_without_the_file_of_cao_we_say_whom_to_ask_and_the_card_shows_the_form(tmp_path):
+    assert not cao.ready(tmp_path)
+    with pytest.raises(MissingData, match=r"private.*Ask the authors.*tstmeta data show cao"):
+        cao.load(tmp_path)
+    body = data.Card.read("cao").body
+    assert all(f"`{name}`" in body for name in [*cao.COLUMNS, *cao.DIRECTIONS])
+
+
+FAULTS = {
+    "off the scale": (swap("4.5", "5.5"), ["row 1", "from 1 to 5"]),
+    "no number": (swap("4.5", "good"), ["row 1", "style", "'good'"]),
+    "an id twice": (swap("\nb,", "\na,"), ["row 2", "duplicate"]),
+    "no id": (swap("\nb,", "\n,"), ["row 2", "column id", "stand in the card"]),
+    "a direction": (swap("layman2expert", "up"), ["row 3", "expert2layman"]),
+}
+
+
+@pytest.mark.parametrize(("harm", "words"), FAULTS.values(), ids=FAULTS)
+def test_a_fault_in_the_file_of_cao_is_reported(private, harm, words):
+    raw.reported(cao.load, private, cao.FILE, harm, words)
