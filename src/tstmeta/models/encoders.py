@@ -102,11 +102,8 @@ class Memory:
 class Encoder:
     """A transformer as an encoder; nothing is loaded before it is asked for.
 
-    Args:
-        model: where it is.
-        device: ``auto``, ``cpu``, ``cuda``, ...
-        memory: bytes of vectors to remember.
-        budget: tokens of a batch; 0 = what suits the device.
+    ``memory`` is bytes of vectors to remember, ``budget`` tokens of a batch (0: what suits the
+    device).
     """
 
     def __init__(
@@ -151,11 +148,7 @@ class Encoder:
 
     @cached_property
     def sentence_model(self) -> Any:
-        """The SentenceTransformer that the folder describes.
-
-        Raises:
-            MissingModel: no such folder, weights that are not safetensors or not whole.
-        """
+        """The SentenceTransformer that the folder describes; its weights are whole safetensors."""
         from sentence_transformers import SentenceTransformer
 
         quiet()
@@ -176,8 +169,8 @@ class Encoder:
             raise hub.missing(self.model, f"missing keys: {', '.join(absent[:5])}")
         return model.eval()
 
-    def ids(self, texts: Sequence[str], *, control: bool = True) -> list[list[int]]:
-        """All token ids of each text, white space at its ends left out, nothing cut off.
+    def ids(self, texts: Sequence[str], *, control: bool = True, **options: Any) -> list[list[int]]:
+        """Token ids of each text, white space at its ends left out; ``options`` of the tokenizer.
 
         A text that spells a control token, such as ``[SEP]``, is read as those letters.
         """
@@ -188,6 +181,7 @@ class Encoder:
             return_attention_mask=False,
             return_token_type_ids=False,
             verbose=False,
+            **options,
         )
         return list(encoded["input_ids"])
 
@@ -239,7 +233,8 @@ class Encoder:
         if not texts:
             return
         whole = self.ids(texts)
-        cut = [self._cut(text, ids) for text, ids in zip(texts, whole, strict=True)]
+        long = any(len(ids) > self.window for ids in whole)
+        cut = self.ids(texts, truncation=True, max_length=self.window) if long else whole
         with _first_layers(self.network, layer, self.model.name) as network, torch.inference_mode():
             for batch in batches([len(ids) for ids in cut], self.budget):
                 rows = [{"input_ids": cut[place]} for place in batch]
@@ -247,14 +242,6 @@ class Encoder:
                 for row, place in enumerate(batch):
                     own = vectors[row, : len(cut[place])].clone()  # lets go of the batch
                     yield texts[place], TokenVectors(own, np.array(cut[place]), len(whole[place]))
-
-    def _cut(self, text: str, ids: list[int]) -> list[int]:
-        if len(ids) <= self.window:
-            return ids
-        encoded = self.tokenizer(
-            text.strip(), truncation=True, max_length=self.window, split_special_tokens=True
-        )
-        return list(encoded["input_ids"])
 
 
 @contextmanager
@@ -295,9 +282,6 @@ def _loaded(model: Backbone, identity: str, device: str) -> Encoder:
 def forget() -> None:
     """Let go of all encoders and what they remember."""
     _loaded.cache_clear()
-
-
-# ------------------------------------------------------------------------------------- identity
 
 
 def missing(model: Backbone, *modules: str) -> str:

@@ -29,11 +29,7 @@ _TOKENIZERS = ("tokenizer.json", "tokenizer.model", "vocab.json")
 
 
 def file_hash(path: Path) -> str:
-    """SHA-256 of a file in hexadecimal digits; hashed anew when its size or time changes.
-
-    Raises:
-        MissingModel: it cannot be read.
-    """
+    """SHA-256 of a file in hexadecimal digits; MissingModel where it cannot be read."""
     try:
         facts = path.stat()
         return _hashed(path, facts.st_size, facts.st_mtime_ns)
@@ -51,7 +47,7 @@ def fingerprint(folder: Path) -> str:
     """First 12 hexadecimal digits of the SHA-256 of a local model's files.
 
     Raises:
-        MissingModel: the folder has no weights.
+        MissingModel: the folder has no safetensors.
     """
     files = sorted({file for pattern in _CONTENT for file in folder.glob(pattern)})
     if not any(file.suffix == ".safetensors" for file in files):
@@ -120,7 +116,7 @@ def remedy(model: Backbone) -> str:
     if words := lacking("torch", "transformers"):
         return words
     if model.folder == EMBEDDED:
-        return "install the package anew, or train the model: tstmeta train backbone"
+        return "install the package anew"
     if model.local:
         return "the folder needs config.json, the tokenizer's files and *.safetensors"
     access = "ask for access on its page at the hub, log in (hf auth login), then " * model.gated
@@ -147,7 +143,7 @@ def read(model: Backbone, kind: Any, **options: Any) -> Any:
 
 
 def weights(model: Backbone, kind: Any, **options: Any) -> Any:
-    """A whole model of transformers, as :func:`read` gives it.
+    """A model of transformers, as :func:`read` gives it.
 
     Raises:
         MissingModel: as :func:`read`, and where weights are missing or have another shape: they
@@ -161,11 +157,7 @@ def weights(model: Backbone, kind: Any, **options: Any) -> Any:
 
 
 def tokenizer(model: Backbone) -> Any:
-    """A model's tokenizer.
-
-    Raises:
-        MissingModel: it has none, or it cannot be read.
-    """
+    """A model's tokenizer; MissingModel where it has none, or it cannot be read."""
     from transformers import AutoTokenizer
 
     if model.local and not _has_tokenizer(model.folder):
@@ -196,11 +188,7 @@ def missing(model: Backbone, reason: str) -> MissingModel:
 
 
 def device_of(wanted: str = "auto") -> str:
-    """``cuda`` where there is one and ``auto`` is asked for, else ``cpu``.
-
-    Raises:
-        TstmetaError: no such device, or none on this machine.
-    """
+    """``cuda`` where there is one and ``auto`` is asked for, else ``cpu``; checked to be here."""
     import torch
 
     if wanted == "auto":

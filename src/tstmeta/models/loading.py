@@ -1,7 +1,4 @@
-"""Models from a hub or a folder, ready to answer.
-
-Device, dtype and attention are explicit and stand in the identity, for each changes a value.
-"""
+"""Language models of a hub or a folder, loaded when they are needed."""
 
 from __future__ import annotations
 
@@ -18,10 +15,7 @@ if TYPE_CHECKING:
 
 
 def load(name: str | Backbone, **options: Any) -> Engine:
-    """Load a model by name (see :func:`~tstmeta.models.causal.backbone`).
-
-    Args:
-        options: see :class:`Lazy`.
+    """Load a model by name (:func:`~.causal.backbone`), with options of :class:`Lazy`.
 
     Raises:
         MissingModel: it is not here and cannot be fetched; says what to do.
@@ -31,6 +25,8 @@ def load(name: str | Backbone, **options: Any) -> Engine:
 
 class Lazy:
     """A model that is loaded when something is asked that no cache knows; a backend.
+
+    Device, dtype and attention stand in the identity, for each changes a value.
 
     Args:
         device: ``auto``, ``cpu``, ``cuda``, ``cuda:1``, ...
@@ -104,7 +100,6 @@ class Lazy:
         known: Collection[int] = (),
         progress: bool = False,
     ) -> Iterator[list[Answer]]:
-        """See :class:`~tstmeta.models.causal.LanguageModel`."""
         return self.engine.logprobs(requests, known=known, progress=progress)
 
 
@@ -117,14 +112,5 @@ def quiet() -> None:
 
 
 def window_of(config: Any) -> int:
-    """Longest text of a model in tokens; without a limit of its own about a million.
-
-    Models with ``longrope`` (Phi-3.5) turn other angles in a text that is longer than their first
-    window, so a token's number would depend on what else is in the batch: they end there.
-    """
-    rope = getattr(config, "rope_parameters", None) or {}
-    first = rope.get("rope_type") == "longrope" and (
-        rope.get("original_max_position_embeddings")
-        or getattr(config, "original_max_position_embeddings", 0)
-    )
-    return int(first or getattr(config, "max_position_embeddings", 0) or 2**20)
+    """Longest text of a model in tokens; without a limit of its own about a million."""
+    return int(getattr(config, "max_position_embeddings", 0) or 2**20)

@@ -35,16 +35,12 @@ class PairLogits(NamedTuple):
 class PairClassifier:
     """A sequence classifier of transformers with its tokenizer.
 
-    Args:
-        model: has logits [batch, labels]; already on its device.
-        tokenizer: its tokenizer.
-        window: longest pair in tokens, control tokens included; 0 = what model and tokenizer take.
-        budget: tokens of a batch; 0 = what suits the device.
+    ``budget`` is tokens of a batch; 0: what suits the device.
     """
 
-    def __init__(self, model: Any, tokenizer: Any, *, window: int = 0, budget: int = 0):
+    def __init__(self, model: Any, tokenizer: Any, *, budget: int = 0):
         self.model, self.tokenizer = model.eval(), tokenizer
-        self.window = window or longest(model.config, tokenizer)
+        self.window = longest(model.config, tokenizer)
         self.budget = budget or _BUDGET.get(model.device.type, _BUDGET["cuda"])
         self.labels = int(model.config.num_labels)
 
@@ -114,11 +110,7 @@ def longest(config: Any, tokenizer: Any) -> int:
 
 @lru_cache(maxsize=2)
 def load(model: Backbone, *, device: str = "auto") -> PairClassifier:
-    """A classifier of a hub or a folder, in float32; the last two are kept.
-
-    Raises:
-        MissingModel: it is not here and cannot be fetched; says what to do.
-    """
+    """A classifier of a hub or a folder, in float32; the last two are kept."""
     from transformers import AutoModelForSequenceClassification
 
     network = hub.weights(model, AutoModelForSequenceClassification, dtype="float32")

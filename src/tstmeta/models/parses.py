@@ -25,19 +25,13 @@ class MissingParse(TstmetaError):
 
 
 class Parser(Protocol[Parse]):
-    """Whoever knows the parses of texts."""
+    """Whoever knows the parses of texts; ``identity`` is all that changes a parse."""
 
     @property
-    def identity(self) -> str:
-        """The kind of file and its hash: all that changes a parse."""
-        ...
+    def identity(self) -> str: ...
 
     def find(self, text: str) -> Parse:
-        """The parse of a text.
-
-        Raises:
-            MissingParse: there is none.
-        """
+        """The parse of a text; MissingParse where there is none."""
         ...
 
 
@@ -100,21 +94,13 @@ class Udpipe:
 
 
 def trees(path: str) -> Parser[Tree]:
-    """Dependency trees: a UDPipe model if the name ends in ``.udpipe``, else a CoNLL-U file.
-
-    Raises:
-        TstmetaError: the file cannot be read; says where and what to do.
-    """
+    """Dependency trees: a UDPipe model if the name ends in ``.udpipe``, else a CoNLL-U file."""
     file = Path(path).expanduser()
     return _read("udpipe" if file.suffix == ".udpipe" else "conllu", file, hub.file_hash(file))
 
 
 def graphs(path: str) -> Parser[Graph]:
-    """Meaning graphs: a file of AMRs in PENMAN notation, each with a line ``# ::snt``.
-
-    Raises:
-        TstmetaError: the file cannot be read; says where and what to do.
-    """
+    """Meaning graphs: a file of AMRs in PENMAN notation, each with a line ``# ::snt``."""
     file = Path(path).expanduser()
     return _read("amr", file, hub.file_hash(file))
 

@@ -52,11 +52,9 @@ class Writer(Protocol):
 
 
 class Seq2Seq:
-    """A loaded encoder-decoder model.
+    """A loaded encoder-decoder model of transformers with its tokenizer.
 
     Args:
-        model: of transformers, already on its device.
-        tokenizer: its tokenizer.
         name: what the model is, in which revision.
         window: longest prompt in tokens; what goes beyond is not read.
         new_tokens: longest text that is written, in tokens.
@@ -162,14 +160,7 @@ def described(name: str, window: int, new_tokens: int, beams: int) -> str:
 
 @lru_cache(maxsize=2)
 def load(model: Backbone, *, device: str = "auto", **options: int) -> Seq2Seq:
-    """An encoder-decoder model of a hub or a folder, in float32; the last two are kept.
-
-    Args:
-        options: of :class:`Seq2Seq`.
-
-    Raises:
-        MissingModel: it is not here and cannot be fetched; says what to do.
-    """
+    """A model of a hub or a folder, in float32, with options of :class:`Seq2Seq`; two are kept."""
     from transformers import AutoModelForSeq2SeqLM
 
     network = hub.weights(model, AutoModelForSeq2SeqLM, dtype="float32").to(hub.device_of(device))

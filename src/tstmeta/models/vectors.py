@@ -43,7 +43,6 @@ class TokenTable:
         return [np.array(ids, dtype=np.int64) for ids in self.encoder.ids(texts, control=False)]
 
     def vectors(self, places: np.ndarray) -> np.ndarray:
-        """See :class:`Vectors`."""
         return self.encoder.static[places].astype(float)
 
 
@@ -68,7 +67,6 @@ class VectorFile:
         return [np.array(row, dtype=np.int64) for row in rows]
 
     def vectors(self, places: np.ndarray) -> np.ndarray:
-        """See :class:`Vectors`."""
         if fresh := sorted(set(places.tolist()) - self._rows.keys()):
             with open(self.path, "rb") as file:
                 for place in fresh:
@@ -155,11 +153,7 @@ def _treebank() -> Any:
 
 
 def texts_of(path: Path) -> list[str]:
-    """The texts of a file, one a line, blank lines left out.
-
-    Raises:
-        MissingModel: it cannot be read, is not UTF-8 or has no text.
-    """
+    """The texts of a file, one a line, blank lines left out; there is at least one."""
     with _opened(path) as file:
         try:
             lines = file.read().decode("utf-8-sig").split("\n")
@@ -172,11 +166,7 @@ def texts_of(path: Path) -> list[str]:
 
 
 def identity(path: Path) -> str:
-    """``name@hash`` of a file; the hash is the first 12 digits of its SHA-256.
-
-    Raises:
-        MissingModel: it cannot be read.
-    """
+    """``name@hash`` of a file; the hash is the first 12 digits of its SHA-256."""
     return f"{path.name}@{hub.file_hash(path)[:12]}"
 
 
