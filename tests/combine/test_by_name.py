@@ -3,7 +3,7 @@
 import pandas as pd
 import pytest
 
-from tests.combine.made import noisy, rated, score
+from tests.combine.examples import noisy, rated, score
 from tstmeta import metrics
 from tstmeta.combine import (
     CombineError,
@@ -48,15 +48,15 @@ ALL = pd.concat([CONTENT, STYLE, FLUENCY])
 
 @pytest.mark.parametrize("kind", ["simulation", "learned", "equal"])
 def test_a_hybrid_by_name_is_the_one_from_python_without_oracle_or_sentinel(kind):
-    found = combined(DATA, pd.concat([BESIDE, ALL]), f"hybrid-{kind}", "content", seed=3)
+    result = combined(DATA, pd.concat([BESIDE, ALL]), f"hybrid-{kind}", "content", seed=3)
     wanted = hybrid(DATA, CONTENT, "content", kind, Settings(seed=3)).scores
-    pd.testing.assert_frame_equal(found, wanted)
+    pd.testing.assert_frame_equal(result, wanted)
 
 
 def test_without_a_dimension_there_is_a_hybrid_of_each_that_has_metrics_enough():
-    found = combined(DATA, pd.concat([ALL[ALL["metric"] != "x"], BESIDE]), "hybrid-equal")
-    assert list(dict.fromkeys(found["dimension"])) == ["style", "content"]
-    assert found["signature"].nunique() == 2
+    result = combined(DATA, pd.concat([ALL[ALL["metric"] != "x"], BESIDE]), "hybrid-equal")
+    assert list(dict.fromkeys(result["dimension"])) == ["style", "content"]
+    assert result["signature"].nunique() == 2
     few = CONTENT[CONTENT["metric"].isin(["a", "b"])]
     with pytest.raises(CombineError, match="scored: 2 of content"):
         combined(DATA, pd.concat([few, BESIDE]), "hybrid-learned")
@@ -69,9 +69,9 @@ def test_an_overall_score_by_name_is_the_one_from_python(which):
         names = {"a": "bleu", "e": "style-emd", "x": "perplexity"}
         scores = ALL[ALL["metric"].isin(list(names))]
         scores = scores.assign(metric=scores["metric"].map(names))
-    found = combined(DATA, pd.concat([scores, BESIDE]), f"overall-{which}", seed=1)
+    result = combined(DATA, pd.concat([scores, BESIDE]), f"overall-{which}", seed=1)
     pd.testing.assert_frame_equal(
-        found, overall_scores(DATA, scores, which, Settings(seed=1)).scores
+        result, overall_scores(DATA, scores, which, Settings(seed=1)).scores
     )
 
 
@@ -82,8 +82,8 @@ def test_parts_on_two_bases_are_taken_from_the_source():
         combined(DATA, parts, "gm"), gm_scores(DATA, pd.concat([THREE, PP]))
     )
     fluent = unit("fluent", 4, "fluency")
-    found = combined(DATA, pd.concat([parts, fluent]), "j:fluent")
-    pd.testing.assert_frame_equal(found, j(DATA, pd.concat([THREE, fluent]), fl="fluent"))
+    result = combined(DATA, pd.concat([parts, fluent]), "j:fluent")
+    pd.testing.assert_frame_equal(result, j(DATA, pd.concat([THREE, fluent]), fl="fluent"))
 
 
 def test_parts_that_stand_on_references_alone_are_taken_from_there():
@@ -95,27 +95,27 @@ def test_parts_that_stand_on_references_alone_are_taken_from_there():
 
 def test_thresholds_are_learned_from_the_data_sets_preferences():
     ids = DATA.items["item_id"].to_numpy()
-    rows = {"dataset": "made", "dimension": "content", "rater": "r1"}
+    rows = {"dataset": "ours", "dimension": "content", "rater": "r1"}
     pairs = pd.DataFrame({"item_a": ids[:-3], "item_b": ids[3:], "value": ["a", "b", "a"] * 19})
-    data = type(DATA).of("made", DATA.items, DATA.card, preferences=pairs.assign(**rows))
+    data = type(DATA).of("ours", DATA.items, DATA.card, preferences=pairs.assign(**rows))
     parts = pd.concat([THREE, PP])
-    found = combined(data, parts, "gm:learned", seed=2)
-    pd.testing.assert_frame_equal(found, learned_gm(data, parts, seed=2).scores)
+    result = combined(data, parts, "gm:learned", seed=2)
+    pd.testing.assert_frame_equal(result, learned_gm(data, parts, seed=2).scores)
     with pytest.raises(CombineError):
         combined(DATA, parts, "gm:learned")
 
 
 def test_parts_that_are_not_given_are_scored(monkeypatch, tmp_path):
-    asked = []
+    values = []
 
     def scored(dataset, names, bases, store):
-        asked.append((names, store))
+        values.append((names, store))
         return pd.concat([THREE, PP]).query("metric in @names")
 
     monkeypatch.setattr(by_name.scoring, "score", scored)
-    found = combined(DATA, THREE, "gm", store=tmp_path)
-    assert asked == [(["corpus-perplexity"], tmp_path)]
-    pd.testing.assert_frame_equal(found, gm_scores(DATA, pd.concat([THREE, PP])))
+    result = combined(DATA, THREE, "gm", store=tmp_path)
+    assert values == [(["corpus-perplexity"], tmp_path)]
+    pd.testing.assert_frame_equal(result, gm_scores(DATA, pd.concat([THREE, PP])))
 
 
 @pytest.mark.parametrize(
@@ -126,10 +126,10 @@ def test_an_unknown_combination_is_told_with_those_that_there_are(name):
         combined(DATA, ALL, name)
 
 
-@pytest.mark.parametrize("one", COMBINED, ids=lambda one: one.name)
-def test_who_asks_for_a_combination_as_a_metric_is_told_the_option_that_makes_it(one):
-    with pytest.raises(metrics.UnknownMetric) as told:
-        metrics.get(one.name)
-    word = str(told.value).partition("--combine ")[2].split()[0].strip(";")
+@pytest.mark.parametrize("name", [metric.name for metric in COMBINED])
+def test_a_combination_as_a_metric_is_refused_with_the_option_that_makes_it(name):
+    with pytest.raises(metrics.UnknownMetric) as error:
+        metrics.get(name)
+    word = str(error.value).partition("--combine ")[2].split()[0].strip(";")
     by_name.known(word)
-    assert word.partition(":")[0] == one.name
+    assert word.partition(":")[0] == name

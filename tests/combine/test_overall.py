@@ -5,10 +5,10 @@ import pandas as pd
 import pytest
 from scipy.stats import gmean, pearsonr
 
-from tests.combine.made import noisy, rated, score
+from tests.combine.examples import noisy, rated, rating, score
 from tstmeta.combine import CombineError, Settings, hybrid, j, j_of_systems, overall_scores
 from tstmeta.combine.folds import splits
-from tstmeta.combine.orient import Scale, lower_is_better
+from tstmeta.combine.orient import Scaling, lower_is_better
 
 SMALL = Settings(outer=3, inner=2, trees=10)
 WAYS = ("existing", "ours1", "ours2")
@@ -36,7 +36,7 @@ LOWER = ("perplexity:gpt2",)
 def test_existing_is_the_geometric_mean_of_what_was_used_before():
     data = rated(12, 2)
     scores = everything(data)
-    made = overall_scores(data, scores, settings=SMALL, lower=LOWER)
+    combination = overall_scores(data, scores, settings=SMALL, lower=LOWER)
     wide = scores.pivot_table(index="item_id", columns="metric", values="value")
     sources = data.items["source_id"].to_numpy(str)
     expected = np.full(24, np.nan)
@@ -45,36 +45,36 @@ def test_existing_is_the_geometric_mean_of_what_was_used_before():
         for names in (("style-accuracy", "style-emd"), ("bleu", "rougeL"), LOWER):
             rows = wide[list(names)].to_numpy(float).T
             lower = np.array([lower_is_better(name, "source", LOWER) for name in names])
-            scaled = Scale.fitted(rows[:, split.train], lower)(rows[:, split.judged])
+            scaled = Scaling.fitted(rows[:, split.train], lower)(rows[:, split.judged])
             sides.append(gmean(scaled, axis=0))
         expected[split.judged] = gmean(sides, axis=0)
-    assert made.scores["value"].to_numpy() == pytest.approx(expected)
-    assert set(made.scores["metric"]) == {"overall-existing"}
+    assert combination.scores["value"].to_numpy() == pytest.approx(expected)
+    assert set(combination.scores["metric"]) == {"overall-existing"}
 
 
 @pytest.mark.parametrize(("which", "kind"), [("ours1", "simulation"), ("ours2", "learned")])
 def test_ours_takes_the_hybrids_of_style_and_content(which, kind):
     data = rated(18, 2)
     scores = everything(data)
-    made = overall_scores(data, scores, which, SMALL, lower=LOWER)
+    combination = overall_scores(data, scores, which, SMALL, lower=LOWER)
     own = [
         hybrid(data, scores, name, kind, SMALL, lower=LOWER).scores["value"].to_numpy()
         for name in ("style", "content")
     ]
-    rest = made.scores["value"].to_numpy() ** 3 / (own[0] * own[1])
+    rest = combination.scores["value"].to_numpy() ** 3 / (own[0] * own[1])
     assert (rest <= 1 + 1e-9).all()
     people = data.means["fluency"].to_numpy(float)
     assert pearsonr(rest, people)[0] > 0.5
-    assert f"hybrid:{kind}" in made.scores["signature"][0]
+    assert f"hybrid:{kind}" in combination.scores["signature"][0]
 
 
 @pytest.mark.parametrize("which", WAYS)
 def test_weights_of_all_metrics_sum_to_one_and_each_dimension_has_a_third(which):
     data = rated(18, 2)
     for fit in overall_scores(data, everything(data), which, SMALL, lower=LOWER).fits:
-        assert sum(fit.found.values()) == pytest.approx(1.0)
+        assert sum(fit.parameters.values()) == pytest.approx(1.0)
         for name in ("style", "content", "fluency"):
-            own = [value for key, value in fit.found.items() if key.startswith(f"{name}: ")]
+            own = [value for key, value in fit.parameters.items() if key.startswith(f"{name}: ")]
             assert sum(own) == pytest.approx(1 / 3)
 
 
@@ -83,36 +83,18 @@ def test_what_a_fold_holds_never_reaches_its_scores(which):
     data = rated(18, 2)
     scores = everything(data)
     sources = data.items["source_id"].to_numpy(str)
-    people = {name: data.means[name].to_numpy(float) for name in ("style", "content")}
-    first = overall_scores(data, scores, which, SMALL, lower=LOWER, human=people).scores
+    first = overall_scores(data, scores, which, SMALL, lower=LOWER).scores
     split = next(iter(splits(sources, SMALL.outer, SMALL.seed)))
-    turned = {name: np.where(split.judged, -one, one) for name, one in people.items()}
-    again = overall_scores(data, scores, which, SMALL, lower=LOWER, human=turned).scores
+    turned = data
+    for name in ("style", "content"):
+        own = data.means[name].to_numpy(float)
+        turned = rating(turned, np.where(split.judged, -own, own), name)
+    again = overall_scores(turned, scores, which, SMALL, lower=LOWER).scores
     assert again["value"][split.judged].tolist() == first["value"][split.judged].tolist()
     if which == "existing":
         assert again["signature"][0] == first["signature"][0]
     else:
         assert again["signature"][0] != first["signature"][0]
-
-
-@pytest.mark.parametrize("which", WAYS)
-def test_the_signature_says_that_the_grid_is_ours(which):
-    data = rated(18, 2)
-    made = overall_scores(data, everything(data), which, SMALL, lower=LOWER)
-    assert "grid:ours" in made.scores["signature"][0]
-    assert made.scores["value"].notna().all()
-
-
-def test_a_grid_can_be_given():
-    data = rated(18, 2)
-    grid = {"style": ["new-style"], "content": ["new-content"], "fluency": LOWER}
-    made = overall_scores(data, everything(data), settings=SMALL, grid=grid, lower=LOWER)
-    assert set(made.fits[0].found) == {
-        "style: new-style",
-        "content: new-content",
-        "fluency: perplexity:gpt2",
-    }
-    assert "grid:given" in made.scores["signature"][0]
 
 
 @pytest.mark.parametrize(
@@ -151,10 +133,10 @@ NAMES = {"acc": "acc", "sim": "sim", "fl": "fl"}
 def test_j_is_the_product_and_its_mean():
     data = rated(2, 2)
     scores = parts_of_j(data, [1, 1, 0, 1], [0.5, 0.8, 0.9, -0.2], [1, 0, 1, 1])
-    found = j(data, scores, **NAMES)
-    assert found["value"].tolist() == [0.5, 0.0, 0.0, 0.0]
-    assert set(found["dimension"]) == {"overall"}
-    systems = j_of_systems(data, found).set_index("system")
+    result = j(data, scores, **NAMES)
+    assert result["value"].tolist() == [0.5, 0.0, 0.0, 0.0]
+    assert set(result["dimension"]) == {"overall"}
+    systems = j_of_systems(data, result).set_index("system")
     assert systems.loc["M0", "j"] == 0.25
     assert systems.loc["M1", "j"] == 0.0
     assert systems["n"].tolist() == [2, 2]

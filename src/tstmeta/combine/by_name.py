@@ -81,16 +81,18 @@ def combined(
             return learned_gm(dataset, three, acc=ACC, sim=SIM, pp=PP, seed=seed).scores
         return gm_scores(dataset, three, acc=ACC, sim=SIM, pp=PP)
     if stem == "j":
-        three = _with(dataset, scores, [ACC, SIM, name.removeprefix("j:")], store)
-        return j(dataset, three, acc=ACC, sim=SIM, fl=name.removeprefix("j:"))
+        fluency = name.removeprefix("j:")
+        three = _with(dataset, scores, [ACC, SIM, fluency], store)
+        return j(dataset, three, acc=ACC, sim=SIM, fl=fluency)
     settings = Settings(seed=seed)
     family, _, kind = name.partition("-")
     if family == "overall":
-        which = next(one for one in HYBRID if one == kind)
-        return overall_scores(dataset, scores, which, settings, lower=lower).scores  # type: ignore[arg-type]
-    own = next(one for one in KINDS if one == kind)
+        return overall_scores(dataset, scores, kind, settings, lower=lower).scores  # type: ignore[arg-type]
     wanted = [dimension] if dimension else _enough(dataset, scores, settings.top)
-    tables = [hybrid(dataset, scores, one, own, settings, lower=lower).scores for one in wanted]
+    tables = [
+        hybrid(dataset, scores, name, kind, settings, lower=lower).scores  # type: ignore[arg-type]
+        for name in wanted
+    ]
     return pd.concat(tables, ignore_index=True)
 
 
@@ -116,7 +118,7 @@ def _with(
         if own.empty:
             own = scoring.score(dataset, [name], bases=["source", "none"], store=store)
         bases = list(dict.fromkeys(own["basis"]))
-        basis = next((one for one in ("source", "none", *bases) if one in bases), "")
+        basis = next((known for known in ("source", "none", *bases) if known in bases), "")
         tables.append(own[own["basis"] == basis])
     return pd.concat(tables, ignore_index=True)
 
@@ -129,11 +131,12 @@ def _enough(dataset: Dataset, scores: pd.DataFrame, top: int) -> list[str]:
     """
     heads = scores[["metric", "basis", "dimension"]].drop_duplicates()
     counts = heads["dimension"].value_counts()
-    found = [one for one in THREE if one in dataset.means and counts.get(one, 0) >= top]
-    if not found:
+    names = [name for name in THREE if name in dataset.means and counts.get(name, 0) >= top]
+    if not names:
         rated = ", ".join(dataset.means) or "nothing"
+        scored = ", ".join(f"{n} of {name}" for name, n in counts.items()) or "none"
         raise CombineError(
             f"{dataset.name}: a hybrid needs ratings and {top} metrics of one dimension; rated:"
-            f" {rated}; scored: {', '.join(f'{n} of {one}' for one, n in counts.items()) or 'none'}"
+            f" {rated}; scored: {scored}"
         )
-    return found
+    return names

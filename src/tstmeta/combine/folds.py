@@ -3,8 +3,6 @@
 All rewrites of a source go into one fold.  They share the source, often its raters, and much of
 their score; apart, a fold would be judged on what it has all but seen.  Folds are drawn over the
 sorted names of the sources, so that the order of rows changes nothing.
-
-Nested: the outer folds judge, and inside what is left of each the inner folds choose.
 """
 
 from __future__ import annotations
@@ -14,11 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..schema import TstmetaError
-
-
-class TooFewSources(TstmetaError):
-    """Fewer sources than folds; says how many there are."""
+from .parts import CombineError
 
 
 class Split(NamedTuple):
@@ -36,14 +30,11 @@ def folds(sources: np.ndarray, k: int, seed: int) -> np.ndarray:
         sources: name of each item's source ``[N]``.
 
     Raises:
-        TooFewSources: fewer sources than folds.
-        ValueError: fewer than two folds.
+        CombineError: fewer sources than folds.
     """
-    if k < 2:
-        raise ValueError(f"at least two folds are needed, not {k}")
     names, place = np.unique(np.asarray(sources, dtype=str), return_inverse=True)
     if len(names) < k:
-        raise TooFewSources(
+        raise CombineError(
             f"{len(names)} sources cannot be put into {k} folds: rate more sources, or ask for"
             " fewer folds"
         )
@@ -52,23 +43,17 @@ def folds(sources: np.ndarray, k: int, seed: int) -> np.ndarray:
     return number[place.reshape(-1)]
 
 
-def splits(
-    sources: np.ndarray, k: int, seed: int, within: np.ndarray | None = None
-) -> Iterator[Split]:
+def splits(sources: np.ndarray, k: int, seed: int, *, in_sample: bool = False) -> Iterator[Split]:
     """Each fold once as what is judged, all others as what is fitted on.
 
     Args:
-        within: only these items (a mask ``[N]``); the others are in neither part.
+        in_sample: one split instead, with everything fitted on and everything judged: what one
+            should not do, for the lesson on it.
     """
-    names = np.asarray(sources, dtype=str)
-    inside = np.ones(len(names), dtype=bool) if within is None else np.asarray(within, dtype=bool)
-    number = np.full(len(names), -1)
-    number[inside] = folds(names[inside], k, seed)
+    if in_sample:
+        every = np.ones(len(sources), dtype=bool)
+        yield Split(0, every, every)
+        return
+    number = folds(sources, k, seed)
     for fold in range(k):
-        yield Split(fold, inside & (number != fold), number == fold)
-
-
-def whole(sources: np.ndarray) -> Iterator[Split]:
-    """Everything fitted on and everything judged: what one should not do, for the lesson on it."""
-    all_of_it = np.ones(len(sources), dtype=bool)
-    yield Split(0, all_of_it, all_of_it)
+        yield Split(fold, number != fold, number == fold)

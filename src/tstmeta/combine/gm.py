@@ -13,13 +13,11 @@ loss of margin 1.  Not known: what Acc of a single text is, what became of ties,
 minimised, and whether the 300 pairs on which GM agrees with people (Section 6.3) are the same ones.
 Chosen here: Acc of one text is what the given scores hold (0 or 1, or a confidence), ties have no
 order and are left out, and the mean hinge loss is minimised by differential evolution (scipy),
-which takes no derivatives: the loss is flat wherever both of a pair are zero.  Thresholds are often
-not determined by the pairs; :class:`Learned` says within which limits each could lie.
+which takes no derivatives: the loss is flat wherever both of a pair are zero.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from typing import NamedTuple
 
 import numpy as np
@@ -30,16 +28,13 @@ from scipy.optimize import differential_evolution
 from .. import metrics
 from ..data import Dataset
 from ..metrics import CorpusMetric
-from .folds import Split, splits, whole
+from .folds import splits
 from .orient import Array
-from .parts import Combination, CombineError, Fit, Parts, digest, emit, gather, one
+from .parts import Combination, CombineError, Fit, Parts, digest, emit, gather, named
 
 NAME = "gm"
 #: Margin of the hinge loss (Section 3.3).
 MARGIN = 1.0
-#: Loss that counts as the same, as a share of the margin.
-_ALIKE = 1e-3
-_STEPS = 81
 
 
 class Thresholds(NamedTuple):
@@ -83,18 +78,10 @@ def _of_rows(three: Array, thresholds: Thresholds) -> np.ndarray:
 
 
 class Learned(NamedTuple):
-    """Thresholds learned from pairs.
-
-    Attributes:
-        thresholds: the ones with the least loss that was found.
-        loss: mean hinge loss there.
-        alike: for each threshold, the others held, the limits between which the loss is the same.
-        pairs: number of pairs with an order.
-    """
+    """Thresholds learned from pairs, their mean hinge loss, and the number of pairs."""
 
     thresholds: Thresholds
     loss: float
-    alike: tuple[tuple[float, float], ...]
     pairs: int
 
 
@@ -109,7 +96,7 @@ def hinge(thresholds: ArrayLike, better: Array, worse: Array) -> Array:
         One loss, or ``[C]``.
     """
     t = np.asarray(thresholds, dtype=float)
-    columns = Thresholds(*(one[..., None] for one in t))
+    columns = Thresholds(*(row[..., None] for row in t))
     gap = _of_rows(better, columns) - _of_rows(worse, columns)
     return np.maximum(0.0, MARGIN - gap).mean(axis=-1)
 
@@ -127,19 +114,15 @@ def learn(better: ArrayLike, worse: ArrayLike, seed: int = 0) -> Learned:
         CombineError: no pairs.
     """
     good, bad = np.asarray(better, dtype=float), np.asarray(worse, dtype=float)
-    if good.shape != bad.shape or good.ndim != 2 or len(good) != 3:
-        raise ValueError(f"two arrays [3, pairs] are needed, got {good.shape} and {bad.shape}")
     if not good.shape[1]:
         raise CombineError(
             "thresholds of GM cannot be learned: no pair has an order and scores on both sides;"
             " give preferences that are no ties"
         )
-    top = 2.0 * float(np.quantile(np.concatenate([good[2], bad[2]]), 0.975))
-    top = max(top, 1.0)
-    limits = [(0.0, 100.0), (0.0, 100.0), (0.0, top), (-top, top)]
-    found = differential_evolution(
+    top = max(1.0, 2.0 * float(np.quantile(np.concatenate([good[2], bad[2]]), 0.975)))
+    best = differential_evolution(
         hinge,
-        limits,
+        [(0.0, 100.0), (0.0, 100.0), (0.0, top), (-top, top)],
         args=(good, bad),
         rng=np.random.default_rng(seed),
         maxiter=150,
@@ -149,29 +132,8 @@ def learn(better: ArrayLike, worse: ArrayLike, seed: int = 0) -> Learned:
         vectorized=True,
         updating="deferred",
     )
-    best = Thresholds(*map(float, found.x))
-    loss = float(hinge(best, good, bad))
-    return Learned(best, loss, _alike(best, loss, limits, good, bad), good.shape[1])
-
-
-def _alike(
-    best: Thresholds, loss: float, limits: list[tuple[float, float]], good: Array, bad: Array
-) -> tuple[tuple[float, float], ...]:
-    """For each threshold the limits around it between which the loss is the same."""
-    found = []
-    for place, (low, high) in enumerate(limits):
-        steps = np.union1d(np.linspace(low, high, _STEPS), [best[place]])
-        tried = np.tile(np.array(best)[:, None], len(steps))
-        tried[place] = steps
-        same = hinge(tried, good, bad) <= loss + _ALIKE * MARGIN
-        at = int(np.searchsorted(steps, best[place]))
-        first = last = at
-        while first > 0 and same[first - 1]:
-            first -= 1
-        while last + 1 < len(steps) and same[last + 1]:
-            last += 1
-        found.append((float(steps[first]), float(steps[last])))
-    return tuple(found)
+    thresholds = Thresholds(*map(float, best.x))
+    return Learned(thresholds, float(hinge(thresholds, good, bad)), good.shape[1])
 
 
 # -------------------------------------------------------------------------------- scores
@@ -196,85 +158,54 @@ def gm_scores(
     """
     parts = _three(dataset, scores, (acc, sim, pp))
     values = _of_rows(parts.matrix, thresholds)
-    fields: dict[str, object] = {"t": thresholds}
+    fields = {"t": thresholds}
     return emit(parts, values, [""] * len(values), name=NAME, dimension="overall", fields=fields)
 
 
 def learned_gm(
     dataset: Dataset,
     scores: pd.DataFrame,
-    preferences: pd.DataFrame | None = None,
     *,
     acc: str = "style-accuracy",
     sim: str = "sim",
     pp: str = "corpus-perplexity",
     outer: int = 5,
     seed: int = 0,
-    in_sample: bool = False,
 ) -> Combination:
-    """GM of each text with thresholds learned from preferences between texts of other sources.
+    """GM of each text with thresholds learned from the data set's preferences between texts.
 
     A pair is fitted on where both texts lie outside the fold that is scored.
 
     Args:
-        preferences: a ``preferences`` table; default: the data set's own, of any dimension.
         outer: number of folds of sources.
-        in_sample: fit once, on the very pairs that are judged; for the lesson on it only.
 
     Raises:
-        CombineError: no preferences, or a metric missing or out of its range.
-        TooFewSources: fewer sources than folds.
+        CombineError: no preferences, fewer sources than folds, or a metric missing or out of range.
     """
     parts = _three(dataset, scores, (acc, sim, pp))
-    pairs = _ordered(parts, dataset.preferences if preferences is None else preferences)
+    pairs = _ordered(parts, dataset.preferences)
     values = np.full(len(parts.item_ids), np.nan)
-    details = [""] * len(values)
+    details = np.full(len(values), "", dtype=object)
     fits = []
-    ways = whole(parts.sources) if in_sample else splits(parts.sources, outer, seed)
-    for split in ways:
-        inside = _both(pairs, split.train)
-        found = learn(parts.matrix[:, pairs[0, inside]], parts.matrix[:, pairs[1, inside]], seed)
-        judged = np.flatnonzero(split.judged)
-        values[judged] = _of_rows(parts.matrix[:, judged], found.thresholds)
-        told = _told(split, outer, found, in_sample)
-        for place in judged:
-            details[place] = told
-        named = dict(zip(Thresholds._fields, found.thresholds, strict=True))
-        fits.append(Fit(split.number, named, found.pairs, int(_both(pairs, split.judged).sum())))
+    for split in splits(parts.sources, outer, seed):
+        better, worse = pairs[:, split.train[pairs].all(axis=0)]
+        learned = learn(parts.matrix[:, better], parts.matrix[:, worse], seed)
+        values[split.judged] = _of_rows(parts.matrix[:, split.judged], learned.thresholds)
+        details[split.judged] = (
+            f"fold {split.number + 1} of {outer}: t {learned.thresholds}, from {learned.pairs}"
+            " pairs"
+        )
+        judged_on = int(split.judged[pairs].all(axis=0).sum())
+        fits.append(Fit(split.number, learned.thresholds._asdict(), learned.pairs, judged_on))
     fields = {
         "t": "learned",
         "loss": f"hinge-{MARGIN:g}",
-        "folds": "none-in-sample" if in_sample else outer,
+        "folds": outer,
         "seed": seed,
-        "preferences-hash": _hash(parts, pairs),
+        "preferences-hash": digest(*sorted(map(">".join, parts.item_ids[pairs].T.tolist()))),
     }
-    made = emit(parts, values, details, name=NAME, dimension="overall", fields=fields)
-    return Combination(made, tuple(fits))
-
-
-class Agreed(NamedTuple):
-    """How often scores order pairs as people do; a tie of scores is half right."""
-
-    share: float
-    right: float
-    pairs: int
-    left_out: int
-
-
-def agreement(scores: pd.DataFrame, preferences: pd.DataFrame) -> Agreed:
-    """Share of preferences that scores of one metric share.
-
-    Ties of people and pairs without both scores are left out, and counted.
-    """
-    value = scores.set_index("item_id")["value"]
-    order = preferences["value"].map({"a": 1.0, "b": -1.0, "tie": 0.0}).to_numpy(float)
-    gap = value.reindex(preferences["item_a"]).to_numpy(float) - value.reindex(
-        preferences["item_b"]
-    ).to_numpy(float)
-    counted = (order != 0) & np.isfinite(gap)
-    right = float(((np.sign(gap) * order)[counted] + 1.0).sum() / 2.0)
-    n = int(counted.sum())
-    return Agreed(right / n if n else np.nan, right, n, len(order) - n)
+    table = emit(parts, values, details.tolist(), name=NAME, dimension="overall", fields=fields)
+    return Combination(table, tuple(fits))
 
 
 def gm_of_systems(
@@ -284,7 +215,6 @@ def gm_of_systems(
     acc: str = "style-accuracy",
     sim: str = "sim",
     pp: str = "corpus-perplexity",
-    thresholds: Thresholds = PRINTED,
 ) -> pd.DataFrame:
     """GM of each system from its Acc, Sim and PP over all its texts, as the paper's tables have it.
 
@@ -298,18 +228,16 @@ def gm_of_systems(
     systems = dataset.items["system"].to_numpy(str)
     rows = []
     for system in dict.fromkeys(systems.tolist()):
-        inside = (systems == system) & parts.complete
-        if system and inside.any():
-            ids = parts.item_ids[inside]
+        ids = parts.item_ids[(systems == system) & parts.complete].tolist()
+        if system and ids:
             a, s, p = (_over(scores, name, ids) for name in (acc, sim, pp))
-            whole_gm = float(gm(a, s, p, thresholds))
-            rows.append((system, int(inside.sum()), a, s, p, whole_gm))
+            rows.append((system, len(ids), a, s, p, float(gm(a, s, p))))
     return pd.DataFrame(rows, columns=["system", "n", "acc", "sim", "pp", "gm"])
 
 
-def _over(scores: pd.DataFrame, name: str, item_ids: Iterable[str]) -> float:
+def _over(scores: pd.DataFrame, name: str, item_ids: list[str]) -> float:
     """One metric over a set of texts."""
-    rows = scores[scores["metric"] == name].set_index("item_id").loc[list(item_ids)]
+    rows = scores[scores["metric"] == name].set_index("item_id").loc[item_ids]
     metric = metrics.known(name)
     if isinstance(metric, CorpusMetric) and rows["detail"].ne("").all():
         return metric.combine(list(rows["detail"]))
@@ -320,7 +248,7 @@ def _three(dataset: Dataset, scores: pd.DataFrame, names: tuple[str, str, str]) 
     """Acc, Sim and PP in that order, checked."""
     parts = gather(dataset, scores[scores["metric"].isin(names)])
     wanted = ("the accuracy of GM", "the similarity of GM", "the perplexity of GM")
-    parts = parts.take([one(parts, *both) for both in zip(names, wanted, strict=True)])
+    parts = parts.take([named(parts, *both) for both in zip(names, wanted, strict=True)])
     ranges = ((0.0, 1.0), (-1.0, 1.0), (0.0, np.inf))
     for name, row, (low, high) in zip(names, parts.matrix, ranges, strict=True):
         some = row[np.isfinite(row)]
@@ -342,16 +270,3 @@ def _ordered(parts: Parts, preferences: pd.DataFrame) -> np.ndarray:
     first = (rows["value"] == "a").to_numpy()
     both = np.stack([np.where(first, a, b), np.where(first, b, a)])
     return both[:, parts.complete[both].all(axis=0)]
-
-
-def _both(pairs: np.ndarray, mask: np.ndarray) -> np.ndarray:
-    return mask[pairs].all(axis=0)
-
-
-def _hash(parts: Parts, pairs: np.ndarray) -> str:
-    return digest(*sorted(f"{a}>{b}" for a, b in parts.item_ids[pairs].T.tolist()))
-
-
-def _told(split: Split, outer: int, found: Learned, in_sample: bool) -> str:
-    where = "in sample" if in_sample else f"fold {split.number + 1} of {outer}"
-    return f"{where}: t {found.thresholds}, from {found.pairs} pairs"

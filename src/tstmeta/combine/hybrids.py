@@ -32,15 +32,14 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 import pandas as pd
-from numpy.typing import ArrayLike
 
 from .. import stats
 from ..data import Dataset
 from ..models import hub
 from ..schema import DIMENSIONS
 from ..stats import Setting
-from .folds import Split, splits, whole
-from .orient import ENDS, FLOOR, Array, Scale, geometric_mean, oriented
+from .folds import Split, splits
+from .orient import ENDS, FLOOR, Array, Scaling, geometric_mean, oriented
 from .parts import (
     Combination,
     CombineError,
@@ -81,17 +80,26 @@ class Settings(NamedTuple):
     seed: int = 0
     in_sample: bool = False
 
-    def fields(self, kind: Kind) -> dict[str, object]:
-        """What of it changes a value, for a signature."""
-        own: dict[str, object] = {} if kind == "equal" else {"top": self.top}
+    def fields(self, kind: Kind | None) -> dict[str, object]:
+        """What of it changes a value, for a signature; no kind is the scale alone."""
+        own: dict[str, object] = {}
         if kind == "simulation":
-            own |= {"steps": STEPS, "statistic": self.statistic}
+            own = {"top": self.top, "steps": STEPS, "statistic": self.statistic}
         elif kind == "learned":
-            own |= {"trees": self.trees, "sklearn": _version()}
-        apart = {"folds": "none-in-sample"} if self.in_sample else {"folds": self.outer}
-        inner = {"inner": self.inner} if kind == "simulation" and not self.in_sample else {}
-        ends = f"quantiles-{ENDS[0]:g}-{ENDS[1]:g}"
-        return {**own, "scale": ends, "floor": FLOOR, **apart, **inner, "seed": self.seed}
+            own = {"top": self.top, "trees": self.trees, "sklearn": _version()}
+        own |= {"scale": f"quantiles-{ENDS[0]:g}-{ENDS[1]:g}", "floor": FLOOR}
+        own["folds"] = "none-in-sample" if self.in_sample else self.outer
+        if kind == "simulation" and not self.in_sample:
+            own["inner"] = self.inner
+        return own | {"seed": self.seed}
+
+    def splits(self, sources: np.ndarray) -> Iterator[Split]:
+        """The folds that judge; one that holds everything where nothing is held out."""
+        return splits(sources, self.outer, self.seed, in_sample=self.in_sample)
+
+    def where(self, fold: int) -> str:
+        """What a detail says of the fold that judged."""
+        return "in sample" if self.in_sample else f"fold {fold + 1} of {self.outer}"
 
 
 class Chosen(NamedTuple):
@@ -99,7 +107,7 @@ class Chosen(NamedTuple):
 
     places: np.ndarray
     weights: Array
-    scale: Scale
+    scale: Scaling
 
     def __call__(self, matrix: Array) -> Array:
         """Values ``[n]`` in (0, 1] of scores ``[M, n]`` of all metrics."""
@@ -113,14 +121,12 @@ def hybrid(
     kind: Kind = "simulation",
     settings: Settings = Settings(),  # noqa: B008  (a tuple: nothing can change it)
     *,
-    human: ArrayLike | None = None,
     lower: Collection[str] = (),
 ) -> Combination:
-    """A hybrid of the metrics that claim a dimension, fitted on ratings of other sources.
+    """A hybrid of the metrics that claim a dimension, fitted on mean ratings of other sources.
 
     Args:
         scores: ``scores`` of the metrics to choose from; those of other dimensions are left out.
-        human: what the hybrid is fitted on, one value an item; default: the mean ratings.
         lower: names of unregistered metrics of which less is better.
 
     Returns:
@@ -128,22 +134,19 @@ def hybrid(
         that nobody rated is scored too, by the fold that its source lies in.
 
     Raises:
-        CombineError: fewer metrics than the hybrid takes, fewer rated items than :data:`LEAST`, or
-            scikit-learn is not installed.
-        TooFewSources: fewer sources than folds.
+        CombineError: fewer metrics than the hybrid takes, fewer rated items than :data:`LEAST`,
+            fewer sources than folds, or scikit-learn is not installed.
     """
-    _known(dimension, kind, settings)
+    _check(dimension, kind, settings)
     parts = gather(dataset, scores, dimension, lower)
-    people = ratings_of(dataset, dimension, human)
+    people = ratings_of(dataset, dimension)
     _enough(parts, people, dimension, 1 if kind == "equal" else settings.top)
     values, details, fits = fold_by_fold(parts, people, kind, settings)
-    fields = {
-        "dimension": dimension,
-        **settings.fields(kind),
-        **({} if kind == "equal" else {"ratings-hash": digest_of_values(parts.item_ids, people)}),
-    }
-    made = emit(parts, values, details, name=f"hybrid-{kind}", dimension=dimension, fields=fields)
-    return Combination(made, fits)
+    fields = {"dimension": dimension, **settings.fields(kind)}
+    if kind != "equal":
+        fields["ratings-hash"] = digest_of_values(parts.item_ids, people)
+    table = emit(parts, values, details, name=f"hybrid-{kind}", dimension=dimension, fields=fields)
+    return Combination(table, fits)
 
 
 def fold_by_fold(
@@ -157,21 +160,15 @@ def fold_by_fold(
     values = np.full(len(people), np.nan)
     details = np.full(len(people), "", dtype=object)
     fits = []
-    for split in outer_of(parts.sources, settings):
+    for split in settings.splits(parts.sources):
         chosen = fit(parts, people, split.train, kind, settings)
         values[split.judged] = chosen(parts.matrix[:, split.judged])
-        found = weights_by_name(parts, chosen)
-        details[split.judged] = _told(found, split.number, settings)
+        weights = weights_by_name(parts, chosen)
+        listed = ", ".join(f"{name} {weight:.2f}" for name, weight in weights.items())
+        details[split.judged] = f"{settings.where(split.number)}: {listed}"
         rated = split.train & parts.complete & np.isfinite(people)
-        fits.append(Fit(split.number, found, int(rated.sum()), int(split.judged.sum())))
+        fits.append(Fit(split.number, weights, int(rated.sum()), int(split.judged.sum())))
     return values, details.tolist(), tuple(fits)
-
-
-def outer_of(sources: np.ndarray, settings: Settings) -> Iterator[Split]:
-    """The folds that judge; one that holds everything where nothing is held out."""
-    if settings.in_sample:
-        return whole(sources)
-    return splits(sources, settings.outer, settings.seed)
 
 
 def fit(parts: Parts, people: Array, train: np.ndarray, kind: Kind, settings: Settings) -> Chosen:
@@ -184,7 +181,7 @@ def fit(parts: Parts, people: Array, train: np.ndarray, kind: Kind, settings: Se
             f"{int(used.sum())} items with ratings and scores of all metrics are left to fit on,"
             f" fewer than {LEAST}: rate more, use fewer folds, or leave out metrics without values"
         )
-    scale = Scale.fitted(parts.matrix[:, used], parts.lower)
+    scale = Scaling.fitted(parts.matrix[:, used], parts.lower)
     if kind == "equal":
         n = len(parts.names)
         places, weights = np.arange(n), np.full(n, 1.0 / n)
@@ -197,13 +194,13 @@ def fit(parts: Parts, people: Array, train: np.ndarray, kind: Kind, settings: Se
 
 def weights_by_name(parts: Parts, chosen: Chosen) -> dict[str, float]:
     """Weights under the names of the metrics; the basis is added where a name comes twice."""
-    found = {}
+    weights: dict[str, float] = {}
     for place, weight in zip(chosen.places, chosen.weights, strict=True):
         name = parts.names[place]
         if parts.names.count(name) > 1:
             name = f"{name} ({parts.bases[place]})"
-        found[name if name not in found else f"{name} #{place}"] = float(weight)
-    return found
+        weights[name if name not in weights else f"{name} #{place}"] = float(weight)
+    return weights
 
 
 # ---------------------------------------------------------------------------- simulation
@@ -213,24 +210,18 @@ def _by_correlation(
     parts: Parts, people: Array, used: np.ndarray, settings: Settings
 ) -> tuple[np.ndarray, Array]:
     """The metrics that agree best and, of all weights on the grid, those that agree best."""
-    inner = list(
-        whole(parts.sources[used])
-        if settings.in_sample
-        else splits(parts.sources[used], settings.inner, settings.seed + 1)
-    )
+    sources = parts.sources[used]
+    inner = list(splits(sources, settings.inner, settings.seed + 1, in_sample=settings.in_sample))
     matrix, ratings, lower = parts.matrix[:, used], people[used], parts.lower
-    single = np.mean(
-        [
-            agreements(ratings[s.judged], oriented(matrix, lower)[:, s.judged], settings.statistic)
-            for s in inner
-        ],
-        axis=0,
-    )
-    places = top_places(single, settings.top)
-    tried = grid(settings.top)
+    upright = oriented(matrix, lower)
+    single = [
+        agreements(ratings[split.judged], upright[:, split.judged], settings.statistic)
+        for split in inner
+    ]
+    places, tried = top_places(np.mean(single, axis=0), settings.top), grid(settings.top)
     each = []
     for split in inner:
-        scale = Scale.fitted(matrix[:, split.train], lower)
+        scale = Scaling.fitted(matrix[:, split.train], lower)
         means = geometric_mean(scale(matrix[:, split.judged])[places], tried)
         each.append(agreements(ratings[split.judged], means, settings.statistic))
     # the first of equals is the one nearest to equal weights, as the grid is ordered
@@ -239,8 +230,8 @@ def _by_correlation(
 
 def agreements(people: Array, rows: Array, statistic: str) -> Array:
     """Agreement of each row ``[M, n]`` with people ``[n]``; 0 where it has no value."""
-    found = stats.estimate(people[:, None], rows[:, :, None], Setting(statistic, "pooled"))
-    return np.nan_to_num(found, nan=0.0)
+    values = stats.estimate(people[:, None], rows[:, :, None], Setting(statistic, "pooled"))
+    return np.nan_to_num(values, nan=0.0)
 
 
 def top_places(values: Array, top: int) -> np.ndarray:
@@ -303,20 +294,12 @@ def _version() -> str:
 # -------------------------------------------------------------------------------- checks
 
 
-def ratings_of(dataset: Dataset, dimension: str, human: ArrayLike | None = None) -> Array:
-    """What is fitted on, one value an item, NaN where there is none ``[N]``.
+def ratings_of(dataset: Dataset, dimension: str) -> Array:
+    """Mean ratings of the items, NaN where there is none ``[N]``.
 
     Raises:
-        CombineError: nobody rated the dimension, or values that do not fit the items.
+        CombineError: nobody rated the dimension.
     """
-    if human is not None:
-        values = np.asarray(human, dtype=float)
-        if values.shape != (len(dataset.items),):
-            raise CombineError(
-                f"{dataset.name}: one value an item is needed, {len(dataset.items)} in all; the"
-                f" values given have shape {values.shape}"
-            )
-        return values
     if dimension not in dataset.means:
         known = ", ".join(dataset.dimensions) or "nothing"
         raise CombineError(
@@ -325,18 +308,17 @@ def ratings_of(dataset: Dataset, dimension: str, human: ArrayLike | None = None)
     return dataset.means[dimension].to_numpy(float)
 
 
-def _known(dimension: str, kind: str, settings: Settings) -> None:
-    if dimension not in DIMENSIONS:
-        raise CombineError(f"unknown dimension {dimension!r}; known: {', '.join(DIMENSIONS)}")
-    if kind not in KINDS:
-        raise CombineError(f"unknown kind of hybrid {kind!r}; known: {', '.join(KINDS)}")
-    if settings.statistic not in stats.STATISTICS:
-        known = ", ".join(stats.STATISTICS)
-        raise CombineError(f"unknown statistic {settings.statistic!r}; known: {known}")
+def _check(dimension: str, kind: str, settings: Settings) -> None:
+    for what, name, known in (
+        ("dimension", dimension, DIMENSIONS),
+        ("kind of hybrid", kind, KINDS),
+        ("statistic", settings.statistic, stats.STATISTICS),
+    ):
+        if name not in known:
+            raise CombineError(f"unknown {what} {name!r}; known: {', '.join(known)}")
     if not 1 <= settings.top <= STEPS // LEAST_STEPS:
-        raise CombineError(
-            f"a hybrid takes 1 to {STEPS // LEAST_STEPS} metrics, not {settings.top}"
-        )
+        most = STEPS // LEAST_STEPS
+        raise CombineError(f"a hybrid takes 1 to {most} metrics, not {settings.top}")
 
 
 def _enough(parts: Parts, people: Array, dimension: str, top: int) -> None:
@@ -351,9 +333,3 @@ def _enough(parts: Parts, people: Array, dimension: str, top: int) -> None:
             f"{rated} items have ratings of {dimension} and scores of all metrics, fewer than"
             f" {LEAST}: rate more, or leave out metrics that have no value"
         )
-
-
-def _told(found: dict[str, float], number: int, settings: Settings) -> str:
-    where = "in sample" if settings.in_sample else f"fold {number + 1} of {settings.outer}"
-    weighed = ", ".join(f"{name} {weight:.2f}" for name, weight in found.items())
-    return f"{where}: {weighed}"

@@ -49,7 +49,7 @@ def lower_is_better(name: str, basis: str, lower: Collection[str] = ()) -> bool:
     return not name.startswith("released:") and metrics.lower_is_better(name, basis)
 
 
-class Scale(NamedTuple):
+class Scaling(NamedTuple):
     """A map of M metrics onto [FLOOR, 1], more being better; see the top of this module.
 
     Attributes:
@@ -62,7 +62,7 @@ class Scale(NamedTuple):
     high: Array
 
     @classmethod
-    def fitted(cls, values: Array, lower: np.ndarray) -> Scale:
+    def fitted(cls, values: Array, lower: np.ndarray) -> Scaling:
         """Fitted on training items ``[M, n]``, NaN where a metric has no value.
 
         A metric without any value there is taken for constant.

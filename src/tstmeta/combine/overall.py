@@ -27,12 +27,11 @@ from typing import Literal
 
 import numpy as np
 import pandas as pd
-from numpy.typing import ArrayLike
 
 from ..data import Dataset
 from .folds import Split
-from .hybrids import Chosen, Kind, Settings, fit, outer_of, ratings_of, weights_by_name
-from .orient import ENDS, FLOOR, Array, Scale, geometric_mean
+from .hybrids import Chosen, Kind, Settings, fit, ratings_of, weights_by_name
+from .orient import Array, Scaling, geometric_mean
 from .parts import (
     Combination,
     CombineError,
@@ -43,7 +42,7 @@ from .parts import (
     emit,
     gather,
     join,
-    one,
+    named,
 )
 
 Which = Literal["existing", "ours1", "ours2"]
@@ -67,8 +66,6 @@ def overall_scores(
     which: Which = "existing",
     settings: Settings = Settings(),  # noqa: B008  (a tuple: nothing can change it)
     *,
-    grid: Mapping[str, Collection[str]] | None = None,
-    human: Mapping[str, ArrayLike] | None = None,
     lower: Collection[str] = (),
 ) -> Combination:
     """An overall score of each text as a ``scores`` table, see the top of this module.
@@ -76,9 +73,6 @@ def overall_scores(
     Args:
         scores: ``scores`` of metrics of all three dimensions.
         settings: folds and hybrids; ``existing`` uses the folds only, as its scale is fitted too.
-        grid: names of the metrics to take for a dimension; default: for ``existing`` those
-            previously used, for the others all that claim the dimension.
-        human: what hybrids are fitted on, by dimension; default: the mean ratings.
         lower: names of unregistered metrics of which less is better.
 
     Returns:
@@ -90,49 +84,39 @@ def overall_scores(
     if which not in HYBRID:
         raise CombineError(f"unknown overall score {which!r}; known: {', '.join(HYBRID)}")
     kind = HYBRID[which]
-    sides = [_side(dataset, scores, name, which, grid, lower) for name in THREE]
+    sides = [_side(dataset, scores, name, which, lower) for name in THREE]
     parts = join(sides)
-    people = _people(dataset, human or {}) if kind else {}
+    fields = {"grid": "ours", **settings.fields(kind)}
+    people: dict[str, Array] = {}
+    if kind:
+        people = {name: ratings_of(dataset, name) for name in ("style", "content")}
+        hashes = (digest_of_values(parts.item_ids, people[name]) for name in sorted(people))
+        fields |= {"hybrid": kind, "ratings-hash": digest(*hashes)}
     values = np.full(len(parts.item_ids), np.nan)
     details = np.full(len(values), "", dtype=object)
     fits = []
-    for split in outer_of(parts.sources, settings):
+    for split in settings.splits(parts.sources):
         means, weights = _means(sides, people, split, kind, settings)
         values[split.judged] = geometric_mean(np.array(means))
-        details[split.judged] = _told(split, settings)
+        details[split.judged] = settings.where(split.number)
         fits.append(Fit(split.number, weights, int(split.train.sum()), int(split.judged.sum())))
-    fields = {
-        "grid": "given" if grid else "ours",
-        **(settings.fields(kind) if kind else _scale_fields(settings)),
-        **({"hybrid": kind} if kind else {}),
-        **({"ratings-hash": _hash(parts, people)} if kind else {}),
-    }
     name = f"overall-{which}"
-    made = emit(parts, values, details.tolist(), name=name, dimension="overall", fields=fields)
-    return Combination(made, tuple(fits))
+    table = emit(parts, values, details.tolist(), name=name, dimension="overall", fields=fields)
+    return Combination(table, tuple(fits))
 
 
 def _side(
-    dataset: Dataset,
-    scores: pd.DataFrame,
-    dimension: str,
-    which: str,
-    grid: Mapping[str, Collection[str]] | None,
-    lower: Collection[str],
+    dataset: Dataset, scores: pd.DataFrame, dimension: str, which: str, lower: Collection[str]
 ) -> Parts:
     """The metrics that speak for one dimension."""
-    rows = scores[scores["dimension"] == dimension]
-    if grid is not None:
-        rows = rows[rows["metric"].isin(list(grid.get(dimension, ())))]
-    elif which == "existing":
-        stems = [name.partition(":")[0] for name in rows["metric"]]
-        rows = rows[[stem in PREVIOUSLY_USED[dimension] for stem in stems]]
-    if rows.empty:
+    rows, used = scores[scores["dimension"] == dimension], ""
+    if which == "existing":
+        rows = rows[rows["metric"].str.split(":").str[0].isin(PREVIOUSLY_USED[dimension])]
         used = f" (one of {', '.join(sorted(PREVIOUSLY_USED[dimension]))})"
-        known = used if which == "existing" and grid is None else ""
+    if rows.empty:
         raise CombineError(
-            f"{dataset.name}: overall-{which} needs scores of {dimension}{known}, and none of"
-            " those given is one; score such a metric, or name others with grid"
+            f"{dataset.name}: overall-{which} needs scores of {dimension}{used}, and none of"
+            " those given is one; score such a metric"
         )
     return gather(dataset, rows, dimension, lower)
 
@@ -148,35 +132,15 @@ def _means(
     means: list[Array] = []
     weights: dict[str, float] = {}
     for dimension, side in zip(THREE, sides, strict=True):
-        judged = side.matrix[:, split.judged]
         if kind and dimension in people:
             chosen = fit(side, people[dimension], split.train, kind, settings)
         else:
-            n, scale = len(side.names), Scale.fitted(side.matrix[:, split.train], side.lower)
+            n, scale = len(side.names), Scaling.fitted(side.matrix[:, split.train], side.lower)
             chosen = Chosen(np.arange(n), np.full(n, 1.0 / n), scale)
-        means.append(chosen(judged))
-        own = weights_by_name(side, chosen)
-        weights |= {f"{dimension}: {name}": each / len(THREE) for name, each in own.items()}
+        means.append(chosen(side.matrix[:, split.judged]))
+        for name, weight in weights_by_name(side, chosen).items():
+            weights[f"{dimension}: {name}"] = weight / len(THREE)
     return means, weights
-
-
-def _people(dataset: Dataset, human: Mapping[str, ArrayLike]) -> dict[str, Array]:
-    hybrids = ("style", "content")
-    return {name: ratings_of(dataset, name, human.get(name)) for name in hybrids}
-
-
-def _scale_fields(settings: Settings) -> dict[str, object]:
-    folds = "none-in-sample" if settings.in_sample else settings.outer
-    ends = f"quantiles-{ENDS[0]:g}-{ENDS[1]:g}"
-    return {"scale": ends, "floor": FLOOR, "folds": folds, "seed": settings.seed}
-
-
-def _hash(parts: Parts, people: Mapping[str, Array]) -> str:
-    return digest(*(digest_of_values(parts.item_ids, people[name]) for name in sorted(people)))
-
-
-def _told(split: Split, settings: Settings) -> str:
-    return "in sample" if settings.in_sample else f"fold {split.number + 1} of {settings.outer}"
 
 
 # ------------------------------------------------------------------------------------- J
@@ -205,7 +169,7 @@ def j(
     """
     parts = gather(dataset, scores[scores["metric"].isin((acc, sim, fl))])
     wanted = {"accuracy": acc, "similarity": sim, "fluency": fl}
-    parts = parts.take([one(parts, name, f"the {what} of J") for what, name in wanted.items()])
+    parts = parts.take([named(parts, name, f"the {what} of J") for what, name in wanted.items()])
     for place, name in enumerate(wanted.values()):
         row = parts.matrix[place][np.isfinite(parts.matrix[place])]
         least = -1.0 if name == sim else 0.0
@@ -228,5 +192,5 @@ def j_of_systems(dataset: Dataset, scores: pd.DataFrame) -> pd.DataFrame:
     value = scores.set_index("item_id")["value"].reindex(dataset.items["item_id"])
     rows = pd.DataFrame({"system": dataset.items["system"].to_numpy(str), "j": value.to_numpy()})
     rows = rows[(rows["system"] != "") & rows["j"].notna()]
-    found = rows.groupby("system", sort=False)["j"].agg(["size", "mean"]).reset_index()
-    return found.set_axis(["system", "n", "j"], axis=1)
+    means = rows.groupby("system", sort=False)["j"].agg(["size", "mean"]).reset_index()
+    return means.set_axis(["system", "n", "j"], axis=1)

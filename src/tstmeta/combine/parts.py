@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Collection, Mapping, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -22,6 +22,10 @@ from .orient import Array, lower_is_better
 
 class CombineError(TstmetaError):
     """Scores, ratings or settings that cannot be combined; says what, where and what to do."""
+
+
+#: Fields of :class:`Parts` that hold something for each metric; the first four are texts.
+_PER_METRIC = ("names", "bases", "dimensions", "signatures", "lower", "matrix", "statuses")
 
 
 class Parts(NamedTuple):
@@ -48,27 +52,20 @@ class Parts(NamedTuple):
     sources: np.ndarray
     dataset: str
 
-    def take(self, chosen: Sequence[int] | np.ndarray) -> Parts:
+    def take(self, places: Sequence[int]) -> Parts:
         """The same with only these metrics, by place."""
-        places = [int(place) for place in chosen]
-
-        def only(texts: tuple[str, ...]) -> tuple[str, ...]:
-            return tuple(texts[place] for place in places)
-
-        return self._replace(
-            names=only(self.names),
-            bases=only(self.bases),
-            dimensions=only(self.dimensions),
-            signatures=only(self.signatures),
-            lower=self.lower[places],
-            matrix=self.matrix[places],
-            statuses=self.statuses[places],
+        return self._per_metric(
+            {field: [getattr(self, field)[place] for place in places] for field in _PER_METRIC}
         )
+
+    def _per_metric(self, values: dict[str, Any]) -> Parts:
+        changes: dict[str, Any] = {field: tuple(values[field]) for field in _PER_METRIC[:4]}
+        return self._replace(**changes | {name: np.array(values[name]) for name in _PER_METRIC[4:]})
 
     @property
     def basis(self) -> str:
         """Reference if any part looks at references, else source if any does, else none."""
-        return next((one for one in ("reference", "source") if one in self.bases), "none")
+        return next((basis for basis in ("reference", "source") if basis in self.bases), "none")
 
     @property
     def complete(self) -> np.ndarray:
@@ -81,12 +78,12 @@ class Fit(NamedTuple):
 
     Attributes:
         fold: number of the fold that it judges; 0 where nothing was held out.
-        found: what came out, by name: weights that sum to 1, or thresholds.
+        parameters: weights that sum to 1, or thresholds, by name.
         fitted_on, judged_on: how many items, or pairs of items.
     """
 
     fold: int
-    found: dict[str, float]
+    parameters: dict[str, float]
     fitted_on: int
     judged_on: int
 
@@ -124,15 +121,16 @@ def gather(
             f"{dataset.name}: scores of several samples cannot be combined; average them, or keep"
             " one sample"
         )
-    keys = ["metric", "basis", "signature"]
     ids = dataset.items["item_id"]
     if not set(ids) & set(scores["item_id"]):
         raise CombineError(f"{dataset.name}: none of the scores is of an item of this data set")
     heads, values, statuses = [], [], []
-    for (name, basis, signature), table in scores.groupby(keys, sort=False, observed=True):
+    for (name, basis, signature), table in scores.groupby(
+        ["metric", "basis", "signature"], sort=False, observed=True
+    ):
         rows = table.set_index("item_id").reindex(ids)
         status = rows["status"].fillna("").to_numpy(str)
-        given = np.isin(status, [str(one) for one in Status if one.has_value])
+        given = np.isin(status, [str(known) for known in Status if known.has_value])
         heads.append((str(name), str(basis), str(table["dimension"].iloc[0]), str(signature)))
         values.append(np.where(given, rows["value"].to_numpy(float), np.nan))
         statuses.append(status)
@@ -142,9 +140,7 @@ def gather(
         bases,
         dimensions,
         signatures,
-        np.array(
-            [lower_is_better(*one, lower) for one in zip(names, bases, strict=True)], dtype=bool
-        ),
+        np.array([lower_is_better(*head[:2], lower) for head in heads], dtype=bool),
         np.array(values),
         np.array(statuses),
         ids.to_numpy(str),
@@ -155,36 +151,24 @@ def gather(
 
 def join(several: Sequence[Parts]) -> Parts:
     """The metrics of several, over the same items, one after the other."""
-    first = several[0]
-
-    def all_of(field: str) -> tuple[str, ...]:
-        return tuple(text for each in several for text in getattr(each, field))
-
-    return first._replace(
-        names=all_of("names"),
-        bases=all_of("bases"),
-        dimensions=all_of("dimensions"),
-        signatures=all_of("signatures"),
-        lower=np.concatenate([each.lower for each in several]),
-        matrix=np.concatenate([each.matrix for each in several]),
-        statuses=np.concatenate([each.statuses for each in several]),
+    return several[0]._per_metric(
+        {field: [row for each in several for row in getattr(each, field)] for field in _PER_METRIC}
     )
 
 
-def one(parts: Parts, name: str, what: str) -> int:
+def named(parts: Parts, name: str, what: str) -> int:
     """The place of a metric by name; ``what`` says what it is wanted for.
 
     Raises:
         CombineError: no metric of that name, or several.
     """
-    found = [place for place, known in enumerate(parts.names) if known == name]
-    if len(found) != 1:
-        count = "no" if not found else "more than one"
+    if (count := parts.names.count(name)) != 1:
         known = ", ".join(dict.fromkeys(parts.names))
         raise CombineError(
-            f"{count} metric called {name!r} is in the scores, wanted for {what}; there are {known}"
+            f"{'more than one' if count else 'no'} metric called {name!r} is in the scores, wanted"
+            f" for {what}; there are {known}"
         )
-    return found[0]
+    return parts.names.index(name)
 
 
 def emit(
@@ -206,64 +190,45 @@ def emit(
         values: ``[N]``, NaN where there is none.
         details: ``[N]``, what stands beside a value (the fold, the weights).
     """
-    signature = Signature.of(
-        name,
-        {
-            "basis": parts.basis,
-            **fields,
-            "parts": "+".join(parts.names),
-            "parts-hash": digest(*(f"{a}|{b}" for a, b in _heads(parts))),
-        },
-    )
-    # what was never scored (a source without a reference) has no row here either
-    there = (parts.statuses != "").any(axis=0)
+    heads = zip(parts.signatures, parts.bases, strict=True)
+    own = {"parts": "+".join(parts.names), "parts-hash": digest(*map("|".join, heads))}
+    signature = Signature.of(name, {"basis": parts.basis, **fields, **own})
     rows = [
-        (item, *_judged(parts, place, value), detail)
+        (item, *_outcome(parts, place, value, detail))
         for place, (item, value, detail) in enumerate(
             zip(parts.item_ids, values, details, strict=True)
         )
-        if there[place]
+        # what was never scored (a source without a reference) has no row here either
+        if (parts.statuses[:, place] != "").any()
     ]
-    frame = pd.DataFrame(
-        {
-            "dataset": parts.dataset,
-            "item_id": [row[0] for row in rows],
-            "metric": name,
-            "dimension": dimension,
-            "basis": parts.basis,
-            "signature": str(signature),
-            "sample": 0,
-            "value": np.array([row[1] for row in rows], dtype=float),
-            "status": [str(row[2]) for row in rows],
-            "detail": [row[3] or row[4] for row in rows],
-        }
+    frame = pd.DataFrame(rows, columns=["item_id", "value", "status", "detail"]).assign(
+        dataset=parts.dataset,
+        metric=name,
+        dimension=dimension,
+        basis=parts.basis,
+        signature=str(signature),
+        sample=0,
     )
-    return schema.validate(frame, "scores", name)
+    order = ["dataset", "item_id", "metric", "dimension", "basis", "signature", "sample"]
+    return schema.validate(frame[[*order, "value", "status", "detail"]], "scores", name)
 
 
-def _heads(parts: Parts) -> list[tuple[str, str]]:
-    return list(zip(parts.signatures, parts.bases, strict=True))
-
-
-def _judged(parts: Parts, place: int, value: float) -> tuple[float, Status, str]:
-    """Value, status and (where there is none) the reason."""
+def _outcome(parts: Parts, place: int, value: float, detail: str) -> tuple[float, str, str]:
+    """Value, status and detail of an item."""
     lacking = ~np.isfinite(parts.matrix[:, place])
     if lacking.any():
         names = ", ".join(np.array(parts.names)[lacking].tolist())
-        return np.nan, Status.INVALID, f"no value of {names}"
+        return np.nan, str(Status.INVALID), f"no value of {names}"
     if not np.isfinite(value):
-        return np.nan, Status.INVALID, ""
-    seen = set(parts.statuses[:, place].tolist())
-    found = next((one for one in (Status.TRUNCATED, Status.EMPTY) if str(one) in seen), Status.OK)
-    return float(value), found, ""
+        return np.nan, str(Status.INVALID), detail
+    worse = [str(s) for s in (Status.TRUNCATED, Status.EMPTY) if s in parts.statuses[:, place]]
+    return float(value), worse[0] if worse else str(Status.OK), detail
 
 
 def digest(*texts: str) -> str:
     """First 16 hexadecimal digits of the SHA-256 of texts, each with its end marked."""
-    made = hashlib.sha256()
-    for text in texts:
-        made.update(f"{len(text)}:{text}".encode())
-    return made.hexdigest()[:16]
+    marked = "".join(f"{len(text)}:{text}" for text in texts)
+    return hashlib.sha256(marked.encode()).hexdigest()[:16]
 
 
 def digest_of_values(item_ids: np.ndarray, values: Array) -> str:

@@ -97,7 +97,7 @@ def pair_totals(
     """
     n = x.shape[-1]
     if n > FEW:
-        sums = _by_vector(lambda *sides: _blocks(functions, *sides, tolerance), (x, y), weights)
+        sums = _by_vector(lambda a, b, w: _blocks(functions, a, b, w, tolerance), (x, y), weights)
         return tuple(np.moveaxis(sums, -1, 0))
     of_x = _signs(x[..., :, None], x[..., None, :])
     of_y = _signs(y[..., :, None], y[..., None, :], tolerance)

@@ -102,9 +102,10 @@ def correlate(human: ArrayLike, metric: ArrayLike, setting: Setting) -> Correlat
         n = int((np.isfinite(x) & np.isfinite(y)).any(axis=0).sum())
         return Correlation(value, math.nan, n, "" if fine else function.lacking)
     if level == "system":
-        sides = [side[0, 0] for side in column_means(x[None], y[None, None], np.ones((1, len(x))))]
-        result = function(*sides)
-        return result._replace(reason=function.why(*sides, items="systems") * bool(result.reason))
+        of_x, of_y = column_means(x[None], y[None, None], np.ones((1, len(x))))
+        result = function(of_x[0, 0], of_y[0, 0])
+        reason = function.why(of_x[0, 0], of_y[0, 0], items="systems")
+        return result._replace(reason=reason if result.reason else "")
     counted = _cells_of_tasks if level == "within-task" else _groups
     return Correlation(value, math.nan, *counted(x, y, setting, fine))
 

@@ -108,7 +108,8 @@ def permutation_test(
     rng: np.random.Generator,
 ) -> PermutationTest:
     """Two metrics ``[S, K]`` against people ``[S, K]``; all else as in :func:`all_pairs`."""
-    return all_pairs(human, [first, second], setting, units=units, n=n, rng=rng).test(0, 1)
+    metrics = np.stack([finite(first), finite(second)])
+    return all_pairs(human, metrics, setting, units=units, n=n, rng=rng).test(0, 1)
 
 
 def all_pairs(

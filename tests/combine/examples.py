@@ -1,4 +1,4 @@
-"""Small rated data sets and scores for the tests of combinations; every number is made here."""
+"""Small rated data sets and scores for the tests of combinations; every number is ours."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from tstmeta.data.tables import items_table, ratings_table
 DIMENSIONS = ("content", "style", "fluency")
 
 
-def rated(sources: int = 20, systems: int = 3, seed: int = 0, name: str = "made") -> Dataset:
+def rated(sources: int = 20, systems: int = 3, seed: int = 0, name: str = "ours") -> Dataset:
     """Rewrites of ``sources`` by ``systems``, rated in three dimensions by one rater."""
     rng = np.random.default_rng(seed)
     n = sources * systems
@@ -25,8 +25,17 @@ def rated(sources: int = 20, systems: int = 3, seed: int = 0, name: str = "made"
         source="a text of ours",
         output="another text of ours",
     )
-    values = {(one, "r1"): rng.normal(3.0, 1.0, n).tolist() for one in DIMENSIONS}
+    values = {(name, "r1"): rng.normal(3.0, 1.0, n).tolist() for name in DIMENSIONS}
     return Dataset.of(name, items, Card(name, name), ratings=ratings_table(name, ids, values))
+
+
+def rating(data: Dataset, values: np.ndarray, dimension: str = "content") -> Dataset:
+    """The same data set with other ratings of one dimension; NaN is none."""
+    kept = data.ratings[data.ratings["dimension"] != dimension]
+    ids, some = data.items["item_id"].to_numpy(str), np.isfinite(values)
+    own = ratings_table(data.name, ids[some].tolist(), {(dimension, "r1"): values[some].tolist()})
+    ratings = pd.concat([kept, own], ignore_index=True)
+    return Dataset.of(data.name, data.items, data.card, ratings=ratings)
 
 
 def score(
