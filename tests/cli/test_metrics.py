@@ -4,14 +4,12 @@ import json
 import os
 import subprocess
 import sys
-from pathlib import Path
 
 import pandas as pd
 import pytest
 
 from tests.command import CSV, command_line, table
 from tstmeta import metrics, schema
-from tstmeta.cli.score import tell_scored
 from tstmeta.ledger.cells import PAPERS, cells
 from tstmeta.ledger.ledger import COLUMNS
 from tstmeta.metrics import catalogue
@@ -54,28 +52,22 @@ def own_metric(tmp_path, monkeypatch):
 # ------------------------------------------------------------------------------------- metrics
 
 
-def test_metrics_lists_each_with_what_it_measures(tstmeta):
-    found = table(tstmeta("metrics", "--format", "csv"))
-    assert found["name"].tolist() == catalogue.names()
-    registered = found[found["name"].isin(metrics.names())]
-    assert len(registered) == len(metrics.names())
-    assert set(found.loc[found["profile"] == "embedded", "status"]) == {"ok"}
-    assert registered.loc[registered["status"] == "ok", "signature"].is_unique
-    assert registered.loc[registered["status"] == "ok", "signature"].ne("").all()
-    rows = found.set_index("name")
+def test_metrics_lists_each_with_what_it_measures_and_what_to_do_for_a_missing_model(
+    tstmeta, monkeypatch
+):
+    monkeypatch.setattr(hub, "here", lambda model: model.name == "embedded")
+    rows = table(tstmeta("metrics", "--format", "csv")).set_index("name")
+    assert rows.index.tolist() == catalogue.names()
+    assert set(metrics.names()) <= set(rows.index)
+    runs = rows[rows["status"] == "ok"]
+    assert set(runs["profile"]) == {"embedded"} == {*rows["profile"]} - {"real"}
+    assert runs.loc[runs.index.isin(metrics.names()), "signature"].ne("").all()
+    assert "hf download meta-llama/Llama-3.1-8B" in rows.loc["likelihood:8b+released", "remedy"]
     assert rows.loc["corpus-bleu", "unit"] == "corpus"
     assert rows.loc["ter", "better"] == "lower"
     assert rows.loc["bleu", "bases"] == "source reference"
     assert rows.loc["likelihood", ["dimension", "bases"]].tolist() == ["content", "source"]
     assert rows.loc["likelihood-style", ["dimension", "bases"]].tolist() == ["style", "source"]
-
-
-def test_metrics_says_what_to_do_for_a_model_that_is_not_here(tstmeta, monkeypatch):
-    monkeypatch.setattr(hub, "here", lambda model: model.name == "embedded")
-    rows = table(tstmeta("metrics", "--format", "csv")).set_index("name")
-    assert set(rows.loc[rows["profile"] == "real", "status"]) == {"error"}
-    assert "hf download meta-llama/Llama-3.1-8B" in rows.loc["likelihood:8b+released", "remedy"]
-    assert rows.loc["likelihood", ["status", "remedy"]].tolist() == ["ok", ""]
 
 
 def test_the_list_of_metrics_needs_no_model_library(tmp_path):
@@ -89,23 +81,15 @@ def test_the_list_of_metrics_needs_no_model_library(tmp_path):
     assert shown.stdout == "[]\n", shown.stderr
 
 
-def test_metrics_as_json_is_json_and_as_table_is_not_cut(tstmeta):
-    found = json.loads(tstmeta("metrics", "--format", "json").stdout)
-    assert len(found) == len(catalogue.names())
-    plain = tstmeta("metrics").stdout
-    assert len(plain.splitlines()) == len(found) + 1
-    assert all(row["signature"] in plain for row in found)
-
-
 # --------------------------------------------------------------------------------------- score
 
 
 def test_score_writes_csv_to_stdout_and_what_it_did_to_stderr(tstmeta):
     result = tstmeta("score", "--data", "mine.csv", "--metric", "ter", "--metric", "pinc")
-    found = table(result)
+    rows = table(result)
     assert result.exit_code == 0
-    assert list(found.columns) == schema.columns("scores")
-    assert found.groupby(["metric", "basis"], sort=False).size().to_dict() == {
+    assert list(rows.columns) == schema.columns("scores")
+    assert rows.groupby(["metric", "basis"], sort=False).size().to_dict() == {
         ("ter", "source"): 4,
         ("ter", "reference"): 4,
         ("pinc", "source"): 4,
@@ -120,59 +104,28 @@ def test_score_writes_the_file_that_is_named(tstmeta, tmp_path, name):
     assert result.stdout == ""
     assert result.stderr == f"4 scores, 0 failed, in {name}\n"
     read = {"csv": pd.read_csv, "json": pd.read_json, "parquet": pd.read_parquet}
-    found = read[name.partition(".")[2]](tmp_path / name)
-    assert found["value"].notna().all()
-    assert len(found) == 4
-
-
-def test_scores_as_json_can_be_read_as_scores(tstmeta):
-    result = tstmeta("score", "-d", "mine.csv", "-m", "copy-rate", "--format", "json")
-    assert [row["value"] for row in json.loads(result.stdout)][:4] == [0.75, 0.2, 1, 2 / 3]
-
-
-def test_parquet_on_stdout_is_refused(tstmeta):
-    result = tstmeta("score", "-d", "mine.csv", "-m", "constant", "--format", "parquet")
-    assert isinstance(result.exception, TstmetaError)
-    assert "--out" in str(result.exception)
+    rows = read[name.partition(".")[2]](tmp_path / name)
+    assert rows["value"].notna().all()
+    assert len(rows) == 4
 
 
 def test_what_is_named_by_module_and_function_is_scored(tstmeta, own_metric):
-    found = table(tstmeta("score", "-d", "mine.csv", "-m", f"{own_metric}:shared"))
-    assert found["value"].tolist() == [3, 1, 3, 2, 2, 1, 3, 1]
-    assert set(found["metric"]) == {f"{own_metric}:shared"}
+    rows = table(tstmeta("score", "-d", "mine.csv", "-m", f"{own_metric}:shared"))
+    assert rows["value"].tolist() == [3, 1, 3, 2, 2, 1, 3, 1]
+    assert set(rows["metric"]) == {f"{own_metric}:shared"}
 
 
-def test_a_failed_score_is_a_row_and_exit_code_1(tstmeta, own_metric):
-    result = tstmeta("score", "-d", "mine.csv", "-m", f"{own_metric}:picky", "--basis", "source")
-    found = table(result)
-    assert result.exit_code == 1
-    assert found["status"].tolist() == ["ok", "error", "ok", "ok"]
-    assert result.stderr == (
-        "4 scores, 1 failed (error 1)\n"
-        f"first error of 1: {own_metric}:picky, item 2, basis source: ValueError: no such word\n"
-    )
-
-
-def test_failures_are_told_by_status_and_metric_with_the_first_item_of_each(tstmeta, own_metric):
+def test_failures_are_rows_and_named_by_status_with_the_first_item_of_each(tstmeta, own_metric):
     names = [f"{own_metric}:{name}" for name in ("picky", "shared", "nowhere")]
     words = [word for name in names for word in ("-m", name)]
     result = tstmeta("score", "-d", "mine.csv", *words, "--basis", "source")
     assert result.exit_code == 1
+    assert table(result)["status"].tolist()[:4] == ["ok", "error", "ok", "ok"]
     assert result.stderr.splitlines() == [
         "12 scores, 5 failed (error 1, invalid 4)",
         f"first error of 1: {names[0]}, item 2, basis source: ValueError: no such word",
         f"first invalid of 4: {names[2]}, item 1, basis source: the metric returned nan",
     ]
-
-
-def test_a_refusal_is_no_error(capsys):
-    heads = {"metric": ["judge", "judge", "bleu"], "basis": "source", "item_id": ["a", "b", "a"]}
-    rows = pd.DataFrame(heads | {"status": ["refused", "ok", "empty"], "detail": ["", "", "x"]})
-    assert tell_scored(rows, Path("out.csv")) == 1
-    assert capsys.readouterr().err == (
-        "3 scores, 1 failed (refused 1), in out.csv\n"
-        "first refused of 1: judge, item a, basis source: no reason is given\n"
-    )
 
 
 def test_the_store_is_used_again(tstmeta, own_metric, tmp_path):
@@ -187,14 +140,6 @@ def test_the_store_is_used_again(tstmeta, own_metric, tmp_path):
     assert {path.name for path in (tmp_path / "other").iterdir()} == set(files)
 
 
-def test_scores_of_a_file_stand_below_computed_ones(tstmeta, tmp_path):
-    (tmp_path / "comet.csv").write_text("item_id,metric,value\n1,comet,0.9\n3,comet,0.8\n")
-    both = table(tstmeta("score", "-d", "mine.csv", "-m", "constant", "--scores", "comet.csv"))
-    assert both["metric"].tolist() == ["constant"] * 8 + ["comet"] * 2
-    alone = table(tstmeta("score", "-d", "mine.csv", "--scores", "comet.csv"))
-    assert alone["metric"].tolist() == ["comet"] * 2
-
-
 # --------------------------------------------------------------------------------- mistakes
 
 MISTAKES = {
@@ -203,8 +148,7 @@ MISTAKES = {
     "a module without dot": (["-m", "package:f"], "no metric is called 'package:f'"),
     "a module that is not there": (["-m", "no.such:f"], "cannot import metric no.such:f"),
     "a function that is not there": (["-m", "os.path:f"], "cannot import metric os.path:f"),
-    "an unknown basis": (["--basis", "src"], "unknown basis src; known: source, reference, none"),
-    "two unknown bases": (["--basis", "z", "--basis", "a"], "unknown basis z, a; known"),
+    "unknown bases": (["--basis", "z", "--basis", "a"], "unknown basis z, a; known"),
     "a score file that is not there": (["--scores", "no.csv"], "there is no such file"),
     "a rating file that is not there": (["--ratings", "no.csv"], "there is no such file"),
 }
@@ -212,17 +156,11 @@ MISTAKES = {
 
 @pytest.mark.parametrize("command", ["score", "evaluate"])
 @pytest.mark.parametrize(("words", "message"), MISTAKES.values(), ids=MISTAKES)
-def test_a_mistake_is_told(tstmeta, command, words, message):
+def test_a_mistake_is_named(tstmeta, command, words, message):
     result = tstmeta(command, "--data", "mine.csv", *words)
     assert isinstance(result.exception, TstmetaError)
     assert message in str(result.exception)
     assert result.stdout == ""
-
-
-def test_unknown_data_and_dimensions_are_told(tstmeta):
-    assert "did you mean lai" in str(tstmeta("score", "-d", "laii").exception)
-    unknown = tstmeta("evaluate", "-d", "mine.csv", "-m", "ter", "--dimension", "mood")
-    assert "unknown dimension mood; known: content" in str(unknown.exception)
 
 
 def test_a_broken_data_file_is_reported_with_row_and_remedy(tstmeta, tmp_path):
@@ -246,18 +184,10 @@ def test_a_mistyped_option_is_exit_code_2(tstmeta, words):
 
 @pytest.mark.parametrize("paper", PAPERS)
 def test_reproduce_lists_every_cell_of_a_paper_without_any_data(tstmeta, paper):
-    found = table(tstmeta("reproduce", "--paper", paper, "--format", "csv"))
-    assert list(found.columns) == list(COLUMNS)
-    assert found["cell"].tolist() == [cell.cell for cell in cells() if cell.paper == paper]
-    assert found["status"].ne("").all()
-
-
-def test_reproduce_of_one_table_as_json(tstmeta):
-    found = json.loads(
-        tstmeta("reproduce", "--paper", "pang2019", "--table", "2", "--format", "json").stdout
-    )
-    assert {row["table"] for row in found} == {"2"}
-    assert {row["ours"] for row in found if row["status"].startswith("needs")} == {None}
+    rows = table(tstmeta("reproduce", "--paper", paper, "--format", "csv"))
+    assert list(rows.columns) == list(COLUMNS)
+    assert rows["cell"].tolist() == [cell.cell for cell in cells() if cell.paper == paper]
+    assert rows["status"].ne("").all()
 
 
 def test_reproduce_for_reading_begins_with_the_counts(tstmeta):
@@ -274,7 +204,7 @@ def test_reproduce_for_reading_begins_with_the_counts(tstmeta):
         (("--table", "fig9"), "pauli2025 fig1"),
     ],
 )
-def test_an_unknown_paper_or_table_is_told_with_the_known_ones(tstmeta, words, message):
+def test_an_unknown_paper_or_table_is_named_with_the_known_ones(tstmeta, words, message):
     result = tstmeta("reproduce", *words)
     assert isinstance(result.exception, TstmetaError)
     assert message in str(result.exception)
