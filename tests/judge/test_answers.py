@@ -223,18 +223,6 @@ def test_ratings_of_several_rewrites_are_matched_by_their_number(text, wanted):
     assert values(text, ONE, 3) == [["invalid" if value is None else value for value in wanted]]
 
 
-def test_a_prompt_for_a_number_gives_no_number_to_several_rewrites():
-    assert values("4", NUMBER.model_copy(update={"unit": "source"}), 2) == [["invalid"] * 2]
-
-
-def test_several_dimensions_of_several_rewrites():
-    text = (
-        '{"ratings": [{"number": 2, "content": 10, "style": 20, "fluency": 30}, '
-        '{"number": 1, "content": 80, "style": 70}]}'
-    )
-    assert values(text, ALL, 2) == [[80, 10], [70, 20], ["invalid", 30]]
-
-
 @given(
     st.lists(st.tuples(*[st.integers(0, 100)] * 3), min_size=1, max_size=9),
     st.randoms(use_true_random=False),
@@ -415,9 +403,3 @@ def test_a_megabyte_is_read_in_seconds(prompt, piece):
     items = {"item": 1, "pair": 2, "source": 9}[prompt.unit]
     sound(read(reply, prompt, items), prompt, items)
     assert time.perf_counter() - start < 10
-
-
-def test_a_rating_in_a_megabyte_of_words_is_found():
-    words = "The rewrite keeps what the source says. " * (_BIG // 40)
-    assert values(json.dumps({"meaning": 4, "why": words, "style": 5}), JOINT) == [[4], [5]]
-    assert values(f"{words}\nRating: 4") == [[4]]

@@ -3,10 +3,7 @@
 import json
 import math
 import os
-import signal
 import sqlite3
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -68,49 +65,6 @@ def test_what_was_asked_stands_beside_the_answer(tmp_path):
     assert (key, json.loads(reply)["text"], at[:2]) == ("k", "4", "20")
     assert kept["messages"] == [["user", "How good?"]]
     assert (kept["schema"], kept["sampling"]["seed"], kept["sample"]) == ({"type": "object"}, 4, 2)
-
-
-# ---------------------------------------------------------------------------- processes and kills
-
-WRITER = """
-import sys
-from pathlib import Path
-from tstmeta.judge.base import Message, Question, Reply
-from tstmeta.judge.cache import AnswerCache
-path, who, count = Path(sys.argv[1]), sys.argv[2], int(sys.argv[3])
-with AnswerCache(path) as answers:
-    for number in range(count):
-        answers.put(f"{who}-{number}", Question((Message("user", "?"),)), Reply(str(number)))
-        print(number, flush=True)
-"""
-
-
-def writer(path: Path, who: str, count: int) -> subprocess.Popen:
-    command = [sys.executable, "-c", WRITER, str(path), who, str(count)]
-    return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-
-
-def test_several_processes_begin_and_write_at_the_same_time(tmp_path):
-    path = tmp_path / "a.sqlite"
-    for process in [writer(path, who, 50) for who in "ab"]:
-        _, errors = process.communicate(timeout=120)
-        assert process.returncode == 0, errors
-    with AnswerCache(path) as answers:
-        assert len(answers) == 100
-        assert answers.get("b-49") == Reply("49")
-
-
-@pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="no such signal here")
-def test_a_process_that_is_killed_leaves_all_that_it_had_written(tmp_path):
-    process = writer(tmp_path / "a.sqlite", "a", 10**6)
-    assert process.stdout is not None
-    for _ in range(40):
-        process.stdout.readline()
-    process.kill()
-    rest, _ = process.communicate(timeout=60)
-    count = 40 + sum(line.endswith("\n") for line in rest.splitlines(keepends=True))
-    with AnswerCache(tmp_path / "a.sqlite") as answers:
-        assert all(answers.get(f"a-{number}") == Reply(str(number)) for number in range(count))
 
 
 # -------------------------------------------------------------------------------- files of others

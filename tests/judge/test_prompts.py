@@ -22,37 +22,11 @@ jsonschema = pytest.importorskip("jsonschema")
 
 RAIN = Request("It poured.", ("It rained.",), "It rained.", "formal")
 HINDI = Request("अच्छा खाना।", ("बुरा खाना।",), "बुरा खाना।", "positive", "hi")
-ORIGINS = {
-    "published": [
-        "mukherjee2024-fluency",
-        "mukherjee2024-sentiment-content",
-        "mukherjee2024-sentiment-style",
-        "mukherjee2024-toxicity-content",
-        "mukherjee2024-toxicity-style",
-        "pauli2025",
-        "pauli2025-only",
-    ],
-    "described": [
-        "lai2023-all",
-        "lai2023-content",
-        "lai2023-fluency",
-        "lai2023-style",
-        "mukherjee2025-binary",
-    ],
-    "ours": [
-        "content",
-        "explained",
-        "fluency",
-        "joint",
-        "outputs",
-        "pair",
-        "pauli2025-emphasis",
-        "pauli2025-fenced",
-        "pauli2025-system",
-        "pauli2025-wording",
-        "style",
-    ],
-}
+PUBLISHED = [
+    *("mukherjee2024-fluency", "mukherjee2024-sentiment-content", "mukherjee2024-sentiment-style"),
+    *("mukherjee2024-toxicity-content", "mukherjee2024-toxicity-style"),
+    *("pauli2025", "pauli2025-only"),
+]
 ALL = [load(name) for name in prompts.names()]
 
 
@@ -82,11 +56,6 @@ def test_the_joint_prompt_is_the_released_one_to_the_letter():
         ),
     )
     assert question.sampling == Sampling(temperature=1.0, top_p=0.9, max_tokens=50)
-
-
-def test_the_second_released_prompt_differs_by_one_word():
-    first, second = load("pauli2025").user, load("pauli2025-only").user
-    assert second == first.replace("Return in JSON", "Return only JSON")
 
 
 @pytest.mark.parametrize(
@@ -129,10 +98,7 @@ def test_the_sentiment_prompt_is_the_released_one_to_the_letter():
 
 
 def test_only_words_that_were_released_are_called_published():
-    assert {
-        origin: [prompt.name for prompt in ALL if prompt.origin == origin] for origin in ORIGINS
-    } == ORIGINS
-    assert sum(map(len, ORIGINS.values())) == len(ALL)
+    assert [prompt.name for prompt in ALL if prompt.origin == "published"] == PUBLISHED
 
 
 @pytest.mark.parametrize("prompt", ALL, ids=lambda prompt: prompt.name)
@@ -144,10 +110,6 @@ def test_what_a_shipped_prompt_says_of_itself(prompt):
     if prompt.origin == "described":
         assert "could not be had: these are ours" in prompt.about
     assert prompt.sampling.max_tokens >= 8
-
-
-def test_no_two_prompts_ask_the_same():
-    assert len({prompt.hash for prompt in ALL}) == len(ALL)
 
 
 def test_an_unknown_name_lists_those_that_exist():
@@ -217,13 +179,6 @@ def test_items_that_a_prompt_cannot_be_asked_about_are_refused_with_the_remedy(
         load(name).question(items)
 
 
-def test_sampling_and_sample_go_into_the_question():
-    mine = Sampling(temperature=0.7, top_logprobs=5)
-    question = load("joint").question([RAIN], sample=3, sampling=mine)
-    assert (question.sampling, question.sample) == (mine, 3)
-    assert question.key("s", "m") != load("joint").question([RAIN], sampling=mine).key("s", "m")
-
-
 # ------------------------------------------------------------------------------------- schemas
 
 
@@ -258,10 +213,6 @@ def test_the_schema_of_a_source_wants_each_of_its_outputs():
     assert not valid({"ratings": rows[:1]})
     assert not valid({"ratings": [{"number": 3, "style": 100}, rows[1]]})
     assert not valid({"ratings": [{"number": 2, "style": 101}, rows[1]]})
-
-
-def test_reasons_come_before_ratings():
-    assert next(iter(load("explained").answer_schema()["properties"])) == "explanation"
 
 
 # -------------------------------------------------------------------------------------- hashes

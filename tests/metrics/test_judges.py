@@ -18,6 +18,7 @@ from tstmeta.schema import Status, TstmetaError
 
 UNIT = (Request("he left", ("he went",), "he went", "formal"),)
 OTHER = (Request("he left early", ("he went",), "he went", "formal"),)
+THIRD = (Request("she left", ("he went",), "he went", "formal"),)
 
 
 def judge(answer, prompt="content", **options):
@@ -52,20 +53,13 @@ def test_a_prompt_of_sources_makes_a_metric_of_sources():
     assert (first.value, second.value) == (10, 20)
 
 
-ENDS = {
-    "no rating": (Reply(text="fine"), Status.INVALID, "fine"),
-    "a refusal": (Reply(refusal="I will not"), Status.REFUSED, "I will not"),
-    "broken off": (Reply(text="Well", finish="length"), Status.INVALID, "truncated: "),
-    "no answer": (Reply(failure="no answer within 1 s"), Status.ERROR, "within 1 s"),
-}
-
-
-@pytest.mark.parametrize(("reply", "status", "detail"), ENDS.values(), ids=ENDS)
-def test_an_answer_that_is_no_rating_is_a_score_without_a_value(reply, status, detail):
-    ((score,),) = judge(lambda texts: reply).score([UNIT])
-    assert score.status is status
-    assert math.isnan(score.value)
-    assert detail in score.detail
+def test_an_answer_that_is_no_rating_is_a_score_without_a_value():
+    replies = iter([Reply(text="fine"), Reply(text="Well", finish="length"), Reply(failure="late")])
+    scores = [score for (score,) in judge(lambda texts: next(replies)).score([UNIT, OTHER, THIRD])]
+    assert [score.status for score in scores] == [Status.INVALID, Status.INVALID, Status.ERROR]
+    assert all(math.isnan(score.value) for score in scores)
+    words = ("fine", "truncated: ", "late")
+    assert all(part in score.detail for part, score in zip(words, scores, strict=True))
 
 
 def test_a_unit_that_the_prompt_does_not_take_says_why_and_the_others_go_on():

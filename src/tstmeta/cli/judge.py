@@ -9,7 +9,7 @@ import shlex
 import sys
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
@@ -23,11 +23,13 @@ from .options import (
     KeyVariable,
     MaxMoney,
     MaxRequests,
+    Model,
     OutFile,
     PriceIn,
     PriceOut,
     Retries,
     Revision,
+    Server,
     Timeout,
 )
 from .server import USUAL_KEY, bill, key_of, price_of
@@ -119,10 +121,8 @@ def run_command(
         str,
         typer.Option("--prompt", "-p", help="A prompt (tstmeta judge prompts), or your own .toml."),
     ],
-    server: Annotated[
-        str, typer.Option(help="Where the interface starts, e.g. http://localhost:8000/v1.")
-    ],
-    model: Annotated[str, typer.Option("--model", "-m", help="What the server calls the model.")],
+    server: Server,
+    model: Model,
     revision: Revision = "",
     samples: Annotated[int, typer.Option(min=1, help="Answers to each question.")] = 1,
     limit: Annotated[
@@ -197,7 +197,7 @@ def run_command(
     from ..judge.prompts import load as load_prompt
 
     loaded, dataset = load_prompt(prompt), load(data)
-    given = {"temperature": temperature, "max_tokens": max_tokens, "seed": seed}
+    given: dict[str, Any] = {"temperature": temperature, "max_tokens": max_tokens, "seed": seed}
     given["top_logprobs"] = TOP_LOGPROBS if logprobs else None
     given = {name: number for name, number in given.items() if number is not None}
     sampling = replace(loaded.sampling, **given)
@@ -233,8 +233,8 @@ def run_command(
         write_table(ratings.scores(rows, missing, value), scores_out)
         words = ["tstmeta", "evaluate", "--data", data, "--scores", str(scores_out)]
         note(f"wrote {scores_out}; use it: {shlex.join(words)}")
-    for words in chat.notes:
-        note(words)
+    for line in chat.notes:
+        note(line)
     if _report(rows, budget):
         raise typer.Exit(1)
 

@@ -271,7 +271,7 @@ def _of_object(value: Any, text: str, prompt: Prompt, place: int = 0, of: int = 
         return dict.fromkeys(prompt.dimensions, _NOTHING)
     reasons = value.get("explanation")
     reasons = reasons if isinstance(reasons, str) else ""
-    row = {}
+    row: Row = {}
     for name in prompt.dimensions:
         key = prompt.key_of(name).strip().casefold()
         reading = _value(value[key], prompt) if key in value else _NOTHING

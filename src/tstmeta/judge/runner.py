@@ -43,11 +43,11 @@ def run(
     """
     keys = [q.key(chat.server, chat.model, chat.revision) for q in questions]
     with AnswerCache(cache) as answers:
-        replies = {key: answers.get(key) for key in keys}
-        todo = {key: place for place, key in enumerate(keys) if replies[key] is None}
+        replies = {key: reply for key in keys if (reply := answers.get(key))}
+        todo = {key: place for place, key in enumerate(keys) if key not in replies}
         bar = tqdm(
-            total=len(replies),
-            initial=len(replies) - len(todo),
+            total=len(replies) + len(todo),
+            initial=len(replies),
             desc=chat.model,
             unit="answer",
             disable=None if progress else True,
