@@ -12,19 +12,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from ..console import Format, note, show_table
-from .options import (
-    Concurrency,
-    DryRun,
-    FormatOption,
-    KeyVariable,
-    MaxMoney,
-    MaxRequests,
-    PriceIn,
-    PriceOut,
-    Retries,
-    Revision,
-    Timeout,
-)
+from . import options
 from .server import USUAL_KEY, bill, key_of, price_of
 
 if TYPE_CHECKING:
@@ -39,9 +27,7 @@ Folder = Annotated[Path, typer.Argument(metavar="DIR", help="The folder of a con
 @construct_app.callback()
 def construct(
     context: typer.Context,
-    style: Annotated[
-        str, typer.Option(help="The target style in words, such as 'more formal'.")
-    ] = "",
+    style: Annotated[str, typer.Option(help="The target style, such as 'more formal'.")] = "",
     sources: Annotated[
         Path | None,
         typer.Option(help="Texts to rewrite: a .txt with one a line, or a table with source."),
@@ -49,18 +35,12 @@ def construct(
     generate: Annotated[
         int | None, typer.Option(min=1, help="Have the model write so many sources instead.")
     ] = None,
-    server: Annotated[
-        str, typer.Option(help="Where the interface starts: http://localhost:8000/v1.")
-    ] = "",
-    model: Annotated[
-        str, typer.Option("--model", "-m", help="What the server calls the model.")
-    ] = "",
+    server: options.Server = "",
+    model: options.Model = "",
     out: Annotated[
         Path | None, typer.Option("--out", "-o", help="Folder; the data set is called after it.")
     ] = None,
-    style_now: Annotated[
-        str, typer.Option(help="The style of the sources, if it has a name.")
-    ] = "",
+    style_now: Annotated[str, typer.Option(help="That of the sources, if it has a name.")] = "",
     language: Annotated[str, typer.Option(help="Of all texts, as a code: en, de, pt-BR.")] = "en",
     seed: Annotated[int, typer.Option(help="Of the kinds of error, and of the answers.")] = 0,
     temperature: Annotated[
@@ -69,25 +49,24 @@ def construct(
     tries: Annotated[
         int, typer.Option(min=1, help="How often to ask for a text while a check finds a fault.")
     ] = 2,
-    revision: Revision = "",
-    concurrency: Concurrency = 16,
-    timeout: Timeout = 120.0,
-    retries: Retries = 6,
-    price_in: PriceIn = None,
-    price_out: PriceOut = None,
-    max_money: MaxMoney = None,
-    max_requests: MaxRequests = None,
-    key_variable: KeyVariable = USUAL_KEY,
-    dry_run: DryRun = False,
-    format: FormatOption = Format.table,
+    revision: options.Revision = "",
+    concurrency: options.Concurrency = 16,
+    timeout: options.Timeout = 120.0,
+    retries: options.Retries = 6,
+    price_in: options.PriceIn = None,
+    price_out: options.PriceOut = None,
+    max_money: options.MaxMoney = None,
+    max_requests: options.MaxRequests = None,
+    key_variable: options.KeyVariable = USUAL_KEY,
+    dry_run: options.DryRun = False,
+    format: options.FormatOption = Format.table,
 ) -> None:
     """Have a model write a test set for a style, and check what it writes.
 
     For each source: a strong rewrite, a light one, one error in the light one, and the same error
-    in the strong one.  Rows in which a check finds a fault are kept with the reason, in rows.csv,
-    for a person to mend or accept; then run construct check.  Kill it whenever you like: the same
-    command goes on where it stopped; no answer that came is asked for again.  Exit code 1 when
-    questions stayed without an answer.
+    in the strong one.  Rows that a check doubts stand in rows.csv with the reason, for a person to
+    mend or accept.  The same command goes on where it stopped, and no answer that came is asked for
+    again.  Exit code 1 when questions stayed without an answer.
 
     \b
     Examples:
@@ -108,29 +87,13 @@ def construct(
     from ..judge.client import connect
     from ..judge.construct import run
 
-    price = price_of(price_in, price_out)
+    price, key = price_of(price_in, price_out), key_of(key_variable)
     chat = connect(
-        server,
-        model,
-        revision=revision,
-        key=key_of(key_variable),
-        timeout=timeout,
-        retries=retries,
-        price=price,
+        server, model, revision=revision, key=key, timeout=timeout, retries=retries, price=price
     )
-    plan = run.plan_of(
-        out,
-        sources,
-        generate,
-        style=style.strip(),
-        style_now=style_now.strip(),
-        language=language,
-        seed=seed,
-        temperature=temperature,
-        server=chat.server,
-        model=model,
-        revision=revision,
-    )
+    facts = {"style": style.strip(), "style_now": style_now.strip(), "language": language}
+    facts |= {"server": chat.server, "model": model, "revision": revision}
+    plan = run.plan_of(out, sources, generate, **facts, seed=seed, temperature=temperature)
     budget = Budget(money=max_money, requests=max_requests, price=price)
     note(f"{model} at {chat.server}, {plan.size} sources, at most {run.foretell(out, plan, chat)}")
     if dry_run:
@@ -163,7 +126,7 @@ def _show(folder: Path, table: pd.DataFrame, format: Format) -> int:
 
 
 @construct_app.command("check")
-def check_command(folder: Folder, format: FormatOption = Format.table) -> None:
+def check_command(folder: Folder, format: options.FormatOption = Format.table) -> None:
     """Check the rows again after a person changed them, and write the data set anew.
 
     In rows.csv you may change output, and write yes or no under accept.  Exit code 1 while rows

@@ -53,6 +53,11 @@ Store = Annotated[
 
 # ------------------------------------------------------------------- commands that ask a server
 
+Server = Annotated[
+    str,
+    typer.Option("--server", help="Where the interface starts, such as http://localhost:8000/v1."),
+]
+Model = Annotated[str, typer.Option("--model", "-m", help="What the server calls the model.")]
 Revision = Annotated[
     str,
     typer.Option(

@@ -55,17 +55,17 @@ def judge(table: pd.DataFrame, plan: Blueprint) -> pd.DataFrame:
         texts = {cell: row["output"] for cell, row in rows.items()}
         texts = {cell: text for cell, text in texts.items() if 0 < len(text) <= LONGEST}
         about = of_source(rows["strong"]["source"], plan)
-        about |= {"duplicate": again[source_id]} if source_id in again else {}
+        about |= {"duplicate": again.get(str(source_id), "")}
         verdicts: dict[str, str] = {}
         for cell, bases in BASES.items():
             row = rows[cell]
-            findings = {"source": listed(about)} if about else {}
+            findings = {"source": listed(about), "duplicate": again.get(row["item_id"], "")}
             findings |= of_text(row["output"], row["source"], plan, row["note"])
-            findings |= {"duplicate": again[row["item_id"]]} if row["item_id"] in again else {}
             findings |= of_design(cell, texts, row["source"], row["kind"])
             for base in bases:
                 if verdicts[base] in (LOOK, REJECTED):
                     findings["base"] = f"the {base} rewrite did not pass"
+            findings = {check: why for check, why in findings.items() if why}
             verdicts[cell] = LOOK if findings else PASSED
             if row["accept"] == "no":
                 verdicts[cell] = REJECTED
@@ -78,12 +78,12 @@ def judge(table: pd.DataFrame, plan: Blueprint) -> pd.DataFrame:
 
 
 def listed(findings: Mapping[str, str]) -> str:
-    """Findings in words."""
-    return "; ".join(f"{check}: {why}" for check, why in findings.items())
+    """Findings in words; those without a reason are none."""
+    return "; ".join(f"{check}: {why}" for check, why in findings.items() if why)
 
 
 def of_source(source: str, plan: Blueprint) -> dict[str, str]:
-    """What is wrong with a source: check -> reason."""
+    """What is wrong with a source: check -> reason, empty where nothing is."""
     low, high = SOURCE_WORDS
     count = len(words(source))
     findings = {} if low <= count <= high else {"length": f"{count} words, not {low} to {high}"}
@@ -94,24 +94,22 @@ def of_text(text: str, source: str, plan: Blueprint, note: str = "") -> dict[str
     """What is wrong with a rewrite by itself; ``note`` says why there is none."""
     if not words(text):
         return {"no text": note or "there are no words"}
-    findings = {
+    return _of_answer(text, source, plan) | {
         "script": script(text, source),
         "length": length(text, source),
         "copy": "the same words as the source" if plain(text) == plain(source) else "",
     }
-    return _of_answer(text, source, plan) | _only(findings)
 
 
 def _of_answer(text: str, source: str, plan: Blueprint) -> dict[str, str]:
     several = "\n" in text.strip() and "\n" not in source.strip()
-    findings = {
+    return {
         "lines": "several lines where the source has one" if several else "",
         "refusal": refusal(text, source),
         "talk": meta_talk(text, source),
         "fence": fence(text, source),
         "prompt": leaked(text, source, plan),
     }
-    return _only(findings)
 
 
 def of_design(cell: str, texts: Mapping[str, str], source: str, kind: str) -> dict[str, str]:
@@ -119,24 +117,19 @@ def of_design(cell: str, texts: Mapping[str, str], source: str, kind: str) -> di
     base = cell.removesuffix("-error")
     if cell == base:
         both = {"strong", "light"} <= set(texts)
-        return _only({"shift": shift(source, texts["strong"], texts["light"]) if both else ""})
+        return {"shift": shift(source, texts["strong"], texts["light"]) if both else ""}
     if not {cell, base} <= set(texts):
         return {}
     spans = _span("light-error", texts), _span("strong-error", texts)
     repeats = cell == "strong-error" and all(map(any, spans))
     findings = {"error": error(texts[base], texts[cell], kind)}
-    return _only(findings | {"same error": same_error(*spans) if repeats else ""})
+    return findings | {"same error": same_error(*spans) if repeats else ""}
 
 
 def _span(cell: str, texts: Mapping[str, str]) -> Span:
     """The edit that made the error of a rewrite; empty where there is none."""
     base = cell.removesuffix("-error")
     return span_of(texts[base], texts[cell]) if {cell, base} <= set(texts) else Span("", "")
-
-
-def _only(findings: Mapping[str, str]) -> dict[str, str]:
-    """Those that have a reason."""
-    return {check: why for check, why in findings.items() if why}
 
 
 # ------------------------------------------------------------------------------ a text by itself

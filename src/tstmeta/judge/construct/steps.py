@@ -149,9 +149,9 @@ def _question(
     return Question((system, user), _SCHEMAS[field], sampling, attempt)
 
 
-def _schema(name: str, kind: dict[str, Any]) -> dict[str, Any]:
-    facts = {"type": "object", "properties": {name: kind}, "required": [name]}
-    return facts | {"additionalProperties": False}
+def _schema(field: str, kind: dict[str, Any]) -> dict[str, Any]:
+    schema = {"type": "object", "properties": {field: kind}, "required": [field]}
+    return {**schema, "additionalProperties": False}
 
 
 _SCHEMAS = {
