@@ -2,7 +2,6 @@
 
 from collections import Counter
 
-import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -10,7 +9,6 @@ from hypothesis import strategies as st
 from tests.helpers import needs
 from tests.judge.construct.author import PLAN, repeat, source
 from tstmeta import data
-from tstmeta.data.contrast import Span
 from tstmeta.judge.construct import checks
 from tstmeta.judge.construct.table import begin
 
@@ -105,26 +103,6 @@ def test_an_error_is_there_of_its_kind_and_the_only_one(wrong, kind, reason):
     why = checks.error(SOURCE, wrong, kind)
     assert reason in why
     assert bool(reason) == bool(why)
-
-
-@pytest.mark.parametrize(
-    ("strong", "reason"),
-    [
-        (Span("monday", "friday,"), ""),
-        (Span("Monday", "Sunday"), "put in: 'friday' in the light rewrite, 'sunday'"),
-        (Span("on Monday", "Friday"), "taken out"),
-    ],
-)
-def test_the_same_error_takes_out_and_puts_in_the_same_words(strong, reason):
-    why = checks.same_error(Span("Monday.", "Friday."), strong)
-    assert reason in why
-    assert bool(reason) == bool(why)
-
-
-def test_all_but_the_first_of_equal_texts_are_duplicates():
-    texts = {"a": "One day.", "b": " one  DAY", "c": "Two days.", "d": "", "e": "", "f": "one day"}
-    same = "the same text as a"
-    assert checks.duplicates(pd.Series(texts)) == {"b": same, "f": same}
 
 
 # ------------------------------------------------------------------------- sets that people wrote
