@@ -1,4 +1,4 @@
-"""The contrast set: the design of its file, whatever the sentences are, and its spans."""
+"""The contrast set and the small world: the design of their files, and spans."""
 
 import itertools
 import re
@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from tests.data import raw
 from tstmeta import data
-from tstmeta.data import contrast, paths
+from tstmeta.data import contrast, paths, world
 from tstmeta.data.contrast import Span, format_span, parse_span, span_of
 from tstmeta.schema import DataError
 
@@ -26,25 +26,25 @@ CELLS = ["strong", "strong-error", "light", "light-error"]
 KINDS = {(True, True): "substitution", (True, False): "deletion", (False, True): "insertion"}
 
 
+def file(name):
+    """The file as it is, one row a rewrite."""
+    path = paths.own(name, f"{name}.csv")
+    return pd.read_csv(path, dtype=str, keep_default_na=False)
+
+
 @pytest.fixture(scope="module")
 def frame():
-    """The file as it is, one row a rewrite."""
-    return pd.read_csv(paths.own("contrast", contrast.FILE), dtype=str, keep_default_na=False)
-
-
-@pytest.fixture(scope="module")
-def dataset():
-    return data.load("contrast")
+    return file("contrast")
 
 
 @pytest.fixture(scope="module")
 def texts(frame):
     """Source id -> cell -> text, with the source under ``source``."""
-    made: dict[str, dict[str, str]] = {}
+    cells: dict[str, dict[str, str]] = {}
     for row in frame.itertuples():
         cell = row.shift + ("" if row.error == "none" else "-error")
-        made.setdefault(row.source_id, {"source": row.source})[cell] = row.output
-    return made
+        cells.setdefault(row.source_id, {"source": row.source})[cell] = row.output
+    return cells
 
 
 def bare(text):
@@ -57,7 +57,7 @@ def bare(text):
 
 def test_there_are_forty_sources_a_task_with_a_full_two_by_two(frame):
     assert len(frame) == 960
-    assert list(frame.columns) == contrast.COLUMNS
+    assert list(frame.columns) == list(contrast.COLUMNS)
     assert set(frame["task"]) == set(contrast.TASKS)
     for task, rows in frame.groupby("task"):
         assert set(rows["source_id"]) == {f"{task}-{number:02d}" for number in range(1, 41)}
@@ -101,13 +101,15 @@ def test_every_text_is_unique(texts):
     assert len(set(every)) == len(every)
 
 
-def test_the_error_is_one_edit_of_neighbouring_words_and_the_span_says_it(frame, texts):
+@pytest.mark.parametrize("name", ["contrast", "world"])
+def test_the_error_is_one_edit_of_neighbouring_words_and_the_span_says_it(name):
+    frame = file(name)
+    kept = frame[frame["error"] == "none"].set_index(["source_id", "shift"])["output"]
     for row in frame[frame["error"] != "none"].itertuples():
-        kept, wrong = texts[row.source_id][row.shift], row.output
         removed, added = parse_span(row.span)
         assert KINDS[bool(removed), bool(added)] == row.error, row.item_id
         assert max(len(removed.split()), len(added.split())) <= 6, row.item_id
-        assert turns(kept, removed, added, wrong), row.item_id
+        assert turns(kept[row.source_id, row.shift], removed, added, row.output), row.item_id
 
 
 def turns(kept, removed, added, wrong):
@@ -135,45 +137,51 @@ def test_no_sentence_comes_from_a_template(texts):
 # -------------------------------------------------------------------------------------- loading
 
 
-def test_the_loader_gives_the_file_and_no_ratings(dataset, frame):
-    assert list(dataset.items["item_id"]) == list(frame["item_id"])
-    assert list(dataset.items["output"]) == list(frame["output"])
-    assert set(dataset.items["system"]) == set(CELLS)
+@pytest.mark.parametrize("name", ["contrast", "world"])
+def test_the_loader_gives_the_file_and_no_ratings(name):
+    dataset, frame = data.load(name), file(name)
+    for column in ("item_id", "source_id", "source", "output", "style"):
+        assert dataset.items[column].tolist() == frame[column].tolist(), column
+    for label in ("task", "shift", "error", "span"):
+        assert dataset.label(label).tolist() == frame[label].tolist(), label
+    cells = frame["shift"] + (frame["error"] != "none").map({True: "-error", False: ""})
+    assert dataset.items["system"].tolist() == cells.tolist()
+    assert dataset.labels["name"].value_counts()["span"] == 480
+    for table in (dataset.items, dataset.labels):
+        assert set(table["dataset"]) == {name}
     assert dataset.ratings.empty
-    assert dataset.preferences.empty
-    assert dataset.scores.empty
     assert dataset.dimensions == []
 
 
-def test_the_labels_are_those_of_the_file(dataset, frame):
-    assert dataset.labels["name"].value_counts().to_dict() == {
-        "task": 960,
-        "shift": 960,
-        "error": 960,
-        "span": 480,
-    }
-    for name in ("task", "shift", "error", "span"):
-        assert list(dataset.label(name)) == list(frame[name]), name
+@pytest.mark.parametrize("name", ["contrast", "world"])
+def test_each_task_is_a_subset_and_so_is_what_ties_style_and_content(name):
+    tasks = [f"{name}@{task}" for task in contrast.TASKS]
+    assert data.subsets(name) == [*tasks, f"{name}@tied"]
+    for subset in tasks:
+        part = data.load(subset)
+        assert (part.name, len(part.items)) == (subset, 160)
+        assert set(part.label("task")) == {subset.partition("@")[2]}
+    part = data.load(f"{name}@tied")
+    strong, kept = part.label("shift") == "strong", part.label("error") == "none"
+    assert (strong == kept).all()
+    assert (strong.sum(), len(strong)) == (240, 480)
 
 
-def test_each_task_is_a_subset(dataset):
-    tasks = [f"contrast@{task}" for task in contrast.TASKS]
-    assert data.subsets("contrast") == [*tasks, "contrast@tied"]
-    for name in tasks:
-        part = data.load(name)
-        assert part.name == name
-        assert len(part.items) == 160
-        assert set(part.label("task")) == {name.partition("@")[2]}
+def test_an_unknown_subset_is_reported_with_the_known_ones():
     with pytest.raises(data.UnknownDataset, match="contrast@formal"):
         data.load("contrast@formall")
 
 
-def test_the_tied_subset_has_two_cells_in_which_style_gives_content_away():
-    part = data.load("contrast@tied")
-    assert len(part.items) == 480
-    strong, kept = part.label("shift") == "strong", part.label("error") == "none"
-    assert (strong == kept).all()
-    assert strong.sum() == 240
+def test_the_world_has_the_design_of_the_contrast_set_and_none_of_its_sentences():
+    ours, theirs = file("world"), file("contrast")
+    for column in ("item_id", "source_id", "style", "task", "shift"):
+        assert sorted(ours[column]) == sorted(theirs[column]), column
+    assert (pd.crosstab(ours["shift"], ours["error"] == "none") == 240).all(axis=None)
+    words = [
+        {" ".join(bare(text)) for text in [*frame["source"], *frame["output"]]}
+        for frame in (ours, theirs)
+    ]
+    assert not words[0] & words[1]
 
 
 # ---------------------------------------------------------------------------------- broken files
@@ -196,46 +204,34 @@ def test_a_small_file_of_the_same_form_loads(small):
     assert list(contrast.load(small).items["system"]) == ["strong", "strong-error"]
 
 
-@pytest.mark.parametrize(
-    ("old", "new", "expected"),
-    [
-        ("item_id,task", "id,task", "row 0: wrong columns"),
-        ("error,span", "error", "row 2: 9 cells where the header has 8"),
-        ("formal,strong,none", "formal,strong,fine", "row 1, column error: unknown error 'fine'"),
-        ("formal,strong,sub", "formal,huge,sub", "row 2, column shift: unknown shift 'huge'"),
-        ("strong,formal,a", "strong,prose,a", "row 1, column task: unknown task 'prose'"),
-        ("[-Ben-]{+Tom+}", "", "row 2, column span: the error is 'substitution', and the span"),
-        ("[-Ben-]{+Tom+}", "Ben > Tom", "row 2, column span: .* no edit that can be read"),
-        ("[-Ben-]{+Tom+}", "[-Ben-]", "row 2, column span: .* the span shows deletion"),
-        ("[-Ben-]{+Tom+}", "{+Tom+}", "row 2, column span: .* the span shows insertion"),
-        ("strong,none,", "strong,none,[-Ben-]", "row 1, column span: the error is 'none'"),
-        ("a-strong-error", "a-strong", "row 2, column dataset, item_id: duplicate row"),
-        ("a-strong,formal,a,", "a-strong,formal,,", "row 1, column source_id: bad value ''"),
-        ("yo Ben is in,Good day; Tom", '"yo Ben is in,Good day; Tom', "row 2: broken CSV"),
-    ],
-)
-def test_a_broken_file_is_reported_with_its_row(small, old, new, expected):
-    raw.change(small / contrast.FILE, old, new)
-    assert re.search(expected, raw.complaint(contrast.load, small))
+NO_SPAN = ["row 2, column span: it does not show the error 'substitution'"]
+FAULTS = {
+    "a column renamed": ("item_id,task", "id,task", ["row 0, column item_id: missing column"]),
+    "a column gone": ("error,span", "error", ["row 0, column span: missing column"]),
+    "an unknown error": ("strong,none", "strong,fine", ["row 1, column error", "'fine'"]),
+    "an unknown shift": ("formal,strong,sub", "formal,huge,sub", ["row 2, column shift"]),
+    "an unknown task": ("strong,formal,a", "strong,prose,a", ["row 1, column task", "'prose'"]),
+    "no span": ("[-Ben-]{+Tom+}", "", NO_SPAN),
+    "no notation": ("[-Ben-]{+Tom+}", "Ben > Tom", NO_SPAN),
+    "a deletion": ("[-Ben-]{+Tom+}", "[-Ben-]", NO_SPAN),
+    "an insertion": ("[-Ben-]{+Tom+}", "{+Tom+}", NO_SPAN),
+    "a span of nothing": ("none,", "none,[-Ben-]", ["row 1, column span", "error 'none'"]),
+    "an id twice": ("a-strong-error", "a-strong", ["row 2, column dataset, item_id: duplicate"]),
+    "no source id": ("a-strong,formal,a,", "a-strong,formal,,", ["row 1, column source_id"]),
+    "an open quote": ("yo Ben is in,Good day; Tom", '"yo Ben', ["row 2: broken CSV"]),
+}
 
 
-def test_a_file_that_is_missing_or_no_text_is_reported(small, tmp_path):
-    raw.break_encoding(small / contrast.FILE)
-    assert "not UTF-8 text" in raw.complaint(contrast.load, small)
-    assert "the file is missing" in raw.complaint(contrast.load, tmp_path / "nowhere")
-
-
-def test_the_remedy_is_not_to_fetch_what_ships_with_the_project(small):
-    raw.change(small / contrast.FILE, "error,span", "error")
-    assert "fetch" not in raw.complaint(contrast.load, small)
-
-
-def test_all_faults_are_listed_at_once(small):
-    raw.change(small / contrast.FILE, "strong,none", "huge,fine")
-    raw.change(small / contrast.FILE, "[-Ben-]{+Tom+}", "")
-    message = raw.complaint(contrast.load, small)
-    for row, column in ((1, "shift"), (1, "error"), (2, "span")):
-        assert f"row {row}, column {column}" in message
+@pytest.mark.parametrize(("old", "new", "words"), FAULTS.values(), ids=FAULTS)
+def test_a_broken_file_is_reported_and_not_to_be_fetched(small, old, new, words):
+    for name, module in (("contrast", contrast), ("world", world)):
+        raw.write(small / f"{name}.csv", ROWS)
+        harm = raw.swap(old, new)
+        load = module.load
+        harm(small / f"{name}.csv")
+        message = raw.complaint(load, small)
+        assert all(word in message for word in words), message
+        assert "tstmeta data fetch" not in message
 
 
 # ----------------------------------------------------------------------------------------- spans

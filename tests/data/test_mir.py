@@ -10,8 +10,7 @@ from tests.data import raw
 from tests.data.raw import drop_last_line, write
 from tests.helpers import needs
 from tstmeta import data
-from tstmeta.data import mir, paths
-from tstmeta.schema import DataError
+from tstmeta.data import mir
 
 
 class Unpickled(Exception):
@@ -27,9 +26,6 @@ class Trap:
 
     def __reduce__(self):
         return spring, ()
-
-
-LEXICON = '{"binary sentiment": [["awful", -2.5], ["fine", 0.5], ["lovely", 3]]}'
 
 
 @pytest.fixture
@@ -52,7 +48,6 @@ def root(tmp_path, monkeypatch):
         if system not in mir.NOT_NATURAL:
             path = human / "naturalness" / f"{system}.npz"
             np.savez(path, absolute=np.full(4, 2.5), relative=relative)
-    write(tmp_path / "style_lexicon" / "style_words_and_weights.json", [LEXICON])
     return tmp_path
 
 
@@ -82,30 +77,6 @@ def test_three_systems_have_no_naturalness(root):
     systems = loaded.items["system"].to_numpy()
     rated = loaded.means["fluency"].groupby(systems).count()
     assert rated.to_dict() == {s: 0 if s in mir.NOT_NATURAL else 4 for s in mir.SYSTEMS}
-
-
-def test_the_style_lexicon_keeps_its_order(root):
-    assert list(mir.style_lexicon(root).items()) == [
-        ("awful", -2.5),
-        ("fine", 0.5),
-        ("lovely", 3.0),
-    ]
-
-
-@pytest.mark.parametrize(
-    ("text", "message"),
-    [
-        ("{", "not JSON"),
-        ("[]", "missing key"),
-        ('{"other": []}', "column binary sentiment: missing key"),
-        ('{"binary sentiment": [["a", 1], ["b"]]}', "row 2, .* not a pair"),
-        ('{"binary sentiment": [["a", 1], ["b", "x"]]}', "row 2, .* 'x', use a finite number"),
-    ],
-)
-def test_a_broken_lexicon_is_reported(root, text, message):
-    write(root / "style_lexicon" / "style_words_and_weights.json", [text])
-    with pytest.raises(DataError, match=message):
-        mir.style_lexicon(root)
 
 
 CONTENT = "evaluations/human/content_preservation/CAAE_rho_1.npy"
@@ -197,11 +168,3 @@ def test_two_systems_tie_in_mean_content():
     means = real().means["content"].groupby(real().items["system"].to_numpy()).mean()
     assert np.isclose(means["ARAE_lambda_1"], means["CAAE_rho_0_1"], atol=1e-12)
     assert len(set(means.round(9))) == 11
-
-
-@needs("mir")
-def test_the_real_lexicon_runs_from_negative_to_positive():
-    weights = list(mir.style_lexicon(paths.raw("mir")).values())
-    assert len(weights) == 433
-    assert weights == sorted(weights)
-    assert weights[0] < 0 < weights[-1]

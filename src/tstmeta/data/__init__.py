@@ -2,11 +2,12 @@
 
 ``load("pauli")`` gives a data set, ``load("lai@pauli2025")`` a named subset, ``load("mine.csv")``
 your own file.  Data sets are entry points of the group ``tstmeta.datasets``; each names a module
-with a function ``load(root: Path) -> Dataset`` and, where there are named subsets, a dict
-``SUBSETS`` of functions ``Dataset -> Dataset``.  A module that sets ``RAW = False`` needs no raw
-files (``root`` is then ours).  One whose folder may be there without the file that matters has
-``ready(root: Path) -> bool``.  One that sets ``CORPUS = True`` has no rewrites, only
-``corpus(root: Path)``: single sentences, see :mod:`.corpora`.
+with a function ``load(root: Path) -> Dataset``, which raises a DataError for a file that is missing
+or not as published, and, where there are named subsets, a dict ``SUBSETS`` of functions ``Dataset
+-> Dataset``.  A module that sets ``RAW = False`` needs no raw files (``root`` is then ours).  One
+whose folder may be there without the file that matters has ``ready(root: Path) -> bool``.  One that
+sets ``CORPUS = True`` has no rewrites, only ``corpus(root: Path)``: single sentences, see
+:mod:`.corpora`.
 """
 
 from __future__ import annotations

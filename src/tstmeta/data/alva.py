@@ -77,9 +77,6 @@ def load(root: Path) -> Dataset:
     for ``preferences`` the corpus and a number; ``source_id`` is ``collection-sentence``, with the
     sentence counted from 0.  Released means have rater ``mean``.  Labels: ``collection`` and, where
     several systems of ``asset`` printed the same, ``candidates``.
-
-    Raises:
-        DataError: a file is missing or not as published, or two files disagree.
     """
     originals = read_lines(root / _DATASET / "asset.test.orig")
     files = [root / _DATASET / f"asset.test.simp.{number}" for number in range(10)]

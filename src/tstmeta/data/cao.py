@@ -47,7 +47,6 @@ def load(root: Path) -> Dataset:
 
     Raises:
         MissingData: the file is not there, with how to ask for it.
-        DataError: the file has faults.
     """
     path = root / FILE
     if not path.is_file():

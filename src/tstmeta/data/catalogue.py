@@ -69,14 +69,10 @@ def here(name: str) -> str:
     return "yes" if present == len(files) else "partly" if present else "no"
 
 
-def is_corpus(name: str) -> bool:
-    """Whether it holds single sentences and no rewrites."""
-    return bool(getattr(_module(name), "CORPUS", False))
-
-
 def _row(name: str) -> dict[str, object]:
     card, place = Card.read(name), here(name)
-    dataset = _loaded(name) if place != "no" and not is_corpus(name) else None
+    corpus = getattr(_module(name), "CORPUS", False)
+    dataset = _loaded(name) if place != "no" and not corpus else None
     rated = (dataset.dimensions if dataset else []) or list(card.scale)
     return {
         "name": name,

@@ -32,20 +32,12 @@ COLUMNS = {
 
 
 def load(root: Path) -> Dataset:
-    """Load the set; ``system`` names the cell: strong, strong-error, light, light-error.
-
-    Raises:
-        DataError: the file is missing or damaged; every fault with its row.
-    """
+    """Load the set; ``system`` names the cell: strong, strong-error, light, light-error."""
     return read(root / FILE, "contrast")
 
 
 def read(path: Path, name: str) -> Dataset:
-    """Load a set of this design, whoever wrote its sentences, under a name.
-
-    Raises:
-        DataError: the file is missing or damaged; every fault with its row.
-    """
+    """Load a set of this design, whoever wrote its sentences, under a name."""
     remedy = "put the file back that comes with tstmeta"
     try:
         frame = read_csv(path, COLUMNS)
@@ -82,11 +74,7 @@ _SPAN = re.compile(r"(?:\[-(?P<removed>.+?)-\])?(?:\{\+(?P<added>.+?)\+\})?", re
 
 
 def parse_span(text: str) -> Span:
-    """Read ``[-old-]{+new+}``.
-
-    Raises:
-        DataError: another notation.
-    """
+    """Read ``[-old-]{+new+}``."""
     match = _SPAN.fullmatch(text)
     if not text or not match:
         raise DataError([Problem("span", None, "span", f"cannot read {text!r}", "[-old-]{+new+}")])

@@ -50,9 +50,6 @@ def load(root: Path) -> Dataset:
 
     Items: ``item_id`` is ``source_id-system``, ``source_id`` is ``neg2pos-0`` … ``pos2neg-499``.
     ``is_reference`` marks Human0 to Human3, whose own text is among their references.
-
-    Raises:
-        DataError: a file is missing or not as published, or sources are in another order.
     """
     items = pd.concat([_half(root, direction) for direction in DIRECTIONS], ignore_index=True)
     return Dataset.of(NAME, items)

@@ -188,7 +188,6 @@ def fetch(
     dest: Path | None = None,
     *,
     listing: Path | None = None,
-    workers: int = 4,
     retries: int = 4,
     pause: float = 0.5,
 ) -> pd.DataFrame:
@@ -199,7 +198,6 @@ def fetch(
         dest: a folder that gets one folder a data set; None = where loaders look: the folder in
             ``$TSTMETA_DATA`` if there is one, else ``data/external``.
         listing: another manifest.
-        workers: how many files at once.
         retries: how often a file is tried again after a busy server or a cut connection.
         pause: seconds before the first retry, doubled each time.
 
@@ -214,6 +212,7 @@ def fetch(
     roots = {name: folder(name, dest) for name in names}
     todo = [e for e in entries if state(e, roots[e.dataset] / e.path) not in GOOD]
     note(f"{len(entries)} files, {len(entries) - len(todo)} of them here already")
+    stop = threading.Event()
     with ExitStack() as stack:  # so that two runs never append to one partial file
         for root in sorted({roots[entry.dataset].parent for entry in todo}):
             try:
@@ -224,14 +223,14 @@ def fetch(
                     "up; name another folder with --dest, or point TSTMETA_DATA at one"
                 ) from error
         if todo:
-            _fetch_all(todo, roots, workers, retries, pause)
+            _fetch_all(todo, roots, retrying(retries, pause, stop), stop)
     return check(names, dest, listing)
 
 
 def _fetch_all(
-    todo: list[Entry], roots: dict[str, Path], workers: int, retries: int, pause: float
+    todo: list[Entry], roots: dict[str, Path], again: Callable, stop: threading.Event
 ) -> None:
-    console, stop = stderr(), threading.Event()
+    console = stderr()
     columns = (TextColumn("{task.description}"), BarColumn(), DownloadColumn())
     offline: set[str] = set()
     with (
@@ -245,17 +244,15 @@ def _fetch_all(
         ) as progress,
     ):
         bar = progress.add_task(f"{len(todo)} files", total=sum(e.bytes or 0 for e in todo))
-        advance, again = partial(progress.advance, bar), retrying(retries, pause, stop)
+        advance = partial(progress.advance, bar)
 
         def failure(entry: Entry) -> str:
             """Why a file cannot be fetched; empty when it was."""
             if _host(entry) in offline:  # one message a host, not a wait for each of its files
                 return "not tried"
-            root = roots[entry.dataset]
-            if not (root / entry.path).resolve().is_relative_to(root.resolve()):
-                return "a link leads out of the folder of the data set: remove it"
+            target = roots[entry.dataset] / entry.path
             try:
-                again(_download, client, entry, root / entry.path, stop, advance)
+                again(_download, client, entry, target, stop, advance)
             except (httpx.ConnectError, httpx.ConnectTimeout):
                 offline.add(_host(entry))
                 return "cannot be reached"
@@ -265,7 +262,7 @@ def _fetch_all(
                 return f"cannot be written: {error.strerror or error}"
             return ""
 
-        pool = ThreadPoolExecutor(workers)
+        pool = ThreadPoolExecutor(4)
         try:
             failures = list(pool.map(failure, todo))
         finally:

@@ -56,9 +56,6 @@ def load(root: Path) -> Dataset:
     ``references`` holds human reference 0 alone, as in the papers (for the system ``ref`` that is
     its own output); the other three are labels ``reference1`` … ``reference3`` and, together with
     the first, the references of the subset ``references4``.
-
-    Raises:
-        DataError: a file is missing or not as published, or the JSON and text files disagree.
     """
     files = {name: _read(root / "chatgpt" / f"{name}.json") for name in _JSON}
     first = files["content.src"]

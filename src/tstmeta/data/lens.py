@@ -52,9 +52,6 @@ def load(root: Path) -> Dataset:
     ``references`` are all human-written outputs of the source, the item's own among them.  Labels:
     ``collection``, and for ``simpda_2022`` the ``sentence_type`` (what the rewrite should do:
     split, delete, …).
-
-    Raises:
-        DataError: a file is missing or not as published, or two files disagree.
     """
     tables = {name: _survey(root, name) for name in SURVEYS}
     tables["simpeval_past"] = _past(root)

@@ -80,9 +80,6 @@ def load(root: Path) -> Dataset:
     system; ``number`` counts the sources of a direction from 0 in the order of the output files.  A
     rated text that no system wrote is ``…-rated-k``, the k-th of its row.  The reference is the
     human rewrite, also for the system ``Human``.  Ratings: 9,600 items, three dimensions each.
-
-    Raises:
-        DataError: a file is missing or not as published.
     """
     tables, rated = [], []
     for name, corpus in CORPORA.items():

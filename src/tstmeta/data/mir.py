@@ -17,8 +17,8 @@ import numpy as np
 
 from ..schema import MEAN_RATER, DataError
 from .base import Dataset
-from .checks import check, fault, numbers
-from .files import read_json, read_lines
+from .checks import fault, numbers
+from .files import read_lines
 from .tables import items_table, ratings_table
 
 NAME = "mir"
@@ -51,9 +51,6 @@ def load(root: Path) -> Dataset:
     """Load the outputs and the released mean ratings.
 
     Items: ``item_id`` is ``source_id-system``, ``source_id`` is ``neg2pos-0`` … ``pos2neg-243``.
-
-    Raises:
-        DataError: a file is missing or not as published.
     """
     sources = _texts(root / "data", "")
     folder = root / "transfer_model_outputs"
@@ -78,28 +75,6 @@ def load(root: Path) -> Dataset:
         for dimension in RATINGS
     }
     return Dataset.of(NAME, items, ratings=ratings_table(NAME, items["item_id"], means))
-
-
-def style_lexicon(root: Path) -> dict[str, float]:
-    """Style words and their weights, negative for negative words, strongest negative first.
-
-    The lexicon that the paper masks texts with (``style_lexicon/style_words_and_weights.json``).
-
-    Raises:
-        DataError: the file is missing or not as published.
-    """
-    path, key = root / "style_lexicon" / "style_words_and_weights.json", "binary sentiment"
-    lexicon = read_json(path)
-    pairs = lexicon.get(key) if isinstance(lexicon, dict) else None
-    if not isinstance(pairs, list):
-        raise DataError([fault(path, "missing key", None, key)])
-    check(
-        fault(path, "not a pair of word and weight", row, key)
-        for row, pair in enumerate(pairs, 1)
-        if not (isinstance(pair, list) and len(pair) == 2 and isinstance(pair[0], str))
-    )
-    weights = numbers([weight for _, weight in pairs], path, key)
-    return {word: float(weight) for (word, _), weight in zip(pairs, weights, strict=True)}
 
 
 def _texts(folder: Path, suffix: str) -> list[str]:

@@ -35,9 +35,6 @@ def load(root: Path) -> Dataset:
     Items: ``item_id`` is ``study-language-row`` (rows count from 1), ``source_id`` is
     ``study-language-s1`` … by first appearance of the source; the system is the methodology.
     The label ``study`` is ``sentiment`` or ``detoxification``.
-
-    Raises:
-        DataError: a file is missing, has a blank text or a task that is not known.
     """
     items = pd.concat([_items(root / path, *key) for key, path in FILES.items()], ignore_index=True)
     study = items["item_id"].str.partition("-")[0]

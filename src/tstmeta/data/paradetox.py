@@ -26,9 +26,6 @@ def load(root: Path) -> Dataset:
     Items: ``item_id`` is ``source_id-number`` with the number of the rewrite, ``source_id`` is
     ``detox-1`` …, the row of the file.  ``references`` are all rewrites of the source, the item's
     own among them.
-
-    Raises:
-        DataError: the file is missing, or a sentence or its first rewrite is blank.
     """
     table = _read(root)
     table["source_id"] = [f"detox-{row}" for row in range(1, len(table) + 1)]
@@ -51,11 +48,7 @@ def load(root: Path) -> Dataset:
 
 
 def corpus(root: Path) -> pd.DataFrame:
-    """Toxic sentences, then their rewrites; columns of :data:`.corpora.COLUMNS`.
-
-    Raises:
-        DataError: as :func:`load`.
-    """
+    """Toxic sentences, then their rewrites; columns of :data:`.corpora.COLUMNS`."""
     table = _read(root)
     rewrites = [text for cells in table[REWRITES].to_numpy() for text in cells if text]
     parts = [corpora.table(table["toxic"], "toxic"), corpora.table(rewrites, STYLE)]

@@ -53,9 +53,6 @@ def load(root: Path) -> Dataset:
     task, corpus (where the source comes from), intention, shift (strong | light), error (none |
     substitution | insertion | deletion), construction (manual | synthetic) and step (the text
     between source and output, where one was released).  No spans were released.
-
-    Raises:
-        DataError: a file is missing or not as published.
     """
     frames = [
         _read(root / "data" / f"syntest_anno{number}.csv", task)

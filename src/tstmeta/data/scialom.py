@@ -51,7 +51,6 @@ def load(root: Path) -> Dataset:
 
     Raises:
         MissingData: neither archive nor file is here.
-        DataError: the archive is damaged, or the file has another form than we expect.
     """
     path, text = _read(root)
     warnings.warn(

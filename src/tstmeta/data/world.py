@@ -19,9 +19,5 @@ SUBSETS = contrast.SUBSETS
 
 
 def load(root: Path) -> Dataset:
-    """Load the set; columns, cells, labels and subsets are those of the contrast set.
-
-    Raises:
-        DataError: the file is missing or damaged; every fault with its row.
-    """
+    """Load the set; columns, cells, labels and subsets are those of the contrast set."""
     return contrast.read(root / FILE, "world")

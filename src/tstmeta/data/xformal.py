@@ -32,9 +32,6 @@ def corpus(root: Path) -> pd.DataFrame:
 
     ``style`` stays empty: where formal begins is for the reader to decide.  Rows without a sentence
     and a rating (15 in the test file) are left out; sentences that come twice are kept.
-
-    Raises:
-        DataError: a file is missing or a rating is not from -3 to 3.
     """
     return pd.concat([_split(root, split) for split in SPLITS], ignore_index=True)
 

@@ -24,24 +24,13 @@ load = partial(corpora.no_rewrites, NAME)
 
 
 def corpus(root: Path) -> pd.DataFrame:
-    """All sentences: columns of :data:`.corpora.COLUMNS`, negative before positive in each split.
-
-    Raises:
-        DataError: a file is missing, or a line is blank.
-    """
-    return pd.concat([sentences(root, split) for split in SPLITS], ignore_index=True)
-
-
-def sentences(root: Path, split: str) -> pd.DataFrame:
-    """The sentences of one of :data:`SPLITS`.
-
-    Raises:
-        DataError: a file is missing, or a line is blank.
-    """
+    """All sentences (columns: :data:`.corpora.COLUMNS`), negative before positive in a split."""
     tables = []
-    for number, style in enumerate(STYLES):
-        path = root / "data" / "yelp" / f"sentiment.{split}.{number}"
-        lines = read_lines(path)
-        check(fault(path, "blank line", n) for n, line in enumerate(lines, 1) if not line.strip())
-        tables.append(corpora.table(lines, style, split))
+    for split in SPLITS:
+        for number, style in enumerate(STYLES):
+            path = root / "data" / "yelp" / f"sentiment.{split}.{number}"
+            lines = read_lines(path)
+            blank = (row for row, line in enumerate(lines, 1) if not line.strip())
+            check(fault(path, "blank line", row) for row in blank)
+            tables.append(corpora.table(lines, style, split))
     return pd.concat(tables, ignore_index=True)

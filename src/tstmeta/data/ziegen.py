@@ -38,9 +38,6 @@ def load(root: Path) -> Dataset:
 
     Items: ``item_id`` is ``source_id_system`` as in the file.  ``references`` holds the human
     rewrite of the source, which is an item too.  Labels: ``issue`` (the topic) and ``batch``.
-
-    Raises:
-        DataError: a file is not as published.
     """
     path = root / ITEMS
     name = each(lambda cell: bool(cell.partition("_")[2]), "write number_system")
@@ -89,9 +86,6 @@ def answers(
 
     Returns:
         The file's rows, joined by what the dicts say; a ratings table.
-
-    Raises:
-        DataError: a cell that is no dict, an answer that is missing or none of the options.
     """
     needed = each(lambda cell: isinstance(literal(cell), dict), "write a Python dict literal")
     table = read_csv(path, {"user_id": None, "post_id": None, "result": needed})

@@ -31,9 +31,6 @@ def load(root: Path) -> Dataset:
     Items: ``item_id`` is the file's ``post_id`` (``argument_system_number``), ``source_id`` is
     ``argument-1`` … by first appearance of the marked part.  Labels: ``context`` (the whole
     sentence) and ``issue`` (the topic).
-
-    Raises:
-        DataError: the file is missing or not as published.
     """
     path = root / RESULTS
     table, ratings = answers(path, NAME, QUESTIONS, (SOURCE, OUTPUT))
