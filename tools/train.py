@@ -17,13 +17,13 @@ import numpy as np
 import pandas as pd
 
 from tools.world import conversations
-from tools.world.conversations import Example, Prompts, example
+from tools.world.conversations import Example, example
 from tools.world.draws import Choices
 from tools.world.scenes import WORDINGS, scene
 from tools.world.testset import small_world
 from tstmeta import metrics, storage
 from tstmeta.data import corpora, load, paths
-from tstmeta.likelihood.instructions import shipped
+from tstmeta.likelihood.instructions import Instructions, shipped
 from tstmeta.models import encoders, idf
 from tstmeta.models.classifiers import Task
 from tstmeta.models.splits import divide
@@ -91,7 +91,7 @@ CUT = r"'(?i:s|t|re|ve|m|ll|d)| ?\p{L}+|\p{N}| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+"
 
 def backbone(
     out: Path,
-    prompts: Sequence[Prompts],
+    prompts: Sequence[Instructions],
     seed: int = SEED,
     options: LmOptions = BACKBONE,
 ) -> dict[str, Any]:
@@ -136,7 +136,7 @@ def backbone(
     return report
 
 
-def backbone_run(prompts: Sequence[Prompts], seed: int, options: LmOptions) -> dict[str, Any]:
+def backbone_run(prompts: Sequence[Instructions], seed: int, options: LmOptions) -> dict[str, Any]:
     """What makes a training of the backbone this one."""
     words = [text for each in prompts for text in (each.system, *each.fill("{source}", "{style}"))]
     return {
@@ -149,7 +149,7 @@ def backbone_run(prompts: Sequence[Prompts], seed: int, options: LmOptions) -> d
     }
 
 
-def train_tokenizer(prompts: Sequence[Prompts], vocabulary: int) -> PreTrainedTokenizerFast:
+def train_tokenizer(prompts: Sequence[Instructions], vocabulary: int) -> PreTrainedTokenizerFast:
     """Byte-level BPE in Llama 3's manner, from texts of the grammar and from prose of ours."""
     from tokenizers import Regex, pre_tokenizers
 
@@ -197,7 +197,7 @@ def _ids(text: str, tokenizer: PreTrainedTokenizerFast) -> list[int]:
 
 
 def _task_losses(
-    model: Any, tokenizer: PreTrainedTokenizerFast, prompts: Sequence[Prompts], held_out: bool
+    model: Any, tokenizer: PreTrainedTokenizerFast, prompts: Sequence[Instructions], held_out: bool
 ) -> dict[str, float]:
     """Mean loss in nats per answer token, task by task, on conversations never trained on."""
     import torch

@@ -27,29 +27,11 @@ def test_the_temperature_is_found_that_was_put_in(heat):
     assert temperature(*drawn(heat)) == pytest.approx(heat, rel=0.1)
 
 
-def test_no_other_temperature_on_a_grid_is_more_likely():
-    logits, labels = drawn(2, 500)
-    rows = np.arange(len(labels))
-
-    def likely(heat):
-        return np.log(softmax(logits / heat)[rows, labels]).mean()
-
-    assert likely(temperature(logits, labels)) >= max(map(likely, np.arange(0.1, 5, 0.05))) - 1e-6
-
-
 @pytest.mark.parametrize(
     ("logits", "labels"), [(np.empty((0, 2)), []), ([[0.0, 1.0], [5.0, 0.0]], [1, 0])]
 )
 def test_where_nothing_shows_what_it_should_be_the_temperature_is_one(logits, labels):
     assert temperature(np.array(logits), np.array(labels, dtype=int)) == 1
-
-
-def test_calibration_error_is_that_of_a_hand_computation():
-    # bins (0.6, 0.7] and (0.9, 1]: |2 * 0.65 - 1| / 4 + |2 * 0.95 - 2| / 4
-    sure = np.array([0.65, 0.65, 0.95, 0.95])
-    given = np.stack([sure, 1 - sure], axis=1)
-    wanted = (abs(1.3 - 1) + abs(1.9 - 2)) / 4
-    assert calibration_error(given, np.array([0, 1, 0, 0]), bins=10) == pytest.approx(wanted)
 
 
 @given(st.lists(st.tuples(st.floats(0.5, 1), st.booleans()), min_size=1, max_size=40))

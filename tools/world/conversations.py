@@ -12,7 +12,9 @@ import re
 from collections.abc import Iterator, Sequence
 from functools import cache
 from pathlib import Path
-from typing import NamedTuple, Protocol
+from typing import NamedTuple
+
+from tstmeta.likelihood.instructions import Instructions
 
 from .draws import Choices
 from .scenes import ALL_TASKS, LEVELS, WORDINGS, Scene, capital, scene
@@ -23,20 +25,6 @@ _NOUNS = ("goods", "objects", "papers", "events", "venues", "roles", "groups", "
 _GLUE = ("function", "function", "function", "verb", "quality", "manner")
 #: Scenes of each task from which the tokenizer learns.
 _TOKENIZED = 400
-
-
-class Prompts(Protocol):
-    """An instruction set: a system prompt and what the user asks for under each task."""
-
-    @property
-    def name(self) -> str: ...
-
-    @property
-    def system(self) -> str: ...
-
-    def fill(self, source: str, style: str) -> tuple[str, str, str]:
-        """The user's words for (style, paraphrase, repeat)."""
-        ...
 
 
 class Example(NamedTuple):
@@ -50,7 +38,7 @@ class Example(NamedTuple):
 
 
 def example(
-    seed: str, prompts: Sequence[Prompts], held_out: bool = False, systems: bool = True
+    seed: str, prompts: Sequence[Instructions], held_out: bool = False, systems: bool = True
 ) -> Example:
     """The conversation of a seed, with words and frames of one side of the split.
 
@@ -233,7 +221,7 @@ def _glue(draws: Choices, most: int) -> str:
 # -------------------------------------------------------------------------------------- corpora
 
 
-def for_tokenizer(prompts: Sequence[Prompts]) -> Iterator[str]:
+def for_tokenizer(prompts: Sequence[Instructions]) -> Iterator[str]:
     """The texts that merges are learned from; always the same for the same prompts."""
     for prompt in prompts:
         yield from [prompt.system, *prompt.fill("", "polite")] * 40

@@ -11,22 +11,12 @@ from string import Formatter
 from typing import NamedTuple
 
 from .draws import Choices, is_held_out
-from .words import PHRASES, VERBS, Verb, fact, plural, pool
+from .words import PHRASES, VERBS, WORDS, Verb, fact, plural, pool
 
 #: Constituents that can be left out, in the order of the plain sentence.
 ADJUNCTS = ("company", "purpose", "price", "place", "time", "reason")
 _ORDER = ("subject", "object", "extension", *ADJUNCTS)
 _THINGS = ("goods", "objects", "papers")
-#: Slots whose words are a kind of another name.
-_KINDS = {
-    "role": "roles",
-    "relative": "relatives",
-    "group": "groups",
-    "venue": "venues",
-    "event": "events",
-    "state": "states",
-    "adjective": "adjectives",
-}
 #: How often a slot is chosen for a substitution, relative to the others.
 _WEIGHTS = {"person": 3, "town": 3, "weekday": 4, "clock": 3, "month": 3, "number": 3, "digits": 3}
 
@@ -113,7 +103,7 @@ def _fill(slot: str, verb: Verb, draws: Choices) -> str:
     elif slot == "roles":
         kind = slot
     else:
-        return fact(_KINDS.get(slot, slot), own)
+        return fact(f"{slot}s" if f"{slot}s" in WORDS["things"] else slot, own)
     noun = own.pick("noun", pool(kind, draws.held_out))
     return plural(noun) if slot.endswith("s") else noun
 

@@ -12,6 +12,8 @@ from collections.abc import Iterator
 
 import pandas as pd
 
+from tstmeta.data.contrast import COLUMNS
+
 from .scenes import TASKS, Scene, scene
 
 SEED = "small world 1"
@@ -36,7 +38,7 @@ def small_world(seed: str = SEED, sources: int = SOURCES) -> str:
         for number in range(sources)
         for row in _source(seed, task, number, seen)
     ]
-    return pd.DataFrame(rows).to_csv(index=False, lineterminator="\n")
+    return pd.DataFrame(rows, columns=list(COLUMNS)).to_csv(index=False, lineterminator="\n")
 
 
 def _source(seed: str, task: str, number: int, seen: set[str]) -> list[dict[str, str]]:
@@ -52,17 +54,12 @@ def _source(seed: str, task: str, number: int, seen: set[str]) -> list[dict[str,
             break
     seen |= texts
     name = f"{task}-{number + 1:02d}"
+    facts = {"task": task, "source_id": name, "source": drawn.source, "style": style}
     return [
         {
-            "item_id": f"{name}-{cell['shift']}{'' if cell['error'] == 'none' else '-error'}",
-            "task": task,
-            "source_id": name,
-            "source": drawn.source,
-            "output": cell["output"],
-            "style": style,
-            "shift": cell["shift"],
-            "error": cell["error"],
-            "span": cell["span"],
+            "item_id": f"{name}-{cell['shift']}{'-error' * (cell['error'] != 'none')}",
+            **facts,
+            **cell,
         }
         for cell in cells
     ]

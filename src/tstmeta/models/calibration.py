@@ -37,21 +37,17 @@ def temperature(logits: np.ndarray, labels: np.ndarray) -> float:
     return round(float(np.exp(minimize_scalar(loss, bounds=bounds, method="bounded").x)), 4)
 
 
-def calibration_error(probabilities: np.ndarray, labels: np.ndarray, bins: int = BINS) -> float:
+def calibration_error(probabilities: np.ndarray, labels: np.ndarray) -> float:
     """Expected calibration error, in [0, 1] (Guo et al., 2017, Equation 3).
 
     The mean distance of confidence and accuracy over bins of equal width of the confidence, which
-    is the highest probability; bins weigh as much as they hold.
-
-    Args:
-        probabilities: [n, k].
-        labels: [n].
-        bins: their right edges belong to them.
+    is the highest of the probabilities [n, k]; bins weigh as much as they hold.
     """
     sure = probabilities.max(axis=1)
     right = probabilities.argmax(axis=1) == labels
-    places = np.clip(np.ceil(sure * bins).astype(int) - 1, 0, bins - 1)
-    gaps = np.bincount(places, weights=right - sure, minlength=bins)
+    # right edges belong to their bin
+    places = np.clip(np.ceil(sure * BINS).astype(int) - 1, 0, BINS - 1)
+    gaps = np.bincount(places, weights=right - sure, minlength=BINS)
     return float(np.abs(gaps).sum() / len(labels))
 
 

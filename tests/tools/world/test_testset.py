@@ -18,7 +18,7 @@ def test_making_it_again_gives_the_bytes_of_the_file_and_another_seed_another_se
 
 
 def test_it_has_the_form_of_the_contrast_set():
-    assert list(FRAME.columns) == contrast.COLUMNS
+    assert tuple(FRAME.columns) == tuple(contrast.COLUMNS)
     assert len(FRAME) == 960
     assert set(FRAME["task"]) == set(TASKS)
     for cell, rows in FRAME.groupby(["task", "shift"]):
