@@ -77,13 +77,6 @@ def test_blank_texts_are_empty_and_never_asked():
     assert metric.calls == [[("a", "a")]]
 
 
-def test_no_number_is_invalid():
-    [result] = scores(Lengths(), item("?", "a"))
-    assert (result.status, result.detail) == (Status.INVALID, "the metric returned nan")
-    [result] = scores(Lengths(), item("a", "?"), item("?", "a", "b"))[1:]
-    assert result.status is Status.INVALID
-
-
 @pytest.mark.parametrize("when", ["known before", "found out"])
 def test_a_model_that_is_not_here_gives_rows_with_the_remedy(when):
     class Gone(Lengths):

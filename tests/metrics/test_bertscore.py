@@ -186,9 +186,3 @@ def test_a_signature_tells_all_that_changes_a_value_and_no_path(folders, tmp_pat
     assert len(set(result)) == len(result)
     assert not any(str(path) in each for each in result for path in (tmp_path, folder))
     assert all(each.startswith("bertscore|basis:source|model:bert@") for each in result)
-
-
-def test_a_folder_that_lacks_the_layer_costs_rows_and_not_the_run(folders):
-    [result] = scored(BertScore(f"layer9+{folders['bert']}"), ("a", "b"))
-    assert result.status is Status.ERROR
-    assert "3 layers, not 9" in result.detail

@@ -87,16 +87,6 @@ def test_slor_is_the_gain_over_the_tokens_own_frequencies(unigrams):
     assert word.value == pytest.approx(token.value * count / 4)
 
 
-def test_a_model_of_frequencies_alone_has_a_slor_of_zero(tmp_path):
-    """The output layer's bias made the logarithm of each frequency: order and context are gone."""
-    engine = uniform()
-    path = frequencies(tmp_path / "mine.csv")
-    logs = lm.read_unigrams(path, 320).logs
-    engine.bias = torch.tensor(logs, dtype=torch.float32)
-    for score in run(Slor(model=engine, unigrams=path), *TEXTS):
-        assert score.value == pytest.approx(0, abs=1e-5)
-
-
 # --------------------------------------------------------------------------------- statuses
 
 

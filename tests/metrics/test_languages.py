@@ -7,14 +7,12 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from tests.helpers import needs
 from tests.metrics import item, metric, scores, texts
-from tstmeta import data, metrics
+from tstmeta import metrics
 from tstmeta.metrics import Request
 from tstmeta.metrics.text import (
     UnicodeWords,
     respelt,
-    sentences,
     spelt,
     tokens13a,
     word_spans,
@@ -135,17 +133,6 @@ def test_a_word_has_one_form_and_a_place(text, words):
     assert all(text[start:end].strip() == text[start:end] != "" for start, end, _ in result)
 
 
-@pytest.mark.parametrize(
-    ("text", "parts"),
-    [
-        ("वह आया। वह गया॥ क्या?", ["वह आया।", "वह गया॥", "क्या?"]),
-        ("সে এল। সে গেল।", ["সে এল।", "সে গেল।"]),
-    ],
-)
-def test_sentences_end_at_a_danda(text, parts):
-    assert sentences(text) == parts
-
-
 def test_a_danda_and_a_decimal_point_are_tokens_as_in_english():
     request = spelt(Request("दाम ३.५ था।वह गया॥", (), "", "", "hi"), apart=True)
     assert tokens13a(request.output) == ["दाम", "3.5", "था", "।", "वह", "गया", "॥"]
@@ -198,19 +185,3 @@ def test_any_text_of_the_script_has_a_value_that_a_copy_reaches(name, language, 
     sign = 1 if metric(name).higher_is_better else -1
     if metric(name).unit == "item":
         assert sign * copy.value >= sign * result.value - 1e-9
-
-
-@needs("mukherjee")
-@pytest.mark.parametrize("part", ["sentiment-hi", "detoxification-hi", "sentiment-mag"])
-def test_real_hindi_is_cut_into_whole_words(part):
-    items = data.load(f"mukherjee@{part}").items
-    for text in [*items["source"], *items["output"]]:
-        words = UnicodeWords().tokenize(respelt(text))
-        letters = [char for char in respelt(text).lower() if unicodedata.category(char)[0] in "LMN"]
-        assert "".join(words) == "".join(letters)  # nothing is lost
-        assert not any(unicodedata.category(word[0]).startswith("M") for word in words)
-        assert not any("।" in token and token != "।" for token in tokens13a(_apart(text)))
-
-
-def _apart(text):
-    return spelt(Request(text, (), "", "", "hi"), apart=True).output

@@ -157,23 +157,6 @@ def test_several_references_count_as_documented(name, output, references, expect
 
 
 @pytest.mark.parametrize(
-    ("name", "source", "output"),
-    [
-        ("bleu", "a b c", "a"),
-        ("bleu:pauli2025", "abcde", "abcd"),
-        ("bleu:nltk-word", "a b c d e", "a b c d"),
-        ("corpus-bleu", "a b c d e", "a b c d"),
-        ("meteor:no-synonyms", "a b c", "a"),
-        ("chrf", "abc", "a"),
-        ("ter", "a b c", "a"),
-        ("pinc", "a b c", "a"),
-    ],
-)
-def test_a_metric_that_is_not_symmetric_shows_it(name, source, output):
-    assert value(name, output, source) != pytest.approx(value(name, source, output))
-
-
-@pytest.mark.parametrize(
     ("text", "parts"),
     [
         ("", [""]),
@@ -181,6 +164,7 @@ def test_a_metric_that_is_not_symmetric_shows_it(name, source, output):
         ("One. two", ["One.", "two"]),
         ('He said "no." Then he left!', ['He said "no."', "Then he left!"]),
         ("3.5 is odd... Really?  Yes", ["3.5 is odd...", "Really?", "Yes"]),
+        ("वह आया। वह गया॥ क्या?", ["वह आया।", "वह गया॥", "क्या?"]),
     ],
 )
 def test_sentences_end_at_white_space_after_an_end_mark(text, parts):
@@ -245,26 +229,6 @@ def test_ten_thousand_tokens_take_less_than_two_seconds(name):
 
 
 # ----------------------------------------------------------------------- variants, signatures
-
-
-@pytest.mark.parametrize(
-    ("name", "parts"),
-    [
-        ("bleu", ["tok:13a", "smooth:exp", "eff:yes", "sacrebleu:"]),
-        ("bleu:pauli2025", ["bleu:pauli2025|", "tok:characters", "roles:output-as-reference"]),
-        ("corpus-bleu:multi-bleu", ["tok:white-space", "smooth:none"]),
-        ("meteor:no-synonyms", ["synonyms:none", "split:", "tok:treebank", "nltk:"]),
-        ("chrf:chrf++", ["nw:2", "sacrebleu:"]),
-        ("rouge1:stem", ["stem:porter", "rouge-score:"]),
-        ("ter", ["max_tokens:100"]),
-        ("edit-similarity", ["rapidfuzz:"]),
-    ],
-)
-def test_a_signature_names_what_changes_a_value(name, parts):
-    signature = str(metric(name).signature("reference"))
-    assert "|basis:reference|" in signature
-    for part in parts:
-        assert part in signature
 
 
 # ----------------------------------------------------------------------------------- real data

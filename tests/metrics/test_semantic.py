@@ -260,12 +260,3 @@ def test_signatures_tell_vectors_weights_and_no_path(vectors, tmp_path):
     assert "|idf:uniform|" in signatures[0]
     assert "|idf:corpus.txt@" in signatures[1]
     assert all("|vectors:vectors.txt@" in s and str(vectors) not in s for s in signatures)
-
-
-@pytest.mark.parametrize("kind", [Wmd, Sim])
-def test_a_file_of_vectors_needs_no_encoder(vectors, kind, monkeypatch):
-    monkeypatch.setattr(encoders.hub, "here", lambda model: False)
-    assert kind().missing
-    assert kind(f"vectors={vectors}").missing == ""
-    assert (kind().profile, kind().languages) == ("embedded", ("en",))
-    assert kind(f"vectors={vectors}").profile == "real"

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from tstmeta import metrics
 from tstmeta.metrics import Request
-from tstmeta.metrics.style import FLOOR, StyleCosine, StyleEmd, StyleJs, StyleKl
+from tstmeta.metrics.style import StyleCosine, StyleEmd, StyleJs, StyleKl
 from tstmeta.models import classifiers
 from tstmeta.models.classifiers import About, Estimates, Task
 from tstmeta.schema import Status
@@ -95,13 +95,6 @@ def test_distances_are_those_of_pot_and_scipy(rows):
     assert StyleKl().measure(p, p) == StyleEmd().measure(q, q) == 0
 
 
-def test_a_style_that_is_impossible_leaves_divergences_finite():
-    sure, other = np.array([1.0, 0]), np.array([0.0, 1])
-    assert StyleKl().measure(sure, other) == pytest.approx(-math.log(FLOOR), rel=1e-6)
-    assert StyleJs().measure(sure, other) == pytest.approx(1)
-    assert (StyleEmd().measure(sure, other), StyleCosine().measure(sure, other)) == (1, 0)
-
-
 @pytest.mark.parametrize("name", ["style-emd", "style-kl", "style-js"])
 def test_direction_is_negative_away_from_the_target_and_changes_no_size(fake, name):
     towards = value(f"{name}:directed", "10 90", "60 40")
@@ -129,15 +122,6 @@ def test_blank_texts_show_nothing_of_the_target_style(fake):
     assert value("style-emd", "", "") == 0
     assert value("style-emd", "", "40 40 20", style="odd") == pytest.approx(0.2)
     assert fake.calls == [["10 90"]] * 3 + [["40 40 20"]]
-
-
-def test_each_text_is_asked_once_and_a_broken_one_costs_only_itself(fake):
-    rows = [item("10 90", "60 40"), item("60 40", "10 90"), item("10 90", "60 40")]
-    assert len(scored("style-emd", *rows)) == 3
-    assert fake.calls == [["10 90", "60 40"]]
-    result = scored("style-confidence", item("10 90"), item("bad text"), item("20 80"))
-    assert [score.status.value for score in result] == ["ok", "error", "ok"]
-    assert result[1].detail == "ValueError: it broke"
 
 
 def test_a_cut_text_is_told_on_either_side(fake):

@@ -12,10 +12,8 @@ from scipy.optimize import linprog
 
 from tests.metrics import item, scores
 from tests.parsing import drawn, sentence, tree, write
-from tstmeta.metrics import synwmd
-from tstmeta.metrics.synwmd import SynWmd, single, subtrees, word_weights
+from tstmeta.metrics.synwmd import SynWmd, subtrees, word_weights
 from tstmeta.models import encoders
-from tstmeta.models.treebank import read_conllu
 from tstmeta.schema import Status
 
 CAT = "the/2/det/the/DET cat/3/nsubj/cat/NOUN sees/0/root/see/VERB dogs/3/obj/dog/NOUN"
@@ -118,15 +116,6 @@ def test_word_weights_are_one_over_the_page_rank_of_networkx(seed, size):
     assert word_weights(trees) == pytest.approx(weights_by_networkx(trees), rel=1e-9)
 
 
-def test_sentences_count_once_however_many_texts_hold_them(tmp_path):
-    alone = write(tmp_path / "a.conllu", sentence(CAT), sentence(FOOD))
-    lines = [sentence(CAT, "newdoc"), sentence(FOOD), sentence(CAT, "newdoc"), sentence(FOOD)]
-    together = write(tmp_path / "b.conllu", *lines)
-    first, other = (single(read_conllu(tmp_path / path).values()) for path in (alone, together))
-    assert set(first) == set(other) == {tree(CAT), tree(FOOD)}
-    assert len(first) == len(other) == 2
-
-
 # ------------------------------------------------------------------------------ word distance
 
 
@@ -158,14 +147,6 @@ def test_the_distance_is_the_least_cost_of_a_linear_program(files, words, share,
     assert result.value == pytest.approx(expected, abs=1e-7)
 
 
-def test_word_flow_alone_puts_a_copy_at_0_and_subtrees_keep_it_near(files):
-    copy, other = item(TEXTS[0], TEXTS[0]), item(TEXTS[1], TEXTS[0])
-    [flow] = scores(SynWmd(f"flow+{files}"), copy)
-    assert flow.value == pytest.approx(0, abs=1e-12)
-    full = scores(SynWmd(files), copy, other)
-    assert 0 < full[0].value < full[1].value
-
-
 def test_texts_without_a_vector_or_a_parse_cost_only_themselves(files):
     pairs = [("zzz", TEXTS[0]), ("unheard of", TEXTS[0]), (" ", TEXTS[0]), (TEXTS[0], TEXTS[1])]
     result = scores(SynWmd(files), *[item(*pair) for pair in pairs])
@@ -173,12 +154,6 @@ def test_texts_without_a_vector_or_a_parse_cost_only_themselves(files):
     assert [score.status for score in result] == statuses
     assert result[0].detail == "a text has no word with a vector"
     assert all(math.isnan(score.value) for score in result[:3])
-
-
-def test_of_a_long_text_the_first_words_are_used_and_told(files, monkeypatch):
-    monkeypatch.setattr(synwmd, "MAX_WORDS", 2)
-    [result] = scores(SynWmd(files), item(TEXTS[1], TEXTS[0]))
-    assert (result.status, result.detail) == (Status.TRUNCATED, "4 words, first 2 used")
 
 
 # -------------------------------------------------------------------------------------- words

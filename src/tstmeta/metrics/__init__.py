@@ -85,7 +85,8 @@ def get(name: str, *, imports: bool = False) -> Metric:
             return factory()
         if _takes(factory, variant):
             metric = factory(variant)
-            metric.name = conceal(metric.name)  # a URL may hold a key
+            if (public := conceal(metric.name)) != metric.name:  # a URL may hold a key
+                metric.name = public
             return metric
     elif imports and "." in stem and variant:
         return _imported(stem, variant)

@@ -196,17 +196,8 @@ class CorpusMetric(PairMetric):
 class _Wrapped(PairMetric):
     """A plain function of (text compared with, output) as a metric."""
 
-    def __init__(
-        self,
-        function: Callable[[str, str], float],
-        name: str,
-        dimensions: tuple[str, ...],
-        bases: tuple[str, ...],
-        higher_is_better: bool,
-        version: str,
-    ):
+    def __init__(self, function: Callable[[str, str], float], name: str, version: str):
         self.function, self.name, self.version = function, name, version
-        self.dimensions, self.bases, self.higher_is_better = dimensions, bases, higher_is_better
 
     def fields(self) -> dict[str, object]:
         return {"refs": "max" if self.higher_is_better else "min", "version": self.version}
@@ -231,13 +222,14 @@ def wrap(
     ``version`` is part of the signature; by default it is a hash of the function's compiled code,
     so that an edited function is scored anew.
     """
-    name = name or function.__name__
-    dimensions = (dimension,) if isinstance(dimension, str) else dimension
     if version is None:
         code = getattr(function, "__code__", None)
         facts = _facts(code) if code else re.sub(r" at 0x[0-9a-fA-F]+", "", repr(function))
         version = hashlib.sha256(facts.encode()).hexdigest()[:8]
-    return _Wrapped(function, name, dimensions, bases, higher_is_better, version)
+    metric = _Wrapped(function, name or function.__name__, version)
+    metric.dimensions = (dimension,) if isinstance(dimension, str) else dimension
+    metric.bases, metric.higher_is_better = bases, higher_is_better
+    return metric
 
 
 def _facts(code: object) -> str:

@@ -93,10 +93,6 @@ class Perplexity(ModelMetric):
     def _further_fields(self) -> dict[str, object]:
         return {}
 
-    @property
-    def _device(self) -> str:
-        return "cpu" if self._demonstrates else "auto"
-
     def _identity(self) -> str:
         if not isinstance(self.model, Backbone):
             return self.model.identity
@@ -113,7 +109,8 @@ class Perplexity(ModelMetric):
         """
         model = self.model
         if isinstance(model, Backbone):
-            model = lm.loaded(model, hub.identity(model), self._device, "auto")
+            device = "cpu" if self._demonstrates else "auto"
+            model = lm.loaded(model, hub.identity(model), device, "auto")
         kept = model if self._folder is None else Cached(model, self._folder / "tokens")
         return lm.Reader(kept, self.long == "strided")
 
