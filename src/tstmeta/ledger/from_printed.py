@@ -6,6 +6,7 @@ import itertools
 import re
 from collections.abc import Callable, Sequence
 from statistics import fmean
+from typing import Any
 
 from scipy.stats import rankdata
 
@@ -15,7 +16,7 @@ from .inputs import Inputs
 from .recipes import Answer, Settings, recipe
 
 
-def of_printed(function: Callable[..., float], printed: Sequence[Cell], signature: str) -> Answer:
+def of_printed(function: Callable[..., Any], printed: Sequence[Cell], signature: str) -> Answer:
     """A function of printed numbers, and its range when each lies anywhere within its rounding.
 
     Args:

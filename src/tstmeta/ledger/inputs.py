@@ -15,12 +15,7 @@ RELEASED = "released:"
 
 
 class Inputs:
-    """Loads and scores what is wanted, and keeps it.
-
-    Args:
-        store: folder of the score store (default ``data/scores``).
-        progress: show progress bars while scoring.
-    """
+    """Loads and scores what is wanted, and keeps it; arguments as of :func:`tstmeta.score`."""
 
     def __init__(self, store: Path | None = None, progress: bool = False):
         self.store, self.progress = store, progress
@@ -45,8 +40,8 @@ class Inputs:
         """The ``scores`` table of metrics on one basis; either all are released or none."""
         data = self.data(name)
         if not any(metric.startswith(RELEASED) for metric in metrics):
-            options = {"store": self.store, "progress": self.progress}
-            return scoring.score(data, metrics, bases=[basis], **options)
+            store, progress = self.store, self.progress
+            return scoring.score(data, metrics, bases=[basis], store=store, progress=progress)
         return scoring.released(data, metrics).query("basis == @basis").reset_index(drop=True)
 
     def pairs(self, name: str, metric: str, basis: str, dimension: str = "content") -> pd.DataFrame:

@@ -154,7 +154,6 @@ TEXTS = st.text(max_size=60) | st.lists(
 def test_no_text_makes_a_check_raise(text, source):
     reasons = checks.of_text(text, source, PLAN) | checks.of_source(text, PLAN)
     assert all(isinstance(why, str) for why in reasons.values())
-    assert 0 <= checks.change(source, text) <= 1
 
 
 WORDS = st.lists(st.sampled_from("abc"), min_size=1, max_size=7)

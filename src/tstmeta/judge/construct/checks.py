@@ -23,11 +23,9 @@ from .steps import LONGEST, Blueprint, filled, wording
 
 #: The four rewrites of a source, in the order of the contrast set.
 CELLS = ("strong", "strong-error", "light", "light-error")
-#: The rewrites that each one stands on, in the order in which they are judged.
-BASES: Mapping[str, list[str]] = {
-    **{"strong": [], "light": [], "light-error": ["light"]},
-    "strong-error": ["strong", "light-error"],
-}
+#: The order in which they are judged, and the rewrites that must have passed before.
+ORDER = ("strong", "light", "light-error", "strong-error")
+BASES = {"light-error": ["light"], "strong-error": ["strong", "light-error"]}
 PASSED, ACCEPTED, REJECTED, LOOK = "passed", "accepted", "rejected", "look"
 #: Most words that an error takes out or puts in; the contrast set has no longer one.
 ERROR_WORDS = 6
@@ -57,12 +55,12 @@ def judge(table: pd.DataFrame, plan: Blueprint) -> pd.DataFrame:
         about = of_source(rows["strong"]["source"], plan)
         about |= {"duplicate": again.get(str(source_id), "")}
         verdicts: dict[str, str] = {}
-        for cell, bases in BASES.items():
+        for cell in ORDER:
             row = rows[cell]
             findings = {"source": listed(about), "duplicate": again.get(row["item_id"], "")}
             findings |= of_text(row["output"], row["source"], plan, row["note"])
             findings |= of_design(cell, texts, row["source"], row["kind"])
-            for base in bases:
+            for base in BASES.get(cell, []):
                 if verdicts[base] in (LOOK, REJECTED):
                     findings["base"] = f"the {base} rewrite did not pass"
             findings = {check: why for check, why in findings.items() if why}
@@ -223,7 +221,7 @@ def length(text: str, source: str) -> str:
 
 
 def script(text: str, source: str) -> str:
-    """Letters of a script that the source does not use; another language in it is not seen."""
+    """Letters of a script that the source does not use."""
     counts, usual = _scripts(text), _scripts(source)
     foreign = Counter({name: count for name, count in counts.items() if name not in usual})
     if not usual or foreign.total() <= FOREIGN_LETTERS * counts.total():
@@ -240,14 +238,10 @@ def _scripts(text: str) -> Counter[str]:
 # ------------------------------------------------------------------------- texts beside each other
 
 
-def change(source: str, text: str) -> float:
-    """Share of words that differ, 0 to 1: word edits over the words of the longer text."""
-    return float(Levenshtein.normalized_distance(words(source), words(text)))
-
-
 def shift(source: str, strong: str, light: str) -> str:
-    """The strong rewrite must be further from the source than the light one."""
-    far, near = change(source, strong), change(source, light)
+    """The strong rewrite must be further from the source than the light one, in edits of words."""
+    distance = Levenshtein.normalized_distance
+    far, near = (distance(words(source), words(text)) for text in (strong, light))
     if far > near:
         return ""
     return f"the strong rewrite changes {far:.0%} of the words and the light one {near:.0%}"

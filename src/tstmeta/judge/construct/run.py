@@ -20,7 +20,7 @@ from ...data.files import check, fault, read_lines
 from ...data.sheet import read_frame
 from ...schema import TstmetaError
 from ..base import Chat, Question, Reply
-from ..budget import Budget, Estimate, estimate
+from ..budget import Estimate, estimate
 from ..runner import run
 from . import steps
 from . import table as tables
@@ -30,10 +30,7 @@ from .steps import BATCH, Blueprint
 ANSWERS = "answers.sqlite"
 #: Rewrites that are asked for together, and those that each one goes by.
 WAVES = (("strong", "light"), ("light-error",), ("strong-error",))
-NEEDED = {
-    **{"strong": [], "light": [], "light-error": ["strong", "light"]},
-    "strong-error": ["strong", "light", "light-error"],
-}
+NEEDED = {"light-error": ["strong", "light"], "strong-error": ["strong", "light", "light-error"]}
 #: Rounds without a new source after which the model is asked for no more.
 BARREN = 3
 #: Languages that are written without spaces; our checks compare words.
@@ -52,9 +49,9 @@ def plan_of(folder: Path, sources: Path | None, generate: int | None, **facts: A
         raise TstmetaError(
             "sources come from a file (--sources FILE) or from the model (--generate N): say one"
         )
-    texts, origin = (), f"asked of the model, {generate}"
+    texts, origin = read_sources(sources) if sources else (), f"asked of the model, {generate}"
     if sources:
-        texts, digest = read_sources(sources), hashlib.sha256(sources.read_bytes()).hexdigest()
+        digest = hashlib.sha256(sources.read_bytes()).hexdigest()
         origin = f"the file {sources.name}, {len(texts)} texts, sha256 {digest}"
     name = re.sub(r"[^a-z0-9]+", "-", folder.resolve().name.lower()).strip("-") or "set"
     name += "-set" if name in ("rows", "ratings") else ""
@@ -103,10 +100,9 @@ def construct(
     plan: Blueprint,
     chat: Chat,
     *,
-    budget: Budget | None = None,
-    concurrency: int = 16,
     tries: int = 2,
     progress: bool = False,
+    **options: Any,
 ) -> tuple[pd.DataFrame, int]:
     """Make a test set in a folder, or go on with the one that is there.
 
@@ -115,6 +111,7 @@ def construct(
     Args:
         tries: how often a text is asked for while a check finds a fault that another answer may
             not have; the last text counts.
+        progress, options: of :func:`.runner.run`, such as budget and concurrency.
 
     Returns:
         The rows as :func:`.checks.judge` gives them, and how many questions nobody answered.
@@ -122,13 +119,11 @@ def construct(
     Raises:
         TstmetaError: another run works in the folder, or a person changed the rows while it ran.
         DataError: faults of the table of rows.
-        Unusable: the server cannot answer; what came before is kept.
     """
-    options: dict[str, Any] = {"concurrency": concurrency, "budget": budget, "progress": progress}
     failures: list[str] = []
 
     def ask(questions: Sequence[Question]) -> list[Reply]:
-        replies = run(questions, chat, cache=folder / ANSWERS, **options)
+        replies = run(questions, chat, cache=folder / ANSWERS, progress=progress, **options)
         failures.extend(reply.failure for reply in replies if reply.failure)
         return replies
 
@@ -211,7 +206,7 @@ def _lack(table: pd.DataFrame, item: str) -> str:
     row = table.loc[item]
     if "source" in row["findings"]:
         return "not asked: the source has a fault"
-    for cell in NEEDED[row["system"]]:
+    for cell in NEEDED.get(row["system"], []):
         base = table.loc[f"{row['source_id']}-{cell}"]
         doubted = set(base["findings"]) - {"base", "duplicate"} and not base["accept"]
         unfit = base["verdict"] == REJECTED or (cell == "light-error" and doubted)

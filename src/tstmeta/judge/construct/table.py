@@ -35,11 +35,10 @@ COLUMNS = ["item_id", *FIXED, "output", "verdict", "why", "accept", "span", "not
 
 def read_plan(folder: Path) -> Blueprint:
     """The plan of a folder."""
-    path = folder / PLAN
     try:
-        return Blueprint.model_validate_json(path.read_bytes())
+        return Blueprint.model_validate_json((folder / PLAN).read_bytes())
     except (OSError, ValidationError) as error:
-        what = "is not as it was written" if path.is_file() else "is missing"
+        what = "is missing" if isinstance(error, OSError) else "is not as it was written"
         raise TstmetaError(
             f"{folder} holds no construction ({PLAN} {what}). Remedy: begin one in another folder "
             "with tstmeta construct --style ... --out FOLDER"
