@@ -288,14 +288,15 @@ def bump(frame: pd.DataFrame) -> Axes:
         colour, marker, stroke = LINES[chosen.index(name)] if name in chosen else ("", "", "")
         if sentinel[name]:
             colour, marker, stroke = GREY, "D", "--"
-        look = {"color": colour or "#BDBDBD", "marker": marker or "o", "ls": stroke or "-"}
+        look: dict[str, Any] = {"color": colour or "#BDBDBD", "marker": marker or "o"}
         y = ranks.loc[name].to_numpy(float)
-        axis.plot(x, y, ms=6, lw=2.4 if name in chosen else 1.4, label=name, **look)
-        words = {"color": colour or "#4D4D4D", "weight": "bold" if name in chosen else "normal"}
+        axis.plot(x, y, stroke or "-", ms=6, lw=2.4 if name in chosen else 1.4, label=name, **look)
+        weight: Any = "bold" if name in chosen else "normal"
         for at, shift, side in ((0, -9, "right"), (-1, 9, "left")):
             axis.annotate(
                 name, (x[at], y[at]), (shift, 0), textcoords="offset points", ha=side,
-                va="center", fontsize=8.5, annotation_clip=False, **words,
+                va="center", fontsize=8.5, annotation_clip=False, weight=weight,
+                color=colour or "#4D4D4D",
             )  # fmt: skip
     axis.set_xticks(x, [str(name).replace("@", "\n@") for name in ranks.columns])
     axis.set_ylim(len(ranks) + 0.5, 0.5)

@@ -53,8 +53,8 @@ def compare(
     labels = [name if isinstance(name, str) else " ".join(name) for name in (a, b)]
     for analysis in analyses(pairs, statistic, level, unit, draws, seed):
         own = analysis.matrices
-        places = [_place(own.heads, name) for name in (a, b)]
-        if None in places:
+        places = [place for name in (a, b) for place in _places(own.heads, name)]
+        if len(places) < 2:
             continue
         two = own._replace(
             metrics=own.metrics[places], heads=own.heads.iloc[places].reset_index(drop=True)
@@ -82,15 +82,15 @@ def compare(
     return pd.DataFrame(rows)
 
 
-def _place(heads: pd.DataFrame, name: str | tuple[str, str]) -> int | None:
-    """The row of a metric; None where there is none."""
+def _places(heads: pd.DataFrame, name: str | tuple[str, str]) -> list[int]:
+    """The row of a metric; none where there is none."""
     metric, basis = (name, None) if isinstance(name, str) else name
     named = heads["metric"] == metric
     rows = np.flatnonzero(named if basis is None else named & (heads["basis"] == basis))
     if len(rows) > 1:
         bases = ", ".join(heads["basis"].iloc[rows])
         raise TstmetaError(f"{metric} stands on several bases ({bases}): give (metric, basis)")
-    return int(rows[0]) if len(rows) else None
+    return rows.tolist()
 
 
 def rank_sets(

@@ -76,8 +76,8 @@ def rendered(evaluations: Sequence[Evaluation], kind: TableFormat) -> str:
     parts = []
     for own in evaluations:
         if math.isfinite(own.human.value):
-            head = {"dimension": own.dimension, "kind": "human", "against": own.against}
-            parts.append(pd.DataFrame([head | _people(own) | {"note": own.human.note}]))
+            row = {"dimension": own.dimension, "kind": "human", "against": own.against}
+            parts.append(pd.DataFrame([row | _people(own) | {"note": own.human.note}]))
         parts.append(own.frame)
     rows = pd.concat([part.astype(object) for part in parts], ignore_index=True)[COLUMNS]
     rows = rows.astype(dict.fromkeys(_WHOLE, "Int64"))
@@ -85,16 +85,16 @@ def rendered(evaluations: Sequence[Evaluation], kind: TableFormat) -> str:
         return console.to_csv(rows)
     first = evaluations[0].analysis
     setting = {"statistic": first.setting.function.name, "level": first.setting.level}
-    head = {
-        "data": {
+    return _json(
+        rows,
+        data={
             "name": evaluations[0].dataset,
             "dimensions": [_dimension(own) for own in evaluations],
         },
-        "setting": setting | {"units": first.plan.units, "draws": first.plan.n},
-        "estimand": first.plan.estimand,
-        "seed": first.seed,
-    }
-    return _json(head, rows)
+        setting=setting | {"units": first.plan.units, "draws": first.plan.n},
+        estimand=first.plan.estimand,
+        seed=first.seed,
+    )
 
 
 def described(data: Dataset, scores: pd.DataFrame, kind: TableFormat) -> str:
@@ -108,8 +108,8 @@ def described(data: Dataset, scores: pd.DataFrame, kind: TableFormat) -> str:
     if kind is TableFormat.csv:
         return console.to_csv(frame.reindex(columns=COLUMNS))
     if kind is TableFormat.json:
-        head = {"data": {"name": data.name, "items": len(data.items)}}
-        return _json(head, frame.reindex(columns=COLUMNS))
+        facts = {"name": data.name, "items": len(data.items)}
+        return _json(frame.reindex(columns=COLUMNS), data=facts)
     head = f"{data.name}: {len(data.items):,} rewrites; scores, nothing to compare with"
     if kind is TableFormat.table:
         return f"{head}\n{console.to_text(frame)}"
@@ -117,7 +117,7 @@ def described(data: Dataset, scores: pd.DataFrame, kind: TableFormat) -> str:
     return write(frame.drop(columns="signature"), head)
 
 
-def _json(head: dict[str, Any], frame: pd.DataFrame) -> str:
+def _json(frame: pd.DataFrame, **head: Any) -> str:
     """One JSON object: the head, the rows, one a line, and the versions."""
     versions = {name: version(name) for name in ("tstmeta", "numpy", "scipy", "pandas")}
     versions = {"python": ".".join(map(str, sys.version_info[:3])), **versions}
@@ -235,8 +235,8 @@ def _people(own: Evaluation) -> dict[str, Any]:
     return {"metric": name, "as_rater": own.human.value, "n": own.human.n, "signature": ""}
 
 
-_LATEX = {"\\": r"\textbackslash ", "~": r"\textasciitilde ", "^": r"\textasciicircum "}
-_LATEX = str.maketrans({**_LATEX, **{sign: f"\\{sign}" for sign in "&%$#_{}"}})
+_WORDS = {"\\": r"\textbackslash ", "~": r"\textasciitilde ", "^": r"\textasciicircum "}
+_LATEX = str.maketrans({**_WORDS, **{sign: f"\\{sign}" for sign in "&%$#_{}"}})
 _MARKDOWN = str.maketrans({"&": "&amp;", **{sign: f"\\{sign}" for sign in "\\`*_{}[]<>|~$#"}})
 
 

@@ -171,8 +171,8 @@ def _with_hybrids(
         try:
             tables[dimension] = with_combined(dataset, table, names, dimension, seed, lower)
             tell_failures(tables[dimension].iloc[len(table) :])
-        except CombineError as reason:
-            refused.append(reason)
+        except CombineError as error:
+            refused.append(error)
     if refused and not (optional and len(refused) < len(dimensions)):
         raise refused[0]
     for reason in refused:
