@@ -72,17 +72,6 @@ def test_the_jackknife_leaves_out_sources_then_systems(setting):
     }
 
 
-def test_the_jackknife_leaves_out_clusters_whole():
-    human, metrics = data((6, 5))
-    plan = ResamplingPlan("sources", 2, clusters=["b", "a", "b", "c", "c", "c"])
-    resampling = resample(human, metrics, Setting(), plan, rng())
-    for place, cluster in enumerate("abc"):
-        kept = [name != cluster for name in plan.clusters]
-        expected = estimate(human[kept], metrics[:, kept], Setting())
-        np.testing.assert_allclose(resampling.jackknives[0][:, place], expected)
-    assert list(resampling.counts["clusters"]) == [3, 3, 3]
-
-
 def test_strata_are_samples_of_their_own_and_cost_a_unit_each():
     human, metrics = data((7, 5))
     plan = ResamplingPlan("sources", 2, strata=[0, 0, 0, 1, 1, 1, 2])
@@ -170,13 +159,6 @@ def test_a_difference_is_paired_and_turns_with_its_order(setting, method):
     back = difference(resampling, 0, 2, method=method)
     assert (ahead.low, ahead.high) == pytest.approx((-back.high, -back.low))
     assert ahead.low <= resampling.estimates[2] - resampling.estimates[0] <= ahead.high
-
-
-def test_a_metric_differs_from_itself_by_nothing_and_the_reason_says_it():
-    resampling = resample(*data(), Setting(), ResamplingPlan("sources", 100), rng())
-    limits = difference(resampling, 1, 1)
-    assert (limits.low, limits.high) == (0, 0)
-    assert "give the same" in limits.reason
 
 
 def test_undefined_draws_of_a_difference_reach_over_twice_the_scale():

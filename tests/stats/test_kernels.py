@@ -1,13 +1,11 @@
 """Weighted sums and means against loops: all shapes of values and weights, ties, whole rows."""
 
-import itertools
 import math
 from dataclasses import replace
 
 import numpy as np
 import pytest
 
-from tests.stats import oracles
 from tstmeta.stats import (
     STATISTICS,
     Draws,
@@ -21,91 +19,6 @@ from tstmeta.stats import (
 from tstmeta.stats.kernels import column_means, moments_of_rows, standardised
 
 NAN, INF = math.nan, math.inf
-
-#: leading shapes of x, y and weights, and whether values and weights differ by draw
-SHAPES = {
-    "one vector": ((), (), (), False, False),
-    "metrics": ((), (2,), (), False, False),
-    "groups": ((3,), (2, 3), (), False, False),
-    "groups with gaps": ((2, 3), (2, 3), (2, 3), False, False),
-    "people differ by draw": ((3,), (2, 3), (), True, False),
-    "scores differ by draw": ((), (2,), (), False, True),
-    "both differ by draw": ((2, 3), (2, 3), (2, 3), True, True),
-}
-D = 4
-every_shape = pytest.mark.parametrize("case", SHAPES)
-both_ways = pytest.mark.parametrize("few", [128, 0], ids=["all pairs", "blocks"])
-
-
-def inputs(case, seed, n=6):
-    rng = np.random.default_rng(seed)
-    of_x, of_y, of_w, x_differs, y_differs = SHAPES[case]
-    x = rng.integers(0, 4, (*of_x, D if x_differs else 1, n)).astype(float)
-    y = rng.integers(0, 5, (*of_y, D if y_differs else 1, n)) / 3
-    return x, y, rng.integers(0, 4, (*of_w, D, n)).astype(float)
-
-
-def one_by_one(*arrays):
-    """The vectors at each place and draw."""
-    lead = np.broadcast_shapes(*(a.shape[:-1] for a in arrays), (D,))
-    wide = [np.broadcast_to(a, (*lead, a.shape[-1])) for a in arrays]
-    for place in np.ndindex(lead):
-        yield place, *(a[place] for a in wide)
-
-
-@pytest.fixture
-def paths(monkeypatch, few):
-    monkeypatch.setattr(kernels, "FEW", few)
-    monkeypatch.setattr(kernels, "_BLOCK", 8)
-
-
-@every_shape
-def test_totals_are_weighted_sums(case):
-    x, _, weights = inputs(case, 1)
-    result = kernels.total(x, weights)
-    for place, values, counts in one_by_one(x, weights):
-        assert np.broadcast_to(result, result.shape)[place] == pytest.approx(values @ counts)
-
-
-@pytest.mark.parametrize("tolerance", [0.0, 0.4, 1.0])
-@both_ways
-@every_shape
-@pytest.mark.usefixtures("paths")
-def test_pairs_are_those_of_different_items(case, tolerance):
-    x, y, weights = inputs(case, 2)
-    functions = (lambda a, b: a * b, lambda a, b: np.abs(a) + 0 * b, lambda a, b: 1.0 * (a == b))
-    result = kernels.pair_totals(functions, x, y, weights, tolerance)
-    for place, of_x, of_y, counts in one_by_one(x, y, weights):
-        expected = np.zeros(3)
-        for i, j in itertools.combinations(range(len(of_x)), 2):
-            a, gap = np.sign(of_x[i] - of_x[j]), of_y[i] - of_y[j]
-            b = 0.0 if abs(gap) <= tolerance else np.sign(gap)
-            expected += counts[i] * counts[j] * np.array([a * b, abs(a), a == b])
-        sums = [np.broadcast_to(first, (*np.shape(result[0])[:-1], D))[place] for first in result]
-        assert sums == pytest.approx(expected)
-
-
-@both_ways
-@every_shape
-@pytest.mark.usefixtures("paths")
-def test_standings_are_average_ranks_of_repeated_items(case):
-    x, _, weights = inputs(case, 3)
-    result = kernels.standings(x, weights)
-    for place, values, counts in one_by_one(x, weights):
-        drawn = oracles.repeated(counts)
-        ranks = oracles.average_ranks([values[i] for i in drawn])
-        standing = [result[place][i] / 2 + (len(drawn) + 1) / 2 for i in drawn]
-        assert standing == pytest.approx(ranks)
-
-
-@both_ways
-@every_shape
-@pytest.mark.usefixtures("paths")
-def test_different_values_with_weight_are_counted(case):
-    x, _, weights = inputs(case, 4)
-    result = kernels.distinct(x, weights)
-    for place, values, counts in one_by_one(x, weights):
-        assert result[place] == len(set(values[counts > 0]))
 
 
 @pytest.mark.parametrize("size", [128, 129, 400])
@@ -121,16 +34,6 @@ def test_long_vectors_take_blocks_and_give_the_same(size, monkeypatch):
         again = [*kernels.pair_totals(functions, x, y, weights, 0.2), kernels.standings(x, weights)]
         for before, after in zip(first, again, strict=True):
             np.testing.assert_array_equal(before, after)
-
-
-@both_ways
-@pytest.mark.usefixtures("paths")
-def test_gaps_too_wide_for_a_number_are_gaps():
-    x = np.array([[-1.7e308, 0.0, 1.7e308]])
-    functions = (lambda a, b: a * b,)
-    for tolerance in (0.0, 1e300):
-        (result,) = kernels.pair_totals(functions, x, x, np.ones((1, 3)), tolerance)
-        assert result.tolist() == [3]
 
 
 @pytest.mark.parametrize("largest", [1e-300, 1e-200, 1e-3, 1.0, 1e100, 1e200, 1.7e308])
@@ -200,13 +103,6 @@ def test_means_of_columns_do_not_depend_on_the_order_of_rows_to_the_last_bit():
         table = np.stack([column, *moved], axis=1)
         means, _ = column_means(table[None], table[None, None], np.ones((1, 300)))
         assert len(set(means.ravel().tolist())) == 1
-
-
-def test_what_cancels_to_nothing_is_nothing():
-    table = np.array([[0.1, 0.3], [0.2, -0.1], [-0.3, -0.2]])
-    assert table[:, 0].sum() != 0  # by rounding alone
-    means, _ = column_means(table[None], table[None, None], np.ones((1, 3)))
-    assert means.tolist() == [[[0, 0]]]
 
 
 def test_standardised_values_have_mean_nought_and_variance_one():

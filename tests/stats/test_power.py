@@ -40,14 +40,6 @@ def test_the_difference_is_two_quantiles_times_the_paired_standard_error(units):
     assert result.reason == ""
 
 
-def test_what_two_metrics_share_makes_their_difference_easier_to_see():
-    human, (metric, *_) = world(3)
-    other = rng(4).normal(size=human.shape)
-    pair = np.stack([metric, metric + 0.3 * other, human + rng(5).normal(size=human.shape)])
-    result = detectable_difference(human, pair, Setting(), ResamplingPlan(n=400), rng(0)).difference
-    assert result[0, 1] < 0.6 * result[0, 2]
-
-
 def correlated(random, size, first, second):
     """Human values and two metrics of correlation ``first`` and ``second`` with them."""
     human, *noise = random.normal(size=(3, *size))
@@ -131,18 +123,6 @@ def test_the_width_is_that_of_the_percentile_interval():
     result = width_by_items(human, metrics[0], Setting(), [30], rng(0), 2000)
     assert result.full == pytest.approx(high - low, rel=0.05)
     assert result.width[0] == pytest.approx(high - low, rel=0.05)
-
-
-def test_sources_without_ratings_are_none():
-    human, metrics = world(13, sources=40)
-    bare = np.full((20, 4), NAN)
-    padded = (
-        np.concatenate([human, bare]),
-        np.concatenate([metrics[0], rng(0).normal(size=(20, 4))]),
-    )
-    result = width_by_items(*padded, Setting(), [20, 50], rng(0))
-    assert result.sources == 40
-    assert np.isfinite(result.width).tolist() == [True, False]
 
 
 def test_too_few_sources_say_so():

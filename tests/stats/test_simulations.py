@@ -1,7 +1,6 @@
 """The simulations of coverage and rejection: their true values, their form, and what they found."""
 
 import json
-import math
 import subprocess
 import sys
 from pathlib import Path
@@ -43,18 +42,6 @@ def test_the_true_value_is_that_of_very_many_items(case):
     assert statistic(human.ravel(), metrics.ravel()).statistic == pytest.approx(true, abs=0.006)
 
 
-def test_effects_keep_variance_and_correlation_and_make_clusters():
-    effects = simulated.Effects(sources=0.5, cells=0.5)
-    human, metrics = simulated.normal(rng(1), (20_000, 4), (0.3, 0.8), effects, between=0.5)
-    assert human.var() == pytest.approx(1, abs=0.03)
-    for r, metric in zip((0.3, 0.8), metrics, strict=True):
-        assert np.corrcoef(human.ravel(), metric.ravel())[0, 1] == pytest.approx(r, abs=0.02)
-    within = np.corrcoef(human[:, 0], human[:, 1])[0, 1]
-    assert within == pytest.approx(0.5, abs=0.03)
-    rest = metrics - np.array([0.3, 0.8])[:, None, None] * human
-    assert np.corrcoef(rest[0].ravel(), rest[1].ravel())[0, 1] == pytest.approx(0.5, abs=0.02)
-
-
 # -------------------------------------------------------------------------------- the scripts
 
 
@@ -70,6 +57,7 @@ def committed(name):
     return json.loads((BENCHMARKS / "results" / f"{name}.json").read_text(encoding="utf-8"))
 
 
+@pytest.mark.nightly
 @every_simulation
 def test_a_short_run_has_the_form_and_the_goals_of_the_committed_one(name, tmp_path):
     file = tmp_path / "new" / "report.json"
@@ -100,13 +88,3 @@ def test_the_committed_run_is_large_enough_and_misses_only_the_known_goals(name)
     assert not kept["settings"]["quick"]
     assert kept["settings"]["size"] >= 5000
     assert [each["name"] for each in kept["checks"] if not each["holds"]] == MISSED[name]
-
-
-def test_shares_of_the_committed_runs_are_shares():
-    for name, columns in (
-        ("coverage", ("naive", "percentile", "bca", "rank_sets", "doubted")),
-        ("rejection", ("permutation", "williams")),
-    ):
-        values = [row[column] for row in committed(name)["rows"] for column in columns]
-        assert all(value is None or 0 <= value <= 1 for value in values)
-        assert any(value is not None and not math.isclose(value, 1) for value in values)

@@ -8,7 +8,7 @@ import pytest
 from scipy import stats as scipy_stats
 
 from tests.stats import oracles
-from tstmeta.stats import ResamplingPlan, Setting, correlate, draw, estimate, resampled
+from tstmeta.stats import ResamplingPlan, Setting, correlate, draw, resampled
 
 NAN = math.nan
 SOFT = Setting("soft-pairwise-accuracy", "system")
@@ -79,12 +79,6 @@ def test_for_many_sources_the_approximation_is_near_all_flips():
     assert correlate(human, metric, SOFT).value == pytest.approx(expected, abs=0.02)
 
 
-def test_turning_both_sides_changes_nothing():
-    for human, metric, _ in tables(11, 40, sources=7, systems=5):
-        first, second = (estimate(sign * human, sign * metric[None], SOFT) for sign in (1, -1))
-        assert second == pytest.approx(first, abs=1e-12, nan_ok=True)
-
-
 #: people, metric, value
 EDGES = {
     "no source in common": ([[1, NAN], [NAN, 1]], [[1, 2], [1, 2]], NAN),
@@ -99,11 +93,6 @@ EDGES = {
 def test_edges(human, metric, value):
     result = correlate(human, metric, SOFT).value
     assert result == pytest.approx(value, nan_ok=True)
-
-
-def test_a_metric_that_is_surely_wrong_has_almost_none():
-    human = np.random.default_rng(10).normal(size=(12, 4)) + 20 * np.arange(4)
-    assert correlate(human, -human, SOFT).value < 0.01
 
 
 # ------------------------------------------------------------------------ Pearson of differences

@@ -19,7 +19,6 @@ from tstmeta.stats import (
     correlate,
     draw,
     estimate,
-    kernels,
     resampled,
 )
 
@@ -104,19 +103,6 @@ def test_values_are_those_of_loops(name):
     assert compared > 800
 
 
-@pytest.mark.parametrize("few", [128, 0], ids=["all pairs", "blocks"])
-@of_vectors
-def test_sums_under_weights_finish_to_the_value_of_repeated_items(monkeypatch, name, few):
-    monkeypatch.setattr(kernels, "FEW", few)
-    rng = np.random.default_rng(2)
-    for human, metric in vectors(2, 150):
-        weights = rng.multinomial(len(human), np.full(len(human), 1 / len(human)), 2).astype(float)
-        result = STATISTICS[name].values(human[None], metric[None], weights)
-        for value, counts in zip(result, weights, strict=True):
-            items = [(i, human[i], metric[i]) for i in oracles.repeated(counts)]
-            assert value == pytest.approx(oracles.value(name, items), abs=1e-9, nan_ok=True)
-
-
 SCIPY = {
     "pearson": scipy_stats.pearsonr,
     "spearman": scipy_stats.spearmanr,
@@ -152,14 +138,6 @@ def test_preference_is_the_area_under_the_curve_where_people_say_yes_or_no(size)
             if 0 < counts @ human < counts.sum():
                 area = roc_auc_score(human, metric, sample_weight=counts)
                 assert value == pytest.approx(area, abs=1e-12)
-
-
-def test_acc_eq_without_a_threshold_is_pairwise_accuracy():
-    for human, metric in vectors(5, 300):
-        first, second = (
-            STATISTICS[name](human, metric) for name in ("acc_eq", "pairwise-accuracy")
-        )
-        assert first == pytest.approx(second, nan_ok=True)
 
 
 @of_vectors
