@@ -53,9 +53,9 @@ def frame(table: str, **columns) -> pd.DataFrame:
 def problems(given: pd.DataFrame, table: str) -> list[tuple]:
     with pytest.raises(DataError) as raised:
         validate(given, table, "mine.csv")
-    found = raised.value.problems
-    assert {problem.file for problem in found} == {"mine.csv"}
-    return [(problem.row, problem.column, problem.what, problem.remedy) for problem in found]
+    actual = raised.value.problems
+    assert {problem.file for problem in actual} == {"mine.csv"}
+    return [(problem.row, problem.column, problem.what, problem.remedy) for problem in actual]
 
 
 # ------------------------------------------------------------------------------- what passes
@@ -83,22 +83,22 @@ def test_columns_may_come_in_any_order_and_the_index_is_made_anew(table):
 
 
 def test_numbers_as_names_become_texts():
-    found = validate(frame("items", item_id=[1, 2], source_id=[10, 10]), "items")
-    assert found["item_id"].tolist() == ["1", "2"]
-    assert found["source_id"].tolist() == ["10", "10"]
+    actual = validate(frame("items", item_id=[1, 2], source_id=[10, 10]), "items")
+    assert actual["item_id"].tolist() == ["1", "2"]
+    assert actual["source_id"].tolist() == ["10", "10"]
 
 
 @pytest.mark.parametrize("table", ["ratings", "scores"])
 def test_whole_numbers_are_taken_for_values(table):
-    found = validate(frame(table, value=[1, 2]), table)
-    assert found["value"].dtype == float
+    actual = validate(frame(table, value=[1, 2]), table)
+    assert actual["value"].dtype == float
 
 
 def test_lists_that_went_through_parquet_are_lists_again():
     buffer = io.BytesIO()
     frame("items").to_parquet(buffer)
-    found = validate(pd.read_parquet(buffer), "items")
-    assert found["references"].tolist() == [["hello", "good day"], []]
+    actual = validate(pd.read_parquet(buffer), "items")
+    assert actual["references"].tolist() == [["hello", "good day"], []]
 
 
 @pytest.mark.parametrize("table", TABLES)
@@ -250,11 +250,11 @@ def test_without_a_file_the_table_is_named():
 
 
 def test_a_report_counts_its_problems_and_stops_at_forty():
-    one = Problem("a.csv", 3, "value", "no number", "write one")
-    assert str(DataError([one])) == (
+    first = Problem("a.csv", 3, "value", "no number", "write one")
+    assert str(DataError([first])) == (
         "1 problem found:\na.csv, row 3, column value: no number. Remedy: write one."
     )
-    many = DataError(one._replace(row=row) for row in range(45))
+    many = DataError(first._replace(row=row) for row in range(45))
     assert len(many.problems) == 45
     assert str(many).startswith("45 problems found:\n")
     assert str(many).splitlines()[-2:] == [
@@ -298,9 +298,9 @@ def test_a_signature_prints_its_fields_in_order(name, fields, printed):
 
 
 def test_equal_signatures_are_equal_and_hashable():
-    one, other = Signature.of("x", {"a": 1}), Signature.of("x", {"a": "1"})
-    assert one == other
-    assert len({one, other, Signature.of("x", {"a": 2})}) == 2
+    first, other = Signature.of("x", {"a": 1}), Signature.of("x", {"a": "1"})
+    assert first == other
+    assert len({first, other, Signature.of("x", {"a": 2})}) == 2
 
 
 def test_the_hash_of_a_signature_does_not_change_over_time():

@@ -59,8 +59,8 @@ def test_citations_are_in_the_bibliography(name: str) -> None:
 
 
 def test_no_citation_key_comes_twice() -> None:
-    found = re.findall(r"^@\w+\{([^,\s]+),", BIBLIOGRAPHY.read_text(encoding="utf-8"), re.M)
-    assert len(found) == len(set(found)) > 50
+    actual = re.findall(r"^@\w+\{([^,\s]+),", BIBLIOGRAPHY.read_text(encoding="utf-8"), re.M)
+    assert len(actual) == len(set(actual)) > 50
 
 
 @pytest.mark.parametrize("name", NAMES)

@@ -75,7 +75,7 @@ def test_a_file_is_described_by_its_counts(tmp_path):
         "source,output,system,direction,reference,is_reference,style.r1\n"
         "a,a,A,up,x,,1\na,,B,up,,,2\nb,c,,,,yes,4\n"
     )
-    found = facts(catalogue.describe(str(path)))
+    actual = facts(catalogue.describe(str(path)))
     expected = {
         "items": "3",
         "sources": "2",
@@ -87,9 +87,9 @@ def test_a_file_is_described_by_its_counts(tmp_path):
         "outputs equal to the source": "1",
         "ratings": "3",
     }
-    assert found["counts"].reindex(expected).to_dict() == expected
-    assert found["style", "mean"] == "2.333"
-    assert found["style", "standard deviation"] == "1.528"
+    assert actual["counts"].reindex(expected).to_dict() == expected
+    assert actual["style", "mean"] == "2.333"
+    assert actual["style", "standard deviation"] == "1.528"
 
 
 def test_a_data_set_that_is_not_here_is_described_by_its_card(bare):

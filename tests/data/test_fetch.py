@@ -29,7 +29,7 @@ class Server(ThreadingHTTPServer):
         super().__init__(("127.0.0.1", 0), Handler)
         self.files: dict[str, bytes] = {}
         self.script: dict[str, list] = {}
-        self.asked: list[tuple[str, str | None]] = []
+        self.seen: list[tuple[str, str | None]] = []
 
     @property
     def address(self) -> str:
@@ -44,7 +44,7 @@ class Handler(BaseHTTPRequestHandler):
 
     def do_GET(self):
         path, span = self.path.lstrip("/"), self.headers.get("Range")
-        self.server.asked.append((path, span))
+        self.server.seen.append((path, span))
         step = (self.server.script.get(path) or [None]).pop(0)
         if isinstance(step, int):
             self.send_response(step)
@@ -139,12 +139,12 @@ def test_files_arrive_unaltered_in_the_folders_that_the_manifest_names(server, g
 def test_a_file_that_differs_is_fetched_again(server, get, tmp_path):
     server.files = {"a": b"one", "b": b"two"}
     get()
-    server.asked.clear()
+    server.seen.clear()
     get()
-    assert server.asked == []
+    assert server.seen == []
     (tmp_path / "raw/demo/b").write_bytes(b"TWO")
     get()
-    assert server.asked == [("b", None)]
+    assert server.seen == [("b", None)]
     assert (tmp_path / "raw/demo/b").read_bytes() == b"two"
 
 
@@ -153,8 +153,8 @@ def test_a_cut_connection_is_taken_up_where_it_broke(server, get, tmp_path):
     server.script = {"big": [("cut after", 200_000), ("cut after", 300_000)]}
     get()
     assert (tmp_path / "raw/demo/big").read_bytes() == TEXT
-    starts = [int(span[6:-1]) for _, span in server.asked if span]
-    assert server.asked[0] == ("big", None)
+    starts = [int(span[6:-1]) for _, span in server.seen if span]
+    assert server.seen[0] == ("big", None)
     assert len(starts) == 2
     assert 0 < starts[0] <= 200_000 < starts[1] <= 500_000
     assert not (tmp_path / "raw/demo/big.part").exists()
@@ -170,9 +170,9 @@ def test_a_later_call_goes_on_from_the_partial_file(server, get, tmp_path):
     assert TEXT.startswith(part.read_bytes())
     assert have > 0
     assert not (tmp_path / "raw/demo/big").exists()
-    server.asked.clear()
+    server.seen.clear()
     get()
-    assert server.asked == [("big", f"bytes={have}-")]
+    assert server.seen == [("big", f"bytes={have}-")]
     assert (tmp_path / "raw/demo/big").read_bytes() == TEXT
 
 
@@ -196,7 +196,7 @@ def test_a_partial_file_is_used_as_far_as_it_is_right(
     path.parent.mkdir(parents=True)
     path.write_bytes(part)
     get()
-    assert [span for _, span in server.asked] == requests
+    assert [span for _, span in server.seen] == requests
     assert tree(tmp_path / "raw") == {"demo/a": b"the right bytes"}
 
 
@@ -205,7 +205,7 @@ def test_a_busy_server_is_asked_again(server, get, busy):
     server.files = {"a": b"one"}
     server.script = {"a": [busy, busy]}
     assert get()["state"].tolist() == ["ok"]
-    assert len(server.asked) == 3
+    assert len(server.seen) == 3
 
 
 def test_a_server_that_stays_busy_is_given_up(server, get):
@@ -213,7 +213,7 @@ def test_a_server_that_stays_busy_is_given_up(server, get):
     server.script = {"a": [500] * 9}
     with pytest.raises(FetchError, match=r"demo/a: the server answers 500"):
         get(retries=2)
-    assert len(server.asked) == 3
+    assert len(server.seen) == 3
 
 
 def test_a_file_that_is_not_there_is_asked_for_once_and_the_others_still_come(
@@ -226,7 +226,7 @@ def test_a_file_that_is_not_there_is_asked_for_once_and_the_others_still_come(
     message = str(raised.value)
     assert "1 of 3 files could not be fetched" in message
     assert f"demo/b: the server answers 404 Not Found: {gone['url']}" in message
-    assert [path for path, _ in server.asked].count("b") == 1
+    assert [path for path, _ in server.seen].count("b") == 1
     assert tree(tmp_path / "raw") == {"demo/a": b"one", "demo/c": b"three"}
 
 
@@ -390,9 +390,9 @@ def test_each_kind_of_wrong_file_has_its_state(tmp_path):
     folder.mkdir(parents=True)
     for name, text in {"good": body, "short": b"righ", "other": b"wrong"}.items():
         (folder / name).write_bytes(text)
-    found = check(["demo"], tmp_path / "raw", tmp_path / "m.csv")
-    assert found["state"].tolist() == ["ok", "missing", "wrong size", "wrong hash"]
-    assert found["path"].tolist() == names
+    actual = check(["demo"], tmp_path / "raw", tmp_path / "m.csv")
+    assert actual["state"].tolist() == ["ok", "missing", "wrong size", "wrong hash"]
+    assert actual["path"].tolist() == names
 
 
 def test_without_names_only_what_is_here_is_checked(tmp_path, monkeypatch):
@@ -401,9 +401,9 @@ def test_without_names_only_what_is_here_is_checked(tmp_path, monkeypatch):
     assert check().empty
     (tmp_path / "pauli").mkdir()
     (tmp_path / "pauli/LICENSE").write_bytes(b"x")
-    found = check()
-    assert set(found["dataset"]) == {"pauli"}
-    assert found["state"].tolist() == ["wrong size", *["missing"] * 6]
+    actual = check()
+    assert set(actual["dataset"]) == {"pauli"}
+    assert actual["state"].tolist() == ["wrong size", *["missing"] * 6]
 
 
 @pytest.mark.parametrize("given", ["pauli", "external/pauli", None])

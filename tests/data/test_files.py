@@ -155,8 +155,13 @@ def test_json_lines_are_objects_with_the_keys(tmp_path):
     write(tmp_path / "f", ['{"a": 1}', '{"b": 2}', "[]", "{", ""])
     with pytest.raises(DataError) as caught:
         files.read_json_lines(tmp_path / "f", ["a"])
-    found = [(problem.row, problem.what[:11]) for problem in caught.value.problems]
-    assert found == [(2, "missing key"), (3, "not a JSON "), (4, "not JSON (E"), (5, "not JSON (E")]
+    actual = [(problem.row, problem.what[:11]) for problem in caught.value.problems]
+    assert actual == [
+        (2, "missing key"),
+        (3, "not a JSON "),
+        (4, "not JSON (E"),
+        (5, "not JSON (E"),
+    ]
     write(tmp_path / "f", ['{"a": "é"}'])
     assert files.read_json_lines(tmp_path / "f", ["a"], 1) == [{"a": "é"}]
 

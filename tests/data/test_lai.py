@@ -90,12 +90,12 @@ def test_the_two_slots_are_the_raters(root):
 def test_released_scores_keep_their_values_and_name_basis_and_dimension(root):
     scores = lai.load(root).scores
     item = scores[scores["item_id"] == "I2F-01-yi"]
-    found = dict(item[["signature", "value"]].itertuples(index=False, name=None))
+    actual = dict(item[["signature", "value"]].itertuples(index=False, name=None))
 
     def name(metric, basis, dimension, more=""):
         return f"released:{metric}|basis:{basis}|dimension:{dimension}|from:lai2023{more}"
 
-    assert found == {
+    assert actual == {
         name("bleu", "source", "content"): 1.5,
         name("wmd", "source", "content"): 2.25,
         name("chatgpt", "source", "content"): 81.0,

@@ -217,8 +217,8 @@ def test_a_folder_is_no_file(tmp_path):
 
 
 def test_both_rows_with_one_id_are_reported(write):
-    found = problems(read, write("item_id,source,output\nx,a,b\ny,a,b\nx,a,c\n"))
-    assert [(p.row, p.column, p.what) for p in found] == [
+    actual = problems(read, write("item_id,source,output\nx,a,b\ny,a,b\nx,a,c\n"))
+    assert [(p.row, p.column, p.what) for p in actual] == [
         (row, "item_id", "duplicate row") for row in (1, 3)
     ]
 
@@ -418,8 +418,8 @@ def test_the_same_rating_twice_is_reported(write):
 
 def test_faults_of_both_files_come_in_one_report(write):
     items = write("item_id,source,output\nx,,b\n")
-    found = problems(read, items, ratings=write(LONG + "x,style,r1,?\n", "ratings.csv"))
-    assert [Path(p.file).name for p in found] == ["mine.csv", "ratings.csv"]
+    actual = problems(read, items, ratings=write(LONG + "x,style,r1,?\n", "ratings.csv"))
+    assert [Path(p.file).name for p in actual] == ["mine.csv", "ratings.csv"]
     [problem] = problems(
         read, write(GOOD), ratings=write(LONG + "1,style,r1,3\n2,style,r1,4\n", "ratings.csv")
     )
@@ -428,10 +428,10 @@ def test_faults_of_both_files_come_in_one_report(write):
 
 def test_ratings_of_a_file_replace_those_of_a_data_set_and_raters_lose_their_names(write):
     contrast, item = data.load("contrast"), "formal-01-strong"
-    found = rated(contrast, write(LONG + f"{item},content,Ada,4\n{item},content,Bo,2\n"))
-    assert found.means["content"][item] == 3
-    assert set(found.ratings["rater"]) == {"r1", "r2"}
-    assert found.items is contrast.items
+    actual = rated(contrast, write(LONG + f"{item},content,Ada,4\n{item},content,Bo,2\n"))
+    assert actual.means["content"][item] == 3
+    assert set(actual.ratings["rater"]) == {"r1", "r2"}
+    assert actual.items is contrast.items
     assert contrast.ratings.empty
     mixed = write(LONG + f"{item},content,r1,4\n{item},content,mean,4\n")
     assert "single ratings and a mean" in problems(rated, contrast, mixed)[0].what
@@ -446,12 +446,12 @@ def test_a_rating_off_its_scale_is_a_fault(write, beside):
     path = write("source,output,content.r1,style.r1\na,b,5,9\na,c,6,-3\na,d,0.5,1\n")
     if beside:
         write("scale.content = [1, 5]\n", "mine.csv.toml")
-    found = problems(read, path, scale=None if beside else {"content": (1, 5)})
-    assert [(p.row, p.column, p.what) for p in found] == [
+    actual = problems(read, path, scale=None if beside else {"content": (1, 5)})
+    assert [(p.row, p.column, p.what) for p in actual] == [
         (2, "content.r1", "bad value '6'"),
         (3, "content.r1", "bad value '0.5'"),
     ]
-    assert found[0].remedy.startswith("use a finite number from 1 to 5")
+    assert actual[0].remedy.startswith("use a finite number from 1 to 5")
 
 
 def test_the_file_beside_gives_the_card_and_the_ratings(write):
@@ -527,32 +527,32 @@ def scores(write):
 
 def test_three_columns_are_enough_for_scores(scores):
     text = SCORES + "1,comet,0.5\nabc,comet,-1e-3\n"
-    found = scores(text)
+    actual = scores(text)
     digest = hashlib.sha256(text.encode()).hexdigest()[:16]
-    assert list(found.columns) == schema.columns("scores")
-    assert found["value"].tolist() == [0.5, -0.001]
-    assert found["item_id"].tolist() == ["1", "abc"]
-    [constant] = found.drop(columns=["item_id", "value"]).drop_duplicates().to_numpy().tolist()
+    assert list(actual.columns) == schema.columns("scores")
+    assert actual["value"].tolist() == [0.5, -0.001]
+    assert actual["item_id"].tolist() == ["1", "abc"]
+    [constant] = actual.drop(columns=["item_id", "value"]).drop_duplicates().to_numpy().tolist()
     signature = f"comet|file:scores.csv|sha256:{digest}"
     assert constant == ["mine", "comet", "content", "source", signature, 0, "ok", ""]
 
 
 def test_all_columns_are_read_empty_cells_have_defaults_and_others_are_passed_over(scores):
-    found = scores(FULL + "1,m,style,none,m|v:1,2,0.5,truncated,cut\n2,m,,,,,0.5,,\n")
+    actual = scores(FULL + "1,m,style,none,m|v:1,2,0.5,truncated,cut\n2,m,,,,,0.5,,\n")
     expected = ["mine", "1", "m", "style", "none", "m|v:1", 2, 0.5, "truncated", "cut"]
-    assert found.iloc[0].tolist() == expected
-    defaults = found.iloc[1][["dimension", "basis", "sample", "status"]].tolist()
+    assert actual.iloc[0].tolist() == expected
+    defaults = actual.iloc[1][["dimension", "basis", "sample", "status"]].tolist()
     assert defaults == ["content", "source", 0, "ok"]
-    found = scores("system,item_id,metric,value\nA,1,m,1\n\nB,2,m,2\n")
-    assert found["value"].tolist() == [1, 2]
+    actual = scores("system,item_id,metric,value\nA,1,m,1\n\nB,2,m,2\n")
+    assert actual["value"].tolist() == [1, 2]
 
 
 @pytest.mark.parametrize("cell", ["", "nan", "n/a", "0.7"])
 @pytest.mark.parametrize("status", ["refused", "invalid", "error"])
 def test_a_status_without_a_value_needs_none_and_one_does_not_count(scores, cell, status):
-    found = scores(f"item_id,metric,value,status\n1,m,{cell},{status}\n")
-    assert math.isnan(found["value"][0])
-    assert found["status"][0] == status
+    actual = scores(f"item_id,metric,value,status\n1,m,{cell},{status}\n")
+    assert math.isnan(actual["value"][0])
+    assert actual["status"][0] == status
 
 
 def test_json_lines_and_parquet_give_the_same_scores(scores):
@@ -564,8 +564,8 @@ def test_json_lines_and_parquet_give_the_same_scores(scores):
 
 
 def test_what_was_written_as_scores_can_be_read_again(scores):
-    found = scores(FULL + "1,m,style,none,m|v:1,0,0.5,ok,\n2,m,style,none,m|v:1,0,,error,no\n")
-    pd.testing.assert_frame_equal(scores(found.to_csv(index=False), "again.csv"), found)
+    actual = scores(FULL + "1,m,style,none,m|v:1,0,0.5,ok,\n2,m,style,none,m|v:1,0,,error,no\n")
+    pd.testing.assert_frame_equal(scores(actual.to_csv(index=False), "again.csv"), actual)
 
 
 def column(name, cell):
@@ -609,8 +609,8 @@ def test_a_broken_score_file_is_told_what_is_wrong_and_what_to_do(
 
 
 def test_all_faults_of_a_score_file_are_listed_in_one_report(scores):
-    found = problems(scores, "item_id,metric,value,basis\n9,m,x,src\n1,,nan,\n1,m,1,\n1,m,2,\n")
-    assert {(problem.row, problem.column) for problem in found} >= {
+    actual = problems(scores, "item_id,metric,value,basis\n9,m,x,src\n1,,nan,\n1,m,1,\n1,m,2,\n")
+    assert {(problem.row, problem.column) for problem in actual} >= {
         *((1, "item_id"), (1, "basis"), (1, "value"), (2, "metric"), (2, "value")),
         *((row, "item_id, signature, basis, sample") for row in (3, 4)),
     }

@@ -89,8 +89,8 @@ def test_labels_follow_from_the_intention(root):
         "construction": ("manual", "synthetic"),
         "step": ("", "A step."),
     }
-    found = {name: tuple(loaded.label(name)[[kept, wrong]]) for name in expected}
-    assert found == expected
+    actual = {name: tuple(loaded.label(name)[[kept, wrong]]) for name in expected}
+    assert actual == expected
 
 
 def test_each_task_is_a_subset(root):
@@ -181,8 +181,8 @@ def test_the_real_raters_are_five_three_to_a_task():
 def test_agreement_and_strong_styles_are_those_of_the_paper(subset, alpha, share: int | None):
     loaded = data.load(f"pauli@{subset}") if subset else real()
     matrix = loaded.raters("content").to_numpy().T
-    found = krippendorff.alpha(matrix, level_of_measurement="ordinal")
-    assert round(found, 3) == alpha
+    actual = krippendorff.alpha(matrix, level_of_measurement="ordinal")
+    assert round(actual, 3) == alpha
     if share is not None:
         assert round(100 * (loaded.means["style"] >= 3).mean()) == share
 

@@ -70,8 +70,8 @@ def test_without_ratings_there_are_items_and_no_warning(root):
 
 def test_options_are_turned_into_one_to_five(rated):
     loaded = load(rated)
-    found = {name: loaded.raters(name).loc["1_human"].to_dict() for name in loaded.dimensions}
-    assert found == {
+    actual = {name: loaded.raters(name).loc["1_human"].to_dict() for name in loaded.dimensions}
+    assert actual == {
         "style": {"r1": 5.0, "r2": 4.0},
         "content": {"r1": 1.0, "r2": 5.0},
         "fluency": {"r1": 3.0, "r2": 5.0},
