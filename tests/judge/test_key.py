@@ -144,9 +144,11 @@ def leaking(result, caplog, folder) -> dict[str, list[bytes]]:
 
 
 @pytest.mark.parametrize("name", SERVERS)
-def test_no_server_makes_a_run_give_the_key_away(tstmeta, caplog, tmp_path, name):
+def test_no_server_makes_a_run_give_the_key_away(tstmeta, caplog, tmp_path, monkeypatch, name):
     with scripted.serving(SERVERS[name]) as server:
-        result = tstmeta(*judge_run(server.url))
+        monkeypatch.setenv("OPENAI_API_KEY", "sk-another-key-altogether")
+        monkeypatch.setenv("MY_VENDOR_KEY", KEY)
+        result = tstmeta(*judge_run(server.url), "--key-variable", "MY_VENDOR_KEY")
         assert server.keys == {BEARER}, "the key was sent, or there is nothing to search for"
     assert leaking(result, caplog, tmp_path) == {}
     assert (tmp_path / "store" / "judge" / "answers.sqlite").is_file()
@@ -183,17 +185,6 @@ def test_a_key_in_the_address_stays_there(tstmeta, caplog, tmp_path, monkeypatch
     with serving(SERVERS["403 with the header"]) as server:
         host = server.url.removeprefix("http://").removesuffix("/v1")
         result = tstmeta(*COMMANDS[command](url.replace("HOST", host)))
-    assert leaking(result, caplog, tmp_path) == {}
-
-
-def test_another_variable_may_hold_the_key_and_the_usual_one_is_left_alone(
-    tstmeta, caplog, tmp_path, monkeypatch
-):
-    monkeypatch.setenv("OPENAI_API_KEY", "sk-another-key-altogether")
-    monkeypatch.setenv("MY_VENDOR_KEY", KEY)
-    with serving(SERVERS["401 that says it back"]) as server:
-        result = tstmeta(*judge_run(server.url), "--key-variable", "MY_VENDOR_KEY")
-        assert server.keys == {BEARER}
     assert leaking(result, caplog, tmp_path) == {}
 
 

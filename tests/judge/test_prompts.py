@@ -58,21 +58,6 @@ def test_the_joint_prompt_is_the_released_one_to_the_letter():
     assert question.sampling == Sampling(temperature=1.0, top_p=0.9, max_tokens=50)
 
 
-@pytest.mark.parametrize(
-    ("style", "words"),
-    [
-        ("layman", "understandable for layman"),
-        ("expert", "addressed to an expert"),
-        ("simplified", "simple"),
-        ("appropriate", "appropriated"),
-        ("polite", "polite"),
-    ],
-)
-def test_the_joint_prompt_words_styles_as_its_program_does(style, words):
-    asked = load("pauli2025").question([RAIN._replace(style=style)]).messages[1].content
-    assert f"to be more {words} in the style" in asked
-
-
 def test_the_sentiment_prompt_is_the_released_one_to_the_letter():
     question = load("mukherjee2024-sentiment-style").question([HINDI])
     assert question.messages == (

@@ -2,7 +2,6 @@
 
 import json
 import math
-import re
 
 import numpy as np
 import pandas as pd
@@ -11,7 +10,6 @@ import pytest
 from tests.judge.talking import Talking
 from tstmeta.console import write_table
 from tstmeta.data import own
-from tstmeta.data.own_values import read_scores
 from tstmeta.judge import prompts, ratings
 from tstmeta.judge.base import Reply, Sampling
 from tstmeta.schema import TstmetaError, validate
@@ -252,16 +250,6 @@ def test_a_treatment_is_in_the_score_its_signature_and_its_detail(dataset, cache
     details = set(table.loc[:2, "detail"])
     assert details == ({"1 of 1 filled in"} if missing != "drop" else details)
     assert table["status"].tolist()[:3] == ["invalid" if missing == "drop" else "ok"] * 3
-
-
-def test_scores_come_back_from_a_file_as_they_were(dataset, cache, tmp_path):
-    chat = Talking(lambda texts: length(texts) if "tea" in texts[-1] else Reply(text="?"))
-    table = ratings.scores(ask(dataset, "content", chat, cache))
-    path = tmp_path / "scores.csv"
-    path.write_text(table.to_csv(index=False))
-    back = read_scores(path, dataset)
-    pd.testing.assert_frame_equal(back, table)
-    assert not re.search(r"sk-|Bearer", path.read_text())
 
 
 # -------------------------------------------------------------------------- missing ratings

@@ -220,4 +220,5 @@ def _message(text: str) -> tuple[str, str]:
         fields = fields.get("error", fields)
     if not isinstance(fields, dict):
         return said(str(fields), 300), ""
-    return said(str(fields.get("message", fields)), 300), str(fields.get("code"))
+    words = fields.get("message") or fields.get("detail") or fields
+    return said(str(words), 300), str(fields.get("code"))
