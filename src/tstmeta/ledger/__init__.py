@@ -1,8 +1,8 @@
 """Every printed number of the four papers and what recomputes it; what they claim, and verdicts."""
 
 from .claims import Claims, claims
-from .inputs import Inputs
 from .ledger import counts, published, reproduce
+from .recipes import Inputs
 from .table import beside, listing
 
 __all__ = ["Claims", "Inputs", "beside", "claims", "counts", "listing", "published", "reproduce"]

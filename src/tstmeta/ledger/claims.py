@@ -21,7 +21,7 @@ from ..models import hub
 from ..models.causal import backbone
 from ..schema import DemonstrationWarning
 from .evidence import KINDS, Finding, Setup
-from .inputs import Inputs
+from .recipes import Inputs
 
 HOLDS, FAILS, OPEN = "holds", "does not hold", "cannot be told"
 COUNTED = "counted"
@@ -40,15 +40,11 @@ class Claims(NamedTuple):
     evidence: pd.DataFrame
 
 
-def claims(
-    paper: str | None = None, draws: int = 2000, seed: int = 0, *, inputs: Inputs | None = None
-) -> Claims:
-    """Judge every claim, or those of one paper, from what is on this machine."""
+def claims(draws: int = 2000, seed: int = 0, *, inputs: Inputs | None = None) -> Claims:
+    """Judge every claim from what is on this machine."""
     setup = Setup(inputs or Inputs(), draws, seed)
     verdicts, evidence = [], []
     for claim in texts():
-        if paper not in (None, claim["claim"].partition(".")[0]):
-            continue
         findings, verdict, why = judge(claim, setup)
         words = {key: claim[key] for key in ("claim", "where", "text", "decision_rule")}
         verdicts.append(words | {"verdict": verdict, "why": why})

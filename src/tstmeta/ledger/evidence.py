@@ -23,7 +23,7 @@ from ..combine.hybrids import Kind
 from ..stats.intervals import difference
 from .cells import cells
 from .from_data import second_rater as second_against_first
-from .inputs import RELEASED, Inputs
+from .recipes import RELEASED, Inputs
 
 #: Resamples of what takes long, at most; the note beside the number says so.
 _SLOW = 500

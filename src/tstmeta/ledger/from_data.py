@@ -16,8 +16,7 @@ from ..metrics.base import CorpusMetric, Request
 from ..models import hub
 from ..models.causal import BACKBONES, Backbone
 from .cells import Cell, names, round_half_up
-from .inputs import Inputs
-from .recipes import Answer, Needs, Settings, model_of, recipe
+from .recipes import Answer, Inputs, Needs, Settings, model_of, recipe
 
 #: What is missing where a data set is not on this machine; the others are fetched.
 _PRIVATE = {

@@ -12,8 +12,7 @@ from scipy.stats import rankdata
 
 from ..combine.gm import PRINTED, gm
 from .cells import Cell, cells
-from .inputs import Inputs
-from .recipes import Answer, Settings, recipe
+from .recipes import Answer, Inputs, Settings, recipe
 
 
 def of_printed(function: Callable[..., Any], printed: Sequence[Cell], signature: str) -> Answer:

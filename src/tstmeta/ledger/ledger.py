@@ -17,8 +17,7 @@ import pandas as pd
 from ..schema import TstmetaError
 from . import from_data, from_printed  # noqa: F401  (they register the recipes)
 from .cells import PAPERS, Cell, cells, matches, remarks, round_half_up
-from .inputs import Inputs
-from .recipes import Answer, Needs, answer
+from .recipes import Answer, Inputs, Needs, answer
 
 COLUMNS = ("cell", "paper", "table", "printed", "ours", "n", "signature", "status", "reason")
 STATUSES = ("match", "printed-only", "differs", "misprint", "needs")
