@@ -16,21 +16,39 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from typing import ClassVar
+from importlib.metadata import version
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 
+from ..models import classifiers
 from ..schema import Status, TstmetaError
 from .base import CorpusMetric, Request, Score
-from .batched import Answer, ModelMetric
-from .style_models import Styles, TextStyle, style_score
+from .batched import Answer, ModelMetric, failed, identity_of
+from .variants import parse
 
 #: Probabilities below this count as this in a divergence, which would else have no bound.
 FLOOR = 1e-12
+#: What data sets call the styles of models that others trained.
+_WORDINGS = {
+    "s-nlp/roberta_toxicity_classifier": dict.fromkeys(
+        ("non-toxic", "detoxified", "neutral"), "neutral"
+    )
+}
+
+
+class TextStyle(NamedTuple):
+    """A text's distribution over the styles of a task, or its strength, and the target's place."""
+
+    styles: np.ndarray
+    target: int
+    task: classifiers.Task
+    cut: str = ""
+    blank: bool = False
 
 
 class _StyleMetric(ModelMetric):
-    """What metrics of style share: the model that words name."""
+    """What metrics of style share: the model that words name, and its answers about texts."""
 
     dimensions = ("style",)
     accepts_empty = True
@@ -39,15 +57,65 @@ class _StyleMetric(ModelMetric):
 
     def __init__(self, words: str = ""):
         super().__init__(words)
-        self.styles = Styles(words, self.options, self.default)
-        self.profile = self.styles.model.profile
+        renamed = [word.split("=", 1) for word in words.split("+") if "=" in word]
+        if not all(map(all, renamed)):
+            raise TstmetaError(f"{words!r}: give both styles, the model's first: LABEL_1=positive")
+        rest = "+".join(word for word in words.split("+") if "=" not in word)
+        model, self.chosen = parse(rest, self.options, classifiers.MODELS)
+        self.model = model or classifiers.MODELS[self.default]
+        self.profile = self.model.profile
+        self.wordings = {**_WORDINGS.get(self.model.where, {}), **{own: k for k, own in renamed}}
+        self._regression = self.default != "embedded"
+        path = classifiers.ours(self.model)  # what a model of others is shows when it is loaded
+        known = path and not self.missing
+        if known and classifiers.read_about(path).regression != self._regression:
+            remedy = classifiers.CLASSIFIER if self._regression else classifiers.REGRESSOR
+            raise TstmetaError(f"{self.model.name}: {remedy}")
 
     @property
     def missing(self) -> str:
-        return self.styles.missing
+        return classifiers.missing(self.model)
 
     def fields(self) -> dict[str, object]:
-        return self.styles.fields()
+        called = {f"called:{theirs}": own for theirs, own in sorted(self.wordings.items())}
+        libraries = {package: version(package) for package in classifiers.packages(self.model)}
+        model = identity_of(self.model, classifiers.identity)
+        return {"model": model, **self.chosen, **called, **libraries}
+
+    def _read(self, texts: Sequence[tuple[str, str]]) -> dict[tuple[str, str], TextStyle | Score]:
+        """Of each (text, target style) what the model says; an error if it knows no such style."""
+        model = classifiers.StyleModel(classifiers.load(self.model), self.wordings)
+        answers: dict[tuple[str, str], TextStyle | Score] = {}
+        by_task: dict[int, dict[str, list[tuple[str, int]]]] = {}
+        for text, style in dict.fromkeys(texts):
+            try:
+                number, target = model.place(style)
+            except TstmetaError as error:
+                answers[text, style] = failed(error)
+                continue
+            task = model.about.tasks[number]
+            if text.strip():
+                by_task.setdefault(number, {}).setdefault(text, []).append((style, target))
+            else:
+                # nothing of the target style, and the rest shared alike
+                shares = np.full(len(task.styles), 1 / max(1, len(task.styles) - 1))
+                shares[target] = 0
+                answers[text, style] = TextStyle(shares, target, task, blank=True)
+        ask = model.strengths if self._regression else model.probabilities
+        for number, targets in by_task.items():
+            estimates = zip(*ask(list(targets), number), targets.items(), strict=True)
+            for row, cut, (text, styles) in estimates:
+                for style, target in styles:
+                    answers[text, style] = TextStyle(row, target, model.about.tasks[number], cut)
+        return answers
+
+
+def style_score(value: float, *texts: TextStyle) -> Score:
+    """A value with the status of the texts that it is made of."""
+    if any(text.blank for text in texts):
+        return Score(value, Status.EMPTY, "empty text")
+    cut = next((text.cut for text in texts if text.cut), "")
+    return Score(value, Status.TRUNCATED if cut else Status.OK, cut)
 
 
 class StyleConfidence(_StyleMetric):
@@ -63,7 +131,7 @@ class StyleConfidence(_StyleMetric):
 
     def values(self, requests: Sequence[Request]) -> Sequence[Answer]:
         keys = [(request.output, request.style) for request in requests]
-        answers = self.styles.distributions(keys)
+        answers = self._read(keys)
         texts = [answers[key] for key in keys]
         return [
             text if isinstance(text, Score) else style_score(self.of_text(text), text)
@@ -113,7 +181,7 @@ class StyleAccuracy(StyleConfidence, CorpusMetric):
         return float(total[0] / total[1]) if total[1] else math.nan
 
 
-class StyleRegressor(_StyleMetric):
+class StyleRegressor(StyleConfidence):
     """How strong the target style is, as a regressor of style says; higher is stronger.
 
     In the unit of the regressor's training; where the target is the style of low values, the value
@@ -122,13 +190,15 @@ class StyleRegressor(_StyleMetric):
     """
 
     name = "style-regressor"
-    bases = ("none",)
+    VARIANTS: ClassVar[tuple[str, ...]] = ()
     default = "embedded-strength"
 
-    def values(self, requests: Sequence[Request]) -> Sequence[Answer]:
-        keys = [(request.output, request.style) for request in requests]
-        strengths = self.styles.strengths(keys)
-        return [strengths[key] for key in keys]
+    def of_text(self, text: TextStyle) -> float:
+        low, high = text.task.values
+        if text.blank:
+            return low
+        value = float(text.styles)
+        return value if text.target == len(text.task.styles) - 1 else low + high - value
 
 
 class StyleEmd(_StyleMetric):
@@ -149,7 +219,7 @@ class StyleEmd(_StyleMetric):
 
     def __init__(self, words: str = ""):
         super().__init__(words)
-        self._directed = "direction" in self.styles.chosen
+        self._directed = "direction" in self.chosen
         # with a direction more is stronger style, whatever the other text is
         self.turned = () if self._directed else ("reference",)
 
@@ -167,7 +237,7 @@ class StyleEmd(_StyleMetric):
     def values(self, requests: Sequence[Request]) -> Sequence[Answer]:
         """One score a request: against the text whose styles are nearest."""
         keys = [(text, r.style) for r in requests for text in (r.output, *r.against)]
-        known = self.styles.distributions(keys)
+        known = self._read(keys)
         return [
             self._nearest(*(known[text, r.style] for text in (r.output, *r.against)))
             for r in requests
