@@ -23,7 +23,7 @@ SHOWN = {"contrast", "world", "pauli"}
 BIBLIOGRAPHY = paths.home() / "book" / "references.bib"
 
 
-def module(name: str):
+def module(name):
     return data._module(name)
 
 
@@ -31,14 +31,14 @@ def citation_keys() -> set[str]:
     return set(re.findall(r"^@\w+\{([^,\s]+),", BIBLIOGRAPHY.read_text(encoding="utf-8"), re.M))
 
 
-def test_there_are_seventeen_data_sets_and_no_stray_card() -> None:
+def test_there_are_seventeen_data_sets_and_no_stray_card():
     cards = {path.stem for path in paths.own("cards").glob("*.md")}
     assert cards == set(NAMES)
     assert len(cards) == 17
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_front_matter_has_the_known_keys(name: str) -> None:
+def test_front_matter_has_the_known_keys(name):
     facts = Card.read(name).facts
     assert set(facts) >= NEEDED
     assert set(facts) <= NEEDED | OPTIONAL
@@ -53,30 +53,28 @@ def test_front_matter_has_the_known_keys(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_citations_are_in_the_bibliography(name: str) -> None:
+def test_citations_are_in_the_bibliography(name):
     facts = Card.read(name).facts
     assert {facts["citation"], *facts.get("also_cite", [])} <= citation_keys()
 
 
-def test_no_citation_key_comes_twice() -> None:
+def test_no_citation_key_comes_twice():
     actual = re.findall(r"^@\w+\{([^,\s]+),", BIBLIOGRAPHY.read_text(encoding="utf-8"), re.M)
     assert len(actual) == len(set(actual)) > 50
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_prose_has_the_four_headings(name: str) -> None:
-    body = Card.read(name).body
-    assert re.findall(r"^## (.+)$", body, re.M) == HEADINGS
-    assert all(part.strip() for part in re.split(r"^## .+$", body, flags=re.M)[1:])
+def test_prose_has_the_four_headings_and_all_subsets_are_named(name):
+    card = Card.read(name)
+    assert re.findall(r"^## (.+)$", card.body, re.M) == HEADINGS
+    assert all(part.strip() for part in re.split(r"^## .+$", card.body, flags=re.M)[1:])
+    assert card.may_show_examples == (name in SHOWN)
+    known = [full.partition("@")[2] for full in data.subsets(name)]
+    assert list(card.facts["subsets"]) == known
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_sentences_are_shown_only_where_the_licence_allows(name: str) -> None:
-    assert Card.read(name).may_show_examples == (name in SHOWN)
-
-
-@pytest.mark.parametrize("name", NAMES)
-def test_scales_are_ranges_of_known_dimensions(name: str) -> None:
+def test_scales_are_ranges_of_known_dimensions(name):
     card = Card.read(name)
     assert set(card.scale) <= set(schema.DIMENSIONS)
     assert all(low < high for low, high in card.scale.values())
@@ -84,12 +82,6 @@ def test_scales_are_ranges_of_known_dimensions(name: str) -> None:
         assert subset in card.facts["subsets"]
         for dimension, (low, high) in scale.items():
             assert card.scale[dimension][0] <= low < high <= card.scale[dimension][1]
-
-
-@pytest.mark.parametrize("name", NAMES)
-def test_the_card_names_every_subset(name: str) -> None:
-    known = [full.partition("@")[2] for full in data.subsets(name)]
-    assert list(Card.read(name).facts["subsets"]) == known
 
 
 def outside(ratings: pd.DataFrame, scale: dict[str, tuple[float, float]]) -> list[str]:
@@ -110,7 +102,7 @@ def outside(ratings: pd.DataFrame, scale: dict[str, tuple[float, float]]) -> lis
         if name != "contrast" and not getattr(module(name), "CORPUS", False)
     ],
 )
-def test_the_scale_covers_all_ratings_and_names_no_other_dimension(name: str) -> None:
+def test_the_scale_covers_all_ratings_and_names_no_other_dimension(name):
     whole = data.load(name)
     assert not outside(whole.ratings, whole.card.scale)
     if not whole.ratings.empty:
@@ -122,13 +114,13 @@ def test_the_scale_covers_all_ratings_and_names_no_other_dimension(name: str) ->
 
 
 @needs("xformal")
-def test_the_scale_covers_the_values_of_a_rated_corpus() -> None:
+def test_the_scale_covers_the_values_of_a_rated_corpus():
     low, high = Card.read("xformal").scale["style"]
     assert module("xformal").corpus(data.root("xformal"))["value"].between(low, high).all()
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_corpora_have_the_function_that_their_card_names(name: str) -> None:
+def test_corpora_have_the_function_that_their_card_names(name):
     has_one = hasattr(module(name), "corpus")
     assert has_one == (f"tstmeta.data.{name}.corpus(root)" in Card.read(name).body)
     assert has_one >= getattr(module(name), "CORPUS", False)
@@ -137,7 +129,7 @@ def test_corpora_have_the_function_that_their_card_names(name: str) -> None:
 @pytest.mark.parametrize(
     "name", [name for name in NAMES if Card.read(name).facts["access"] != "ours"]
 )
-def test_the_card_says_how_to_get_the_files(name: str) -> None:
+def test_the_card_says_how_to_get_the_files(name):
     section = Card.read(name).body.split("## How to get it")[1].split("## ")[0]
     private = Card.read(name).facts["access"] == "private"
     assert ("Ask the authors" if private else f"`tstmeta data fetch {name}`") in section

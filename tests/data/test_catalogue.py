@@ -2,8 +2,7 @@ import pandas as pd
 import pytest
 
 from tests.helpers import needs
-from tstmeta.data import catalogue, names, paths
-from tstmeta.data.base import Card
+from tstmeta.data import catalogue, load, names, paths
 from tstmeta.schema import DataError, TstmetaError
 
 
@@ -39,34 +38,19 @@ def test_a_data_set_that_cannot_be_loaded_does_not_hide_the_others(bare, monkeyp
 
 
 @pytest.mark.parametrize(
-    ("rows", "shown"),
+    ("head", "rows", "shown"),
     [
-        ("a,b,\n", "-"),
-        ("a,b,1\na,c,2\n", "1"),
-    ],
-)
-def test_ratings_an_item_are_counted(tmp_path, rows, shown):
-    from tstmeta.data.own import read
-
-    path = tmp_path / "m.csv"
-    path.write_text("source,output,style.r1\n" + rows)
-    assert catalogue._ratings_an_item(read(path)) == shown
-
-
-@pytest.mark.parametrize(
-    ("head", "row", "shown"),
-    [
+        ("style.r1", [""], "-"),
+        ("style.r1", ["1", "2"], "1"),
         ("style.r1,style.r2,style.r3", ["1,2,3", "2,3,"], "2-3"),
         ("style.mean", ["1", "2"], "mean"),
         ("style.r1,content.r2", ["1,2", "2,3"], "1"),
     ],
 )
-def test_ratings_an_item_are_counted_by_dimension(tmp_path, head, row, shown):
-    from tstmeta.data.own import read
-
+def test_ratings_an_item_are_counted_by_dimension(tmp_path, head, rows, shown):
     path = tmp_path / "m.csv"
-    path.write_text(f"source,output,{head}\n" + "".join(f"a,b,{cells}\n" for cells in row))
-    assert catalogue._ratings_an_item(read(path)) == shown
+    path.write_text(f"source,output,{head}\n" + "".join(f"a,b,{cells}\n" for cells in rows))
+    assert catalogue._ratings_an_item(load(str(path))) == shown
 
 
 def test_a_file_is_described_by_its_counts(tmp_path):
@@ -82,7 +66,6 @@ def test_a_file_is_described_by_its_counts(tmp_path):
         "systems": "2",
         "human references as items": "1",
         "items with references": "1",
-        "directions": "1",
         "empty outputs": "1",
         "outputs equal to the source": "1",
         "ratings": "3",
@@ -104,15 +87,6 @@ def test_faults_and_unknown_names_are_not_hidden(tmp_path):
         catalogue.describe("nosuch")
     with pytest.raises(DataError, match="there is no such file"):
         catalogue.describe(str(tmp_path / "gone.csv"))
-
-
-def test_a_span_reads_as_one_and_a_list_as_a_list():
-    card = Card("x", "X", {"scale": {"style": [1, 5]}, "also": ["a", "b"], "examples": True})
-    assert catalogue._of_card(card) == [
-        ("card", "scale: style", "1 to 5"),
-        ("card", "also", "a, b"),
-        ("card", "examples", "yes"),
-    ]
 
 
 def test_raters_are_listed_in_the_order_of_their_numbers(tmp_path):

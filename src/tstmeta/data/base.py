@@ -24,11 +24,9 @@ _CONSTRUCTED = {"content": ("error", "none"), "style": ("shift", "strong")}
 
 @dataclass(frozen=True)
 class Card:
-    """The facts about a data set, read from the front matter of ``data/cards/<name>.md``.
+    """The facts about a data set: front matter and body of ``data/cards/<name>.md``.
 
-    Keys of the front matter: ``name``, ``title``, ``task`` (style task in a few words), ``rated``
-    (what was rated), ``raters`` (who rated), ``scale`` (dimension -> [low, high]), ``licence``,
-    ``citation`` (a key of references.bib), ``also_cite`` (more keys), ``url``, ``commit``,
+    Among the facts: ``scale`` (dimension -> [low, high]), ``citation`` (a key of references.bib),
     ``access`` (public, partial, private or ours), ``verified`` (whether the loader was run on real
     files), ``examples`` (whether the licence lets us print sentences), ``subsets`` (name ->
     meaning).

@@ -8,7 +8,7 @@ import pandas as pd
 
 from ..console import note, stderr
 from ..schema import MEAN_RATER, DataError, MissingData, TstmetaError
-from . import UnknownDataset, _module, fetch, load, names, subsets
+from . import UnknownDataset, _module, fetch, load, names
 from .base import Card, Dataset
 
 
@@ -123,22 +123,19 @@ def _facts(rows: list[_Fact]) -> pd.DataFrame:
 def _of_card(card: Card) -> list[_Fact]:
     rows = []
     for what, value in card.facts.items():
-        if isinstance(value, dict):
-            rows += [("card", f"{what}: {key}", _worded(inner)) for key, inner in value.items()]
-        elif value not in (None, "", []):
-            rows.append(("card", what, _worded(value)))
-    if card.name in names() and not card.facts.get("subsets"):
-        rows += [("card", "subset", subset) for subset in subsets(card.name)]
+        nested = value if isinstance(value, dict) else {"": value}
+        rows += [
+            ("card", f"{what}: {key}" if key else what, _worded(inner))
+            for key, inner in nested.items()
+            if inner not in (None, "", [])
+        ]
     return rows
 
 
 def _worded(value: object) -> str:
     if isinstance(value, bool):
         return "yes" if value else "no"
-    if isinstance(value, list):
-        span = len(value) == 2 and all(isinstance(limit, int | float) for limit in value)
-        return (" to " if span else ", ").join(map(str, value))
-    return str(value)
+    return ", ".join(map(str, value)) if isinstance(value, list) else str(value)
 
 
 def _of_counts(dataset: Dataset) -> list[_Fact]:
@@ -149,14 +146,9 @@ def _of_counts(dataset: Dataset) -> list[_Fact]:
         "systems": items["system"].replace("", pd.NA).nunique(),
         "human references as items": int(items["is_reference"].sum()),
         "items with references": int((items["references"].map(len) > 0).sum()),
-        "directions": items["direction"].replace("", pd.NA).nunique(),
-        "languages": items["language"].nunique(),
         "empty outputs": int((items["output"].str.strip() == "").sum()),
         "outputs equal to the source": int((items["output"] == items["source"]).sum()),
-        "ratings": len(dataset.ratings),
-        "preferences": len(dataset.preferences),
-        "released scores": len(dataset.scores),
-        "labels": len(dataset.labels),
+        **{name: len(getattr(dataset, name)) for name in ("ratings", "preferences", "scores")},
     }
     return [("counts", what, str(count)) for what, count in counts.items()]
 

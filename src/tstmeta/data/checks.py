@@ -82,9 +82,6 @@ def checked(
         frame: indexed by row number, from 1.
         checks: column -> its check, checks, or None; other columns are not looked at.
         unique: columns in which no two rows may agree.
-
-    Raises:
-        DataError: one problem a failing cell or repeated row.
     """
     table = {name: pa.Column(checks=check, nullable=True) for name, check in checks.items()}
     hold(frame, pa.DataFrameSchema(table, unique=list(unique) or None), str(where))
@@ -99,11 +96,7 @@ def numbers(
     low: float = -math.inf,
     high: float = math.inf,
 ) -> np.ndarray:
-    """Values as float64, shape [n]; each must be a finite number in [low, high].
-
-    Raises:
-        DataError: one problem for each value that is none, with its row.
-    """
+    """Values as float64, shape [n]; each must be a finite number in [low, high]."""
     frame = pd.DataFrame({column: pd.Series(list(values), dtype=object)})
     frame.index += 1
     with published():
@@ -122,11 +115,7 @@ def published() -> Iterator[None]:
 
 
 def same(left: Sequence[Any], right: Sequence[Any], path: Path, column: str, other: str) -> None:
-    """Two files that say the same thing must agree row by row; texts are not quoted.
-
-    Raises:
-        DataError: one problem for each row of ``path`` that differs from ``other``.
-    """
+    """Two files that say the same thing must agree row by row; texts are not quoted."""
     if len(left) != len(right):
         raise DataError([fault(path, f"{len(left)} rows where {other} has {len(right)}")])
     check(
@@ -139,11 +128,7 @@ def same(left: Sequence[Any], right: Sequence[Any], path: Path, column: str, oth
 def consistent(
     table: pd.DataFrame, key: Sequence[str], columns: Iterable[str], path: Path | str
 ) -> None:
-    """Rows with the same key must say the same in some columns.
-
-    Raises:
-        DataError: one problem for each row that differs from the first with its key.
-    """
+    """Rows with the same key must say the same in some columns."""
     firsts = table.groupby(list(key), sort=False)
     check(
         fault(path, f"differs from the first row with this {', '.join(key)}", row, column)

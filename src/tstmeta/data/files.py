@@ -2,7 +2,7 @@
 
 Raw files are trusted in nothing.  Whatever is wrong (a file that is missing or cut, a column that
 is not there, text that is not UTF-8, a rating that is no number, an id that comes twice) raises one
-:class:`~tstmeta.schema.DataError` with file, row and remedy.
+:class:`~tstmeta.schema.DataError` with file, row and remedy: all readers here do.
 """
 
 from __future__ import annotations
@@ -27,11 +27,7 @@ class UnverifiedForm(UserWarning):
 
 
 def read_text(path: Path, encoding: str = "utf-8") -> str:
-    """The whole file as text, without a byte order mark; line ends as they are.
-
-    Raises:
-        DataError: the file is missing or its bytes are not in that encoding (with the line number).
-    """
+    """The whole file as text, without a byte order mark; line ends as they are."""
     if not path.is_file():
         raise DataError([fault(path, "the file is missing")])
     raw = path.read_bytes()
@@ -51,9 +47,6 @@ def read_lines(path: Path, count: int | None = None, encoding: str = "utf-8") ->
 
     Args:
         count: how many lines there must be; None = any number.
-
-    Raises:
-        DataError: as :func:`read_text`, or another number of lines.
     """
     lines = [line.removesuffix("\r") for line in read_text(path, encoding).split("\n")]
     if lines[-1] == "":
@@ -66,11 +59,7 @@ def read_lines(path: Path, count: int | None = None, encoding: str = "utf-8") ->
 def read_tabs(
     path: Path, columns: Sequence[str], count: int | None = None, encoding: str = "utf-8"
 ) -> pd.DataFrame:
-    """A tab-separated file without header and without quoting, all cells as text.
-
-    Raises:
-        DataError: as :func:`read_lines`; a line with another number of fields than ``columns``.
-    """
+    """A tab-separated file without header and without quoting, all cells as text."""
     rows = [line.split("\t") for line in read_lines(path, count, encoding)]
     check(
         fault(path, f"{len(row)} fields where {len(columns)} are needed", number)
@@ -99,10 +88,6 @@ def read_csv(
             has columns that nobody filled in.
         text: the content, when it is no file of its own (an archive's member, another encoding);
             ``path`` then only names it in messages.
-
-    Raises:
-        DataError: as :func:`read_text`; no header, a column missing or named twice, a row with
-            another number of cells than the header, broken quoting, a cell that does not pass.
     """
     checks = dict(columns) if isinstance(columns, Mapping) else dict.fromkeys(columns)
     sheet = Sheet(str(path))
@@ -124,11 +109,7 @@ def read_csv(
 
 
 def read_json(path: Path) -> Any:
-    """A JSON file.
-
-    Raises:
-        DataError: as :func:`read_text`; not JSON, with the line.
-    """
+    """A JSON file."""
     try:
         return json.loads(read_text(path))
     except (ValueError, RecursionError) as error:
@@ -143,9 +124,6 @@ def read_json_lines(
 
     Args:
         keys: keys that each object must have.
-
-    Raises:
-        DataError: as :func:`read_lines`; a line that is no JSON object, or one without a key.
     """
     wanted, problems, objects = list(keys), [], []
     for row, line in enumerate(read_lines(path, count), 1):

@@ -137,7 +137,8 @@ def _surveys(
         same(list(table["output"]), list(ours["output"]), path, "output", json)
         for (dimension, rater), values in ratings.items():
             column = f"{dimension}-{rater[1:]}"
-            same(numbers(table[column], path, column), values[ours.index], path, column, json)
+            given = numbers(table[column], path, column).tolist()
+            same(given, values[ours.index].tolist(), path, column, json)
         surveys[system] = table["survey"]
     return pd.DataFrame(surveys).to_numpy().ravel()
 

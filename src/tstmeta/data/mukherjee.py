@@ -42,8 +42,7 @@ def load(root: Path) -> Dataset:
 
 
 def _items(path: Path, study: str, language: str) -> pd.DataFrame:
-    columns = dict.fromkeys(("src", "trg", "methodology"), FILLED)
-    columns["pred"] = None  # a system may well print nothing
+    columns = {**dict.fromkeys(("src", "trg", "methodology"), FILLED), "pred": None}
     if study == "sentiment":
         columns["task"] = one_of(TASKS)
     table = read_csv(path, columns)

@@ -135,14 +135,14 @@ def read_frame(path: Path) -> pd.DataFrame:
 
 
 def _check_characters(sheet: Sheet) -> None:
-    cells = [(sheet.header, name, name) for name in sheet.columns]
+    cells: list[tuple[int | None, str, Any]] = [(sheet.header, n, n) for n in sheet.columns]
     for row, record in sheet.rows.items():
         cells += [(row, name, cell) for name, cell in zip(sheet.columns, record, strict=True)]
-    for row, column, cell in cells:
+    for place, column, cell in cells:
         for text in cell if isinstance(cell, list) else [cell]:
             if isinstance(text, str) and (broken := _BROKEN.search(text)):
                 what = f"a NUL byte or broken UTF-8 at character {broken.start() + 1}"
-                sheet.fault(row, column, what, "take it out and save the file as UTF-8")
+                sheet.fault(place, column, what, "take it out and save the file as UTF-8")
     if any("broken UTF-8" in problem.what for problem in sheet.problems):
         raise DataError(sheet.problems)  # such text cannot even be put into a table
 
