@@ -218,8 +218,8 @@ def test_a_pooling_that_is_set_otherwise_has_another_name(spoilt, folders):
 
 @pytest.mark.skipif(not torch.cuda.is_available(), reason="no GPU here")
 def test_a_gpu_gives_the_same_vectors(folders):
-    there, here = Encoder(Backbone("p", str(folders["pooled"])), "cuda"), encoder(folders["pooled"])
-    for left, right in zip(there.tokens(TEXTS, 3), here.tokens(TEXTS, 3), strict=True):
+    gpu, cpu = Encoder(Backbone("p", str(folders["pooled"])), "cuda"), encoder(folders["pooled"])
+    for left, right in zip(gpu.tokens(TEXTS, 3), cpu.tokens(TEXTS, 3), strict=True):
         assert distance(left.vectors.cpu(), right.vectors) < 1e-4
-    for left, right in zip(there.sentences(TEXTS), here.sentences(TEXTS), strict=True):
+    for left, right in zip(gpu.sentences(TEXTS), cpu.sentences(TEXTS), strict=True):
         assert distance(left.vector, right.vector) < 1e-5

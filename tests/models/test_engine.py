@@ -69,6 +69,14 @@ def test_any_layout_and_any_order_agree_with_brute_force(kind, seed, options, ra
     assert tiny.distance(answers, [wanted[place] for place in order]) < NEAR
 
 
+def test_a_request_that_the_trunk_holds_needs_no_row_of_its_own():
+    requests = [Continuation((*range(20, 30), i), (7, 8)) for i in range(40, 50)]
+    requests.append(Continuation(tuple(range(20, 25)), (25,)))
+    subject = engine("llama", budget=1, row_tokens=1)
+    wanted = [tiny.oracle(subject.model, request) for request in requests]
+    assert tiny.distance(tiny.answers(subject, requests), wanted) < NEAR
+
+
 def test_the_requests_of_these_tests_do_share_prefixes():
     plan = forest.plan(tiny.draw(0))
     assert len(plan.trunk) > 4

@@ -60,8 +60,10 @@ def test_every_token_is_foreseen_by_what_came_before_it_and_by_nothing_else(requ
                 before = [*context, *tokens[:i]]
                 assert path(plan, row, node) == (before, list(range(len(before))))
                 assert seen(plan, row, node) == list(enumerate(before))
-    assert sorted(answered) == [place for place, one in enumerate(requests) if one.tokens]
-    assert plan.naive == sum(len(one.context) + len(one.tokens) - 1 for one in requests if one[1])
+    assert sorted(answered) == [place for place, request in enumerate(requests) if request.tokens]
+    assert plan.naive == sum(
+        len(request.context) + len(request.tokens) - 1 for request in requests if request[1]
+    )
     assert plan.computed <= plan.naive
 
 
@@ -74,10 +76,10 @@ def test_what_a_row_shares_with_itself_is_computed_once(requests, options):
         above = {tuple(path(plan, row, node)[0]) for node in range(row.trie.offset)}
         assert not own & above
         wanted = {
-            tuple([*one.context, *one.tokens][:cut])
+            tuple([*request.context, *request.tokens][:cut])
             for place, _ in row.members
-            for one in [requests[place]]
-            for cut in range(1, len(one.context) + len(one.tokens))
+            for request in [requests[place]]
+            for cut in range(1, len(request.context) + len(request.tokens))
         }
         assert own == wanted - above
 
@@ -85,7 +87,7 @@ def test_what_a_row_shares_with_itself_is_computed_once(requests, options):
 @given(REQUESTS, OPTIONS)
 def test_the_trunk_holds_the_prefixes_that_enough_contexts_go_on_from(requests, options):
     plan = forest.plan(requests, **{**options, "reuse": True})
-    contexts = {one.context for one in requests if one.tokens}
+    contexts = {request.context for request in requests if request.tokens}
     prefixes = {context[:cut] for context in contexts for cut in range(1, len(context))}
     wanted = {
         prefix

@@ -75,7 +75,7 @@ def test_order_and_neighbours_change_nothing_and_a_text_that_comes_twice_is_read
     alone = [lm.Reader(gpt2).read([text])[0].logprob for text in texts]
     before = gpt2.naive
     readings = lm.Reader(gpt2).read(texts[::-1] * 2)[: len(texts)][::-1]
-    np.testing.assert_allclose([one.logprob for one in readings], alone, rtol=0, atol=1e-4)
+    np.testing.assert_allclose([reading.logprob for reading in readings], alone, rtol=0, atol=1e-4)
     assert gpt2.naive - before == sum(len(ids(gpt2, text)) for text in set(texts))
 
 
@@ -113,7 +113,7 @@ def test_in_windows_a_long_text_is_read_whole(gpt2):
 def test_windows_score_each_token_once_and_fit(length, window):
     tokens = tuple(range(1, length + 1))
     first, *rest = lm._windows((0,), tokens, window)
-    assert tuple(token for one in (first, *rest) for token in one.tokens) == tokens
+    assert tuple(token for reading in (first, *rest) for token in reading.tokens) == tokens
     for request in (first, *rest):
         assert request.tokens
         assert len(request.context) + len(request.tokens) - 1 <= window

@@ -91,7 +91,7 @@ def test_places_that_are_known_get_no_answer(tmp_path):
     cached = Cached(model, tmp_path)
     assert sum(len(batch) for batch in cached.logprobs(requests, known=range(10))) == 10
     assert model.calls == [10, 15]
-    answers = dict(one for batch in cached.logprobs(requests, known={0, 12}) for one in batch)
+    answers = dict(answer for batch in cached.logprobs(requests, known={0, 12}) for answer in batch)
     assert sorted(answers) == [*range(1, 12), *range(13, 20)]
 
 

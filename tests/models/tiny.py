@@ -83,7 +83,6 @@ FAMILY = {
     "bloom": "gpt2",
     "opt": "gpt2",
     "granite": "llama",
-    "phi3": "llama",
     "phi": "llama",
 }
 #: The architectures that engines are held against the oracle with.
@@ -91,56 +90,54 @@ KINDS = ("llama", "qwen2", "qwen3", "gpt2")
 WINDOW = 96
 #: What each architecture calls the number of its positions.
 POSITIONS = dict.fromkeys(FAMILY, "max_position_embeddings") | {"gpt2": "n_positions"}
-_VOCABULARY = 320
+VOCABULARY = 320
+
+
+def bpe(
+    texts: list[str], marks: list[str], size: int = VOCABULARY, space: bool = False
+) -> Tokenizer:
+    """A byte-level BPE of some texts: any text, no unknown tokens."""
+    core = Tokenizer(models.BPE())
+    core.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=space)
+    core.decoder = decoders.ByteLevel()
+    trainer = trainers.BpeTrainer(
+        vocab_size=size,
+        initial_alphabet=pre_tokenizers.ByteLevel.alphabet(),
+        special_tokens=marks,
+        show_progress=False,
+    )
+    core.train_from_iterator(texts, trainer)
+    return core
 
 
 @cache
 def tokenizer(family: str = "llama") -> PreTrainedTokenizerFast:
-    """A byte-level BPE tokenizer: any text, no unknown tokens, 320 tokens in all."""
-    core = Tokenizer(models.BPE())
-    core.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
-    core.decoder = decoders.ByteLevel()
-    trainer = trainers.BpeTrainer(
-        vocab_size=_VOCABULARY,
-        initial_alphabet=pre_tokenizers.ByteLevel.alphabet(),
-        special_tokens=MARKS[family],
-        show_progress=False,
-    )
-    core.train_from_iterator(PROSE, trainer)
-    made = PreTrainedTokenizerFast(tokenizer_object=core, eos_token=_END[family])
-    made.add_special_tokens({"additional_special_tokens": MARKS[family]})
-    made.chat_template = TEMPLATES[family]
-    return made
+    """A tokenizer of 320 tokens with the control tokens and the chat template of a family."""
+    core = bpe(PROSE, MARKS[family])
+    result = PreTrainedTokenizerFast(tokenizer_object=core, eos_token=_END[family])
+    result.add_special_tokens({"additional_special_tokens": MARKS[family]})
+    result.chat_template = TEMPLATES[family]
+    return result
 
 
 def config(kind: str, **changes: object) -> transformers.PretrainedConfig:
     """The configuration of an architecture, tiny: two layers of width 32, 96 positions."""
     common = {
-        "vocab_size": _VOCABULARY,
+        "vocab_size": VOCABULARY,
         "hidden_size": 32,
         "intermediate_size": 64,
         "num_hidden_layers": 2,
         "num_attention_heads": 4,
         "num_key_value_heads": 2,
         "max_position_embeddings": WINDOW,
-        "initializer_range": 0.3,
         "bos_token_id": 0,
         "eos_token_id": 1,
         "pad_token_id": None,
     }
-    gpt2 = {
-        "vocab_size": _VOCABULARY,
-        "n_embd": 32,
-        "n_layer": 2,
-        "n_head": 4,
-        "n_positions": WINDOW,
-        "initializer_range": 0.3,
-        "bos_token_id": 0,
-        "eos_token_id": 0,
-    }
-    bloom = {"vocab_size": _VOCABULARY, "hidden_size": 32, "n_layer": 2, "n_head": 4}
-    opt = {**common, "ffn_dim": 64, "word_embed_proj_dim": 32, "init_std": 0.3, "pad_token_id": 1}
-    made = {
+    small = {"vocab_size": VOCABULARY, "n_layer": 2, "n_head": 4}
+    ends = {"n_positions": WINDOW, "bos_token_id": 0, "eos_token_id": 0}
+    opt = {"ffn_dim": 64, "word_embed_proj_dim": 32, "pad_token_id": 1}
+    of, options = {
         "llama": (transformers.LlamaConfig, {**common, "tie_word_embeddings": True}),
         "qwen2": (transformers.Qwen2Config, {**common, "tie_word_embeddings": False}),
         "qwen3": (transformers.Qwen3Config, {**common, "head_dim": 16}),
@@ -148,12 +145,10 @@ def config(kind: str, **changes: object) -> transformers.PretrainedConfig:
         "gemma2": (transformers.Gemma2Config, {**common, "head_dim": 8, "sliding_window": 6}),
         "granite": (transformers.GraniteConfig, common),
         "phi": (transformers.PhiConfig, {**common, "num_key_value_heads": 4}),
-        "phi3": (transformers.Phi3Config, {**common, "pad_token_id": 0}),
-        "gpt2": (transformers.GPT2Config, gpt2),
-        "bloom": (transformers.BloomConfig, bloom),
-        "opt": (transformers.OPTConfig, opt),
-    }
-    of, options = made[kind]
+        "gpt2": (transformers.GPT2Config, {**small, **ends, "n_embd": 32}),
+        "bloom": (transformers.BloomConfig, {**small, "hidden_size": 32}),
+        "opt": (transformers.OPTConfig, {**common, **opt}),
+    }[kind]
     return of(**{**options, **changes})
 
 
@@ -169,26 +164,24 @@ def network(
 
     Biases and norms are drawn too: at their defaults, zeros and ones, forgetting one is no fault.
     """
-    made = transformers.AutoModelForCausalLM.from_config(
+    model = transformers.AutoModelForCausalLM.from_config(
         config(kind, **changes), attn_implementation=attention
     )
     generator = torch.Generator().manual_seed(seed)
     with torch.no_grad():
-        for name, weight in sorted(made.named_parameters()):
-            if weight.dim() == 1:
-                middle = float("norm" in name or "ln_" in name) * float(name.endswith("weight"))
-                weight.copy_(middle + 0.2 * torch.randn(weight.shape, generator=generator))
-            else:
-                weight.copy_(0.3 * torch.randn(weight.shape, generator=generator))
-    return made.to(dtype).eval()
+        for name, weight in sorted(model.named_parameters()):
+            vector = weight.dim() == 1
+            middle = vector and name.endswith("weight") and ("norm" in name or "ln_" in name)
+            width = 0.2 if vector else 0.3
+            weight.copy_(middle + width * torch.randn(weight.shape, generator=generator))
+    return model.to(dtype).eval()
 
 
 def engine(kind: str = "llama", seed: int = 0, **options: object) -> Engine:
     """An engine; what is no option of Engine goes to :func:`network`."""
-    mine = {"rounded", "reuse", "budget", "row_tokens", "split_tokens", "padding"}
-    of_engine = {name: value for name, value in options.items() if name in mine}
-    of_network = {name: value for name, value in options.items() if name not in mine}
-    model = network(kind, seed, **of_network)
+    own = {"rounded", "reuse", "budget", "row_tokens"} & options.keys()
+    of_engine = {name: options.pop(name) for name in own}
+    model = network(kind, seed, **options)
     return Engine(model, tokenizer(FAMILY[kind]), f"tiny-{kind}-{seed}", **of_engine)
 
 
@@ -214,32 +207,30 @@ def oracle(model: torch.nn.Module, request: Continuation) -> np.ndarray:
 def _exact(model: torch.nn.Module) -> torch.nn.Module:
     """A copy with all weights in float64 and attention written out; kept with the model."""
     if not hasattr(model, "exact"):
-        made = copy.deepcopy(model).double()
-        made.set_attn_implementation("eager")
-        object.__setattr__(model, "exact", made)
+        double = copy.deepcopy(model).double()
+        double.set_attn_implementation("eager")
+        object.__setattr__(model, "exact", double)
     return model.exact
 
 
 def answers(model: object, requests: list[Continuation], **options: object) -> list[np.ndarray]:
     """What a backend says to each request, in the order of the requests; each exactly once."""
-    found: dict[int, np.ndarray] = {}
+    values: dict[int, np.ndarray] = {}
     for batch in model.logprobs(requests, **options):
-        for place, values in batch:
-            assert place not in found, "a request was answered twice"
-            assert values.dtype == np.float32
-            found[place] = values
-    assert sorted(found) == list(range(len(requests)))
-    return [found[place] for place in range(len(requests))]
+        for place, logs in batch:
+            assert place not in values, "a request was answered twice"
+            assert logs.dtype == np.float32
+            values[place] = logs
+    assert sorted(values) == list(range(len(requests)))
+    return [values[place] for place in range(len(requests))]
 
 
-def distance(found: list[np.ndarray], wanted: list[np.ndarray]) -> float:
+def distance(values: list[np.ndarray], wanted: list[np.ndarray]) -> float:
     """The largest difference of any two numbers; shapes must agree."""
-    worst = 0.0
-    for one, other in zip(found, wanted, strict=True):
-        assert one.shape == other.shape
-        assert np.isfinite(one).all()
-        worst = max(worst, float(np.abs(one - other).max(initial=0)))
-    return worst
+    assert [row.shape for row in values] == [row.shape for row in wanted]
+    assert all(np.isfinite(row).all() for row in values)
+    pairs = zip(values, wanted, strict=True)
+    return max(float(np.abs(a - b).max(initial=0)) for a, b in pairs)
 
 
 def draw(seed: int, count: int = 24, window: int = WINDOW) -> list[Continuation]:
@@ -254,12 +245,12 @@ def draw(seed: int, count: int = 24, window: int = WINDOW) -> list[Continuation]
         return tuple(int(token) for token in rng.integers(8, 40, rng.integers(low, high)))
 
     head = some(6, 9)
-    made = []
+    requests = []
     for _ in range(count // 4):
         source = (*head, *some(1, 12))
-        made += [Continuation(source, some(0, 12)) for _ in range(3)]
-        made.append(Continuation(source[: rng.integers(1, len(source))], some(1, 5)))
-    made += [Continuation(head[:1], some(5, 9)), Continuation(head, ()), made[0], made[0]]
+        requests += [Continuation(source, some(0, 12)) for _ in range(3)]
+        requests.append(Continuation(source[: rng.integers(1, len(source))], some(1, 5)))
+    requests += [Continuation(head[:1], some(5, 9)), Continuation(head, ()), *requests[:1] * 2]
     whole = tuple(int(token) for token in rng.integers(8, 40, window + 1))
-    made.append(Continuation(whole[: window // 2], whole[window // 2 :]))
-    return [made[place] for place in rng.permutation(len(made))]
+    requests.append(Continuation(whole[: window // 2], whole[window // 2 :]))
+    return [requests[place] for place in rng.permutation(len(requests))]

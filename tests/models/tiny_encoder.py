@@ -12,10 +12,9 @@ import json
 from pathlib import Path
 from typing import Any
 
-import torch
 import transformers
 
-from tests.models.tiny_text import bert
+from tests.models.tiny_text import bert, drawn
 
 WINDOW = 48
 LAYERS = 3
@@ -65,7 +64,7 @@ def folder(
     _, tokenizer = bert()
     config, sizes = CONFIGS[kind]
     model = transformers.AutoModel.from_config(config(vocab_size=len(tokenizer), **sizes))
-    _draw(model, seed, width)
+    drawn(model, seed, width)
     model.save_pretrained(path)
     tokenizer.save_pretrained(path)
     if not limit:
@@ -97,14 +96,6 @@ def pooled(path: Path, *, seed: int = 0, window: int = 24, normalize: bool = Tru
         {"word_embedding_dimension": WIDTH, "pooling_mode_mean_tokens": True},
     )
     return path
-
-
-def _draw(model: Any, seed: int, width: float) -> None:
-    generator = torch.Generator().manual_seed(seed)
-    with torch.no_grad():
-        for name, weight in sorted(model.named_parameters()):
-            middle = float("norm" in name.lower() and name.endswith("weight"))
-            weight.copy_(middle + width * torch.randn(weight.shape, generator=generator))
 
 
 def _write(file: Path, content: Any) -> None:

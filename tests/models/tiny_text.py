@@ -15,31 +15,19 @@ from typing import Any
 
 import torch
 import transformers
-from tokenizers import Tokenizer, decoders, models, pre_tokenizers, processors, trainers
+from tokenizers import processors
 from transformers import PreTrainedTokenizerFast
 
-from tests.models.tiny import PROSE
+from tests.models.tiny import PROSE, bpe
 
 BERT_MARKS = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"]
 T5_MARKS = ["<pad>", "</s>", "<unk>"]
 WINDOW = 64
+TEXTS = [*PROSE, "unanswerable " * 3]
 
 
-def _trained(marks: list[str]) -> Tokenizer:
-    core = Tokenizer(models.BPE())
-    core.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=True)
-    core.decoder = decoders.ByteLevel()
-    trainer = trainers.BpeTrainer(
-        vocab_size=320,
-        initial_alphabet=pre_tokenizers.ByteLevel.alphabet(),
-        special_tokens=marks,
-        show_progress=False,
-    )
-    core.train_from_iterator([*PROSE, "unanswerable " * 3], trainer)
-    return core
-
-
-def _drawn(model: Any, seed: int, width: float = 0.5) -> Any:
+def drawn(model: Any, seed: int, width: float = 0.5) -> Any:
+    """A model with other weights, the same for the same seed."""
     generator = torch.Generator().manual_seed(seed)
     with torch.no_grad():
         for name, weight in sorted(model.named_parameters()):
@@ -51,7 +39,7 @@ def _drawn(model: Any, seed: int, width: float = 0.5) -> Any:
 @cache
 def bert(seed: int = 0, labels: int = 1) -> tuple[Any, Any]:
     """A classifier of 64 positions and its tokenizer."""
-    core = _trained(BERT_MARKS)
+    core = bpe(TEXTS, BERT_MARKS, space=True)
     core.post_processor = processors.TemplateProcessing(
         single="[CLS]:0 $A:0 [SEP]:0",
         pair="[CLS]:0 $A:0 [SEP]:0 $B:1 [SEP]:1",
@@ -73,13 +61,13 @@ def bert(seed: int = 0, labels: int = 1) -> tuple[Any, Any]:
         max_position_embeddings=WINDOW,
         num_labels=labels,
     )
-    return _drawn(transformers.BertForSequenceClassification(config), seed), tokenizer
+    return drawn(transformers.BertForSequenceClassification(config), seed), tokenizer
 
 
 @cache
 def t5(seed: int = 0) -> tuple[Any, Any]:
     """A writer and its tokenizer."""
-    core = _trained(T5_MARKS)
+    core = bpe(TEXTS, T5_MARKS, space=True)
     tokenizer = PreTrainedTokenizerFast(
         tokenizer_object=core, pad_token="<pad>", eos_token="</s>", unk_token="<unk>"
     )
@@ -94,7 +82,7 @@ def t5(seed: int = 0) -> tuple[Any, Any]:
         eos_token_id=1,
         decoder_start_token_id=0,
     )
-    return _drawn(transformers.T5ForConditionalGeneration(config), seed), tokenizer
+    return drawn(transformers.T5ForConditionalGeneration(config), seed), tokenizer
 
 
 def folder(path: Path, both: tuple[Any, Any]) -> Path:

@@ -219,7 +219,8 @@ class Engine:
 
     def _row_states(self, trunk: _Trunk, batch: list[Branches]) -> torch.Tensor:
         """Hidden states [rows, longest row, width]; padding stands at the right."""
-        width, offset = max(row.size for row in batch), len(trunk.hidden)
+        # rows of requests whose context the trunk holds, with a single token, are empty
+        width, offset = max(1, *(row.size for row in batch)), len(trunk.hidden)
         ids = np.zeros((len(batch), width), dtype=np.int64)
         depths, real = np.zeros_like(ids), np.zeros_like(ids)
         sees = np.zeros((len(batch), 1, width, offset + width), dtype=bool)

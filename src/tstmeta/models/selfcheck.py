@@ -96,6 +96,6 @@ def _answers(engine: Engine, requests: list[Continuation]) -> list[np.ndarray]:
     return [answers[place] for place in range(len(requests))]
 
 
-def _distance(some: list[np.ndarray], others: list[np.ndarray]) -> float:
+def _distance(left: list[np.ndarray], right: list[np.ndarray]) -> float:
     """The largest difference; NaN where a value is no number."""
-    return float(np.abs(np.concatenate(some) - np.concatenate(others)).max())
+    return float(np.abs(np.concatenate(left) - np.concatenate(right)).max())

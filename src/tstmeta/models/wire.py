@@ -96,24 +96,20 @@ class Connection:
             ) from error
         except httpx.HTTPError as error:  # too slow, or broken
             raise Again(f"no answer of {where} ({type(error).__name__})") from error
-        status, words = response.status_code, said(response.text, mask=self.mask)
-        if status in PASSING or status >= 500:
-            raise Again(f"{where} answers {status}: {words}", retry_after(response.headers))
-        if status != 200:
-            remedy = "see whether the URL ends where the interface starts (/v1 for most)"
-            if status in (401, 403):
-                remedy = "set OPENAI_API_KEY to the server's API key"
-            raise ServerError(f"{where} answers {status}: {words}. Remedy: {remedy}", status)
+        status = response.status_code
         try:
-            answer = response.json()
+            answer = response.json() if status == 200 else None
         except ValueError:
             answer = None
-        if not isinstance(answer, dict):
-            raise ServerError(
-                f"{where} answers with no JSON object: {words}. Remedy: the URL of the server's "
-                "interface, such as http://localhost:8000/v1"
-            )
-        return answer
+        if isinstance(answer, dict):
+            return answer
+        words = f"{where} answers {status}: {said(response.text, mask=self.mask)}"
+        if status in PASSING or status >= 500:
+            raise Again(words, retry_after(response.headers))
+        remedy = "see whether the URL ends where the interface starts (/v1 for most)"
+        if status in (401, 403):
+            remedy = "set OPENAI_API_KEY to the server's API key"
+        raise ServerError(f"{words}. Remedy: {remedy}", status)
 
 
 def together(

@@ -13,7 +13,6 @@ from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
-from tokenizers import Tokenizer, decoders, models, pre_tokenizers, trainers
 from transformers import PreTrainedTokenizerFast
 
 from tests.models import tiny
@@ -30,18 +29,9 @@ TEXTS = [
 Instead = tuple[int, dict[str, str], bytes]
 
 
-def tiny_tokenizer(texts: list[str], size: int = 400) -> PreTrainedTokenizerFast:
+def tiny_tokenizer(texts: list[str]) -> PreTrainedTokenizerFast:
     """A byte-level BPE of some texts."""
-    core = Tokenizer(models.BPE())
-    core.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
-    core.decoder = decoders.ByteLevel()
-    trainer = trainers.BpeTrainer(
-        vocab_size=size,
-        special_tokens=["<s>", "</s>"],
-        initial_alphabet=pre_tokenizers.ByteLevel.alphabet(),
-        show_progress=False,
-    )
-    core.train_from_iterator(texts * 4, trainer)
+    core = tiny.bpe(texts * 4, ["<s>", "</s>"], 400)
     return PreTrainedTokenizerFast(tokenizer_object=core, bos_token="<s>", eos_token="</s>")
 
 

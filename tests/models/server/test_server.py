@@ -132,7 +132,7 @@ def test_a_run_that_a_dead_server_stopped_goes_on_where_it_was(
     fake.instead = lambda number, body: None
     before = len(fake.bodies)
     same(answers(cached, requests), wanted)
-    texts = {(*one.context, *one.tokens) for one in requests if one.tokens}
+    texts = {(*request.context, *request.tokens) for request in requests if request.tokens}
     assert len(fake.bodies) - before == len(texts) - 3
 
 
