@@ -6,7 +6,7 @@ status and what the judge said; something is put in its place only by name (:fun
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from functools import partial
 from itertools import permutations
@@ -271,18 +271,15 @@ def scores(rows: pd.DataFrame, missing: str = "drop", value: str = "rating") -> 
             detail=("detail", "first"),
         )
     )
-    judges = {
-        key: str(signature(dict(zip(_JUDGED, key, strict=True)), samples, missing, value))
-        for key in items[_JUDGED].itertuples(index=False, name=None)
-    }
-    ends = [_ending(row) for row in items.itertuples()]
+    lines = items.to_dict("records")
+    ends = [_ending(line) for line in lines]
     result = items.assign(
         metric=[
-            name_of(row.model, row.prompt, row.dimension if row.several else "")
-            for row in items.itertuples()
+            name_of(line["model"], line["prompt"], line["dimension"] if line["several"] else "")
+            for line in lines
         ],
         basis="source",
-        signature=[judges[key] for key in items[_JUDGED].itertuples(index=False, name=None)],
+        signature=[str(signature(line, samples, missing, value)) for line in lines],
         sample=0,
         status=[str(status) for status, _ in ends],
         detail=[detail for _, detail in ends],
@@ -290,13 +287,14 @@ def scores(rows: pd.DataFrame, missing: str = "drop", value: str = "rating") -> 
     return schema.validate(result[schema.columns("scores")], "scores")
 
 
-def _ending(row: Any) -> tuple[Status, str]:
+def _ending(line: dict[str, Any]) -> tuple[Status, str]:
     """Status and detail of an item's score."""
-    if row.usable:
-        if row.usable < row.rows:
-            return Status.OK, f"{row.rows - row.usable} of {row.rows} left out"
-        return Status.OK, f"{row.filled} of {row.rows} filled in" if row.filled else ""
-    return without_value(Status(row.status), str(row.detail))
+    rows, usable, filled = line["rows"], line["usable"], line["filled"]
+    if not usable:
+        return without_value(Status(line["status"]), str(line["detail"]))
+    if usable < rows:
+        return Status.OK, f"{rows - usable} of {rows} left out"
+    return Status.OK, f"{filled} of {rows} filled in" if filled else ""
 
 
 def without_value(status: Status, detail: str) -> tuple[Status, str]:
@@ -310,7 +308,9 @@ def name_of(model: str, prompt: str, dimension: str = "") -> str:
     return f"judge:{model}+{prompt}" + (f"#{dimension}" if dimension else "")
 
 
-def signature(row: Any, samples: int, missing: str = "drop", value: str = "rating") -> Signature:
+def signature(
+    row: Mapping[str, Any], samples: int, missing: str = "drop", value: str = "rating"
+) -> Signature:
     """All that changes a score, from a row; never a secret, for a row holds none."""
     return Signature.of(
         "judge",
