@@ -49,27 +49,27 @@ def drawn(
 
 def measured(case: Case, replicates: int, rng: Generator) -> list[Row]:
     """A row for each true value."""
-    limits, told = [], 0
+    limits, doubted = [], 0
     for draws in drawn(case.plan, case.shape, replicates, rng):
         sample = case.make(rng)
-        made = of_draws(*sample, case.setting, case.plan, draws)
-        ours = [one for method in METHODS for one in intervals_of(case, made, method)]
-        naive = np.stack(case.naive(sample, made.estimates), axis=-1)
-        limits.append(np.concatenate([naive, [(one.low, one.high) for one in ours]]))
-        told += all(one.reason for one in ours)
+        resampled = of_draws(*sample, case.setting, case.plan, draws)
+        ours = [each for method in METHODS for each in intervals_of(case, resampled, method)]
+        naive = np.stack(case.naive(sample, resampled.estimates), axis=-1)
+        limits.append(np.concatenate([naive, [(each.low, each.high) for each in ours]]))
+        doubted += all(each.reason for each in ours)
     shape = (replicates, 1 + len(METHODS), len(case.true), 2)
     table = np.array(limits).reshape(shape)
-    share = told / replicates
+    share = doubted / replicates
     return [row(case, table[:, :, m], true, share) for m, true in enumerate(case.true)]
 
 
-def intervals_of(case: Case, made: Resample, method: Any) -> list[Interval]:
+def intervals_of(case: Case, resampled: Resample, method: Any) -> list[Interval]:
     if case.gap:
-        return [difference(made, 0, 1, confidence=CONFIDENCE, method=method)]
-    return of_resample(made, confidence=CONFIDENCE, method=method)
+        return [difference(resampled, 0, 1, confidence=CONFIDENCE, method=method)]
+    return of_resample(resampled, confidence=CONFIDENCE, method=method)
 
 
-def row(case: Case, limits: Array, true: float, told: float) -> Row:
+def row(case: Case, limits: Array, true: float, doubted: float) -> Row:
     """Coverage of each method from limits ``[replicates, methods, 2]``; what misses, and how."""
     low, high = limits[..., 0], limits[..., 1]
     covers = ((low <= true + 1e-9) & (high >= true - 1e-9)).mean(axis=0)
@@ -87,7 +87,7 @@ def row(case: Case, limits: Array, true: float, told: float) -> Row:
         "all_below": float((high[:, 1] < true).mean()),
         "naive_width": float(width[0]),
         "width": float(width[1]),
-        "doubted": told,
+        "doubted": doubted,
         "data_sets": len(limits),
         "signature": f"{case.setting}|plan:{case.plan.units}|draws:{DRAWS}|seed:{measure.SEED}",
     }
@@ -107,8 +107,9 @@ def ranked(name: str, correlations: Sequence[float], replicates: int, rng: Gener
     truth, right, sizes = true_ranks(correlations), 0, []
     for draws in drawn(plan, shape, replicates, rng):
         sample = simulated.normal(rng, shape, correlations, Effects(0.5, 0.0, 0.5), between=0.5)
-        made = of_draws(*sample, setting, plan, draws)
-        sets = rank_sets(made.estimates, made.values, confidence=CONFIDENCE, units=made.fewest)
+        resampled = of_draws(*sample, setting, plan, draws)
+        estimates, values, units = resampled.estimates, resampled.values, resampled.fewest
+        sets = rank_sets(estimates, values, confidence=CONFIDENCE, units=units)
         pairs = zip(sets, truth, strict=True)
         right += all(low <= best and high >= worst for (low, high), (best, worst) in pairs)
         sizes.append(np.mean([high - low + 1 for low, high in sets]))
@@ -130,17 +131,17 @@ def ranked(name: str, correlations: Sequence[float], replicates: int, rng: Gener
 def true_ranks(values: Sequence[float]) -> list[tuple[int, int]]:
     """Every rank that ties leave open."""
     return [
-        (1 + sum(other > one for other in values), sum(other >= one for other in values))
-        for one in values
+        (1 + sum(other > each for other in values), sum(other >= each for other in values))
+        for each in values
     ]
 
 
 # ------------------------------------------------------------------------------------- goals
 
 
-def checks(found: Sequence[tuple[Case, Row]], of_ranks: Sequence[Row]) -> list[Row]:
+def checks(cases_measured: Sequence[tuple[Case, Row]], of_ranks: Sequence[Row]) -> list[Row]:
     """The goals; their names are the same in every run."""
-    made = []
+    goals = []
     for group, method in (
         ("independent items", "percentile"),
         ("clustered items", "percentile"),
@@ -148,24 +149,24 @@ def checks(found: Sequence[tuple[Case, Row]], of_ranks: Sequence[Row]) -> list[R
         ("8 or 12 systems", "bca"),
         ("differences", "percentile"),
     ):
-        values = [one[method] for case, one in found if case.group == group]
+        values = [each[method] for case, each in cases_measured if case.group == group]
         name = f"{group}: {method} coverage"
-        made.append(measure.check(f"{name}, lowest", min(values), ">=", LEAST))
-        made.append(measure.check(f"{name}, highest", max(values), "<=", LARGEST))
-    naive = [one["naive"] for case, one in found if case.group == "clustered items"]
-    made.append(measure.check("clustered items: naive coverage, highest", max(naive), "<", LEAST))
+        goals.append(measure.check(f"{name}, lowest", min(values), ">=", LEAST))
+        goals.append(measure.check(f"{name}, highest", max(values), "<=", LARGEST))
+    naive = [each["naive"] for case, each in cases_measured if case.group == "clustered items"]
+    goals.append(measure.check("clustered items: naive coverage, highest", max(naive), "<", LEAST))
     few = [
-        (one["percentile"], one["bca"], one["doubted"])
-        for c, one in found
+        (each["percentile"], each["bca"], each["doubted"])
+        for c, each in cases_measured
         if c.group == "few units"
     ]
     lowest = min(min(each[:2]) for each in few)
-    made.append(measure.check("4 sources or 5 systems: coverage, lowest", lowest, "<", LEAST))
-    said = min(each[2] for each in few)
-    made.append(measure.check("4 sources or 5 systems: share that say so", said, "==", 1))
-    ranks = min(one["rank_sets"] for one in of_ranks)
-    made.append(measure.check("rank sets: all true ranks held, lowest", ranks, ">=", LEAST))
-    return made
+    goals.append(measure.check("4 sources or 5 systems: coverage, lowest", lowest, "<", LEAST))
+    doubtful = min(each[2] for each in few)
+    goals.append(measure.check("4 sources or 5 systems: share that say so", doubtful, "==", 1))
+    ranks = min(each["rank_sets"] for each in of_ranks)
+    goals.append(measure.check("rank sets: all true ranks held, lowest", ranks, ">=", LEAST))
+    return goals
 
 
 NOTES = (
@@ -181,11 +182,11 @@ def main() -> None:
     given = measure.arguments(__doc__, size=5000, quick=60, size_help="data sets of each kind")
     load = measure.load_average()
     rng = np.random.default_rng(measure.SEED)
-    found = [(case, one) for case in cases() for one in measured(case, given.size, rng)]
+    cases_measured = [(case, each) for case in cases() for each in measured(case, given.size, rng)]
     of_ranks = [ranked(*each, given.size, rng) for each in RANKED]
-    rows = [*(one for _, one in found), *of_ranks]
+    rows = [*(each for _, each in cases_measured), *of_ranks]
     error = f"standard error of a coverage near 0.95: {np.sqrt(0.95 * 0.05 / given.size):.2g}"
-    goals = checks(found, of_ranks)
+    goals = checks(cases_measured, of_ranks)
     measure.finish("coverage", given, LIBRARIES, load, rows, goals, [*NOTES, error], rounds=1)
 
 

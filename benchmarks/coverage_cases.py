@@ -92,8 +92,8 @@ def student(sample: Sample, estimates: Array) -> Limits:
 
 def by_row(human: Array, metrics: Array) -> Array:
     """Tau-b in each row ``[M, S]``, NaN where a side is constant."""
-    one = np.ones((1, human.shape[1]))
-    return STATISTICS["kendall"].values(human[:, None], metrics[:, :, None], one)[..., 0]
+    weights = np.ones((1, human.shape[1]))
+    return STATISTICS["kendall"].values(human[:, None], metrics[:, :, None], weights)[..., 0]
 
 
 # ------------------------------------------------------------------------------------- cases
@@ -132,16 +132,16 @@ _SOURCES, _SYSTEMS, _BOTH = (ResamplingPlan(units, DRAWS) for units in UNITS)
 
 def independent() -> list[Case]:
     shape, spread, free = (100, 1), 0.8, Effects()
-    found = [
+    plain = [
         _case("items independent", "independent items", shape, name, rs, free, _SOURCES)
         for name, rs in (("pearson", (0.2, 0.8)), ("spearman", (0.5,)), ("kendall", (0.5,)))
     ]
-    skewed = found[0]._replace(
+    skewed = plain[0]._replace(
         name="items independent, scores skewed",
         make=lambda rng: simulated.skewed(simulated.normal(rng, shape, (0.5,)), spread),
         true=[simulated.r_of_skewed(0.5, spread)],
     )
-    return [*found, skewed]
+    return [*plain, skewed]
 
 
 def clustered() -> list[Case]:
@@ -224,7 +224,7 @@ def _true_by_row(make: Callable[[Generator, int], Sample]) -> tuple[float, float
 
 def over_systems() -> list[Case]:
     free = Effects()
-    found = [
+    plain = [
         _case(f"{k} systems", group, (1, k), statistic, rs, free, _SYSTEMS, "system")
         for k, group, statistic, rs in (
             (12, "8 or 12 systems", "pearson", (0.5, 0.9)),
@@ -235,12 +235,12 @@ def over_systems() -> list[Case]:
             (5, "few units", "kendall", (0.9,)),
         )
     ]
-    heavy = found[1]._replace(
+    heavy = plain[1]._replace(
         name="8 systems, some far out",
         group="",
         make=lambda rng: simulated.heavy(rng, simulated.normal(rng, (1, 8), (0.5, 0.9)), 5.0),
     )
-    return [*found, heavy]
+    return [*plain, heavy]
 
 
 def of_both() -> list[Case]:

@@ -77,15 +77,15 @@ def _rate(setup: Setup, rows: int, outputs: int) -> float:
     start = time.perf_counter()
     while (taken := time.perf_counter() - start) < 0.05:
         for _ in range(1 if setup.device == "cpu" else 20):
-            made = states @ weight.T
+            logits = states @ weight.T
             done += 1
-        _finish(made)
+        _finish(logits)
     return operations * done / taken
 
 
-def _finish(made: Any) -> None:
+def _finish(logits: Any) -> None:
     """Wait until a device has computed it."""
-    if made.device.type != "cpu":
+    if logits.device.type != "cpu":
         import torch
 
         torch.cuda.synchronize()

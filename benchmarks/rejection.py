@@ -91,7 +91,7 @@ def cases() -> list[Case]:
     pearson, kendall = Setting("pearson"), Setting("kendall")
     by_source, by_system = Setting("kendall", "source"), Setting("pearson", "system")
     items, grid = (60, 1), (40, 4)
-    found = [
+    table = [
         ("items independent", "yes", items, pearson, "inputs", normal(items, free)),
         ("items clustered by source", "yes", grid, pearson, "inputs", normal(grid, half)),
         ("heavy ties", "yes", items, kendall, "inputs", normal(items, free, steps=True)),
@@ -104,7 +104,7 @@ def cases() -> list[Case]:
         ("second metric's noise uneven", "no", items, pearson, "inputs", unequal(items, louder)),
         ("second metric skewed", "no", items, kendall, "inputs", unequal(items, exponential)),
     ]
-    return [Case(*each) for each in found]
+    return [Case(*each) for each in table]
 
 
 # ---------------------------------------------------------------------------------- measuring
@@ -116,8 +116,8 @@ def measured(case: Case, data_sets: int, rng: Generator) -> dict[str, Any]:
     pearson = case.setting.function.name == "pearson" and case.setting.level == "pooled"
     for _ in range(data_sets):
         human, metrics = case.make(rng)
-        found = permutation_test(human, *metrics, case.setting, units=case.units, n=SWAPS, rng=rng)
-        rejected += found.p <= LEVEL
+        result = permutation_test(human, *metrics, case.setting, units=case.units, n=SWAPS, rng=rng)
+        rejected += result.p <= LEVEL
         textbook += pearson and by_williams(human, metrics, case.setting)
     return {
         "setting": case.name,
@@ -127,7 +127,7 @@ def measured(case: Case, data_sets: int, rng: Generator) -> dict[str, Any]:
         "exchangeable": case.null,
         "permutation": rejected / data_sets,
         "williams": textbook / data_sets if pearson else None,
-        "smallest_p": found.smallest,
+        "smallest_p": result.smallest,
         "data_sets": data_sets,
         "signature": f"{case.setting}|swaps:{SWAPS}|seed:{measure.SEED}",
     }

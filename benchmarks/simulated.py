@@ -62,12 +62,12 @@ def normal(
     places = ((effects.sources, (s, 1)), (effects.systems, (1, k)), (effects.cells, (s, k)))
     for share, size in places:
         if share:
-            one, common = rng.normal(size=size), rng.normal(size=size)
+            shared, common = rng.normal(size=size), rng.normal(size=size)
             own = rng.normal(size=(len(correlations), *size))
             rest = math.sqrt(between) * common + math.sqrt(1 - between) * own
             r = np.array(correlations)[:, None, None]
-            human += math.sqrt(share) * one
-            metrics += math.sqrt(share) * (r * one + np.sqrt(1 - r**2) * rest)
+            human += math.sqrt(share) * shared
+            metrics += math.sqrt(share) * (r * shared + np.sqrt(1 - r**2) * rest)
     return human, metrics
 
 

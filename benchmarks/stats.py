@@ -65,7 +65,7 @@ class Task(NamedTuple):
         loop: the first part of it.
         part: what of our result the loop has made.
         share: how much that is.
-        told: the same in words.
+        extent: the same in words.
         signature: what was computed.
     """
 
@@ -73,7 +73,7 @@ class Task(NamedTuple):
     loop: Callable[[], np.ndarray]
     part: Callable[[np.ndarray], np.ndarray]
     share: float
-    told: str
+    extent: str
     signature: str
 
 
@@ -102,10 +102,10 @@ def over_cells(scipy: Callable[..., Any]) -> Value:
 
 
 def by_source(scipy: Callable[..., Any]) -> Value:
-    one = over_cells(scipy)
+    over_row = over_cells(scipy)
 
     def loop(human: np.ndarray, metric: np.ndarray) -> float:
-        values = np.array([one(x, y) for x, y in zip(human, metric, strict=True)])
+        values = np.array([over_row(x, y) for x, y in zip(human, metric, strict=True)])
         return values[np.isfinite(values)].mean()
 
     return loop
@@ -126,22 +126,22 @@ def repeated(matrix: np.ndarray, rows: np.ndarray, columns: np.ndarray) -> np.nd
 
 def over_draws(inputs: Inputs, draws: Draws, value: Value) -> np.ndarray:
     """Values ``[12, D]``."""
-    found = []
+    values = []
     for counts in zip(draws.sources.astype(int), draws.systems.astype(int), strict=True):
         human = repeated(inputs.human, *counts)
-        found.append([value(human, repeated(one, *counts)) for one in inputs.metrics])
-    return np.array(found).T
+        values.append([value(human, repeated(metric, *counts)) for metric in inputs.metrics])
+    return np.array(values).T
 
 
 def over_swaps(inputs: Inputs, flips: np.ndarray, second: int, value: Value) -> float:
     """The p-value of the first metric against another."""
-    one, other = ((m - m.mean()) / m.std() for m in inputs.metrics[[0, second]])
-    observed = abs(value(inputs.human, one) - value(inputs.human, other))
+    first, other = ((m - m.mean()) / m.std() for m in inputs.metrics[[0, second]])
+    observed = abs(value(inputs.human, first) - value(inputs.human, other))
     large = 0
     for flip in flips.astype(bool):
-        swapped = np.where(flip[:, None], other, one), np.where(flip[:, None], one, other)
-        first, last = (value(inputs.human, scores) for scores in swapped)
-        large += abs(first - last) >= observed
+        swapped = np.where(flip[:, None], other, first), np.where(flip[:, None], first, other)
+        after, before = (value(inputs.human, scores) for scores in swapped)
+        large += abs(after - before) >= observed
     return (large + 1) / (len(flips) + 1)
 
 
@@ -238,9 +238,9 @@ def real(name: str) -> Inputs:
     if released:
         table = scoring.released(dataset, released)
         tables.append(table[(table["basis"] == "source") & (table["dimension"] == "content")])
-    made = matrices(tst.pairs(dataset, pd.concat(tables), "content"))
+    table = matrices(tst.pairs(dataset, pd.concat(tables), "content"))
     origin = "ratings; computed and released scores" if released else "ratings; computed scores"
-    return Inputs(made.human, made.metrics, origin)
+    return Inputs(table.human, table.metrics, origin)
 
 
 def random(name: str, rng: np.random.Generator) -> Inputs:
@@ -272,7 +272,7 @@ def compare(duel: Duel, inputs: Inputs, size: int, calls: int) -> dict[str, Any]
         "values": inputs.origin,
         "shape": " x ".join(map(str, inputs.metrics.shape)),
         "draws": size,
-        "in_loop": task.told,
+        "in_loop": task.extent,
         "ours_seconds": measure.median(times["ours"]),
         "loop_seconds": measure.median(whole),
         **measure.summary(measure.ratios(whole, times["ours"])),
@@ -284,9 +284,9 @@ def compare(duel: Duel, inputs: Inputs, size: int, calls: int) -> dict[str, Any]
 
 def furthest(ours: np.ndarray, theirs: np.ndarray) -> float:
     """Largest difference; 2, the width of the scale, where only one side has a value."""
-    one, other = np.isfinite(ours), np.isfinite(theirs)
-    gap = np.abs(np.where(one, ours, 0.0) - np.where(other, theirs, 0.0))
-    return float(np.where(one == other, gap, 2.0).max())
+    some, other = np.isfinite(ours), np.isfinite(theirs)
+    gap = np.abs(np.where(some, ours, 0.0) - np.where(other, theirs, 0.0))
+    return float(np.where(some == other, gap, 2.0).max())
 
 
 def added(name: str, inputs: Inputs, size: int) -> float | None:
@@ -297,7 +297,7 @@ def added(name: str, inputs: Inputs, size: int) -> float | None:
 
 
 def _added(name: str, inputs: Inputs, size: int) -> float | None:
-    (duel,) = (one for one in DUELS if one.name == name)
+    (duel,) = (duel for duel in DUELS if duel.name == name)
     duel.make(inputs, 1).ours()  # what is loaded at first use counts for nobody
     task = duel.make(inputs, size)
     before = measure.high_water(reset=True)
@@ -308,14 +308,14 @@ def _added(name: str, inputs: Inputs, size: int) -> float | None:
 
 def checks(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
     """The goals; their names are the same on every machine."""
-    made = []
+    goals = []
     for duel, row in zip(DUELS, rows, strict=True):
         name = f"{duel.name}: difference from the loop"
-        made.append(measure.check(name, row["difference"], "<=", LARGEST_DIFFERENCE))
+        goals.append(measure.check(name, row["difference"], "<=", LARGEST_DIFFERENCE))
         if duel.least:
             name = f"{duel.name}: speed against the loop"
-            made.append(measure.check(name, row["ratio"], ">=", duel.least))
-    return made
+            goals.append(measure.check(name, row["ratio"], ">=", duel.least))
+    return goals
 
 
 def main() -> None:
