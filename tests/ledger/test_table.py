@@ -1,6 +1,7 @@
 """Printed tables beside ours: every number in its place, a mark, and nothing that acts."""
 
 import math
+import sys
 from html.parser import HTMLParser
 
 import pandas as pd
@@ -69,6 +70,12 @@ def test_texts_are_escaped_wherever_they_come_from(column):
 def test_two_numbers_in_a_cell_are_refused():
     with pytest.raises(TstmetaError, match=r"p.t1.a.* from another cell"):
         beside(rows(dataset="x"))
+
+
+def test_without_what_draws_tables_it_is_said_what_to_install(monkeypatch):
+    monkeypatch.setitem(sys.modules, "jinja2", None)
+    with pytest.raises(TstmetaError, match=r"tstmeta\[book\]"):
+        beside(rows())
 
 
 def test_the_list_shows_every_cell_with_its_signature():

@@ -5,12 +5,16 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Sequence
 from html import escape
+from typing import TYPE_CHECKING
 
 import pandas as pd
-from pandas.io.formats.style import Styler
 
+from ..extras import needs
 from ..schema import TstmetaError
 from .cells import round_half_up
+
+if TYPE_CHECKING:  # it needs jinja2, which a table on a page has and the command line has not
+    from pandas.io.formats.style import Styler
 
 #: A mark and words for each status, so that colour is never the only sign.
 MARKS = {
@@ -59,14 +63,12 @@ def beside(
             f"rows {by[0]} and columns {by[1]} do not tell {frame['cell'][twice].iloc[0]} from"
             " another cell: choose among the rows first, or name more columns"
         )
-    fields = ("ours", "printed", "value", "status", "decimals")
-    about = [
-        f"n = {row.n}; {row.status}; {row.reason}; {row.signature}" for row in frame.itertuples()
-    ]
+    fields = ["ours", "printed", "value", "status", "decimals"]
+    about = "n = " + frame["n"].astype(str) + "; " + frame["status"] + "; " + frame["reason"]
     parts = frame.assign(
-        text=[text_of(*cell) for cell in frame[list(fields)].itertuples(index=False)],
+        text=[text_of(*cell) for cell in frame[fields].itertuples(index=False)],
         kind=_kinds(frame),
-        about=list(map(escape, about)),
+        about=(about + "; " + frame["signature"]).map(escape),
     )
     texts, kinds, abouts = (_grid(parts, name, *by) for name in ("text", "kind", "about"))
     style = _styler(texts)
@@ -122,4 +124,7 @@ def listing(rows: pd.DataFrame) -> Styler:
 
 def _styler(frame: pd.DataFrame) -> Styler:
     """A Styler whose id follows from what it shows: the same input gives the same bytes."""
+    needs("jinja2", extra="book")
+    from pandas.io.formats.style import Styler
+
     return Styler(frame, uuid=hashlib.sha256(frame.to_csv().encode()).hexdigest()[:8])
