@@ -18,9 +18,9 @@ import pandas as pd
 
 from tools.world import conversations
 from tools.world.conversations import Example, example
-from tools.world.draws import Choices
 from tools.world.scenes import WORDINGS, scene
 from tools.world.testset import small_world
+from tools.world.words import Choices
 from tstmeta import metrics, storage
 from tstmeta.data import corpora, load, paths
 from tstmeta.likelihood.instructions import Instructions, shipped

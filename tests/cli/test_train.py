@@ -10,14 +10,13 @@ from typer.testing import CliRunner
 from tests.command import command_line, table
 from tests.helpers import needs
 from tests.models import style, tiny
-from tstmeta import cli, data, metrics
+from tstmeta import cli, metrics
 from tstmeta.cli.train import read_corpus
 from tstmeta.data import paths, xformal
 from tstmeta.metrics import Request
 from tstmeta.models import encoders, idf, lexicon, lm, vectors
 from tstmeta.models.causal import backbone
 from tstmeta.models.classifiers import StyleModel, load
-from tstmeta.models.splits import key
 from tstmeta.models.training.loop import CHECKPOINT, REPORT
 from tstmeta.schema import DataError, MissingData, TstmetaError
 
@@ -179,16 +178,6 @@ def test_words_are_learned_from_the_training_part_and_masked(train, tmp_path):
     assert (tmp_path / "again.csv").read_bytes() == (tmp_path / "w.csv").read_bytes()
     fewer, _ = values(train(*words, "few.csv", "--threshold", "15"))
     assert int(fewer["warm: words kept"]) < int(shown["warm: words kept"])
-
-
-@needs("yelp", "mir")
-def test_reviews_are_learned_from_without_the_sentences_that_others_test_on():
-    corpus = read_corpus("yelp")
-    learned = set(map(key, corpus.loc[corpus["part"] == "train", "text"]))
-    assert learned
-    assert not learned & set(map(key, data.load("mir").items["source"]))
-    # all sources of li2018 and dualrl lie in dev
-    assert not learned & set(map(key, data.yelp.sentences(data.root("yelp"), "dev")["text"]))
 
 
 @pytest.mark.skipif(bool(encoders.missing(encoders.MINILM)), reason="no embedded encoder here")

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.helpers import needs
-from tstmeta import data
+from tstmeta.data import paths, yelp
 from tstmeta.models import lexicon
 from tstmeta.models.lexicon import Lexicon, StyleWord, learn, log_odds, read, write
 from tstmeta.schema import DataError, MissingData, TstmetaError
@@ -213,7 +213,7 @@ def test_what_cannot_be_learned_from_is_said(texts, message):
 
 @needs("yelp", "mir")
 def test_words_learned_from_reviews_agree_with_the_released_ones():
-    table = data.yelp.corpus(data.root("yelp"))
+    table = yelp.corpus(paths.raw("yelp"))
     texts = {
         style: [text.split() for text in rows["text"][:15_000]]
         for style, rows in table[table["split"] == "test"].groupby("style")

@@ -12,7 +12,7 @@ from tests.models.training.conftest import killed
 from tests.tools.toy import OPTIONS, PROMPTS
 from tools import train
 from tools.world.conversations import Example, example, sentences
-from tools.world.draws import Choices
+from tools.world.words import Choices
 from tstmeta import data
 from tstmeta.likelihood.instructions import get, shipped
 from tstmeta.models import idf, lm

@@ -16,9 +16,8 @@ from typing import NamedTuple
 
 from tstmeta.likelihood.instructions import Instructions
 
-from .draws import Choices
 from .scenes import ALL_TASKS, LEVELS, WORDINGS, Scene, capital, scene
-from .words import PHRASES, SYNONYMS, every, fact, pool
+from .words import PHRASES, SYNONYMS, Choices, every, fact, pool
 
 _FACTS = ("person", "family", "town", "street", "clock", "digits", "number", "weekday", "month")
 _NOUNS = ("goods", "objects", "papers", "events", "venues", "roles", "groups", "relatives")

@@ -10,8 +10,7 @@ from dataclasses import dataclass, replace
 from string import Formatter
 from typing import NamedTuple
 
-from .draws import Choices, is_held_out
-from .words import PHRASES, VERBS, WORDS, Verb, fact, plural, pool
+from .words import PHRASES, VERBS, WORDS, Choices, Verb, fact, is_held_out, plural, pool
 
 #: Constituents that can be left out, in the order of the plain sentence.
 ADJUNCTS = ("company", "purpose", "price", "place", "time", "reason")

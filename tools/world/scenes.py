@@ -12,9 +12,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from .draws import Choices
 from .events import ADJUNCTS, Event, event, spoil
-from .words import PHRASES, WORDS, every, past, third
+from .words import PHRASES, WORDS, Choices, every, past, third
 
 Level = Literal["source", "light", "strong"]
 LEVELS: tuple[Level, ...] = ("source", "light", "strong")

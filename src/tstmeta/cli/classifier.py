@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from enum import StrEnum
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
 import typer
 
@@ -13,19 +12,13 @@ from .options import FormatOption
 from .train import KeepOut, Out, Seed, Settings, read_corpus, show_result
 
 
-class Kind(StrEnum):
-    """What is trained."""
-
-    linear = "linear"
-    textcnn = "textcnn"
-    transformer = "transformer"
-
-
 def classifier(
     corpus: Annotated[
         str, typer.Option(help="yelp, xformal, or a CSV file with the columns text and style.")
     ],
-    kind: Annotated[Kind, typer.Option(help="What to train.")] = Kind.linear,
+    kind: Annotated[
+        Literal["linear", "textcnn", "transformer"], typer.Option(help="What to train.")
+    ] = "linear",
     out: Out = Path("classifier"),
     seed: Seed = 1,
     base: Annotated[
@@ -81,10 +74,10 @@ def classifier(
     report = train(
         out,
         table,
-        kind.value,
+        kind,
         tasks=tasks,
         seed=seed,
-        options=configure(STYLE[kind.value], settings or ()),
+        options=configure(STYLE[kind], settings or ()),
         regression=regress,
         base=backbone(base) if base else None,
     )

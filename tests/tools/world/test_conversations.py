@@ -17,8 +17,8 @@ from tools.world.conversations import (
     reworded,
     sentences,
 )
-from tools.world.draws import Choices
 from tools.world.scenes import ALL_TASKS, WORDINGS
+from tools.world.words import Choices
 from tstmeta.data import load
 from tstmeta.models.splits import key
 

@@ -7,8 +7,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tools.world import words
-from tools.world.draws import Choices, is_held_out
 from tools.world.scenes import ALL_TASKS, LEVELS, WORDINGS, scene
+from tools.world.words import Choices, is_held_out
 
 KNOWN = "Postpone Magda's game for 257 euros after 11:05 because the debate is lost."
 seeds = st.integers(0, 10**9).map(str)

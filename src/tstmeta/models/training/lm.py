@@ -65,6 +65,7 @@ def train(
         TstmetaError: no sentences, the base is not here, a folder of another run, a full disk.
     """
     import torch
+    from transformers import AutoModelForCausalLM
 
     if not texts or not held_out:
         raise TstmetaError("a model needs sentences to train on, and others to measure it on")
@@ -86,7 +87,12 @@ def train(
     if report := finished(out, run):
         return report
     torch.set_num_threads(options.threads)
-    model, tokenizer = _beginning(base, texts, options, seed)
+    if base:
+        tokenizer = hub.tokenizer(base)
+        model = hub.weights(base, AutoModelForCausalLM, dtype=torch.float32)
+    else:
+        tokenizer = train_tokenizer(texts, options.vocabulary)
+        model = network(options, tokenizer, seed)
     model.to(hub.device_of(device))
     encoded, cut = encode(texts, tokenizer, options.length)
 
@@ -136,20 +142,6 @@ def train_tokenizer(texts: Iterable[str], vocabulary: int) -> PreTrainedTokenize
     cut = pre_tokenizers.ByteLevel(add_prefix_space=False)
     marks = dict.fromkeys(("bos_token", "eos_token", "pad_token"), MARK)
     return byte_pairs(texts, vocabulary, cut, [MARK], **marks)
-
-
-def _beginning(
-    base: Backbone | None, texts: Sequence[str], options: LmOptions, seed: int
-) -> tuple[Any, Any]:
-    """The model before its first step, in float32, and its tokenizer."""
-    import torch
-    from transformers import AutoModelForCausalLM
-
-    if base:
-        tokenizer = hub.tokenizer(base)
-        return hub.weights(base, AutoModelForCausalLM, dtype=torch.float32), tokenizer
-    tokenizer = train_tokenizer(texts, options.vocabulary)
-    return network(options, tokenizer, seed), tokenizer
 
 
 def _perplexities(out: Path, sides: dict[str, Sequence[str]], seed: int) -> dict[str, Any]:
