@@ -66,7 +66,7 @@ def test_a_row_that_speaks_of_no_item_is_reported(mixed):
 
 @pytest.mark.parametrize(
     ("name", "file"),
-    [("cao", "ratings.csv"), ("scialom", "simplification_human_evaluations.tar.gz")],
+    [("cao", "ratings.csv"), ("scialom", "questeval_simplification_likert_ratings.csv")],
 )
 def test_a_folder_without_the_file_that_matters_is_not_available(tmp_path, monkeypatch, name, file):
     monkeypatch.setenv("TSTMETA_DATA", str(tmp_path))

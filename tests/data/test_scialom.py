@@ -1,18 +1,15 @@
-"""The archive that nobody here has seen: the form that we expect, on archives that we made up."""
-
-import io
-import tarfile
+"""The archive that nobody here has seen: the form that we expect, on a file that we made up."""
 
 import pytest
 
 from tests.data import raw
-from tests.data.raw import complaint, swap, words, write_table
+from tests.data.raw import swap, words, write_table
 from tstmeta.data import scialom
 from tstmeta.data.files import UnverifiedForm
 from tstmeta.schema import MissingData
 
 PEOPLE = [f"made-up-worker-{n}" for n in range(13)]
-INSIDE = f"{scialom.FOLDER}/{scialom.FILE}"
+INSIDE = scialom.PLACES[0]
 
 
 def rating(**cells: object):
@@ -50,18 +47,6 @@ def rows():
 def folder(tmp_path):
     write_table(tmp_path / INSIDE, list(rows()), encoding="latin-1")
     return tmp_path
-
-
-def pack(folder, names=(INSIDE,)):
-    """Move the CSV into an archive under the given names; the folder to load from."""
-    content = (folder / INSIDE).read_bytes()
-    (folder / INSIDE).unlink()
-    with tarfile.open(folder / scialom.ARCHIVE, "w:gz") as tar:
-        for name in names:
-            member = tarfile.TarInfo(name)
-            member.size = len(content)
-            tar.addfile(member, io.BytesIO(content))
-    return folder
 
 
 def load(root):
@@ -110,50 +95,20 @@ def test_alva_m_has_the_first_eleven_ratings_of_each_aspect(folder):
     assert subset.means.loc["3-ACCESS-1", "content"] == sum(range(11)) / 11
 
 
-@pytest.mark.parametrize("name", [INSIDE, scialom.FILE, f"../deep/{scialom.FILE}"])
-def test_the_archive_reads_like_the_folder(folder, name):
-    extracted = load(folder)
-    packed = load(pack(folder, (name,)))
-    assert packed.items.equals(extracted.items)
-    assert packed.ratings.equals(extracted.ratings)
-    assert {path.name for path in folder.rglob("*") if path.is_file()} == {scialom.ARCHIVE}
-
-
 def test_a_file_without_a_folder_is_found(folder):
     (folder / INSIDE).rename(folder / scialom.FILE)
     assert scialom.ready(folder)
     assert len(load(folder).items) == 5
 
 
-def test_nothing_there_says_how_to_get_it(tmp_path):
+def test_a_missing_or_packed_file_says_how_to_get_it(tmp_path):
     assert not scialom.ready(tmp_path)
     with pytest.raises(MissingData, match="tstmeta data fetch scialom"):
         scialom.load(tmp_path)
-
-
-@pytest.mark.parametrize(
-    "harm",
-    [
-        lambda path: path.write_bytes(b"<html>not found</html>"),
-        lambda path: path.write_bytes(path.read_bytes()[:200]),
-        lambda path: path.write_bytes(b""),
-    ],
-    ids=["a web page", "a cut archive", "an empty file"],
-)
-def test_damaged_archives_are_reported(folder, harm):
-    harm(pack(folder) / scialom.ARCHIVE)
-    assert scialom.ready(folder)
-    assert "not a readable tar.gz" in complaint(scialom.load, folder)
-
-
-def test_an_archive_without_the_file_or_with_too_large_a_one_is_reported(folder, monkeypatch):
-    content = (folder / INSIDE).read_bytes()
-    pack(folder, ("something/else.csv",))
-    assert "holds no questeval" in complaint(scialom.load, folder)
-    (folder / INSIDE).write_bytes(content)
-    pack(folder)
-    monkeypatch.setattr(scialom, "MAX_BYTES", 10)
-    assert "bytes" in complaint(scialom.load, folder)
+    (tmp_path / scialom.ARCHIVE).touch()
+    assert not scialom.ready(tmp_path)
+    with pytest.raises(MissingData, match="Unpack the archive that is there: tar -xzf"):
+        scialom.load(tmp_path)
 
 
 FAULTS = {

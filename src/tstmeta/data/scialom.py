@@ -2,23 +2,21 @@
 
 The authors link an archive that could not be had when this was written.  The loader follows what
 other published loaders say of its main file, a CSV in Latin-1 with one row a rating; it was tested
-on archives that we made up, and it warns each time.  Two data sets of Pauli et al. (2025) come from
+on files that we made up, and it warns each time.  Two data sets of Pauli et al. (2025) come from
 it: ``scialom@human`` (their Scialom, 65 x 25) and ``scialom@alva-m`` (their Alva-M., 135 x 11).
 """
 
 from __future__ import annotations
 
 import ast
-import tarfile
 import warnings
-import zlib
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
 
-from ..schema import DataError, MissingData
+from ..schema import MissingData
 from .base import Dataset, Subsets
 from .checks import FILLED, check, fault, numeric, one_of
 from .files import UnverifiedForm, read_csv, read_text
@@ -28,9 +26,7 @@ NAME = "scialom"
 ENCODING = "latin-1"
 ARCHIVE = "simplification_human_evaluations.tar.gz"
 FILE = "questeval_simplification_likert_ratings.csv"
-FOLDER = "simplification_human_evaluations"
-#: Largest file that is read from the archive, in bytes: far above what it can be.
-MAX_BYTES = 1 << 28
+PLACES = (f"simplification_human_evaluations/{FILE}", FILE)
 ASPECTS = {"meaning": "content", "fluency": "fluency", "simplicity": "style"}
 #: Ratings of each dimension in ``alva-m``.
 ALVA_M = 11
@@ -38,21 +34,21 @@ KEY = ["sentence_id", "source", "simplification", "system_name"]
 
 
 def ready(root: Path) -> bool:
-    """Whether the archive, or the file that it holds, is in the folder."""
-    return any((root / place).is_file() for place in (ARCHIVE, FILE, f"{FOLDER}/{FILE}"))
+    """Whether the file is in the folder, unpacked."""
+    return any((root / place).is_file() for place in PLACES)
 
 
 def load(root: Path) -> Dataset:
-    """Load the main file, from the extracted folder or the archive, with a warning.
+    """Load the main file of the unpacked archive, with a warning.
 
     Items: ``item_id`` is ``sentence_id-system-number`` (``human`` where the file names no system),
     the number by first appearance; ``source_id`` is ``sentence-`` and the file's ``sentence_id``.
     Raters keep their identity across dimensions.  Label: ``simplification_type``.
 
     Raises:
-        MissingData: neither archive nor file is here.
+        MissingData: the file is not here, or still packed.
     """
-    path, text = _read(root)
+    path = _find(root)
     warnings.warn(
         f"{path}: the form of this file was inferred, never seen; hold support and correlations "
         "against the published ones (tstmeta data show scialom) before you use them",
@@ -66,6 +62,7 @@ def load(root: Path) -> Dataset:
         "worker_id": FILLED,
         "rating": numeric(0, 100),
     }
+    text = read_text(path, ENCODING)
     table = read_csv(path, columns, unique=(*KEY, "aspect", "worker_id"), text=text)
     first = table.drop_duplicates(KEY)
     number = first.groupby(["sentence_id", "system_name"]).cumcount() + 1
@@ -111,33 +108,14 @@ def literal(cell: str) -> Any:
         return None
 
 
-def _read(root: Path) -> tuple[Path, str]:
-    """The main file's path (inside the archive, if it is) and text."""
-    for path in (root / FOLDER / FILE, root / FILE):
-        if path.is_file():
-            return path, read_text(path, ENCODING)
-    archive = root / ARCHIVE
-    if not archive.is_file():
-        raise MissingData(
-            f"{archive} is not on this machine. Get it with: tstmeta data fetch {NAME} (no hash of "
-            "it is known, so what arrives cannot be verified)"
-        )
-    try:
-        return archive / FILE, _member(archive)
-    except (tarfile.TarError, zlib.error, EOFError, OSError) as error:
-        raise DataError([fault(archive, f"not a readable tar.gz ({error})")]) from error
-
-
-def _member(archive: Path) -> str:
-    """The main file's text, read in memory: nothing of the archive is written to disk."""
-    with tarfile.open(archive, "r:gz") as tar:
-        for member in tar:
-            if member.isfile() and Path(member.name).name == FILE:
-                if member.size > MAX_BYTES:
-                    raise DataError([fault(archive, f"{member.name} has {member.size} bytes")])
-                opened = tar.extractfile(member)
-                return opened.read().decode(ENCODING) if opened else ""
-    raise DataError([fault(archive, f"the archive holds no {FILE}")])
+def _find(root: Path) -> Path:
+    for place in PLACES:
+        if (root / place).is_file():
+            return root / place
+    how = f"Get it with: tstmeta data fetch {NAME} (no hash of it is known)"
+    if (root / ARCHIVE).is_file():
+        how = f"Unpack the archive that is there: tar -xzf {ARCHIVE}"
+    raise MissingData(f"{root / PLACES[0]} is not on this machine. {how}")
 
 
 # ------------------------------------------------------------------------------------ subsets
