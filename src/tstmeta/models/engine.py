@@ -19,14 +19,7 @@ from transformers.cache_utils import Cache, DynamicCache, DynamicLayer
 
 from ..schema import TstmetaError
 from . import forest, selfcheck
-from .causal import (
-    Answer,
-    Continuation,
-    check_requests,
-    described,
-    empty_answers,
-    progress_bar,
-)
+from .causal import Answer, Continuation, check_requests, described, empty_answers, progress_bar
 from .forest import Branches, Trie
 from .loading import window_of
 
@@ -119,8 +112,7 @@ class Engine:
         """See :class:`~tstmeta.models.causal.LanguageModel`.
 
         Raises:
-            TstmetaError: a token beyond the vocabulary, or memory that does not suffice for one
-                row.
+            TstmetaError: a token beyond the vocabulary, or too little memory for a row.
         """
         check_requests(requests, self.window)
         self._check_tokens(requests)
@@ -204,8 +196,6 @@ class Engine:
         ends = np.cumsum([0, *lengths.values()])
         return [(rank, values[a:b]) for rank, (a, b) in zip(lengths, pairwise(ends), strict=True)]
 
-    # ----------------------------------------------------------------------------- the model
-
     def _computed_trunk(self, trie: Trie) -> _Trunk:
         sees = trie.sees()
         if not trie.own:
@@ -257,10 +247,8 @@ class Engine:
         return zeros.masked_fill(~mask, least)
 
     def _head(self, states: torch.Tensor, at: np.ndarray, tokens: np.ndarray) -> np.ndarray:
-        """Log-probability of each token after the state at its place, float32 [tokens].
-
-        A state that foresees several tokens goes through the output layer once.
-        """
+        """Log-probability of each token after the state at its place, float32 [tokens]."""
+        # a state that foresees several tokens goes through the output layer once
         nodes, owner = np.unique(at, return_inverse=True)
         order = np.argsort(owner, kind="stable")
         values = np.empty(len(tokens), dtype=np.float32)

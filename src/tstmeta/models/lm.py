@@ -1,11 +1,8 @@
 """Texts read by a causal language model: how likely it finds each, and by how many tokens.
 
-What fluency metrics need and nothing else.  A text is read by itself: before its first token stands
-the model's own mark of a beginning, after its last nothing is scored.  The numbers come from any
-backend of :mod:`~tstmeta.models.causal`, so caches and servers work as they do elsewhere.
-
-Beside a model that ``tstmeta train lm`` wrote lie the frequencies of the tokens it was trained on
-(:class:`Unigrams`), which SLOR divides by.
+A text is read by itself: before its first token stands the model's own mark of a beginning, after
+its last nothing is scored.  Beside a model that ``tstmeta train lm`` wrote lie the frequencies of
+the tokens it was trained on (:class:`Unigrams`), which SLOR divides by.
 """
 
 from __future__ import annotations
@@ -84,9 +81,8 @@ class Reader:
     """A model that reads texts.
 
     The context of the first token is the tokenizer's beginning-of-text token, else its end-of-text
-    token (GPT-2 has the same token for both, ``<|endoftext|>``).  A tokenizer without either leaves
-    the first token of a text unscored: it is the context of the others, and a text of a single
-    token has no likelihood.
+    token.  A tokenizer without either leaves the first token of a text unscored: it is the context
+    of the others, and a text of a single token has no likelihood.
 
     Args:
         model: any backend.
@@ -144,11 +140,8 @@ class Reader:
 
 
 def _windows(context: tuple[int, ...], tokens: tuple[int, ...], window: int) -> list[Continuation]:
-    """Requests that fit into the window and score each token once.
-
-    A request of c tokens of context and t to score takes c + t - 1 places: the last token is not
-    read.  From the second window on, c is half a window.
-    """
+    """Requests that score each token once; from the second on, the context is half a window."""
+    # c tokens of context and t to score take c + t - 1 places: the last token is not read
     requests = [Continuation(context, tokens[:window])]
     half = max(1, window // 2)
     for at in range(window, len(tokens), window - half + 1):
@@ -168,15 +161,10 @@ def loaded(model: Backbone, identity: str, device: str, dtype: str) -> LanguageM
     return Lazy(model, device, dtype, reuse=False)
 
 
-# ------------------------------------------------------------------------------ frequencies
-
-
 class Unigrams(NamedTuple):
     """Token probabilities without context, with add-one smoothing (Lidstone's law with 1).
 
-    Attributes:
-        logs: natural logarithms [vocabulary].
-        hash: first 8 hexadecimal digits of the SHA-256 of the file.
+    ``logs`` are natural logarithms [vocabulary]; ``hash`` is :func:`file_hash` of their file.
     """
 
     logs: np.ndarray

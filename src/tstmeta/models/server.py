@@ -56,9 +56,8 @@ class PromptScores(NamedTuple):
 class ServerModel:
     """A :class:`~tstmeta.models.causal.LanguageModel` that a server runs.
 
-    Values depend on the server's dtype and on how it fills its batches, which it does not tell:
-    expect differences of rounding between runs, and say what you know in ``label``.  Nothing is
-    asked before it is needed: with ``window`` given, a cache that knows all needs no server.
+    Values depend on the server's dtype and batches, which it does not tell: expect differences of
+    rounding between runs.  With ``window`` given, a cache that knows all needs no server.
 
     Args:
         url: where the interface starts, such as ``http://localhost:8000/v1``.
@@ -115,11 +114,7 @@ class ServerModel:
         known: Collection[int] = (),
         progress: bool = False,
     ) -> Iterator[list[Answer]]:
-        """See :class:`~tstmeta.models.causal.LanguageModel`; a batch an HTTP answer.
-
-        Raises:
-            ServerError: the server failed.  Answers that were under way come first.
-        """
+        """Answers as they come; those under way come before a :class:`~.wire.ServerError`."""
         check_requests(requests, self.window)
         known = frozenset(known)
         if empty := empty_answers(requests, known):
@@ -205,11 +200,7 @@ class ServerModel:
             return None
 
     def check(self) -> None:
-        """Try the server on a short text, once.
-
-        Raises:
-            ServerError: it cannot be used; says what to do.
-        """
+        """Try the server on a short text, once; ServerError where it cannot be used."""
         if self._tried:
             return
         text = self.tokenizer(_PROBE, add_special_tokens=False)["input_ids"]
@@ -222,12 +213,10 @@ class ServerModel:
         self._tried = True
 
     def _compare(self, texts: list[str], probe: Prompt) -> None:
-        """Whether the server writes the tokens as our tokenizer does, most of them.
-
-        Ids alone tell nothing: a server takes any id that its model has.  Single letters tell
-        little, for vocabularies of bytes begin alike.  Half is far from both ends: of longer
-        tokens other vocabularies share hardly an id, and servers differ in how they write a few.
-        """
+        """Refuse a server that does not write most tokens as our tokenizer does."""
+        # Ids alone tell nothing: a server takes any id that its model has.  Single letters tell
+        # little, for vocabularies of bytes begin alike.  Of longer tokens other vocabularies share
+        # hardly an id, and servers differ in how they write a few: half is far from both.
         ours = (_letters(self.tokenizer.decode([token])) for token in probe)
         theirs = map(_letters, texts)
         both = zip(ours, theirs, strict=True)
@@ -285,7 +274,6 @@ def connect(url: str, model: str, tokenizer: str | None = None, **options: Any) 
 
     Raises:
         MissingModel: the tokenizer is not here and cannot be fetched; says what to do.
-        ServerError: see :class:`ServerModel`.
     """
     address(url)  # a slip of the pen is an error before anything is loaded
     try:

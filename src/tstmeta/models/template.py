@@ -38,7 +38,7 @@ class ControlMark(TstmetaError):
 
 
 class Template:
-    """Writes contexts for one tokenizer.
+    """Writes contexts for a tokenizer.
 
     ``bare`` takes :data:`BARE` where the tokenizer knows its marks (Llama 3 and ours); other models
     get their own template without the white space at its end, which is what a bare header lacks.
@@ -93,11 +93,7 @@ class Template:
         )
 
     def tokens(self, text: str) -> tuple[int, ...]:
-        """Token ids of an output; none for an empty one.
-
-        Raises:
-            ControlMark: as above.
-        """
+        """Token ids of an output; none for an empty one.  ControlMark as above."""
         ids = self._ids(text, split_special_tokens=True) if text else []
         for mark in self._spelt(text):
             if self._marks[mark] in ids:

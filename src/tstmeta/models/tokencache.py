@@ -14,7 +14,6 @@ from collections.abc import Collection, Iterator, Sequence
 from importlib.metadata import version
 from itertools import pairwise
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -50,21 +49,10 @@ class Cached:
         self.journal = self.table.with_suffix(".journal")
         self.lock = self.table.with_suffix(".lock")
 
-    @property
-    def identity(self) -> str:
-        return self.model.identity
-
-    @property
-    def window(self) -> int:
-        return self.model.window
-
-    @property
-    def vocabulary(self) -> int:
-        return self.model.vocabulary
-
-    @property
-    def tokenizer(self) -> Any:
-        return self.model.tokenizer
+    identity = property(lambda self: self.model.identity)
+    window = property(lambda self: self.model.window)
+    vocabulary = property(lambda self: self.model.vocabulary)
+    tokenizer = property(lambda self: self.model.tokenizer)
 
     def logprobs(
         self,

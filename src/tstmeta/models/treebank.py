@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import io
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import NamedTuple
 
@@ -34,10 +34,7 @@ Tree = tuple[Word, ...]
 
 
 class Graph(NamedTuple):
-    """A labelled graph; nodes are places in ``labels``.
-
-    ``attributes`` are (name, node, value), ``relations`` (name, from, to).
-    """
+    """A labelled graph: nodes are places in ``labels``; attributes are (name, node, value)."""
 
     labels: tuple[str, ...]
     attributes: tuple[tuple[str, int, str], ...] = ()
@@ -84,13 +81,6 @@ def _fault(path: Path, line: int, what: str, remedy: str) -> TstmetaError:
 # ------------------------------------------------------------------------------------ CoNLL-U
 
 
-class _Sentence(NamedTuple):
-    text: str
-    words: list[Word]
-    #: Keys of its comments, such as ``newdoc``.
-    marks: frozenset[str]
-
-
 def read_conllu(path: Path) -> dict[str, Tree]:
     """Dependency trees by text, from a file in CoNLL-U.
 
@@ -106,18 +96,18 @@ def read_conllu(path: Path) -> dict[str, Tree]:
         raise TstmetaError(f"{path} holds no sentence: is it the right file?")
     trees: dict[str, Tree] = {}
     for starts in ({"newdoc"}, {"newdoc", "newpar"}, None):
-        groups: list[list[_Sentence]] = []
+        groups: list[list[tuple[str, list[Word], set[str]]]] = []
         for sentence in sentences:
-            if not groups or starts is None or sentence.marks & starts:
+            if not groups or starts is None or sentence[2] & starts:
                 groups.append([])
             groups[-1].append(sentence)
         for group in groups:
-            text = "".join(sentence.text for sentence in group)
-            trees.setdefault(lookup_key(text), joined([sentence.words for sentence in group]))
+            texts, words, _ = zip(*group, strict=True)
+            trees.setdefault(lookup_key("".join(texts)), joined(words))
     return trees
 
 
-def joined(sentences: list[list[Word]]) -> Tree:
+def joined(sentences: Iterable[list[Word]]) -> Tree:
     """The tree of a text from those of its sentences, whose heads count from each one's start."""
     words: list[Word] = []
     for sentence in sentences:
@@ -126,7 +116,8 @@ def joined(sentences: list[list[Word]]) -> Tree:
     return tuple(words)
 
 
-def _sentence(path: Path, block: list[tuple[int, str]]) -> _Sentence:
+def _sentence(path: Path, block: list[tuple[int, str]]) -> tuple[str, list[Word], set[str]]:
+    """A sentence's text, words, and the keys of its comments, such as ``newdoc``."""
     comments = dict(_comment(line) for _, line in block if line.startswith("#"))
     rows = [(number, line) for number, line in block if not line.startswith("#")]
     words: list[Word] = []
@@ -157,7 +148,7 @@ def _sentence(path: Path, block: list[tuple[int, str]]) -> _Sentence:
         raise _fault(path, block[0][0], "a sentence without words", "remove the block, or parse it")
     _check_tree(path, rows[0][0], words)
     text = (comments.get("text") or "".join(surface)).strip() + " " * surface[-1].endswith(" ")
-    return _Sentence(text, words, frozenset(comments))
+    return text, words, set(comments)
 
 
 def _comment(line: str) -> tuple[str, str]:

@@ -56,13 +56,10 @@ def address(url: str) -> httpx.URL:
 
 @dataclass(frozen=True)
 class Connection:
-    """A connection to an interface at ``url``, and how patient it is.
+    """A connection to an interface, and how patient it is.
 
-    Attributes:
-        url: without user, password or query; the client knows who asks.
-        mask: of what is sent to the server and must not come back.
-        retries, pause: see :func:`~tstmeta.retrying.retrying`.
-        stop: set when nobody wants an answer any more.
+    ``url`` is without user, password or query: the client knows them.  ``mask`` is of what is sent
+    and must not come back; ``stop`` is set when nobody wants an answer any more.
     """
 
     url: httpx.URL
@@ -117,8 +114,7 @@ def together(
 ) -> Iterator[tuple[Job, Result]]:
     """Jobs and results as they come, at most ``width`` under way.
 
-    After a failure no job is begun; those under way are waited for, their results come, and then
-    the failure is raised.
+    After a failure no job is begun; the results of those under way come, then the failure.
     """
     failure: BaseException | None = None
     pool = ThreadPoolExecutor(width)
