@@ -125,8 +125,3 @@ def test_another_file_is_another_model(tmp_path):
         names.add(classifiers.identity(backbone(str(tmp_path))))
     assert len(names) == 2
     assert all(name.startswith(f"{tmp_path.name}@") for name in names)
-
-
-def test_a_task_comes_back_from_json_as_it_was():
-    task = Task("t", ("a", "b"), {"c": "a"}, 1.5, (-3.0, 3.0))
-    assert Task.of(json.loads(json.dumps(task.__dict__))) == task

@@ -163,14 +163,6 @@ def test_log_odds_are_those_written_out_and_swapped_corpora_turn_their_signs(fir
         assert odds[word].z == pytest.approx(-back[word].z, abs=1e-9)
 
 
-def test_log_odds_of_a_tiny_example_worked_out_by_hand():
-    # Ten words in all, prior 10: a has prior 4, counts 3 + 4 of 5 + 10 and 1 + 4 of 5 + 10.
-    odds = log_odds(Counter(a=3, b=2), Counter(a=1, b=4), prior=10)
-    assert odds["a"].log == pytest.approx(math.log((7 / 8) / (5 / 10)))
-    assert odds["a"].z == pytest.approx(math.log(7 / 4) / math.sqrt(1 / 7 + 1 / 5))
-    assert odds["b"].z == pytest.approx(-math.log(7 / 4) / math.sqrt(1 / 8 + 1 / 10))
-
-
 def test_a_strong_prior_draws_a_rare_word_nearer_to_nothing():
     first, second = Counter(rare=3, the=997), Counter(the=1000)
     near, far = (log_odds(first, second, prior)["rare"].z for prior in (10_000, 100))
