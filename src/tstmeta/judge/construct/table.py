@@ -188,7 +188,7 @@ def card(plan: Blueprint, table: pd.DataFrame, size: int) -> str:
     """The card in Markdown: what it is, how it was made and by whom, and what it cannot tell."""
     counts = counted(table).set_index("verdict")
     waiting = counts[counts["check"] != ""]
-    facts = {name: said(str(value)) for name, value in dict(plan).items()}
+    facts = {name: said(str(value)) or "not stated" for name, value in plan}
     facts |= counts.loc[counts["check"] == "", "rows"].to_dict()
     text = files(__package__).joinpath("card.md").read_text(encoding="utf-8")
     return Template(text).substitute(
