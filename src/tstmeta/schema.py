@@ -205,72 +205,72 @@ def _problems(cases: pd.DataFrame, schema: pa.DataFrameSchema, where: str) -> It
 # ------------------------------------------------------------------------------------ tables
 
 
-def _table(name: str, unique: list[str] | None, /, **columns: pa.Column) -> pa.DataFrameSchema:
-    return pa.DataFrameSchema(
-        {"dataset": _text(FILLED), **columns}, unique=unique, strict=True, ordered=True, name=name
-    )
-
-
 def _text(*checks: pa.Check) -> pa.Column:
     return pa.Column(str, list(checks), coerce=True)
+
+
+def _filled(*names: str) -> dict[str, pa.Column]:
+    return {name: _text(FILLED) for name in names}
+
+
+def _texts(*names: str) -> dict[str, pa.Column]:
+    return {name: _text() for name in names}
 
 
 def _is_list_of_texts(cell: Any) -> bool:
     return isinstance(cell, list) and all(isinstance(text, str) for text in cell)
 
 
+#: Table -> its columns after ``dataset``, in order.
+_COLUMNS = {
+    "items": {
+        **_filled("item_id", "source_id"),
+        **_texts("system", "style", "direction"),
+        **_filled("language"),
+        **_texts("source", "output"),
+        "references": pa.Column(object, each(_is_list_of_texts, "use a list of texts")),
+        "is_reference": pa.Column(bool),
+    },
+    "ratings": {
+        **_filled("item_id"),
+        "dimension": _text(one_of(DIMENSIONS)),
+        **_filled("rater"),
+        "value": pa.Column(float, pa.Check(np.isfinite, error="use a finite number")),
+    },
+    "labels": {**_filled("item_id", "name"), **_texts("value")},
+    "preferences": {
+        **_filled("item_a", "item_b"),
+        "dimension": _text(one_of(DIMENSIONS)),
+        **_filled("rater"),
+        "value": _text(one_of(("a", "b", "tie"))),
+    },
+    "scores": {
+        **_filled("item_id", "metric"),
+        "dimension": _text(one_of(DIMENSIONS)),
+        "basis": _text(one_of(BASES)),
+        **_filled("signature"),
+        "sample": pa.Column(int),
+        "value": pa.Column(float, nullable=True),
+        "status": _text(one_of([str(status) for status in Status])),
+        **_texts("detail"),
+    },
+}
+#: Columns in which no two rows of a table agree.
+_UNIQUE = {
+    "items": ["dataset", "item_id"],
+    "ratings": ["dataset", "item_id", "dimension", "rater"],
+    "labels": ["dataset", "item_id", "name"],
+    "scores": ["dataset", "item_id", "signature", "basis", "sample"],
+}
 SCHEMAS = {
-    "items": _table(
-        "items",
-        ["dataset", "item_id"],
-        item_id=_text(FILLED),
-        source_id=_text(FILLED),
-        system=_text(),
-        style=_text(),
-        direction=_text(),
-        language=_text(FILLED),
-        source=_text(),
-        output=_text(),
-        references=pa.Column(object, each(_is_list_of_texts, "use a list of texts")),
-        is_reference=pa.Column(bool),
-    ),
-    "ratings": _table(
-        "ratings",
-        ["dataset", "item_id", "dimension", "rater"],
-        item_id=_text(FILLED),
-        dimension=_text(one_of(DIMENSIONS)),
-        rater=_text(FILLED),
-        value=pa.Column(float, pa.Check(np.isfinite, error="use a finite number")),
-    ),
-    "labels": _table(
-        "labels",
-        ["dataset", "item_id", "name"],
-        item_id=_text(FILLED),
-        name=_text(FILLED),
-        value=_text(),
-    ),
-    "preferences": _table(
-        "preferences",
-        None,
-        item_a=_text(FILLED),
-        item_b=_text(FILLED),
-        dimension=_text(one_of(DIMENSIONS)),
-        rater=_text(FILLED),
-        value=_text(one_of(("a", "b", "tie"))),
-    ),
-    "scores": _table(
-        "scores",
-        ["dataset", "item_id", "signature", "basis", "sample"],
-        item_id=_text(FILLED),
-        metric=_text(FILLED),
-        dimension=_text(one_of(DIMENSIONS)),
-        basis=_text(one_of(BASES)),
-        signature=_text(FILLED),
-        sample=pa.Column(int),
-        value=pa.Column(float, nullable=True),
-        status=_text(one_of([str(status) for status in Status])),
-        detail=_text(),
-    ),
+    name: pa.DataFrameSchema(
+        {**_filled("dataset"), **columns},
+        unique=_UNIQUE.get(name),
+        strict=True,
+        ordered=True,
+        name=name,
+    )
+    for name, columns in _COLUMNS.items()
 }
 
 
