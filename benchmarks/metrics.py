@@ -21,8 +21,9 @@ import texts
 from texts import Pair
 
 from tstmeta import metrics
+from tstmeta.extras import lacking
 from tstmeta.metrics import Request
-from tstmeta.models import encoders, hub, lm
+from tstmeta.models import encoders, lm
 from tstmeta.models.encoders import MINILM
 
 Peer = Callable[[Sequence[Pair]], np.ndarray]
@@ -108,7 +109,7 @@ DUELS = (
         "perplexity",
         "transformers, a text at a time",
         perplexities,
-        lambda: hub.lacking("torch", "transformers"),
+        lambda: lacking("torch", "transformers"),
         reads_one=True,
     ),
 )

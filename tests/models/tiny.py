@@ -88,8 +88,6 @@ FAMILY = {
 #: The architectures that engines are held against the oracle with.
 KINDS = ("llama", "qwen2", "qwen3", "gpt2")
 WINDOW = 96
-#: What each architecture calls the number of its positions.
-POSITIONS = dict.fromkeys(FAMILY, "max_position_embeddings") | {"gpt2": "n_positions"}
 VOCABULARY = 320
 
 

@@ -35,7 +35,7 @@ import pandas as pd
 
 from .. import stats
 from ..data import Dataset
-from ..models import hub
+from ..extras import lacking
 from ..schema import DIMENSIONS
 from ..stats import Setting
 from .folds import Split, splits
@@ -275,7 +275,7 @@ def _by_forest(
 
 
 def _forest(settings: Settings) -> Any:
-    if absent := hub.lacking("sklearn"):
+    if absent := lacking("sklearn"):
         raise CombineError(f"hybrid-learned needs scikit-learn: {absent}")
     from sklearn.ensemble import RandomForestRegressor
 

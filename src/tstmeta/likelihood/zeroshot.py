@@ -103,9 +103,7 @@ class Likelihood:
     @property
     def missing(self) -> str:
         """What to do when the model is not on this machine; empty when it is."""
-        if not isinstance(self.model, Backbone) or hub.here(self.model):
-            return ""
-        return f"{self.model.where} is not here: {hub.remedy(self.model)}"
+        return hub.absent(self.model) if isinstance(self.model, Backbone) else ""
 
     def signature(self, basis: str) -> Signature:
         """Model, revision, dtype, attention, variant, instructions, wordings, template's date."""

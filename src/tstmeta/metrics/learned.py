@@ -132,7 +132,7 @@ def absent(model: Backbone, example: str, kind: str, pickled: dict[str, Backbone
     if hub.here(model):
         return ""
     if model not in pickled.values():
-        return f"{model.where} is not here: {hub.remedy(model)}"
+        return hub.absent(model)
     return (
         f"{model.where} is not here, and upstream's weights are pickles, which are never read: "
         f"convert them to safetensors elsewhere, once ({kind}.from_pretrained(...)"
