@@ -88,6 +88,10 @@ if TYPE_CHECKING:
 
 
 def __getattr__(name: str) -> Any:
+    if name == "plot":
+        from .extras import needs
+
+        needs("matplotlib", "seaborn", "IPython", extra="book")
     if name in ("metrics", "plot"):  # the package of metrics is also the function that lists them
         return import_module(f".{name}", __name__)
     if name not in _WHERE:

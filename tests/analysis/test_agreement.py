@@ -62,13 +62,6 @@ def test_where_less_is_better_the_score_is_flipped():
         pairs(DATA, SCORES, lower=["goood"])
 
 
-def test_a_score_without_value_is_missing_and_keeps_its_row():
-    data = tiny()
-    status = ["ok", "empty", "error", "refused", "truncated", "invalid"]
-    frame = pairs(data, scores(data, [1, 2, 3, 4, 5, 6], status=status))
-    assert frame["score"].tolist() == pytest.approx([1, 2, NAN, NAN, 5, NAN], nan_ok=True)
-
-
 def test_labels_by_construction_stand_in_where_there_are_no_ratings_and_are_called_so():
     data = constructed()
     beside = scoring.score(data, SENTINELS, bases=["source", "none"], progress=False)
@@ -143,14 +136,6 @@ def test_agreement_at_each_level_by_hand(level, value, n, groups):
     assert bool(row["reason"]) == math.isnan(value)
 
 
-def test_data_sets_are_looked_at_one_by_one():
-    other = rated(seed=3)
-    two = pd.concat([PAIRS, pairs(other, SCORES).assign(dataset="other")], ignore_index=True)
-    each = correlate(two).set_index("dataset")["value"]
-    assert each["many"].tolist() == correlate(PAIRS)["value"].tolist()
-    assert each["other"].iloc[0] != each["many"].iloc[0]
-
-
 def test_a_corpus_metric_has_one_value_a_system(tmp_path):
     import sacrebleu
 
@@ -198,12 +183,6 @@ def test_a_resample_is_of_whole_sources():
     single = copies.drop_duplicates("source_id").assign(system="")
     a, b = (bootstrap(frame, draws=300, seed=5).iloc[0] for frame in (copies, single))
     assert b["high"] - b["low"] == pytest.approx(a["high"] - a["low"], rel=0.25)
-
-
-def test_the_same_seed_gives_the_same_draws_for_all_metrics():
-    alone = bootstrap(PAIRS[PAIRS["metric"] == "fair"], draws=50, seed=1).iloc[0]
-    whole = bootstrap(PAIRS, draws=50, seed=1).set_index("metric").loc["fair"]
-    np.testing.assert_allclose(alone["draws"], whole["draws"], atol=1e-12)
 
 
 def test_evaluate_is_correlate_bootstrap_rank_sets_and_partial_in_one():

@@ -81,13 +81,6 @@ def test_labels_by_construction_bring_their_own_oracle():
     assert (own.against, own.human.note) == ("label by construction", "labels, not ratings")
 
 
-def test_counts_are_of_what_was_judged():
-    data = tiny()
-    own = analyse(data, scores(data, [1, 2, 3, 4, 5, 6]), dimension="style", **QUICK)
-    assert (own.items, own.sources, own.systems) == (5, 2, 3)
-    assert analyse(rated(systems=False), SCORES, **QUICK).systems == 0
-
-
 # --------------------------------------------------------------------------- draws and intervals
 
 
@@ -116,6 +109,8 @@ def test_a_seed_gives_the_same_again_another_one_does_not_and_tests_draw_for_the
 def test_clusters_of_sources_are_drawn_whole():
     rows = bootstrap(pairs(DATA, SCORES), draws=200, clustered=True)
     assert "5 clusters" in rows["reason"][0]  # of six in two tasks
+    with pytest.raises(TstmetaError, match="no label 'survey' says which sources shared"):
+        bootstrap(pairs(rated(labels=False), SCORES), clustered=True)
 
 
 def test_the_difference_of_two_rows_is_paired():
@@ -332,11 +327,6 @@ def test_a_mistake_is_named_with_what_to_do(data, options, message):
     with pytest.raises(TstmetaError) as raised:
         analyse(data, table, **options)
     assert message in str(raised.value)
-
-
-def test_groups_of_raters_that_nobody_named_cannot_be_drawn():
-    with pytest.raises(TstmetaError, match="no label 'survey' says which sources shared"):
-        bootstrap(pairs(rated(labels=False), SCORES), clustered=True)
 
 
 @needs("alva")

@@ -34,13 +34,6 @@ def file(tmp_path):
     return write
 
 
-def test_only_the_published_set_is_called_so():
-    origins = {name: own.origin for name, own in instructions.shipped().items()}
-    ours = dict.fromkeys(("default-system", "emphasis", "wording"), "ours")
-    assert origins == {"paper": "published", **ours}
-    assert all(own.about for own in instructions.shipped().values())
-
-
 def test_each_variation_changes_what_its_kind_says_and_nothing_else():
     paper, sets = instructions.get("paper"), instructions.shipped()
     tasks = {name: [getattr(own, task) for task in TASKS] for name, own in sets.items()}

@@ -131,15 +131,6 @@ def test_a_blank_output_is_scored_as_a_blind_draw(text):
     assert scorer.style(scores) == 0
 
 
-def test_released_scores_the_end_of_an_output_of_one_token_and_nothing_of_an_empty_one():
-    scorer = Scorer(small.engine(rounded=True), variant="released")
-    single, none = (scores_by(scorer, "The food.", text, "positive") for text in ("a", ""))
-    assert scorer.variant.columns(single.logprobs).shape == (3, 1)
-    assert scorer.content(single) == pytest.approx(float(single.logprobs[:, -1].max()), abs=2**-7)
-    assert scorer.variant.columns(none.logprobs).shape == (3, 0)
-    assert (scorer.content(none), none.status) == (scorer.blind, Status.EMPTY)
-
-
 def room(window: int, source: str) -> int:
     """Tokens of an output that a window leaves room for."""
     rewrite = Rewrite(source, "", "positive")

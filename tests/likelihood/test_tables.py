@@ -102,11 +102,6 @@ def test_tokens_spell_the_outputs_and_their_means_are_the_two_equations(metric, 
     assert last[["content", "lead"]].isna().all(axis=None)
 
 
-def test_a_character_of_several_tokens_stands_with_its_first(metric, tmp_path):
-    tokens = token_scores(TEXTS, metric, ["2"], store=tmp_path)
-    assert tokens["token"].tolist() == ["日", "", "", "本", "", "", END]
-
-
 def test_an_output_that_was_cut_has_the_kept_tokens_and_no_end():
     scorer = Scorer(small.engine(window=300))
     rewrite = Rewrite("in the tin", "the tin can in it " * 40, "formal")
@@ -154,8 +149,3 @@ def test_what_the_model_reads_holds_the_request_and_its_tokens_are_counted(metri
     assert "understandable for layman: the cat sat down" in read["request"][0]
     assert all(row.request in row.text for row in read.itertuples())
     assert np.all(read["tokens"] > 0)
-
-
-@pytest.mark.parametrize("words", ["", "likelihood", "likelihood:embedded", "embedded"])
-def test_words_of_a_metric_may_have_its_name_before_them(words, tmp_path):
-    assert metric_of(words, tmp_path).profile == "embedded"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Literal, NamedTuple
+from typing import Literal
 
 import numpy as np
 import pandas as pd
@@ -122,9 +122,9 @@ def rank_sets(
     parts = []
     for analysis in analyses(pairs, statistic, level, unit, draws, seed):
         drawn = resample(analysis)
-        pairwise = tested(analysis, drawn, tests)
+        pairwise, note = tested(analysis, drawn, tests)
         head = analysis.matrices.heads[[*HEAD, "kind"]].assign(value=drawn.estimates)
-        table = pd.concat([head, ranks(drawn, pairwise.pairs)], axis=1).assign(note=pairwise.note)
+        table = pd.concat([head, ranks(drawn, pairwise)], axis=1).assign(note=note)
         parts.append(table.sort_values("value", ascending=False, kind="stable"))
     if not parts:
         raise TstmetaError("there are no pairs, so there is nothing to rank")
@@ -152,15 +152,11 @@ def ranks(drawn: Resample, tests: PairTests | None) -> pd.DataFrame:
     return table.mask(table == 0)
 
 
-class Tested(NamedTuple):
-    """Tests of every pair, or None and why; with tests, what they can tell at all."""
-
-    pairs: PairTests | None
-    note: str
-
-
-def tested(analysis: Analysis, drawn: Resample, wanted: bool | None) -> Tested:
-    """Every pair of metrics, by swapping what the plan resamples.
+def tested(
+    analysis: Analysis, drawn: Resample, wanted: bool | None
+) -> tuple[PairTests | None, str]:
+    """Every pair of metrics, by swapping what the plan resamples; and what that can tell, or why
+    nothing is tested.
 
     As many swaps as Holm's correction needs, or as draws where that would take long.
 
@@ -168,29 +164,28 @@ def tested(analysis: Analysis, drawn: Resample, wanted: bool | None) -> Tested:
         wanted: None leaves the tests out where they would take minutes.
     """
     if wanted is False:
-        return Tested(None, "no tests were asked for")
+        return None, "no tests were asked for"
     if analysis.setting.function.name == ACC_EQ:
-        return Tested(None, "no tests: each metric has a tie threshold on a scale of its own")
+        return None, "no tests: each metric has a tie threshold on a scale of its own"
     metrics = int(np.isfinite(drawn.estimates).sum())
     count = metrics * (metrics - 1) // 2
     if not count:
-        return Tested(None, "no tests: there is no pair of metrics with values")
+        return None, "no tests: there is no pair of metrics with values"
     cost = count * _effort(analysis)
     swaps = max(analysis.plan.n, min(2 * swaps_needed(count, ALPHA), _MOST_SWAPS))
     if cost * swaps > _BUDGET:
         swaps = analysis.plan.n
     if cost * swaps > _BUDGET and not wanted:
-        return Tested(
-            None,
+        return None, (
             f"no tests: {count:,} pairs at this level would take minutes; take fewer metrics or"
-            " draws, or ask for tests outright",
+            " draws, or ask for tests outright"
         )
     pairs = _pair_tests(analysis, swaps)
     least = count * float(np.nanmin(pairs.smallest, initial=1.0))
     note = f"{count:,} pairs tested with {pairs.draws:,} swaps{' (all there are)' * pairs.exact}"
     if least > ALPHA:
         note += f"; too few for Holm's correction, whose smallest p is {min(least, 1.0):.2g}"
-    return Tested(pairs, note)
+    return pairs, note
 
 
 def _pair_tests(analysis: Analysis, swaps: int) -> PairTests:

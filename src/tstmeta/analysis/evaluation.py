@@ -79,7 +79,7 @@ class Evaluation:
 
     def plot(self) -> Figure:
         """A forest plot: values with intervals, sentinels below a line, the human ceiling."""
-        from .. import plot
+        from .. import plot  # needs the extra for drawing
 
         ceiling = pd.DataFrame([{"dataset": self.dataset, **self.human._asdict()}])
         return plot.forest(self.frame.assign(dataset=self.dataset), ceiling=ceiling)
@@ -153,7 +153,7 @@ def _evaluated(
 ) -> Evaluation:
     own, layout = analysis.matrices, analysis.matrices.layout
     drawn = resample(analysis)
-    pairwise = comparison.tested(analysis, drawn, tests)
+    pairwise, note = comparison.tested(analysis, drawn, tests)
     human, as_rater = people(data, dimension, own, analysis.setting)
     values = intervals(analysis, drawn).drop(columns="dataset")
     values["n"] = values["groups"].fillna(values["n"]).astype(int)
@@ -161,7 +161,7 @@ def _evaluated(
     table = pd.concat(
         [
             values.rename(columns={"reason": "note"}),
-            comparison.ranks(drawn, pairwise.pairs),
+            comparison.ranks(drawn, pairwise),
             _partials(analysis, data, dimension),
             pd.DataFrame(abouts, index=values.index),
             own.heads["signature"],
@@ -188,8 +188,8 @@ def _evaluated(
         frame=table.reindex(columns=render.COLUMNS).iloc[order].reset_index(drop=True),
         human=human,
         drawn=_arranged(drawn, places),
-        tests=pairwise.pairs and _tests_arranged(pairwise.pairs, places),
-        tested=pairwise.note,
+        tests=pairwise and _tests_arranged(pairwise, places),
+        tested=note,
     )
 
 
