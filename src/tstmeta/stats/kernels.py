@@ -71,11 +71,11 @@ def _by_vector(function: Callable[..., Array], values: tuple[Array, ...], weight
     if all(side.shape[-2] == 1 for side in values):
         *sides, counts = (np.broadcast_to(array, (*lead, *array.shape[-2:])) for array in arrays)
         places = list(np.ndindex(lead))
-        stacked = np.array([function(*(s[p][0] for s in sides), counts[p]) for p in places])
+        stacked = np.stack([function(*(s[p][0] for s in sides), counts[p]) for p in places])
         return stacked.reshape(*lead, *stacked.shape[1:])
     *sides, counts = (np.broadcast_to(a, (*lead, draws, a.shape[-1])) for a in arrays)
     places = list(np.ndindex((*lead, draws)))
-    stacked = np.array([function(*(s[p] for s in sides), counts[p][None])[0] for p in places])
+    stacked = np.stack([function(*(s[p] for s in sides), counts[p][None])[0] for p in places])
     return stacked.reshape(*lead, draws, *stacked.shape[1:])
 
 
