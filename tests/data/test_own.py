@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from tstmeta import data, schema
 from tstmeta.data import Card, Dataset
 from tstmeta.data.own import DataWarning, read, template
-from tstmeta.data.own_values import rated, rater_names, read_scores
+from tstmeta.data.own_values import kept_names, rated, read_scores
 from tstmeta.data.sheet import read_frame
 from tstmeta.data.tables import items_table
 from tstmeta.schema import DataError, TstmetaError
@@ -349,12 +349,12 @@ def test_equal_ratings_are_a_warning_and_no_fault(write):
     ],
 )
 def test_names_of_raters_are_replaced_unless_they_say_nothing(given, kept):
-    assert rater_names(given) == kept
+    assert kept_names(given) == kept
 
 
 @given(st.lists(st.sampled_from(["r1", "r2", "r9", "mean", "ann", "bo", "r007", "Ω"])))
 def test_no_two_raters_become_one(given):
-    names = rater_names(given)
+    names = kept_names(given)
     assert len(set(names.values())) == len(names) == len(set(given))
 
 

@@ -288,7 +288,7 @@ def _host(entry: Entry) -> str:
 
 
 class Refused(Exception):
-    """The file will not come, however often we ask; the message says why."""
+    """The file will not come, however often a server is tried; the message says why."""
 
 
 def _download(

@@ -51,17 +51,13 @@ _ANSWERS = re.compile("\t".join([_ANSWER] * len(SYSTEMS)))
 
 
 class Corpus(NamedTuple):
-    """What is particular to a corpus.
+    """What is particular to a corpus."""
 
-    Folder of the references, ending of the human outputs, sources a direction, rated sources;
-    ending of a direction's files -> our name, the raters' word for the target style.
-    """
-
-    folder: str
-    human: str
-    size: int
-    rated: int
-    directions: dict[str, tuple[str, str]]
+    folder: str  # of the references
+    human: str  # ending of the human outputs
+    size: int  # sources a direction
+    rated: int  # sources
+    directions: dict[str, tuple[str, str]]  # ending of files -> name, raters' word for the style
 
 
 _SENTIMENT = {"0": ("neg2pos", "positive"), "1": ("pos2neg", "negative")}

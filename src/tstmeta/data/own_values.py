@@ -57,9 +57,7 @@ def _table(sheet: Sheet, needed: tuple[str, ...], names: Iterable[str]) -> pd.Da
 
 
 def long(path: Path, dataset: str, ids: set[str], scale: Scale) -> pd.DataFrame:
-    """Ratings from a file with one rating a row: ``item_id, dimension, rater, value``.
-
-    Raters are as the file names them, see :func:`kept_raters`.
+    """Ratings from a file with one rating a row; raters are as the file names them.
 
     Raises:
         DataError: every fault of the file.
@@ -109,10 +107,10 @@ def mixed(ratings: pd.DataFrame, file: str) -> list[Problem]:
 
 def kept_raters(ratings: pd.DataFrame) -> pd.DataFrame:
     """Ratings with the names of raters that are kept."""
-    return ratings.assign(rater=ratings["rater"].map(rater_names(ratings["rater"])))
+    return ratings.assign(rater=ratings["rater"].map(kept_names(ratings["rater"])))
 
 
-def rater_names(given: Iterable[str]) -> dict[str, str]:
+def kept_names(given: Iterable[str]) -> dict[str, str]:
     """Rater as written -> rater as kept.
 
     ``r1``, ``r2``, ... and ``mean`` stay; any other name, which may be a person's, becomes the next
