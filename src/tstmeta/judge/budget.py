@@ -128,15 +128,17 @@ class Budget:
                 return f"{self.money:,.6g} of money"
         return ""
 
-    def begin(self, question: Question) -> None:
-        """Reserve what a question may cost."""
-        self.under_way.append(worst(question))
+    def begin(self, question: Question) -> tuple[int, int]:
+        """Reserve what a question may cost: tokens of the prompt and of the answer."""
+        reserved = worst(question)
+        self.under_way.append(reserved)
         self.sent += 1
+        return reserved
 
-    def end(self, question: Question, reply: Reply) -> None:
+    def end(self, reserved: tuple[int, int], reply: Reply) -> None:
         """Count what it did cost."""
-        prompt, answer = worst(question)
-        self.under_way.remove((prompt, answer))
+        prompt, answer = reserved
+        self.under_way.remove(reserved)
         self.uncounted += reply.prompt_tokens is None or reply.answer_tokens is None
         self.prompt_tokens += prompt if reply.prompt_tokens is None else reply.prompt_tokens
         self.answer_tokens += answer if reply.answer_tokens is None else reply.answer_tokens

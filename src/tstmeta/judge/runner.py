@@ -84,40 +84,36 @@ async def _answers(
     bar: tqdm,
 ) -> dict[str, Reply]:
     """The replies by key; the first error ends the others."""
-    room, ended = asyncio.Semaphore(concurrency), asyncio.Condition()
+    replies: dict[str, Reply] = {}
+    ended = asyncio.Condition()
 
-    async def answered(key: str, question: Question) -> Reply:
-        try:
+    async def worker() -> None:
+        for key, question in jobs:  # of all workers: each takes the next when it is free
             # another process may have asked it by now
-            reply = answers.get(key) or await paid(key, question)
+            replies[key] = answers.get(key) or await paid(key, question)
             bar.update()
-            return reply
-        finally:
-            room.release()
 
     async def paid(key: str, question: Question) -> Reply:
         async with ended:
             await ended.wait_for(lambda: not (budget.under_way and budget.forbids(question)))
             if limit := budget.forbids(question):
                 return Reply(failure=f"budget: {limit} are used up")
-            budget.begin(question)
+            reserved = budget.begin(question)
         reply = Reply(failure="broken off")
         try:
             reply = await chat.ask(question)
             return answers.put(key, question, reply)
         finally:
-            budget.end(question, reply)
+            budget.end(reserved, reply)
             async with ended:
                 ended.notify_all()
 
-    tasks = {}
     try:
-        async with asyncio.TaskGroup() as group:
-            for key, question in jobs:
-                await room.acquire()
-                tasks[key] = group.create_task(answered(key, question))
+        async with asyncio.TaskGroup() as workers:
+            for _ in range(concurrency):
+                workers.create_task(worker())
     except ExceptionGroup as errors:
         raise errors.exceptions[0] from None
     finally:
         await chat.close()
-    return {key: task.result() for key, task in tasks.items()}
+    return replies
