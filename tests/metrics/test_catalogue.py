@@ -64,6 +64,3 @@ def test_an_open_form_is_listed_with_what_to_name(name):
     assert (row["status"], row["profile"], row["signature"]) == ("error", "real", "")
     assert row["remedy"]
     assert row[["dimension", "unit", "bases"]].equals(plain[["dimension", "unit", "bases"]])
-
-
-# -------------------------------------------------------------------------------------- judges

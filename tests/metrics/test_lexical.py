@@ -228,9 +228,6 @@ def test_ten_thousand_tokens_take_less_than_two_seconds(name):
     assert math.isfinite(result.value)
 
 
-# ----------------------------------------------------------------------- variants, signatures
-
-
 # ----------------------------------------------------------------------------------- real data
 
 

@@ -186,6 +186,3 @@ def test_masked_cosine_is_the_cosine_of_the_masked_texts(tmp_path):
             assert result.value == pytest.approx(plain.value, abs=1e-6)
             assert "style words: " in result.detail
         assert scored(scorer, *pairs[0]).value > scored(metric("cosine"), *pairs[0]).value
-
-
-# ------------------------------------------------------------------------------------ real data
