@@ -193,12 +193,13 @@ def read(path: Path) -> dict[str, Any]:
 
 def conversations(count: int = 8) -> pd.DataFrame:
     """Conversations such as the training shows the model."""
-    from tstmeta.likelihood.instructions import shipped
     from tools.world.conversations import example
+    from tstmeta.likelihood.instructions import shipped
 
-    made = [example(f"page/{place}", list(shipped().values())) for place in range(count)]
+    prompts = list(shipped().values())
+    drawn = [example(f"page/{place}", prompts) for place in range(count)]
     return pd.DataFrame(
-        [{"task": one.task, "instruction": one.user, "answer": one.output} for one in made]
+        [{"task": each.task, "instruction": each.user, "answer": each.output} for each in drawn]
     )
 
 
