@@ -27,11 +27,7 @@ Name = Annotated[
 
 @data_app.command("list")
 def data_list(format: FormatOption = Format.table) -> None:
-    """List the data sets and whether they are here.
-
-    \b
-    Example: tstmeta data list --format csv > datasets.csv
-    """
+    """List the data sets and whether they are here."""
     from ..data.catalogue import overview
 
     show_table(overview(), format)
@@ -39,11 +35,7 @@ def data_list(format: FormatOption = Format.table) -> None:
 
 @data_app.command("show")
 def data_show(name: Name, format: FormatOption = Format.table) -> None:
-    """Show a data set: its card, its counts, its ratings.
-
-    \b
-    Example: tstmeta data show lai@pauli2025
-    """
+    """Show a data set: its card, its counts, its ratings."""
     from ..data.catalogue import describe
 
     about = describe(name)
@@ -136,11 +128,7 @@ def data_form(
     ] = None,
     seed: Annotated[int, typer.Option(help="Of the order and of the batches.")] = 0,
 ) -> None:
-    """Write a rating form for Label Studio: the form, its tasks without labels, and a key.
-
-    \b
-    Example: tstmeta data form contrast --out form
-    """
+    """Write a rating form for Label Studio: the form, its tasks without labels, and a key."""
     from ..data import load
     from ..data.label_studio import write_form
 
