@@ -67,10 +67,11 @@ class _StyleMetric(ModelMetric):
         self.wordings = {**_WORDINGS.get(self.model.where, {}), **{own: k for k, own in renamed}}
         self._regression = self.default != "embedded"
         path = classifiers.ours(self.model)  # what a model of others is shows when it is loaded
-        known = path and not self.missing
-        if known and classifiers.read_about(path).regression != self._regression:
-            remedy = classifiers.CLASSIFIER if self._regression else classifiers.REGRESSOR
-            raise TstmetaError(f"{self.model.name}: {remedy}")
+        if path and not self.missing:
+            regression = classifiers.read_about(path).regression
+            if regression != self._regression:
+                remedy = classifiers.REGRESSOR if regression else classifiers.CLASSIFIER
+                raise TstmetaError(f"{self.model.name}: {remedy}")
 
     @property
     def missing(self) -> str:
