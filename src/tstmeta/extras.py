@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import importlib.util
 
-from .schema import TstmetaError
-
 
 def lacking(*modules: str, extra: str = "models") -> str:
     """What to install when one of these modules is not here; empty when all are."""
@@ -20,4 +18,6 @@ def needs(*modules: str, extra: str = "models") -> None:
         TstmetaError: one is not; says what to install.
     """
     if words := lacking(*modules, extra=extra):
+        from .schema import TstmetaError  # imported late: the command line must start at once
+
         raise TstmetaError(words)
