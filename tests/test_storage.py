@@ -1,0 +1,108 @@
+"""Files that survive a kill, journals, locks; and requests that are made again."""
+
+import subprocess
+import sys
+import threading
+from datetime import UTC, datetime, timedelta
+from email.utils import format_datetime
+
+import pytest
+
+from tstmeta.retrying import Again, retry_after, retrying
+from tstmeta.schema import TstmetaError
+from tstmeta.storage import Journal, locked, whole, write
+
+
+def test_a_file_is_written_whole_or_stays_as_it_was(tmp_path):
+    path = tmp_path / "deep" / "file"
+    write(path, "first")
+    with pytest.raises(UnicodeEncodeError), whole(path) as draft:
+        draft.write_text("half \ud800", encoding="utf-8")
+    assert path.read_text() == "first"
+    write(path, b"second")
+    assert path.read_text() == "second"
+    assert [file.name for file in path.parent.iterdir()] == ["file"]
+
+
+def test_a_file_that_cannot_be_written_is_named_with_a_remedy(tmp_path):
+    (tmp_path / "file").touch()
+    with pytest.raises(TstmetaError, match=r"cannot write .*file/x: .* Remedy: see that there is"):
+        write(tmp_path / "file" / "x", "text")
+
+
+LINES = b'["a", 1]\n["b", 2]\n'
+
+
+@pytest.mark.parametrize("end", range(len(LINES) + 1))
+def test_a_journal_cut_anywhere_loses_the_cut_line_alone(tmp_path, end):
+    journal = Journal(tmp_path / "journal")
+    journal.path.write_bytes(LINES[:end])
+    with journal:
+        journal.add([["c", 3]])
+        journal.add([["d", 4], ["e", 5]])
+    kept = [["a", 1], ["b", 2]][: LINES[: end + 1].count(b"\n")]
+    assert list(journal) == [*kept, ["c", 3], ["d", 4], ["e", 5]]
+
+
+def test_a_damaged_line_is_left_out_and_no_journal_is_an_empty_one(tmp_path):
+    journal = Journal(tmp_path / "journal")
+    assert list(journal) == []
+    journal.add([1])
+    journal.path.write_bytes(journal.path.read_bytes() + b"\xff{\n")
+    journal.add([2])
+    assert list(journal) == [1, 2]
+
+
+HOLD = "import sys\nfrom pathlib import Path\nfrom tstmeta.storage import locked\n" + (
+    "with locked(Path(sys.argv[1])):\n    print('held', flush=True)\n    sys.stdin.read()\n"
+)
+
+
+def test_a_lock_keeps_another_process_out_and_goes_with_its_holder(tmp_path):
+    lock = tmp_path / "lock"
+    command = [sys.executable, "-c", HOLD, str(lock)]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as holder:
+        assert holder.stdout.readline() == b"held\n"
+        with pytest.raises(TstmetaError, match="another run is at work"), locked(lock, timeout=0):
+            pass
+        holder.kill()
+    with locked(lock, timeout=5):
+        pass
+
+
+def failing(times: int, after: float = 0.0):
+    calls = []
+
+    def work():
+        calls.append(1)
+        if len(calls) <= times:
+            raise Again(f"failure {len(calls)}", after)
+        return len(calls)
+
+    return work
+
+
+def test_what_may_pass_is_tried_again_and_the_last_failure_is_raised():
+    assert retrying(3, 0.0)(failing(3)) == 4
+    with pytest.raises(Again, match="failure 3"):
+        retrying(2, 0.0)(failing(9))
+
+
+def test_another_error_is_not_tried_again():
+    with pytest.raises(ZeroDivisionError):
+        retrying(3, 0.0)(lambda: 1 / 0)
+
+
+def test_nobody_waits_once_the_work_is_stopped():
+    stop = threading.Event()
+    stop.set()
+    with pytest.raises(Again, match="failure 1"):
+        retrying(3, 60.0, stop)(failing(9, after=60.0))
+
+
+def test_retry_after_is_seconds_or_a_date():
+    soon = format_datetime(datetime.now(UTC) + timedelta(seconds=30))
+    assert retry_after({"retry-after": "7.5"}) == 7.5
+    assert 25 < retry_after({"retry-after": soon}) <= 30
+    for nonsense in ("soon", "-3", "nan", "Wed, 21 Oct 2015 07:28:00 GMT", ""):
+        assert retry_after({"retry-after": nonsense}) == 0
