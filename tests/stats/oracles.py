@@ -116,11 +116,11 @@ def cells(human, metric, rows, columns):
     return [((s, k), human[s][k], metric[s][k]) for s in rows for k in columns]
 
 
-def grouped(name, groups, micro, undefined, statistics=STATISTICS):
+def grouped(name, groups, undefined, statistics=STATISTICS):
     """A statistic in each group; then the sums are added up, or the values averaged."""
     parts, finish, least, _ = statistics[name]
     groups = [complete(group) for group in groups]
-    if micro or name == "difference-pearson":
+    if name == "difference-pearson":
         sums = [parts(group) for group in groups if len(group) >= least]
         return finish(*map(math.fsum, zip(*sums, strict=True))) if sums else NAN
     values = [finish(*parts(group)) if len(group) >= least else NAN for group in groups]
@@ -138,12 +138,11 @@ def at_level(
     columns,
     *,
     tasks=None,
-    micro=False,
     undefined=NAN,
     statistics=STATISTICS,
 ):
     """A statistic of a table ``[S, K]``, whose rows and columns were drawn as listed."""
-    how = {"micro": micro, "undefined": undefined, "statistics": statistics}
+    how = {"undefined": undefined, "statistics": statistics}
     if level == "pooled":
         return value(name, cells(human, metric, rows, columns), statistics=statistics)
     if level == "source":

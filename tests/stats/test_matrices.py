@@ -66,8 +66,7 @@ def test_draws_are_repeated_rows_and_columns(monkeypatch, name, level, few):
     monkeypatch.setattr(kernels, "_BLOCK", 12)
     defined = 0
     for human, metric, tasks, rng in tables(2, 40 if few else 20):
-        micro = bool(rng.random() < 0.4) and STATISTICS[name].additive
-        setting = Setting(name, level, tasks, micro)
+        setting = Setting(name, level, tasks)
         plan = ResamplingPlan(str(rng.choice(["sources", "systems", "both"])), 3)
         draws = draw(plan, human.shape, rng)
         metrics = np.stack([metric, rng.permutation(metric.ravel()).reshape(metric.shape)])
@@ -78,7 +77,7 @@ def test_draws_are_repeated_rows_and_columns(monkeypatch, name, level, few):
                 oracles.repeated(side[place[1]]) for side in (draws.sources, draws.systems)
             )
             expected = oracles.at_level(
-                name, level, human, metrics[place[0]], rows, columns, tasks=tasks, micro=micro
+                name, level, human, metrics[place[0]], rows, columns, tasks=tasks
             )
             assert result[place] == near(expected)
             defined += not math.isnan(expected)

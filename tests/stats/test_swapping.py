@@ -114,23 +114,15 @@ def swapped_by_hand(human, first, second, setting, units, flips):
     return observed[0] - observed[1], np.array(result)
 
 
-#: every statistic where it is defined, with groups averaged and added up
-SETTINGS = [
-    (name, level, micro)
-    for name, level in oracles.PLACES
-    for micro in ((False, True) if STATISTICS[name].additive else (False,))
-]
-
-
 @every_units
-@pytest.mark.parametrize(("name", "level", "micro"), SETTINGS)
-def test_random_swaps_are_made_at_every_level_for_every_statistic(name, level, units, micro):
+@pytest.mark.parametrize(("name", "level"), oracles.PLACES)
+def test_random_swaps_are_made_at_every_level_for_every_statistic(name, level, units):
     function = STATISTICS[name]
     random = rng(3)
     human = random.integers(0, 2 if name == "preference" else 4, (8, 5)).astype(float)
     metrics = np.round(human + random.normal(size=(2, 8, 5)), 1)
     human[1, 2] = metrics[0, 3, 3] = metrics[1, 3, :4] = NAN
-    setting = Setting(function, level, tasks=np.arange(8) % 3, micro=micro, undefined=0.0)
+    setting = Setting(function, level, tasks=np.arange(8) % 3, undefined=0.0)
     result = perm.all_pairs(
         human, metrics, setting, units=units, n=50, rng=rng(5), enumerate_up_to=1
     ).test(0, 1)

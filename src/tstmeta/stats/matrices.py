@@ -14,9 +14,7 @@ level             what is computed
 ``within-task``   pooled, after both sides were standardised within tasks
 ================= ==================================================================
 
-``micro=True`` adds up the sums of the groups before the value is finished, so that large groups
-count more; the default averages the values of the groups (macro).  A statistic may be defined at
-some levels only (:attr:`Statistic.levels`).
+A statistic may be defined at some levels only (:attr:`Statistic.levels`).
 """
 
 from __future__ import annotations
@@ -45,7 +43,6 @@ class Setting(NamedTuple):
     Attributes:
         statistic: a name of :data:`STATISTICS`, or a :class:`Statistic`.
         tasks: one label a source ``[S]``, for the levels ``task`` and ``within-task``.
-        micro: add up groups before finishing.
         undefined: stands for the value of a group that has none; NaN leaves the group out,
             0 counts it as no agreement, as lai2023 does.
     """
@@ -53,7 +50,6 @@ class Setting(NamedTuple):
     statistic: str | Statistic = "pearson"
     level: Level = "pooled"
     tasks: ArrayLike | None = None
-    micro: bool = False
     undefined: float = math.nan
 
     @property
@@ -70,22 +66,17 @@ class Setting(NamedTuple):
             raise ValueError(f"unknown statistic {self.statistic!r}; known: {known}")
         return STATISTICS[self.statistic]
 
-    @property
-    def adds_up(self) -> bool:
-        """Whether sums of groups are added up, not their values averaged."""
-        return self.micro or self.function.pools
-
     def __str__(self) -> str:
-        return f"{self.function.name}:{self.level}{':micro' if self.micro else ''}"
+        return f"{self.function.name}:{self.level}"
 
 
 def correlate(human: ArrayLike, metric: ArrayLike, setting: Setting) -> Correlation:
     """One metric ``[S, K]`` against people ``[S, K]``: value, n and a reason if there is no value.
 
     ``n`` counts what the statistic is over: cells (pooled; within-task, of tasks where both sides
-    vary), groups that have a value (source, within-system, task; with ``micro``, groups with enough
-    items) or systems.  A p-value is given where scipy has one (pooled and system); it takes items
-    for independent, see :mod:`tstmeta.stats.intervals` for better.
+    vary), groups that have a value (source, within-system, task) or systems.  A p-value is given
+    where scipy has one (pooled and system); it takes items for independent, see
+    :mod:`tstmeta.stats.intervals` for better.
 
     Raises:
         ValueError: as :func:`resampled`.
@@ -133,7 +124,7 @@ def _groups(x: Array, y: Array, setting: Setting, fine: bool) -> tuple[int, str]
     if not groups:
         return 0, f"there is no {kind}"
     n = len(groups)
-    if setting.adds_up:
+    if function.pools:
         n = sum(int((np.isfinite(a) & np.isfinite(b)).sum()) >= function.least for a, b in groups)
     elif math.isnan(setting.undefined) and not x.size:
         n = 0
@@ -176,8 +167,6 @@ def resampled(
         raise ValueError(f"unknown level {setting.level!r}; known: {', '.join(LEVELS)}")
     function = setting.function
     function.check(setting.level)
-    if setting.micro and not function.additive:
-        raise ValueError(f"{function.label} cannot be added up over groups: use macro")
     # a draws axis everywhere: [1, S, K] and [M, 1|D, S, K]
     x, y = x[None], y[:, None] if y.ndim == 3 else y
     if function.scale_free:
@@ -275,7 +264,7 @@ _GROUPED = {"source": _by_source, "within-system": _within_system, "task": _by_t
 def combined(sums: Parts, of_groups: Array, setting: Setting) -> Array:
     """Groups to one value ``[M, D]``: sums ``[M, G, 1|D]``, weights of groups ``[G, D]``."""
     function = setting.function
-    if setting.adds_up:
+    if function.pools:
         return function.finish(*(_over(part, of_groups) for part in sums))
     values = function.finish(*sums)
     if not math.isnan(setting.undefined):

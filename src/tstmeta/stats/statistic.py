@@ -2,8 +2,7 @@
 
 A :class:`Statistic` turns vectors into a few sums (``parts``) and the sums into a value
 (``finish``).  Sums are what makes it quick: under resampling they are matrix products
-(:mod:`tstmeta.stats.kernels`), and over groups they can be added up (micro average) or finished
-group by group and then averaged (macro).
+(:mod:`tstmeta.stats.kernels`), and over groups they are finished group by group and then averaged.
 
 Policies, the same for all: the sign is kept; an item missing on either side is left out; where a
 side is constant, there is no value (NaN), except that accuracies count ties, and a metric that ties
@@ -42,8 +41,7 @@ class Statistic:
         chance: value of a metric that knows nothing.
         direct: value and p-value by scipy, where scipy has it.
         scale_free: whether a positive factor on the metric leaves the value alone.
-        additive: whether sums of groups may be added up (micro average).
-        pools: whether sums of groups are always added up, as its definition has it.
+        pools: whether sums of groups are added up and then finished, as its definition has it.
         levels: where it is defined; empty means at all levels.
         whole: for a statistic of matrices, not of vectors: people ``[1|D, S, K]``, metrics
             ``[M, 1|D, S, K]``, weights of sources ``[D, S]``, of systems ``[D, K]`` to ``[M, D]``.
@@ -61,7 +59,6 @@ class Statistic:
     chance: float = 0.0
     direct: Callable[..., Correlation] | None = None
     scale_free: bool = True
-    additive: bool = True
     pools: bool = False
     levels: tuple[str, ...] = ()
     whole: Callable[[Array, Array, Array, Array], Array] | None = None
@@ -329,7 +326,7 @@ STATISTICS: dict[str, Statistic] = {
             "spearman", "Spearman's rho", _rank_moments, _correlation, least=3, direct=spearman
         ),
         Statistic("kendall", "Kendall's tau-b", _tau_parts, _correlation, alone=3, direct=kendall),
-        Statistic("tau-c", "Stuart's tau-c", _tau_c_parts, _tau_c, additive=False),
+        Statistic("tau-c", "Stuart's tau-c", _tau_c_parts, _tau_c),
         Statistic("pairwise-accuracy", "pairwise accuracy", _accuracy_parts, _accuracy, chance=0.5),
         acc_eq(),
         Statistic("preference", "preference accuracy", _preference_parts, _preference, chance=0.5),
@@ -347,7 +344,6 @@ STATISTICS: dict[str, Statistic] = {
             _of_matrices,
             _accuracy,
             chance=np.nan,
-            additive=False,
             levels=("system",),
             whole=_soft_agreement,
             lacking="no two systems share a source with both values",
