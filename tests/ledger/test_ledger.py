@@ -86,12 +86,9 @@ def test_without_data_every_cell_has_a_status_and_printed_numbers_still_follow(r
 
 def test_a_part_of_the_ledger_is_that_part(nothing):
     whole = reproduce()
-    parts = [(paper, table) for paper in PAPERS for table in (None, "5")] + [(None, "5")]
-    for paper, table in parts:
-        own = whole[whole["paper"].eq(paper or whole["paper"])]
-        own = own[own["table"].eq(table or own["table"])].reset_index(drop=True)
-        if len(own):
-            pd.testing.assert_frame_equal(reproduce(paper, table), own)
+    for part in ({"paper": "lai2023"}, {"table": "5"}, {"paper": "pang2019", "table": "5"}):
+        own = whole[(whole[list(part)] == part).all(axis=1)].reset_index(drop=True)
+        pd.testing.assert_frame_equal(reproduce(**part), own)
 
 
 @pytest.mark.parametrize(
@@ -119,14 +116,11 @@ def test_a_printed_table_is_tidy_and_stands_beside_ours(nothing):
 @pytest.mark.parametrize(
     ("printed", "answer", "status", "reason"),
     [
-        ("0.50", Answer(0.5049, 9, "s"), "match", ""),
         ("0.51", Answer(0.505, 9, "s"), "match", ""),  # by half up
         ("0.50", Answer(0.5, 9, "s", "raw"), "match", "raw"),
         ("0.50", Answer(0.51, 9, "s"), "differs", "the reason is not known"),
-        ("0.50", Answer(-0.5, 9, "s"), "differs", ""),
         ("0.50", Answer(0.51, 9, "s", "ties"), "differs", "ties"),
         ("0.50", Answer(math.nan, 9, "s"), "differs", "no value can be computed"),
-        ("0.50", Answer(math.nan, 2, "s", "few"), "differs", "few"),
         ("0.27", Answer(0.2649526, 9, "s", via=3), "match", "0.265, then 0.27"),
         ("0.27", Answer(0.2644, 9, "s", via=3), "differs", "not known"),
         ("0.41", Answer(0.412, 3, "s", "", 0.40, 0.42), "printed-only", ""),

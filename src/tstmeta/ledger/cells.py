@@ -45,10 +45,7 @@ def cells(paper: str | None = None, table: str | None = None) -> tuple[Cell, ...
 
 @cache
 def names(paper: str, kind: str) -> dict[str, tuple[str, str]]:
-    """Printed name -> (our name, what is needed to compute it); one of the two is empty.
-
-    ``kind`` is ``dataset``, ``metric``, ``system`` or ``item``.
-    """
+    """Printed name of a dataset, metric, system or item -> (ours, what it needs); one is empty."""
     rows = _read("names").query("paper == @paper and kind == @kind")
     return {row.printed: (row.ours, row.needs) for row in rows.itertuples()}
 

@@ -1,8 +1,8 @@
 """What the four papers conclude, and what the public data say of it.
 
 ``data/published/claims.yaml`` has each claim in our words with its evidence and decision rule.  The
-verdict follows from the intervals by that rule, not from taste: it *holds*, it *does not hold*, or
-it *cannot be told* from what is public.  A number that we did not compute is marked as published.
+verdict follows from the intervals by that rule: it *holds*, it *does not hold*, or it *cannot be
+told* from what is public.  A number that we did not compute is marked as published.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from functools import cache
 from typing import Any, NamedTuple
 
+import numpy as np
 import pandas as pd
 import yaml
 
@@ -25,6 +26,8 @@ from .recipes import Inputs
 
 HOLDS, FAILS, OPEN = "holds", "does not hold", "cannot be told"
 COUNTED = "counted"
+#: What an entry of evidence says beside the arguments of its kind.
+_ABOUT = ("kind", "name", "prefix", "note", "group", "model", "instead", "each")
 
 
 class Claims(NamedTuple):
@@ -71,14 +74,18 @@ def judge(claim: dict[str, Any], setup: Setup) -> tuple[list[Finding], str, str]
         if entry.get("group", COUNTED) == COUNTED and "rule" in claim:
             missing |= dict.fromkeys(name.partition("@")[0] for name in lacking)
         findings += findings_of(entry, setup, bool(lacking))
+    computed = [row for row in findings if not row.published and not missing]
     if missing:
         findings = [row for row in findings if row.published]
         how = ", ".join(f"`tstmeta data fetch {name}`" for name in missing)
         verdict, why = OPEN, f"The ratings were not on the machine that built this page: {how}."
     else:
         verdict, why = decide(claim, findings)
-    words = [why, *sentences(claim, findings), claim.get("note")]
-    return findings, verdict, " ".join(filter(None, words))
+    words = [why]
+    for group, text in claim.get("say", {}).items():
+        if own := [row for row in computed if row.group == group]:
+            words.append(text.format(n=len(own), sides=sides(own, rule_of(claim)[1])))
+    return findings, verdict, " ".join(filter(None, [*words, claim.get("note")]))
 
 
 def entries(evidence: Sequence[Any]) -> Iterator[dict[str, Any]]:
@@ -93,10 +100,6 @@ def entries(evidence: Sequence[Any]) -> Iterator[dict[str, Any]]:
 def flat(values: Sequence[Any]) -> list[Any]:
     """A list without lists inside."""
     return [inner for v in values for inner in (flat(v) if isinstance(v, list) else [v])]
-
-
-#: What an entry says beside the arguments of its kind.
-_ABOUT = ("kind", "name", "prefix", "note", "group", "model", "instead", "each")
 
 
 def findings_of(entry: dict[str, Any], setup: Setup, lacking: bool) -> list[Finding]:
@@ -124,14 +127,11 @@ def findings_of(entry: dict[str, Any], setup: Setup, lacking: bool) -> list[Find
     ]
 
 
-# --------------------------------------------------------------------------------------- rules
-
-
 def decide(claim: dict[str, Any], findings: Sequence[Finding]) -> tuple[str, str]:
     """The verdict by the claim's rule, and its sentence."""
-    name, bound = rule_of(claim)
+    rule, bound = rule_of(claim)
     counted = [row for row in findings if row.group == COUNTED and not row.published]
-    verdict = RULES[name](counted, bound) if name else OPEN
+    verdict = verdict_of(rule, counted, bound)
     higher = levels(row for row in counted if row.low > 0)
     words = {
         "n": len(counted),
@@ -149,43 +149,22 @@ def rule_of(claim: dict[str, Any]) -> tuple[str, float]:
     return next(iter(rule.items())) if isinstance(rule, dict) else (rule, 0.0)
 
 
-def verdict_of(holds: bool, fails: bool) -> str:
-    """The verdict of a rule; what fails cannot hold."""
+def verdict_of(rule: str, findings: Sequence[Finding], bound: float = 0.0) -> str:
+    """The verdict of a rule, as the file explains it; what fails cannot hold."""
+    low, high = np.array([(row.low, row.high) for row in findings]).reshape(-1, 2).T
+    if rule == "above":
+        holds, fails = (low > bound).all(), (high < bound).any()
+    elif rule == "below":
+        holds, fails = (high < bound).all(), (low > bound).any()
+    elif rule == "competitive":
+        holds, fails = (low > -bound).all(), (high < 0).any()
+    elif rule == "apart":
+        holds, fails = high[1] < low[0], high[0] < low[1]
+    elif rule == "opposite":
+        holds, fails = high[0] < 0 < low[1], (low > 0).all() or (high < 0).all()
+    else:
+        return OPEN
     return FAILS if fails else HOLDS if holds else OPEN
-
-
-def above(findings: Sequence[Finding], bound: float) -> str:
-    """Holds if every interval lies above the bound, does not if one lies below."""
-    holds = all(row.low > bound for row in findings)
-    return verdict_of(holds, any(row.high < bound for row in findings))
-
-
-def below(findings: Sequence[Finding], bound: float) -> str:
-    """Holds if every interval lies below the bound, does not if one lies above."""
-    holds = all(row.high < bound for row in findings)
-    return verdict_of(holds, any(row.low > bound for row in findings))
-
-
-def competitive(findings: Sequence[Finding], margin: float) -> str:
-    """Not below by more than a margin at any level; one that reaches further tells neither."""
-    holds = all(row.low > -margin for row in findings)
-    return verdict_of(holds, any(row.high < 0 for row in findings))
-
-
-def apart(findings: Sequence[Finding], _: float) -> str:
-    """Holds if the first interval lies above the second, does not if it lies below."""
-    first, second = findings
-    return verdict_of(second.high < first.low, first.high < second.low)
-
-
-def opposite(findings: Sequence[Finding], _: float) -> str:
-    """Holds if the first interval is negative and the second positive."""
-    first, second = findings
-    same = min(first.low, second.low) > 0 or max(first.high, second.high) < 0
-    return verdict_of(first.high < 0 < second.low, same)
-
-
-RULES = {rule.__name__: rule for rule in (above, below, competitive, apart, opposite)}
 
 
 def levels(findings: Iterable[Finding]) -> str:
@@ -199,11 +178,3 @@ def sides(findings: Sequence[Finding], bound: float = 0.0) -> str:
     under = sum(row.high < bound for row in findings)
     rest, at = len(findings) - over - under, f"{bound:g}" if bound else "zero"
     return f"{over} above {at}, {under} below, {rest} on both sides"
-
-
-def sentences(claim: dict[str, Any], findings: Sequence[Finding]) -> Iterator[str]:
-    """A sentence on each group of evidence that is computed."""
-    for group, text in claim.get("say", {}).items():
-        own = [row for row in findings if row.group == group and not row.published]
-        if own:
-            yield text.format(n=len(own), sides=sides(own, rule_of(claim)[1]))

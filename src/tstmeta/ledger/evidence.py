@@ -30,10 +30,7 @@ _SLOW = 500
 
 
 class Finding(NamedTuple):
-    """One number for or against a claim.
-
-    ``low`` and ``high`` are NaN and ``published`` is set where the number was not computed here.
-    """
+    """A number for or against a claim; without ``low`` and ``high`` where it is a published one."""
 
     evidence: str
     value: float
@@ -51,15 +48,6 @@ class Setup(NamedTuple):
     inputs: Inputs
     draws: int = 2000
     seed: int = 0
-
-
-KINDS: dict[str, Callable[..., list[Finding]]] = {}
-
-
-def kind(function: Callable[..., list[Finding]]) -> Callable[..., list[Finding]]:
-    """Let ``claims.yaml`` name this function."""
-    KINDS[function.__name__] = function
-    return function
 
 
 def name_and_basis(metric: str) -> tuple[str, str]:
@@ -103,20 +91,17 @@ def finding(analysis: Analysis, evidence: str, minus: int | None = None, place: 
 # --------------------------------------------------------------------------- kinds of evidence
 
 
-@kind
 def agreement(setup: Setup, data: str, metric: str, **how: Any) -> list[Finding]:
     """How far a metric agrees with people."""
     return [finding(analysis_of(setup, data, [metric], **how), f"{label_of(metric)} on `{data}`")]
 
 
-@kind
 def gap(setup: Setup, data: str, a: str, b: str, **how: Any) -> list[Finding]:
     """The agreement of one metric minus that of another, in the same resamples."""
     what = f"{label_of(a)} minus {label_of(b)} on `{data}`"
     return [finding(analysis_of(setup, data, [a, b], **how), what, 1)]
 
 
-@kind
 def best_gap(
     setup: Setup, data: str, metric: str, others: Sequence[str], **how: Any
 ) -> list[Finding]:
@@ -136,7 +121,6 @@ def best_of(analysis: Analysis, metrics: Sequence[str]) -> str:
     return metrics[int(np.nanargmax(values))]
 
 
-@kind
 def first_places(setup: Setup, data: Sequence[str], metrics: Sequence[str]) -> list[Finding]:
     """The best metric on each of two sets (Pearson's r), less the best on the other set."""
     firsts = [best_of(analysis_of(setup, name, metrics), metrics) for name in data]
@@ -146,7 +130,6 @@ def first_places(setup: Setup, data: Sequence[str], metrics: Sequence[str]) -> l
     return [row for name, a, b in orders for row in gap(setup, name, a, b)]
 
 
-@kind
 def across(setup: Setup, data: str, parts: Sequence[str], metric: str) -> list[Finding]:
     """Pearson's r on one part of a data set minus that on another, the same sources resampled."""
     frame = setup.inputs.pairs(data, *name_and_basis(metric))
@@ -155,13 +138,10 @@ def across(setup: Setup, data: str, parts: Sequence[str], metric: str) -> list[F
         inside = frame["item_id"].isin(setup.inputs.data(part).items["item_id"])
         tables.append(frame.assign(metric=part, score=frame["score"].where(inside)))
     analysis = _analysis(setup, pd.concat(tables, ignore_index=True))
-    what = f"{label_of(metric)} on `{parts[0]}` minus on `{parts[1]}`"
-    return [
-        finding(analysis, what, 1)._replace(n=int(np.isfinite(analysis.matrices.metrics).sum()))
-    ]
+    row = finding(analysis, f"{label_of(metric)} on `{parts[0]}` minus on `{parts[1]}`", 1)
+    return [row._replace(n=int(np.isfinite(analysis.matrices.metrics).sum()))]
 
 
-@kind
 def second_rater(setup: Setup, data: str, dimension: str, direction: str) -> list[Finding]:
     """Kendall's tau-b of the second rating slot with the first, in one direction."""
     frame = second_against_first(setup.inputs, data, dimension)
@@ -169,7 +149,6 @@ def second_rater(setup: Setup, data: str, dimension: str, direction: str) -> lis
     return [finding(analysis, f"second slot with first, {dimension}, {direction}")]
 
 
-@kind
 def alpha(setup: Setup, data: str, dimension: str) -> list[Finding]:
     """Krippendorff's ordinal alpha, sources resampled."""
     dataset = setup.inputs.data(data)
@@ -186,13 +165,11 @@ def alpha(setup: Setup, data: str, dimension: str) -> list[Finding]:
     return [Finding(what, whole.value, limits.low, limits.high, whole.n, note)]
 
 
-@kind
 def hybrids(setup: Setup, data: str, metrics: Sequence[str], words: str) -> list[Finding]:
     """Two hybrids of metrics for content minus the best single metric, all cross-validated.
 
     Agreement is Pearson's r after both sides were standardised within the folds that judge: two
-    folds may have chosen other metrics, whose values lie elsewhere.  The resamples keep the fits;
-    they do not hold how a fit would change with other ratings.
+    folds may have chosen other metrics, whose values lie elsewhere.  The resamples keep the fits.
     """
     dataset, settings = setup.inputs.data(data), Settings(seed=setup.seed)
     names = [name_and_basis(metric)[0] for metric in metrics]
@@ -206,29 +183,36 @@ def hybrids(setup: Setup, data: str, metrics: Sequence[str], words: str) -> list
     analysis = analysis._replace(setting=stats.Setting(settings.statistic, "within-task", judging))
     rows = []
     for place, name in ((1, "Hybrid-Simulation"), (2, "Hybrid-Learned")):
-        row = finding(
-            analysis, f"{name} minus the best single metric on `{data}`, {words}", 0, place
-        )
+        what = f"{name} minus the best single metric on `{data}`, {words}"
+        row = finding(analysis, what, 0, place)
         rows.append(row._replace(note=f"{row.note}; {analysis.plan.n:,} draws, fits kept"))
     return rows
 
 
-@kind
 def published(setup: Setup, cell: str) -> list[Finding]:
     """A printed number, marked as such."""
     [value] = [printed.value for printed in cells() if printed.cell == cell]
     return [Finding(cell, value, note=cell, published=True)]
 
 
-@kind
 def best_published(
     setup: Setup, paper: str, table: str, dataset: str, language: str
 ) -> list[Finding]:
     """The highest printed Pearson's r of a table for one data set and language, if there is one."""
     wanted = (dataset, language, "pearson")
     rows = [c for c in cells(paper, table) if (c.dataset, c.language, c.statistic) == wanted]
-    best = max(rows, key=lambda cell: cell.value, default=None)
-    if best is None:
+    if not rows:
         return []
+    best = max(rows, key=lambda cell: cell.value)
     what = f"best for {best.dimension}, {dataset}, {language}: {best.metric}"
     return [Finding(what, best.value, note=best.cell, published=True)]
+
+
+#: What ``claims.yaml`` can name.
+KINDS: dict[str, Callable[..., list[Finding]]] = {
+    function.__name__: function
+    for function in (
+        *(agreement, gap, best_gap, first_places, across, second_rater),
+        *(alpha, hybrids, published, best_published),
+    )
+}

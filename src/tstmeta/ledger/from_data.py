@@ -16,7 +16,7 @@ from ..metrics.base import CorpusMetric, Request
 from ..models import hub
 from ..models.causal import BACKBONES, Backbone
 from .cells import Cell, names, round_half_up
-from .recipes import Answer, Inputs, Needs, Settings, model_of, recipe
+from .recipes import Answer, Inputs, Needs, Recipe, Settings, model_of
 
 #: What is missing where a data set is not on this machine; the others are fetched.
 _PRIVATE = {
@@ -47,10 +47,9 @@ def data_of(cell: Cell, inputs: Inputs, how: Settings) -> str:
 
 
 def metric_of(cell: Cell) -> str:
-    """Our metric of a cell; raises :class:`Needs` without the model that it runs on.
+    """Our metric of a cell, on the printed model and no other; :class:`Needs` without it.
 
-    What runs on a model runs on the printed one, and on no other; the likelihood method as the
-    paper's program computes it, from which its numbers come.
+    The likelihood method is the one of the paper's program, from which its numbers come.
     """
     ours, model = names(cell.paper, "metric")[cell.metric]
     learned, known = LEARNED.get(cell.metric, ""), backbone_of(model)
@@ -70,12 +69,7 @@ def backbone_of(model: str) -> Backbone | None:
 
 
 def pairs_of(cell: Cell, how: Settings, inputs: Inputs) -> tuple[str, pd.DataFrame]:
-    """Our name of a cell's data set, and its pairs there; of Figure 1 those of its item.
-
-    Raises:
-        Needs: the data or the model are missing, or the model gives no score (its files are
-            damaged, or the memory is short).
-    """
+    """Our name of a cell's data set, and its pairs there; of Figure 1 those of its item."""
     try:
         metric, besides = metric_of(cell), None
     except Needs as lacking:
@@ -99,17 +93,16 @@ def pairs_of(cell: Cell, how: Settings, inputs: Inputs) -> tuple[str, pd.DataFra
 # ----------------------------------------------------------------------------------- pauli2025
 
 
-@recipe
 def agreement(cell: Cell, how: Settings, inputs: Inputs) -> Answer:
     """A metric against the mean human rating of one dimension, or the p-value of it."""
     data, frame = pairs_of(cell, how, inputs)
     result = correlate(frame, how["statistic"], how["level"]).iloc[0]
     value = result["p"] if cell.statistic == "pvalue" else result["value"]
     own = frame["signature"].iloc[0]
-    signature = f"{own}|{how['statistic']}:{how['level']}|data:{data}"
     reasons = [result["reason"], _WITHOUT_SYNONYMS if "synonyms:none" in own else ""]
-    reason = "; ".join(filter(None, reasons))
-    return Answer(float(value), _n(result), signature, reason, via=how.get("via"))
+    signature = f"{own}|{how['statistic']}:{how['level']}|data:{data}"
+    why = "; ".join(filter(None, reasons))
+    return Answer(float(value), _n(result), signature, why, via=how.get("via"))
 
 
 def _n(result: pd.Series) -> int:
@@ -117,7 +110,6 @@ def _n(result: pd.Series) -> int:
     return int(result["n"] if pd.isna(result["groups"]) else result["groups"])
 
 
-@recipe
 def ranking(cell: Cell, how: Settings, inputs: Inputs) -> Answer:
     """Table 9: Kendall's tau-b of the systems' mean score with their mean content rating.
 
@@ -153,7 +145,6 @@ def ties_broken(exact: pd.Series, rounded: pd.Series, scores: pd.Series) -> list
     return sentences
 
 
-@recipe
 def single_item(cell: Cell, how: Settings, inputs: Inputs) -> Answer:
     """A human mean or a score of one item."""
     item = names(cell.paper, "item")[cell.item][0]
@@ -164,7 +155,6 @@ def single_item(cell: Cell, how: Settings, inputs: Inputs) -> Answer:
     return Answer(float(row["score"]), 1, f"{row['signature']}|{item}")
 
 
-@recipe
 def dimensions(cell: Cell, how: Settings, inputs: Inputs) -> Answer:
     """Agreement of two human dimensions over items."""
     data, (first, second) = data_of(cell, inputs, how), cell.dimension.split("-")
@@ -174,7 +164,6 @@ def dimensions(cell: Cell, how: Settings, inputs: Inputs) -> Answer:
     return Answer(result.value, result.n, signature, result.reason)
 
 
-@recipe
 def alpha(cell: Cell, how: Settings, inputs: Inputs) -> Answer:
     """Krippendorff's alpha (ordinal)."""
     data = data_of(cell, inputs, how)
@@ -193,7 +182,6 @@ COUNTS: dict[str, Callable[[Dataset], float]] = {
 }
 
 
-@recipe
 def count(cell: Cell, how: Settings, inputs: Inputs) -> Answer:
     """A fact of the data; ``of`` names it in :data:`COUNTS`."""
     name = data_of(cell, inputs, how)
@@ -204,7 +192,6 @@ def count(cell: Cell, how: Settings, inputs: Inputs) -> Answer:
 # --------------------------------------------------------------------------------------- lai2023
 
 
-@recipe
 def at_level(cell: Cell, how: Settings, inputs: Inputs) -> Answer:
     """A metric, or the second rater, against people at one of the paper's levels; percent.
 
@@ -255,7 +242,6 @@ def second_rater(inputs: Inputs, data: str, dimension: str) -> pd.DataFrame:
 # --------------------------------------------------------------------------------------- pang2019
 
 
-@recipe
 def corpus_bleu(cell: Cell, how: Settings, inputs: Inputs) -> Answer:
     """Table 6: corpus BLEU (multi-bleu) of 1,000 outputs, with two preparations of the references.
 
@@ -289,3 +275,13 @@ def corpus_bleu(cell: Cell, how: Settings, inputs: Inputs) -> Answer:
     reason = f"{how['references']} references; {without:.1f} with {other} ones"
     signature = f"{metric.signature('reference')}|references:{how['references']}"
     return Answer(value, len(table), signature, reason)
+
+
+#: What ``recipes.yaml`` can name.
+RECIPES: dict[str, Recipe] = {
+    function.__name__: function
+    for function in (
+        *(agreement, ranking, single_item, dimensions, alpha, count),
+        *(at_level, corpus_bleu),
+    )
+}

@@ -12,23 +12,16 @@ from scipy.stats import rankdata
 
 from ..combine.gm import PRINTED, gm
 from .cells import Cell, cells
-from .recipes import Answer, Inputs, Settings, recipe
+from .recipes import Answer, Inputs, Recipe, Settings
 
 
 def of_printed(function: Callable[..., Any], printed: Sequence[Cell], signature: str) -> Answer:
-    """A function of printed numbers, and its range when each lies anywhere within its rounding.
-
-    Args:
-        function: monotone in each number, so that the range ends in a corner.
-    """
+    """A function, monotone in each printed number, and its range within their rounding."""
     halves = [0.5 * 10.0**-cell.decimals for cell in printed]
     ranges = [(cell.value - h, cell.value + h) for cell, h in zip(printed, halves, strict=True)]
     corners = [float(function(*corner)) for corner in itertools.product(*ranges)]
     value = float(function(*(cell.value for cell in printed)))
     return Answer(value, len(printed), signature, "", min(corners), max(corners))
-
-
-# ---------------------------------------------------------------------- pauli2025, summary columns
 
 
 def _columns(cell: Cell, how: Settings) -> list[dict[str, Cell]]:
@@ -41,7 +34,6 @@ def _columns(cell: Cell, how: Settings) -> list[dict[str, Cell]]:
     return list(grid.values())
 
 
-@recipe
 def mean_of_printed(cell: Cell, how: Settings, inputs: Inputs) -> Answer:
     """A metric's mean correlation over the data sets of a table, from the printed cells."""
     own = [column[cell.metric] for column in _columns(cell, how)]
@@ -49,7 +41,6 @@ def mean_of_printed(cell: Cell, how: Settings, inputs: Inputs) -> Answer:
     return of_printed(lambda *values: fmean(values), own, signature)
 
 
-@recipe
 def mean_rank_of_printed(cell: Cell, how: Settings, inputs: Inputs) -> Answer:
     """A metric's mean rank: highest correlation first, ties averaged, on each data set."""
     ranks = []
@@ -60,10 +51,6 @@ def mean_rank_of_printed(cell: Cell, how: Settings, inputs: Inputs) -> Answer:
     return Answer(fmean(ranks), len(ranks), signature, "", fmean(ranks), fmean(ranks))
 
 
-# --------------------------------------------------------------------------------- mukherjee2025
-
-
-@recipe
 def learned_weight(cell: Cell, how: Settings, inputs: Inputs) -> Answer:
     """A learned weight of Table 5: an importance of Table 6 over the sum of the selected ones."""
 
@@ -83,30 +70,24 @@ def learned_weight(cell: Cell, how: Settings, inputs: Inputs) -> Answer:
     return of_printed(share, chosen, signature)
 
 
-@recipe
 def itself(cell: Cell, how: Settings, inputs: Inputs) -> Answer:
     """The human score against itself."""
     return Answer(1.0, 1, "a score against itself, by construction", "", 1.0, 1.0)
 
 
-# -------------------------------------------------------------------------------------- pang2019
-
-
 def _printed(cell: Cell, model: str, metric: str) -> Cell:
     """What Tables 2 and 3 print of a model on the data set of a cell."""
-    rows = itertools.chain(cells(cell.paper, "2"), cells(cell.paper, "3"))
     wanted = (cell.dataset, model, metric)
+    rows = [*cells(cell.paper, "2"), *cells(cell.paper, "3")]
     return next(row for row in rows if (row.dataset, row.item, row.metric) == wanted)
 
 
-@recipe
 def geometric_mean(cell: Cell, how: Settings, inputs: Inputs) -> Answer:
     """GM (Section 3.3) from the printed Acc, Sim and PP."""
     three = [_printed(cell, cell.item, name) for name in ("Acc", "Sim", "PP")]
     return of_printed(gm, three, f"GM of printed Acc, Sim, PP|t:{PRINTED}")
 
 
-@recipe
 def difference(cell: Cell, how: Settings, inputs: Inputs) -> Answer:
     """Table 4's differences A - B of Sim and PP, from Tables 2 and 3."""
     models, metric = re.findall(r"M\d", cell.item), cell.metric.removeprefix("delta_")
@@ -115,9 +96,18 @@ def difference(cell: Cell, how: Settings, inputs: Inputs) -> Answer:
     return of_printed(lambda a, b: a - b, both, signature)
 
 
-@recipe
 def share_of_text(cell: Cell, how: Settings, inputs: Inputs) -> Answer:
     """Table 5's GM row: the text gives the counts behind the percentage."""
     hits, total = map(int, re.findall(r"(\d+) of (\d+)", cell.note)[0])
     value = 100 * hits / total
     return Answer(value, total, f"{hits} of {total}, from the running text", "", value, value)
+
+
+#: What ``recipes.yaml`` can name.
+RECIPES: dict[str, Recipe] = {
+    function.__name__: function
+    for function in (
+        *(mean_of_printed, mean_rank_of_printed, learned_weight, itself),
+        *(geometric_mean, difference, share_of_text),
+    )
+}

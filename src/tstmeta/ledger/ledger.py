@@ -15,12 +15,13 @@ import math
 import pandas as pd
 
 from ..schema import TstmetaError
-from . import from_data, from_printed  # noqa: F401  (they register the recipes)
+from . import from_data, from_printed
 from .cells import PAPERS, Cell, cells, matches, remarks, round_half_up
-from .recipes import Answer, Inputs, Needs, answer
+from .recipes import Answer, Inputs, Needs, model_of, settings_of
 
 COLUMNS = ("cell", "paper", "table", "printed", "ours", "n", "signature", "status", "reason")
 STATUSES = ("match", "printed-only", "differs", "misprint", "needs")
+RECIPES = from_data.RECIPES | from_printed.RECIPES
 
 
 def reproduce(
@@ -31,14 +32,11 @@ def reproduce(
     Args:
         paper: only this paper: pauli2025, lai2023, mukherjee2025 or pang2019.
         table: only this table, e.g. ``5`` or ``fig1``.
-        inputs: what to compute with, see :class:`Inputs`.
+        inputs: what to compute with, see :class:`.recipes.Inputs`.
 
     Returns:
-        cell, paper, table, printed (as printed), ours (NaN where something is needed), n,
-        signature, status, reason.
-
-    Raises:
-        TstmetaError: no such paper or table.
+        cell, paper, table, printed, ours (NaN where something is needed), n, signature, status,
+        reason.
     """
     chosen = cells(paper, table and str(table))
     if not chosen:
@@ -48,7 +46,16 @@ def reproduce(
             + ", ".join(known or PAPERS)
         )
     inputs = inputs or Inputs()
-    return pd.DataFrame([_row(cell, inputs) for cell in chosen], columns=list(COLUMNS))
+    rows = []
+    for cell in chosen:
+        own: tuple
+        try:
+            ours = answer(cell, inputs)
+            own = (ours.value, ours.n, ours.signature, *status_of(cell, ours))
+        except Needs as lacking:
+            own = (math.nan, 0, "", f"needs {lacking.what}", lacking.reason or cell.note)
+        rows.append((cell.cell, cell.paper, cell.table, cell.printed, *own))
+    return pd.DataFrame(rows, columns=list(COLUMNS))
 
 
 def published(paper: str, table: str, *, inputs: Inputs | None = None) -> pd.DataFrame:
@@ -57,11 +64,7 @@ def published(paper: str, table: str, *, inputs: Inputs | None = None) -> pd.Dat
     Returns:
         What :func:`reproduce` gives, and what the table says of each cell: item, dimension, metric,
         basis, dataset, language, direction, level, statistic (as the paper names them), value (the
-        printed one as a number), decimals, note; and label, the metric as in S-BLEU or R-BLEU where
-        the table has it on two bases.
-
-    Raises:
-        TstmetaError: no such paper or table.
+        printed one as a number), decimals, note; and label: S-BLEU or R-BLEU where there are both.
     """
     rows = reproduce(paper, table, inputs=inputs)
     facts = pd.DataFrame(cells(paper, str(table))).drop(columns=["paper", "table", "printed"])
@@ -72,8 +75,7 @@ def published(paper: str, table: str, *, inputs: Inputs | None = None) -> pd.Dat
 
 def counts(rows: pd.DataFrame) -> pd.DataFrame:
     """How many cells have each status, by paper; all that is needed counts as ``needs``."""
-    kind = rows["status"].str.partition(" ")[0]
-    table = pd.crosstab(rows["paper"], kind)
+    table = pd.crosstab(rows["paper"], rows["status"].str.partition(" ")[0])
     index = [name for name in PAPERS if name in table.index]
     table = table.reindex(index=index, columns=list(STATUSES), fill_value=0)
     table["cells"] = table.sum(axis=1)
@@ -82,13 +84,12 @@ def counts(rows: pd.DataFrame) -> pd.DataFrame:
     return table.rename_axis("paper").reset_index()
 
 
-def _row(cell: Cell, inputs: Inputs) -> tuple:
-    head = (cell.cell, cell.paper, cell.table, cell.printed)
-    try:
-        ours = answer(cell, inputs)
-    except Needs as lacking:
-        return (*head, math.nan, 0, "", f"needs {lacking.what}", lacking.reason or cell.note)
-    return (*head, ours.value, ours.n, ours.signature, *status_of(cell, ours))
+def answer(cell: Cell, inputs: Inputs) -> Answer:
+    """Compute one cell; raises :class:`Needs` where something is missing for it."""
+    how = settings_of(cell)
+    if "needs" in how:
+        raise Needs(*(how[key].format(model=model_of(cell)) for key in ("needs", "reason")))
+    return RECIPES[how["recipe"]](cell, how, inputs)
 
 
 def status_of(cell: Cell, ours: Answer) -> tuple[str, str]:

@@ -1,7 +1,6 @@
-"""How each printed number is recomputed: the functions that ``data/published/recipes.yaml`` names.
+"""What a recipe works with: a cell, its settings in ``data/published/recipes.yaml``, and inputs.
 
-A recipe takes a cell, its settings and the :class:`Inputs`, whose data are loaded and scored once a
-run, and gives an :class:`Answer` or raises what it :class:`Needs`.
+It gives an :class:`Answer` or raises what it :class:`Needs`.
 """
 
 from __future__ import annotations
@@ -34,15 +33,12 @@ class Inputs:
         self._pairs: dict[tuple[str, str, str, str], pd.DataFrame] = {}
 
     def has(self, name: str) -> bool:
-        """Whether the files of a data set are on this machine."""
         return name in self._data or available(name)
 
     def add(self, data: Dataset) -> None:
-        """Take this data set for the one of its name."""
         self._data[data.name] = data
 
     def data(self, name: str) -> Dataset:
-        """A data set or named subset."""
         if name not in self._data:
             self._data[name] = load(name)
         return self._data[name]
@@ -51,8 +47,8 @@ class Inputs:
         """The ``scores`` table of metrics on one basis; either all are released or none."""
         data = self.data(name)
         if not any(metric.startswith(RELEASED) for metric in metrics):
-            store, progress = self.store, self.progress
-            return scoring.score(data, metrics, bases=[basis], store=store, progress=progress)
+            how = {"store": self.store, "progress": self.progress}
+            return scoring.score(data, metrics, bases=[basis], **how)
         return scoring.released(data, metrics).query("basis == @basis").reset_index(drop=True)
 
     def pairs(self, name: str, metric: str, basis: str, dimension: str = "content") -> pd.DataFrame:
@@ -70,11 +66,9 @@ class Inputs:
 
 
 class Answer(NamedTuple):
-    """Our value for a cell.
+    """Our value for a cell; its range where it follows from printed numbers, rounded as they are.
 
-    ``low`` and ``high`` are set when the value was recomputed from printed numbers: the range it
-    can take when those are anywhere within their rounding.  ``via`` are the decimals to which the
-    paper seems to have rounded first, before the decimals printed.
+    ``via``: decimals to which the paper seems to have rounded before it rounded to those printed.
     """
 
     value: float
@@ -96,13 +90,6 @@ class Needs(Exception):
 
 Settings = dict[str, Any]
 Recipe = Callable[[Cell, Settings, Inputs], Answer]
-_RECIPES: dict[str, Recipe] = {}
-
-
-def recipe(function: Recipe) -> Recipe:
-    """Let ``recipes.yaml`` name this function."""
-    _RECIPES[function.__name__] = function
-    return function
 
 
 @cache
@@ -114,21 +101,11 @@ def settings() -> dict[str, list[Settings]]:
 def settings_of(cell: Cell) -> Settings:
     """The first recipe that fits a cell."""
     for entry in settings()[cell.paper]:
-        where = entry.get("where", {})
-        wanted = {
-            key: value if isinstance(value, list) else [value] for key, value in where.items()
-        }
-        if all(getattr(cell, key) in values for key, values in wanted.items()):
+        where = entry.get("where", {}).items()
+        lists = [(key, value if isinstance(value, list) else [value]) for key, value in where]
+        if all(getattr(cell, key) in values for key, values in lists):
             return entry
     raise TstmetaError(f"recipes.yaml has no recipe for {cell.cell}")
-
-
-def answer(cell: Cell, inputs: Inputs) -> Answer:
-    """Compute one cell; raises :class:`Needs` where something is missing for it."""
-    how = settings_of(cell)
-    if "needs" in how:
-        raise Needs(*(how[key].format(model=model_of(cell)) for key in ("needs", "reason")))
-    return _RECIPES[how["recipe"]](cell, how, inputs)
 
 
 def model_of(cell: Cell) -> str:

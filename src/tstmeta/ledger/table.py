@@ -53,35 +53,31 @@ def beside(
 
     Returns:
         A Styler; pointing at a cell shows n, status, reason and signature.
-
-    Raises:
-        TstmetaError: two numbers of the frame fall into one cell.
     """
-    by = [[names] if isinstance(names, str) else list(names) for names in (rows, columns)]
-    if (twice := frame.duplicated([*by[0], *by[1]])).any():
+    down, right = ([name] if isinstance(name, str) else list(name) for name in (rows, columns))
+    if (twice := frame.duplicated([*down, *right])).any():
         raise TstmetaError(
-            f"rows {by[0]} and columns {by[1]} do not tell {frame['cell'][twice].iloc[0]} from"
+            f"rows {down} and columns {right} do not tell {frame['cell'][twice].iloc[0]} from"
             " another cell: choose among the rows first, or name more columns"
         )
     fields = ["ours", "printed", "value", "status", "decimals"]
     about = "n = " + frame["n"].astype(str) + "; " + frame["status"] + "; " + frame["reason"]
-    parts = frame.assign(
-        text=[text_of(*cell) for cell in frame[fields].itertuples(index=False)],
-        kind=_kinds(frame),
-        about=(about + "; " + frame["signature"]).map(escape),
-    )
-    texts, kinds, abouts = (_grid(parts, name, *by) for name in ("text", "kind", "about"))
+    parts = {
+        "text": [text_of(*cell) for cell in frame[fields].itertuples(index=False)],
+        "kind": _kinds(frame),
+        "about": (about + "; " + frame["signature"]).map(escape),
+    }
+    grids = []
+    for name in parts:
+        grid = frame.assign(**parts).pivot_table(name, down, right, aggfunc="first", sort=False)
+        grid.index.names, grid.columns.names = [None] * len(down), [None] * len(right)
+        grids.append(grid.fillna(""))
+    texts, kinds, abouts = grids
     style = _styler(texts)
     style.format(_html, escape="html").format_index(escape="html", axis=0)
     style.format_index(escape="html", axis=1).set_td_classes(kinds)
     style.set_tooltips(abouts, as_title_attribute=True)
     return style.set_caption(escape(f"{caption}. {LEGEND}" if caption else LEGEND))
-
-
-def _grid(parts: pd.DataFrame, name: str, rows: list[str], columns: list[str]) -> pd.DataFrame:
-    grid = parts.pivot_table(name, rows, columns, aggfunc="first", sort=False)
-    grid.columns.names, grid.index.names = [None] * len(columns), [None] * len(rows)
-    return grid.fillna("")
 
 
 def _kinds(frame: pd.DataFrame) -> pd.Series:
@@ -100,10 +96,8 @@ def _html(text: str) -> str:
 def listing(rows: pd.DataFrame) -> Styler:
     """Rows of :func:`reproduce` as a list; pointing at our value shows its signature."""
     decimals = rows["printed"].str.rstrip("*%").str.partition(".")[2].str.len()
-    ours = [
-        "–" if pd.isna(value) else f"{value:z.{places + 2 if places else 0}f}"
-        for value, places in zip(rows["ours"], decimals, strict=True)
-    ]
+    both = zip(rows["ours"], decimals, strict=True)
+    ours = ["–" if pd.isna(v) else f"{v:z.{places + 2 if places else 0}f}" for v, places in both]
     marks = rows["status"].str.partition(" ")[0].map(lambda name: MARKS[name][0])
     shown = pd.DataFrame(
         {
