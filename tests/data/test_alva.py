@@ -149,15 +149,10 @@ def test_released_scores_stand_once_for_each_set_of_references(root):
 FAULTS = {
     "an unknown aspect": (HUMAN, swap("fluency", "flow"), ["row 3", "'flow'"]),
     "half a sentence": (HUMAN, swap(",0,meaning", ",0.5,meaning"), ["row 1", "whole number"]),
-    "another sentence": (HUMAN, swap("old mill", "new mill"), ["row 1", "asset.test.orig"]),
-    "another output": (HUMAN, swap("The river", "A river"), ["row 8", "differs"]),
     "a rating twice": (HUMAN, swap(WORKERS[1], WORKERS[0]), ["row 2", "duplicate"]),
     "shifted references": ("asset/dataset/asset.test.simp.4", drop_last_line, ["1 lines where 2"]),
     "counting from zero": (DA, swap("\n1,ACCESS", "\n0,ACCESS"), ["row 1", "from 1 to 2"]),
-    "a lost rating": (SINGLE, drop_last_line, ["released mean"]),
-    "an unknown item": (SINGLE, swap("Hybrid", "Other"), ["row 3", "no item"]),
     "a score of nothing": (METRICS, swap(",0.25", ",n/a"), ["row 1", "bleu"]),
-    "a strange winner": (PAIRS, swap("similar", "hsplit"), ["row 2", "neither"]),
 }
 
 

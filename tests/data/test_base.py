@@ -4,7 +4,7 @@ import pandas as pd
 import pytest
 
 from tstmeta import data
-from tstmeta.data import Card, Dataset, base, corpora
+from tstmeta.data import Card, Dataset, base, corpora, pauli
 from tstmeta.data.tables import items_table, labels_table
 from tstmeta.schema import TstmetaError
 
@@ -76,6 +76,17 @@ def test_a_folder_without_the_file_that_matters_is_not_available(tmp_path, monke
     assert not data.available(name)
     (folder / file).touch()
     assert data.available(name)
+
+
+def test_a_raw_file_that_a_loader_stumbles_over_is_to_be_fetched_again(tmp_path, monkeypatch):
+    monkeypatch.setenv("TSTMETA_DATA", str(tmp_path))
+    (tmp_path / "pauli").mkdir()
+    monkeypatch.setattr(pauli, "load", lambda root: {}["made-up-worker"])
+    with pytest.raises(
+        TstmetaError, match=r"not as published \(KeyError\).*tstmeta data check"
+    ) as e:
+        data.load("pauli")
+    assert "made-up-worker" not in str(e.value)
 
 
 def test_a_corpus_table_of_nothing_has_the_right_columns():

@@ -161,9 +161,6 @@ FAULTS = {
         swap('"c-pt16": 1.9', '"c-pt16": "high"'),
         ["row 2", "bart.c-pt16", "'high'"],
     ),
-    "another source": ("chatgpt/style.json", swap("source 2", "sauce 2"), ["content.src.json"]),
-    "another output": (f"{TEXTS}/BART.human.txt", swap("says 1", "said 1"), ["row 2", "output"]),
-    "another rating": (f"{TEXTS}/REF.human.txt", swap("70.5", "70.6"), ["row 1", "content-2"]),
     "a text line cut": (f"{TEXTS}/REF.content.src.txt", swap("\t9\n", "\n"), ["26 fields"]),
     "no perplexity": (f"{TEXTS}/INPUT.ppl-1.txt", swap("3.5", "high"), ["row 4", "ppl"]),
 }

@@ -98,11 +98,8 @@ def test_raters_are_numbered_through(root):
 FAULTS = {
     "off the short scale": (LIKERT, swap(",5,4,", ",6,4,"), ["row 1", "from 1 to 5"]),
     "off the long scale": (PAST, swap(",10,", ",-1,"), ["row 1", "from 0 to 100"]),
-    "two texts": (DA, swap("Muss says", "Muss said"), ["row 2", "differs"]),
     "a rating twice": (DA, swap(WORKERS[1], WORKERS[0]), ["row 2", "duplicate"]),
-    "an unknown output": (OVERALL, swap(",Muss,", ",T5,"), ["row 1", "T5"]),
     "an output twice": (PAST, swap(",copy,", ",asset.test.simp,"), ["row 2", "duplicate"]),
-    "two sources": (PAST, swap("bridge", "road"), ["row 2", "original"]),
 }
 
 

@@ -112,10 +112,8 @@ FAULTS = {
     "a missing column": (ONE, swap("AnswerB_2", "AnswerB_two"), ["AnswerB_2", "missing column"]),
     "a rating that is no number": (ONE, swap(",5,4,3,", ",5,x,3,"), ["row 1", "AnswerA_2"]),
     "a rating off the scale": (ONE, swap(",5,4,3,", ",6,4,2,"), ["row 1", "from 1 to 5"]),
-    "swapped answers": (ONE, swap(",5,4,3,5,2,1,", ",5,2,1,5,4,3,"), ["row 1", "annoA_mean"]),
     "an unknown intention": (ONE, swap(",insertion,", ",typo,"), ["row 2", "'typo'"]),
     "an id twice": (ONE, swap(",insertion,", ",style,"), ["row 2", "duplicate"]),
-    "one person in two slots": (ONE, swap(PEOPLE[1], PEOPLE[0]), ["row 1", "different"]),
     "a nameless rater": (ONE, swap(PEOPLE[1], ""), ["row 1", "prolificID"]),
 }
 

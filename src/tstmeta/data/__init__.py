@@ -1,13 +1,10 @@
 """Human judgement comes in: one small loader a data set, and your own.
 
-``load("pauli")`` gives a data set, ``load("lai@pauli2025")`` a named subset, ``load("mine.csv")``
-your own file.  Data sets are entry points of the group ``tstmeta.datasets``; each names a module
-with a function ``load(root: Path) -> Dataset``, which raises a DataError for a file that is missing
-or not as published, and, where there are named subsets, a dict ``SUBSETS`` of functions ``Dataset
--> Dataset``.  A module that sets ``RAW = False`` needs no raw files (``root`` is then ours).  One
-whose folder may be there without the file that matters has ``ready(root: Path) -> bool``.  One that
-sets ``CORPUS = True`` has no rewrites, only ``corpus(root: Path)``: single sentences, see
-:mod:`.corpora`.
+Data sets are entry points of the group ``tstmeta.datasets``.  Each names a module with a function
+``load(root: Path) -> Dataset`` and, if it likes, a dict ``SUBSETS`` of functions ``Dataset ->
+Dataset``, ``RAW = False`` (no raw files: ``root`` is ours), ``ready(root: Path) -> bool`` (whether
+the file that matters is in the folder) and ``CORPUS = True`` (no rewrites, but single sentences
+from ``corpus(root: Path)``, see :mod:`.corpora`).
 """
 
 from __future__ import annotations
@@ -17,9 +14,10 @@ from functools import lru_cache
 from importlib.metadata import EntryPoint, entry_points
 from pathlib import Path
 
-from ..schema import MissingData, TstmetaError
+from ..schema import DataError, MissingData, TstmetaError
 from . import paths
 from .base import Card, Dataset
+from .checks import fault
 
 __all__ = ["Card", "Dataset", "UnknownDataset", "available", "load", "names", "subsets"]
 
@@ -97,4 +95,8 @@ def _module(name: str):
 
 @lru_cache(maxsize=16)
 def _load(name: str, folder: str) -> Dataset:
-    return _module(name).load(Path(folder))
+    try:
+        return _module(name).load(Path(folder))
+    except (KeyError, IndexError, ValueError, TypeError) as error:
+        what = f"its files are not as published ({type(error).__name__})"
+        raise DataError([fault(folder, what)]) from error

@@ -7,20 +7,21 @@
 
 They share the 359 test sentences of ASSET and its ten references, but neither raters nor scales:
 work with one at a time (``alva@asset`` …; the label ``collection`` tells them apart).  Three
-repositories tokenise the sentences differently, so texts are compared by letters and digits alone.
+repositories tokenise differently, so texts are compared by letters and digits alone.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 
 from ..schema import MEAN_RATER, columns
 from .base import Dataset, by_label
-from .checks import check, consistent, fault, numeric, one_of, same
+from .checks import numeric, one_of
 from .files import read_csv, read_lines
 from .tables import items_table, labels_table, long_ratings, rename_raters, scores_table
 
@@ -108,24 +109,11 @@ def _bare(text: str) -> str:
     return re.sub(r"[^a-z0-9]", "", text.lower())
 
 
-def _read(
-    path: Path,
-    sentences: Sentences,
-    number: str,
-    text: str,
-    first: int,
-    unique: Sequence[str],
-    **more,
-) -> pd.DataFrame:
-    """A file whose column ``number`` counts sentences from ``first``; it then counts from 0.
-
-    The sentence in column ``text`` must be ASSET's of that number.
-    """
-    checks = {number: numeric(first, first + len(sentences) - 1, whole=True), text: None, **more}
-    table = read_csv(path, checks, unique=unique)
+def _read(path: Path, number: str, first: int, size: int, columns: dict[str, Any], *key: str):
+    """A file whose column ``number`` counts sentences from ``first``; it then counts from 0."""
+    held = {number: numeric(first, first + size - 1, whole=True), **columns}
+    table = read_csv(path, held, unique=key)
     table[number] = table[number].astype(int) - first
-    ours = [_bare(sentences[line][0]) for line in table[number]]
-    same([_bare(cell) for cell in table[text]], ours, path, text, "asset.test.orig")
     return table
 
 
@@ -134,22 +122,13 @@ def _asset(root: Path, sentences: Sentences) -> tuple[dict[str, pd.DataFrame], l
 
     The file names no system; an output is of the one whose released line is the same text.
     """
-    path, number = root / _HUMAN / "human_ratings.csv", "original_sentence_id"
-    table = _read(
-        path,
-        sentences,
-        number,
-        "original",
-        first=0,
-        unique=(number, "aspect", "worker_id"),
-        simplification=None,
-        aspect=one_of(ASPECTS),
-        worker_id=None,
-        rating=numeric(0, 100),
-    )
-    consistent(table, [number], ["original", "simplification"], path)
+    number, size = "original_sentence_id", len(sentences)
+    held = {"aspect": one_of(ASPECTS), "rating": numeric(0, 100)}
+    columns = {**dict.fromkeys(("original", "simplification", "worker_id")), **held}
+    path = root / _HUMAN / "human_ratings.csv"
+    table = _read(path, number, 0, size, columns, number, "aspect", "worker_id")
     first = table.drop_duplicates(number)
-    released = {name: read_lines(root / _OUTPUTS / name, len(sentences)) for name in SYSTEMS}
+    released = {name: read_lines(root / _OUTPUTS / name, size) for name in SYSTEMS}
     systems = [
         [name for name in SYSTEMS if _bare(released[name][line]) == _bare(output)]
         for line, output in zip(first[number], first["simplification"], strict=True)
@@ -170,57 +149,41 @@ def _asset(root: Path, sentences: Sentences) -> tuple[dict[str, pd.DataFrame], l
 
 
 def _study(root: Path, name: str, sentences: Sentences) -> dict[str, pd.DataFrame]:
-    """One of :data:`STUDIES`: means and single ratings, which must agree, and released scores."""
-    files, rated = STUDIES[name]
-    path, key, single = root / _META / f"{files}.csv", ("sent_id", "sys_name"), list(rated)[-1]
+    """One of :data:`STUDIES`: means, single ratings of the last column, released scores."""
+    stem, rated = STUDIES[name]
     scales = {column: numeric(low, high) for column, (_, low, high) in rated.items()}
-    texts = {"sys_name": None, "simp_sent": None}
-    table = _read(path, sentences, "sent_id", "orig_sent", 1, key, **texts, **scales)
-    ids = name + "-" + table["sent_id"].astype(str) + "-" + table["sys_name"]
+    single = list(rated)[-1]
+
+    def read(file: str, more: str, values: dict[str, Any]) -> pd.DataFrame:
+        key = ("sent_id", "sys_name", more)
+        columns = {**dict.fromkeys(key[1:]), **values}
+        table = _read(root / _META / file, "sent_id", 1, len(sentences), columns, *key)
+        item = f"{name}-" + table["sent_id"].astype(str) + "-" + table["sys_name"]
+        return table.assign(item=item)
+
+    table = read(f"{stem}.csv", "orig_sent", {"simp_sent": None, **scales})
     items = _items(
         name,
         table["sent_id"],
         sentences,
-        item_id=ids,
+        item_id=table["item"],
         system=table["sys_name"],
         source=table["orig_sent"],
         output=table["simp_sent"],
     )
     ratings = [
-        long_ratings(NAME, ids, dimension, MEAN_RATER, table[column])
+        long_ratings(NAME, table["item"], dimension, MEAN_RATER, table[column])
         for column, (dimension, _, _) in rated.items()
         if column != single
     ]
-    path = root / _META / "ratings_per_annotator" / f"{files}_ratings.csv"
-    singles = _of_items(path, name, ids, "rater_id", {single: scales[single]})
-    means = singles.groupby("item")[single].mean().reindex(ids).to_numpy()
-    check(
-        fault(path, f"the ratings of {item!r} do not have the released mean", None, single)
-        for item, mean, released in zip(ids, means, table[single], strict=True)
-        if not abs(mean - released) < 1e-6  # released with eight decimals
+    singles = read(
+        f"ratings_per_annotator/{stem}_ratings.csv", "rater_id", {single: scales[single]}
     )
     raters = f"{name} " + singles["rater_id"]
     ratings.append(long_ratings(NAME, singles["item"], rated[single][0], raters, singles[single]))
-    path = root / _META / "metrics_per_sentence" / f"metrics_{files}.csv"
-    scores = _of_items(path, name, ids, "test_set", dict.fromkeys(METRICS, numeric()))
+    values = dict.fromkeys(METRICS, numeric())
+    scores = read(f"metrics_per_sentence/metrics_{stem}.csv", "test_set", values)
     return {"items": items, "ratings": pd.concat(ratings), "scores": _scores(scores)}
-
-
-def _of_items(
-    path: Path, name: str, ids: Iterable[str], which: str, values: dict[str, object]
-) -> pd.DataFrame:
-    """A file with one row an item and ``which``; ``item`` is the id."""
-    key = ("sent_id", "sys_name", which)
-    table = read_csv(path, {**dict.fromkeys(key), "sent_id": numeric(), **values}, unique=key)
-    numbers = (table["sent_id"] - 1).map("{:g}".format)
-    table["item"] = name + "-" + numbers + "-" + table["sys_name"]
-    known = set(ids)
-    check(
-        fault(path, f"no item is called {item!r}", row, "sent_id, sys_name")
-        for row, item in enumerate(table["item"], 1)
-        if item not in known
-    )
-    return table
 
 
 def _scores(table: pd.DataFrame) -> pd.DataFrame:
@@ -248,16 +211,11 @@ def _preferences(root: Path, sentences: Sentences) -> dict[str, pd.DataFrame]:
     """Pairs of human simplifications, each an item once; item a is the one of ASSET."""
     path = root / _HUMAN / "asset_pairwise_comparisons_with_turkcorpus_and_hsplit.csv"
     others, line = list(CORPORA)[1:], "sentence_id"
-    texts = dict.fromkeys(("worker_id", "winner", "asset_simplification", "other_simplification"))
+    texts = ("worker_id", "winner", "source", "asset_simplification", "other_simplification")
     held = {"aspect": one_of(ASPECTS), "other_dataset": one_of(others)}
-    table = _read(path, sentences, line, "source", 0, (), **texts, **held)
+    table = _read(path, line, 0, len(sentences), {**dict.fromkeys(texts), **held})
     results = table["winner"].map({"asset": "a", "similar": "tie"})
     results = results.mask(table["winner"] == table["other_dataset"], "b")
-    check(
-        fault(path, "the winner is neither side of this comparison", row, "winner")
-        for row, result in enumerate(results, 1)
-        if pd.isna(result)
-    )
     sides = [
         table.assign(corpus=corpus, text=table[text])
         for corpus, text in (

@@ -112,27 +112,3 @@ def published() -> Iterator[None]:
         raise DataError(
             fault(p.file, f"{p.what}, {p.remedy}", p.row, p.column) for p in error.problems
         ) from None
-
-
-def same(left: Sequence[Any], right: Sequence[Any], path: Path, column: str, other: str) -> None:
-    """Two files that say the same thing must agree row by row; texts are not quoted."""
-    if len(left) != len(right):
-        raise DataError([fault(path, f"{len(left)} rows where {other} has {len(right)}")])
-    check(
-        fault(path, f"differs from {other}", row, column)
-        for row, (a, b) in enumerate(zip(left, right, strict=True), 1)
-        if a != b
-    )
-
-
-def consistent(
-    table: pd.DataFrame, key: Sequence[str], columns: Iterable[str], path: Path | str
-) -> None:
-    """Rows with the same key must say the same in some columns."""
-    firsts = table.groupby(list(key), sort=False)
-    check(
-        fault(path, f"differs from the first row with this {', '.join(key)}", row, column)
-        for column in columns
-        for row, differs in enumerate(table[column] != firsts[column].transform("first"), 1)
-        if differs
-    )

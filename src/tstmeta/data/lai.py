@@ -20,7 +20,7 @@ import numpy as np
 import pandas as pd
 
 from .base import Dataset, Subsets, with_references
-from .checks import check, fault, numbers, same
+from .checks import check, fault, numbers
 from .files import read_json_lines, read_lines, read_tabs
 from .tables import items_table, labels_table, ratings_table, scores_table
 
@@ -41,10 +41,7 @@ _JSON = {
 }
 _HUMAN = ("human_1", "human_2")
 #: Columns of ``SYSTEM.human.txt``; a TSV without header.
-_HUMAN_COLUMNS = (
-    *("survey", "input", "output", "reference"),
-    *(f"{name}-{slot}" for slot in (1, 2) for name in ("content", "style", "fluency")),
-)
+_HUMAN_COLUMNS = ("survey", "input", "output", "reference", *(f"h{n}" for n in range(6)))
 #: ``SYSTEM.content.src.txt``: the columns above, six z-scores, eleven metrics; COMET is the first.
 _CONTENT_COLUMNS = (*_HUMAN_COLUMNS, *(f"z{n}" for n in range(6)), *(f"m{n}" for n in range(11)))
 
@@ -59,9 +56,6 @@ def load(root: Path) -> Dataset:
     """
     files = {name: _read(root / "chatgpt" / f"{name}.json") for name in _JSON}
     first = files["content.src"]
-    for name, table in files.items():
-        for key in ("src", "ref"):
-            same(table[key], first[key], root / "chatgpt" / f"{name}.json", key, "content.src.json")
     informal = first["number"] < INFORMAL
     direction = np.where(informal, "I2F", "F2I")
     sources = [f"{way}-{number:02}" for way, number in zip(direction, first["number"], strict=True)]
@@ -84,7 +78,11 @@ def load(root: Path) -> Dataset:
         for slot, key in enumerate(_HUMAN, 1)
     }
     ids = items["item_id"]
-    surveys = _surveys(root, items, ratings)
+    folder = root / "data" / "outputs"
+    surveys = [
+        read_tabs(folder / f"{system.upper()}.human.txt", _HUMAN_COLUMNS, SOURCES)["survey"]
+        for system in SYSTEMS
+    ]
     more = {
         f"reference{number}": np.repeat(
             read_lines(root / "data" / "xformal" / f"fr.80.ref{number}", SOURCES), len(SYSTEMS)
@@ -95,7 +93,7 @@ def load(root: Path) -> Dataset:
         NAME,
         items,
         ratings=ratings_table(NAME, ids, ratings),
-        labels=labels_table(NAME, ids, survey=surveys, **more),
+        labels=labels_table(NAME, ids, survey=np.column_stack(surveys).ravel(), **more),
         scores=_scores(root, files, ids),
     )
 
@@ -122,25 +120,6 @@ def _read(path: Path) -> pd.DataFrame:
         for system, values in table.groupby("system")[key]:
             table.loc[values.index, key] = numbers(values, path, f"{system}.{key}", *scale)
     return table
-
-
-def _surveys(
-    root: Path, items: pd.DataFrame, ratings: Mapping[tuple[str, str], pd.Series]
-) -> np.ndarray:
-    """The survey of each item, shape [720], from text files that must agree with the JSON."""
-    surveys, json = {}, "the JSON files"
-    for system in SYSTEMS:
-        path = root / "data" / "outputs" / f"{system.upper()}.human.txt"
-        table = read_tabs(path, _HUMAN_COLUMNS, SOURCES)
-        ours = items[items["system"] == system]
-        same(list(table["input"]), list(ours["source"]), path, "input", json)
-        same(list(table["output"]), list(ours["output"]), path, "output", json)
-        for (dimension, rater), values in ratings.items():
-            column = f"{dimension}-{rater[1:]}"
-            given = numbers(table[column], path, column).tolist()
-            same(given, values[ours.index].tolist(), path, column, json)
-        surveys[system] = table["survey"]
-    return pd.DataFrame(surveys).to_numpy().ravel()
 
 
 def _scores(root: Path, files: Mapping[str, pd.DataFrame], ids: pd.Series) -> pd.DataFrame:

@@ -14,7 +14,7 @@ from pathlib import Path
 import pandas as pd
 
 from .base import Dataset
-from .checks import check, consistent, each, fault
+from .checks import check, each, fault
 from .files import UnverifiedForm, read_csv
 from .scialom import literal
 from .tables import items_table, labels_table, long_ratings, rename_raters
@@ -44,7 +44,6 @@ def load(root: Path) -> Dataset:
     columns = {"id": name, **dict.fromkeys(("source", "rewrite", "issue", "batch"))}
     table = read_csv(path, columns, unique=["id"])
     table[["number", "_", "system"]] = table["id"].str.partition("_")
-    consistent(table, ["number"], ["source"], path)
     human = table["system"] == "human"
     reference = dict(zip(table["number"][human], table["rewrite"][human], strict=True))
     items = items_table(

@@ -10,7 +10,6 @@ from __future__ import annotations
 from pathlib import Path
 
 from .base import Dataset
-from .checks import check, consistent, fault
 from .tables import items_table, labels_table
 from .ziegen import STYLE, answers
 
@@ -32,21 +31,9 @@ def load(root: Path) -> Dataset:
     ``argument-1`` … by first appearance of the marked part.  Labels: ``context`` (the whole
     sentence) and ``issue`` (the topic).
     """
-    path = root / RESULTS
-    table, ratings = answers(path, NAME, QUESTIONS, (SOURCE, OUTPUT))
-    check(
-        fault(path, "missing column", 0, column)
-        for column in ("post_text", "issue")
-        if column not in table
-    )
-    consistent(table, ["post_id"], [SOURCE, OUTPUT, "post_text", "issue"], path)
+    table, ratings = answers(root / RESULTS, NAME, QUESTIONS, (SOURCE, OUTPUT))
     table = table.drop_duplicates("post_id")
-    names = table["post_id"].str.extract(r"^(?P<argument>\d+)_(?P<system>.+)_\d+$")
-    check(
-        fault(path, f"{table['post_id'][row]!r} is not argument_system_number", row + 1, "post_id")
-        for row in names.index[names["system"].isna()]
-    )
-    table = table.join(names)
+    table = table.join(table["post_id"].str.extract(r"^(?P<argument>\d+)_(?P<system>.+)_\d+$"))
     part = table.groupby("argument")[SOURCE].transform(lambda texts: texts.factorize()[0] + 1)
     items = items_table(
         NAME,
