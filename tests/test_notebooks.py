@@ -60,7 +60,7 @@ def test_its_parameters_have_types_and_stand_first(path):
     assert cells[0].metadata["tags"] == ["parameters"]
     known = parameters(path)
     assert "seed" in known
-    assert check(path, {name: one.default for name, one in known.items()})
+    assert check(path, {name: one.default for name, parameter in known.items()})
 
 
 @every_notebook
@@ -68,7 +68,7 @@ def test_plain_papermill_reads_every_parameter_with_its_help(path):
     found = papermill.inspect_notebook(str(path))
     known = parameters(path)
     assert list(found) == list(known)
-    for name, one in known.items():
+    for name, parameter in known.items():
         assert found[name]["inferred_type_name"] == one.type
         assert ast.literal_eval(found[name]["default"]) == one.default
         assert found[name]["help"], f"{name} says nothing of itself"

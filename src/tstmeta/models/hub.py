@@ -11,7 +11,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-from ..extras import lacking
+from ..extras import lacking, needs
 from ..schema import TstmetaError
 from .causal import EMBEDDED, Backbone, MissingModel
 
@@ -44,11 +44,7 @@ def _hashed(path: Path, *_stamp: int) -> str:
 
 
 def fingerprint(folder: Path) -> str:
-    """First 12 hexadecimal digits of the SHA-256 of a local model's files.
-
-    Raises:
-        MissingModel: the folder has no safetensors.
-    """
+    """First 12 hexadecimal digits of the SHA-256 of a local model's files."""
     files = sorted({file for pattern in _CONTENT for file in folder.glob(pattern)})
     if not any(file.suffix == ".safetensors" for file in files):
         raise MissingModel(
@@ -74,11 +70,20 @@ def identity(model: Backbone) -> str:
 
 
 def here(model: Backbone) -> bool:
-    """Whether the whole model can be loaded without a network."""
+    """Whether the whole model can be loaded without a network: a fetch may have stopped half-way."""
     if lacking("torch", "transformers"):
         return False
     folder = model.folder if model.local else _snapshot(model)
-    return folder is not None and _complete(folder)
+    if folder is None or not _has_tokenizer(folder):
+        return False
+    index = folder / "model.safetensors.index.json"
+    if not index.is_file():
+        return any(folder.glob("*.safetensors"))
+    try:
+        shards = set(json.loads(index.read_text(encoding="utf-8"))["weight_map"].values())
+    except (OSError, ValueError, KeyError, TypeError, AttributeError):
+        return False
+    return bool(shards) and all((folder / shard).is_file() for shard in shards)
 
 
 def absent(model: Backbone) -> str:
@@ -92,19 +97,6 @@ def _snapshot(model: Backbone) -> Path | None:
 
     file = try_to_load_from_cache(model.where, "config.json", revision=model.revision or None)
     return Path(file).parent if isinstance(file, str) else None
-
-
-def _complete(folder: Path) -> bool:
-    """Whether a folder has a tokenizer and all files of the weights; a fetch may have stopped."""
-    index = folder / "model.safetensors.index.json"
-    try:
-        shards = set(json.loads(index.read_text(encoding="utf-8"))["weight_map"].values())
-        weights = bool(shards) and all((folder / shard).is_file() for shard in shards)
-    except FileNotFoundError:
-        weights = any(folder.glob("*.safetensors"))
-    except (OSError, ValueError, KeyError, TypeError, AttributeError):
-        return False
-    return weights and _has_tokenizer(folder)
 
 
 def _has_tokenizer(folder: Path) -> bool:
@@ -127,14 +119,11 @@ def remedy(model: Backbone) -> str:
 def read(model: Backbone, kind: Any, **options: Any) -> Any:
     """Whatever ``kind`` reads (an Auto class of transformers), fetched where it is not here.
 
-    Args:
-        options: of ``from_pretrained``; with ``use_safetensors`` the weights are fetched, too.
-
-    Raises:
-        MissingModel: it is not here and cannot be fetched, or cannot be read; says what to do.
+    With ``use_safetensors`` among the options of ``from_pretrained`` the weights are fetched, too.
+    Any failure is a MissingModel, which says what to do.
     """
     weights = "use_safetensors" in options
-    # said, not left out: unsaid, a model that brings code asks on the terminal to have it run
+    # left out, a model that brings code asks on the terminal to have it run
     options |= {"local_files_only": True, "trust_remote_code": False}
     try:
         return kind.from_pretrained(folder(model, weights), **options)
@@ -143,12 +132,7 @@ def read(model: Backbone, kind: Any, **options: Any) -> Any:
 
 
 def weights(model: Backbone, kind: Any, **options: Any) -> Any:
-    """A model of transformers, as :func:`read` gives it.
-
-    Raises:
-        MissingModel: as :func:`read`, and where weights are missing or have another shape: they
-            would be filled with random numbers.
-    """
+    """A model as :func:`read` gives it; weights that are missing would be random: MissingModel."""
     network, report = read(model, kind, use_safetensors=True, output_loading_info=True, **options)
     wrong = [f"{key.replace('_', ' ')}: {report[key]}" for key in _WRONG if report.get(key)]
     if wrong:
@@ -189,6 +173,7 @@ def missing(model: Backbone, reason: str) -> MissingModel:
 
 def device_of(wanted: str = "auto") -> str:
     """``cuda`` where there is one and ``auto`` is asked for, else ``cpu``; checked to be here."""
+    needs("torch", "transformers")
     import torch
 
     if wanted == "auto":

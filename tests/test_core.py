@@ -1,0 +1,128 @@
+"""Nothing but the core dependencies: what runs, and what the rest says it needs."""
+
+import json
+import os
+import subprocess
+import sys
+import tomllib
+from importlib.metadata import distribution, packages_distributions
+from pathlib import Path
+
+import pytest
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
+
+ROOT = Path(__file__).parents[1]
+CORE = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["dependencies"]
+#: Runs commands in a process in which only the core can be imported.
+PROGRAM = """
+import json, sys
+from importlib.machinery import PathFinder
+
+class Core(PathFinder):
+    @classmethod
+    def find_spec(cls, name, path=None, target=None):
+        known = name.partition(".")[0] not in {blocked!r}
+        return PathFinder.find_spec(name, path, target) if known else None
+
+sys.meta_path = [Core if finder is PathFinder else finder for finder in sys.meta_path]
+from typer.testing import CliRunner
+from tstmeta import cli, schema
+
+results = {{}}
+for words in {commands!r}:
+    result = CliRunner().invoke(cli.app, words.split())
+    ours = isinstance(result.exception, schema.TstmetaError | SystemExit | None)
+    results[words] = [result.exit_code, result.output + str(result.exception), ours]
+try:
+    import tstmeta
+    tstmeta.plot.heatmap(None)
+except schema.TstmetaError as error:
+    results["figure"] = [1, str(error), True]
+print(json.dumps(results))
+"""
+SERVER = "--server http://127.0.0.1:9/v1 --model m"
+RUNS = (
+    "data list",
+    "data show contrast",
+    "metrics --format csv",
+    "score --data mine.csv --metric lexical --store store",
+    "evaluate --data mine.csv --draws 20 --store store",
+    "evaluate --data mine.csv --draws 20 --store store --format latex",
+    "evaluate --data contrast --metric bleu --draws 20 --store store --format markdown",
+    "reproduce --paper pang2019 --store store",
+    "judge prompts",
+    "judge show pauli2025 --data mine.csv",
+    "train lexicon --help",
+)
+NEEDS = {
+    "score --data mine.csv --metric bertscore --store store": "models",
+    "score --data mine.csv --metric likelihood --store store": "models",
+    "score --data mine.csv --metric style-accuracy --store store": "models",
+    "evaluate --data contrast --metric lexical --combine hybrid-learned --store store": "models",
+    "explain --source a --output b --style positive": "models",
+    "train lm --corpus corpus.csv --out lm": "models",
+    "train classifier --corpus corpus.csv --out classifier": "models",
+    f"judge run --data mine.csv --prompt pauli2025 {SERVER}": "judge",
+    f"construct --style kind --sources texts.txt {SERVER} --out new": "judge",
+    "run 01_datasets": "book",
+    "figure": "book",
+}
+MINE = """source,output,style,content.r1
+The food was awful.,The food was great.,positive,5
+The food was awful.,I had a day.,positive,1
+He came late.,He came early.,positive,4
+"""
+
+
+def closure(requirements: list[str]) -> set[str]:
+    """The distributions that are installed with these."""
+    names: set[str] = set()
+    todo = [Requirement(text) for text in requirements]
+    while todo:
+        need = todo.pop()
+        name = canonicalize_name(need.name)
+        if name in names or (need.marker and not need.marker.evaluate({"extra": ""})):
+            continue
+        names.add(name)
+        todo += [Requirement(text) for text in distribution(name).requires or []]
+    return names
+
+
+@pytest.fixture(scope="module")
+def results(tmp_path_factory) -> dict[str, list]:
+    """Command -> exit code, output with the error, whether the error is one of ours."""
+    kept = closure(CORE) | {"tstmeta"}
+    blocked = {
+        module
+        for module, owners in packages_distributions().items()
+        if not {canonicalize_name(owner) for owner in owners} & kept
+    }
+    assert {"torch", "matplotlib", "openai", "jinja2", "sklearn"} <= blocked
+    folder = tmp_path_factory.mktemp("core")
+    (folder / "mine.csv").write_text(MINE)
+    (folder / "texts.txt").write_text("The food was awful and the room was cold.\n")
+    rows = [f"word{i} and more,{style}" for i in range(60) for style in ("good", "bad")]
+    (folder / "corpus.csv").write_text("\n".join(["text,style", *rows, ""]))
+    commands = [*RUNS, *(words for words in NEEDS if words != "figure")]
+    code = PROGRAM.format(blocked=blocked, commands=commands)
+    environment = {**os.environ, "PYTHONWARNINGS": "ignore"}
+    command = [sys.executable, "-c", code]
+    done = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout.splitlines()[-1])
+
+
+@pytest.mark.parametrize("words", RUNS)
+def test_the_core_runs_what_needs_no_model_no_server_and_no_figure(results, words):
+    code, output, _ = results[words]
+    assert code == 0, output
+    assert output
+
+
+@pytest.mark.parametrize(("words", "extra"), NEEDS.items(), ids=lambda value: value.split()[0])
+def test_what_needs_more_names_the_extra(results, words, extra):
+    code, output, ours = results[words]
+    assert code
+    assert ours, output
+    assert f"pip install 'tstmeta[{extra}]'" in output
