@@ -19,7 +19,7 @@ from tstmeta.models.causal import Continuation
 from tstmeta.models.server import ServerModel
 from tstmeta.models.wire import ServerError
 from tstmeta.schema import DataError, Problem, TstmetaError
-from tstmeta.secrecy import conceal, mask_of, said
+from tstmeta.secrecy import conceal, excerpt, mask_of
 
 USER, WORD, KEY = "ann-hidden", "pass-hidden", "key-hidden"
 URL = f"http://{USER}:{WORD}@127.0.0.1:9/v1?api_key={KEY}"
@@ -249,4 +249,4 @@ def test_what_a_server_repeats_of_a_user_is_blotted_out(served, status):
 def test_short_keys_that_stand_for_none_blot_nothing_out():
     assert mask_of("EMPTY") is None
     assert mask_of(user="ann") is None or "ann" not in mask_of(user="ann").pattern.split("|")
-    assert said("an EMPTY plan", mask=mask_of("EMPTY")) == "an EMPTY plan"
+    assert excerpt("an EMPTY plan", mask=mask_of("EMPTY")) == "an EMPTY plan"

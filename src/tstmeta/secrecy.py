@@ -2,7 +2,7 @@
 
 What stands in a URL is cut out of any text that is shown or kept (:func:`conceal`: every
 :class:`~tstmeta.schema.TstmetaError` and every name of a metric goes through it); what a server
-repeats of a secret that we sent is blotted out of its answers (:func:`mask_of`, :func:`said`).
+repeats of a secret that we sent is blotted out of its answers (:func:`mask_of`, :func:`excerpt`).
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ def mask_of(key: str = "", user: str = "", password: str = "") -> Mask:
     """A mask of what is sent to a server: the key, or the password (a user alone may be a key)."""
     basic = base64.b64encode(f"{user}:{password}".encode()).decode().rstrip("=")
     secrets = (key, password or user, basic if user or password else "")
-    return blotter(*(one for one in secrets if len(one) >= LEAST))
+    return blotter(*(secret for secret in secrets if len(secret) >= LEAST))
 
 
 def blotter(*secrets: str) -> Mask:
@@ -47,7 +47,7 @@ def blotter(*secrets: str) -> Mask:
     spelled = set()
     for secret in filter(None, secrets):
         escaped = {json.dumps(secret)[1:-1], json.dumps(secret, ensure_ascii=False)[1:-1]}
-        escaped |= {one.replace("/", "\\/") for one in escaped}
+        escaped |= {text.replace("/", "\\/") for text in escaped}
         spelled |= {secret, quote(secret), quote(secret, safe=""), *escaped}
     # of those that begin alike the longest, lest its end be left
     longest = sorted(spelled, key=len, reverse=True)
@@ -59,7 +59,7 @@ def blotted(text: str, mask: Mask) -> str:
     return mask.sub("***", text) if mask else text
 
 
-def said(text: str, most: int = 200, mask: Mask = None) -> str:
+def excerpt(text: str, most: int = 200, mask: Mask = None) -> str:
     """A stranger's words on one line: at most ``most`` characters, no control signs, no secret.
 
     They are blotted before they are cut, lest half a secret stay.

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import typer
 
 from ..console import _ESCAPES, Format, note, show_table, write_table
-from ..secrecy import said
+from ..secrecy import excerpt
 from .options import (
     Concurrency,
     Data,
@@ -254,6 +254,6 @@ def _report(rows: pd.DataFrame, budget: Budget) -> bool:
     failed = rows[rows["rating"].isna()]
     if len(failed):
         first = failed.iloc[0]
-        words = f"{first['status']}: {said(first['detail'], 300)}"
+        words = f"{first['status']}: {excerpt(first['detail'], 300)}"
         note(f"{len(failed):,} without a rating; the first: {words}")
     return bool(len(failed))

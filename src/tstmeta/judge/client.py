@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 from ..extras import needs
 from ..models.wire import ServerError, address
 from ..schema import TstmetaError
-from ..secrecy import mask_of, said
+from ..secrecy import excerpt, mask_of
 from .base import Question, Reply, Unusable
 from .budget import Price
 from .protocol import body, error, refused_field, reply
@@ -191,8 +191,8 @@ class Served:
             await http.get(f"{self.server}/models", headers=sender, timeout=10.0)
         except httpx2.ConnectError as failure:
             raise Unusable(
-                f"no connection to {self.server}: {said(str(failure), mask=self._mask)}. Remedy: "
-                "start the server, or mend the URL"
+                f"no connection to {self.server}: {excerpt(str(failure), mask=self._mask)}. "
+                "Remedy: start the server, or mend the URL"
             ) from None
         except httpx2.HTTPError:  # it is there; what it can do is seen from the answers
             pass

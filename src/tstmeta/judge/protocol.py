@@ -13,7 +13,7 @@ from typing import Annotated, Any
 
 from pydantic import BaseModel, Field, WrapValidator
 
-from ..secrecy import Mask, blotted, said
+from ..secrecy import Mask, blotted, excerpt
 from .base import Question, Reply, TokenChoice, Unusable
 
 #: Characters of an answer that are kept.  What is longer is cut, and ends as an answer that ran out
@@ -148,8 +148,8 @@ def reply(data: bytes, mask: Mask = None) -> Reply:
         refusal=refusal[:LONGEST_TEXT],
         prompt_tokens=usage.prompt_tokens,
         answer_tokens=usage.completion_tokens,
-        model=said(completion.model or ""),
-        fingerprint=said(completion.system_fingerprint or ""),
+        model=excerpt(completion.model or ""),
+        fingerprint=excerpt(completion.system_fingerprint or ""),
         tokens=_tokens(choice, mask) if clean == raw else (),
     )
 
@@ -170,8 +170,8 @@ def _tokens(choice: _Choice, mask: Mask) -> tuple[TokenChoice, ...]:
 
 
 def _failed(why: str, data: bytes, mask: Mask) -> Reply:
-    excerpt = said(data.decode("utf-8", "replace"), mask=mask)
-    return Reply(failure=f"{why}: {excerpt or 'nothing'}")
+    words = excerpt(data.decode("utf-8", "replace"), mask=mask)
+    return Reply(failure=f"{why}: {words or 'nothing'}")
 
 
 # ------------------------------------------------------------------------------------- errors
@@ -215,10 +215,10 @@ def _message(text: str) -> tuple[str, str]:
     try:
         fields = json.loads(text)
     except (ValueError, RecursionError):
-        return "" if text.lstrip().startswith("<") else said(text), ""
+        return "" if text.lstrip().startswith("<") else excerpt(text), ""
     if isinstance(fields, dict):
         fields = fields.get("error", fields)
     if not isinstance(fields, dict):
-        return said(str(fields), 300), ""
+        return excerpt(str(fields), 300), ""
     words = fields.get("message") or fields.get("detail") or fields
-    return said(str(words), 300), str(fields.get("code"))
+    return excerpt(str(words), 300), str(fields.get("code"))

@@ -20,7 +20,7 @@ from .. import schema
 from ..data import Dataset
 from ..metrics.base import Request
 from ..schema import Signature, Status, TstmetaError
-from ..secrecy import said
+from ..secrecy import excerpt
 from . import answers
 from .base import Chat, Question, Reply, Sampling
 from .budget import Budget
@@ -299,7 +299,7 @@ def _ending(line: dict[str, Any]) -> tuple[Status, str]:
 
 def without_value(status: Status, detail: str) -> tuple[Status, str]:
     """Status and detail of a score without a value; a status that promises one is ``invalid``."""
-    words = said(detail, 300)
+    words = excerpt(detail, 300)
     return (Status.INVALID, f"{status}: {words}") if status.has_value else (status, words)
 
 

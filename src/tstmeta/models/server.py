@@ -18,7 +18,7 @@ import httpx
 import numpy as np
 
 from ..schema import TstmetaError
-from ..secrecy import mask_of, said
+from ..secrecy import excerpt, mask_of
 from . import hub
 from .causal import (
     Answer,
@@ -155,7 +155,7 @@ class ServerModel:
         except (AttributeError, KeyError, TypeError) as error:
             raise ServerError(
                 f"{self.url}/completions answers in another form ({type(error).__name__}: "
-                f"{said(str(error))}). Remedy: the URL of a completion server"
+                f"{excerpt(str(error))}). Remedy: the URL of a completion server"
             ) from error
 
     @contextmanager
@@ -188,7 +188,7 @@ class ServerModel:
             with self._connection() as connection:
                 cards = {str(card["id"]): card for card in connection.ask("/models")["data"]}
             if cards and self.model not in cards:
-                names = ", ".join(said(name, 80) for name in list(cards)[:20])
+                names = ", ".join(excerpt(name, 80) for name in list(cards)[:20])
                 raise ServerError(f"the server has no model {self.model!r}. Remedy: one of {names}")
             window = cards.get(self.model, {}).get("max_model_len")
             return window if isinstance(window, int) and window > 0 else None
@@ -225,8 +225,8 @@ class ServerModel:
         if 2 * len(wrong) > len(pairs):
             a, b = wrong[0]
             raise ServerError(
-                f"the server's tokens are not those of the tokenizer: it reads {said(b)!r} where "
-                f"we write {said(a)!r}. {_OTHER_TOKENS}"
+                f"the server's tokens are not those of the tokenizer: it reads {excerpt(b)!r} "
+                f"where we write {excerpt(a)!r}. {_OTHER_TOKENS}"
             )
 
 

@@ -15,7 +15,7 @@ import httpx
 
 from ..retrying import PASSING, Again, retry_after, retrying
 from ..schema import TstmetaError
-from ..secrecy import LEAST, Mask, said
+from ..secrecy import LEAST, Mask, excerpt
 
 Job = TypeVar("Job")
 Result = TypeVar("Result")
@@ -87,7 +87,7 @@ class Connection:
         try:
             response = self.client.request("POST" if body else "GET", where, json=body)
         except httpx.ConnectError as error:
-            words = said(str(error), mask=self.mask)
+            words = excerpt(str(error), mask=self.mask)
             raise ServerError(
                 f"no connection to {self.url}: {words}. Remedy: start the server, or mend the URL"
             ) from error
@@ -100,7 +100,7 @@ class Connection:
             answer = None
         if isinstance(answer, dict):
             return answer
-        words = f"{where} answers {status}: {said(response.text, mask=self.mask)}"
+        words = f"{where} answers {status}: {excerpt(response.text, mask=self.mask)}"
         if status in PASSING or status >= 500:
             raise Again(words, retry_after(response.headers))
         remedy = "see whether the URL ends where the interface starts (/v1 for most)"

@@ -61,8 +61,6 @@ def test_kinds_of_error_are_dealt_evenly_and_by_the_seed(size, seed):
     assert counts.total() == size
     assert max(counts.values()) - min(counts[kind] for kind in steps.ERRORS) <= 1
     assert wanted.source_ids() == sorted(wanted.source_ids())
-    plans = [PLAN.model_copy(update={"generate": 12, "seed": seed + more}) for more in range(9)]
-    assert len({tuple(wanted.kinds()) for wanted in plans}) > 5
 
 
 @pytest.mark.parametrize(
@@ -95,10 +93,9 @@ def test_a_folder_can_only_go_on_as_it_began(tmp_path):
     assert plan(tmp_path, 2).style == "more formal"
     with pytest.raises(TstmetaError, match="differs in style, seed"):
         plan(tmp_path, 2, style="polite", seed=4)
-    for broken in ("{", "[]", "{}", '{"style": 1}'):
-        (tmp_path / "formal" / table.PLAN).write_text(broken)
-        with pytest.raises(TstmetaError, match="not as it was written"):
-            plan(tmp_path, 2)
+    (tmp_path / "formal" / table.PLAN).write_text('{"style": 1}')
+    with pytest.raises(TstmetaError, match="not as it was written"):
+        plan(tmp_path, 2)
     with pytest.raises(TstmetaError, match=r"no construction \(plan.json is missing"):
         table.check(tmp_path)
 
@@ -151,14 +148,6 @@ def test_a_full_two_by_two_comes_out_as_a_data_set(tmp_path, generate):
     assert "28 passed" in card
     assert "`author` at http://author.example/v1" in card
     assert ("asked of the model, 7" if generate else "texts.txt, 7 texts, sha256") in card
-
-
-def test_the_model_is_shown_what_it_wrote_and_asked_for_the_rest(tmp_path):
-    chat = Author()
-    frame, _ = construct(tmp_path, chat, 23, generate=True)
-    rounds = [prompt_of(question) for question in chat.questions[:3]]
-    assert [len(author.texts(prompt)) for prompt in rounds] == [0, 10, 20]
-    assert frame["source"].nunique() == 23
 
 
 @pytest.mark.parametrize(
@@ -256,6 +245,9 @@ def test_a_dry_run_foretells_a_smooth_run_and_asks_nothing(tmp_path, generate, c
     assert not folder.exists()
     construct(tmp_path, chat, wanted=wanted)
     assert len(chat.questions) == requests
+    if generate:  # each request shows what the model wrote before
+        rounds = [author.texts(prompt_of(question)) for question in chat.questions[:3]]
+        assert [len(texts) for texts in rounds] == [0, 10, 20]
     wanted = plan(tmp_path, count, generate=bool(generate))
     assert run.foretell(folder, wanted, chat)[:2] == (0, 4 * count)
 
@@ -295,7 +287,6 @@ def test_what_a_person_accepted_or_rejected_is_not_asked_for_again(tmp_path):
     [
         ({"source": "Another text."}, "row 8, column source: 'Another text.' may not stand here"),
         ({"accept": "maybe"}, "row 8, column accept: 'maybe'"),
-        ({"system": "weak"}, "row 8, column system: 'weak'"),
         ({"kind": "typo"}, "row 8, column kind: 'typo'"),
         ({"source_id": "formal-07"}, "row 8, column source_id: 'formal-07'"),
         ({"item_id": "formal-02-light"}, "missing, doubled or new: formal-01-light"),

@@ -80,9 +80,7 @@ ANNA = '{"text": "Anna sleeps."}'
         (Reply("Anna sleeps."), "no JSON"),
         (Reply('{"texts": ["Anna sleeps."]}'), 'no "text"'),
         (Reply('{"text": 7}'), "of the right type"),
-        (Reply('{"text": ["Anna sleeps."]}'), "of the right type"),
         (Reply('{"text": "Anna sle', finish="length"), "cut off"),
-        (Reply('{"text": "Anna sle'), "broken"),
         (Reply('{"text": "  "}'), "blank"),
         (Reply('{"text": "' + "x" * 5001 + '"}'), "more than 5000 characters"),
         (Reply('{"text": "a\\u0000b"}'), "control characters"),
@@ -94,7 +92,7 @@ ANNA = '{"text": "Anna sleeps."}'
         (Reply("{" * 100_000), "broken JSON"),
         (Reply("[" * 1_000_000 + ANNA), "broken JSON"),
     ],
-    ids=range(23),
+    ids=range(21),
 )
 def test_an_answer_gives_a_text_or_says_why_not(reply, problem):
     texts, why = steps.read(reply)
@@ -114,11 +112,3 @@ def test_an_answer_with_texts_is_a_list_of_them():
 def test_any_answer_is_read_without_an_exception(answer):
     texts, why = steps.read(Reply(answer))
     assert bool(texts) != bool(why)
-
-
-def test_the_hash_of_the_words_changes_with_a_word(monkeypatch):
-    before = steps.prompt_hash()
-    words = dict(steps.wording(), light="Change a word. $style")
-    monkeypatch.setattr(steps, "wording", lambda: words)
-    assert steps.prompt_hash() != before
-    assert len(before) == 12

@@ -13,7 +13,7 @@ from tests.models.server.test_server import answers, same
 from tstmeta.models.server import ServerModel
 from tstmeta.models.wire import ServerError, address
 from tstmeta.schema import TstmetaError
-from tstmeta.secrecy import mask_of, said
+from tstmeta.secrecy import excerpt, mask_of
 
 KEY = "sk-very-secret-0123456789"
 
@@ -167,13 +167,13 @@ def test_a_key_that_no_header_takes_is_refused_unseen(tokenizer, key):
 
 @given(st.text(), st.integers(1, 300))
 def test_a_strangers_words_stay_on_one_short_line(text, most):
-    shown = said(text, most)
+    shown = excerpt(text, most)
     assert len(shown) <= most
     assert all(sign.isprintable() for sign in shown)
 
 
 def test_a_secret_is_masked_before_a_message_is_cut():
-    assert KEY[:4] not in said("x" * 190 + KEY, mask=mask_of(KEY))
+    assert KEY[:4] not in excerpt("x" * 190 + KEY, mask=mask_of(KEY))
 
 
 # --------------------------------------------------------------------------- wrong numbers

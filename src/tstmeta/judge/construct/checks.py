@@ -1,10 +1,9 @@
 """Which rewrites pass, and why others wait for a person: from texts to reasons.
 
-A check gives a reason, empty when all is well; it decides nothing about meaning.  None can tell
-whether an error changes what a text says, or whether a rewrite has the style: raters do.  Bounds
-were set on the contrast set and on the set of Pauli et al. (2025), which people wrote or checked;
-the tests say how many of their rows pass.  Words are runs between blanks, compared without case and
-outer punctuation, as in :func:`tstmeta.data.contrast.span_of`.
+A check gives a reason, empty when all is well.  None can tell whether an error changes what a text
+says, or whether a rewrite has the style: raters do.  Bounds were set on the contrast set and on the
+set of Pauli et al. (2025), which people wrote or checked.  Words are runs between blanks, compared
+without case and outer punctuation, as in :func:`tstmeta.data.contrast.span_of`.
 """
 
 from __future__ import annotations
@@ -13,13 +12,12 @@ import re
 import unicodedata
 from collections import Counter
 from collections.abc import Mapping
-from functools import cache
 
 import pandas as pd
 from rapidfuzz.distance import Levenshtein
 
 from ...data.contrast import Span, format_span, span_of
-from .steps import LONGEST, Blueprint, filled, wording
+from .steps import LONGEST, Blueprint
 
 #: The four rewrites of a source, in the order of the contrast set.
 CELLS = ("strong", "strong-error", "light", "light-error")
@@ -32,8 +30,6 @@ ERROR_WORDS = 6
 #: Words of a source, at least and at most; and of a rewrite for each of its source: 98 % of the set
 #: of Pauli et al. (2025) are within.  A difference of ``SLACK`` words is never too much.
 SOURCE_WORDS, LENGTH_RATIO, SLACK = (3, 60), (0.5, 3.0), 5
-#: A run of so many words of our own prompt is no coincidence.
-LEAKED_WORDS = 6
 #: Largest share of letters in a script that the source does not use, such as that of a name.
 FOREIGN_LETTERS = 0.2
 
@@ -41,16 +37,15 @@ FOREIGN_LETTERS = 0.2
 def judge(table: pd.DataFrame, plan: Blueprint) -> pd.DataFrame:
     """The table of :func:`.table.begin` with a verdict on each row.
 
-    Returns:
-        The same with ``verdict`` (passed, accepted, rejected, or look: a person should),
-        ``findings`` (check -> reason) and ``span`` (the error in words, for the label).
+    Columns: ``verdict`` (passed, accepted, rejected, or look: a person should), ``findings`` (check
+    -> reason) and ``span`` (the error in words, for the label).
     """
     again = duplicates(table["output"])
     again |= duplicates(table.drop_duplicates("source_id").set_index("source_id")["source"])
     judged: dict[str, tuple[str, dict[str, str], str]] = {}
     for source_id, four in table.reset_index().groupby("source_id", sort=False):
         rows = four.set_index("system").to_dict("index")
-        texts = {cell: row["output"] for cell, row in rows.items()}
+        texts = {cell: rows[cell]["output"] for cell in CELLS}
         texts = {cell: text for cell, text in texts.items() if 0 < len(text) <= LONGEST}
         about = of_source(rows["strong"]["source"], plan)
         about |= {"duplicate": again.get(str(source_id), "")}
@@ -58,7 +53,7 @@ def judge(table: pd.DataFrame, plan: Blueprint) -> pd.DataFrame:
         for cell in ORDER:
             row = rows[cell]
             findings = {"source": listed(about), "duplicate": again.get(row["item_id"], "")}
-            findings |= of_text(row["output"], row["source"], plan, row["note"])
+            findings |= of_text(row["output"], row["source"], row["note"])
             findings |= of_design(cell, texts, row["source"], row["kind"])
             for base in BASES.get(cell, []):
                 if verdicts[base] in (LOOK, REJECTED):
@@ -85,28 +80,27 @@ def of_source(source: str, plan: Blueprint) -> dict[str, str]:
     low, high = SOURCE_WORDS
     count = len(words(source))
     findings = {} if low <= count <= high else {"length": f"{count} words, not {low} to {high}"}
-    return findings | (_of_answer(source, "", plan) if plan.generate else {})
+    return findings | (_of_answer(source, "") if plan.generate else {})
 
 
-def of_text(text: str, source: str, plan: Blueprint, note: str = "") -> dict[str, str]:
+def of_text(text: str, source: str, note: str = "") -> dict[str, str]:
     """What is wrong with a rewrite by itself; ``note`` says why there is none."""
     if not words(text):
         return {"no text": note or "there are no words"}
-    return _of_answer(text, source, plan) | {
+    return _of_answer(text, source) | {
         "script": script(text, source),
         "length": length(text, source),
         "copy": "the same words as the source" if plain(text) == plain(source) else "",
     }
 
 
-def _of_answer(text: str, source: str, plan: Blueprint) -> dict[str, str]:
+def _of_answer(text: str, source: str) -> dict[str, str]:
     several = "\n" in text.strip() and "\n" not in source.strip()
     return {
         "lines": "several lines where the source has one" if several else "",
-        "refusal": refusal(text, source),
-        "talk": meta_talk(text, source),
-        "fence": fence(text, source),
-        "prompt": leaked(text, source, plan),
+        "refusal": phrase(text, source, "a refusal", _REFUSAL),
+        "talk": phrase(text, source, "talk about the task", _TALK, _OPENING),
+        "fence": phrase(text, source, "a mark of the prompt", _FENCE),
     }
 
 
@@ -166,48 +160,16 @@ def words(text: str) -> list[str]:
 
 
 def plain(text: str) -> str:
-    """A text as duplicates are looked for: words only, without case and spacing."""
     return " ".join(words(text))
 
 
-def meta_talk(text: str, source: str) -> str:
-    """Talk about the task instead of the text alone; what the source says too is none."""
-    for pattern in (_TALK, _OPENING):
-        match = pattern.search(text)
-        if match and not pattern.search(source):
-            return f"talk about the task: {match.group().strip()!r}"
+def phrase(text: str, source: str, what: str, *patterns: re.Pattern[str]) -> str:
+    """The first words of a text in one of these patterns that its source does not have."""
+    for pattern in patterns:
+        own, in_source = (pattern.search(each.replace("’", "'")) for each in (text, source))
+        if own and not in_source:
+            return f"{what}: {own.group().strip()!r}"
     return ""
-
-
-def refusal(text: str, source: str) -> str:
-    """The words of a model that declines, in English."""
-    match, in_source = (_REFUSAL.search(own.replace("’", "'")) for own in (text, source))
-    return f"a refusal: {match.group()!r}" if match and not in_source else ""
-
-
-def fence(text: str, source: str) -> str:
-    """Marks that set texts apart in our prompts, or in the templates of models."""
-    marks = (match.group() for match in _FENCE.finditer(text))
-    return next((f"a mark of the prompt: {mark!r}" for mark in marks if mark not in source), "")
-
-
-def leaked(text: str, source: str, plan: Blueprint) -> str:
-    """Words of the prompt that the source does not have."""
-    runs = sorted(_runs(text) & _prompt_runs(plan) - _runs(source))
-    return f"words of the prompt: {' '.join(runs[0])!r}" if runs else ""
-
-
-@cache
-def _prompt_runs(plan: Blueprint) -> frozenset[tuple[str, ...]]:
-    texts = (filled(step, plan, count="ten") for step in wording())
-    return frozenset(run for text in texts for run in _runs(text))
-
-
-def _runs(text: str) -> frozenset[tuple[str, ...]]:
-    """All runs of :data:`LEAKED_WORDS` neighbouring words."""
-    every = words(text)
-    starts = range(len(every) - LEAKED_WORDS + 1)
-    return frozenset(tuple(every[start : start + LEAKED_WORDS]) for start in starts)
 
 
 def length(text: str, source: str) -> str:
@@ -222,17 +184,14 @@ def length(text: str, source: str) -> str:
 
 def script(text: str, source: str) -> str:
     """Letters of a script that the source does not use."""
-    counts, usual = _scripts(text), _scripts(source)
+    counts, usual = (
+        Counter(unicodedata.name(sign, "?").partition(" ")[0] for sign in each if sign.isalpha())
+        for each in (text, source)
+    )
     foreign = Counter({name: count for name, count in counts.items() if name not in usual})
     if not usual or foreign.total() <= FOREIGN_LETTERS * counts.total():
         return ""
     return f"letters of the {foreign.most_common(1)[0][0].capitalize()} script"
-
-
-def _scripts(text: str) -> Counter[str]:
-    """Letters of each script: the first word of a letter's name in Unicode."""
-    names = (unicodedata.name(sign, "unknown") for sign in text if sign.isalpha())
-    return Counter(name.partition(" ")[0] for name in names)
 
 
 # ------------------------------------------------------------------------- texts beside each other
@@ -252,7 +211,7 @@ def places(kept: str, wrong: str) -> int:
     removed, added = (words(part) for part in span_of(kept, wrong))
     codes = Levenshtein.opcodes(removed, added)
     gaps = [code.src_end - code.src_start for code in codes if code.tag == "equal"]
-    return bool(removed or added) + sum(gap > 1 for gap in gaps)
+    return 1 + sum(gap > 1 for gap in gaps)
 
 
 def error(kept: str, wrong: str, kind: str) -> str:

@@ -1,7 +1,7 @@
 """The construction itself: step after step, from kept answers where there are any.
 
-Nothing but the plan, the kept answers and what people settled decides what comes out.  So a run
-that was killed is made again from the start, and only what nobody answered yet is asked.
+The plan, the kept answers and what people settled decide what comes out, and nothing else does: a
+run that was killed is made again from the start, and only what nobody answered yet is asked.
 """
 
 from __future__ import annotations
@@ -41,10 +41,7 @@ Ask = Callable[[Sequence[Question]], list[Reply]]
 
 
 def plan_of(folder: Path, sources: Path | None, generate: int | None, **facts: Any) -> Blueprint:
-    """A plan from what a user asks for, or that of the folder if it is the same.
-
-    The data set is called after the folder; ``facts`` are other fields of :class:`.Blueprint`.
-    """
+    """A plan from what a user asks for; ``facts`` are other fields of :class:`.Blueprint`."""
     if (sources is None) == (generate is None):
         raise TstmetaError(
             "sources come from a file (--sources FILE) or from the model (--generate N): say one"
@@ -109,16 +106,11 @@ def construct(
     What a person changed in the table of rows stays; what depends on it is made anew.
 
     Args:
-        tries: how often a text is asked for while a check finds a fault that another answer may
-            not have; the last text counts.
+        tries: how often a text is asked for while a check finds a fault; the last text counts.
         progress, options: of :func:`.runner.run`, such as budget and concurrency.
 
     Returns:
         The rows as :func:`.checks.judge` gives them, and how many questions nobody answered.
-
-    Raises:
-        TstmetaError: another run works in the folder, or a person changed the rows while it ran.
-        DataError: faults of the table of rows.
     """
     failures: list[str] = []
 
@@ -128,25 +120,22 @@ def construct(
         return replies
 
     with storage.locked(folder / ".lock", timeout=0):
-        before = _bytes(folder / tables.ROWS)
+        file = folder / tables.ROWS
+        before = file.read_bytes() if file.is_file() else None
         table = tables.begin(plan, ()) if before is None else tables.read(folder, plan)
         sources = plan.sources or write_sources(plan, ask)
         if len(sources) == plan.size:
             plan = plan.model_copy(update={"sources": sources})
         storage.write(folder / tables.PLAN, plan.model_dump_json(indent=1) + "\n")
         table = rewrite(plan, sources, tables.settled(table), ask, tries)
-        if _bytes(folder / tables.ROWS) != before:
+        if before is not None and file.read_bytes() != before:
             raise TstmetaError(
-                f"{folder / tables.ROWS} was changed while the answers came, and is left as it is. "
-                "Remedy: run the same command again; it asks nothing twice"
+                f"{file} was changed while the answers came, and is left as it is. Remedy: run the "
+                "same command again; it asks nothing twice"
             )
         tables.write(folder, table)
         tables.write_set(folder, plan, table)
     return table, len(failures)
-
-
-def _bytes(path: Path) -> bytes | None:
-    return path.read_bytes() if path.is_file() else None
 
 
 def write_sources(plan: Blueprint, ask: Ask) -> tuple[str, ...]:
@@ -195,7 +184,7 @@ def rewrite(
 
 
 def _is_open(table: pd.DataFrame, item: str, attempt: int) -> bool:
-    """Whether to ask for a row: it lacks a text, or has a fault that another text may not have."""
+    """Whether to ask for a row: its first try, or a fault that another text may not have."""
     findings = set(table.loc[item, "findings"]) - {"source", "base"}
     failed = table.loc[item, "note"].startswith("no answer")
     return bool(attempt == 0 or findings) and not failed and not _lack(table, item)
@@ -230,7 +219,7 @@ def question(plan: Blueprint, table: pd.DataFrame, item: str, attempt: int) -> Q
 def foretell(folder: Path, plan: Blueprint, chat: Chat) -> Estimate:
     """What a run would ask at most if every first try came out well; asks and writes nothing.
 
-    Where a text is not known yet its source stands for it, and 20 words for an unknown source.
+    A source stands for a text that is not known yet, and 20 words for an unknown source.
     """
     questions, sources = [], plan.sources
     if not sources:

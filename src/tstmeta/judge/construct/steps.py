@@ -36,14 +36,9 @@ LONGEST = 5000
 class Blueprint(BaseModel, frozen=True, extra="forbid"):
     """All that decides what is asked; ``plan.json`` in the folder of a construction.
 
-    Attributes:
-        name: of the data set, and the beginning of every id in it.
-        style, style_now: the target style in words, and that of the sources if it has a name.
-        sources: the texts to rewrite; empty until the model has written them.
-        generate: how many sources the model writes; 0 where they are given.
-        origin: where the sources come from, in words.
-        server, model, revision: who is asked; the server without user, password and query.
-        seed: of the dealing of errors; sent with each question, plus the number of the try.
+    ``sources`` is empty until the model has written the texts to rewrite, ``generate`` is how many
+    it writes, ``origin`` says in words where they come from.  The seed deals the kinds of error,
+    and is sent with each question, plus the number of the try.
     """
 
     name: str
@@ -134,11 +129,8 @@ def _question(
     field: str = "text",
     tokens: int = 0,
 ) -> Question:
-    """Words and named texts, each between two lines of a fence that none of them can close.
-
-    An answer has room for a text as long as the first one shown; a byte is a token at worst.
-    """
-    if not tokens:
+    """Words and named texts, each between two lines of a fence that none of them can close."""
+    if not tokens:  # room for a text as long as the first one shown; a byte is a token at worst
         first = next(iter(shown.values()))
         tokens = min(200 + 3 * len(first.encode(errors="replace")), 4000)
     fence = fence_for(list(shown.values()))
@@ -164,11 +156,7 @@ _SCHEMAS = {
 
 
 def read(reply: Reply, field: str = "text") -> tuple[list[str], str]:
-    """The text of an answer, or its ``texts``; or none, and why.
-
-    What a model thinks first and prose around the JSON object are passed over.  An answer without
-    that object gives no text, and so does one with two that differ.
-    """
+    """The text of an answer, or its ``texts``; or none, and why."""
     if reply.failure:
         return [], f"no answer: {reply.failure}"
     if reply.refusal or reply.finish == "content_filter":

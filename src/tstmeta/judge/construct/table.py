@@ -1,10 +1,9 @@
 """The files of a construction: its plan, the rows that people settle, and the data set of them.
 
-``rows.csv`` has the rewrites with their verdicts.  A person may change two columns: ``output``, the
-rewrite, and ``accept``, which is ``yes`` for a row that may go into the set whatever a check says,
-``no`` for one that may not, and otherwise empty.  ``<name>.csv`` is the data set, read as a file of
-one's own (:mod:`tstmeta.data.own`).  A source goes in with all of its four rewrites or not at all,
-because a design with holes is no 2 x 2.
+In ``rows.csv`` a person may change two columns: ``output``, the rewrite, and ``accept``: ``yes``
+for a row that may go into the set whatever a check says, ``no`` for one that may not, else empty.
+``<name>.csv`` is the data set, read as a file of one's own (:mod:`tstmeta.data.own`).  A source
+goes in with all of its four rewrites or not at all: a design with holes is no 2 x 2.
 """
 
 from __future__ import annotations
@@ -23,7 +22,7 @@ from ...console import to_csv
 from ...data import files as raw
 from ...data import label_studio, own
 from ...schema import TstmetaError
-from ...secrecy import said
+from ...secrecy import excerpt
 from .checks import ACCEPTED, CELLS, LOOK, PASSED, REJECTED, judge, listed
 from .steps import Blueprint
 
@@ -46,11 +45,9 @@ def read_plan(folder: Path) -> Blueprint:
 
 
 def begin(plan: Blueprint, sources: Sequence[str]) -> pd.DataFrame:
-    """The rows of a construction before anything is asked.
+    """The rows of a construction before anything is asked, by item_id.
 
-    Returns:
-        item_id -> source_id, system, kind, source, output (the rewrite), accept (what a person
-        says of it), note (why there is none), written (what the model wrote).
+    ``note`` says why there is no output, ``written`` is what the model wrote.
     """
     four = zip(plan.source_ids(), plan.kinds(), sources, strict=False)
     rows = [(f"{name}-{cell}", name, cell, *both) for name, *both in four for cell in CELLS]
@@ -65,11 +62,7 @@ def write(folder: Path, table: pd.DataFrame) -> None:
 
 
 def read(folder: Path, plan: Blueprint) -> pd.DataFrame:
-    """The rows of a folder as a person left them, in any order.
-
-    Raises:
-        DataError: a row is missing or new, or a cell changed that nobody may change.
-    """
+    """The rows of a folder as a person left them, in any order; faults have their row."""
     path = folder / ROWS
     if not path.is_file():
         raise TstmetaError(f"{folder} has no {ROWS} yet. Remedy: run tstmeta construct to its end")
@@ -101,12 +94,7 @@ def settled(table: pd.DataFrame) -> pd.DataFrame:
 
 
 def counted(table: pd.DataFrame) -> pd.DataFrame:
-    """How many rows came to which verdict, and what the checks say of those that wait.
-
-    Returns:
-        verdict, check (empty: all of the verdict) and rows.  A row with two findings counts in
-        both.
-    """
+    """Verdict, check (empty: all of the verdict) and rows; a row with two findings counts twice."""
     names = [PASSED, ACCEPTED, REJECTED, LOOK]
     whole = table["verdict"].value_counts().reindex(names, fill_value=0)
     checks = table.loc[table["verdict"] == LOOK, "findings"].map(list).explode().value_counts()
@@ -188,7 +176,7 @@ def card(plan: Blueprint, table: pd.DataFrame, size: int) -> str:
     """The card in Markdown: what it is, how it was made and by whom, and what it cannot tell."""
     counts = counted(table).set_index("verdict")
     waiting = counts[counts["check"] != ""]
-    facts = {name: said(str(value)) or "not stated" for name, value in plan}
+    facts = {name: excerpt(str(value)) or "not stated" for name, value in plan}
     facts |= counts.loc[counts["check"] == "", "rows"].to_dict()
     text = files(__package__).joinpath("card.md").read_text(encoding="utf-8")
     return Template(text).substitute(
