@@ -82,11 +82,9 @@ def test_a_raw_file_that_a_loader_stumbles_over_is_to_be_fetched_again(tmp_path,
     monkeypatch.setenv("TSTMETA_DATA", str(tmp_path))
     (tmp_path / "pauli").mkdir()
     monkeypatch.setattr(pauli, "load", lambda root: {}["made-up-worker"])
-    with pytest.raises(
-        TstmetaError, match=r"not as published \(KeyError\).*tstmeta data check"
-    ) as e:
+    with pytest.raises(TstmetaError, match=r"not as published \(KeyError\)") as caught:
         data.load("pauli")
-    assert "made-up-worker" not in str(e.value)
+    assert "made-up-worker" not in str(caught.value)
 
 
 def test_a_corpus_table_of_nothing_has_the_right_columns():

@@ -204,18 +204,12 @@ def test_a_small_file_of_the_same_form_loads(small):
     assert list(contrast.load(small).items["system"]) == ["strong", "strong-error"]
 
 
-NO_SPAN = ["row 2, column span: it does not show the error 'substitution'"]
 FAULTS = {
     "a column renamed": ("item_id,task", "id,task", ["row 0, column item_id: missing column"]),
     "a column gone": ("error,span", "error", ["row 0, column span: missing column"]),
     "an unknown error": ("strong,none", "strong,fine", ["row 1, column error", "'fine'"]),
     "an unknown shift": ("formal,strong,sub", "formal,huge,sub", ["row 2, column shift"]),
     "an unknown task": ("strong,formal,a", "strong,prose,a", ["row 1, column task", "'prose'"]),
-    "no span": ("[-Ben-]{+Tom+}", "", NO_SPAN),
-    "no notation": ("[-Ben-]{+Tom+}", "Ben > Tom", NO_SPAN),
-    "a deletion": ("[-Ben-]{+Tom+}", "[-Ben-]", NO_SPAN),
-    "an insertion": ("[-Ben-]{+Tom+}", "{+Tom+}", NO_SPAN),
-    "a span of nothing": ("none,", "none,[-Ben-]", ["row 1, column span", "error 'none'"]),
     "an id twice": ("a-strong-error", "a-strong", ["row 2, column dataset, item_id: duplicate"]),
     "no source id": ("a-strong,formal,a,", "a-strong,formal,,", ["row 1, column source_id"]),
     "an open quote": ("yo Ben is in,Good day; Tom", '"yo Ben', ["row 2: broken CSV"]),

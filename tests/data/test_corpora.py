@@ -261,7 +261,7 @@ FAULTS = {
     "off the scale": (swap("4.5", "5.5"), ["row 1", "from 1 to 5"]),
     "no number": (swap("4.5", "good"), ["row 1", "style", "'good'"]),
     "an id twice": (swap("\nb,", "\na,"), ["row 2", "duplicate"]),
-    "no id": (swap("\nb,", "\n,"), ["row 2", "column id", "stand in the card"]),
+    "no id": (swap("\nb,", "\n,"), ["row 2", "column id"]),
     "a direction": (swap("layman2expert", "up"), ["row 3", "expert2layman"]),
 }
 

@@ -99,7 +99,7 @@ def saved(write, *arrays, **named):
 
 
 FAULTS = {
-    "missing ratings": (CONTENT, lambda path: path.unlink(), ["the file is missing"]),
+    "missing ratings": (CONTENT, lambda path: path.unlink(), ["not a readable array"]),
     "an output too few": (OUTPUTS, drop_last_line, ["1 lines where 2 are needed"]),
     "no array": (CONTENT, put(b"no array"), ["not a readable array"]),
     "an empty file": (CONTENT, put(b""), ["not a readable array"]),

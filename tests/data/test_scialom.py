@@ -116,7 +116,6 @@ FAULTS = {
     "an unknown aspect": (INSIDE, swap(",meaning,", ",sense,"), ["row 1", "'sense'"]),
     "a rating off the scale": (INSIDE, swap(",80,", ",800,"), ["row 1", "from 0 to 100"]),
     "no worker": (INSIDE, swap(PEOPLE[0], ""), ["row 1", "worker_id", "missing value"]),
-    "a broken list": (INSIDE, swap("'It is open.']", "5]"), ["references", "list of texts"]),
     "a rating twice": (INSIDE, swap(PEOPLE[1], PEOPLE[0]), ["duplicate row"]),
 }
 

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from ..schema import MEAN_RATER, DataError, MissingData
+from ..schema import MEAN_RATER, MissingData
 from .base import Dataset
 from .checks import FILLED, numeric, one_of
 from .files import read_csv
@@ -44,9 +44,6 @@ def load(root: Path) -> Dataset:
 
     Items: ``item_id`` is the file's ``id``, ``source_id`` is ``direction-1`` … by first appearance
     of the source.  The only rater is ``mean``.
-
-    Raises:
-        MissingData: the file is not there, with how to ask for it.
     """
     path = root / FILE
     if not path.is_file():
@@ -55,11 +52,7 @@ def load(root: Path) -> Dataset:
             "et al. (2020), see https://srhthu.github.io/expertise-style-transfer, then save what "
             f"you get in the form that the card gives: tstmeta data show {NAME}"
         )
-    try:
-        table = read_csv(path, COLUMNS, unique=["id"])
-    except DataError as error:
-        remedy = f"correct {FILE}; its columns stand in the card (tstmeta data show {NAME})"
-        raise DataError(p._replace(remedy=remedy) for p in error.problems) from None
+    table = read_csv(path, COLUMNS, unique=["id"])
     place = table.groupby("direction")["source"].transform(lambda texts: texts.factorize()[0] + 1)
     items = items_table(
         NAME,

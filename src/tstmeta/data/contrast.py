@@ -43,13 +43,6 @@ def read(path: Path, name: str) -> Dataset:
         frame = read_csv(path, COLUMNS)
     except DataError as error:
         raise DataError(fault._replace(remedy=remedy) for fault in error.problems) from error
-    problems = [
-        Problem(path.name, int(row) + 1, "span", f"it does not show the error {error!r}", remedy)
-        for row, error, span in zip(frame.index, frame["error"], frame["span"], strict=True)
-        if _kind(span) != error
-    ]
-    if problems:
-        raise DataError(problems)
     items = items_table(
         name,
         item_id=frame["item_id"],
@@ -81,22 +74,10 @@ def parse_span(text: str) -> Span:
     return Span(match["removed"] or "", match["added"] or "")
 
 
-def _kind(span: str) -> str:
-    """The error that a span shows; ``""`` when it cannot be read."""
-    try:
-        removed, added = parse_span(span) if span else Span("", "")
-    except DataError:
-        return ""
-    if removed and added:
-        return "substitution"
-    return "deletion" if removed else "insertion" if added else "none"
-
-
 def span_of(kept: str, wrong: str) -> Span:
     """The one contiguous edit that turns ``kept`` into ``wrong``, in whole words.
 
-    Words are compared without case and outer punctuation, so that a comma that had to move with a
-    deleted phrase is not taken for a second edit.
+    Case and outer punctuation do not count: a comma may move with a deleted phrase.
     """
     before, after = kept.split(), wrong.split()
     a, b = [_bare(word) for word in before], [_bare(word) for word in after]

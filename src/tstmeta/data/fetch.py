@@ -1,9 +1,8 @@
 """Raw files of others: downloaded from pinned addresses, verified, and checked where they lie.
 
-``data/cards/manifest.csv`` names every file of every public data set with its size, its sha256 (or
-git blob id, where that is all that is known) and an address that pins a commit.  A download goes
-into ``<file>.part``, which a later call resumes; only a file with the right hash takes the real
-name, in one step.  A file with another hash is refused and kept aside as ``<file>.wrong``.
+``data/cards/manifest.csv`` names every file with its size, its hash and an address that pins a
+commit.  A download goes into ``<file>.part``, which a later call resumes; only a file with the
+right hash takes the real name.  One with another hash is kept aside as ``<file>.wrong``.
 """
 
 from __future__ import annotations
@@ -12,10 +11,9 @@ import hashlib
 import os
 import re
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
-from functools import partial
 from pathlib import Path, PurePosixPath
 from typing import NamedTuple
 
@@ -35,6 +33,8 @@ from .files import read_csv
 GOOD = ("ok", "unverified")
 #: No file may be larger, whatever the manifest or the server says.
 MAX_BYTES = 500_000_000
+#: Tries after the first, and seconds before the first of them, doubled each time.
+RETRIES, PAUSE = 4, 0.5
 
 
 class FetchError(TstmetaError):
@@ -52,17 +52,9 @@ class Entry(NamedTuple):
     url: str
 
     @property
-    def limit(self) -> int:
-        """The largest number of bytes that is accepted."""
-        return MAX_BYTES if self.bytes is None else min(self.bytes, MAX_BYTES)
-
-    @property
     def pinned(self) -> bool:
         """Whether a hash is known."""
         return bool(self.sha256 or self.git_blob)
-
-
-# ------------------------------------------------------------------------------------ manifest
 
 
 def _stays(path: str) -> bool:
@@ -87,11 +79,7 @@ _COLUMNS = {
 
 
 def manifest(listing: Path | None = None) -> list[Entry]:
-    """The files that can be fetched, in the order of the manifest.
-
-    Raises:
-        DataError: a path that leaves its folder, an address that is not http(s), a bad hash.
-    """
+    """The files that can be fetched, in the order of the manifest, which must be safe to follow."""
     table = read_csv(listing or paths.own("cards", "manifest.csv"), _COLUMNS)[list(_COLUMNS)]
     return [
         Entry(*row)._replace(bytes=int(row[2]) if row[2] else None)
@@ -112,9 +100,7 @@ def chosen(names: Sequence[str], everything: bool = False) -> list[str]:
     if not names and not everything:
         raise TstmetaError(f"name a data set, or say --all. There are: {', '.join(public)}")
     wanted = [*(name.partition("@")[0] for name in names), *(public if everything else [])]
-    for name in wanted:
-        if name in public:
-            continue
+    for name in set(wanted) - set(public):
         if name not in registered():
             raise UnknownDataset(
                 f"no data set is called {name!r}; these can be fetched: {', '.join(public)}"
@@ -123,9 +109,6 @@ def chosen(names: Sequence[str], everything: bool = False) -> list[str]:
             raise TstmetaError(f"{name!r} comes with the project; there is nothing to fetch")
         raise TstmetaError(f"{name!r} is not public; how to get it: tstmeta data show {name}")
     return list(dict.fromkeys(wanted))
-
-
-# ------------------------------------------------------------------------------------ checking
 
 
 def state(entry: Entry, file: Path) -> str:
@@ -184,12 +167,7 @@ def check(
 
 
 def fetch(
-    names: Sequence[str],
-    dest: Path | None = None,
-    *,
-    listing: Path | None = None,
-    retries: int = 4,
-    pause: float = 0.5,
+    names: Sequence[str], dest: Path | None = None, listing: Path | None = None
 ) -> pd.DataFrame:
     """Download what is missing or wrong (a wrong file is replaced); leave alone what is right.
 
@@ -198,8 +176,6 @@ def fetch(
         dest: a folder that gets one folder a data set; None = where loaders look: the folder in
             ``$TSTMETA_DATA`` if there is one, else ``data/external``.
         listing: another manifest.
-        retries: how often a file is tried again after a busy server or a cut connection.
-        pause: seconds before the first retry, doubled each time.
 
     Returns:
         One row a file, as :func:`check`, after the download.
@@ -208,13 +184,15 @@ def fetch(
         FetchError: some files failed, or the network cannot be reached.  What had arrived is kept
             and a repeated call goes on from there.
     """
-    entries = [entry for entry in manifest(listing) if entry.dataset in names]
-    roots = {name: folder(name, dest) for name in names}
-    todo = [e for e in entries if state(e, roots[e.dataset] / e.path) not in GOOD]
-    note(f"{len(entries)} files, {len(entries) - len(todo)} of them here already")
-    stop = threading.Event()
+    files = {
+        entry: folder(entry.dataset, dest) / entry.path
+        for entry in manifest(listing)
+        if entry.dataset in names
+    }
+    todo = {entry: file for entry, file in files.items() if state(entry, file) not in GOOD}
+    note(f"{len(files)} files, {len(files) - len(todo)} of them here already")
     with ExitStack() as stack:  # so that two runs never append to one partial file
-        for root in sorted({roots[entry.dataset].parent for entry in todo}):
+        for root in sorted({folder(entry.dataset, dest).parent for entry in todo}):
             try:
                 stack.enter_context(locked(root / ".fetch.lock", timeout=0))
             except OSError as error:
@@ -223,16 +201,13 @@ def fetch(
                     "up; name another folder with --dest, or point TSTMETA_DATA at one"
                 ) from error
         if todo:
-            _fetch_all(todo, roots, retrying(retries, pause, stop), stop)
+            _fetch_all(todo)
     return check(names, dest, listing)
 
 
-def _fetch_all(
-    todo: list[Entry], roots: dict[str, Path], again: Callable, stop: threading.Event
-) -> None:
-    console = stderr()
+def _fetch_all(todo: Mapping[Entry, Path]) -> None:
+    console, stop, offline = stderr(), threading.Event(), set()
     columns = (TextColumn("{task.description}"), BarColumn(), DownloadColumn())
-    offline: set[str] = set()
     with (
         httpx.Client(
             timeout=httpx.Timeout(30, connect=10),  # never waits for ever
@@ -244,15 +219,18 @@ def _fetch_all(
         ) as progress,
     ):
         bar = progress.add_task(f"{len(todo)} files", total=sum(e.bytes or 0 for e in todo))
-        advance = partial(progress.advance, bar)
+
+        def advance(size: int) -> None:
+            progress.advance(bar, size)
+            if stop.is_set():
+                raise Refused("interrupted")
 
         def failure(entry: Entry) -> str:
             """Why a file cannot be fetched; empty when it was."""
             if _host(entry) in offline:  # one message a host, not a wait for each of its files
                 return "not tried"
-            target = roots[entry.dataset] / entry.path
             try:
-                again(_download, client, entry, target, stop, advance)
+                retrying(RETRIES, PAUSE, stop)(_download, client, entry, todo[entry], advance)
             except (httpx.ConnectError, httpx.ConnectTimeout):
                 offline.add(_host(entry))
                 return "cannot be reached"
@@ -292,11 +270,7 @@ class Refused(Exception):
 
 
 def _download(
-    client: httpx.Client,
-    entry: Entry,
-    target: Path,
-    stop: threading.Event,
-    advance: Callable[[int], None],
+    client: httpx.Client, entry: Entry, target: Path, advance: Callable[[int], None]
 ) -> None:
     """Fetch a file, from where an earlier try was cut, and put it in place if it is right.
 
@@ -314,19 +288,19 @@ def _download(
         try:
             headers = {"Range": f"bytes={have}-"} if have else {}
             with client.stream("GET", entry.url, headers=headers) as response:
-                have = _accepted(response, have, entry, part)
-                _write(response, have, entry, part, stop, advance)
+                have = _start(response, have, part)
+                _write(response, part, have, min(entry.bytes or MAX_BYTES, MAX_BYTES), advance)
         except (httpx.ConnectError, httpx.ConnectTimeout):
             raise
         except httpx.TransportError as error:
             raise Again(f"the connection broke ({type(error).__name__})") from error
         except (httpx.HTTPError, httpx.InvalidURL) as error:
             raise Refused(str(error)) from error
-    wrong = state(entry, part)
+    wrong, size = state(entry, part), part.stat().st_size
     if wrong in GOOD:
         os.replace(part, target)
-    elif part.stat().st_size < (entry.bytes or 0):
-        raise Again(f"cut off after {part.stat().st_size} of {entry.bytes} bytes")
+    elif size < (entry.bytes or 0):
+        raise Again(f"cut off after {size} of {entry.bytes} bytes")
     elif have:  # the old half may have been something else
         part.unlink()
         raise Again("the resumed file was wrong")
@@ -336,44 +310,29 @@ def _download(
         raise Refused(f"{wrong}: refused, kept aside as {aside}")
 
 
-def _accepted(response: httpx.Response, have: int, entry: Entry, part: Path) -> int:
+def _start(response: httpx.Response, have: int, part: Path) -> int:
     """At which byte an answer starts, if it may be received."""
-    code, headers = response.status_code, response.headers
+    code = response.status_code
     if code in PASSING:
-        raise Again(f"the server answers {code}", retry_after(headers))
-    if code == 206 and headers.get("Content-Range", "").startswith(f"bytes {have}-"):
-        start = have
-    elif code in (206, 416):
+        raise Again(f"the server answers {code}", retry_after(response.headers))
+    if code == 206 and response.headers.get("Content-Range", "").startswith(f"bytes {have}-"):
+        return have
+    if code in (206, 416):
         part.unlink(missing_ok=True)
         raise Again("the server could not go on from the partial file")
-    elif code == 200:
-        start = 0
-    else:
+    if code != 200:
         raise Refused(f"the server answers {code} {response.reason_phrase}: {response.url}")
-    announced = headers.get("Content-Length", "")
-    total = start + int(announced) if announced.isdecimal() else 0
-    if announced.isdecimal() and entry.bytes not in (None, total):
-        raise Refused(f"wrong size: the server has {total} bytes, not {entry.bytes}")
-    if total > entry.limit:
-        raise Refused(f"too large: {total} bytes, at most {entry.limit} are accepted")
-    return start
+    return 0
 
 
 def _write(
-    response: httpx.Response,
-    start: int,
-    entry: Entry,
-    part: Path,
-    stop: threading.Event,
-    advance: Callable[[int], None],
+    response: httpx.Response, part: Path, start: int, limit: int, advance: Callable[[int], None]
 ) -> None:
     # Not before there is something to write: an empty folder would look like a data set.
     part.parent.mkdir(parents=True, exist_ok=True)
     with part.open("ab" if start else "wb") as file:
         for block in response.iter_bytes(1 << 16):
-            if file.tell() + len(block) > entry.limit:
-                raise Refused(f"too large: more than {entry.limit} bytes came")
+            if file.tell() + len(block) > limit:
+                raise Refused(f"too large: more than {limit} bytes came")
             file.write(block)
             advance(len(block))
-            if stop.is_set():
-                raise Refused("interrupted")

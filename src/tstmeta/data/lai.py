@@ -20,7 +20,7 @@ import numpy as np
 import pandas as pd
 
 from .base import Dataset, Subsets, with_references
-from .checks import check, fault, numbers
+from .checks import numbers
 from .files import read_json_lines, read_lines, read_tabs
 from .tables import items_table, labels_table, ratings_table, scores_table
 
@@ -100,25 +100,17 @@ def load(root: Path) -> Dataset:
 
 def _read(path: Path) -> pd.DataFrame:
     """One JSON-lines file: a row a line and system, with its source, ratings and scores."""
-    rows, problems = [], []
-    for number, line in enumerate(read_json_lines(path, ("src", "ref", "sys"), SOURCES)):
-        systems = line["sys"] if isinstance(line["sys"], dict) else {}
-        for system in SYSTEMS:
-            entry = systems.get(system)
-            entry = entry if isinstance(entry, dict) else {}
-            problems += [
-                fault(path, "missing key", number + 1, f"{system}.{key}")
-                for key in ("out", *_HUMAN)
-                if entry.get(key) is None
-            ]
-            place = {"number": number, "system": system, "src": line["src"], "ref": line["ref"]}
-            rows.append(place | entry)
-    check(problems)
+    lines = read_json_lines(path, ("src", "ref", "sys"), SOURCES)
+    rows = [
+        {"number": number, "system": system, "src": line["src"], "ref": line["ref"]}
+        | line["sys"][system]
+        for number, line in enumerate(lines)
+        for system in SYSTEMS
+    ]
     table = pd.DataFrame(rows)
     for key in table.columns[5:]:
         scale = (1, 100) if key in _HUMAN else (-np.inf, np.inf)
-        for system, values in table.groupby("system")[key]:
-            table.loc[values.index, key] = numbers(values, path, f"{system}.{key}", *scale)
+        table[key] = numbers(table[key], path, key, *scale)
     return table
 
 

@@ -10,7 +10,6 @@ output of an earlier system's item; each has its own rating.
 from __future__ import annotations
 
 import zipfile
-import zlib
 from pathlib import Path
 
 import numpy as np
@@ -44,7 +43,7 @@ RATINGS = {
     "fluency": ("naturalness", "npz"),
 }
 #: What numpy raises for a file that is damaged, of another kind or made of Python objects.
-_UNREADABLE = (OSError, ValueError, KeyError, IndexError, EOFError, zipfile.BadZipFile, zlib.error)
+_UNREADABLE = (OSError, ValueError, KeyError, IndexError, EOFError, zipfile.BadZipFile)
 
 
 def load(root: Path) -> Dataset:
@@ -89,15 +88,12 @@ def _texts(folder: Path, suffix: str) -> list[str]:
 def _means(root: Path, dimension: str, system: str) -> np.ndarray:
     """Mean ratings of one system, shape [244], between 1 and 5; NaN where it was not rated.
 
-    An ``.npz`` also holds an array of Python objects; it is never read, because unpickling a
-    downloaded file would run whatever it contains.
+    An ``.npz`` also holds an array of Python objects, which is never unpickled.
     """
     if dimension == "fluency" and system in NOT_NATURAL:
         return np.full(2 * HALF, np.nan)
     folder, ending = RATINGS[dimension]
     path = root / "evaluations" / "human" / folder / f"{system}.{ending}"
-    if not path.is_file():
-        raise DataError([fault(path, "the file is missing")])
     try:
         # We open the file, because numpy leaves an archive that it cannot read open.
         with path.open("rb") as file:
