@@ -203,7 +203,6 @@ def test_intervals_of_several_metrics_are_those_of_each():
     ("options", "message"),
     [
         ({"method": "bca"}, "needs the jackknife"),
-        ({"method": "t"}, "known: auto"),
         ({"confidence": 95}, "between 0 and 1"),
     ],
 )

@@ -3,7 +3,7 @@
 Nothing here knows of texts, files or data sets.
 """
 
-from .alternative import AlternativeTest, alternative_annotator_test, flat_line
+from .alternative import alternative_annotator_test, flat_line
 from .correlation import Correlation, kendall, pearson, spearman, williams
 from .intervals import Resample, difference, of_draws, of_resample, resample
 from .kernels import means
@@ -17,10 +17,10 @@ from .multiple import (
     swaps_needed,
 )
 from .partial_correlation import partial, partials
-from .permutation import PairTests, PermutationTest, all_pairs, permutation_test
-from .power import Detectable, Widths, detectable_difference, width_by_items
+from .permutation import PairTests, all_pairs, permutation_test
+from .power import detectable_difference, width_by_items
 from .ranks import rank_sets
-from .raters import Alpha, Ceiling, SingleRater, alpha, ceiling, single_rater
+from .raters import alpha, ceiling, single_rater
 from .resampling import Draws, ResamplingPlan, draw
 from .statistic import STATISTICS, Statistic, acc_eq
 from .ties import TieCalibrated, tie_calibrated
@@ -28,22 +28,15 @@ from .ties import TieCalibrated, tie_calibrated
 __all__ = [
     "LEVELS",
     "STATISTICS",
-    "Alpha",
-    "AlternativeTest",
-    "Ceiling",
     "Correlation",
-    "Detectable",
     "Draws",
     "Interval",
     "PairTests",
-    "PermutationTest",
     "Resample",
     "ResamplingPlan",
     "Setting",
-    "SingleRater",
     "Statistic",
     "TieCalibrated",
-    "Widths",
     "acc_eq",
     "all_pairs",
     "alpha",

@@ -1,29 +1,21 @@
 """The alternative annotator test: could a metric stand in for one of the raters?
 
-For each rater j in turn, the metric and the rater face the remaining raters of an item.  Whoever is
-nearer to them (smaller root mean squared difference) has the advantage on that item; a tie is one
-for both.  The metric beats rater j if its advantage probability is above the rater's less a margin
-epsilon, which pays for the metric being cheap: .2 for experts, .15 for skilled raters, .1 for crowd
-workers, in the paper's advice.  One one-sided t test a rater, Benjamini-Yekutieli over raters; the
-metric passes if it beats at least half of them (winning rate omega).
+For each rater in turn, the metric and the rater face the remaining raters of an item.  Whoever is
+nearer to them (smaller root mean squared difference) has the advantage; a tie is one for both.  The
+metric beats the rater if its advantage probability is above the rater's less a margin epsilon: .2
+for experts, .15 for skilled raters, .1 for crowd workers, in the paper's advice.  One one-sided t
+test a rater, Benjamini-Yekutieli over raters; who beats at least half of them passes.
 
 Source: Calderon, Reichart and Dror (2025), The Alternative Annotator Test for LLM-as-a-Judge,
 Section 3.  What differs here:
 
-- A metric does not speak the rating scale.  Its scores are mapped to it by isotonic regression on
-  mean ratings, which may only rise: a metric that goes against people becomes a flat line.  The map
-  for a source is fitted on other sources (five folds), never on the source it is judged on.
-- A mapped metric is drawn to the middle of the scale and free of personal habits; both bring it
-  near the other raters, and raters get neither help.  Where raters are noisy, even a flat line at
-  the mean rating can beat them.  So a metric whose map is flat in every fold never passes, and
-  :func:`flat_line` gives the flat line's own result to show beside: a pass says something only
-  where the flat line does not pass.
-- Below 30 items the paper takes Wilcoxon's signed ranks.  They ask for symmetry, but a lost item
-  lies 1 - epsilon from the margin and a won one 1 + epsilon, so wins get the higher ranks and at
-  the margin the test rejects several times too often.  Raters with fewer than 30 items are left
-  out instead.
-- Where all differences of a rater are equal, the t test has no spread to go by; the p-value is then
-  the smallest that a sign test of as many items can give, or 1.
+- Scores are mapped to the rating scale by isotonic regression on the mean ratings of other sources
+  (five folds).  That brings a metric near to the middle of the scale, so where raters are noisy
+  even a flat line can beat them: a metric whose map is flat in every fold never passes, and a pass
+  says something only where :func:`flat_line` does not.
+- Raters with fewer than 30 items are left out.  The paper takes Wilcoxon's signed ranks for them,
+  which reject too often: at the margin wins get the higher ranks.
+- Where all differences of a rater are equal, p is the smallest that a sign test can give, or 1.
 
 Like the paper's, the test takes items for independent, which rewrites of one source are not.
 """
@@ -51,14 +43,9 @@ _EQUAL = 1e-9
 class RaterTest(NamedTuple):
     """The metric against one rater.
 
-    Attributes:
-        n: items that the rater and others rated and the metric scored.
-        metric: advantage probability of the metric (ties count for both sides).
-        person: advantage probability of the rater.
-        p: one-sided p-value of the null hypothesis metric <= person - epsilon.
-        adjusted: the same after Benjamini and Yekutieli, over the raters tested.
-        beaten: whether ``adjusted`` is at most .05.
-        reason: why the rater is left out; empty if tested.
+    ``n`` items are compared; ``metric`` and ``person`` are advantage probabilities, ``adjusted`` is
+    ``p`` after Benjamini and Yekutieli, ``beaten`` whether it is at most .05; ``reason`` says why a
+    rater is left out.
     """
 
     n: int
@@ -75,11 +62,9 @@ class AlternativeTest(NamedTuple):
 
     Attributes:
         omega: winning rate, the share of tested raters that the metric beats.
-        rho: advantage probability of the metric, averaged over tested raters.
+        rho: its advantage probability, averaged over tested raters.
         passed: omega >= .5, and the map not flat in every fold.
-        raters: one row a rater, those left out with the reason.
-        n: items compared, summed over tested raters.
-        reason: why there is no value, or why a winning metric does not pass.
+        raters: one row a rater; ``n`` sums over those tested.
     """
 
     omega: float
@@ -101,8 +86,7 @@ def alternative_annotator_test(
     """Could the metric ``[S, K]`` replace a rater of the cube ``[S, K, R]``?
 
     Args:
-        cube: ratings of persons, on one scale; anonymous places are no persons, and a test of them
-            would say nothing.
+        cube: ratings of persons (no anonymous places), on one scale.
         epsilon: margin in [0, 1); 0 asks the metric to be better than the rater.
         mapping: ``none`` takes the scores as ratings, for a metric that speaks the scale.
         rng: shuffles the sources into folds.
@@ -154,9 +138,7 @@ def flat_line(
 def on_scale(ratings: Array, scores: Array, rng: np.random.Generator) -> tuple[Array, bool]:
     """Scores ``[S, K]`` on the scale of ratings ``[S, K, R]``; whether every fold's map is flat.
 
-    Each fold of sources is mapped by :func:`rising` as fitted on the sources of all other folds, on
-    mean ratings weighted by their number.  With fewer than two sources there is nothing to fit on,
-    and all values are NaN.
+    With fewer than two sources there is nothing to fit on, and all values are NaN.
     """
     people, count = mean_of_ratings(ratings), np.isfinite(ratings).sum(axis=-1)
     scores = snapped(scores)  # scores equal but for rounding share a place on the scale
@@ -173,10 +155,9 @@ def on_scale(ratings: Array, scores: Array, rng: np.random.Generator) -> tuple[A
 
 
 def rising(scores: Array, people: Array, weights: Array) -> tuple[Array, Array]:
-    """The rising map from scores to ratings of least squares: knots and heights.
+    """Knots and heights of the rising map of least squares, equal scores sharing a knot.
 
-    Between knots the map is a straight line, beyond the first and last it is level.  All ``[n]``;
-    equal scores share a knot.  Pool-adjacent-violators (scipy), as in Barlow et al. (1972).
+    Pool-adjacent-violators (scipy), as in Barlow et al. (1972); straight between knots.
     """
     at, place = np.unique(scores, return_inverse=True)
     weight = np.bincount(place, weights)
@@ -193,7 +174,10 @@ def _against(ratings: Array, scores: Array, rater: int, epsilon: float) -> Rater
         return RaterTest(0, reason="no items to compare on")
     # one power of two for all, where squares would overflow or vanish
     sides = tamed(np.concatenate([own[..., None], scores[..., None], rest], axis=-1))[shared]
-    person, metric = (_distance(sides[:, side], sides[:, 2:]) for side in (0, 1))
+    rest = sides[:, 2:]
+    person, metric = (
+        np.sqrt(np.nanmean((rest - sides[:, [side]]) ** 2, axis=1)) for side in (0, 1)
+    )
     equal = np.abs(metric - person) <= _EQUAL * np.maximum(metric, person)
     nearer, farther = equal | (metric < person), equal | (metric > person)
     row = RaterTest(n, float(nearer.mean()), float(farther.mean()))
@@ -202,16 +186,8 @@ def _against(ratings: Array, scores: Array, rater: int, epsilon: float) -> Rater
     return row._replace(p=_p_value(farther.astype(float) - nearer, epsilon))
 
 
-def _distance(side: Array, rest: Array) -> Array:
-    """Root mean squared difference of each value ``[n]`` to the others' ratings ``[n, R - 1]``."""
-    return np.sqrt(np.nanmean((rest - side[:, None]) ** 2, axis=1))
-
-
 def _p_value(gaps: Array, epsilon: float) -> float:
-    """One-sided p of the null hypothesis: mean gap (person's advantage less metric's) >= epsilon.
-
-    No p-value is 0, however many items there are.
-    """
+    """One-sided p of mean gap (person's advantage less metric's) >= epsilon; never 0."""
     smallest = float(np.finfo(float).tiny)
     if np.ptp(gaps) == 0:
         return max(0.5 ** len(gaps), smallest) if gaps[0] < epsilon else 1.0

@@ -55,11 +55,7 @@ def _correlate(human: ArrayLike, metric: ArrayLike, statistic) -> Correlation:
 
 
 def complete(human: ArrayLike, metric: ArrayLike) -> tuple[Array, Array]:
-    """The pairs of two vectors in which both values are finite.
-
-    Raises:
-        ValueError: not two vectors of one length.
-    """
+    """The pairs of two vectors in which both values are finite."""
     x, y = np.asarray(human, dtype=float), np.asarray(metric, dtype=float)
     if x.shape != y.shape or x.ndim != 1:
         raise ValueError(f"two vectors of one length are needed, got {x.shape} and {y.shape}")
@@ -70,8 +66,7 @@ def complete(human: ArrayLike, metric: ArrayLike) -> tuple[Array, Array]:
 def above_zero(p: float, items: int) -> float:
     """A p-value that a formula puts at 0, as the smallest that so many items can give.
 
-    Items on one line have no t, and far out the tail is below any number.  Of n items in any order
-    two orders (up and down) are as extreme, so the smallest p is 2 / n!.  Other p-values stay.
+    Of n items in any order two orders (up and down) are as extreme, so that is 2 / n!.
     """
     if p > 0 or math.isnan(p):
         return p
@@ -104,33 +99,28 @@ def williams(first: float, second: float, between: float, n: int) -> Williams:
 
         t = (r1 - r2) sqrt((n - 1)(1 + r) / (2 K (n - 1) / (n - 3) + m^2 (1 - r)^3)),   df = n - 3
 
-    A textbook test to show beside the permutation test, not instead of it: it takes items for
-    independent draws from a trivariate normal distribution.  Rewrites of one source are not
-    independent, so its p is too small where sources differ.  Correlations keep their signs: +.46
-    and -.52 are far apart.
+    To show beside the permutation test, not instead of it: it takes items for independent draws
+    from a trivariate normal distribution, so its p is too small where sources differ.
 
     Args:
-        first: correlation of people and the first metric.
-        second: correlation of people and the second metric, over the same items.
-        between: correlation of the two metrics over the same items.
-        n: items.
+        first, second: correlations of people with either metric, over the same ``n`` items.
+        between: correlation of the two metrics.
 
     Source: Williams (1959), Regression Analysis, Section 5.4, as in Steiger (1980), Equation 7.
     """
-    df, rounding, difference = float(n - 3), 1e-9, first - second
-
-    def untested(reason: str, df: float = df) -> Williams:
-        return Williams(difference, math.nan, math.nan, df, reason)
-
+    df, rounding, reason, below, above = float(n - 3), 1e-9, "", 0.0, 0.0
     if any(math.isnan(r) for r in (first, second, between)):
-        return untested("a correlation has no value")
-    if n < 4:
-        return untested("fewer than four items", math.nan)
-    determinant = 1 - first**2 - second**2 - between**2 + 2 * first * second * between
-    determinant, mean = max(determinant, 0.0), (first + second) / 2
-    below = 2 * determinant * (n - 1) / (n - 3) + mean**2 * (1 - between) ** 3
-    above = (n - 1) * (1 + between)
-    if below <= rounding**2 or above <= rounding:
-        return untested("the two metrics are one but for scale or sign")
-    t = difference * math.sqrt(above / below)
-    return Williams(difference, t, above_zero(float(2 * stats.t.sf(abs(t), df)), n), df)
+        reason = "a correlation has no value"
+    elif n < 4:
+        reason, df = "fewer than four items", math.nan
+    else:
+        determinant = 1 - first**2 - second**2 - between**2 + 2 * first * second * between
+        mean = (first + second) / 2
+        below = 2 * max(determinant, 0.0) * (n - 1) / (n - 3) + mean**2 * (1 - between) ** 3
+        above = (n - 1) * (1 + between)
+        if below <= rounding**2 or above <= rounding:
+            reason = "the two metrics are one but for scale or sign"
+    if reason:
+        return Williams(first - second, math.nan, math.nan, df, reason)
+    t = (first - second) * math.sqrt(above / below)
+    return Williams(first - second, t, above_zero(float(2 * stats.t.sf(abs(t), df)), n), df)

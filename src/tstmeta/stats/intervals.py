@@ -1,24 +1,19 @@
 """Intervals from resampling: how far a value, or a difference of two metrics, can be trusted.
 
-Everything comes from one set of draws (:mod:`tstmeta.stats.resampling`), the same for all metrics,
-so that differences are paired.  How limits come from draws stands in :mod:`tstmeta.stats.limits`;
-here it is decided what is drawn and left out.
+Everything comes from one set of draws, the same for all metrics, so that differences are paired.
+How limits come from draws stands in :mod:`tstmeta.stats.limits`.
 
 ``auto`` is the percentile: from eight units up it covered at least what BCa did, or came nearer to
-its claim, in the settings that ``benchmarks/coverage.py`` measures, while BCa takes the noise of
-clusters and of far-out units for bias.  Quantiles are widened, but for statistics of order (all
+its claim (``benchmarks/coverage.py``).  Quantiles are widened, but for statistics of order (all
 except Pearson's r) over units of one item, such as systems at system level: a unit that is drawn
-twice makes no pair with itself, so fewer pairs count in a resample, and it spreads enough.
-
-What an interval is about is the plan's ``estimand``.  Plan ``both`` counts the noise of single
-cells with the sources and again with the systems, and so covers more than it claims (Owen 2007, The
-Pigeonhole Bootstrap, Annals of Applied Statistics 1).  Nothing here mends noise in the means of
-systems: it pulls a correlation over systems towards zero, the draws' as well as the estimate.
+twice makes no pair with itself, so a resample spreads enough.  Plan ``both`` covers more than it
+claims (Owen 2007, The Pigeonhole Bootstrap, Annals of Applied Statistics 1).  Nothing here mends
+noise in the means of systems, which pulls a correlation over systems towards zero.
 """
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -37,12 +32,10 @@ class Resample(NamedTuple):
         values: ``[M, D]``, a column a draw.
         jackknives: values with one unit left out, ``[M, U]`` for each sample of units: sources (or
             clusters) of each stratum, systems.
-        given: whether a metric has anything of that unit, ``[M, U]`` for each sample.
-        counts: units by kind, ``[M]`` each; of n strata's units, n - 1 do not count, as each
-            stratum has its own mean.
+        given: whether a metric has anything of that unit, alike.
+        counts: units by kind, ``[M]`` each, n - 1 fewer where there are n strata.
         single: whether each unit is one item.
-        setting: what was computed.
-        plan: what was drawn.
+        setting, plan: what was computed and drawn.
     """
 
     estimates: Array
@@ -61,12 +54,13 @@ class Resample(NamedTuple):
         return min((int(n[some].min()) for n in self.counts.values() if some.any()), default=0)
 
     @property
-    def terms(self) -> dict[str, Any]:
-        """Whether quantiles are widened, and the ends of the scale."""
-        function = self.setting.function
-        # accuracies lie between 0 and 1, correlations between -1 and 1
-        bounds = (-1.0 if function.chance == 0 else 0.0, 1.0)
-        return {"widened": function.name == "pearson" or not self.single, "bounds": bounds}
+    def widened(self) -> bool:
+        return self.setting.function.name == "pearson" or not self.single
+
+    @property
+    def bounds(self) -> tuple[float, float]:
+        """Ends of the scale: accuracies lie between 0 and 1, correlations between -1 and 1."""
+        return (-1.0 if self.setting.function.chance == 0 else 0.0, 1.0)
 
 
 def resample(
@@ -81,9 +75,6 @@ def resample(
     Args:
         human: ``[S, K]``.
         metrics: ``[M, S, K]``.
-
-    Raises:
-        ValueError: as :func:`tstmeta.stats.resampled` and :func:`tstmeta.stats.draw`.
     """
     return of_draws(human, metrics, setting, plan, draw(plan, np.shape(metrics)[-2:], rng))
 
@@ -96,11 +87,7 @@ def of_draws(
     draws: Draws,
     values: Array | None = None,
 ) -> Resample:
-    """The same from draws at hand; ``plan`` is what they were drawn by.
-
-    Args:
-        values: the statistic in each draw ``[M, D]``, where it was computed already.
-    """
+    """The same from draws at hand, and their ``values`` ``[M, D]`` if computed already."""
     x, y = np.asarray(human, dtype=float), np.asarray(metrics, dtype=float)
     values = resampled(x, y, setting, draws) if values is None else values
     estimates = resampled(x, y, setting)[:, 0]
@@ -133,13 +120,19 @@ def of_resample(
     resample: Resample, *, confidence: float = 0.95, method: Method = "auto"
 ) -> list[Interval]:
     """An interval for each metric."""
-    limits = []
-    for m, (values, value) in enumerate(zip(resample.values, resample.estimates, strict=True)):
-        left_out = [j[m, g[m]] for j, g in zip(resample.jackknives, resample.given, strict=True)]
-        counts = {name: int(count[m]) for name, count in resample.counts.items()}
-        how = {"confidence": confidence, "method": method, **resample.terms}
-        limits.append(interval(values, float(value), left_out, counts, **how))
-    return limits
+    return [
+        interval(
+            values,
+            float(resample.estimates[m]),
+            [j[m, g[m]] for j, g in zip(resample.jackknives, resample.given, strict=True)],
+            {name: int(count[m]) for name, count in resample.counts.items()},
+            confidence=confidence,
+            method=method,
+            widened=resample.widened,
+            bounds=resample.bounds,
+        )
+        for m, values in enumerate(resample.values)
+    ]
 
 
 def difference(
@@ -150,8 +143,8 @@ def difference(
     confidence: float = 0.95,
     method: Method = "auto",
 ) -> Interval:
-    """The first metric's value minus the second's, draw by draw; both are given by row number."""
-    low, high = resample.terms["bounds"]
+    """The metric in row ``first`` minus that in row ``second``, draw by draw."""
+    low, high = resample.bounds
     left_out = [
         (j[first] - j[second])[g[first] | g[second]]
         for j, g in zip(resample.jackknives, resample.given, strict=True)
@@ -163,6 +156,6 @@ def difference(
         {name: int(min(n[first], n[second])) for name, n in resample.counts.items()},
         confidence=confidence,
         method=method,
-        widened=resample.terms["widened"],
+        widened=resample.widened,
         bounds=(low - high, high - low),
     )

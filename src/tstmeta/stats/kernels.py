@@ -7,10 +7,9 @@ matrix products of its items with a thousand weightings.  Shapes, throughout:
 - weights ``[D, n]`` or ``[..., D, n]``, counts of draws, 0 where an item is missing;
 - results ``[..., D]``.
 
-An item that is drawn twice makes a pair with itself, which says nothing about order: pairs of an
-item with itself never count.  Systems with the same ratings have the same mean, and sums of the
-same numbers in another order differ by rounding, which a rank statistic would take for an order:
-means are exact or rounded where rounding cannot show.
+An item that is drawn twice makes a pair with itself, which never counts.  Sums of the same numbers
+in another order differ by rounding, which a rank statistic would take for an order: means are exact
+or rounded where rounding cannot show.
 """
 
 from __future__ import annotations
@@ -36,10 +35,7 @@ def finite(values: ArrayLike) -> Array:
 
 
 def tamed(values: Array, axis: int | tuple[int, ...] | None = None) -> Array:
-    """Values times a power of two if need be, so that squares neither overflow nor vanish.
-
-    One factor serves over ``axis``, as in numpy.max.
-    """
+    """Values times a power of two (one over ``axis``) where squares would overflow or vanish."""
     shown = np.where(np.isfinite(values), np.abs(values), 0.0)
     largest = np.max(shown, axis=axis, initial=0.0, keepdims=True)
     fine = (largest == 0) | ((largest > 2.0**-400) & (largest < 2.0**400))
@@ -65,18 +61,16 @@ def total(values: Array, weights: Array) -> Array:
 
 def _by_vector(function: Callable[..., Array], values: tuple[Array, ...], weights: Array) -> Array:
     """``function(*vectors [n], weights [D, n])`` ``[D, ...]`` at each leading place."""
+    own = any(side.shape[-2] > 1 for side in values)
+    if own:  # each draw is a place
+        values, weights = tuple(side[..., None, :] for side in values), weights[..., None, :]
     arrays = (*values, weights)
     lead = np.broadcast_shapes(*(array.shape[:-2] for array in arrays))
-    draws = max(array.shape[-2] for array in arrays)
-    if all(side.shape[-2] == 1 for side in values):
-        *sides, counts = (np.broadcast_to(array, (*lead, *array.shape[-2:])) for array in arrays)
-        places = list(np.ndindex(lead))
-        stacked = np.stack([function(*(s[p][0] for s in sides), counts[p]) for p in places])
-        return stacked.reshape(*lead, *stacked.shape[1:])
-    *sides, counts = (np.broadcast_to(a, (*lead, draws, a.shape[-1])) for a in arrays)
-    places = list(np.ndindex((*lead, draws)))
-    stacked = np.stack([function(*(s[p] for s in sides), counts[p][None])[0] for p in places])
-    return stacked.reshape(*lead, draws, *stacked.shape[1:])
+    *sides, counts = (np.broadcast_to(array, (*lead, *array.shape[-2:])) for array in arrays)
+    places = list(np.ndindex(lead))
+    stacked = np.stack([function(*(s[p][0] for s in sides), counts[p]) for p in places])
+    stacked = stacked.reshape(*lead, *stacked.shape[1:])
+    return stacked.squeeze(len(lead)) if own else stacked
 
 
 # ----------------------------------------------------------------------------------- pairs
@@ -106,7 +100,7 @@ def pair_totals(
 
 
 def _signs(first: Array, second: Array, tolerance: float = 0.0) -> Array:
-    """Who is above whom, -1, 0 or 1; differences up to ``tolerance`` are ties."""
+    """-1, 0 or 1."""
     with np.errstate(over="ignore"):  # a gap too wide for a number is a gap
         gaps = first - second
     if tolerance > 0:
@@ -126,8 +120,7 @@ def _pairs(table: Array, weights: Array) -> Array:
 def _blocks(functions, x: Array, y: Array, weights: Array, tolerance: float) -> Array:
     """:func:`pair_totals` of long vectors under ``[D, n]``, some rows at a time: ``[D, F]``.
 
-    Counts and signs are small whole numbers, so single precision is exact inside a block; weights
-    that are no counts keep their precision.
+    Counts and signs are small whole numbers, for which single precision is exact.
     """
     n = len(x)
     counts = (weights == np.rint(weights)).all() and weights.sum(axis=1).max(initial=0.0) < 2**24
@@ -199,8 +192,7 @@ def distinct(x: Array, weights: Array) -> Array:
 def means(values: ArrayLike, groups: ArrayLike) -> tuple[list[str], Array]:
     """Mean of the finite values of each group, groups in order of first appearance.
 
-    Sums are exact (math.fsum), so that groups with the same values have the same mean, whatever
-    their order.  A group without a finite value has NaN.
+    Sums are exact (math.fsum): groups with the same values have the same mean.
     """
     x, labels = np.asarray(values, float), np.asarray(groups)
     names = list(dict.fromkeys(labels.tolist()))
@@ -211,9 +203,7 @@ def means(values: ArrayLike, groups: ArrayLike) -> tuple[list[str], Array]:
 def column_means(x: Array, y: Array, of_sources: Array) -> tuple[Array, Array]:
     """Means of columns over the cells where both sides have values, each ``[M, D, K]``.
 
-    Args:
-        x, y: ``[1|D, S, K]`` and ``[M, 1|D, S, K]``, NaN where missing.
-        of_sources: weights of the rows ``[D, S]``.
+    From ``[1|D, S, K]``, ``[M, 1|D, S, K]`` and weights of the rows ``[D, S]``.
     """
     given = np.isfinite(x) & np.isfinite(y)
     weight = _weighted(given.astype(float), of_sources)
@@ -229,11 +219,10 @@ def column_means(x: Array, y: Array, of_sources: Array) -> tuple[Array, Array]:
 
 
 def _exactly(values: Array, largest: Array, of_sources: Array) -> Array:
-    """Weighted sums of columns that are the same to the last bit in whatever order rows come.
+    """Weighted sums of columns, the same to the last bit in whatever order rows come.
 
-    Two halves of 26 bits each, on a grid set by the largest value of the column: counts of such
-    numbers add up without rounding (Demmel and Nguyen 2013, Fast reproducible floating-point
-    summation).
+    Two halves of 26 bits each, on a grid set by the largest value, add up without rounding (Demmel
+    and Nguyen 2013, Fast reproducible floating-point summation).
     """
     exponent = np.maximum(np.frexp(largest)[1], -900)[..., None, :]
     rest, parts = values, []
@@ -263,7 +252,7 @@ def snapped(values: Array) -> Array:
 def standardised(values: Array, weights: Array) -> Array:
     """To mean 0 and variance 1 under weights, over the last two axes; no spread gives NaN.
 
-    Rounded to 12 decimals, so that values of two tasks that are equal but for rounding tie.
+    Rounded to 12 decimals, so that equal values of two tasks tie.
     """
     filled = np.where(np.isfinite(values), values, 0.0)
     count = weights.sum(axis=(-2, -1), keepdims=True)
@@ -279,14 +268,9 @@ def standardised(values: Array, weights: Array) -> Array:
 def moments_of_rows(x: Array, y: Array, of_rows: Array, least: int) -> tuple[Array, Array, Array]:
     """Sums of products about the mean where whole rows are drawn: xx, yy and xy, each ``[M, D]``.
 
-    What every cell adds does not change from draw to draw, so the cells of a row are added up
-    first: a draw is then a product with a few numbers a row, not a few a cell.
-
-    Args:
-        x: ``[S, K]``, NaN where missing.
-        y: ``[M, S, K]``, NaN where missing.
-        of_rows: how often each row counts ``[D, S]``.
-        least: with fewer cells that have both values, or a constant side, all sums are 0.
+    The cells of a row are added up first, so a draw is a product with a few numbers a row.  With
+    fewer than ``least`` cells that have both values, or a constant side, all sums are 0.  From
+    ``[S, K]``, ``[M, S, K]`` (NaN where missing) and weights of the rows ``[D, S]``.
     """
     given = np.isfinite(x) & np.isfinite(y)
     if (given == given[:1]).all():  # all metrics miss the same cells: x is the same for all

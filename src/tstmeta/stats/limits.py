@@ -1,23 +1,18 @@
 """Limits of one value from its draws: percentile and BCa, widened for small samples.
 
 ``percentile``
-    The limits are quantiles of the draws.  A sample of n units drawn from itself varies too little,
-    by (n - 1) / n, and a normal quantile forgets that the spread is estimated.  So the quantiles
-    are taken further out, at t(n - 1) sqrt(n / (n - 1)) instead of z: the expanded percentiles of
-    Hesterberg (2015), What Teachers Should Know About the Bootstrap, The American Statistician 69.
+    The limits are quantiles of the draws, taken at t(n - 1) sqrt(n / (n - 1)) instead of z, as a
+    sample drawn from itself varies too little: the expanded percentiles of Hesterberg (2015), What
+    Teachers Should Know About the Bootstrap, The American Statistician 69.
 ``bca``
     Bias-corrected and accelerated (Efron 1987, Better Bootstrap Confidence Intervals, JASA 82; as
-    in Efron and Tibshirani 1993, equations 14.9 to 14.15): the quantiles are moved by the share of
-    draws below the estimate and by the skewness of the jackknife.  Of the widening only
-    sqrt(n / (n - 1)) is added: over few units the tails of BCa are long already.
+    in Efron and Tibshirani 1993, equations 14.9 to 14.15).  Of the widening only sqrt(n / (n - 1))
+    is added: over few units the tails of BCa are long already.
 
-Several independent samples (sources and systems, or strata): squares and cubes of the units'
-influence are added up, each over its own number of units, as scipy does it for several samples;
-n is then Satterthwaite's (1946) number.
-
-Undefined draws (all drawn ratings equal, say) are never left out.  Each counts on both sides, as if
-it were below all others for the lower limit and above all others for the upper one; a limit that
-falls among them is the end of the scale.  Beyond one in a hundred the result says so.
+For several independent samples (sources and systems, or strata) squares and cubes of the units'
+influence are added up, as scipy does it; n is then Satterthwaite's (1946) number.  Undefined draws
+are never left out: each counts on both sides, and a limit that falls among them is the end of the
+scale.
 """
 
 from __future__ import annotations
@@ -48,8 +43,7 @@ class Interval(NamedTuple):
     Attributes:
         low, high: the limits; NaN where there are none.
         method: ``percentile`` or ``bca``, whichever was used.
-        draws: number of draws, undefined ones included.
-        undefined: draws without a value; each counts on both sides.
+        draws, undefined: number of draws, and how many of them have no value.
         reason: why there are no limits, or why they may cover less than they claim.
     """
 
@@ -62,9 +56,9 @@ class Interval(NamedTuple):
 
 
 class _Influence(NamedTuple):
-    """What the jackknife tells: skewness of the units' influence, and how much n is worth."""
+    """Skewness of the units' influence (NaN where one cannot be left out); what n is worth."""
 
-    acceleration: float  # NaN where a unit cannot be left out
+    acceleration: float
     freedom: float
     narrowness: float
 
@@ -84,9 +78,6 @@ def of_values(
         estimates: ``[M]``.
         units: how many units were drawn; without it nothing is widened.
         bounds: ends of the scale, which stand for undefined draws.
-
-    Raises:
-        ValueError: shapes that do not fit.
     """
     drawn, centres = np.asarray(values, dtype=float), np.asarray(estimates, dtype=float)
     if drawn.ndim != 2 or centres.shape != drawn.shape[:1]:
@@ -122,12 +113,10 @@ def interval(
         widened: whether quantiles are taken further out for the units being few.
 
     Raises:
-        ValueError: a confidence outside (0, 1), an unknown method, BCa without a jackknife.
+        ValueError: a confidence outside (0, 1), or BCa without a jackknife.
     """
     if not 0.0 < confidence < 1.0:
         raise ValueError(f"confidence must lie between 0 and 1, not {confidence}")
-    if method not in ("auto", "percentile", "bca"):
-        raise ValueError(f"unknown method {method!r}; known: auto, percentile, bca")
     if method == "bca" and not jackknives:
         raise ValueError("BCa needs the jackknife: the values with one unit left out")
     used = "percentile" if method == "auto" else method
@@ -147,14 +136,21 @@ def interval(
     if used == "bca" and not math.isfinite(influence.acceleration):
         used = "percentile"
         reasons.append("percentile instead of BCa: with one unit left out there is no value")
-    z = _reach(confidence, influence, used) if widened else _normal(confidence)
+    z = float(special.ndtri(0.5 * (1.0 + confidence)))
+    if widened:
+        if used == "percentile" and math.isfinite(influence.freedom):
+            z = float(special.stdtrit(influence.freedom, 0.5 * (1.0 + confidence)))
+        z *= influence.narrowness
     shares = (float(special.ndtr(-z)), float(special.ndtr(z)))
     if used == "bca":
         shares = _moved(ordered, estimate, z, influence.acceleration)
     # undefined draws lie at the far end of either side
     low = _quantile(np.concatenate([np.full(undefined, bounds[0]), ordered]), shares[0])
     high = _quantile(np.concatenate([ordered, np.full(undefined, bounds[1])]), shares[1])
-    reasons += _doubts(ordered, estimate, draws, shares)
+    if ordered[-1] - ordered[0] <= _ROUNDING and abs(ordered[0] - estimate) <= _ROUNDING:
+        reasons.append("all draws that have a value give the same: they say nothing of its spread")
+    elif min(shares[0], 1.0 - shares[1]) < 1.0 / (draws + 1):
+        reasons.append(f"a limit lies beyond the outermost of {draws} draws")
     if n is not None and n < FEW_UNITS:
         reasons.append(f"{n} {name}: over fewer than {FEW_UNITS} it can cover less than it claims")
     if undefined > SMALL_SHARE * draws:
@@ -163,11 +159,7 @@ def interval(
 
 
 def _influence(jackknives: Sequence[Array], n: int | None) -> _Influence:
-    """Acceleration, degrees of freedom and narrowness from the influence of units.
-
-    The influence of unit i of a sample of n is (n - 1) (mean of the jackknife - its value without
-    i); the plug-in variance of an estimate is the sum of squares over n^2 of each sample.
-    """
+    """The influence of unit i of n is (n - 1) (mean of the jackknife - its value without i)."""
     squares = cubes = fair = spread = 0.0
     for left_out in jackknives:
         if (units := len(left_out)) < 2:
@@ -185,18 +177,6 @@ def _influence(jackknives: Sequence[Array], n: int | None) -> _Influence:
             return _Influence(acceleration, math.inf, 1.0)
         return _Influence(acceleration, n - 1.0, math.sqrt(n / (n - 1.0)))
     return _Influence(cubes / (6.0 * squares**1.5), fair**2 / spread, math.sqrt(fair / squares))
-
-
-def _normal(confidence: float) -> float:
-    return float(special.ndtri(0.5 * (1.0 + confidence)))
-
-
-def _reach(confidence: float, influence: _Influence, method: str) -> float:
-    """How far out the quantiles are taken, in normal standard deviations."""
-    z = _normal(confidence)
-    if method == "percentile" and math.isfinite(influence.freedom):
-        z = float(special.stdtrit(influence.freedom, 0.5 * (1.0 + confidence)))
-    return z * influence.narrowness
 
 
 def _moved(ordered: Array, estimate: float, z: float, acceleration: float) -> tuple[float, float]:
@@ -221,13 +201,3 @@ def _quantile(ordered: Array, share: float) -> float:
     before = int(place)
     after = min(before + 1, len(ordered) - 1)
     return float(ordered[before] + (place - before) * (ordered[after] - ordered[before]))
-
-
-def _doubts(ordered: Array, estimate: float, draws: int, shares: tuple[float, float]) -> list[str]:
-    """What the draws cannot tell."""
-    if ordered[-1] - ordered[0] <= _ROUNDING and abs(ordered[0] - estimate) <= _ROUNDING:
-        return ["all draws that have a value give the same: they say nothing of its spread"]
-    outermost = 1.0 / (draws + 1)
-    if shares[0] < outermost or shares[1] > 1.0 - outermost:
-        return [f"a limit lies beyond the outermost of {draws} draws"]
-    return []

@@ -1,7 +1,6 @@
 """Statistics of matrices at every level, for the estimate and for all draws at once.
 
-Rows are sources, columns are systems; a matrix of metrics has one more axis in front.  A cell where
-either side is missing (NaN) is left out, everywhere.
+Rows are sources, columns are systems; a cell where either side is missing (NaN) is left out.
 
 ================= ==================================================================
 level             what is computed
@@ -14,7 +13,6 @@ level             what is computed
 ``within-task``   pooled, after both sides were standardised within tasks
 ================= ==================================================================
 
-A statistic may be defined at some levels only (:attr:`Statistic.levels`).
 """
 
 from __future__ import annotations
@@ -54,11 +52,7 @@ class Setting(NamedTuple):
 
     @property
     def function(self) -> Statistic:
-        """The statistic itself.
-
-        Raises:
-            ValueError: no statistic of that name.
-        """
+        """The statistic itself."""
         if isinstance(self.statistic, Statistic):
             return self.statistic
         if self.statistic not in STATISTICS:
@@ -77,9 +71,6 @@ def correlate(human: ArrayLike, metric: ArrayLike, setting: Setting) -> Correlat
     vary), groups that have a value (source, within-system, task) or systems.  A p-value is given
     where scipy has one (pooled and system); it takes items for independent, see
     :mod:`tstmeta.stats.intervals` for better.
-
-    Raises:
-        ValueError: as :func:`resampled`.
     """
     x, y = finite(human), finite(metric)
     function, level = setting.function, setting.level
@@ -102,7 +93,7 @@ def correlate(human: ArrayLike, metric: ArrayLike, setting: Setting) -> Correlat
 
 
 def _cells_of_tasks(x: Array, y: Array, setting: Setting, fine: bool) -> tuple[int, str]:
-    """Cells of tasks where both sides vary, and the reason where the value is not ``fine``."""
+    """Cells of tasks where both sides vary, and why there is no value."""
     of_x, of_y = _within_tasks(x[None], y[None, None], setting, np.ones((1, *x.shape)))
     left = int((np.isfinite(of_x) & np.isfinite(of_y)).sum())
     if fine:
@@ -113,7 +104,7 @@ def _cells_of_tasks(x: Array, y: Array, setting: Setting, fine: bool) -> tuple[i
 
 
 def _groups(x: Array, y: Array, setting: Setting, fine: bool) -> tuple[int, str]:
-    """Groups that count, and the reasons where the value is not ``fine``, the commonest first."""
+    """Groups that count, and why there is no value, the commonest reason first."""
     function, kind = setting.function, setting.level.removeprefix("within-")
     if setting.level == "task":
         labels = _tasks(setting, len(x))
@@ -154,8 +145,7 @@ def resampled(
         draws: by default every source and system once, D = 1.
 
     Raises:
-        ValueError: shapes that do not fit, an unknown level or statistic, a statistic that is not
-            defined at the level, missing task labels.
+        ValueError: shapes, levels, statistics or task labels that do not fit.
     """
     x, y = finite(human), finite(metrics)
     if x.ndim != 2 or y.ndim not in (3, 4) or x.shape != y.shape[-2:]:
@@ -187,12 +177,8 @@ def resampled(
     return np.concatenate(results, axis=-1)
 
 
-# -------------------------------------------------------------------------------- levels
-# Each takes x [1, S, K] and y [M, 1|D, S, K].
-
-
 def _values(x: Array, y: Array, setting: Setting, draws: Draws) -> Array:
-    """Values ``[M, D]``."""
+    """Values ``[M, D]`` of x ``[1, S, K]`` and y ``[M, 1|D, S, K]``."""
     function, level = setting.function, setting.level
     if function.whole is not None:
         return function.whole(x, y, draws.sources, draws.systems)
@@ -208,7 +194,7 @@ def _values(x: Array, y: Array, setting: Setting, draws: Draws) -> Array:
 
 
 def _whole_rows(setting: Setting, draws: Draws) -> bool:
-    """Whether only rows are drawn and what their cells give does not change with the draw."""
+    """Whether only rows are drawn, so that what their cells give does not change."""
     function = setting.function
     quick = setting.level == "source" or (setting.level == "pooled" and bool(function.of_rows))
     return function.whole is None and quick and bool((draws.systems == 1).all())

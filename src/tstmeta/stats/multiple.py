@@ -1,8 +1,7 @@
 """Many tests at once: corrected p-values, and clusters of metrics that a line may be drawn between.
 
 Twelve metrics make sixty-six pairs, of which three come out below .05 by chance.  Holm keeps the
-chance of a single false discovery below alpha, whatever the tests have to do with each other;
-Benjamini and Yekutieli keep the expected share of false discoveries below alpha, equally so.
+chance of a single false discovery below alpha, Benjamini and Yekutieli their expected share.
 """
 
 from __future__ import annotations
@@ -50,10 +49,7 @@ def benjamini_yekutieli(p: ArrayLike) -> Array:
 
 
 def over_pairs(p: ArrayLike, correct: Callable[[ArrayLike], Array] = holm) -> Array:
-    """The same for a symmetric table ``[M, M]`` of pairs: each pair counts once, not twice.
-
-    The diagonal is no test and becomes NaN.
-    """
+    """The same for a symmetric table ``[M, M]``: each pair counts once; the diagonal is NaN."""
     table = np.asarray(p, dtype=float)
     upper = np.triu_indices(len(table), 1)
     adjusted = np.full(table.shape, np.nan)
@@ -65,7 +61,7 @@ def over_pairs(p: ArrayLike, correct: Callable[[ArrayLike], Array] = holm) -> Ar
 def swaps_needed(tests: int, alpha: float = 0.05) -> int:
     """Fewest random swaps with which Holm over so many tests can reject anything.
 
-    With n swaps no p is below 1 / (n + 1), and Holm multiplies the smallest by the number of tests.
+    No p of n swaps is below 1 / (n + 1).
     """
     return max(1, math.ceil(tests / alpha - 1e-9) - 1)
 
@@ -74,23 +70,20 @@ def significance_clusters(values: ArrayLike, p: ArrayLike, alpha: float = 0.05) 
     """Clusters of metrics by value, 1 the best: ``[M]`` whole numbers.
 
     Sorted by value, a line is drawn between two neighbours only where every metric above differs
-    from every metric below (p at most alpha).  So metrics in different clusters always differ;
-    metrics in one cluster need not be alike.  Metrics of equal value share a cluster, and nothing
-    depends on the order of rows.  A p of NaN is no difference.
+    from every metric below (p at most alpha; NaN is no difference).  So metrics in different
+    clusters always differ; metrics in one need not be alike.  Equal values share a cluster.
 
     Args:
         values: ``[M]``, the larger the better; NaN gets cluster 0 and has no say.
-        p: two-sided and symmetric, ``[M, M]``.  Correct it first if it should be.
+        p: two-sided and symmetric, ``[M, M]``, corrected if it should be.
     """
     of_metric, table = np.asarray(values, dtype=float), np.asarray(p, dtype=float)
     known = np.flatnonzero(~np.isnan(of_metric))
     order = known[np.argsort(-of_metric[known], kind="stable")]
     differ = table[np.ix_(order, order)] <= alpha
     clusters = np.zeros(len(of_metric), dtype=int)
-    cluster = 1
     for place, metric in enumerate(order):
-        if place:
-            apart = of_metric[order[place - 1]] - of_metric[metric] > _ROUNDING
-            cluster += bool(apart and differ[:place, place:].all())
-        clusters[metric] = cluster
+        before = order[max(place - 1, 0)]
+        apart = of_metric[before] - of_metric[metric] > _ROUNDING
+        clusters[metric] = max(clusters[before], 1) + bool(apart and differ[:place, place:].all())
     return clusters

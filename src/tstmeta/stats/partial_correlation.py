@@ -36,26 +36,21 @@ def partial(
 
     Both sides are regressed on all given variables by least squares; the value is the Pearson
     correlation of the residuals, read off the inverse of the correlation matrix (Yule 1907;
-    Whittaker 1990, Section 5.7).  Spearman does the same on average ranks.  A metric counts the
-    items for which people, metric and all given variables have a value.  There is no value where
-    fewer than G + 3 different items are left, where people or the metric are constant, or where
-    given variables are constant, collinear, or explain either side altogether.
+    Whittaker 1990, Section 5.7).  Spearman does the same on average ranks.  There is no value where
+    fewer than G + 3 items have all values, where people or the metric are constant, or where given
+    variables are constant, collinear, or explain either side altogether.
 
     Args:
         human: ``[S, K]``.
         metrics: ``[M, S, K]``.
         given: ``[G, S, K]``; with G = 0 the plain correlation.
         statistic: ``pearson`` or ``spearman``.
-        tasks: one label a source ``[S]``: all variables are first standardised within tasks.  A
-            task where people or the metric are constant is left out; a given variable that is
-            constant in a task is fixed there already.
+        tasks: one label a source ``[S]``: all variables are standardised within tasks first; tasks
+            where people or the metric are constant are left out.
         draws: weightings, the same for all metrics.
 
     Returns:
         ``[M]``, or ``[M, D]`` with draws; NaN where there is none (:func:`partials` says why).
-
-    Raises:
-        ValueError: shapes that do not fit, or another statistic.
     """
     if statistic not in _TRANSFORMS:
         raise ValueError(f"no partial {statistic!r}; known: {', '.join(_TRANSFORMS)}")
@@ -111,11 +106,7 @@ def partials(
 def _partial(main: Array, scores: Array, weights: Array, labels, statistic: str) -> Array:
     """Partial correlations ``[M, D]`` of items that have all values.
 
-    Args:
-        main: people and the given variables ``[1 + G, 1, n]``.
-        scores: ``[M, 1, n]``.
-        weights: ``[D, n]``.
-        labels: tasks of the items ``[n]``, or None.
+    Main ``[1 + G, 1, n]`` are people and the given, scores ``[M, 1, n]``, weights ``[D, n]``.
     """
     if labels is not None:
         main, scores = (_within(side, weights, labels) for side in (main, scores))
@@ -141,9 +132,8 @@ def _within(sides: Array, weights: Array, labels: Array) -> Array:
 
 
 def _covariances(main: Array, scores: Array, weights: Array) -> tuple[Array, Array, Array]:
-    """Weighted covariances times n: main with main, main with scores, variances of scores.
-
-    Shapes ``[1 + G, 1 + G, D]``, ``[1 + G, M, D]`` and ``[M, D]``; no variance is 0.
+    """Covariances times n, main with main ``[1 + G, 1 + G, D]`` and with scores ``[1 + G, M, D]``,
+    and variances of scores ``[M, D]``.
     """
     main, scores = _about_middle(main), _about_middle(scores)
     n = np.maximum(weights.sum(axis=1), 1e-300)
@@ -161,17 +151,16 @@ def _covariances(main: Array, scores: Array, weights: Array) -> tuple[Array, Arr
 
 
 def _about_middle(sides: Array) -> Array:
-    """Sides ``[..., n]`` about their mean and near 1 in size, so that little is lost to rounding;
-    a side without spread beyond rounding becomes zeros."""
+    """Sides about their mean and near 1 in size; zeros where there is no spread."""
     largest = np.abs(sides).max(axis=-1, initial=0.0, keepdims=True)
     sides = np.ldexp(sides, -np.frexp(largest)[1])
-    largest = np.abs(sides).max(axis=-1, initial=0.0, keepdims=True)
     spread = np.ptp(sides, axis=-1, keepdims=True)
-    return np.where(spread > FLAT * largest, sides - sides.mean(axis=-1, keepdims=True), 0.0)
+    flat = spread <= FLAT * np.abs(sides).max(axis=-1, initial=0.0, keepdims=True)
+    return np.where(flat, 0.0, sides - sides.mean(axis=-1, keepdims=True))
 
 
 def _left(inner: Array, outer: Array, own: Array) -> Array:
-    """Covariances to what is left of people and scores without the given variables, ``[M, D]``."""
+    """Correlations ``[M, D]`` of what the given variables leave of people and of scores."""
     inner, outer = np.moveaxis(inner, -1, 0), np.moveaxis(outer, -1, 0)  # [D, 1 + G, .]
     spread = np.sqrt(np.einsum("dii->di", inner))
     sound = (spread > 0).all(axis=1)
@@ -195,7 +184,6 @@ def _left(inner: Array, outer: Array, own: Array) -> Array:
 
 
 def _why(x: Array, y: Array, z: Array) -> str:
-    """Why there is no value."""
     if len(x) < len(z) + 3:
         return f"fewer than {len(z) + 3} items with all values"
     for name, side in (("ratings", x), ("scores", y)):

@@ -1,17 +1,12 @@
 """Is one metric closer to people than another?  Paired permutation tests on swapped scores.
 
-If two metrics were equally good in every way, it would not matter which of the two gave a score.
-So their scores are swapped, for random sources, systems or cells, and the observed difference is
-held against the differences after swapping (Deutsch, Dror and Roth 2021, Section 4.2:
-PERM-INPUTS, PERM-SYSTEMS, PERM-BOTH).
+If it did not matter which of two metrics gave a score, scores could be swapped, for random sources,
+systems or cells; so the observed difference is held against the differences after swapping
+(Deutsch, Dror and Roth 2021, Section 4.2: PERM-INPUTS, PERM-SYSTEMS, PERM-BOTH).  Both metrics are
+standardised first, over all cells that have a human value and both scores; no other cells count.
 
-Scores of two metrics can only be swapped on one scale, so both are standardised first: to mean 0
-and variance 1 over all cells that have a human value and both scores.  Those are the cells that
-count in the setting, and one scale for the whole matrix keeps the differences between sources and
-between systems that the statistic is about.  Where either metric is missing, both are.
-
-The null hypothesis is exchangeability, which is more than equal correlations: two metrics of equal
-correlation whose standardised scores differ in their tails are not exchangeable.
+The null hypothesis is exchangeability, which is more than equal correlations: two metrics whose
+standardised scores differ in their tails are not exchangeable.
 """
 
 from __future__ import annotations
@@ -40,16 +35,14 @@ class PermutationTest(NamedTuple):
     """The difference of two metrics and how often swapping gives one as large.
 
     Attributes:
-        difference: value of the first metric minus that of the second, signs kept, over the cells
-            that have a human value and both scores.
-        p: two-sided, the share of swaps whose difference is at least as large; NaN where there is
-            no test.
+        difference: the first metric's value minus the second's, signs kept, over the cells that
+            have a human value and both scores.
+        p: two-sided, the share of swaps whose difference is at least as large.
         n: units swapped: sources (or clusters of them), systems or cells where the metrics differ.
         smallest: the smallest p that could have come out.
         null: the null hypothesis in words.
-        reason: why there is no p, or why it can only be 1; empty otherwise.
-        draws: number of swaps that p rests on.
-        exact: whether these are all swaps there are.
+        reason: why there is no p, or why it can only be 1.
+        draws, exact: number of swaps, and whether these are all there are.
         undefined: swaps after which a metric has no value; they count as at least as large.
     """
 
@@ -67,8 +60,7 @@ class PermutationTest(NamedTuple):
 class PairTests(NamedTuple):
     """The same for all pairs of M metrics: ``[M, M]``, row minus column.
 
-    The diagonal is no test: difference 0 (NaN where the metric has no value), p NaN.  Fields as in
-    :class:`PermutationTest`; correct ``p`` with :func:`tstmeta.stats.over_pairs`.
+    The diagonal is no test.  Fields as in :class:`PermutationTest`; ``p`` is not corrected.
     """
 
     difference: Array
@@ -83,18 +75,11 @@ class PairTests(NamedTuple):
 
     def test(self, first: int, second: int) -> PermutationTest:
         """One pair."""
-        at = first, second
-        return PermutationTest(
-            float(self.difference[at]),
-            float(self.p[at]),
-            int(self.n[at]),
-            float(self.smallest[at]),
-            self.null,
-            self.reasons[first][second],
-            self.draws,
-            self.exact,
-            int(self.undefined[at]),
-        )
+        values = [
+            field[first][second].tolist() if isinstance(field, Array) else field
+            for field in self._replace(reasons=self.reasons[first][second])
+        ]
+        return PermutationTest(*values)
 
 
 def permutation_test(
@@ -127,19 +112,17 @@ def all_pairs(
 
     Args:
         human: ``[S, K]``, NaN where missing.
-        metrics: ``[M, S, K]``, NaN where missing; a cell counts for a pair where people and both
-            metrics have a value.
-        units: what is swapped whole: ``inputs`` (sources; the test speaks of sources like these),
-            ``systems`` (of systems like these) or ``both`` (single cells).
-        n: random swaps; p is then (b + 1) / (n + 1) with b swaps at least as large as observed, the
-            observed one counting as a swap (Phipson and Smyth 2010).
+        metrics: ``[M, S, K]``, NaN where missing.
+        units: what is swapped whole: ``inputs`` (sources), ``systems`` or ``both`` (single cells).
+        n: random swaps; p is then (b + 1) / (n + 1) with b swaps at least as large as observed
+            (Phipson and Smyth 2010).
         clusters: one label a source ``[S]``: clusters are swapped whole (with ``both``: the cells
             of a cluster under one system).
-        enumerate_up_to: where there are no more swaps than this, all are tried and p is exact: b
-            over their number, the swap of nothing among them.
+        enumerate_up_to: where there are no more swaps than this, all are tried and p is b over
+            their number.
 
     Raises:
-        ValueError: shapes that do not fit, no cells, an unknown unit, level or statistic.
+        ValueError: shapes, clusters, units, levels or statistics that do not fit.
     """
     x, y = finite(human), finite(metrics)
     if x.ndim != 2 or y.ndim != 3 or y.shape[1:] != x.shape or not x.size:
@@ -173,7 +156,6 @@ def all_pairs(
 
 
 def _null(units: Units, clustered: bool) -> str:
-    """What is rejected when p is small."""
     sources = "cluster of sources" if clustered else "source"
     cell = "cluster of sources under a system" if clustered else "cell"
     unit = {"inputs": sources, "systems": "system", "both": cell}[units]
@@ -230,19 +212,14 @@ def _fill(
 
 
 def _reason(any_cell: bool, flat: Array, values: Array, other: bool) -> str:
-    """Why there is no test, the first metric first."""
     if not any_cell:
         return "no cell has a human value and both scores"
-    which = {
-        (True, False): "the first metric",
-        (False, True): "the second metric",
-        (True, True): "both metrics",
-    }
+    which = {(1, 0): "the first metric", (0, 1): "the second metric", (1, 1): "both metrics"}
     if flat.any():
-        return f"all scores are equal: {which[bool(flat[0]), bool(flat[1])]}"
+        return f"all scores are equal: {which[int(flat[0]), int(flat[1])]}"
     none = ~np.isfinite(values)
     if none.any():
-        return f"no value in this setting: {which[bool(none[0]), bool(none[1])]}"
+        return f"no value in this setting: {which[int(none[0]), int(none[1])]}"
     if other:
         return (
             "standardised scores have another value: the statistic has a threshold on the scores'"

@@ -1,9 +1,7 @@
 """How small a difference a data set can show, and how many rated sources a width of interval takes.
 
-Both rest on the bootstrap that gives the intervals.  A difference of two metrics is judged on the
-same draws for both, so what they share (hard sources, noisy raters) cancels, and the smallest
-detectable difference is a fact about a PAIR of metrics on a data set: similar metrics can be told
-apart at a distance at which others cannot.
+Both rest on the bootstrap.  A difference of two metrics is judged on the same draws for both, so
+what they share cancels, and the smallest detectable difference is a fact about a PAIR of metrics.
 """
 
 from __future__ import annotations
@@ -26,8 +24,8 @@ class Detectable(NamedTuple):
     """Minimum detectable differences between metrics.
 
     Attributes:
-        difference: smallest true difference that a test detects with the given power ``[M, M]``, at
-            least 0, NaN on the diagonal and where either metric has no value.
+        difference: smallest true difference that a test detects ``[M, M]``, NaN on the diagonal and
+            where either metric has no value.
         error: paired bootstrap standard error of the difference ``[M, M]``.
         observed: first metric less second ``[M, M]``, sign kept.
         undefined: largest share of draws in which a pair had no difference.
@@ -53,14 +51,12 @@ def detectable_difference(
 ) -> Detectable:
     """The true difference between two metrics that a two-sided test detects with ``power``.
 
-    (z(1 - alpha/2) + z(power)) times the standard error of the difference, which is the standard
-    deviation of the paired bootstrap draws: the usual normal approximation, with the chance of
-    the wrong sign left out.  It is about differences planned for; computed from the data at
-    hand it is not the power of the test that was run on them.  A value beyond the range of the
-    statistic (2 for correlations) says that no difference at all can be counted on to be detected.
+    (z(1 - alpha/2) + z(power)) times the standard deviation of the paired bootstrap differences,
+    the usual normal approximation.  It is about differences planned for, not the power of the test
+    that was run on the data at hand.
 
     Args:
-        human: ``[S, K]``; metrics: ``[M, S, K]``.
+        human, metrics: ``[S, K]`` and ``[M, S, K]``.
         power, alpha: inside (0, 1).
 
     Source: the minimum detectable effect of Bloom (1995), with a bootstrap standard error.
@@ -110,13 +106,10 @@ class Widths(NamedTuple):
 
     Attributes:
         sizes: numbers of sources ``[N]``.
-        width: mean width of the percentile interval over subsamples ``[N]``, NaN where more sources
-            were asked for than there are, or nothing could be computed.
-        low, high: 5 % and 95 % points of the width over subsamples ``[N]``: what another choice of
-            sources of that number would have given.
+        width: mean width over subsamples ``[N]``, NaN where there are fewer sources.
+        low, high: 5 % and 95 % points of the width over subsamples ``[N]``.
         law: the width of all sources, times sqrt(all / size) ``[N]``.
-        sources: how many rated sources there are.
-        full: the width with all of them.
+        sources, full: how many rated sources there are, and the width with all of them.
         reason: why there is no value.
     """
 
@@ -140,10 +133,8 @@ def width_by_items(
 ) -> Widths:
     """Width of the bootstrap interval of one metric for fewer (or more) rated sources.
 
-    For each size, twenty choices of that many sources without replacement; each is bootstrapped
-    over its sources (all rewrites of a source together).  Beyond the sources there are, the law of
-    the square root alone speaks.  Where it and the subsamples part, there are too few sources for
-    the law, or for the interval.
+    For each size, twenty choices of that many sources without replacement, each bootstrapped over
+    its sources.  Beyond the sources there are, the law of the square root alone speaks.
 
     Args:
         human, metric: ``[S, K]``.
@@ -176,7 +167,7 @@ def _widths(
     draws: int,
     rng: np.random.Generator,
 ) -> Array:
-    """Widths of intervals from ``size`` of the rated sources, of the ``times`` that have one."""
+    """Widths of intervals from ``size`` rated sources, chosen ``times`` times."""
     counts = np.zeros((times, draws, len(x)))
     for place in range(times):
         chosen = rng.choice(rated, size, replace=False)

@@ -1,12 +1,10 @@
 """Ranks of metrics and how sure they are: sets from simultaneous differences of all pairs.
 
-A rank is no smooth function of the data, so resampled ranks make poor intervals.  Instead, all
-differences are bounded at once; a metric's best rank is one more than the number of metrics that
-are surely above it, its worst rank leaves out those that are surely below (Mogstad, Romano, Shaikh
-and Wilhelm 2024, Inference for Ranks with Applications to Mobility across Neighbourhoods and
-Academic Achievement across Countries, Review of Economic Studies 91, Section 3).  With the stated
-confidence the sets of ALL metrics hold their true ranks together.  Where true values tie, any rank
-that the tie leaves open counts as true.
+All differences of metrics are bounded at once; a metric's best rank is one more than the number of
+metrics that are surely above it, its worst rank leaves out those that are surely below (Mogstad,
+Romano, Shaikh and Wilhelm 2024, Inference for Ranks, Review of Economic Studies 91, Section 3).
+With the stated confidence the sets of ALL metrics hold their true ranks together, any rank counting
+as true that ties of true values leave open.
 """
 
 from __future__ import annotations
@@ -35,32 +33,30 @@ def rank_sets(
     The bound is the same for all pairs of metrics in units of the standard deviation of each pair's
     difference over draws (max-t), so that noisy pairs do not widen the sets of others.
 
-    - A metric without an estimate has no rank: (0, 0).  The others are ranked among themselves.
-    - A metric without a value in more than (1 - confidence) / 2 of the draws cannot be told apart
-      from any.  Else a draw in which some metric has no value counts as the largest deviation.
-    - A difference that is the same in every draw is sure, unless no difference of any pair varies:
-      then the draws say nothing, and every set holds all ranks.
+    A metric without an estimate has no rank: (0, 0).  One without a value in more than
+    (1 - confidence) / 2 of the draws cannot be told apart from any; else a draw in which some
+    metric has no value counts as the largest deviation.  Where no difference varies, the draws say
+    nothing, and every set holds all ranks.
 
     Args:
         estimates: ``[M]``.
-        values: ``[M, D]``, the metrics in the same draws; NaN where a draw has no value.
-        units: how many units were drawn, the fewest where several kinds were: the bound is then
-            taken from t(units - 1) and widened by sqrt(units / (units - 1)), as intervals are.
+        values: ``[M, D]``, NaN where a draw has no value.
+        units: how many units were drawn, the fewest where several kinds were; the bound is widened
+            by it as intervals are.
 
     Raises:
         ValueError: a confidence outside (0, 1).
     """
-    centres, drawn = np.asarray(estimates, dtype=float), np.asarray(values, dtype=float)
     if not 0.0 < confidence < 1.0:
         raise ValueError(f"confidence must lie between 0 and 1, not {confidence}")
+    centres, drawn = np.asarray(estimates, dtype=float), np.asarray(values, dtype=float)
     ranked = np.isfinite(centres)
     steady = ranked & (np.isnan(drawn).sum(axis=1) <= (1 - confidence) / 2 * drawn.shape[1])
     above = np.zeros((len(centres), len(centres)), dtype=bool)
     inside = np.ix_(steady, steady)
     above[inside] = _surely_above(centres[steady], drawn[steady], confidence, units)
     best, worst = 1 + above.sum(axis=0), ranked.sum() - above.sum(axis=1)
-    sets = zip(np.where(ranked, best, 0).tolist(), np.where(ranked, worst, 0).tolist(), strict=True)
-    return list(sets)
+    return list(zip(*(np.where(ranked, rank, 0).tolist() for rank in (best, worst)), strict=True))
 
 
 def _surely_above(estimates: Array, values: Array, confidence: float, units: int | None) -> Array:
@@ -85,10 +81,7 @@ def _surely_above(estimates: Array, values: Array, confidence: float, units: int
 
 
 def _bound(estimates: Array, values: Array, spread: Array, draws: int, confidence: float) -> float:
-    """Quantile of the largest standardised deviation over pairs; left-out draws count as largest.
-
-    Infinite where there are too few draws to tell.
-    """
+    """Quantile of the largest standardised deviation over pairs, infinite for too few draws."""
     largest = np.zeros(values.shape[1])
     centred = values - estimates[:, None]
     for m in range(1, len(values)):

@@ -1,15 +1,11 @@
 """What people reach: how well one rater's ratings follow the other raters', beside the metrics.
 
-A metric cannot be asked to agree with people better than people agree, so a correlation means
-little until people's own stands next to it.  For that to be a fair race, the rater who is held out
-and the metric face the same thing, the mean of the remaining raters, over the same cells.  What is
-measured is one rater's agreement, not the highest value that can be reached: the mean of many
-raters has less noise than one of them, and a metric may come out above a single person.
+The rater who is held out and the metric face the same thing, the mean of the remaining raters, over
+the same cells.  That is one rater's agreement, not the highest value that can be reached: the mean
+of many raters has less noise than one, and a metric may come out above a single person.
 
-Ratings are a cube ``[S sources, K systems, R raters]`` with NaN where a rater did not rate.  A
-layer may be a person or an anonymous place ("first rating", "second rating") that several persons
-filled; the numbers are computed alike, and the caller says which it was.  Where only means of
-ratings were released there is no cube, and nothing here can be identified.
+Ratings are a cube ``[S sources, K systems, R raters]`` with NaN where a rater did not rate; a layer
+may be a person or an anonymous place ("first rating") that several persons filled.
 """
 
 from __future__ import annotations
@@ -35,12 +31,12 @@ class Ceiling(NamedTuple):
     """Held-out raters and metrics against the same remaining raters.
 
     Attributes:
-        value: agreement of a held-out rater with the mean of the others, averaged over raters with
-            a value; a rater counts by the number of cells compared.
-        by_rater: the same for each rater ``[R]``, NaN where there is no value.
+        value: agreement of a held-out rater with the mean of the others, averaged over raters, each
+            weighted by the cells compared.
+        by_rater: the same for each rater ``[R]``.
         metrics: each metric in the place of the held-out rater ``[M]``, averaged alike.
         n: held-out ratings behind ``value``.
-        reason: why there is no value; empty if there is one.
+        reason: why there is no value.
     """
 
     value: float
@@ -54,19 +50,12 @@ def ceiling(cube: ArrayLike, setting: Setting, metrics: ArrayLike | None = None)
     """Leave one rater out: that rater and each metric against the mean of the remaining raters.
 
     Compared are the cells that the held-out rater rated, that others rated too and that every
-    metric scored (a metric without any score counts as absent and gets NaN).  Groups of cells that
-    the held-out rater did not touch (sources, systems, tasks) do not exist for the comparison, so
-    ``setting.undefined`` stands for groups without a value, not for groups without ratings.
-
-    The average over raters weighs each by its cells: a rater of fifty items says less than one of
-    five hundred.  Metrics are averaged over the same raters with the same weights.
+    metric scored (one without any score gets NaN).  Groups of cells that the held-out rater did not
+    touch (sources, systems, tasks) do not exist for the comparison.
 
     Args:
         cube: ratings ``[S, K, R]``.
         metrics: scores ``[M, S, K]``.
-
-    Raises:
-        ValueError: shapes that do not fit, or an unknown level or statistic.
 
     Source: one rater against the mean of the others as in Pavlick and Tetreault (2016), each rater
     in turn and with the metrics beside.
@@ -96,11 +85,7 @@ def ceiling(cube: ArrayLike, setting: Setting, metrics: ArrayLike | None = None)
 
 
 def mean_of_ratings(cube: ArrayLike) -> Array:
-    """Means over the raters ``[S, K]``, NaN where nobody rated.
-
-    Ratings are added in order of size and means kept to 40 binary digits, so that the order of the
-    raters changes nothing and equal means tie.
-    """
+    """Means over the raters ``[S, K]``, NaN where nobody rated; their order changes no last bit."""
     ratings = np.sort(np.asarray(cube, dtype=float), axis=-1)
     given = np.isfinite(ratings)
     count = given.sum(axis=-1)
@@ -109,10 +94,7 @@ def mean_of_ratings(cube: ArrayLike) -> Array:
 
 
 def _inside(shared: Array, human: Array, sides: Array, setting: Setting) -> Array:
-    """Values of ``sides`` ``[N, S, K]`` over the shared cells, in the rows and columns they touch.
-
-    Untouched rows and columns leave: at grouped levels they would count as groups.
-    """
+    """Values of ``sides`` ``[N, S, K]`` in the rows and columns that shared cells touch."""
     rows, columns = (np.flatnonzero(shared.any(axis=axis)) for axis in (1, 0))
     if setting.tasks is not None:
         setting = setting._replace(tasks=np.asarray(setting.tasks)[rows])
@@ -121,7 +103,6 @@ def _inside(shared: Array, human: Array, sides: Array, setting: Setting) -> Arra
 
 
 def _average(values: Array, weights: Array) -> float:
-    """Weighted mean of the values there are."""
     given = np.isfinite(values) & (weights > 0)
     return float(np.average(values[given], weights=weights[given])) if given.any() else math.nan
 
@@ -135,7 +116,6 @@ def no_pair(ratings: Array) -> str:
 
 
 def _cube(cube: ArrayLike) -> Array:
-    """Ratings as floats, NaN where missing."""
     ratings = finite(cube)
     if ratings.ndim != 3:
         raise ValueError(f"ratings [sources, systems, raters] are needed, got {ratings.shape}")
@@ -150,9 +130,8 @@ class SingleRater(NamedTuple):
 
     Attributes:
         value: of one rating, the share of variance that is the item's.
-        of_mean: of the mean of ``per_cell`` ratings, k r / (1 + (k - 1) r) (Spearman 1910, Brown
-            1910); NaN where ``value`` is negative.
-        per_cell: harmonic mean of the ratings a cell has.
+        of_mean: of the mean of k = ``per_cell`` ratings (the harmonic mean of what a cell has),
+            k r / (1 + (k - 1) r) (Spearman 1910, Brown 1910); NaN where ``value`` is negative.
         n: cells with at least two ratings.
         reason: why there is no value.
     """
@@ -169,8 +148,7 @@ def single_rater(cube: ArrayLike) -> SingleRater:
 
     (MSB - MSW) / (MSB + (k - 1) MSW) with mean squares between and within cells, where k is the
     mean number of ratings a cell less its variance over n times its mean.  A rater's habit (always
-    lower) counts as noise, as it does in means over changing raters.  May be negative; there is no
-    reliability of the mean then.
+    lower) counts as noise.  May be negative.
 
     Source: Shrout and Fleiss (1979), case 1; for unequal numbers Donner (1986).
     """
@@ -212,13 +190,11 @@ class Alpha(NamedTuple):
 def alpha(ratings: ArrayLike, level: Literal["ordinal", "interval"] = "ordinal") -> Alpha:
     """Krippendorff's alpha of a matrix [items, raters] with NaN where a rater did not rate.
 
-    Alpha is 1 - D_o / D_e, the disagreement within items over that between all ratings.  With
-    squared distances both are variances: D_o is the mean over ratings of their item's variance, D_e
-    the variance of all ratings.  The ordinal distance is the squared distance of average ranks.  So
-    nothing grows with the square of the number of values, as the usual matrix of coincidences does.
+    Alpha is 1 - D_o / D_e, the disagreement within items over that between all ratings, as squared
+    distances of values (interval) or of average ranks (ordinal).  Both are variances: D_o the mean
+    over ratings of their item's variance, D_e the variance of all ratings.
 
     Args:
-        ratings: shape [items, raters].
         level: level of measurement; the pauli2025 paper's values are ``ordinal``.
 
     Raises:

@@ -1,7 +1,6 @@
 """Resampling: what is drawn with replacement, and how often each thing was drawn.
 
 Draws are made once and used for all metrics, so that every comparison of two metrics is paired.
-They are plain arrays of counts and can be stored.
 """
 
 from __future__ import annotations
@@ -15,10 +14,7 @@ Units = Literal["sources", "systems", "both"]
 
 
 class Draws(NamedTuple):
-    """How often each source ``[D, S]`` and each system ``[D, K]`` was drawn.
-
-    Where a unit is not resampled its counts are 1.
-    """
+    """How often each source ``[D, S]`` and system ``[D, K]`` was drawn; 1 where not resampled."""
 
     sources: np.ndarray
     systems: np.ndarray
@@ -33,10 +29,8 @@ class ResamplingPlan(NamedTuple):
     Attributes:
         units: sources (rows), systems (columns) or both (independently).
         n: number of draws.
-        clusters: one label a source ``[S]``: clusters are drawn whole, such as the sources that one
-            group of raters saw; default: each source alone.
-        strata: one label a source ``[S]``: each stratum keeps its number of clusters, such as tasks
-            of a fixed set.
+        clusters: one label a source ``[S]``: clusters are drawn whole; default: each source alone.
+        strata: one label a source ``[S]``: each stratum keeps its number of clusters.
     """
 
     units: Units = "sources"
@@ -76,7 +70,6 @@ def draw(plan: ResamplingPlan, shape: tuple[int, int], rng: np.random.Generator)
 
 
 def _counts(units: int, n: int, rng: np.random.Generator) -> np.ndarray:
-    """How often each of ``units`` was drawn, ``[n, units]``."""
     if not units:
         return np.ones((n, 0))
     return rng.multinomial(units, np.full(units, 1.0 / units), size=n).astype(float)
@@ -103,10 +96,7 @@ def clusters_of(plan: ResamplingPlan, n_sources: int) -> tuple[np.ndarray, np.nd
 
 
 def leave_one_out(plan: ResamplingPlan, shape: tuple[int, int]) -> list[Draws]:
-    """The jackknife of a plan: each unit left out once, one :class:`Draws` a kind of unit.
-
-    Plan ``both`` gives two, first the sources (clusters), then the systems.
-    """
+    """The jackknife of a plan: each source (cluster) left out once, then each system."""
     n_sources, n_systems = shape
     parts = []
     if plan.units in ("sources", "both"):

@@ -1,13 +1,11 @@
 """Every statistic of two vectors, as sums that can be weighted, pooled over groups and finished.
 
 A :class:`Statistic` turns vectors into a few sums (``parts``) and the sums into a value
-(``finish``).  Sums are what makes it quick: under resampling they are matrix products
-(:mod:`tstmeta.stats.kernels`), and over groups they are finished group by group and then averaged.
+(``finish``): sums are matrix products under resampling, and are finished group by group.
 
 Policies, the same for all: the sign is kept; an item missing on either side is left out; where a
-side is constant, there is no value (NaN), except that accuracies count ties, and a metric that ties
-everything has one.  Ties: Spearman takes average ranks, tau-b and tau-c are Kendall's (1945) and
-Stuart's (1953), the others say it themselves.
+side is constant, there is no value (NaN), except that accuracies count ties.  Ties: Spearman takes
+average ranks, tau-b and tau-c are Kendall's (1945) and Stuart's (1953).
 """
 
 from __future__ import annotations
@@ -32,22 +30,19 @@ class Statistic:
     """A statistic of human values and metric values of the same items.
 
     Attributes:
-        name: as asked for, ``pearson``.
-        label: as shown, ``Pearson's r``.
+        name, label: as called, ``pearson``, and as shown, ``Pearson's r``.
         parts: (x, y, weights) -> sums, shapes as in :mod:`tstmeta.stats.kernels`.
         finish: sums -> values ``[..., D]``, NaN where there is none.
-        least: fewest items with both values, in draws with their repetitions.
-        alone: the same where there are no groups, if that is more.
+        least, alone: fewest items with both values, in a group and where there are no groups.
         chance: value of a metric that knows nothing.
         direct: value and p-value by scipy, where scipy has it.
         scale_free: whether a positive factor on the metric leaves the value alone.
-        pools: whether sums of groups are added up and then finished, as its definition has it.
+        pools: whether sums of groups are added up before they are finished.
         levels: where it is defined; empty means at all levels.
         whole: for a statistic of matrices, not of vectors: people ``[1|D, S, K]``, metrics
             ``[M, 1|D, S, K]``, weights of sources ``[D, S]``, of systems ``[D, K]`` to ``[M, D]``.
-        lacking: why a statistic of matrices has no value.
-        of_rows: the parts over all cells where whole rows are drawn, where that is quicker: people
-            ``[S, K]``, metrics ``[M, S, K]``, weights of rows ``[D, S]`` and fewest cells.
+        lacking: why such a statistic has no value.
+        of_rows: quicker ``parts`` where whole rows are drawn (:func:`.kernels.moments_of_rows`).
     """
 
     name: str
@@ -66,11 +61,8 @@ class Statistic:
     of_rows: Callable[[Array, Array, Array, int], Parts] | None = None
 
     def __call__(self, human: ArrayLike, metric: ArrayLike) -> Correlation:
-        """The statistic of two vectors ``[n]``, with n, a p-value where scipy has one, and a reason
-        where there is no value.
-
-        Raises:
-            ValueError: vectors of other shapes, or a statistic that is not of vectors.
+        """The statistic of two vectors ``[n]``: value, p where scipy has one, n, and a reason where
+        there is no value.
         """
         self.check("pooled")
         if self.direct is not None:
@@ -81,11 +73,7 @@ class Statistic:
         return Correlation(value, np.nan, len(x), "" if np.isfinite(value) else self.why(x, y))
 
     def check(self, level: str) -> None:
-        """Refuse a level at which the statistic is not defined.
-
-        Raises:
-            ValueError: naming the levels at which it is.
-        """
+        """Refuse a level at which the statistic is not defined."""
         if self.levels and level not in self.levels:
             raise ValueError(
                 f"{self.label} is not defined at level {level}, only at {', '.join(self.levels)}"
@@ -126,7 +114,7 @@ class Statistic:
 
 
 def _flattened(values: Array, given: Array) -> Array:
-    """Values ``[..., n]``, zeros where they do not differ beyond rounding."""
+    """Values ``[..., n]``, or zeros where they do not vary."""
     varied = _varied(values, given)
     return values if varied.all() else np.where(varied[..., None], values, 0.0)
 
@@ -168,8 +156,7 @@ def _moments(x: Array, y: Array, weights: Array) -> Parts:
 
 
 def _centred(x: Array, used: Array) -> Array:
-    """Values about their mean over the used items, so that little is lost to rounding; zeros where
-    they do not vary beyond rounding."""
+    """Values about their mean over the used items, or zeros where they do not vary."""
     varied = _varied(x, used)[..., None]
     count = np.maximum(used.sum(axis=-1, keepdims=True), 1)
     mean = _filled(x, used, 0.0).sum(axis=-1, keepdims=True) / count
@@ -185,10 +172,9 @@ def _rank_moments(x: Array, y: Array, weights: Array) -> Parts:
 
 
 def _difference_parts(x: Array, y: Array, weights: Array) -> Parts:
-    """Products of the differences between rewrites of one source, each pair in both orders.
+    """Products of the differences of each pair of rewrites of a source, in both orders.
 
-    Summed over the pairs of n rewrites they are n times the products about the mean, so a source
-    with more rewrites counts more.
+    They are n times the products about the mean, so a source with more rewrites counts more.
     """
     n = weights.sum(axis=-1)
     return tuple(n * part for part in _moments(x, y, weights))
@@ -197,32 +183,13 @@ def _difference_parts(x: Array, y: Array, weights: Array) -> Parts:
 # ------------------------------------------------------------------------------- pairs
 
 
-def _agreeing(sx: Array, sy: Array) -> Array:
-    return sx * sy
-
-
-def _untied_x(sx: Array, sy: Array) -> Array:
-    return np.broadcast_to(np.abs(sx), np.broadcast_shapes(sx.shape, sy.shape))
-
-
-def _untied_y(sx: Array, sy: Array) -> Array:
-    return _untied_x(sy, sx)
-
-
-def _alike(sx: Array, sy: Array) -> Array:
-    return (sx == sy).astype(sx.dtype)
-
-
-def _any(sx: Array, sy: Array) -> Array:
-    return np.ones(np.broadcast_shapes(sx.shape, sy.shape), sx.dtype)
-
-
 def _tau_parts(x: Array, y: Array, weights: Array) -> Parts:
-    return kernels.pair_totals((_untied_x, _untied_y, _agreeing), x, y, weights)
+    signs = (lambda a, b: np.abs(a), lambda a, b: np.abs(b), np.multiply)
+    return kernels.pair_totals(signs, x, y, weights)
 
 
 def _tau_c_parts(x: Array, y: Array, weights: Array) -> Parts:
-    (agreeing,) = kernels.pair_totals((_agreeing,), x, y, weights)
+    (agreeing,) = kernels.pair_totals((np.multiply,), x, y, weights)
     n = kernels.total(np.ones((1, x.shape[-1])), weights)
     least = np.minimum(kernels.distinct(x, weights), kernels.distinct(y, weights))
     return agreeing, n, least
@@ -233,7 +200,7 @@ def _tau_c(agreeing: Array, n: Array, least: Array) -> Array:
 
 
 def _preference_parts(x: Array, y: Array, weights: Array) -> Parts:
-    return kernels.pair_totals((_untied_x, _agreeing), x, y, weights)
+    return kernels.pair_totals((lambda a, b: np.abs(a), np.multiply), x, y, weights)
 
 
 def _preference(untied: Array, agreeing: Array) -> Array:
@@ -241,7 +208,8 @@ def _preference(untied: Array, agreeing: Array) -> Array:
 
 
 def _accuracy_parts(x: Array, y: Array, weights: Array, threshold: float = 0.0) -> Parts:
-    return kernels.pair_totals((_any, _alike), x, y, weights, threshold)
+    signs = (lambda a, b: np.ones_like(a), np.equal)
+    return kernels.pair_totals(signs, x, y, weights, threshold)
 
 
 def _accuracy(pairs: Array, alike: Array) -> Array:
@@ -252,8 +220,8 @@ def acc_eq(threshold: float = 0.0) -> Statistic:
     """Pairwise accuracy that credits ties (Deutsch, Foster and Freitag 2023, Section 4).
 
     A pair is right when both sides order it alike or both tie it; the metric ties two items whose
-    scores differ by no more than ``threshold``.  The threshold belongs to data apart from those it
-    is judged on: see :func:`tstmeta.stats.tie_calibrated`.
+    scores differ by no more than ``threshold``, which belongs to other data than it is judged on:
+    see :func:`tstmeta.stats.tie_calibrated`.
     """
     return Statistic(
         "acc_eq",
@@ -278,12 +246,9 @@ def _soft_agreement(x: Array, y: Array, of_sources: Array, of_systems: Array) ->
     For each pair of systems, people and the metric each give a one-sided p-value that one is better
     than the other; the value is 1 less the mean absolute difference of the two (Thompson, Mathur,
     Deutsch and Khayrallah 2024, Improving Statistical Significance in Human Evaluation of Automatic
-    Metrics via Soft Pairwise Accuracy).  If neither is better, the difference d of a source could
-    as well have the other sign.  Under such flips sum d has mean 0 and variance sum d^2, and p is
-    taken from the normal distribution; without any difference it is one half.  So the two p-values
-    of a pair add up to one, and the order of systems does not matter.  A pair is seen over the
-    sources where both systems have both values; a pair without any is left out.  A metric that
-    knows nothing has no fixed value: it depends on how sure people are.
+    Metrics via Soft Pairwise Accuracy).  p comes from flipping the signs of the differences d of
+    the sources, by the normal approximation: sum d has mean 0 and variance sum d^2.  The order of
+    systems does not matter.  A pair is seen over the sources where both systems have both values.
     """
     given = np.isfinite(x) & np.isfinite(y)
     if not given.all():

@@ -1,11 +1,9 @@
 """Scores of two metrics on one scale, swapped, and what a setting makes of them after each swap.
 
 A swap of whole sources (or systems) is a weighting: stack the scores of both metrics, and give
-weight 1 to the copy that stays with the first metric and 0 to the other.  So all swaps are the
-:class:`~tstmeta.stats.resampling.Draws` of a matrix with twice the rows (or columns), and as quick
-as a bootstrap.  Single cells are swapped likewise, with weights of their own in each row or column;
-where a level standardises within tasks, or a statistic is one of matrices, the scores themselves
-are swapped.
+weight 1 to the copy that stays with the first metric and 0 to the other.  Single cells are swapped
+likewise, with weights of their own in each row or column; where a level standardises within tasks,
+or a statistic is one of matrices, the scores themselves are swapped.
 """
 
 from __future__ import annotations
@@ -50,11 +48,7 @@ def swaps_of(
 ) -> Swaps:
     """Random swaps of a matrix, or all there are if these are few.
 
-    Args:
-        counted: cells that count ``[S, K]``; units without any are never swapped.
-
-    Raises:
-        ValueError: an unknown unit, clusters that do not fit.
+    Units without a cell that counts (``counted [S, K]``) are never swapped.
     """
     sources, systems = counted.shape
     row, column = np.arange(sources), np.arange(systems)
@@ -84,10 +78,8 @@ def swaps_of(
 def standardise(scores: Array) -> tuple[Array, Array]:
     """Pairs of metrics on one scale: scores ``[P, 2, S, K]`` and which are constant ``[P, 2]``.
 
-    To variance 1 and one mean over the cells given.  That mean is not 0: both metrics of a pair
-    count from the lowest score of either, since sums of what is not negative lose nothing to
-    cancellation.  A score of one that the other has but for rounding becomes the same, so that ties
-    stay ties after swapping.  Constant and empty metrics become NaN.
+    To variance 1 and one mean, not 0: both metrics of a pair count from the lowest score of either,
+    so sums lose nothing to cancellation.  Constant and empty metrics become NaN.
     """
     given = np.isfinite(scores)
     filled = np.where(given, scores, 0.0)
@@ -110,9 +102,8 @@ def standardise(scores: Array) -> tuple[Array, Array]:
 
 
 def _tie(pair: Array, rounding: float) -> None:
-    """Give scores ``[2, S, K]`` of two metrics that differ by rounding the lower value of both.
-
-    Only where each metric has a single value there: what a metric itself tells apart stays apart.
+    """Give scores ``[2, S, K]`` of two metrics that differ by rounding the lower value of both,
+    where each metric has a single value there.
     """
     known = [np.unique(scores[np.isfinite(scores)]) for scores in pair]
     values = np.concatenate(known)
@@ -132,9 +123,7 @@ def _tie(pair: Array, rounding: float) -> None:
 def swapped(x: Array, scores: Array, setting: Setting, swaps: Swaps) -> Array:
     """First metric minus second after each swap: ``[P, D]``, NaN where either has no value.
 
-    Args:
-        x: human values ``[S, K]``.
-        scores: standardised ``[P, 2, S, K]``; x and all metrics miss the same cells.
+    From human values ``[S, K]`` and standardised scores ``[P, 2, S, K]`` with the same cells.
     """
     x, function, level = tamed(x), setting.function, setting.level
     if level in ("pooled", "task") and swaps.axis != 0:  # ask for no layout: all cells in a column

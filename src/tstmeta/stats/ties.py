@@ -1,10 +1,9 @@
 """Accuracy with ties credited, and the threshold below which a metric ties two rewrites.
 
 People tie often, a metric with many digits hardly ever.  Deutsch, Foster and Freitag (2023, Ties
-matter: meta-evaluating modern metrics with pairwise accuracy and tie calibration) credit a metric
-for ties (``acc_eq``) and let it tie all pairs whose scores differ by no more than a threshold, the
-one that suits it best.  A threshold that was fitted on the pairs it is judged on flatters the
-metric, so here it is fitted on other sources than those it is judged on.
+matter: meta-evaluating modern metrics with pairwise accuracy and tie calibration) let a metric tie
+all pairs whose scores differ by no more than a threshold.  A threshold that was fitted on the pairs
+it is judged on flatters the metric, so here it is fitted on other sources.
 """
 
 from __future__ import annotations
@@ -28,15 +27,12 @@ class TieCalibrated(NamedTuple):
     """acc_eq with a threshold fitted on other sources.
 
     Attributes:
-        value: acc_eq of all held-out sources together, each judged with the threshold of the other
-            folds; in [0, 1].
-        threshold: fitted on all sources, for use on new data; scores that differ by no more are
-            tied.
+        value: acc_eq of all held-out sources together, in [0, 1].
+        threshold: fitted on all sources, for use on new data.
         spread: largest less smallest threshold of the folds, in units of the metric.
-        thresholds: of each fold ``[F]``, fitted on all other folds; NaN where those have no pair.
+        thresholds: of each fold ``[F]``, NaN where the other folds have no pair.
         n: what the value is over: sources (level source) or pairs (pooled).
-        in_sample: the same pairs judged with ``threshold``: less what it flatters is ``value``.
-        untuned: the same pairs with threshold 0.
+        in_sample, untuned: the same pairs judged with ``threshold``, and with threshold 0.
         reason: why there is no value.
     """
 
@@ -52,8 +48,8 @@ class TieCalibrated(NamedTuple):
 
 class _Pairs(NamedTuple):
     """Pairs of rewrites, nearest first, each ``[P]``: how far apart the metric sees them, whether
-    people tie them, whether both sides order them alike, what the pair weighs, and the sources of
-    its two rewrites."""
+    people tie them, whether both sides order them alike, their weight and their two sources.
+    """
 
     gap: Array
     tied: Array
@@ -78,23 +74,14 @@ def tie_calibrated(
 ) -> TieCalibrated:
     """acc_eq with the threshold fitted by 5-fold cross-validation over sources.
 
-    Sources with a cell where both sides have a value are dealt into folds at random.  The threshold
-    of a fold is fitted on all other folds.  The value is not a mean of folds, which differ in size:
-    at level ``source`` it is the mean over all held-out sources, at level ``pooled`` the share of
-    right pairs among all pairs whose two cells are in one fold (the others are never held out
-    together).
-
-    Fitting is exact: acc_eq changes only at observed differences of scores, so those and 0 are
-    tried, all at once by running sums over the sorted differences.  Of several best thresholds the
-    smallest is taken.
+    The value is over all held-out pairs together: at level ``source`` the mean of acc_eq within
+    each source, at level ``pooled`` the share of right pairs among those whose two cells are in one
+    fold.  Fitting is exact: 0 and all observed differences of scores are tried, and of several best
+    thresholds the smallest is taken.
 
     Args:
-        human: ``[S, K]``, NaN where missing.
-        metric: ``[S, K]``.
-        level: ``source``: acc_eq within each source, averaged over sources with a pair, so that a
-            source counts the same however many rewrites it has; ``pooled``: over all pairs of
-            cells.
-        rng: deals the sources.
+        human, metric: ``[S, K]``, NaN where missing.
+        rng: deals the sources into folds.
 
     Raises:
         ValueError: shapes that do not fit, or another level.
