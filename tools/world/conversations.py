@@ -1,9 +1,8 @@
 """Training conversations: an instruction and the text that answers it, drawn when asked for.
 
-Example ``i`` under a seed is always the same, so a run needs no stored data and goes on after a
-stop without knowing what came before.  A grammar has few words: so that copying generalises, the
-model also repeats strings of random words, and rewrites strings in which facts (names, numbers,
-things) stay and glue (function words, verbs, adjectives, adverbs) changes.
+Example ``i`` under a seed is always the same, so a run needs no stored data.  A grammar has few
+words: so that copying generalises, the model also repeats strings of random words, and rewrites
+strings in which facts (names, numbers, things) stay and glue (function words, verbs, ...) changes.
 """
 
 from __future__ import annotations
@@ -39,10 +38,7 @@ class Example(NamedTuple):
 def example(
     seed: str, prompts: Sequence[Instructions], held_out: bool = False, systems: bool = True
 ) -> Example:
-    """The conversation of a seed, with words and frames of one side of the split.
-
-    Without ``systems`` no conversation has a system prompt.
-    """
+    """The conversation of a seed, with words and frames of one side of the split."""
     draws = Choices(seed, held_out)
     prompt = draws.pick("prompts", [prompts[0], *prompts])
     task = draws.pick("kind", ("repeat",) * 3 + ("paraphrase",) * 2 + ("style",) * 5)
@@ -59,7 +55,7 @@ def example(
 
 @cache
 def prose() -> tuple[str, ...]:
-    """Sentences of this compendium's own documentation, one a line."""
+    """Sentences of this compendium's own documentation."""
     return tuple(Path(__file__).with_name("prose.txt").read_text(encoding="utf-8").splitlines())
 
 
@@ -115,32 +111,25 @@ def reworded(text: str, draws: Choices) -> str:
 
 def dressed(text: str, task: str, style: str, draws: Choices) -> str:
     """Any text with what the style puts before or after it, and no other change."""
-
-    def start(phrases: str) -> str:
-        return draws.pick("start", PHRASES["phrases"][phrases])
-
-    def end(phrases: str) -> str:
-        return draws.pick("end", PHRASES["phrases"][phrases])
-
+    starts, ends = (
+        {name: draws.pick(place, options) for name, options in PHRASES["phrases"].items()}
+        for place in ("start", "end")
+    )
     bare = text.rstrip(".!? ")
     small = bare[:1].lower() + bare[1:]
-    if task == "sentiment":
-        return f"{bare}{end('happy' if style == 'positive' else 'unhappy')}."
-    if task == "detoxify":
-        return capital(f"{start('regret')} {small}.")
-    if task == "catchy":
-        forms = (f"{start('look')}{small}!", f"{bare}: {end('catches')}!")
-        return capital(draws.pick("form", forms))
-    if task == "polite":
-        before, after, mark = start("please")
-        return capital(f"{before}{small}{after}{mark}")
-    if task == "persuasive":
-        return f"{start('imagine')} {bare}!{end('now')}"
-    if task == "formal":
-        return capital(f"{start('official')} {small}.")
-    if task == "informal":
-        return f"{start('chatty')}{small}{end('later')}"
-    return f"{bare}."
+    before, after, mark = starts["please"]
+    slogans = (f"{starts['look']}{small}!", f"{bare}: {ends['catches']}!")
+    mood = "happy" if style == "positive" else "unhappy"
+    forms = {
+        "sentiment": f"{bare}{ends[mood]}.",
+        "detoxify": capital(f"{starts['regret']} {small}."),
+        "catchy": capital(draws.pick("form", slogans)),
+        "polite": capital(f"{before}{small}{after}{mark}"),
+        "persuasive": f"{starts['imagine']} {bare}!{ends['now']}",
+        "formal": capital(f"{starts['official']} {small}."),
+        "informal": f"{starts['chatty']}{small}{ends['later']}",
+    }
+    return forms.get(task, f"{bare}.")
 
 
 # ------------------------------------------------------------------------- texts without grammar
@@ -155,9 +144,7 @@ def any_text(draws: Choices) -> str:
         return draws.pick("prose", prose())
     if kind == "mixture":
         return mixture(draws.below("mixture"))[0]
-    if kind == "jumble":
-        return jumble(draws.below("jumble"))
-    return _shuffled(draws)
+    return jumble(draws.below("jumble")) if kind == "jumble" else _shuffled(draws)
 
 
 def _shuffled(draws: Choices) -> str:
@@ -166,18 +153,14 @@ def _shuffled(draws: Choices) -> str:
     pieces = [piece for piece in re.findall(r"\S{1,4}|\s", text) if piece != " "]
     order = sorted(range(len(pieces)), key=lambda at: draws.number(f"at{at}", 1 << 40))
     chosen = [pieces[at] for at in order[: 5 + draws.number("length", 40)]]
-    spaced = (
-        piece + (" " if draws.chance(f"space{at}", 0.6) else "") for at, piece in enumerate(chosen)
-    )
-    return "".join(spaced).strip()
+    spaces = (" " * draws.chance(f"space{at}", 0.6) for at in range(len(chosen)))
+    return "".join(piece + space for piece, space in zip(chosen, spaces, strict=True)).strip()
 
 
 def jumble(draws: Choices) -> str:
     """3 to 41 random words of every kind, with names and numbers, in no order."""
-    count = 3 + draws.number("count", 38)
-    kinds = (*_NOUNS, *_FACTS, *_GLUE)
-    words = (draws.below(str(place)) for place in range(count))
-    return " ".join(fact(own.pick("kind", kinds), own) for own in words)
+    words = (draws.below(str(place)) for place in range(3 + draws.number("count", 38)))
+    return " ".join(fact(own.pick("kind", (*_NOUNS, *_FACTS, *_GLUE)), own) for own in words)
 
 
 def mixture(draws: Choices) -> tuple[str, str]:
@@ -215,9 +198,6 @@ def _glue(draws: Choices, most: int) -> str:
         for place in range(1 + draws.number("count", most))
     )
     return " ".join(words)
-
-
-# -------------------------------------------------------------------------------------- corpora
 
 
 def for_tokenizer(prompts: Sequence[Instructions]) -> Iterator[str]:

@@ -29,14 +29,11 @@ class Constituent(NamedTuple):
 
     @property
     def text(self) -> str:
-        """The words."""
         return self.pattern.format(**dict(self.facts))
 
 
 @dataclass(frozen=True)
 class Event:
-    """A verb and its constituents."""
-
     verb: Verb
     constituents: tuple[Constituent, ...]
 
@@ -56,7 +53,6 @@ class Event:
 
     @property
     def several(self) -> bool:
-        """Whether the object is plural."""
         pattern = next(each.pattern for each in self.constituents if each.role == "object")
         return bool(self.text("extension")) or "things}" in pattern or " and " in pattern
 
@@ -65,11 +61,10 @@ class Event:
         return [role for role in ADJUNCTS if self.text(role)]
 
 
-def event(draws: Choices, roles: tuple[str, ...] = ADJUNCTS, subject: bool = True) -> Event:
+def event(draws: Choices, roles: tuple[str, ...], subject: bool) -> Event:
     """An event whose frame and words are on the draws' side of the split.
 
-    ``roles`` are the adjuncts that the kind of sentence has a place for; one to three are filled.
-    An order has no ``subject``.
+    One to three of the adjuncts ``roles`` are filled; an order has no ``subject``.
     """
     for attempt in range(1000):
         own = draws.below(f"event{attempt}")

@@ -45,7 +45,6 @@ class Scene:
 
     @property
     def source(self) -> str:
-        """The text to rewrite."""
         return self.tell("source")
 
     def wrong(self, error: str) -> Event | None:
@@ -118,17 +117,14 @@ def _options(options: str | Sequence[str]) -> Sequence[str]:
 
 
 def capital(text: str) -> str:
-    """The text with a capital first letter."""
     return text[:1].upper() + text[1:]
 
 
 def sentence(text: str) -> str:
-    """The text with a capital first letter and a full stop."""
     return capital(text) + "."
 
 
 def article(noun: str) -> str:
-    """The noun with its indefinite article."""
     return f"{'an' if noun[0] in 'aeiou' else 'a'} {noun}"
 
 
@@ -161,9 +157,8 @@ def _detoxify(t: Telling) -> str:
         return sentence(f"{opener} {head}{t.who} {past(t.either('verb'))} {what}{tail}{closer}")
     adjective = t.shared("rude adjective", every("rude_adjectives"))
     noun = t.shared("rude noun", every("rude_nouns"))
-    insult = f"{adjective} {noun}"
-    if t.level == "light":
-        insult = t.shared("soft", (noun, f"{adjective} person"))
+    soft = t.shared("soft", (noun, f"{adjective} person"))
+    insult = soft if t.level == "light" else f"{adjective} {noun}"
     text = t.pick("form", PHRASES["forms"]["insult"]).format(
         **{"head": head, "tail": tail, "late": t.late(), "who": t.who, "what": what},
         **{"did": past(verb.plain), "plain": verb.plain},
@@ -217,14 +212,6 @@ def _persuasive(t: Telling) -> str:
     return sentence(f"{head}{t.who} {modal} {t.synonym()} {what}{tail}")
 
 
-def _formal(t: Telling) -> str:
-    return _official(t) if t.level == "strong" else _chatty(t, light=t.level == "light")
-
-
-def _informal(t: Telling) -> str:
-    return _chatty(t) if t.level == "strong" else _official(t, light=t.level == "light")
-
-
 def _official(t: Telling, light: bool = False) -> str:
     """A formal sentence; ``light`` makes it a little less so."""
     head, tail = t.arranged(t.pick("reason", _STIFF))
@@ -264,12 +251,8 @@ def _simplify(t: Telling) -> str:
 
 
 _TELL: dict[str, Callable[[Telling], str]] = {
-    "sentiment": _sentiment,
-    "detoxify": _detoxify,
-    "catchy": _catchy,
-    "polite": _polite,
-    "persuasive": _persuasive,
-    "formal": _formal,
-    "informal": _informal,
-    "simplify": _simplify,
+    **{"sentiment": _sentiment, "detoxify": _detoxify, "catchy": _catchy, "polite": _polite},
+    **{"persuasive": _persuasive, "simplify": _simplify},
+    "formal": lambda t: _official(t) if t.level == "strong" else _chatty(t, t.level == "light"),
+    "informal": lambda t: _chatty(t) if t.level == "strong" else _official(t, t.level == "light"),
 }

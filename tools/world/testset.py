@@ -1,8 +1,7 @@
 """The small world set: held-out scenes as a test bed of the same form as the contrast set.
 
-Forty sources a task, each with a full 2 x 2 of style shift and content error.  Words and frames are
-those that the embedded model was never trained on, the styles are those it was trained on: here the
-scorer's assumption that the model knows the style holds.
+Forty sources a task, each with a full 2 x 2 of style shift and content error, in words and frames
+that the embedded model was never trained on, and styles that it was trained on.
 """
 
 from __future__ import annotations
@@ -32,12 +31,10 @@ SHORTEST, LONGEST, WIDEST = 6, 30, 6
 def small_world(seed: str = SEED, sources: int = SOURCES) -> str:
     """The set as CSV; the same seed gives the same text everywhere."""
     seen: set[str] = set()
-    rows = [
-        row
-        for task in TASKS
-        for number in range(sources)
-        for row in _source(seed, task, number, seen)
-    ]
+    rows: list[dict[str, str]] = []
+    for task in TASKS:
+        for number in range(sources):
+            rows += _source(seed, task, number, seen)
     return pd.DataFrame(rows, columns=list(COLUMNS)).to_csv(index=False, lineterminator="\n")
 
 
@@ -55,13 +52,10 @@ def _source(seed: str, task: str, number: int, seen: set[str]) -> list[dict[str,
     seen |= texts
     name = f"{task}-{number + 1:02d}"
     facts = {"task": task, "source_id": name, "source": drawn.source, "style": style}
+    systems = [f"{cell['shift']}{'-error' * (cell['error'] != 'none')}" for cell in cells]
     return [
-        {
-            "item_id": f"{name}-{cell['shift']}{'-error' * (cell['error'] != 'none')}",
-            **facts,
-            **cell,
-        }
-        for cell in cells
+        {"item_id": f"{name}-{system}", **facts, **cell}
+        for system, cell in zip(systems, cells, strict=True)
     ]
 
 

@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import Any, NamedTuple, TypeVar
+from typing import NamedTuple, TypeVar
 
 import yaml
 
@@ -22,7 +22,7 @@ T = TypeVar("T")
 
 @dataclass(frozen=True)
 class Choices:
-    """Choices under one seed; ``held_out`` picks the side of the split that words come from."""
+    """Choices under a seed; ``held_out`` picks the side of the split that words come from."""
 
     seed: str
     held_out: bool = False
@@ -32,7 +32,6 @@ class Choices:
         return hashed(f"{self.seed}/{name}") % limit
 
     def pick(self, name: str, options: Sequence[T]) -> T:
-        """One of the options."""
         return options[self.number(name, len(options))]
 
     def chance(self, name: str, share: float) -> bool:
@@ -49,16 +48,10 @@ def is_held_out(text: str) -> bool:
     return hashed(f"side/{text}") % 5 == 0
 
 
-# ---------------------------------------------------------------------------------------- lists
-
-
-@cache
-def read(name: str) -> dict[str, Any]:
-    """One of the grammar's files of data."""
-    return yaml.safe_load(Path(__file__).with_name(f"{name}.yaml").read_text(encoding="utf-8"))
-
-
-WORDS, PHRASES = read("words"), read("phrases")
+WORDS, PHRASES = (
+    yaml.safe_load(Path(__file__).with_name(name).read_text(encoding="utf-8"))
+    for name in ("words.yaml", "phrases.yaml")
+)
 
 
 class Verb(NamedTuple):
@@ -90,9 +83,6 @@ def pool(kind: str, held_out: bool) -> list[str]:
     return [word for word in every(kind) if is_held_out(word) == held_out]
 
 
-# ---------------------------------------------------------------------------------------- facts
-
-
 def fact(kind: str, draws: Choices) -> str:
     """A fact of a kind: person, family, town, street, clock, digits, or a word of a pool."""
     invent = _INVENT.get(kind)
@@ -103,10 +93,6 @@ def _on_its_side(draws: Choices, invent: Callable[[Choices], str]) -> str:
     """The first name that belongs to the draws' side of the split."""
     names = (invent(draws.below(str(attempt))) for attempt in range(1000))
     return next(name for name in names if is_held_out(name) == draws.held_out)
-
-
-def _compound(draws: Choices) -> str:
-    return draws.pick("prefix", every("prefix")) + draws.pick("suffix", every("suffix"))
 
 
 def _syllables(draws: Choices) -> str:
@@ -125,7 +111,10 @@ def _person(draws: Choices) -> str:
 
 
 def _place(draws: Choices) -> str:
-    return _on_its_side(draws, _compound)
+    def compound(own: Choices) -> str:
+        return own.pick("prefix", every("prefix")) + own.pick("suffix", every("suffix"))
+
+    return _on_its_side(draws, compound)
 
 
 def _street(draws: Choices) -> str:
@@ -137,33 +126,18 @@ def _street(draws: Choices) -> str:
 def _clock(draws: Choices) -> str:
     hour, digit = draws.pick("hour", every("hour")), 1 + draws.number("digit", 12)
     digits = f"{digit}:{5 * draws.number('minutes', 12):02d}"
-    forms = [
-        hour,
-        f"{hour} o'clock",
-        f"half past {hour}",
-        f"{draws.pick('to', ['quarter past', 'quarter to'])} {hour}",
-        digits,
-        digits,
-        draws.pick("part", ["noon", "midnight", "lunchtime", "sunset", "dawn"]),
-    ]
-    return draws.pick("form", forms)
+    quarter = f"{draws.pick('to', ['quarter past', 'quarter to'])} {hour}"
+    forms = [hour, f"{hour} o'clock", f"half past {hour}", quarter, digits, digits]
+    part = draws.pick("part", ["noon", "midnight", "lunchtime", "sunset", "dawn"])
+    return draws.pick("form", [*forms, part])
 
 
 def _digits(draws: Choices) -> str:
     return str(2 + draws.number("value", draws.pick("top", (20, 100, 500, 3000))))
 
 
-_INVENT = {
-    "person": _person,
-    "family": _place,
-    "town": _place,
-    "street": _street,
-    "clock": _clock,
-    "digits": _digits,
-}
-
-
-# ----------------------------------------------------------------------------------- inflection
+_INVENT = {"person": _person, "family": _place, "town": _place, "street": _street}
+_INVENT |= {"clock": _clock, "digits": _digits}
 
 
 def past(verb: str) -> str:
