@@ -192,8 +192,7 @@ def test_numbers_keep_order_and_bounds():
 # -------------------------------------------------------------------------------------- tables
 
 
-def test_raters_are_named_by_first_appearance_and_numbered_through():
-    assert tables.rater_names(["z", "a", "z", "m"]) == {"z": "r1", "a": "r2", "m": "r3"}
+def test_raters_are_numbered_through_all_tables():
     first, second = pd.DataFrame({"rater": ["z", "mean", "a"]}), pd.DataFrame({"rater": ["m", "z"]})
     tables.rename_raters(first, second)
     assert [*first["rater"], *second["rater"]] == ["r1", "mean", "r2", "r3", "r1"]

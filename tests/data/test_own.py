@@ -14,9 +14,9 @@ from hypothesis import strategies as st
 from tstmeta import data, schema
 from tstmeta.data import Card, Dataset
 from tstmeta.data.own import DataWarning, read, template
-from tstmeta.data.own_values import kept_names, rated, read_scores
+from tstmeta.data.own_values import rated, read_scores
 from tstmeta.data.sheet import read_frame
-from tstmeta.data.tables import items_table
+from tstmeta.data.tables import items_table, rater_names
 from tstmeta.schema import DataError, TstmetaError
 
 HEAD = "source,output,content.r1,content.r2\n"
@@ -137,7 +137,7 @@ BROKEN_CSV = {
 }
 #: the same with lines of JSON
 BROKEN_JSON = {
-    "a JSON list": ('[{"source": "a"}]', 1, "", "a JSON list", "one object a line"),
+    "a JSON list": ('[{"source": "a"}]', 1, "", "not a JSON object", "one object a line"),
     "a bad line": ('{"source": "a", \n', 1, "", "not JSON", "one complete JSON object"),
     "no object": ('"text"\n', 1, "", "not a JSON object", '{"source"'),
     "a missing key": (
@@ -148,7 +148,7 @@ BROKEN_JSON = {
         lines({"source": "a", "output": None}),
         *(1, "output", "missing value", '"" if the system returned nothing'),
     ),
-    "a key twice": ('{"source": "a", "source": "b"}', 1, "source", "twice", "drop one"),
+    "a key twice": ('{"source": "a", "source": "b"}', 1, "", "'source' comes twice", "one"),
     "half a character": (
         '{"source": "\\ud83d", "output": "b"}',
         *(1, "source", "broken UTF-8", "as UTF-8"),
@@ -349,12 +349,12 @@ def test_equal_ratings_are_a_warning_and_no_fault(write):
     ],
 )
 def test_names_of_raters_are_replaced_unless_they_say_nothing(given, kept):
-    assert kept_names(given) == kept
+    assert rater_names(given) == kept
 
 
 @given(st.lists(st.sampled_from(["r1", "r2", "r9", "mean", "ann", "bo", "r007", "Ω"])))
 def test_no_two_raters_become_one(given):
-    names = kept_names(given)
+    names = rater_names(given)
     assert len(set(names.values())) == len(names) == len(set(given))
 
 
@@ -468,21 +468,21 @@ def test_the_file_beside_gives_the_card_and_the_ratings(write):
 
 
 @pytest.mark.parametrize(
-    ("text", "column", "what", "remedy"),
+    ("text", "column", "what"),
     [
-        ("scale = [1, 5]", "scale", "not a scale", "content = [1, 5]"),
-        ("title = 5", "title", "wrong kind", "use only title"),
-        ("scales = 5", "scales", "unknown key", "use only title"),
-        ("scale.contant = [1, 5]", "scale", "unknown dimension 'contant'", "use one of content"),
-        ("scale.content = [5, 1]", "scale", "[5, 1] is no scale", "content = [1, 5]"),
-        ("scale.content = [1]", "scale", "[1] is no scale", "content = [1, 5]"),
-        ("scale: 5", "", "not TOML", "scale.content = [1, 5]"),
+        ("scale = [1, 5]", "scale", "valid dictionary"),
+        ("title = 5", "title", "valid string"),
+        ("scales = 5", "scales", "not permitted"),
+        ("scale.contant = [1, 5]", "scale.contant.[key]", "should be 'content', 'style'"),
+        ("scale.content = [5, 1]", "scale.content", "lowest rating comes first"),
+        ("scale.content = [1]", "scale.content", "at least 2 items"),
+        ("scale: 5", "", "not TOML"),
     ],
 )
-def test_a_fault_in_the_file_beside_is_reported_too(write, text, column, what, remedy):
+def test_a_fault_in_the_file_beside_is_reported_too(write, text, column, what):
     beside = write(text, "mine.csv.toml")
     [problem] = problems(read, write(GOOD))
-    assert_reported(problem, beside, None, column, what, remedy)
+    assert_reported(problem, beside, None, column, what, "scale.content = [1, 5]")
 
 
 # ------------------------------------------------------------------------------------- example

@@ -23,16 +23,18 @@ import re
 import tomllib
 import warnings
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Annotated, Any, Literal, NamedTuple
 
 import pandas as pd
+from annotated_types import Len
+from pydantic import AfterValidator, BaseModel, ValidationError
 
 from ..schema import DIMENSIONS, MEAN_RATER, DataError, Problem, TstmetaError
 from .base import Card, Dataset
 from .checks import FILLED, checked, each, numeric
-from .own_values import Scale, kept_raters, long, mixed, name_of
+from .own_values import Scale, long, mixed
 from .sheet import Sheet, read_sheet
-from .tables import items_table, labels_table, ratings_table
+from .tables import items_table, labels_table, ratings_table, rename_raters
 
 __all__ = ["DataWarning", "read", "template"]
 
@@ -45,8 +47,6 @@ _PERSON = re.compile(
     r"(worker|annotator|rater|prolific|participant|user|e-?mail)s?([ _.-]?(id|name|code))?", re.I
 )
 _TRUTH = {"": False, "false": False, "0": False, "no": False, "true": True, "1": True, "yes": True}
-#: Keys of the file beside, and their kinds.
-_FACTS = {"title": str, "task": str, "licence": str, "ratings": str, "examples": bool}
 
 _NAME = each(lambda cell: isinstance(cell, str), "write a text or a whole number")
 _TEXT = each(lambda cell: cell is None or isinstance(cell, str), "put the text in quotes")
@@ -77,6 +77,26 @@ _CHECKS: dict[str, Any] = {
 
 class DataWarning(UserWarning):
     """Something in your data that is allowed and that you should know."""
+
+
+def _rising(limits: list[float]) -> list[float]:
+    if limits[0] >= limits[1]:
+        raise ValueError("the lowest rating comes first")
+    return limits
+
+
+_Limits = Annotated[list[float], Len(2, 2), AfterValidator(_rising)]
+
+
+class _Facts(BaseModel, extra="forbid", strict=True):
+    """The file beside."""
+
+    title: str = ""
+    task: str = ""
+    licence: str = ""
+    ratings: str = ""
+    examples: bool = False
+    scale: dict[Literal[DIMENSIONS], _Limits] = {}  # type: ignore[valid-type]
 
 
 class _Roles(NamedTuple):
@@ -134,11 +154,12 @@ def read(
         raise DataError(
             sorted(sheet.problems, key=lambda p: (p.file, -1 if p.row is None else p.row))
         )
+    rename_raters(judged)
     dataset = Dataset.of(
         name,
         _items(name, table, roles),
         Card(name, facts.get("title", name), {"name": name, **facts, "scale": limits}),
-        ratings=kept_raters(judged),
+        ratings=judged,
         labels=labels_table(
             name, table["item_id"], **{label: table[label].map(_label) for label in roles.labels}
         ),
@@ -157,34 +178,17 @@ def _beside(path: Path, problems: list[Problem]) -> dict[str, Any]:
     file = path.with_name(f"{path.name}.toml")
     if not file.is_file():
         return {}
+    faults = []
     try:
-        facts = tomllib.loads(file.read_text(encoding="utf-8"))
+        facts = _Facts.model_validate(tomllib.loads(file.read_text(encoding="utf-8")))
+        return facts.model_dump(exclude_unset=True)
+    except ValidationError as error:
+        faults = [(".".join(map(str, e["loc"])), e["msg"]) for e in error.errors()]
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        remedy = "write for instance: scale.content = [1, 5]"
-        problems.append(Problem(str(file), None, "", f"not TOML ({error})", remedy))
-        return {}
-    scale, faults = facts.pop("scale", {}), []
-    if not isinstance(scale, dict):
-        faults.append(("scale", "not a scale", "write for instance scale.content = [1, 5]"))
-        scale = {}
-    for dimension, limits in scale.items():
-        if dimension not in DIMENSIONS:
-            what = f"unknown dimension {dimension!r}"
-            faults.append(("scale", what, f"use one of {', '.join(DIMENSIONS)}"))
-        elif not _is_scale(limits):
-            what = f"{limits!r} is no scale"
-            faults.append(("scale", what, f"write for instance {dimension} = [1, 5]"))
-    for key, value in facts.items():
-        if not isinstance(value, _FACTS.get(key, ())):
-            what = "a value of the wrong kind" if key in _FACTS else "unknown key"
-            faults.append((key, what, f"use only {', '.join(_FACTS)} and scale"))
-    problems += [Problem(str(file), None, *fault) for fault in faults]
-    return {} if faults else {**facts, "scale": scale}
-
-
-def _is_scale(limits: Any) -> bool:
-    numbers = isinstance(limits, list) and all(type(limit) in (int, float) for limit in limits)
-    return numbers and len(limits) == 2 and limits[0] < limits[1]
+        faults = [("", f"not TOML ({error})")]
+    remedy = f"use only {', '.join(_Facts.model_fields)}; a scale is written scale.content = [1, 5]"
+    problems += [Problem(str(file), None, key, what, remedy) for key, what in faults]
+    return {}
 
 
 # ------------------------------------------------------------------------------------ example
@@ -200,11 +204,7 @@ send me the bill,"send me the bill, ok",B,formal,Would you send me the bill?,,5,
 
 
 def template(path: Path) -> None:
-    """Write a small example to start from: four rewrites, two raters, up to two references.
-
-    Raises:
-        TstmetaError: the file is there already, or its name does not end in .csv.
-    """
+    """Write a small example to start from: four rewrites, two raters, up to two references."""
     if path.suffix.lower() != ".csv":
         raise TstmetaError(f"the example is a CSV file: end its name in .csv, not {path.name!r}")
     try:
@@ -273,13 +273,8 @@ def _near(name: str) -> str:
 
 
 def _checked(sheet: Sheet, roles: _Roles, scale: Scale) -> pd.DataFrame:
-    """The cells, read as what they are for, with ``item_id`` and ``source_id`` in any case.
-
-    Faults go to the sheet; then there are no ratings.
-    """
-    table = sheet.frame()
-    for column in table.columns.intersection(_NAMES):
-        table[column] = table[column].map(name_of)
+    """The cells, read as what they are for; faults go to the sheet, then there are no ratings."""
+    table = sheet.frame(_NAMES)
     if "is_reference" in table:
         table["is_reference"] = table["is_reference"].map(
             lambda cell: "" if cell is None else str(cell).strip().lower()

@@ -1,17 +1,12 @@
-"""Ratings and scores in files of your own, one value a row.
-
-Names of raters end here.  What goes on is ``r1``, ``r2``, ... or ``mean``.
-"""
+"""Ratings and scores in files of your own, one value a row."""
 
 from __future__ import annotations
 
 import difflib
 import hashlib
-import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import pandas as pd
 
@@ -20,25 +15,16 @@ from ..schema import BASES, DIMENSIONS, MEAN_RATER, DataError, Problem, Status
 from ..secrecy import conceal
 from .base import Dataset
 from .checks import FILLED, checked, each, numeric, one_of
-from .sheet import Sheet, read_sheet
+from .sheet import read_sheet
+from .tables import rename_raters
 
 #: Dimension -> (lowest, highest) possible rating.
 Scale = Mapping[str, tuple[float, float]]
 
 _LONG = ("item_id", "dimension", "rater", "value")
-_KEPT = re.compile(rf"r[1-9][0-9]{{0,3}}|{MEAN_RATER}")
 _SCORE = ("item_id", "metric", "value")
 #: What empty cells of a score file mean.
 _DEFAULTS = {"dimension": "content", "basis": "source", "sample": 0, "status": "ok"}
-
-
-def name_of(cell: Any) -> Any:
-    """A short text such as an id or a system; whole numbers are taken as written, null as ""."""
-    if isinstance(cell, float) and cell.is_integer():  # an id that went through a float
-        cell = int(cell)
-    if cell is None or isinstance(cell, str):
-        return (cell or "").strip()
-    return str(cell) if isinstance(cell, int) and not isinstance(cell, bool) else cell
 
 
 def _known(ids: set[str]):
@@ -47,27 +33,14 @@ def _known(ids: set[str]):
     )
 
 
-def _table(sheet: Sheet, needed: tuple[str, ...], names: Iterable[str]) -> pd.DataFrame:
-    """The cells, with names read as such; columns that are needed are there."""
-    sheet.require(*needed)
-    table = sheet.frame()
-    for column in table.columns.intersection(list(names)):
-        table[column] = table[column].map(name_of)
-    return table
-
-
 def long(path: Path, dataset: str, ids: set[str], scale: Scale) -> pd.DataFrame:
-    """Ratings from a file with one rating a row; raters are as the file names them.
-
-    Raises:
-        DataError: every fault of the file.
-    """
+    """Ratings from a file with one rating a row; raters are as the file names them."""
     sheet = read_sheet(path)
     for column in sheet.columns:
         if column not in (*_LONG, "dataset"):
             remedy = f"drop it: a file of ratings has only {', '.join(_LONG)}"
             sheet.fault(sheet.header, column, "unknown column", remedy)
-    table = _table(sheet, _LONG, _LONG[:3])
+    table = sheet.require(*_LONG, names=_LONG[:3])
     checks = {"item_id": _known(ids), "dimension": one_of(DIMENSIONS), "rater": FILLED}
     try:
         table = checked(table, {**checks, "value": numeric()}, sheet.file, _LONG[:3])
@@ -86,12 +59,12 @@ def rated(dataset: Dataset, path: Path) -> Dataset:
     Raises:
         DataError: everything that is wrong with the file; the scale is that of the data set's card.
     """
-    items = dataset.items
-    name, scale = items["dataset"].iloc[0], dataset.card.scale
-    ratings = long(path, name, set(items["item_id"]), scale)
+    name, ids = dataset.items["dataset"].iloc[0], set(dataset.items["item_id"])
+    ratings = long(path, name, ids, dataset.card.scale)
     if problems := mixed(ratings, path.name):
         raise DataError(problems)
-    return replace(dataset, ratings=schema.validate(kept_raters(ratings), "ratings", name))
+    rename_raters(ratings)
+    return replace(dataset, ratings=schema.validate(ratings, "ratings", name))
 
 
 def mixed(ratings: pd.DataFrame, file: str) -> list[Problem]:
@@ -103,23 +76,6 @@ def mixed(ratings: pd.DataFrame, file: str) -> list[Problem]:
         for dimension, names in raters.items()
         if MEAN_RATER in names and len(names) > 1
     ]
-
-
-def kept_raters(ratings: pd.DataFrame) -> pd.DataFrame:
-    """Ratings with the names of raters that are kept."""
-    return ratings.assign(rater=ratings["rater"].map(kept_names(ratings["rater"])))
-
-
-def kept_names(given: Iterable[str]) -> dict[str, str]:
-    """Rater as written -> rater as kept.
-
-    ``r1``, ``r2``, ... and ``mean`` stay; any other name, which may be a person's, becomes the next
-    free ``r<number>`` in order of first appearance.
-    """
-    raters = list(dict.fromkeys(given))
-    names = {rater: rater for rater in raters if _KEPT.fullmatch(rater)}
-    free = (f"r{n}" for n in range(1, len(raters) + 1 + len(names)) if f"r{n}" not in names)
-    return {rater: names.get(rater) or next(free) for rater in raters}
 
 
 def read_scores(path: Path, dataset: Dataset) -> pd.DataFrame:
@@ -140,7 +96,7 @@ def read_scores(path: Path, dataset: Dataset) -> pd.DataFrame:
             what = "unknown column that looks misspelt"
             sheet.fault(sheet.header, column, what, f"write {near[0]}")
     names = [column for column in columns if column not in ("sample", "value")]
-    table = _table(sheet, _SCORE, names).reindex(columns=columns).astype(object)
+    table = sheet.require(*_SCORE, names=names).reindex(columns=columns).astype(object)
     for column in columns:
         empty = table[column].isna() | (table[column].map(str) == "")
         table[column] = table[column].mask(empty, _DEFAULTS.get(column, ""))

@@ -11,7 +11,7 @@ import io
 import json
 import re
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -51,19 +51,23 @@ class Sheet:
         self.fault(row, column, what, remedy)
         return DataError(self.problems)
 
-    def require(self, *columns: str) -> None:
-        """Stop where one of some columns is not there."""
+    def require(self, *columns: str, names: Iterable[str] = ()) -> pd.DataFrame:
+        """The cells, where some columns are there; ``names`` are columns of short texts."""
         for column in columns:
             if column not in self.columns:
                 remedy = f"the file needs the columns {', '.join(columns)}"
                 self.fault(self.header, column, "missing column", remedy)
         if not set(columns) <= set(self.columns):
             raise DataError(self.problems)
+        return self.frame(names)
 
-    def frame(self) -> pd.DataFrame:
+    def frame(self, names: Iterable[str] = ()) -> pd.DataFrame:
         """The cells as a table, indexed by row number."""
         rows, index = list(self.rows.values()), list(self.rows)
-        return pd.DataFrame(rows, index=index, columns=self.columns, dtype=object)
+        table = pd.DataFrame(rows, index=index, columns=self.columns, dtype=object)
+        for column in table.columns.intersection(list(names)):
+            table[column] = table[column].map(_name)
+        return table
 
     def add_csv(self, text: str, delimiter: str, may_lack: int = 0) -> None:
         """Read CSV strictly; a row may end ``may_lack`` cells early."""
@@ -84,13 +88,17 @@ class Sheet:
             self.fault(number + 1, "", f"broken CSV ({error}); nothing below is read", remedy)
 
 
-def read_sheet(path: Path) -> Sheet:
-    """Read a file; its faults are in ``problems``.
+def _name(cell: Any) -> Any:
+    """A short text such as an id or a system; whole numbers are taken as written, null as ""."""
+    if isinstance(cell, float) and cell.is_integer():  # an id that went through a float
+        cell = int(cell)
+    if cell is None or isinstance(cell, str):
+        return (cell or "").strip()
+    return str(cell) if isinstance(cell, int) and not isinstance(cell, bool) else cell
 
-    Raises:
-        DataError: nothing can be read: no such file, a folder, an unknown format, the wrong
-            delimiter, no header, a column without a name or with that of another, no rows.
-    """
+
+def read_sheet(path: Path) -> Sheet:
+    """Read a file; its faults are in ``problems``, or raised where nothing can be read."""
     ending = path.suffix.lower()
     sheet = Sheet(str(path), 0 if ending in (".csv", ".tsv") else None)
     readers: dict[str, Callable[[Sheet, Path], None]] = {
@@ -123,11 +131,7 @@ def read_sheet(path: Path) -> Sheet:
 
 
 def read_frame(path: Path) -> pd.DataFrame:
-    """A file that has nothing wrong with its form, indexed by row number; cells as in a Sheet.
-
-    Raises:
-        DataError: every fault of the file.
-    """
+    """A file that has nothing wrong with its form, indexed by row number; cells as in a Sheet."""
     sheet = read_sheet(path)
     if sheet.problems:
         raise DataError(sheet.problems)
@@ -169,36 +173,29 @@ def _csv(sheet: Sheet, path: Path) -> None:
         raise sheet.stop(0, "", what, remedy)
 
 
-class _Twice(ValueError):
-    """A JSON object has a key twice."""
-
-
 def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     for key, count in Counter(key for key, _ in pairs).items():
         if count > 1:
-            raise _Twice(key)
+            raise ValueError(f"the key {key!r} comes twice")
     return dict(pairs)
 
 
 def _jsonl(sheet: Sheet, path: Path) -> None:
-    text, objects = _decoded(sheet, path), {}
-    if text.lstrip().startswith("["):
-        what, remedy = "a JSON list", "write one object a line, without a list around them"
-        raise sheet.stop(1, "", what, remedy)
-    for number, line in enumerate(text.split("\n"), 1):
+    objects: dict[int, dict[str, Any]] = {}
+    for number, line in enumerate(_decoded(sheet, path).split("\n"), 1):
         if not line.strip():
             continue
         try:
-            objects[number] = json.loads(line, object_pairs_hook=_unique)
-        except _Twice as twice:
-            sheet.fault(number, str(twice), "the key comes twice in one object", "drop one")
+            value = json.loads(line, object_pairs_hook=_unique)
         except (ValueError, RecursionError) as error:
             what = f"not JSON ({str(error)[:60]})"
             sheet.fault(number, "", what, "write one complete JSON object a line")
-    for number, value in list(objects.items()):
-        if not isinstance(value, dict):
-            sheet.fault(number, "", "not a JSON object", 'write {"source": ..., "output": ...}')
-            del objects[number]
+            continue
+        if isinstance(value, dict):
+            objects[number] = value
+        else:
+            remedy = 'write one object a line: {"source": ..., "output": ...}'
+            sheet.fault(number, "", "not a JSON object", remedy)
     sheet.columns = list(dict.fromkeys(key for value in objects.values() for key in value))
     for number, value in objects.items():
         sheet.rows[number] = [value.get(name) for name in sheet.columns]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
@@ -10,25 +11,33 @@ import pandas as pd
 
 from .. import schema
 
+_KEPT = re.compile(rf"r[1-9][0-9]{{0,3}}|{schema.MEAN_RATER}")
 
-def rater_names(ids: Iterable[str]) -> dict[str, str]:
-    """Raw rater id -> ``r1``, ``r2``, … by first appearance: neither id nor id order leaks."""
-    return {raw: f"r{number}" for number, raw in enumerate(dict.fromkeys(ids), 1)}
+
+def rater_names(given: Iterable[str]) -> dict[str, str]:
+    """Rater as written -> rater as kept: nobody's name goes on, nor the order of ids.
+
+    ``r1``, ``r2``, ... and ``mean`` stay; any other name, which may be a person's, becomes the next
+    free ``r<number>`` in order of first appearance.
+    """
+    raters = list(dict.fromkeys(given))
+    names = {rater: rater for rater in raters if _KEPT.fullmatch(rater)}
+    free = (f"r{n}" for n in range(1, len(raters) + 1 + len(names)) if f"r{n}" not in names)
+    return {rater: names.get(rater) or next(free) for rater in raters}
 
 
 def rename_raters(*tables: pd.DataFrame) -> None:
-    """Number the raters of all tables through; ``mean``, which is nobody, stays."""
-    ids = pd.concat([table["rater"] for table in tables])
-    names = rater_names(ids[ids != schema.MEAN_RATER]) | {schema.MEAN_RATER: schema.MEAN_RATER}
+    """Give the raters of all tables the names that are kept, numbered through."""
+    names = rater_names(pd.concat([table["rater"] for table in tables]))
     for table in tables:
         table["rater"] = table["rater"].map(names)
 
 
 def items_table(dataset: str, **columns: Any) -> pd.DataFrame:
-    """An items table from columns given as sequences or as one value for all rows.
+    """An items table from columns, each a sequence or one value for all rows.
 
     What is not given: ``language`` is ``en``, ``references`` are empty lists, ``is_reference`` is
-    False, texts are empty.  ``references`` must be a sequence of lists, one a row.
+    False, texts are empty.
     """
     size = len(columns["item_id"])
     references = columns.pop("references", None)
@@ -49,10 +58,7 @@ def ratings_table(
     item_ids: Sequence[str] | pd.Series,
     values: Mapping[tuple[str, str], Sequence[float] | np.ndarray | pd.Series],
 ) -> pd.DataFrame:
-    """A ratings table from one column of values for each (dimension, rater); NaN = not rated.
-
-    Rows come item by item, in the order of the columns.
-    """
+    """Ratings, item by item, from a column of values a (dimension, rater); NaN = not rated."""
     size, pairs = len(item_ids), list(values)
     if not pairs:
         return schema.empty("ratings")
@@ -79,10 +85,7 @@ def long_ratings(
 
 
 def labels_table(dataset: str, item_ids: Iterable[str], **named: Iterable[object]) -> pd.DataFrame:
-    """A labels table from one column a label; an empty text means that the item has no such label.
-
-    Rows come item by item, in the order of the labels.
-    """
+    """Labels, item by item, from one column a label; an empty text is no label."""
     rows = [
         (dataset, item, name, str(value))
         for item, *values in zip(item_ids, *named.values(), strict=True)
@@ -102,11 +105,7 @@ def scores_table(
     basis: str,
     fields: Mapping[str, object],
 ) -> pd.DataFrame:
-    """Scores that somebody released, one a row; NaN = status ``invalid`` (no value was released).
-
-    Args:
-        fields: what is known of how they were made; goes into the signature after the basis.
-    """
+    """Scores that somebody released; NaN = ``invalid``; ``fields`` go into the signature."""
     numbers = np.asarray(values, dtype=float)
     known = np.isfinite(numbers)
     signature = schema.Signature.of(metric, {"basis": basis, **fields})
