@@ -79,7 +79,7 @@ def test_a_data_set_that_is_not_here_is_described_by_its_card(bare):
     described = catalogue.describe("pauli")
     assert set(described.facts["part"]) == {"card"}
     assert described.body
-    assert "tstmeta data fetch pauli" in described.notes[0]
+    assert "tstmeta data fetch pauli" in described.note
 
 
 def test_faults_and_unknown_names_are_not_hidden(tmp_path):
@@ -99,5 +99,5 @@ def test_raters_are_listed_in_the_order_of_their_numbers(tmp_path):
 @needs("yelp")
 def test_a_corpus_is_described_by_its_card():
     described = catalogue.describe("yelp")
-    assert "corpus" in described.notes[0]
+    assert "corpus" in described.note
     assert "Shen" in described.title

@@ -335,7 +335,7 @@ def put(*path, value):
 
 FIRST = ("annotations", 0)
 NO_TASK, SCALE = "not a task with data and annotations", "not one whole number from 1 to 5"
-UNKNOWN, OTHER = "column item_id: no rewrite of 'toy' has the id", "the raters saw another text"
+OTHER = "column item_id: the raters saw another text than 'toy' has"
 NOBODY = "column completed_by: it does not say who rated"
 
 
@@ -349,8 +349,8 @@ BROKEN = [
     *((put(*FIRST, "result", value=value), NO_TASK) for value in (None, ["x"])),
     (put(*FIRST, "result", value=[]), f"column rate_content: [] is {SCALE}"),
     *((put(*FIRST, "completed_by", value=value), NOBODY) for value in (None, {}, [])),
-    (lambda task: task.update(data={**task["data"], "item_id": "t0"}), UNKNOWN),
-    (lambda task: task.update(data={**task["data"], "item_id": ["t0"]}), UNKNOWN),
+    (lambda task: task.update(data={**task["data"], "item_id": "t0"}), OTHER),
+    (lambda task: task.update(data={**task["data"], "item_id": ["t0"]}), OTHER),
     (lambda task: task.update(data={**task["data"], "output_text": "x"}), OTHER),
     (lambda task: task.update(data={**task["data"], "source_text": "x"}), OTHER),
     (lambda task: task.update(data={**task["data"], "style": "rude"}), OTHER),
@@ -361,7 +361,7 @@ BROKEN = [
     ),
     (
         lambda task: task["annotations"].append(annotation(ANN, (1, 1, 1))),
-        "the same person rated this rewrite in",
+        "the same person rated this rewrite before",
     ),
     *(
         (answer({"choices": [text]}), SCALE)

@@ -39,8 +39,8 @@ def data_show(name: Name, format: FormatOption = Format.table) -> None:
     from ..data.catalogue import describe
 
     about = describe(name)
-    for line in about.notes:
-        note(line)
+    if about.note:
+        note(about.note)
     table = format is Format.table
     show_table(about.facts, format, title=about.title if table else None)
     if table and about.body:

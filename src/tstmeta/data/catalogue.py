@@ -14,18 +14,12 @@ from .base import Card, Dataset
 
 @dataclass(frozen=True)
 class Description:
-    """A data set in words and numbers.
-
-    Attributes:
-        facts: columns part (card, counts, or a dimension), what, value; all texts.
-        body: the card's prose, Markdown.
-        notes: what the reader should know first, such as the command that gets missing files.
-    """
+    """A data set in words and numbers; ``note`` is why it is described by its card alone."""
 
     title: str
-    facts: pd.DataFrame
-    body: str
-    notes: tuple[str, ...] = ()
+    facts: pd.DataFrame  # part (card, counts, or a dimension), what, value: texts
+    body: str  # Markdown
+    note: str = ""
 
 
 def overview() -> pd.DataFrame:
@@ -40,21 +34,14 @@ def overview() -> pd.DataFrame:
 
 
 def describe(name: str) -> Description:
-    """Card, counts and rating summary of a data set, a named subset or a file.
-
-    A data set that is not on this machine, or a corpus without rewrites, is described by its card.
-
-    Raises:
-        UnknownDataset: no such name.
-        DataError: a file of yours has faults.
-    """
+    """Card, counts and rating summary of a data set, a named subset or a file."""
     try:
         dataset = load(name)
     except (DataError, UnknownDataset):
         raise
     except TstmetaError as reason:  # not here, or a corpus: the message says which
         card = Card.read(name.partition("@")[0])
-        return Description(card.title, _facts(_of_card(card)), card.body, (str(reason),))
+        return Description(card.title, _facts(_of_card(card)), card.body, str(reason))
     card = dataset.card
     rows = [*_of_card(card), *_of_counts(dataset), *_of_ratings(dataset)]
     return Description(f"{dataset.name}: {card.title}", _facts(rows), card.body)
@@ -100,7 +87,7 @@ def _loaded(name: str) -> Dataset | None:
 
 
 def _ratings_an_item(dataset: Dataset) -> str:
-    """Ratings of an item in one dimension: ``3``, ``2-4``, ``mean``, or ``-`` for none."""
+    """Ratings of an item in one dimension: ``3``, ``2-4``, ``mean`` or ``-``."""
     ratings = dataset.ratings
     if ratings.empty:
         return "-"
@@ -124,18 +111,13 @@ def _of_card(card: Card) -> list[_Fact]:
     rows = []
     for what, value in card.facts.items():
         nested = value if isinstance(value, dict) else {"": value}
-        rows += [
-            ("card", f"{what}: {key}" if key else what, _worded(inner))
-            for key, inner in nested.items()
-            if inner not in (None, "", [])
-        ]
+        for key, inner in nested.items():
+            if isinstance(inner, bool):
+                inner = "yes" if inner else "no"
+            if inner not in (None, "", []):
+                words = ", ".join(map(str, inner)) if isinstance(inner, list) else str(inner)
+                rows.append(("card", f"{what}: {key}" if key else what, words))
     return rows
-
-
-def _worded(value: object) -> str:
-    if isinstance(value, bool):
-        return "yes" if value else "no"
-    return ", ".join(map(str, value)) if isinstance(value, list) else str(value)
 
 
 def _of_counts(dataset: Dataset) -> list[_Fact]:
@@ -162,9 +144,8 @@ def _of_ratings(dataset: Dataset) -> list[_Fact]:
             "rated items": str(ratings["item_id"].nunique()),
             "raters": ", ".join(sorted(set(ratings["rater"]), key=lambda name: (len(name), name))),
             "mean": f"{values.mean():.3f}",
-            "standard deviation": f"{values.std():.3f}" if len(values) > 1 else "-",
-            "lowest": f"{values.min():g}",
-            "highest": f"{values.max():g}",
+            "standard deviation": f"{values.std():.3f}",
+            "range": f"{values.min():g} to {values.max():g}",
         }
         rows += [(dimension, what, value) for what, value in summary.items()]
     return rows

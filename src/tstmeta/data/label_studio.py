@@ -1,11 +1,7 @@
 """Rating forms for Label Studio: rewrites go out without labels, ratings come back without names.
 
-:func:`write_form` writes what a new project needs, :func:`read_export` reads what it gave.  Raters
-are blind: a task has the target style, the source and the rewrite, and an id that tells nothing.
-The form itself is ``data/contrast/label_studio.xml``; it asks three questions on a scale of 1 to 5.
-
 Formats: https://labelstud.io/guide/tasks, https://labelstud.io/guide/export (JSON; checked with
-Label Studio 1.23.2).
+Label Studio 1.23.2).  The form is ``data/contrast/label_studio.xml``.
 """
 
 from __future__ import annotations
@@ -44,10 +40,7 @@ _EXPORT = "export the project again from Label Studio, as JSON"
 
 
 def form_id(dataset: str, item_id: str) -> str:
-    """The id that raters see: ``t`` and 16 hexadecimal digits of a keyed BLAKE2b hash (RFC 7693).
-
-    It depends on nothing but the two names, so it stays the same whatever the seed and batches.
-    """
+    """The id that raters see: ``t`` and 16 digits of a keyed BLAKE2b hash (RFC 7693)."""
     text = f"{dataset}\0{item_id}".encode()
     return "t" + hashlib.blake2b(text, key=_KEY, digest_size=8).hexdigest()
 
@@ -59,8 +52,7 @@ def tasks(dataset: Dataset, *, batches: int | None = None, seed: int = 0) -> lis
     """Tasks to import into Label Studio, one a rewrite, in the order in which they are shown.
 
     Each is ``{"data": {item_id, style, source_text, output_text, batch}}`` with the id of
-    :func:`form_id`: no label, no system, no prediction.  ``batch`` counts from 1; give each rater
-    one batch.
+    :func:`form_id`; raters are blind to all else.  ``batch`` counts from 1; give each rater one.
 
     Args:
         batches: rewrites are dealt to that many batches as in a Latin square: none holds two
@@ -68,19 +60,11 @@ def tasks(dataset: Dataset, *, batches: int | None = None, seed: int = 0) -> lis
             each system equally often (give or take one).  1 = all together; None = as many as the
             largest number of rewrites of a source.
         seed: of the order of tasks and of which rewrite goes where.
-
-    Raises:
-        TstmetaError: too few batches to keep the rewrites of a source apart.
-        DataError: a rewrite has no target style, no source or no text to show.
     """
-    items = dataset.items
+    items, remedy = dataset.items, "fill it in or leave the rewrite out"
     check(
         Problem(dataset.name, int(row) + 1, column, "raters would have nothing to judge", remedy)
-        for column, remedy in (
-            ("style", "name the target style of every rewrite"),
-            ("source", "fill it in"),
-            ("output", "leave rewrites without text out of the form"),
-        )
+        for column in SHOWN.values()
         for row in items.index[items[column].str.strip() == ""]
     )
     most = int(items.groupby("source_id").size().max())
@@ -95,14 +79,21 @@ def tasks(dataset: Dataset, *, batches: int | None = None, seed: int = 0) -> lis
     order = rng.permutation(len(items))
     order = order[np.argsort(batch[order], kind="stable")]
     numbers = pd.factorize(batch[order])[0] + 1
-    return [_task(items.iloc[row], int(n)) for row, n in zip(order, numbers, strict=True)]
+    shown = items.iloc[order].assign(batch=numbers)
+    return [
+        {
+            "data": {
+                "item_id": form_id(item["dataset"], item["item_id"]),
+                **{field: item[column] for field, column in SHOWN.items()},
+                "batch": item["batch"],
+            }
+        }
+        for item in shown.to_dict("records")
+    ]
 
 
 def _dealt(items: pd.DataFrame, batches: int, rng: np.random.Generator) -> np.ndarray:
-    """The batch of each item, from 0: rewrite number + source number, modulo ``batches``.
-
-    Sources are numbered at random within their style, so that batches are alike in every style.
-    """
+    """The batch of each item, from 0: rewrite number + random source number, modulo ``batches``."""
     if batches == 1:
         return np.zeros(len(items), dtype=int)
     by_system = items.sort_values(["source_id", "system"], kind="stable")
@@ -113,20 +104,12 @@ def _dealt(items: pd.DataFrame, batches: int, rng: np.random.Generator) -> np.nd
     return ((rewrite + items["source_id"].map(turn)) % batches).to_numpy(int)
 
 
-def _task(item: pd.Series, batch: int) -> dict[str, Any]:
-    texts = {field: item[column] for field, column in SHOWN.items()}
-    return {"data": {"item_id": form_id(item["dataset"], item["item_id"]), **texts, "batch": batch}}
-
-
 def write_form(
     dataset: Dataset, folder: Path, *, batches: int | None = None, seed: int = 0
 ) -> list[Path]:
     """Write the form, ``tasks-<batch>.json`` for each batch, and ``key.csv``.
 
     ``key.csv`` (form_id, item_id, batch) is for the people who run the study, not for raters.
-
-    Raises:
-        TstmetaError: as :func:`tasks`; the folder has tasks of another form, or cannot be written.
     """
     todo = [task["data"] for task in tasks(dataset, batches=batches, seed=seed)]
     ids = {name: item["item_id"] for name, item in _items_by_form_id(dataset).items()}
@@ -158,11 +141,10 @@ def _items_by_form_id(dataset: Dataset) -> dict[str, dict[str, Any]]:
 
 
 def read_export(exports: Path | Iterable[Path], dataset: Dataset) -> pd.DataFrame:
-    """The ratings in one export of Label Studio, or in several of the same server.
+    """The ratings in one JSON export of Label Studio, or in several of the same server.
 
-    Exports are JSON.  Cancelled and skipped annotations, tasks that nobody rated, drafts,
-    predictions and comments are left out.  Raters become ``r1``, ``r2``, ... by first appearance;
-    their ids, names and e-mail addresses are not kept.
+    Cancelled and skipped annotations, drafts, predictions and comments are left out.  Raters become
+    ``r1``, ``r2``, ... by first appearance; nothing else of them is kept.
 
     Returns:
         A ratings table, sorted by item (in item order), rater and dimension; values 1 to 5.
@@ -178,13 +160,10 @@ def read_export(exports: Path | Iterable[Path], dataset: Dataset) -> pd.DataFram
     check(problems)
     columns = ["place", "dataset", "item_id", "dimension", "rater", "value"]
     table, key = pd.DataFrame(read, columns=columns), ["item_id", "dimension", "rater"]
-    again = table.duplicated(key)
-    firsts = table.groupby(key)["place"].transform("first")
-    twice = dict(zip(table["place"][again], firsts[again], strict=True))
     remedy = "delete one of the two annotations in Label Studio and export again"
     check(
-        fault(file, f"the same person rated this rewrite in {before}", row, "", remedy)
-        for (file, row), before in twice.items()
+        fault(file, "the same person rated this rewrite before", row, "", remedy)
+        for file, row in table.loc[table.duplicated(key), "place"].unique()
     )
     table = table.drop(columns="place").astype({"value": float})
     rename_raters(table)
@@ -211,7 +190,7 @@ def _ratings(path: Path, dataset: Dataset) -> Iterator[tuple | Problem]:
     items = _items_by_form_id(dataset)
     for row, task in enumerate(export, 1):
         try:
-            name = str(task["data"].get("item_id"))
+            item = items.get(str(task["data"].get("item_id")))
             annotations = [
                 (_rater(annotation), _answers(annotation["result"]))
                 for annotation in task["annotations"]
@@ -220,14 +199,12 @@ def _ratings(path: Path, dataset: Dataset) -> Iterator[tuple | Problem]:
         except (TypeError, KeyError, AttributeError):
             yield fault(path, "not a task with data and annotations", row, "", _EXPORT)
             continue
-        if annotations and name not in items:
-            what = f"no rewrite of {dataset.name!r} has the id {shown(name)}"
-            remedy = "name the data set that the form was made from"
+        if annotations and (item is None or _changed(task["data"], item)):
+            what = f"the raters saw another text than {dataset.name!r} has under this id"
+            remedy = "name the data set that the form was made from, as it was then"
             yield fault(path, what, row, "item_id", remedy)
             continue
         for rater, answers in annotations:
-            item = items[name]
-            yield from _changed(path, row, task["data"], item)
             if not rater:
                 remedy = "export again with the annotators, so that raters can be told apart"
                 yield fault(path, "it does not say who rated", row, "completed_by", remedy)
@@ -242,28 +219,21 @@ def _ratings(path: Path, dataset: Dataset) -> Iterator[tuple | Problem]:
                     yield fault(path, what, row, question, remedy)
 
 
-def _changed(
-    path: Path, row: int, data: Mapping[str, Any], item: Mapping[str, Any]
-) -> Iterator[Problem]:
-    """A rating holds for the text that was shown, and for no other."""
-    for field, column in SHOWN.items():
-        if str(data.get(field, item[column])).split() != item[column].split():
-            what = "the raters saw another text than the data set has now"
-            remedy = "use the data set as it was when the form was made"
-            yield fault(path, what, row, field, remedy)
+def _changed(data: Mapping[str, Any], item: Mapping[str, Any]) -> bool:
+    """Whether another text was shown: a rating holds for no other."""
+    return any(
+        str(data.get(field, item[column])).split() != item[column].split()
+        for field, column in SHOWN.items()
+    )
 
 
 def _answers(result: list[dict[str, Any]]) -> dict[str, list[str]]:
     """Question -> every answer to it."""
-    return {
-        question: [
-            text
-            for entry in result
-            if entry["from_name"] == question
-            for text in entry["value"]["choices"]
-        ]
-        for question in QUESTIONS
-    }
+    answers: dict[str, list[str]] = {question: [] for question in QUESTIONS}
+    for entry in result:
+        if entry["from_name"] in QUESTIONS:
+            answers[entry["from_name"]] += entry["value"]["choices"]
+    return answers
 
 
 def _rater(annotation: Mapping[str, Any]) -> str:
