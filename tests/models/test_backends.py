@@ -13,7 +13,7 @@ from tstmeta.models.causal import Backbone, MissingModel, backbone
 from tstmeta.models.classifiers import About, Task, softmax
 from tstmeta.models.finetuning import Transformer, beginning, encode, window
 from tstmeta.models.linear import Linear, features, words
-from tstmeta.models.textcnn import WIDTHS, WINDOW, TextCnn, Vocabulary, network, vocabulary
+from tstmeta.models.textcnn import WIDTHS, WINDOW, TextCnn, network, numbered, vocabulary
 
 KNOWN = ["warm", "cold", "rain"]
 TEXTS = ["warm rain", "cold cold cold , warm rain or cold", "no", "a cold and late evening"]
@@ -158,7 +158,7 @@ def by_hand(model, ids):
 
 def test_logits_of_a_textcnn_are_those_of_a_hand_computation(backends):
     model = backends["textcnn"]
-    wanted = [by_hand(model.model, Vocabulary(KNOWN).ids(text)) for text in TEXTS]
+    wanted = [by_hand(model.model, ids) for ids in numbered(TEXTS, KNOWN)]
     assert model.logits(TEXTS, 0).values == pytest.approx(np.array(wanted), abs=1e-5)
 
 
@@ -166,7 +166,7 @@ def test_the_vocabulary_holds_what_comes_twice_the_most_frequent_first():
     texts = ["b a b", "a c b", "d"]
     assert vocabulary(texts) == ["b", "a"]
     assert vocabulary(texts, least=1, most=3) == ["b", "a", "c"]
-    assert Vocabulary(KNOWN).ids("warm snow ice") == [2, 1, 1]
+    assert numbered(["warm snow ice"], KNOWN) == [[2, 1, 1]]
 
 
 # ---------------------------------------------------------------------------------- transformers

@@ -102,7 +102,7 @@ def about(**changes):
         ({"about": "{"}, "is no model of tstmeta"),
         ({"about": "[]"}, "is no model of tstmeta"),
         (about(tasks=3), "is no model of tstmeta"),
-        (about(kind="forest"), "a model of the kind 'forest': update tstmeta"),
+        (about(kind="forest"), "its kind is 'forest'"),
     ],
 )
 def test_files_that_are_no_models_say_so_and_what_to_do(tmp_path, header, message):

@@ -47,28 +47,29 @@ def test_json_in_the_form_of_the_released_lexicon_is_read(tmp_path):
     assert [entry.style for entry in entries] == ["sentiment", "sentiment", "tone"]
 
 
+FORM = "it needs rows of word, style and weight"
 BROKEN = [
-    ("a.csv", "", "the columns are none"),
-    ("a.csv", "word,weight\na,1\n", "the columns are word, weight"),
-    ("a.csv", HEADER, "has no words"),
-    ("a.csv", f"{HEADER}a,s\n", "row 1: 2 cells"),
-    ("a.csv", f"{HEADER}a,s,1\n ,s,1\n", "row 2: no word"),
-    ("a.csv", f"{HEADER}a,,1\n", "row 1: no style"),
-    ("a.csv", f"{HEADER}a,s,much\n", "row 1: could not convert string to float: 'much'"),
-    ("a.csv", f"{HEADER}a,s,nan\n", "row 1: the weight 'nan' is no finite number"),
-    ("a.csv", f"{HEADER}a,s,1\nA,s,2\n", "row 2: 'A' stands twice for 's'"),
-    ("a.csv", f'{HEADER}"a,s,1\n', "is no lexicon (unexpected end of data)"),
+    ("a.csv", "", "is no lexicon"),
+    ("a.csv", "word,weight\na,1\n", FORM),
+    ("a.csv", HEADER, FORM),
+    ("a.csv", f"{HEADER}a,s\n", "row 1, column weight: missing value"),
+    ("a.csv", f"{HEADER}a,s,1\n ,s,1\n", "row 2, column word: missing value"),
+    ("a.csv", f"{HEADER}a,,1\n", "row 1, column style: missing value"),
+    ("a.csv", f"{HEADER}a,s,much\n", "row 1, column weight: bad value 'much'"),
+    ("a.csv", f"{HEADER}a,s,nan\n", "row 1, column weight: bad value 'nan'"),
+    ("a.csv", f"{HEADER}a,s,1\nA,s,2\n", "row 2, column word, style: duplicate row"),
+    ("a.csv", f'{HEADER}"a,s,1\n', "is no lexicon"),
     ("a.csv", b"word,style,weight\n\xff,s,1\n", "is no lexicon ('utf-8' codec"),
     ("a.json", "{", "is no lexicon"),
     ("a.json", "[" * 100_000, "is no lexicon"),
     ("a.json", "[]", "is no lexicon"),
     ("a.json", '{"s": {"a": 1}}', "is no lexicon"),
     ("a.json", '{"s": [["a"]]}', "is no lexicon (not enough values"),
-    ("a.json", '{"s": [["a", true]]}', "row 1: the weight True is no finite number"),
-    ("a.json", '{"s": [["a", NaN]]}', "row 1: the weight nan is no finite number"),
-    ("a.json", '{"s": [["a", [1]]]}', "row 1: float() argument"),
-    ("a.json", '{"s": [[1, 1]]}', "row 1: no word"),
-    ("a.json", "{}", "has no words"),
+    ("a.json", '{"s": [["a", true]]}', "row 1, column weight: bad value True"),
+    ("a.json", '{"s": [["a", NaN]]}', "row 1, column weight: bad value nan"),
+    ("a.json", '{"s": [["a", [1]]]}', "row 1, column weight: bad value [1]"),
+    ("a.json", '{"s": [[1, 1]]}', "is no lexicon"),
+    ("a.json", "{}", FORM),
 ]
 
 
@@ -81,14 +82,11 @@ def test_a_broken_file_is_refused_with_the_place_and_a_remedy(tmp_path, name, te
     assert "Remedy: " in str(caught.value)
 
 
-def test_all_faults_are_listed_at_once(tmp_path):
+def test_all_faults_are_listed_at_once_and_a_missing_file_is_named(tmp_path):
     with pytest.raises(DataError) as caught:
         read(file(tmp_path, "a.csv", f"{HEADER},s,1\na,s,x\nb,s,1\nb,s,1\n"))
-    assert [problem.row for problem in caught.value.problems] == [1, 2, 4]
-
-
-def test_a_file_that_is_not_there_is_named(tmp_path):
-    with pytest.raises(DataError, match=r"none\.csv: cannot be read"):
+    assert {problem.row for problem in caught.value.problems} >= {1, 2, 4}
+    with pytest.raises(DataError, match=r"none\.csv: is no lexicon .*No such file"):
         read(tmp_path / "none.csv")
 
 
@@ -157,15 +155,15 @@ def test_log_odds_are_those_written_out_and_swapped_corpora_turn_their_signs(fir
     second = second + Counter({"z": 1})
     odds, back = log_odds(first, second, prior), log_odds(second, first, prior)
     expected = by_hand(first, second, prior)
-    assert odds.keys() == expected.keys()
-    for word in odds:
-        assert odds[word] == pytest.approx(expected[word], abs=1e-9)
-        assert odds[word].z == pytest.approx(-back[word].z, abs=1e-9)
+    assert set(odds.index) == expected.keys()
+    for word in odds.index:
+        assert tuple(odds.loc[word, ["log", "z"]]) == pytest.approx(expected[word], abs=1e-9)
+        assert odds.loc[word, "z"] == pytest.approx(-back.loc[word, "z"], abs=1e-9)
 
 
 def test_a_strong_prior_draws_a_rare_word_nearer_to_nothing():
     first, second = Counter(rare=3, the=997), Counter(the=1000)
-    near, far = (log_odds(first, second, prior)["rare"].z for prior in (10_000, 100))
+    near, far = (log_odds(first, second, prior).loc["rare", "z"] for prior in (10_000, 100))
     assert 0 < near < far
 
 
@@ -191,8 +189,8 @@ def test_words_are_learned_for_the_style_in_which_they_are_frequent():
 @pytest.mark.parametrize(
     ("texts", "message"),
     [
-        ({"s": [["a"]]}, "the corpus has 1: 's'"),
-        ({"s": [["a"]], "t": [["b"]], "u": []}, "the corpus has 3"),
+        ({"s": [["a"]]}, r"the corpus has \['s'\]"),
+        ({"s": [["a"]], "t": [["b"]], "u": []}, r"the corpus has \['s', 't', 'u'\]"),
         ({"s": [["a"]], "t": [[]]}, "each of two corpora needs words"),
         ({"s": [["a"]], "t": [["a"]]}, "each of two corpora needs words"),
         ({"s": [["a", "b"]] * 9, "t": [["a", "b"]] * 9}, "none of 2 words is kept"),

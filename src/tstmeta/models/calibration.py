@@ -15,13 +15,8 @@ BINS = 15
 def temperature(logits: np.ndarray, labels: np.ndarray) -> float:
     """The number that logits are divided by to be most likely (Guo et al., 2017, Section 4.2).
 
-    Args:
-        logits: [n, k], on text that the model was not trained on.
-        labels: [n], places of the right styles.
-
-    Returns:
-        A number in [0.05, 20], with four digits; 1 where no text shows what it should be: there is
-        none, or all answers are right, and then the colder the better.
+    In [0.05, 20], of logits [n, k] and labels [n] of held-out text; 1 where there is none, or where
+    all answers are right, and then the colder the better.
     """
     from scipy.optimize import minimize_scalar
 
@@ -38,11 +33,7 @@ def temperature(logits: np.ndarray, labels: np.ndarray) -> float:
 
 
 def calibration_error(probabilities: np.ndarray, labels: np.ndarray) -> float:
-    """Expected calibration error, in [0, 1] (Guo et al., 2017, Equation 3).
-
-    The mean distance of confidence and accuracy over bins of equal width of the confidence, which
-    is the highest of the probabilities [n, k]; bins weigh as much as they hold.
-    """
+    """Expected calibration error of probabilities [n, k], in [0, 1] (Guo et al., Equation 3)."""
     sure = probabilities.max(axis=1)
     right = probabilities.argmax(axis=1) == labels
     # right edges belong to their bin
@@ -54,18 +45,17 @@ def calibration_error(probabilities: np.ndarray, labels: np.ndarray) -> float:
 def quality(
     logits: np.ndarray, labels: np.ndarray, heat: float, styles: tuple[str, ...]
 ) -> dict[str, Any]:
-    """Share of right answers with its 95 % interval (Wilson, 1927), count, calibration, confusion.
+    """Share of right answers with its 95 % interval (Wilson, 1927), calibration error, confusion.
 
-    The calibration error is that after division by ``heat``, and the raw one; ``confusion`` is
-    {right style: {given style: count}}.
+    ``confusion`` is {right style: {given style: count}}.
     """
     from scipy.stats import binomtest
 
     given = logits.argmax(axis=1)
     right = int((given == labels).sum())
-    low, high = binomtest(right, len(labels)).proportion_ci(method="wilson")
     counts = np.zeros((len(styles), len(styles)), dtype=int)
     np.add.at(counts, (labels, given), 1)
+    low, high = binomtest(right, len(labels)).proportion_ci(method="wilson")
     return {
         "accuracy": right / len(labels),
         "low": float(low),

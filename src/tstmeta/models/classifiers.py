@@ -1,9 +1,8 @@
 """Models that know styles: how probable each style of a text is, or how strong a style is.
 
 Three kinds are read alike: a linear model and a TextCNN of ours, one file ``style.safetensors``
-that says in its header what it is, and any sequence classifier of transformers (a hub id or a
-folder).  A model has one or more *tasks*: styles that exclude each other, for instance informal and
-formal.  The target style of a rewrite picks the task.  Nothing is unpickled.
+that says in its header what it is, and any sequence classifier of transformers.  A model has one or
+more *tasks*, of which the target style of a rewrite picks one.  Nothing is unpickled.
 """
 
 from __future__ import annotations
@@ -30,44 +29,37 @@ PACKAGES = {
     "textcnn": ("torch",),
     "transformer": ("torch", "transformers"),
 }
-
 #: What is said of a model of the other kind.
 REGRESSOR = "the model is a regressor: use it with style-regressor"
 CLASSIFIER = "the model is a classifier, no regressor: use style-confidence"
-
-#: Models by name.
 MODELS = {
-    model.name: model
-    for model in (
-        Backbone(
-            "embedded",
-            str(_WEIGHTS / "style"),
-            profile="embedded",
-            about="linear, trained by us on generated text: a demonstration",
-        ),
-        Backbone(
-            "embedded-strength",
-            str(_WEIGHTS / "style_strength"),
-            profile="embedded",
-            about="a linear regressor, trained by us on generated text: a demonstration",
-        ),
-        Backbone(
-            "toxicity",
-            "s-nlp/roberta_toxicity_classifier",
-            parameters=125,
-            about="English toxicity (Logacheva et al., 2022)",
-        ),
-    )
+    "embedded": Backbone(
+        "embedded",
+        str(_WEIGHTS / "style"),
+        profile="embedded",
+        about="linear, trained by us on generated text: a demonstration",
+    ),
+    "embedded-strength": Backbone(
+        "embedded-strength",
+        str(_WEIGHTS / "style_strength"),
+        profile="embedded",
+        about="a linear regressor, trained by us on generated text: a demonstration",
+    ),
+    "toxicity": Backbone(
+        "toxicity",
+        "s-nlp/roberta_toxicity_classifier",
+        parameters=125,
+        about="English toxicity (Logacheva et al., 2022)",
+    ),
 }
 
 
 @dataclass(frozen=True)
 class Task:
-    """Styles that exclude each other.
+    """Styles that exclude each other; of a regressor, what low and what high values mean.
 
-    ``wordings`` are other names of the styles, ``temperature`` divides the logits (it is fitted on
-    held-out text).  Of a regressor, ``styles`` are what low and what high values mean, and
-    ``values`` are the least and the most.
+    ``wordings`` are other names of the styles, ``temperature`` divides the logits.  ``values`` are
+    the least and the most of a regressor.
     """
 
     name: str
@@ -81,15 +73,10 @@ class Task:
         """A task as JSON has it."""
         return cls(**{**plain, "styles": tuple(plain["styles"]), "values": tuple(plain["values"])})
 
-    def index(self, style: str) -> int | None:
-        """The place of a style, by its name or another wording; None where it is unknown."""
-        known = self.wordings.get(style, style)
-        return self.styles.index(known) if known in self.styles else None
-
 
 @dataclass(frozen=True)
 class About:
-    """What a model is.  ``features`` says how a text becomes numbers; each kind has its own."""
+    """What a model is; ``features`` says how a text becomes numbers."""
 
     kind: str
     tasks: tuple[Task, ...]
@@ -117,38 +104,22 @@ class Backend(Protocol):
         """Logits [n, k] of the styles of a task, or a regressor's value (k = 1)."""
         ...
 
-    def write(self, folder: Path) -> None:
-        """Write the model into a folder."""
-        ...
+    def write(self, folder: Path) -> None: ...
 
 
 class StyleModel:
-    """A model that is loaded.
-
-    Args:
-        backend: gives logits.
-        wordings: other names of styles, laid over those that the model has.
-    """
+    """A model that is loaded; ``wordings`` of styles are laid over its own."""
 
     def __init__(self, backend: Backend, wordings: Mapping[str, str] | None = None):
-        self.backend, self._wordings = backend, wordings or {}
-
-    @property
-    def about(self) -> About:
-        """What the model is."""
-        return self.backend.about
+        self.backend, self.about, self._wordings = backend, backend.about, wordings or {}
 
     def place(self, style: str) -> tuple[int, int]:
-        """The task of a style and its place among the task's styles.
-
-        Raises:
-            TstmetaError: the model does not know the style.
-        """
+        """The task of a style and its place among the task's styles."""
         style = self._wordings.get(style, style)
         for number, task in enumerate(self.about.tasks):
-            index = task.index(style)
-            if index is not None:
-                return number, index
+            name = task.wordings.get(style, style)
+            if name in task.styles:
+                return number, task.styles.index(name)
         known = list(dict.fromkeys(name for task in self.about.tasks for name in task.styles))
         if not style:
             raise TstmetaError(
@@ -161,22 +132,14 @@ class StyleModel:
         )
 
     def probabilities(self, texts: Sequence[str], task: int) -> Estimates:
-        """Calibrated probabilities [n, k] of the styles of a task; rows sum to 1.
-
-        Raises:
-            MissingModel: the model is a regressor.
-        """
+        """Calibrated probabilities [n, k] of the styles of a task; rows sum to 1."""
         if self.about.regression:
             raise MissingModel(REGRESSOR)
         values, cut = self.backend.logits(texts, task)
         return Estimates(softmax(values / self.about.tasks[task].temperature), cut)
 
     def strengths(self, texts: Sequence[str], task: int) -> Estimates:
-        """Strengths [n], higher towards the last style of a task; in the unit of its training.
-
-        Raises:
-            MissingModel: the model is a classifier.
-        """
+        """Strengths [n], higher towards the last style of a task; in the unit of its training."""
         if not self.about.regression:
             raise MissingModel(CLASSIFIER)
         values, cut = self.backend.logits(texts, task)
@@ -186,10 +149,7 @@ class StyleModel:
 def by_length(
     rows: Sequence[Sequence[int]], width: int, size: int, answer: Callable[[list[Any]], Any]
 ) -> np.ndarray:
-    """Logits [n, width] of token ids, ``size`` of similar length at a time.
-
-    ``answer`` gives the tensor of a batch's logits.
-    """
+    """Logits [n, width] of token ids; ``answer`` gives those of ``size`` rows of similar length."""
     import torch
 
     values = np.empty((len(rows), width))
@@ -224,12 +184,9 @@ def missing(model: Backbone) -> str:
     if words := lacking("safetensors"):
         return words
     try:
-        kind = read_about(path).kind
+        return lacking(*modules(read_about(path).kind))
     except MissingModel as error:
         return str(error)
-    if kind not in PACKAGES:
-        return f"{path} holds a model of the kind {kind!r}: update tstmeta"
-    return lacking(*modules(kind))
 
 
 def modules(kind: str) -> list[str]:
@@ -255,16 +212,14 @@ def packages(model: Backbone) -> tuple[str, ...]:
 
 
 def read_about(path: Path) -> About:
-    """What a ``style.safetensors`` says of itself.
-
-    Raises:
-        MissingModel: the file is damaged or of another program.
-    """
+    """What a ``style.safetensors`` says of itself."""
     from safetensors import SafetensorError, safe_open
 
     try:
         with safe_open(path, "np") as file:
             plain = json.loads(file.metadata()["about"])
+        if plain["kind"] not in PACKAGES:
+            raise ValueError(f"its kind is {plain['kind']!r}")
         return About(**{**plain, "tasks": tuple(Task.of(task) for task in plain["tasks"])})
     except (SafetensorError, KeyError, TypeError, ValueError, OSError) as error:
         raise MissingModel(
@@ -274,11 +229,7 @@ def read_about(path: Path) -> About:
 
 
 def load(model: Backbone, device: str = "auto") -> Backend:
-    """A model, ready to answer; the same one is kept until another is asked for.
-
-    Raises:
-        MissingModel: it is not here or cannot be read; says what to do.
-    """
+    """A model, ready to answer; the same one is kept until another is asked for."""
     if words := missing(model):
         raise MissingModel(words)
     return _load(model, identity(model), device)
@@ -291,11 +242,8 @@ def _load(model: Backbone, identity: str, device: str) -> Backend:
         from .finetuning import Transformer
 
         return Transformer.read(model, device)
-    about = read_about(path)
-    if about.kind == "linear":
-        from .linear import Linear
-
-        return Linear.read(path, about)
+    from .linear import Linear
     from .textcnn import TextCnn
 
-    return TextCnn.read(path, about)
+    about = read_about(path)
+    return (Linear if about.kind == "linear" else TextCnn).read(path, about)

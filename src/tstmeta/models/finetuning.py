@@ -1,8 +1,7 @@
 """Sequence classifiers and regressors of transformers: reading them, and how fine-tuning begins.
 
-Lai et al. (2023) rate formality by BERT fine-tuned on the ratings of Pavlick and Tetreault (2016),
-as a classifier and as a regressor; Mukherjee et al. (2025) fine-tune XLM-R.  A model that we
-fine-tuned says its task and temperature in its ``config.json``.
+Lai et al. (2023) fine-tune BERT on ratings of formality, as a classifier and as a regressor;
+Mukherjee et al. (2025) XLM-R.  A model of ours says its task and temperature in ``config.json``.
 """
 
 from __future__ import annotations
@@ -34,11 +33,7 @@ class Transformer:
 
     @classmethod
     def read(cls, model: Backbone, device: str = "auto") -> Transformer:
-        """The model of a hub or a folder.
-
-        Raises:
-            MissingModel: it is not here, cannot be read, or is no sequence classifier.
-        """
+        """The model of a hub or a folder."""
         import torch
         from transformers import AutoModelForSequenceClassification
 
@@ -47,7 +42,6 @@ class Transformer:
         return cls(about, network.to(hub.device_of(device)), hub.tokenizer(model))
 
     def logits(self, texts: Sequence[str], task: int) -> Estimates:
-        """See :class:`~tstmeta.models.classifiers.Backend`."""
         rows, cut = encode(self.tokenizer, texts, self.window)
 
         def answer(batch: list[list[int]]) -> Any:
@@ -56,12 +50,11 @@ class Transformer:
         return Estimates(by_length(rows, self.model.config.num_labels, _BATCH, answer), cut)
 
     def write(self, folder: Path) -> None:
-        """Write safetensors, the config with the task, and the tokenizer."""
         task, config = self.about.tasks[0], self.model.config
         setattr(config, KEY, json.loads(json.dumps(asdict(task))))
         if not self.about.regression:
             config.id2label = dict(enumerate(task.styles))
-            config.label2id = {style: place for place, style in enumerate(task.styles)}
+            config.label2id = {style: number for number, style in config.id2label.items()}
         self.model.save_pretrained(folder)
         self.tokenizer.save_pretrained(folder)
 
@@ -69,10 +62,9 @@ class Transformer:
 def about_of(config: Any, name: str) -> About:
     """The task of a model: what we wrote into its config, else its labels as they are called."""
     regression = config.num_labels == 1
-    kept = getattr(config, KEY, None)
-    if kept:
+    if kept := getattr(config, KEY, None):
         return About("transformer", (Task.of(kept),), regression)
-    labels = tuple(str(config.id2label[number]) for number in range(config.num_labels))
+    labels = tuple(str(label) for _, label in sorted(config.id2label.items()))
     return About("transformer", (Task(name, labels),), regression)
 
 
@@ -81,8 +73,7 @@ def window(config: Any, tokenizer: Any) -> int:
     positions = int(getattr(config, "max_position_embeddings", 0) or _UNLIMITED)
     if "roberta" in config.model_type:  # it counts positions from beyond its padding token
         positions -= int(config.pad_token_id) + 1
-    limit = tokenizer.model_max_length
-    return int(min(positions, limit if limit < _UNLIMITED else _UNLIMITED))
+    return int(min(positions, tokenizer.model_max_length, _UNLIMITED))
 
 
 def encode(tokenizer: Any, texts: Sequence[str], window: int) -> tuple[list[list[int]], list[str]]:
@@ -102,21 +93,15 @@ def batched(tokenizer: Any, rows: Sequence[list[int]], device: str = "cpu") -> d
     """Token ids [B, T], padded on the right, and the mask [B, T] that hides the padding."""
     import torch
 
-    def padded(rows: Sequence[list[int]], value: int) -> torch.Tensor:
-        tensors = [torch.tensor(row, dtype=torch.long) for row in rows]
-        whole = torch.nn.utils.rnn.pad_sequence(tensors, batch_first=True, padding_value=value)
-        return whole.to(device)
-
-    mask = padded([[1] * len(row) for row in rows], 0)
-    return {"input_ids": padded(rows, tokenizer.pad_token_id or 0), "attention_mask": mask}
+    tensors = [torch.tensor(row, dtype=torch.long) for row in rows]
+    pad = torch.nn.utils.rnn.pad_sequence
+    ids = pad(tensors, batch_first=True, padding_value=tokenizer.pad_token_id or 0)
+    mask = pad([torch.ones_like(row) for row in tensors], batch_first=True)
+    return {"input_ids": ids.to(device), "attention_mask": mask.to(device)}
 
 
 def beginning(base: Backbone, labels: int, seed: int) -> tuple[Any, Any]:
-    """A pretrained model with a new head of so many labels (random by ``seed``), and a tokenizer.
-
-    Raises:
-        MissingModel: the base is not here or cannot be read, or lacks more than a head.
-    """
+    """A pretrained model with a new head, random by ``seed``, and its tokenizer."""
     import torch
     from transformers import AutoModelForSequenceClassification
 

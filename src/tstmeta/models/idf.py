@@ -1,9 +1,8 @@
 """In how many texts each token of an encoder stands, as a small table in a file.
 
-BERTScore with idf weights needs such counts.  A table is counted once and named in the signature,
-so that a score does not depend on what else is scored.  The one that is shipped is of the embedded
-encoder's tokens in the sources of our two sets: it makes the metric run on a fresh clone, and is
-too small to say much of how rare a word is.
+BERTScore with idf weights needs such counts.  A table is named in the signature, so that a score
+does not depend on what else is scored.  The shipped one, of the embedded encoder's tokens, is too
+small to say much of how rare a word is.
 """
 
 from __future__ import annotations
@@ -38,11 +37,7 @@ def counted(encoder: Encoder, texts: Sequence[str]) -> Counts:
 
 
 def of_file(encoder: Encoder, path: Path) -> Counts:
-    """Counts of a table (``.json``) or, of any other file, in its texts, one a line.
-
-    Raises:
-        MissingModel: it cannot be read, or is a table of another encoder's tokens.
-    """
+    """Counts of a table (``.json``) or, of any other file, in its texts, one a line."""
     if path.suffix != ".json":
         return counted(encoder, vectors.texts_of(path))
     total, tokens = _read(path)
@@ -56,11 +51,7 @@ def of_file(encoder: Encoder, path: Path) -> Counts:
 
 
 def write(encoder: Encoder, texts: Sequence[str], path: Path) -> Counts:
-    """Count and write a table: number of texts, then each token with its count, sorted.
-
-    Raises:
-        TstmetaError: no text.
-    """
+    """Count and write a table: number of texts, then each token with its count, sorted."""
     if not texts:
         raise TstmetaError("there is no text to count tokens in; name a data set that has sources")
     counts = counted(encoder, texts)

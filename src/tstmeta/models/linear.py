@@ -45,7 +45,6 @@ class Linear:
         self.about, self.weights, self.bias = about, weights, bias
 
     def logits(self, texts: Sequence[str], task: int) -> Estimates:
-        """See :class:`~tstmeta.models.classifiers.Backend`; no text is too long."""
         bits = int(self.about.features["bits"])
         weights = self.weights[task].astype(float)
         parts = [
@@ -69,13 +68,11 @@ class Linear:
 
     @classmethod
     def read(cls, path: Path, about: About) -> Linear:
-        """The model in a file."""
         from safetensors.numpy import load_file
 
         tensors = load_file(path)
-        numbers = range(len(about.tasks))
-        return cls(
-            about,
-            [tensors[f"weight/{number}"] for number in numbers],
-            [tensors[f"bias/{number}"] for number in numbers],
+        weights, bias = (
+            [tensors[f"{name}/{number}"] for number in range(len(about.tasks))]
+            for name in ("weight", "bias")
         )
+        return cls(about, weights, bias)

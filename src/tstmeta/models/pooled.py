@@ -1,7 +1,6 @@
 """Folders of sentence-transformers: which steps make one vector of a text, and what we refuse.
 
-Such a folder names classes to import and may hold pickled weights, so it is read before it is
-loaded.
+Such a folder names classes to import and may hold pickled weights: it is read before it is loaded.
 """
 
 from __future__ import annotations

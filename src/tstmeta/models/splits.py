@@ -1,8 +1,7 @@
 """What a model of style is trained, tuned and tested on: a sentence is in one part only.
 
-A part belongs to a sentence, not to a row, so copies of a sentence are never on two sides.  Parts
-depend on the sentence and on what its files call it, never on a seed: models that were trained with
-different seeds are tested on the same sentences.
+Parts depend on the sentence and on what its files call it, never on a seed: models that were
+trained with different seeds are tested on the same sentences.
 """
 
 from __future__ import annotations
@@ -14,7 +13,7 @@ import pandas as pd
 
 from ..schema import TstmetaError
 
-#: From the part that may be seen most to the one that may be seen least.
+#: From the one that may be seen most to the one that may be seen least.
 PARTS = ("train", "dev", "test")
 #: Sentences of a split with this role go to dev and test by halves.
 HELD = "held out"
@@ -47,14 +46,9 @@ def divide(
     Args:
         corpus: columns ``text`` and ``split``.
         roles: name of a split -> one of :data:`PARTS`, :data:`HELD` or :data:`WHOLE`.
-        never: texts that may be neither trained nor tuned on, such as the sources of a test set;
-            rows with them go to ``test``.
-
-    Raises:
-        TstmetaError: a split without a role.
+        never: texts that go to ``test``, such as the sources of a test set.
     """
-    unknown = sorted(set(corpus["split"]) - set(roles))
-    if unknown:
+    if unknown := sorted(set(corpus["split"]) - set(roles)):
         raise TstmetaError(
             f"the corpus has a split {unknown[0]!r}. Remedy: name it one of "
             f"{', '.join(filter(None, roles))}, or leave the column out"

@@ -1,8 +1,7 @@
 """TextCNN (Kim, 2014): filters over word vectors, the strongest answer of each, one layer.
 
-The classifier behind the accuracy of Pang and Gimpel (2019).  Word vectors are learnt, too.
-A filter begins at words only and reads zeros beyond the end of a text, so padding a batch changes
-nothing.
+The classifier behind the accuracy of Pang and Gimpel (2019).  A filter begins at words only and
+reads zeros beyond the end of a text, so padding a batch changes nothing.
 """
 
 from __future__ import annotations
@@ -16,10 +15,8 @@ from .. import storage
 from .classifiers import FILE, About, Estimates, by_length
 from .linear import words
 
-#: Kim (2014, Section 3.1): widths of the filters, filters of a width, dropout.
-WIDTHS, MAPS, DROPOUT = (3, 4, 5), 100, 0.5
-#: Size of a word vector.
-VECTOR = 128
+#: Kim (2014, Section 3.1).
+WIDTHS, DROPOUT = (3, 4, 5), 0.5
 #: Words that are read; a sentence is much shorter.
 WINDOW = 400
 _BATCH = 256
@@ -33,12 +30,8 @@ def vocabulary(texts: Iterable[str], least: int = 2, most: int = 20_000) -> list
     return kept[:most]
 
 
-def network(size: int, styles: int, seed: int, vector: int = VECTOR, maps: int = MAPS) -> Any:
-    """The module: ids [B, T] and lengths [B] to logits [B, styles]; random weights by ``seed``.
-
-    Args:
-        size: words of the vocabulary, without those for padding and unknown words.
-    """
+def network(size: int, styles: int, seed: int, vector: int, maps: int) -> Any:
+    """The module for ``size`` known words: ids [B, T] and lengths [B] to logits [B, styles]."""
     import torch
     from torch import nn
 
@@ -52,8 +45,7 @@ def network(size: int, styles: int, seed: int, vector: int = VECTOR, maps: int =
 
         def forward(self, ids: torch.Tensor, lengths: torch.Tensor) -> torch.Tensor:
             seen = self.vectors(ids).transpose(1, 2)  # [B, vector, T]
-            reach = max(WIDTHS) - 1
-            seen = nn.functional.pad(seen, (0, reach))
+            seen = nn.functional.pad(seen, (0, max(WIDTHS) - 1))
             begins = torch.arange(ids.shape[1])[None, :] < lengths[:, None]  # [B, T]
             strongest = []
             for layer in self.filters:
@@ -67,15 +59,10 @@ def network(size: int, styles: int, seed: int, vector: int = VECTOR, maps: int =
         return TextCNN()
 
 
-class Vocabulary:
-    """Texts as numbers of words."""
-
-    def __init__(self, known: Sequence[str]):
-        self._number = {word: number for number, word in enumerate(known, _UNKNOWN + 1)}
-
-    def ids(self, text: str) -> list[int]:
-        """The numbers of a text's words, of all of them; at least one."""
-        return [self._number.get(word, _UNKNOWN) for word in words(text)] or [_UNKNOWN]
+def numbered(texts: Iterable[str], known: Sequence[str]) -> list[list[int]]:
+    """The numbers of each text's words, of all of them; at least one."""
+    numbers = {word: number for number, word in enumerate(known, _UNKNOWN + 1)}
+    return [[numbers.get(word, _UNKNOWN) for word in words(text)] or [_UNKNOWN] for text in texts]
 
 
 def padded(rows: Sequence[Sequence[int]]) -> tuple[Any, Any]:
@@ -92,11 +79,9 @@ class TextCnn:
 
     def __init__(self, about: About, model: Any):
         self.about, self.model = about, model.eval()
-        self._vocabulary = Vocabulary(about.features["vocabulary"])
 
     def logits(self, texts: Sequence[str], task: int) -> Estimates:
-        """See :class:`~tstmeta.models.classifiers.Backend`."""
-        rows = [self._vocabulary.ids(text) for text in texts]
+        rows = numbered(texts, self.about.features["vocabulary"])
         styles = len(self.about.tasks[task].styles)
         values = by_length(rows, styles, _BATCH, lambda batch: self.model(*padded(batch)))
         cut = [
@@ -105,7 +90,6 @@ class TextCnn:
         return Estimates(values, cut)
 
     def write(self, folder: Path) -> None:
-        """Write ``style.safetensors``."""
         from safetensors.torch import save
 
         tensors = {name: value.detach() for name, value in self.model.named_parameters()}
@@ -113,11 +97,9 @@ class TextCnn:
 
     @classmethod
     def read(cls, path: Path, about: About) -> TextCnn:
-        """The model in a file."""
         from safetensors.torch import load_file
 
-        sizes = about.features
-        styles = len(about.tasks[0].styles)
+        sizes, styles = about.features, len(about.tasks[0].styles)
         model = network(len(sizes["vocabulary"]), styles, 0, sizes["vector"], sizes["maps"])
         model.load_state_dict(load_file(path))
         return cls(about, model)

@@ -1,7 +1,6 @@
-"""Training a model of style: from a corpus in parts to a folder with a model and a report.
+"""Training a model of style: trained on ``train``, calibrated on ``dev``, reported on ``test``.
 
-Trained on ``train``, calibrated on ``dev``, reported on ``test``.  See :mod:`.loop` for what makes
-a run repeatable.  A linear model takes seconds: killed, it begins anew, to the same bytes.
+A linear model takes seconds: killed, it begins anew, to the same bytes.
 """
 
 from __future__ import annotations
@@ -24,8 +23,6 @@ from ..splits import PARTS, corpus_hash
 from .loop import CHECKPOINT, Learner, finished, follow, rows_of, versions, write_report
 from .options import STYLE, StyleOptions
 
-SEED = 1
-
 
 class _Plan(NamedTuple):
     """What is to be learned, and where; ``rows`` are those of the training part."""
@@ -45,7 +42,7 @@ def train(
     kind: str = "linear",
     *,
     tasks: Sequence[Task],
-    seed: int = SEED,
+    seed: int = 1,
     options: StyleOptions | None = None,
     regression: bool = False,
     base: Backbone | None = None,
@@ -84,8 +81,10 @@ def train(
     if report := finished(out, run):
         return report
     rows = corpus[corpus["part"] == "train"]
-    model = _LEARN[kind](_Plan(out, run, rows, tuple(tasks), regression, options, base))
-    report = write_report(out, {**run, "results": _calibrate(model, corpus)})
+    learn = {"linear": _linear, "textcnn": _textcnn, "transformer": _transformer}[kind]
+    model = learn(_Plan(out, run, rows, tuple(tasks), regression, options, base))
+    report = {**run, "results": _calibrate(model, corpus)}
+    write_report(out, report)
     model.write(out)
     (out / CHECKPOINT).unlink(missing_ok=True)
     return report
@@ -101,26 +100,22 @@ def _check(
         raise TstmetaError("a textcnn learns styles, not values; use linear or transformer")
     if kind == "transformer" and base is None:
         raise TstmetaError("name the model that the fine-tuning begins with: --base MODEL")
+    needed = [] if regression else [(task.name, style) for task in tasks for style in task.styles]
     for part in ("train", "test"):
-        some = corpus[corpus["part"] == part]
-        if some.empty:
-            raise TstmetaError(f"no sentence is in the part {part}: give a larger corpus")
-        for task in () if regression else tasks:
-            styles = set(some.loc[some["task"] == task.name, "style"])
-            if lacking := [style for style in task.styles if style not in styles]:
-                raise TstmetaError(
-                    f"no sentence of the style {lacking[0]!r} is in the part {part}: give a larger "
-                    "corpus, or say the parts in a column split"
-                )
+        rows = corpus[corpus["part"] == part]
+        styles = set(zip(rows["task"], rows["style"], strict=True))
+        lacking = [f" of the style {pair[1]!r}" for pair in needed if pair not in styles]
+        if rows.empty or lacking:
+            raise TstmetaError(
+                f"no sentence{''.join(lacking[:1])} is in the part {part}: give a larger corpus, "
+                "or say the parts in a column split"
+            )
 
 
 def _labels(rows: pd.DataFrame, task: Task, regression: bool) -> np.ndarray:
     if regression:
         return rows["value"].to_numpy(float)
-    return rows["style"].map({style: n for n, style in enumerate(task.styles)}).to_numpy(int)
-
-
-# --------------------------------------------------------------------------------- the kinds
+    return rows["style"].map(task.styles.index).to_numpy(int)
 
 
 def _linear(plan: _Plan) -> Backend:
@@ -154,14 +149,13 @@ def _linear(plan: _Plan) -> Backend:
 def _textcnn(plan: _Plan) -> Backend:
     import torch
 
-    from ..textcnn import TextCnn, Vocabulary, network, padded, vocabulary
+    from ..textcnn import TextCnn, network, numbered, padded, vocabulary
 
     task, options = plan.tasks[0], plan.options
     known = vocabulary(plan.rows["text"])
     features = {"vocabulary": known, "vector": options.vector, "maps": options.maps}
     model = network(len(known), len(task.styles), plan.run["seed"], options.vector, options.maps)
-    numbered = Vocabulary(known)
-    ids = [numbered.ids(text) for text in plan.rows["text"]]
+    ids = numbered(plan.rows["text"], known)
     labels = torch.tensor(_labels(plan.rows, task, False))
 
     def loss(places: np.ndarray) -> torch.Tensor:
@@ -209,12 +203,6 @@ def _descend(plan: _Plan, model: Any, loss: Callable[[np.ndarray], Any]) -> None
     model.train()
     follow(plan.out, plan.run, learner, step, steps, options.checkpoint)
     model.eval()
-
-
-_LEARN = {"linear": _linear, "textcnn": _textcnn, "transformer": _transformer}
-
-
-# ---------------------------------------------------------------------- calibration and report
 
 
 def _calibrate(model: Backend, corpus: pd.DataFrame) -> dict[str, Any]:

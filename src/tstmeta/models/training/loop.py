@@ -1,11 +1,8 @@
 """The training loop of every network here: language models, TextCNN and classifiers alike.
 
-By step count and seed, never by the clock, and what a step sees and draws depends on the seed and
-its number alone: on one machine with one number of threads the same arguments give the same bytes,
-also when the run was killed and goes on from its last checkpoint.  On a GPU sums come in another
-order: the same course, other bytes.
-
-A checkpoint is one safetensors file with weights, the optimisers' moments and the losses so far.
+What a step sees and draws depends on the seed and its number alone: on one machine with one number
+of threads the same arguments give the same bytes, also when a killed run goes on from its last
+checkpoint.  On a GPU sums come in another order: the same course, other bytes.
 """
 
 from __future__ import annotations
@@ -27,19 +24,14 @@ if TYPE_CHECKING:
     import torch
 
 REPORT = "training.json"
+#: One safetensors file: weights, the optimisers' moments, the losses so far.
 CHECKPOINT = "checkpoint.safetensors"
 #: Longest gradient.
 CLIP = 1.0
 
-# ------------------------------------------------------------------------------------- the folder
-
 
 def finished(out: Path, run: Mapping[str, Any]) -> dict[str, Any] | None:
-    """The report of this very run, where the folder holds its result; None where it is to do.
-
-    Raises:
-        TstmetaError: the folder holds a model of another run, which is never written over.
-    """
+    """The report of this very run where the folder holds its result; another's is refused."""
     if (out / CHECKPOINT).is_file():
         return None
     weights = any(out.glob("*.safetensors"))
@@ -56,18 +48,13 @@ def finished(out: Path, run: Mapping[str, Any]) -> dict[str, Any] | None:
     return None
 
 
-def write_report(out: Path, report: dict[str, Any]) -> dict[str, Any]:
-    """Write the report of a run."""
+def write_report(out: Path, report: dict[str, Any]) -> None:
     storage.write(out / REPORT, json.dumps(report, indent=1, ensure_ascii=False) + "\n")
-    return report
 
 
 def versions(*packages: str) -> dict[str, str]:
     """What a report says of the libraries."""
     return {name: version(name).split("+")[0] for name in packages}
-
-
-# --------------------------------------------------------------------------------------- the loop
 
 
 @dataclass(frozen=True)
@@ -79,7 +66,7 @@ class Learner:
     seed: int
 
     def step(self, number: int, losses: Iterable[torch.Tensor], count: int, rate: float) -> float:
-        """A step down the mean of ``losses`` (sums, computed one by one) over ``count``."""
+        """A step down the mean of ``losses`` (sums, computed in turn) over ``count``."""
         import torch
 
         for optimiser in self.optimisers:
@@ -114,22 +101,22 @@ class Learner:
         """Go on from the state of a checkpoint."""
         import torch
 
-        moments = sorted({name.partition("/")[0] for name in tensors} - {"weight"})
         owners = {
             value: optimiser
             for optimiser in self.optimisers
             for group in optimiser.param_groups
             for value in group["params"]
         }
-        for name, value in self.model.named_parameters():
-            with torch.no_grad():
-                value.copy_(torch.tensor(tensors[f"weight/{name}"]))
-            owners[value].state[value] = {
-                # step counts stay on the CPU
-                moment: torch.tensor(kept, device=value.device if kept.ndim else "cpu")
-                for moment in moments
-                if (kept := tensors.get(f"{moment}/{name}")) is not None
-            }
+        parameters = dict(self.model.named_parameters())
+        for key, kept in tensors.items():
+            kind, _, name = key.partition("/")
+            value = parameters[name]
+            if kind == "weight":
+                with torch.no_grad():
+                    value.copy_(torch.tensor(kept))
+            else:  # step counts stay on the CPU
+                device = value.device if kept.ndim else "cpu"
+                owners[value].state[value][kind] = torch.tensor(kept, device=device)
 
 
 def follow(
@@ -140,15 +127,12 @@ def follow(
     steps: int,
     every: int,
 ) -> list[float]:
-    """Take all steps, from the folder's checkpoint on where it has one; the losses.
+    """Take all steps, from the folder's checkpoint on where it has one; the loss of each.
 
     Args:
         run: what makes it this run; a checkpoint of another one is refused.
         step: takes the step of a number and gives its loss.
         every: steps from checkpoint to checkpoint.
-
-    Raises:
-        TstmetaError: a checkpoint that is damaged or of another run, a full disk.
     """
     from safetensors.numpy import save
 
@@ -166,7 +150,6 @@ def follow(
         while len(losses) < steps:
             losses.append(step(len(losses)))
             bar.update()
-            bar.set_postfix(loss=f"{losses[-1]:.3f}", refresh=False)
             if len(losses) % every == 0 or len(losses) == steps:
                 about = {"about": json.dumps({"run": run, "losses": losses})}
                 storage.write(out / CHECKPOINT, save(learner.tensors(), about))
@@ -174,18 +157,13 @@ def follow(
 
 
 def read_checkpoint(out: Path) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
-    """What a folder's checkpoint says of itself (``run``, ``losses``), and its tensors.
-
-    Raises:
-        TstmetaError: it is damaged.
-    """
+    """What a folder's checkpoint says of itself (``run``, ``losses``), and its tensors."""
     from safetensors import SafetensorError, safe_open
 
     try:
         with safe_open(out / CHECKPOINT, "np") as file:
             about = json.loads(file.metadata()["about"])
-            names = list(file.keys())
-            return about, {name: file.get_tensor(name) for name in names}
+            return about, {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
     except (SafetensorError, KeyError, TypeError, ValueError, OSError) as error:
         raise TstmetaError(
             f"the checkpoint {out / CHECKPOINT} cannot be read ({error}). Remedy: delete it to "

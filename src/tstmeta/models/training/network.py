@@ -21,14 +21,10 @@ TOKENS = 4096
 def byte_pairs(
     texts: Iterable[str], vocabulary: int, cut: Any, special: list[str], **roles: Any
 ) -> PreTrainedTokenizerFast:
-    """A byte-level BPE tokenizer: any text, no unknown tokens.
+    """A byte-level BPE tokenizer of at most ``vocabulary`` entries: any text, no unknown tokens.
 
-    It has fewer than ``vocabulary`` entries where the texts have too few pairs to merge.
-
-    Args:
-        cut: the pre-tokenizer.
-        special: special tokens, which come first.
-        roles: which of them begins a text, ends it, and so on.
+    ``cut`` is the pre-tokenizer, ``roles`` say which of the ``special`` tokens begins a text, ends
+    it, and so on.
     """
     from tokenizers import Tokenizer, decoders, models, pre_tokenizers, trainers
     from transformers import PreTrainedTokenizerFast
@@ -74,9 +70,6 @@ def network(options: LmOptions, tokenizer: PreTrainedTokenizerFast, seed: int) -
         return LlamaForCausalLM(config)
 
 
-# --------------------------------------------------------------------------------------- batches
-
-
 class Encoded(NamedTuple):
     """Token ids of a text; what is to be foreseen begins at ``start``."""
 
@@ -85,10 +78,9 @@ class Encoded(NamedTuple):
 
 
 class Batch(NamedTuple):
-    """Texts of similar length, padded on the right.
+    """Texts of similar length [B, T], padded on the right, and the N tokens to be foreseen.
 
-    ``ids`` is [B, T].  ``rows`` and ``places`` (both [N]) point at the positions that foresee the N
-    tokens of all answers, ``targets`` [N] holds those tokens.
+    ``rows`` and ``places`` (both [N]) are the positions that foresee the ``targets`` [N].
     """
 
     ids: torch.Tensor
@@ -126,9 +118,6 @@ def _padded(group: Sequence[Encoded], pad: int) -> Batch:
     return Batch(ids, rows, places, ids[rows, places + 1])
 
 
-# -------------------------------------------------------------------------------------- learning
-
-
 def answer_loss(model: Any, batch: Batch, mixed: bool = False) -> torch.Tensor:
     """Sum over all targets of a batch of the negative log-probability, in nats."""
     import torch
@@ -160,8 +149,7 @@ def learn(
     """Train a language model in place; the loss of each step in nats a token.
 
     Args:
-        out: the folder that holds the checkpoint.
-        run: see :func:`.loop.follow`; it has the ``seed``.
+        out, run: see :func:`.loop.follow`; ``run`` has the ``seed``.
         options: ``steps`` counts all steps.
         batches: what a step of that number is trained on.
         scratch: whether its weights are random.
@@ -188,15 +176,14 @@ def _optimisers(model: Any, options: LmOptions, scratch: bool) -> list[torch.opt
     import torch
 
     rate, decay = options.rate, options.decay
-    embeddings = {id(model.get_input_embeddings().weight)}
     matrices = [value for value in model.parameters() if value.dim() >= 2]
     vectors = [value for value in model.parameters() if value.dim() < 2]
     if not scratch:
-        groups = [{"params": matrices, "weight_decay": decay}]
-        groups += [{"params": vectors, "weight_decay": 0.0}]
-        return [torch.optim.AdamW(groups, lr=rate)]
-    layers = [value for value in matrices if id(value) not in embeddings]
-    rest = [value for value in matrices if id(value) in embeddings] + vectors
+        groups = [{"params": matrices}, {"params": vectors, "weight_decay": 0.0}]
+        return [torch.optim.AdamW(groups, lr=rate, weight_decay=decay)]
+    embeddings = model.get_input_embeddings().weight
+    layers = [value for value in matrices if value is not embeddings]
+    rest = [embeddings, *vectors]
     return [
         torch.optim.Muon(layers, lr=rate, weight_decay=decay, adjust_lr_fn="match_rms_adamw"),
         torch.optim.AdamW(rest, lr=rate, betas=(0.9, 0.95), weight_decay=0.0),
@@ -204,10 +191,10 @@ def _optimisers(model: Any, options: LmOptions, scratch: bool) -> list[torch.opt
 
 
 def write(out: Path, model: Any, tokenizer: Any, dtype: str) -> None:
-    """Write weights, config and tokenizer.
+    """Write weights, config and tokenizer; the config asks for float32 in use.
 
     A model of ours is kept in half precision, a tuned one whole: its changes may be smaller than a
-    half's spacing.  Either is to be used in float32, for which the config asks.
+    half's spacing.
     """
     import torch
     from safetensors.torch import save

@@ -8,7 +8,7 @@ gives other bytes.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Annotated, Self, TypeVar
+from typing import Annotated, Any, Self
 
 from pydantic import (
     BaseModel,
@@ -26,8 +26,6 @@ from ...schema import TstmetaError
 
 
 class Options(BaseModel):
-    """What all trainings share."""
-
     model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
 
     epochs: PositiveInt = 3
@@ -39,13 +37,13 @@ class Options(BaseModel):
 
 
 class LmOptions(Options):
-    """Of a language model, in Llama's shape; a fine-tuned one keeps its shape and tokenizer.
+    """Of a language model, in Llama's shape; defaults are those of the shipped weights.
 
     ``inner`` is the size of the feed-forward layers, ``vocabulary`` counts the tokens of a
-    byte-level BPE of its own, ``length`` those of the longest sentence, with its marks.  ``steps``
-    bounds the course before its ``epochs`` are over; 0 = it does not.  The rate goes up over
-    ``warmup`` steps and down to 0 along a line over the last part ``cooling``.  ``mixed`` has
-    matrices multiplied in bfloat16.  Defaults are those of the shipped weights.
+    byte-level BPE, ``length`` those of the longest sentence, with its marks.  A fine-tuned model
+    keeps its shape and tokenizer.  ``steps`` bounds the course (0: its ``epochs`` do).  The rate
+    goes up over ``warmup`` steps and down to 0 over the last part ``cooling``.  ``mixed`` has
+    matrices multiplied in bfloat16.
     """
 
     vocabulary: Annotated[int, Field(ge=257)] = 2560
@@ -88,7 +86,7 @@ FINE_TUNING = LmOptions(
 
 
 class StyleOptions(Options):
-    """Of a model of style, whose rate falls along a line from ``rate`` to 0.
+    """Of a model of style, whose rate falls along a line to 0.
 
     ``bits`` (of the number of features) is for linear models, ``vector`` (size of a word vector)
     and ``maps`` (filters of a width) are for TextCNN.
@@ -106,15 +104,9 @@ STYLE = {
     "transformer": StyleOptions(epochs=3, rate=2e-5, batch=16, decay=0.01),
 }
 
-AnyOptions = TypeVar("AnyOptions", bound=Options)
 
-
-def configure(options: AnyOptions, settings: Iterable[str] = ()) -> AnyOptions:
-    """Options with other values, each as ``NAME=VALUE``.
-
-    Raises:
-        TstmetaError: no such option, or a value that it cannot have.
-    """
+def configure(options: Options, settings: Iterable[str] = ()) -> Any:
+    """Options with other values, each as ``NAME=VALUE``."""
     changes = dict(setting.partition("=")[::2] for setting in settings)
     try:
         return type(options).model_validate(options.model_dump() | changes)
