@@ -102,7 +102,8 @@ lint: setup ## Put the code into the project's style and check its types
 	@"$(PY)" -m mypy
 
 serve: book ## Open the book in a browser (PORT=8000)
-	@"$(PY)" tools/book.py serve --port $(PORT)
+	@(sleep 1; "$(PY)" -m webbrowser -t http://127.0.0.1:$(PORT)/) &
+	@"$(PY)" -m http.server $(PORT) --bind 127.0.0.1 --directory book/_build/html
 
 clean: ## Remove what was built; installed packages, data and scores stay
 	rm -rf book/_build book/_generated book/results book/_static/vendor .build

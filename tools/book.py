@@ -1,8 +1,7 @@
-"""Build and show the book: ``python tools/book.py scores NAME | assets | pages | build | serve``.
+"""Build the book: ``python tools/book.py scores NAME | assets | pages | build``.
 
 ``dodo.py`` calls the steps in order, and only where something changed.  What a step writes appears
-whole or not at all.  The book asks nothing of another host: MathJax and Plotly are copied from
-their packages.
+whole or not at all.  MathJax and Plotly are copied from their packages: no other host is asked.
 """
 
 from __future__ import annotations
@@ -45,11 +44,7 @@ NO_ICON = '<link rel="icon" href="data:,">\n'
 
 
 def scores(name: str) -> None:
-    """Bring the score store up to date for a data set; one that is not here is passed over.
-
-    Raises:
-        TstmetaError: scores that could not be computed.
-    """
+    """Bring the score store up to date for a data set; one that is not here is passed over."""
     from tstmeta import data, scoring
 
     if not data.available(name):
@@ -70,13 +65,11 @@ def runnable(wanted: list[str]) -> list[str]:
     """The metrics of these names and families that can run here; says what the others lack."""
     from tstmeta.metrics import get, resolve
 
-    chosen = []
-    for name in resolve(wanted):
-        if lack := getattr(get(name), "missing", ""):
+    lacks = {name: getattr(get(name), "missing", "") for name in resolve(wanted)}
+    for name, lack in lacks.items():
+        if lack:
             note(f"{name} is left out: {lack}")
-        else:
-            chosen.append(name)
-    return chosen
+    return [name for name, lack in lacks.items() if not lack]
 
 
 def assets() -> Path:
@@ -106,11 +99,7 @@ def pages() -> Path:
 
 
 def build() -> Path:
-    """Run Jupyter Book and return the folder of the built pages, ``book/_build/html``.
-
-    Raises:
-        TstmetaError: a warning or an error; the earlier book, if there is one, stays.
-    """
+    """Run Jupyter Book, whose warnings are errors; return the folder of the built pages."""
     command = [sys.executable, "-c", "from jupyter_book.cli.main import main; main()", "build", "."]
     command += ["--path-output", ".build/book", "-W", "-n", "--keep-going", "--all"]
     shown = None if sys.stderr.isatty() else subprocess.DEVNULL  # warnings are always shown
@@ -123,42 +112,13 @@ def build() -> Path:
     return swap(fresh, ROOT / "book" / "_build" / "html")
 
 
-def serve(port: int = 8000, open_browser: bool = True) -> None:
-    """Show the built book on this machine until interrupted.
-
-    Raises:
-        TstmetaError: there is no built book, or the port is taken.
-    """
-    import webbrowser
-    from functools import partial
-    from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
-
-    built = ROOT / "book" / "_build" / "html"
-    if not (built / "index.html").is_file():
-        raise TstmetaError(f"there is no book in {built}; build it with: make book")
-    try:
-        server = ThreadingHTTPServer(
-            ("127.0.0.1", port), partial(SimpleHTTPRequestHandler, directory=str(built))
-        )
-    except OSError as error:
-        raise TstmetaError(f"cannot use port {port}: {error}; try: make serve PORT=8001") from None
-    with server:
-        address = f"http://127.0.0.1:{server.server_port}/"
-        note(f"the book is at {address} (stop with Ctrl-C)")
-        if open_browser:
-            webbrowser.open(address)
-        server.serve_forever()
-
-
 def empty(folder: Path) -> Path:
-    """A folder with nothing in it."""
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
     return folder
 
 
 def copy(source: Path, target: Path) -> None:
-    """Copy a file, with the folders above it."""
     target.parent.mkdir(parents=True, exist_ok=True)
     shutil.copyfile(source, target)
 
@@ -172,24 +132,16 @@ def swap(fresh: Path, place: Path) -> Path:
 
 
 def main() -> int:
-    """Run one step; a fault becomes a message and exit code 2."""
-    parser = argparse.ArgumentParser(description="The steps that build and show the book.")
-    steps = parser.add_subparsers(dest="step", required=True)
-    steps.add_parser("scores", help="score a data set with all that the pages show").add_argument(
-        "name", help="a data set; passed over when its files are not here"
-    )
-    steps.add_parser("assets", help="copy MathJax and Plotly out of their packages")
-    steps.add_parser("pages", help="write the pages that are made from data")
-    steps.add_parser("build", help="run Jupyter Book; warnings are errors")
-    server = steps.add_parser("serve", help="show the built book until interrupted")
-    server.add_argument("--port", type=int, default=8000, help="0 for any free one")
-    server.add_argument("--no-browser", action="store_true", help="open no window")
+    """Run a step; a fault becomes a message and exit code 2."""
+    parser = argparse.ArgumentParser(description="The steps that build the book.")
+    parser.add_argument("step", choices=("scores", "assets", "pages", "build"))
+    parser.add_argument("name", nargs="?", default="", help="of scores: a data set")
     given = parser.parse_args()
+    if (given.step == "scores") != bool(given.name):
+        parser.error("scores, and no other step, needs the name of a data set")
     try:
         if given.step == "scores":
             scores(given.name)
-        elif given.step == "serve":
-            serve(given.port, not given.no_browser)
         else:
             note(f"wrote {globals()[given.step]()}")
     except KeyboardInterrupt:

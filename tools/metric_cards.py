@@ -23,8 +23,6 @@ from tstmeta.metrics import Score, catalogue, get
 from tstmeta.schema import TstmetaError
 
 Context = dict[str, Any]
-# -------------------------------------------------------------------------------------- metrics
-
 #: The source of the contrast set whose rewrites are the example of every metric's page.
 EXAMPLE = "sentiment-01"
 #: Columns of the catalogue that a page shows, and what they are called there.
@@ -41,13 +39,7 @@ UNITS = {
 
 
 class MetricCard(NamedTuple):
-    """What people wrote about a metric, in ``data/metric_cards/<name>.md``.
-
-    Attributes:
-        cites: keys of ``book/references.bib``.
-        measures, fails, cost: a sentence or two each.
-        body: MyST Markdown.
-    """
+    """What people wrote about a metric, in ``data/metric_cards/<name>.md``; ``body`` is MyST."""
 
     name: str
     title: str
@@ -59,11 +51,7 @@ class MetricCard(NamedTuple):
 
 
 def card(name: str, path: Path | None = None) -> MetricCard:
-    """Read a card; a metric without one (another package's) gets an empty card.
-
-    Raises:
-        TstmetaError: a card without front matter, or with parts missing.
-    """
+    """Read a card; a metric without one (another package's) gets an empty card."""
     path = path or paths.own("metric_cards", f"{name}.md")
     if not path.is_file():
         return MetricCard(name, name)
@@ -80,12 +68,8 @@ def card(name: str, path: Path | None = None) -> MetricCard:
 def groups() -> dict[str, pd.DataFrame]:
     """Rows of the catalogue by metric: the bare name first, then its variants."""
     rows = catalogue.overview()
-    return {str(stem): part for stem, part in rows.groupby(stems(rows), sort=False)}
-
-
-def stems(rows: pd.DataFrame) -> pd.Series:
-    """The names without variants."""
-    return rows["name"].str.partition(":")[0]
+    stems = rows["name"].str.partition(":")[0]
+    return {str(stem): part for stem, part in rows.groupby(stems, sort=False)}
 
 
 def families(by_metric: Mapping[str, pd.DataFrame]) -> dict[str, list[Context]]:
@@ -104,9 +88,8 @@ def plainly(rows: pd.DataFrame) -> dict[str, str]:
     words = {*schema.DIMENSIONS, *schema.BASES}
     facts = {}
     for column, label in FACTS.items():
-        cells = (
-            UNITS.get(text, text) if column == "unit" else text for text in rows[column] if text
-        )
+        usual = UNITS if column == "unit" else {}
+        cells = (usual.get(text, text) for text in rows[column] if text)
         lists = (", ".join(text.split()) if set(text.split()) <= words else text for text in cells)
         facts[label] = "; ".join(dict.fromkeys(lists))
     return {label: text for label, text in facts.items() if text}
@@ -158,13 +141,12 @@ def rewrites(dataset: Dataset) -> tuple[Context, pd.DataFrame]:
     return {"text": items["source"].iloc[0], "style": items["style"].iloc[0]}, frame
 
 
-def values(names: list[str], dataset: Dataset | None = None) -> tuple[pd.DataFrame, list[str]]:
+def values(names: list[str]) -> tuple[pd.DataFrame, list[str]]:
     """What metrics say of the example: a row a metric and basis, a column a rewrite; and notes.
 
-    A score without a value is its status with the detail.  Notes are the warnings of our own that
-    were given meanwhile.  Nothing is kept: what a page shows was computed for it.
+    A score without a value is its status with the detail; notes are our own warnings meanwhile.
     """
-    dataset = example() if dataset is None else dataset
+    dataset = example()
     systems = dict(zip(dataset.items["item_id"], dataset.items["system"], strict=True))
     rows = []
     with warnings.catch_warnings(record=True) as given:

@@ -1,7 +1,5 @@
-"""The pages that are made from data: what stands in them is gathered here, the words stand in
-``book/templates``.
+"""The pages that are made from data: templates of ``book/templates`` and what stands in them.
 
-A page is a template and a context, a dict of plain values and frames; :func:`write` fills in all.
 Tables are pandas Stylers; every text in them is escaped, for texts of data sets may be hostile.
 """
 
@@ -87,7 +85,6 @@ def environment() -> jinja2.Environment:
 
 
 def data_row(name: str) -> Context:
-    """A data set in the list of all."""
     card = {key: Card.read(name).facts.get(key, "") for key in ("task", "rated", "access")}
     return {"name": name, "here": data.available(name), **card}
 
@@ -135,18 +132,15 @@ def counts(name: str) -> dict[str, str]:
 def embedded() -> Context:
     """What has to be said wherever scores of the embedded model are shown."""
     model, gated = BACKBONES["embedded"], [known for known in BACKBONES.values() if known.gated]
-    millions = read(EMBEDDED / "training.json").get("parameters", 0) / 1e6 or model.parameters
-    return {"model": model, "millions": f"{millions:.1f}", "gated": gated}
+    parameters = read(EMBEDDED / "training.json")["parameters"]
+    return {"model": model, "millions": f"{parameters / 1e6:.1f}", "gated": gated}
 
 
 def backbone(folder: Path = EMBEDDED) -> Context:
     """The embedded model: its facts, conversations it learnt from, losses, and what it is worth."""
     report, config = read(folder / "training.json"), read(folder / "config.json")
-    context: Context = {
-        "report": report,
-        "demonstration": ["likelihood", "likelihood-style"],
-        "facts": {},
-    }
+    demonstration = ["likelihood", "likelihood-style"]
+    context: Context = {"report": report, "demonstration": demonstration, "facts": {}}
     if not report or not config:
         return context
     options, steps = report["options"], report["steps"]
@@ -173,11 +167,9 @@ def backbone(folder: Path = EMBEDDED) -> Context:
     context["phases"] = [
         f"{options[key] * steps:,.0f}" for key in ("drill", "systems") if key in options
     ]
-    losses = (
-        pd.DataFrame(report["losses_by_task"]).rename_axis("asked to").sort_index().reset_index()
-    )
     names = {"training": "words of the training", "held_out": "held-out words and frames"}
-    context["losses"] = losses.rename(columns=names)
+    losses = pd.DataFrame(report["losses_by_task"]).rename(columns=names)
+    context["losses"] = losses.rename_axis("asked to").sort_index().reset_index()
     context["shares"] = pd.DataFrame(
         {"data": name, "metric": metric, **share}
         for name, by_metric in report.get("shares", {}).items()

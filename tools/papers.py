@@ -1,7 +1,4 @@
-"""What the papers print and conclude, beside ours: the pages of the claims and of the ledger.
-
-:func:`pages` gives templates and contexts, as :mod:`tools.pages` does.
-"""
+"""What the papers print and conclude, beside ours: the pages of the claims and of the ledger."""
 
 from __future__ import annotations
 
@@ -9,34 +6,28 @@ from collections.abc import Iterator
 from typing import Any
 
 import pandas as pd
-from pandas.io.formats.style import Styler
 
+from tools.tables import raw
 from tstmeta import ledger
 from tstmeta.ledger.claims import FAILS, HOLDS, OPEN
 from tstmeta.ledger.ledger import STATUSES
 
-#: Resamples behind each interval of the claims page.
-DRAWS = 2000
-#: Key in ``book/references.bib``, authors and title of each paper.
+#: Key in ``book/references.bib`` and title of each paper.
 PAPERS = {
     "pauli2025": (
         "pauli2025meta",
-        "Pauli et al. (2025)",
         "A Meta-Evaluation of Style and Attribute Transfer Metrics",
     ),
     "lai2023": (
         "lai2023multidimensional",
-        "Lai et al. (2023)",
         "Multidimensional Evaluation for Text Style Transfer Using ChatGPT",
     ),
     "mukherjee2025": (
         "mukherjee2025evaluating",
-        "Mukherjee et al. (2025)",
         "Evaluating Text Style Transfer Evaluation",
     ),
     "pang2019": (
         "pang2019unsupervised",
-        "Pang and Gimpel (2019)",
         "Unsupervised Evaluation Metrics for Textual Transfer",
     ),
 }
@@ -44,9 +35,9 @@ MARKS = {HOLDS: "✓", FAILS: "✗", OPEN: "?"}
 Context = dict[str, Any]
 
 
-def pages(draws: int = DRAWS, seed: int = 0) -> Iterator[tuple[str, tuple[str, Context]]]:
+def pages() -> Iterator[tuple[str, tuple[str, Context]]]:
     """Every page: its name without ending, its template, its context."""
-    inputs = ledger.Inputs()
+    inputs, draws, seed = ledger.Inputs(), 2000, 0
     judged = ledger.claims(draws=draws, seed=seed, inputs=inputs)
     yield "claims", ("claims", claims(judged) | {"draws": f"{draws:,}", "seed": seed})
     rows = ledger.reproduce(inputs=inputs)
@@ -60,30 +51,27 @@ def claims(judged: ledger.Claims) -> Context:
     papers = []
     for key, own in judged.verdicts.groupby("paper", sort=False):
         rows = [claim(row, judged.evidence) for row in own.to_dict("records")]
-        papers.append({"cite": PAPERS[str(key)][0], "title": PAPERS[str(key)][1], "claims": rows})
+        cite, title = PAPERS[str(key)]
+        papers.append({"cite": cite, "title": title, "claims": rows})
     verdicts = judged.verdicts["verdict"]
-    count = {name: int((verdicts == name).sum()) for name in MARKS}
-    return {
-        "papers": papers,
-        "count": len(verdicts),
-        **dict(zip(("holds", "fails", "open"), count.values(), strict=True)),
-    }
+    names = {"holds": HOLDS, "fails": FAILS, "open": OPEN}
+    count = {key: int((verdicts == name).sum()) for key, name in names.items()}
+    return {"papers": papers, "count": len(verdicts), **count}
 
 
 def claim(row: Context, evidence: pd.DataFrame) -> Context:
     """A claim with its mark, its anchor and its evidence as a page shows it."""
     own = evidence[evidence["claim"] == row["claim"]]
     both = zip(own["low"], own["high"], own["published"], strict=True)
+    limits = [
+        "published" if printed else f"{number(low)}\u00a0to\u00a0{number(high)}"
+        for low, high, printed in both
+    ]
     shown = pd.DataFrame(
         {
             "evidence": own["evidence"].str.replace("`", ""),
             "value": [number(value) for value in own["value"]],
-            "95 %\u00a0interval": [
-                "published"
-                if printed
-                else f"{number(low)} to {number(high)}".replace(" ", "\u00a0")
-                for low, high, printed in both
-            ],
+            "95 %\u00a0interval": limits,
             "n": [f"{n:,}" if n else "–" for n in own["n"]],
             "note": own["note"].str.replace(" resampled", "\u00a0resampled"),
         }
@@ -103,18 +91,15 @@ def ledger_of(paper: str, rows: pd.DataFrame) -> Context:
     for name, own in rows.groupby("table", sort=False):
         needs = own["status"].str.startswith("needs")
         table: Context = {"title": f"Table {name}".replace("Table fig", "Figure ")}
-        table["list"] = raw(ledger.listing(own[~needs])) if not needs.all() else ""
+        html = ledger.listing(own[~needs]).to_html() if not needs.all() else ""
+        table["list"] = html and raw(f"<div class='tst-table' tabindex='0'>{html}</div>")
         table["missing"] = int(needs.sum())
         table["needed"] = [
-            {
-                "status": part["status"].iloc[0],
-                "reason": part["reason"].iloc[0],
-                "cells": cells(part),
-            }
-            for _, part in own[needs].groupby(["status", "reason"], sort=False)
+            {"status": status, "reason": reason, "cells": cells(part)}
+            for (status, reason), part in own[needs].groupby(["status", "reason"], sort=False)
         ]
         tables.append(table)
-    cite, _, title = PAPERS[paper]
+    cite, title = PAPERS[paper]
     counts = ledger.counts(rows).iloc[:1][[*STATUSES, "cells"]]
     return {"paper": paper, "cite": cite, "title": title, "counts": counts, "tables": tables}
 
@@ -124,8 +109,3 @@ def cells(rows: pd.DataFrame) -> list[str]:
     keys = rows["cell"].str.split(".", n=2).str[2]
     printed = rows["printed"].str.replace("*", "\\*")
     return [f"`{key}` {number}" for key, number in zip(keys, printed, strict=True)]
-
-
-def raw(styler: Styler) -> str:
-    """A table as a MyST directive."""
-    return f"```{{raw}} html\n<div class='tst-table' tabindex='0'>{styler.to_html()}</div>\n```\n"

@@ -12,7 +12,6 @@ from pandas.io.formats.style import Styler
 
 
 def raw(html: str) -> str:
-    """HTML as a MyST directive."""
     return f"```{{raw}} html\n{html}\n```\n"
 
 
@@ -34,7 +33,6 @@ def table(frame: pd.DataFrame, caption: str = "") -> str:
 
 
 def formatter(column: pd.Series) -> Any:
-    """How the values of a column are shown."""
     if column.dtype == bool:
         return lambda value: "yes" if value else "no"
     if column.dtype.kind in "iu" or (column.dtype.kind == "f" and (column.dropna() % 1 == 0).all()):

@@ -1,8 +1,8 @@
 """Make anew what we ship: ``python -m tools.train backbone | lm | style | strength | idf | world``.
 
-With the defaults, what lies in ``src/tstmeta/models/weights`` and ``data/world`` comes out, on one
-machine to the byte.  The backbone takes under an hour on two cores, the others minutes.  A run that
-was killed goes on from its last checkpoint with the same command.
+What lies in ``src/tstmeta/models/weights`` and ``data/world`` comes out, on the same machine to the
+byte.  The backbone takes under an hour on two cores, the others minutes.  A run that was killed
+goes on from its last checkpoint with the same command.
 """
 
 from __future__ import annotations
@@ -50,18 +50,9 @@ if TYPE_CHECKING:
 SEED = 4
 #: ``batch`` counts conversations a step.
 BACKBONE = LmOptions(
-    vocabulary=4096,
-    width=256,
-    layers=4,
-    heads=8,
-    inner=704,
-    length=2048,
-    batch=48,
-    steps=700,
-    warmup=20,
-    cooling=0.4,
-    checkpoint=25,
-)
+    vocabulary=4096, width=256, layers=4, heads=8, inner=704, length=2048,
+    batch=48, steps=700, warmup=20, cooling=0.4, checkpoint=25,
+)  # fmt: skip
 #: For this part of the steps the model repeats short strings of random tokens, which is where
 #: copying is learned cheapest; then it follows instructions without a system prompt ...
 DRILL = 0.25
@@ -69,8 +60,6 @@ DRILL = 0.25
 SYSTEMS = 0.7
 #: Longest string of the drill, in tokens.
 LONGEST = 24
-#: Conversations of each side on which the final losses are taken.
-TRIALS = 120
 
 MARKS = {"bos_token": "<|begin_of_text|>", "eos_token": "<|eot_id|>", "pad_token": "<|pad|>"}
 HEADER, BODY = "<|start_header_id|>", "<|end_header_id|>"
@@ -90,15 +79,11 @@ CUT = r"'(?i:s|t|re|ve|m|ll|d)| ?\p{L}+|\p{N}| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+"
 
 
 def backbone(
-    out: Path,
-    prompts: Sequence[Instructions],
-    seed: int = SEED,
-    options: LmOptions = BACKBONE,
+    out: Path, prompts: Sequence[Instructions], seed: int = SEED, options: LmOptions = BACKBONE
 ) -> dict[str, Any]:
     """Train the model of the likelihood metrics on conversations that the grammar writes.
 
-    It learns to follow the words of the prompts, of which the first count double.  Losses in the
-    report are in nats per answer token.
+    The first of the prompts counts double.  Losses in the report are in nats per answer token.
     """
     import torch
 
@@ -202,7 +187,7 @@ def _task_losses(
     """Mean loss in nats per answer token, task by task, on conversations never trained on."""
     import torch
 
-    trials = [example(f"trial/{number}", prompts, held_out) for number in range(TRIALS)]
+    trials = [example(f"trial/{number}", prompts, held_out) for number in range(120)]
     means = {}
     with torch.no_grad():
         for task in sorted({trial.task for trial in trials}):
@@ -248,7 +233,7 @@ def values(rows: pd.DataFrame, metric: str) -> list[float]:
 def shares(rows: pd.DataFrame, values: Mapping[str, Sequence[float]]) -> dict[str, float]:
     """For each of :data:`PAIRS`, how often the better rewrite of a source has the higher value.
 
-    Ties count one half.  ``values`` has a value a row for a dimension, or for both.
+    Ties count one half.  ``values``: dimension -> a value a row.
     """
     error = np.where(rows["error"] == "none", "", "-error")
     cells = rows.assign(cell=rows["shift"] + error, **values)
@@ -267,9 +252,7 @@ def shares(rows: pd.DataFrame, values: Mapping[str, Sequence[float]]) -> dict[st
 STYLES = {
     "sentiment": ("negative", "positive"),
     "detoxify": ("toxic", "non-toxic"),
-    "catchy": ("not catchy", "catchy"),
-    "polite": ("not polite", "polite"),
-    "persuasive": ("not persuasive", "persuasive"),
+    **{name: (f"not {name}", name) for name in ("catchy", "polite", "persuasive")},
     "formal": ("informal", "formal"),
     "simplify": ("complex", "simplified"),
 }
@@ -280,11 +263,9 @@ NAMES = {
     for wording in WORDINGS[task]
     if wording != style and task != "sentiment"
 } | dict.fromkeys(("casual", "colloquial"), "informal")
-#: Scenes of a task.
-SCENES = 1500
 
 
-def style_corpus(strengths: bool, scenes: int = SCENES) -> pd.DataFrame:
+def style_corpus(strengths: bool, scenes: int = 1500) -> pd.DataFrame:
     """Sentences with task, style, split (empty) and value (strength in the task's second style).
 
     With ``strengths`` light rewrites are among them, which stand between two styles.
@@ -311,23 +292,12 @@ def style(out: Path, strengths: bool) -> dict[str, Any]:
         for name, styles in STYLES.items()
     ]
     rate = 0.1 if strengths else 1.0
-    return classifier.train(
-        out,
-        divide(style_corpus(strengths)),
-        tasks=tasks,
-        options=StyleOptions(epochs=5, rate=rate, decay=1e-5, bits=15),
-        regression=strengths,
-    )
+    options = StyleOptions(epochs=5, rate=rate, decay=1e-5, bits=15)
+    table = divide(style_corpus(strengths))
+    return classifier.train(out, table, tasks=tasks, options=options, regression=strengths)
 
 
 # ------------------------------------------------------------------------------------ the command
-
-
-def language_model(out: Path) -> dict[str, Any]:
-    """Train the model behind perplexity and SLOR on prose of ours and scenes of the grammar."""
-    table = divide(corpora.table(conversations.sentences()))
-    texts = {part: rows["text"].tolist() for part, rows in table.groupby("part")}
-    return lm.train(out, texts["train"], texts["test"], name="ours")
 
 
 def counts(out: Path) -> None:
@@ -350,7 +320,9 @@ def main() -> None:
         if "shares" not in report:
             write_report(out, {**report, "shares": worth(out)})
     elif given.what == "lm":
-        language_model(out)
+        table = divide(corpora.table(conversations.sentences()))
+        texts = {part: rows["text"].tolist() for part, rows in table.groupby("part")}
+        lm.train(out, texts["train"], texts["test"], name="ours")
     elif given.what in ("style", "strength"):
         style(out, strengths=given.what == "strength")
     elif given.what == "idf":

@@ -6,8 +6,6 @@ import json
 import os
 import subprocess
 import sys
-import threading
-import urllib.request
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -33,7 +31,7 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 @pytest.mark.parametrize(
     ("arguments", "code"),
-    [(["serve", "--port", "x"], 2), ([], 2), (["scores"], 2), (["--help"], 0)],
+    [(["serve"], 2), ([], 2), (["scores"], 2), (["pages", "lai"], 2), (["--help"], 0)],
 )
 def test_a_step_that_is_not_understood_stops_with_exit_code_2(arguments, code):
     command = [sys.executable, "tools/book.py", *arguments]
@@ -43,22 +41,18 @@ def test_a_step_that_is_not_understood_stops_with_exit_code_2(arguments, code):
 
 
 def test_assets_are_all_that_a_page_with_formulas_or_charts_loads(home):
+    stale = home / "book" / "_static" / "vendor" / "old.js"
+    stale.parent.mkdir(parents=True)
+    stale.touch()
     vendor = book.assets()
-    assert vendor == home / "book" / "_static" / "vendor"
+    assert vendor == stale.parent
+    assert not stale.exists()
     assert b"plotly.js v" in (vendor / "plotly.min.js").read_bytes()[:400]
     assert (vendor / "mathjax" / "tex-chtml.js").stat().st_size > 1_000_000
     assert list((vendor / "mathjax" / "output" / "chtml").rglob("*.woff"))
     assert (vendor / "mathjax" / "input" / "tex" / "extensions" / "mhchem.js").is_file()
     size = sum(path.stat().st_size for path in vendor.rglob("*") if path.is_file())
     assert size < 10_000_000
-
-
-def test_assets_replace_what_was_there(home):
-    stale = home / "book" / "_static" / "vendor" / "old.js"
-    stale.parent.mkdir(parents=True)
-    stale.touch()
-    book.assets()
-    assert not stale.exists()
 
 
 def test_pages_appear_whole_or_not_at_all(home, monkeypatch):
@@ -112,24 +106,6 @@ def test_plotly_is_loaded_on_the_pages_that_draw_with_it_and_on_no_other():
     assert added == ["vendor/plotly.min.js"]
 
 
-def test_serving_needs_a_book_and_a_free_port(home, monkeypatch, capsys):
-    with pytest.raises(TstmetaError, match="make book"):
-        book.serve(0)
-    built = home / "book" / "_build" / "html"
-    built.mkdir(parents=True)
-    (built / "index.html").write_text("the book")
-    opened: list[str] = []
-    ready = threading.Event()
-    monkeypatch.setattr("webbrowser.open", lambda url: (opened.append(url), ready.set()))
-    threading.Thread(target=book.serve, args=(0,), daemon=True).start()
-    assert ready.wait(10)
-    with urllib.request.urlopen(opened[0], timeout=10) as answer:
-        assert answer.read() == b"the book"
-    port = int(opened[0].rsplit(":", 1)[1].strip("/"))
-    with pytest.raises(TstmetaError, match=f"cannot use port {port}"):
-        book.serve(port)
-
-
 # ---------------------------------------------------------------------------------- task graph
 
 
@@ -140,10 +116,10 @@ def graph(tmp_path: Path, **variables: str) -> dict:
         "import json, dodo\n"
         "tasks = {}\n"
         "for maker in (v for k, v in vars(dodo).items() if k.startswith('task_')):\n"
-        "    made = maker()\n"
-        "    for one in [made] if isinstance(made, dict) else made:\n"
-        "        name = maker.__name__[5:] + (':' + one['name'] if 'name' in one else '')\n"
-        "        tasks[name] = [one['file_dep'], one['targets'] if 'targets' in one else []]\n"
+        "    given = maker()\n"
+        "    for task in [given] if isinstance(given, dict) else given:\n"
+        "        name = maker.__name__[5:] + (':' + task['name'] if 'name' in task else '')\n"
+        "        tasks[name] = [task['file_dep'], task.get('targets', [])]\n"
         "print(json.dumps(tasks))\n"
     )
     clean = {key: value for key, value in os.environ.items() if key != "TSTMETA_DATA"}
@@ -178,8 +154,14 @@ def tree(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def test_a_notebook_runs_again_when_its_source_code_data_or_versions_change(tree):
-    needs, makes = graph(tree)["notebooks:01_first"]
+def test_a_task_runs_again_when_its_source_code_data_or_versions_change(tree):
+    tasks = graph(tree)
+    pages = {"tools/book.py", "book/templates/data.md.j2", "data/contrast/polite.csv"}
+    assert pages <= set(tasks["pages"][0])
+    needs, makes = tasks["book"]
+    assert {"book/intro.md", "book/results/01_first.ipynb", ".build/pages.json"} <= set(needs)
+    assert makes == ["book/_build/html/index.html"]
+    needs, makes = tasks["notebooks:01_first"]
     assert makes == ["book/results/01_first.ipynb"]
     assert set(needs) == {
         "notebooks/01_first.ipynb",
@@ -228,20 +210,20 @@ def test_scores_are_made_again_when_a_model_or_an_instruction_changes(tree):
 
 @pytest.mark.parametrize(("name", "choices"), [("contrast", True), ("alva@asset", False)])
 def test_a_data_set_is_scored_with_what_the_pages_show_of_it(monkeypatch, name, choices):
-    asked: list = []
+    calls: list = []
     table = pd.DataFrame({"status": ["ok"], "detail": [""]})
     monkeypatch.setattr(data, "available", lambda name: True)
     monkeypatch.setattr(data, "load", lambda name: name)
     monkeypatch.setattr(
-        scoring, "score", lambda given, wanted: (asked.append((given, wanted)), table)[1]
+        scoring, "score", lambda given, wanted: (calls.append((given, wanted)), table)[1]
     )
     monkeypatch.setattr(hub, "here", lambda model: True)
     book.scores(name)
-    [(given, wanted)] = asked
+    [(given, wanted)] = calls
     assert given == name
     assert {"bleu", "copy-rate", "likelihood", "likelihood-style"} <= set(wanted)
     assert set(book.CHOICES) <= set(wanted) if choices else not set(book.CHOICES) & set(wanted)
-    assert not [one for one in wanted if get(one).profile == "real"]
+    assert not [name for name in wanted if get(name).profile == "real"]
 
 
 def test_a_metric_that_cannot_run_here_is_left_out_with_what_to_do(monkeypatch, capsys):
@@ -255,20 +237,3 @@ def test_scores_that_fail_stop_the_book(monkeypatch):
     monkeypatch.setattr(scoring, "score", lambda given, wanted: table)
     with pytest.raises(TstmetaError, match="contrast: 1 scores failed; first: broken"):
         book.scores("contrast")
-
-
-def test_pages_are_written_again_when_a_template_their_code_or_data_changes(tree):
-    needs, _ = graph(tree)["pages"]
-    assert {
-        "tools/book.py",
-        "book/templates/data.md.j2",
-        "src/tstmeta/metrics/lexical.py",
-        "data/contrast/polite.csv",
-    } <= set(needs)
-
-
-def test_the_book_is_built_from_prose_results_and_generated_pages(tree):
-    needs, makes = graph(tree)["book"]
-    assert {"book/intro.md", "book/results/01_first.ipynb", ".build/pages.json"} <= set(needs)
-    assert "tools/book.py" in needs
-    assert makes == ["book/_build/html/index.html"]
