@@ -1,7 +1,6 @@
 """What the parts of the judge hand each other: questions, replies and chat models.
 
 A question is all that decides an answer, so its hash is the key under which the answer is kept.
-Nothing here knows of HTTP, of files or of what a rating is.
 """
 
 from __future__ import annotations
@@ -49,9 +48,7 @@ class Question:
     """One request to a chat model.
 
     Attributes:
-        messages: the chat.
         schema: a JSON schema that the answer must follow, for servers that enforce one; or None.
-        sampling: how the answer is drawn.
         sample: which of several answers to the same question this is, from 0.
     """
 
@@ -61,13 +58,7 @@ class Question:
     sample: int = 0
 
     def key(self, server: str, model: str, revision: str = "") -> str:
-        """SHA-256 of all that decides the answer: who is asked, and what.
-
-        Args:
-            server: the base URL, without user, password or query.
-            model: what the server calls the model.
-            revision: the served revision, as the user names it.
-        """
+        """SHA-256 of all that decides the answer: who is asked, and what."""
         facts = {
             "server": server,
             "model": model,
@@ -122,16 +113,10 @@ class Chat(Protocol):
     revision: str
 
     async def ask(self, question: Question) -> Reply:
-        """One answer, or the failure after all tries.
-
-        Raises:
-            Unusable: no question can succeed (wrong key, no such model, nobody listens).
-        """
-        ...
+        """One answer, or the failure after all tries; raises Unusable where none can succeed."""
 
     async def close(self) -> None:
         """Let connections go."""
-        ...
 
 
 class Unusable(TstmetaError):

@@ -26,15 +26,11 @@ class Price(NamedTuple):
     answer: float
 
     def of(self, prompt_tokens: float, answer_tokens: float) -> float:
-        """Money for so many tokens."""
         return (self.prompt * prompt_tokens + self.answer * answer_tokens) / 1e6
 
 
 class Estimate(NamedTuple):
-    """What a run would cost: questions to ask, answers on file, tokens, money where it has a price.
-
-    Prompts are taken to have a token for four characters, answers to be as long as they may be.
-    """
+    """What a run would cost: questions to ask, answers on file, tokens, and money for a price."""
 
     requests: int
     kept: int
@@ -54,29 +50,23 @@ class Estimate(NamedTuple):
 def estimate(questions: Sequence[Question], chat: Chat, *, cache: Path) -> Estimate:
     """What :func:`~.runner.run` would ask; asks nothing and writes nothing.
 
-    Args:
-        chat: who would be asked; its ``price`` counts, if it has one.
-        cache: the file of answers; it need not be there.
+    Prompts are taken to have a token for four characters, answers to be as long as they may be.
     """
     unique = {q.key(chat.server, chat.model, chat.revision): q for q in questions}
-    todo = unique
+    todo = list(unique.values())
     if Path(cache).exists():
         with AnswerCache(cache) as answers:
-            todo = {key: unique[key] for key in unique if answers.get(key) is None}
-    lengths = (sum(len(m.content) for m in question.messages) for question in todo.values())
+            todo = [question for key, question in unique.items() if answers.get(key) is None]
+    lengths = (sum(len(m.content) for m in question.messages) for question in todo)
     prompt = sum(math.ceil(length / _CHARACTERS) for length in lengths)
-    answer = sum(question.sampling.max_tokens for question in todo.values())
+    answer = sum(question.sampling.max_tokens for question in todo)
     price: Price | None = getattr(chat, "price", None)
     money = price.of(prompt, answer) if price else None
     return Estimate(len(todo), len(unique) - len(todo), prompt, answer, money)
 
 
 def worst(question: Question) -> tuple[int, int]:
-    """Most tokens of the prompt and of the answer.
-
-    No vocabulary that we know makes more tokens than a text has bytes, template marks aside; a
-    schema is counted, for some servers put it into the prompt.
-    """
+    """Most tokens of the prompt, with its schema, and of the answer: a byte is a token at most."""
     size = sum(len(m.content.encode("utf-8", "replace")) + _MARKS for m in question.messages)
     schema = len(json.dumps(question.schema)) if question.schema else 0
     return size + schema + _FRAME, question.sampling.max_tokens
@@ -84,20 +74,10 @@ def worst(question: Question) -> tuple[int, int]:
 
 @dataclass
 class Budget:
-    """Limits that no question may break, and what was spent.
+    """Limits that no question may break (None for no limit), and what was spent.
 
     While a question is under way, the most that it can cost is reserved; what the server counted
-    takes its place.  What a retry costs is not known and not counted.
-
-    Attributes:
-        money, requests: the limits; None for no limit.
-        price: needed for a limit on money.
-        sent: questions that were asked.
-        prompt_tokens, answer_tokens: as the server counted them; where it said nothing
-            (``uncounted``), at most so many.
-
-    Raises:
-        TstmetaError: a limit on money without a price.
+    takes its place, if it did (else it is ``uncounted``).  Retries are not counted.
     """
 
     money: float | None = None
@@ -117,7 +97,7 @@ class Budget:
             )
 
     def forbids(self, question: Question) -> str:
-        """The limit that a question could break now; empty if it may be asked."""
+        """The limit that a question could break now, in words; empty if it may be asked."""
         if self.requests is not None and self.sent >= self.requests:
             return f"{self.requests:,} requests"
         if self.money is not None and self.price is not None:

@@ -1,8 +1,6 @@
-"""AnswerCache that were paid for, kept for good: one SQLite file, one table.
+"""Answers that were paid for, kept for good: one SQLite file that several processes may share.
 
-The key of an answer hashes all that decides it (:meth:`~.base.Question.key`), so an answer holds
-for whatever data set or run wants it, and never grows old.  It is on file before anybody sees it: a
-killed process loses none.  Several processes may share a file.
+An answer is on file before anybody sees it, under a key that hashes all that decides it.
 """
 
 from __future__ import annotations
@@ -13,7 +11,6 @@ from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
 
 from ..schema import TstmetaError
 from .base import Question, Reply, TokenChoice
@@ -22,6 +19,7 @@ from .base import Question, Reply, TokenChoice
 APPLICATION = 0x7473746A
 #: Seconds to wait for another process that writes; one answer takes well under a millisecond.
 PATIENCE = 60.0
+_JSON = json.JSONEncoder(separators=(",", ":"))
 _TABLE = """
 CREATE TABLE IF NOT EXISTS answers (
   key TEXT PRIMARY KEY NOT NULL, question TEXT NOT NULL, reply TEXT NOT NULL, at TEXT NOT NULL
@@ -33,10 +31,7 @@ class CacheError(TstmetaError):
 
 
 class AnswerCache:
-    """The answers of one file; a context manager.
-
-    Args:
-        path: the file; it is made, with its folder, if it is not there.
+    """The answers of one file, which is made if it is not there; a context manager.
 
     Raises:
         CacheError: (also when it is used) a file of another program, a broken one, no right to
@@ -45,12 +40,11 @@ class AnswerCache:
 
     def __init__(self, path: Path):
         self.path = Path(path)
-        with self._explained():
+        with self._explained(), ExitStack() as stack:
             self.path.parent.mkdir(parents=True, exist_ok=True)
             self._db = sqlite3.connect(
                 self.path, timeout=PATIENCE, isolation_level=None, check_same_thread=False
             )
-        with ExitStack() as stack, self._explained():
             stack.callback(self._db.close)
             self._open()
             stack.pop_all()
@@ -88,19 +82,23 @@ class AnswerCache:
         """The answer that is kept under a key, or None."""
         with self._explained():
             row = self._db.execute("SELECT reply FROM answers WHERE key = ?", (key,)).fetchone()
-            return None if row is None else _reply(row[0])
+            if row is None:
+                return None
+            fields = json.loads(row[0])
+            fields["tokens"] = tuple(
+                TokenChoice(token, logprob, tuple(map(tuple, alternatives)))
+                for token, logprob, alternatives in fields["tokens"]
+            )
+            return Reply(**fields)
 
     def put(self, key: str, question: Question, reply: Reply) -> Reply:
-        """Keep an answer, at once; a failure is no answer and is not kept.
-
-        Returns:
-            The answer that is kept: that of another process, if it was first.
-        """
+        """Keep an answer, not a failure; gives what is kept, for another process may be first."""
         if reply.failure:
             return reply
         now = datetime.now(UTC).isoformat(timespec="seconds")
         facts = vars(question) | {"sampling": vars(question.sampling)}
-        row = (key, _ascii(facts), _ascii(vars(reply)), now)
+        # in ASCII: half characters and zero bytes, which SQLite takes ill, come through whole
+        row = (key, _JSON.encode(facts), _JSON.encode(vars(reply)), now)
         with self._explained():
             added = self._db.execute("INSERT OR IGNORE INTO answers VALUES (?, ?, ?, ?)", row)
         return reply if added.rowcount else (self.get(key) or reply)
@@ -120,17 +118,3 @@ class AnswerCache:
                 f"{self.path}: an answer cannot be read. Remedy: move the file away; what it held "
                 "is asked again"
             ) from error
-
-
-def _ascii(fields: dict[str, Any]) -> str:
-    """JSON in ASCII: half characters and zero bytes, which SQLite takes ill, come through whole."""
-    return json.dumps(fields, ensure_ascii=True, separators=(",", ":"))
-
-
-def _reply(text: str) -> Reply:
-    fields = json.loads(text)
-    fields["tokens"] = tuple(
-        TokenChoice(token, logprob, tuple(map(tuple, alternatives)))
-        for token, logprob, alternatives in fields["tokens"]
-    )
-    return Reply(**fields)

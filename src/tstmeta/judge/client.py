@@ -33,9 +33,6 @@ LONGEST_BODY = 16 * 2**20
 class Served:
     """A :class:`~.base.Chat` that a server runs; asks nothing and loads nothing yet.
 
-    What a server does not take (a schema, a seed, log-probabilities, the name ``max_tokens``) is
-    seen from its refusal, left out from then on, and told in ``notes``.
-
     Args:
         url: where the interface starts, such as ``http://localhost:8000/v1``.
         model: what the server calls the model.
@@ -49,7 +46,7 @@ class Served:
 
     Attributes:
         server: the address as it is shown and hashed, without user, password or query.
-        notes: what the user should know of this server.
+        notes: which fields of a question the server does not take, so that they are left out.
 
     Raises:
         TstmetaError: no URL, a key that no header takes, or a password in the URL of fewer than six
@@ -74,11 +71,10 @@ class Served:
             parsed = address(url)
         except ServerError as fault:
             raise Unusable(str(fault)) from None
+        self._sender = f"Bearer {key}" if key else ""
         if parsed.userinfo:
             user = f"{parsed.username}:{parsed.password}".encode()
             self._sender = f"Basic {base64.b64encode(user).decode()}"
-        else:
-            self._sender = f"Bearer {key}" if key else ""
         self._mask = mask_of(key, parsed.username, parsed.password)
         path = parsed.path.removesuffix("/chat")  # "/completions" is cut off by address
         self.server = str(parsed.copy_with(username=None, password=None, path=path))
@@ -88,7 +84,9 @@ class Served:
         self._local = parsed.host in ("localhost", "127.0.0.1", "::1")
         self._without: frozenset[str] = frozenset()
         self._unanswered = 0
-        self._client: openai.AsyncOpenAI | None = None
+        self._reached = False
+        self._tls: Any = None
+        self._idle: list[openai.AsyncOpenAI] = []
 
     def __repr__(self) -> str:
         return f"Served({self.server!r}, {self.model!r}, revision={self.revision!r})"
@@ -100,29 +98,12 @@ class Served:
             Unusable: wrong key, no such model, nobody listens, no quota, or no answer to any of the
                 last 50 questions; says the remedy.
         """
-        without = self._without
-        while True:
-            sent = body(question, self.model, without)
-            response = await self._send(sent)
-            if isinstance(response, str):
-                return self._failed(Reply(failure=response))
-            if response.status_code == 200:
-                answer = reply(response.content, self._mask)
-                if answer.failure:
-                    return self._failed(answer)
-                break
-            field = refused_field(response.status_code, response.content, sent)
-            if field is None:
-                answer = error(response.status_code, response.content, self._mask)
-                return self._failed(answer) if answer.failure else answer
-            without |= {field}
-        self._unanswered = 0
-        self.notes += [f"{self.server} takes no {field}" for field in without - self._without]
-        self._without |= without
-        return answer
-
-    def _failed(self, answer: Reply) -> Reply:
-        """The failure; raises when there were too many in a row."""
+        answer, without = await self._answer(question, self._without)
+        if not answer.failure:
+            self._unanswered = 0
+            self.notes += [f"{self.server} takes no {field}" for field in without - self._without]
+            self._without |= without
+            return answer
         self._unanswered += 1
         if self._unanswered >= DEAD:
             raise Unusable(
@@ -132,22 +113,42 @@ class Served:
             )
         return answer
 
+    async def _answer(
+        self, question: Question, without: frozenset[str]
+    ) -> tuple[Reply, frozenset[str]]:
+        """An answer or a failure, and the fields that were left out of the question."""
+        while True:
+            sent = body(question, self.model, without)
+            response = await self._send(sent)
+            if isinstance(response, str):
+                return Reply(failure=response), without
+            if response.status_code == 200:
+                return reply(response.content, self._mask), without
+            field = refused_field(response.status_code, response.content, sent)
+            if field is None:
+                return error(response.status_code, response.content, self._mask), without
+            without |= {field}
+
     async def _send(self, sent: dict[str, Any]) -> httpx2.Response | str:
         """What comes back for a request, after all tries; or why nothing does."""
-        client = await self._connected()
+        # a client for each request under way: one would look through all its connections each time
+        client = self._idle.pop() if self._idle else self._client()
         import httpx2
         import openai
 
         # who asks: it wins over headers of the environment
         headers: dict[str, Any] = {"Authorization": self._sender or openai.Omit()}
+        headers["Accept-Encoding"] = "identity"
         try:
+            if not self._reached:
+                await self._reach(client, headers)
             # not chat.completions.create: to copy what we made ourselves, and to model answers that
             # are read strictly here, takes longer than all the rest
             return await client.post(
-                "/chat/completions",
+                f"{self.server}/chat/completions",
                 cast_to=httpx2.Response,
                 body=sent,
-                options={"headers": headers | {"Accept-Encoding": "identity"}},
+                options={"headers": headers},
             )
         except openai.APIStatusError as failure:  # its words are the server's, with all it repeats
             return failure.response
@@ -158,51 +159,58 @@ class Served:
         except openai.OpenAIError as failure:
             cause = failure.__cause__ or failure
             return f"the connection broke ({type(cause).__name__})"
+        finally:
+            self._idle.append(client)
 
-    # ----------------------------------------------------------------------------- connections
-
-    async def _connected(self) -> openai.AsyncOpenAI:
-        """The client.  Where nobody listens the first call says so at once, not after all tries."""
-        if self._client is not None:
-            return self._client
+    def _client(self) -> openai.AsyncOpenAI:
         needs("openai", extra="judge")
         import httpx2
         import openai
 
-        http = httpx2.AsyncClient(
-            timeout=httpx2.Timeout(self._timeout, connect=min(10.0, self._timeout), pool=None),
-            limits=httpx2.Limits(max_connections=None, max_keepalive_connections=None),
+        if self._tls is None:
             # certificates take as long to load as fifty questions to be asked; no use without TLS
-            verify=not (self._local and self.server.startswith("http://")),
+            verify = not (self._local and self.server.startswith("http://"))
+            self._tls = httpx2.create_ssl_context(verify=verify)
+        http = httpx2.AsyncClient(
+            timeout=httpx2.Timeout(self._timeout, connect=min(10.0, self._timeout)),
+            verify=self._tls,
             trust_env=not self._local,  # a proxy does not know what listens on this machine
             follow_redirects=False,  # nor is a key sent where a server points
             event_hooks={"response": [_bound(self._timeout)]},
         )
-        self._client = openai.AsyncOpenAI(
+        client = openai.AsyncOpenAI(
             base_url=self.server,
             api_key="said in each request",
             max_retries=self._retries,
             http_client=http,
         )
         # who pays is said by the key alone, not by variables meant for another server
-        self._client.organization = self._client.project = None
+        client.organization = client.project = None
+        return client
+
+    async def _reach(self, client: openai.AsyncOpenAI, headers: dict[str, Any]) -> None:
+        """Where nobody listens the first question says so at once, not after all tries."""
+        import httpx2
+        import openai
+
+        self._reached = True
+        options: Any = {"headers": headers, "timeout": 10.0, "max_retries": 0}
         try:
-            sender = {"Authorization": self._sender} if self._sender else {}
-            await http.get(f"{self.server}/models", headers=sender, timeout=10.0)
-        except httpx2.ConnectError as failure:
-            raise Unusable(
-                f"no connection to {self.server}: {excerpt(str(failure), mask=self._mask)}. "
-                "Remedy: start the server, or mend the URL"
-            ) from None
-        except httpx2.HTTPError:  # it is there; what it can do is seen from the answers
-            pass
-        return self._client
+            await client.get("/models", cast_to=httpx2.Response, options=options)
+        except openai.OpenAIError as failure:  # what a server can do is seen from its answers
+            if isinstance(failure.__cause__, httpx2.ConnectError):
+                self._reached = False
+                words = excerpt(str(failure.__cause__), mask=self._mask)
+                raise Unusable(
+                    f"no connection to {self.server}: {words}. Remedy: start the server, or mend "
+                    "the URL"
+                ) from None
 
     async def close(self) -> None:
         """Let connections go; the next question opens new ones."""
-        if self._client is not None:
-            await self._client.close()
-            self._client = None
+        while self._idle:
+            await self._idle.pop().close()
+        self._reached = False
 
 
 def _bound(seconds: float) -> Any:
@@ -210,7 +218,7 @@ def _bound(seconds: float) -> Any:
     import httpx2
 
     class Bounded(httpx2.AsyncByteStream):
-        def __init__(self, stream: httpx2.AsyncByteStream):
+        def __init__(self, stream: Any):
             self.stream, self.end = stream, time.monotonic() + seconds
 
         async def __aiter__(self) -> AsyncIterator[bytes]:
@@ -227,8 +235,7 @@ def _bound(seconds: float) -> Any:
             await self.stream.aclose()
 
     async def bound(response: httpx2.Response) -> None:
-        if isinstance(response.stream, httpx2.AsyncByteStream):
-            response.stream = Bounded(response.stream)
+        response.stream = Bounded(response.stream)
 
     return bound
 

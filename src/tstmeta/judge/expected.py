@@ -1,11 +1,7 @@
-"""The rating that a judge expects: the mean of all ratings, weighted by their probability.
+"""The rating that a judge expects: the mean over the rating tokens, weighted by their probability.
 
-A judge that writes 4 may have been of two minds.  Where a server returns log-probabilities of the
-tokens that could stand in the rating's place, the mean over the rating tokens, renormalised, says
-more than the one that was drawn (Liu et al., 2023, Section 2, "Scoring Function"; liu2023geval).
-
-It needs every rating to be one token.  With two digits that is so for some tokenizers only: where
-the answer does not show it, there is no expected rating, and the row says why.
+Liu et al. (2023, Section 2, "Scoring Function"; liu2023geval).  It needs every rating to be one
+token; where an answer does not show that, there is no expected rating, and the row says why.
 """
 
 from __future__ import annotations
@@ -28,9 +24,8 @@ class Expected(NamedTuple):
 
     Attributes:
         value: on the scale of the values; NaN where it cannot be known.
-        mass: the probability that the rating tokens have together, from 0 to 1; NaN likewise.  A
-            small one says that the judge was about to say something else.
-        logprobs: what the server returned (``none``, ``chosen only``, ``top 5``), or why that
+        mass: the probability that the rating tokens have together, from 0 to 1; NaN likewise.
+        logprobs: what the server returned (``none``, ``chosen only``, ``top 5``), and why that
             gives no expected rating.
     """
 
@@ -47,12 +42,9 @@ def ratings_of(low: float, high: float) -> dict[str, float]:
 
 
 def expect(reply: Reply, start: int, end: int, values: Mapping[str, float]) -> Expected:
-    """The expected rating at a place of an answer.
+    """The expected rating where the chosen one stands in the text of an answer.
 
-    Args:
-        reply: the answer, with the tokens that the server returned.
-        start, end: where the chosen rating stands in its text.
-        values: a rating as it is written, casefolded -> its value.
+    ``values``: a rating as it is written, casefolded -> its value.
     """
     if not reply.tokens:
         return Expected(math.nan, math.nan, "none")
@@ -95,11 +87,7 @@ def _place(reply: Reply, start: int, end: int) -> tuple[int, str]:
 
 
 def _whole(place: int, tokens: Sequence[TokenChoice], values: Mapping[str, float]) -> bool:
-    """Whether each rating can be taken for one token.
-
-    Ratings of one digit always can.  Others can where some candidate at this place has two digits:
-    tokenizers either part all digits, or keep up to three together.
-    """
+    """Whether each rating can be one token: tokenizers part all digits, or keep up to three."""
     if all(len(text) == 1 or not text.isdigit() for text in values):
         return True
     texts = (tokens[place].token, *(token for token, _ in tokens[place].alternatives))

@@ -1,7 +1,6 @@
 """The chat protocol as JSON: what is sent for a question, and what comes back.
 
-An answer is read strictly and never mended: text that is not there is a failure with a short, safe
-excerpt of what came instead.  Nothing here knows of connections.
+An answer is read strictly and never mended: what is none is a failure with a short, safe excerpt.
 """
 
 from __future__ import annotations
@@ -16,8 +15,7 @@ from pydantic import BaseModel, Field, WrapValidator
 from ..secrecy import Mask, blotted, excerpt
 from .base import Question, Reply, TokenChoice, Unusable
 
-#: Characters of an answer that are kept.  What is longer is cut, and ends as an answer that ran out
-#: of tokens does.
+#: Characters of an answer that are kept; a longer one is cut as if it had run out of tokens.
 LONGEST_TEXT = 200_000
 #: Fields that a server may not take -> how it names them.  ``max_tokens`` then goes by its newer
 #: name; those of _NEUTRAL are left out only where they say "as it comes".
@@ -119,12 +117,7 @@ class _Completion(BaseModel, strict=True):
 
 
 def reply(data: bytes, mask: Mask = None) -> Reply:
-    """What the body of a successful answer says.
-
-    Args:
-        mask: of secrets, from :func:`~tstmeta.secrecy.mask_of`, that are blotted out wherever the
-            server repeats them.
-    """
+    """What the body of a successful answer says; ``mask`` is of secrets, which are blotted out."""
     try:
         raw = data.decode()
         clean = blotted(raw, mask)
@@ -190,10 +183,7 @@ def refused_field(status: int, data: bytes, sent: Mapping[str, Any]) -> str | No
 
 
 def error(status: int, data: bytes, mask: Mask = None) -> Reply:
-    """What an answer that is no success means for its question.
-
-    Returns:
-        A failure; or, for a vendor's filter, a refusal, which is an answer.
+    """A failure; or, for a vendor's filter, a refusal, which is an answer.
 
     Raises:
         Unusable: no question can succeed; says the remedy.
