@@ -10,7 +10,6 @@ from tstmeta.analysis.frame import pairs
 from tstmeta.analysis.matrices import Layout, cube, matrices
 from tstmeta.data import Card, Dataset, load
 from tstmeta.data.tables import items_table, labels_table, ratings_table
-from tstmeta.schema import TstmetaError
 from tstmeta.stats import draw
 
 #: source, system of each item of ``mixed()``
@@ -33,9 +32,6 @@ def mixed(places: list[str] | None = None, ratings: list[float] | None = None) -
     given = ratings_table("mixed", ids, {("content", "r1"): ratings})
     groups = labels_table("mixed", ids, survey=[{"x": "1"}.get(p[0], "2") for p in places])
     return Dataset.of("mixed", items, Card("mixed", "mixed"), ratings=given, labels=groups)
-
-
-# -------------------------------------------------------------------------------------- layout
 
 
 def test_a_row_is_a_source_and_a_second_rewrite_gets_a_column_of_its_own():
@@ -66,12 +62,6 @@ def test_labels_of_items_become_labels_of_rows(level):
     assert layout.labels(data.label("task").to_numpy(str)) is None
 
 
-def test_without_names_of_systems_there_is_an_empty_matrix_of_systems():
-    layout = Layout.of(mixed(["x", "y"], [1, 2]).items, "system")
-    assert (layout.named, layout.sources, layout.systems) == (False, [], [])
-    assert layout.matrix(np.ones((3, 2))).shape == (3, 0, 0)
-
-
 def test_second_rewrites_count_for_their_system_and_their_source():
     metric = [3.0, 1, 2, 6, 9, 5, 1, 8, 2]
     data = mixed([*PLACES, "xC"], [*RATINGS, 4])
@@ -84,9 +74,6 @@ def test_second_rewrites_count_for_their_system_and_their_source():
     values = [np.corrcoef(human[at], np.array(metric)[at])[0, 1] for at in by_source]
     [row] = correlate(frame, level="source").to_dict("records")
     assert (row["value"], row["groups"]) == (pytest.approx(np.mean(values)), 2)
-
-
-# ------------------------------------------------------------------------------------ matrices
 
 
 def test_scores_of_each_metric_and_basis_become_a_matrix_with_gaps():
@@ -113,14 +100,6 @@ def test_the_plan_keeps_tasks_their_size_and_draws_clusters_whole():
     assert set(drawn[:, 0]) == {0, 1, 2}
 
 
-def test_groups_of_raters_that_reach_over_tasks_do_not_keep_tasks_their_size():
-    data = constructed()
-    own = matrices(pairs(data, scores(data, [0] * 8)))
-    for groups, kept in (["1", "2"], True), (["1", "1"], False):
-        plan = own._replace(clusters=np.array(groups)).plan(clustered=True)
-        assert (plan.strata is not None) == kept
-
-
 def test_a_source_that_fills_two_rows_is_drawn_whole():
     data = mixed()
     own = matrices(pairs(data, scores(data, RATINGS)), level="system")
@@ -130,21 +109,10 @@ def test_a_source_that_fills_two_rows_is_drawn_whole():
     assert (drawn.sources[:, 0] != drawn.sources[:, 3]).any()
 
 
-def test_a_setting_takes_the_tasks_of_the_data_or_says_that_there_are_none():
-    data = constructed()
-    setting = matrices(pairs(data, scores(data, [0] * 8))).setting("kendall", "within-task")
-    assert (str(setting), list(setting.tasks)) == ("kendall:within-task", ["x", "y"])
-    with pytest.raises(TstmetaError, match=r"level task needs tasks: .* give each item a label"):
-        matrices(pairs(rated(), scores(rated(), [1]))).setting("kendall", "task")
-
-
-# ---------------------------------------------------------------------------------------- cube
-
-
 def test_single_ratings_stand_where_their_means_stand():
     data = rated()
     people = cube(data)
-    assert (people.raters, people.persons, people.reason) == (["r1", "r2"], True, "")
+    assert (people.persons, people.reason) == (True, "")
     np.testing.assert_array_equal(np.nanmean(people.ratings, axis=2), [[2, 5, 3.5], [4, 2, 1]])
     again = cube(mixed(), level="system")
     assert again.ratings.shape == (5, 2, 1)

@@ -55,8 +55,8 @@ def test_a_file_of_unknown_format_and_a_table_for_reading_are_refused(name, form
 def test_the_title_says_what_was_computed_of_what():
     assert title(OWN) == (
         "many: 96 rewrites, 24 sources, 4 systems; Pearson's r with the mean human rating of"
-        " content, level pooled (all rewrites at once); 95 % bootstrap confidence"
-        " intervals for these systems, sources like these (400 draws, seed 7)"
+        " content, level pooled; 95 % bootstrap confidence intervals for these systems, sources"
+        " like these (400 draws, seed 7)"
     )
 
 
@@ -65,7 +65,7 @@ def test_notes_are_of_people_of_tests_and_of_what_was_flipped():
     assert people.startswith("Human ceiling: one rater agrees with the mean of the others at 0.")
     assert tests.startswith(f"Paired permutation tests: 10 pairs tested with {OWN.tests.draws}")
     assert "exchangeability" in tests
-    assert flipped == "Flipped, since lower is better: ter"
+    assert flipped == "Flipped, since lower is better: ter (source)"
     means = analyse(rated(raters=False), SCORES, draws=50, tests=False)
     assert notes(means)[:2] == [
         "The human ceiling is not known: only means of ratings were released",

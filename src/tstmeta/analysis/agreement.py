@@ -1,11 +1,8 @@
-"""How far metrics agree with people: the one way from pairs to a value and an interval.
+"""How far metrics agree with people: from pairs to a value and an interval.
 
-Frames in, frames out.  Each function takes the frame of :func:`tstmeta.pairs` (of one data set or
-several, concatenated), lays every data set out as matrices [sources, systems] and calls
-:mod:`tstmeta.stats`, where the formulas are.
-
-Where the statistic is ``acc_eq`` its tie threshold is fitted to each metric on other sources than
-it is judged on, and stays fixed over draws.
+Each function takes the frame of :func:`tstmeta.pairs` (of one data set or several, concatenated),
+lays every data set out as matrices [sources, systems] and calls :mod:`tstmeta.stats`, where the
+formulas are.
 """
 
 from __future__ import annotations
@@ -19,7 +16,8 @@ import pandas as pd
 
 from .. import stats
 from ..schema import TstmetaError
-from ..stats import Correlation, Resample, ResamplingPlan, Setting, acc_eq, of_resample, ties
+from ..stats import Correlation, Resample, ResamplingPlan, Setting, TieCalibrated, acc_eq
+from ..stats.ties import Level
 from .frame import corpus_metric
 from .matrices import Matrices, matrices
 
@@ -43,11 +41,16 @@ class Analysis(NamedTuple):
         """The stream of a purpose."""
         return np.random.default_rng([self.seed, purpose])
 
-    def tie_calibrated(self, place: int) -> ties.TieCalibrated:
-        """A metric's tie threshold for ``acc_eq``, and its value."""
-        level = cast("ties.Level", self.setting.level)
-        metric = self.matrices.metrics[place]
-        return ties.tie_calibrated(self.matrices.human, metric, level, rng=self.rng(FOLDS))
+    def of(self, places: Sequence[int] | np.ndarray) -> Analysis:
+        """The same of some metrics, in this order."""
+        own = self.matrices
+        heads = own.heads.iloc[places].reset_index(drop=True)
+        return self._replace(matrices=own._replace(metrics=own.metrics[places], heads=heads))
+
+    def tie_calibrated(self, place: int) -> TieCalibrated:
+        """A metric's tie threshold for ``acc_eq``, fitted on other sources than it is judged on."""
+        own, level = self.matrices, cast(Level, self.setting.level)
+        return stats.tie_calibrated(own.human, own.metrics[place], level, rng=self.rng(FOLDS))
 
 
 def analyses(
@@ -103,20 +106,16 @@ def correlate(
     ]
     if "statistics" in pairs:  # metrics of whole outputs
         whole = pairs[pairs["statistics"].notna()]
-        for (name, metric, basis), own in whole.groupby(HEAD, sort=False, observed=True):
+        for key, own in whole.groupby(HEAD, sort=False, observed=True):
             value = at_corpus_level(own, statistic, level)
             n = int(((own["statistics"] != "") & own["human"].notna()).sum())
-            head = {"dataset": name, "metric": metric, "basis": basis, "value": value.value}
-            rows.append(head | {"n": n, "groups": value.n, "p": value.p, "reason": value.reason})
+            rows.append(dict(zip(HEAD, key, strict=True)) | _columns(value, n, value.n))
     columns = [*HEAD, "value", "n", "groups", "p", "reason"]
     return pd.DataFrame(rows, columns=columns).astype({"n": int, "groups": "Int64"})
 
 
-def agreement(analysis: Analysis, place: int, fit: ties.TieCalibrated | None = None) -> Correlation:
-    """The value of one metric: n is of rewrites at level pooled, of groups at levels of groups.
-
-    ``fit`` is the tie threshold of ``acc_eq``, where it is known already.
-    """
+def agreement(analysis: Analysis, place: int, fit: TieCalibrated | None = None) -> Correlation:
+    """The value of one metric: n is of rewrites at level pooled, of groups at levels of groups."""
     if analysis.setting.function.name == ACC_EQ:
         fit = fit or analysis.tie_calibrated(place)
         return Correlation(fit.value, math.nan, fit.n, fit.reason)
@@ -125,12 +124,16 @@ def agreement(analysis: Analysis, place: int, fit: ties.TieCalibrated | None = N
 
 
 def _row(analysis: Analysis, place: int, value: Correlation) -> dict[str, Any]:
-    """value, n (rewrites), groups, p, reason of one metric."""
-    pooled = analysis.setting.level in ("pooled", "within-task")
+    if analysis.setting.level in ("pooled", "within-task"):
+        return _columns(value, value.n, None)
     own = analysis.matrices
-    both = int((np.isfinite(own.human) & np.isfinite(own.metrics[place])).sum())
-    counts = {"n": value.n, "groups": None} if pooled else {"n": both, "groups": value.n}
-    return {"value": value.value, **counts, "p": value.p, "reason": value.reason}
+    both = np.isfinite(own.human) & np.isfinite(own.metrics[place])
+    return _columns(value, int(both.sum()), value.n)
+
+
+def _columns(value: Correlation, n: int, groups: int | None) -> dict[str, Any]:
+    row = {"value": value.value, "n": n, "groups": groups}
+    return row | {"p": value.p, "reason": value.reason}
 
 
 def at_corpus_level(own: pd.DataFrame, statistic: str, level: str) -> Correlation:
@@ -149,40 +152,32 @@ def at_corpus_level(own: pd.DataFrame, statistic: str, level: str) -> Correlatio
     return function(people, [corpus.combine(list(parts[systems == name])) for name in names])
 
 
-# ------------------------------------------------------------------------------ resampling
-
-
 def resample(analysis: Analysis) -> Resample:
-    """All metrics under the same draws: the bootstrap itself."""
+    """All metrics under the same draws: the bootstrap itself.
+
+    The tie thresholds of ``acc_eq``, one a metric, stay fixed over draws.
+    """
     own, setting, plan = analysis.matrices, analysis.setting, analysis.plan
     draws = stats.draw(plan, own.human.shape, analysis.rng(DRAWS))
     if setting.function.name != ACC_EQ or not len(own.metrics):
         return stats.of_draws(own.human, own.metrics, setting, plan, draws)
-    tied = [analysis.tie_calibrated(place) for place in range(len(own.metrics))]
+    fits = [analysis.tie_calibrated(place) for place in range(len(own.metrics))]
+    settings = [setting._replace(statistic=acc_eq(fit.threshold)) for fit in fits]
     parts = [
-        stats.of_draws(
-            own.human,
-            own.metrics[place : place + 1],
-            setting._replace(statistic=acc_eq(fit.threshold)),
-            plan,
-            draws,
-        )
-        for place, fit in enumerate(tied)
+        stats.of_draws(own.human, metric[None], tied, plan, draws)
+        for metric, tied in zip(own.metrics, settings, strict=True)
     ]
-    return parts[0]._replace(
-        estimates=np.array([fit.value for fit in tied]),
-        values=np.concatenate([part[1] for part in parts]),
-        jackknives=_stacked([part.jackknives for part in parts]),
-        given=_stacked([part.given for part in parts]),
-        counts={name: np.concatenate([p.counts[name] for p in parts]) for name in parts[0].counts},
-        single=all(part.single for part in parts),
-        setting=setting,
+    _, values, jackknives, given, counts, single, *_ = zip(*parts, strict=True)
+    return Resample(
+        np.array([fit.value for fit in fits]),
+        np.concatenate(values),
+        tuple(map(np.concatenate, zip(*jackknives, strict=True))),
+        tuple(map(np.concatenate, zip(*given, strict=True))),
+        {name: np.concatenate([count[name] for count in counts]) for name in counts[0]},
+        all(single),
+        setting,
+        plan,
     )
-
-
-def _stacked(parts: Sequence[tuple[np.ndarray, ...]]) -> tuple[np.ndarray, ...]:
-    """Arrays of several metrics, sample by sample of units."""
-    return tuple(np.concatenate(each) for each in zip(*parts, strict=True))
 
 
 def bootstrap(
@@ -199,8 +194,10 @@ def bootstrap(
     """:func:`correlate` with 95 % bootstrap confidence intervals, the same resamples for all.
 
     Args:
+        pairs, statistic, level, undefined: see :func:`correlate`.
         unit: what is resampled: source (with all its rewrites; systems fixed), system, or both.
         draws: how many resamples.
+        seed: of all that is random.
         clustered: resample sources in the groups that shared their raters.
 
     Returns:
@@ -211,20 +208,19 @@ def bootstrap(
         TstmetaError: as :func:`correlate`, or a plan that the data do not have.
     """
     columns = [*HEAD, "kind", "value", "low", "high", "n", "groups", "method", "reason", "draws"]
-    tables = [pd.DataFrame(columns=columns)] if pairs.empty else []
+    tables = []
     for analysis in analyses(pairs, statistic, level, unit, draws, seed, clustered, undefined):
-        own = resample(analysis)
-        tables.append(intervals(analysis, own).assign(draws=list(own.values)))
-    return (
-        pd.concat(tables, ignore_index=True)[columns] if tables else pd.DataFrame(columns=columns)
-    )
+        drawn = resample(analysis)
+        tables.append(intervals(analysis, drawn).assign(draws=list(drawn.values)))
+    table = pd.concat(tables, ignore_index=True) if tables else pd.DataFrame(columns=columns)
+    return table[columns]
 
 
-def intervals(analysis: Analysis, own: Resample) -> pd.DataFrame:
-    """dataset, metric, basis, kind, value, low, high, method, n, groups, reason of each metric."""
+def intervals(analysis: Analysis, drawn: Resample) -> pd.DataFrame:
+    """The columns of :func:`bootstrap` but for the draws."""
     rows = []
     calibrated = analysis.setting.function.name == ACC_EQ
-    for place, limit in enumerate(of_resample(own)):
+    for place, limit in enumerate(stats.of_resample(drawn)):
         fit = analysis.tie_calibrated(place) if calibrated else None
         row = _row(analysis, place, agreement(analysis, place, fit))
         reasons = [row["reason"]]
@@ -241,15 +237,13 @@ def intervals(analysis: Analysis, own: Resample) -> pd.DataFrame:
     return pd.concat([analysis.matrices.heads[[*HEAD, "kind"]], table], axis=1)
 
 
-# --------------------------------------------------------------------------------- partial
-
-
 def partial(
     pairs: pd.DataFrame, given: str | Sequence[str] = "style", statistic: str = "pearson"
 ) -> pd.DataFrame:
     """What is left of a metric's agreement once other human dimensions are held fixed.
 
     Args:
+        pairs: see :func:`tstmeta.pairs`.
         given: columns of the pairs: a dimension, or several.
         statistic: pearson or spearman.
 
@@ -266,21 +260,15 @@ def partial(
     parts = []
     for analysis in analyses(pairs, statistic):
         own = analysis.matrices
-        held = np.array([own.layout.matrix(own.items[name].to_numpy(float)) for name in wanted])
+        held = own.of_items(wanted)
         same = np.where(np.isfinite(held).all(axis=0), own.human, np.nan)
         try:
             left = stats.partials(own.human, own.metrics, held, statistic=statistic)
             plain = stats.partial(same, own.metrics, held[:0], statistic=statistic)
         except ValueError as error:
             raise TstmetaError(str(error)) from error
-        parts.append(
-            own.heads[[*HEAD, "kind"]].assign(
-                value=plain,
-                partial=[rest.value for rest in left],
-                n=[rest.n for rest in left],
-                reason=[rest.reason for rest in left],
-            )
-        )
+        table = pd.DataFrame(left, columns=["partial", "p", "n", "reason"])
+        parts.append(pd.concat([own.heads[[*HEAD, "kind"]].assign(value=plain), table], axis=1))
     if not parts:
         raise TstmetaError("there are no pairs, so nothing can be held fixed")
-    return pd.concat(parts, ignore_index=True)
+    return pd.concat(parts, ignore_index=True).drop(columns="p")

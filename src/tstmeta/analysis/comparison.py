@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Literal
 
 import numpy as np
@@ -15,7 +16,7 @@ from .agreement import ACC_EQ, HEAD, TESTS, Analysis, analyses, resample
 
 #: The level of all tests, after Holm's correction.
 ALPHA = 1 - 0.95
-#: More swaps than this are not made; with many metrics Holm may then find nothing.
+#: With many metrics Holm would need more swaps than this, and may find nothing.
 _MOST_SWAPS = 50_000
 #: Numbers that tests may cost before they are left out, about a minute's worth.
 _BUDGET = 2e10
@@ -40,6 +41,7 @@ def compare(
 
     Args:
         a, b: names of metrics, or (metric, basis) where a metric stands on several bases.
+        pairs, statistic, level, unit, draws, seed: see :func:`bootstrap`.
 
     Returns:
         A row a data set that has both: dataset, a, b, difference (a minus b), low, high (95 %
@@ -52,20 +54,16 @@ def compare(
     rows = []
     labels = [name if isinstance(name, str) else " ".join(name) for name in (a, b)]
     for analysis in analyses(pairs, statistic, level, unit, draws, seed):
-        own = analysis.matrices
-        places = [place for name in (a, b) for place in _places(own.heads, name)]
+        places = [place for name in (a, b) for place in _places(analysis.matrices.heads, name)]
         if len(places) < 2:
             continue
-        two = own._replace(
-            metrics=own.metrics[places], heads=own.heads.iloc[places].reset_index(drop=True)
-        )
-        analysis = analysis._replace(matrices=two)
+        analysis = analysis.of(places)
         drawn = resample(analysis)
         gap = difference(drawn, 0, 1)
         test = _pair_tests(analysis, draws).test(0, 1)
         rows.append(
             {
-                "dataset": two.heads["dataset"].iloc[0],
+                "dataset": analysis.matrices.heads["dataset"].iloc[0],
                 "a": labels[0],
                 "b": labels[1],
                 "difference": float(drawn.estimates[0] - drawn.estimates[1]),
@@ -110,6 +108,7 @@ def rank_sets(
     from every metric below, at .05 after Holm's correction over all pairs.
 
     Args:
+        pairs, statistic, level, unit, draws, seed: see :func:`bootstrap`.
         tests: test every pair; None does so where it takes no more than a minute.
 
     Returns:
@@ -138,37 +137,27 @@ def ranks(drawn: Resample, tests: PairTests | None) -> pd.DataFrame:
     known = np.isfinite(estimates)
     sets = stats.rank_sets(estimates, drawn.values, units=drawn.fewest)
     above = np.where(known, estimates, -np.inf)[:, None] > estimates[None, :] + 1e-12
-    clusters = np.zeros(len(estimates), dtype=int)
+    table = pd.DataFrame(sets, columns=["rank_low", "rank_high"])
+    table.insert(0, "rank", 1 + above.sum(axis=0))
+    table["cluster"] = 0
     if tests is not None:
-        clusters = significance_clusters(estimates, over_pairs(tests.p), alpha=ALPHA)
-    columns = {
-        "rank": 1 + above.sum(axis=0),
-        "rank_low": [low for low, _ in sets],
-        "rank_high": [high for _, high in sets],
-        "cluster": clusters,
-    }
-    table = pd.DataFrame(columns, dtype="Int64")
-    table.loc[~known] = pd.NA
-    return table.mask(table == 0)
+        table["cluster"] = significance_clusters(estimates, over_pairs(tests.p), alpha=ALPHA)
+    table = table.astype("Int64")
+    return table.mask((table == 0).to_numpy(bool) | ~known[:, None])
 
 
 def tested(
     analysis: Analysis, drawn: Resample, wanted: bool | None
 ) -> tuple[PairTests | None, str]:
-    """Every pair of metrics, by swapping what the plan resamples; and what that can tell, or why
-    nothing is tested.
+    """Tests of every pair of metrics, with a note; or None, and why nothing is tested.
 
     As many swaps as Holm's correction needs, or as draws where that would take long.
-
-    Args:
-        wanted: None leaves the tests out where they would take minutes.
     """
     if wanted is False:
         return None, "no tests were asked for"
     if analysis.setting.function.name == ACC_EQ:
         return None, "no tests: each metric has a tie threshold on a scale of its own"
-    metrics = int(np.isfinite(drawn.estimates).sum())
-    count = metrics * (metrics - 1) // 2
+    count = math.comb(int(np.isfinite(drawn.estimates).sum()), 2)
     if not count:
         return None, "no tests: there is no pair of metrics with values"
     cost = count * _effort(analysis)
@@ -207,11 +196,11 @@ def _effort(analysis: Analysis) -> float:
     sources, systems = analysis.matrices.human.shape
     smooth = setting.function.name in ("pearson", "difference-pearson")
     if setting.function.whole is not None:
-        return float(30 * sources * systems * systems)
+        return 30.0 * sources * systems * systems
     if setting.level == "system":
-        return float(3 * sources * systems + 20 * systems * (1 if smooth else systems))
-    rows_only = plan.units == "sources" and setting.level in ("source", "pooled")
-    if rows_only and (setting.level == "source" or smooth):
+        return 3.0 * sources * systems + 20.0 * systems * (1 if smooth else systems)
+    of_rows = ("source", "pooled") if smooth else ("source",)
+    if plan.units == "sources" and setting.level in of_rows:
         return float(sources)  # sums of whole rows are swapped
     group = {"source": systems, "within-system": sources}.get(setting.level, sources * systems)
-    return float(30 * sources * systems * (1 if smooth else group))
+    return 30.0 * sources * systems * (1 if smooth else group)

@@ -32,8 +32,7 @@ def costs(path: Path | None = None) -> pd.DataFrame:
         unknown) and parameters (of its model, 0 without one).
 
     Raises:
-        MissingData: the file is not there, for instance because the package was installed without
-            a checkout.
+        MissingData: the file is not there: the package was installed without a checkout.
     """
     path = path or paths.home() / "benchmarks" / "results" / "cost.json"
     if not path.is_file():

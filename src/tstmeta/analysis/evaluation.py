@@ -1,7 +1,5 @@
 """Everything about one data set and one dimension: who agrees with people, and how sure that is.
 
-One call gives values with intervals, ranks with the sets they could lie in, tests of every pair,
-what is left of a value once other dimensions are held fixed, and people's own agreement beside it.
 It is what ``tstmeta evaluate`` prints; each part is a function of :mod:`.agreement`,
 :mod:`.comparison` or :mod:`.people`.
 """
@@ -47,12 +45,10 @@ class Evaluation:
         items, sources, systems: how many; systems is 0 where none is named.
         analysis: what was computed and resampled: matrices, setting, plan, seed.
         frame: one row a metric and basis, see :func:`evaluate`; metrics with the best first, then
-            sentinels.
+            sentinels.  All arrays are in its order, with NaN for a metric of whole outputs.
         human: people's own agreement.
         drawn: estimates ``[M]``, values in every draw ``[M, D]`` and the jackknife.
         tests: every pair ``[M, M]``, or None; ``tested`` says how many swaps, or why none.
-
-    Arrays are in the order of ``frame``, with NaN for a metric of whole outputs.
     """
 
     dataset: str
@@ -108,6 +104,7 @@ def evaluate(
     Args:
         data: a data set, its name, or a file of your own.
         metrics: names or families to score; sentinels and people's style rating stand beside.
+        dimension: content, style or fluency.
         scores: a ``scores`` table to take instead of scoring.
         lower: metrics of which less is better, beside those that say so themselves.
         tests: test every pair of metrics; None does so where it takes no more than a minute.
@@ -134,13 +131,13 @@ def evaluate(
     if dimension == "style":
         scores = scores[~scores["metric"].isin(["human-style", "style-label"])]
     frame = pairs(data, scores, dimension, lower)
+    items = frame.drop(columns="statistics", errors="ignore")  # a row of NaN a metric of outputs
     try:
-        analysis = next(analyses(frame, statistic, level, unit, draws, seed))
-        return _evaluated(data, dimension, analysis, frame, list(scored(data, scores)), tests)
-    except StopIteration:
-        raise TstmetaError(f"{data.name}: there are no scores to evaluate") from None
+        for analysis in analyses(items, statistic, level, unit, draws, seed):
+            return _evaluated(data, dimension, analysis, frame, list(scored(data, scores)), tests)
     except ValueError as error:  # what the statistics refuse, such as a seed below 0
         raise TstmetaError(str(error)) from error
+    raise TstmetaError(f"{data.name}: there are no scores to evaluate")
 
 
 def _evaluated(
@@ -151,32 +148,41 @@ def _evaluated(
     listed: list[Scored],
     tests: bool | None,
 ) -> Evaluation:
-    own, layout = analysis.matrices, analysis.matrices.layout
     drawn = resample(analysis)
+    whole = {
+        place: _of_outputs(analysis, frame, metric)
+        for place, metric in enumerate(listed)
+        if metric.corpus
+    }
+    value = drawn.estimates.copy()
+    for place, row in whole.items():
+        value[place] = row["value"]
+    below = (analysis.matrices.heads["kind"] != METRIC).to_numpy()
+    order = np.lexsort((np.where(np.isfinite(value), -value, np.inf), below))
+    analysis, drawn = analysis.of(order), _in_order(drawn, order)
+    own, layout = analysis.matrices, analysis.matrices.layout
     pairwise, note = comparison.tested(analysis, drawn, tests)
     human, as_rater = people(data, dimension, own, analysis.setting)
     values = intervals(analysis, drawn).drop(columns="dataset")
     values["n"] = values["groups"].fillna(values["n"]).astype(int)
-    abouts = [metric.about for metric in listed if metric.corpus is None]
     table = pd.concat(
         [
             values.rename(columns={"reason": "note"}),
             comparison.ranks(drawn, pairwise),
             _partials(analysis, data, dimension),
-            pd.DataFrame(abouts, index=values.index),
+            pd.DataFrame([listed[place].about for place in order]),
             own.heads["signature"],
         ],
         axis=1,
-    ).assign(as_rater=as_rater, better=np.where(own.heads["flipped"], "lower", "higher"))
-    table["cluster"] = table["cluster"].astype("Int64")
-    whole = [_of_outputs(analysis, frame, metric) for metric in listed if metric.corpus]
-    table = pd.concat([table, pd.DataFrame(whole)], ignore_index=True) if whole else table
-    table = table.assign(dimension=dimension, against=own.against)
-    value = table["value"].to_numpy(float)  # metrics with the best first, then sentinels
-    order = np.lexsort(
-        (np.where(np.isfinite(value), -value, np.inf), (table["kind"] != METRIC).to_numpy())
+    ).assign(
+        better=np.where(own.heads["flipped"], "lower", "higher"),
+        as_rater=as_rater,
+        dimension=dimension,
+        against=own.against,
     )
-    places = np.where(order < len(abouts), order, -1)
+    for at, place in enumerate(order):
+        if place in whole:
+            table.loc[at, list(whole[place])] = list(whole[place].values())
     return Evaluation(
         dataset=data.name,
         dimension=dimension,
@@ -185,24 +191,20 @@ def _evaluated(
         sources=len(set(layout.sources)),
         systems=len(layout.systems) if layout.named else 0,
         analysis=analysis,
-        frame=table.reindex(columns=render.COLUMNS).iloc[order].reset_index(drop=True),
+        frame=table[render.COLUMNS],
         human=human,
-        drawn=_arranged(drawn, places),
-        tests=pairwise and _tests_arranged(pairwise, places),
+        drawn=drawn,
+        tests=pairwise,
         tested=note,
     )
 
 
 def _of_outputs(analysis: Analysis, frame: pd.DataFrame, metric: Scored) -> dict:
-    """The row of a metric of whole outputs: one value a system, so there is nothing to resample."""
+    """What is known of a metric of whole outputs: a value a system, so nothing to resample."""
     own = frame[(frame["metric"] == metric.name) & (frame["basis"] == metric.basis)]
     value = at_corpus_level(own, analysis.setting.function.name, analysis.setting.level)
-    return {
-        **{"metric": metric.name, "basis": metric.basis, "kind": METRIC, "better": "higher"},
-        **{"value": value.value, "n": value.n, "method": "", **metric.about},
-        "note": value.reason or "one value a system: no interval and no rank",
-        "signature": metric.signature,
-    }
+    note = value.reason or "one value a system: no interval and no rank"
+    return {"value": value.value, "n": value.n, "note": note, "better": "higher"}
 
 
 def _partials(analysis: Analysis, data: Dataset, dimension: str) -> pd.DataFrame:
@@ -213,45 +215,25 @@ def _partials(analysis: Analysis, data: Dataset, dimension: str) -> pd.DataFrame
     own, setting = analysis.matrices, analysis.setting
     others = [name for name in _OTHERS.get(dimension, ()) if name in data.judged]
     statistic = "pearson" if setting.function.name == "pearson" else "spearman"
-    given = np.array([own.layout.matrix(own.items[name].to_numpy(float)) for name in others])
     tasks = setting.tasks if "task" in setting.level else None
-    table: dict[str, np.ndarray | str] = {}
+    table = pd.DataFrame(index=own.heads.index)
     for suffix, some in (("", others[:1]), ("_all", others if len(others) > 1 else [])):
         values = np.full(len(own.metrics), np.nan)
         if some:
-            held = given[: len(some)]
-            values = stats.partial(own.human, own.metrics, held, statistic=statistic, tasks=tasks)
+            given = own.of_items(some)
+            values = stats.partial(own.human, own.metrics, given, statistic=statistic, tasks=tasks)
         table[f"partial{suffix}"] = values
         table[f"given{suffix}"] = ", ".join(some)
-    return pd.DataFrame(table, index=own.heads.index)
+    return table
 
 
-def _rows(array: np.ndarray, places: np.ndarray, missing: object = np.nan) -> np.ndarray:
-    """Rows in a new order; place -1 is a row of missing values."""
-    last = np.full_like(array[:1], missing, shape=(1, *array.shape[1:]))
-    return np.concatenate([array, last])[places]
-
-
-def _arranged(drawn: Resample, places: np.ndarray) -> Resample:
-    return drawn._replace(
-        estimates=_rows(drawn.estimates, places),
-        values=_rows(drawn.values, places),
-        jackknives=tuple(_rows(left_out, places) for left_out in drawn.jackknives),
-        given=tuple(_rows(given, places, False) for given in drawn.given),
-        counts={name: _rows(count, places, 0) for name, count in drawn.counts.items()},
-    )
-
-
-def _tests_arranged(tests: PairTests, places: np.ndarray) -> PairTests:
-    def both_ways(table: np.ndarray, missing: object = np.nan) -> np.ndarray:
-        return _rows(_rows(table, places, missing).T, places, missing).T
-
-    reasons = np.array(tests.reasons, dtype=object).reshape(tests.p.shape)
-    return tests._replace(
-        difference=both_ways(tests.difference),
-        p=both_ways(tests.p),
-        n=both_ways(tests.n, 0),
-        smallest=both_ways(tests.smallest),
-        reasons=both_ways(reasons, "a metric of whole outputs").tolist(),
-        undefined=both_ways(tests.undefined, 0),
+def _in_order(drawn: Resample, order: np.ndarray) -> Resample:
+    estimates, values, jackknives, given, counts, *rest = drawn
+    return Resample(
+        estimates[order],
+        values[order],
+        tuple(left_out[order] for left_out in jackknives),
+        tuple(some[order] for some in given),
+        {name: count[order] for name, count in counts.items()},
+        *rest,
     )

@@ -1,7 +1,7 @@
 """The frame that carries every analysis: one row a rewrite and metric, its score beside people's.
 
-``pairs`` joins the scores of metrics with the human values of one dimension.  Everything after it
-(:mod:`.agreement`, :mod:`.evaluation`, a notebook with ``groupby`` and ``corr``) starts from here.
+Everything after it (:mod:`.agreement`, :mod:`.evaluation`, a notebook with ``groupby`` and
+``corr``) starts from here.
 """
 
 from __future__ import annotations
@@ -18,7 +18,6 @@ from ..data import Dataset
 from ..metrics import CorpusMetric
 from ..schema import TstmetaError
 from ..scoring import HUMAN_STYLE, STYLE_LABEL
-from ..stats.kernels import deviation
 
 #: What to score beside any metric: sentinels, which know nothing of quality, and people's style.
 SENTINELS = ("sentinel", HUMAN_STYLE)
@@ -71,31 +70,35 @@ def pairs(
         )
     if dimension == "style":
         scores = scores[~scores["metric"].isin(ORACLES)]
-    head = data.items[["item_id", "source_id", "system", "direction"]].astype(str).assign(
-        task=data.label("task").to_numpy(str), rater_group=data.label("survey").to_numpy(str)
-    )  # fmt: skip
-    head.insert(0, "dataset", data.name)
-    people = pd.DataFrame(
-        {"human": data.human(dimension).to_numpy(float), "against": data.against(dimension)}
-    )
-    for other in data.judged:
-        if other != dimension:
-            people[other] = data.human(other).to_numpy(float)
+    items = judged(data, dimension)
     parts = []
     for own in scored(data, scores):
         flipped = own.name in lower or lower_is_better(own.name, own.basis)
         score = -own.vector if flipped else own.vector
         columns = {"metric": own.name, "basis": own.basis, "kind": kind_of(own.name)}
-        table = head.assign(**columns, score=score, flipped=flipped)
-        table = pd.concat([table, people], axis=1)
+        table = items.assign(**columns, score=score, flipped=flipped, signature=own.signature)
         if own.corpus is not None:
             table["score"] = np.nan
-            table["statistics"] = own.statistics
-        parts.append(table.assign(signature=own.signature))
-    if not parts:
-        empty = head.iloc[:0].assign(metric="", basis="", kind="", score=0.0, flipped=False)
-        return pd.concat([empty, people.iloc[:0]], axis=1).assign(signature="")
-    return pd.concat(parts, ignore_index=True)
+            table.insert(table.columns.get_loc("signature"), "statistics", own.statistics)
+        parts.append(table)
+    return pd.concat(parts, ignore_index=True) if parts else items.iloc[:0]
+
+
+def judged(data: Dataset, dimension: str) -> pd.DataFrame:
+    """The columns of :func:`pairs` with a row an item: people alone, without any metric."""
+    ids = data.items[["item_id", "source_id", "system", "direction"]].astype(str)
+    ids.insert(0, "dataset", data.name)
+    table = ids.assign(
+        task=data.label("task").to_numpy(str),
+        rater_group=data.label("survey").to_numpy(str),
+        **{"metric": "", "basis": "", "kind": "", "score": np.nan, "flipped": False},
+        human=data.human(dimension).to_numpy(float),
+        against=data.against(dimension),
+    )
+    for other in data.judged:
+        if other != dimension:
+            table[other] = data.human(other).to_numpy(float)
+    return table.assign(signature="")
 
 
 def check_dimension(data: Dataset, dimension: str) -> None:
@@ -114,8 +117,8 @@ def check_dimension(data: Dataset, dimension: str) -> None:
         )
     if not data.against(dimension):
         raise TstmetaError(
-            f"{data.name}: nobody judged {dimension};"
-            f" judged: {', '.join(data.judged) or 'nothing'}."
+            f"{data.name}: nobody judged {dimension}; judged:"
+            f" {', '.join(data.judged) or 'nothing'}."
             " Choose another dimension, or add ratings (see tstmeta data template)"
         )
 
@@ -136,31 +139,21 @@ def lower_is_better(metric: str, basis: str) -> bool:
 
 
 class Scored(NamedTuple):
-    """The scores of one metric on one basis, with one signature.
-
-    Attributes:
-        vector: values ``[items]``, NaN where there is none.
-        corpus: the metric itself if it is one of whole outputs.
-        statistics: additive statistics of a corpus metric ``[items]``, empty where it has none.
-        about: mean, sd, min, max, scored, empty, truncated, failed.
-    """
+    """The scores of one metric on one basis, with one signature."""
 
     name: str
     basis: str
     signature: str
-    vector: np.ndarray
-    corpus: CorpusMetric | None
-    statistics: np.ndarray
-    about: dict[str, float | int]
+    vector: np.ndarray  # values [items], NaN where there is none
+    corpus: CorpusMetric | None  # the metric itself if it is one of whole outputs
+    statistics: np.ndarray  # additive statistics of a corpus metric [items], "" where it has none
+    about: dict[str, float | int]  # mean, sd, min, max, scored, empty, truncated, failed
 
 
 def scored(data: Dataset, scores: pd.DataFrame) -> Iterator[Scored]:
     """The metrics of a ``scores`` table in order of appearance.
 
     The mean of a metric of whole outputs is its value over all of them.
-
-    Raises:
-        TstmetaError: an item is scored twice.
     """
     keys = ["metric", "basis", "signature"]
     for (name, basis, signature), table in scores.groupby(keys, sort=False, observed=True):
@@ -193,7 +186,7 @@ def _describe(values: np.ndarray, table: pd.DataFrame) -> dict[str, float | int]
     status = table["status"].value_counts()
     return {
         "mean": float(finite.mean()) if len(finite) else np.nan,
-        "sd": deviation(finite),
+        "sd": float(finite.std(ddof=1)) if len(finite) > 1 else np.nan,
         "min": float(finite.min()) if len(finite) else np.nan,
         "max": float(finite.max()) if len(finite) else np.nan,
         "scored": len(finite),

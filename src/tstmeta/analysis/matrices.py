@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import NamedTuple, cast
 
 import numpy as np
@@ -13,7 +14,7 @@ import pandas as pd
 
 from ..data import Dataset
 from ..schema import TstmetaError
-from ..stats import LEVELS, STATISTICS, Setting, Statistic
+from ..stats import LEVELS, STATISTICS, Setting
 from ..stats.matrices import Level
 from ..stats.resampling import ResamplingPlan, Units
 
@@ -31,23 +32,17 @@ class Layout(NamedTuple):
     are compared it gets a row of its own, so that a column is a system, and items of unknown system
     have no place.  Elsewhere it gets a column of its own, ``name (2)``, so that a row is a source,
     and items of unknown system are numbered, ``rewrite (1)``.
-
-    Attributes:
-        sources: source of each row; a source has several rows only where systems are compared.
-        systems: name of each column.
-        row, column: place of each item, -1 where it has none.
-        named: whether any item names its system; if not, nothing can be said of systems.
     """
 
-    sources: list[str]
-    systems: list[str]
-    row: np.ndarray
+    sources: list[str]  # of each row
+    systems: list[str]  # of each column
+    row: np.ndarray  # of each item, -1 where it has no place
     column: np.ndarray
-    named: bool
+    named: bool  # whether any item names its system
 
     @classmethod
     def of(cls, items: pd.DataFrame, level: str = "pooled") -> Layout:
-        """The layout of items (source_id, system) for a level of :data:`tstmeta.stats.LEVELS`."""
+        """The layout of items (source_id, system) for a level."""
         table = items[["source_id", "system"]].astype(str).reset_index(drop=True)
         table["again"] = table.groupby(["source_id", "system"]).cumcount()
         known = table["system"] != ""
@@ -77,8 +72,7 @@ class Layout(NamedTuple):
         return cells
 
     def labels(self, values: np.ndarray) -> np.ndarray | None:
-        """Labels of items to labels of rows (the first item of a row speaks for all); None where
-        they say the same of all items."""
+        """Labels of rows, each that of its first item; None where all items have the same."""
         if len(set(values)) < 2:
             return None
         placed = np.flatnonzero(self.column >= 0)[::-1]
@@ -88,25 +82,20 @@ class Layout(NamedTuple):
 
 
 class Matrices(NamedTuple):
-    """The pairs of one data set as the statistics want them.
+    """The pairs of one data set as the statistics want them."""
 
-    Attributes:
-        items: one row an item: item_id, source_id, system, human, other dimensions.
-        human: mean ratings (or labels by construction) ``[S, K]``.
-        metrics: scores ``[M, S, K]``, flipped where less is better.
-        heads: one row a metric ``[M]``: dataset, metric, basis, kind, flipped, signature.
-        tasks, clusters: one label a row ``[S]``, or None where there are none.
-        against: what ``human`` is, in words.
-    """
-
-    items: pd.DataFrame
-    human: np.ndarray
-    metrics: np.ndarray
-    heads: pd.DataFrame
+    items: pd.DataFrame  # a row an item: item_id, source_id, system, human, other dimensions
+    human: np.ndarray  # mean ratings, or labels by construction [S, K]
+    metrics: np.ndarray  # scores [M, S, K], flipped where less is better
+    heads: pd.DataFrame  # a row a metric: dataset, metric, basis, kind, flipped, signature
     layout: Layout
-    tasks: np.ndarray | None
+    tasks: np.ndarray | None  # a label a row [S]
     clusters: np.ndarray | None
-    against: str
+    against: str  # what ``human`` is, in words
+
+    def of_items(self, names: Sequence[str]) -> np.ndarray:
+        """Columns of the items, such as other dimensions, as matrices ``[G, S, K]``."""
+        return self.layout.matrix(self.items[list(names)].to_numpy(float).T)
 
     def plan(
         self, unit: str = "source", draws: int = 1000, clustered: bool = False
@@ -114,11 +103,8 @@ class Matrices(NamedTuple):
         """The resampling plan that fits the data: tasks keep their size where the set has tasks.
 
         All rewrites of a source are drawn together; ``clustered`` draws whole groups of sources
-        that shared their raters, where the set names such groups (few of them: see the book).
-        Groups that reach over several tasks cannot leave tasks their size.
-
-        Raises:
-            TstmetaError: a plan that these data do not have.
+        that shared their raters.  Groups that reach over several tasks cannot leave them their
+        size.
         """
         if unit not in UNITS:
             raise TstmetaError(f"unknown unit {unit!r}; known: {', '.join(UNITS)}")
@@ -143,16 +129,12 @@ class Matrices(NamedTuple):
 
     def setting(
         self,
-        statistic: str | Statistic = "pearson",
-        level: str = "pooled",
+        statistic: str,
+        level: str,
         *,
         undefined: float = math.nan,
     ) -> Setting:
-        """A statistic at a level of these data.
-
-        Raises:
-            TstmetaError: an unknown name, or a level that the data do not have.
-        """
+        """A statistic at a level of these data."""
         check(statistic, level)
         if level in OF_TASKS and self.tasks is None:
             raise TstmetaError(
@@ -180,38 +162,32 @@ class Matrices(NamedTuple):
         )
 
 
-def check(statistic: str | Statistic, level: str) -> None:
+def check(statistic: str, level: str) -> None:
     """Refuse unknown names, and a statistic at a level at which it is not defined."""
-    if isinstance(statistic, str) and statistic not in STATISTICS:
+    if statistic not in STATISTICS:
         raise TstmetaError(f"unknown statistic {statistic!r}; known: {', '.join(STATISTICS)}")
     if level not in LEVELS:
         raise TstmetaError(f"unknown level {level!r}; known: {', '.join(LEVELS)}")
     try:
-        (STATISTICS[statistic] if isinstance(statistic, str) else statistic).check(level)
+        STATISTICS[statistic].check(level)
     except ValueError as error:
         raise TstmetaError(str(error)) from None
 
 
 def matrices(frame: pd.DataFrame, level: str = "pooled") -> Matrices:
-    """The pairs of one data set, see :func:`tstmeta.pairs`; at levels of systems a column is one.
-
-    A metric without a row for some item has NaN there.  Corpus metrics have no value an item and
-    are left out.
-    """
+    """The pairs of one data set; corpus metrics, which have no value an item, are left out."""
     item = frame.drop_duplicates("item_id").reset_index(drop=True)
     layout = Layout.of(item, level)
     if "statistics" in frame:
         frame = frame[frame["statistics"].isna()]  # "" is an item that a corpus metric lacks
     groups = frame.groupby(["metric", "basis", "signature"], sort=False, observed=True)
-    vectors = [
-        rows.set_index("item_id")["score"].reindex(item["item_id"]).to_numpy(float)
-        for _, rows in groups
-    ]
-    stacked = np.array(vectors, dtype=float).reshape(len(vectors), len(item))
+    scores = np.full((groups.ngroups, len(item)), np.nan)
+    for place, (_, rows) in enumerate(groups):
+        scores[place] = rows.set_index("item_id")["score"].reindex(item["item_id"])
     return Matrices(
         item,
         layout.matrix(item["human"].to_numpy(float)),
-        layout.matrix(stacked),
+        layout.matrix(scores),
         groups.head(1)[_HEAD].reset_index(drop=True),
         layout,
         layout.labels(item["task"].to_numpy(str)),
@@ -221,16 +197,11 @@ def matrices(frame: pd.DataFrame, level: str = "pooled") -> Matrices:
 
 
 class Cube(NamedTuple):
-    """Single ratings ``[S, K, R]`` of one dimension, NaN where a rater did not rate.
+    """Single ratings of one dimension, NaN where a rater did not rate."""
 
-    ``persons`` says whether a rater is one person throughout; if not, ``reason`` says what was
-    released instead, and nothing can be said of single raters.
-    """
-
-    ratings: np.ndarray
-    raters: list[str]
-    persons: bool
-    reason: str
+    ratings: np.ndarray  # [S, K, R]
+    persons: bool  # whether a rater is one person throughout
+    reason: str  # what was released instead
 
 
 #: Sets whose rater columns are slots that different persons filled.
@@ -250,4 +221,4 @@ def cube(data: Dataset, dimension: str = "content", level: str = "pooled") -> Cu
     elif not reason and len(single) < 2:
         reason = "one rater only"
     ratings = np.moveaxis(Layout.of(data.items, level).matrix(values), 0, -1)
-    return Cube(ratings, [str(name) for name in single], not reason, reason)
+    return Cube(ratings, not reason, reason)

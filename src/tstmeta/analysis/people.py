@@ -13,21 +13,12 @@ from .. import stats
 from ..data import Dataset
 from ..data.base import RATING
 from ..stats import Setting
-from .frame import check_dimension
+from .frame import check_dimension, judged
 from .matrices import Matrices, check, cube, matrices
 
 
 class People(NamedTuple):
-    """The human ceiling: one rater against the mean of the others.
-
-    Attributes:
-        value: averaged over raters, NaN where there is none.
-        low, high: the lowest and the highest rater.
-        n: ratings compared.
-        raters: raters with a value.
-        persons: whether a rater is one person; if not, value is of anonymous slots.
-        note: why there is no value, or what the raters are if not persons.
-    """
+    """The human ceiling; fields as the columns of :func:`tstmeta.ceiling`."""
 
     value: float = math.nan
     low: float = math.nan
@@ -71,6 +62,8 @@ def ceiling(
 
     Args:
         data: a data set, or several.
+        dimension: content, style or fluency.
+        statistic, level: see :func:`tstmeta.correlate`.
 
     Returns:
         A row a data set: dataset, dimension, value, low, high (lowest and highest rater), n
@@ -89,27 +82,18 @@ def ceiling(
             values = People()
         else:
             check_dimension(own, dimension)
-            alone = _without_metrics(own, dimension, level)
+            alone = matrices(judged(own, dimension), level)
             values = people(own, dimension, alone, alone.setting(statistic, level))[0]
         rows.append({"dataset": own.name, "dimension": dimension, **values._asdict()})
     columns = ["dataset", "dimension", *People._fields]
     return pd.DataFrame(rows, columns=columns).rename(columns={"note": "reason"})
 
 
-def _without_metrics(data: Dataset, dimension: str, level: str) -> Matrices:
-    items = data.items[["item_id", "source_id", "system"]].assign(
-        human=data.human(dimension).to_numpy(float),
-        against=data.against(dimension),
-        task=data.label("task").to_numpy(str),
-        rater_group=data.label("survey").to_numpy(str),
-    )
-    heads = {"dataset": data.name, "metric": "", "basis": "", "kind": "", "flipped": False}
-    own = matrices(items.assign(**heads, signature="", score=np.nan), level)
-    return own._replace(metrics=own.metrics[:0], heads=own.heads.iloc[:0])
-
-
 def alpha(data: Dataset | Iterable[Dataset], dimension: str = "content") -> pd.DataFrame:
     """Krippendorff's alpha of the ratings of a dimension (means alone say nothing of agreement).
+
+    Args:
+        data, dimension: see :func:`tstmeta.ceiling`.
 
     Returns:
         A row a data set: dataset, dimension, ordinal, interval (alpha with that difference
@@ -117,17 +101,9 @@ def alpha(data: Dataset | Iterable[Dataset], dimension: str = "content") -> pd.D
     """
     rows = []
     for own in [data] if isinstance(data, Dataset) else data:
-        matrix = own.raters(dimension)
-        ordinal, interval = (stats.alpha(matrix, level) for level in ("ordinal", "interval"))
-        rows.append(
-            {
-                "dataset": own.name,
-                "dimension": dimension,
-                "ordinal": ordinal.value,
-                "interval": interval.value,
-                "n": ordinal.n,
-                "raters": ordinal.raters,
-                "reason": ordinal.reason,
-            }
-        )
-    return pd.DataFrame(rows)
+        ratings = own.raters(dimension)
+        ordinal, interval = (stats.alpha(ratings, level) for level in ("ordinal", "interval"))
+        row = [own.name, dimension, ordinal.value, interval.value]
+        rows.append([*row, ordinal.n, ordinal.raters, ordinal.reason])
+    columns = ["dataset", "dimension", "ordinal", "interval", "n", "raters", "reason"]
+    return pd.DataFrame(rows, columns=columns)

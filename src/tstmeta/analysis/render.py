@@ -40,25 +40,12 @@ ENDINGS = {
     ".tex": TableFormat.latex,
     ".md": TableFormat.markdown,
 }
-#: What a level looks at, in words.
-LEVELS = {
-    "pooled": "all rewrites at once",
-    "source": "the rewrites of each source, then averaged",
-    "within-system": "the rewrites of each system, then averaged",
-    "system": "means of systems",
-    "task": "the rewrites of each task, then averaged",
-    "within-task": "all rewrites at once, standardised within tasks",
-}
 #: Columns of whole numbers, some of them missing.
 _WHOLE = ("n", "rank", "rank_low", "rank_high", "cluster", "scored", "empty", "truncated", "failed")
 
 
 def format_of(out: Path | None, format: TableFormat | None = None) -> TableFormat:
-    """The format given, else what the file's name ends in, else a plain table.
-
-    Raises:
-        TstmetaError: a file whose name says no format, or a table for reading in a file.
-    """
+    """The format given, else what the file's name ends in, else a plain table."""
     if out is None:
         return format or TableFormat.table
     kind = format or ENDINGS.get(out.suffix.lower())
@@ -83,17 +70,15 @@ def rendered(evaluations: Sequence[Evaluation], kind: TableFormat) -> str:
     rows = rows.astype(dict.fromkeys(_WHOLE, "Int64"))
     if kind is TableFormat.csv:
         return console.to_csv(rows)
-    first = evaluations[0].analysis
-    setting = {"statistic": first.setting.function.name, "level": first.setting.level}
+    dimensions = [_dimension(own) for own in evaluations]
+    setting, plan = evaluations[0].analysis.setting, evaluations[0].analysis.plan
+    computed = {"statistic": setting.function.name, "level": setting.level}
     return _json(
         rows,
-        data={
-            "name": evaluations[0].dataset,
-            "dimensions": [_dimension(own) for own in evaluations],
-        },
-        setting=setting | {"units": first.plan.units, "draws": first.plan.n},
-        estimand=first.plan.estimand,
-        seed=first.seed,
+        data={"name": evaluations[0].dataset, "dimensions": dimensions},
+        setting=computed | {"units": plan.units, "draws": plan.n},
+        estimand=plan.estimand,
+        seed=evaluations[0].analysis.seed,
     )
 
 
@@ -145,9 +130,8 @@ def _reading(own: Evaluation, kind: TableFormat) -> str:
     shown, rule = table(own, signatures=False)
     if kind is TableFormat.markdown:
         return markdown(shown, title(own), notes(own), rule)
-    label = re.sub(r"[^A-Za-z0-9:._-]", "-", f"tab:{own.dataset}-{own.dimension}")
     signatures = [f"signature: {signature}" for signature in own.frame["signature"]]
-    return latex(shown, title(own), [*notes(own), *signatures], rule, label)
+    return latex(shown, title(own), [*notes(own), *signatures], rule)
 
 
 def title(own: Evaluation) -> str:
@@ -158,8 +142,8 @@ def title(own: Evaluation) -> str:
     level, plan = own.analysis.setting.level, own.analysis.plan
     return (
         f"{own.dataset}: {counts}; {own.label} with the {own.against} of {own.dimension}, level"
-        f" {level} ({LEVELS[level]}); 95 % bootstrap confidence"
-        f" intervals for {plan.estimand} ({plan.n:,} draws, seed {own.analysis.seed})"
+        f" {level}; 95 % bootstrap confidence intervals for {plan.estimand}"
+        f" ({plan.n:,} draws, seed {own.analysis.seed})"
     )
 
 
@@ -167,12 +151,10 @@ def notes(own: Evaluation) -> list[str]:
     """What else a reader must know: the human ceiling, tests, and what was flipped."""
     human = own.human
     if math.isfinite(human.value):
-        alike = human.high - human.low < 5e-4
-        each = "" if alike else f"single raters {human.low:.3f} to {human.high:.3f}; "
         people = (
             f"Human ceiling: one rater agrees with the mean of the others at {human.value:.3f}"
-            f" ({each}{human.n:,} ratings); as_rater is a metric in that rater's place"
-            + (f"; {human.note}" if human.note else "")
+            f" (single raters {human.low:.3f} to {human.high:.3f}; {human.n:,} ratings);"
+            " as_rater is a metric in that rater's place" + f"; {human.note}" * bool(human.note)
         )
     else:
         people = f"The human ceiling is not known: {human.note}"
@@ -180,13 +162,9 @@ def notes(own: Evaluation) -> list[str]:
     if own.tests is not None:
         tests += "; clusters part what differs at 0.05 after Holm"
         tests += f" (null hypothesis: {own.tests.null})"
-    flipped = []
-    for name, rows in own.frame.groupby("metric", sort=False):
-        less = rows[rows["better"] == "lower"]
-        bases = [f"{name} ({basis})" for basis in less["basis"]]
-        flipped += [str(name)] if len(less) == len(rows) else bases
-    names = f"Flipped, since lower is better: {', '.join(flipped)}"
-    return [people, tests, *([names] if flipped else [])]
+    less = own.frame[own.frame["better"] == "lower"]
+    flipped = ", ".join(less["metric"] + " (" + less["basis"] + ")")
+    return [people, tests, *([f"Flipped, since lower is better: {flipped}"] if flipped else [])]
 
 
 def table(own: Evaluation, signatures: bool = True) -> tuple[pd.DataFrame, int]:
@@ -195,10 +173,6 @@ def table(own: Evaluation, signatures: bool = True) -> tuple[pd.DataFrame, int]:
     Columns that hold nothing are left out.
     """
     rows = own.frame
-    given, given_all = (
-        next((text for text in rows[name] if isinstance(text, str) and text), "")
-        for name in ("given", "given_all")
-    )
     sets = zip(rows["rank_low"], rows["rank_high"], strict=True)
     columns = {
         "metric": rows["metric"],
@@ -210,8 +184,8 @@ def table(own: Evaluation, signatures: bool = True) -> tuple[pd.DataFrame, int]:
         "rank": rows["rank"],
         "ranks": ["" if pd.isna(low) else f"{low}–{high}" for low, high in sets],
         "cluster": rows["cluster"],
-        f"given {given}": rows["partial"],
-        f"given {given_all}": rows["partial_all"],
+        f"given {rows['given'].iloc[0]}": rows["partial"],
+        f"given {rows['given_all'].iloc[0]}": rows["partial_all"],
         "as_rater": rows["as_rater"],
         "note": rows["note"],
     }
@@ -240,51 +214,28 @@ _LATEX = str.maketrans({**_WORDS, **{sign: f"\\{sign}" for sign in "&%$#_{}"}})
 _MARKDOWN = str.maketrans({"&": "&amp;", **{sign: f"\\{sign}" for sign in "\\`*_{}[]<>|~$#"}})
 
 
-def latex(
-    frame: pd.DataFrame,
-    head: str,
-    comments: Sequence[str] = (),
-    rule: int = 0,
-    label: str = "",
-) -> str:
-    """A frame for LaTeX, all texts escaped; it needs ``\\usepackage{booktabs}``.
+def latex(frame: pd.DataFrame, head: str, comments: Sequence[str] = (), rule: int = 0) -> str:
+    """A frame for LaTeX, all texts escaped, with a caption; it needs ``\\usepackage{booktabs}``.
 
-    Args:
-        head: the caption.
-        comments: lines that go before the table: how to get these numbers again.
-        rule: a line is drawn after so many rows; 0 for none.
+    Comments stand before the table; a line is drawn after ``rule`` rows.
     """
     names, *body = _cells(frame, lambda text: text.translate(_LATEX), "--")
     lines = [" & ".join(row) + r" \\" for row in body]
     if rule:
         lines.insert(rule, r"\midrule")
     caption = _one_line(head).translate(_LATEX)
-    return "\n".join(
-        [
-            *(f"% {_one_line(comment)}" for comment in comments),
-            r"\begin{table}",
-            r"\centering",
-            f"\\caption{{{caption}}}",
-            *([f"\\label{{{label}}}"] if label else []),
-            f"\\begin{{tabular}}{{{''.join('r' if _numeric(frame[c]) else 'l' for c in frame)}}}",
-            r"\toprule",
-            " & ".join(names) + r" \\",
-            r"\midrule",
-            *lines,
-            r"\bottomrule",
-            r"\end{tabular}",
-            r"\end{table}",
-            "",
-        ]
-    )
+    sides = "".join("r" if _numeric(frame[name]) else "l" for name in frame)
+    before = [f"% {_one_line(comment)}" for comment in comments]
+    before += [r"\begin{table}", r"\centering", f"\\caption{{{caption}}}"]
+    before += [f"\\begin{{tabular}}{{{sides}}}", r"\toprule"]
+    after = [r"\bottomrule", r"\end{tabular}", r"\end{table}", ""]
+    return "\n".join([*before, " & ".join(names) + r" \\", r"\midrule", *lines, *after])
 
 
 def markdown(frame: pd.DataFrame, head: str, below: Sequence[str] = (), rule: int = 0) -> str:
     """A frame for Markdown (pipes, as GitHub and MyST read it), all texts escaped.
 
-    Args:
-        head, below: a line above the table, and the points of a list below it.
-        rule: a row of dashes stands after so many rows, as Markdown has no line; 0 for none.
+    ``below`` are the points of a list; a row of dashes stands after ``rule`` rows.
     """
     names, *body = _cells(frame, lambda text: text.translate(_MARKDOWN), "-")
     if rule:
