@@ -119,20 +119,13 @@ def data_template(
 def data_form(
     name: Name,
     out: Annotated[Path, typer.Option("--out", "-o", help="Folder to write the form to.")],
-    batches: Annotated[
-        int | None,
-        typer.Option(
-            help="Batches, each with one rewrite a source at most; 1 = all together "
-            "[default: as many as a source has rewrites]."
-        ),
-    ] = None,
     seed: Annotated[int, typer.Option(help="Of the order and of the batches.")] = 0,
 ) -> None:
     """Write a rating form for Label Studio: the form, its tasks without labels, and a key."""
     from ..data import load
     from ..data.label_studio import write_form
 
-    for path in write_form(load(name), out, batches=batches, seed=seed):
+    for path in write_form(load(name), out, seed):
         note(f"wrote {path}")
 
 

@@ -1,13 +1,9 @@
 """Simplification ratings of Alva-Manchego et al. (2020, 2021): four collections.
 
-* ``asset``: 100 outputs, 15 ratings each of meaning (content), fluency and simplicity (style).
-* ``simplicity_da``: 600 outputs of six systems; 15 ratings of simplicity, means of the others.
-* ``structural``: 1,750 outputs of 25 systems on other scales, with structural simplicity.
-* ``preferences``: 2,154 comparisons of human simplifications, which are items without ratings.
-
 They share the 359 test sentences of ASSET and its ten references, but neither raters nor scales:
-work with one at a time (``alva@asset`` …; the label ``collection`` tells them apart).  Three
-repositories tokenise differently, so texts are compared by letters and digits alone.
+work with one at a time (``alva@asset`` …).  Three repositories tokenise differently, so texts are
+compared by letters and digits alone.
+
 """
 
 from __future__ import annotations
@@ -72,12 +68,12 @@ Sentences = list[tuple[str, list[str]]]
 
 
 def load(root: Path) -> Dataset:
-    """Load the four collections.
+    """Load the four collections (label ``collection``).
 
     Items: ``item_id`` is ``source_id``, then for ``simplicity_da`` and ``structural`` the system,
-    for ``preferences`` the corpus and a number; ``source_id`` is ``collection-sentence``, with the
-    sentence counted from 0.  Released means have rater ``mean``.  Labels: ``collection`` and, where
-    several systems of ``asset`` printed the same, ``candidates``.
+    for ``preferences`` the corpus and a number; ``source_id`` is ``collection-sentence``, counted
+    from 0.  Where several systems of ``asset`` printed the same, they are the label ``candidates``.
+
     """
     originals = read_lines(root / _DATASET / "asset.test.orig")
     files = [root / _DATASET / f"asset.test.simp.{number}" for number in range(10)]

@@ -24,13 +24,7 @@ _CONSTRUCTED = {"content": ("error", "none"), "style": ("shift", "strong")}
 
 @dataclass(frozen=True)
 class Card:
-    """The facts about a data set: front matter and body of ``data/cards/<name>.md``.
-
-    Among the facts: ``scale`` (dimension -> [low, high]), ``citation`` (a key of references.bib),
-    ``access`` (public, partial, private or ours), ``verified`` (whether the loader was run on real
-    files), ``examples`` (whether the licence lets us print sentences), ``subsets`` (name ->
-    meaning).
-    """
+    """The facts about a data set: front matter and body of ``data/cards/<name>.md``."""
 
     name: str
     title: str = ""
@@ -78,11 +72,7 @@ class Dataset:
 
     @classmethod
     def of(cls, name: str, items: pd.DataFrame, card: Card | None = None, **tables) -> Dataset:
-        """Validate the tables given (ratings, labels, preferences, scores) and fill in the others.
-
-        Raises:
-            DataError: a table does not fit its schema, or a row speaks of an unknown item.
-        """
+        """Validate the tables given (any of the other four) and fill in those that are not."""
         if unknown := set(tables) - set(schema.SCHEMAS):
             raise TypeError(f"no such table: {', '.join(unknown)}")
         valid = {"items": schema.validate(items, "items", name)}
@@ -144,8 +134,8 @@ class Dataset:
 
         The mean human rating where there are ratings.  Otherwise, on a set built for it, the label
         by construction: content is 1 where nothing was changed and 0 where one content error was
-        made, style is 1 for a strong and 0 for a light shift.  These labels are not ratings and are
-        never called so (:meth:`against` says which it is).
+        made, style is 1 for a strong and 0 for a light shift (:meth:`against` says which it is).
+
         """
         if dimension in self.means:
             return self.means[dimension]
@@ -178,11 +168,7 @@ Subsets = dict[str, Callable[[Dataset], Dataset]]
 
 
 def labelled(whole: Dataset, label: str, value: str) -> Dataset:
-    """The items with a value of a label.
-
-    Where the card gives a scale of its own under ``subset_scales``, the card of the subset has it:
-    collections of one data set were rated apart.
-    """
+    """The items with a value of a label; the card may give them a scale of their own."""
     subset = whole.where(whole.label(label) == value, f"{whole.name}@{value}")
     scales = subset.card.facts.get("subset_scales") or {}
     if value not in scales:
@@ -203,11 +189,7 @@ def with_references(dataset: Dataset, references: Iterable[list[str]], name: str
 
 
 def untransferred(dataset: Dataset, name: str) -> Dataset:
-    """One item a source whose output is the source itself; nobody rated these.
-
-    The system is called ``untransferred``.  It is the baseline that shows how much of a metric's
-    value comes from leaving everything as it is.
-    """
+    """One item a source whose output is the source itself; nobody rated these."""
     first = dataset.items.drop_duplicates("source_id")
     items = items_table(
         dataset.items["dataset"].iloc[0],

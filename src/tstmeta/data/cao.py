@@ -1,12 +1,8 @@
 """Expertise style transfer, medical text for experts and laymen: Cao et al. (2020).
 
-The ratings that Pauli et al. (2025) use were given to them privately and are not public.  Who has
-been given them puts them into one file of the form below, which is ours::
+The ratings that Pauli et al. (2025) use are not public.  Who has been given them puts them into
+``data/external/cao/ratings.csv`` with the columns below; ``style`` and ``content`` are means.
 
-    data/external/cao/ratings.csv: id, source, output, system, direction, style, content
-
-``direction`` is ``expert2layman`` or ``layman2expert``; ``style`` and ``content`` are mean ratings
-from 1 to 5, and may be empty.
 """
 
 from __future__ import annotations

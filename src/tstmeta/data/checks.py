@@ -1,8 +1,4 @@
-"""What a raw file or a file of one's own must be: one problem a fault, with row and remedy.
-
-Rows are counted from 1; a header is row 0.  Every check raises one
-:class:`~tstmeta.schema.DataError` with all the faults that it sees.
-"""
+"""What a raw file or a file of one's own must be: one problem a fault, with row and remedy."""
 
 from __future__ import annotations
 
@@ -82,6 +78,7 @@ def checked(
         frame: indexed by row number, from 1.
         checks: column -> its check, checks, or None; other columns are not looked at.
         unique: columns in which no two rows may agree.
+
     """
     table = {name: pa.Column(checks=check, nullable=True) for name, check in checks.items()}
     hold(frame, pa.DataFrameSchema(table, unique=list(unique) or None), str(where))

@@ -1,11 +1,9 @@
 """The contrast set, ours: a full 2 x 2 of style shift and content error over six tasks.
 
 Each source has four rewrites: {strong, light} style shift x {content kept, one content error}.  The
-labels hold BY CONSTRUCTION: the writer made them so and a second reader, who saw one rewrite at a
-time and no label, agreed.  They are not ratings, and this data set has no ratings table.
+labels hold BY CONSTRUCTION; they are not ratings.  In ``span`` the changed words stand in the
+notation of wdiff: ``[-old-]{+new+}``.
 
-In ``span`` the changed words stand in the notation of wdiff: ``[-old-]{+new+}``; a deletion has
-only the first part, an insertion only the second.
 """
 
 from __future__ import annotations

@@ -1,9 +1,4 @@
-"""Corpora: single sentences with a style, which train classifiers, language models and regressors.
-
-A module that has some offers a function ``corpus(root) -> DataFrame`` with the columns of
-:data:`COLUMNS`.  One that has nothing else sets ``CORPUS = True``: it has no rewrites, so its
-``load`` refuses.
-"""
+"""Corpora: single sentences with a style, which train classifiers and language models."""
 
 from __future__ import annotations
 
@@ -34,11 +29,7 @@ def table(
 
 
 def no_rewrites(name: str, root: Path) -> NoReturn:
-    """What ``load`` of a corpus does: refuse.
-
-    Raises:
-        TstmetaError: always; it names the function to call.
-    """
+    """What ``load`` of a corpus does: refuse, and name the function to call."""
     raise TstmetaError(
         f"{name!r} is a corpus of single sentences: it has no rewrites to score. Read it with "
         f"tstmeta.data.{name}.corpus(tstmeta.data.root({name!r})), or load a data set of rewrites "

@@ -88,11 +88,7 @@ def manifest(listing: Path | None = None) -> list[Entry]:
 
 
 def chosen(names: Sequence[str], everything: bool = False) -> list[str]:
-    """The data sets meant by names (a subset stands for its data set) or by "all".
-
-    Raises:
-        TstmetaError: nothing was named, no such data set, or one that cannot be fetched.
-    """
+    """The data sets meant by names (a subset stands for its data set) or by "all"."""
     from . import UnknownDataset
     from . import names as registered
 
@@ -272,14 +268,7 @@ class Refused(Exception):
 def _download(
     client: httpx.Client, entry: Entry, target: Path, advance: Callable[[int], None]
 ) -> None:
-    """Fetch a file, from where an earlier try was cut, and put it in place if it is right.
-
-    Raises:
-        Again: worth another try.
-        Refused: another size or hash, not found, too large, interrupted.
-        httpx.ConnectError, httpx.ConnectTimeout: no connection.
-        OSError: the file cannot be written.
-    """
+    """Fetch a file, from where an earlier try was cut, and put it in place if it is right."""
     part = target.with_name(f"{target.name}.part")
     if not entry.pinned:  # nobody would notice that two halves do not belong together
         part.unlink(missing_ok=True)

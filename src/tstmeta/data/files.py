@@ -1,9 +1,4 @@
-"""Reading raw files of others strictly.
-
-Raw files are trusted in nothing.  Whatever is wrong (a file that is missing or cut, a column that
-is not there, text that is not UTF-8, a rating that is no number, an id that comes twice) raises one
-:class:`~tstmeta.schema.DataError` with file, row and remedy: all readers here do.
-"""
+"""Reading raw files of others strictly: a fault is a DataError with file, row and remedy."""
 
 from __future__ import annotations
 
@@ -40,13 +35,11 @@ def read_text(path: Path, encoding: str = "utf-8") -> str:
 
 
 def read_lines(path: Path, count: int | None = None, encoding: str = "utf-8") -> list[str]:
-    r"""Lines of a text file, split at ``\n`` (or ``\r\n``) only, without a last empty line.
+    """Lines of a text file, split at newlines only, without a last empty line.
 
-    ``str.splitlines`` would also cut at characters such as U+0085 or U+2028 that occur inside
-    sentences, and so shift every line after them.
+    ``str.splitlines`` would also cut at U+0085 or U+2028, which occur inside sentences.
+    ``count`` is how many there must be.
 
-    Args:
-        count: how many lines there must be; None = any number.
     """
     lines = [line.removesuffix("\r") for line in read_text(path, encoding).split("\n")]
     if lines[-1] == "":
@@ -81,13 +74,11 @@ def read_csv(
     """A CSV file with a header; cells are texts (an empty cell is ``""``), or numbers if so held.
 
     Args:
-        columns: names that must be there, each with a check of its cells (see :mod:`.checks`) if
-            this is a mapping; other columns are kept as they are.
-        unique: columns in which no two rows may agree; their cells are not quoted in reports.
-        may_lack: how many cells a row may end early (they become ``""``), for files whose header
-            has columns that nobody filled in.
-        text: the content, when it is no file of its own (an archive's member, another encoding);
-            ``path`` then only names it in messages.
+        columns: names that must be there, each with a check of its cells if this is a mapping.
+        unique: columns in which no two rows may agree.
+        may_lack: how many cells a row may end early.
+        text: the content, when it is no file of its own; ``path`` then names it in messages.
+
     """
     checks = dict(columns) if isinstance(columns, Mapping) else dict.fromkeys(columns)
     sheet = Sheet(str(path))
@@ -120,11 +111,7 @@ def read_json(path: Path) -> Any:
 def read_json_lines(
     path: Path, keys: Iterable[str] = (), count: int | None = None
 ) -> list[dict[str, Any]]:
-    """A file with one JSON object a line; blank lines are faults.
-
-    Args:
-        keys: keys that each object must have.
-    """
+    """A file with one JSON object a line, each with some keys; blank lines are faults."""
     wanted, problems, objects = list(keys), [], []
     for row, line in enumerate(read_lines(path, count), 1):
         try:

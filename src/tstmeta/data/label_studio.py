@@ -48,18 +48,15 @@ def form_id(dataset: str, item_id: str) -> str:
 # -------------------------------------------------------------------------------------- out
 
 
-def tasks(dataset: Dataset, *, batches: int | None = None, seed: int = 0) -> list[dict[str, Any]]:
+def tasks(dataset: Dataset, seed: int = 0) -> list[dict[str, Any]]:
     """Tasks to import into Label Studio, one a rewrite, in the order in which they are shown.
 
     Each is ``{"data": {item_id, style, source_text, output_text, batch}}`` with the id of
     :func:`form_id`; raters are blind to all else.  ``batch`` counts from 1; give each rater one.
 
-    Args:
-        batches: rewrites are dealt to that many batches as in a Latin square: none holds two
-            rewrites of one source, and where every source has every system, all batches hold
-            each system equally often (give or take one).  1 = all together; None = as many as the
-            largest number of rewrites of a source.
-        seed: of the order of tasks and of which rewrite goes where.
+    Rewrites are dealt to as many batches as a source has rewrites, as in a Latin square: none holds
+    two rewrites of one source, and where every source has every system, all batches hold each
+    system equally often (give or take one).  ``seed`` decides the order and which goes where.
     """
     items, remedy = dataset.items, "fill it in or leave the rewrite out"
     check(
@@ -67,13 +64,7 @@ def tasks(dataset: Dataset, *, batches: int | None = None, seed: int = 0) -> lis
         for column in SHOWN.values()
         for row in items.index[items[column].str.strip() == ""]
     )
-    most = int(items.groupby("source_id").size().max())
-    count = most if batches is None else batches
-    if count < 1 or 1 < count < most:
-        raise TstmetaError(
-            f"{count} batches cannot keep apart the {most} rewrites that a source of "
-            f"{dataset.name!r} has; use {most} batches or more, or 1 for all together"
-        )
+    count = int(items.groupby("source_id").size().max())
     rng = np.random.default_rng(seed)
     batch = _dealt(items, count, rng)
     order = rng.permutation(len(items))
@@ -94,8 +85,6 @@ def tasks(dataset: Dataset, *, batches: int | None = None, seed: int = 0) -> lis
 
 def _dealt(items: pd.DataFrame, batches: int, rng: np.random.Generator) -> np.ndarray:
     """The batch of each item, from 0: rewrite number + random source number, modulo ``batches``."""
-    if batches == 1:
-        return np.zeros(len(items), dtype=int)
     by_system = items.sort_values(["source_id", "system"], kind="stable")
     rewrite = by_system.groupby("source_id").cumcount().reindex(items.index)
     sources = items.drop_duplicates("source_id").set_index("source_id")["style"]
@@ -104,14 +93,12 @@ def _dealt(items: pd.DataFrame, batches: int, rng: np.random.Generator) -> np.nd
     return ((rewrite + items["source_id"].map(turn)) % batches).to_numpy(int)
 
 
-def write_form(
-    dataset: Dataset, folder: Path, *, batches: int | None = None, seed: int = 0
-) -> list[Path]:
+def write_form(dataset: Dataset, folder: Path, seed: int = 0) -> list[Path]:
     """Write the form, ``tasks-<batch>.json`` for each batch, and ``key.csv``.
 
     ``key.csv`` (form_id, item_id, batch) is for the people who run the study, not for raters.
     """
-    todo = [task["data"] for task in tasks(dataset, batches=batches, seed=seed)]
+    todo = [task["data"] for task in tasks(dataset, seed=seed)]
     ids = {name: item["item_id"] for name, item in _items_by_form_id(dataset).items()}
     key = pd.DataFrame(
         [(task["item_id"], ids[task["item_id"]], task["batch"]) for task in todo],

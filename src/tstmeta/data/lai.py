@@ -4,10 +4,9 @@
 reference, two ratings from 1 to 100 for each of content, style and fluency.  ``r1`` and ``r2`` are
 *slots*, not persons: each survey (label ``survey``) has its own pair of annotators.
 
-Released scores come raw: lower is better for ``released:wmd`` and ``released:gpt2_ppl``, while
-``released:c-pt16`` and ``released:c-gyafc`` are P(target style), ``released:r-pt16`` formality in
-both directions.  They are read from the JSON files, the ones that the papers used, but for two
-that the text files alone hold (``file:txt`` in their signature).
+Released scores come raw: lower is better for ``released:wmd`` and ``released:gpt2_ppl``; two that
+the text files alone hold have ``file:txt`` in their signature.
+
 """
 
 from __future__ import annotations
@@ -50,9 +49,9 @@ def load(root: Path) -> Dataset:
     """Load ``chatgpt/*.json`` and what ``data/`` has beside them.
 
     Items: ``item_id`` is ``source_id-system``, ``source_id`` is ``I2F-00`` … ``F2I-79``;
-    ``references`` holds human reference 0 alone, as in the papers (for the system ``ref`` that is
-    its own output); the other three are labels ``reference1`` … ``reference3`` and, together with
-    the first, the references of the subset ``references4``.
+    ``references`` holds human reference 0 alone, as in the papers; the other three are labels and,
+    with the first, the references of the subset ``references4``.
+
     """
     files = {name: _read(root / "chatgpt" / f"{name}.json") for name in _JSON}
     first = files["content.src"]

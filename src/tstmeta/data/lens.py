@@ -1,12 +1,8 @@
 """Simplification ratings of Maddela et al. (2023), with human-written outputs among them.
 
-* ``simpda_2022``: 360 outputs (60 sentences x four systems and two people), three ratings each of
-  adequacy (content), fluency and simplicity (style) from 0 to 100, and three overall ratings.
-* ``simplikert_2022``: the same outputs again, rated on short scales.
-* ``simpeval_past``: 2,400 outputs of 24 older systems, five overall ratings.
+The scales of the three collections differ and their texts repeat, so work with one at a time
+(``lens@simpda_2022`` …).
 
-Their scales differ and their texts repeat, so work with one at a time (``lens@simpda_2022`` …); the
-label ``collection`` tells them apart.
 """
 
 from __future__ import annotations
@@ -46,12 +42,12 @@ SUBSETS = by_label("collection", (*SURVEYS, "simpeval_past"))
 
 
 def load(root: Path) -> Dataset:
-    """Load the three collections.
+    """Load the three collections (label ``collection``).
 
     Items: ``item_id`` is ``source_id-system``, ``source_id`` is ``collection-number``.
-    ``references`` are all human-written outputs of the source, the item's own among them.  Labels:
-    ``collection``, and for ``simpda_2022`` the ``sentence_type`` (what the rewrite should do:
-    split, delete, …).
+    ``references`` are all human-written outputs of the source, the item's own among them.  The
+    label ``sentence_type`` of ``simpda_2022`` is what the rewrite should do: split, delete, …
+
     """
     tables = {name: _survey(root, name) for name in SURVEYS}
     tables["simpeval_past"] = _past(root)
@@ -90,8 +86,8 @@ def _survey(root: Path, name: str) -> tuple[pd.DataFrame, pd.DataFrame]:
 def _overall_2022(root: Path, items: pd.DataFrame) -> tuple[pd.DataFrame, dict[str, str]]:
     """Overall ratings of the outputs of ``simpda_2022``, and the type of each sentence.
 
-    The columns ``rating_1`` … ``rating_3`` are places, not persons.  An output that is another text
-    here than in ``simpda_2022`` (spaces aside) gets no rating: it is not what was rated.
+    An output that is another text here than in ``simpda_2022`` (spaces aside) gets no rating.
+
     """
     key = ("original_id", "system")
     places = [f"rating_{place}" for place in (1, 2, 3)]
@@ -108,11 +104,7 @@ def _overall_2022(root: Path, items: pd.DataFrame) -> tuple[pd.DataFrame, dict[s
 
 
 def _past(root: Path) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """Items and ratings of a file with one row an output; each of five columns is one person.
-
-    The output is the cleaned text (``processed_generation``): the raw one is in lower case for some
-    systems and marks sentence ends with ``||``.
-    """
+    """Items and ratings of a file with one row an output; each of five columns is one person."""
     name, key, texts = (
         "simpeval_past",
         ["original_id", "system"],

@@ -8,11 +8,7 @@ from .paths import MissingData, raw
 
 
 def sentiment() -> Path:
-    """Words of sentiment with weights, released with Mir et al. (2019): 433 words of reviews.
-
-    Raises:
-        MissingData: the raw files of ``mir`` are not on this machine.
-    """
+    """Words of sentiment with weights, released with Mir et al. (2019): 433 words of reviews."""
     try:
         return raw("mir") / "style_lexicon" / "style_words_and_weights.json"
     except MissingData:  # this goes into pages and score files: no folder of a machine

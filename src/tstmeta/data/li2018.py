@@ -1,11 +1,9 @@
 """Yelp, Amazon and image captions: outputs, references and crowd ratings of Li et al. (2018).
 
-Seven systems and a human rewrite of 1,000 (captions: 600) sources for each corpus, and for 400 of
-the sources one crowd worker's rating, 1 to 5, of all eight rewrites.  There is ONE rating an item;
-``r1`` is a slot, not a person, and who rated is dropped on load.
+Seven systems and a human rewrite of each source; for 400 sources a corpus one crowd worker rated
+all eight, 1 to 5.  ``r1`` is a slot, not a person.
 
 The rated rewrites came in shuffled order without their system, so the system is found by its text:
-same direction, source and output, blanks at both ends aside.  Three cases:
 
 * One system wrote that text: the rating is that item's.
 * Several did (label ``ambiguous`` = how many): the text was rated once for each, and the first
@@ -13,6 +11,7 @@ same direction, source and output, blanks at both ends aside.  Three cases:
 * None did, because the text was edited on its way to the raters: it becomes an item of its own with
   system ``""`` and the label ``candidates``: systems that no other rewrite of its row was matched
   to.
+
 """
 
 from __future__ import annotations
@@ -73,9 +72,9 @@ def load(root: Path) -> Dataset:
     """Load all three corpora as one data set (label ``corpus``); each is also a subset.
 
     Items: ``item_id`` is ``corpus-direction-number-system``, ``source_id`` the same without the
-    system; ``number`` counts the sources of a direction from 0 in the order of the output files.  A
-    rated text that no system wrote is ``…-rated-k``, the k-th of its row.  The reference is the
-    human rewrite, also for the system ``Human``.  Ratings: 9,600 items, three dimensions each.
+    system.  A rated text that no system wrote is ``…-rated-k``, the k-th of its row.  The reference
+    is the human rewrite, also for the system ``Human``.
+
     """
     tables, rated = [], []
     for name, corpus in CORPORA.items():

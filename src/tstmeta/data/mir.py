@@ -1,10 +1,9 @@
 """Yelp sentiment transfer rated by crowd workers: Mir et al. (2019), 2,928 rewrites.
 
-244 sources (122 negative, then 122 positive) and 12 variants of three models.  Only the mean of
-three workers was released, so the one rater is ``mean``; values lie between 1 and 5.  Style is the
-strength of the *change* between the two texts.  Fluency is what the paper calls naturalness; it was
-rated for nine of the twelve systems.  There are no references.  501 items repeat the source and
-output of an earlier system's item; each has its own rating.
+Only the mean of three workers was released, from 1 to 5.  Style is the strength of the *change*
+between the two texts.  Fluency is what the paper calls naturalness; it was rated for nine of the
+twelve systems.  There are no references.
+
 """
 
 from __future__ import annotations

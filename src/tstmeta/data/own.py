@@ -2,17 +2,15 @@
 
 One row is one rewrite.  Columns ``source`` and ``output`` are needed.  These are understood:
 ``item_id, source_id, system, style, direction, language, references, is_reference`` (``dataset`` is
-allowed and not used: the data set is called after the file), ``reference``, ``reference_1``,
-``reference_2``, ... for one reference each, and ``<dimension>.<rater>`` for ratings, such as
-``content.r1``.  Any other column is a label of the items.
+not used: the data set is called after the file), ``reference``, ``reference_1``, ... for one
+reference each, and ``<dimension>.<rater>`` for ratings, such as ``content.r1``.  Any other column
+is a label of the items.
 
 Ratings can also come as a long file with ``item_id, dimension, rater, value``.  A file
 ``mine.csv.toml`` beside ``mine.csv`` may give ``scale`` (``scale.content = [1, 5]``), ``ratings``
 (the name of a long file beside it), ``title``, ``task``, ``licence``, and ``examples`` (whether
 sentences may be printed).
 
-Whatever is wrong is listed at once, with file, row, column and remedy.  An output may be empty (a
-system may return nothing; metrics then have status ``empty``); a source may not.
 """
 
 from __future__ import annotations
@@ -21,7 +19,6 @@ import difflib
 import json
 import re
 import tomllib
-import warnings
 from pathlib import Path
 from typing import Annotated, Any, Literal, NamedTuple
 
@@ -35,8 +32,6 @@ from .checks import FILLED, checked, each, numeric
 from .own_values import Scale, long, mixed
 from .sheet import Sheet, read_sheet
 from .tables import items_table, labels_table, ratings_table, rename_raters
-
-__all__ = ["DataWarning", "read", "template"]
 
 _NAMES = ("item_id", "source_id", "system", "style", "direction", "language")
 _KNOWN = ("source", "output", *_NAMES, "references", "is_reference", "dataset")
@@ -75,10 +70,6 @@ _CHECKS: dict[str, Any] = {
 }
 
 
-class DataWarning(UserWarning):
-    """Something in your data that is allowed and that you should know."""
-
-
 def _rising(limits: list[float]) -> list[float]:
     if limits[0] >= limits[1]:
         raise ValueError("the lowest rating comes first")
@@ -107,70 +98,46 @@ class _Roles(NamedTuple):
     labels: list[str]
 
 
-def read(
-    path: Path,
-    ratings: Path | None = None,
-    name: str | None = None,
-    scale: Scale | None = None,
-) -> Dataset:
+def read(path: Path) -> Dataset:
     """Read a data set of your own from CSV, TSV, JSONL or Parquet.
 
     What is not given: ``item_id`` is the row number, ``source_id`` is the same for equal sources,
     ``language`` is ``en``.  Names of raters are not kept: ``r1``, ``r2``, ... and ``mean`` stay
     what they are, all others become the next free ``r<number>`` in order of first appearance.
 
-    Args:
-        path: the rewrites; see the module for the columns.
-        ratings: a long file of ratings; goes before the one named in ``<path>.toml``.
-        name: what the data set is called; by default the file's name without its ending.
-        scale: dimension -> (lowest, highest) rating; goes before that of ``<path>.toml``.  Where
-            no scale is known any finite number is a rating.
-
     Raises:
         DataError: everything that is wrong with the files.
-
-    Warns:
-        DataWarning: all ratings of a dimension are equal, so nothing can correlate with them.
     """
-    name, sheet = name or path.stem, read_sheet(path)
+    name, sheet = path.stem, read_sheet(path)
     facts = _beside(path, sheet.problems)
-    limits = dict(facts.get("scale", {}) if scale is None else scale)
-    beside = facts.pop("ratings", None)
-    ratings = ratings or (path.parent / beside if beside else None)
+    scale, file = facts.setdefault("scale", {}), facts.pop("ratings", "")
     roles = _roles(sheet)
-    table = _checked(sheet, roles, limits)
+    table = _checked(sheet, roles, scale)
     columns = {key: table[column] for column, key in roles.ratings.items()}
-    judged = ratings_table(name, table["item_id"], columns)
-    if ratings is not None:
+    judged, place = ratings_table(name, table["item_id"], columns), path
+    if file:
+        place = path.parent / file
         if columns:
-            what, remedy = f"ratings here and in {ratings}", "keep them in one place"
+            what, remedy = f"ratings here and in {place}", "keep them in one place"
             sheet.fault(sheet.header, next(iter(roles.ratings)), what, remedy)
         try:
-            judged = long(ratings, name, set(table["item_id"]), limits)
+            judged = long(place, name, set(table["item_id"]), scale)
         except DataError as error:
             sheet.problems += error.problems
-    sheet.problems += mixed(judged, str(ratings or path))
+    sheet.problems += mixed(judged, str(place))
     if sheet.problems:
         raise DataError(
             sorted(sheet.problems, key=lambda p: (p.file, -1 if p.row is None else p.row))
         )
     rename_raters(judged)
-    dataset = Dataset.of(
+    labels = {label: table[label].map(_label) for label in roles.labels}
+    return Dataset.of(
         name,
         _items(name, table, roles),
-        Card(name, facts.get("title", name), {"name": name, **facts, "scale": limits}),
+        Card(name, facts.get("title", name), {"name": name, **facts}),
         ratings=judged,
-        labels=labels_table(
-            name, table["item_id"], **{label: table[label].map(_label) for label in roles.labels}
-        ),
+        labels=labels_table(name, table["item_id"], **labels),
     )
-    for dimension, values in dataset.ratings.groupby("dimension")["value"]:
-        if values.min() == values.max():
-            what = f"all {len(values)} ratings of {dimension} are {values.iloc[0]:g}"
-            remedy = "nothing can correlate with them; rate items that differ"
-            problem = Problem(str(path), None, "", what, remedy)
-            warnings.warn(str(problem), DataWarning, stacklevel=2)
-    return dataset
 
 
 def _beside(path: Path, problems: list[Problem]) -> dict[str, Any]:
@@ -248,16 +215,13 @@ def _roles(sheet: Sheet) -> _Roles:
 
 
 def _rating_column(sheet: Sheet, column: str, roles: _Roles) -> None:
-    dimension, _, rater = (part.strip() for part in column.partition("."))
+    dimension, _, rater = column.partition(".")
     if dimension not in DIMENSIONS:
         remedy = f"use one of {', '.join(DIMENSIONS)}; the name of a label has no dot"
         sheet.fault(sheet.header, column, f"unknown dimension {dimension!r}", remedy)
     elif not rater:
         remedy = f"name it {dimension}.r1, or {dimension}.{MEAN_RATER} if it is a mean of raters"
         sheet.fault(sheet.header, column, "a rating without a rater", remedy)
-    elif (dimension, rater) in roles.ratings.values():
-        what = f"the rater has another column of {dimension}"
-        sheet.fault(sheet.header, column, what, "rename or drop one")
     else:
         roles.ratings[column] = (dimension, rater)
 

@@ -54,11 +54,7 @@ def long(path: Path, dataset: str, ids: set[str], scale: Scale) -> pd.DataFrame:
 
 
 def rated(dataset: Dataset, path: Path) -> Dataset:
-    """A data set with the ratings of a long file in the place of those it has.
-
-    Raises:
-        DataError: everything that is wrong with the file; the scale is that of the data set's card.
-    """
+    """A data set with the ratings of a long file in the place of those it has."""
     name, ids = dataset.items["dataset"].iloc[0], set(dataset.items["item_id"])
     ratings = long(path, name, ids, dataset.card.scale)
     if problems := mixed(ratings, path.name):
@@ -86,8 +82,6 @@ def read_scores(path: Path, dataset: Dataset) -> pd.DataFrame:
     Without a signature the file's name and SHA-256 stand in for one.  A row whose status has no
     value (refused, invalid, error) needs none, and one given there does not count.
 
-    Raises:
-        DataError: with row, column and remedy for every fault.
     """
     sheet, columns = read_sheet(path), schema.columns("scores")
     for column in sheet.columns:

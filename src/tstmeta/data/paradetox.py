@@ -24,8 +24,8 @@ def load(root: Path) -> Dataset:
     """Load the human rewrites.
 
     Items: ``item_id`` is ``source_id-number`` with the number of the rewrite, ``source_id`` is
-    ``detox-1`` …, the row of the file.  ``references`` are all rewrites of the source, the item's
-    own among them.
+    ``detox-1`` …, the row of the file.  ``references`` are all rewrites of the source.
+
     """
     table = _read(root)
     table["source_id"] = [f"detox-{row}" for row in range(1, len(table) + 1)]

@@ -37,13 +37,7 @@ def scores() -> Path:
 
 
 def raw(name: str) -> Path:
-    """The folder with the raw upstream files of a data set.
-
-    Looked up in ``$TSTMETA_DATA/<name>``, then in ``data/external/<name>``.
-
-    Raises:
-        MissingData: neither exists.
-    """
+    """The folder with the raw files of a data set: ``$TSTMETA_DATA/<name>``, then external."""
     given = os.environ.get("TSTMETA_DATA")
     places = [*([Path(given) / name] if given else []), external() / name]
     for place in places:

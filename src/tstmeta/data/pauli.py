@@ -1,9 +1,9 @@
 """The constructed test set of Pauli et al. (2025): 500 rewrites, six tasks, three ratings each.
 
 Each source has two rewrites: one with a strong style shift that keeps the content (intention
-``style``) and one with a content error and a light shift (``substitution``, ``insertion``,
-``deletion``).  So in this set style strength and content are tied by construction: whoever shows
-its numbers must say so.  In the raw files ``AnswerA`` is style, ``AnswerB`` content, both 1 to 5.
+``style``) and one with a content error and a light shift.  So style and content are tied by
+construction: whoever shows its numbers must say so.  ``AnswerA`` is style, ``AnswerB`` content.
+
 """
 
 from __future__ import annotations
@@ -47,11 +47,9 @@ def load(root: Path) -> Dataset:
     """Load the six files ``data/syntest_anno1.csv`` … ``6``.
 
     Items: ``item_id`` is ``task-sample_id-intention``, ``source_id`` is ``task-sample_id``, the
-    system is the intention, references are there for sentiment and detoxify only.  Raters are r1 to
-    r5, the same person under the same name in all tasks; three of them rated each task.  Labels:
-    task, corpus (where the source comes from), intention, shift (strong | light), error (none |
-    substitution | insertion | deletion), construction (manual | synthetic) and step (the text
-    between source and output, where one was released).  No spans were released.
+    system is the intention.  Raters are r1 to r5, the same person under the same name in all tasks;
+    three of them rated each task.  Label ``step``: the text between source and output.
+
     """
     frames = [
         _read(root / "data" / f"syntest_anno{number}.csv", task)

@@ -1,9 +1,10 @@
 """Simplification ratings of Scialom et al. (2021): systems and people. THE FORM IS UNVERIFIED.
 
-The authors link an archive that could not be had when this was written.  The loader follows what
-other published loaders say of its main file, a CSV in Latin-1 with one row a rating; it was tested
-on files that we made up, and it warns each time.  Two data sets of Pauli et al. (2025) come from
-it: ``scialom@human`` (their Scialom, 65 x 25) and ``scialom@alva-m`` (their Alva-M., 135 x 11).
+The authors link an archive that could not be had.  The loader follows what other published loaders
+say of its main file, a CSV in Latin-1 with one row a rating; it warns each time.  Two data sets of
+Pauli et al. (2025) come from it: ``scialom@human`` (their Scialom, 65 x 25) and ``scialom@alva-m``
+(their Alva-M., 135 x 11).
+
 """
 
 from __future__ import annotations
@@ -43,7 +44,7 @@ def load(root: Path) -> Dataset:
 
     Items: ``item_id`` is ``sentence_id-system-number`` (``human`` where the file names no system),
     the number by first appearance; ``source_id`` is ``sentence-`` and the file's ``sentence_id``.
-    Raters keep their identity across dimensions.  Label: ``simplification_type``.
+
     """
     path = _find(root)
     warnings.warn(

@@ -1,7 +1,8 @@
 """A file of rows as somebody made it: CSV, TSV, JSONL or Parquet, read without trusting it.
 
-Reading goes on after a fault where it can, so that one report lists them all.  Rows are counted as
-a person counts them: from 1 below the header, blank ones too; in JSONL a row is a line.
+Reading goes on after a fault where it can.  Rows are counted as a person counts them: from 1 below
+the header, blank ones too; in JSONL a row is a line.
+
 """
 
 from __future__ import annotations
@@ -29,11 +30,9 @@ _BROKEN = re.compile("[\ud800-\udfff\0]")
 class Sheet:
     """Rows and the faults found while reading them.
 
-    Attributes:
-        header: the row number of the header, None for formats without one.
-        rows: row number -> cells in the order of ``columns``; a row that could not be read is left
-            out.  A cell of CSV or TSV is a text; other formats give what they hold, None for null
-            and for a key that is not there.
+    ``header`` is the row number of the header, None for formats without one.  ``rows`` has cells by
+    row number; those of CSV or TSV are texts, None stands for null and a key that is not there.
+
     """
 
     file: str

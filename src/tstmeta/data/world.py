@@ -1,9 +1,8 @@
 """The small world, ours: generated sentences with the design of the contrast set.
 
 A grammar of ours (``tools/world``) wrote them, the same that wrote what the embedded model was
-trained on; words and frames of this set were held out.  So a model that learnt the grammar knows
-the styles here, which is what the likelihood method assumes.  Labels hold by construction; these
-are not ratings, and this data set has no ratings table.
+trained on, so that model knows the styles here, as the likelihood method assumes.
+
 """
 
 from __future__ import annotations

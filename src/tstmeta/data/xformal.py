@@ -1,8 +1,4 @@
-"""Sentence formality: the ratings of Pavlick and Tetreault (2016), a corpus without rewrites.
-
-The files are those that Briakou et al. (2021) train on.  The human ratings of rewrites in four
-languages, which that paper studies, are not public.
-"""
+"""Sentence formality: the ratings of Pavlick and Tetreault (2016), a corpus without rewrites."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
 """Rewriting inappropriate arguments: Ziegenbein et al. (2024), 1,350 rewrites of 225 arguments.
 
-Five systems and a person rewrote each argument.  The list of rewrites is verified; the file of
-ratings could not be had, so its form is inferred from the sibling study (:mod:`.ziegen_editing`,
-which shares :func:`answers`) and from the annotation page.  Without it there are items alone.
+Five systems and a person rewrote each argument.  The file of ratings could not be had, so its form
+is inferred from the sibling study (:mod:`.ziegen_editing`).  Without it there are items alone.
+
 """
 
 from __future__ import annotations
@@ -76,15 +76,15 @@ def answers(
 ) -> tuple[pd.DataFrame, pd.DataFrame]:
     """Read a results file of this group: one row a judgement, its answers in a Python dict literal.
 
-    Who judged an item a second time counts as another rater there, so that nothing is dropped and
-    nothing overwritten.
+    Who judged an item a second time counts as another rater there.
 
     Args:
         questions: key of an answer -> dimension, in the order of the page, see :data:`QUESTIONS`.
-        texts: columns that must be filled, and keys of texts that each dict must have.
+        texts: keys of texts that each dict must have.
 
     Returns:
         The file's rows, joined by what the dicts say; a ratings table.
+
     """
     needed = each(lambda cell: isinstance(literal(cell), dict), "write a Python dict literal")
     table = read_csv(path, {"user_id": None, "post_id": None, "result": needed})

@@ -1,8 +1,8 @@
 """Editing inappropriate arguments sentence by sentence: Ziegenbein et al. (2026), 600 edits.
 
 Source and output are the part of a sentence that was marked as inappropriate and what replaces it.
-Four questions were asked; the last (does the edit look made by a person?) is about the writer and
-not about one of our dimensions, and is left out.  Nobody was asked about style.
+The fourth question (does the edit look made by a person?) is left out; nobody rated style.
+
 """
 
 from __future__ import annotations
