@@ -20,8 +20,7 @@ PROFILES = ("embedded", "real")
 def datasets() -> pd.DataFrame:
     """All data sets: name, title, task, items, raters, dimensions, access, here (yes, partly, no).
 
-    ``items`` and ``raters`` (ratings an item and dimension) are counted where the data set is on
-    this machine, and <NA> or ``-`` where it is not.
+    ``items`` and ``raters`` (ratings an item and dimension) are known of data sets that are here.
     """
     return overview()
 

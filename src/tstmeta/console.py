@@ -1,8 +1,7 @@
 """What the command line prints: tables on stdout, everything else on stderr.
 
-A table is drawn for a person at a terminal, is plain aligned text when piped (nothing cut, one row
-a line), or is CSV or JSON with nothing else on stdout.  Texts of data sets are data: control
-characters are shown as escapes, so that no text can steer a terminal; markup is not interpreted.
+A table is drawn at a terminal, is plain aligned text when piped (nothing cut, one row a line), or
+is CSV or JSON.  Control characters are shown as escapes, so that no text can steer a terminal.
 """
 
 from __future__ import annotations
@@ -71,33 +70,21 @@ def stderr() -> Console:
 
 
 def show_table(
-    frame: pd.DataFrame,
-    format: Format | str = Format.table,
-    title: str | None = None,
-    rule: int = 0,
+    frame: pd.DataFrame, format: Format | str = Format.table, title: str | None = None
 ) -> None:
-    """Print a table on stdout.
+    """Print a table on stdout, without its index.
 
     Args:
-        frame: its columns are shown, its index is not.
         format: ``table`` (drawn at a terminal, plain when piped), ``csv`` or ``json`` (a list of
             objects, one a row).  In CSV and JSON numbers keep all their digits; a missing value is
             an empty cell or null, and a list is written as JSON.
         title: a line above the table; left out of CSV and JSON.
-        rule: a line is drawn after so many rows; 0 for none.  Left out of CSV and JSON.
-
-    Raises:
-        ValueError: another format.
     """
     kind = Format(format)
-    if kind is Format.csv:
-        sys.stdout.write(to_csv(frame))
-    elif kind is Format.json:
-        sys.stdout.write(to_json(frame))
-    else:
-        if title:
-            print(title)
-        sys.stdout.write(to_text(frame, rule))
+    if kind is Format.table and title:
+        print(title)
+    write = {Format.csv: to_csv, Format.json: to_json, Format.table: to_text}[kind]
+    sys.stdout.write(write(frame))
 
 
 def write_table(
@@ -108,35 +95,22 @@ def write_table(
     Args:
         out: the file; None = stdout.
         format: ``csv``, ``json`` or ``parquet``; by default what the file's name ends in, else csv.
-
-    Raises:
-        TstmetaError: Parquet on stdout, or a file that cannot be written.
     """
+    from . import storage  # imported late: the command line must start at once
+
     ending = out.suffix.lower().removeprefix(".") if out else ""
     kind = FileFormat(format or (ending if ending in set(FileFormat) else FileFormat.csv))
-    if out is None:
-        if kind is FileFormat.parquet:
-            raise mistake("Parquet is not text: name a file with --out")
-        sys.stdout.write(to_csv(frame) if kind is FileFormat.csv else to_json(frame))
-        return
     if kind is FileFormat.parquet:
-        from .storage import whole
-
-        with whole(out) as draft:
+        if out is None:
+            raise mistake("Parquet is not text: name a file with --out")
+        with storage.whole(out) as draft:
             frame.to_parquet(draft, index=False)
+        return
+    text = to_json(frame) if kind is FileFormat.json else to_csv(frame)
+    if out is None:
+        sys.stdout.write(text)
     else:
-        save(to_csv(frame) if kind is FileFormat.csv else to_json(frame), out)
-
-
-def save(text: str, out: Path) -> None:
-    """Write a text file, whole or not at all.
-
-    Raises:
-        TstmetaError: a file that cannot be written.
-    """
-    from .storage import write  # imported late: the command line must start at once
-
-    write(out, text)
+        storage.write(out, text)
 
 
 def to_csv(frame: pd.DataFrame) -> str:
@@ -148,18 +122,15 @@ def to_csv(frame: pd.DataFrame) -> str:
 def to_json(frame: pd.DataFrame) -> str:
     """A table as a JSON list of objects, one a line; missing values and infinities are null."""
     keys = [str(column) for column in frame.columns]
-    lines = [
-        _dumps({key: _plain(value) for key, value in zip(keys, row, strict=True)})
-        for row in _rows(frame)
-    ]
+    lines = []
+    for row in _rows(frame):
+        row = [None if value in (math.inf, -math.inf) else value for value in row]
+        lines.append(_dumps(dict(zip(keys, row, strict=True))))
     return "[\n" + ",\n".join(lines) + "\n]\n" if lines else "[]\n"
 
 
 def to_text(frame: pd.DataFrame, rule: int = 0) -> str:
-    """A table as text: drawn for a terminal, else aligned columns with no cell cut.
-
-    ``rule`` draws a line after so many rows (in a terminal it is a gap); 0 draws none.
-    """
+    """A table as text: drawn for a terminal, else aligned; a line after ``rule`` rows."""
     from rich import box
     from rich.console import Console
     from rich.table import Table
@@ -168,16 +139,12 @@ def to_text(frame: pd.DataFrame, rule: int = 0) -> str:
     drawn = sys.stdout.isatty()
     table = Table(box=box.SIMPLE if drawn else None, pad_edge=drawn, header_style="bold")
     for column in frame.columns:
-        number = frame[column].dtype.kind in "iuf"
-        table.add_column(
-            Text(_cell(str(column))), justify="right" if number else "left", no_wrap=not drawn
-        )
-    for place, row in enumerate(_rows(frame)):
-        end = drawn and place == rule - 1
-        table.add_row(*(Text(_cell(value)) for value in row), end_section=end)
-    console = Console(
-        file=sys.stdout, width=None if drawn else _UNBOUNDED, color_system="auto" if drawn else None
-    )
+        side = "right" if frame[column].dtype.kind in "iuf" else "left"
+        table.add_column(Text(_cell(str(column))), justify=side, no_wrap=not drawn)
+    for place, row in enumerate(_rows(frame), 1):
+        table.add_row(*(Text(_cell(value)) for value in row), end_section=drawn and place == rule)
+    width, colours = (None, "auto") if drawn else (_UNBOUNDED, None)
+    console = Console(file=sys.stdout, width=width, color_system=colours)
     with console.capture() as captured:
         console.print(table, soft_wrap=not drawn)
     lines = [line.rstrip() for line in captured.get().rstrip("\n").split("\n")]
@@ -196,21 +163,12 @@ def _rows(frame: pd.DataFrame) -> Iterator[list[Any]]:
 def _cell(value: Any) -> str:
     """A value as one line of text; floats with three decimals, a missing value as ``-``."""
     if isinstance(value, list | dict):
-        text = _dumps(value)
-    elif isinstance(value, bool):
-        text = "yes" if value else "no"
-    elif value is None:
-        text = "-"
-    elif isinstance(value, float):
-        text = f"{value:z.3f}"
-    else:
-        text = str(value)
-    return escaped(text)
-
-
-def _plain(value: Any) -> Any:
-    """A value that JSON can say."""
-    return None if isinstance(value, float) and not math.isfinite(value) else value
+        return escaped(_dumps(value))
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if value is None:
+        return "-"
+    return f"{value:z.3f}" if isinstance(value, float) else escaped(str(value))
 
 
 def _dumps(value: Any) -> str:

@@ -1,8 +1,7 @@
 """Run a notebook with other parameters: ``tstmeta run 02_content_preservation -p dataset lai``.
 
-papermill reads what a notebook's cell tagged ``parameters`` declares, and executes it; but it
-ignores a parameter that the notebook does not know and checks no type: here both are refused.  The
-executed notebook appears whole or not at all, and holds no time stamp and no path.
+papermill ignores a parameter that the notebook does not know and checks no type: here both are
+refused.  The executed notebook appears whole or not at all, and holds no time stamp and no path.
 """
 
 from __future__ import annotations
@@ -48,14 +47,10 @@ class Parameter(NamedTuple):
         return f"{self.name}: {self.type} = {self.default!r}"
 
     def convert(self, value: Any, text: bool = False) -> Any:
-        """The value if it is of the declared type.
+        """The value if it is of the declared type, else a ValueError.
 
-        Args:
-            text: the value was typed at a prompt, so that ``3``, ``true``, ``[a, b]`` and ``a,b``
-                may stand for a number, a truth value and a list.
-
-        Raises:
-            ValueError: it is not of that type; the message says what is expected.
+        With ``text`` it was typed at a prompt: ``3``, ``true``, ``[a, b]`` and ``a,b`` may stand
+        for a number, a truth value and a list.
         """
         tries: list[tuple[Any, bool]] = [(value, True)]
         if text:
@@ -70,11 +65,7 @@ class Parameter(NamedTuple):
 
 
 def find(name: str | Path) -> Path:
-    """A notebook by path, or by the name it has in ``notebooks/``.
-
-    Raises:
-        TstmetaError: there is none; names those there are.
-    """
+    """A notebook by path, or by the name it has in ``notebooks/``."""
     folder = paths.home() / "notebooks"
     for path in (Path(name), folder / name, folder / f"{name}.ipynb"):
         if path.is_file():
@@ -87,8 +78,8 @@ def parameters(source: Path) -> dict[str, Parameter]:
     """What a notebook takes, by name, in the order declared.
 
     Raises:
-        TstmetaError: papermill is not installed, not a notebook, or a parameter of another form
-            than ``name: type = default  # help``, with a type of :data:`TYPES`.
+        TstmetaError: no notebook, or a parameter of another form than
+            ``name: type = default  # help``, with a type of :data:`TYPES`.
     """
     needs("papermill", extra="book")
     import papermill
@@ -112,10 +103,7 @@ def parameters(source: Path) -> dict[str, Parameter]:
 
 
 def check(source: Path, given: Mapping[str, Any], text: bool = False) -> dict[str, Any]:
-    """The given parameters, each of its declared type.
-
-    Args:
-        text: the values were typed at a prompt (see :meth:`Parameter.convert`).
+    """The given parameters, each of its declared type; see :meth:`Parameter.convert`.
 
     Raises:
         ParameterError: unknown names and values of the wrong type, all of them, with what is known.
@@ -147,8 +135,6 @@ def check(source: Path, given: Mapping[str, Any], text: bool = False) -> dict[st
 def run_notebook(source: Path, given: Mapping[str, Any], out: Path) -> Path:
     """Execute a notebook in a fresh kernel of this Python and write it to ``out``.
 
-    The working directory is the current one.  Progress goes to standard error.
-
     Raises:
         ParameterError: a parameter is unknown or of the wrong type; nothing was run.
         TstmetaError: a cell failed; says which and why, and where the notebook is as far as it ran.
@@ -159,7 +145,6 @@ def run_notebook(source: Path, given: Mapping[str, Any], out: Path) -> Path:
     from nbclient.exceptions import DeadKernelError
 
     draft = paths.home() / ".build" / "runs" / f"{source.stem}-{os.getpid()}.ipynb"
-    log = draft.with_suffix(".log")
     draft.parent.mkdir(parents=True, exist_ok=True)
     # Nothing of the user's own IPython set-up may change a page, and its history file is not ours.
     os.environ["IPYTHONDIR"] = str(draft.parent / "ipython")
@@ -174,7 +159,7 @@ def run_notebook(source: Path, given: Mapping[str, Any], out: Path) -> Path:
             kernel_name="python3",
             language="python",
             progress_bar={"desc": source.stem, "leave": False} if sys.stderr.isatty() else False,
-            kernel_manager_class=_this_python(log),
+            kernel_manager_class=_this_python(),
             # on a busy machine a kernel needs its time, and a late picture must not be lost
             start_timeout=180,
             iopub_timeout=180,
@@ -188,28 +173,21 @@ def run_notebook(source: Path, given: Mapping[str, Any], out: Path) -> Path:
     except DeadKernelError as error:
         draft.unlink(missing_ok=True)
         raise TstmetaError(
-            f"{source}: the kernel died, most often because memory ran out. Run it alone.\n"
-            f"What it said last: {log}"
+            f"{source}: the kernel died, most often because memory ran out. Run it alone."
         ) from error
     except BaseException:  # an interruption leaves nothing behind
         draft.unlink(missing_ok=True)
-        log.unlink(missing_ok=True)
         raise
     with whole(out) as fresh:
         nbformat.write(_timeless(notebook), fresh)
     draft.unlink()
-    log.unlink()
     seconds = time.monotonic() - started
     note(f"{source.stem}: {len(notebook.cells)} cells in {seconds:.0f} s -> {out}")
     return out
 
 
-def _this_python(log: Path) -> type:
-    """Starts kernels of the Python that runs now, whatever kernels a user installed.
-
-    Args:
-        log: what the kernel itself complains of goes here.
-    """
+def _this_python() -> type:
+    """Starts kernels of the Python that runs now, whatever kernels a user installed."""
     import zmq
     from jupyter_client.kernelspec import KernelSpecManager
     from jupyter_client.manager import AsyncKernelManager
@@ -221,18 +199,14 @@ def _this_python(log: Path) -> type:
             return KernelSpecManager(kernel_dirs=[], ensure_native_kernel=True)
 
         @default("transport_encryption")
-        def _unheard(self) -> str:  # others on this machine cannot listen in
+        def _encrypted(self) -> str:  # other users of this machine cannot listen in
             return "auto" if zmq.has("curve") else "disabled"
-
-        async def start_kernel(self, **options: Any) -> None:  # type: ignore[override]
-            with log.open("wb") as file:
-                await super().start_kernel(**{**options, "stderr": file})
 
     return ThisPython
 
 
 def _timeless(notebook: Any) -> Any:
-    """The notebook without times, paths and random ids: the same results give the same bytes."""
+    """The notebook without times, paths and random ids."""
     notebook.metadata.pop("papermill", None)
     for cell in notebook.cells:
         cell.metadata.pop("papermill", None)

@@ -1,8 +1,7 @@
 """The five tables, the signature and the statuses: the words that the rest of the package speaks.
 
-Everything that moves through tstmeta is one of five pandas tables (items, ratings, labels,
-preferences, scores).  They are validated where they enter, by :func:`validate`, and trusted after.
-A user's mistake becomes a :class:`DataError` that carries one :class:`Problem` a fault.
+Tables are validated where they enter, by :func:`validate`, and trusted after.  A user's mistake
+becomes a :class:`DataError` that carries one :class:`Problem` a fault.
 """
 
 from __future__ import annotations
@@ -11,6 +10,7 @@ import hashlib
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -45,10 +45,7 @@ class Status(StrEnum):
 
 
 class TstmetaError(Exception):
-    """A mistake that the user can mend; the message says what, where and what to do.
-
-    URLs in it lose user, password and query, whoever wrote it.
-    """
+    """A mistake that the user can mend; URLs in the message lose user, password and query."""
 
     def __init__(self, *words: object):
         super().__init__(*(conceal(word) if isinstance(word, str) else word for word in words))
@@ -59,10 +56,7 @@ class DemonstrationWarning(UserWarning):
 
 
 class Problem(NamedTuple):
-    """One fault in an input file.
-
-    ``row`` is the line's data row counted from 1 (the header is row 0), or None for the whole file.
-    """
+    """One fault in an input file; ``row`` counts data rows from 1, None is the whole file."""
 
     file: str
     row: int | None
@@ -95,15 +89,11 @@ class MissingData(TstmetaError):
     """A raw file that is not on this machine; the message names the command that gets it."""
 
 
-# --------------------------------------------------------------------------------- signature
-
-
 @dataclass(frozen=True)
 class Signature:
     """All that changes a metric's value, as sacreBLEU prints beside its scores (Post, 2018).
 
-    ``fields`` are (key, value) pairs in the order they are shown, for instance
-    ``bleu|basis:source|tok:13a|smooth:exp|version:2.6.0``.
+    For instance ``bleu|basis:source|tok:13a|smooth:exp|version:2.6.0``.
     """
 
     name: str
@@ -111,10 +101,7 @@ class Signature:
 
     @classmethod
     def of(cls, name: str, fields: Mapping[str, object]) -> Signature:
-        """Build a signature; characters that delimit the printed form are replaced by ``_``.
-
-        URLs in it lose user, password and query.
-        """
+        """Build a signature; delimiters become ``_``, URLs lose user, password and query."""
         clean = str.maketrans({"|": "_", "\n": "_"})
         return cls(
             conceal(name),
@@ -130,20 +117,14 @@ class Signature:
         return hashlib.sha256(str(self).encode()).hexdigest()[:16]
 
 
-# ------------------------------------------------------------------------------------ checks
-
-
 def shown(value: object) -> str:
     """A cell as a report quotes it: escaped, on one line, at most 60 characters."""
     text = repr(value)
     return text if len(text) <= 60 else f"{text[:57]}..."
 
 
-# What a check is called is the remedy that a report names.
-
-
 def each(passes: Callable[[Any], bool], remedy: str, name: str | None = None) -> pa.Check:
-    """A check of every cell, missing ones too."""
+    """A check of every cell, missing ones too; its name is the remedy that a report names."""
     return pa.Check(passes, element_wise=True, ignore_na=False, error=remedy, name=name)
 
 
@@ -159,11 +140,7 @@ FILLED = each(
 
 
 def hold(frame: pd.DataFrame, schema: pa.DataFrameSchema, where: str) -> pd.DataFrame:
-    """A frame, indexed by row number from 1, as its schema makes it.
-
-    Raises:
-        DataError: what pandera reports, as file, row, column and remedy.
-    """
+    """A frame, indexed by row number from 1, as its schema makes it; faults as a DataError."""
     try:
         return schema.validate(frame, lazy=True)
     except SchemaErrors as error:
@@ -202,23 +179,15 @@ def _problems(cases: pd.DataFrame, schema: pa.DataFrameSchema, where: str) -> It
         yield Problem(where, row, str(case.column), what, remedy)
 
 
-# ------------------------------------------------------------------------------------ tables
-
-
 def _text(*checks: pa.Check) -> pa.Column:
     return pa.Column(str, list(checks), coerce=True)
 
 
-def _filled(*names: str) -> dict[str, pa.Column]:
-    return {name: _text(FILLED) for name in names}
+def _texts(*names: str, checks: tuple[pa.Check, ...] = ()) -> dict[str, pa.Column]:
+    return {name: _text(*checks) for name in names}
 
 
-def _texts(*names: str) -> dict[str, pa.Column]:
-    return {name: _text() for name in names}
-
-
-def _is_list_of_texts(cell: Any) -> bool:
-    return isinstance(cell, list) and all(isinstance(text, str) for text in cell)
+_filled = partial(_texts, checks=(FILLED,))
 
 
 #: Table -> its columns after ``dataset``, in order.
@@ -228,7 +197,13 @@ _COLUMNS = {
         **_texts("system", "style", "direction"),
         **_filled("language"),
         **_texts("source", "output"),
-        "references": pa.Column(object, each(_is_list_of_texts, "use a list of texts")),
+        "references": pa.Column(
+            object,
+            each(
+                lambda cell: isinstance(cell, list) and all(isinstance(x, str) for x in cell),
+                "use a list of texts",
+            ),
+        ),
         "is_reference": pa.Column(bool),
     },
     "ratings": {
@@ -292,8 +267,7 @@ def validate(frame: pd.DataFrame, table: str, where: str = "") -> pd.DataFrame:
     Parquet gives them back, for lists of references.
 
     Raises:
-        DataError: one problem a missing, unknown or doubled column and, where no column is missing
-            or doubled, one a failing cell, with the row counted from 1.
+        DataError: one problem a missing, unknown or doubled column, else one a failing cell.
     """
     known, given, where = columns(table), [str(name) for name in frame.columns], where or table
     listed = ", ".join(known)

@@ -1,11 +1,9 @@
 """(data set x metric) -> scores, kept in a store that resumes and never computes a score twice.
 
 The store is content-addressed: a score's key is a hash of the metric's signature and of every text
-of its unit, so the same pair is scored once whatever data set it stands in.  Each signature has one
-Parquet file, sorted by key, and while a run is under way a journal beside it: one line a finished
-unit, flushed at once.  A killed run loses nothing that was finished; the next one reads the
-journal, computes what is missing and merges both.  Rows with status ``error`` are not kept: they
-are tried again once the cause is mended.
+of its unit.  Each signature has one Parquet file, sorted by key, and during a run a journal beside
+it: one line a finished unit, flushed at once.  The next run reads the journal of a killed one,
+computes what is missing and merges both.  Rows with status ``error`` are not kept.
 """
 
 from __future__ import annotations
@@ -15,7 +13,7 @@ import math
 from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -26,34 +24,18 @@ from . import metrics as registry
 from . import schema
 from .data import Dataset, paths
 from .data.base import RATING
-from .data.own_values import read_scores
+from .data.own_values import read_scores as read_scores
 from .metrics.base import Metric, Request, Score
 from .schema import Signature, Status, TstmetaError
 from .secrecy import conceal
 from .storage import Journal, locked, whole
 
-__all__ = [
-    "HUMAN_STYLE",
-    "Plan",
-    "human_style",
-    "key_of",
-    "plans",
-    "read_scores",
-    "released",
-    "score",
-]
-
-#: The oracle that any table can show beside real metrics: the mean human STYLE rating.
+#: The mean human rating of style, shown as if it were a metric.
 HUMAN_STYLE = "human-style"
 #: The same where the style shift is known by construction: 1 strong, 0 light.
 STYLE_LABEL = "style-label"
 _COLUMNS = ["key", "value", "status", "detail"]
 _Row = tuple[str, float, str, str]
-#: What of an item is needed to score it.
-_NEEDED = [
-    *("source_id", "item_id", "source", "output"),
-    *("style", "language", "references", "is_reference"),
-]
 
 
 class Plan(NamedTuple):
@@ -94,9 +76,9 @@ def score(
     for metric in _chosen(wanted):
         if metric is None:
             tables.append(human_style(dataset))
-            continue
-        for plan in plans(dataset, metric, bases):
-            tables.append(_score_one(dataset, plan, store, progress))
+        else:
+            every = plans(dataset, metric, bases)
+            tables += [_score_one(dataset, plan, store, progress) for plan in every]
     tables = [table for table in tables if len(table)]
     if not tables:
         return schema.empty("scores")
@@ -121,37 +103,26 @@ def plans(dataset: Dataset, metric: Metric, bases: Sequence[str] | None = None) 
     for basis in metric.bases:
         if bases is not None and basis not in bases:
             continue
-        rows: list[tuple[str, str, Request]] = []
-        # whole columns at a time: a dict for each row takes four times as long
-        for source_id, item_id, source, output, style, language, references, is_reference in zip(
-            *(dataset.items[column].tolist() for column in _NEEDED), strict=True
-        ):
-            against = _against(basis, source, output, references, is_reference)
+        groups: dict[str, list[tuple[str, Request]]] = {}
+        for row in dataset.items.itertuples(index=False):
+            against = _against(basis, row)
             if against is not None:
-                request = Request(output, against, source, style, language)
-                rows.append((source_id, item_id, request))
-        if metric.unit == "source":
-            by_source: dict[str, list[tuple[str, str, Request]]] = {}
-            for row in rows:
-                by_source.setdefault(row[0], []).append(row)
-            groups = list(by_source.values())
-        else:
-            groups = [[row] for row in rows]
-        units = [tuple(row[2] for row in group) for group in groups]
-        ids = [tuple(row[1] for row in group) for group in groups]
+                request = Request(row.output, against, row.source, row.style, row.language)
+                group = row.source_id if metric.unit == "source" else row.item_id
+                groups.setdefault(group, []).append((row.item_id, request))
+        units = [tuple(request for _, request in group) for group in groups.values()]
+        ids = [tuple(item_id for item_id, _ in group) for group in groups.values()]
         yield Plan(metric, basis, units, ids)
 
 
-def _against(
-    basis: str, source: str, output: str, references: list[str], is_reference: bool
-) -> tuple[str, ...] | None:
+def _against(basis: str, row: Any) -> tuple[str, ...] | None:
+    """The texts that an item's output is compared with; None where there are none."""
     if basis == "source":
-        return (source,)
+        return (row.source,)
     if basis == "none":
         return ()
-    own = output if is_reference else None
-    others = tuple(text for text in references if text != own)
-    return others or None
+    own = row.output if row.is_reference else None
+    return tuple(text for text in row.references if text != own) or None
 
 
 def _score_one(dataset: Dataset, plan: Plan, folder: Path, progress: bool) -> pd.DataFrame:
@@ -171,9 +142,6 @@ def _score_one(dataset: Dataset, plan: Plan, folder: Path, progress: bool) -> pd
     )[schema.columns("scores")]
     order = pd.Index(dataset.items["item_id"]).get_indexer(table["item_id"])
     return table.iloc[np.argsort(order, kind="stable")].reset_index(drop=True)
-
-
-# ------------------------------------------------------------------------------------ store
 
 
 def key_of(signature: Signature, unit: Sequence[Request]) -> str:
@@ -200,28 +168,19 @@ class _Store:
 
     def __init__(self, folder: Path, signature: Signature):
         name = "".join(c if c.isalnum() or c in "-_." else "-" for c in signature.name)
-        stem = f"{name}-{signature.hash}"
+        stem = folder / f"{name}-{signature.hash}"
         self.signature = signature
-        self.table = folder / f"{stem}.parquet"
-        self.journal = Journal(folder / f"{stem}.journal")
-        self.lock = folder / f"{stem}.lock"
+        self.table, self.lock = Path(f"{stem}.parquet"), Path(f"{stem}.lock")
+        self.journal = Journal(Path(f"{stem}.journal"))
 
     def score(self, plan: Plan, progress: bool) -> pd.DataFrame:
         """Values for every request of the plan, in order: key, value, status, detail."""
-        keys = [key_of(self.signature, unit) for unit in plan.units]
-        wanted = [
-            f"{key}/{i}" if len(unit) > 1 else key
-            for key, unit in zip(keys, plan.units, strict=True)
-            for i in range(len(unit))
-        ]
+        units = [(key_of(self.signature, unit), unit) for unit in plan.units]
+        wanted = [key for stem, unit in units for key in _keys(stem, len(unit))]
         with locked(self.lock):
             known = self._kept(wanted)
             have = set(known["key"])
-            todo = {
-                key: unit
-                for key, unit in zip(keys, plan.units, strict=True)
-                if (f"{key}/0" if len(unit) > 1 else key) not in have
-            }
+            todo = {stem: unit for stem, unit in units if _keys(stem, len(unit))[0] not in have}
             failed = self._compute(plan, todo, progress) if todo else []
             known = self._kept(wanted) if todo else known
         if failed:
@@ -231,13 +190,9 @@ class _Store:
     def _compute(self, plan: Plan, todo: dict, progress: bool) -> list[_Row]:
         """Score the missing units and journal each; returns those with an error, not journalled."""
         failed: list[_Row] = []
-        bar = tqdm(
-            total=len(todo),
-            desc=f"{self.signature.name} ({plan.basis})",
-            unit="unit",
-            disable=None if progress else True,
-        )
-        with self.journal, bar:
+        label = f"{self.signature.name} ({plan.basis})"
+        disable = None if progress else True
+        with self.journal, tqdm(total=len(todo), desc=label, unit="unit", disable=disable) as bar:
             results = _checked(plan.metric, list(todo.values()))
             for key, scores in zip(todo, results, strict=True):
                 values = [(score.value, str(score.status), score.detail) for score in scores]
@@ -295,17 +250,19 @@ def _sound(score: Score) -> Score:
     return Score(value if status.has_value else math.nan, status, detail)
 
 
+def _keys(stem: str, count: int) -> list[str]:
+    """The keys of a unit's rewrites, numbered where there are several."""
+    return [stem] if count == 1 else [f"{stem}/{place}" for place in range(count)]
+
+
 def _frame(rows: list[_Row]) -> pd.DataFrame:
     types = {"key": str, "value": float, "status": str, "detail": str}
     return pd.DataFrame(rows, columns=_COLUMNS).astype(types)
 
 
 def _rows(key: str, values: Sequence[Sequence]) -> list[_Row]:
-    """A unit's values as rows; those of a unit of several rewrites are numbered."""
-    return [
-        (f"{key}/{i}" if len(values) > 1 else key, value, status, detail)
-        for i, (value, status, detail) in enumerate(values)
-    ]
+    """A unit's values as rows."""
+    return [(own, *value) for own, value in zip(_keys(key, len(values)), values, strict=True)]
 
 
 def _journalled(journal: Journal) -> Iterator[_Row]:
@@ -319,20 +276,15 @@ def _journalled(journal: Journal) -> Iterator[_Row]:
 
 
 def write_parquet(frame: pd.DataFrame, path: Path) -> None:
-    """Write a table in one step: the file is either the old one or the whole new one."""
     with whole(path) as draft:
         frame.to_parquet(draft, index=False)
-
-
-# ----------------------------------------------------- scores that come from people or files
 
 
 def human_style(dataset: Dataset) -> pd.DataFrame:
     """The oracle sentinel: the mean human style rating, offered as if it were a metric.
 
-    It says how much of the agreement with content (or fluency) a metric could get by looking at
-    style alone.  Items without a style rating have no row.  Where nobody rated style but the set
-    was built with strong and light shifts, that label stands in, under the name ``style-label``.
+    Items without one have no row.  Where nobody rated style but the set was built with strong and
+    light shifts, that label stands in, under the name ``style-label``.
     """
     against = dataset.against("style")
     if not against:
