@@ -47,8 +47,8 @@ class Inputs:
         """The ``scores`` table of metrics on one basis; either all are released or none."""
         data = self.data(name)
         if not any(metric.startswith(RELEASED) for metric in metrics):
-            how = {"store": self.store, "progress": self.progress}
-            return scoring.score(data, metrics, bases=[basis], **how)
+            store, progress = self.store, self.progress
+            return scoring.score(data, metrics, bases=[basis], store=store, progress=progress)
         return scoring.released(data, metrics).query("basis == @basis").reset_index(drop=True)
 
     def pairs(self, name: str, metric: str, basis: str, dimension: str = "content") -> pd.DataFrame:

@@ -85,8 +85,6 @@ def test_the_strong_rewrite_must_change_more_words():
         ("anna gets 2 red apples, at the market on Monday", "deletion", "no word differs"),
         ("Anna gets 3 red apples at the market on Friday.", "substitution", "in 2 places"),
         ("Anna gets apples.", "deletion", "8 words in a row"),
-        ("Anna gets 2.", "deletion", "7 words in a row"),
-        ("Carl, who was late, took the bus instead of walking there.", "substitution", "differ"),
         ("Anna gets 3 red pears at the market on Monday.", "substitution", ""),
     ],
 )
@@ -200,14 +198,12 @@ def test_four_good_rewrites_pass_and_the_errors_are_marked():
         ("light-error", "?!", "no text"),
         ("light-error", f"Here is it: {GOOD['light-error']}", "talk"),
         ("light-error", "I'm sorry, but I can't do that.", "refusal"),
-        ("light-error", f"===== {GOOD['light-error']}", "fence"),
         ("light-error", "Keep what the text says: each fact stays, nothing is added.", "error"),
         ("light-error", "Анна получает два красных яблока на рынке.", "script"),
         ("light-error", "Apples " * 40, "length"),
         ("light-error", "A\nB " * 5, "lines"),
         ("light-error", f" {SOURCE.upper()} ", "copy"),
         ("light-error", LIGHT, "error"),
-        ("light-error", LIGHT.replace("Monday", "Friday").replace("Anna", "Ada"), "error"),
         ("light-error", LIGHT, "duplicate"),
         ("light-error", "x" * 6000, "length"),
         ("strong-error", STRONG.replace("Monday", "Sunday"), "same error"),
@@ -246,9 +242,7 @@ def test_what_stands_on_a_rewrite_waits_with_it_until_a_person_accepts_it(
     ("text", "given", "generated"),
     [
         ("Too short.", "length", "length"),
-        ("Anna " * 61, "length", "length"),
         ("x" * 6000, "length", "length"),
-        ("Here is a text about Anna.", "", "talk"),
         ("I'm sorry, but I can't help with that.", "", "refusal"),
     ],
 )

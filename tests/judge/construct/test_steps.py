@@ -47,19 +47,10 @@ def test_words_of_every_step_say_style_language_and_form():
         assert question.schema["additionalProperties"] is False
     assert "more formal" in prompt_of(every("a")[0])
     assert "informal" in prompt_of(every("a")[-1])
-    plain = PLAN.model_copy(update={"style_now": "", "language": "xx"})
-    question = steps.ask_sources(plain, 2, [], 0)
-    assert "No text is in this style: more formal." in prompt_of(question)
-    assert "is xx" in question.messages[0].content
-
-
-def test_a_style_is_put_in_as_it_is():
-    plan = PLAN.model_copy(update={"style": "$language {x} $"})
-    assert "$language {x} $" in prompt_of(steps.ask_rewrite(plan, "light", "a", 0))
-
-
-def test_another_try_is_another_question_with_the_next_seed():
-    first, second = (steps.ask_rewrite(PLAN, "light", "Anna sleeps.", n) for n in (0, 1))
+    plain = PLAN.model_copy(update={"style": "$x {y} $", "style_now": "", "language": "xx"})
+    first, second = (steps.ask_sources(plain, 2, [], attempt) for attempt in (0, 1))
+    assert "No text is in this style: $x {y} $." in prompt_of(first)
+    assert "is xx" in first.messages[0].content
     assert (first.sampling.seed, second.sampling.seed) == (3, 4)
     assert first.key("s", "m") != second.key("s", "m")
 

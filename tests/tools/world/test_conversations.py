@@ -13,7 +13,6 @@ from tools.world.conversations import (
     example,
     fact_words,
     mixture,
-    prose,
     reworded,
     sentences,
 )
@@ -41,12 +40,6 @@ def test_all_tasks_prompts_and_wordings_occur():
     assert len(styles) > 8
 
 
-def test_to_repeat_is_to_give_the_very_text():
-    repeats = [each for each in EXAMPLES if each.task == "repeat"]
-    assert len(repeats) > 40
-    assert all(each.user.lower() == f"repeat: {each.output}".lower() for each in repeats)
-
-
 @pytest.mark.parametrize("task", ALL_TASKS)
 def test_dressing_a_text_keeps_its_words(task):
     text = "we sold 12 hats in Ulm"
@@ -70,11 +63,6 @@ def test_both_strings_of_a_mixture_have_the_same_facts(seed):
     for place in range(1 + draws.number("facts", 6)):
         fact = fact_words(draws.below(f"fact{place}")).lower()
         assert all(fact in text for text in texts)
-
-
-def test_prose_is_sentences_of_words():
-    assert len(prose()) > 1000
-    assert all(5 <= len(line.split()) <= 32 for line in prose())
 
 
 def test_the_language_model_reads_no_sentence_of_our_two_test_sets():
