@@ -8,7 +8,7 @@ how distances, negative values and zeros get into a geometric mean is decided in
 from .by_name import combined
 from .gm import PRINTED, Thresholds, gm_of_systems, gm_scores, learned_gm
 from .hybrids import Settings, hybrid
-from .overall import j, j_of_systems, overall_scores
+from .overall import j, overall_scores
 from .parts import Combination, CombineError, Fit
 
 __all__ = [
@@ -23,7 +23,6 @@ __all__ = [
     "gm_scores",
     "hybrid",
     "j",
-    "j_of_systems",
     "learned_gm",
     "overall_scores",
 ]

@@ -1,17 +1,10 @@
 """Combined metrics by name, as the command line asks for them: which scores go in, and how.
 
-``gm``
-    style accuracy, Sim and corpus perplexity with the printed thresholds; ``gm:learned`` learns the
-    thresholds from the preferences of other sources;
-``j:FL``
-    style accuracy x Sim x FL, which is a metric of fluency with values in [0, 1];
-``hybrid-simulation``, ``hybrid-learned``, ``hybrid-equal``
-    of the metrics that are scored for a dimension;
-``overall-existing``, ``overall-ours1``, ``overall-ours2``
-    of the metrics that are scored for all three.
-
-The parts of GM and J are scored where they are not given.  Sentinels, the human oracle and other
-combinations are never parts: they stand in a table for comparison, and one of them *is* a rating.
+``gm`` takes style accuracy, Sim and corpus perplexity with the printed thresholds, ``gm:learned``
+learns the thresholds from the preferences of other sources; ``j:FL`` is style accuracy x Sim x FL,
+a metric of fluency in [0, 1]; ``hybrid-...`` takes the metrics that are scored for a dimension,
+``overall-...`` those of all three.  The parts of GM and J are scored where they are not given.
+Sentinels, the human oracle and other combinations are never parts: one of them *is* a rating.
 """
 
 from __future__ import annotations
@@ -38,14 +31,9 @@ NAMES = (
 
 
 def known(name: str) -> None:
-    """Refuse a name that is no combination.
-
-    Raises:
-        CombineError: lists those that there are.
-    """
+    """Refuse a name that is no combination."""
     if name not in NAMES and not (name.startswith("j:") and name != "j:"):
-        more = "; FL is a metric of fluency with values in [0, 1]" if name in ("j", "j:") else ""
-        raise CombineError(f"no combination is called {name!r}; known: {', '.join(NAMES)}{more}")
+        raise CombineError(f"no combination is called {name!r}; known: {', '.join(NAMES)}")
 
 
 def combined(
@@ -61,10 +49,9 @@ def combined(
     """A ``scores`` table of one combination; what is fitted is fitted on other sources.
 
     Args:
-        scores: of the metrics to combine; see the top of this module for what is left out of it.
+        scores: of the metrics to combine.
         name: one of :data:`NAMES`, with a metric in the place of FL.
-        dimension: of hybrids; without it, one for each dimension that people rated and that has
-            metrics enough.
+        dimension: of hybrids; without it, one for each dimension with ratings and metrics enough.
         seed: of folds and forests.
         lower: names of unregistered metrics of which less is better.
         store: the score store, for parts that are scored here.
@@ -107,11 +94,7 @@ def _parts(scores: pd.DataFrame) -> pd.DataFrame:
 def _with(
     dataset: Dataset, scores: pd.DataFrame, names: Sequence[str], store: Path | None
 ) -> pd.DataFrame:
-    """The scores of each name on one basis, the source where there are several; scored if need be.
-
-    Raises:
-        UnknownMetric: a name that is neither in the scores nor registered.
-    """
+    """The scores of each name on one basis, the source if it can be; scored if need be."""
     tables = []
     for name in names:
         own = scores[scores["metric"] == name]
@@ -124,11 +107,7 @@ def _with(
 
 
 def _enough(dataset: Dataset, scores: pd.DataFrame, top: int) -> list[str]:
-    """Dimensions that people rated and that have so many metrics.
-
-    Raises:
-        CombineError: none.
-    """
+    """Dimensions that people rated and that have so many metrics."""
     heads = scores[["metric", "basis", "dimension"]].drop_duplicates()
     counts = heads["dimension"].value_counts()
     names = [name for name in THREE if name in dataset.means and counts.get(name, 0) >= top]

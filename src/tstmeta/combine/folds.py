@@ -1,8 +1,7 @@
 """Which items something is fitted on, and which it is judged on: never the same.
 
-All rewrites of a source go into one fold.  They share the source, often its raters, and much of
-their score; apart, a fold would be judged on what it has all but seen.  Folds are drawn over the
-sorted names of the sources, so that the order of rows changes nothing.
+All rewrites of a source, which share much of their score, go into one fold.  Folds are drawn over
+the sorted names of the sources, so that the order of rows changes nothing.
 """
 
 from __future__ import annotations
@@ -26,9 +25,6 @@ class Split(NamedTuple):
 def folds(sources: np.ndarray, k: int, seed: int) -> np.ndarray:
     """Number of the fold of each item ``[N]``, 0 to k - 1; folds differ by at most one source.
 
-    Args:
-        sources: name of each item's source ``[N]``.
-
     Raises:
         CombineError: fewer sources than folds.
     """
@@ -46,9 +42,7 @@ def folds(sources: np.ndarray, k: int, seed: int) -> np.ndarray:
 def splits(sources: np.ndarray, k: int, seed: int, *, in_sample: bool = False) -> Iterator[Split]:
     """Each fold once as what is judged, all others as what is fitted on.
 
-    Args:
-        in_sample: one split instead, with everything fitted on and everything judged: what one
-            should not do, for the lesson on it.
+    ``in_sample`` gives one split with everything in both: what one should not do.
     """
     if in_sample:
         every = np.ones(len(sources), dtype=bool)

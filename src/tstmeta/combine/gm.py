@@ -4,15 +4,12 @@
 
     GM = ([100 Acc - t1]+ * [100 Sim - t2]+ * min([t3 - PP]+, [PP - t4]+)) ^ (1/3)
 
-The thresholds say where a part stops to be good enough; below it the whole is zero, and that is
-meant.  With the printed ones fluency is best at a perplexity of (t3 + t4) / 2 = 30: less than that
-counts as too plain a text.
+Below its threshold a part makes the whole zero, and that is meant.  Fluency is best at a perplexity
+of (t3 + t4) / 2, with the printed thresholds 30; less counts as too plain a text.
 
-The paper learned its thresholds from 300 annotated pairs of outputs of both data sets, with a hinge
-loss of margin 1.  Not known: what Acc of a single text is, what became of ties, how the loss was
-minimised, and whether the 300 pairs on which GM agrees with people (Section 6.3) are the same ones.
-Chosen here: Acc of one text is what the given scores hold (0 or 1, or a confidence), ties have no
-order and are left out, and the mean hinge loss is minimised by differential evolution (scipy),
+The paper learned its thresholds from 300 annotated pairs of outputs with a hinge loss of margin 1.
+Chosen here, as it does not say: Acc of one text is what the given scores hold (0 or 1, or a
+confidence), ties are left out, and the mean loss is minimised by differential evolution (scipy),
 which takes no derivatives: the loss is flat wherever both of a pair are zero.
 """
 
@@ -30,7 +27,7 @@ from ..data import Dataset
 from ..metrics import CorpusMetric
 from .folds import splits
 from .orient import Array
-from .parts import Combination, CombineError, Fit, Parts, digest, emit, gather, named
+from .parts import Combination, CombineError, Fit, Parts, digest, emit, pick
 
 NAME = "gm"
 #: Margin of the hinge loss (Section 3.3).
@@ -69,11 +66,6 @@ def gm(
     return np.cbrt(accurate * similar * fluent)
 
 
-def _of_rows(three: Array, thresholds: Thresholds) -> np.ndarray:
-    """GM of Acc, Sim and PP stacked as rows ``[3, ...]``."""
-    return gm(three[0], three[1], three[2], thresholds)
-
-
 # ------------------------------------------------------------------------------ learning
 
 
@@ -86,18 +78,13 @@ class Learned(NamedTuple):
 
 
 def hinge(thresholds: ArrayLike, better: Array, worse: Array) -> Array:
-    """Mean hinge loss: max(0, 1 - GM(better) + GM(worse)), averaged over pairs.
+    """Mean hinge loss, max(0, 1 - GM(better) + GM(worse)), of thresholds ``[4]`` or ``[4, C]``.
 
-    Args:
-        thresholds: ``[4]`` or ``[4, C]``.
-        better, worse: Acc, Sim and PP of the text preferred and of the other ``[3, P]``.
-
-    Returns:
-        One loss, or ``[C]``.
+    Better and worse are Acc, Sim and PP ``[3, P]`` of the text preferred and of the other.
     """
     t = np.asarray(thresholds, dtype=float)
     columns = Thresholds(*(row[..., None] for row in t))
-    gap = _of_rows(better, columns) - _of_rows(worse, columns)
+    gap = gm(*better, columns) - gm(*worse, columns)
     return np.maximum(0.0, MARGIN - gap).mean(axis=-1)
 
 
@@ -105,10 +92,7 @@ def learn(better: ArrayLike, worse: ArrayLike, seed: int = 0) -> Learned:
     """Thresholds that order pairs as people do, see the top of this module.
 
     Searched: t1 and t2 in [0, 100]; t3 in [0, T] and t4 in [-T, T], T being twice the
-    97.5 % quantile of the perplexities given.
-
-    Args:
-        better, worse: Acc, Sim and PP ``[3, P]`` of the text preferred and of the other.
+    97.5 % quantile of the perplexities given.  Better and worse as in :func:`hinge`.
 
     Raises:
         CombineError: no pairs.
@@ -157,9 +141,9 @@ def gm_scores(
         CombineError: one of the three is missing, there twice, or out of its range.
     """
     parts = _three(dataset, scores, (acc, sim, pp))
-    values = _of_rows(parts.matrix, thresholds)
-    fields = {"t": thresholds}
-    return emit(parts, values, [""] * len(values), name=NAME, dimension="overall", fields=fields)
+    values = gm(*parts.matrix, thresholds)
+    own = {"dimension": "overall", "fields": {"t": thresholds}}
+    return emit(parts, values, [""] * len(values), name=NAME, **own)
 
 
 def learned_gm(
@@ -174,10 +158,7 @@ def learned_gm(
 ) -> Combination:
     """GM of each text with thresholds learned from the data set's preferences between texts.
 
-    A pair is fitted on where both texts lie outside the fold that is scored.
-
-    Args:
-        outer: number of folds of sources.
+    A pair is fitted on where both texts lie outside the fold of sources that is scored.
 
     Raises:
         CombineError: no preferences, fewer sources than folds, or a metric missing or out of range.
@@ -190,7 +171,7 @@ def learned_gm(
     for split in splits(parts.sources, outer, seed):
         better, worse = pairs[:, split.train[pairs].all(axis=0)]
         learned = learn(parts.matrix[:, better], parts.matrix[:, worse], seed)
-        values[split.judged] = _of_rows(parts.matrix[:, split.judged], learned.thresholds)
+        values[split.judged] = gm(*parts.matrix[:, split.judged], learned.thresholds)
         details[split.judged] = (
             f"fold {split.number + 1} of {outer}: t {learned.thresholds}, from {learned.pairs}"
             " pairs"
@@ -218,11 +199,8 @@ def gm_of_systems(
 ) -> pd.DataFrame:
     """GM of each system from its Acc, Sim and PP over all its texts, as the paper's tables have it.
 
-    A metric of whole outputs gives its own value over the texts, any other one its mean.  Texts
-    without all three scores are left out.
-
-    Returns:
-        Columns system, n, acc, sim, pp, gm, in order of appearance.
+    Columns system, n (texts with all three scores), acc, sim, pp, gm.  A metric of whole outputs
+    gives its own value over the texts, any other one its mean.
     """
     parts = _three(dataset, scores, (acc, sim, pp))
     systems = dataset.items["system"].to_numpy(str)
@@ -246,19 +224,13 @@ def _over(scores: pd.DataFrame, name: str, item_ids: list[str]) -> float:
 
 def _three(dataset: Dataset, scores: pd.DataFrame, names: tuple[str, str, str]) -> Parts:
     """Acc, Sim and PP in that order, checked."""
-    parts = gather(dataset, scores[scores["metric"].isin(names)])
-    wanted = ("the accuracy of GM", "the similarity of GM", "the perplexity of GM")
-    parts = parts.take([named(parts, *both) for both in zip(names, wanted, strict=True)])
-    ranges = ((0.0, 1.0), (-1.0, 1.0), (0.0, np.inf))
-    for name, row, (low, high) in zip(names, parts.matrix, ranges, strict=True):
-        some = row[np.isfinite(row)]
-        # cosines of equal texts are above 1 by rounding
-        if len(some) and not (low - 1e-6 <= some.min() and some.max() <= high + 1e-6):
-            raise CombineError(
-                f"GM wants {name} between {low:g} and {high:g}, but its scores lie between"
-                f" {some.min():.3g} and {some.max():.3g}; name another metric"
-            )
-    return parts
+    acc, sim, pp = names
+    wanted = {
+        "accuracy": (acc, 0.0, 1.0),
+        "similarity": (sim, -1.0, 1.0),
+        "perplexity": (pp, 0.0, np.inf),
+    }
+    return pick(dataset, scores, "GM", wanted)
 
 
 def _ordered(parts: Parts, preferences: pd.DataFrame) -> np.ndarray:

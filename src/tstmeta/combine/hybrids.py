@@ -7,28 +7,23 @@ Each is a weighted geometric mean; they differ in how they choose and weigh:
     sum to 1, each at least 0.1, those whose mean correlates best (all printed weights are such);
 ``hybrid-learned``
     the three most important features of a random forest (scikit-learn) that predicts the ratings
-    from all metrics, and their importances, divided by their sum.
+    from all metrics, and their importances, divided by their sum;
 ``hybrid-equal``
     not in the paper: all metrics with equal weights.  It looks at no rating, and is what a hybrid
     has to beat.
 
-What the paper leaves open is chosen here: how the metrics are scaled (:mod:`.orient`), the forest's
-settings, and on which ratings weights are fitted and judged.  In the printed Table 5 the simulation
-does not always take the three highest correlations of Tables 1 and 2, and it is not said why; here
-it does.
-
-**Fitted and judged apart.**  The outer folds of sources judge; everything, the scale of a metric
-too, is fitted on the other folds.  Inside them the inner folds choose: a correlation that selects a
-metric or weights is the mean over inner folds of values on items that the scale was not fitted on.
-The forest needs no inner folds: its settings are fixed.  ``in_sample=True`` fits and judges on the
-same ratings, and exists for the lesson that shows what becomes of that.
+The paper leaves open how metrics are scaled (:mod:`.orient`), the forest's settings, and on which
+ratings weights are fitted and judged.  Here the outer folds of sources judge, and everything, the
+scale of a metric too, is fitted on the other folds; inside them a correlation that selects metrics
+or weights is the mean over inner folds.  The forest has fixed settings and needs none.
 """
 
 from __future__ import annotations
 
 import itertools
 from collections.abc import Collection, Iterator
-from typing import Any, Literal, NamedTuple
+from importlib.metadata import version
+from typing import Literal, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -36,7 +31,6 @@ import pandas as pd
 from .. import stats
 from ..data import Dataset
 from ..extras import lacking
-from ..schema import DIMENSIONS
 from ..stats import Setting
 from .folds import Split, splits
 from .orient import ENDS, FLOOR, Array, Scaling, geometric_mean, oriented
@@ -67,9 +61,8 @@ class Settings(NamedTuple):
         top: how many metrics it takes.
         outer, inner: folds of sources that judge, and that choose.
         statistic: agreement that chooses, a name of :data:`tstmeta.stats.STATISTICS`, pooled.
-        trees: of the forest.
-        seed: of folds and forest.
-        in_sample: fit and judge on the same ratings.
+        trees, seed: of the forest; the seed also of the folds.
+        in_sample: fit and judge on the same ratings, as one should not.
     """
 
     top: int = 3
@@ -86,7 +79,7 @@ class Settings(NamedTuple):
         if kind == "simulation":
             own = {"top": self.top, "steps": STEPS, "statistic": self.statistic}
         elif kind == "learned":
-            own = {"top": self.top, "trees": self.trees, "sklearn": _version()}
+            own = {"top": self.top, "trees": self.trees, "sklearn": version("scikit-learn")}
         own |= {"scale": f"quantiles-{ENDS[0]:g}-{ENDS[1]:g}", "floor": FLOOR}
         own["folds"] = "none-in-sample" if self.in_sample else self.outer
         if kind == "simulation" and not self.in_sample:
@@ -94,11 +87,9 @@ class Settings(NamedTuple):
         return own | {"seed": self.seed}
 
     def splits(self, sources: np.ndarray) -> Iterator[Split]:
-        """The folds that judge; one that holds everything where nothing is held out."""
         return splits(sources, self.outer, self.seed, in_sample=self.in_sample)
 
     def where(self, fold: int) -> str:
-        """What a detail says of the fold that judged."""
         return "in sample" if self.in_sample else f"fold {fold + 1} of {self.outer}"
 
 
@@ -130,17 +121,21 @@ def hybrid(
         lower: names of unregistered metrics of which less is better.
 
     Returns:
-        Scores in (0, 1], more is better; the detail of each says the fold and the weights.  An item
-        that nobody rated is scored too, by the fold that its source lies in.
+        Scores in (0, 1], more is better, of all items; the detail says the fold and the weights.
 
     Raises:
         CombineError: fewer metrics than the hybrid takes, fewer rated items than :data:`LEAST`,
             fewer sources than folds, or scikit-learn is not installed.
     """
-    _check(dimension, kind, settings)
+    if kind not in KINDS:
+        raise CombineError(f"unknown kind of hybrid {kind!r}; known: {', '.join(KINDS)}")
     parts = gather(dataset, scores, dimension, lower)
     people = ratings_of(dataset, dimension)
-    _enough(parts, people, dimension, 1 if kind == "equal" else settings.top)
+    if kind != "equal" and len(parts.names) < settings.top:
+        raise CombineError(
+            f"a hybrid of {settings.top} metrics needs as many that claim {dimension}; the scores"
+            f" hold {', '.join(parts.names)}"
+        )
     values, details, fits = fold_by_fold(parts, people, kind, settings)
     fields = {"dimension": dimension, **settings.fields(kind)}
     if kind != "equal":
@@ -152,11 +147,7 @@ def hybrid(
 def fold_by_fold(
     parts: Parts, people: Array, kind: Kind, settings: Settings
 ) -> tuple[Array, list[str], tuple[Fit, ...]]:
-    """Values and details of the items ``[N]``, each from the fold that did not see it; the fits.
-
-    Args:
-        people: what is fitted on ``[N]``, NaN where there is nothing.
-    """
+    """Values and details of the items ``[N]``, each from the fold that did not see it; the fits."""
     values = np.full(len(people), np.nan)
     details = np.full(len(people), "", dtype=object)
     fits = []
@@ -193,7 +184,7 @@ def fit(parts: Parts, people: Array, train: np.ndarray, kind: Kind, settings: Se
 
 
 def weights_by_name(parts: Parts, chosen: Chosen) -> dict[str, float]:
-    """Weights under the names of the metrics; the basis is added where a name comes twice."""
+    """Weights by metric; the basis is added where a name comes twice."""
     weights: dict[str, float] = {}
     for place, weight in zip(chosen.places, chosen.weights, strict=True):
         name = parts.names[place]
@@ -240,13 +231,8 @@ def top_places(values: Array, top: int) -> np.ndarray:
 
 
 def grid(parts: int, steps: int = STEPS, least: int = LEAST_STEPS) -> Array:
-    """All weights in steps of 1/steps that sum to 1, none below least/steps, evenest first.
-
-    Shape ``[C, parts]``; there are none where ``parts * least`` is more than ``steps``.
-    """
+    """Weights ``[C, parts]`` in steps of 1/steps that sum to 1, each at least least/steps."""
     spare = steps - parts * least
-    if spare < 0:
-        return np.empty((0, parts))
     # each way to put parts - 1 bars between the spare steps is one way to share them out
     ways = itertools.combinations(range(spare + parts - 1), parts - 1)
     ends = np.array([(-1, *bars, spare + parts - 1) for bars in ways])
@@ -262,10 +248,14 @@ def _by_forest(
 ) -> tuple[np.ndarray, Array]:
     """The most important features of a random forest, and their importances over their sum.
 
-    Importance is the mean decrease in impurity (Breiman 2001), as scikit-learn has it.  It knows no
-    direction: a metric that agrees the wrong way round is as important as one that agrees.
+    Importance, the mean decrease in impurity (Breiman 2001), knows no direction.
     """
-    forest = _forest(settings).fit(parts.matrix[:, used].T, people[used])
+    if absent := lacking("sklearn"):
+        raise CombineError(f"hybrid-learned needs scikit-learn: {absent}")
+    from sklearn.ensemble import RandomForestRegressor
+
+    forest = RandomForestRegressor(settings.trees, random_state=settings.seed, n_jobs=1)
+    forest.fit(parts.matrix[:, used].T, people[used])
     importances = np.asarray(forest.feature_importances_, dtype=float)
     places = top_places(importances, settings.top)
     weights = importances[places]
@@ -274,62 +264,11 @@ def _by_forest(
     return places, weights / weights.sum()
 
 
-def _forest(settings: Settings) -> Any:
-    if absent := lacking("sklearn"):
-        raise CombineError(f"hybrid-learned needs scikit-learn: {absent}")
-    from sklearn.ensemble import RandomForestRegressor
-
-    return RandomForestRegressor(settings.trees, random_state=settings.seed, n_jobs=1)
-
-
-def _version() -> str:
-    from importlib.metadata import PackageNotFoundError, version
-
-    try:
-        return version("scikit-learn")
-    except PackageNotFoundError:
-        return "none"
-
-
-# -------------------------------------------------------------------------------- checks
-
-
 def ratings_of(dataset: Dataset, dimension: str) -> Array:
-    """Mean ratings of the items, NaN where there is none ``[N]``.
-
-    Raises:
-        CombineError: nobody rated the dimension.
-    """
+    """Mean ratings of the items, NaN where there is none ``[N]``."""
     if dimension not in dataset.means:
         known = ", ".join(dataset.dimensions) or "nothing"
         raise CombineError(
             f"{dataset.name}: nobody rated {dimension}, so nothing can be fitted; rated: {known}"
         )
     return dataset.means[dimension].to_numpy(float)
-
-
-def _check(dimension: str, kind: str, settings: Settings) -> None:
-    for what, name, known in (
-        ("dimension", dimension, DIMENSIONS),
-        ("kind of hybrid", kind, KINDS),
-        ("statistic", settings.statistic, stats.STATISTICS),
-    ):
-        if name not in known:
-            raise CombineError(f"unknown {what} {name!r}; known: {', '.join(known)}")
-    if not 1 <= settings.top <= STEPS // LEAST_STEPS:
-        most = STEPS // LEAST_STEPS
-        raise CombineError(f"a hybrid takes 1 to {most} metrics, not {settings.top}")
-
-
-def _enough(parts: Parts, people: Array, dimension: str, top: int) -> None:
-    if len(parts.names) < top:
-        raise CombineError(
-            f"a hybrid of {top} metrics needs as many that claim {dimension}; the scores"
-            f" hold {', '.join(parts.names)}"
-        )
-    rated = int((np.isfinite(people) & parts.complete).sum())
-    if rated < LEAST:
-        raise CombineError(
-            f"{rated} items have ratings of {dimension} and scores of all metrics, fewer than"
-            f" {LEAST}: rate more, or leave out metrics that have no value"
-        )

@@ -3,19 +3,17 @@
 Metrics come on any scale and in either direction; a geometric mean wants positive numbers of which
 more is better.  What is done about it:
 
-1. **Direction.**  A metric of which less is better (TER, TED, PINC, a perplexity, EMD) has its sign
-   turned.  The direction is what the metric says of itself for a basis (``higher_is_better`` and
-   ``turned``), never what the ratings at hand suggest: a metric that agrees the wrong way round is
-   a bad metric, and to turn it because of the ratings would be fitting.
+1. **Direction.**  A metric of which less is better has its sign turned.  The direction is what the
+   metric says of itself for a basis, never what the ratings at hand suggest: a metric that agrees
+   the wrong way round is a bad metric, and to turn it because of the ratings would be fitting.
 2. **Scale.**  Each metric is mapped linearly, from two quantiles of the *training* items to 0 and
    1; what lies beyond is cut.  Quantiles and not the ends, because one perplexity of 100,000 would
-   push all others together.  Where the quantiles coincide (a metric of nearly all ones), the ends
-   are used; a metric that is constant in training is 1 everywhere, a factor without effect.
-3. **Zero.**  A zero would make the whole mean zero, however good the other parts are, and tie all
-   such items.  So the scaled value u becomes ``FLOOR + (1 - FLOOR) u``: the worst score of a part
-   is a heavy factor, not an end.
+   push all others together.  Where the quantiles coincide, the ends are used; a metric that is
+   constant in training is 1 everywhere, a factor without effect.
+3. **Zero.**  A zero would make the whole mean zero, however good the other parts are.  So the
+   scaled value u becomes ``FLOOR + (1 - FLOOR) u``.
 
-Pang and Gimpel's GM needs none of this: it has thresholds of its own, and there a zero is meant.
+Pang and Gimpel's GM needs none of this: it has thresholds, and there a zero is meant.
 """
 
 from __future__ import annotations
@@ -41,8 +39,7 @@ _FLAT = 1e-12
 def lower_is_better(name: str, basis: str, lower: Collection[str] = ()) -> bool:
     """Whether less of a metric is better on a basis.
 
-    A registered metric says so itself.  Scores of others (released, or from a file of one's own)
-    count as better when higher, unless ``lower`` names them.
+    Metrics that are not registered count as better when higher, unless ``lower`` names them.
     """
     if name in lower:
         return True
@@ -52,9 +49,8 @@ def lower_is_better(name: str, basis: str, lower: Collection[str] = ()) -> bool:
 class Scaling(NamedTuple):
     """A map of M metrics onto [FLOOR, 1], more being better; see the top of this module.
 
-    Attributes:
-        lower: whether less is better ``[M]``.
-        low, high: oriented values that become 0 and 1 ``[M]``; equal where nothing varied.
+    ``low`` and ``high`` are the oriented values ``[M]`` that become 0 and 1, equal where nothing
+    varied; ``lower`` says of which metrics less is better.
     """
 
     lower: np.ndarray
@@ -63,10 +59,7 @@ class Scaling(NamedTuple):
 
     @classmethod
     def fitted(cls, values: Array, lower: np.ndarray) -> Scaling:
-        """Fitted on training items ``[M, n]``, NaN where a metric has no value.
-
-        A metric without any value there is taken for constant.
-        """
+        """Fitted on training items ``[M, n]``; without any value a metric counts as constant."""
         upright = oriented(values, lower)
         low, high = np.zeros(len(upright)), np.zeros(len(upright))
         full = np.isfinite(upright).all(axis=1) & (upright.shape[1] > 0)
@@ -108,11 +101,7 @@ def geometric_mean(values: Array, weights: Array | None = None) -> Array:
     """Weighted geometric mean over metrics: ``[M, n]`` and weights ``[M]`` to ``[n]``.
 
     Weights are divided by their sum; without any, all count the same.  Weights ``[C, M]`` give
-    ``[C, n]``.  NaN where any part of a positive weight is NaN.
-
-    Raises:
-        ValueError: a value that is not above zero (scale first), or weights that are negative or
-            all zero.
+    ``[C, n]``.  NaN where any part of a positive weight is NaN.  Values must be above zero.
     """
     some = np.asarray(values, dtype=float)
     given = np.ones(len(some)) if weights is None else np.asarray(weights, dtype=float)

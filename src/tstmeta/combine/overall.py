@@ -3,7 +3,7 @@
 Mukherjee et al. (2025, Table 4) correlate three overall scores with people, each the geometric mean
 of what is taken for style, content and fluency.  Which metrics are taken is printed as a grid of
 marks (their Table 7), and the marks are lost in the text that could be had.  So the rule is kept
-and the grid is ours, and the signature says so (``grid:ours``):
+and the grid is ours (``grid:ours`` in the signature):
 
 ``overall-existing``
     the metrics that their Tables 1 to 3 group as previously used (:data:`PREVIOUSLY_USED`), those
@@ -13,8 +13,7 @@ and the grid is ours, and the signature says so (``grid:ours``):
 ``overall-ours2``
     the same with Hybrid-Learned.
 
-No printed number of Table 4 can be checked: neither the ratings nor the grid are public.  Scales
-and hybrids are fitted on other sources than they score, see :mod:`.folds`.
+No printed number of Table 4 can be checked: neither the ratings nor the grid are public.
 
 ``j`` is the overall score of Krishna et al. (2020, Reformulating Unsupervised Style Transfer as
 Paraphrase Generation): accuracy x similarity x fluency of each text, averaged over texts.
@@ -42,7 +41,7 @@ from .parts import (
     emit,
     gather,
     join,
-    named,
+    pick,
 )
 
 Which = Literal["existing", "ours1", "ours2"]
@@ -68,7 +67,7 @@ def overall_scores(
     *,
     lower: Collection[str] = (),
 ) -> Combination:
-    """An overall score of each text as a ``scores`` table, see the top of this module.
+    """An overall score of each text as a ``scores`` table.
 
     Args:
         scores: ``scores`` of metrics of all three dimensions.
@@ -76,7 +75,7 @@ def overall_scores(
         lower: names of unregistered metrics of which less is better.
 
     Returns:
-        Scores in (0, 1], more is better.  ``fits`` hold the weights of all metrics, which sum to 1.
+        Scores in (0, 1], more is better; ``fits`` hold the weights of all metrics.
 
     Raises:
         CombineError: a dimension without metrics, or what :func:`.hybrids.hybrid` raises.
@@ -86,12 +85,9 @@ def overall_scores(
     kind = HYBRID[which]
     sides = [_side(dataset, scores, name, which, lower) for name in THREE]
     parts = join(sides)
-    fields = {"grid": "ours", **settings.fields(kind)}
     people: dict[str, Array] = {}
     if kind:
         people = {name: ratings_of(dataset, name) for name in ("style", "content")}
-        hashes = (digest_of_values(parts.item_ids, people[name]) for name in sorted(people))
-        fields |= {"hybrid": kind, "ratings-hash": digest(*hashes)}
     values = np.full(len(parts.item_ids), np.nan)
     details = np.full(len(values), "", dtype=object)
     fits = []
@@ -100,6 +96,10 @@ def overall_scores(
         values[split.judged] = geometric_mean(np.array(means))
         details[split.judged] = settings.where(split.number)
         fits.append(Fit(split.number, weights, int(split.train.sum()), int(split.judged.sum())))
+    fields = {"grid": "ours", **settings.fields(kind)}
+    if kind:
+        hashes = (digest_of_values(parts.item_ids, people[name]) for name in sorted(people))
+        fields |= {"hybrid": kind, "ratings-hash": digest(*hashes)}
     name = f"overall-{which}"
     table = emit(parts, values, details.tolist(), name=name, dimension="overall", fields=fields)
     return Combination(table, tuple(fits))
@@ -108,7 +108,6 @@ def overall_scores(
 def _side(
     dataset: Dataset, scores: pd.DataFrame, dimension: str, which: str, lower: Collection[str]
 ) -> Parts:
-    """The metrics that speak for one dimension."""
     rows, used = scores[scores["dimension"] == dimension], ""
     if which == "existing":
         rows = rows[rows["metric"].str.split(":").str[0].isin(PREVIOUSLY_USED[dimension])]
@@ -128,7 +127,7 @@ def _means(
     kind: Kind | None,
     settings: Settings,
 ) -> tuple[list[Array], dict[str, float]]:
-    """One value an item judged and dimension, and the weight of each metric in the whole."""
+    """The mean of each dimension ``[judged]``, and the weight of each metric in the whole."""
     means: list[Array] = []
     weights: dict[str, float] = {}
     for dimension, side in zip(THREE, sides, strict=True):
@@ -156,41 +155,25 @@ def j(
 ) -> pd.DataFrame:
     """Accuracy x similarity x fluency of each text, as a ``scores`` table; J is their mean.
 
-    In the paper accuracy and fluency are 0 or 1 (two classifiers), similarity lies in [0, 1].
-    With a confidence in the place of a class the product is softer; the signature names the parts.
-    A negative similarity counts as 0.
+    In the paper accuracy and fluency are 0 or 1 (two classifiers), similarity lies in [0, 1]; a
+    negative one counts as 0.
 
     Args:
-        acc, sim, fl: names of metrics with values in [0, 1] of which more is better; a perplexity
-            is none.
+        acc, sim, fl: names of metrics with values in [0, 1] of which more is better.
 
     Raises:
         CombineError: a metric that is missing, there twice, a distance, or out of its range.
     """
-    parts = gather(dataset, scores[scores["metric"].isin((acc, sim, fl))])
-    wanted = {"accuracy": acc, "similarity": sim, "fluency": fl}
-    parts = parts.take([named(parts, name, f"the {what} of J") for what, name in wanted.items()])
-    for place, name in enumerate(wanted.values()):
-        row = parts.matrix[place][np.isfinite(parts.matrix[place])]
-        least = -1.0 if name == sim else 0.0
-        # cosines of equal texts are above 1 by rounding
-        outside = len(row) and (row.min() < least - 1e-6 or row.max() > 1 + 1e-6)
-        if parts.lower[place] or outside:
-            raise CombineError(
-                f"J wants {name} in [0, 1] with more being better; its scores lie between"
-                f" {row.min():.3g} and {row.max():.3g}"
-                f"{', and less is better' * bool(parts.lower[place])}; name another metric"
-            )
+    wanted = {
+        "accuracy": (acc, 0.0, 1.0),
+        "similarity": (sim, -1.0, 1.0),
+        "fluency": (fl, 0.0, 1.0),
+    }
+    parts = pick(dataset, scores, "J", wanted)
+    if parts.lower.any():
+        worse = ", ".join(np.array(parts.names)[parts.lower].tolist())
+        raise CombineError(f"J wants metrics of which more is better; less of {worse} is better")
     values = np.prod(np.clip(parts.matrix, 0.0, 1.0), axis=0)
     return emit(
         parts, values, [""] * len(values), name="j", dimension="overall", fields={"mean": "texts"}
     )
-
-
-def j_of_systems(dataset: Dataset, scores: pd.DataFrame) -> pd.DataFrame:
-    """J of each system: the mean of :func:`j` over its texts; columns system, n, j."""
-    value = scores.set_index("item_id")["value"].reindex(dataset.items["item_id"])
-    rows = pd.DataFrame({"system": dataset.items["system"].to_numpy(str), "j": value.to_numpy()})
-    rows = rows[(rows["system"] != "") & rows["j"].notna()]
-    means = rows.groupby("system", sort=False)["j"].agg(["size", "mean"]).reset_index()
-    return means.set_axis(["system", "n", "j"], axis=1)

@@ -1,8 +1,6 @@
 """Scores of several metrics as a matrix, and a combination of them as scores again.
 
-A combination is given a ``scores`` table and gives one: what it makes can be stored, tabled and
-held against people like the scores of any metric.  Here the long table becomes rows of numbers (one
-row a metric) and back.
+Here the long ``scores`` table becomes rows of numbers (one row a metric) and back.
 """
 
 from __future__ import annotations
@@ -32,8 +30,7 @@ class Parts(NamedTuple):
     """What is combined: M metrics on N items.
 
     Attributes:
-        names: name of each metric ``[M]``.
-        bases, dimensions, signatures: beside the names.
+        names, bases, dimensions, signatures: of each metric ``[M]``.
         lower: whether less of it is better ``[M]``.
         matrix: scores ``[M, N]``, NaN where there is no value.
         statuses: ``[M, N]`` statuses as text.
@@ -64,22 +61,18 @@ class Parts(NamedTuple):
 
     @property
     def basis(self) -> str:
-        """Reference if any part looks at references, else source if any does, else none."""
         return next((basis for basis in ("reference", "source") if basis in self.bases), "none")
 
     @property
     def complete(self) -> np.ndarray:
-        """Items on which every metric has a value ``[N]``."""
         return np.asarray(np.isfinite(self.matrix).all(axis=0))
 
 
 class Fit(NamedTuple):
-    """What was fitted once.
+    """What was fitted once, by number of the fold that it judges.
 
-    Attributes:
-        fold: number of the fold that it judges; 0 where nothing was held out.
-        parameters: weights that sum to 1, or thresholds, by name.
-        fitted_on, judged_on: how many items, or pairs of items.
+    ``parameters`` are weights that sum to 1, or thresholds, by name; ``fitted_on`` and
+    ``judged_on`` count items, or pairs of items.
     """
 
     fold: int
@@ -104,7 +97,6 @@ def gather(
     """The metrics of a ``scores`` table, in order of appearance, over the items in their order.
 
     Args:
-        scores: a valid ``scores`` table with one sample an item.
         dimension: only metrics that claim this dimension; None takes all.
         lower: further names of which less is better, see :func:`.orient.lower_is_better`.
 
@@ -150,25 +142,35 @@ def gather(
 
 
 def join(several: Sequence[Parts]) -> Parts:
-    """The metrics of several, over the same items, one after the other."""
     return several[0]._per_metric(
         {field: [row for each in several for row in getattr(each, field)] for field in _PER_METRIC}
     )
 
 
-def named(parts: Parts, name: str, what: str) -> int:
-    """The place of a metric by name; ``what`` says what it is wanted for.
-
-    Raises:
-        CombineError: no metric of that name, or several.
-    """
-    if (count := parts.names.count(name)) != 1:
-        known = ", ".join(dict.fromkeys(parts.names))
-        raise CombineError(
-            f"{'more than one' if count else 'no'} metric called {name!r} is in the scores, wanted"
-            f" for {what}; there are {known}"
-        )
-    return parts.names.index(name)
+def pick(
+    dataset: Dataset,
+    scores: pd.DataFrame,
+    whole: str,
+    wanted: Mapping[str, tuple[str, float, float]],
+) -> Parts:
+    """The metrics of a whole (GM, J) by what each is to it: its name, least and largest value."""
+    parts = gather(dataset, scores[scores["metric"].isin([name for name, *_ in wanted.values()])])
+    for what, (name, low, high) in wanted.items():
+        if (count := parts.names.count(name)) != 1:
+            known = ", ".join(dict.fromkeys(parts.names))
+            raise CombineError(
+                f"{'more than one' if count else 'no'} metric called {name!r} is in the scores,"
+                f" wanted for the {what} of {whole}; there are {known}"
+            )
+        row = parts.matrix[parts.names.index(name)]
+        row = row[np.isfinite(row)]
+        # cosines of equal texts are above 1 by rounding
+        if len(row) and not (low - 1e-6 <= row.min() and row.max() <= high + 1e-6):
+            raise CombineError(
+                f"{whole} wants {name} between {low:g} and {high:g}, but its scores lie between"
+                f" {row.min():.3g} and {row.max():.3g}; name another metric"
+            )
+    return parts.take([parts.names.index(name) for name, *_ in wanted.values()])
 
 
 def emit(
@@ -183,12 +185,10 @@ def emit(
     """A ``scores`` table of a combination.
 
     Status: ``invalid`` where the combination has no value; otherwise the least good one of the
-    parts (truncated, then empty, then ok).  A part without a value is named in the detail.  The
-    signature names ``fields``, the parts and a hash of their signatures.
+    parts.  The signature names ``fields``, the parts and a hash of their signatures.
 
     Args:
-        values: ``[N]``, NaN where there is none.
-        details: ``[N]``, what stands beside a value (the fold, the weights).
+        values, details: ``[N]``; what stands beside a value is the fold and the weights.
     """
     heads = zip(parts.signatures, parts.bases, strict=True)
     own = {"parts": "+".join(parts.names), "parts-hash": digest(*map("|".join, heads))}
@@ -214,7 +214,6 @@ def emit(
 
 
 def _outcome(parts: Parts, place: int, value: float, detail: str) -> tuple[float, str, str]:
-    """Value, status and detail of an item."""
     lacking = ~np.isfinite(parts.matrix[:, place])
     if lacking.any():
         names = ", ".join(np.array(parts.names)[lacking].tolist())

@@ -30,7 +30,7 @@ from numpy.typing import ArrayLike
 from scipy import stats
 from scipy.optimize import isotonic_regression
 
-from .kernels import Array, finite, snapped, tamed
+from .kernels import Array, finite, snapped
 from .multiple import benjamini_yekutieli
 from .raters import mean_of_ratings, no_pair
 
@@ -172,8 +172,7 @@ def _against(ratings: Array, scores: Array, rater: int, epsilon: float) -> Rater
     n = int(shared.sum())
     if not n:
         return RaterTest(0, reason="no items to compare on")
-    # one power of two for all, where squares would overflow or vanish
-    sides = tamed(np.concatenate([own[..., None], scores[..., None], rest], axis=-1))[shared]
+    sides = np.concatenate([own[..., None], scores[..., None], rest], axis=-1)[shared]
     rest = sides[:, 2:]
     person, metric = (
         np.sqrt(np.nanmean((rest - sides[:, [side]]) ** 2, axis=1)) for side in (0, 1)

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy import stats
 
-from .kernels import FLAT, Array, tamed
+from .kernels import FLAT, Array
 
 
 class Correlation(NamedTuple):
@@ -44,8 +44,7 @@ def kendall(human: ArrayLike, metric: ArrayLike) -> Correlation:
 
 def _correlate(human: ArrayLike, metric: ArrayLike, statistic) -> Correlation:
     x, y = complete(human, metric)
-    x, y, n = tamed(x), tamed(y), len(x)
-    if n < 3:
+    if (n := len(x)) < 3:
         return Correlation(math.nan, math.nan, n, "fewer than three pairs")
     for name, vector in (("ratings", x), ("scores", y)):
         if constant(vector):

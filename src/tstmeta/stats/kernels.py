@@ -34,24 +34,6 @@ def finite(values: ArrayLike) -> Array:
     return np.where(np.isfinite(numbers), numbers, np.nan)
 
 
-def tamed(values: Array, axis: int | tuple[int, ...] | None = None) -> Array:
-    """Values times a power of two (one over ``axis``) where squares would overflow or vanish."""
-    shown = np.where(np.isfinite(values), np.abs(values), 0.0)
-    largest = np.max(shown, axis=axis, initial=0.0, keepdims=True)
-    fine = (largest == 0) | ((largest > 2.0**-400) & (largest < 2.0**400))
-    if fine.all():
-        return values
-    return np.ldexp(values, np.where(fine, 0, -np.frexp(largest)[1]))
-
-
-def deviation(values: Array) -> float:
-    """Standard deviation of a sample ``[n]``, whatever its size; NaN for fewer than two values."""
-    if len(values) < 2:
-        return math.nan
-    size = np.frexp(np.abs(values).max())[1]  # so that squares stay in range
-    return float(np.ldexp(np.ldexp(values, -size).std(ddof=1), size))
-
-
 def total(values: Array, weights: Array) -> Array:
     """Weighted sum over the items."""
     if values.shape[-2] == 1 and weights.ndim == 2:

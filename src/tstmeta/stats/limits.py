@@ -55,14 +55,6 @@ class Interval(NamedTuple):
     reason: str = ""
 
 
-class _Influence(NamedTuple):
-    """Skewness of the units' influence (NaN where one cannot be left out); what n is worth."""
-
-    acceleration: float
-    freedom: float
-    narrowness: float
-
-
 def of_values(
     values: ArrayLike,
     estimates: ArrayLike,
@@ -132,18 +124,18 @@ def interval(
         nothing = f"{n} {name[:-1] if n else name}: there is nothing to draw"
     if nothing:
         return Interval(math.nan, math.nan, used, draws, undefined, nothing)
-    influence, reasons = _influence(jackknives, n), []
-    if used == "bca" and not math.isfinite(influence.acceleration):
+    (acceleration, freedom, narrowness), reasons = _influence(jackknives, n), []
+    if used == "bca" and not math.isfinite(acceleration):
         used = "percentile"
         reasons.append("percentile instead of BCa: with one unit left out there is no value")
     z = float(special.ndtri(0.5 * (1.0 + confidence)))
     if widened:
-        if used == "percentile" and math.isfinite(influence.freedom):
-            z = float(special.stdtrit(influence.freedom, 0.5 * (1.0 + confidence)))
-        z *= influence.narrowness
+        if used == "percentile" and math.isfinite(freedom):
+            z = float(special.stdtrit(freedom, 0.5 * (1.0 + confidence)))
+        z *= narrowness
     shares = (float(special.ndtr(-z)), float(special.ndtr(z)))
     if used == "bca":
-        shares = _moved(ordered, estimate, z, influence.acceleration)
+        shares = _moved(ordered, estimate, z, acceleration)
     # undefined draws lie at the far end of either side
     low = _quantile(np.concatenate([np.full(undefined, bounds[0]), ordered]), shares[0])
     high = _quantile(np.concatenate([ordered, np.full(undefined, bounds[1])]), shares[1])
@@ -158,8 +150,11 @@ def interval(
     return Interval(low, high, used, draws, undefined, "; ".join(reasons))
 
 
-def _influence(jackknives: Sequence[Array], n: int | None) -> _Influence:
-    """The influence of unit i of n is (n - 1) (mean of the jackknife - its value without i)."""
+def _influence(jackknives: Sequence[Array], n: int | None) -> tuple[float, float, float]:
+    """Acceleration (NaN where a unit cannot be left out), degrees of freedom and narrowness.
+
+    The influence of unit i of n is (n - 1) (mean of the jackknife - its value without i).
+    """
     squares = cubes = fair = spread = 0.0
     for left_out in jackknives:
         if (units := len(left_out)) < 2:
@@ -174,9 +169,9 @@ def _influence(jackknives: Sequence[Array], n: int | None) -> _Influence:
         # units cannot be left out, or make no difference alone
         acceleration = 0.0 if math.isfinite(squares) else math.nan
         if n is None:
-            return _Influence(acceleration, math.inf, 1.0)
-        return _Influence(acceleration, n - 1.0, math.sqrt(n / (n - 1.0)))
-    return _Influence(cubes / (6.0 * squares**1.5), fair**2 / spread, math.sqrt(fair / squares))
+            return acceleration, math.inf, 1.0
+        return acceleration, n - 1.0, math.sqrt(n / (n - 1.0))
+    return cubes / (6.0 * squares**1.5), fair**2 / spread, math.sqrt(fair / squares)
 
 
 def _moved(ordered: Array, estimate: float, z: float, acceleration: float) -> tuple[float, float]:

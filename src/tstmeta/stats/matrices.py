@@ -25,7 +25,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from .correlation import Correlation
-from .kernels import Array, column_means, finite, standardised, tamed
+from .kernels import Array, column_means, finite, standardised
 from .resampling import Draws, everything
 from .statistic import STATISTICS, Parts, Statistic
 
@@ -77,8 +77,6 @@ def correlate(human: ArrayLike, metric: ArrayLike, setting: Setting) -> Correlat
     value = float(resampled(x, y[None], setting)[0, 0])
     if level == "pooled":
         return (function.direct or function)(x.ravel(), y.ravel())
-    if function.scale_free:
-        x, y = tamed(x), tamed(y)
     fine = math.isfinite(value)
     if function.whole is not None:
         n = int((np.isfinite(x) & np.isfinite(y)).any(axis=0).sum())
@@ -159,8 +157,6 @@ def resampled(
     function.check(setting.level)
     # a draws axis everywhere: [1, S, K] and [M, 1|D, S, K]
     x, y = x[None], y[:, None] if y.ndim == 3 else y
-    if function.scale_free:
-        x, y = tamed(x), tamed(y, axis=(1, 2, 3))
     sources, systems = x.shape[-2:]
     draws = everything((sources, systems)) if draws is None else draws
     if not sources * systems * len(y):
@@ -213,22 +209,15 @@ def _pooled(x: Array, y: Array, setting: Setting, draws: Draws) -> Array:
     return function.values(x, y, weights)
 
 
-def _by_source(x: Array, y: Array, setting: Setting, draws: Draws) -> tuple[Parts, Array]:
-    # groups first: [S, 1, K] and [M, S, 1|D, K]
-    of_x, of_y = np.moveaxis(x, -2, 0), np.moveaxis(y, -2, 1)
-    return _of_lines(of_x, of_y, draws.systems, setting), draws.sources.T
-
-
-def _within_system(x: Array, y: Array, setting: Setting, draws: Draws) -> tuple[Parts, Array]:
-    of_x, of_y = np.moveaxis(x, -1, 0), np.moveaxis(y, -1, 1)
-    return _of_lines(of_x, of_y, draws.sources, setting), draws.systems.T
-
-
-def _of_lines(x: Array, y: Array, weights: Array, setting: Setting) -> Parts:
-    """Sums of rows or columns: x [G, 1, n], y [M, G, 1|D, n], weights [D, n] to [M, G, 1|D]."""
+def _by_line(x: Array, y: Array, setting: Setting, draws: Draws) -> tuple[Parts, Array]:
+    axis, weights, of_groups = -1, draws.sources, draws.systems
+    if setting.level == "source":
+        axis, weights, of_groups = -2, draws.systems, draws.sources
+    # groups first: [G, 1, n] and [M, G, 1|D, n]
+    x, y = np.moveaxis(x, axis, 0), np.moveaxis(y, axis, 1)
     if y.shape[-2] == 1 and (weights == weights[:1]).all():
         weights = weights[:1]  # only groups were drawn: their sums are the same in every draw
-    return setting.function.sums(x, y, weights)
+    return setting.function.sums(x, y, weights), of_groups.T
 
 
 def _by_task(x: Array, y: Array, setting: Setting, draws: Draws) -> tuple[Parts, Array]:
@@ -244,7 +233,7 @@ def _by_task(x: Array, y: Array, setting: Setting, draws: Draws) -> tuple[Parts,
 
 
 #: Levels of groups: their sums, each [M, G, 1|D], and their weights [G, D].
-_GROUPED = {"source": _by_source, "within-system": _within_system, "task": _by_task}
+_GROUPED = {"source": _by_line, "within-system": _by_line, "task": _by_task}
 
 
 def combined(sums: Parts, of_groups: Array, setting: Setting) -> Array:

@@ -55,7 +55,6 @@ def partial(
     if statistic not in _TRANSFORMS:
         raise ValueError(f"no partial {statistic!r}; known: {', '.join(_TRANSFORMS)}")
     x, y, z = _checked(human, metrics, given)
-    x, y, z = kernels.tamed(x), kernels.tamed(y, axis=(1, 2)), kernels.tamed(z, axis=(1, 2))
     labels = None if tasks is None else np.asarray(tasks)
     weightings = everything(x.shape) if draws is None else draws
     results = np.full((len(y), len(weightings)), np.nan)
@@ -151,9 +150,7 @@ def _covariances(main: Array, scores: Array, weights: Array) -> tuple[Array, Arr
 
 
 def _about_middle(sides: Array) -> Array:
-    """Sides about their mean and near 1 in size; zeros where there is no spread."""
-    largest = np.abs(sides).max(axis=-1, initial=0.0, keepdims=True)
-    sides = np.ldexp(sides, -np.frexp(largest)[1])
+    """Sides about their mean; zeros where there is no spread."""
     spread = np.ptp(sides, axis=-1, keepdims=True)
     flat = spread <= FLAT * np.abs(sides).max(axis=-1, initial=0.0, keepdims=True)
     return np.where(flat, 0.0, sides - sides.mean(axis=-1, keepdims=True))

@@ -43,7 +43,6 @@ class PermutationTest(NamedTuple):
         null: the null hypothesis in words.
         reason: why there is no p, or why it can only be 1.
         draws, exact: number of swaps, and whether these are all there are.
-        undefined: swaps after which a metric has no value; they count as at least as large.
     """
 
     difference: float
@@ -54,7 +53,6 @@ class PermutationTest(NamedTuple):
     reason: str = ""
     draws: int = 0
     exact: bool = False
-    undefined: int = 0
 
 
 class PairTests(NamedTuple):
@@ -71,7 +69,6 @@ class PairTests(NamedTuple):
     reasons: list[list[str]]
     draws: int
     exact: bool
-    undefined: Array
 
     def test(self, first: int, second: int) -> PermutationTest:
         """One pair."""
@@ -143,7 +140,6 @@ def all_pairs(
         reasons=[["the same metric" if i == j else "" for j in range(size)] for i in range(size)],
         draws=len(swaps.flips),
         exact=swaps.exact,
-        undefined=np.zeros(same.shape, dtype=int),
     )
     alike: dict[bytes, list[tuple[int, int]]] = {}  # pairs that count the same cells go together
     for i, j in combinations(range(size), 2):
@@ -203,7 +199,6 @@ def _fill(
                 tests.smallest[at] = min(1.0, 2.0 ** (1 - units))
                 if random:
                     tests.smallest[at] = max(tests.smallest[at], 1.0 / (draws + 1))
-                tests.undefined[at] = np.isnan(after[place]).sum()
                 if tests.smallest[at] == 1 and units == 0:
                     reason = "the standardised scores are the same in every cell: p can only be 1"
                 elif tests.smallest[at] == 1:

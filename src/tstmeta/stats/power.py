@@ -15,7 +15,6 @@ from numpy.typing import ArrayLike
 from scipy import stats
 
 from .kernels import Array, finite
-from .limits import FEW_UNITS
 from .matrices import Setting, estimate, resampled
 from .resampling import Draws, ResamplingPlan, draw
 
@@ -28,14 +27,12 @@ class Detectable(NamedTuple):
             where either metric has no value.
         error: paired bootstrap standard error of the difference ``[M, M]``.
         observed: first metric less second ``[M, M]``, sign kept.
-        undefined: largest share of draws in which a pair had no difference.
-        reason: why nothing is there, or why to doubt what is.
+        reason: why nothing is there.
     """
 
     difference: Array
     error: Array
     observed: Array
-    undefined: float
     reason: str = ""
 
 
@@ -65,37 +62,19 @@ def detectable_difference(
     m = len(scores)
     values = estimate(people, scores, setting)
     drawn = resampled(people, scores, setting, draw(plan, people.shape, rng))
-    error, missing = np.full((m, m), np.nan), 0.0
+    error = np.full((m, m), np.nan)
     for first in range(m):
         for second in range(first + 1, m):
             gaps = drawn[first] - drawn[second]
             given = gaps[np.isfinite(gaps)]
-            missing = max(missing, 1.0 - len(given) / max(1, len(gaps)))
             if len(given) > 1:
                 error[first, second] = error[second, first] = np.std(given, ddof=1)
     observed = values[:, None] - values[None, :]
     error = np.where(np.isfinite(observed), error, np.nan)
     factor = stats.norm.ppf(1.0 - alpha / 2.0) + stats.norm.ppf(power)
-    reason = _doubt(error, plan, people, missing)
-    return Detectable(np.maximum(0.0, factor * error), error, observed, missing, reason)
-
-
-def _doubt(error: Array, plan: ResamplingPlan, human: Array, missing: float) -> str:
-    if not np.isfinite(error).any():
-        return "no pair of metrics has a value in two draws"
-    given = np.isfinite(human)
-    labels = np.arange(len(human)) if plan.clusters is None else np.asarray(plan.clusters)
-    doubts = [
-        f"{count} {what} resampled: too few for a trustworthy standard error"
-        for units, what, count in (
-            ("sources", "sources or clusters", len(np.unique(labels[given.any(axis=1)]))),
-            ("systems", "systems", int(given.any(axis=0).sum())),
-        )
-        if plan.units in (units, "both") and count < FEW_UNITS
-    ]
-    if missing > 0:
-        doubts.append(f"no value in up to {missing:.0%} of the draws")
-    return "; ".join(doubts)
+    some = np.isfinite(error).any()
+    reason = "" if some else "no pair of metrics has a value in two draws"
+    return Detectable(np.maximum(0.0, factor * error), error, observed, reason)
 
 
 # ----------------------------------------------------------------------------------- widths

@@ -17,12 +17,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.stats import rankdata
 
-from .kernels import Array, finite, snapped, tamed
+from .kernels import Array, finite, snapped
 from .matrices import Setting, estimate
-
-NO_SINGLE = "not identifiable: no single ratings"
-NO_PAIR = "no cell has ratings from two raters"
-
 
 # --------------------------------------------------------------------------------- ceiling
 
@@ -111,8 +107,8 @@ def no_pair(ratings: Array) -> str:
     """Why raters cannot be compared; empty where they can."""
     given = np.isfinite(ratings).sum(axis=-1)
     if not given.any():
-        return NO_SINGLE
-    return "" if (given > 1).any() else NO_PAIR
+        return "not identifiable: no single ratings"
+    return "" if (given > 1).any() else "no cell has ratings from two raters"
 
 
 def _cube(cube: ArrayLike) -> Array:
@@ -158,7 +154,7 @@ def single_rater(cube: ArrayLike) -> SingleRater:
     n = int(paired.sum())
     if not n:
         return SingleRater(math.nan, math.nan, math.nan, n, no_pair(ratings))
-    values, inside = tamed(ratings[paired]), given[paired]
+    values, inside = ratings[paired], given[paired]
     count = inside.sum(axis=1)
     per_cell = float(1.0 / np.mean(1.0 / count))
     if n < 2 or np.ptp(values[inside]) <= 0:
@@ -208,7 +204,6 @@ def alpha(ratings: ArrayLike, level: Literal["ordinal", "interval"] = "ordinal")
     if level not in ("ordinal", "interval"):
         raise ValueError(f"unknown level {level!r}; known: ordinal, interval")
     given = np.isfinite(matrix)
-    matrix = tamed(matrix)
     paired = given.sum(axis=1) >= 2
     n, raters = int(paired.sum()), int(given[paired].any(axis=0).sum())
     if raters < 2:

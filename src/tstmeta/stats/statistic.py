@@ -20,7 +20,7 @@ from scipy.special import ndtr
 
 from . import kernels
 from .correlation import Correlation, complete, constant, kendall, pearson, spearman
-from .kernels import FLAT, Array, tamed
+from .kernels import FLAT, Array
 
 Parts = tuple[Array, ...]
 
@@ -68,7 +68,6 @@ class Statistic:
         if self.direct is not None:
             return self.direct(human, metric)
         x, y = complete(human, metric)
-        x, y = tamed(x), tamed(y) if self.scale_free else y
         value = float(self.values(x[None], y[None], np.ones((1, len(x))))[0])
         return Correlation(value, np.nan, len(x), "" if np.isfinite(value) else self.why(x, y))
 

@@ -14,7 +14,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from .kernels import FLAT, Array, snapped, tamed
+from .kernels import FLAT, Array, snapped
 from .matrices import Setting, combined, resampled
 from .resampling import Draws
 
@@ -125,7 +125,7 @@ def swapped(x: Array, scores: Array, setting: Setting, swaps: Swaps) -> Array:
 
     From human values ``[S, K]`` and standardised scores ``[P, 2, S, K]`` with the same cells.
     """
-    x, function, level = tamed(x), setting.function, setting.level
+    function, level = setting.function, setting.level
     if level in ("pooled", "task") and swaps.axis != 0:  # ask for no layout: all cells in a column
         if setting.tasks is not None:
             setting = setting._replace(tasks=np.repeat(np.asarray(setting.tasks), x.shape[1]))
