@@ -161,9 +161,6 @@ def test_a_broken_file_is_reported_without_the_worker(root, file, harm, words):
     assert WORKERS[0] not in raw.reported(alva.load, root, file, harm, words)
 
 
-# ------------------------------------------------------------------------------------ real files
-
-
 @lru_cache
 def real():
     return data.load("alva")

@@ -52,9 +52,6 @@ def bare(text):
     return [re.sub(r"^\W+|\W+$", "", word).lower() for word in text.split()]
 
 
-# ------------------------------------------------------------------------------------- design
-
-
 def test_there_are_forty_sources_a_task_with_a_full_two_by_two(frame):
     assert len(frame) == 960
     assert list(frame.columns) == list(contrast.COLUMNS)
@@ -134,9 +131,6 @@ def test_no_sentence_comes_from_a_template(texts):
     assert openings.value_counts().max() <= 2
 
 
-# -------------------------------------------------------------------------------------- loading
-
-
 @pytest.mark.parametrize("name", ["contrast", "world"])
 def test_the_loader_gives_the_file_and_no_ratings(name):
     dataset, frame = data.load(name), file(name)
@@ -184,8 +178,6 @@ def test_the_world_has_the_design_of_the_contrast_set_and_none_of_its_sentences(
     assert not words[0] & words[1]
 
 
-# ---------------------------------------------------------------------------------- broken files
-
 ROWS = [
     "item_id,task,source_id,source,output,style,shift,error,span",
     "a-strong,formal,a,yo Ben is in,Good day; Ben is present.,formal,strong,none,",
@@ -226,9 +218,6 @@ def test_a_broken_file_is_reported_and_not_to_be_fetched(small, old, new, words)
         message = raw.complaint(load, small)
         assert all(word in message for word in words), message
         assert "tstmeta data fetch" not in message
-
-
-# ----------------------------------------------------------------------------------------- spans
 
 
 @pytest.mark.parametrize(

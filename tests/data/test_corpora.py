@@ -17,9 +17,6 @@ def test_a_corpus_has_nothing_to_score(module, tmp_path):
         module.load(tmp_path)
 
 
-# ---------------------------------------------------------------------------------------- yelp
-
-
 @pytest.fixture
 def reviews(tmp_path):
     for split in yelp.SPLITS:
@@ -63,9 +60,6 @@ def test_real_sizes_of_yelp():
         data.load("yelp")
 
 
-# ------------------------------------------------------------------------------------- xformal
-
-
 @pytest.fixture
 def answers(tmp_path):
     for split in xformal.SPLITS:
@@ -105,8 +99,6 @@ def test_real_sizes_of_xformal():
     assert table.groupby("split").size().to_dict() == {"train": 4477, "tune": 500, "test": 2985}
     assert table["value"].between(-3, 3).all()
 
-
-# ----------------------------------------------------------------------------------- paradetox
 
 PARADETOX = "paradetox/paradetox.tsv"
 
@@ -151,8 +143,6 @@ def test_real_sizes_of_paradetox():
     items = data.load("paradetox").items
     assert (items["source_id"].nunique(), len(items)) == (11927, 19743)
 
-
-# ----------------------------------------------------------------------------------- mukherjee
 
 SOUP = {"en": "The soup was cold, sadly.", "hi": "सूप ठंडा था।", "mag": "सूप ठंढा हलइ।"}
 EN, DETOX_HI = mukherjee.FILES["sentiment", "en"], mukherjee.FILES["detoxification", "hi"]
@@ -211,9 +201,6 @@ def test_real_sizes_of_mukherjee():
     counts = items.groupby(["language", "system", "direction"]).size()
     assert set(counts.drop("", level="direction")) == {25}
     assert set(counts.xs("", level="direction")) == {50}
-
-
-# ----------------------------------------------------------------------------------------- cao
 
 
 @pytest.fixture

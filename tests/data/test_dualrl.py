@@ -82,9 +82,6 @@ def test_a_broken_file_is_reported(root, file, harm, words):
     raw.reported(dualrl.load, root, file, harm, words)
 
 
-# ------------------------------------------------------------------------------------ real files
-
-
 @lru_cache
 def real():
     return data.load("dualrl")

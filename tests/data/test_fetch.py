@@ -124,9 +124,6 @@ def tree(folder: Path) -> dict[str, bytes]:
     return {file.relative_to(folder).as_posix(): file.read_bytes() for file in files}
 
 
-# ---------------------------------------------------------------------------------- downloading
-
-
 def test_files_arrive_unaltered_in_the_folders_that_the_manifest_names(server, get, tmp_path):
     server.files = {"a.csv": b"", "deep/er/b c.txt": b"\x00\xff\r\n", "big": TEXT}
     rows = [row(server, path) for path in server.files]
@@ -231,9 +228,6 @@ def test_a_file_that_is_not_there_is_asked_for_once_and_the_others_still_come(
     assert tree(tmp_path / "raw") == {"demo/a": b"one", "demo/c": b"three"}
 
 
-# ----------------------------------------------------------------------------------- verifying
-
-
 @pytest.mark.parametrize(
     ("body", "state"),
     [(gzip.compress(b"x"), "unverified"), (b"<html>please log in</html>", "not an archive")],
@@ -267,9 +261,6 @@ def test_a_file_that_keeps_coming_is_cut_off(server, get, tmp_path, monkeypatch,
     assert not (tmp_path / "raw/demo/a").exists()
 
 
-# ------------------------------------------------------------------------------------- offline
-
-
 def test_offline_is_one_message_and_leaves_no_trace(server, get, tmp_path):
     server.files = {f"file{n}": b"x" for n in range(19)}
     rows = [row(server, path, url=f"http://127.0.0.1:1/{path}") for path in server.files]
@@ -296,9 +287,6 @@ def test_a_folder_that_cannot_be_written_is_named_with_a_way_out(server, get, tm
     (tmp_path / "raw").write_text("a file where the folder should be")
     with pytest.raises(FetchError, match=r"cannot write into .*raw .*--dest"):
         get()
-
-
-# ------------------------------------------------------------------------------------ manifest
 
 
 @pytest.mark.parametrize(
@@ -337,9 +325,6 @@ def test_our_manifest_pins_every_file_to_a_commit_and_a_hash():
     assert all(e.bytes for e in entries if e.sha256)
 
 
-# ------------------------------------------------------------------------------------- choosing
-
-
 def test_a_subset_stands_for_its_data_set_and_all_for_every_public_one():
     assert chosen(["lai@pauli2025", "lai"]) == ["lai"]
     every = chosen([], everything=True)
@@ -359,9 +344,6 @@ def test_a_subset_stands_for_its_data_set_and_all_for_every_public_one():
 def test_what_cannot_be_fetched_is_said(names, message):
     with pytest.raises(TstmetaError, match=message):
         chosen(names)
-
-
-# ------------------------------------------------------------------------------------- checking
 
 
 def test_each_kind_of_wrong_file_has_its_state(tmp_path):

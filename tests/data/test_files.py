@@ -189,9 +189,6 @@ def test_numbers_keep_order_and_bounds():
     assert checks.numbers([], "f", "c").shape == (0,)
 
 
-# -------------------------------------------------------------------------------------- tables
-
-
 def test_raters_are_numbered_through_all_tables():
     first, second = pd.DataFrame({"rater": ["z", "mean", "a"]}), pd.DataFrame({"rater": ["m", "z"]})
     tables.rename_raters(first, second)

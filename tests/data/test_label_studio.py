@@ -39,9 +39,6 @@ def save(tmp_path):
     return write
 
 
-# ------------------------------------------------------------------------------------ the form
-
-
 @pytest.fixture(scope="module")
 def form():
     return ElementTree.parse(paths.own("contrast", label_studio.FORM)).getroot()
@@ -84,9 +81,6 @@ def test_the_guideline_names_the_keys_of_the_form(form):
         assert f"{label_studio.QUESTIONS[question.get('name')]} `{keys}`" in text
 
 
-# ----------------------------------------------------------------------------------- blindness
-
-
 def test_a_task_has_nothing_but_the_texts_the_style_and_an_opaque_id(contrast):
     todo = tasks(contrast)
     assert len(todo) == len(contrast.items)
@@ -119,9 +113,6 @@ def test_no_batch_tells_the_cell_of_a_rewrite(contrast):
 def test_ids_differ_between_data_sets_and_need_no_separator():
     assert form_id("a", "bc") != form_id("ab", "c")
     assert form_id("toy", "1") == form_id("toy", "1")
-
-
-# ------------------------------------------------------------------------------------- batches
 
 
 @given(sizes=st.lists(st.integers(1, 5), min_size=1, max_size=9), seed=st.integers(0, 9))
@@ -166,9 +157,6 @@ def test_rewrites_that_cannot_be_judged_are_refused(toy):
     assert [(p.row, p.column) for p in caught.value.problems] == [(2, "style"), (3, "output")]
 
 
-# --------------------------------------------------------------------------------- form folders
-
-
 def test_write_form_writes_the_form_a_file_a_batch_and_the_key(toy, tmp_path):
     written = write_form(toy, tmp_path / "new" / "form", seed=5)
     assert [path.name for path in written] == [
@@ -189,9 +177,6 @@ def test_tasks_of_another_form_are_not_mixed_in(toy, tmp_path):
     write_form(toy, tmp_path)
     with pytest.raises(TstmetaError, match=r"another form \(tasks-2.json, tasks-3.json"):
         write_form(studio.dataset([1, 1]), tmp_path)
-
-
-# --------------------------------------------------------------------------------- round trips
 
 
 def test_ratings_come_back(toy, save):
@@ -237,9 +222,6 @@ def test_what_was_skipped_or_never_rated_is_left_out(toy, save):
     assert len(read_export(save(export), toy)) == (16 * 2 - 4) * 3
 
 
-# ------------------------------------------------------------------------------------- privacy
-
-
 @pytest.mark.parametrize(
     "person",
     [ANN, {"id": ANN, "email": MAIL, "first_name": "Some", "last_name": "One"}, {"email": MAIL}],
@@ -262,9 +244,6 @@ def test_a_report_names_nobody(toy, save):
     with pytest.raises(DataError) as caught:
         read_export(save(export), toy)
     assert MAIL not in str(caught.value)
-
-
-# ------------------------------------------------------------------------------- broken exports
 
 
 def put(*path, value):
@@ -355,9 +334,6 @@ def test_all_faults_of_all_files_are_listed_at_once(toy, save):
     assert [(p.file.rpartition("/")[2], p.row) for p in caught.value.problems] == [
         *(("export.json", 1), ("broken.json", 1), ("gone.json", 1))
     ]
-
-
-# --------------------------------------------------------------------------------- command line
 
 
 def test_the_form_and_the_ratings_on_the_command_line(tmp_path, save):

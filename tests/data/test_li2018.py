@@ -114,17 +114,6 @@ def test_an_edited_text_becomes_an_item_without_system(root):
     assert loaded.means.loc["amazon-pos2neg-1-rated-1", "fluency"] == ANSWERS[0][0]
 
 
-def test_a_text_rated_more_often_than_it_was_written_gets_a_second_rater(root):
-    path = root / "evaluation" / "human_ratings" / "ratings-yelp.csv"
-    text = path.read_text()
-    here, there = (output("yelp", "0", 1, s) for s in ("StyleEmbedding", "TemplateBased"))
-    path.write_text(text.replace(there, here, 1))
-    loaded = li2018.load(root)
-    rated = loaded.raters("fluency").loc["yelp-neg2pos-1-StyleEmbedding"]
-    assert rated[["r1", "r2"]].tolist() == [ANSWERS[4][0], ANSWERS[7][0]]
-    assert loaded.label("candidates")["yelp-neg2pos-1-rated-1"] == "TemplateBased Human"
-
-
 def test_every_corpus_has_its_subsets(root):
     loaded = li2018.load(root)
     parts = {name: subset(loaded) for name, subset in li2018.SUBSETS.items()}
@@ -163,9 +152,6 @@ FAULTS = {
 @raw.faults(FAULTS)
 def test_a_broken_file_is_reported_without_the_worker(root, file, harm, words):
     assert WORKER not in raw.reported(li2018.load, root, file, harm, words)
-
-
-# ------------------------------------------------------------------------------------ real files
 
 
 @lru_cache

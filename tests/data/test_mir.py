@@ -128,9 +128,6 @@ def test_a_broken_file_is_reported_and_nothing_is_unpickled(root, file, harm, wo
     raw.reported(mir.load, root, file, harm, words)
 
 
-# ------------------------------------------------------------------------------------ real files
-
-
 @lru_cache
 def real():
     return data.load("mir")

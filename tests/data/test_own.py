@@ -52,8 +52,6 @@ def problems(load, *arguments, **options):
     return raised.value.problems
 
 
-# ------------------------------------------------------------------------------- broken files
-
 #: what is in a CSV file, then the report: row, column, words of what is wrong and of the remedy
 BROKEN_CSV = {
     "an empty file": ("", None, "", "the file is empty", "add a header"),
@@ -232,9 +230,6 @@ def test_no_file_whatever_ends_in_a_traceback(tmp_path_factory, ending, content)
             read(path)
 
 
-# -------------------------------------------------------------------------------- what is read
-
-
 @pytest.mark.parametrize("name", ["m.csv", "m.tsv", "m.jsonl", "m.parquet"])
 def test_the_same_data_in_any_format_is_the_same_data_set(write, tmp_path, name):
     first = {"source": "a, b", "output": "", "system": "A", "task": "x", "style.r1": 1}
@@ -313,9 +308,6 @@ def test_an_exported_items_table_can_be_read_again(write, tmp_path):
     pd.testing.assert_frame_equal(items.assign(dataset="again"), again.items)
 
 
-# -------------------------------------------------------------------------------------- raters
-
-
 @pytest.mark.parametrize(
     ("given", "kept"),
     [
@@ -333,9 +325,6 @@ def test_a_rater_has_one_name_in_all_dimensions_and_it_is_not_theirs(write):
     dataset = read(write("source,output,content.ann,style.bob,style.ann\na,b,1,2,3\na,c,2,3,4\n"))
     rows = dataset.ratings[["dimension", "rater", "value"]].to_numpy().tolist()[:3]
     assert rows == [["content", "r1", 1.0], ["style", "r2", 2.0], ["style", "r1", 3.0]]
-
-
-# ----------------------------------------------------------------------------------- long file
 
 
 def test_a_long_file_gives_the_same_ratings_as_columns(write):
@@ -401,9 +390,6 @@ def test_ratings_of_a_file_replace_those_of_a_data_set_and_raters_lose_their_nam
     assert problems(rated, contrast, write(LONG + "formal-0,style,r1,4\n"))[0].row == 1
 
 
-# --------------------------------------------------------------------------------------- scale
-
-
 def test_a_rating_off_its_scale_is_a_fault(write):
     path = write("source,output,content.r1,style.r1\na,b,5,9\na,c,6,-3\na,d,0.5,1\n")
     write("scale.content = [1, 5]\n", "mine.csv.toml")
@@ -446,9 +432,6 @@ def test_a_fault_in_the_file_beside_is_reported_too(write, text, column, what):
     assert_reported(problem, beside, None, column, what, "scale.content = [1, 5]")
 
 
-# ------------------------------------------------------------------------------------- example
-
-
 def test_the_example_can_be_read_as_it_is_and_never_overwrites_a_file(tmp_path):
     path = tmp_path / "start.csv"
     template(path)
@@ -472,9 +455,6 @@ def test_any_table_can_be_read_as_it_is_written(write):
     assert frame.to_numpy().tolist() == [[1, None], [None, [2]]]
     with pytest.raises(DataError, match="row 1: 3 cells"):
         read_frame(write("item_id,value\nx,1,2\n"))
-
-
-# -------------------------------------------------------------------------------------- scores
 
 
 @pytest.fixture

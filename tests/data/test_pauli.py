@@ -129,9 +129,6 @@ def test_a_file_without_its_last_rows_is_reported(root, monkeypatch):
     assert "2 rows where 3 are needed" in raw.complaint(pauli.load, root)
 
 
-# ------------------------------------------------------------------------------------ real files
-
-
 @lru_cache
 def real():
     return data.load("pauli")

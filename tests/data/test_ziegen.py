@@ -88,8 +88,6 @@ FAULTS = {
     "an odd id": (ITEMS, swap("2_instruct", "2instruct"), ["row 3", "number_system"]),
     "a cut dict": (RESULTS, swap("}", ""), ["row 1", "dict literal"]),
     "a call": (RESULTS, swap("{'", "dict({'"), ["row 1", "dict literal"]),
-    "a wrong option": (RESULTS, swap("other5", "other6"), ["row 1", "Question1"]),
-    "no answer": (RESULTS, swap("Question3", "Question9"), ["row 1", "Question3"]),
 }
 
 
@@ -107,9 +105,6 @@ def test_real_items():
     )
     assert items["source_id"].nunique() == items["source"].nunique() == 225
     assert set(items["references"].map(len)) == {1}
-
-
-# -------------------------------------------------------------------------------------- editing
 
 
 @pytest.fixture
@@ -148,12 +143,13 @@ def test_source_and_output_are_the_parts_and_three_questions_are_ratings(edits):
 
 FAULTS = {
     "no text": (EDITS, swap("'post_rewritten_part", "'gone"), ["row 1", "rewritten_part"]),
-    "a wrong option": (EDITS, swap("other13", "other3"), ["row 1", "Question3"]),
+    "a wrong option": (EDITS, swap("other13", "other3"), ["row 1", "Question3", "'other3'"]),
+    "no answer": (EDITS, swap("Question3", "Question9"), ["row 1", "Question3"]),
 }
 
 
 @raw.faults(FAULTS)
-def test_a_broken_file_of_edits_is_reported(edits, file, harm, words):
+def test_an_answer_that_is_not_there_is_reported(edits, file, harm, words):
     raw.reported(ziegen_editing.load, edits, file, harm, words)
 
 

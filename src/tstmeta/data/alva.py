@@ -3,7 +3,6 @@
 They share the 359 test sentences of ASSET and its ten references, but neither raters nor scales:
 work with one at a time (``alva@asset`` …).  Three repositories tokenise differently, so texts are
 compared by letters and digits alone.
-
 """
 
 from __future__ import annotations
@@ -73,7 +72,6 @@ def load(root: Path) -> Dataset:
     Items: ``item_id`` is ``source_id``, then for ``simplicity_da`` and ``structural`` the system,
     for ``preferences`` the corpus and a number; ``source_id`` is ``collection-sentence``, counted
     from 0.  Where several systems of ``asset`` printed the same, they are the label ``candidates``.
-
     """
     originals = read_lines(root / _DATASET / "asset.test.orig")
     files = [root / _DATASET / f"asset.test.simp.{number}" for number in range(10)]

@@ -135,7 +135,6 @@ class Dataset:
         The mean human rating where there are ratings.  Otherwise, on a set built for it, the label
         by construction: content is 1 where nothing was changed and 0 where one content error was
         made, style is 1 for a strong and 0 for a light shift (:meth:`against` says which it is).
-
         """
         if dimension in self.means:
             return self.means[dimension]
@@ -160,8 +159,6 @@ class Dataset:
         rated = set(self.ratings["dimension"])
         return [dimension for dimension in schema.DIMENSIONS if dimension in rated]
 
-
-# ------------------------------------------------------------------------------------ subsets
 
 #: Name of a subset, without that of the data set, -> what makes it of the whole.
 Subsets = dict[str, Callable[[Dataset], Dataset]]

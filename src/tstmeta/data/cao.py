@@ -2,7 +2,6 @@
 
 The ratings that Pauli et al. (2025) use are not public.  Who has been given them puts them into
 ``data/external/cao/ratings.csv`` with the columns below; ``style`` and ``content`` are means.
-
 """
 
 from __future__ import annotations

@@ -98,8 +98,6 @@ def _ratings_an_item(dataset: Dataset) -> str:
     return str(low) if low == high else f"{low}-{high}"
 
 
-# ------------------------------------------------------------------------------------ describe
-
 _Fact = tuple[str, str, str]
 
 

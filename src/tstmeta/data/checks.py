@@ -78,7 +78,6 @@ def checked(
         frame: indexed by row number, from 1.
         checks: column -> its check, checks, or None; other columns are not looked at.
         unique: columns in which no two rows may agree.
-
     """
     table = {name: pa.Column(checks=check, nullable=True) for name, check in checks.items()}
     hold(frame, pa.DataFrameSchema(table, unique=list(unique) or None), str(where))

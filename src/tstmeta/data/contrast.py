@@ -3,7 +3,6 @@
 Each source has four rewrites: {strong, light} style shift x {content kept, one content error}.  The
 labels hold BY CONSTRUCTION; they are not ratings.  In ``span`` the changed words stand in the
 notation of wdiff: ``[-old-]{+new+}``.
-
 """
 
 from __future__ import annotations

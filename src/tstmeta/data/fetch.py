@@ -159,9 +159,6 @@ def check(
     return frame.astype({"bytes": "Int64"})
 
 
-# ------------------------------------------------------------------------------------ fetching
-
-
 def fetch(
     names: Sequence[str], dest: Path | None = None, listing: Path | None = None
 ) -> pd.DataFrame:

@@ -39,7 +39,6 @@ def read_lines(path: Path, count: int | None = None, encoding: str = "utf-8") ->
 
     ``str.splitlines`` would also cut at U+0085 or U+2028, which occur inside sentences.
     ``count`` is how many there must be.
-
     """
     lines = [line.removesuffix("\r") for line in read_text(path, encoding).split("\n")]
     if lines[-1] == "":
@@ -78,7 +77,6 @@ def read_csv(
         unique: columns in which no two rows may agree.
         may_lack: how many cells a row may end early.
         text: the content, when it is no file of its own; ``path`` then names it in messages.
-
     """
     checks = dict(columns) if isinstance(columns, Mapping) else dict.fromkeys(columns)
     sheet = Sheet(str(path))

@@ -45,9 +45,6 @@ def form_id(dataset: str, item_id: str) -> str:
     return "t" + hashlib.blake2b(text, key=_KEY, digest_size=8).hexdigest()
 
 
-# -------------------------------------------------------------------------------------- out
-
-
 def tasks(dataset: Dataset, seed: int = 0) -> list[dict[str, Any]]:
     """Tasks to import into Label Studio, one a rewrite, in the order in which they are shown.
 
@@ -122,9 +119,6 @@ def write_form(dataset: Dataset, folder: Path, seed: int = 0) -> list[Path]:
 def _items_by_form_id(dataset: Dataset) -> dict[str, dict[str, Any]]:
     rows = dataset.items.to_dict("records")
     return {form_id(row["dataset"], row["item_id"]): row for row in rows}
-
-
-# --------------------------------------------------------------------------------------- in
 
 
 def read_export(exports: Path | Iterable[Path], dataset: Dataset) -> pd.DataFrame:

@@ -6,7 +6,6 @@ reference, two ratings from 1 to 100 for each of content, style and fluency.  ``
 
 Released scores come raw: lower is better for ``released:wmd`` and ``released:gpt2_ppl``; two that
 the text files alone hold have ``file:txt`` in their signature.
-
 """
 
 from __future__ import annotations
@@ -51,7 +50,6 @@ def load(root: Path) -> Dataset:
     Items: ``item_id`` is ``source_id-system``, ``source_id`` is ``I2F-00`` … ``F2I-79``;
     ``references`` holds human reference 0 alone, as in the papers; the other three are labels and,
     with the first, the references of the subset ``references4``.
-
     """
     files = {name: _read(root / "chatgpt" / f"{name}.json") for name in _JSON}
     first = files["content.src"]
@@ -144,9 +142,6 @@ def _scores(root: Path, files: Mapping[str, pd.DataFrame], ids: pd.Series) -> pd
     source = np.repeat(source, len(SYSTEMS))
     tables.append(table(source, "source-gpt2_ppl", "fluency", "none", file="txt"))
     return pd.concat(tables, ignore_index=True)
-
-
-# ------------------------------------------------------------------------------------ subsets
 
 
 def _without(dataset: Dataset, systems: tuple[str, ...], name: str) -> Dataset:

@@ -2,7 +2,6 @@
 
 The scales of the three collections differ and their texts repeat, so work with one at a time
 (``lens@simpda_2022`` …).
-
 """
 
 from __future__ import annotations
@@ -47,7 +46,6 @@ def load(root: Path) -> Dataset:
     Items: ``item_id`` is ``source_id-system``, ``source_id`` is ``collection-number``.
     ``references`` are all human-written outputs of the source, the item's own among them.  The
     label ``sentence_type`` of ``simpda_2022`` is what the rewrite should do: split, delete, …
-
     """
     tables = {name: _survey(root, name) for name in SURVEYS}
     tables["simpeval_past"] = _past(root)
@@ -87,7 +85,6 @@ def _overall_2022(root: Path, items: pd.DataFrame) -> tuple[pd.DataFrame, dict[s
     """Overall ratings of the outputs of ``simpda_2022``, and the type of each sentence.
 
     An output that is another text here than in ``simpda_2022`` (spaces aside) gets no rating.
-
     """
     key = ("original_id", "system")
     places = [f"rating_{place}" for place in (1, 2, 3)]

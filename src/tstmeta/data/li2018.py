@@ -11,7 +11,6 @@ The rated rewrites came in shuffled order without their system, so the system is
 * None did, because the text was edited on its way to the raters: it becomes an item of its own with
   system ``""`` and the label ``candidates``: systems that no other rewrite of its row was matched
   to.
-
 """
 
 from __future__ import annotations
@@ -74,7 +73,6 @@ def load(root: Path) -> Dataset:
     Items: ``item_id`` is ``corpus-direction-number-system``, ``source_id`` the same without the
     system.  A rated text that no system wrote is ``…-rated-k``, the k-th of its row.  The reference
     is the human rewrite, also for the system ``Human``.
-
     """
     tables, rated = [], []
     for name, corpus in CORPORA.items():
@@ -106,7 +104,6 @@ def load(root: Path) -> Dataset:
     )
     values = {(dimension, "r1"): ratings[dimension] for dimension in QUESTIONS.values()}
     table = ratings_table(NAME, ratings["item_id"], values)
-    table["rater"] = ratings["rater"].repeat(len(QUESTIONS)).to_numpy()
     return Dataset.of(NAME, items, ratings=table, labels=labels)
 
 
@@ -176,7 +173,7 @@ def _forms(path: Path, corpus: Corpus) -> pd.DataFrame:
 
 
 def _matched(forms: pd.DataFrame, released: pd.DataFrame) -> pd.DataFrame:
-    """The item and rater of each rated text; ``writers`` counts the systems that wrote it."""
+    """The item of each rated text; ``writers`` counts the systems that wrote it."""
     text = ["target", "source", "output"]
     written = released.assign(**{name: released[name].str.strip() for name in text[1:]})
     written["turn"] = written.groupby(text).cumcount()
@@ -184,11 +181,7 @@ def _matched(forms: pd.DataFrame, released: pd.DataFrame) -> pd.DataFrame:
     sources = written.drop_duplicates(text[:2])[[*text[:2], *facts]]
     rated = forms.merge(sources, on=text[:2], how="left")
     rated = rated.join(written.groupby(text).size().rename("writers"), on=text)
-    # A text of n items is rated n times, once for each; only one that is rated more often than
-    # that gets a second rater.
-    times, writers = rated.groupby(text).cumcount(), rated["writers"]
-    rated["turn"] = times % writers
-    rated["rater"] = "r" + (times // writers).fillna(0).add(1).astype(int).astype(str)
+    rated["turn"] = rated.groupby(text).cumcount()  # a text of n items is rated n times
     items = written[[*text, "turn", "system", "item_id"]]
     rated = rated.merge(items, on=[*text, "turn"], how="left").fillna({"system": ""})
     edited = rated["source_id"] + "-rated-" + rated["place"].astype(str)
@@ -201,9 +194,6 @@ def _matched(forms: pd.DataFrame, released: pd.DataFrame) -> pd.DataFrame:
     ]
     originals = released.set_index("source_id")["source"].to_dict()
     return rated.assign(source=rated["source_id"].map(originals))  # blanks at its ends, too
-
-
-# ------------------------------------------------------------------------------------ subsets
 
 
 def _rated(dataset: Dataset, corpus: str = "") -> Dataset:

@@ -3,7 +3,6 @@
 Only the mean of three workers was released, from 1 to 5.  Style is the strength of the *change*
 between the two texts.  Fluency is what the paper calls naturalness; it was rated for nine of the
 twelve systems.  There are no references.
-
 """
 
 from __future__ import annotations

@@ -1,7 +1,6 @@
 """Sentiment and detoxification in English, Hindi and Magahi (Mukherjee et al., 2023 and 2024).
 
 Outputs drawn for human evaluation, each with one human reference.  The ratings are not public.
-
 """
 
 from __future__ import annotations
@@ -33,7 +32,6 @@ def load(root: Path) -> Dataset:
 
     Items: ``item_id`` is ``study-language-row`` (rows count from 1), ``source_id`` is
     ``study-language-s1`` … by first appearance of the source; the system is the methodology.
-
     """
     items = pd.concat([_items(root / path, *key) for key, path in FILES.items()], ignore_index=True)
     study = items["item_id"].str.partition("-")[0]

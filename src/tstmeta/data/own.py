@@ -10,7 +10,6 @@ Ratings can also come as a long file with ``item_id, dimension, rater, value``. 
 ``mine.csv.toml`` beside ``mine.csv`` may give ``scale`` (``scale.content = [1, 5]``), ``ratings``
 (the name of a long file beside it), ``title``, ``task``, ``licence``, and ``examples`` (whether
 sentences may be printed).
-
 """
 
 from __future__ import annotations
@@ -158,9 +157,6 @@ def _beside(path: Path, problems: list[Problem]) -> dict[str, Any]:
     return {}
 
 
-# ------------------------------------------------------------------------------------ example
-
-
 _EXAMPLE = """\
 source,output,system,style,reference_1,reference_2,content.r1,content.r2,style.r1,style.r2
 gonna be late :(,I am sorry to be late.,A,formal,I will be late.,I regret to be late.,5,4,5,5
@@ -179,9 +175,6 @@ def template(path: Path) -> None:
             file.write(_EXAMPLE)
     except FileExistsError as error:
         raise TstmetaError(f"{path} is there already; name another file") from error
-
-
-# ------------------------------------------------------------------------------------ columns
 
 
 def _roles(sheet: Sheet) -> _Roles:
@@ -231,9 +224,6 @@ def _near(name: str) -> str:
     by_key = {option.lower(): option for option in (*_KNOWN, "reference", *DIMENSIONS)}
     near = difflib.get_close_matches(name.lower(), by_key, n=1, cutoff=0.8)
     return by_key[near[0]] if near else ""
-
-
-# -------------------------------------------------------------------------------------- items
 
 
 def _checked(sheet: Sheet, roles: _Roles, scale: Scale) -> pd.DataFrame:

@@ -81,7 +81,6 @@ def read_scores(path: Path, dataset: Dataset) -> pd.DataFrame:
     (content), ``basis`` (source), ``signature``, ``sample`` (0), ``status`` (ok), ``detail``.
     Without a signature the file's name and SHA-256 stand in for one.  A row whose status has no
     value (refused, invalid, error) needs none, and one given there does not count.
-
     """
     sheet, columns = read_sheet(path), schema.columns("scores")
     for column in sheet.columns:

@@ -25,7 +25,6 @@ def load(root: Path) -> Dataset:
 
     Items: ``item_id`` is ``source_id-number`` with the number of the rewrite, ``source_id`` is
     ``detox-1`` …, the row of the file.  ``references`` are all rewrites of the source.
-
     """
     table = _read(root)
     table["source_id"] = [f"detox-{row}" for row in range(1, len(table) + 1)]

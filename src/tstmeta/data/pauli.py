@@ -3,7 +3,6 @@
 Each source has two rewrites: one with a strong style shift that keeps the content (intention
 ``style``) and one with a content error and a light shift.  So style and content are tied by
 construction: whoever shows its numbers must say so.  ``AnswerA`` is style, ``AnswerB`` content.
-
 """
 
 from __future__ import annotations
@@ -49,7 +48,6 @@ def load(root: Path) -> Dataset:
     Items: ``item_id`` is ``task-sample_id-intention``, ``source_id`` is ``task-sample_id``, the
     system is the intention.  Raters are r1 to r5, the same person under the same name in all tasks;
     three of them rated each task.  Label ``step``: the text between source and output.
-
     """
     frames = [
         _read(root / "data" / f"syntest_anno{number}.csv", task)

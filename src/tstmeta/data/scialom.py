@@ -4,7 +4,6 @@ The authors link an archive that could not be had.  The loader follows what othe
 say of its main file, a CSV in Latin-1 with one row a rating; it warns each time.  Two data sets of
 Pauli et al. (2025) come from it: ``scialom@human`` (their Scialom, 65 x 25) and ``scialom@alva-m``
 (their Alva-M., 135 x 11).
-
 """
 
 from __future__ import annotations
@@ -44,7 +43,6 @@ def load(root: Path) -> Dataset:
 
     Items: ``item_id`` is ``sentence_id-system-number`` (``human`` where the file names no system),
     the number by first appearance; ``source_id`` is ``sentence-`` and the file's ``sentence_id``.
-
     """
     path = _find(root)
     warnings.warn(
@@ -109,9 +107,6 @@ def _find(root: Path) -> Path:
     if (root / ARCHIVE).is_file():
         how = f"Unpack the archive that is there: tar -xzf {ARCHIVE}"
     raise MissingData(f"{root / PLACES[0]} is not on this machine. {how}")
-
-
-# ------------------------------------------------------------------------------------ subsets
 
 
 def _rated_by(dataset: Dataset, number: int) -> pd.Series:

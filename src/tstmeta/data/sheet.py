@@ -2,7 +2,6 @@
 
 Reading goes on after a fault where it can.  Rows are counted as a person counts them: from 1 below
 the header, blank ones too; in JSONL a row is a line.
-
 """
 
 from __future__ import annotations
@@ -32,7 +31,6 @@ class Sheet:
 
     ``header`` is the row number of the header, None for formats without one.  ``rows`` has cells by
     row number; those of CSV or TSV are texts, None stands for null and a key that is not there.
-
     """
 
     file: str

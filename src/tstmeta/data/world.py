@@ -2,7 +2,6 @@
 
 A grammar of ours (``tools/world``) wrote them, the same that wrote what the embedded model was
 trained on, so that model knows the styles here, as the likelihood method assumes.
-
 """
 
 from __future__ import annotations

@@ -2,7 +2,6 @@
 
 Five systems and a person rewrote each argument.  The file of ratings could not be had, so its form
 is inferred from the sibling study (:mod:`.ziegen_editing`).  Without it there are items alone.
-
 """
 
 from __future__ import annotations
@@ -14,7 +13,7 @@ from pathlib import Path
 import pandas as pd
 
 from .base import Dataset
-from .checks import check, each, fault
+from .checks import FILLED, checked, each, one_of, published
 from .files import UnverifiedForm, read_csv
 from .scialom import literal
 from .tables import items_table, labels_table, long_ratings, rename_raters
@@ -84,31 +83,23 @@ def answers(
 
     Returns:
         The file's rows, joined by what the dicts say; a ratings table.
-
     """
     needed = each(lambda cell: isinstance(literal(cell), dict), "write a Python dict literal")
     table = read_csv(path, {"user_id": None, "post_id": None, "result": needed})
     results = pd.DataFrame([literal(cell) for cell in table["result"]], dtype=object)
-    results = results.reindex(columns=[*questions, *texts])
-    check(
-        fault(path, f"no text under {key!r}", row, "result")
-        for key in texts
-        for row, text in enumerate(results[key], 1)
-        if not isinstance(text, str)
-    )
-    ratings, problems = [], []
-    again = table.groupby(["post_id", "user_id"]).cumcount().astype(str)
-    for place, (key, dimension) in enumerate(questions.items()):
-        options = {f"other{place * OPTIONS + value}": value for value in range(1, OPTIONS + 1)}
-        values = results[key].astype(str).map(options)
-        problems += [
-            fault(path, f"{key} is none of {', '.join(options)}", row, "result")
-            for row, value in enumerate(values, 1)
-            if pd.isna(value)
-        ]
-        judges = again + " " + table["user_id"]
-        ratings.append(long_ratings(dataset, table["post_id"], dimension, judges, values * 1.0))
-    check(problems)
+    results = results.reindex(columns=[*questions, *texts]).fillna("")
+    options = {
+        key: {f"other{place * OPTIONS + value}": float(value) for value in range(1, OPTIONS + 1)}
+        for place, key in enumerate(questions)
+    }
+    held = {key: one_of(options[key]) for key in questions} | dict.fromkeys(texts, FILLED)
+    with published():
+        checked(results.set_axis(results.index + 1), held, path)
+    judges = table.groupby(["post_id", "user_id"]).cumcount().astype(str) + " " + table["user_id"]
+    ratings = [
+        long_ratings(dataset, table["post_id"], dimension, judges, results[key].map(options[key]))
+        for key, dimension in questions.items()
+    ]
     table = table.join(results[list(texts)])
     rated = pd.concat(ratings, ignore_index=True)
     rename_raters(rated)

@@ -2,7 +2,6 @@
 
 Source and output are the part of a sentence that was marked as inappropriate and what replaces it.
 The fourth question (does the edit look made by a person?) is left out; nobody rated style.
-
 """
 
 from __future__ import annotations
