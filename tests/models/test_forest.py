@@ -8,7 +8,7 @@ from tstmeta.models import forest
 from tstmeta.models.causal import Continuation
 
 # few different tokens: prefixes are shared by chance
-TOKENS = st.lists(st.integers(0, 3), max_size=7).map(tuple)
+TOKENS = st.lists(st.integers(0, 3), min_size=1, max_size=7).map(tuple)
 CONTEXTS = st.lists(st.integers(0, 2), min_size=1, max_size=7).map(tuple)
 REQUESTS = st.lists(st.builds(Continuation, CONTEXTS, TOKENS), max_size=30)
 OPTIONS = st.fixed_dictionaries(
@@ -60,11 +60,7 @@ def test_every_token_is_foreseen_by_what_came_before_it_and_by_nothing_else(requ
                 before = [*context, *tokens[:i]]
                 assert path(plan, row, node) == (before, list(range(len(before))))
                 assert seen(plan, row, node) == list(enumerate(before))
-    assert sorted(answered) == [place for place, request in enumerate(requests) if request.tokens]
-    assert plan.naive == sum(
-        len(request.context) + len(request.tokens) - 1 for request in requests if request[1]
-    )
-    assert plan.computed <= plan.naive
+    assert sorted(answered) == list(range(len(requests)))
 
 
 @given(REQUESTS, OPTIONS)
@@ -87,7 +83,7 @@ def test_what_a_row_shares_with_itself_is_computed_once(requests, options):
 @given(REQUESTS, OPTIONS)
 def test_the_trunk_holds_the_prefixes_that_enough_contexts_go_on_from(requests, options):
     plan = forest.plan(requests, **{**options, "reuse": True})
-    contexts = {request.context for request in requests if request.tokens}
+    contexts = {request.context for request in requests}
     prefixes = {context[:cut] for context in contexts for cut in range(1, len(context))}
     wanted = {
         prefix
@@ -105,8 +101,7 @@ def test_rows_are_within_their_limits_unless_one_request_is_longer(requests, opt
     plan = forest.plan(requests, **{**options, "reuse": True})
     assert [row.size for row in plan.rows] == sorted((row.size for row in plan.rows), reverse=True)
     for row in plan.rows:
-        contexts = {requests[place].context for place, _ in row.members}
-        if len(contexts) > 1:
+        if len({requests[place].context for place, _ in row.members}) > 1:
             assert row.size <= options["row_tokens"]
         elif len(row.members) > 1:
             # one context in pieces: as many requests as the limit on pieces or on rows allows
@@ -142,6 +137,4 @@ def test_rewrites_of_a_source_under_three_instructions_share_all_they_can():
     ]
     plan = forest.plan(requests, row_tokens=25, shared_by=3)
     assert plan.trunk.tokens == [1, 2, 3, 4, 6, 8, 5, 7, 9]
-    assert len(plan.rows) == 9
-    assert plan.computed == 9 + 9 * (4 + 9 * 2)
-    assert plan.naive == 81 * 11
+    assert [row.size for row in plan.rows] == 9 * [4 + 9 * 2]

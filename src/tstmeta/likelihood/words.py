@@ -39,7 +39,6 @@ class Server:
 
     @property
     def identity(self) -> str:
-        """All that we know of what changes a value: the tokenizer brings the chat template."""
         return f"{self.model}|server|{self._label}"
 
     @property
@@ -47,22 +46,17 @@ class Server:
         return f"tokenizer {hub.identity(self.tokenizer)}"
 
     def connected(self) -> LanguageModel:
-        """A backend; nothing is sent yet.
+        """A backend; nothing is sent yet."""
+        from ..models.server import ServerModel
 
-        Raises:
-            MissingModel: the tokenizer is not here and cannot be fetched.
-        """
-        from ..models.server import connect
-
-        return connect(self.url, self.model, tokenizer=self.tokenizer.name, label=self._label)
+        tokenizer = hub.tokenizer(self.tokenizer)
+        return ServerModel(self.url, self.model, tokenizer, label=self._label)
 
 
 def parse(words: str) -> dict[str, str]:
     """What each word of a variant names: kind -> word.
 
-    Raises:
-        TstmetaError: a word that names nothing, or two words of a kind.  Where the words hold a
-            password or a key, none of them is shown: any may be a part of it.
+    Where the words hold a password or a key no message shows any: each may be a part of it.
     """
     secret = TstmetaError(
         "the words after likelihood: are not understood, and not shown, for they hold a user, a "
@@ -95,11 +89,7 @@ def _torn(words: str) -> bool:
 
 
 def model_of(kinds: dict[str, str]) -> Backbone | Server:
-    """The model that is named; the embedded one when none is.
-
-    Raises:
-        TstmetaError: a server without a name for its model, or no URL.
-    """
+    """The model that is named; the embedded one when none is."""
     if "server" not in kinds:
         return backbone(kinds.get("model", "embedded"))
     from ..models.wire import address

@@ -17,14 +17,7 @@ from typing import ClassVar
 
 from ..metrics.base import Request, Score, Unit
 from ..models import hub, loading
-from ..models.causal import (
-    BACKBONES,
-    Backbone,
-    LanguageModel,
-    MissingModel,
-    backbone,
-    described,
-)
+from ..models.causal import BACKBONES, Backbone, LanguageModel, MissingModel, backbone, described
 from ..models.template import DATE
 from ..models.tokencache import Cached
 from ..schema import DemonstrationWarning, Signature, Status
@@ -47,9 +40,6 @@ class Likelihood:
         words: words of the variant, joined by ``+`` (see :mod:`.words`).
         model, instructions, variant, wordings: the same as objects; they win over words.
         name: what tables call it, for instance ``likelihood:mine``; the words by default.
-
-    Raises:
-        TstmetaError: a word that names nothing, or a file with faults.
     """
 
     name = "likelihood"
@@ -127,21 +117,17 @@ class Likelihood:
             name = hub.identity(self.model)
         except MissingModel:  # a folder without weights: scoring says so, row by row
             name = f"{Path(self.model.where).name}@missing"
-        return described(name, hub.dtype_of(self._dtype, device), "sdpa", self.variant.rounded)
+        return described(name, hub.dtype_of(self._dtype, device), self.variant.rounded)
 
     def keep_in(self, folder: Path, progress: bool) -> None:
         """Scoring says where the store is and whether bars are wanted."""
         self._folder, self._progress = folder / "tokens", progress
 
     def scorer(self) -> Scorer:
-        """The scorer behind the metric; its model is loaded when something new is asked.
-
-        Raises:
-            MissingModel: the model is not here and cannot be fetched.
-        """
+        """The scorer behind the metric; its model is loaded when something new is asked."""
         model: LanguageModel
         if isinstance(self.model, Backbone):
-            model = _loaded(self.model, self._device, self._dtype, self.variant.rounded)
+            model = _loaded(self.model, self._device, self._dtype, rounded=self.variant.rounded)
         elif isinstance(self.model, Server):
             model = _connected(self.model)
         else:
@@ -173,13 +159,10 @@ class Likelihood:
 
     def value(self, scorer: Scorer, scores: TokenScores) -> Score:
         """The score of one rewrite, from its tokens' log-probabilities."""
-        value = self._equation(scorer, scores)
+        value = (scorer.style if self.dimensions == ("style",) else scorer.content)(scores)
         if scores.status.has_value and not math.isfinite(value):
             return Score(math.nan, Status.INVALID, "a token's probability was rounded to 0")
         return Score(value, scores.status, scores.detail)
-
-    def _equation(self, scorer: Scorer, scores: TokenScores) -> float:
-        return scorer.content(scores)
 
 
 class LikelihoodStyle(Likelihood):
@@ -188,17 +171,8 @@ class LikelihoodStyle(Likelihood):
     name = "likelihood-style"
     dimensions: tuple[str, ...] = ("style",)
 
-    def _equation(self, scorer: Scorer, scores: TokenScores) -> float:
-        return scorer.style(scores)
 
-
-@lru_cache(maxsize=1)
-def _loaded(model: Backbone, device: str, dtype: str, rounded: bool) -> LanguageModel:
-    """A model; content and style, one after the other, load it once, and two are never held."""
-    return loading.Lazy(model, device, dtype, rounded=rounded)
-
-
-@lru_cache(maxsize=1)
-def _connected(server: Server) -> LanguageModel:
-    """A server; content and style, one after the other, ask it once what it can do."""
-    return server.connected()
+# Content and style, one after the other, load a model once, and two are never held; a server is
+# asked once what it can do.
+_loaded = lru_cache(maxsize=1)(loading.Lazy)
+_connected = lru_cache(maxsize=1)(Server.connected)

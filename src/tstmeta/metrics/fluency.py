@@ -1,15 +1,7 @@
 """Fluency as the likelihood of the output under a language model, whatever it was made from.
 
 Three metrics read the same token log-probabilities, which are kept in the score store's folder
-``tokens``: the second and third run no model.  Words after the colon, joined by ``+``::
-
-    perplexity                    the small LM that comes with the package: a demonstration
-    perplexity:gpt2               GPT-2; mgpt is mGPT, the models of Mukherjee et al. (2025)
-    perplexity:./positive         a folder, for instance one that tstmeta train lm wrote
-    perplexity:owner/model@rev    any causal model of a hub
-    perplexity:gpt2+word          per white-space word: comparable across tokenizers
-    perplexity:gpt2+strided       texts beyond the window are read whole, in windows
-    slor:gpt2+/path/unigrams.csv  SLOR with token frequencies of your own
+``tokens``: the second and third run no model.
 """
 
 from __future__ import annotations
@@ -49,7 +41,7 @@ class Perplexity(ModelMetric):
     (status ``truncated``); with ``strided`` it is read whole, in windows that overlap by half.
 
     Args:
-        words: words of the variant (see the module).
+        words: ``word``, ``strided`` and a model: gpt2, mgpt, a folder or a model of a hub.
         model: a backend as an object; it wins over words.
     """
 
@@ -62,16 +54,13 @@ class Perplexity(ModelMetric):
 
     def __init__(self, words: str = "", *, model: LanguageModel | None = None):
         super().__init__(words)
-        named, chosen = variants.parse(self._without_files(words), _OPTIONS, lm.MODELS)
+        named, chosen = variants.parse(words, _OPTIONS, lm.MODELS)
         self.model = model or named or lm.MODELS["embedded"]
         self.per, self.long = chosen.get("per", "token"), chosen.get("long", "first-window")
         self._demonstrates = isinstance(self.model, Backbone) and self.model.profile == "embedded"
         self.profile = "embedded" if self._demonstrates else "real"
         if getattr(self.model, "name", "") in ("embedded", "gpt2"):
             self.languages = ("en",)
-
-    def _without_files(self, words: str) -> str:
-        return words
 
     @property
     def missing(self) -> str:
@@ -85,12 +74,13 @@ class Perplexity(ModelMetric):
             "model": self._identity().replace("|", " "),
             "context": "bos-else-eos",
             "per": self.per,
-            **self._further_fields(),
+            **self.further_fields(),
             "long": self.long,
             "transformers": installed("transformers"),
         }
 
-    def _further_fields(self) -> dict[str, object]:
+    def further_fields(self) -> dict[str, object]:
+        """What else changes a value."""
         return {}
 
     def _identity(self) -> str:
@@ -98,15 +88,11 @@ class Perplexity(ModelMetric):
             return self.model.identity
         # torch, which knows the devices, takes seconds to import
         device = "cpu" if self._demonstrates else hub.device_of()
-        return described(identity_of(self.model), hub.dtype_of("auto", device), "sdpa", False)
+        return described(identity_of(self.model), hub.dtype_of("auto", device))
 
     @cached_property
     def reader(self) -> lm.Reader:
-        """The model, loaded when something is asked that is not kept yet.
-
-        Raises:
-            MissingModel: it is not here and cannot be fetched.
-        """
+        """The model, loaded when something is asked that is not kept yet."""
         model = self.model
         if isinstance(model, Backbone):
             device = "cpu" if self._demonstrates else "auto"
@@ -140,20 +126,16 @@ class Perplexity(ModelMetric):
     def _answer(self, reading: lm.Reading | lm.Unreadable) -> Score:
         if isinstance(reading, lm.Unreadable):
             return Score(math.nan, Status.INVALID, reading.reason)
-        value = self.of_reading(reading)
-        if not math.isfinite(value):
-            return Score(math.nan, Status.INVALID, f"log-probability {reading.logprob}")
-        return scored(value, cut_note(reading.whole, reading.used))
+        return scored(self.of_reading(reading), cut_note(reading.whole, reading.used))
 
     def _blank_answer(self) -> Score:
         return Score(float(self.reader.model.vocabulary), Status.EMPTY, "empty text")
 
     def of_reading(self, reading: lm.Reading) -> float:
-        """The metric of one text that was read."""
         return _perplexity(-reading.logprob, self.length(reading))
 
     def length(self, reading: lm.Reading) -> int:
-        """What the sum is divided by: scored tokens, or words."""
+        """What the sum is divided by."""
         return reading.words if self.per == "word" else len(reading.tokens)
 
 
@@ -170,29 +152,22 @@ class CorpusPerplexity(Perplexity, CorpusMetric):
 
     def statistics(self, request: Request) -> np.ndarray:
         """Negative log-probability and length, [2]."""
-        if not request.output.strip():
-            return np.zeros(2)
-        [reading] = self.reader.read([request.output])
-        if isinstance(reading, lm.Unreadable):
-            raise TstmetaError(reading.reason)
-        return self._vector(reading)
+        [(score,)] = self.score([(request,)])
+        return np.array(json.loads(score.detail))
 
     def aggregate(self, total: np.ndarray) -> float:
         """Perplexity from summed statistics [2]; that of a uniform guess where there is no text."""
         loss, length = map(float, total)
         return _perplexity(loss, length) if length else float(self.reader.model.vocabulary)
 
-    def _vector(self, reading: lm.Reading) -> np.ndarray:
-        return np.array([-reading.logprob, self.length(reading)])
-
     def _answer(self, reading: lm.Reading | lm.Unreadable) -> Score:
         score = super()._answer(reading)
         if isinstance(reading, lm.Unreadable) or not score.status.has_value:
             return score
-        return score._replace(detail=json.dumps(self._vector(reading).tolist()))
+        return score._replace(detail=json.dumps([-reading.logprob, float(self.length(reading))]))
 
     def _blank_answer(self) -> Score:
-        return super()._blank_answer()._replace(detail=json.dumps([0.0, 0.0]))
+        return super()._blank_answer()._replace(detail="[0.0, 0.0]")
 
 
 class Slor(Perplexity):
@@ -202,11 +177,8 @@ class Slor(Perplexity):
     the model finds the text no likelier than its words in any order, which is also the value of a
     blank text.  Against perplexity it does not punish a text for rare words.  The unigram
     probabilities are those of the text that the model was trained on, with add-one smoothing, from
-    the file ``unigrams.csv`` beside the model or one that is named; only tokens that are scored
-    count.  With ``word`` both sums are divided by white-space words.
-
-    Raises:
-        TstmetaError: a model without token frequencies, and none named.
+    the file ``unigrams.csv`` beside the model or one that is named (``slor:gpt2+/path/a.csv``);
+    only tokens that are scored count.  With ``word`` both sums are divided by white-space words.
     """
 
     name = "slor"
@@ -216,35 +188,27 @@ class Slor(Perplexity):
     def __init__(
         self, words: str = "", *, model: LanguageModel | None = None, unigrams: Path | None = None
     ):
-        self._named = unigrams
-        super().__init__(words, model=model)
-        self._file = self._named or self._beside()
+        rest = words.split("+")
+        if file := next((word for word in rest if word.endswith(".csv")), ""):
+            rest.remove(file)
+            unigrams = Path(file).expanduser()
+        super().__init__("+".join(rest), model=model)
+        self.name = f"{Slor.name}:{words}" if words else Slor.name
+        if unigrams is None and isinstance(self.model, Backbone) and self.model.local:
+            beside = Path(self.model.where).expanduser() / lm.UNIGRAMS
+            unigrams = beside if beside.is_file() else None
+        if unigrams is None:
+            raise TstmetaError(
+                f"{self.name} needs the token frequencies of what the model was trained on: name a "
+                f"file, as in slor:gpt2+/path/{lm.UNIGRAMS}, or a folder that tstmeta train lm made"
+            )
+        self._file = unigrams
 
-    def _without_files(self, words: str) -> str:
-        every = words.split("+")
-        files = [word for word in every if word.endswith(".csv")]
-        if len(files) > 1:
-            raise TstmetaError(f"{words!r} names two files of token frequencies; name one")
-        if files:
-            self._named = Path(files[0]).expanduser()
-        return "+".join(word for word in every if word not in files)
-
-    def _beside(self) -> Path:
-        if isinstance(self.model, Backbone) and self.model.local:
-            file = Path(self.model.where).expanduser() / lm.UNIGRAMS
-            if file.is_file():
-                return file
-        raise TstmetaError(
-            f"{self.name} needs the token frequencies of what the model was trained on: name a "
-            f"file, as in slor:gpt2+/path/{lm.UNIGRAMS}, or a folder that tstmeta train lm wrote"
-        )
-
-    def _further_fields(self) -> dict[str, object]:
+    def further_fields(self) -> dict[str, object]:
         return {"unigrams": lm.file_hash(self._file), "smooth": "add-one"}
 
     @cached_property
     def unigrams(self) -> lm.Unigrams:
-        """Token probabilities without context."""
         return lm.read_unigrams(self._file, self.reader.model.vocabulary)
 
     def of_reading(self, reading: lm.Reading) -> float:
@@ -256,7 +220,6 @@ class Slor(Perplexity):
 
 
 def _perplexity(loss: float, length: float) -> float:
-    """exp(loss / length); infinite where that is beyond all numbers."""
     try:
         return math.exp(loss / length)
     except OverflowError:

@@ -1,8 +1,4 @@
-"""Metrics that were trained on human judgements: BLEURT and COMET.
-
-BLEURT (Sellam et al., 2020) runs here through transformers.  COMET (Rei et al., 2020) does not: its
-package asks for older libraries than ours, so its scores come from a file.
-"""
+"""Metrics that were trained on human judgements: BLEURT and COMET."""
 
 from __future__ import annotations
 
@@ -16,8 +12,7 @@ from .base import Score
 from .batched import BatchedMetric, ModelMetric, Pair, cut_note, identity_of, installed, scored
 from .variants import parse
 
-_ABOUT = "Sellam et al. (2020), converted to PyTorch"
-#: BLEURT's models; the first is that of Pauli et al. (2025).
+#: BLEURT's models, converted to PyTorch; the first is that of Pauli et al. (2025).
 MODELS = {
     model.name: model
     for model in (
@@ -25,12 +20,10 @@ MODELS = {
             "bleurt-large-512",
             "Elron/bleurt-large-512",
             "00397b0917e464c5ca1a45db156d0b836cd65e97",
-            parameters=335,
-            about=_ABOUT,
         ),
-        Backbone("bleurt-base-512", "Elron/bleurt-base-512", parameters=109, about=_ABOUT),
-        Backbone("bleurt-base-128", "Elron/bleurt-base-128", parameters=109, about=_ABOUT),
-        Backbone("bleurt-tiny-512", "Elron/bleurt-tiny-512", about=_ABOUT),
+        Backbone("bleurt-base-512", "Elron/bleurt-base-512"),
+        Backbone("bleurt-base-128", "Elron/bleurt-base-128"),
+        Backbone("bleurt-tiny-512", "Elron/bleurt-tiny-512"),
     )
 }
 
@@ -43,9 +36,6 @@ class Bleurt(ModelMetric):
 
     Args:
         words: ``bleurt-base-128`` or another of :data:`MODELS`, a model of a hub, or a folder.
-
-    Raises:
-        TstmetaError: words that name nothing.
     """
 
     name = "bleurt"
@@ -60,7 +50,7 @@ class Bleurt(ModelMetric):
 
     @property
     def missing(self) -> str:
-        return absent(self.model, "bleurt:FOLDER", "AutoModelForSequenceClassification", MODELS)
+        return absent(self.model, "bleurt:FOLDER", MODELS)
 
     def fields(self) -> dict[str, object]:
         return {
@@ -85,10 +75,7 @@ class Bleurt(ModelMetric):
 
 
 class Comet(BatchedMetric):
-    """COMET (Rei et al., 2020): never computed here, known so that its scores have a place.
-
-    The package unbabel-comet needs transformers 4 and numpy 1, which cannot stand beside ours.
-    """
+    """COMET (Rei et al., 2020): never computed here, known so that its scores have a place."""
 
     profile = "real"
     max_tokens = None
@@ -119,14 +106,8 @@ def comet_22() -> Comet:
     return Comet("comet-22", "Unbabel/wmt22-comet-da")
 
 
-def absent(model: Backbone, example: str, kind: str, pickled: dict[str, Backbone]) -> str:
-    """What to do when a model is not here; empty when it is.
-
-    Args:
-        example: how the metric is asked for with a folder.
-        kind: the class of transformers that reads the model.
-        pickled: models whose upstream offers weights as pickles only, which are never read.
-    """
+def absent(model: Backbone, example: str, pickled: dict[str, Backbone]) -> str:
+    """What to do when a model is not here; of ``pickled`` ones upstream offers pickles only."""
     if packages := lacking("torch", "transformers"):
         return packages
     if hub.here(model):
@@ -135,7 +116,6 @@ def absent(model: Backbone, example: str, kind: str, pickled: dict[str, Backbone
         return hub.absent(model)
     return (
         f"{model.where} is not here, and upstream's weights are pickles, which are never read: "
-        f"convert them to safetensors elsewhere, once ({kind}.from_pretrained(...)"
-        f".save_pretrained(FOLDER), and AutoTokenizer likewise, which writes tokenizer.json), then "
-        f"name the folder: {example}"
+        "convert them to safetensors elsewhere, once (from_pretrained, then save_pretrained, of "
+        f"model and tokenizer), then name the folder: {example}"
     )

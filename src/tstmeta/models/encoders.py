@@ -1,15 +1,13 @@
 """Encoders: models that turn texts into vectors, of each token or of the whole text.
 
-Each distinct text goes through the network once for as long as the encoder's memory has room, so
-metrics of one run share what they can.  Texts are sorted by length and put into batches by number
-of tokens; padding is masked: neither the batch nor the order changes a number (float32, differences
-below 1e-5).  With each text stands how many tokens it had before it was cut to the window.
+Each distinct text goes through the network once for as long as the encoder's memory has room.
+Neither the batch nor the order changes a number (float32, differences below 1e-5).
 """
 
 from __future__ import annotations
 
 import inspect
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import cached_property, lru_cache
 from importlib.util import find_spec
@@ -22,10 +20,8 @@ from ..extras import lacking
 from . import hub, pooled
 from .causal import Backbone, MissingModel
 from .loading import quiet
-from .pairs import batches, longest, padded
+from .pairs import BUDGET, batches, longest, padded
 
-#: Tokens of a batch, padding included: what keeps a processor or a card busy.
-_BUDGET = {"cpu": 2048, "cuda": 32768}
 #: Texts that sentence-transformers takes at a time.
 _TEXTS = {"cpu": 32, "cuda": 256}
 #: The window of a model that has none of its own: attention takes its square in memory.
@@ -42,15 +38,15 @@ def _shipped() -> str:
 
 
 #: The encoder that a package of the extra ``models`` carries (Reimers and Gurevych, 2019).
-MINILM = Backbone("all-minilm-l6-v2", _shipped(), profile="embedded", parameters=22.7)
+MINILM = Backbone("all-minilm-l6-v2", _shipped(), profile="embedded")
 #: Encoders by name.
 ENCODERS = {
     model.name: model
     for model in (
         MINILM,
-        Backbone("deberta-xlarge-mnli", "microsoft/deberta-xlarge-mnli", parameters=750),
-        Backbone("roberta-large", "FacebookAI/roberta-large", parameters=355),
-        Backbone("labse", "sentence-transformers/LaBSE", parameters=471),
+        Backbone("deberta-xlarge-mnli", "microsoft/deberta-xlarge-mnli"),
+        Backbone("roberta-large", "FacebookAI/roberta-large"),
+        Backbone("labse", "sentence-transformers/LaBSE"),
     )
 }
 
@@ -67,8 +63,7 @@ class TokenVectors(NamedTuple):
 
 
 class TextVector(NamedTuple):
-    """A text's ``vector`` float32 [d]; ``length``: its tokens before the cut, control tokens
-    included."""
+    """A text's ``vector`` float32 [d]; ``length``: its tokens before the cut."""
 
     vector: np.ndarray
     length: int
@@ -82,7 +77,6 @@ class Memory:
         self.clear()
 
     def get(self, key: Any) -> Any:
-        """What was put there; None when it was not, or is forgotten."""
         return self._kept.get(key)
 
     def put(self, key: Any, value: Any, size: int) -> None:
@@ -94,7 +88,6 @@ class Memory:
             self.size += size
 
     def clear(self) -> None:
-        """Forget everything."""
         self._kept: dict[Any, Any] = {}
         self.size = 0
 
@@ -111,9 +104,8 @@ class Encoder:
     ):
         self.model = model
         self.device = hub.device_of(device)
-        kind = self.device.partition(":")[0]
-        self.budget = budget or _BUDGET.get(kind, _BUDGET["cuda"])
-        self._texts = _TEXTS.get(kind, _TEXTS["cuda"])
+        self._kind = "cpu" if self.device == "cpu" else "cuda"
+        self.budget = budget or BUDGET[self._kind]
         self.memory = Memory(memory)
 
     @cached_property
@@ -127,6 +119,11 @@ class Encoder:
     def window(self) -> int:
         """Longest text in tokens, control tokens included, for vectors of tokens."""
         return int(self.tokenizer.model_max_length)
+
+    @property
+    def sentence_window(self) -> int:
+        """Longest text of :meth:`sentences` in tokens."""
+        return int(self.sentence_model.max_seq_length or _WINDOW)
 
     @cached_property
     def network(self) -> Any:
@@ -169,6 +166,11 @@ class Encoder:
             raise hub.missing(self.model, f"missing keys: {', '.join(absent[:5])}")
         return model.eval()
 
+    @cached_property
+    def static(self) -> np.ndarray:
+        """The vectors that the network looks its tokens up in, float32 [vocabulary, d]."""
+        return self.network.get_input_embeddings().weight.detach().cpu().float().numpy()
+
     def ids(self, texts: Sequence[str], *, control: bool = True, **options: Any) -> list[list[int]]:
         """Token ids of each text, white space at its ends left out; ``options`` of the tokenizer.
 
@@ -189,45 +191,35 @@ class Encoder:
         """Contextual vectors of each text's tokens after ``layer`` layers (0: before the first).
 
         A norm that the model has behind its last layer comes behind this one, as in bert-score.
-
-        Raises:
-            MissingModel: the model is not here, or has fewer layers.
         """
-        vectors = {text: self.memory.get((layer, text)) for text in texts}
-        fresh = [text for text, known in vectors.items() if known is None]
-        for text, value in self._embedded(fresh, layer):
-            vectors[text] = value
-            self.memory.put((layer, text), value, value.vectors.nbytes + value.ids.nbytes + 500)
-        return [vectors[text] for text in texts]
+        return self._remembered(layer, texts, lambda fresh: self._embedded(fresh, layer))
 
     def sentences(self, texts: Sequence[str]) -> list[TextVector]:
         """One vector a text, pooled and normalised as the model's own settings say."""
-        vectors = {text: self.memory.get(("sentence", text)) for text in texts}
-        fresh = [text for text, known in vectors.items() if known is None]
-        if fresh:
+        return self._remembered("sentence", texts, self._pooled)
+
+    def _remembered(
+        self, key: Any, texts: Sequence[str], compute: Callable[[list[str]], Iterator[Any]]
+    ) -> list[Any]:
+        values = {text: self.memory.get((key, text)) for text in texts}
+        for text, value in compute([text for text, known in values.items() if known is None]):
+            values[text] = value
+            self.memory.put((key, text), value, sum(getattr(v, "nbytes", 500) for v in value))
+        return [values[text] for text in texts]
+
+    def _pooled(self, texts: list[str]) -> Iterator[tuple[str, TextVector]]:
+        if texts:
             rows = self.sentence_model.encode(
-                fresh,
-                batch_size=self._texts,
+                texts,
+                batch_size=_TEXTS[self._kind],
                 show_progress_bar=False,
                 convert_to_numpy=True,
                 device=self.device,
             )
-            for text, row, ids in zip(fresh, rows, self.ids(fresh), strict=True):
-                vectors[text] = TextVector(row, len(ids))
-                self.memory.put(("sentence", text), vectors[text], row.nbytes + 500)
-        return [vectors[text] for text in texts]
+            for text, row, ids in zip(texts, rows, self.ids(texts), strict=True):
+                yield text, TextVector(row, len(ids))
 
-    @property
-    def sentence_window(self) -> int:
-        """Longest text of :meth:`sentences` in tokens."""
-        return int(self.sentence_model.max_seq_length or _WINDOW)
-
-    @cached_property
-    def static(self) -> np.ndarray:
-        """The vectors that the network looks its tokens up in, float32 [vocabulary, d]."""
-        return self.network.get_input_embeddings().weight.detach().cpu().float().numpy()
-
-    def _embedded(self, texts: Sequence[str], layer: int) -> Iterator[tuple[str, TokenVectors]]:
+    def _embedded(self, texts: list[str], layer: int) -> Iterator[tuple[str, TokenVectors]]:
         import torch
 
         if not texts:
@@ -252,14 +244,11 @@ def _first_layers(network: Any, count: int, name: str) -> Iterator[Any]:
     total = network.config.num_hidden_layers
     if not 0 <= count <= total:
         raise MissingModel(f"{name} has {total} layers, not {count}; name one from 0 to {total}")
-    stacks = (
+    parent, _, stack = next(
         path
         for path, module in network.named_modules()
         if isinstance(module, torch.nn.ModuleList) and len(module) == total
-    )
-    parent, _, stack = next(stacks, "").rpartition(".")
-    if not stack:
-        raise MissingModel(f"{name} has no list of layers; use another model")
+    ).rpartition(".")
     owner = network.get_submodule(parent)
     layers = getattr(owner, stack)
     setattr(owner, stack, layers[:count])

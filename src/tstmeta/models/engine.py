@@ -1,13 +1,12 @@
 """The engine: log-probabilities of given tokens under a causal model of transformers.
 
-It computes the trees that :mod:`~tstmeta.models.forest` lays out.  Rows of a batch share the
-trunk's keys and values; hidden states are gathered where a token is to be foreseen, and only there
-the output layer is computed, in chunks of positions and slices of the vocabulary, in float32.  So
-there is never a tensor [batch, time, vocabulary].
+It computes the trees that :mod:`~tstmeta.models.forest` lays out, and the output layer only where a
+token is to be foreseen, in float32: there is never a tensor [batch, time, vocabulary].
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Iterator, Sequence
 from itertools import pairwise
 from typing import Any, NamedTuple
@@ -18,17 +17,23 @@ import torch.nn.functional as F
 from transformers.cache_utils import Cache, DynamicCache, DynamicLayer
 
 from ..schema import TstmetaError
-from . import forest, selfcheck
-from .causal import Answer, Continuation, check_requests, described, empty_answers, progress_bar
+from . import forest
+from .causal import Answer, Continuation, check_requests, described, progress_bar
 from .forest import Branches, Trie
 from .loading import window_of
 
-#: Elements of the largest tensor of logits: 8 MB of float32, about what a processor's cache holds
-#: (on two cores a third less time than with 64 MB).
+#: Elements of the largest tensor of logits: 8 MB of float32, about what a processor's cache holds.
 _LOGITS = 2**21
-#: Tokens of the vocabulary in one slice of the output layer: 512 states a time, for a product of
-#: matrices that are both small is slow.
+#: Tokens of the vocabulary in one slice of the output layer.
 _SLICE = 2**12
+#: What a model raises whose arguments are others than those of most.
+_FAULTS = (TypeError, ValueError, AttributeError, IndexError, KeyError, RuntimeError)
+_OTHER_HEAD = (
+    "this model computes its logits in a way that is not supported (scaled or capped, or an output "
+    "layer that is not linear), or they are no numbers"
+)
+#: How torch says that memory ran out; on a CPU it raises a plain RuntimeError.
+_NO_MEMORY = re.compile("not enough memory|can't allocate memory|out of memory|ALLOC_FAILED")
 
 
 class _TrunkLayer(DynamicLayer):
@@ -57,21 +62,14 @@ class Engine:
 
     Args:
         model: a causal language model of transformers, already on its device.
-        tokenizer: its tokenizer.
         identity: what the model is, in which revision; dtype, attention and head are added.
         rounded: logits are rounded to bfloat16, as a model that runs in bfloat16 gives them.
-        reuse: share prefixes; off = one full pass a request.  Turned off, and said so in
-            ``notes``, for models that trees do not suit (sliding windows, ALiBi).
+        reuse: share prefixes; off = one full pass a request.  Turned off for models that trees do
+            not suit (sliding windows, ALiBi).
         budget: tokens of a batch; halved when memory runs out.
-        row_tokens: see :func:`~tstmeta.models.forest.plan`.
 
     Attributes:
-        notes: what the user should know, for instance that prefixes are not shared.
-        computed, naive: tokens computed so far, padding included, and tokens that one pass a
-            request would compute.
-
-    Raises:
-        TstmetaError: a model that cannot be computed here, see :mod:`~tstmeta.models.selfcheck`.
+        computed: tokens computed so far, padding included.
     """
 
     def __init__(
@@ -83,24 +81,20 @@ class Engine:
         rounded: bool = False,
         reuse: bool = True,
         budget: int | None = None,
-        row_tokens: int = 128,
     ):
         self.model, self.tokenizer = model.eval(), tokenizer
         self.body = model.base_model
         head = model.get_output_embeddings()
         self.weight, self.bias = head.weight, getattr(head, "bias", None)
-        self.rounded, self.reuse, self.row_tokens = rounded, reuse, row_tokens
+        self.rounded, self.reuse = rounded, reuse
         self.device = self.weight.device
         self.budget = budget or (512 if self.device.type == "cpu" else 16384)
-        config = model.config.get_text_config(decoder=True)
-        self.attention = config._attn_implementation or "eager"
-        self.window = window_of(config)
+        self.window = window_of(model.config.get_text_config(decoder=True))
         self.vocabulary = int(self.weight.shape[0])
         dtype = str(model.dtype).removeprefix("torch.")
-        self.identity = described(identity, dtype, self.attention, rounded)
-        self.notes: list[str] = []
-        self.computed = self.naive = 0
-        selfcheck.check(self)
+        self.identity = described(identity, dtype, rounded)
+        self.computed = 0
+        self._check()
 
     def logprobs(
         self,
@@ -109,24 +103,20 @@ class Engine:
         known: Collection[int] = (),
         progress: bool = False,
     ) -> Iterator[list[Answer]]:
-        """See :class:`~tstmeta.models.causal.LanguageModel`.
-
-        Raises:
-            TstmetaError: a token beyond the vocabulary, or too little memory for a row.
-        """
         check_requests(requests, self.window)
-        self._check_tokens(requests)
+        most = max((max(context + tokens) for context, tokens in requests), default=0)
+        if most >= self.vocabulary:
+            raise TstmetaError(
+                f"token {most} is none of the model's {self.vocabulary}: do the tokenizer and the "
+                "weights belong together?"
+            )
         known = frozenset(known)
-        if empty := empty_answers(requests, known):
-            yield empty
         places: dict[Continuation, list[int]] = {}
         for place, request in enumerate(requests):
-            if request.tokens:
-                places.setdefault(request, []).append(place)
+            places.setdefault(request, []).append(place)
         distinct = list(places)
         wanted = [[place for place in places[request] if place not in known] for request in places]
-        plan = forest.plan(distinct, reuse=self.reuse, row_tokens=self.row_tokens)
-        self.naive += plan.naive
+        plan = forest.plan(distinct, reuse=self.reuse)
         # batches do not depend on what is known; one in which all is known is left out
         todo = [
             batch
@@ -144,14 +134,6 @@ class Engine:
                     yield [(place, values) for rank, values in answers for place in wanted[rank]]
                 bar.update(sum(row.size for row in part))
 
-    def _check_tokens(self, requests: Sequence[Continuation]) -> None:
-        tokens = {token for request in requests for ids in request for token in ids}
-        if strange := [token for token in tokens if not 0 <= token < self.vocabulary]:
-            raise TstmetaError(
-                f"token {strange[0]} is none of the model's {self.vocabulary}: do the tokenizer "
-                "and the weights belong together?"
-            )
-
     def _answers(
         self, trunk: _Trunk, batch: list[Branches], requests: list[Continuation]
     ) -> Iterator[list[Answer]]:
@@ -159,7 +141,8 @@ class Engine:
         try:
             answers = self._scored(trunk, batch, requests)
         except (MemoryError, RuntimeError) as error:
-            if not _is_memory(error):
+            known = isinstance(error, MemoryError | torch.OutOfMemoryError)
+            if not known and not _NO_MEMORY.search(str(error)):
                 raise
             answers = None
         # not above: as long as the error lives it holds the tensors of the failed pass
@@ -170,10 +153,7 @@ class Engine:
             torch.cuda.empty_cache()
         longest, half = max(row.size for row in batch), len(batch) // 2
         if not half:
-            raise TstmetaError(
-                f"memory does not suffice for {longest} tokens; use a smaller model or another "
-                "device"
-            )
+            raise TstmetaError(f"memory does not suffice for {longest} tokens; use a smaller model")
         self.budget = max(1, min(self.budget, len(batch) * longest // 2))
         for part in (batch[:half], batch[half:]):
             yield from self._answers(trunk, part, requests)
@@ -203,7 +183,7 @@ class Engine:
             return _Trunk(empty, None, sees)
         cache = DynamicCache(config=self.model.config)
         ids, depths = np.array([trie.tokens]), np.array([trie.depths])
-        hidden = self._forward(ids, depths, self._mask(sees[None, None]), cache, True)
+        hidden = self._forward(ids, depths, sees[None, None], cache, True)
         layers: list[Any] = [_TrunkLayer(layer) for layer in cache.layers]
         return _Trunk(hidden[0], Cache(layers=layers), sees)
 
@@ -222,29 +202,19 @@ class Engine:
             if self.reuse:
                 sees[b, 0, :own, : offset + own] = row.trie.sees(trunk.sees)
         # without trees each row is one request, and the model's own mask is the right one
-        mask = self._mask(sees) if self.reuse else torch.from_numpy(real).to(self.device)
-        return self._forward(ids, depths, mask, trunk.cache, False)
+        return self._forward(ids, depths, sees if self.reuse else real, trunk.cache, False)
 
     def _forward(
-        self, ids: np.ndarray, depths: np.ndarray, mask: torch.Tensor, cache: Any, keep: bool
+        self, ids: np.ndarray, depths: np.ndarray, mask: np.ndarray, cache: Any, keep: bool
     ) -> torch.Tensor:
         self.computed += ids.size
         return self.body(
             input_ids=torch.from_numpy(ids).to(self.device),
             position_ids=torch.from_numpy(depths).to(self.device),
-            attention_mask=mask,
+            attention_mask=torch.from_numpy(mask).to(self.device),
             past_key_values=cache,
             use_cache=keep,
         ).last_hidden_state
-
-    def _mask(self, sees: np.ndarray) -> torch.Tensor:
-        """A boolean mask for sdpa, an additive one for attention that is written out."""
-        mask = torch.from_numpy(sees).to(self.device)
-        if self.attention == "sdpa":
-            return mask
-        least = torch.finfo(self.model.dtype).min
-        zeros = torch.zeros(mask.shape, dtype=self.model.dtype, device=self.device)
-        return zeros.masked_fill(~mask, least)
 
     def _head(self, states: torch.Tensor, at: np.ndarray, tokens: np.ndarray) -> np.ndarray:
         """Log-probability of each token after the state at its place, float32 [tokens]."""
@@ -284,10 +254,52 @@ class Engine:
             return F.linear(states, weight, bias).to(torch.bfloat16).float()
         return F.linear(states.float(), weight.float(), None if bias is None else bias.float())
 
+    def _check(self) -> None:
+        """Hold a few tokens against the model's own logits; trees that are wrong are turned off.
 
-def _is_memory(error: BaseException) -> bool:
-    """Whether an error says that memory ran out; on a CPU torch raises a plain RuntimeError."""
-    signs = ("not enough memory", "can't allocate memory", "out of memory", "ALLOC_FAILED")
-    return isinstance(error, torch.OutOfMemoryError | MemoryError) or any(
-        sign in str(error) for sign in signs
-    )
+        A model with another kind of output layer, or whose layers do not see the whole text, would
+        give wrong numbers in silence.
+        """
+        config = self.model.config.get_text_config(decoder=True)
+        if getattr(config, "final_logit_softcapping", None):
+            # by name too: at bfloat16's precision a cap moves the logits of a trial too little
+            raise TstmetaError(_OTHER_HEAD)
+        layers = getattr(config, "layer_types", None)
+        windowed = getattr(config, "sliding_window", None) if layers is None else None
+        trees = self.reuse and not windowed and set(layers or ()) <= {"full_attention"}
+        near = 1e-3 if self.model.dtype in (torch.float32, torch.float64) else 0.5
+        # eight contexts with a common head, which is a trunk, and the head itself as a context
+        draw = np.random.default_rng(0).integers(0, self.vocabulary, (9, 6))
+        shared, *tails = (tuple(int(token) for token in line) for line in draw)
+        trial = [Continuation((*shared, tail[0]), tail[1:]) for tail in tails]
+        trial += [Continuation(shared, tail) for tail in tails[:3]]
+        # without rounding, which moves a large logit by more than any tolerance worth having
+        rounded, self.reuse, self.rounded = self.rounded, False, False
+        try:
+            plain = self._trial(trial)
+        except _FAULTS as error:
+            raise TstmetaError(
+                "this model does not take token ids with positions and a mask, as the engine gives "
+                f"them ({type(error).__name__}: {error})"
+            ) from error
+        own = np.concatenate([self._model_answer(request) for request in trial])
+        if not np.abs(plain - own).max() <= near:  # NaN where a value is no number
+            raise TstmetaError(_OTHER_HEAD)
+        try:
+            self.reuse = trees
+            self.reuse = trees and bool(np.abs(plain - self._trial(trial)).max() <= near)
+        except _FAULTS:  # it takes no mask of ours, or no cache
+            self.reuse = False
+        self.rounded, self.computed = rounded, 0
+
+    def _trial(self, requests: list[Continuation]) -> np.ndarray:
+        answers = {place: values for batch in self.logprobs(requests) for place, values in batch}
+        return np.concatenate([answers[place] for place in range(len(requests))])
+
+    @torch.inference_mode()
+    def _model_answer(self, request: Continuation) -> np.ndarray:
+        """The model's own log-probabilities, from the logits that it gives itself."""
+        ids = torch.tensor([[*request.context, *request.tokens]], device=self.device)
+        table = self.model(ids, use_cache=False).logits[0].float().log_softmax(-1)
+        tokens = ids[0, len(request.context) :, None]
+        return table[len(request.context) - 1 : -1].gather(1, tokens)[:, 0].cpu().numpy()

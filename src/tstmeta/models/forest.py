@@ -1,12 +1,8 @@
 """Requests as trees: every token that several requests share is computed once.
 
-Rewrites of one source share the whole context, contexts share the system prompt and the head of the
-instruction.  So requests are laid out as prefix trees.  The *trunk* holds the prefixes that many
-contexts share; its keys and values are computed once for all.  A *row* is a set of branches that
-grow out of the trunk, written one after the other; a token sees its ancestors and nothing else, and
-its position is its depth.  What a model then computes is one token a node.
-
-Here are integers only; :mod:`~tstmeta.models.engine` brings the model.
+The *trunk* holds the prefixes that many contexts share.  A *row* is a set of branches that grow out
+of the trunk; a token sees its ancestors and nothing else, and its position is its depth.  Here are
+integers only; :mod:`~tstmeta.models.engine` brings the model.
 """
 
 from __future__ import annotations
@@ -46,29 +42,22 @@ class Trie:
 
     def walk(self, path: Sequence[int], node: int = -1, depth: int = 0) -> list[int]:
         """The nodes along a path that starts below ``node``; missing ones are added."""
-        children = self._children
         below = self.base._children if self.base else {}
         nodes = []
-        for token in path:
+        for place, token in enumerate(path, depth):
             step = (node, token)
-            child = below.get(step)
+            child = below.get(step, self._children.get(step))
             if child is None:
-                child = children.get(step)
-            if child is None:
-                child = children[step] = self.offset + len(self.tokens)
+                child = self._children[step] = len(self)
                 self.tokens.append(token)
                 self.parents.append(node)
-                self.depths.append(depth)
+                self.depths.append(place)
             node = child
-            depth += 1
             nodes.append(node)
         return nodes
 
     def sees(self, trunk: np.ndarray | None = None) -> np.ndarray:
-        """Which node attends to which: bool [own, offset + own]; a node sees itself.
-
-        ``trunk`` is what the base's nodes see, [offset, offset].
-        """
+        """Which node attends to which: bool [own, offset + own]; ``trunk``: what the base sees."""
         mask = np.zeros((self.own, len(self)), dtype=bool)
         for i, parent in enumerate(self.parents):
             if parent >= self.offset:
@@ -80,32 +69,21 @@ class Trie:
 
 
 class Branches(NamedTuple):
-    """A row: requests that are computed together.
-
-    ``members`` are the requests' places among all, and the nodes that foresee their tokens.
-    """
+    """A row; ``members``: the requests' places, and the nodes that foresee their tokens."""
 
     trie: Trie
     members: list[tuple[int, list[int]]]
 
     @property
     def size(self) -> int:
-        """Tokens to compute."""
         return self.trie.own
 
 
 class Forest(NamedTuple):
-    """What to compute: the trunk, then the rows, longest first."""
+    """The trunk, then the rows, longest first."""
 
     trunk: Trie
     rows: list[Branches]
-    #: Tokens that one forward pass a request would compute.
-    naive: int
-
-    @property
-    def computed(self) -> int:
-        """Tokens to compute, without padding."""
-        return len(self.trunk) + sum(row.size for row in self.rows)
 
 
 def plan(
@@ -119,19 +97,16 @@ def plan(
     """Lay requests out in rows.
 
     Args:
-        requests: each with a context of at least one token; those without tokens get no row.
         reuse: off = a row a request, nothing shared.
         row_tokens: rows are filled up to this; a longer request has a row of its own.
         split_tokens: the requests of one context are split over rows beyond this.
         shared_by: a prefix of this many different contexts belongs to the trunk.
     """
-    placed = [(place, request) for place, request in enumerate(requests) if request.tokens]
-    naive = sum(len(context) + len(tokens) - 1 for _, (context, tokens) in placed)
     trunk = Trie()
-    groups: list[list[Placed]] = [[request] for request in placed]
+    groups: list[list[Placed]] = [[placed] for placed in enumerate(requests)]
     if reuse:
         by_context: dict[tuple[int, ...], list[Placed]] = {}
-        for place, request in placed:
+        for place, request in enumerate(requests):
             by_context.setdefault(request.context, []).append((place, request))
         trunk = _trunk(list(by_context), shared_by)
         pieces = [
@@ -139,7 +114,7 @@ def plan(
         ]
         groups = _filled(pieces, row_tokens)
     rows = [_row(trunk, group) for group in groups]
-    return Forest(trunk, sorted(rows, key=lambda row: -row.size), naive)
+    return Forest(trunk, sorted(rows, key=lambda row: -row.size))
 
 
 def batches(rows: Sequence[Branches], budget: int) -> Iterator[list[Branches]]:
@@ -188,18 +163,15 @@ def _trunk(contexts: list[tuple[int, ...]], shared_by: int, longest: int = 1024)
 
 def _split(trunk: Trie, group: list[Placed], limit: int) -> Iterator[tuple[int, list[Placed]]]:
     """Requests of one context in pieces, with their nodes: ``limit`` at most if a request may."""
-    context = group[0][1].context
     members: list[Placed] = []
     size, trie = 0, Trie(trunk)
-    end = trie.walk(context)[-1]
-    for place, request in group:
-        trie.walk(request.tokens[:-1], end, len(context))
+    for place, (context, tokens) in group:
+        trie.walk((*context, *tokens[:-1]))
         if members and trie.own > limit:
             yield size, members
             members, trie = [], Trie(trunk)
-            end = trie.walk(context)[-1]
-            trie.walk(request.tokens[:-1], end, len(context))
-        members.append((place, request))
+            trie.walk((*context, *tokens[:-1]))
+        members.append((place, Continuation(context, tokens)))
         size = trie.own
     yield size, members
 

@@ -70,7 +70,7 @@ def identity(model: Backbone) -> str:
 
 
 def here(model: Backbone) -> bool:
-    """Whether the whole model can be loaded without a network: a fetch may have stopped half-way."""
+    """Whether the whole model is here; a fetch may have stopped half-way."""
     if lacking("torch", "transformers"):
         return False
     folder = model.folder if model.local else _snapshot(model)

@@ -1,8 +1,7 @@
 """Texts read by a causal language model: how likely it finds each, and by how many tokens.
 
-A text is read by itself: before its first token stands the model's own mark of a beginning, after
-its last nothing is scored.  Beside a model that ``tstmeta train lm`` wrote lie the frequencies of
-the tokens it was trained on (:class:`Unigrams`), which SLOR divides by.
+Beside a model that ``tstmeta train lm`` wrote lie the frequencies of the tokens it was trained on
+(:class:`Unigrams`), which SLOR divides by.
 """
 
 from __future__ import annotations
@@ -20,7 +19,7 @@ import pandas as pd
 from .. import storage
 from ..schema import DataError, Problem, TstmetaError
 from . import hub
-from .causal import DEMONSTRATION, Backbone, Continuation, LanguageModel
+from .causal import Backbone, Continuation, LanguageModel
 from .template import ControlMark, Template
 
 #: The demonstration model that comes with the package.
@@ -32,22 +31,12 @@ UNIGRAMS = "unigrams.csv"
 MODELS = {
     model.name: model
     for model in (
-        Backbone(
-            "embedded", str(EMBEDDED), profile="embedded", parameters=0.9, about=DEMONSTRATION
-        ),
-        Backbone(
-            "gpt2",
-            "openai-community/gpt2",
-            "607a30d783dfa663caf39e06633721c8d4cfcd7e",
-            parameters=124,
-            about="GPT-2 small (Radford et al., 2019): English",
-        ),
+        Backbone("embedded", str(EMBEDDED), profile="embedded"),
+        Backbone("gpt2", "openai-community/gpt2", "607a30d783dfa663caf39e06633721c8d4cfcd7e"),
         Backbone(
             "mgpt",
             "ai-forever/mGPT",
-            parameters=1300,
-            about="mGPT (Shliazhko et al., 2024): 61 languages; where its page has no safetensors, "
-            "name a folder with weights that you converted",
+            about="where its page has no safetensors, name a folder with converted weights",
         ),
     )
 }
@@ -56,12 +45,8 @@ MODELS = {
 class Reading(NamedTuple):
     """What a model says of a text.
 
-    Attributes:
-        logprob: sum of the natural logarithms of the scored tokens' probabilities; <= 0.
-        tokens: the scored tokens.
-        words: white-space words of the part that was read.
-        whole: number of tokens of the whole text.
-        used: how many of them were read: fewer when the text was cut at the model's window.
+    ``logprob`` is the sum of the natural logarithms of the scored ``tokens``' probabilities;
+    ``words`` are the white-space words of the part that was read: ``used`` of ``whole`` tokens.
     """
 
     logprob: float
@@ -78,16 +63,11 @@ class Unreadable(NamedTuple):
 
 
 class Reader:
-    """A model that reads texts.
+    """A model that reads texts, each by itself.
 
     The context of the first token is the tokenizer's beginning-of-text token, else its end-of-text
-    token.  A tokenizer without either leaves the first token of a text unscored: it is the context
-    of the others, and a text of a single token has no likelihood.
-
-    Args:
-        model: any backend.
-        strided: a text beyond the window is read in windows that overlap by half, each token scored
-            once with at least half a window before it.  Else its first window is read.
+    token.  A tokenizer without either leaves the first token of a text unscored.  ``strided``: a
+    text beyond the window is read in windows that overlap by half; else its first window is read.
     """
 
     def __init__(self, model: LanguageModel, strided: bool = False):
@@ -102,21 +82,16 @@ class Reader:
 
     def read(self, texts: Sequence[str], progress: bool = False) -> list[Reading | Unreadable]:
         """A reading a text, in order; a text that comes twice is read once."""
+        prepared = {text: self._prepared(text) for text in dict.fromkeys(texts)}
+        requests = [request for _, own in prepared.values() for request in own]
+        batches = self.model.logprobs(requests, progress=progress)
+        sums = {at: np.sum(values, dtype=np.float64) for batch in batches for at, values in batch}
+        in_order = iter(sums[place] for place in range(len(requests)))
         readings: dict[str, Reading | Unreadable] = {}
-        requests: list[Continuation] = []
-        spans: dict[str, tuple[int, int]] = {}  # which requests are about a text
-        for text in dict.fromkeys(texts):
-            readings[text], own = self._prepared(text)
-            spans[text] = len(requests), len(requests) + len(own)
-            requests += own
-        sums = np.full(len(requests), np.nan)
-        for batch in self.model.logprobs(requests, progress=progress):
-            for place, values in batch:
-                sums[place] = np.sum(values, dtype=np.float64)
-        for text, (start, end) in spans.items():
-            reading = readings[text]
+        for text, (reading, own) in prepared.items():
             if isinstance(reading, Reading):
-                readings[text] = reading._replace(logprob=math.fsum(sums[start:end]))
+                reading = reading._replace(logprob=math.fsum(next(in_order) for _ in own))
+            readings[text] = reading
         return [readings[text] for text in texts]
 
     def _prepared(self, text: str) -> tuple[Reading | Unreadable, list[Continuation]]:
@@ -151,10 +126,7 @@ def _windows(context: tuple[int, ...], tokens: tuple[int, ...], window: int) -> 
 
 @lru_cache(maxsize=1)
 def loaded(model: Backbone, identity: str, device: str, dtype: str) -> LanguageModel:
-    """A model that several metrics share, loaded when something new is asked; one at a time.
-
-    ``identity`` is that of the hub module: a folder that is trained anew is another model.
-    """
+    """A model that several metrics share; a folder that is trained anew has another identity."""
     from .loading import Lazy
 
     # texts that are read by themselves share little but the mark: trees would take twice the time
@@ -162,10 +134,7 @@ def loaded(model: Backbone, identity: str, device: str, dtype: str) -> LanguageM
 
 
 class Unigrams(NamedTuple):
-    """Token probabilities without context, with add-one smoothing (Lidstone's law with 1).
-
-    ``logs`` are natural logarithms [vocabulary]; ``hash`` is :func:`file_hash` of their file.
-    """
+    """Token probabilities without context, with add-one smoothing: natural logs [vocabulary]."""
 
     logs: np.ndarray
     hash: str
@@ -197,12 +166,7 @@ def file_hash(path: Path) -> str:
 
 
 def read_unigrams(path: Path, vocabulary: int) -> Unigrams:
-    """Frequencies of a file with the columns id and count, for a model's vocabulary.
-
-    Raises:
-        DataError: no such file, a column is missing, an id that is no token of the model or comes
-            twice, a count that is no whole number above 0.
-    """
+    """Frequencies of a file with the columns id and count, for a model's vocabulary."""
     try:
         frame = pd.read_csv(path, usecols=["id", "count"], dtype=str, keep_default_na=False)
     except (OSError, ValueError) as error:  # ValueError: no UTF-8, no CSV, no such columns

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -24,14 +24,11 @@ def load(name: str | Backbone, **options: Any) -> Engine:
 
 
 class Lazy:
-    """A model that is loaded when something is asked that no cache knows; a backend.
-
-    Device, dtype and attention stand in the identity, for each changes a value.
+    """A backend whose model is loaded when something is asked that no cache knows.
 
     Args:
         device: ``auto``, ``cpu``, ``cuda``, ``cuda:1``, ...
         dtype: ``auto``, ``float32``, ``bfloat16``, ``float16``.
-        attention: ``sdpa`` or ``eager``.
         rounded, options: see :class:`~tstmeta.models.engine.Engine`.
     """
 
@@ -40,17 +37,16 @@ class Lazy:
         model: Backbone,
         device: str = "auto",
         dtype: str = "auto",
-        attention: str = "sdpa",
         rounded: bool = False,
         **options: Any,
     ):
-        self.model, self.options = model, options
-        self.device, self.attention, self.rounded = hub.device_of(device), attention, rounded
+        self.model, self.rounded, self.options = model, rounded, options
+        self.device = hub.device_of(device)
         self.dtype = hub.dtype_of(dtype, self.device)
 
     @property
     def identity(self) -> str:
-        return described(hub.identity(self.model), self.dtype, self.attention, self.rounded)
+        return described(hub.identity(self.model), self.dtype, self.rounded)
 
     @cached_property
     def _config(self) -> Any:
@@ -72,35 +68,19 @@ class Lazy:
 
     @cached_property
     def engine(self) -> Engine:
-        """The model itself."""
         import torch
         from transformers import AutoModelForCausalLM
 
         from .engine import Engine
 
         quiet()
-        network = hub.weights(
-            self.model,
-            AutoModelForCausalLM,
-            dtype=getattr(torch, self.dtype),
-            attn_implementation=self.attention,
-        )
-        return Engine(
-            network.to(self.device),
-            self.tokenizer,
-            hub.identity(self.model),
-            rounded=self.rounded,
-            **self.options,
-        )
+        options = {"dtype": getattr(torch, self.dtype), "attn_implementation": "sdpa"}
+        network = hub.weights(self.model, AutoModelForCausalLM, **options).to(self.device)
+        identity = hub.identity(self.model)
+        return Engine(network, self.tokenizer, identity, rounded=self.rounded, **self.options)
 
-    def logprobs(
-        self,
-        requests: Sequence[Continuation],
-        *,
-        known: Collection[int] = (),
-        progress: bool = False,
-    ) -> Iterator[list[Answer]]:
-        return self.engine.logprobs(requests, known=known, progress=progress)
+    def logprobs(self, requests: Sequence[Continuation], **options: Any) -> Iterator[list[Answer]]:
+        return self.engine.logprobs(requests, **options)
 
 
 def quiet() -> None:

@@ -1,9 +1,6 @@
 """Classifiers and regressors of two texts: any number of pairs, the same numbers.
 
-Pairs are sorted by length and put into batches by number of tokens, so little is padded; padding is
-masked, so neither the batch nor the order changes a number (float32, differences below 1e-5).
-Equal pairs are computed once.  A text that spells a control token, such as ``[SEP]``, is read as
-those letters: no rewrite can end its own half.
+Neither the batch nor the order changes a number (float32, differences below 1e-5).
 """
 
 from __future__ import annotations
@@ -20,7 +17,7 @@ from .loading import window_of
 
 Pair = tuple[str, str]
 #: Tokens of a batch, padding included: what keeps a processor or a card busy.
-_BUDGET = {"cpu": 2048, "cuda": 32768}
+BUDGET = {"cpu": 2048, "cuda": 32768}
 #: A tokenizer without a limit of its own says a number above this one.
 _NO_LIMIT = 10**6
 
@@ -35,17 +32,18 @@ class PairLogits(NamedTuple):
 class PairClassifier:
     """A sequence classifier of transformers with its tokenizer.
 
-    ``budget`` is tokens of a batch; 0: what suits the device.
+    A text that spells a control token, such as ``[SEP]``, is read as those letters: no rewrite can
+    end its own half.  ``budget`` is tokens of a batch; 0: what suits the device.
     """
 
     def __init__(self, model: Any, tokenizer: Any, *, budget: int = 0):
         self.model, self.tokenizer = model.eval(), tokenizer
         self.window = longest(model.config, tokenizer)
-        self.budget = budget or _BUDGET.get(model.device.type, _BUDGET["cuda"])
+        self.budget = budget or BUDGET["cpu" if model.device.type == "cpu" else "cuda"]
         self.labels = int(model.config.num_labels)
 
     def judge(self, pairs: Sequence[Pair], *, progress: bool = False) -> PairLogits:
-        """Logits of each pair and its number of tokens.
+        """Logits of each pair and its number of tokens; equal pairs are computed once.
 
         Of a pair beyond the window the longer text is cut first, token by token.
         """
@@ -84,10 +82,7 @@ def padded(tokenizer: Any, rows: Sequence[dict[str, list[int]]], device: Any) ->
 
 
 def batches(lengths: Sequence[int], budget: int) -> Iterator[list[int]]:
-    """Places of rows, longest first, in batches of at most ``budget`` tokens, padding included.
-
-    A row that is longer than the budget is a batch of its own.
-    """
+    """Places of rows, longest first, in batches of at most ``budget`` tokens, padding included."""
     order = sorted(range(len(lengths)), key=lambda place: -lengths[place])
     start = 0
     while start < len(order):

@@ -1,8 +1,7 @@
 """Parses of texts: dependency trees and meaning graphs that a user's file gives.
 
-No parser is small enough to come with us.  A file of parsed texts (CoNLL-U for dependency trees,
-PENMAN for Abstract Meaning Representation) is looked up by text; a UDPipe model parses what it is
-given (Straka and Straková, 2017).  A file is read once, however many metrics use it.
+A file of parsed texts (CoNLL-U for dependency trees, PENMAN for Abstract Meaning Representation) is
+looked up by text; a UDPipe model parses what it is given (Straka and Straková, 2017).
 """
 
 from __future__ import annotations
@@ -69,28 +68,26 @@ class Udpipe:
         self.find = lru_cache(maxsize=2**14)(self._parsed)
 
     def _parsed(self, text: str) -> Tree:
-        reader = self._model.newTokenizer(self._model.DEFAULT)
-        if reader is None:
-            raise self._incapable()
-        # a zero byte would end the text for the library, half a character its call
-        reader.setText(text.replace("\0", " ").encode("utf-8", "replace").decode())
+        default, error = self._model.DEFAULT, self._udpipe.ProcessingError()
+        reader = self._model.newTokenizer(default)
         sentences = []
-        error = self._udpipe.ProcessingError()
-        while reader.nextSentence(sentence := self._udpipe.Sentence(), error):
-            default = self._model.DEFAULT
-            if not (self._model.tag(sentence, default) and self._model.parse(sentence, default)):
-                raise self._incapable()
-            sentences.append(_words_of(sentence))
+        able = reader is not None
+        if able:
+            # a zero byte would end the text for the library, half a character its call
+            reader.setText(text.replace("\0", " ").encode("utf-8", "replace").decode())
+        while able and reader.nextSentence(sentence := self._udpipe.Sentence(), error):
+            able = self._model.tag(sentence, default) and self._model.parse(sentence, default)
+            # the first word is UDPipe's own root
+            sentences.append([_word(word) for word in list(sentence.words)[1:]])
+        if not able:
+            raise MissingParse(
+                f"the UDPipe model {self._path.name} cannot parse texts: take one with tokenizer, "
+                "tagger and parser"
+            )
         if error.occurred() or not sentences:
             why = error.message or "no word"
             raise MissingParse(f"UDPipe cannot parse {_beginning(text)!r}: {why}")
         return joined(sentences)
-
-    def _incapable(self) -> MissingParse:
-        return MissingParse(
-            f"the UDPipe model {self._path.name} cannot parse texts: take one with tokenizer, "
-            "tagger and parser"
-        )
 
 
 def trees(path: str) -> Parser[Tree]:
@@ -118,9 +115,5 @@ def _beginning(text: str) -> str:
     return shown if len(shown) <= 60 else f"{shown[:60]}..."
 
 
-def _words_of(sentence) -> list[Word]:
-    words = list(sentence.words)[1:]  # the first one is UDPipe's own root
-    return [
-        Word(word.form, word.lemma or "_", word.upostag or "_", word.head, word.deprel)
-        for word in words
-    ]
+def _word(word) -> Word:
+    return Word(word.form, word.lemma or "_", word.upostag or "_", word.head, word.deprel)

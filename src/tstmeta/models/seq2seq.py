@@ -1,17 +1,14 @@
 """Encoder-decoder models (T5): short texts written for prompts, in batches.
 
-A prompt is a few pieces, such as a question and a text, which the model was trained to see with
-its end-of-sequence token between them.  Pieces are made into tokens apart: a text that spells
-``</s>`` is read as those letters and cannot open a piece of its own.  Prompts are sorted by length;
-padding is masked, so neither the batch nor the order changes a probability (float32, differences
-below 1e-5) nor, short of a tie, a text.
+Neither the batch nor the order changes a probability (float32, differences below 1e-5) nor, short
+of a tie, a text.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import lru_cache
-from typing import Any, NamedTuple, Protocol, runtime_checkable
+from typing import Any, NamedTuple, Protocol
 
 from ..schema import TstmetaError
 from . import hub
@@ -25,10 +22,9 @@ _BUDGET = {"cpu": 2048, "cuda": 16384}
 
 
 class Written(NamedTuple):
-    """What a model writes for a prompt.
+    """What a model writes for a prompt, of whose ``tokens`` tokens the first ``used`` were read.
 
-    ``chance`` is the probability that the answer begins as the watched word does (NaN: no word is
-    watched).  Of a prompt of ``tokens`` tokens the first ``used`` were read.
+    ``chance``: the probability that the text begins as the watched word does; NaN without one.
     """
 
     text: str
@@ -37,7 +33,6 @@ class Written(NamedTuple):
     used: int
 
 
-@runtime_checkable
 class Writer(Protocol):
     """Whoever writes texts for prompts; ``identity`` is all that changes what is written."""
 
@@ -46,13 +41,14 @@ class Writer(Protocol):
 
     def write(
         self, prompts: Sequence[Prompt], *, watched: str = "", progress: bool = False
-    ) -> list[Written]:
-        """One text a prompt, in order."""
-        ...
+    ) -> list[Written]: ...
 
 
 class Seq2Seq:
     """A loaded encoder-decoder model of transformers with its tokenizer.
+
+    Pieces of a prompt are made into tokens apart: a text that spells ``</s>`` is read as those
+    letters and cannot open a piece of its own.
 
     Args:
         name: what the model is, in which revision.
@@ -60,9 +56,6 @@ class Seq2Seq:
         new_tokens: longest text that is written, in tokens.
         beams: 1 = the likeliest token at each step; more = beam search.
         budget: tokens of a batch; 0 = what suits the device.
-
-    Raises:
-        TstmetaError: the tokenizer has no end-of-sequence token, which parts the pieces.
     """
 
     def __init__(
@@ -79,7 +72,7 @@ class Seq2Seq:
         self.model, self.tokenizer = model.eval(), tokenizer
         self.identity = described(name, window, new_tokens, beams)
         self.window, self.new_tokens, self.beams = window, new_tokens, beams
-        self.budget = budget or _BUDGET.get(model.device.type, _BUDGET["cuda"])
+        self.budget = budget or _BUDGET["cpu" if model.device.type == "cpu" else "cuda"]
         self.end = tokenizer.eos_token_id
         if self.end is None:
             raise TstmetaError(
@@ -94,9 +87,8 @@ class Seq2Seq:
     ) -> list[Written]:
         """What the model writes for each prompt; equal prompts are answered once.
 
-        Args:
-            watched: a word; :attr:`Written.chance` is the probability of its first token at the
-                first step, before any search.
+        ``watched`` is a word; :attr:`Written.chance` is the probability of its first token at the
+        first step, before any search.
         """
         import torch
 
@@ -130,25 +122,24 @@ class Seq2Seq:
 
         device = self.model.device
         inputs = padded(self.tokenizer, [{"input_ids": ids} for ids in prompts], device)
-        mask = inputs["attention_mask"]
-        encoded = self.model.get_encoder()(**inputs)
+        encoded = {
+            "encoder_outputs": self.model.get_encoder()(**inputs),
+            "attention_mask": inputs["attention_mask"],
+        }
         chances = [float("nan")] * len(prompts)
         if first is not None:
             start = torch.full((len(prompts), 1), self.start, device=device)
-            step = self.model(encoder_outputs=encoded, attention_mask=mask, decoder_input_ids=start)
+            step = self.model(**encoded, decoder_input_ids=start)
             chances = step.logits[:, -1].float().softmax(-1)[:, first].tolist()
-        written = self.model.generate(
-            encoder_outputs=encoded,
-            attention_mask=mask,
-            generation_config=GenerationConfig(
-                max_new_tokens=self.new_tokens,
-                num_beams=self.beams,
-                do_sample=False,
-                decoder_start_token_id=self.start,
-                eos_token_id=self.end,
-                pad_token_id=self.tokenizer.pad_token_id,
-            ),
+        config = GenerationConfig(
+            max_new_tokens=self.new_tokens,
+            num_beams=self.beams,
+            do_sample=False,
+            decoder_start_token_id=self.start,
+            eos_token_id=self.end,
+            pad_token_id=self.tokenizer.pad_token_id,
         )
+        written = self.model.generate(**encoded, generation_config=config)
         texts = self.tokenizer.batch_decode(written, skip_special_tokens=True)
         return [(text.strip(), chance) for text, chance in zip(texts, chances, strict=True)]
 

@@ -1,9 +1,8 @@
 """A model that runs elsewhere: log-probabilities from a completion server such as vLLM.
 
-The server is sent token ids, never text, so that its tokens are ours, and is asked for the field
-``prompt_logprobs``, which names the ids it read.  A log-probability that does not belong to its
-token is worse than none, so counts, ids and values are held against the prompt that was sent, and
-the server's vocabulary is tried once against the tokenizer's.
+The server is sent token ids, never text, and is asked for the field ``prompt_logprobs``, which
+names the ids it read: counts, ids and values are held against the prompt that was sent, and the
+server's vocabulary is tried once against the tokenizer's.
 """
 
 from __future__ import annotations
@@ -18,26 +17,18 @@ import httpx
 import numpy as np
 
 from ..schema import TstmetaError
-from ..secrecy import excerpt, mask_of
-from . import hub
-from .causal import (
-    Answer,
-    Continuation,
-    MissingModel,
-    backbone,
-    check_requests,
-    empty_answers,
-    progress_bar,
-)
+from ..secrecy import mask_of, excerpt
+from .causal import Answer, Continuation, check_requests, progress_bar
 from .wire import Connection, ServerError, address, together
 
 Prompt = tuple[int, ...]
 #: A token is generated, for not every server does without.  Temperature and top_p are named, since
 #: a server's own defaults would change what it returns as "processed" log-probabilities.
 _OPTIONS = {"max_tokens": 1, "temperature": 1.0, "top_p": 1.0, "prompt_logprobs": 1}
-#: What a server's vocabulary is tried on: a text, and this many ids from all over the vocabulary.
-_SPREAD = 24
+#: What a server's vocabulary is tried on: a text, and ids from all over the vocabulary but its
+#: ends, where marks for images and the like stand, which no text may hold.
 _PROBE = "On Monday we walked to the old harbour, bought 12 lemons and watched the ships come in."
+_SPREAD = np.linspace(0.05, 0.9, 24)
 #: A tokenizer without a limit of its own says a number above this one.
 _NO_LIMIT = 2**24
 _OTHER_TOKENS = (
@@ -57,7 +48,7 @@ class ServerModel:
     """A :class:`~tstmeta.models.causal.LanguageModel` that a server runs.
 
     Values depend on the server's dtype and batches, which it does not tell: expect differences of
-    rounding between runs.  With ``window`` given, a cache that knows all needs no server.
+    rounding between runs.
 
     Args:
         url: where the interface starts, such as ``http://localhost:8000/v1``.
@@ -67,15 +58,12 @@ class ServerModel:
             ``/models`` says, or else the tokenizer.
         key: the API key; ``OPENAI_API_KEY`` of the environment when None.  Never shown.
         label: put into ``identity``, and with it into the cache's key: a revision, a dtype, ...
-        batch: prompts in an HTTP request.
-        concurrent: HTTP requests under way at the same time.
+        batch, concurrent: prompts in an HTTP request, and requests under way at the same time.
         timeout: seconds to wait for an answer.
         retries, pause: see :func:`~tstmeta.retrying.retrying`.
 
     Raises:
-        TstmetaError: no URL, or a key that cannot be sent.
-        ServerError: (when it is asked) the server does not answer, does not know the model,
-            returns no log-probabilities of prompts, or has another vocabulary; says what to do.
+        ServerError: (when it is asked) the server cannot be used; says what to do.
     """
 
     def __init__(
@@ -117,11 +105,9 @@ class ServerModel:
         """Answers as they come; those under way come before a :class:`~.wire.ServerError`."""
         check_requests(requests, self.window)
         known = frozenset(known)
-        if empty := empty_answers(requests, known):
-            yield empty
         places: dict[Prompt, list[int]] = {}
         for place, (context, tokens) in enumerate(requests):
-            if tokens and place not in known:
+            if place not in known:
                 places.setdefault((*context, *tokens), []).append(place)
         if not places:
             return
@@ -187,47 +173,40 @@ class ServerModel:
         try:
             with self._connection() as connection:
                 cards = {str(card["id"]): card for card in connection.ask("/models")["data"]}
-            if cards and self.model not in cards:
-                names = ", ".join(excerpt(name, 80) for name in list(cards)[:20])
-                raise ServerError(f"the server has no model {self.model!r}. Remedy: one of {names}")
             window = cards.get(self.model, {}).get("max_model_len")
-            return window if isinstance(window, int) and window > 0 else None
         except ServerError as error:
             if error.status in (404, 405):  # not every server has a list
                 return None
             raise
         except (AttributeError, KeyError, TypeError):
             return None
+        if cards and self.model not in cards:
+            names = ", ".join(excerpt(name, 80) for name in list(cards)[:20])
+            raise ServerError(f"the server has no model {self.model!r}. Remedy: one of {names}")
+        return window if isinstance(window, int) else None
 
     def check(self) -> None:
-        """Try the server on a short text, once; ServerError where it cannot be used."""
+        """Try the server on a short text, once: it must write most tokens as our tokenizer does."""
         if self._tried:
             return
         text = self.tokenizer(_PROBE, add_special_tokens=False)["input_ids"]
-        # not the ends, where marks for images and the like stand, which no text may hold
-        spread = np.linspace(0.05, 0.9, _SPREAD) * self.vocabulary
-        probe = (*text, *map(int, spread))[: self.window + 1]
+        probe = (*text, *map(int, _SPREAD * self.vocabulary))[: self.window + 1]
         with self._connection() as connection:
             [scores] = self._scores(connection, [probe])
-        self._compare(scores.texts, probe)
-        self._tried = True
-
-    def _compare(self, texts: list[str], probe: Prompt) -> None:
-        """Refuse a server that does not write most tokens as our tokenizer does."""
         # Ids alone tell nothing: a server takes any id that its model has.  Single letters tell
         # little, for vocabularies of bytes begin alike.  Of longer tokens other vocabularies share
         # hardly an id, and servers differ in how they write a few: half is far from both.
         ours = (_letters(self.tokenizer.decode([token])) for token in probe)
-        theirs = map(_letters, texts)
-        both = zip(ours, theirs, strict=True)
+        both = zip(ours, map(_letters, scores.texts), strict=True)
         pairs = [(a, b) for a, b in both if a and b and len(a) + len(b) > 2]
         wrong = [pair for pair in pairs if pair[0] != pair[1]]
         if 2 * len(wrong) > len(pairs):
             a, b = wrong[0]
             raise ServerError(
-                f"the server's tokens are not those of the tokenizer: it reads {excerpt(b)!r} "
-                f"where we write {excerpt(a)!r}. {_OTHER_TOKENS}"
+                f"the server's tokens are not those of the tokenizer: it reads {excerpt(b)!r} where "
+                f"we write {excerpt(a)!r}. {_OTHER_TOKENS}"
             )
+        self._tried = True
 
 
 def _read(choice: dict, prompt: Prompt) -> PromptScores:
@@ -262,26 +241,3 @@ def _letters(text: str) -> str:
     if "\ufffd" in text or text.startswith(("<0x", "token_id:")):
         return ""
     return text.translate({ord(mark): " " for mark in "▁ĠĊ"}).strip()
-
-
-def connect(url: str, model: str, tokenizer: str | None = None, **options: Any) -> ServerModel:
-    """A model of a server, with its tokenizer from here.
-
-    Args:
-        tokenizer: a folder, a hub id (``owner/name@revision``) or a name that
-            :func:`~tstmeta.models.causal.backbone` knows; the model's own name when None.
-        options: see :class:`ServerModel`.
-
-    Raises:
-        MissingModel: the tokenizer is not here and cannot be fetched; says what to do.
-    """
-    address(url)  # a slip of the pen is an error before anything is loaded
-    try:
-        source = backbone(tokenizer or model)
-    except TstmetaError as error:
-        if tokenizer:
-            raise
-        raise MissingModel(
-            f"the tokenizer of {model!r} is not known. Remedy: name it, as a hub id or a folder"
-        ) from error
-    return ServerModel(url, model, hub.tokenizer(source), **options)

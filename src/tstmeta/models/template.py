@@ -1,11 +1,7 @@
 """From words to token ids: how an instruction and a rewrite are put before a chat model.
 
-Context and output are tokenised apart and joined, so the length of the context is known, never
-guessed from padding.  The template is the tokenizer's own, with a pinned date: the templates of
-Llama 3 print today's date unless a date is given, and scores would change by the day.
-
-Where a text spells a control token, such as ``<|eot_id|>``, it is tokenised as those letters, so no
-rewrite can end its own turn or open another.
+The template is the tokenizer's own, with a pinned date.  Where a text spells a control token, such
+as ``<|eot_id|>``, it is tokenised as those letters, so no rewrite can end its own turn.
 """
 
 from __future__ import annotations
@@ -29,7 +25,7 @@ BARE = (
 #: For models that have no chat template, such as GPT-2.
 PLAIN = "{% for m in messages %}{{ m['content'] }}\n\n{% endfor %}"
 #: Put before a template it stands for the clock; the empty output keeps a line end that follows.
-_CLOCK = "{% macro strftime_now(form) %}DATE{% endmacro %}{{ '' }}"
+_CLOCK = f"{{% macro strftime_now(form) %}}{DATE}{{% endmacro %}}{{{{ '' }}}}"
 _MARK = "\x02output\x03"
 
 
@@ -41,16 +37,15 @@ class Template:
     """Writes contexts for a tokenizer.
 
     ``bare`` takes :data:`BARE` where the tokenizer knows its marks (Llama 3 and ours); other models
-    get their own template without the white space at its end, which is what a bare header lacks.
+    get their own template without the white space at its end.
     """
 
-    def __init__(self, tokenizer: Any, *, bare: bool = False, date: str = DATE):
-        self.tokenizer, self.bare, self.date = tokenizer, bare, date
-
-    @cached_property
-    def _llama(self) -> bool:
-        marks = set(re.findall(r"<\|\w+\|>", BARE))
-        return marks <= self.tokenizer.get_vocab().keys()
+    def __init__(self, tokenizer: Any, *, bare: bool = False):
+        self.tokenizer, self.bare = tokenizer, bare
+        self._llama = set(re.findall(r"<\|\w+\|>", BARE)) <= tokenizer.get_vocab().keys()
+        #: The control tokens as they are spelt, with their ids.
+        added = tokenizer.added_tokens_decoder.items()
+        self._marks = {token.content: place for place, token in added if token.special}
 
     @cached_property
     def hash(self) -> str:
@@ -69,11 +64,7 @@ class Template:
         return text.rstrip() if self.bare else text
 
     def context(self, system: str, user: str) -> tuple[int, ...]:
-        """Token ids of :meth:`prompt`; at least one.
-
-        Raises:
-            ControlMark: a text spells a control token that cannot be read as plain text.
-        """
+        """Token ids of :meth:`prompt`; ControlMark where a text cannot be read as plain text."""
         # A text that spells a control token is put in after the template is tokenised; an unused
         # sign holds its place.  White space around it stays, for templates cut it off.
         free = (sign for sign in map(chr, range(0xE000, 0x110000)) if sign not in system + user)
@@ -103,12 +94,6 @@ class Template:
                 )
         return tuple(ids)
 
-    @cached_property
-    def _marks(self) -> dict[str, int]:
-        """The control tokens as they are spelt, with their ids."""
-        added = self.tokenizer.added_tokens_decoder
-        return {token.content: place for place, token in added.items() if token.special}
-
     def _spelt(self, text: str) -> list[str]:
         return [mark for mark in self._marks if mark in text]
 
@@ -117,10 +102,7 @@ class Template:
         """The token that ends the assistant's turn."""
         token = self.tokenizer.eos_token_id
         if self.tokenizer.chat_template:
-            try:
-                _, mark, rest = self._rendered("", "x", _MARK).rpartition(_MARK)
-            except TstmetaError:
-                mark = ""
+            _, mark, rest = self._rendered("", "x", _MARK).rpartition(_MARK)
             token = next(iter(self._ids(rest)), token) if mark else token
         if token is None:
             raise TstmetaError("the tokenizer has neither a chat template nor an end-of-text token")
@@ -131,17 +113,17 @@ class Template:
         messages.append({"role": "user", "content": user})
         if output is not None:
             messages.append({"role": "assistant", "content": output})
-        template = self.tokenizer.chat_template or PLAIN
-        if "strftime_now" in template and isinstance(template, str):
+        template = self.tokenizer.get_chat_template() if self.tokenizer.chat_template else PLAIN
+        if "strftime_now" in template:
             # some ask the clock whatever date is given: they get the pinned one in any format
-            template = _CLOCK.replace("DATE", self.date) + template
+            template = _CLOCK + template
         try:
             return self.tokenizer.apply_chat_template(
                 messages,
                 tokenize=False,
                 add_generation_prompt=output is None,
-                date_string=self.date,
-                chat_template=template if isinstance(template, str) else None,
+                date_string=DATE,
+                chat_template=template,
             )
         except Exception as error:  # jinja's errors, and those that a template raises itself
             raise TstmetaError(

@@ -1,9 +1,8 @@
 """Log-probabilities of tokens, kept: a content-addressed cache around any backend.
 
-The key of an answer is a hash of all token ids of the request, so an answer holds whatever data
-set, metric or variant wants it.  Each identity (with the version of transformers) has one Parquet
-file (key, log-probabilities as a ragged list), and while a run is under way a journal beside it, to
-which each batch is added.  A killed run goes on where it was stopped, with the same bytes.
+Each identity (with the version of transformers) has one Parquet file (key, log-probabilities as a
+ragged list), and while a run is under way a journal beside it, to which each batch is added.  A
+killed run goes on where it was stopped, with the same bytes.
 """
 
 from __future__ import annotations
@@ -11,6 +10,7 @@ from __future__ import annotations
 import base64
 import hashlib
 from collections.abc import Collection, Iterator, Sequence
+from contextlib import suppress
 from importlib.metadata import version
 from itertools import pairwise
 from pathlib import Path
@@ -61,7 +61,6 @@ class Cached:
         known: Collection[int] = (),
         progress: bool = False,
     ) -> Iterator[list[Answer]]:
-        """See :class:`~tstmeta.models.causal.LanguageModel`; what is in the cache comes first."""
         keys = [key_of(request) for request in requests]
         with locked(self.lock):
             kept = self._merge(set(keys))
@@ -73,7 +72,10 @@ class Cached:
             for batch in self.model.logprobs(requests, known=skip, progress=progress):
                 for place, values in batch:
                     refuse(values, requests[place], self.identity)
-                journal.add([keys[place], _encoded(values)] for place, values in batch)
+                journal.add(
+                    [keys[place], base64.b64encode(values.astype("<f4").tobytes()).decode()]
+                    for place, values in batch
+                )
                 yield batch
             self._merge(set())
 
@@ -81,7 +83,12 @@ class Cached:
         """Answers to the wanted keys; what the journal had goes into the table, sorted by key."""
         table = self._read()
         if self.journal.is_file():
-            journal = dict(_entries(self.journal))
+            journal = {}
+            for entry in Journal(self.journal):
+                with suppress(ValueError, TypeError):  # what is damaged is computed again
+                    key, data = entry
+                    logs = base64.b64decode(data, validate=True)
+                    journal[str(key)] = np.frombuffer(logs, dtype="<f4")
             fresh = sorted(journal.keys() - set(table["key"].to_pylist()))
             if fresh:
                 values = pa.array([journal[key] for key in fresh], _LIST)
@@ -108,17 +115,3 @@ class Cached:
                 f"{self.table} cannot be read as a table of token log-probabilities "
                 f"({str(error).splitlines()[0]}); delete it, and they are computed again"
             ) from error
-
-
-def _encoded(values: np.ndarray) -> str:
-    return base64.b64encode(np.asarray(values, dtype="<f4").tobytes()).decode()
-
-
-def _entries(path: Path) -> Iterator[tuple[str, np.ndarray]]:
-    """Answers of a journal; what is damaged is left out, and computed again."""
-    for entry in Journal(path):
-        try:
-            key, data = entry
-            yield str(key), np.frombuffer(base64.b64decode(data, validate=True), dtype="<f4")
-        except (ValueError, TypeError):
-            continue

@@ -1,14 +1,11 @@
-"""Files of parsed texts: dependency trees in CoNLL-U, meaning graphs (AMR) in PENMAN notation.
-
-The trees are those of Universal Dependencies; the graphs are read by the library smatch, which also
-scores them.
-"""
+"""Files of parsed texts: dependency trees in CoNLL-U, meaning graphs (AMR) in PENMAN notation."""
 
 from __future__ import annotations
 
 import io
 import re
 from collections.abc import Iterable, Iterator
+from itertools import groupby
 from pathlib import Path
 from typing import NamedTuple
 
@@ -16,11 +13,7 @@ from ..schema import TstmetaError
 
 
 class Word(NamedTuple):
-    """A word of a dependency tree; ``_`` where the parser said nothing.
-
-    ``head`` is the place in its text of the word that it hangs on, counted from 1; 0 for the root
-    of a sentence.
-    """
+    """A word of a dependency tree; ``head`` is a place in its text from 1, or 0 for a root."""
 
     form: str
     lemma: str
@@ -59,26 +52,18 @@ def lookup_key(text: str) -> str:
 
 def _blocks(path: Path) -> Iterator[list[tuple[int, str]]]:
     """Lines with their numbers, in blocks that blank lines part."""
-    block: list[tuple[int, str]] = []
     try:
-        with open(path, encoding="utf-8-sig") as lines:
-            for number, line in enumerate(lines, 1):
-                if line.strip():
-                    block.append((number, line.rstrip("\r\n")))
-                elif block:
-                    yield block
-                    block = []
+        with open(path, encoding="utf-8-sig") as file:
+            lines = [line.rstrip("\r\n") for line in file]
     except UnicodeDecodeError as error:
         raise TstmetaError(f"{path} is not UTF-8 text: save it as UTF-8") from error
-    if block:
-        yield block
+    for filled, block in groupby(enumerate(lines, 1), key=lambda line: bool(line[1].strip())):
+        if filled:
+            yield list(block)
 
 
 def _fault(path: Path, line: int, what: str, remedy: str) -> TstmetaError:
     return TstmetaError(f"{path}, line {line}: {what}. Remedy: {remedy}")
-
-
-# ------------------------------------------------------------------------------------ CoNLL-U
 
 
 def read_conllu(path: Path) -> dict[str, Tree]:
@@ -87,9 +72,6 @@ def read_conllu(path: Path) -> dict[str, Tree]:
     A text is a document (from ``# newdoc`` to the next), a paragraph (``# newpar``) or a sentence
     of the file; where texts are equal, the first one of the largest kind counts.  Of the columns
     ID, FORM, LEMMA, UPOS, HEAD and DEPREL are used; empty nodes and enhanced dependencies are not.
-
-    Raises:
-        TstmetaError: a line that breaks the format; says which, what and the remedy.
     """
     sentences = [_sentence(path, block) for block in _blocks(path)]
     if not sentences:
@@ -171,8 +153,6 @@ def _check_tree(path: Path, line: int, words: list[Word]) -> None:
         safe.update(way)
 
 
-# ---------------------------------------------------------------------------------------- AMR
-
 #: Alignments to words, which some parsers write behind a node or relation.
 _ALIGNMENT = re.compile(r"~(e\.)?[0-9]+(,[0-9]+)*")
 _SENTENCE_OF = re.compile(r"#\s*::snt\s+(.*)")
@@ -183,11 +163,7 @@ def read_amr(path: Path) -> dict[str, Graph]:
 
     Graphs are parted by blank lines and each has its whole text in a line ``# ::snt``.  They are
     read by the library smatch (Cai and Knight, 2013), which turns inverse relations round and adds
-    the attribute TOP; before that, alignments are removed, and spaces in quotes become ``_``, since
-    the library would drop what follows them.  Where texts are equal, the first one counts.
-
-    Raises:
-        TstmetaError: a graph that cannot be read; says where, why and the remedy.
+    the attribute TOP.  Where texts are equal, the first one counts.
     """
     graphs: dict[str, Graph] = {}
     for block in _blocks(path):
@@ -214,7 +190,8 @@ def _graph(penman: str) -> Graph:
     """A graph; raises ValueError where smatch cannot read it, or would read another one."""
     from smatch import amr
 
-    parts = penman.split('"')  # what is in quotes stands in odd places
+    # what is in quotes stands in odd places; the library would drop what follows a space in it
+    parts = penman.split('"')
     parts[0::2] = [_ALIGNMENT.sub("", part) for part in parts[0::2]]
     parts[1::2] = ["_".join(part.split()) for part in parts[1::2]]
     brackets = "".join(re.findall(r"[()]", "".join(parts[0::2])))

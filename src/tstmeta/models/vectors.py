@@ -1,8 +1,6 @@
 """Vectors of words that do not depend on their neighbours, and how rare words are.
 
-A file of word vectors is large and few of its words are asked for: it is read once for where each
-word stands, and a line becomes numbers when its word is asked for.  A file with a fault is a model
-that is missing: all that need it say so at once, and it is not read anew for each text.
+A file with a fault is a model that is missing: all that need it say so, and it is read only once.
 """
 
 from __future__ import annotations
@@ -11,7 +9,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from functools import cached_property, lru_cache
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 
@@ -20,29 +18,18 @@ from .causal import MissingModel
 from .encoders import Encoder
 
 
-class Vectors(Protocol):
-    """Words of a text as numbers, and the vector of each."""
-
-    def places(self, texts: Sequence[str]) -> list[np.ndarray]:
-        """Numbers of the words of each text that have a vector, with repeats, in order."""
-        ...
-
-    def vectors(self, places: np.ndarray) -> np.ndarray:
-        """Their vectors, float64 [n, d]."""
-        ...
-
-
 class TokenTable:
-    """The vectors in which an encoder looks its tokens up (its input embeddings)."""
+    """The vectors in which an encoder looks its tokens up; a word is a token, no control token."""
 
     def __init__(self, encoder: Encoder):
         self.encoder = encoder
 
     def places(self, texts: Sequence[str]) -> list[np.ndarray]:
-        """See :class:`Vectors`; a word is a token of the encoder, control tokens left out."""
+        """Numbers of the words of each text that have a vector, with repeats, in order."""
         return [np.array(ids, dtype=np.int64) for ids in self.encoder.ids(texts, control=False)]
 
     def vectors(self, places: np.ndarray) -> np.ndarray:
+        """Their vectors, float64 [n, d]."""
         return self.encoder.static[places].astype(float)
 
 
@@ -50,10 +37,8 @@ class VectorFile:
     """Word vectors in GloVe's text format: a word and its numbers a line (Pennington et al., 2014).
 
     A first line of two numbers (word2vec's header) is skipped, a word may have spaces in it, and of
-    a word that comes twice the first line counts.
-
-    Raises:
-        MissingModel: no such file, or a line that has no such form; names file and line.
+    a word that comes twice the first line counts.  The file is read once for where each word
+    stands; a line becomes numbers when its word (see :func:`words`) is asked for.
     """
 
     def __init__(self, path: Path):
@@ -61,7 +46,6 @@ class VectorFile:
         self._rows: dict[int, np.ndarray] = {}
 
     def places(self, texts: Sequence[str]) -> list[np.ndarray]:
-        """See :class:`Vectors`; words are those of :func:`words`."""
         index = self._index
         rows = ([index[word] for word in words(text) if word in index] for text in texts)
         return [np.array(row, dtype=np.int64) for row in rows]
@@ -86,26 +70,19 @@ class VectorFile:
                     self.dimension = int(fields[1])
                 elif fields:
                     self.dimension = self.dimension or line.rstrip().count(b" ")
-                    word = self._word(line.rstrip(), start)
+                    word, *rest = line.rstrip().rsplit(b" ", self.dimension)
                     if not index:  # prose has words where numbers belong; other lines wait
                         self._numbers(line, start)
-                    index.setdefault(word, start)
+                    try:
+                        index.setdefault(word.decode(), start)
+                    except UnicodeDecodeError:
+                        rest = []
+                    if not rest or len(rest) != self.dimension:
+                        raise self._fault(start)
                 start += len(line)
         if not index:
             raise MissingModel(f"{self.path} holds no word vectors: a word and numbers a line")
         return index
-
-    def _word(self, line: bytes, place: int) -> str:
-        spaces = line.count(b" ")
-        try:
-            if spaces == self.dimension:  # the usual case, and the quick one
-                return line[: line.index(b" ")].decode()
-            word, *rest = line.rsplit(b" ", self.dimension)
-            if len(rest) == self.dimension:
-                return word.decode()
-        except ValueError:  # no space, or no UTF-8
-            pass
-        raise self._fault(place)
 
     def _numbers(self, line: bytes, place: int) -> np.ndarray:
         try:
@@ -123,6 +100,9 @@ class VectorFile:
             f"{self.path}, line {number}: not a word and {self.dimension or 'its'} numbers, with "
             "single spaces between them, in UTF-8"
         )
+
+
+Vectors = TokenTable | VectorFile
 
 
 def _opened(path: Path) -> Any:
@@ -149,9 +129,6 @@ def _treebank() -> Any:
     return TreebankWordTokenizer()
 
 
-# --------------------------------------------------------------------------------------- rarity
-
-
 def texts_of(path: Path) -> list[str]:
     """The texts of a file, one a line, blank lines left out; there is at least one."""
     with _opened(path) as file:
@@ -172,9 +149,5 @@ def identity(path: Path) -> str:
 
 def frequencies(bags: Iterable[Iterable[int]]) -> tuple[Counter[int], int]:
     """In how many texts each number occurs, and how many texts there are."""
-    counts: Counter[int] = Counter()
-    total = 0
-    for bag in bags:
-        counts.update(set(bag))
-        total += 1
-    return counts, total
+    sets = [set(bag) for bag in bags]
+    return Counter(number for members in sets for number in members), len(sets)

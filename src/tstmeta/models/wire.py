@@ -1,7 +1,4 @@
-"""JSON requests to a server of models, made again where a failure may pass.
-
-Nothing that a server says is shown raw, and what is secret in a request is never shown.
-"""
+"""JSON requests to a server of models, made again where a failure may pass."""
 
 from __future__ import annotations
 
@@ -30,11 +27,7 @@ class ServerError(TstmetaError):
 
 
 def address(url: str) -> httpx.URL:
-    """Where an interface starts: ``/v1`` is added to a bare host.
-
-    Raises:
-        ServerError: no http(s) URL, or a password too short to be kept out of answers.
-    """
+    """Where an interface starts: ``/v1`` is added to a bare host."""
     try:
         parsed = httpx.URL(url.strip().rstrip("/"))
     except httpx.InvalidURL:
@@ -56,11 +49,7 @@ def address(url: str) -> httpx.URL:
 
 @dataclass(frozen=True)
 class Connection:
-    """A connection to an interface, and how patient it is.
-
-    ``url`` is without user, password or query: the client knows them.  ``mask`` is of what is sent
-    and must not come back; ``stop`` is set when nobody wants an answer any more.
-    """
+    """A connection to an interface; ``url`` is without user and password, ``mask`` hides them."""
 
     url: httpx.URL
     client: httpx.Client
@@ -70,11 +59,7 @@ class Connection:
     stop: threading.Event = field(default_factory=threading.Event)
 
     def ask(self, path: str, body: dict[str, Any] | None = None) -> dict[str, Any]:
-        """The JSON object that answers a POST of ``body``, or a GET without one.
-
-        Raises:
-            ServerError: refused, or still failing after all tries; says what to do.
-        """
+        """The JSON object that answers a POST of ``body``, or a GET without one."""
         try:
             return retrying(self.retries, self.pause, self.stop)(self._answer, path, body)
         except Again as failure:
@@ -112,10 +97,7 @@ class Connection:
 def together(
     work: Callable[[Job], Result], jobs: Iterable[Job], width: int, stop: threading.Event
 ) -> Iterator[tuple[Job, Result]]:
-    """Jobs and results as they come, at most ``width`` under way.
-
-    After a failure no job is begun; the results of those under way come, then the failure.
-    """
+    """Jobs and results as they come; after a failure those under way, and then the failure."""
     failure: BaseException | None = None
     pool = ThreadPoolExecutor(width)
     try:

@@ -41,8 +41,8 @@ def served(fake, tokenizer):
 
 @pytest.fixture(scope="session")
 def requests(tokenizer):
-    """Shared contexts, equal requests, a request without tokens, texts in two scripts."""
-    texts = ["the ships", "lemons!", "", "the ships", "Grüße, 京都", "so kind as to send me 12"]
+    """Shared contexts, equal requests, texts in two scripts."""
+    texts = ["the ships", "lemons!", "we", "the ships", "Grüße, 京都", "so kind as to send me 12"]
     ids = [tuple(tokenizer(text)["input_ids"]) for text in texts]
     contexts = [tuple(tokenizer(text)["input_ids"]) for text in TEXTS[:2]]
     return [Continuation(context, tokens) for context in contexts for tokens in ids]

@@ -1,14 +1,12 @@
 """The server backend against a real HTTP server with a tiny model: answers, windows, resuming."""
 
-import json
 import threading
 import time
 
 import numpy as np
 import pytest
 
-from tstmeta.models.causal import Continuation, LanguageModel, MissingModel
-from tstmeta.models.server import connect
+from tstmeta.models.causal import Continuation, LanguageModel
 from tstmeta.models.tokencache import Cached
 from tstmeta.models.wire import ServerError
 from tstmeta.schema import TstmetaError
@@ -49,17 +47,6 @@ def test_equal_texts_are_sent_once_and_known_ones_never(fake, served, requests, 
     sent = fake.prompts[trial:]
     assert len(sent) == len(set(sent))
     assert not set(sent) & {(*requests[place].context, *requests[place].tokens) for place in (1, 4)}
-
-
-def test_no_texts_and_texts_without_tokens_ask_nothing(fake, served):
-    model = served()
-    trial = len(fake.bodies)
-    assert answers(model, []) == {}
-    same(
-        answers(model, [Continuation((5,), ()), Continuation((6,), ())], known={1}),
-        {0: np.empty(0, dtype=np.float32)},
-    )
-    assert len(fake.bodies) == trial
 
 
 # ------------------------------------------------------------------------------------ windows
@@ -117,7 +104,7 @@ def test_what_was_answered_before_a_server_died_comes_before_the_error(
     values = {}
     with pytest.raises(ServerError, match="no answer"):
         values.update(answer for batch in model.logprobs(requests) for answer in batch)
-    assert len({requests[place] for place in values if requests[place].tokens}) == 4
+    assert len({requests[place] for place in values}) == 4
     same(values, {place: wanted[place] for place in values})
 
 
@@ -132,7 +119,7 @@ def test_a_run_that_a_dead_server_stopped_goes_on_where_it_was(
     fake.instead = lambda number, body: None
     before = len(fake.bodies)
     same(answers(cached, requests), wanted)
-    texts = {(*request.context, *request.tokens) for request in requests if request.tokens}
+    texts = {(*request.context, *request.tokens) for request in requests}
     assert len(fake.bodies) - before == len(texts) - 3
 
 
@@ -145,45 +132,10 @@ def test_a_cache_that_knows_all_needs_no_server(served, requests, tmp_path):
 def test_a_reader_that_stops_early_leaves_nothing_under_way(fake, served, requests):
     model = served(batch=1, concurrent=1)
     trial, threads = len(fake.bodies), threading.active_count()
-    stream = model.logprobs([request for request in requests if request.tokens])
+    stream = model.logprobs(requests)
     next(stream)
     stream.close()
     deadline = time.monotonic() + 5
     while threading.active_count() > threads and time.monotonic() < deadline:
         time.sleep(0.01)
-    assert len(fake.bodies) - trial < len({*requests}) - 1
-
-
-# -------------------------------------------------------------------------------- connecting
-
-
-def test_a_tokenizer_is_loaded_from_a_folder(fake, tokenizer, requests, wanted, tmp_path):
-    tokenizer.save_pretrained(tmp_path / "tok")
-    model = connect(fake.url, "tiny", str(tmp_path / "tok"))
-    assert not fake.bodies
-    same(answers(model, requests), wanted)
-
-
-@pytest.mark.parametrize(
-    ("name", "words"),
-    [
-        (None, "tokenizer of 'tiny' is not known. Remedy: name it"),
-        ("nonsense", "no model is called 'nonsense'"),
-    ],
-)
-def test_a_tokenizer_that_is_nowhere_is_asked_for(fake, name, words):
-    with pytest.raises(TstmetaError, match=words):
-        connect(fake.url, "tiny", name)
-
-
-@pytest.mark.parametrize("file", ["tokenizer_config.json", "tokenizer.json"])
-def test_a_folder_without_a_tokenizer_is_named_and_its_code_is_not_run(
-    fake, tmp_path, monkeypatch, file
-):
-    monkeypatch.setattr("builtins.input", lambda *_: pytest.fail("somebody was asked"))
-    (tmp_path / "code.py").write_text("raise SystemExit('run')")
-    settings = {"tokenizer_class": "Own", "auto_map": {"AutoTokenizer": ["code.Own", None]}}
-    (tmp_path / "tokenizer_config.json").write_text(json.dumps(settings))
-    (tmp_path / file).write_text(json.dumps(settings))
-    with pytest.raises(MissingModel, match=r"cannot load .*Remedy"):
-        connect(fake.url, "tiny", str(tmp_path))
+    assert len(fake.bodies) - trial < len({*requests})
