@@ -204,7 +204,7 @@ def test_counts_in_ones_own_file_change_the_score_and_the_signature(train, tmp_p
         ("classifier --corpus moods.csv --styles a,b", "--styles LOW,HIGH", TstmetaError),
         ("classifier --corpus moods.csv --set colour=3", "one of epochs, rate", TstmetaError),
         ("classifier --corpus moods.csv --kind transformer", "--base MODEL", TstmetaError),
-        ("classifier --corpus broken.csv", "row 2, column style: no style", DataError),
+        ("classifier --corpus broken.csv", "row 2, column style: missing value", DataError),
         ("classifier --corpus single.csv", "has one style only", TstmetaError),
         ("classifier --corpus split.csv", "a split 'later'", TstmetaError),
         ("lm --corpus nothing", "no corpus is called 'nothing'", TstmetaError),

@@ -16,21 +16,7 @@ from typing import Annotated
 import typer
 
 from ..console import note
-from . import (
-    classifier,
-    construct,
-    data,
-    evaluate,
-    explain,
-    idf,
-    judge,
-    lexicon,
-    lm,
-    reproduce,
-    run,
-    score,
-    train,
-)
+from . import construct, data, evaluate, explain, judge, run, score, train
 
 app = typer.Typer(
     name="tstmeta",
@@ -45,17 +31,13 @@ app.command("metrics")(score.metrics)
 app.command("score")(score.score)
 app.command("evaluate")(evaluate.evaluate)
 app.command("explain")(explain.explain)
-app.command("reproduce")(reproduce.reproduce)
+app.command("reproduce")(run.reproduce)
 app.command("run", context_settings={"allow_extra_args": True, "ignore_unknown_options": True})(
     run.run
 )
 app.add_typer(judge.judge_app, name="judge")
 app.add_typer(construct.construct_app, name="construct")
 app.add_typer(train.train_app, name="train")
-train.train_app.command("lexicon")(lexicon.lexicon)
-train.train_app.command("idf")(idf.idf)
-train.train_app.command("lm")(lm.lm)
-train.train_app.command("classifier")(classifier.classifier)
 
 
 def main() -> None:

@@ -1,4 +1,4 @@
-"""The command ``tstmeta run``; see :mod:`tstmeta.cli` for how commands behave."""
+"""``tstmeta run``: a notebook with other parameters; ``tstmeta reproduce``: the ledger."""
 
 from __future__ import annotations
 
@@ -6,6 +6,9 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
+
+from ..console import Format, show_table
+from .options import FormatOption, Store
 
 
 def run(
@@ -48,11 +51,35 @@ def _pairs(names: list[str], values: list[str]) -> dict[str, str]:
     for name in names:
         stem, equals, value = name.partition("=")
         if not equals:
-            try:
-                value = next(rest)
-            except StopIteration:
-                raise typer.BadParameter(f"{name} needs a value: -p {name} VALUE") from None
+            value = next(rest, None)
+            if value is None:
+                raise typer.BadParameter(f"{name} needs a value: -p {name} VALUE")
         pairs[stem] = value
     if strangers := list(rest):
         raise typer.BadParameter(f"{' '.join(strangers)}: a parameter is set by -p NAME VALUE")
     return pairs
+
+
+def reproduce(
+    paper: Annotated[
+        str | None, typer.Option("--paper", help="pauli2025, lai2023, mukherjee2025 or pang2019.")
+    ] = None,
+    table: Annotated[str | None, typer.Option("--table", help="A table, e.g. 5 or fig1.")] = None,
+    format: FormatOption = Format.table,
+    store: Store = None,
+) -> None:
+    """The reproduction ledger: every printed number beside ours, with a status and a reason.
+
+    \b
+    Examples:
+      tstmeta reproduce --paper pauli2025 --table 5
+      tstmeta reproduce --format csv > ledger.csv
+    """
+    from ..ledger import Inputs, counts
+    from ..ledger import reproduce as reproduced
+
+    rows = reproduced(paper, table, inputs=Inputs(store, progress=True))
+    if format is Format.table:
+        show_table(counts(rows), title="Cells by status")
+        print()
+    show_table(rows, format)

@@ -1,19 +1,17 @@
-"""``tstmeta train``: models, lexicons and counts for the metrics, from a corpus of yours.
-
-What all its commands share; each has a file of its own.  See :mod:`tstmeta.cli` for how commands
-behave.
-"""
+"""``tstmeta train``: models, lexicons and counts for the metrics, from a corpus of yours."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
 from ..console import Format, mistake, note, show_table
+from ..extras import needs
+from .options import FormatOption
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -21,6 +19,10 @@ if TYPE_CHECKING:
 #: Data sets whose sources are never learned from: those that are drawn from the corpus.
 KEPT_OUT = {"yelp": ("mir",)}
 
+StyleCorpus = Annotated[
+    str,
+    typer.Option("--corpus", help="yelp, xformal, or a CSV file with the columns text and style."),
+]
 Out = Annotated[Path, typer.Option("--out", "-o", help="Folder to write, new or empty.")]
 Seed = Annotated[int, typer.Option(min=0, help="Of weights and the order of sentences.")]
 Settings = Annotated[
@@ -48,6 +50,228 @@ def train() -> None:
     """
 
 
+@train_app.command()
+def lexicon(
+    corpus: StyleCorpus,
+    out: Annotated[
+        Path, typer.Option("--out", "-o", help="CSV file to write: word, style, weight.")
+    ] = Path("lexicon.csv"),
+    threshold: Annotated[
+        float, typer.Option(min=0, help="Keep words whose z-score is at least this.")
+    ] = 3,
+    keep_out: KeepOut = None,
+    format: FormatOption = Format.table,
+) -> None:
+    """Learn a style lexicon: log-odds of each word in two corpora (Monroe et al., 2008).
+
+    The corpus has two styles.  A word's weight is its z-score in the style where it is the more
+    frequent.  Only the training part of the corpus is looked at; a CSV may say which sentences
+    these are in a column split (train, dev, test).  Nothing is drawn at random.
+
+    \b
+    Examples:
+      tstmeta train lexicon --corpus yelp --out sentiment.csv
+      tstmeta train lexicon --corpus mine.csv --threshold 5 --out words.csv
+      tstmeta score --data contrast --metric masked-bleu:./sentiment.csv
+    """
+    from ..metrics.text import word_spans
+    from ..models.lexicon import learn, write
+    from ..models.splits import corpus_hash
+
+    if out.suffix != ".csv" or out.resolve() == Path(corpus).resolve():
+        raise mistake(f"{out} has to end in .csv and to be another file than the corpus")
+    table = read_corpus(corpus, keep_out=keep_out, split="train")
+    table = table[table["part"] == "train"]
+    texts = {
+        str(style): [[form for *_, form in word_spans(text)] for text in rows["text"]]
+        for style, rows in table.groupby("style", sort=True)
+    }
+    lexicon = learn(out.name, texts, threshold)
+    write(lexicon, out)
+    facts: dict[str, object] = {"corpus": corpus_hash(table)}
+    for style in texts:
+        words = [entry.word for entry in lexicon.entries if entry.style == style]
+        facts[style] = {
+            "sentences": len(texts[style]),
+            "words kept": len(words),
+            "first words": ", ".join(words[:8]),
+        }
+    _show(facts, format, out, "masked-bleu:OUT")
+
+
+@train_app.command()
+def idf(
+    data: Annotated[
+        list[str], typer.Option("--data", "-d", help="Data set, or your file; repeat for more.")
+    ],
+    model: Annotated[
+        str, typer.Option(help="Encoder: a name, id or folder [default: the embedded one].")
+    ] = "",
+    out: Annotated[
+        Path, typer.Option("--out", "-o", help="File to write; it has to end in .json.")
+    ] = Path("idf.json"),
+    format: FormatOption = Format.table,
+) -> None:
+    """Count in how many sources each token of an encoder stands; each source counts once.
+
+    \b
+    Examples:
+      tstmeta train idf --data mine.csv --out mine.json
+      tstmeta score --data mine.csv --metric bertscore:idf=mine.json
+    """
+    from ..data import load
+    from ..metrics.variants import parse
+    from ..models import encoders, idf, vectors
+
+    if out.suffix != ".json":
+        raise mistake(f"{out} has to end in .json: that is how a metric knows it for a table")
+    encoder = parse(model, {}, encoders.ENCODERS)[0] or encoders.MINILM
+    if absent := encoders.missing(encoder):
+        raise mistake(absent)
+    texts = dict.fromkeys(text for name in data for text in load(name).items["source"])
+    counts = idf.write(encoders.load(encoder), [text for text in texts if text.strip()], out)
+    facts = {
+        "counted in": ", ".join(data),
+        "texts": counts.total,
+        "tokens": len(counts.counts),
+        "encoder": encoders.identity(encoder),
+        "table": vectors.identity(out),
+    }
+    _show(facts, format, out, "bertscore:idf=OUT" + (f"+{model}" if model else ""))
+
+
+@train_app.command()
+def lm(
+    corpus: Annotated[str, typer.Option(help="yelp, or a CSV file with the column text.")],
+    style: Annotated[
+        str, typer.Option(help="Only sentences of this style, e.g. positive [default: all].")
+    ] = "",
+    base: Annotated[
+        str,
+        typer.Option(
+            help="Fine-tune this model: gpt2, mgpt, owner/name of a hub or a folder "
+            "[default: random weights]."
+        ),
+    ] = "",
+    out: Out = Path("lm"),
+    seed: Seed = 1,
+    device: Annotated[str, typer.Option(help="cpu, cuda or auto.")] = "cpu",
+    settings: Settings = None,
+    format: FormatOption = Format.table,
+) -> None:
+    """Train a language model on sentences, for perplexity and SLOR.
+
+    It is measured on sentences that it never saw; a CSV may say which in a column split (train,
+    test).  With --base the course is that of Mukherjee et al. (2025, Appendix C).  With --set the
+    model gets another shape (vocabulary, width, layers, heads, inner) or the training another
+    course (epochs, steps, batch, rate, length, checkpoint, ...).
+
+    \b
+    Examples:
+      tstmeta train lm --corpus yelp --style positive --out positive
+      tstmeta train lm --corpus mine.csv --base gpt2 --out tuned --device cuda
+      tstmeta score --data contrast --metric perplexity:./positive --metric slor:./positive
+    """
+    needs("torch", "transformers")
+    from ..models.causal import backbone
+    from ..models.lm import MODELS
+    from ..models.training.lm import train
+    from ..models.training.options import FINE_TUNING, LmOptions, configure
+
+    model = MODELS.get(base) or (backbone(base) if base else None)
+    options = configure(FINE_TUNING if model else LmOptions(), settings or ())
+    table = read_corpus(corpus, ("text", "style") if style else ("text",), keep_out=())
+    if style and style not in set(table["style"]):
+        known = ", ".join(sorted(set(table["style"])))
+        raise mistake(f"no sentence of {corpus} has the style {style!r}; it has: {known}")
+    if style:
+        table = table[table["style"] == style]
+    texts, held_out = (
+        list(dict.fromkeys(table.loc[table["part"] == part, "text"])) for part in ("train", "test")
+    )
+    name = " ".join(filter(None, (Path(corpus).name, style)))
+    report = train(
+        out, texts, held_out, base=model, seed=seed, options=options, name=name, device=device
+    )
+    facts = {key: report[key] for key in ("corpus", "cut", "base", "parameters", "seed")}
+    curve = report["loss_curve"]
+    facts |= {"loss at the beginning": curve[0], "loss at the end": curve[-1]}
+    _show({**facts, "perplexity": report["perplexity"]}, format, out, "perplexity:OUT")
+
+
+@train_app.command()
+def classifier(
+    corpus: StyleCorpus,
+    kind: Annotated[
+        Literal["linear", "textcnn", "transformer"], typer.Option(help="What to train.")
+    ] = "linear",
+    out: Out = Path("classifier"),
+    seed: Seed = 1,
+    base: Annotated[
+        str, typer.Option(help="What transformer begins with: a hub id or a folder.")
+    ] = "",
+    regress: Annotated[
+        bool, typer.Option("--regress", help="Learn the column value, not the style.")
+    ] = False,
+    styles: Annotated[
+        str, typer.Option(help="What low and high values of a CSV mean: LOW,HIGH.")
+    ] = "",
+    keep_out: KeepOut = None,
+    settings: Settings = None,
+    format: FormatOption = Format.table,
+) -> None:
+    """Train a model of style: a classifier, or with --regress a regressor.
+
+    A sentence is in one of three parts: it is trained on, its probabilities are calibrated on, or
+    it is tested on.  A CSV may say which in a column split (train, dev, test); it may also have a
+    column task, where styles are of several kinds.
+
+    \b
+    Examples:
+      tstmeta train classifier --corpus yelp --kind textcnn --out sentiment
+      tstmeta train classifier --corpus mine.csv --out mine
+      tstmeta train classifier --corpus xformal --regress --kind transformer \
+        --base google-bert/bert-base-uncased
+      tstmeta score --data mir --metric style-accuracy:./sentiment
+    """
+    from ..data import xformal
+    from ..models.causal import backbone
+    from ..models.classifiers import Task
+    from ..models.training.classifier import train
+    from ..models.training.options import STYLE, configure
+
+    low, _, high = (word.strip() for word in styles.partition(","))
+    if bool(low and high) != (regress and corpus.endswith(".csv")):
+        raise mistake("with --regress, say what the values of a CSV mean: --styles LOW,HIGH")
+    table = read_corpus(corpus, ("text", "value" if regress else "style"), keep_out)
+    values = table["value"]
+    if regress and values.isna().any():
+        raise mistake(f"{corpus} has styles, no values: leave --regress out")
+    if corpus == "xformal":
+        tasks = [Task("formality", ("informal", "formal"), values=xformal.SCALE)]
+    elif regress:
+        table = table.assign(task="style")
+        tasks = [Task("style", (low, high), values=(float(values.min()), float(values.max())))]
+    else:
+        named = table.groupby("task")["style"]
+        tasks = [Task(str(name), tuple(sorted(set(rows)))) for name, rows in named]
+    if single := [task.name for task in tasks if len(task.styles) < 2]:
+        raise mistake(f"{corpus}: the task {single[0]!r} has one style only, two are needed")
+    report = train(
+        out,
+        table,
+        kind,
+        tasks=tasks,
+        seed=seed,
+        options=configure(STYLE[kind], settings or ()),
+        regression=regress,
+        base=backbone(base) if base else None,
+    )
+    facts = {"sentences": report["sizes"], "seed": seed, "corpus": report["corpus"]}
+    metric = "style-regressor:OUT" if regress else "style-accuracy:OUT"
+    _show({**facts, **report["results"]}, format, out, metric)
+
+
 def read_corpus(
     name: str,
     columns: Sequence[str] = ("text", "style"),
@@ -61,15 +285,12 @@ def read_corpus(
         columns: which a CSV file needs; none of their cells may be empty.
         keep_out: data sets whose sources are neither trained nor tuned on.
         split: of sentences whose file names none.
-
-    Raises:
-        MissingData: the files of the corpus are not here.
-        DataError: no such file, a column is missing, a cell is empty or no number.
-        TstmetaError: no such corpus.
     """
     from ..data import load, paths, xformal, yelp
-    from ..data.files import check, fault, numbers, read_csv
+    from ..data.checks import checked, numeric
+    from ..data.files import read_csv
     from ..models.splits import USUAL, YELP, divide
+    from ..schema import FILLED
 
     roles = USUAL
     if name == "yelp":
@@ -79,24 +300,18 @@ def read_corpus(
         table["style"] = (table["value"] > 0).map({True: "formal", False: "informal"})
     elif name.endswith(".csv"):
         path = Path(name).expanduser()
-        table = read_csv(path, columns)
-        check(
-            fault(path, f"no {column}", row, column, "fill the cell in, or take the row out")
-            for column in columns
-            for row, cell in enumerate(table[column], 1)
-            if not cell.strip()
-        )
+        checks = {column: numeric() if column == "value" else FILLED for column in columns}
+        table = checked(read_csv(path, columns).rename(lambda row: row + 1), checks, path)
         usual = {"style": "", "task": "style", "split": split}
         table = table.assign(**{column: table.get(column, usual[column]) for column in usual})
-        needed = "value" in columns
-        table["value"] = numbers(table["value"], path, "value") if needed else math.nan
+        table = table if "value" in columns else table.assign(value=math.nan)
     else:
         raise mistake(f"no corpus is called {name!r}: use yelp, xformal or a file FILE.csv")
     kept = KEPT_OUT.get(name, ()) if keep_out is None else keep_out
     return divide(table, roles, [text for data in kept for text in load(data).items["source"]])
 
 
-def show_result(results: Mapping[str, Any], format: Format, out: Path, metric: str) -> None:
+def _show(results: Mapping[str, Any], format: Format, out: Path, metric: str) -> None:
     """Print results as rows (what, value), and how a metric takes what was made."""
     import pandas as pd
 
