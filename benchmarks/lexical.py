@@ -127,7 +127,7 @@ FASTER = ("bleu:pauli2025", "meteor")
 
 def forget() -> None:
     """Empty every memory that outlives a metric, ours and the libraries'."""
-    wordnet.synonyms.cache_clear()
+    wordnet.synsets.cache_clear()
     for tokenizer in (
         tokenizer_13a.Tokenizer13a,
         tokenizer_re.TokenizerRegexp,

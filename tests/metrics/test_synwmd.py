@@ -152,7 +152,7 @@ def test_texts_without_a_vector_or_a_parse_cost_only_themselves(files):
     result = scores(SynWmd(files), *[item(*pair) for pair in pairs])
     statuses = [Status.INVALID, Status.ERROR, Status.INVALID, Status.OK]
     assert [score.status for score in result] == statuses
-    assert result[0].detail == "a text has no word with a vector"
+    assert result[0].detail == "a text has no word with a vector and a weight"
     assert all(math.isnan(score.value) for score in result[:3])
 
 

@@ -1,15 +1,8 @@
-"""Metrics by name.  Nothing is imported until a metric is asked for.
-
-Metrics are entry points of the group ``tstmeta.metrics``; another package adds its own by declaring
-one in its ``pyproject.toml``::
-
-    [project.entry-points."tstmeta.metrics"]
-    my-metric = "my_package.module:MyMetric"
+"""Metrics by name: entry points of the group ``tstmeta.metrics``, loaded when they are needed.
 
 An entry point names a class or factory that takes an optional ``variant``; ``bleu:pauli2025`` is
-the variant ``pauli2025`` of ``bleu``.  ``module.path:function`` with a dot in it names a plain
-function ``(source, output) -> float``; it is imported, which runs its module, so only where a user
-asks to compute it (``get(name, imports=True)``), never for a name that a table or file holds.
+the variant ``pauli2025`` of ``bleu``.  ``module.path:function`` names a plain function
+``(source, output) -> float``.
 """
 
 from __future__ import annotations
@@ -47,7 +40,7 @@ def _entry_points() -> dict[str, EntryPoint]:
 
 
 def names() -> list[str]:
-    """All registered metrics with their variants, sorted by name."""
+    """All registered metrics with their variants."""
     return [name for members in _by_stem().values() for name in members]
 
 
@@ -85,8 +78,7 @@ def get(name: str, *, imports: bool = False) -> Metric:
             return factory()
         if _takes(factory, variant):
             metric = factory(variant)
-            if (public := conceal(metric.name)) != metric.name:  # a URL may hold a key
-                metric.name = public
+            metric.name = conceal(metric.name)  # a URL may hold a key
             return metric
     elif imports and "." in stem and variant:
         return _imported(stem, variant)
@@ -100,7 +92,6 @@ def get(name: str, *, imports: bool = False) -> Metric:
 
 
 def _takes(factory: Any, variant: str) -> bool:
-    """Whether a factory has a variant; one with open variants (a seed) says so itself."""
     listed = getattr(factory, "VARIANTS", ()).__contains__
     return bool(getattr(factory, "accepts_variant", listed)(variant))
 
@@ -109,8 +100,7 @@ def known(name: str) -> Metric | None:
     """The registered metric that a name in a table of scores means; None if there is none.
 
     The name may come from anybody's file, so nothing is imported and no file or folder is opened:
-    words that could name a file are left out, as ``style-emd:directed`` stands for
-    ``style-emd:/my/folder+directed``.
+    words that could name one are left out.
     """
     stem, _, variant = name.partition(":")
     point = _entry_points().get(stem)
@@ -126,10 +116,7 @@ def known(name: str) -> Metric | None:
 
 
 def lower_is_better(name: str, basis: str) -> bool:
-    """Whether less is better, as the metric of that name says of itself for that basis.
-
-    A name that nobody registered (a score file of one's own) counts as better when higher.
-    """
+    """Whether less is better on that basis; what nobody registered is better when higher."""
     metric = known(name)
     return metric is not None and not more_is_better(metric, basis)
 
@@ -137,11 +124,7 @@ def lower_is_better(name: str, basis: str) -> bool:
 def resolve(wanted: list[str] | tuple[str, ...], profile: str = "embedded") -> list[str]:
     """Expand family names and ``all`` to metric names, without repeats, in order.
 
-    In the profile ``embedded`` such a name leaves out the metrics that need a model from a hub:
-    those run for hours where they run at all, so they are asked for by their own names.
-
-    Raises:
-        UnknownMetric: a family of which nothing is left; it lists the members.
+    In the profile ``embedded`` such a name leaves out the metrics that need a model from a hub.
     """
     every = names()
     groups = {"all": every, **families()}
@@ -152,9 +135,9 @@ def resolve(wanted: list[str] | tuple[str, ...], profile: str = "embedded") -> l
             continue
         members = [m for m in groups[name] if profile != "embedded" or get(m).profile == profile]
         if not members:
+            known = ", ".join(groups[name])
             raise UnknownMetric(
-                f"all metrics of the family {name!r} need a model, a parser or a server of yours: "
-                f"name the one you want ({', '.join(groups[name])}), or take the profile real"
+                f"each metric of {name!r} needs a model of yours: name {known}"
             )
         expanded += members
     return list(dict.fromkeys(expanded))

@@ -1,10 +1,7 @@
 """The metric protocol: what a metric declares, what it is given, what it returns.
 
-A metric is given *units* (tuples of requests) and yields one tuple of scores a unit, in order.
-For most metrics a unit is a single rewrite; for a judge that rates all rewrites of a source in one
-prompt, it is that source's rewrites.  A request knows nothing of models, ratings or files.
-
-Writing one takes a function of (source, output)::
+A metric is given *units*, tuples of requests: for most metrics a single rewrite, for a judge that
+rates all rewrites of a source in one prompt, those rewrites.  A function makes a metric::
 
     from tstmeta.metrics import wrap
     shared = wrap(lambda source, output: len({*source.split()} & {*output.split()}), "shared")
@@ -42,7 +39,7 @@ class Request(NamedTuple):
 
 
 class Score(NamedTuple):
-    """A metric's answer for one request; ``value`` is NaN unless ``status.has_value``."""
+    """The answer for one request; ``value`` is NaN unless ``status.has_value``."""
 
     value: float
     status: Status = Status.OK
@@ -55,8 +52,7 @@ class Metric(Protocol):
 
     A metric may also have ``missing`` (what to do when it cannot run here, else empty), ``turned``
     (the bases on which the other direction is better than ``higher_is_better`` says) and
-    ``keep_in(folder, progress)``, which is called with the folder of the score store, for what the
-    metric wants to keep there, and with whether it may show bars.
+    ``keep_in(folder, progress)``: the folder of the score store, and whether bars may be shown.
     """
 
     name: str
@@ -85,17 +81,14 @@ class Metric(Protocol):
 
 
 def more_is_better(metric: Metric, basis: str) -> bool:
-    """Whether a larger value is meant to be better on a basis.
-
-    A distance of styles should be large from the source and small from a reference: ``turned``.
-    """
+    """Whether a larger value is better: style should be far from the source, near a reference."""
     return metric.higher_is_better != (basis in getattr(metric, "turned", ()))
 
 
 class PairMetric:
     """A metric that looks at one rewrite at a time; subclasses define :meth:`value`.
 
-    Empty texts, texts that are too long and exceptions become rows with a status; none stops a run.
+    Empty or too long texts and exceptions become rows with a status; none stops a run.
     """
 
     name: str = ""
@@ -194,8 +187,6 @@ class CorpusMetric(PairMetric):
 
 
 class _Wrapped(PairMetric):
-    """A plain function of (text compared with, output) as a metric."""
-
     def __init__(self, function: Callable[[str, str], float], name: str, version: str):
         self.function, self.name, self.version = function, name, version
 

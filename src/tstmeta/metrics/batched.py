@@ -1,15 +1,11 @@
-"""Metrics with a model behind them: many rewrites at a time, each distinct pair of texts once.
-
-A subclass defines :meth:`BatchedMetric.pairs`, or :meth:`BatchedMetric.values` where an answer
-needs more than two texts.  Guards are owned here: empty texts, texts that are too long, a model
-that is not here, a text that breaks its batch.
-"""
+"""Metrics with a model behind them: many rewrites at a time, each distinct pair of texts once."""
 
 from __future__ import annotations
 
 import math
 import re
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from importlib.metadata import PackageNotFoundError, version
 from itertools import islice
 from pathlib import Path
@@ -26,7 +22,10 @@ _HALF = re.compile(r"[\ud800-\udfff]")
 
 
 class BatchedMetric(PairMetric):
-    """A metric that is quick only over many rewrites at once."""
+    """A metric that is quick only over many rewrites at once.
+
+    A subclass defines :meth:`pairs`, or :meth:`values` where an answer needs more than two texts.
+    """
 
     #: Rewrites that are answered at a time: what a killed run loses at most.
     shard: int = 2**10
@@ -43,10 +42,7 @@ class BatchedMetric(PairMetric):
         self._folder, self._progress = folder, progress
 
     def pairs(self, pairs: Sequence[Pair]) -> Sequence[Answer]:
-        """One answer a pair of (text compared with, output); pairs are distinct and not blank.
-
-        A plain number is a score with status ok, NaN an invalid one.
-        """
+        """One answer a pair of (text compared with, output); pairs are distinct and not blank."""
         raise NotImplementedError
 
     def values(self, requests: Sequence[Request]) -> Sequence[Answer]:
@@ -67,7 +63,7 @@ class BatchedMetric(PairMetric):
                 yield tuple(next(answers) for _ in unit)
 
     def _shard(self, requests: list[Request]) -> list[Score]:
-        scores = [_halved(request) or self._blank(request) for request in requests]
+        scores = [self._unreadable(request) for request in requests]
         places = [place for place, score in enumerate(scores) if score is None]
         cuts = [self._cut(requests[place]) for place in places]
         answers = self._safely([request for request, _ in cuts])
@@ -77,7 +73,13 @@ class BatchedMetric(PairMetric):
             scores[place] = answer
         return [score for score in scores if score is not None]
 
+    def _unreadable(self, request: Request) -> Score | None:
+        if any(map(_HALF.search, (request.output, *request.against))):
+            return failed("a text with half a character (U+D800 to U+DFFF): save it as UTF-8")
+        return self._blank(request)
+
     def _blank(self, request: Request) -> Score | None:
+        """The score of a request with a blank text; None where :meth:`values` is to answer."""
         texts = (request.output, *request.against)
         if self.accepts_empty or all(text.strip() for text in texts):
             return None
@@ -110,9 +112,7 @@ class BatchedMetric(PairMetric):
 class ModelMetric(BatchedMetric):
     """A batched metric whose words after the colon name options, a model or files.
 
-    Any words are taken for a variant; the constructor refuses those that it does not understand.
-    The signature stands under the bare name, for the words may be a path, and the fields tell more
-    of a file than its path does.
+    The signature stands under the bare name, for the words may be a path.
     """
 
     max_tokens: int | None = None
@@ -123,19 +123,15 @@ class ModelMetric(BatchedMetric):
 
     @staticmethod
     def accepts_variant(words: str) -> bool:
-        """Whether there are words."""
+        """Any words are taken; the constructor refuses those that it does not understand."""
         return bool(words)
 
     def signature(self, basis: str) -> Signature:
-        limit = {} if self.max_tokens is None else {"max_tokens": self.max_tokens}
-        return Signature.of(self.name.partition(":")[0], {"basis": basis, **self.fields(), **limit})
-
-
-# ------------------------------------------------------------------------- scores and identities
+        return replace(super().signature(basis), name=self.name.partition(":")[0])
 
 
 def failed(reason: object) -> Score:
-    """The score of a rewrite that has none."""
+    """The score of a rewrite that has no value."""
     return Score(math.nan, Status.ERROR, str(reason))
 
 
@@ -170,12 +166,3 @@ def installed(package: str) -> str:
 
 def _scored(answer: Answer) -> Score:
     return answer if isinstance(answer, Score) else scored(answer)
-
-
-def _halved(request: Request) -> Score | None:
-    """The score of a text with half a character in it; None where all are whole."""
-    half = next(filter(None, map(_HALF.search, (request.output, *request.against))), None)
-    if half is None:
-        return None
-    where = f"U+{ord(half[0]):04X}, at character {half.start() + 1}"
-    return failed(f"a text with half a character ({where}): save it as UTF-8")

@@ -1,12 +1,10 @@
 """BERTScore on any encoder, each text encoded once.
 
-The library bert-score tells which layer to use and what unrelated sentences get; texts are encoded
-and matched here, so that nothing is computed twice and what is cut off is told.
+The library bert-score tells which layer to use and what unrelated sentences get.
 """
 
 from __future__ import annotations
 
-import csv
 import math
 import re
 from collections.abc import Iterator, Sequence
@@ -16,11 +14,12 @@ from pathlib import Path
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
+import pandas as pd
 
 from ..extras import needs
 from ..models import encoders, idf, vectors
 from ..models.causal import Backbone
-from ..models.encoders import ENCODERS, MINILM, Encoder, TokenVectors
+from ..models.encoders import ENCODERS, MINILM, TokenVectors
 from ..schema import Status, TstmetaError
 from .base import Score
 from .batched import Answer, ModelMetric, Pair, cut_note, installed, scored
@@ -29,10 +28,9 @@ from .variants import parse, without_file
 #: The layer of the models that have a name here: what the bert-score library found best on WMT16.
 #: The embedded encoder is not in its table; it gets what the table gives to six-layer BERTs.
 LAYERS = {"all-minilm-l6-v2": 5, "deberta-xlarge-mnli": 40, "roberta-large": 17}
-#: The library's own name of a model that a hub keeps under a longer one.
-_LIBRARY_NAMES = {"FacebookAI/roberta-large": "roberta-large"}
 #: Encoders by name that read English only.
 _ENGLISH = ("all-minilm-l6-v2", "deberta-xlarge-mnli", "roberta-large")
+_OPTIONS = {"part": ("p", "r", "f1"), "scale": ("rescaled",), "weights": ("idf",)}
 #: Pairs whose vectors are held at a time, and numbers of a padded batch: 16 MiB a side.
 _CHUNK, _BATCH = 1024, 2**22
 
@@ -57,9 +55,6 @@ class BertScore(ModelMetric):
     Args:
         words: a part, ``rescaled``, ``layerN``, ``idf`` or ``idf=FILE`` and a model, joined by
             ``+``.  FILE has texts, one a line, or is a table that ``tstmeta train idf`` wrote.
-
-    Raises:
-        TstmetaError: a word that names nothing, or a model without a known layer or baseline.
     """
 
     name = "bertscore"
@@ -72,14 +67,18 @@ class BertScore(ModelMetric):
         super().__init__(words)
         rest, self._texts = without_file(words, "idf=")
         layers = [word for word in rest.split("+") if re.fullmatch(r"layer\d{1,3}", word)]
-        rest = "+".join(word for word in rest.split("+") if word not in layers)
-        options = {"part": Matched._fields, "scale": ("rescaled",), "weights": ("idf",)}
-        model, chosen = parse(rest, options, ENCODERS)
-        self.model = model or MINILM
-        if "weights" in chosen:
-            self._texts = _shipped(self.model, self._texts)
         if len(layers) > 1:
             raise TstmetaError(f"{words!r} names two layers; name one")
+        rest = "+".join(word for word in rest.split("+") if word not in layers)
+        model, chosen = parse(rest, _OPTIONS, ENCODERS)
+        self.model = model or MINILM
+        if "weights" in chosen:
+            if self.model is not MINILM or self._texts:
+                raise TstmetaError(
+                    f"the shipped counts are of tokens of {MINILM.name}; for another model or "
+                    "other counts name texts to count in: idf=FILE, one text a line"
+                )
+            self._texts = idf.SHIPPED
         self.part = chosen.get("part", "f1")
         self.layer = int(layers[0].removeprefix("layer")) if layers else _layer(self.model)
         self.baseline = _baseline(self.model, self.layer) if "scale" in chosen else None
@@ -102,34 +101,24 @@ class BertScore(ModelMetric):
 
     def pairs(self, pairs: Sequence[Pair]) -> list[Answer]:
         encoder = encoders.load(self.model)
-        # p, r, f1 and their rescaled forms ask for the same matching
-        setting = ("bertscore", self.layer, vectors.identity(self._texts) if self._texts else "")
+        control = encoder.tokenizer.num_special_tokens_to_add()
         answers: list[Answer] = []
         for start in range(0, len(pairs), _CHUNK):
             chunk = pairs[start : start + _CHUNK]
-            known = {pair: encoder.memory.get((*setting, *pair)) for pair in chunk}
-            fresh = [pair for pair, matched in known.items() if matched is None]
-            for pair, matched in zip(fresh, self._matched(encoder, fresh), strict=True):
-                known[pair] = matched
-                encoder.memory.put((*setting, *pair), matched, 1000)
-            answers += [self._answer(*known[pair]) for pair in chunk]
+            texts = list(dict.fromkeys(text for pair in chunk for text in pair))
+            tokens = dict(zip(texts, encoder.tokens(texts, self.layer), strict=True))
+            compared, outputs = ([tokens[pair[side]] for pair in chunk] for side in (0, 1))
+            matches = greedy(compared, outputs, self._weights)
+            for a, b, matched in zip(compared, outputs, matches, strict=True):
+                if min(len(a.ids), len(b.ids)) <= control:
+                    answers.append(Score(self.empty_value, Status.EMPTY, "a text without a token"))
+                    continue
+                value = getattr(matched, self.part)
+                if self.baseline:
+                    base = getattr(self.baseline, self.part)
+                    value = (value - base) / (1 - base)
+                answers.append(scored(value, cut_note(max(a.length, b.length), encoder.window)))
         return answers
-
-    def _matched(self, encoder: Encoder, pairs: list[Pair]) -> list[tuple[Matched | None, str]]:
-        """What each pair's tokens say, None where a text has none, and what was cut off."""
-        texts = list(dict.fromkeys(text for pair in pairs for text in pair))
-        tokens = dict(zip(texts, encoder.tokens(texts, self.layer), strict=True))
-        control = encoder.tokenizer.num_special_tokens_to_add()
-        compared, outputs = ([tokens[pair[side]] for pair in pairs] for side in (0, 1))
-        return [
-            (
-                matched if min(len(a.ids), len(b.ids)) > control else None,
-                cut_note(max(a.length, b.length), encoder.window),
-            )
-            for matched, a, b in zip(
-                greedy(compared, outputs, self._weights), compared, outputs, strict=True
-            )
-        ]
 
     @cached_property
     def _weights(self) -> np.ndarray:
@@ -150,31 +139,10 @@ class BertScore(ModelMetric):
             weights[token] = math.log((total + 1) / (count + 1))
         return weights
 
-    def _answer(self, matched: Matched | None, note: str) -> Score:
-        if matched is None:
-            return Score(self.empty_value, Status.EMPTY, "a text without a token")
-        value = float(getattr(matched, self.part))
-        if self.baseline:
-            base = float(getattr(self.baseline, self.part))
-            value = (value - base) / (1 - base)
-        return scored(value, note)
-
 
 def languages(model: Backbone) -> tuple[str, ...]:
     """What an encoder is made for; empty = any, or not known."""
     return ("en",) if ENCODERS.get(model.name) is model and model.name in _ENGLISH else ()
-
-
-def _shipped(model: Backbone, file: Path | None) -> Path:
-    """The shipped counts, of the embedded encoder's tokens."""
-    if file is not None:
-        raise TstmetaError("idf and idf=FILE are two kinds of weights; name one")
-    if model is not MINILM:
-        raise TstmetaError(
-            f"the shipped counts are of tokens of {MINILM.name}; for {model.name} idf needs texts "
-            "to count in: idf=FILE, one text a line"
-        )
-    return idf.SHIPPED
 
 
 def _known_as(model: Backbone) -> str:
@@ -182,7 +150,7 @@ def _known_as(model: Backbone) -> str:
     if model.local:
         near = ENCODERS.get(Path(model.where).resolve().name)
         model = near if near and not near.local else model
-    return _LIBRARY_NAMES.get(model.where, model.where)
+    return model.where.removeprefix("FacebookAI/")
 
 
 def _layer(model: Backbone) -> int:
@@ -202,22 +170,16 @@ def _layer(model: Backbone) -> int:
 def _baseline(model: Backbone, layer: int) -> Matched:
     """What unrelated English sentences get, as the bert-score library ships it."""
     needs("bert_score")
-    spec = find_spec("bert_score")
-    [root, *_] = (spec.submodule_search_locations if spec else None) or [""]
-    name = _known_as(model)
-    file = Path(root) / "rescale_baseline" / "en" / f"{name}.tsv"
-    if not Path(name).is_absolute() and file.is_file():
-        with open(file, encoding="utf-8", newline="") as stream:
-            for row in csv.DictReader(stream):
-                if row["LAYER"] == str(layer):
-                    return Matched(float(row["P"]), float(row["R"]), float(row["F"]))
+    library = str(find_spec("bert_score").origin)  # type: ignore[union-attr]
+    file = Path(library).parent / "rescale_baseline" / "en" / f"{_known_as(model)}.tsv"
+    if file.is_file():
+        table = pd.read_csv(file, index_col="LAYER", float_precision="round_trip")
+        if layer in table.index:
+            return Matched(*table.loc[layer, ["P", "R", "F"]].tolist())
     raise TstmetaError(
         f"the bert-score library has no baseline for layer {layer} of {model.where}; leave out "
         "'rescaled', or name a model that it has one for, such as deberta-xlarge-mnli"
     )
-
-
-# ----------------------------------------------------------------------------------- matching
 
 
 def greedy(
@@ -233,25 +195,18 @@ def greedy(
         weights: of each token of the vocabulary, >= 0; means are weighted by them.
     """
     results = [Matched(math.nan, math.nan, math.nan)] * len(outputs)
-    for batch in _batches(compared, outputs):
-        ours, theirs = ([texts[place] for place in batch] for texts in (outputs, compared))
-        for place, matched in zip(batch, _match(ours, theirs, weights), strict=True):
-            results[place] = matched
-    return results
-
-
-def _batches(
-    compared: Sequence[TokenVectors], outputs: Sequence[TokenVectors]
-) -> Iterator[list[int]]:
-    """Places of pairs of similar length, so that little is padded."""
     lengths = [max(len(a.ids), len(b.ids)) for a, b in zip(compared, outputs, strict=True)]
+    # pairs of similar length go together, so that little is padded
     order = sorted(range(len(lengths)), key=lambda place: -lengths[place])
     while order:
         longest = lengths[order[0]]
         width = max(longest, int(compared[order[0]].vectors.shape[-1]))
         size = max(1, _BATCH // max(1, longest * width))
-        yield order[:size]
-        order = order[size:]
+        batch, order = order[:size], order[size:]
+        ours, theirs = ([texts[place] for place in batch] for texts in (outputs, compared))
+        for place, matched in zip(batch, _match(ours, theirs, weights), strict=True):
+            results[place] = matched
+    return results
 
 
 def _match(

@@ -1,18 +1,7 @@
 """Which words of a text a question is asked about: named spans and noun phrases.
 
 QuestEval asks about named entities and noun chunks that a parser finds (Scialom et al., 2021).  A
-rule of ours stands in, which needs no model and knows English only; from Python a parser can be
-handed over as another :class:`Candidates`.
-
-The rule.  A noun phrase is a determiner, where it has one, and the words after it up to the next
-mark or *closed* word: one that is no part of a noun phrase (pronouns, prepositions, conjunctions,
-auxiliaries, question words, common adverbs and verbs, words in -ly).  Inside a phrase a word in -ed
-or -ing closes it too, unless it comes first, as in "the fried rice".  A single word without
-determiner is no phrase after a form of "be" or its like, nor after an adverb in -ly or of degree:
-it is an adjective then ("was cold", "so slow").  A named span is a run of capitalised words, short
-links ("of the") included; at the start of a sentence it needs a second capitalised word, and a
-sentence shouted in capitals has none.  A number is a named span, and a part of the phrase that it
-stands in ("5 stars").  A single word in -ed or -ing without determiner is no phrase.
+rule of ours stands in, which needs no model and knows English only.
 """
 
 from __future__ import annotations
@@ -20,7 +9,7 @@ from __future__ import annotations
 import re
 import tomllib
 import unicodedata
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
@@ -28,6 +17,8 @@ from .text import sentences
 
 #: How upstream's program limits questions about a long text: those of its first sentences.
 SENTENCES = 5
+#: The rule in signatures; its number goes up when its answers change.
+RULE = f"rule-1,{SENTENCES} sentences"
 
 _WORDS = {
     kind: frozenset(words.split())
@@ -45,66 +36,46 @@ _TOKEN = re.compile(
 )
 
 
-class Candidates(NamedTuple):
-    """A way to find answers to ask about; ``name`` stands in the signature."""
-
-    name: str
-    find: Callable[[str], list[str]]
-
-
 class _Token(NamedTuple):
     text: str
+    low: str
     start: int
     end: int
+    word: bool
+    number: bool
+    determiner: bool
+    participle: bool  # it ends as a form of a verb does: "told" does not, "served" does
+    closed: bool  # no noun phrase goes on here
 
-    @property
-    def low(self) -> str:
-        return self.text.lower().replace("’", "'")
 
-    @property
-    def word(self) -> bool:
-        return self.text[0].isalpha()
-
-    @property
-    def number(self) -> bool:
-        return any(sign.isdigit() for sign in self.text)
-
-    @property
-    def determiner(self) -> bool:
-        return self.low in _WORDS["determiners"]
-
-    @property
-    def participle(self) -> bool:
-        """Whether the word ends as a form of a verb does: "told" does not, "served" does."""
-        return len(self.text) > 4 and self.low.endswith(("ed", "ing"))
-
-    @property
-    def closed(self) -> bool:
-        """Whether no noun phrase goes on here."""
-        return not (self.word or self.number) or self.low in _CLOSED or _adverb(self.low)
+def _token(match: re.Match[str]) -> _Token:
+    text = match.group()
+    low = text.lower().replace("’", "'")
+    word, number = text[0].isalpha(), any(map(str.isdigit, text))
+    participle = len(text) > 4 and low.endswith(("ed", "ing"))
+    closed = not (word or number) or low in _CLOSED or _adverb(low)
+    determiner = low in _WORDS["determiners"]
+    return _Token(text, low, *match.span(), word, number, determiner, participle, closed)
 
 
 def by_rule(text: str) -> list[str]:
     """Named spans, then noun phrases, of the first sentences of an English text, each once."""
     whole = unicodedata.normalize("NFC", text)  # a letter with its accent is one sign
-    first = [
-        (part, [_Token(match.group(), *match.span()) for match in _TOKEN.finditer(part)])
-        for part in sentences(whole)[:SENTENCES]
-        if part.strip()
-    ]
-    spans = [span for part, tokens in first for span in _named(part, tokens)]
-    phrases = [phrase for part, tokens in first for phrase in _phrases(part, tokens)]
+    spans: list[str] = []
+    phrases: list[str] = []
+    for part in sentences(whole)[:SENTENCES]:
+        tokens = list(map(_token, _TOKEN.finditer(part)))
+        spans += _named(part, tokens)
+        phrases += _phrases(part, tokens)
     return list(dict.fromkeys([*spans, *phrases]))
 
 
-#: The rule of ours; its number goes up when its answers change.
-RULE = Candidates(f"rule-1,{SENTENCES} sentences", by_rule)
-
-
-# ------------------------------------------------------------------------------------ the rule
-
-
 def _named(text: str, tokens: list[_Token]) -> Iterator[str]:
+    """Numbers, and runs of capitalised words, short links ("of the") included.
+
+    At the start of a sentence a run needs a second capitalised word, and a sentence shouted in
+    capitals has none.
+    """
     words = [token for token in tokens if token.word]
     shouted = len(words) > 2 and sum(token.text.isupper() for token in words) > len(words) / 2
     capitals = {
@@ -138,6 +109,10 @@ def _links(tokens: list[_Token], place: int, capitals: set[int]) -> bool:
 
 
 def _phrases(text: str, tokens: list[_Token]) -> Iterator[str]:
+    """A determiner, where there is one, and the words after it up to a mark or a closed word.
+
+    A word in -ed or -ing closes a phrase, too, unless it comes first, as in "the fried rice".
+    """
     run: list[_Token] = []
     before = ""
     for token in [*tokens, None]:
@@ -156,7 +131,10 @@ def _phrases(text: str, tokens: list[_Token]) -> Iterator[str]:
 
 
 def _phrase(text: str, run: list[_Token], before: str) -> Iterator[str]:
-    """The text of a run, if it is a phrase; ``before`` is the word that stands before it."""
+    """The text of a run, if it is a phrase; ``before`` is the word that stands before it.
+
+    A single word is none if it is an adjective ("was cold", "so slow") or ends in -ed or -ing.
+    """
     if not any(token.word and not token.determiner for token in run):
         return
     described = before in _DESCRIBING or _adverb(before)

@@ -1,9 +1,7 @@
 """The list of metrics that ``tstmeta metrics`` and the book show.
 
-Two kinds stand in it that are no metrics of texts by these names.  Combined metrics join scores of
-others, some of them fitted on ratings, by :mod:`tstmeta.combine`: the option ``--combine`` names
-them.  Open forms take a file or folder that only the user can name; those that a paper prints are
-listed, with what to name.
+It also has combined metrics, which join scores of others by :mod:`tstmeta.combine`, and open forms,
+which take a file or folder that only the user can name.
 """
 
 from __future__ import annotations
@@ -12,7 +10,7 @@ from typing import NamedTuple
 
 import pandas as pd
 
-from . import Metric, families, get, more_is_better
+from . import families, get, more_is_better
 
 COLUMNS = (
     *("name", "family", "profile", "dimension", "unit", "bases", "languages", "better"),
@@ -23,18 +21,14 @@ COMBINED_FAMILY = "combined"
 
 
 class Combined(NamedTuple):
-    """A metric that combines scores of others.
-
-    Attributes:
-        name: what its scores are called.
-        dimension: the human dimensions that it claims, with spaces between.
-        maker: what of :mod:`tstmeta.combine` makes its scores.
-        words: how the option ``--combine`` calls it, where that is not its name.
-    """
+    """A metric that combines scores of others."""
 
     name: str
+    #: The human dimensions that it claims, with spaces between.
     dimension: str
+    #: What of :mod:`tstmeta.combine` makes its scores.
     maker: str
+    #: How the option ``--combine`` calls it, where that is not its name.
     words: str = ""
 
 
@@ -45,7 +39,7 @@ COMBINED = (
     Combined("overall-existing", "overall", "overall_scores"),
     Combined("overall-ours1", "overall", "overall_scores"),
     Combined("overall-ours2", "overall", "overall_scores"),
-    Combined("j", "overall", "j and j_of_systems", "j:FL"),
+    Combined("j", "overall", "j (FL: a fluency metric with values in [0, 1])", "j:FL"),
 )
 
 _CLASSIFIER = "tstmeta train classifier --help, then name the folder that it wrote"
@@ -80,9 +74,8 @@ def names() -> list[str]:
 def overview() -> pd.DataFrame:
     """One row a metric, columns :data:`COLUMNS`, all text.
 
-    One that cannot run here has status ``error`` and a remedy, as an open form has; one that cannot
-    even be loaded has nothing else.  The remedy of a combined metric says how its scores are had;
-    its signature stands with them, as it depends on what they combine.
+    One that cannot run here has status ``error`` and a remedy, as an open form has; the remedy of a
+    combined metric says how its scores are had.
     """
     rows = {}
     for family, members in families().items():
@@ -103,6 +96,9 @@ def overview() -> pd.DataFrame:
 def _row(name: str, family: str) -> dict[str, str]:
     metric = get(name)
     missing = getattr(metric, "missing", "")
+    better = {b: "higher" if more_is_better(metric, b) else "lower" for b in metric.bases}
+    if len(set(better.values())) > 1:
+        better = {basis: f"{word} ({basis})" for basis, word in better.items()}
     return {
         "name": name,
         "family": family,
@@ -111,7 +107,7 @@ def _row(name: str, family: str) -> dict[str, str]:
         "unit": metric.unit,
         "bases": " ".join(metric.bases),
         "languages": " ".join(metric.languages) or "any",
-        "better": _better(metric),
+        "better": ", ".join(dict.fromkeys(better.values())),
         "max_tokens": "" if metric.max_tokens is None else str(metric.max_tokens),
         "status": "error" if missing else "ok",
         "remedy": missing,
@@ -120,21 +116,11 @@ def _row(name: str, family: str) -> dict[str, str]:
     }
 
 
-def _better(metric: Metric) -> str:
-    """``higher`` or ``lower``; with the basis where it is not the same on all."""
-    words = {b: "higher" if more_is_better(metric, b) else "lower" for b in metric.bases}
-    if len(set(words.values())) == 1:
-        return words[metric.bases[0]]
-    return ", ".join(f"{word} ({basis})" for basis, word in words.items())
-
-
 def how(metric: Combined) -> str:
     """How the scores of a combined metric are had: an option, and what makes them in Python."""
-    word = metric.words or metric.name
-    option = f"tstmeta score (or evaluate) --data DATA --combine {word}"
-    note = "; FL is a metric of fluency with values in [0, 1]" if word.endswith(":FL") else ""
     return (
-        f"{option}{note}; in Python made from scores of others by tstmeta.combine: {metric.maker}"
+        f"tstmeta score (or evaluate) --data DATA --combine {metric.words or metric.name}; in "
+        f"Python made from scores of others by tstmeta.combine: {metric.maker}"
     )
 
 

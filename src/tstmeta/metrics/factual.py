@@ -2,15 +2,7 @@
 
 One model writes questions about words of a text (the words *expected*), another answers them from
 the other text; both ways.  Questions from the output put to the source make precision: does the
-source say what the output says?  Those from the source put to the output make recall.  The words
-after the colon::
-
-    questeval                              equations as printed, equal weights
-    questeval:released                     as upstream sums up; a third model compares answers
-    questeval:released-0.1                 its first version, without the third model
-    questeval:recall                       one side only (or precision)
-    questeval:beam+filtered                beam search; questions that fail on their own text go
-    questeval:qg=FOLDER+qa=FOLDER          models of your own: question generation and answering
+source say what the output says?  Those from the source put to the output make recall.
 """
 
 from __future__ import annotations
@@ -20,21 +12,21 @@ import re
 import string
 from collections import Counter
 from collections.abc import Sequence
-from functools import cached_property
 from typing import ClassVar, NamedTuple
 
 import numpy as np
 
 from ..models import seq2seq
-from ..models.causal import Backbone
+from ..models.causal import Backbone, backbone
 from ..models.seq2seq import Prompt, Writer, Written
 from ..schema import TstmetaError
 from .base import Request, Score
 from .batched import BatchedMetric, ModelMetric, Pair, cut_note, identity_of, installed, scored
-from .candidates import RULE, Candidates
+from .bertscore import BertScore
+from .candidates import RULE, by_rule
 from .learned import absent
 from .text import refused
-from .variants import parse
+from .variants import choose
 
 #: Upstream's models; their prompts are those of their model cards.
 MODELS = {
@@ -52,8 +44,8 @@ WINDOW, NEW_TOKENS = 512, 19
 ALIKE = "layer9+google-bert/bert-base-multilingual-cased"
 #: Width of beam search where it is asked for.
 BEAMS = 4
-#: Texts whose questions are remembered within a run.
-_REMEMBERED = 2**14
+#: Prompts whose answers are remembered within a run.
+_REMEMBERED = 2**17
 
 PRECISION, RECALL = "precision", "recall"
 _OPTIONS = {
@@ -64,25 +56,27 @@ _OPTIONS = {
 }
 
 
+class Question(NamedTuple):
+    """A question, the words expected as its answer, and the tokens of the prompt for it."""
+
+    text: str
+    words: str
+    tokens: int
+
+
 class QuestEval(ModelMetric):
     """QuestEval (Scialom et al., 2021), in [0, 1]; higher is better.
 
     A text that leads to no question counts 0 on its side.  Questions have equal weights: the
     paper's weighting of questions by importance needs a third model and is meant for summaries.
-    With ``filtered``, questions that the text they come from does not answer as expected (F1 of 1)
-    are dropped, as in the paper; upstream's program keeps all, and where asked to look multiplies
-    what a question is worth by that F1.  A question is written from the whole text, as upstream's
-    0.2.4 does; its first version wrote it from the sentence of the answer, which is the same for a
-    text of one sentence.
 
     Args:
-        words: options and models, joined by ``+`` (see the module).
+        words: options and models, joined by ``+``.  ``released`` and ``released-0.1``: see
+            :func:`summed`; ``precision``, ``recall``: one side only; ``beam``: beam search;
+            ``filtered``: questions that the text they come from does not answer as expected (F1 of
+            1) are dropped, as in the paper; ``qg=FOLDER``, ``qa=FOLDER``: models that write and
+            answer questions.
         questioner, answerer: models as objects; they win over words.
-        candidates: finds the words to ask about, instead of the rule of ours.
-        alike: compares the words expected and answered, for the rule ``released``.
-
-    Raises:
-        TstmetaError: words that name nothing, or two of a kind.
     """
 
     name = "questeval"
@@ -94,28 +88,35 @@ class QuestEval(ModelMetric):
     VARIANTS: ClassVar[tuple[str, ...]] = ("released", "released-0.1", PRECISION, RECALL)
 
     def __init__(
-        self,
-        words: str = "",
-        *,
-        questioner: Writer | None = None,
-        answerer: Writer | None = None,
-        candidates: Candidates = RULE,
-        alike: BatchedMetric | None = None,
+        self, words: str = "", *, questioner: Writer | None = None, answerer: Writer | None = None
     ):
         super().__init__(words)
-        self.models, options = _models(words)
+        options, rest = choose(words, _OPTIONS)
+        self.models = dict(MODELS)
+        for word in rest:
+            use, _, name = word.partition("=")
+            if not name or use not in MODELS:
+                known = ", ".join(option for every in _OPTIONS.values() for option in every)
+                raise TstmetaError(
+                    f"{word!r} is no option; use {known}, or say what a model is for: qg={word} or "
+                    f"qa={word}"
+                )
+            self.models[use] = backbone(name)
         self.rule, self.part = options.get("rule", "equation"), options.get("part", "f")
         self.filtered = options.get("filter") == "filtered"
         self.beams = BEAMS if options.get("search") == "beam" else 1
-        self.candidates, self._alike = candidates, alike
+        #: What finds the words to ask about.
+        self.candidates = by_rule
+        #: What compares the words expected and answered, where the rule needs that.
+        self.alike: BatchedMetric | None = BertScore(ALIKE) if self.rule == "released" else None
         self._given = {"qg": questioner, "qa": answerer}
-        #: Text -> its (question, expected words), and the tokens of the longest prompt for one.
-        self._known: dict[str, tuple[list[tuple[str, str]], int]] = {}
+        #: What was written for each prompt, within a run.
+        self._written: dict[str, dict[Prompt, Written]] = {"qg": {}, "qa": {}}
 
     @property
     def missing(self) -> str:
         remedies = [
-            absent(model, "questeval:qg=FOLDER+qa=FOLDER", "AutoModelForSeq2SeqLM", MODELS)
+            absent(model, "questeval:qg=FOLDER+qa=FOLDER", MODELS)
             for use, model in self.models.items()
             if self._given[use] is None
         ]
@@ -124,12 +125,18 @@ class QuestEval(ModelMetric):
         return "; ".join(dict.fromkeys(filter(None, remedies)))
 
     def fields(self) -> dict[str, object]:
+        writers = [
+            given.identity
+            if (given := self._given[use])
+            else seq2seq.described(identity_of(model), WINDOW, NEW_TOKENS, self.beams)
+            for use, model in self.models.items()
+        ]
         return {
             "rule": self.rule,
             "part": self.part,
-            "questions": self._identity("qg"),
-            "answers": self._identity("qa"),
-            "about": self.candidates.name,
+            "questions": writers[0],
+            "answers": writers[1],
+            "about": RULE,
             "filter": "f1=1" if self.filtered else "none",
             "alike": "no" if self.alike is None else str(self.alike.signature("source")),
             "weights": "equal",
@@ -138,142 +145,81 @@ class QuestEval(ModelMetric):
             "transformers": installed("transformers"),
         }
 
-    def _identity(self, use: str) -> str:
-        if (writer := self._given[use]) is not None:
-            return writer.identity
-        return seq2seq.described(identity_of(self.models[use]), WINDOW, NEW_TOKENS, self.beams)
-
-    @cached_property
-    def alike(self) -> BatchedMetric | None:
-        """What compares the words expected and answered; None where the rule needs none."""
-        if self.rule != "released" or self._alike is not None:
-            return self._alike
-        from .bertscore import BertScore
-
-        return BertScore(ALIKE)
-
     def _blank(self, request: Request) -> Score | None:
         return refused(self, request) or super()._blank(request)
 
     def pairs(self, pairs: Sequence[Pair]) -> list[Score]:
-        texts = dict.fromkeys(text for pair in pairs for text in pair)
-        self._write([text for text in texts if text not in self._known])
-        scores = self._answer(pairs)
-        if len(self._known) > _REMEMBERED:
-            self._known.clear()
-        return scores
-
-    def _write(self, texts: list[str]) -> None:
-        """Write the questions of texts, and drop those that fail on their own text."""
-        wanted = {text: self.candidates.find(text) for text in texts}
-        prompts = [(PREFIX, expected, text) for text in texts for expected in wanted[text]]
-        written = self._ask("qg", prompts)
-        checks = [(written[prompt].text, prompt[2]) for prompt in prompts if self.filtered]
-        own = self._ask("qa", checks)
-        for text, answers in wanted.items():
-            kept, tokens = [], 0
-            for expected in answers:
-                question = written[PREFIX, expected, text]
-                tokens = max(tokens, question.tokens)
-                if not self.filtered or token_f1(expected, own[question.text, text].text) == 1:
-                    kept.append((question.text, expected))
-            self._known[text] = (kept, tokens)
-
-    def _answer(self, pairs: Sequence[Pair]) -> list[Score]:
-        """Put the questions of each pair's texts to the other text, and sum up the answers."""
+        questions = self._questions(list(dict.fromkeys(text for pair in pairs for text in pair)))
         jobs = [
             [
-                (side, question, expected, reader)
-                for side, writer, reader in ((PRECISION, output, text), (RECALL, text, output))
-                for question, expected in self._known[writer][0]
+                *((PRECISION, question, text) for question in questions[output]),
+                *((RECALL, question, output) for question in questions[text]),
             ]
             for text, output in pairs
         ]
-        prompts = [(question, reader) for job in jobs for _, question, _, reader in job]
-        written = self._ask("qa", prompts)
-        both = [(words, written[q, reader].text) for job in jobs for _, q, words, reader in job]
-        alike = self._compared(both)
+        replies = self._ask("qa", [(q.text, reader) for job in jobs for _, q, reader in job])
+        both = [(q.words, replies[q.text, reader].text) for job in jobs for _, q, reader in job]
+        alike = dict.fromkeys(both, 0.0 if self.alike else math.nan)
+        full = [pair for pair in alike if pair[1].strip()]
+        if self.alike and full:
+            for pair, answer in zip(full, self.alike.pairs(full), strict=True):
+                alike[pair] = answer.value if isinstance(answer, Score) else answer
         scores = []
-        for pair, job in zip(pairs, jobs, strict=True):
-            answers, longest = [], max(self._known[text][1] for text in pair)
-            for side, question, expected, reader in job:
-                text, chance, tokens, _ = written[question, reader]
-                near = alike.get((expected, text), math.nan)
-                answers.append(Answered(side, 1 - chance, token_f1(expected, text), near))
-                longest = max(longest, tokens)
-            scores.append(self._score(answers, longest))
+        for job in jobs:
+            answers, tokens = [], 0
+            for side, question, reader in job:
+                reply = replies[question.text, reader]
+                pair = question.words, reply.text
+                answers.append(Answered(side, 1 - reply.chance, token_f1(*pair), alike[pair]))
+                tokens = max(tokens, question.tokens, reply.tokens)
+            sums = summed(answers, self.rule)
+            count = sum(answer.side == PRECISION for answer in answers)
+            detail = (
+                f"precision {sums.precision:.3f} ({count} asked); "
+                f"recall {sums.recall:.3f} ({len(answers) - count} asked)"
+            )
+            scores.append(scored(getattr(sums, self.part), cut_note(tokens, WINDOW), detail))
         return scores
 
-    def _compared(self, answers: list[Pair]) -> dict[Pair, float]:
-        """How alike the words expected and answered are; 0 where the answer is blank."""
-        if self.alike is None:
-            return {}
-        known = dict.fromkeys(answers, 0.0)
-        full = [pair for pair in known if all(text.strip() for text in pair)]
-        for pair, score in zip(full, self.alike.pairs(full) if full else (), strict=True):
-            known[pair] = score.value if isinstance(score, Score) else float(score)
-        return known
+    def _questions(self, texts: list[str]) -> dict[str, list[Question]]:
+        """The questions of each text, without those that fail on their own text."""
+        wanted = {text: self.candidates(text) for text in texts}
+        prompts = [(PREFIX, words, text) for text in texts for words in wanted[text]]
+        written = self._ask("qg", prompts)
+        own = self._ask("qa", [(written[p].text, p[2]) for p in prompts if self.filtered])
+        questions: dict[str, list[Question]] = {text: [] for text in texts}
+        for prompt in prompts:
+            _, words, text = prompt
+            question = written[prompt]
+            if not self.filtered or token_f1(words, own[question.text, text].text) == 1:
+                questions[text].append(Question(question.text, words, question.tokens))
+        return questions
 
     def _ask(self, use: str, prompts: Sequence[Prompt]) -> dict[Prompt, Written]:
-        distinct = list(dict.fromkeys(prompts))
-        if not distinct:
-            return {}
-        writer = self._given[use] or seq2seq.load(
-            self.models[use], window=WINDOW, new_tokens=NEW_TOKENS, beams=self.beams
-        )
-        watched = UNANSWERABLE if use == "qa" else ""
-        written = writer.write(distinct, watched=watched, progress=self._progress)
-        return dict(zip(distinct, written, strict=True))
+        known = self._written[use]
+        if len(known) > _REMEMBERED:
+            known.clear()
+        if fresh := [prompt for prompt in dict.fromkeys(prompts) if prompt not in known]:
+            writer = self._given[use] or seq2seq.load(
+                self.models[use], window=WINDOW, new_tokens=NEW_TOKENS, beams=self.beams
+            )
+            watched = UNANSWERABLE if use == "qa" else ""
+            written = writer.write(fresh, watched=watched, progress=self._progress)
+            known.update(zip(fresh, written, strict=True))
+        return known
 
-    def _score(self, answers: list[Answered], tokens: int) -> Score:
-        sums = summed(answers, self.rule)
-        parts = []
-        for side in (PRECISION, RECALL):
-            count = sum(answer.side == side for answer in answers)
-            share = f"{getattr(sums, side):.3f} ({count} asked)"
-            parts.append(f"{side} {share if count else '0: no question could be asked'}")
-        return scored(getattr(sums, self.part), cut_note(tokens, WINDOW), "; ".join(parts))
-
-
-def _models(words: str) -> tuple[dict[str, Backbone], dict[str, str]]:
-    """The two models and the options that words name."""
-    models, rest = dict(MODELS), []
-    for word in filter(None, words.split("+")):
-        use, _, name = word.partition("=")
-        if not name or use not in MODELS:
-            rest.append(word)
-            continue
-        model, options = parse(name, {}, {})
-        if model is None or options or models[use] is not MODELS[use]:
-            raise TstmetaError(f"{words!r}: write {use}=FOLDER or {use}=owner/name@revision, once")
-        models[use] = model
-    model, options = parse("+".join(rest), _OPTIONS, {})
-    if model is not None:
-        raise TstmetaError(
-            f"{model.name!r} could write questions or answer them; say which: qg={model.name} or "
-            f"qa={model.name}"
-        )
-    return models, options
-
-
-# --------------------------------------------------------------------------------- arithmetic
 
 _ARTICLES = re.compile(r"\b(a|an|the)\b")
 _NO_MARKS = str.maketrans("", "", string.punctuation)
 
 
 class Answered(NamedTuple):
-    """What an answer is worth, in [0, 1].
-
-    ``answerable`` is one minus the probability that the answer begins as "unanswerable" does,
-    ``f1`` the overlap of the words expected and answered, ``alike`` their BERTScore (NaN: not
-    needed).
-    """
+    """What an answer is worth, in [0, 1]."""
 
     side: str
-    answerable: float
-    f1: float
-    alike: float = math.nan
+    answerable: float  # 1 - the probability that the answer begins as "unanswerable" does
+    f1: float  # overlap of the words expected and answered
+    alike: float = math.nan  # their BERTScore, where it is needed
 
 
 class Sums(NamedTuple):
@@ -307,8 +253,7 @@ def summed(answers: Sequence[Answered], rule: str = "equation") -> Sums:
     the questions from the output, recall the mean answerability of those from the source, the score
     their harmonic mean.  ``released`` is upstream's program (0.2.4): each side is the mean of
     answerability, BERTScore and F1 of all its questions, the score the mean of both sides;
-    ``released-0.1`` is its first version, without BERTScore.  A side without questions counts 0, as
-    upstream.  (Issue 7 of upstream's repository notices the difference.)
+    ``released-0.1`` is its first version, without BERTScore.  A side without questions counts 0.
     """
     from_output, from_source = ([a for a in answers if a.side == s] for s in (PRECISION, RECALL))
     if rule == "equation":

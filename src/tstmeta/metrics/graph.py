@@ -2,9 +2,6 @@
 
 A graph is a set of triples: labels of nodes, attributes and relations.  Smatch (Cai and Knight,
 2013) maps the nodes of one graph to those of the other so that as many triples as possible agree.
-The library smatch searches the mapping by climbing from several starts.  It draws the starts from
-the process's random numbers, which it seeds by the clock; here they come from a seed of ours, anew
-for each pair, so that a score depends on neither the order of pairs nor the run.
 """
 
 from __future__ import annotations
@@ -47,7 +44,7 @@ def matched(output: Graph, text: Graph) -> int:
 
 @contextmanager
 def _library() -> Iterator[Any]:
-    """The library smatch with random numbers of ours and an empty memory."""
+    """The library smatch, climbing from starts that depend on neither the clock nor other pairs."""
     import smatch
 
     with _ONE_AT_A_TIME:
@@ -76,9 +73,6 @@ def tree_graph(tree: Tree, by: str = "form") -> Graph:
     The rule is ours: a word is a node with its form (or lemma, or part of speech) as label, a
     dependency a relation from the head to the word with the dependency's name, and the root of a
     sentence has the attribute TOP, as in AMR.  A text of n words has 2 n triples.
-
-    Raises:
-        TstmetaError: the parser gave no lemmas or parts of speech.
     """
     words = list(enumerate(tree))
     return Graph(
@@ -89,10 +83,8 @@ def tree_graph(tree: Tree, by: str = "form") -> Graph:
 
 
 class _Smatch(ParseMetric[Parse]):
-    """What both metrics share: from two graphs to a score."""
-
     modules = ("smatch",)
-    options: ClassVar[dict[str, tuple[str, ...]]] = {"measure": ("f1", "p", "r")}
+    options: ClassVar = {"measure": ("f1", "p", "r")}
 
     def fields(self) -> dict[str, object]:
         return {
@@ -119,9 +111,10 @@ class _Smatch(ParseMetric[Parse]):
 class SmatchAmr(_Smatch[Graph]):
     """Smatch over Abstract Meaning Representations, in [0, 1] (Cai and Knight, 2013).
 
-    Words: the file of graphs (``smatch-amr:/path/parsed.amr``; see
-    :func:`tstmeta.models.treebank.read_amr`), ``f1`` (default), ``p`` or ``r``.  The best of
-    several references counts.
+    The best of several references counts.
+
+    Args:
+        words: the file of graphs (``smatch-amr:/path/parsed.amr``), ``f1`` (default), ``p``, ``r``.
     """
 
     name = "smatch-amr"
@@ -141,13 +134,15 @@ class SmatchDep(_Smatch[Tree]):
     """Smatch over dependency trees, in [0, 1], as Mukherjee et al. (2025) use it.
 
     The triples of a tree: see :func:`tree_graph`; the trees of a text's sentences are one graph.
-    Words: the parses (``smatch-dep:/path/parses.conllu`` or ``smatch-dep:/path/model.udpipe``),
-    what words are called by (``form``, the default, ``lemma``, ``upos``), ``f1`` (default), ``p``
-    or ``r``.  The best of several references counts.
+    The best of several references counts.
+
+    Args:
+        words: the parses, a CoNLL-U file or a UDPipe model; what words are called by (``form``, the
+            default, ``lemma``, ``upos``); ``f1`` (default), ``p`` or ``r``.
     """
 
     name = "smatch-dep"
-    options: ClassVar[dict[str, tuple[str, ...]]] = {**_Smatch.options, "label": LABELS}
+    options: ClassVar = {**_Smatch.options, "label": LABELS}
 
     def read(self, file: str) -> Parser[Tree]:
         return parses.trees(file)

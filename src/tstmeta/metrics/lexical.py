@@ -1,18 +1,13 @@
 """Metrics that count shared words or characters: BLEU, METEOR, chrF, ROUGE, TER, PINC, edits.
 
-The output is the candidate, and what it is compared with (source or references) is the reference
-side; the one exception is ``bleu:pauli2025``, which follows its paper.  Values are those of the
-upstream libraries, on the upstream scale.  Each class says how several references count.  Libraries
-are imported when a metric is made, so that listing metrics stays quick.
-
-A text in Hindi, Bengali or another language of :data:`.text.DEVANAGARI` and :data:`.text.BENGALI`
-is spelt in one way first, and dandas are words of their own where words are not simply cut at white
-space.  Characters are code points, so vowel signs and nuktas count as characters.  Metrics that
-know only English refuse other languages (status ``refused``).
+Values are those of the upstream libraries, on the upstream scale; they are imported when a metric
+is made.  Texts in Hindi, Bengali or another language of :data:`.text.DEVANAGARI` and
+:data:`.text.BENGALI` are spelt in one way first, and metrics that know only English refuse others.
 """
 
 from __future__ import annotations
 
+from types import SimpleNamespace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -22,7 +17,6 @@ from .base import CorpusMetric, PairMetric, Request, Score
 from .text import (
     DANDA,
     SPELLING,
-    NoStems,
     Stemmer,
     UnicodeWords,
     against,
@@ -129,10 +123,10 @@ class Meteor(PairMetric):
 
     NLTK's ``single_meteor_score``: exact words, then Porter stems, then WordNet synonyms; alpha
     0.9, beta 3, gamma 0.5; lower case.  (NLTK looks up the synonyms of stems: a word that is no
-    word once stemmed has none.)  Words are Penn Treebank tokens of sentences split by a rule,
-    which needs no download.  The best of several references counts; not symmetric; a copy of m
-    words scores 1 - 0.5 / m^3.  Without WordNet on the machine there are no synonyms, as in the
-    variant ``no-synonyms``, and the signature says so.
+    word once stemmed has none.)  Words are Penn Treebank tokens of sentences split by a rule.  The
+    best of several references counts; not symmetric; a copy of m words scores 1 - 0.5 / m^3.
+    Without WordNet on the machine there are no synonyms, as in ``no-synonyms``, and the signature
+    says so.
 
     Stems, synonyms and Treebank tokens are English, so other languages are refused.  ``exact`` is
     for them: words of any script, without marks, match only as they are.
@@ -150,9 +144,10 @@ class Meteor(PairMetric):
         self._synonyms = not chosen(self, variant)
         self._score = single_meteor_score
         self._treebank = TreebankWordTokenizer().tokenize
-        self._dictionary = wordnet.Dictionary(self._synonyms)
+        nothing = SimpleNamespace(synsets=lambda word: ())
+        self._dictionary = wordnet if self._synonyms else nothing
         self._exact = variant == "exact"
-        self._stemmer = NoStems() if self._exact else Stemmer()
+        self._stemmer = SimpleNamespace(stem=str) if self._exact else Stemmer()
         if self._exact:
             self.languages = ()
 
@@ -169,13 +164,13 @@ class Meteor(PairMetric):
 
     def value(self, request: Request) -> float:
         request = spelt(request)
-        output = self.tokens(request.output)
+        output = self._tokens(request.output)
         return max(
-            self._score(self.tokens(text), output, stemmer=self._stemmer, wordnet=self._dictionary)
+            self._score(self._tokens(text), output, stemmer=self._stemmer, wordnet=self._dictionary)
             for text in against(request)
         )
 
-    def tokens(self, text: str) -> list[str]:
+    def _tokens(self, text: str) -> list[str]:
         """Penn Treebank tokens, sentence by sentence, so that every final period is a token."""
         if self._exact:
             return UnicodeWords().tokenize(text)

@@ -1,17 +1,7 @@
 """Masked metrics: style words are hidden in both texts before the texts are compared.
 
 A rewrite has to change style words; a metric of content should not punish it for that (Mir et al.,
-2019, Section 4; Mukherjee et al., 2025).  The words after the colon say which words are hidden, and
-how::
-
-    masked-bleu                      words of ours for the style that is asked for
-    masked-bleu:sentiment            the lexicon of Mir et al. (2019), once its data are here
-    masked-bleu:/path/words.csv      a lexicon of yours (see tstmeta.models.lexicon)
-    masked-bleu:dropped              style words are left out instead of replaced
-    masked-cosine:dropped+labse      what is no such word goes to the metric cosine
-
-A name such as ``sentiment`` is an entry point that gives a path when scores are asked for, so this
-module knows of no data; from Python a lexicon can be handed over as an object.
+2019, Section 4; Mukherjee et al., 2025).
 """
 
 from __future__ import annotations
@@ -29,6 +19,7 @@ from ..schema import MissingData, Status, TstmetaError
 from .base import Request, Score
 from .batched import BatchedMetric
 from .text import refused, word_spans
+from .variants import choose
 
 #: Our words: style that is asked for -> list that has the words of both sides.
 OURS = {
@@ -40,7 +31,6 @@ OURS = {
     "persuasive": "persuasive",
 }
 _FOLDER = Path(__file__).parent / "lexicons"
-_ENDINGS = (".csv", ".json")
 
 
 class Hidden(NamedTuple):
@@ -56,9 +46,6 @@ class Mask:
 
     Phrases go before single words, longer ones first, from left to right.  Each word or phrase
     becomes one ``token``; an empty token leaves it out.
-
-    Raises:
-        TstmetaError: no entry of the lexicon has a letter or a digit.
     """
 
     def __init__(self, lexicon: Lexicon, token: str):
@@ -66,9 +53,7 @@ class Mask:
         self._phrases = {form for form in forms if form}
         if not self._phrases:
             raise TstmetaError(f"the lexicon {lexicon.name} has no word with a letter or a digit")
-        self._longest: dict[str, int] = {}
-        for first, *rest in self._phrases:
-            self._longest[first] = max(self._longest.get(first, 0), 1 + len(rest))
+        self._longest = max(map(len, self._phrases))
         self._token = f" {token} " if token else " "
 
     def __call__(self, text: str) -> Hidden:
@@ -77,8 +62,9 @@ class Mask:
         forms = [form for *_, form in spans]
         parts, end, hidden, place = [], 0, 0, 0
         while place < len(spans):
-            length = self._match(forms, place)
-            if length:
+            lengths = range(min(self._longest, len(forms) - place), 0, -1)
+            entry = (n for n in lengths if tuple(forms[place : place + n]) in self._phrases)
+            if length := next(entry, 0):
                 parts += [text[end : spans[place][0]], self._token]
                 end = spans[place + length - 1][1]
                 hidden += length
@@ -86,12 +72,6 @@ class Mask:
         if not hidden:
             return Hidden(text, 0, len(spans))
         return Hidden(" ".join("".join([*parts, text[end:]]).split()), hidden, len(spans))
-
-    def _match(self, forms: list[str], place: int) -> int:
-        """How many words, from a place on, are an entry."""
-        longest = min(self._longest.get(forms[place], 0), len(forms) - place)
-        lengths = range(longest, 0, -1)
-        return next((n for n in lengths if tuple(forms[place : place + n]) in self._phrases), 0)
 
 
 class MaskedBleu(BatchedMetric):
@@ -102,11 +82,9 @@ class MaskedBleu(BatchedMetric):
     well; a style without such a list is refused.
 
     Args:
-        words: see the module.
+        words: a lexicon, ``sentiment`` (that of Mir et al., 2019, once its data are here) or a .csv
+            or .json file; ``dropped``: style words are left out instead of replaced.
         lexicon: one as an object, instead of the one that words name.
-
-    Raises:
-        TstmetaError: a word that names nothing, two lexicons, or a file with faults.
     """
 
     name = "masked-bleu"
@@ -121,23 +99,17 @@ class MaskedBleu(BatchedMetric):
     def __init__(self, words: str = "", *, lexicon: Lexicon | None = None):
         from . import get
 
-        every = [word for word in words.split("+") if word]
-        named = [word for word in every if word.endswith(_ENDINGS) or word in lexicons.names()]
-        rest = [word for word in every if word not in named and word != "dropped"]
-        if len(named) + (lexicon is not None) > 1:
-            raise TstmetaError(f"{words!r} names two lexicons; name one")
+        files = [word for word in words.split("+") if word.endswith((".csv", ".json"))]
+        options = {"mask": ("dropped",), "lexicon": (*files, *lexicons.names())}
+        chosen, rest = choose(words, options)
         if rest and self.stem == "bleu":
             known = ", ".join(["dropped", *lexicons.names()])
-            raise TstmetaError(
-                f"{rest[0]!r} is not understood; use {known} or a .csv or .json file"
-            )
-        self.token = "" if "dropped" in every else self.token
+            raise TstmetaError(f"{rest[0]!r} is no lexicon: use {known} or a .csv or .json file")
+        self.token = "" if "mask" in chosen else self.token
         self._inner = get(f"{self.stem}:{'+'.join(rest)}" if rest else self.stem)
-        self._name, self._given = "", lexicon
-        if named and named[0].endswith(_ENDINGS):
-            self._given = lexicons.read(named[0])
-        elif named:
-            self._name = named[0]
+        self._name, self._given = chosen.get("lexicon", ""), lexicon
+        if files:
+            self._name, self._given = "", lexicons.read(files[0])
         self.name = f"{self.name}:{words}" if words else self.name
         if self._given:
             self.languages = self._inner.languages
@@ -145,7 +117,6 @@ class MaskedBleu(BatchedMetric):
 
     @staticmethod
     def accepts_variant(words: str) -> bool:
-        """Any words are taken; the constructor refuses those that it does not understand."""
         return bool(words)
 
     @property
@@ -163,44 +134,43 @@ class MaskedBleu(BatchedMetric):
         return lexicons.read(lexicons.place(self._name)) if self._name else self._given
 
     def fields(self) -> dict[str, object]:
+        try:
+            lexicon = self._lexicon
+            identity = f"{lexicon.name}@{lexicon.hash}" if lexicon else f"ours@{_all_ours()}"
+        except MissingData:
+            identity = f"{self._name}@missing"
         return {
-            "lexicon": self._identity(),
+            "lexicon": identity,
             "mask": self.token or "dropped",
             "match": "words+longest-phrase+lower",
             **self._inner.fields(),  # type: ignore[attr-defined]
         }
 
-    def _identity(self) -> str:
-        try:
-            lexicon = self._lexicon
-        except MissingData:
-            return f"{self._name}@missing"
-        return f"{lexicon.name}@{lexicon.hash}" if lexicon else f"ours@{_all_ours()}"
-
     def values(self, requests: Sequence[Request]) -> list[Score]:
         masked = [self._hide(request) for request in requests]
         answers = self._inner.score([(pair[0],) for pair in masked if not isinstance(pair, Score)])
-        return [
-            pair if isinstance(pair, Score) else _noted(next(answers)[0], pair[1])
-            for pair in masked
-        ]
+        scores = []
+        for pair in masked:
+            if isinstance(pair, Score):
+                scores.append(pair)
+                continue
+            [answer], note = next(answers), pair[1]
+            kept = "" if answer.status is Status.OK else f"{answer.detail}; "
+            scores.append(answer._replace(detail=kept + note))
+        return scores
 
     def _hide(self, request: Request) -> Score | tuple[Request, str]:
         """The request with style words hidden and how many they were, or why it has no value."""
         if refusal := refused(self, request):
             return refusal
         if self._lexicon is None and request.style not in OURS:
-            style = request.style
-            wanted = f"for the style {style!r}" if style else "without a target style"
+            what = f"no list of style words for the style {request.style!r}"
             remedy = f"name a lexicon, for instance {self.name.partition(':')[0]}:words.csv"
-            return Score(math.nan, Status.REFUSED, f"no list of style words {wanted}; {remedy}")
+            return Score(math.nan, Status.REFUSED, f"{what}; {remedy}")
         hide = _mask(self._lexicon or ours(OURS[request.style]), self.token)
         output, compared = hide(request.output), [hide(text) for text in request.against]
         count, words = sum(text.hidden for text in compared), sum(text.words for text in compared)
-        note = (
-            f"style words: {output.hidden} of {output.words} in the output, "
-            f"{count} of {words} in what it is compared with"
-        )
+        note = f"style words: output {output.hidden} of {output.words}, compared with {count} of {words}"
         texts = tuple(text.text for text in compared)
         return request._replace(output=output.text, against=texts), note
 
@@ -219,14 +189,6 @@ class MaskedCosine(MaskedBleu):
     token: str = "[MASK]"
 
 
-def _noted(answer: Score, note: str) -> Score:
-    """An answer of the metric inside, with how many words were hidden."""
-    if answer.status is Status.OK:
-        return answer._replace(detail=note)
-    what = "nothing is left" if answer.status is Status.EMPTY else answer.detail
-    return answer._replace(detail=f"{what}; {note}")
-
-
 @cache
 def ours(task: str) -> Lexicon:
     """The words of ours of one task of the contrast set."""
@@ -241,6 +203,4 @@ def _all_ours() -> str:
     return hashlib.sha256(facts.encode()).hexdigest()[:12]
 
 
-@cache
-def _mask(lexicon: Lexicon, token: str) -> Mask:
-    return Mask(lexicon, token)
+_mask = cache(Mask)

@@ -1,11 +1,9 @@
 """Counting n-grams: BLEU as NLTK computes it, the sets of PINC, and ROUGE over sets.
 
-ROUGE over sets is how the scores released with Lai et al. (2023) were computed.  It differs from
-ROUGE as Lin (2004) defines it in ways that move correlations: words keep their case, they are Penn
-Treebank words, a full stop ends a sentence and is dropped, an n-gram counts once however often it
-occurs, and ROUGE-L takes the union of common subsequences of all pairs of sentences, with an F that
-weighs recall by the ratio of precision to recall.  These rules were found by holding candidates
-against the released numbers; the book shows how closely they agree.
+ROUGE over sets is how the scores released with Lai et al. (2023) were computed, by the rules that
+come nearest to the released numbers.  It differs from ROUGE as Lin (2004) defines it: words are
+Penn Treebank words and keep their case, a full stop ends a sentence and is dropped, an n-gram
+counts once, and ROUGE-L takes the union of common subsequences of all pairs of sentences.
 """
 
 from __future__ import annotations
@@ -48,9 +46,6 @@ def _ngrams(tokens: Sequence, n: int) -> zip:
 def gram_sets(tokens: Sequence[str]) -> list[set]:
     """The sets of 1- to 4-grams of a text, as far as it is long enough to have any."""
     return [set(_ngrams(tokens, n)) for n in range(1, min(4, len(tokens)) + 1)]
-
-
-# --------------------------------------------------------------------------- ROUGE over sets
 
 
 @lru_cache(maxsize=2**14)

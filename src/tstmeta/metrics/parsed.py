@@ -1,8 +1,4 @@
-"""What metrics of graphs and trees share: options and a file of parses after the colon.
-
-``ted:lemma+/path/parses.conllu`` is the variant ``lemma`` on the parses of that file.  A word that
-is no option is a file.
-"""
+"""What metrics of graphs and trees share: options and a file of parses after the colon."""
 
 from __future__ import annotations
 
@@ -16,50 +12,34 @@ from ..models.treebank import Tree
 from ..schema import TstmetaError
 from .base import Score
 from .batched import ModelMetric, Pair, failed
+from .variants import choose
 
 Parse = TypeVar("Parse")
 
 #: What a word of a tree can be called by.
 LABELS = ("form", "lemma", "upos")
-#: What to do for a metric of dependency trees that was given none.
-TREES = (
-    "parse the texts with UDPipe, Stanza or another parser and name the CoNLL-U file, or name a "
-    "UDPipe model, as in {name}:/path/parses.conllu and {name}:/path/model.udpipe"
-)
 
 
 class ParseMetric(ModelMetric, Generic[Parse]):
     """A metric of parses, which come from the file that its words name.
 
-    Attributes:
-        options: kind of option -> its words; the first one is the default.
-        remedy: what to do where no file is named.
-        modules: libraries that the metric needs.
-
-    Raises:
-        TstmetaError: two words of one kind, or two files.
+    ``options`` are the words of each kind, the default first; ``remedy`` says what to do where no
+    file is named; ``modules`` are the libraries that the metric needs.
     """
 
     profile = "real"
     options: ClassVar[dict[str, tuple[str, ...]]]
-    remedy: ClassVar[str] = TREES
+    remedy: ClassVar[str] = (
+        "parse the texts with UDPipe, Stanza or another parser and name the CoNLL-U file, or name "
+        "a UDPipe model, as in {name}:/path/parses.conllu and {name}:/path/model.udpipe"
+    )
     modules: ClassVar[tuple[str, ...]] = ()
 
     def __init__(self, words: str = ""):
-        every = [word for word in words.split("+") if word]
-        self.chosen: dict[str, str] = {}
-        for kind, known in self.options.items():
-            named = [word for word in every if word in known]
-            if len(named) > 1:
-                raise TstmetaError(f"{words!r} names two words of the kind {kind}; name one")
-            self.chosen[kind] = named[0] if named else known[0]
-        known_words = [word for known in self.options.values() for word in known]
-        files = [word for word in every if word not in known_words]
+        chosen, files = choose(words, self.options)
         if len(files) > 1:
-            raise TstmetaError(
-                f"{words!r} names {len(files)} files where {self.name} takes one; what is no file "
-                f"is one of {', '.join(known_words)}"
-            )
+            raise TstmetaError(f"{words!r} names {len(files)} files where {self.name} takes one")
+        self.chosen = {kind: known[0] for kind, known in self.options.items()} | chosen
         self.file = files[0] if files else ""
         self._bare, self._remedy = self.name, self.remedy.format(name=self.name)
         super().__init__(words)
@@ -70,10 +50,6 @@ class ParseMetric(ModelMetric, Generic[Parse]):
 
     @property
     def missing(self) -> str:
-        return self.parses_missing
-
-    @property
-    def parses_missing(self) -> str:
         """What to do when there are no parses; empty when there are.  Reads the file."""
         if packages := lacking(*self.modules):
             return packages
@@ -90,7 +66,10 @@ class ParseMetric(ModelMetric, Generic[Parse]):
     @property
     def identity(self) -> str:
         """Which parses they are, for a signature."""
-        return "none" if self.parses_missing else self.read(self.file).identity
+        try:
+            return self.read(self.file).identity if self.file else "none"
+        except (TstmetaError, OSError):
+            return "none"
 
     def pairs(self, pairs: Sequence[Pair]) -> list[Score]:
         return [self._pair(*pair) for pair in pairs]
@@ -102,11 +81,7 @@ class ParseMetric(ModelMetric, Generic[Parse]):
             return failed(error)
 
     def find(self, text: str) -> Parse:
-        """The parse of a text.
-
-        Raises:
-            MissingParse: there is none.
-        """
+        """The parse of a text."""
         return self.read(self.file).find(text)
 
     def compare(self, text: Parse, output: Parse) -> Score:
@@ -115,14 +90,7 @@ class ParseMetric(ModelMetric, Generic[Parse]):
 
 
 def labels(tree: Tree, by: str) -> list[str]:
-    """What the words of a tree are called by, in lower case.
-
-    Args:
-        by: ``form``, ``lemma`` or ``upos``.
-
-    Raises:
-        TstmetaError: the parser gave no lemmas or parts of speech.
-    """
+    """What the words of a tree are called by (one of :data:`LABELS`), in lower case."""
     names = [str(getattr(word, by)) for word in tree]
     for word, name in zip(tree, names, strict=True):
         if name == "_" and word.form != "_":

@@ -1,18 +1,5 @@
 """Metrics that compare vectors: BERTScore, cosines of sentence vectors, WMD, Sim.
 
-The words after the colon name options and a model (see :mod:`.variants`)::
-
-    bertscore                          F1 on the embedded encoder
-    bertscore:r+deberta-xlarge-mnli    recall on the model of Pauli et al. (2025)
-    bertscore:rescaled+roberta-large   rescaled with the library's baseline
-    bertscore:idf                      tokens weighted by how rare they are, by shipped counts
-    bertscore:idf=/path/texts.txt      the same by counts in these texts
-    bertscore:layer9+owner/model       another model; a folder works as well
-    cosine:labse                       cosine of LaBSE's sentence vectors
-    s3bert:negations+/path/model       the part of an S3BERT vector that stands for negation
-    wmd:vectors=/path/glove.txt        word mover's distance on word vectors of a file
-    sim:vectors=/path/glove.txt+idf=/path/texts.txt    Sim as in Pang and Gimpel (2019)
-
 Vectors of single words are those of a file in GloVe's text format, or what the embedded encoder
 looks its tokens up in, before any of its layers.
 """
@@ -37,10 +24,13 @@ from ..schema import Status, TstmetaError
 from .base import Request, Score
 from .batched import Answer, ModelMetric, Pair, cut_note, installed, scored
 from .bertscore import BertScore, languages
-from .variants import parse, without_file
+from .variants import choose, parse, without_file
 
 __all__ = ["BertScore", "Cosine", "S3Bert", "Sim", "Wmd"]
 
+WORDLESS = Score(math.nan, Status.INVALID, "a text has no word with a vector and a weight")
+#: Of a blank text: a distance of 0 would be the best of all, and there is no largest.
+NOWHERE_TO_TRAVEL = Score(math.nan, Status.INVALID, "empty text: no word can travel")
 #: Features of the S3BERT models that its authors give out, in their order; the rest of the vector
 #: stands at the end (Opitz and Frank, 2022; their configuration file).
 FEATURES = (
@@ -100,11 +90,9 @@ class S3Bert(ModelMetric):
         super().__init__(words)
         self.model, chosen = parse(words, {"feature": ("global", *FEATURES, "residual")}, {})
         self.feature = chosen.get("feature", "global")
-        #: Where all features together end: the vector must be at least so long.
-        self.end = len(FEATURES) * FEATURE_SIZE
         self.part = slice(0, None)
         if self.feature == "residual":
-            self.part = slice(self.end, None)
+            self.part = slice(len(FEATURES) * FEATURE_SIZE, None)
         elif self.feature != "global":
             start = FEATURES.index(self.feature) * FEATURE_SIZE
             self.part = slice(start, start + FEATURE_SIZE)
@@ -129,10 +117,10 @@ class S3Bert(ModelMetric):
             raise MissingModel(self.missing)
         encoder = encoders.load(self.model)
         size = len(encoder.sentences([pairs[0][0]])[0].vector)
-        if size < self.end or (size == self.end and self.feature == "residual"):
+        if size <= len(FEATURES) * FEATURE_SIZE:
             raise MissingModel(
-                f"{self.model.where}: its vectors have {size} numbers, too few for features that "
-                f"end at {self.end}; name the folder of an S3BERT model"
+                f"{self.model.where}: its vectors have {size} numbers, too few for the features; "
+                "name the folder of an S3BERT model"
             )
         return _cosines(encoder, pairs, self.part)
 
@@ -171,30 +159,26 @@ def _cosine(first: np.ndarray, second: np.ndarray) -> float:
     return min(1.0, max(-1.0, float(first @ second) / length)) if length else math.nan
 
 
-# -------------------------------------------------------------------- vectors of single words
-
-
 class WordMetric(ModelMetric):
-    """A metric on vectors of single words: those of ``vectors=FILE``, or the embedded encoder's.
-
-    ``file_words`` are the words of further files, ``options`` those that are switched on.
-    """
+    """A metric on vectors of single words: those of ``vectors=FILE``, or the embedded encoder's."""
 
     options: ClassVar[tuple[str, ...]] = ()
+    #: Words that name files, as in ``vectors=FILE``.
     file_words: ClassVar[tuple[str, ...]] = ("vectors",)
+
+    languages: tuple[str, ...] = ("en",)
 
     def __init__(self, words: str = ""):
         super().__init__(words)
         self.files: dict[str, Path | None] = {}
         for word in self.file_words:
             words, self.files[word] = without_file(words, f"{word}=")
-        self.chosen = {word for word in words.split("+") if word}
-        if wrong := next(iter(self.chosen - {*self.options}), None):
+        self.chosen, rest = choose(words, {option: (option,) for option in self.options})
+        if rest:
             known = ", ".join([*self.options, *(f"{word}=FILE" for word in self.file_words)])
-            raise TstmetaError(
-                f"{wrong!r} names no option and no model of word vectors: use {known}"
-            )
-        self.profile, self.languages = kind_of(self.files["vectors"])
+            raise TstmetaError(f"{rest[0]!r} names no option and no word vectors: use {known}")
+        if self.files["vectors"]:
+            self.profile, self.languages = "real", ()  # what language a file is for is not known
 
     @property
     def missing(self) -> str:
@@ -202,7 +186,6 @@ class WordMetric(ModelMetric):
 
     @cached_property
     def source(self) -> Vectors:
-        """Where the vectors of words are."""
         return source_of(self.files["vectors"])
 
 
@@ -237,7 +220,7 @@ class Wmd(WordMetric):
         }
 
     def _blank(self, request: Request) -> Score | None:
-        return super()._blank(request) and nowhere_to_travel()
+        return super()._blank(request) and NOWHERE_TO_TRAVEL
 
     def pairs(self, pairs: Sequence[Pair]) -> list[Answer]:
         texts = list(dict.fromkeys(text for pair in pairs for text in pair))
@@ -249,7 +232,7 @@ class Wmd(WordMetric):
 
     def _distance(self, first: dict[int, int], second: dict[int, int]) -> Answer:
         if not first or not second:
-            return wordless()
+            return WORDLESS
         origins, targets = _travellers(first, second)
         if not origins:
             return 0.0
@@ -298,23 +281,17 @@ class Sim(WordMetric):
         means = {text: self._mean(own) for text, own in zip(texts, places, strict=True)}
         return [self._answer(means[a], means[b]) for a, b in pairs]
 
-    def _mean(self, places: np.ndarray) -> np.ndarray | None:
-        """The direction of the weighted mean; None for a text without words."""
-        if not len(places):
-            return None
+    def _mean(self, places: np.ndarray) -> np.ndarray:
+        """The sum of weighted vectors, whose direction is that of their mean."""
         counts, total = self._idf
         weights = np.ones(len(places))
         if total:
             weights = np.array([math.log(total / counts.get(p, 1)) for p in places.tolist()])
         return weights @ self.source.vectors(places)
 
-    def _answer(self, first: np.ndarray | None, second: np.ndarray | None) -> Answer:
-        if first is None or second is None:
-            return wordless()
+    def _answer(self, first: np.ndarray, second: np.ndarray) -> Answer:
         value = _cosine(first, second)
-        if math.isnan(value):
-            return Score(value, Status.INVALID, "all words of a text weigh nothing")
-        return value
+        return WORDLESS if math.isnan(value) else value
 
 
 def _travellers(
@@ -351,18 +328,3 @@ def source_fields(file: Path | None) -> dict[str, object]:
         "vectors": f"input embeddings of {encoders.identity(MINILM)}",
         "tok": f"its own-transformers-{installed('transformers')}",
     }
-
-
-def kind_of(file: Path | None) -> tuple[str, tuple[str, ...]]:
-    """Profile and languages; what language a file is for is not known."""
-    return ("real", ()) if file else (MINILM.profile, ("en",))
-
-
-def wordless() -> Score:
-    """The score of a text that has no word with a vector."""
-    return Score(math.nan, Status.INVALID, "a text has no word with a vector")
-
-
-def nowhere_to_travel() -> Score:
-    """The distance of a blank text: 0 would be the best of all, and there is no largest."""
-    return Score(math.nan, Status.INVALID, "empty text: no word can travel")

@@ -1,13 +1,5 @@
 """Style strength by a model of style: accuracy, confidence, distances, a regressor.
 
-What comes after the colon names a model (see :mod:`tstmeta.models.classifiers`) and options::
-
-    style-accuracy                      the embedded demonstration model
-    style-accuracy:my/folder            a model that ``tstmeta train classifier`` made
-    style-confidence:owner/model@rev    any sequence classifier of a hub
-    style-confidence:owner/model+LABEL_1=positive+LABEL_0=negative   what its labels mean
-    style-emd:directed                  negative where the output moved away from its target style
-
 A blank text shows nothing of the target style: probability 0 of it, the rest shared alike.
 """
 
@@ -38,17 +30,20 @@ _WORDINGS = {
 
 
 class TextStyle(NamedTuple):
-    """A text's distribution over the styles of a task, or its strength, and the target's place."""
+    """What a model says of a text."""
 
-    styles: np.ndarray
-    target: int
+    styles: np.ndarray  # distribution over the styles of the task, or the style's strength
+    target: int  # place of the target style
     task: classifiers.Task
     cut: str = ""
     blank: bool = False
 
 
 class _StyleMetric(ModelMetric):
-    """What metrics of style share: the model that words name, and its answers about texts."""
+    """What metrics of style share: the model that words name, and its answers about texts.
+
+    Words such as ``LABEL_1=positive`` say what the model calls a style, and what the data set does.
+    """
 
     dimensions = ("style",)
     accepts_empty = True
@@ -58,8 +53,6 @@ class _StyleMetric(ModelMetric):
     def __init__(self, words: str = ""):
         super().__init__(words)
         renamed = [word.split("=", 1) for word in words.split("+") if "=" in word]
-        if not all(map(all, renamed)):
-            raise TstmetaError(f"{words!r}: give both styles, the model's first: LABEL_1=positive")
         rest = "+".join(word for word in words.split("+") if "=" not in word)
         model, self.chosen = parse(rest, self.options, classifiers.MODELS)
         self.model = model or classifiers.MODELS[self.default]
@@ -111,7 +104,7 @@ class _StyleMetric(ModelMetric):
         return answers
 
 
-def style_score(value: float, *texts: TextStyle) -> Score:
+def _score(value: float, *texts: TextStyle) -> Score:
     """A value with the status of the texts that it is made of."""
     if any(text.blank for text in texts):
         return Score(value, Status.EMPTY, "empty text")
@@ -135,8 +128,7 @@ class StyleConfidence(_StyleMetric):
         answers = self._read(keys)
         texts = [answers[key] for key in keys]
         return [
-            text if isinstance(text, Score) else style_score(self.of_text(text), text)
-            for text in texts
+            text if isinstance(text, Score) else _score(self.of_text(text), text) for text in texts
         ]
 
     def of_text(self, text: TextStyle) -> float:
@@ -159,7 +151,7 @@ class StyleAccuracy(StyleConfidence, CorpusMetric):
         return float(len(rest) > 0 and text.styles[text.target] > rest.max())
 
     def score(self, units: Sequence[tuple[Request, ...]]) -> Iterator[tuple[Score, ...]]:
-        """Hits, many outputs at a time; ``detail`` holds the statistics."""
+        """Right or not, many outputs at a time; ``detail`` holds the statistics."""
         for unit in super().score(units):
             yield tuple(
                 hit._replace(detail=json.dumps([hit.value, 1.0])) if hit.status.has_value else hit
@@ -167,15 +159,9 @@ class StyleAccuracy(StyleConfidence, CorpusMetric):
             )
 
     def statistics(self, request: Request) -> np.ndarray:
-        """Right outputs and outputs, shape [2]: [0, 1] or [1, 1].
-
-        Raises:
-            TstmetaError: the model is not here or does not know the style.
-        """
+        """Right outputs and outputs, shape [2]: [0, 1] or [1, 1]."""
         [(hit,)] = self.score([(request,)])
-        if not hit.status.has_value:
-            raise TstmetaError(hit.detail)
-        return np.array([hit.value, 1.0])
+        return np.array(json.loads(hit.detail))
 
     def aggregate(self, total: np.ndarray) -> float:
         """The share of right outputs; NaN of none."""
@@ -236,7 +222,6 @@ class StyleEmd(_StyleMetric):
         return float(np.abs(output - other).sum() / 2)
 
     def values(self, requests: Sequence[Request]) -> Sequence[Answer]:
-        """One score a request: against the text whose styles are nearest."""
         keys = [(text, r.style) for r in requests for text in (r.output, *r.against)]
         known = self._read(keys)
         return [
@@ -249,14 +234,12 @@ class StyleEmd(_StyleMetric):
         if wrong := [text for text in texts if isinstance(text, Score)]:
             return wrong[0]
         output, *compared = (text for text in texts if isinstance(text, TextStyle))
-        if not compared:
-            return Score(math.nan, Status.INVALID, "nothing to compare")
         measured = [(self.measure(output.styles, text.styles), text) for text in compared]
         best = min if self.higher_is_better else max  # a distance, or a similarity
         value, other = best(measured, key=lambda pair: pair[0])
         if self._directed and output.styles[output.target] < other.styles[output.target]:
             value = -value
-        return style_score(value, output, other)
+        return _score(value, output, other)
 
 
 class StyleKl(StyleEmd):

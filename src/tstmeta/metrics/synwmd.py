@@ -1,16 +1,8 @@
 """SynWMD: word mover's distance that knows the syntax of both texts (Wei et al., 2023).
 
-Both of the method's ideas are here, with the settings of its authors' program.  *Word flow*: how
-much of a text's mass lies on a word.  Words are nodes of one graph for all parses; each pair of
-words within three dependencies of each other adds the reciprocal of their distance to an edge, and
-a word weighs the reciprocal of its weighted PageRank, so what stands everywhere weighs little.
-*Word distance*: to the cosine distance of two words is added the mean distance of the subtrees that
-hold them, where a subtree is a word with its dependents one, two or three levels down.
-
-Three things differ.  The vectors are static (a file, or the embedded encoder's input embeddings);
-the authors take BERT's contextual ones and whiten them.  The authors leave out a list of English
-stop words; here closed-class words and marks are left out by their part of speech, in any language.
-The value is the distance itself, not 1 / (1 + distance).
+*Word flow*: a word has as much of a text's mass as the reciprocal of its PageRank in a graph of all
+parses.  *Word distance*: to the cosine distance of two words is added the mean distance of the
+subtrees that hold them.  The settings are those of the authors' program.
 """
 
 from __future__ import annotations
@@ -19,7 +11,6 @@ import math
 from collections import defaultdict
 from collections.abc import Iterable
 from functools import cached_property, lru_cache
-from pathlib import Path
 from typing import ClassVar, NamedTuple
 
 import numpy as np
@@ -32,7 +23,7 @@ from ..schema import TstmetaError
 from .base import Request, Score
 from .batched import cut_note, failed, installed, scored
 from .parsed import ParseMetric, first
-from .semantic import kind_of, nowhere_to_travel, source_fields, source_of, wordless
+from .semantic import NOWHERE_TO_TRAVEL, WORDLESS, source_fields, source_of
 from .variants import without_file
 
 #: How far apart words still meet, and how deep a subtree reaches, in dependencies.
@@ -47,9 +38,6 @@ MAX_WORDS = 500
 CLOSED = frozenset(["ADP", "AUX", "CCONJ", "DET", "PART", "PRON", "PUNCT", "SCONJ", "SYM"])
 
 
-# ---------------------------------------------------------------------------------- word flow
-
-
 def word_weights(trees: Iterable[Tree]) -> dict[str, float]:
     """The weight of each word, in lower case, that stands in a sentence with another one.
 
@@ -59,7 +47,9 @@ def word_weights(trees: Iterable[Tree]) -> dict[str, float]:
     edges: defaultdict[tuple[str, str], float] = defaultdict(float)
     for tree in trees:
         forms = [word.form.lower() for word in tree]
-        for place, reached in enumerate(_reach(_neighbours(tree))):
+        heads = [[word.head - 1] if word.head else [] for word in tree]
+        links = [up + down for up, down in zip(heads, _children(tree), strict=True)]
+        for place, reached in enumerate(_reach(links)):
             for other, hops in reached.items():
                 edges[forms[place], forms[other]] += 1 / hops
     places = {form: place for place, form in enumerate(sorted({form for form, _ in edges}))}
@@ -74,13 +64,12 @@ def word_weights(trees: Iterable[Tree]) -> dict[str, float]:
     return {form: float(1 / ranks[place]) for form, place in places.items()}
 
 
-def _neighbours(tree: Tree) -> list[list[int]]:
-    links: list[list[int]] = [[] for _ in tree]
+def _children(tree: Tree) -> list[list[int]]:
+    children: list[list[int]] = [[] for _ in tree]
     for place, word in enumerate(tree):
         if word.head:
-            links[place].append(word.head - 1)
-            links[word.head - 1].append(place)
-    return links
+            children[word.head - 1].append(place)
+    return children
 
 
 def _reach(links: list[list[int]]) -> list[dict[int, int]]:
@@ -125,30 +114,19 @@ def single(trees: Iterable[Tree]) -> list[Tree]:
     return list(distinct)
 
 
-# ------------------------------------------------------------------------------ word distance
-
-
 class Travellers(NamedTuple):
-    """The words of a text that have mass, and its subtrees.
+    """The words of a text that have mass, and its subtrees."""
 
-    ``mass`` [n] sums to 1, ``directions`` [n, d] and ``subtrees`` [s, d] have length 1, ``members``
-    [s, n] is 1 where a subtree holds a word.
-    """
-
-    mass: np.ndarray
-    directions: np.ndarray
-    subtrees: np.ndarray
-    members: np.ndarray
+    mass: np.ndarray  # [n], sums to 1
+    directions: np.ndarray  # [n, d], of length 1
+    subtrees: np.ndarray  # [s, d], of length 1
+    members: np.ndarray  # [s, n], 1 where a subtree holds a word
 
 
 def subtrees(tree: Tree) -> list[list[int]]:
     """Each word with its dependents down to one level, two levels, ... as far as more come."""
-    children: list[list[int]] = [[] for _ in tree]
-    for place, word in enumerate(tree):
-        if word.head:
-            children[word.head - 1].append(place)
     spans = []
-    for place, reached in enumerate(_reach(children)):
+    for place, reached in enumerate(_reach(_children(tree))):
         levels = sorted(set(reached.values()))
         spans += [[place, *(p for p, hops in reached.items() if hops <= h)] for h in levels]
     return spans
@@ -172,10 +150,13 @@ def travellers(tree: Tree, weights: dict[str, float], source: Vectors) -> Travel
     """A text's words as the distance sees them; None where no word has a vector.
 
     Closed-class words are left out where an open one is left.  A word that the graph does not know
-    weighs as little as the lightest that it knows.
+    weighs as little as the lightest that it knows.  A word in pieces has their mean vector.
     """
-    vectors = _vectors([word.form for word in tree], source)
-    known = [place for place, vector in enumerate(vectors) if vector is not None]
+    vectors = [
+        source.vectors(pieces).mean(axis=0) if len(pieces) else np.zeros(1)
+        for pieces in source.places([word.form for word in tree])
+    ]
+    known = [place for place, vector in enumerate(vectors) if vector.any()]
     kept = [place for place in known if tree[place].upos not in CLOSED] or known
     if not kept:
         return None
@@ -193,32 +174,27 @@ def travellers(tree: Tree, weights: dict[str, float], source: Vectors) -> Travel
     )
 
 
-def _vectors(forms: list[str], source: Vectors) -> list[np.ndarray | None]:
-    """The vector of each word, the mean over its pieces; None where there is none."""
-    means: list[np.ndarray | None] = []
-    for places in source.places(forms):
-        mean = source.vectors(places).mean(axis=0) if len(places) else None
-        means.append(mean if mean is not None and np.any(mean) else None)
-    return means
-
-
 def _directions(vectors: np.ndarray) -> np.ndarray:
     length = np.linalg.norm(vectors, axis=1, keepdims=True)
     return vectors / np.where(length > 0, length, 1)
 
 
-# ------------------------------------------------------------------------------------- metric
-
-
 class SynWmd(ParseMetric[Tree]):
     """Syntax-aware word mover's distance, >= 0, lower is better (Wei et al., 2023).
 
-    See the module for what is here of the method.  Words: the file of parses
-    (``synwmd:/path/parses.conllu``), whose different sentences make the graph of words, too;
-    ``flow`` for word flow without the distance of subtrees; ``vectors=/path/vectors.txt`` for word
-    vectors in GloVe's text format instead of the embedded encoder's.  The nearest of several
-    references counts; symmetric.  The subtrees that hold a word differ from each other, so a copy
-    is not quite at 0.  A text without a word that has a vector is ``invalid``.
+    Three things differ from the authors' program.  The vectors are static (a file, or the embedded
+    encoder's input embeddings), where it whitens BERT's contextual ones.  Closed-class words and
+    marks are left out by their part of speech, not by a list of English stop words.  The value is
+    the distance itself, not 1 / (1 + distance).
+
+    The nearest of several references counts; symmetric.  The subtrees that hold a word differ from
+    each other, so a copy is not quite at 0.  A text without a word that has a vector is
+    ``invalid``.
+
+    Args:
+        words: the file of parses, whose different sentences make the graph of words, too; ``flow``
+            for word flow without the distance of subtrees; ``vectors=FILE`` for word vectors in
+            GloVe's text format.
     """
 
     name = "synwmd"
@@ -234,14 +210,13 @@ class SynWmd(ParseMetric[Tree]):
         rest, self._vectors = without_file(words, "vectors=")
         super().__init__(rest)
         self.name = f"{self._bare}:{words}" if words else self._bare
-        self.languages = kind_of(self._vectors)[1]
+        self.languages = () if self._vectors else ("en",)
         # a source comes with one output after the other; long texts take megabytes
         self._known = lru_cache(maxsize=64)(self._travellers)
 
     @property
     def missing(self) -> str:
-        """What to do when parses, POT or the encoder are not here; empty when all are."""
-        return self.parses_missing or ("" if self._vectors else encoders.missing(MINILM))
+        return super().missing or ("" if self._vectors else encoders.missing(MINILM))
 
     def fields(self) -> dict[str, object]:
         return {
@@ -257,26 +232,23 @@ class SynWmd(ParseMetric[Tree]):
         }
 
     def read(self, file: str) -> parses.Kept[Tree]:
-        """The parses of a file; a model is refused, since it has no sentences to weigh words by."""
-        if Path(file).suffix == ".udpipe":
+        """The parses of a file, which has the sentences to weigh words by."""
+        kept = parses.trees(file)
+        if not isinstance(kept, parses.Kept):
             raise TstmetaError(
                 f"{file} is a model, and synwmd weighs words by the parses of many texts: parse "
                 "them with it and name the CoNLL-U file"
             )
-        kept = parses.trees(file)
-        assert isinstance(kept, parses.Kept)
         return kept
 
     @cached_property
-    def _source(self) -> Vectors:
-        return source_of(self._vectors)
-
-    @cached_property
-    def _weights(self) -> dict[str, float]:
-        return word_weights(single(self.read(self.file).parses.values()))
+    def _facts(self) -> tuple[dict[str, float], Vectors]:
+        """The weights of words and their vectors."""
+        trees = single(self.read(self.file).parses.values())
+        return word_weights(trees), source_of(self._vectors)
 
     def _blank(self, request: Request) -> Score | None:
-        return super()._blank(request) and nowhere_to_travel()
+        return super()._blank(request) and NOWHERE_TO_TRAVEL
 
     def _pair(self, text: str, output: str) -> Score:
         import ot
@@ -286,11 +258,11 @@ class SynWmd(ParseMetric[Tree]):
         except TstmetaError as error:
             return failed(error)
         if source is None or target is None:
-            return wordless()
+            return WORDLESS
         costs = distances(source, target, SUBTREES if self.chosen["parts"] == "full" else 0)
         value = float(ot.emd2(source.mass, target.mass, costs, numItermax=10**7))
         return scored(value, cut_note(max(size, target_size), MAX_WORDS, "words"))
 
     def _travellers(self, text: str) -> tuple[Travellers | None, int]:
         tree = self.find(text)
-        return travellers(first(tree, MAX_WORDS), self._weights, self._source), len(tree)
+        return travellers(first(tree, MAX_WORDS), *self._facts), len(tree)

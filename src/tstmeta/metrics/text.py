@@ -1,9 +1,4 @@
-"""What several metrics share: variants, the texts compared with, languages, tokens and stems.
-
-A word of Devanagari or Bengali script can be typed in several ways that look the same.  Texts in
-those languages are therefore spelt in one way before anything is counted; see :func:`respelt`.
-Texts in other languages are taken as they are, as the upstream libraries do.
-"""
+"""What several metrics share: variants, the texts compared with, languages, tokens and stems."""
 
 from __future__ import annotations
 
@@ -42,11 +37,7 @@ _DANDA = re.compile(r"\s*([।॥])\s*")
 
 
 def chosen(metric: PairMetric, variant: str) -> str:
-    """Check a variant and add it to the metric's name.
-
-    Raises:
-        TstmetaError: the metric has no such variant.
-    """
+    """Check a variant and add it to the metric's name."""
     if not variant:
         return ""
     if variant not in metric.VARIANTS:
@@ -63,11 +54,7 @@ def stated(words: str, *libraries: str) -> dict[str, object]:
 
 
 def against(request: Request) -> tuple[str, ...]:
-    """The texts that the output is compared with, at least one.
-
-    Raises:
-        TstmetaError: there is none.
-    """
+    """The texts that the output is compared with, at least one."""
     if not request.against:
         raise TstmetaError("no text to compare the output with")
     return request.against
@@ -78,15 +65,13 @@ def sentences(text: str) -> list[str]:
     return _SENTENCE_END.split(text)
 
 
-# ----------------------------------------------------------------------------------- languages
-
-
 def respelt(text: str) -> str:
     """A text in which letters of Devanagari and Bengali script are spelt in one way.
 
-    NFC: a letter with nukta is two characters, a vowel sign in two parts is one.  Old khanda ta
-    becomes the character; joiners and invisible characters go; digits become 0-9; two dandas become
-    a double one.  A letter with and one without nukta stay different letters.
+    What looks the same can be typed in several ways.  NFC: a letter with nukta is two characters, a
+    vowel sign in two parts is one.  Old khanda ta becomes the character; joiners and invisible
+    characters go; digits become 0-9; two dandas become a double one.  A letter with and one without
+    nukta stay different letters.
     """
     text = unicodedata.normalize("NFC", text).replace(_KHANDA_TA, "\u09ce")
     return text.translate(_UNSEEN).translate(_DIGITS).replace("।।", "॥")
@@ -95,16 +80,17 @@ def respelt(text: str) -> str:
 def spelt(request: Request, apart: bool = False) -> Request:
     """The request with texts :func:`respelt`, if its language is one of those; else itself.
 
-    Args:
-        apart: also put spaces around dandas, for tokenizers that know only ASCII marks.
+    ``apart``: also put spaces around dandas, for tokenizers that know only ASCII marks.
     """
     if request.language == "en" or _code(request) not in DEVANAGARI | BENGALI:
         return request
-    spell = _apart if apart else respelt
+
+    def spell(text: str) -> str:
+        return _DANDA.sub(r" \1 ", respelt(text)).strip() if apart else respelt(text)
+
+    texts = tuple(map(spell, request.against))
     return request._replace(
-        output=spell(request.output),
-        against=tuple(map(spell, request.against)),
-        source=spell(request.source),
+        output=spell(request.output), against=texts, source=spell(request.source)
     )
 
 
@@ -118,13 +104,6 @@ def refused(metric: PairMetric, request: Request) -> Score | None:
 
 def _code(request: Request) -> str:
     return request.language.partition("-")[0].lower()
-
-
-def _apart(text: str) -> str:
-    return _DANDA.sub(r" \1 ", respelt(text)).strip()
-
-
-# -------------------------------------------------------------------------------------- tokens
 
 
 def word_spans(text: str) -> list[tuple[int, int, str]]:
@@ -154,19 +133,12 @@ def _tokenizer13a() -> Callable[[str], str]:
 
 
 class Stemmer:
-    """NLTK's Porter stemmer with a memory: the same words come back in text after text."""
+    """NLTK's Porter stemmer with a memory."""
 
     def __init__(self) -> None:
         from nltk.stem.porter import PorterStemmer
 
         self.stem: Callable[[str], str] = lru_cache(maxsize=2**16)(PorterStemmer().stem)
-
-
-class NoStems:
-    """A stemmer that leaves words as they are."""
-
-    def stem(self, word: str) -> str:
-        return word
 
 
 class UnicodeWords:
@@ -180,7 +152,7 @@ class UnicodeWords:
         self._stemmer = stemmer
 
     def tokenize(self, text: str) -> list[str]:
-        """Lower-case words, stemmed where there is a stemmer."""
+        """Lower-case words."""
         words = _WORD.findall(text.lower()) or text.split()
         if self._stemmer is None:
             return words

@@ -1,9 +1,7 @@
-"""Tree edit distance between the dependency trees of two texts.
+"""Tree edit distance between the dependency trees of two texts (Zhang and Shasha, 1989).
 
-The fewest words to insert, delete or relabel that turn one ordered tree into the other, by the
-algorithm of Zhang and Shasha (1989).  The library zss computes the same and is what the tests hold
-it against; it also keeps the edits of every pair of subtrees, which takes gigabytes for texts of a
-hundred words, so the distance alone is computed here.
+The library zss also keeps the edits of every pair of subtrees, which takes gigabytes for texts of a
+hundred words; here the distance alone is computed.
 """
 
 from __future__ import annotations
@@ -39,12 +37,6 @@ def ordered(tree: Tree, by: str = "form") -> Ordered:
     """A dependency tree with words in their order; the roots of sentences hang on one more node.
 
     That node is alike in all trees, so it changes no distance between texts of one sentence.
-
-    Args:
-        by: ``form``, ``lemma`` or ``upos``, of which lower case is the label.
-
-    Raises:
-        TstmetaError: the parser gave no lemmas or parts of speech.
     """
     names = ["", *labels(tree, by)]
     children: list[list[int]] = [[] for _ in names]
@@ -105,19 +97,18 @@ def _between_forests(
 class Ted(ParseMetric[Tree]):
     """Tree edit distance of dependency trees, >= 0, lower is better (Mukherjee et al., 2025).
 
-    Unit costs; see :func:`ordered` and :func:`distance`.  Words: the parses
-    (``ted:/path/parses.conllu`` or ``ted:/path/model.udpipe``), what words are called by (``form``,
-    the default, ``lemma``, ``upos``), and ``normalised``: the distance divided by the number of
-    words of both texts, in [0, 1].  The nearest of several references counts; symmetric.  A blank
-    text is a tree without words.
+    The fewest words to insert, delete or relabel that turn one ordered tree into the other.  The
+    nearest of several references counts; symmetric.  A blank text is a tree without words.
+
+    Args:
+        words: the parses, a CoNLL-U file or a UDPipe model; what words are called by (``form``, the
+            default, ``lemma``, ``upos``); ``normalised``: the distance divided by the number of
+            words of both texts, in [0, 1].
     """
 
     name = "ted"
     higher_is_better = False
-    options: ClassVar[dict[str, tuple[str, ...]]] = {
-        "label": LABELS,
-        "scale": ("edits", "normalised"),
-    }
+    options: ClassVar = {"label": LABELS, "scale": ("edits", "normalised")}
 
     def read(self, file: str) -> Parser[Tree]:
         return parses.trees(file)
@@ -139,9 +130,7 @@ class Ted(ParseMetric[Tree]):
         forests = [ordered(first(tree, MAX_WORDS), self.chosen["label"]) for tree in (text, output)]
         edits = float(distance(*forests))
         if self.chosen["scale"] == "normalised":
-            # less the root that both were given
-            words = sum(len(forest.labels) - 1 for forest in forests)
-            edits /= max(words, 1)
+            edits /= max(sum(len(forest.labels) - 1 for forest in forests), 1)  # less the roots
         return scored(edits, cut_note(max(len(text), len(output)), MAX_WORDS, "words"))
 
     def _blank(self, request: Request) -> Score | None:
