@@ -35,10 +35,8 @@ def values() -> pd.DataFrame:
 
 def shown(axis) -> list[str]:
     """Names of the rows of a figure, from the top."""
-    order = sorted(
-        zip(axis.get_yticks(), axis.get_yticklabels(), strict=True), key=lambda one: one[0]
-    )
-    return [label.get_text() for _, label in order]
+    rows = zip(axis.get_yticks(), axis.get_yticklabels(), strict=True)
+    return [label.get_text() for _, label in sorted(rows, key=lambda row: row[0])]
 
 
 def panels(figure) -> list:
@@ -53,9 +51,6 @@ def points(axis) -> dict[float, tuple[float, str]]:
         if line.get_marker() in ("o", "D") and line.get_markersize() > 4
         for x, y in zip(line.get_xdata(), line.get_ydata(), strict=True)
     }
-
-
-# ------------------------------------------------------------------------------------- package
 
 
 def test_drawing_leaves_the_style_of_others_alone():
@@ -81,28 +76,15 @@ def test_a_frame_without_values_is_refused_in_words(draw):
         draw(values().assign(value=np.nan, rank=np.nan))
 
 
-# --------------------------------------------------------------------------------------- names
-
-
-def test_a_reference_based_metric_and_a_flipped_one_are_marked():
-    frame = pd.DataFrame(
-        {
-            "metric": ["bleu", "bleu", "ter"],
-            "basis": ["source", "reference", "source"],
-            "flipped": [False, False, True],
-        }
-    )
-    assert plot.names(frame).tolist() == ["bleu", "R-bleu", "ter ↓"]
-
-
-def test_sentinels_are_known_by_kind_or_else_by_name():
-    frame = pd.DataFrame({"metric": ["bleu", "random:7", "human-style", "style-label", "my-own"]})
-    assert plot.is_metric(frame).tolist() == [True, False, False, False, True]
-    own = frame.assign(kind=["sentinel", "metric", "oracle", "metric", "metric"])
-    assert plot.is_metric(own).tolist() == [False, True, False, True, True]
-
-
-# ----------------------------------------------------------------------------------- agreement
+def test_flipped_and_reference_based_metrics_are_marked_and_sentinels_known_by_kind_or_name():
+    metrics = ["bleu", "human-style", "bleu", "ter"]
+    frame = pd.DataFrame({"metric": metrics, "value": 0.5, "dataset": "mir"})
+    assert shown(plot.heatmap(frame.iloc[1:])) == ["bleu", "ter", "human-style"]
+    frame["basis"] = ["source", "none", "reference", "source"]
+    frame["flipped"] = [False, False, False, True]
+    assert shown(plot.heatmap(frame)) == ["bleu", "R-bleu", "ter ↓", "human-style"]
+    frame["kind"] = ["sentinel", "metric", "metric", "oracle"]
+    assert shown(plot.heatmap(frame)) == ["human-style", "R-bleu", "bleu", "ter ↓"]
 
 
 def test_a_heat_map_has_a_number_in_each_cell_and_sentinels_below_a_rule():
@@ -116,13 +98,8 @@ def test_a_heat_map_has_a_number_in_each_cell_and_sentinels_below_a_rule():
     assert mesh.get_clim() == (-1, 1)
     assert same_color(mesh.cmap(0.0), plot.ORANGE)
     assert same_color(mesh.cmap(1.0), plot.BLUE)
-
-
-def test_a_heat_map_shows_a_dash_where_there_is_no_value():
-    frame = values().drop(index=1)  # bleu on mir
-    texts = [one.get_text() for one in plot.heatmap(frame).texts]
-    assert texts.count("–") == 1
-    assert len(texts) == 8
+    gap = plot.heatmap(values().drop(index=1))  # bleu on mir
+    assert [text.get_text() for text in gap.texts].count("–") == 1
 
 
 def test_a_forest_stands_best_first_with_sentinels_below():
@@ -154,22 +131,10 @@ def test_a_forest_shows_the_human_ceiling_of_its_own_data_set_only():
     assert words == ["metric", "sentinel", "human ceiling"]
 
 
-def ranks() -> pd.DataFrame:
-    return pd.DataFrame(
-        {
-            "dataset": "mir",
-            "metric": ["chrf", "bleu", "random"],
-            "value": [0.5, 0.4, 0.0],
-            "rank": [1, 2, 3],
-            "low": [1, 1, 3],
-            "high": [2, 2, 3],
-            "cluster": [1, 1, 2],
-        }
-    )
-
-
 def test_rank_sets_show_the_rank_the_set_and_where_a_cluster_ends():
-    figure = plot.rank_sets(ranks().sample(frac=1, random_state=1))
+    rows = [("bleu", 2, 1, 2, 1), ("random", 3, 3, 3, 2), ("chrf", 1, 1, 2, 1)]
+    frame = pd.DataFrame(rows, columns=["metric", "rank", "low", "high", "cluster"])
+    figure = plot.rank_sets(frame.assign(dataset="mir"))
     (axis,) = panels(figure)
     assert shown(axis) == ["chrf", "bleu", "random"]
     assert {row: value for row, (value, _) in points(axis).items()} == {0: 1, 1: 2, 2: 3}
@@ -191,29 +156,17 @@ def test_a_bump_chart_draws_ranks_with_sentinels_dashed():
     assert {line.get_linestyle() for line in axis.lines} == {"-", "--"}
     assert [one.get_text() for one in axis.get_xticklabels()] == ["mir", "lai"]
     assert axis.get_ylim()[0] > axis.get_ylim()[1]  # the best on top
-
-
-def test_a_bump_chart_leaves_out_what_a_data_set_has_no_value_for():
     frame = values()
     frame.loc[1, "value"] = np.nan  # bleu on mir
     assert {line.get_label() for line in plot.bump(frame).lines} == {*NAMES} - {"bleu"}
-
-
-# ---------------------------------------------------------------------------------------- data
 
 
 def cloud(seed: int = 0) -> pd.DataFrame:
     rng = np.random.default_rng(seed)
     score = rng.normal(size=60)
     human = np.clip(np.round(score + rng.normal(size=60)) + 3, 1, 5)
-    return pd.DataFrame(
-        {
-            "score": score,
-            "human": human,
-            "task": np.repeat(["a", "b", "c"], 20),
-            "kind": ["x", "y"] * 30,
-        }
-    )
+    groups = {"task": np.repeat(["a", "b", "c"], 20), "kind": ["x", "y"] * 30}
+    return pd.DataFrame({"score": score, "human": human, **groups})
 
 
 def offsets(axis) -> np.ndarray:
@@ -228,11 +181,9 @@ def test_a_scatter_shows_every_rewrite_with_r_and_n():
     r = frame["score"].corr(frame["human"])
     assert axis.get_title(loc="left") == f"r = {r:.2f}, n = 59"
 
-
-def test_only_tied_values_of_a_scatter_are_moved_and_only_a_little():
     frame = cloud()
     x, y = offsets(panels(plot.scatter(frame))[0]).T
-    np.testing.assert_array_equal(x, frame["score"])  # no two are equal
+    np.testing.assert_array_equal(x, frame["score"])  # only tied values are moved
     moved = np.abs(y - frame["human"])
     assert 0 < moved.max() <= 0.012 * 4
     assert len(np.unique(y)) == 60
@@ -258,30 +209,17 @@ def test_ratings_are_counted_once_each_and_their_mean_is_marked():
     assert {place: n for place, n in heights.items() if n} == {1: 2, 2: 1, 4.333333: 1, 5: 1}
     (mean,) = axis.lines
     assert mean.get_xdata()[0] == pytest.approx(frame["value"].mean())
-
-
-def test_a_dimension_that_nobody_rated_is_marked():
     rows = [("one", "content", 1.0), ("one", "style", 2.0), ("two", "content", 1.0)]
-    frame = pd.DataFrame(rows, columns=["dataset", "dimension", "value"])
-    axes = panels(plot.distributions(frame))
+    axes = panels(plot.distributions(pd.DataFrame(rows, columns=list(frame))))
     assert [axis.get_title(loc="left") for axis in axes[:2]] == ["content", "style"]
-    assert [[text.get_text() for text in axis.texts] for axis in axes] == [
-        [],
-        [],
-        [],
-        ["not rated"],
-    ]
+    assert [len(axis.texts) for axis in axes] == [0, 0, 0, 1]
+    assert axes[3].texts[0].get_text() == "not rated"
 
 
 def test_the_four_cells_are_boxes_of_the_right_rewrites():
     systems = list(plot.CELLS)
-    frame = pd.DataFrame(
-        {
-            "metric": "bleu",
-            "system": np.repeat(systems, 3),
-            "score": [9, 10, 11, 4, 5, 6, 29, 30, 31, 19, 20, 21],
-        }
-    )
+    score = [9, 10, 11, 4, 5, 6, 29, 30, 31, 19, 20, 21]
+    frame = pd.DataFrame({"metric": "bleu", "system": np.repeat(systems, 3), "score": score})
     (axis,) = panels(plot.cells(frame.sample(frac=1, random_state=0)))
     medians = [line for line in axis.lines if same_color(line.get_color(), plot.INK)]
     assert [line.get_ydata()[0] for line in medians] == [10, 5, 30, 20]
@@ -289,9 +227,6 @@ def test_the_four_cells_are_boxes_of_the_right_rewrites():
     assert colours == [to_rgb(one) for one in (plot.BLUE, plot.ORANGE) * 2]
     words = [label.get_text() for label in axis.get_xticklabels()]
     assert words == ["strong\nkept", "strong\nerror", "light\nkept", "light\nerror"]
-
-
-# -------------------------------------------------------------------------------------- tokens
 
 
 def tokens() -> pd.DataFrame:
@@ -325,8 +260,6 @@ def test_a_strip_shades_tokens_by_probability_and_says_their_numbers():
     assert "-7.60" in page
     assert [part[0] for part in line.split("font-size:.75em'>")[1:]] == ["s", "s", "r"]
 
-
-def test_marked_tokens_are_outlined_and_the_lead_gives_s():
     page = plot.strip(tokens().assign(marked=[True, False, False], lead=0.25)).data
     assert page.count("outline:") == 1
     assert "S = 0.250" in page

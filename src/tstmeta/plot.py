@@ -1,9 +1,8 @@
 """The figures of the book: a frame in, matplotlib axes or a figure out; seaborn draws where it can.
 
 Frames are those that ``tst.correlate``, ``tst.bootstrap``, ``tst.pairs`` and the like return.
-Colours come from a palette that colour-blind readers can tell apart (Okabe and Ito), and shape or
-position always says the same as colour.  At most two panels stand in a row, for phones.  Sentinels,
-which know nothing of quality, stand below a line or are dashed.  Jitter comes from a seed.
+Colours are told apart by colour-blind readers (Okabe and Ito), and shape or position says the same.
+Sentinels, which know nothing of quality, stand below a line or are dashed.
 """
 
 from __future__ import annotations
@@ -11,6 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from html import escape
+from itertools import product
 from typing import Any
 
 import matplotlib as mpl
@@ -42,33 +42,23 @@ LINES = (
 #: Disagrees, nothing, agrees.
 DIVERGING = LinearSegmentedColormap.from_list("orange to blue", [ORANGE, "#FFFFFF", BLUE])
 DIMENSIONS = {"content": BLUE, "style": ORANGE, "fluency": GREEN, "overall": "#AA4A86"}
-#: The four systems of the contrast set, as they are drawn.
-CELLS = {
-    "strong": "strong\nkept",
-    "strong-error": "strong\nerror",
-    "light": "light\nkept",
-    "light-error": "light\nerror",
-}
+#: The four systems of the contrast set, in the order in which they are drawn.
+CELLS = ("strong", "strong-error", "light", "light-error")
 _STYLE: dict[Any, Any] = {
     "figure.dpi": 150,
     "savefig.dpi": 150,
     "font.size": 9.5,
-    "axes.spines.top": False,
-    "axes.spines.right": False,
+    **dict.fromkeys(("axes.spines.top", "axes.spines.right", "legend.frameon"), False),
     "axes.titlesize": 10,
     "axes.titleweight": "bold",
     "axes.titlelocation": "left",
-    "axes.grid": True,
-    "axes.axisbelow": True,
+    **dict.fromkeys(("axes.grid", "axes.axisbelow"), True),
     "grid.color": "#E4E4E4",
     "grid.linewidth": 0.6,
-    "legend.frameon": False,
     "text.parse_math": False,  # names of data sets and metrics are texts, not TeX
 }
 #: Inches of the widest figure: a page has 720 pixels.
 WIDTH = 7.2
-
-
 #: Draws in the book's style and leaves the global one alone.
 _styled = mpl.rc_context(_STYLE)
 # A notebook's backend switches interactive mode on when it is first used: now, for within the style
@@ -76,28 +66,15 @@ _styled = mpl.rc_context(_STYLE)
 plt.draw_if_interactive()
 
 
-# ------------------------------------------------------------------------------ names and kinds
-
-
-def names(frame: pd.DataFrame) -> pd.Series:
-    """Metrics as they are shown: R- before a reference-based one, an arrow behind a flipped one."""
+def _named(frame: pd.DataFrame) -> pd.DataFrame:
+    """With ``shown`` (R- for reference-based, an arrow for flipped metrics) and ``sentinel``."""
     shown = frame["metric"].astype(str)
+    kind = frame["kind"] if "kind" in frame else shown.map(kind_of)
     if "basis" in frame:
         shown = shown.where(frame["basis"] != "reference", "R-" + shown)
     if "flipped" in frame:
         shown = shown.where(~frame["flipped"].astype(bool), shown + " ↓")
-    return shown
-
-
-def is_metric(frame: pd.DataFrame) -> pd.Series:
-    """Which rows are metrics, by the column ``kind`` or by name; the others are sentinels."""
-    kind = frame["kind"] if "kind" in frame else frame["metric"].astype(str).map(kind_of)
-    return kind == METRIC
-
-
-def _named(frame: pd.DataFrame, value: str) -> pd.DataFrame:
-    """Rows with a value, their name as it is ``shown``, and whether each is a ``sentinel``."""
-    return frame.assign(shown=names(frame), sentinel=~is_metric(frame)).dropna(subset=value)
+    return frame.assign(shown=shown, sentinel=kind != METRIC)
 
 
 def _groups(frame: pd.DataFrame, by: str | None) -> list[tuple[str, pd.DataFrame]]:
@@ -121,17 +98,10 @@ def _panels(count: int, height: float, across: int = 2) -> tuple[Figure, list[Ax
 
 
 def _rows(
-    frame: pd.DataFrame, value: str, label: str, order: Sequence[str], lw: float, alpha: float
+    frame: pd.DataFrame, value: str, label: str, lw: float, alpha: float
 ) -> tuple[Figure, list[tuple[Axes, str, pd.DataFrame]]]:
-    """A panel a data set, in it a row a name: a point and its interval, sentinels grey.
-
-    ``order``: columns to sort by, a minus before one whose largest value is on top.
-    """
-    columns, ways = [name.strip("-") for name in order], [name[0] != "-" for name in order]
-    parts = [
-        (name, rows.sort_values(columns, ascending=ways, kind="stable"))
-        for name, rows in _groups(_named(frame, value), "dataset")
-    ]
+    """A panel a data set, in it a row a name: a point and its interval, sentinels grey."""
+    parts = _groups(frame.dropna(subset=value), "dataset")
     figure, panels = _panels(len(parts), 0.8 + 0.2 * max(len(rows) for _, rows in parts))
     for axis, (name, rows) in zip(panels, parts, strict=True):
         place, metric = np.arange(len(rows)), ~rows["sentinel"].to_numpy(bool)
@@ -158,9 +128,6 @@ def _legend(figure: Figure, more: Sequence[Line2D], columns: int = 3, kinds: boo
     figure.legend(handles=[*both, *more], loc="outside lower center", ncols=columns, fontsize=8.5)
 
 
-# ------------------------------------------------------------------------------------- agreement
-
-
 @_styled
 def heatmap(frame: pd.DataFrame, columns: str = "dataset", *, label: str = "") -> Axes:
     """Metrics as rows of coloured cells: blue above 0, orange below, a dash without a value.
@@ -171,8 +138,7 @@ def heatmap(frame: pd.DataFrame, columns: str = "dataset", *, label: str = "") -
         columns: the column of the frame that the columns of the figure are.
         label: of the colour bar.
     """
-    rows = frame.assign(shown=names(frame), sentinel=~is_metric(frame))
-    rows = rows.sort_values("sentinel", kind="stable")
+    rows = _named(frame).sort_values("sentinel", kind="stable")
     grid = rows.pivot_table("value", "shown", columns, dropna=False, sort=False)
     grid = grid.reindex(index=rows["shown"].unique(), columns=frame[columns].unique())
     grid.columns = grid.columns.astype(str)
@@ -181,20 +147,11 @@ def heatmap(frame: pd.DataFrame, columns: str = "dataset", *, label: str = "") -
     longest = max(map(len, grid.index), default=0)
     size = (min(WIDTH, 1.5 + 0.075 * longest + 0.72 * wide), 1.1 + 0.27 * tall)
     axis = plt.subplots(figsize=size, layout="constrained")[1]
-    sns.heatmap(
-        grid.fillna(0.0),
-        ax=axis,
-        vmin=-1,
-        vmax=1,
-        cmap=DIVERGING,
-        annot=texts,
-        fmt="",
-        annot_kws={"size": 8.5 if wide < 8 else 7},
-        linewidths=0.6,
-        linecolor="white",
-        cbar=wide > 1,
-        cbar_kws={"label": label, "shrink": 0.8, "pad": 0.02},
-    )
+    lines = {"linewidths": 0.6, "linecolor": "white"}
+    bar = {"cbar": wide > 1, "cbar_kws": {"label": label, "shrink": 0.8, "pad": 0.02}}
+    words = {"annot": texts, "fmt": "", "annot_kws": {"size": 8.5 if wide < 8 else 7}}
+    colours = {"vmin": -1, "vmax": 1, "cmap": DIVERGING}
+    sns.heatmap(grid.fillna(0.0), ax=axis, **colours, **words, **lines, **bar)
     above = int((~rows.drop_duplicates("shown")["sentinel"]).sum())
     if 0 < above < tall:
         axis.axhline(above, color=INK, lw=1.4)
@@ -209,10 +166,7 @@ def heatmap(frame: pd.DataFrame, columns: str = "dataset", *, label: str = "") -
 
 @_styled
 def forest(
-    intervals: pd.DataFrame,
-    ceiling: pd.DataFrame | None = None,
-    *,
-    label: str = "",
+    intervals: pd.DataFrame, ceiling: pd.DataFrame | None = None, *, label: str = ""
 ) -> Figure:
     """Values with confidence intervals, best first, one panel a data set; sentinels below a line.
 
@@ -221,7 +175,9 @@ def forest(
         ceiling: what ``tst.ceiling`` returns; a line at ``value`` with a shade from low to high.
         label: of the axis, for instance the statistic.
     """
-    figure, panels = _rows(intervals, "value", label, ["sentinel", "-value"], 1.8, 0.7)
+    ordered = _named(intervals).sort_values("value", ascending=False, kind="stable")
+    ordered = ordered.sort_values("sentinel", kind="stable")
+    figure, panels = _rows(ordered, "value", label, 1.8, 0.7)
     people = pd.DataFrame(columns=["dataset", "value"]) if ceiling is None else ceiling
     limit = []
     for axis, name, rows in panels:
@@ -247,7 +203,8 @@ def rank_sets(frame: pd.DataFrame) -> Figure:
     """
     # half a rank on either side, so that a single rank is a bar too
     wide = {"low": frame["low"].astype(float) - 0.4, "high": frame["high"].astype(float) + 0.4}
-    figure, panels = _rows(frame.assign(**wide), "rank", "rank", ["rank"], 5, 0.3)
+    ordered = _named(frame.assign(**wide)).sort_values("rank", kind="stable")
+    figure, panels = _rows(ordered, "rank", "rank", 5, 0.3)
     keys = [Line2D([], [], color=BLUE, lw=5, alpha=0.3, label="ranks it could have")]
     for axis, _, rows in panels:
         if "cluster" in rows and rows["cluster"].notna().all():
@@ -269,7 +226,7 @@ def bump(frame: pd.DataFrame) -> Axes:
     Args:
         frame: one row a data set and metric.  Only metrics with a value on all data sets count.
     """
-    rows = _named(frame, "value")
+    rows = _named(frame).dropna(subset="value")
     grid = rows.pivot_table("value", "shown", "dataset", sort=False)
     grid = grid.reindex(columns=frame["dataset"].unique())
     grid = grid.dropna().round(12)
@@ -285,28 +242,24 @@ def bump(frame: pd.DataFrame) -> Axes:
     axis = plt.subplots(figsize=size, layout="constrained")[1]
     x = np.arange(ranks.shape[1])
     for name in sorted(ranks.index, key=lambda name: name in chosen):  # pale ones lie below
-        colour, marker, stroke = LINES[chosen.index(name)] if name in chosen else ("", "", "")
+        bold, ink = name in chosen, "#4D4D4D"
+        colour, marker, stroke = LINES[chosen.index(name)] if bold else ("#BDBDBD", "o", "-")
         if sentinel[name]:
             colour, marker, stroke = GREY, "D", "--"
-        look: dict[str, Any] = {"color": colour or "#BDBDBD", "marker": marker or "o"}
-        y = ranks.loc[name].to_numpy(float)
-        axis.plot(x, y, stroke or "-", ms=6, lw=2.4 if name in chosen else 1.4, label=name, **look)
-        weight: Any = "bold" if name in chosen else "normal"
+        if bold or sentinel[name]:
+            ink = colour
+        y, width = ranks.loc[name].to_numpy(float), 2.4 if bold else 1.4
+        axis.plot(x, y, stroke, color=colour, marker=marker, ms=6, lw=width, label=name)
+        text: dict[str, Any] = {"color": ink, "weight": "bold" if bold else "normal"}
+        text |= {"textcoords": "offset points", "annotation_clip": False, "fontsize": 8.5}
         for at, shift, side in ((0, -9, "right"), (-1, 9, "left")):
-            axis.annotate(
-                name, (x[at], y[at]), (shift, 0), textcoords="offset points", ha=side,
-                va="center", fontsize=8.5, annotation_clip=False, weight=weight,
-                color=colour or "#4D4D4D",
-            )  # fmt: skip
+            axis.annotate(name, (x[at], y[at]), (shift, 0), ha=side, va="center", **text)
     axis.set_xticks(x, [str(name).replace("@", "\n@") for name in ranks.columns])
     axis.set_ylim(len(ranks) + 0.5, 0.5)
     axis.set_yticks([])
     axis.spines[["left", "bottom"]].set_visible(False)
     axis.grid(visible=False, axis="y")
     return axis
-
-
-# ------------------------------------------------------------------------------------------ data
 
 
 @_styled
@@ -333,23 +286,22 @@ def scatter(
     rng = np.random.default_rng(seed)
     parts = [(name, part.dropna(subset=[x, y])) for name, part in _groups(pairs, by)]
     figure, panels = _panels(len(parts), 2.6)
-    levels = list(dict.fromkeys(pairs[hue])) if hue else [None]
+    looks = list(zip(dict.fromkeys(pairs[hue]) if hue else [None], LINES, strict=False))
     size = 9 if max(len(part) for _, part in parts) > 300 else 16
     for axis, (name, part) in zip(panels, parts, strict=True):
         moved = {name: _jittered(part[name].to_numpy(float), jitter, rng) for name in (x, y)}
         solid = max(0.15, min(0.7, 300 / max(len(part), 1)))
-        for level, (colour, marker, _) in zip(levels, LINES, strict=False):
+        for level, (colour, marker, _) in looks:
             some = (part[hue] == level).to_numpy() if hue else np.ones(len(part), dtype=bool)
-            axis.scatter(
-                moved[x][some], moved[y][some], s=size, c=colour, marker=marker, alpha=solid, lw=0
-            )
+            look = {"s": size, "c": colour, "marker": marker, "alpha": solid, "lw": 0}
+            axis.scatter(moved[x][some], moved[y][some], **look)
         varies = min(len(set(part[x])), len(set(part[y])), len(part) - 1) > 1
         r = f"r = {part[x].corr(part[y]):.2f}, ".replace("-", "−") if varies else ""
         axis.set_title(f"{name}\n{r}n = {len(part):,}".strip(), fontsize=9.5)
         axis.set_xlabel(x)
         axis.set_ylabel(y)
     if hue:
-        keys = [_key(c, m, str(level)) for level, (c, m, _) in zip(levels, LINES, strict=False)]
+        keys = [_key(colour, marker, str(level)) for level, (colour, marker, _) in looks]
         _legend(figure, keys, min(4, len(keys)), kinds=False)
     return figure
 
@@ -372,19 +324,17 @@ def distributions(frame: pd.DataFrame) -> Figure:
     Args:
         frame: dataset, dimension and value, a row a rewrite.
     """
-    sets, known = list(frame["dataset"].unique()), set(frame["dimension"])
-    dimensions = [name for name in DIMENSIONS if name in known] + sorted(known - set(DIMENSIONS))
-    wide = len(dimensions)
-    figure, panels = _panels(len(sets) * wide, 1.25, wide)
-    for place, axis in enumerate(panels):
-        name, dimension = sets[place // wide], dimensions[place % wide]
+    sets = list(frame["dataset"].unique())
+    dimensions = [name for name in DIMENSIONS if name in set(frame["dimension"])]
+    figure, panels = _panels(len(sets) * len(dimensions), 1.25, len(dimensions))
+    for axis, (name, dimension) in zip(panels, product(sets, dimensions), strict=True):
         chosen = (frame["dataset"] == name) & (frame["dimension"] == dimension)
         values = frame.loc[chosen, "value"].dropna()
         axis.grid(visible=False)
         axis.tick_params(labelsize=8)
-        if place < wide:
+        if name == sets[0]:
             axis.set_title(dimension)
-        if place % wide == 0:
+        if dimension == dimensions[0]:
             axis.set_ylabel(str(name).replace("@", "\n@"), fontsize=8.5)
         if values.empty:
             axis.set(xticks=[], yticks=[])
@@ -395,7 +345,7 @@ def distributions(frame: pd.DataFrame) -> Figure:
         # three bars a point, so that means of two or three ratings stand on their value
         step = 1 / 3 if high - low <= 10 else (high - low) / 20
         edges = np.arange(low - step / 2, high + step, step)
-        axis.hist(values, bins=list(edges), color=DIMENSIONS.get(dimension, GREY))
+        axis.hist(values, bins=list(edges), color=DIMENSIONS[dimension])
         axis.axvline(values.mean(), color=INK, lw=1.2, linestyle="--")
     return figure
 
@@ -410,7 +360,7 @@ def cells(pairs: pd.DataFrame) -> Figure:
     Args:
         pairs: what ``tst.pairs`` returns for a set with these systems; one panel a metric.
     """
-    parts = _groups(pairs.assign(metric=names(pairs)), "metric")
+    parts = _groups(_named(pairs), "shown")
     figure, panels = _panels(len(parts), 2.1)
     for axis, (name, part) in zip(panels, parts, strict=True):
         groups = [part.loc[part["system"] == cell, "score"].dropna() for cell in CELLS]
@@ -420,13 +370,12 @@ def cells(pairs: pd.DataFrame) -> Figure:
         )  # fmt: skip
         for box, cell in zip(boxes["boxes"], CELLS, strict=True):
             box.set(facecolor=ORANGE if cell.endswith("error") else BLUE, alpha=0.75, lw=0.8)
-        axis.set_xticks(range(1, 5), list(CELLS.values()), fontsize=8.5)
+        labels = [cell.replace("-", "\n") if "-" in cell else f"{cell}\nkept" for cell in CELLS]
+        axis.set_xticks(range(1, 5), labels, fontsize=8.5)
         axis.set_title(name)
         axis.grid(visible=False, axis="x")
     return figure
 
-
-# ----------------------------------------------------------------------------------------- tokens
 
 #: A token is one step darker below each of these probabilities, and how the steps are called.
 STEPS = (0.5, 0.1, 0.01, 0.001)

@@ -1,27 +1,10 @@
 """What metrics cost: the committed run as a frame."""
 
-import json
-
 import pytest
 
 from tstmeta.analysis.costs import costs
 from tstmeta.metrics import get
 from tstmeta.schema import MissingData
-
-
-def test_costs_are_read_cheapest_first(tmp_path):
-    rows = [
-        {"metric": name, "basis": "source", "seconds_a_thousand": one, "ratio": 1, "parameters": 2}
-        for name, one in (("b", 3.0), ("a", 1.0))
-    ]
-    file = tmp_path / "cost.json"
-    file.write_text(json.dumps({"rows": rows}))
-    table = costs(file)
-    assert table[["metric", "seconds", "times_bleu"]].to_numpy().tolist() == [
-        ["a", 1, 1],
-        ["b", 3, 1],
-    ]
-    assert table["mib"].isna().all()
 
 
 def test_without_a_checkout_the_remedy_is_said(tmp_path):

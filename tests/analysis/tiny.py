@@ -26,11 +26,11 @@ HOSTILE = [
 ]
 
 
-def rated(name: str = "tiny", outputs: list[str] | None = None, **facts) -> Dataset:
+def rated(outputs: list[str] | None = None) -> Dataset:
     """Six rewrites of two sources by three systems, rated by one or two people."""
     ids = list("abcdef")
     items = items_table(
-        name,
+        "tiny",
         item_id=ids,
         source_id=["s1"] * 3 + ["s2"] * 3,
         system=["A", "B", "C"] * 2,
@@ -39,25 +39,21 @@ def rated(name: str = "tiny", outputs: list[str] | None = None, **facts) -> Data
         output=outputs or ["he ran", "he ran home", "she ran home", "we ate", "soup", "no"],
         references=[["he walked home"]] * 3 + [[]] * 3,
     )
-    ratings = ratings_table(
-        name,
-        ids,
-        {
-            ("content", "r1"): [2, 5, 3, 4, 2, 1],
-            ("content", "r2"): [2, 5, 4, NAN, NAN, 1],
-            ("style", "r1"): [4, 1, 3, 2, 5, NAN],
-        },
-    )
-    scale = {"scale": {"content": [1, 5], "style": [1, 5]}, "examples": True}
-    return Dataset.of(name, items, Card(name, name, {**scale, **facts}), ratings=ratings)
+    values = {
+        ("content", "r1"): [2, 5, 3, 4, 2, 1],
+        ("content", "r2"): [2, 5, 4, NAN, NAN, 1],
+        ("style", "r1"): [4, 1, 3, 2, 5, NAN],
+    }
+    card = Card("tiny", "tiny", {"scale": {"content": [1, 5], "style": [1, 5]}})
+    return Dataset.of("tiny", items, card, ratings=ratings_table("tiny", ids, values))
 
 
-def constructed(name: str = "built", tasks: str = "xxxxyyyy") -> Dataset:
+def constructed() -> Dataset:
     """A 2 x 2 of style shift and content error on two sources of two tasks, without ratings."""
     cells = ["strong", "strong-error", "light", "light-error"] * 2
     ids = [f"{number}-{cell}" for number, cell in zip("11112222", cells, strict=True)]
     items = items_table(
-        name,
+        "built",
         item_id=ids,
         source_id=list("11112222"),
         system=cells,
@@ -69,13 +65,13 @@ def constructed(name: str = "built", tasks: str = "xxxxyyyy") -> Dataset:
         * 2,
     )
     labels = labels_table(
-        name,
+        "built",
         ids,
-        task=list(tasks),
+        task=list("xxxxyyyy"),
         shift=[cell.partition("-")[0] for cell in cells],
         error=["substitution" if "error" in cell else "none" for cell in cells],
     )
-    return Dataset.of(name, items, Card(name, name, {"examples": True}), labels=labels)
+    return Dataset.of("built", items, Card("built", "built"), labels=labels)
 
 
 def scores(

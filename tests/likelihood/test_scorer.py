@@ -115,9 +115,6 @@ def test_each_part_of_released_changes_the_value(flag):
     assert apart > (1e-5 if flag == "rounded" else 0.01)
 
 
-# ------------------------------------------------------------------------- empty, long and odd
-
-
 def scores_by(scorer: Scorer, *words: str):
     return scorer.judge([Rewrite(*words)])[0]
 
@@ -171,9 +168,6 @@ def test_a_rewrite_without_a_target_style_is_invalid_and_the_model_is_not_run(st
     assert counted.requests == []
 
 
-# ------------------------------------------------------------------------------ independence
-
-
 def values(scorer: Scorer, rewrites: list[Rewrite]) -> np.ndarray:
     return np.array([(scorer.content(s), scorer.style(s)) for s in scorer.judge(rewrites)])
 
@@ -193,19 +187,8 @@ def test_scores_do_not_depend_on_order_batches_company_or_repeats():
     twice = values(Scorer(small.engine()), rewrites + rewrites)
     np.testing.assert_array_equal(twice[: len(rewrites)], twice[len(rewrites) :])
     words = small.tokenizer("llama")
-    tight = Engine(small.network("llama", len(words)), words, "t", budget=1, row_tokens=1)
+    tight = Engine(small.network("llama", len(words)), words, "t", budget=1)
     np.testing.assert_allclose(values(Scorer(tight), rewrites), whole, atol=1e-5)
-
-
-def test_the_wording_of_a_style_is_what_the_model_reads():
-    rewrite = Rewrite("The bin", "A bin", "layman")
-    plain, shipped = Scorer(small.engine(), wordings={}), Scorer(small.engine())
-    [by_hand] = plain.judge([rewrite._replace(style="understandable for layman")])
-    assert plain.content(plain.judge([rewrite])[0]) != plain.content(by_hand)
-    np.testing.assert_array_equal(shipped.judge([rewrite])[0].logprobs, by_hand.logprobs)
-
-
-# -------------------------------------------------------------------- backends that are not sound
 
 
 class Constant:
@@ -244,8 +227,3 @@ def test_a_token_without_a_number_makes_the_rewrite_invalid():
     assert scores.detail == "the model's answer for a token is no number"
     assert math.isnan(scorer.content(scores))
     assert math.isnan(scorer.style(scores))
-
-
-def test_an_unknown_variant_is_an_error_that_lists_the_known_ones():
-    with pytest.raises(TstmetaError, match="no variant is called 'printed'; use equation, rel"):
-        Scorer(Constant(-1), variant="printed")

@@ -70,12 +70,9 @@ def test_spans_tile_a_text_from_its_beginning(make, text, kept):
         assert places[-1][1] == len(text)
 
 
-def test_a_tokenizer_that_knows_no_characters_is_refused_with_a_remedy():
+def test_a_tokenizer_that_knows_no_characters_and_tokens_of_another_output_are_refused():
     with pytest.raises(TstmetaError, match=re.escape("tokenizer.json")):
         spans(object(), "text", [1])
-
-
-def test_tokens_of_another_output_are_refused():
     with pytest.raises(TstmetaError, match="not those of this output"):
         spans(small.tokenizer("llama"), "a can", [1, 2])
 

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 
 from tstmeta.likelihood.instructions import TASKS
-from tstmeta.likelihood.tokens import VARIANTS, Variant, content, style
+from tstmeta.likelihood.tokens import Variant, content, style
 from tstmeta.schema import TstmetaError
 
 matrices = arrays.arrays(
@@ -40,11 +40,10 @@ def test_both_equations_and_their_ablations_by_hand(value, expected):
     assert value == pytest.approx(np.mean(expected))
 
 
-@pytest.mark.parametrize("function", [content, style])
 @pytest.mark.parametrize("tasks", [["style", "translate"], []])
-def test_an_unknown_instruction_is_refused(function, tasks):
+def test_an_unknown_instruction_is_refused(tasks):
     with pytest.raises(TstmetaError, match="use some of style, paraphrase, repeat"):
-        function(np.log(P), tasks)
+        content(np.log(P), tasks)
 
 
 @given(matrices)
@@ -60,18 +59,6 @@ def test_one_more_instruction_never_lowers_content_nor_raises_style(lp, task):
     rest = [other for other in TASKS if other != task]
     assert content(lp) >= content(lp, rest) >= content(lp, rest[:1])
     assert style(lp) <= min(style(lp, ["repeat"]), style(lp, ["paraphrase"]))
-
-
-@given(matrices, st.randoms())
-def test_neither_paraphrase_nor_repeat_is_special_and_the_order_of_tokens_does_not_count(
-    lp, random
-):
-    swapped = lp[[0, 2, 1]]
-    assert (content(swapped), style(swapped)) == (content(lp), style(lp))
-    order = list(range(lp.shape[1]))
-    random.shuffle(order)
-    assert content(lp[:, order]) == pytest.approx(content(lp), abs=1e-4)
-    assert style(lp[:, order]) == pytest.approx(style(lp), abs=1e-6)
 
 
 def assert_rounded_as_torch_does(lp: np.ndarray) -> None:
@@ -125,10 +112,3 @@ NONE = np.array([[-3.0]] * 3)
 def test_which_columns_count(skip, end, lp, kept):
     columns = Variant("mine", "", skip_first=skip, end_of_turn=end).columns(lp)
     np.testing.assert_array_equal(columns, [kept] * 3)
-
-
-def test_columns_leave_what_they_are_given_as_it_is():
-    before = LP.copy()
-    for variant in VARIANTS.values():
-        variant.columns(LP)[:] = 7
-    np.testing.assert_array_equal(LP, before)

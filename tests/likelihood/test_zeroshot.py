@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import warnings
 from pathlib import Path
 
 import numpy as np
@@ -19,7 +18,6 @@ from tstmeta.likelihood.tokens import VARIANTS, Variant
 from tstmeta.likelihood.zeroshot import Likelihood, LikelihoodStyle
 from tstmeta.metrics import Request
 from tstmeta.models.causal import Backbone, backbone
-from tstmeta.models.engine import Engine
 from tstmeta.schema import DemonstrationWarning, Status, TstmetaError
 
 ROWS = [
@@ -68,40 +66,6 @@ def test_style_after_content_and_other_columns_need_no_new_pass(tmp_path):
     assert counted.requests == []
 
 
-def test_tokens_are_kept_a_file_a_model_and_two_runs_write_the_same_bytes(tmp_path):
-    def files(store: Path) -> dict[str, bytes]:
-        run(DATA, both(small.engine()), store)
-        run(DATA, both(small.engine("qwen")), store)
-        assert not list(store.rglob("*.journal"))
-        return {str(path.relative_to(store)): path.read_bytes() for path in store.rglob("*.p*")}
-
-    first = files(tmp_path / "one")
-    assert len(list((tmp_path / "one" / "tokens").glob("*.parquet"))) == 2
-    assert len(first) == 6
-    assert files(tmp_path / "one") == files(tmp_path / "two") == first
-
-
-class Mortal(small.Counted):
-    """A backend that dies after its first answers."""
-
-    def logprobs(self, requests, *, known=(), progress=False):
-        for batch in super().logprobs(requests, known=known, progress=progress):
-            yield batch
-            raise KeyboardInterrupt
-
-
-def test_a_run_that_dies_goes_on_where_it_stopped(tmp_path):
-    words = small.tokenizer("llama")
-    network = small.network("llama", len(words))
-    engine = Engine(network, words, "tiny", budget=16, row_tokens=8)  # many batches
-    whole = run(DATA, both(engine), tmp_path / "other")
-    with pytest.raises(KeyboardInterrupt):
-        run(DATA, both(Mortal(engine)), tmp_path)
-    counted = small.Counted(engine)
-    assert run(DATA, both(counted), tmp_path).equals(whole)
-    assert 0 < len(counted.requests) < 3 * (len(ROWS) - 1)
-
-
 @pytest.mark.parametrize(
     ("value", "variant", "expected", "detail"),
     [
@@ -116,21 +80,19 @@ def test_a_probability_that_is_rounded_to_nothing_gives_no_value(value, variant,
     assert score.detail == detail
 
 
-# ----------------------------------------------------------------------------------- signature
-
 OWN = instructions.Instructions("paper", "", "{style} {source}", "{source}", "{source}")
 MODEL = small.engine()
-CHANGES = {
-    "model": {"model": small.engine("qwen")},
-    "rounding": {"model": small.engine(rounded=True)},
-    "variant": {"variant": "released"},
-    "a variant with a name that is taken": {"variant": Variant("equation", "", skip_first=True)},
-    "another such": {"variant": Variant("equation", "", end_of_turn=True)},
-    "instructions": {"instructions": "emphasis"},
-    "instructions with a name that is taken": {"instructions": OWN},
-    "wordings": {"wordings": {**instructions.wordings(), "layman": "simple"}},
-    "no wordings": {"wordings": {}},
-}
+CHANGES = [
+    {"model": small.engine("qwen")},
+    {"model": small.engine(rounded=True)},
+    {"variant": "released"},
+    {"variant": Variant("equation", "", skip_first=True)},  # a name that is taken
+    {"variant": Variant("equation", "", end_of_turn=True)},
+    {"instructions": "emphasis"},
+    {"instructions": OWN},
+    {"wordings": {**instructions.wordings(), "layman": "simple"}},
+    {"wordings": {}},
+]
 
 
 def signature(words: str = "", **options) -> str:
@@ -139,8 +101,8 @@ def signature(words: str = "", **options) -> str:
 
 def test_each_setting_that_changes_a_value_changes_the_signature():
     assert signature(name="likelihood:other", variant=VARIANTS["equation"]) == signature()
-    changed = {name: signature(**options) for name, options in CHANGES.items()}
-    assert len({*changed.values(), signature()}) == len(CHANGES) + 1
+    changed = {signature(**options) for options in CHANGES}
+    assert len({*changed, signature()}) == len(CHANGES) + 1
     words = ("", "float16", "8b", "released", "emphasis")
     assert len({signature(word, model=None) for word in words}) == len(words)
 
@@ -155,31 +117,14 @@ def test_the_signature_names_all_that_changes_a_value():
     assert signature("8b+released", model=None) == signature("released+8b", model=None)
 
 
-def test_other_files_of_a_folder_are_another_model(tmp_path):
-    folder = small.saved(tmp_path / "tiny")
-    before = signature(str(folder), model=None)
-    (tmp_path / "moved").mkdir()
-    moved = folder.rename(tmp_path / "moved" / "tiny")
-    assert signature(str(moved), model=None) == before, "a path is no setting"
-    (moved / "chat_template.jinja").write_text("{{ messages[0]['content'] }}")
-    assert signature(str(moved), model=None) != before
-
-
-# --------------------------------------------------------------------------------------- words
-
-
 def test_files_of_ones_own_are_read(tmp_path):
     (tmp_path / "i.toml").write_text(
         '[x]\nsystem=""\nstyle="{style}|{source}"\nparaphrase="{source}"\nrepeat="{source}!"\n'
     )
     (tmp_path / "w.csv").write_text("style,wording\nformal,very formal\n")
     metric = Likelihood(f"{tmp_path}/i.toml+{tmp_path}/w.csv", model=small.engine())
-    assert metric.instructions.name == "x"
-    assert metric.scorer().requests("It is.", "formal") == (
-        "very formal|It is.",
-        "It is.",
-        "It is.!",
-    )
+    requests = metric.scorer().requests("It is.", "formal")
+    assert requests == ("very formal|It is.", "It is.", "It is.!")
 
 
 @pytest.mark.parametrize("words", ["no.csv", "no.toml", "nonsense", "3b+8b"])
@@ -194,9 +139,6 @@ def test_objects_win_over_words():
     metric = Likelihood("8b+released+emphasis", **options)
     assert (metric.model, metric.variant.name, metric.instructions.name) == tuple(options.values())
     assert isinstance(Likelihood(model="3b").model, Backbone)
-
-
-# ------------------------------------------------------------------ models that are not here
 
 
 def test_a_model_that_is_not_here_gives_rows_with_the_remedy_and_others_go_on(tmp_path):
@@ -218,10 +160,3 @@ def test_the_embedded_model_scores_and_is_called_a_demonstration(kind, words):
     assert score.status is Status.OK
     assert score.value < 0 or kind is LikelihoodStyle
     assert -1 <= score.value <= 1 or kind is Likelihood
-
-
-def test_other_models_give_no_warning():
-    assert Likelihood("3b").profile == "real"
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        list(Likelihood(model=small.engine()).score([(Request("a", ("x",), "b", "formal"),)]))

@@ -131,7 +131,8 @@ def evaluate(
     if dimension == "style":
         scores = scores[~scores["metric"].isin(["human-style", "style-label"])]
     frame = pairs(data, scores, dimension, lower)
-    items = frame.drop(columns="statistics", errors="ignore")  # a row of NaN a metric of outputs
+    # without the column a metric of whole outputs is a row of NaN
+    items = frame.drop(columns="statistics", errors="ignore")
     try:
         for analysis in analyses(items, statistic, level, unit, draws, seed):
             return _evaluated(data, dimension, analysis, frame, list(scored(data, scores)), tests)

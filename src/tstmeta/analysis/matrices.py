@@ -196,20 +196,14 @@ def matrices(frame: pd.DataFrame, level: str = "pooled") -> Matrices:
     )
 
 
-class Cube(NamedTuple):
-    """Single ratings of one dimension, NaN where a rater did not rate."""
-
-    ratings: np.ndarray  # [S, K, R]
-    persons: bool  # whether a rater is one person throughout
-    reason: str  # what was released instead
-
-
 #: Sets whose rater columns are slots that different persons filled.
 SLOTS = {"lai": "the two rating slots of an item were filled by different persons in each survey"}
 
 
-def cube(data: Dataset, dimension: str = "content", level: str = "pooled") -> Cube:
-    """The single ratings of a data set, laid out as :func:`matrices` lays out the scores."""
+def cube(
+    data: Dataset, dimension: str = "content", level: str = "pooled"
+) -> tuple[np.ndarray, str]:
+    """Single ratings ``[S, K, R]``, NaN where there is none; and why raters are no persons."""
     table = data.raters(dimension)
     single = [name for name in table.columns if name != "mean"]
     values = table[single].to_numpy(float).T.reshape(len(single), len(data.items))
@@ -220,5 +214,4 @@ def cube(data: Dataset, dimension: str = "content", level: str = "pooled") -> Cu
         reason = "only means of ratings were released"
     elif not reason and len(single) < 2:
         reason = "one rater only"
-    ratings = np.moveaxis(Layout.of(data.items, level).matrix(values), 0, -1)
-    return Cube(ratings, not reason, reason)
+    return np.moveaxis(Layout.of(data.items, level).matrix(values), 0, -1), reason

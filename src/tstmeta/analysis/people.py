@@ -39,17 +39,16 @@ def people(
     as_rater = np.full(len(own.metrics), np.nan)
     if own.against != RATING:
         return People(), as_rater
-    rated = cube(data, dimension, setting.level)
-    shared = np.isfinite(rated.ratings).sum(axis=-1) > 1
+    ratings, reason = cube(data, dimension, setting.level)
+    shared = np.isfinite(ratings).sum(axis=-1) > 1
     calibrated = setting.function.name == "acc_eq"  # its threshold is fitted to the mean of all
     whole = np.isfinite(own.metrics)[:, shared].all(axis=1) & shared.any() & (not calibrated)
-    ceiling = stats.ceiling(rated.ratings, setting, own.metrics[whole])
+    ceiling = stats.ceiling(ratings, setting, own.metrics[whole])
     as_rater[whole] = ceiling.metrics
     known = ceiling.by_rater[np.isfinite(ceiling.by_rater)]
     low, high = (float(known.min()), float(known.max())) if len(known) else (np.nan, np.nan)
-    note = rated.reason if np.isfinite(ceiling.value) else rated.reason or ceiling.reason
-    values = People(ceiling.value, low, high, ceiling.n, len(known), rated.persons, note)
-    return values, as_rater
+    note = reason if np.isfinite(ceiling.value) else reason or ceiling.reason
+    return People(ceiling.value, low, high, ceiling.n, len(known), not reason, note), as_rater
 
 
 def ceiling(

@@ -58,7 +58,7 @@ def format_of(out: Path | None, format: TableFormat | None = None) -> TableForma
 
 def rendered(evaluations: Sequence[Evaluation], kind: TableFormat) -> str:
     """Evaluations of one data set, a dimension each, as text in a format."""
-    if kind in (TableFormat.table, TableFormat.markdown, TableFormat.latex):
+    if kind not in (TableFormat.csv, TableFormat.json):
         return "\n".join(_reading(own, kind) for own in evaluations)
     parts = []
     for own in evaluations:
@@ -112,15 +112,9 @@ def _json(frame: pd.DataFrame, **head: Any) -> str:
 
 
 def _dimension(own: Evaluation) -> dict[str, Any]:
-    human = {
-        name: None if isinstance(value, float) and math.isnan(value) else value
-        for name, value in own.human._asdict().items()
-    }
+    human = {key: None if pd.isna(value) else value for key, value in own.human._asdict().items()}
     names = ("dimension", "against", "items", "sources", "systems")
     return {name: getattr(own, name) for name in names} | {"human": human, "tests": own.tested}
-
-
-# ------------------------------------------------------------------------------- for reading
 
 
 def _reading(own: Evaluation, kind: TableFormat) -> str:
@@ -168,29 +162,21 @@ def notes(own: Evaluation) -> list[str]:
 
 
 def table(own: Evaluation, signatures: bool = True) -> tuple[pd.DataFrame, int]:
-    """The rows for reading, people first, and after how many of them the line belongs.
-
-    Columns that hold nothing are left out.
-    """
+    """The rows for reading, people first, without empty columns; and the row before the line."""
     rows = own.frame
     sets = zip(rows["rank_low"], rows["rank_high"], strict=True)
     columns = {
-        "metric": rows["metric"],
-        "basis": rows["basis"],
+        **rows[["metric", "basis"]],
         own.label: rows["value"],
-        "low": rows["low"],
-        "high": rows["high"],
+        **rows[["low", "high"]],
         "n": rows["n"].astype("Int64"),
         "rank": rows["rank"],
         "ranks": ["" if pd.isna(low) else f"{low}–{high}" for low, high in sets],
         "cluster": rows["cluster"],
         f"given {rows['given'].iloc[0]}": rows["partial"],
         f"given {rows['given_all'].iloc[0]}": rows["partial_all"],
-        "as_rater": rows["as_rater"],
-        "note": rows["note"],
+        **rows[["as_rater", "note", *(["signature"] if signatures else [])]],
     }
-    if signatures:
-        columns["signature"] = rows["signature"]
     shown = pd.DataFrame(columns)
     empty = [name for name in shown if shown[name].isna().all() or (shown[name] == "").all()]
     shown = shown.drop(columns=empty)

@@ -4,19 +4,13 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import Annotated, Literal
 
 import typer
 
-from ..console import TableFormat, note
+from ..console import TableFormat, mistake, note
 from .options import Bases, Combine, Data, Metrics, RatingFile, ScoreFile, Store
 from .score import known_combinations, scored, tell_failures, with_combined
-
-if TYPE_CHECKING:
-    import pandas as pd
-
-    from ..data import Dataset
-
 
 # As in tstmeta.stats, which takes long to import: a test holds them against it.
 Statistic = Literal[
@@ -93,8 +87,7 @@ def evaluate(
     Sentinels, which know nothing of quality, stand below a line in every table, and with them the
     human style rating offered as if it were a metric.  Ranks count them.  A metric of which lower
     is better is flipped.  Without ratings the table describes the scores.  What --combine
-    fits on ratings is fitted on other sources than it scores, and a hybrid is of the metrics for
-    the dimension at hand.
+    fits on ratings is fitted on other sources than it scores.
 
     \b
     Examples:
@@ -108,15 +101,15 @@ def evaluate(
     from ..analysis import evaluate as evaluated
     from ..analysis.frame import SENTINELS
     from ..analysis.render import described, format_of, rendered
-    from ..schema import DIMENSIONS, TstmetaError
+    from ..combine import CombineError
+    from ..schema import DIMENSIONS
     from ..secrecy import conceal
     from ..storage import write
 
     kind = format_of(out, format)
     names = known_combinations(combine)
     if unknown := [name for name in dimension or [] if name not in DIMENSIONS]:
-        known = ", ".join(DIMENSIONS)
-        raise TstmetaError(f"unknown dimension {', '.join(unknown)}; known: {known}")
+        raise mistake(f"unknown dimension {', '.join(unknown)}; known: {', '.join(DIMENSIONS)}")
     wanted = [*(metric or ([] if scores else ["lexical"])), *SENTINELS]
     dataset, table = scored(data, wanted, basis, scores, ratings, store)
     dimensions = dimension or dataset.judged
@@ -125,7 +118,17 @@ def evaluate(
     whole = [name for name in names if name not in hybrids]
     table = with_combined(dataset, table, whole, seed=seed, lower=lower, store=store)
     tell_failures(table)
-    tables = _with_hybrids(dataset, table, hybrids, dimensions, seed, lower, not dimension)
+    tables, reasons = dict.fromkeys(dimensions, table), []
+    for name in dimensions if hybrids else []:  # a hybrid is of the metrics for one dimension
+        try:
+            tables[name] = with_combined(dataset, table, hybrids, name, seed, lower)
+            tell_failures(tables[name].iloc[len(table) :])
+        except CombineError as error:
+            reasons.append(error)
+    if reasons and (dimension or len(reasons) == len(dimensions)):
+        raise reasons[0]
+    for reason in reasons:
+        note(f"a dimension goes without a hybrid: {reason}")
     evaluations = [
         evaluated(
             dataset,
@@ -147,34 +150,3 @@ def evaluate(
     else:
         write(out, text)
         note(f"wrote {out}")
-
-
-def _with_hybrids(
-    dataset: Dataset,
-    table: pd.DataFrame,
-    names: list[str],
-    dimensions: list[str],
-    seed: int,
-    lower: list[str],
-    optional: bool,
-) -> dict[str, pd.DataFrame]:
-    """The table of each dimension, with its own hybrids.
-
-    With ``optional``, a dimension of which no hybrid can be made goes without, with a note, as long
-    as there is another.
-    """
-    from ..combine import CombineError
-
-    tables = dict.fromkeys(dimensions, table)
-    refused: list[CombineError] = []
-    for dimension in dimensions if names else []:
-        try:
-            tables[dimension] = with_combined(dataset, table, names, dimension, seed, lower)
-            tell_failures(tables[dimension].iloc[len(table) :])
-        except CombineError as error:
-            refused.append(error)
-    if refused and not (optional and len(refused) < len(dimensions)):
-        raise refused[0]
-    for reason in refused:
-        note(f"a dimension goes without a hybrid: {reason}")
-    return tables

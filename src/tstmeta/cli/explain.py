@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import sys
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Annotated
@@ -20,8 +21,6 @@ _KEY = (
     "bars: one step a natural logarithm, high = little foreseen; letters: the\n"
     "instruction that accounts for it best, s = style, p = paraphrase, r = repeat"
 )
-#: Columns of a strip where nobody looks at a terminal.
-_WIDTH = 100
 
 
 def explain(
@@ -104,25 +103,18 @@ def explain(
 
 
 def _draw(heads: dict[str, str], tokens: pd.DataFrame) -> None:
-    """A rewrite on stdout: what was scored, its values, the strip and the table."""
-    import shutil
-
     for name, value in heads.items():
         if value:
             print(f"{name:7} {escaped(value)}")
     if len(tokens):
-        width = shutil.get_terminal_size().columns if sys.stdout.isatty() else _WIDTH
+        width = shutil.get_terminal_size().columns if sys.stdout.isatty() else 100
         print("", *strip(tokens, width), _KEY, "", sep="\n")
         show_table(tokens)
     print()
 
 
 def strip(tokens: pd.DataFrame, width: int) -> Iterator[str]:
-    """Tokens in lines of three, no longer than ``width``: bars, texts and letters.
-
-    Args:
-        tokens: the columns token, content, best and counts of :func:`tstmeta.explain`.
-    """
+    """Tokens in groups of three lines, no longer than ``width``: bars, texts and letters."""
     from rich.cells import cell_len
 
     rows = ["", "", ""]

@@ -1,15 +1,8 @@
 """The zero-shot likelihood scorer of Pauli et al. (2025), Section 3.3.
 
 A rewrite is scored by how well a language model foresees its tokens when it is asked to rewrite the
-source in the target style, to paraphrase it, or to repeat it::
-
-    from tstmeta.likelihood import Rewrite, Scorer, load
-
-    scorer = Scorer(load("embedded"))
-    scores, = scorer.judge([Rewrite("It was bad.", "It was great.", "positive")])
-    print(scorer.content(scores), scorer.style(scores))
-
-No model library is imported before a model is loaded.
+source in the target style, to paraphrase it, or to repeat it.  No model library is imported before
+a model is loaded.
 """
 
 from ..models.loading import load

@@ -1,13 +1,8 @@
 """Instructions as data: the three tasks under which each token of a rewrite is scored.
 
-A set is a system prompt and three instructions, named after what they ask for: ``style`` (rewrite
-to be S), ``paraphrase`` and ``repeat``.  Ours and the published ones stand in
-``instructions.toml``; yours go into a file of the same form.
-
-"Rewrite the following sentence to be *appropriated*": the released program of Pauli et al. (2025)
-words some styles otherwise than the data sets do.  ``styles.csv`` has the wording for each data set
-and direction, ``published`` where that program has it, else ``ours``.  A style that is not in the
-table is put in as it stands.
+Ours and the published ones stand in ``instructions.toml``; yours go into a file of the same form.
+The released program of Pauli et al. (2025) words some styles otherwise than the data sets do
+("appropriated"): ``styles.csv`` has its wordings and ours; another style is put in as it stands.
 """
 
 from __future__ import annotations
@@ -69,16 +64,7 @@ def shipped() -> dict[str, Instructions]:
 
 
 def read(path: Path) -> dict[str, Instructions]:
-    """Instruction sets of a TOML file, by name.
-
-    Each table of the file is a set with the keys ``system``, ``style``, ``paraphrase`` and
-    ``repeat``; ``about`` is free text.
-
-    Raises:
-        DataError: a key is missing or unknown, or a text lacks ``{source}`` or (for ``style``)
-            ``{style}`` or has other braces.
-        TstmetaError: the file cannot be read.
-    """
+    """Instruction sets of a TOML file, by name: a table each, with the fields of Instructions."""
     try:
         return _sets(path.read_text(encoding="utf-8"), str(path))
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
@@ -116,7 +102,6 @@ def _sets(text: str, where: str) -> dict[str, Instructions]:
 
 
 def _faults(name: str, table: object, where: str) -> list[Problem]:
-    """Every fault of one set."""
     if not isinstance(table, dict):
         return [Problem(where, None, name, "no table", f"write the set below a line [{name}]")]
     faults = {key: ("missing", f"add {key} = '...'") for key in _SLOTS if key not in table}
@@ -130,9 +115,6 @@ def _faults(name: str, table: object, where: str) -> list[Problem]:
             remedy = f"use {' and '.join(slots) or 'no slot'}, and no other brace"
             faults[key] = (f"wrong slots in {text!r}", remedy)
     return [Problem(where, None, f"{name}.{key}", *fault) for key, fault in faults.items()]
-
-
-# -------------------------------------------------------------------------- wordings of styles
 
 
 @cache
@@ -149,12 +131,7 @@ def wording_table() -> pd.DataFrame:
 
 
 def read_wordings(path: Path) -> dict[str, str]:
-    """The shipped wordings with those of a CSV file (columns ``style`` and ``wording``) over them.
-
-    Raises:
-        DataError: a cell is empty or a style comes twice.
-        TstmetaError: the file cannot be read, or lacks a column.
-    """
+    """The shipped wordings with those of a CSV file (columns style and wording) over them."""
     try:
         table = pd.read_csv(path, dtype=str, keep_default_na=False, encoding="utf-8-sig")
         table = table[["style", "wording"]].fillna("")
@@ -164,14 +141,11 @@ def read_wordings(path: Path) -> dict[str, str]:
             "the columns style and wording"
         ) from error
     blank = (table["style"].str.strip() == "") | (table["wording"].str.strip() == "")
-    faults = [
-        (blank, "missing style or wording", "fill in both columns"),
-        (table["style"].duplicated() & ~blank, "a style again", "keep one row a style"),
-    ]
+    missing = ("missing style or wording", "fill in both columns")
+    again = ("a style again", "keep one row a style")
     problems = [
-        Problem(str(path), row + 1, "style", what, remedy)
-        for rows, what, remedy in faults
-        for row in table.index[rows]
+        Problem(str(path), row + 1, "style", *(missing if blank[row] else again))
+        for row in table.index[blank | table["style"].duplicated()]
     ]
     if problems:
         raise DataError(problems)

@@ -19,7 +19,7 @@ from .tokens import Variant
 
 
 class Rewrite(NamedTuple):
-    """What is scored: an output that is meant to say what the source says, in a style."""
+    """What is scored: an output that should say what the source says, in a style."""
 
     source: str
     output: str
@@ -41,10 +41,6 @@ class TokenScores(NamedTuple):
 
 class Scorer:
     """The zero-shot likelihood method of Pauli et al. (2025), Section 3.3, on a backend.
-
-    >>> scorer = Scorer(load("embedded"))                             # doctest: +SKIP
-    >>> scores, = scorer.judge([Rewrite("It was bad.", "It was great.", "positive")])
-    >>> scorer.content(scores), scorer.style(scores)
 
     Args:
         model: anything that gives token log-probabilities.
@@ -77,8 +73,7 @@ class Scorer:
         which the model gives no number.
 
         Raises:
-            TstmetaError: the backend leaves a request out, answers one with another number of
-                values, or gives log-probabilities above 0.
+            TstmetaError: what a backend answers is not one number <= 0 for each token asked.
         """
         prepared = [self._prepare(rewrite) for rewrite in rewrites]
         requests = [request for _, some in prepared for request in some]
@@ -87,8 +82,7 @@ class Scorer:
             for place, values in batch:
                 refuse(values, requests[place], self.model.identity)
                 answers[place] = values
-        if len(answers) < len(requests):
-            missing = len(requests) - len(answers)
+        if missing := len(requests) - len(answers):
             raise TstmetaError(
                 f"{self.model.identity} left {missing} of {len(requests)} requests out"
             )
@@ -123,7 +117,6 @@ class Scorer:
         return self.instructions.fill(source, self.wordings.get(style, style))
 
     def _written(self, source: str, style: str) -> tuple[tuple[int, ...], ...]:
-        """Token ids of the three contexts of a source."""
         system = self.instructions.system
         return tuple(self.template.context(system, user) for user in self.requests(source, style))
 
@@ -156,7 +149,6 @@ class Scorer:
 
 
 def _filled(scores: TokenScores, answers: Sequence[np.ndarray]) -> TokenScores:
-    """Scores with the model's answers, one [tokens] or [tokens + 1] a task."""
     for row, values in enumerate(answers):
         scores.logprobs[row, : len(values)] = values
     if any(np.isnan(values).any() for values in answers):

@@ -1,10 +1,6 @@
 """The likelihood method token by token, as frames: ``tst.token_scores`` and ``tst.explain``.
 
-Both equations are means over rows of these frames, so a notebook can compute them with pandas::
-
-    tokens = token_scores(load("contrast"))
-    best = tokens.loc[tokens["counts"], list(TASKS)].max(axis=1)
-    content = best.groupby(tokens["item_id"]).mean()  # Pauli et al. (2025), Eq. 1
+Both equations are means over rows of these frames, so a notebook can compute them with pandas.
 """
 
 from __future__ import annotations
@@ -74,6 +70,9 @@ def explain(
 ) -> pd.DataFrame:
     """Why rewrites got their scores: :func:`token_scores` and each token's part of both means.
 
+    Args:
+        data, items, metric, store: see :func:`token_scores`.
+
     Returns:
         The columns of :func:`token_scores` and best (the instruction that accounts for the token
         best, the first of equals), content (its part of Eq. 1: log max p, <= 0), lead (its part of
@@ -92,9 +91,6 @@ def contexts(source: str, style: str, metric: str = "likelihood") -> pd.DataFram
     Returns:
         instruction, request (what the user asks for), text (all of it, with the chat template's
         marks) and tokens (how many they are).
-
-    Raises:
-        MissingModel: the model is not here and cannot be fetched.
     """
     scorer = metric_of(metric).scorer()
     users, template = scorer.requests(source, style), scorer.template
@@ -110,23 +106,14 @@ def contexts(source: str, style: str, metric: str = "likelihood") -> pd.DataFram
 
 
 def metric_of(words: str = "", store: Path | None = None) -> Likelihood:
-    """The metric ``likelihood:WORDS`` with its token cache in a score store.
-
-    Args:
-        words: what stands behind ``likelihood:``; with that beginning or without it.
-        store: the score store (default ``data/scores``).
-    """
+    """The metric ``likelihood:WORDS``, or ``WORDS`` alone, with the token cache of a store."""
     metric = Likelihood(words.removeprefix("likelihood").removeprefix(":"))
     metric.keep_in(store or paths.scores(), progress=False)
     return metric
 
 
 def rewrites_of(data: Dataset | pd.DataFrame, items: Sequence[str] | None = None) -> pd.Series:
-    """Rewrites by item id, in the order of ``items``.
-
-    Raises:
-        TstmetaError: a column or an item that is not there, with the nearest ones.
-    """
+    """Rewrites by item id, in the order of ``items``."""
     table = data if isinstance(data, pd.DataFrame) else data.items
     if missing := [name for name in _TEXTS if name not in table]:
         raise TstmetaError(f"the table has no column {', '.join(missing)}")
@@ -144,11 +131,7 @@ def rewrites_of(data: Dataset | pd.DataFrame, items: Sequence[str] | None = None
 
 
 def tabulate(scorer: Scorer, rewrites: pd.Series, scores: Sequence[TokenScores]) -> pd.DataFrame:
-    """The frame of :func:`token_scores`.
-
-    Args:
-        rewrites: by item id; ``scores`` are what the scorer's ``judge`` gave for them.
-    """
+    """The frame of :func:`token_scores`, from rewrites by item id and what ``judge`` gave."""
     parts = [
         _columns(scorer, item_id, rewrite, own)
         for (item_id, rewrite), own in zip(rewrites.items(), scores, strict=True)
@@ -162,18 +145,16 @@ def tabulate(scorer: Scorer, rewrites: pd.Series, scores: Sequence[TokenScores])
 
 def with_parts(tokens: pd.DataFrame) -> pd.DataFrame:
     """The columns best, content and lead of :func:`explain`."""
-    logprobs, counts = tokens[list(TASKS)], tokens["counts"].astype(bool)
-    best = logprobs.to_numpy(float).argmax(axis=1) if len(tokens) else []
+    logprobs, counts = tokens[list(TASKS)].astype(float), tokens["counts"].astype(bool)
     p = np.exp(logprobs)
     return tokens.assign(
-        best=np.array(TASKS)[best] if len(tokens) else [],
+        best=np.array(TASKS)[logprobs.to_numpy().argmax(axis=1)],
         content=logprobs.max(axis=1).where(counts),
         lead=(p["style"] - p[["paraphrase", "repeat"]].max(axis=1)).where(counts),
     )
 
 
 def _columns(scorer: Scorer, item_id: str, rewrite: Rewrite, scores: TokenScores) -> tuple:
-    """The columns of one rewrite: id, place, text, three log-probabilities, whether it counts."""
     if not scores.status.has_value:
         empty = np.empty(0)
         return (*[empty.astype(object)] * 3, empty, empty, empty, empty.astype(bool))
@@ -194,14 +175,7 @@ def spans(tokenizer: Any, text: str, ids: Sequence[int]) -> list[tuple[int, int]
     """Characters [start, end) of each token, without gap or overlap from 0 on.
 
     White space between two tokens goes to the later one.  A character that several tokens share
-    goes to the first of them; the others have start = end.
-
-    Args:
-        tokenizer: one of transformers that knows offsets (any with a tokenizer.json).
-        ids: the text's token ids, or the first of them where it was cut.
-
-    Raises:
-        TstmetaError: the tokenizer knows no offsets, or these are not the text's tokens.
+    goes to the first of them; the others have start = end.  ``ids`` may be cut at the end.
     """
     if not ids:
         return []
@@ -210,13 +184,9 @@ def spans(tokenizer: Any, text: str, ids: Sequence[int]) -> list[tuple[int, int]
             "this tokenizer does not say which characters a token stands for; "
             "use a model that comes with tokenizer.json"
         )
-    encoded = tokenizer(
-        text,
-        add_special_tokens=False,
-        split_special_tokens=True,  # as the template reads a text: a control token is its letters
-        verbose=False,
-        return_offsets_mapping=True,
-    )
+    # as the template reads a text: a control token is its letters
+    how = {"add_special_tokens": False, "split_special_tokens": True, "verbose": False}
+    encoded = tokenizer(text, return_offsets_mapping=True, **how)
     if list(encoded["input_ids"][: len(ids)]) != list(ids):
         raise TstmetaError("the tokens are not those of this output; score the rewrite anew")
     groups: list[list[int]] = []  # [start, end, number of tokens] of characters that go together

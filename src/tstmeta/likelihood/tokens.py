@@ -1,9 +1,8 @@
 """From probability to metric: pure functions of a rewrite's token log-probabilities.
 
-What a model gives is a matrix of log-probabilities: a row for each instruction (style, paraphrase,
-repeat), a column for each token of the rewrite and one more for the end of the turn.  Content and
-style strength, the variants that the paper's program has, and ablations that leave an instruction
-out need nothing else, so no model runs again for them.
+A matrix of log-probabilities has a row for each instruction (style, paraphrase, repeat), a column
+for each token of the rewrite and one more for the end of the turn.  Variants and ablations need
+nothing else, so no model runs again for them.
 """
 
 from __future__ import annotations
@@ -33,7 +32,7 @@ class Variant:
     end_of_turn: bool = False
 
     def __str__(self) -> str:
-        """The name; with what is switched on where the name alone does not say it."""
+        """The name, with what is switched on where the name alone does not say it."""
         if VARIANTS.get(self.name) == self:
             return self.name
         flags = ("bare", "rounded", "skip_first", "end_of_turn")
@@ -65,7 +64,6 @@ VARIANTS = {
 
 
 def get(variant: Variant | str) -> Variant:
-    """A variant, by name where a name is given."""
     if isinstance(variant, Variant):
         return variant
     if variant not in VARIANTS:
