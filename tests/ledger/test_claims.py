@@ -279,27 +279,3 @@ def rewrites() -> Dataset:
     )
     card = Card("tiny", "tiny", {"scale": {"content": [1, 5]}})
     return Dataset.of("tiny", items, card, ratings=ratings)
-
-
-# -------------------------------------------------------------------- what public ratings show
-
-#: Claims of mukherjee2025 whose ratings are not public.
-PRIVATE = ["mukherjee2025.newly-applied", "mukherjee2025.no-universal"]
-
-
-@pytest.mark.parametrize("key", PRIVATE)
-@pytest.mark.parametrize("limits", [ABOVE, BELOW, BOTH])
-def test_what_hangs_on_private_ratings_stays_open_whatever_public_ones_show(
-    key, limits, monkeypatch
-):
-    for kind in ("best_gap", "first_places"):
-        monkeypatch.setitem(evidence.KINDS, kind, lambda setup, **_: [finding(*limits)] * 2)
-    findings, verdict, why = rules.judge(claim(key), Setup(Everything()))
-    assert verdict == OPEN
-    count = sum(not row.published for row in findings)
-    places = [count * (limits is side) for side in (ABOVE, BELOW, BOTH)]
-    assert "{} above zero, {} below, {} on both sides".format(*places) in why
-    findings, _, why = rules.judge(claim(key), Setup(Everything(*STYLE)))
-    assert findings
-    assert all(row.published for row in findings)
-    assert "above zero" not in why
