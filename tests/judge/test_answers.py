@@ -10,7 +10,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from tstmeta.judge.answers import SHOWN, declines, read
+from tstmeta.judge.answers import read
 from tstmeta.judge.base import Reply
 from tstmeta.judge.prompts import load, names
 from tstmeta.schema import Status
@@ -223,21 +223,6 @@ def test_ratings_of_several_rewrites_are_matched_by_their_number(text, wanted):
     assert values(text, ONE, 3) == [["invalid" if value is None else value for value in wanted]]
 
 
-@given(
-    st.lists(st.tuples(*[st.integers(0, 100)] * 3), min_size=1, max_size=9),
-    st.randoms(use_true_random=False),
-)
-def test_ratings_in_any_order_come_out_right(ratings, random):
-    rows = [
-        {"number": number, **dict(zip(ALL.dimensions, row, strict=True))}
-        for number, row in enumerate(ratings, 1)
-    ]
-    random.shuffle(rows)
-    assert values(json.dumps({"ratings": rows}), ALL, len(ratings)) == [
-        list(column) for column in zip(*ratings, strict=True)
-    ]
-
-
 # ------------------------------------------------------------------------ answers without ratings
 
 
@@ -291,13 +276,6 @@ def test_a_rating_at_the_end_is_whole_where_no_longer_one_begins_like_it():
     assert values("1", ten, finish="length") == [["truncated"]]
     assert values("2", ten, finish="length") == [[2]]
     assert values("1", ten, finish="stop") == [[1]]
-
-
-def test_a_long_answer_is_shown_from_its_start_with_its_length():
-    (row,) = read(Reply(text="no rating here " * 10_000), NUMBER, 1)
-    detail = row["content"].detail
-    assert detail.endswith("... (150,000 characters)")
-    assert len(detail) < SHOWN + 100
 
 
 @pytest.mark.parametrize(
@@ -367,12 +345,6 @@ def test_a_refusal_in_plain_words_is_refused_and_keeps_its_words(prompt, text):
 )
 def test_only_an_answer_without_a_rating_that_begins_so_is_a_refusal(text, prompt, items, wanted):
     assert values(text, prompt, items) == wanted
-
-
-def test_a_refusal_that_was_cut_is_one_and_a_long_answer_is_looked_at_where_it_begins():
-    assert values("I'm sorry, I can't help with", finish="length") == [["refused"]]
-    assert not declines("The rewrite is polite. " * 20_000 + "I'm sorry, I can't help.")
-    assert declines("I'm sorry, I can't help. " * 20_000)
 
 
 # ------------------------------------------------------------------------------------ any answer

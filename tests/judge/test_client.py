@@ -3,7 +3,6 @@
 import asyncio
 import json
 import sys
-import time
 from contextlib import suppress
 from typing import Any
 
@@ -111,15 +110,6 @@ def test_what_is_no_answer_is_a_failure_that_says_why(data, why):
     assert failed.failure.isprintable()
 
 
-def test_rubbish_is_paid_for_once():
-    acts = [raw(data) for data, _ in RUBBISH.values()]
-    with serving(lambda asked: acts[asked.number - 1]) as server:
-        served = chat(server)
-        replies = asyncio.run(once(served, *questions(len(acts))))
-        assert server.requests == len(acts)
-    assert all(each.failure for each in replies)
-
-
 @pytest.mark.parametrize("value", [None, -1, True, "7", 7.5, 10**30, float("nan")])
 def test_a_count_of_tokens_that_is_none_is_not_taken(value):
     data = json.loads(says("4").data) | {"usage": {"prompt_tokens": value}}
@@ -185,26 +175,6 @@ def test_a_body_without_end_is_not_read_to_its_end(monkeypatch):
 # ------------------------------------------------------------------------------- what may pass
 
 
-PASSING = {
-    "408": error(408),
-    "409": error(409),
-    "429": error(429),
-    "429 with a time": error(429, retry_after="0.01"),
-    "500": error(500),
-    "502": error(502),
-    "503, a page": scripted.page(503),
-    "a reset": scripted.reset(),
-    "half an answer": scripted.half(),
-}
-
-
-@pytest.mark.parametrize("act", PASSING.values(), ids=PASSING)
-def test_what_may_pass_is_asked_again_until_it_passes(act):
-    with serving(first(act, times=2)) as server:
-        assert ask(server) == PLAIN
-        assert server.requests == 3
-
-
 @pytest.mark.parametrize(
     ("act", "failure"),
     [
@@ -223,27 +193,10 @@ def test_what_does_not_pass_fails_after_all_tries(act, failure):
         assert server.requests == 3
 
 
-def test_who_is_told_to_wait_waits_as_long():
-    times: list[float] = []
-
-    def script(asked):
-        times.append(time.monotonic())
-        return error(429, retry_after="0.4") if asked.number == 1 else None
-
-    with serving(script) as server:
-        assert ask(server) == PLAIN
-    assert 0.39 <= times[1] - times[0] < 3
-
-
 def test_a_text_that_cannot_be_sent_is_told_and_not_sent():
     with serving() as server:
         assert "half a character" in ask(server, question("\ud800")).failure
         assert server.requests == 0
-
-
-def test_a_vendors_filter_is_a_refusal():
-    with serving(lambda asked: error(400, "filtered", fields={"code": "content_filter"})) as server:
-        assert ask(server) == Reply(finish="content_filter", refusal="filtered")
 
 
 # -------------------------------------------------------------------------- servers that know less
@@ -283,12 +236,6 @@ def test_what_does_not_help_is_not_remembered_and_not_tried_for_ever():
         assert "unsupported" in asyncio.run(once(served, asked)).failure
         assert server.requests == 4
     assert served.notes == []
-
-
-def test_a_temperature_is_never_changed_in_silence():
-    with serving(lambda asked: error(400, "temperature: only 1")) as server:
-        assert ask(server).failure == "the server answers 400: temperature: only 1"
-        assert server.requests == 1
 
 
 # ------------------------------------------------------------------------------- no use at all
@@ -355,3 +302,9 @@ def test_a_proxy_of_the_environment_does_not_come_between_us_and_this_machine(mo
         monkeypatch.setenv(name, f"http://127.0.0.1:{free_port()}")
     with serving() as server:
         assert ask(server) == PLAIN
+
+
+def test_a_temperature_is_never_changed_in_silence():
+    with serving(lambda asked: error(400, "temperature: only 1")) as server:
+        assert ask(server).failure == "the server answers 400: temperature: only 1"
+        assert server.requests == 1

@@ -13,7 +13,6 @@ from tstmeta.judge.answers import read
 from tstmeta.judge.base import Reply, TokenChoice
 from tstmeta.judge.expected import expect, ratings_of
 from tstmeta.judge.prompts import load
-from tstmeta.schema import Status
 
 FIVE = ratings_of(1, 5)
 HUNDRED = ratings_of(0, 100)
@@ -32,25 +31,6 @@ def choice(token, probability=1.0, **others):
 def reply(*tokens, text=None):
     """An answer that its tokens spell."""
     return Reply(text="".join(t.token for t in tokens) if text is None else text, tokens=tokens)
-
-
-def test_the_mean_is_over_the_rating_tokens_alone_and_their_mass_is_told():
-    answer = reply(choice("4", 0.5, **{"5": 0.3, "2": 0.1, "The": 0.1}))
-    found = expect(answer, 0, 1, FIVE)
-    assert found.value == pytest.approx((4 * 0.5 + 5 * 0.3 + 2 * 0.1) / 0.9)
-    assert found.mass == pytest.approx(0.9)
-    assert found.logprobs == "top 4"
-
-
-def test_two_ways_to_write_a_rating_are_added_up():
-    answer = reply(choice(" 4", 0.4, **{"4": 0.2, "४": 0.1, '"5': 0.3}))
-    found = expect(answer, 1, 2, FIVE)
-    assert found.value == pytest.approx((4 * 0.7 + 5 * 0.3) / 1.0)
-
-
-def test_ratings_off_the_scale_do_not_count():
-    found = expect(reply(choice("4", 0.5, **{"7": 0.4, "0": 0.1})), 0, 1, FIVE)
-    assert (found.value, found.mass) == (pytest.approx(4), pytest.approx(0.5))
 
 
 def test_the_chosen_token_counts_where_a_server_does_not_list_it():
@@ -106,13 +86,6 @@ def test_ratings_of_two_digits_count_where_the_tokenizer_keeps_digits_together()
     assert found.value == pytest.approx(80 * 0.5 + 75 * 0.3 + 100 * 0.1 + 8 * 0.1)
 
 
-@pytest.mark.parametrize(
-    ("low", "high", "count"), [(1, 5, 5), (0, 100, 101), (0, 1.5, 0), (0, 1e9, 0)]
-)
-def test_only_whole_ratings_of_a_scale_are_looked_up(low, high, count):
-    assert len(ratings_of(low, high)) == count
-
-
 # ------------------------------------------------------------------- at the place of each rating
 
 
@@ -161,13 +134,6 @@ def test_lines_and_words_have_expected_ratings_too():
         pytest.approx(0.8),
         pytest.approx(0.2),
     )
-
-
-def test_no_log_probabilities_leave_the_rating_alone():
-    (row,) = read(Reply(text="4"), load("content"), 1)
-    assert (row["content"].value, row["content"].status) == (4, Status.OK)
-    assert math.isnan(row["content"].expected)
-    assert row["content"].logprobs == "none"
 
 
 @given(st.text(), st.lists(st.tuples(st.text(max_size=3), st.floats(-20, 1))), st.integers(0, 9))

@@ -14,9 +14,8 @@ from tests.judge.asking import answers, chat, kept, question, questions
 from tests.judge.scripted import error, says, serving
 from tstmeta.judge.base import Question, Reply, Unusable
 from tstmeta.judge.budget import Budget, Price, estimate, worst
-from tstmeta.judge.cache import AnswerCache, CacheError
+from tstmeta.judge.cache import AnswerCache
 from tstmeta.judge.runner import run
-from tstmeta.schema import TstmetaError
 
 PRICE = Price(prompt=1.0, answer=10.0)
 
@@ -56,13 +55,6 @@ def test_a_second_run_asks_nothing_and_another_model_or_server_is_asked_anew(tmp
         answers(other, questions(2), tmp_path)
         assert (server.requests, other.requests) == (4, 2)
     assert kept(tmp_path) == 6
-
-
-def test_a_question_that_failed_is_asked_again_in_the_next_run(tmp_path):
-    with serving(lambda asked: scripted.page() if asked.times == 1 else None) as server:
-        assert len(failures(answers(server, questions(3), tmp_path))) == 3
-        assert kept(tmp_path) == 0
-        assert not failures(answers(server, questions(3), tmp_path))
 
 
 def test_it_can_be_called_where_a_loop_runs_already_in_a_thread_and_several_times(tmp_path):
@@ -106,14 +98,6 @@ def test_an_error_of_the_chat_ends_the_run_and_what_came_before_is_kept(tmp_path
         answers(None, questions(40), tmp_path, served=mine, concurrency=4)
     assert (kept(tmp_path), mine.closed) == (2, 1)
     assert mine.count < 10
-
-
-def test_a_file_that_is_no_cache_stops_the_run_before_anything_is_asked(tmp_path):
-    (tmp_path / "answers.sqlite").write_text("words " * 100)
-    with serving() as server:
-        with pytest.raises(CacheError):
-            answers(server, questions(1), tmp_path)
-        assert server.requests == 0
 
 
 def test_what_another_run_was_told_meanwhile_is_not_asked(tmp_path):
@@ -200,18 +184,6 @@ def test_what_the_server_did_not_count_costs_what_it_may_have(tmp_path, act, cou
     cost = (0, 0) if counted else worst(questions(1)[0])
     assert (budget.prompt_tokens, budget.answer_tokens) == cost
     assert (budget.sent, budget.uncounted) == (1, not counted)
-
-
-def test_what_is_kept_costs_nothing(tmp_path):
-    answers(None, questions(3), tmp_path, served=Plain())
-    budget = Budget(requests=0)
-    assert not failures(answers(None, questions(3), tmp_path, served=Plain(), budget=budget))
-    assert budget == Budget(requests=0)
-
-
-def test_money_without_a_price_is_refused():
-    with pytest.raises(TstmetaError, match="a limit on money needs a price"):
-        Budget(money=1.0)
 
 
 # ------------------------------------------------------------------------------------ it is stopped

@@ -17,7 +17,7 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from tests.command import command_line, table
+from tests.command import command_line
 from tests.models import tiny
 
 pytest.importorskip("fastapi", reason="the server is the extra serving")
@@ -94,19 +94,3 @@ def test_a_real_server_is_asked_once_and_nothing_is_made_of_rubbish(server, tmp_
     scores = pd.read_csv(tmp_path / "scores.csv", keep_default_na=False)
     assert len(scores) == len(rows)
     assert (scores["value"] == "").all()
-
-
-def test_the_metric_asks_the_real_server_too(server, tmp_path, monkeypatch):
-    tstmeta = command_line(tmp_path, monkeypatch)
-    (tmp_path / "mine.csv").write_text("source,output,style\nhi there,good day,formal\n")
-    scored = table(tstmeta("score", "-d", "mine.csv", "-m", f"judge:{server}#tiny-chat+content"))
-    assert scored["metric"].tolist() == ["judge:tiny-chat+content"]
-    assert scored["status"].tolist() == ["invalid"]
-
-
-def test_what_the_server_refuses_is_a_row_in_its_words(server, tmp_path, monkeypatch):
-    tstmeta = command_line(tmp_path, monkeypatch)
-    words = ("judge", "run", "-d", "contrast", "-p", "content", "--server", server, "--limit", "3")
-    rows = table(tstmeta(*words, "--model", "another"))
-    assert rows["status"].tolist() == ["error"] * 3
-    assert rows["detail"].str.contains("pinned to 'tiny-chat'").all()

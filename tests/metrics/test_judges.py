@@ -84,11 +84,6 @@ def test_the_dimension_is_the_one_that_is_named():
         judge(answer, "joint", dimension="overall")
 
 
-def test_a_prompt_of_pairs_is_no_metric():
-    with pytest.raises(TstmetaError, match="judge run"):
-        judge(words, "pair")
-
-
 # -------------------------------------------------------------------------------- by its name
 
 
@@ -115,11 +110,6 @@ def test_a_name_says_whom_to_ask_and_what(name, model, revision, dimension):
 def test_a_name_without_model_or_prompt_says_how_it_is_written(name):
     with pytest.raises(TstmetaError, match=r"#MODEL\+PROMPT"):
         metrics.get(f"judge:{name}")
-
-
-def test_an_unknown_prompt_is_told_with_those_that_there_are():
-    with pytest.raises(TstmetaError, match="lai2023-content"):
-        metrics.get("judge:http://h/v1#m+none")
 
 
 def test_scoring_asks_once_and_both_ways_give_the_same_signature(tmp_path, monkeypatch):

@@ -1,7 +1,4 @@
-"""``tstmeta judge``: have a language model rate rewrites, through any OpenAI-compatible server.
-
-See :mod:`tstmeta.cli` for how commands behave.
-"""
+"""``tstmeta judge``: have a language model rate rewrites, through any OpenAI-compatible server."""
 
 from __future__ import annotations
 
@@ -15,30 +12,13 @@ import typer
 
 from ..console import _ESCAPES, Format, note, show_table, write_table
 from ..secrecy import excerpt
-from .options import (
-    Concurrency,
-    Data,
-    DryRun,
-    FormatOption,
-    KeyVariable,
-    MaxMoney,
-    MaxRequests,
-    Model,
-    OutFile,
-    PriceIn,
-    PriceOut,
-    Retries,
-    Revision,
-    Server,
-    Timeout,
-)
+from . import options
 from .server import USUAL_KEY, bill, key_of, price_of
 
 if TYPE_CHECKING:
     import pandas as pd
 
     from ..judge.budget import Budget
-    from ..judge.prompts import Prompt
 
 judge_app = typer.Typer(
     name="judge", help="Have a language model rate rewrites.", no_args_is_help=True
@@ -47,55 +27,34 @@ judge_app = typer.Typer(
 TOP_LOGPROBS = 20
 #: What of a prompt a terminal has room for.
 _LISTED = ["name", "origin", "unit", "dimensions", "scale", "hash", "cites", "models"]
+_MORE = ["answer", "languages", "about"]
 
 
 @judge_app.command("prompts")
-def prompts_command(format: FormatOption = Format.table) -> None:
+def prompts_command(format: options.FormatOption = Format.table) -> None:
     """List the prompts: whose words they are, what they ask about, and on which scale.
 
     CSV and JSON say more: how answers are read, languages, and where the words are from.
-
-    \b
-    Examples:
-      tstmeta judge prompts
-      tstmeta judge prompts --format csv > prompts.csv
     """
     import pandas as pd
 
     from ..judge.prompts import load, names
 
-    rows = pd.DataFrame([_facts(load(name)) for name in names()])
-    show_table(rows[_LISTED] if format is Format.table else rows, format)
-
-
-def _facts(prompt: Prompt) -> dict[str, str]:
-    return {
-        "name": prompt.name,
-        "origin": prompt.origin,
-        "unit": prompt.unit,
-        "dimensions": " ".join(prompt.dimensions),
-        "scale": f"{prompt.low:g}-{prompt.high:g}",
-        "answer": prompt.answer,
-        "languages": " ".join(prompt.languages) or "any",
-        "cites": " ".join(prompt.cites),
-        "models": " ".join(prompt.models),
-        "hash": prompt.hash,
-        "about": " ".join(prompt.about.split()),
-    }
+    prompts = [load(name) for name in names()]
+    rows = pd.DataFrame([prompt.model_dump() | {"hash": prompt.hash} for prompt in prompts])
+    for name in ("dimensions", "languages", "cites", "models"):
+        rows[name] = rows[name].str.join(" ")
+    rows["scale"] = [f"{prompt.low:g}-{prompt.high:g}" for prompt in prompts]
+    rows["about"] = rows["about"].str.split().str.join(" ")
+    show_table(rows[_LISTED if format is Format.table else [*_LISTED, *_MORE]], format)
 
 
 @judge_app.command("show")
 def show_command(
     prompt: Annotated[str, typer.Argument(help="A prompt, or your own file.toml.")],
-    data: Data,
+    data: options.Data,
 ) -> None:
-    """Show what would be sent for the first question of a data set; asks nobody.
-
-    \b
-    Examples:
-      tstmeta judge show lai2023-content --data contrast
-      tstmeta judge show ./mine.toml --data mine.csv
-    """
+    """Show what would be sent for the first question of a data set; asks nobody."""
     import json
 
     from ..data import load
@@ -116,14 +75,14 @@ def show_command(
 
 @judge_app.command("run")
 def run_command(
-    data: Data,
+    data: options.Data,
     prompt: Annotated[
         str,
         typer.Option("--prompt", "-p", help="A prompt (tstmeta judge prompts), or your own .toml."),
     ],
-    server: Server,
-    model: Model,
-    revision: Revision = "",
+    server: options.Server,
+    model: options.Model,
+    revision: options.Revision = "",
     samples: Annotated[int, typer.Option(min=1, help="Answers to each question.")] = 1,
     limit: Annotated[
         int | None,
@@ -145,20 +104,20 @@ def run_command(
     logprobs: Annotated[
         bool, typer.Option("--logprobs", help="Ask for log-probabilities: the expected rating.")
     ] = False,
-    concurrency: Concurrency = 16,
-    timeout: Timeout = 120.0,
-    retries: Retries = 6,
-    price_in: PriceIn = None,
-    price_out: PriceOut = None,
-    max_money: MaxMoney = None,
-    max_requests: MaxRequests = None,
-    key_variable: KeyVariable = USUAL_KEY,
-    dry_run: DryRun = False,
+    concurrency: options.Concurrency = 16,
+    timeout: options.Timeout = 120.0,
+    retries: options.Retries = 6,
+    price_in: options.PriceIn = None,
+    price_out: options.PriceOut = None,
+    max_money: options.MaxMoney = None,
+    max_requests: options.MaxRequests = None,
+    key_variable: options.KeyVariable = USUAL_KEY,
+    dry_run: options.DryRun = False,
     cache: Annotated[
         Path | None,
         typer.Option(help="File of answers [default: data/scores/judge/answers.sqlite]."),
     ] = None,
-    out: OutFile = None,
+    out: options.OutFile = None,
     scores_out: Annotated[
         Path | None,
         typer.Option(help="Also write a score file, for tstmeta evaluate --scores FILE."),
@@ -179,8 +138,7 @@ def run_command(
 
     Kill it whenever you like: the same command goes on where it stopped.  What is no rating becomes
     a row with its status and the judge's words.  The API key is read from the environment and goes
-    nowhere but to the server.  For reasons beside ratings take the prompt explained, or one of
-    yours with explain = true.  Exit code 1 when some ratings are missing.
+    nowhere but to the server.  Exit code 1 when some ratings are missing.
 
     \b
     Examples:
@@ -211,8 +169,6 @@ def run_command(
     note(f"{chat.model} at {chat.server}, prompt {loaded.name}@{loaded.hash}")
     questions = [job.question for job in ratings.jobs(dataset, loaded, manner)]
     note(str(estimate(questions, chat, cache=cache)))
-    if samples > 1 and not sampling.temperature:
-        note("at temperature 0 samples differ only by the server's own noise; see --temperature")
     if dry_run:
         return
     try:
@@ -240,13 +196,12 @@ def run_command(
 
 
 def _harmless(rows: pd.DataFrame) -> pd.DataFrame:
-    """Rows for a terminal: no control character in the words of a judge or of a data set."""
     texts = rows.select_dtypes(include=["object", "str"]).columns
     return rows.assign(**{name: rows[name].str.translate(_ESCAPES) for name in texts})
 
 
 def _report(rows: pd.DataFrame, budget: Budget) -> bool:
-    """Say how the answers ended and what they cost; whether any rating is missing."""
+    """How the answers ended and what they cost; whether any rating is missing."""
     for dimension, statuses in rows.groupby("dimension", sort=False)["status"]:
         ends = ", ".join(f"{count:,} {name}" for name, count in statuses.value_counts().items())
         note(f"{dimension}: {len(statuses):,} rows: {ends}")

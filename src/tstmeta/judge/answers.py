@@ -1,8 +1,7 @@
-"""_Reading what a judge answered: a rating, or a row that says why there is none.
+"""Reading what a judge answered: a rating, or why there is none.
 
-Each form that a prompt asks for (JSON, a number, a word) has one strict reading.  An answer in
-another form is ``invalid``, and its text is kept; nothing is ever put in a rating's place.  The
-reader never sees the texts that were judged, so nothing in them can change how an answer is read.
+Each form that a prompt asks for (JSON, a number, a word) has one strict reading; an answer in
+another form is ``invalid``.  The reader never sees the texts that were judged.
 """
 
 from __future__ import annotations
@@ -80,10 +79,7 @@ class Rating(NamedTuple):
 
 
 class _Reading(NamedTuple):
-    """A rating with its place in the answer, or why there is none (NaN).
-
-    ``missing`` says that nothing stands where the rating should, so that a cut may be the reason.
-    """
+    """A rating with its place, or why there is none; ``missing``: nothing stands there."""
 
     value: float
     why: str = ""
@@ -102,17 +98,9 @@ def _invalid(why: str) -> _Reading:
 
 
 def read(reply: Reply, prompt: Prompt, items: int) -> list[dict[str, Rating]]:
-    """The ratings in an answer.
+    """A dict dimension -> rating for each of so many rewrites, in the order they were shown in.
 
-    Args:
-        reply: what came back.
-        prompt: what was asked.
-        items: how many rewrites it was asked about.
-
-    Returns:
-        A dict dimension -> rating for each rewrite, in the order they were asked in; always
-        ``items`` long with all dimensions.  For a pair, 1 stands with the better rewrite, 0 with
-        the other one, .5 with both in a tie.
+    For a pair, 1 stands with the better rewrite, 0 with the other one, .5 with both in a tie.
     """
     status, why = _no_answer(reply)
     text = "" if why else aloud(reply.text)
@@ -127,7 +115,7 @@ def read(reply: Reply, prompt: Prompt, items: int) -> list[dict[str, Rating]]:
         status, why = Status.REFUSED, f"a refusal in words; the answer: {_shown(reply.text)}"
     if why:
         rating = Rating(math.nan, status, _shown(why, SHOWN + 100))
-        return [dict.fromkeys(prompt.dimensions, rating) for _ in range(items)]
+        return [dict.fromkeys(prompt.dimensions, rating)] * items
     ratings = [{name: _rating(row[name], reply, prompt) for name in row} for row in rows]
     if prompt.answer == "first":
         ratings[1:] = [
@@ -141,7 +129,7 @@ def read(reply: Reply, prompt: Prompt, items: int) -> list[dict[str, Rating]]:
 
 
 def _no_answer(reply: Reply) -> tuple[Status, str]:
-    """Status and words of an answer without words; ok and nothing if there are some to read."""
+    """Status and reason of an answer without words; ok and nothing if there are some to read."""
     if reply.failure:
         return Status.ERROR, reply.failure
     if reply.refusal:
@@ -174,9 +162,9 @@ def _rating(reading: _Reading, reply: Reply, prompt: Prompt) -> Rating:
 
 
 def _of_lines(text: str, cut: bool, prompt: Prompt) -> _Reading:
-    """The rating that is the first line, or the last one of an answer that is whole.
+    """The rating that is the first line, or the last one of a whole answer.
 
-    The other lines may quote what was judged: one that is another rating makes both invalid.
+    Other lines may quote what was judged: one that is another rating makes both invalid.
     """
     lines, at = [], 0
     for line in text.splitlines(keepends=True):
@@ -230,17 +218,17 @@ def json_of(text: str) -> tuple[Any, str]:
 
     Of a key that comes twice in an object, neither value is kept; keys are casefolded.
     """
-    value, end, count = None, 0, 0
-    while opening := _OPENING.search(text, end):
-        try:
-            again, end = _DECODER.raw_decode(text, opening.start())
-            differs = count > 0 and again != value
-        except (ValueError, RecursionError):
-            return None, "broken JSON"
-        if differs:
-            return None, "more than one JSON value"
-        value, count = again, count + 1
-    return value, "" if count else "no JSON"
+    values: list[Any] = []
+    end = 0
+    try:
+        while opening := _OPENING.search(text, end):
+            value, end = _DECODER.raw_decode(text, opening.start())
+            if values and value != values[0]:
+                return None, "more than one JSON value"
+            values[:] = [value]
+    except (ValueError, RecursionError):
+        return None, "broken JSON"
+    return (values[0], "") if values else (None, "no JSON")
 
 
 def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
@@ -255,11 +243,10 @@ _DECODER = json.JSONDecoder(object_pairs_hook=_object, parse_constant=lambda nam
 
 
 def _of_json(text: str, prompt: Prompt, items: int) -> list[Row]:
-    """The ratings of all rewrites, as the prompt's schema has them."""
     value, why = json_of(text)
     if why:
         nothing = _Reading(math.nan, why, missing=why != "more than one JSON value")
-        return [dict.fromkeys(prompt.dimensions, nothing) for _ in range(items)]
+        return [dict.fromkeys(prompt.dimensions, nothing)] * items
     if prompt.unit != "source":
         return [_of_object(value, text, prompt)]
     return _of_rows(value, text, prompt, items)
@@ -275,20 +262,14 @@ def _of_object(value: Any, text: str, prompt: Prompt, place: int = 0, of: int = 
     for name in prompt.dimensions:
         key = prompt.key_of(name).strip().casefold()
         reading = _value(value[key], prompt) if key in value else _NOTHING
-        spans = [] if reading.why else _places(text, key)
-        start, end = spans[place] if len(spans) == of else (-1, -1)
+        pattern = rf'(?<!\\)"\s*{re.escape(key)}\s*"\s*:\s*"?({_NUMBER})'
+        numbers = [] if reading.why else [*re.finditer(pattern, text, re.IGNORECASE)]
+        start, end = numbers[place].span(1) if len(numbers) == of else (-1, -1)
         row[name] = reading._replace(start=start, end=end, explanation=reasons)
     return row
 
 
-def _places(text: str, key: str) -> list[tuple[int, int]]:
-    """Where the numbers under a key stand, from left to right."""
-    pattern = rf'(?<!\\)"\s*{re.escape(key)}\s*"\s*:\s*"?({_NUMBER})'
-    return [match.span(1) for match in re.finditer(pattern, text, re.IGNORECASE)]
-
-
 def _value(value: Any, prompt: Prompt) -> _Reading:
-    """A rating under its key: a number, or a text that is nothing but one."""
     if isinstance(value, str) and (reading := _of_line(value.strip(), prompt, alone=True)):
         return reading
     if value is _Doubled:
@@ -299,7 +280,6 @@ def _value(value: Any, prompt: Prompt) -> _Reading:
 
 
 def _of_rows(value: Any, text: str, prompt: Prompt, items: int) -> list[Row]:
-    """Ratings that carry the outputs' numbers, in whatever order they come."""
     listed = value.get("ratings") if isinstance(value, dict) else value
     listed = listed if isinstance(listed, list) else []
     rows: dict[int, Row] = {}
@@ -307,7 +287,7 @@ def _of_rows(value: Any, text: str, prompt: Prompt, items: int) -> list[Row]:
         number = entry.get("number") if isinstance(entry, dict) else None
         if isinstance(number, bool) or not isinstance(number, int) or not 1 <= number <= items:
             wrong = _invalid(f"numbers that do not fit the {items} outputs")
-            return [dict.fromkeys(prompt.dimensions, wrong) for _ in range(items)]
+            return [dict.fromkeys(prompt.dimensions, wrong)] * items
         if number in rows:
             wrong = _invalid(f"number {number} is rated twice")
             rows[number] = dict.fromkeys(prompt.dimensions, wrong)
@@ -326,10 +306,7 @@ def declines(text: str) -> bool:
 
 
 def aloud(text: str) -> str:
-    """An answer with the thoughts before it blanked, all else in its place.
-
-    They end with the last closing tag, whether or not the server kept the opening one.
-    """
+    """An answer with the thoughts before it, up to the last closing tag, blanked in place."""
     end = text.rfind(_THOUGHT[1])
     end = end + len(_THOUGHT[1]) if end >= 0 else 0
     if text[end:].lstrip().startswith(_THOUGHT[0]):
@@ -338,6 +315,6 @@ def aloud(text: str) -> str:
 
 
 def _shown(text: str, most: int = SHOWN) -> str:
-    """A text as a row keeps it: at most so long, and in characters that can be written."""
+    """A text as a row keeps it: cut, and in characters that can be written."""
     text = text.encode("utf-8", "backslashreplace").decode("utf-8")
     return text if len(text) <= most else f"{text[:most]}... ({len(text):,} characters)"

@@ -35,10 +35,8 @@ source), ``{first}`` and ``{second}`` (unit pair), ``{style}``, ``{language}``, 
 source carries the outputs' numbers: ``{"ratings": [{"number": 1, ...}, ...]}``; say so in the
 message.  The other fields are those of :class:`Prompt`.
 
-Texts that are judged are data.  Unless ``fence = false``, each stands between two lines of a fence
-that it cannot close, and the words around say so.  Published prompts keep their words, which put
-texts in bare: a text that ends in an instruction may move the model, but never how its answer is
-read.
+Texts that are judged are data: unless ``fence = false``, each stands between two lines of a fence
+that it cannot close.  Published prompts keep their words, which put texts in bare.
 """
 
 from __future__ import annotations
@@ -120,9 +118,7 @@ class Prompt(BaseModel, frozen=True, extra="forbid"):
 
     @model_validator(mode="after")
     def _agrees(self) -> Prompt:
-        """Fields that are sound by themselves must go together, too."""
-        faults = [*self._contradictions(), *self._slots()]
-        if faults:
+        if faults := [*self._contradictions(), *self._slots()]:
             raise ValueError("; ".join(faults))
         return self
 
@@ -145,7 +141,6 @@ class Prompt(BaseModel, frozen=True, extra="forbid"):
             yield "answer: only 'json' holds several dimensions or rewrites, or an explanation"
 
     def _slots(self) -> Iterator[str]:
-        """Slots that are unknown, or missing."""
         user, system = set(SLOT.findall(self.user)), set(SLOT.findall(self.system))
         must = _MUST[self.unit]
         known = must | {"source", "style", "language", "fence"}
@@ -159,8 +154,6 @@ class Prompt(BaseModel, frozen=True, extra="forbid"):
         if self.fence and "fence" not in user | system:
             yield "user: say that texts between lines {fence} are data, or write fence = false"
 
-    # ----------------------------------------------------------------------------- what it is
-
     @property
     def low(self) -> float:
         """The lowest rating."""
@@ -173,10 +166,7 @@ class Prompt(BaseModel, frozen=True, extra="forbid"):
 
     @property
     def hash(self) -> str:
-        """First 12 hexadecimal digits of the SHA-256 of all that changes a message or its reading.
-
-        Names, citations and sampling stay out: sampling is shown beside it, for it can be another.
-        """
+        """12 hexadecimal digits of the SHA-256 of all that changes a message or its reading."""
         facts = self.model_dump(exclude=_BESIDE)
         facts |= {"rules": RULES, "low": self.low, "high": self.high}
         facts |= {name: sorted(facts[name].items()) for name in ("keys", "styles")}
@@ -185,8 +175,6 @@ class Prompt(BaseModel, frozen=True, extra="forbid"):
     def key_of(self, dimension: str) -> str:
         """What a dimension is called in a JSON answer."""
         return self.keys.get(dimension, dimension)
-
-    # ------------------------------------------------------------------------- what it asks
 
     def question(
         self, items: Sequence[Request], *, sample: int = 0, sampling: Sampling | None = None
@@ -225,7 +213,8 @@ class Prompt(BaseModel, frozen=True, extra="forbid"):
         return _object({"ratings": rows})
 
     def _messages(self, items: Sequence[Request]) -> tuple[Message, ...]:
-        source = _source(items[0])
+        # what the rewrite is compared with stands in where the source is not given
+        source = items[0].source or "".join(items[0].against[:1])
         fence = fence_for([source, *(item.output for item in items)]) if self.fence else ""
 
         def text(words: str) -> str:
@@ -250,26 +239,26 @@ class Prompt(BaseModel, frozen=True, extra="forbid"):
         return tuple(Message(role, _fill(text, words)) for role, text in roles if text)
 
     def _check(self, items: Sequence[Request]) -> None:
-        first = items[0]
-        if len({(_source(item), item.style, item.language) for item in items}) > 1:
+        item = items[0]
+        if len({(each.source, each.against, each.style, each.language) for each in items}) > 1:
             raise TstmetaError(
                 f"prompt {self.name} asks about rewrites of one source into one style and language "
                 "at a time; group the items by these"
             )
-        if "{style}" in self.system + self.user and not first.style.strip():
+        if "{style}" in self.system + self.user and not item.style.strip():
             raise TstmetaError(
                 f"no target style, and the prompt {self.name} asks about one; name it in the "
                 "column style"
             )
-        if self.languages and first.language not in self.languages:
+        if self.languages and item.language not in self.languages:
             raise TstmetaError(
                 f"prompt {self.name} is made for {', '.join(self.languages)} and not for "
-                f"{first.language!r}; use another prompt, or a copy with this language added"
+                f"{item.language!r}; use another prompt, or a copy with this language added"
             )
-        if self.only_styles and first.style not in self.styles:
+        if self.only_styles and item.style not in self.styles:
             raise TstmetaError(
                 f"prompt {self.name} knows the target styles {', '.join(sorted(self.styles))} and "
-                f"not {first.style!r}; use another prompt, or a copy with this style added"
+                f"not {item.style!r}; use another prompt, or a copy with this style added"
             )
 
 
@@ -292,11 +281,8 @@ def load(name: str) -> Prompt:
     if name.endswith(".toml"):
         try:
             return parse(Path(name).read_text(encoding="utf-8-sig"), Path(name).stem, name)
-        except OSError as error:
-            raise TstmetaError(f"cannot read a prompt from {name}: {error.strerror}") from error
-        except UnicodeDecodeError as error:
-            what = f"no UTF-8 at byte {error.start}"
-            raise DataError([Problem(name, None, "", what, "save it as UTF-8")]) from error
+        except (OSError, UnicodeDecodeError) as error:
+            raise TstmetaError(f"cannot read a prompt from {name}: {error}") from error
     if name not in _shipped():
         raise TstmetaError(
             f"no prompt is called {name!r}; use {', '.join(names())}, "
@@ -306,21 +292,14 @@ def load(name: str) -> Prompt:
 
 
 def parse(text: str, name: str, where: str) -> Prompt:
-    """A prompt from the text of a file; ``where`` is what messages call it.
-
-    Raises:
-        DataError: the text is no TOML or has faults; all are listed.
-    """
+    """A prompt from the text of a file; ``where`` is what messages call it."""
     try:
         return Prompt.model_validate({**tomllib.loads(text), "name": name})
     except tomllib.TOMLDecodeError as error:
-        raise DataError([Problem(where, None, "", f"no TOML: {error}", _REMEDY)]) from error
+        faults = [("", f"no TOML: {error}")]
     except ValidationError as error:
-        problems = [
-            Problem(where, None, ".".join(map(str, fault["loc"])), fault["msg"], _REMEDY)
-            for fault in error.errors()
-        ]
-        raise DataError(problems) from error
+        faults = [(".".join(map(str, each["loc"])), each["msg"]) for each in error.errors()]
+    raise DataError([Problem(where, None, field, what, _REMEDY) for field, what in faults])
 
 
 @cache
@@ -343,13 +322,8 @@ def fence_for(texts: Sequence[str]) -> str:
     return "=" * max(4, max(runs, default=0) + 1)
 
 
-def _source(item: Request) -> str:
-    """The text that was rewritten; what it is compared with, where the source is not given."""
-    return item.source or (item.against[0] if item.against else "")
-
-
 def _fill(template: str, words: Mapping[str, str]) -> str:
-    """Put words into slots in one pass, so that a slot inside a text stays what it is."""
+    """Fill slots in one pass, so that a slot inside a text stays what it is."""
     return SLOT.sub(lambda slot: words.get(slot[1], slot[0]), template)
 
 

@@ -23,7 +23,6 @@ from ..schema import Signature, Status, TstmetaError
 from ..secrecy import excerpt
 from . import answers
 from .base import Chat, Question, Reply, Sampling
-from .budget import Budget
 from .prompts import Prompt
 from .runner import run
 
@@ -55,8 +54,7 @@ class Manner(NamedTuple):
     Attributes:
         samples: answers asked for to each question.
         sampling: in place of the prompt's.
-        shuffle: seed by which the rewrites of a source are put in another order for each source
-            and sample; None keeps the order of the data set.
+        shuffle: seed of another order of rewrites for each source and sample; None keeps theirs.
         limit: only the first so many items, or sources where a prompt takes more than one rewrite.
     """
 
@@ -65,21 +63,14 @@ class Manner(NamedTuple):
     shuffle: int | None = None
     limit: int | None = None
 
-    def drawn(self, prompt: Prompt) -> Sampling:
-        """How answers are drawn."""
-        return self.sampling or prompt.sampling
-
     def shown(self, prompt: Prompt) -> str:
         """All of it that changes an answer, for signatures."""
-        drawn = self.drawn(prompt)
+        drawn = self.sampling or prompt.sampling
         words = [f"temperature {drawn.temperature:g}", f"top_p {drawn.top_p:g}"]
         words += [f"max_tokens {drawn.max_tokens}", f"seed {drawn.seed}"]
         words += [f"logprobs {drawn.top_logprobs}"] * bool(drawn.top_logprobs)
         words += [f"order {self.shuffle}"] * (self.shuffle is not None and prompt.unit == "source")
         return ", ".join(words)
-
-
-# ----------------------------------------------------------------------------------- questions
 
 
 def jobs(dataset: Dataset, prompt: Prompt, manner: Manner | None = None) -> list[JudgeJob]:
@@ -95,15 +86,13 @@ def jobs(dataset: Dataset, prompt: Prompt, manner: Manner | None = None) -> list
     manner = manner or Manner()
     questions = []
     for sample in range(manner.samples):
-        sampling = manner.drawn(prompt)
+        sampling = manner.sampling or prompt.sampling
         if sampling.seed is not None:  # else a server that takes seeds would say the same each time
             sampling = replace(sampling, seed=sampling.seed + sample)
         for unit in _units(dataset, prompt, manner, sample):
-            requests = [request for _, _, request in unit]
+            item_ids, source_ids, requests = zip(*unit, strict=True)
             question = prompt.question(requests, sample=sample, sampling=sampling)
-            questions.append(
-                JudgeJob(question, tuple(item_id for item_id, _, _ in unit), unit[0][1])
-            )
+            questions.append(JudgeJob(question, item_ids, source_ids[0]))
     if not questions:
         raise TstmetaError(
             f"{dataset.name} has nothing for the prompt {prompt.name}: it compares two rewrites of"
@@ -141,22 +130,9 @@ def _units(dataset: Dataset, prompt: Prompt, manner: Manner, sample: int) -> Ite
 
 
 def ask(
-    dataset: Dataset,
-    prompt: Prompt,
-    chat: Chat,
-    *,
-    cache: Path,
-    manner: Manner | None = None,
-    concurrency: int = 16,
-    budget: Budget | None = None,
-    progress: bool = True,
+    dataset: Dataset, prompt: Prompt, chat: Chat, *, manner: Manner | None = None, **options: Any
 ) -> pd.DataFrame:
-    """Have a data set rated.
-
-    Args:
-        cache: the file of answers; what stands there is not asked again.
-        manner: samples, sampling, order and the like; once each, as the prompt says, when None.
-        concurrency, budget, progress: as in :func:`~.runner.run`.
+    """Have a data set rated; ``options`` are those of :func:`~.runner.run`.
 
     Returns:
         One row a rewrite, dimension and sample (of a prompt of unit ``pair`` one for each rewrite
@@ -171,10 +147,7 @@ def ask(
     """
     manner = manner or Manner()
     todo = jobs(dataset, prompt, manner)
-    questions = [job.question for job in todo]
-    replies = run(
-        questions, chat, cache=cache, concurrency=concurrency, budget=budget, progress=progress
-    )
+    replies = run([job.question for job in todo], chat, **options)
     pairs = zip(todo, replies, strict=True)
     rows = [row for job, reply in pairs for row in _rows(job, reply, prompt)]
     return pd.DataFrame(rows).assign(
@@ -191,7 +164,6 @@ def ask(
 
 
 def _rows(job: JudgeJob, reply: Reply, prompt: Prompt) -> Iterator[dict[str, Any]]:
-    """An answer as rows, one a rewrite and dimension."""
     ratings = answers.read(reply, prompt, len(job.item_ids))
     for place, (item_id, row) in enumerate(zip(job.item_ids, ratings, strict=True)):
         for dimension, rating in row.items():
@@ -210,27 +182,8 @@ def _rows(job: JudgeJob, reply: Reply, prompt: Prompt) -> Iterator[dict[str, Any
             }
 
 
-# ------------------------------------------------------------------------------------- scores
-
-
 def treated(rows: pd.DataFrame, how: str, value: str = "rating") -> pd.DataFrame:
-    """Rows with two more columns: ``value``, and ``filled`` where it is no rating of the judge's.
-
-    Args:
-        rows: as :func:`ask` returns them.
-        how: ``drop`` leaves missing ratings out; ``mean`` fills in the mean of the same judge's
-            ratings of that data set and dimension, in the same manner (Pauli et al., 2025);
-            ``worst`` fills in the lowest rating of the prompt's scale.
-        value: the column treated: ``rating``, or ``expected`` where log-probabilities came.
-
-    Raises:
-        TstmetaError: no such treatment or column.
-    """
-    if how not in ("drop", "mean", "worst") or value not in ("rating", "expected"):
-        raise TstmetaError(
-            f"no way to treat {value!r} is called {how!r}; there are drop, mean and worst, of "
-            "rating and expected"
-        )
+    """Rows with ``value``, and ``filled`` where that is no rating of the judge's."""
     given = rows[value].astype(float)
     full = given
     if how == "mean":
@@ -244,12 +197,15 @@ def treated(rows: pd.DataFrame, how: str, value: str = "rating") -> pd.DataFrame
 def scores(rows: pd.DataFrame, missing: str = "drop", value: str = "rating") -> pd.DataFrame:
     """Ratings as scores of a metric ``judge:MODEL+PROMPT``, one row an item and dimension.
 
-    Where a prompt rates several dimensions, the name ends with ``#`` and the dimension.  The score
-    of an item is the mean over its samples (and, for pairs, over its pairs) that have a value.
+    Where a prompt rates several dimensions, the name ends with ``#`` and the dimension.  A score is
+    the mean over an item's samples (and, for pairs, over its pairs) that have a value.
 
     Args:
         rows: as :func:`ask` returns them.
-        missing, value: see :func:`treated`; the signature says them.
+        missing: ``drop`` leaves missing ratings out; ``mean`` fills in the mean of the same judge's
+            ratings of that data set and dimension, in the same manner (Pauli et al., 2025);
+            ``worst`` fills in the lowest rating of the prompt's scale.
+        value: ``rating``, or ``expected`` where log-probabilities came.
 
     Returns:
         A ``scores`` table.  An item without any value has the status of its first row and its
@@ -271,20 +227,14 @@ def scores(rows: pd.DataFrame, missing: str = "drop", value: str = "rating") -> 
             detail=("detail", "first"),
         )
     )
-    lines = items.to_dict("records")
-    ends = [_ending(line) for line in lines]
-    result = items.assign(
-        metric=[
-            name_of(line["model"], line["prompt"], line["dimension"] if line["several"] else "")
-            for line in lines
-        ],
-        basis="source",
-        signature=[str(signature(line, samples, missing, value)) for line in lines],
-        sample=0,
-        status=[str(status) for status, _ in ends],
-        detail=[detail for _, detail in ends],
-    )
-    return schema.validate(result[schema.columns("scores")], "scores")
+    ends = []
+    for line in items.to_dict("records"):
+        several = line["dimension"] if line["several"] else ""
+        name = name_of(line["model"], line["prompt"], several)
+        ends.append((name, str(signature(line, samples, missing, value)), *_ending(line)))
+    items[["metric", "signature", "status", "detail"]] = ends
+    items = items.assign(basis="source", sample=0, status=items["status"].astype(str))
+    return schema.validate(items[schema.columns("scores")], "scores")
 
 
 def _ending(line: dict[str, Any]) -> tuple[Status, str]:
@@ -311,7 +261,7 @@ def name_of(model: str, prompt: str, dimension: str = "") -> str:
 def signature(
     row: Mapping[str, Any], samples: int, missing: str = "drop", value: str = "rating"
 ) -> Signature:
-    """All that changes a score, from a row; never a secret, for a row holds none."""
+    """All that changes a score, from a row."""
     return Signature.of(
         "judge",
         {
@@ -329,8 +279,6 @@ def signature(
     )
 
 
-# ---------------------------------------------------------------------------- rows in a file
-
 _TEXTS = [*_JUDGED, "dataset", "item_id", "source_id", "status", "rival", "detail"]
 _READERS = {
     ".csv": partial(pd.read_csv, dtype=str, keep_default_na=False),
@@ -342,30 +290,18 @@ _READERS = {
 def read(path: str | Path) -> pd.DataFrame:
     """Rows that ``tstmeta judge run --out FILE`` wrote: CSV, JSON or Parquet.
 
-    Returns:
-        The columns of :data:`COLUMNS` that the file has; ``rival`` is empty where one output was
-        rated alone.
-
     Raises:
         TstmetaError: no such file, another format, or columns that are missing.
     """
     path = Path(path)
     remedy = "Remedy: write it with tstmeta judge run --out FILE"
-    if path.suffix.lower() not in _READERS:
-        raise TstmetaError(f"{path}: a table of ratings ends with {', '.join(_READERS)}. {remedy}")
     try:
         rows = _READERS[path.suffix.lower()](path)
-    except (OSError, ValueError) as error:
-        reason = getattr(error, "strerror", None) or type(error).__name__
-        raise TstmetaError(f"{path} cannot be read ({reason}). {remedy}") from error
-    needed = {"dataset", "item_id", "source_id", "dimension", "sample", "rating", "status"}
-    if missing := sorted(needed - set(rows)):
+    except (OSError, ValueError, KeyError) as error:
+        raise TstmetaError(f"{path} cannot be read ({type(error).__name__}). {remedy}") from error
+    if missing := sorted(set(COLUMNS) - set(rows)):
         raise TstmetaError(f"{path} has no column {', '.join(missing)}. {remedy}")
-    rows = rows.assign(rival=rows.get("rival", ""))
-    texts = {name: rows[name].fillna("").astype(str) for name in _TEXTS if name in rows}
+    texts = {name: rows[name].fillna("").astype(str) for name in _TEXTS}
     numbers = ("rating", "expected", "place", "low", "high", "sample")
-    rows = rows.assign(
-        **texts,
-        **{name: pd.to_numeric(rows[name], errors="coerce") for name in numbers if name in rows},
-    )
-    return rows.reindex(columns=[name for name in COLUMNS if name in rows])
+    numeric = {name: pd.to_numeric(rows[name], errors="coerce") for name in numbers}
+    return rows.assign(**texts, **numeric)[COLUMNS]

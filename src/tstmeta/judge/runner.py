@@ -23,19 +23,15 @@ def run(
     budget: Budget | None = None,
     progress: bool = True,
 ) -> list[Reply]:
-    """Ask what is not kept, and give all answers.
+    """Ask what is not kept, equal questions once, and give one reply a question, in order.
 
-    Equal questions are asked once.  A question that failed has its failure in its reply, is not
-    kept, and is asked again in a next run.  Stop it whenever you like: what is under way is lost.
+    A question that failed has its failure in its reply and is asked again in a next run.
 
     Args:
         cache: the file of answers.
         concurrency: questions under way at once, at most.
         budget: limits, and the count of what was spent; none when None.
         progress: show a bar, on a terminal.
-
-    Returns:
-        One reply a question, in order.
 
     Raises:
         CacheError: the file cannot be used.

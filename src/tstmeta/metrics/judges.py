@@ -5,9 +5,7 @@
     judge:http://localhost:8000/v1#MODEL+PROMPT#style      one dimension of a prompt that has more
     judge:gpt-4                                            a judge of a paper: what it would take
 
-PROMPT is one of ``tstmeta judge prompts`` or a file of yours that ends in ``.toml``.  The judges of
-the papers are listed so that nobody wonders where they are; without a server each of their scores
-is a row with status ``error`` and the remedy.
+PROMPT is one of ``tstmeta judge prompts`` or a file of yours that ends in ``.toml``.
 """
 
 from __future__ import annotations
@@ -52,9 +50,6 @@ _SERVER = ("http://", "https://")
 class Judge(PairMetric):
     """A language model asked for a rating of content, style, fluency or the whole.
 
-    A form that names a server is asked; so is one made of ``chat`` and ``prompt``.  The judges of
-    papers only say what they take.
-
     Args:
         words: what stands after ``judge:``.
         chat, prompt: the same as objects; they win over words.
@@ -94,11 +89,10 @@ class Judge(PairMetric):
 
     @staticmethod
     def accepts_variant(words: str) -> bool:
-        """The judges of the papers, and whatever begins with the address of a server."""
+        """The judges of papers, and what begins with the address of a server."""
         return words in MODELS or words.startswith(_SERVER)
 
     def _describe(self, chat: Chat, prompt: Prompt, dimension: str) -> None:
-        """Take name, unit, dimension and languages from model and prompt."""
         from ..judge.ratings import name_of
 
         if prompt.unit == "pair":
@@ -140,7 +134,6 @@ class Judge(PairMetric):
         }
 
     def signature(self, basis: str) -> Signature:
-        """Server, model, revision, prompt with its hash, sampling; never a key."""
         if not (self.chat and self.prompt):
             return super().signature(basis)
         from ..judge.ratings import Manner, signature
@@ -157,48 +150,41 @@ class Judge(PairMetric):
         return signature(row, samples=1)
 
     def keep_in(self, folder: Path, progress: bool) -> None:
-        """Scoring says where the store is and whether bars are wanted."""
         self._folder, self._progress = folder, progress
 
     def score(self, units: Sequence[tuple[Request, ...]]) -> Iterator[tuple[Score, ...]]:
-        """One score a rewrite, in order; answers are kept beside the scores, and asked once."""
+        """One score a rewrite, in order; answers are kept beside the scores."""
         if not (self.chat and self.prompt):
-            yield from (tuple(_failed(self.missing) for _ in unit) for unit in units)
+            yield from ((_failed(self.missing),) * len(unit) for unit in units)
             return
         from ..judge import answers, ratings
         from ..judge.runner import run
 
-        questions: list[Question] = []
-        refused: dict[int, str] = {}  # the place of a unit -> why the prompt is not made for it
-        for place, unit in enumerate(units):
+        questions: list[Question | str] = []  # or why the prompt is not made for a unit
+        for unit in units:
             try:
                 questions.append(self.prompt.question(unit))
             except TstmetaError as error:
-                refused[place] = str(error)
+                questions.append(str(error))
+        todo = [question for question in questions if not isinstance(question, str)]
         with TemporaryDirectory() as elsewhere:  # where no store is, answers are not kept
             cache = (self._folder or Path(elsewhere)) / ratings.ANSWERS
-            replies = iter(run(questions, self.chat, cache=cache, progress=self._progress))
-        for place, unit in enumerate(units):
-            if place in refused:
-                yield tuple(_failed(refused[place]) for _ in unit)
+            replies = iter(run(todo, self.chat, cache=cache, progress=self._progress))
+        for unit, question in zip(units, questions, strict=True):
+            if isinstance(question, str):
+                yield (_failed(question),) * len(unit)
                 continue
             rows = answers.read(next(replies), self.prompt, len(unit))
             yield tuple(_score(row[self.dimensions[0]]) for row in rows)
 
 
 def _served(words: str) -> tuple[Chat, Prompt, str]:
-    """What ``http://HOST/v1#MODEL@REVISION+PROMPT#DIMENSION`` names; asks nothing yet.
-
-    Raises:
-        TstmetaError: a part is missing or names nothing.
-    """
+    """What ``http://HOST/v1#MODEL@REVISION+PROMPT#DIMENSION`` names; asks nothing yet."""
     from ..judge.client import connect
     from ..judge.prompts import load
 
     where, _, wanted = words.rpartition("+")
     url, _, served = where.partition("#")
-    if "?" in served:
-        raise TstmetaError("a query stands before the # of a server's address, and is never sent")
     model, _, revision = served.rpartition("@")
     if not model:  # no revision, or an id that begins with @
         model, revision = served, ""
