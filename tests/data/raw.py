@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
+import sacrebleu
 
 from tstmeta import schema
 from tstmeta.data import Dataset
@@ -102,3 +103,12 @@ def leaked(dataset: Dataset, path: Path, *columns: str) -> set[str]:
 def pearson(dataset: Dataset, *pairs: tuple[str, str]) -> list[float]:
     """Pearson correlations of item means, with three decimals."""
     return [round(float(dataset.means[a].corr(dataset.means[b])), 3) for a, b in pairs]
+
+
+def corpus_bleu(items: pd.DataFrame) -> float:
+    """Corpus BLEU on whitespace tokens without smoothing, as multi-bleu computes it."""
+    references = list(map(list, zip(*items["references"], strict=True)))
+    score = sacrebleu.corpus_bleu(
+        list(items["output"]), references, tokenize="none", smooth_method="none", force=True
+    )
+    return round(score.score, 1)

@@ -1,7 +1,5 @@
 """Four collections of simplification ratings: made-up files for the form, real ones for numbers."""
 
-from functools import lru_cache
-
 import pytest
 
 from tests.data import raw
@@ -161,11 +159,6 @@ def test_a_broken_file_is_reported_without_the_worker(root, file, harm, words):
     assert WORKERS[0] not in raw.reported(alva.load, root, file, harm, words)
 
 
-@lru_cache
-def real():
-    return data.load("alva")
-
-
 @needs("alva")
 @pytest.mark.parametrize(
     ("subset", "items", "raters", "correlations"),
@@ -187,13 +180,17 @@ def test_real_correlations(subset, items, raters, correlations):
 @needs("alva")
 def test_real_sizes_and_systems():
     counts = {"structural": 1750, "preferences": 1400, "simplicity_da": 600, "asset": 100}
-    assert real().label("collection").value_counts().to_dict() == counts
-    assert real().preferences["value"].value_counts().to_dict() == {"a": 836, "tie": 720, "b": 598}
-    structural = alva.SUBSETS["structural"](real())
+    assert data.load("alva").label("collection").value_counts().to_dict() == counts
+    assert data.load("alva").preferences["value"].value_counts().to_dict() == {
+        "a": 836,
+        "tie": 720,
+        "b": 598,
+    }
+    structural = alva.SUBSETS["structural"](data.load("alva"))
     assert structural.items["system"].nunique() == 25
     assert set(structural.raters("structure").notna().sum(axis=1)) == {3}
     # 84 items of asset match one system, 3 several, 13 none
-    part = alva.SUBSETS["asset"](real())
+    part = alva.SUBSETS["asset"](data.load("alva"))
     assert part.items["system"].value_counts().drop("").to_dict() == {
         **{"Hybrid": 24, "ACCESS": 21, "NTS-SARI": 16},
         **{"SBMT-SARI": 12, "PBMT-R": 9, "Dress-Ls": 2},
@@ -204,4 +201,4 @@ def test_real_sizes_and_systems():
 @needs("alva")
 def test_real_workers_are_renamed():
     for file in (PAIRS, HUMAN):
-        assert not leaked(real(), paths.raw("alva") / file, "worker_id")
+        assert not leaked(data.load("alva"), paths.raw("alva") / file, "worker_id")

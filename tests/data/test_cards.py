@@ -58,11 +58,6 @@ def test_citations_are_in_the_bibliography(name):
     assert {facts["citation"], *facts.get("also_cite", [])} <= citation_keys()
 
 
-def test_no_citation_key_comes_twice():
-    actual = re.findall(r"^@\w+\{([^,\s]+),", BIBLIOGRAPHY.read_text(encoding="utf-8"), re.M)
-    assert len(actual) == len(set(actual)) > 50
-
-
 @pytest.mark.parametrize("name", NAMES)
 def test_prose_has_the_four_headings_and_all_subsets_are_named(name):
     card = Card.read(name)

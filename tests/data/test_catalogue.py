@@ -1,7 +1,6 @@
 import pandas as pd
 import pytest
 
-from tests.helpers import needs
 from tstmeta.data import catalogue, load, names, paths
 from tstmeta.schema import DataError, TstmetaError
 
@@ -87,17 +86,3 @@ def test_faults_and_unknown_names_are_not_hidden(tmp_path):
         catalogue.describe("nosuch")
     with pytest.raises(DataError, match="there is no such file"):
         catalogue.describe(str(tmp_path / "gone.csv"))
-
-
-def test_raters_are_listed_in_the_order_of_their_numbers(tmp_path):
-    path = tmp_path / "m.csv"
-    raters = [f"style.r{n}" for n in (10, 2, 1)]
-    path.write_text(f"source,output,{','.join(raters)}\na,b,1,2,3\n")
-    assert facts(catalogue.describe(str(path)))["style", "raters"] == "r1, r2, r10"
-
-
-@needs("yelp")
-def test_a_corpus_is_described_by_its_card():
-    described = catalogue.describe("yelp")
-    assert "corpus" in described.note
-    assert "Shen" in described.title

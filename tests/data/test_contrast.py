@@ -65,11 +65,6 @@ def test_there_are_forty_sources_a_task_with_a_full_two_by_two(frame):
         assert rows["source"].nunique() == rows["style"].nunique() == 1, source_id
 
 
-def test_shift_and_error_are_independent(frame):
-    wrong = frame["error"] != "none"
-    assert (pd.crosstab(frame["shift"], wrong) == 240).all(axis=None)
-
-
 def test_errors_are_balanced_in_each_task_and_shared_by_both_shifts(frame):
     wrong = frame[frame["error"] != "none"]
     for (task, shift), rows in wrong.groupby(["task", "shift"]):
@@ -90,12 +85,6 @@ def test_every_text_has_six_to_thirty_words_and_clean_spaces(texts):
             assert 6 <= len(text.split()) <= 30, (source_id, cell)
             assert text == " ".join(text.split()), (source_id, cell)
             assert text.isprintable(), (source_id, cell)
-
-
-def test_every_text_is_unique(texts):
-    every = [text.casefold() for cells in texts.values() for text in cells.values()]
-    assert len(every) == 240 * 5
-    assert len(set(every)) == len(every)
 
 
 @pytest.mark.parametrize("name", ["contrast", "world"])
@@ -192,10 +181,6 @@ def small(tmp_path):
     return tmp_path
 
 
-def test_a_small_file_of_the_same_form_loads(small):
-    assert list(contrast.load(small).items["system"]) == ["strong", "strong-error"]
-
-
 FAULTS = {
     "a column renamed": ("item_id,task", "id,task", ["row 0, column item_id: missing column"]),
     "a column gone": ("error,span", "error", ["row 0, column span: missing column"]),
@@ -224,20 +209,12 @@ def test_a_broken_file_is_reported_and_not_to_be_fetched(small, old, new, words)
     ("kept", "wrong", "span"),
     [
         ("", "", ("", "")),
-        ("", "new", ("", "new")),
-        ("old", "", ("old", "")),
-        ("same words", "same words", ("", "")),
         ("Same, words.", "same words", ("", "")),  # case and outer punctuation are no edit
         ("ha ha", "ha", ("ha", "")),
-        ("very late", "very very late", ("", "very")),
         ("On Monday we meet.", "We meet.", ("On Monday", "")),
-        ("We meet on Monday.", "We meet.", ("on Monday.", "")),
         ("We meet, as ever, at six.", "We meet at six.", ("as ever,", "")),
-        ("We meet at six.", "We meet at six in town.", ("", "in town.")),
         ("We meet at six.", "We meet at seven.", ("six.", "seven.")),
         ("Ann saw Ben.", "Ben saw Ann.", ("Ann saw Ben.", "Ben saw Ann.")),
-        ("three-day trip", "four-day trip", ("three-day", "four-day")),
-        ("a\tb  c", "a c", ("b", "")),
         ("שלום עולם", "שלום לך", ("עולם", "לך")),
     ],
 )
@@ -251,9 +228,7 @@ def test_span_of_is_the_smallest_run_of_words_that_changed(kept, wrong, span):
         ("[-a-]", ("a", "")),
         ("{+b+}", ("", "b")),
         ("[-a-]{+b+}", ("a", "b")),
-        ("[-two words-]{+one+}", ("two words", "one")),
         ("[---]", ("-", "")),
-        ("{+++}", ("", "+")),
         ("[-a\nb-]", ("a\nb", "")),
     ],
 )
@@ -262,29 +237,10 @@ def test_parse_span_reads_the_notation_and_format_span_writes_it(text, span):
     assert format_span(Span(*span)) == text
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        "",
-        " ",
-        "a",
-        "[--]",
-        "{++}",
-        "[-a]",
-        "[-a-",
-        "{+b+}[-a-]",
-        "[-a-] {+b+}",
-        "x[-a-]",
-        "[-a-]\n",
-    ],
-)
+@pytest.mark.parametrize("text", ["", "a", "[--]", "[-a]", "{+b+}[-a-]", "[-a-] {+b+}", "x[-a-]"])
 def test_parse_span_refuses_any_other_notation(text):
     with pytest.raises(DataError, match="cannot read"):
         parse_span(text)
-
-
-def test_no_edit_has_no_notation():
-    assert format_span(Span("", "")) == ""
 
 
 words = st.text(alphabet="abcAB", min_size=1, max_size=3)

@@ -93,13 +93,6 @@ def test_a_broken_file_of_xformal_is_reported(answers, harm, words):
     raw.reported(xformal.corpus, answers, str(xformal.FOLDER / "test.csv"), harm, words)
 
 
-@needs("xformal")
-def test_real_sizes_of_xformal():
-    table = xformal.corpus(paths.raw("xformal"))
-    assert table.groupby("split").size().to_dict() == {"train": 4477, "tune": 500, "test": 2985}
-    assert table["value"].between(-3, 3).all()
-
-
 PARADETOX = "paradetox/paradetox.tsv"
 
 
@@ -131,17 +124,6 @@ def test_the_corpus_of_paradetox_has_both_styles(rewrites):
     assert tuple(table.columns) == corpora.COLUMNS
     assert table["style"].tolist() == ["toxic"] * 3 + ["non-toxic"] * 6
     assert table["text"].tolist()[3:6] == ["please stop", "stop", "no"]
-
-
-def test_a_blank_first_rewrite_is_reported(rewrites):
-    words = ["row 3, column neutral1: missing value"]
-    raw.reported(paradetox.load, rewrites, PARADETOX, swap("odd idea", " "), words)
-
-
-@needs("paradetox")
-def test_real_sizes_of_paradetox():
-    items = data.load("paradetox").items
-    assert (items["source_id"].nunique(), len(items)) == (11927, 19743)
 
 
 SOUP = {"en": "The soup was cold, sadly.", "hi": "सूप ठंडा था।", "mag": "सूप ठंढा हलइ।"}

@@ -135,18 +135,6 @@ def test_files_arrive_unaltered_in_the_folders_that_the_manifest_names(server, g
     assert tree(tmp_path / "raw") == expected
 
 
-def test_a_file_that_differs_is_fetched_again(server, get, tmp_path):
-    server.files = {"a": b"one", "b": b"two"}
-    get()
-    server.seen.clear()
-    get()
-    assert server.seen == []
-    (tmp_path / "raw/demo/b").write_bytes(b"TWO")
-    get()
-    assert server.seen == [("b", None)]
-    assert (tmp_path / "raw/demo/b").read_bytes() == b"two"
-
-
 def test_a_cut_connection_is_taken_up_where_it_broke(server, get, tmp_path):
     server.files = {"big": TEXT}
     server.script = {"big": [("cut after", 200_000), ("cut after", 300_000)]}
@@ -206,14 +194,6 @@ def test_a_busy_server_is_asked_again(server, get):
     assert len(server.seen) == 3
 
 
-def test_a_server_that_stays_busy_is_given_up(server, get):
-    server.files = {"a": b"one"}
-    server.script = {"a": [500] * 9}
-    with pytest.raises(FetchError, match=r"demo/a: the server answers 500"):
-        get(retries=2)
-    assert len(server.seen) == 3
-
-
 def test_a_file_that_is_not_there_is_asked_for_once_and_the_others_still_come(
     server, get, tmp_path
 ):
@@ -241,12 +221,6 @@ def test_without_a_hash_an_archive_must_be_one(server, get, tmp_path, body, stat
     with pytest.raises(FetchError, match="not an archive: refused"):
         get(unpinned)
     assert tree(tmp_path / "raw") == {"demo/a.tar.gz.wrong": body}
-
-
-def test_the_blob_id_is_that_of_git():
-    # git hash-object of an empty file and of "hello world\n"
-    assert blob_id(b"") == "e69de29bb2d1d6434b8b29ae775ad8c2e48c5391"
-    assert blob_id(b"hello world\n") == "3b18e512dba79e4c8300dd08aeb37f8e728b8dad"
 
 
 @pytest.mark.parametrize(
@@ -293,18 +267,12 @@ def test_a_folder_that_cannot_be_written_is_named_with_a_way_out(server, get, tm
     ("column", "value"),
     [
         ("path", "../escape"),
-        ("path", "a/../../escape"),
         ("path", "/etc/escape"),
         ("path", "C:\\escape"),
-        ("path", ""),
         ("dataset", "../demo"),
-        ("dataset", ""),
         ("url", "file:///etc/passwd"),
-        ("url", "ftp://example.org/a"),
         ("bytes", "-1"),
-        ("bytes", "many"),
         ("sha256", "abc"),
-        ("git_blob", "xyz"),
     ],
 )
 def test_a_manifest_that_asks_for_something_unsafe_is_refused(tmp_path, column, value):
@@ -337,8 +305,7 @@ def test_a_subset_stands_for_its_data_set_and_all_for_every_public_one():
     [
         ([], "name a data set, or say --all"),
         (["nosuch"], "no data set is called 'nosuch'; these can be fetched: alva"),
-        (["contrast"], "comes with the project"),
-        (["cao"], "not public; how to get it: tstmeta data show cao"),
+        (["contrast"], "cannot be fetched; why: tstmeta data show contrast"),
     ],
 )
 def test_what_cannot_be_fetched_is_said(names, message):

@@ -64,16 +64,6 @@ def test_the_form_shows_the_fields_of_a_task_as_plain_text(form, toy):
     assert not list(form.iter("HyperText"))
 
 
-def test_names_and_keys_of_the_form_are_unique_and_point_to_something(form):
-    names = [tag.get("name") for tag in form.iter() if tag.get("name")]
-    keys = [tag.get("hotkey") for tag in form.iter("Choice")]
-    texts = {tag.get("name") for tag in form.iter("Text")}
-    assert len(set(names)) == len(names)
-    assert len(set(keys)) == len(keys) == 15
-    assert None not in keys
-    assert {tag.get("toName") for tag in form.iter() if tag.get("toName")} <= texts
-
-
 def test_the_guideline_names_the_keys_of_the_form(form):
     text = " ".join(paths.own("contrast", "GUIDELINE.md").read_text("utf-8").split())
     for question in form.iter("Choices"):
@@ -96,23 +86,6 @@ def test_a_task_has_nothing_but_the_texts_the_style_and_an_opaque_id(contrast):
         assert shown["output_text"] == item["output"]
         assert shown["style"] == item["style"]
     assert len({task["data"]["item_id"] for task in todo}) == len(todo)
-
-
-def test_no_batch_tells_the_cell_of_a_rewrite(contrast):
-    cell = {form_id("contrast", i.item_id): i.system for i in contrast.items.itertuples()}
-    counts = Counter((t["data"]["batch"], cell[t["data"]["item_id"]]) for t in tasks(contrast))
-    assert len(counts) == 16
-    assert set(counts.values()) == {60}
-    styled = Counter(
-        (t["data"]["batch"], t["data"]["style"], cell[t["data"]["item_id"]])
-        for t in tasks(contrast, seed=3)
-    )
-    assert set(styled.values()) == {5, 10}
-
-
-def test_ids_differ_between_data_sets_and_need_no_separator():
-    assert form_id("a", "bc") != form_id("ab", "c")
-    assert form_id("toy", "1") == form_id("toy", "1")
 
 
 @given(sizes=st.lists(st.integers(1, 5), min_size=1, max_size=9), seed=st.integers(0, 9))
@@ -138,14 +111,6 @@ def test_full_designs_put_each_system_equally_often_in_each_batch(sources, seed)
         (t["data"]["batch"], system[t["data"]["item_id"]]) for t in tasks(dataset, seed=seed)
     )
     assert set(counts.values()) <= {sources // 4, -(-sources // 4)}
-
-
-def test_the_seed_decides_which_rewrite_goes_where(contrast):
-    def first(seed):
-        return {t["data"]["item_id"] for t in tasks(contrast, seed=seed) if t["data"]["batch"] == 1}
-
-    assert first(0) == first(0)
-    assert 0 < len(first(0) & first(1)) < 240
 
 
 def test_rewrites_that_cannot_be_judged_are_refused(toy):
@@ -199,20 +164,6 @@ def test_ratings_come_back(toy, save):
     assert rated.dimensions == ["content", "style", "fluency"]
 
 
-def test_the_contrast_set_becomes_a_rated_data_set(contrast, save):
-    by_batch: dict[int, list] = {number: [] for number in (1, 2, 3, 4)}
-    for task in tasks(contrast):
-        by_batch[task["data"]["batch"]].append(task)
-    people = {1: (1, 5), 2: (2, 5), 3: (3,), 4: (4,)}
-    files = [save(exported(by_batch[b], *people[b]), f"project-{b}.json") for b in by_batch]
-    ratings = read_export(files, contrast)
-    rated = Dataset.of("contrast", contrast.items, ratings=ratings, labels=contrast.labels)
-    assert len(rated.ratings) == (960 + 480) * 3
-    assert set(rated.ratings["rater"]) == {"r1", "r2", "r3", "r4", "r5"}
-    assert rated.means.notna().all(axis=None)
-    assert list(rated.ratings["item_id"].unique()) == list(contrast.items["item_id"])
-
-
 def test_what_was_skipped_or_never_rated_is_left_out(toy, save):
     export = exported(tasks(toy), ANN, BEN)
     export[0]["annotations"][0].update(was_cancelled=True, result=[])
@@ -235,15 +186,6 @@ def test_nobody_is_named_in_the_ratings(person, toy, save):
     text = ratings.to_csv(index=False)
     assert set(ratings["rater"]) == {"r1"}
     assert not any(word in text for word in (MAIL, "Some", str(ANN)))
-
-
-def test_a_report_names_nobody(toy, save):
-    export = exported(tasks(toy), ANN)
-    for task in export:
-        task["annotations"] += [annotation({"email": MAIL}, (5, 5, 5)) for _ in range(2)]
-    with pytest.raises(DataError) as caught:
-        read_export(save(export), toy)
-    assert MAIL not in str(caught.value)
 
 
 def put(*path, value):

@@ -1,7 +1,5 @@
 """Simplification ratings of 2022: the form on made-up files, the numbers on the real ones."""
 
-from functools import lru_cache
-
 import pytest
 
 from tests.data import raw
@@ -108,18 +106,13 @@ def test_a_broken_file_is_reported_without_the_worker(root, file, harm, words):
     assert WORKERS[0] not in raw.reported(lens.load, root, file, harm, words)
 
 
-@lru_cache
-def real():
-    return data.load("lens")
-
-
 @needs("lens")
 @pytest.mark.parametrize(
     ("subset", "workers", "correlations"),
     [("simpda_2022", 11, [0.313, -0.040, 0.174]), ("simplikert_2022", 13, [0.277, -0.060, 0.179])],
 )
 def test_real_correlations(subset, workers, correlations):
-    part = lens.SUBSETS[subset](real())
+    part = lens.SUBSETS[subset](data.load("lens"))
     assert len(part.items) == 360
     assert part.items["source_id"].nunique() == 60
     assert part.items["is_reference"].sum() == 120
@@ -131,9 +124,9 @@ def test_real_correlations(subset, workers, correlations):
 
 @needs("lens")
 def test_real_overall_ratings():
-    counts = lens.SUBSETS["simpda_2022"](real()).raters("overall").notna().sum(axis=1)
+    counts = lens.SUBSETS["simpda_2022"](data.load("lens")).raters("overall").notna().sum(axis=1)
     assert counts.value_counts().to_dict() == {3: 359, 0: 1}
-    past = lens.SUBSETS["simpeval_past"](real())
+    past = lens.SUBSETS["simpeval_past"](data.load("lens"))
     assert past.items["system"].nunique() == 24
     assert past.raters("overall").notna().to_numpy().all()
     assert past.raters("overall").shape == (2400, 5)
@@ -141,6 +134,6 @@ def test_real_overall_ratings():
 
 @needs("lens")
 def test_real_workers_are_renamed():
-    assert set(real().ratings["rater"]) == {f"r{n}" for n in range(1, 33)}
+    assert set(data.load("lens").ratings["rater"]) == {f"r{n}" for n in range(1, 33)}
     for file in (DA, LIKERT):
-        assert not leaked(real(), paths.raw("lens") / file, "WorkerId")
+        assert not leaked(data.load("lens"), paths.raw("lens") / file, "WorkerId")

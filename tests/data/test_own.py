@@ -202,13 +202,6 @@ def test_a_broken_file_is_reported_by_row_column_and_remedy(
     assert_reported(problem, path, row, column, what, remedy)
 
 
-def test_both_rows_with_one_id_are_reported(write):
-    actual = problems(read, write("item_id,source,output\nx,a,b\ny,a,b\nx,a,c\n"))
-    assert [(p.row, p.column, p.what) for p in actual] == [
-        (row, "item_id", "duplicate row") for row in (1, 3)
-    ]
-
-
 def test_all_faults_of_a_file_come_in_one_report_in_order_of_rows(write):
     text = "Source,output,content.ann,contnt.r1\nx,y,bad,1\na,b\n,z,inf,2\n"
     with pytest.raises(DataError, match="5 problems found") as raised:
@@ -274,12 +267,6 @@ def test_harmless_differences_of_form_change_nothing(write, text):
     assert dataset.means["content"].tolist() == [4.5, 2.5]
 
 
-def test_outputs_may_be_empty_and_ratings_are_not_needed(write):
-    dataset = read(write('source,output\na,\nb,"  "\n' + " ".join(["word"] * 10_000) + ",c\n"))
-    assert dataset.items["output"].tolist() == ["", "  ", "c"]
-    assert dataset.dimensions == []
-
-
 def test_single_reference_columns_are_put_in_order_and_empty_ones_left_out(write):
     text = "source,output,reference_10,reference_2,reference\na,b,ten,two,first\na,c,,two,\n"
     references = read(write(text)).items["references"].tolist()
@@ -319,12 +306,6 @@ def test_an_exported_items_table_can_be_read_again(write, tmp_path):
 )
 def test_names_of_raters_are_replaced_unless_they_say_nothing(given, kept):
     assert rater_names(given) == kept
-
-
-def test_a_rater_has_one_name_in_all_dimensions_and_it_is_not_theirs(write):
-    dataset = read(write("source,output,content.ann,style.bob,style.ann\na,b,1,2,3\na,c,2,3,4\n"))
-    rows = dataset.ratings[["dimension", "rater", "value"]].to_numpy().tolist()[:3]
-    assert rows == [["content", "r1", 1.0], ["style", "r2", 2.0], ["style", "r1", 3.0]]
 
 
 def test_a_long_file_gives_the_same_ratings_as_columns(write):
@@ -496,14 +477,6 @@ def test_a_status_without_a_value_needs_none_and_one_does_not_count(scores, cell
     assert actual["status"][0] == status
 
 
-def test_json_lines_and_parquet_give_the_same_scores(scores):
-    rows = [{"item_id": 1, "metric": "m", "value": 1}, {"item_id": "2", "metric": "m", "value": 2}]
-    parquet = pd.DataFrame({"item_id": [1, 2], "metric": "m", "value": [1, 2]})
-    csv = scores(SCORES + "1,m,1\n2,m,2\n").drop(columns="signature")
-    for other in (scores(lines(*rows), "a.jsonl"), scores(parquet, "a.parquet")):
-        pd.testing.assert_frame_equal(other.drop(columns="signature"), csv)
-
-
 def test_what_was_written_as_scores_can_be_read_again(scores):
     actual = scores(FULL + "1,m,style,none,m|v:1,0,0.5,ok,\n2,m,style,none,m|v:1,0,,error,no\n")
     pd.testing.assert_frame_equal(scores(actual.to_csv(index=False), "again.csv"), actual)
@@ -543,11 +516,3 @@ def test_a_broken_score_file_is_told_what_is_wrong_and_what_to_do(
     name = "scores.jsonl" if isinstance(content, dict) else "scores.csv"
     [problem] = problems(scores, lines(content) if isinstance(content, dict) else content, name)
     assert_reported(problem, tmp_path / name, row, column, what, remedy)
-
-
-def test_all_faults_of_a_score_file_are_listed_in_one_report(scores):
-    actual = problems(scores, "item_id,metric,value,basis\n9,m,x,src\n1,,nan,\n1,m,1,\n1,m,2,\n")
-    assert {(problem.row, problem.column) for problem in actual} >= {
-        *((1, "item_id"), (1, "basis"), (1, "value"), (2, "metric"), (2, "value")),
-        *((row, "item_id, signature, basis, sample") for row in (3, 4)),
-    }

@@ -1,7 +1,5 @@
 """The constructed test set: its form on made-up files, its numbers on the real ones."""
 
-from functools import lru_cache
-
 import krippendorff
 import pytest
 
@@ -93,17 +91,6 @@ def test_labels_follow_from_the_intention(root):
     assert actual == expected
 
 
-def test_each_task_is_a_subset(root):
-    loaded = pauli.load(root)
-    assert list(pauli.SUBSETS) == list(pauli.TASKS)
-    for task, subset in pauli.SUBSETS.items():
-        part = subset(loaded)
-        assert part.name == f"pauli@{task}"
-        assert set(part.label("task")) == {task}
-        assert len(part.items) == 2
-        assert len(part.ratings) == 12
-
-
 ONE = "data/syntest_anno1.csv"
 FAULTS = {
     "an empty file": (ONE, lambda path: path.write_text(""), ["the file is empty"]),
@@ -124,19 +111,9 @@ def test_a_broken_file_is_reported_without_the_raters(root, file, harm, words):
     assert not any(person in message for person in PEOPLE)
 
 
-def test_a_file_without_its_last_rows_is_reported(root, monkeypatch):
-    monkeypatch.setitem(pauli.ROWS, "formal", 3)
-    assert "2 rows where 3 are needed" in raw.complaint(pauli.load, root)
-
-
-@lru_cache
-def real():
-    return data.load("pauli")
-
-
 @needs("pauli")
 def test_the_real_set_has_500_rewrites_by_intention_and_task():
-    items = real().items
+    items = data.load("pauli").items
     assert items["system"].value_counts().to_dict() == {
         "style": 250,
         "substitution": 145,
@@ -147,15 +124,6 @@ def test_the_real_set_has_500_rewrites_by_intention_and_task():
     assert items["source_id"].value_counts().eq(2).all()
     assert (items.groupby("source_id")["system"].agg(lambda s: (s == "style").sum()) == 1).all()
     assert items["references"].map(len).value_counts().to_dict() == {0: 400, 1: 100}
-
-
-@needs("pauli")
-def test_the_real_raters_are_five_three_to_a_task():
-    loaded = real()
-    assert len(loaded.ratings) == 3000
-    assert sorted(set(loaded.ratings["rater"])) == ["r1", "r2", "r3", "r4", "r5"]
-    for task in pauli.TASKS:
-        assert data.load(f"pauli@{task}").ratings["rater"].nunique() == 3
 
 
 @needs("pauli")
@@ -174,7 +142,7 @@ def test_the_real_raters_are_five_three_to_a_task():
     ],
 )
 def test_agreement_and_strong_styles_are_those_of_the_paper(subset, alpha, share: int | None):
-    loaded = data.load(f"pauli@{subset}") if subset else real()
+    loaded = data.load(f"pauli@{subset}") if subset else data.load("pauli")
     matrix = loaded.raters("content").to_numpy().T
     actual = krippendorff.alpha(matrix, level_of_measurement="ordinal")
     assert round(actual, 3) == alpha
@@ -184,7 +152,7 @@ def test_agreement_and_strong_styles_are_those_of_the_paper(subset, alpha, share
 
 @needs("pauli")
 def test_style_and_content_means_correlate_as_measured():
-    means = real().means
+    means = data.load("pauli").means
     assert round(means["style"].corr(means["content"]), 3) == 0.545
     assert round(means["style"].mean(), 3) == 4.267
 
@@ -192,4 +160,4 @@ def test_style_and_content_means_correlate_as_measured():
 @needs("pauli")
 def test_no_real_rater_id_is_in_any_table():
     for path in (paths.raw("pauli") / "data").glob("*.csv"):
-        assert not leaked(real(), path, *pauli.PEOPLE)
+        assert not leaked(data.load("pauli"), path, *pauli.PEOPLE)

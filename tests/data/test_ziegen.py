@@ -51,7 +51,7 @@ def rated(root):
 
 
 def load(root):
-    with pytest.warns(UnverifiedForm, match="inferred from a sibling study"):
+    with pytest.warns(UnverifiedForm, match="inferred, never seen"):
         return ziegen.load(root)
 
 

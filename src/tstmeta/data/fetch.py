@@ -101,9 +101,7 @@ def chosen(names: Sequence[str], everything: bool = False) -> list[str]:
             raise UnknownDataset(
                 f"no data set is called {name!r}; these can be fetched: {', '.join(public)}"
             )
-        if paths.own(name).is_dir():
-            raise TstmetaError(f"{name!r} comes with the project; there is nothing to fetch")
-        raise TstmetaError(f"{name!r} is not public; how to get it: tstmeta data show {name}")
+        raise TstmetaError(f"{name!r} cannot be fetched; why: tstmeta data show {name}")
     return list(dict.fromkeys(wanted))
 
 

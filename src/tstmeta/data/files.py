@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -19,6 +20,16 @@ __all__ += ["read_json_lines", "read_lines", "read_tabs", "read_text"]
 
 class UnverifiedForm(UserWarning):
     """A file was read by a form that was inferred, because the file could not be had."""
+
+
+def warn_unverified(path: Path, name: str) -> None:
+    """Say so, on behalf of a loader."""
+    warnings.warn(
+        f"{path.name}: the form of this file was inferred, never seen; hold the correlations "
+        f"against the published ones (tstmeta data show {name}) before you use them",
+        UnverifiedForm,
+        stacklevel=3,
+    )
 
 
 def read_text(path: Path, encoding: str = "utf-8") -> str:

@@ -9,7 +9,6 @@ Pauli et al. (2025) come from it: ``scialom@human`` (their Scialom, 65 x 25) and
 from __future__ import annotations
 
 import ast
-import warnings
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -19,7 +18,7 @@ import pandas as pd
 from ..schema import MissingData
 from .base import Dataset, Subsets
 from .checks import FILLED, numeric, one_of
-from .files import UnverifiedForm, read_csv, read_text
+from .files import read_csv, read_text, warn_unverified
 from .tables import items_table, labels_table, long_ratings, rename_raters
 
 NAME = "scialom"
@@ -33,9 +32,13 @@ ALVA_M = 11
 KEY = ["sentence_id", "source", "simplification", "system_name"]
 
 
+def _file(root: Path) -> Path | None:
+    return next((root / place for place in PLACES if (root / place).is_file()), None)
+
+
 def ready(root: Path) -> bool:
     """Whether the file is in the folder, unpacked."""
-    return any((root / place).is_file() for place in PLACES)
+    return _file(root) is not None
 
 
 def load(root: Path) -> Dataset:
@@ -44,13 +47,13 @@ def load(root: Path) -> Dataset:
     Items: ``item_id`` is ``sentence_id-system-number`` (``human`` where the file names no system),
     the number by first appearance; ``source_id`` is ``sentence-`` and the file's ``sentence_id``.
     """
-    path = _find(root)
-    warnings.warn(
-        f"{path}: the form of this file was inferred, never seen; hold support and correlations "
-        "against the published ones (tstmeta data show scialom) before you use them",
-        UnverifiedForm,
-        stacklevel=2,
-    )
+    path = _file(root)
+    if path is None:
+        raise MissingData(
+            f"{root / PLACES[0]} is not on this machine. Get it with: tstmeta data fetch {NAME} "
+            f"(no hash of it is known), and unpack it: tar -xzf {ARCHIVE}"
+        )
+    warn_unverified(path, NAME)
     columns = {
         **dict.fromkeys(KEY),
         "sentence_id": FILLED,
@@ -97,16 +100,6 @@ def literal(cell: str) -> Any:
         return ast.literal_eval(cell)
     except (ValueError, SyntaxError, MemoryError, RecursionError):
         return None
-
-
-def _find(root: Path) -> Path:
-    for place in PLACES:
-        if (root / place).is_file():
-            return root / place
-    how = f"Get it with: tstmeta data fetch {NAME} (no hash of it is known)"
-    if (root / ARCHIVE).is_file():
-        how = f"Unpack the archive that is there: tar -xzf {ARCHIVE}"
-    raise MissingData(f"{root / PLACES[0]} is not on this machine. {how}")
 
 
 def _rated_by(dataset: Dataset, number: int) -> pd.Series:

@@ -6,7 +6,6 @@ is inferred from the sibling study (:mod:`.ziegen_editing`).  Without it there a
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -14,7 +13,7 @@ import pandas as pd
 
 from .base import Dataset
 from .checks import FILLED, checked, each, one_of, published
-from .files import UnverifiedForm, read_csv
+from .files import read_csv, warn_unverified
 from .scialom import literal
 from .tables import items_table, labels_table, long_ratings, rename_raters
 
@@ -59,13 +58,7 @@ def load(root: Path) -> Dataset:
     labels = labels_table(NAME, table["id"], issue=table["issue"], batch=table["batch"])
     ratings = None
     if (root / RESULTS).is_file():
-        warnings.warn(
-            f"{RESULTS.name}: this form was inferred from a sibling study, never seen; hold the "
-            "correlations against the published ones (tstmeta data show ziegen) before you use "
-            "them",
-            UnverifiedForm,
-            stacklevel=2,
-        )
+        warn_unverified(root / RESULTS, NAME)
         _, ratings = answers(root / RESULTS, NAME, QUESTIONS)
     return Dataset.of(NAME, items, labels=labels, ratings=ratings)
 
