@@ -56,7 +56,7 @@ _OPTIONS = {
 }
 
 
-class Question(NamedTuple):
+class Probe(NamedTuple):
     """A question, the words expected as its answer, and the tokens of the prompt for it."""
 
     text: str
@@ -181,18 +181,18 @@ class QuestEval(ModelMetric):
             scores.append(scored(getattr(sums, self.part), cut_note(tokens, WINDOW), detail))
         return scores
 
-    def _questions(self, texts: list[str]) -> dict[str, list[Question]]:
+    def _questions(self, texts: list[str]) -> dict[str, list[Probe]]:
         """The questions of each text, without those that fail on their own text."""
         wanted = {text: self.candidates(text) for text in texts}
         prompts = [(PREFIX, words, text) for text in texts for words in wanted[text]]
         written = self._ask("qg", prompts)
         own = self._ask("qa", [(written[p].text, p[2]) for p in prompts if self.filtered])
-        questions: dict[str, list[Question]] = {text: [] for text in texts}
+        questions: dict[str, list[Probe]] = {text: [] for text in texts}
         for prompt in prompts:
             _, words, text = prompt
             question = written[prompt]
             if not self.filtered or token_f1(words, own[question.text, text].text) == 1:
-                questions[text].append(Question(question.text, words, question.tokens))
+                questions[text].append(Probe(question.text, words, question.tokens))
         return questions
 
     def _ask(self, use: str, prompts: Sequence[Prompt]) -> dict[Prompt, Written]:
