@@ -4,11 +4,10 @@ import numpy as np
 import pytest
 
 from tests.analysis.tiny import NAN, constructed, rated, scores
-from tests.helpers import needs
 from tstmeta.analysis import correlate
 from tstmeta.analysis.frame import pairs
 from tstmeta.analysis.matrices import Layout, cube, matrices
-from tstmeta.data import Card, Dataset, load
+from tstmeta.data import Card, Dataset
 from tstmeta.data.tables import items_table, labels_table, ratings_table
 from tstmeta.stats import draw
 
@@ -131,15 +130,3 @@ def test_where_raters_cannot_be_told_apart_the_cube_says_why(raters, reason):
     rows = ratings_table("tiny", list("abcdef"), columns) if columns else None
     ratings, words = cube(Dataset.of("tiny", data.items, data.card, ratings=rows))
     assert (ratings.shape, words) == ((2, 3, len(set(raters) - {"mean"})), reason)
-
-
-@needs("lai")
-@needs("alva")
-def test_the_second_rewrites_of_alva_are_all_there():
-    data = load("alva")
-    for level in ("pooled", "system"):
-        layout = Layout.of(data.items, level)
-        cells = np.isfinite(layout.matrix(np.ones(len(data.items))))
-        assert (
-            cells.sum() == (layout.column >= 0).sum() == len(data.items) - 16 * (level != "pooled")
-        )

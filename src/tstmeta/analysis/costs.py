@@ -10,14 +10,7 @@ import pandas as pd
 from ..data import paths
 from ..schema import MissingData
 
-_COLUMNS = {
-    "metric": "metric",
-    "basis": "basis",
-    "seconds_a_thousand": "seconds",
-    "ratio": "times_bleu",
-    "above_start_mib": "mib",
-    "parameters": "parameters",
-}
+_NAMES = {"seconds_a_thousand": "seconds", "ratio": "times_bleu", "above_start_mib": "mib"}
 
 
 def costs(path: Path | None = None) -> pd.DataFrame:
@@ -41,5 +34,5 @@ def costs(path: Path | None = None) -> pd.DataFrame:
             " project. Measure them: python benchmarks/cost.py --json benchmarks/results/cost.json"
         )
     rows = json.loads(path.read_text(encoding="utf-8"))["rows"]
-    frame = pd.DataFrame(rows, columns=list(_COLUMNS)).rename(columns=_COLUMNS)
-    return frame.sort_values("seconds", ignore_index=True)
+    frame = pd.DataFrame(rows, columns=["metric", "basis", *_NAMES, "parameters"])
+    return frame.rename(columns=_NAMES).sort_values("seconds", ignore_index=True)
