@@ -80,17 +80,25 @@ def server(monkeypatch):
         thread.join()
 
 
+def pretend(monkeypatch, folder):
+    """Have a manifest of ours, and files in ``raw``."""
+    monkeypatch.delenv("TSTMETA_DATA", raising=False)
+    monkeypatch.setattr(paths, "external", lambda: folder / "raw")
+    monkeypatch.setattr(module, "manifest", lambda: manifest(folder / "manifest.csv"))
+
+
 @pytest.fixture
 def get(server, tmp_path, monkeypatch):
     """Fetch the server's files (or those given as manifest rows) into ``tmp_path``."""
 
     monkeypatch.setattr(module, "PAUSE", 0.01)
+    pretend(monkeypatch, tmp_path)
 
     def run(*rows, retries=4):
         monkeypatch.setattr(module, "RETRIES", retries)
         listing = tmp_path / "manifest.csv"
         write_manifest(listing, rows or [row(server, path) for path in server.files])
-        return fetch(["demo"], tmp_path / "raw", listing)
+        return fetch(["demo"])
 
     return run
 
@@ -259,7 +267,7 @@ def test_a_second_run_into_the_same_folder_is_turned_away(server, get, tmp_path)
 def test_a_folder_that_cannot_be_written_is_named_with_a_way_out(server, get, tmp_path):
     server.files = {"a": b"x"}
     (tmp_path / "raw").write_text("a file where the folder should be")
-    with pytest.raises(FetchError, match=r"cannot write into .*raw .*--dest"):
+    with pytest.raises(FetchError, match=r"cannot write into .*raw .*TSTMETA_DATA"):
         get()
 
 
@@ -313,17 +321,20 @@ def test_what_cannot_be_fetched_is_said(names, message):
         chosen(names)
 
 
-def test_each_kind_of_wrong_file_has_its_state(tmp_path):
+def test_each_kind_of_wrong_file_has_its_state(tmp_path, monkeypatch):
+    pretend(monkeypatch, tmp_path)
     body = b"right"
     base = {"dataset": "demo", "bytes": 5, "sha256": hashlib.sha256(body).hexdigest()}
     url = "https://example.org/a"
     names = ["good", "gone", "short", "other"]
-    write_manifest(tmp_path / "m.csv", [{**base, "path": name, "url": url} for name in names])
+    write_manifest(
+        tmp_path / "manifest.csv", [{**base, "path": name, "url": url} for name in names]
+    )
     folder = tmp_path / "raw/demo"
     folder.mkdir(parents=True)
     for name, text in {"good": body, "short": b"righ", "other": b"wrong"}.items():
         (folder / name).write_bytes(text)
-    actual = check(["demo"], tmp_path / "raw", tmp_path / "m.csv")
+    actual = check(["demo"])
     assert actual["state"].tolist() == ["ok", "missing", "wrong size", "wrong hash"]
     assert actual["path"].tolist() == names
 
@@ -346,7 +357,6 @@ def test_files_are_fetched_to_where_they_are_looked_up(tmp_path, monkeypatch, gi
     if given:
         (tmp_path / given).mkdir(parents=True)
     assert module.folder("pauli") == tmp_path / (given or "external/pauli")
-    assert module.folder("pauli", tmp_path / "x") == tmp_path / "x/pauli"
 
 
 @needs("pauli", "lai", "alva")

@@ -51,10 +51,6 @@ def data_show(name: Name, format: FormatOption = Format.table) -> None:
 def data_fetch(
     names: Names = None,
     everything: Annotated[bool, typer.Option("--all", help="All public data sets.")] = False,
-    dest: Annotated[
-        Path | None,
-        typer.Option(help="Folder to put them in [default: where they are looked up]."),
-    ] = None,
 ) -> None:
     """Download raw files from their pinned addresses.
 
@@ -66,7 +62,7 @@ def data_fetch(
     """
     from ..data import fetch
 
-    fetch.fetch(fetch.chosen(names or [], everything), dest)
+    fetch.fetch(fetch.chosen(names or [], everything))
 
 
 @data_app.command("check")

@@ -122,19 +122,15 @@ def state(entry: Entry, file: Path) -> str:
     return "ok" if digest.hexdigest() == (entry.sha256 or entry.git_blob) else "wrong hash"
 
 
-def folder(name: str, dest: Path | None = None) -> Path:
-    """Where the files of a data set are or will be: in ``dest``, else where they are looked up."""
-    if dest is not None:
-        return dest / name
+def folder(name: str) -> Path:
+    """Where the files of a data set are looked up, or will be."""
     try:
         return paths.raw(name)
     except MissingData:
         return paths.external() / name
 
 
-def check(
-    names: Sequence[str] | None = None, dest: Path | None = None, listing: Path | None = None
-) -> pd.DataFrame:
+def check(names: Sequence[str] | None = None) -> pd.DataFrame:
     """Whether the files of the manifest are where loaders look, with the right size and hash.
 
     Args:
@@ -143,30 +139,23 @@ def check(
     Returns:
         One row a file: dataset, path, bytes (of the manifest, <NA> if not known), state.
     """
-    files = {entry: folder(entry.dataset, dest) / entry.path for entry in manifest(listing)}
-    if names is None:
-        names = [entry.dataset for entry, file in files.items() if file.is_file()]
-    elif listing is None:
-        names = chosen(names)
+    files = {entry: folder(entry.dataset) / entry.path for entry in manifest()}
+    here = [entry.dataset for entry, file in files.items() if file.is_file()]
+    wanted = here if names is None else chosen(names)
     rows = [
         (entry.dataset, entry.path, entry.bytes, state(entry, file))
         for entry, file in files.items()
-        if entry.dataset in names
+        if entry.dataset in wanted
     ]
     frame = pd.DataFrame(rows, columns=["dataset", "path", "bytes", "state"])
     return frame.astype({"bytes": "Int64"})
 
 
-def fetch(
-    names: Sequence[str], dest: Path | None = None, listing: Path | None = None
-) -> pd.DataFrame:
+def fetch(names: Sequence[str]) -> pd.DataFrame:
     """Download what is missing or wrong (a wrong file is replaced); leave alone what is right.
 
     Args:
         names: data sets of the manifest, see :func:`chosen`.
-        dest: a folder that gets one folder a data set; None = where loaders look: the folder in
-            ``$TSTMETA_DATA`` if there is one, else ``data/external``.
-        listing: another manifest.
 
     Returns:
         One row a file, as :func:`check`, after the download.
@@ -175,25 +164,21 @@ def fetch(
         FetchError: some files failed, or the network cannot be reached.  What had arrived is kept
             and a repeated call goes on from there.
     """
-    files = {
-        entry: folder(entry.dataset, dest) / entry.path
-        for entry in manifest(listing)
-        if entry.dataset in names
-    }
+    files = {e: folder(e.dataset) / e.path for e in manifest() if e.dataset in names}
     todo = {entry: file for entry, file in files.items() if state(entry, file) not in GOOD}
     note(f"{len(files)} files, {len(files) - len(todo)} of them here already")
     with ExitStack() as stack:  # so that two runs never append to one partial file
-        for root in sorted({folder(entry.dataset, dest).parent for entry in todo}):
+        for root in sorted({folder(entry.dataset).parent for entry in todo}):
             try:
                 stack.enter_context(locked(root / ".fetch.lock", timeout=0))
             except OSError as error:
                 raise FetchError(
                     f"cannot write into {root} ({error.strerror}), where these files are looked "
-                    "up; name another folder with --dest, or point TSTMETA_DATA at one"
+                    "up; point TSTMETA_DATA at another folder, with a folder for each data set"
                 ) from error
         if todo:
             _fetch_all(todo)
-    return check(names, dest, listing)
+    return check(names)
 
 
 def _fetch_all(todo: Mapping[Entry, Path]) -> None:

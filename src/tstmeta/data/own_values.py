@@ -14,7 +14,7 @@ from .. import schema
 from ..schema import BASES, DIMENSIONS, MEAN_RATER, DataError, Problem, Status
 from ..secrecy import conceal
 from .base import Dataset
-from .checks import FILLED, checked, each, numeric, one_of
+from .checks import FILLED, each, numeric, one_of
 from .sheet import read_sheet
 from .tables import rename_raters
 
@@ -42,14 +42,9 @@ def long(path: Path, dataset: str, ids: set[str], scale: Scale) -> pd.DataFrame:
             sheet.fault(sheet.header, column, "unknown column", remedy)
     table = sheet.require(*_LONG, names=_LONG[:3])
     checks = {"item_id": _known(ids), "dimension": one_of(DIMENSIONS), "rater": FILLED}
-    try:
-        table = checked(table, {**checks, "value": numeric()}, sheet.file, _LONG[:3])
-        for dimension, rows in table.groupby("dimension"):
-            checked(rows, {"value": numeric(*scale.get(str(dimension), ()))}, sheet.file)
-    except DataError as error:
-        sheet.problems += error.problems
-    if sheet.problems:
-        raise DataError(sheet.problems)
+    table = sheet.hold(table, {**checks, "value": numeric()}, _LONG[:3])
+    for dimension, rows in table.groupby("dimension"):
+        sheet.hold(rows, {"value": numeric(*scale.get(str(dimension), ()))})
     return table.assign(dataset=dataset)[schema.columns("ratings")]
 
 
@@ -110,11 +105,6 @@ def read_scores(path: Path, dataset: Dataset) -> pd.DataFrame:
         "value": numeric(hint=f", or give a status: {', '.join(without)}"),
     }
     held = table.assign(value=table["value"].mask(nothing, 0.0))
-    try:
-        held = checked(held, checks, sheet.file, ("item_id", "signature", "basis", "sample"))
-    except DataError as error:
-        sheet.problems += error.problems
-    if sheet.problems:
-        raise DataError(sorted(sheet.problems, key=lambda p: p.row or 0))
+    held = sheet.hold(held, checks, ("item_id", "signature", "basis", "sample"))
     held = held.assign(dataset=dataset.name.partition("@")[0], value=held["value"].mask(nothing))
     return schema.validate(held.astype({"sample": int}), "scores", str(path))

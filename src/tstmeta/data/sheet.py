@@ -11,7 +11,7 @@ import io
 import json
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -19,6 +19,7 @@ from typing import Any
 import pandas as pd
 
 from ..schema import DataError, Problem
+from .checks import checked
 
 _DELIMITERS = {",": "commas", ";": "semicolons", "\t": "tabs", "|": "bars"}
 #: Halves of characters (a byte that is not UTF-8 is read as one) and NUL bytes.
@@ -64,6 +65,18 @@ class Sheet:
         table = pd.DataFrame(rows, index=index, columns=self.columns, dtype=object)
         for column in table.columns.intersection(list(names)):
             table[column] = table[column].map(_name)
+        return table
+
+    def hold(
+        self, table: pd.DataFrame, checks: Mapping[str, Any], unique: Sequence[str] = ()
+    ) -> pd.DataFrame:
+        """A table whose cells pass, see :func:`.checks.checked`, of a file without a fault."""
+        try:
+            table = checked(table, checks, self.file, unique)
+        except DataError as error:
+            self.problems += error.problems
+        if self.problems:
+            raise DataError(sorted(self.problems, key=lambda p: p.row or 0))
         return table
 
     def add_csv(self, text: str, delimiter: str, may_lack: int = 0) -> None:
