@@ -95,16 +95,16 @@ def test_what_is_named_by_module_and_function_is_scored(tstmeta, own_metric):
     assert set(rows["metric"]) == {f"{own_metric}:shared"}
 
 
-def test_failures_are_rows_and_named_by_status_with_the_first_item_of_each(tstmeta, own_metric):
+def test_failures_are_rows_and_named_by_metric_with_the_first_reason(tstmeta, own_metric):
     names = [f"{own_metric}:{name}" for name in ("picky", "shared", "nowhere")]
     words = [word for name in names for word in ("-m", name)]
     result = tstmeta("score", "-d", "mine.csv", *words, "--basis", "source")
     assert result.exit_code == 1
     assert table(result)["status"].tolist()[:4] == ["ok", "error", "ok", "ok"]
     assert result.stderr.splitlines() == [
-        "12 scores, 5 failed (error 1, invalid 4)",
-        f"first error of 1: {names[0]}, item 2, basis source: ValueError: no such word",
-        f"first invalid of 4: {names[2]}, item 1, basis source: the metric returned nan",
+        f"{names[0]}: 1 of 4 scores failed: ValueError: no such word",
+        f"{names[2]}: 4 of 4 scores failed: the metric returned nan",
+        "12 scores, 5 failed",
     ]
 
 

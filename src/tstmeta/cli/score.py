@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from ..console import Format, note, show_table
+from ..console import Format, note, show_table, write_table
 from .options import (
     Bases,
     Combine,
@@ -63,7 +63,6 @@ def score(
       tstmeta score --data mine.csv --metric my_package.my_module:my_function
       tstmeta score --data mine.csv --metric style-accuracy --combine gm
     """
-    from ..console import write_table
     from ..scoring import HUMAN_STYLE
 
     names = known_combinations(combine)
@@ -71,46 +70,28 @@ def score(
     dataset, table = scored(data, wanted, basis, scores, ratings, store)
     table = with_combined(dataset, table, names, store=store)
     write_table(table, out, format)
-    failed = tell_scored(table, out)
+    failed = tell_failures(table)
+    note(f"{len(table)} scores, {failed} failed" + (f", in {out}" if out else ""))
     if failed:
         raise typer.Exit(1)
 
 
-def tell_scored(table: pd.DataFrame, out: Path | None) -> int:
-    """Say on stderr how many scores there are, by status where some have no value, and the first
-    such of each metric and status; returns how many those are."""
-    failed = table[~table["status"].isin(["ok", "empty", "truncated"])]
-    counts = failed["status"].astype(str).value_counts()
-    apart = ", ".join(f"{status} {n}" for status, n in sorted(counts.items()))
-    note(
-        f"{len(table)} scores, {len(failed)} failed"
-        + (f" ({apart})" if apart else "")
-        + (f", in {out}" if out else "")
-    )
-    for (name, status), rows in failed.groupby(["metric", "status"], sort=False):
-        first = rows.iloc[0]
-        about = f"{name}, item {first['item_id']}, basis {first['basis']}"
-        note(f"first {status} of {len(rows)}: {about}: {first['detail'] or 'no reason is given'}")
-    return len(failed)
-
-
-def tell_failures(table: pd.DataFrame) -> None:
+def tell_failures(table: pd.DataFrame) -> int:
     """Say on stderr which metrics have rows without a value, and why the first has none."""
     failed = table[~table["status"].isin(["ok", "empty", "truncated"])]
     for name, rows in failed.groupby("metric", sort=False):
         total = int((table["metric"] == name).sum())
         note(f"{name}: {len(rows)} of {total} scores failed: {rows['detail'].iloc[0]}")
+    return len(failed)
 
 
 def known_combinations(names: list[str] | None) -> list[str]:
-    """The combinations asked for, each once; an unknown one is told before anything is scored."""
-    if not names:
-        return []
-    from ..combine.by_name import known
+    """Each once; an unknown one is refused before anything is scored."""
+    for name in names or []:
+        from ..combine.by_name import known
 
-    for name in names:
         known(name)
-    return list(dict.fromkeys(names))
+    return list(dict.fromkeys(names or []))
 
 
 def with_combined(
@@ -129,16 +110,8 @@ def with_combined(
 
     from ..combine import combined
 
-    tables = [
-        combined(dataset, table, name, dimension, seed=seed, lower=lower or (), store=store)
-        for name in names
-    ]
-    for name, rows in zip(names, tables, strict=True):
-        if name == "gm" and (rows["value"].dropna() == 0).all():
-            note(
-                "gm: 0 on every text. The printed thresholds belong to the paper's own models; with"
-                " preferences, gm:learned finds others"
-            )
+    options = {"seed": seed, "lower": lower or (), "store": store}
+    tables = [combined(dataset, table, name, dimension, **options) for name in names]
     return pd.concat([table, *tables], ignore_index=True)
 
 
@@ -155,14 +128,13 @@ def scored(
 
     from .. import scoring
     from ..data import load
+    from ..data.own_values import rated
     from ..schema import BASES, TstmetaError
 
     if unknown := [name for name in basis or [] if name not in BASES]:
         raise TstmetaError(f"unknown basis {', '.join(unknown)}; known: {', '.join(BASES)}")
     dataset = load(data)
     if ratings is not None:
-        from ..data.own_values import rated
-
         dataset = rated(dataset, ratings)
     tables = [scoring.score(dataset, wanted, bases=basis, store=store)] if wanted else []
     if scores is not None:
