@@ -86,13 +86,6 @@ def test_parts_on_two_bases_are_taken_from_the_source():
     pd.testing.assert_frame_equal(result, j(DATA, pd.concat([THREE, fluent]), fl="fluent"))
 
 
-def test_parts_that_stand_on_references_alone_are_taken_from_there():
-    parts = pd.concat([THREE.assign(basis="reference"), PP])
-    own = combined(DATA, parts, "gm")
-    other = combined(DATA, pd.concat([THREE, PP]), "gm")
-    assert own["value"].tolist() == other["value"].tolist()
-
-
 def test_thresholds_are_learned_from_the_data_sets_preferences():
     ids = DATA.items["item_id"].to_numpy()
     rows = {"dataset": "ours", "dimension": "content", "rater": "r1"}

@@ -40,12 +40,6 @@ def test_every_item_is_judged_once_and_never_by_what_saw_it():
     assert judged.tolist() == [1] * 30
 
 
-def test_without_folds_everything_is_fitted_and_judged():
-    (split,) = splits(np.array(["a", "b"]), 5, 0, in_sample=True)
-    assert split.train.all()
-    assert split.judged.all()
-
-
 def test_too_few_sources_say_how_many_there_are():
     with pytest.raises(CombineError, match="2 sources cannot be put into 3 folds"):
         folds(np.array(["a", "a", "b"]), 3, 0)

@@ -8,7 +8,6 @@ from tests.combine.examples import rated, score
 from tstmeta import schema
 from tstmeta.combine.gm import (
     PRINTED,
-    Thresholds,
     gm,
     gm_of_systems,
     gm_scores,
@@ -128,13 +127,6 @@ def test_scores_hold_gm_of_each_text_and_say_the_thresholds():
     assert set(result["metric"]) == {"gm"}
     assert set(result["basis"]) == {"source"}
     assert set(result["dimension"]) == {"overall"}
-
-
-def test_other_thresholds_have_another_signature():
-    data = rated(4, 2)
-    plain = gm_scores(data, three(data), **NAMES)
-    other = gm_scores(data, three(data), **NAMES, thresholds=Thresholds(1, 2, 3, 4))
-    assert plain["signature"][0] != other["signature"][0]
 
 
 def test_a_text_without_one_part_is_invalid_and_says_which():

@@ -10,9 +10,8 @@ from scipy.stats import gmean, pearsonr
 from tests.combine.examples import noisy, rated, rating, score, several
 from tstmeta.combine import CombineError, Settings, hybrid
 from tstmeta.combine.folds import splits
-from tstmeta.combine.hybrids import agreements, fold_by_fold, grid
+from tstmeta.combine.hybrids import grid
 from tstmeta.combine.orient import Scaling
-from tstmeta.combine.parts import gather
 from tstmeta.ledger.cells import cells
 
 KINDS = ("simulation", "learned")
@@ -38,12 +37,6 @@ def test_every_printed_weight_of_the_simulation_is_on_the_grid():
     assert len(settings) == 10
     tried = {tuple(np.round(row, 9).tolist()) for row in grid(3)}
     assert all(tuple(weights) in tried for weights in settings.values())
-
-
-def test_a_metric_without_agreement_counts_as_none():
-    people = np.arange(5.0)
-    rows = np.array([people, -people, np.ones(5)])
-    assert agreements(people, rows, "pearson") == pytest.approx([1.0, -1.0, 0.0])
 
 
 def test_in_sample_the_simulation_is_the_best_of_all_weights_by_brute_force():
@@ -77,19 +70,6 @@ def test_the_forest_gives_the_importances_of_scikit_learn():
     forest = RandomForestRegressor(30, random_state=4).fit(rows.T, data.means["content"])
     top = np.sort(forest.feature_importances_)[::-1][:3]
     assert list(fit.parameters.values()) == pytest.approx((top / top.sum()).tolist())
-
-
-@pytest.mark.parametrize("kind", KINDS)
-def test_good_metrics_are_chosen_and_the_hybrid_agrees(kind):
-    data = rated(40, 3)
-    scores = several(data, noises=(0.5, 0.5, 0.5, 8, 8, 8))
-    combination = hybrid(data, scores, "content", kind, SMALL)
-    for fit in combination.fits:
-        assert set(fit.parameters) == {"content-0", "content-1", "content-2"}
-        assert sum(fit.parameters.values()) == pytest.approx(1.0)
-    people = data.means["content"].to_numpy(float)
-    single = pearsonr(people, scores["value"][: len(people)])[0]
-    assert pearsonr(people, combination.scores["value"])[0] > single
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -216,21 +196,6 @@ def test_scores_of_several_samples_are_refused():
     twice = pd.concat([several(data), several(data).assign(sample=1)], ignore_index=True)
     with pytest.raises(CombineError, match="several samples"):
         hybrid(data, twice, "content", settings=SMALL)
-
-
-def test_in_sample_flatters_noise_and_nested_folds_do_not():
-    data = rated(30, 2)
-    parts = gather(data, pd.concat([score(data, f"n{k}", [0.0] * 60) for k in range(12)]))
-    result = []
-    for seed in range(8):
-        rng = np.random.default_rng(seed)
-        people, drawn = rng.normal(size=60), parts._replace(matrix=rng.normal(size=(12, 60)))
-        ways = (SMALL._replace(in_sample=True), SMALL)
-        values = [fold_by_fold(drawn, people, "simulation", way)[0] for way in ways]
-        result.append([pearsonr(people, each)[0] for each in values])
-    inside, nested = np.mean(result, axis=0)
-    assert inside > 0.2
-    assert abs(nested) < 0.15
 
 
 def test_equal_weights_look_at_no_rating():

@@ -45,13 +45,6 @@ def test_training_ends_become_the_floor_and_one_and_what_lies_beyond_is_cut():
     assert result == pytest.approx([FLOOR, FLOOR, FLOOR + (1 - FLOOR) / 2, 1.0, 1.0])
 
 
-def test_the_least_distance_is_the_best():
-    result = Scaling.fitted(np.arange(50.0)[None], DOWN)(np.array([[0.0, 25.0, 49.0]]))[0]
-    assert result[0] == 1.0
-    assert result[2] == FLOOR
-    assert result[0] > result[1] > result[2]
-
-
 def test_one_huge_perplexity_does_not_push_the_others_together():
     train = np.concatenate([np.linspace(10.0, 100.0, 99), [1e6]])[None]
     scale = Scaling.fitted(train, DOWN)
@@ -94,14 +87,6 @@ def test_the_mean_is_that_of_scipy(rows, seed):
     assert result == pytest.approx(
         gmean(np.array(rows), axis=0, weights=np.tile(weights[:, None], 4))
     )
-
-
-def test_many_weights_at_once_are_the_same_as_one_after_the_other():
-    values = np.random.default_rng(0).uniform(0.1, 1, (3, 5))
-    weights = np.array([[1.0, 0, 0], [0.2, 0.3, 0.5], [1, 1, 1]])
-    together = geometric_mean(values, weights)
-    assert together == pytest.approx(np.array([geometric_mean(values, each) for each in weights]))
-    assert together[0] == pytest.approx(values[0])
 
 
 def test_a_part_without_weight_may_be_missing():

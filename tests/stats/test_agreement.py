@@ -87,11 +87,6 @@ def test_neither_the_order_of_items_nor_of_raters_matters(level):
         assert alpha(shuffled, level) == pytest.approx(alpha(matrix, level), abs=1e-9, nan_ok=True)
 
 
-def test_ordinal_alpha_sees_only_the_order_of_the_values():
-    for matrix in draws(3, count=100):
-        assert alpha(matrix**3).value == pytest.approx(alpha(matrix).value, abs=1e-9, nan_ok=True)
-
-
 def test_what_is_no_matrix_or_no_level_is_refused():
     with pytest.raises(ValueError, match="a matrix \\[items, raters\\] is needed"):
         alpha([1, 2, 3])

@@ -10,25 +10,13 @@ from tstmeta.stats import (
     STATISTICS,
     ResamplingPlan,
     Setting,
-    alpha,
     correlate,
     draw,
     estimate,
     resampled,
 )
-from tstmeta.stats.alternative import alternative_annotator_test
-from tstmeta.stats.partial_correlation import partial
-from tstmeta.stats.raters import single_rater
 
 NAN, INF = math.nan, math.inf
-everywhere = pytest.mark.parametrize(
-    ("name", "level"),
-    [
-        (name, level)
-        for name, statistic in STATISTICS.items()
-        for level in statistic.levels or LEVELS
-    ],
-)
 NORMAL = np.random.default_rng(6).integers(0, 4, (5, 4)).astype(float)
 ONE = np.zeros((5, 4))
 HALF = np.where(np.arange(5)[:, None] < 2, NORMAL, NAN)
@@ -49,8 +37,6 @@ DEGENERATE = {
     "infinite scores": (NORMAL, ONE + INF),
     "one system missing": (NORMAL, np.where(np.arange(4) == 1, NAN, NORMAL[::-1])),
     "equal but for rounding": (NORMAL, 0.3 + 1e-17 + ONE + np.eye(5, 4) * 1e-16),
-    "very large": (NORMAL * 1e300, NORMAL[::-1] * 1e300 - 1.5e300),
-    "very small": (NORMAL * 1e-300, NORMAL[::-1] * 1e-300),
 }
 
 
@@ -71,51 +57,6 @@ def test_any_table_gives_a_value_or_a_reason_and_no_warning(name, case):
             values = resampled(human, np.stack([metric, metric]), setting, draws)
             assert values.shape == (2, 3)
             assert not np.isinf(values).any()
-
-
-@pytest.mark.parametrize("case", ["very large", "very small"])
-@everywhere
-def test_the_size_of_numbers_does_not_matter(name, level, case):
-    tasks = np.arange(5) % 2
-    plain = NORMAL, NORMAL[::-1] - (1.5 if case == "very large" else 0)
-    expected = correlate(*plain, Setting(name, level, tasks)).value
-    result = correlate(*DEGENERATE[case], Setting(name, level, tasks)).value
-    assert result == pytest.approx(expected, abs=1e-9)
-
-
-def values_of_size(factor: float) -> dict[str, object]:
-    """What does not depend on the size of numbers, by name."""
-    rng = np.random.default_rng(8)
-    people = rng.integers(1, 6, (30, 3)).astype(float)
-    cube = (people[..., None] + rng.integers(-1, 2, (30, 3, 3))) * factor
-    score, given = (people + rng.normal(size=people.shape) for _ in range(2))
-    people, tasks = people * factor, np.arange(30) % 2
-    sides = people, score[None] * factor, given[None] * factor
-    test = alternative_annotator_test(cube, sides[1][0], rng=np.random.default_rng(1))
-    plain = alternative_annotator_test(
-        cube, sides[1][0], mapping="none", rng=np.random.default_rng(1)
-    )
-    return {
-        "alpha": alpha(cube.reshape(-1, 3), "interval").value,
-        "single": single_rater(cube).value,
-        "partial": partial(*sides).tolist(),
-        "within tasks": partial(*sides, tasks=tasks).tolist(),
-        "alternative": (test.omega, test.rho, plain.omega, plain.rho),
-    }
-
-
-@pytest.mark.parametrize("factor", [1e-290, 1e-160, 1e160, 1e300])
-def test_nothing_else_depends_on_the_size_of_numbers_either(factor):
-    expected = values_of_size(1.0)
-    for name, result in values_of_size(factor).items():
-        assert result == pytest.approx(expected[name], abs=1e-9), name
-
-
-def test_without_metrics_there_is_nothing_and_no_error():
-    for name, level in (("pearson", "within-task"), ("kendall", "system"), ("tau-c", "pooled")):
-        setting = Setting(name, level, np.arange(5) % 2)
-        draws = draw(ResamplingPlan("both", 3), (5, 4), np.random.default_rng(1))
-        assert resampled(NORMAL, np.empty((0, 5, 4)), setting, draws).shape == (0, 3)
 
 
 #: people, metric, statistic, level, n and reason

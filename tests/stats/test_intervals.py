@@ -139,15 +139,6 @@ def test_accuracies_end_at_zero_and_one_and_correlations_at_minus_one():
         assert all("count on both sides" in each.reason for each in limits)
 
 
-def test_an_interval_holds_its_estimate_and_grows_with_confidence():
-    human, metrics = data()
-    for setting in SETTINGS:
-        resampling = resample(human, metrics, setting, ResamplingPlan("both", 500), rng())
-        narrow, wide = (of_resample(resampling, confidence=c) for c in (0.8, 0.99))
-        for value, inner, outer in zip(resampling.estimates, narrow, wide, strict=True):
-            assert outer.low <= inner.low <= value <= inner.high <= outer.high
-
-
 # -------------------------------------------------------------------------------- difference
 
 

@@ -191,14 +191,6 @@ def test_degenerate_draws_give_limits_with_a_reason(case):
     assert result.draws == len(values)
 
 
-def test_intervals_of_several_metrics_are_those_of_each():
-    values = rng(1).normal(size=(2, 99))
-    first, second = of_values(values, [0.1, -0.1], units=10, confidence=0.9, bounds=(-2, 2))
-    how = {"units": 10, "confidence": 0.9, "bounds": (-2, 2)}
-    assert first == limits_of(values[0], 0.1, **how)
-    assert second == limits_of(values[1], -0.1, **how)
-
-
 @pytest.mark.parametrize(
     ("options", "message"),
     [

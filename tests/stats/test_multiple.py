@@ -51,19 +51,6 @@ def test_worked_corrections(p, by_holm, by_yekutieli):
         np.testing.assert_allclose(benjamini_yekutieli(p), by_yekutieli, atol=1e-12)
 
 
-@pytest.mark.parametrize("correct", [holm, benjamini_yekutieli])
-def test_a_table_keeps_its_shape_and_its_gaps(correct):
-    table = np.random.default_rng(0).random((3, 4, 2))
-    table[0, 1, 1] = table[2, 3, 0] = NAN
-    before = table.copy()
-    result = correct(table)
-    np.testing.assert_array_equal(table, before)
-    np.testing.assert_array_equal(np.isnan(result), np.isnan(table))
-    known = np.isfinite(table)
-    np.testing.assert_array_equal(result[known], correct(table[known]))
-    assert correct(0.04) == pytest.approx(0.04)
-
-
 @given(probabilities)
 def test_holm_rejects_what_stepping_down_rejects(p):
     for alpha in (0.01, 0.05, 0.3):

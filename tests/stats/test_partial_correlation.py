@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy.stats import rankdata
 
-from tstmeta.stats import Draws, ResamplingPlan, Setting, draw, estimate, pearson, spearman
+from tstmeta.stats import Draws, ResamplingPlan, Setting, draw, estimate
 from tstmeta.stats.partial_correlation import partial, partials
 
 NAN = math.nan
@@ -188,13 +188,3 @@ def test_what_does_not_fit_is_refused(change, match):
     good = {"human": UP, "metrics": [WAVE], "given": [ODD]}
     with pytest.raises(ValueError, match=match):
         partial(**(good | change))
-
-
-def test_p_values_are_those_of_the_plain_correlation_where_nothing_is_given():
-    rng = np.random.default_rng(11)
-    human, metric = rng.normal(size=(2, 8, 3))
-    none = np.empty((0, 8, 3))
-    for statistic, function in (("pearson", pearson), ("spearman", spearman)):
-        [result] = partials(human, [metric], none, statistic=statistic)
-        expected = function(human.ravel(), metric.ravel())
-        assert result == pytest.approx(expected, abs=1e-9)

@@ -69,37 +69,6 @@ def test_a_difference_of_the_detectable_size_is_found_in_about_four_runs_of_five
     assert 0.75 <= seen / runs <= 0.85
 
 
-#: human, metrics, plan, part of the reason
-DOUBTFUL = {
-    "all missing": (np.full((9, 4), NAN), ResamplingPlan(n=20), "no pair"),
-    "constant ratings": (np.ones((9, 4)), ResamplingPlan(n=20), "no pair"),
-    "no sources": (np.empty((0, 4)), ResamplingPlan(n=20), "no pair"),
-    "three sources": (rng(1).normal(size=(3, 4)), ResamplingPlan(n=20), "3 sources or clusters"),
-    "four systems": (rng(1).normal(size=(20, 4)), ResamplingPlan("both", n=20), "4 systems"),
-    "two clusters": (
-        rng(1).normal(size=(20, 4)),
-        ResamplingPlan(n=20, clusters=np.arange(20) % 2),
-        "2 sources or clusters",
-    ),
-}
-
-
-@pytest.mark.parametrize(("human", "plan", "reason"), DOUBTFUL.values(), ids=DOUBTFUL)
-def test_doubts_are_named(human, plan, reason):
-    metrics = rng(2).normal(size=(2, *human.shape))
-    result = detectable_difference(human, metrics, Setting(), plan, rng(0))
-    assert reason in result.reason
-    assert np.isnan(result.difference).all() == (reason == "no pair")
-
-
-def test_draws_without_a_value_are_counted():
-    human, metrics = world(7, sources=8, systems=1)
-    human[:6] = 1.0  # draws without the last two sources are constant
-    result = detectable_difference(human, metrics[:2], Setting(), ResamplingPlan(n=400), rng(0))
-    assert result.undefined == pytest.approx((6 / 8) ** 8, abs=0.06)
-    assert "no value in up to" in result.reason
-
-
 # ------------------------------------------------------------------------------- widths
 
 

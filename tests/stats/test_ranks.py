@@ -33,12 +33,6 @@ def test_far_apart_each_set_is_the_rank_alone():
     assert rank_sets(estimates, drawn(estimates, noise=0.02)) == [(3, 3), (1, 1), (4, 4), (2, 2)]
 
 
-@pytest.mark.parametrize("noise", [0.0, 0.1])
-def test_identical_metrics_can_have_any_rank(noise):
-    values = drawn([0.3], noise=noise).repeat(4, axis=0)
-    assert rank_sets([0.3] * 4, values) == [(1, 4)] * 4
-
-
 def test_sets_equal_a_loop_over_pairs():
     for seed in range(200):
         random = rng(seed)
@@ -148,11 +142,6 @@ DEGENERATE = {
 def test_degenerate_draws_tell_nothing_apart_that_they_cannot(case):
     estimates, values, expected = case
     assert rank_sets(estimates, values) == expected
-
-
-def test_confidence_in_percent_is_refused():
-    with pytest.raises(ValueError, match="between 0 and 1"):
-        rank_sets([0.1], drawn([0.1]), confidence=95)
 
 
 # ------------------------------------------------------------------------------- simulation

@@ -180,9 +180,3 @@ def test_raters_who_disagree_more_than_chance_have_no_reliable_mean():
     assert result.value == pytest.approx(-1)
     assert math.isnan(result.of_mean)
     assert result.reason == "a negative reliability cannot be stepped up"
-
-
-def test_what_has_no_reliability_says_why():
-    assert single_rater(cube_of(ONE)).reason == "no cell has ratings from two raters"
-    assert single_rater(np.ones((2, 2, 2))).reason == "all ratings are equal"
-    assert single_rater(cube_of([[1, NAN]], [[2, 3]])).reason == "one cell alone has two ratings"

@@ -72,14 +72,6 @@ def test_plans_that_cannot_be_are_refused(plan, message):
 # -------------------------------------------------------------------------------- repeatable
 
 
-@pytest.mark.parametrize("units", UNITS)
-def test_the_same_seed_gives_the_same_draws_and_another_one_others(units):
-    first, second, other = (draw(ResamplingPlan(units, 9), (6, 5), rng(seed)) for seed in (3, 3, 4))
-    for before, after in zip(first, second, strict=True):
-        np.testing.assert_array_equal(before, after)
-    assert any((before != after).any() for before, after in zip(first, other, strict=True))
-
-
 # -------------------------------------------------------------------------------- jackknife
 
 

@@ -49,14 +49,10 @@ def combined(
     """A ``scores`` table of one combination; what is fitted is fitted on other sources.
 
     Args:
-        scores: of the metrics to combine.
         name: one of :data:`NAMES`, with a metric in the place of FL.
         dimension: of hybrids; without it, one for each dimension with ratings and metrics enough.
-        seed: of folds and forests.
         lower: names of unregistered metrics of which less is better.
         store: the score store, for parts that are scored here.
-
-    Raises:
         CombineError: an unknown name, or what :mod:`tstmeta.combine` raises of its parts.
     """
     known(name)
@@ -65,12 +61,12 @@ def combined(
     if stem == "gm":
         three = _with(dataset, scores, [ACC, SIM, PP], store)
         if word:
-            return learned_gm(dataset, three, acc=ACC, sim=SIM, pp=PP, seed=seed).scores
-        return gm_scores(dataset, three, acc=ACC, sim=SIM, pp=PP)
+            return learned_gm(dataset, three, seed=seed).scores
+        return gm_scores(dataset, three)
     if stem == "j":
         fluency = name.removeprefix("j:")
         three = _with(dataset, scores, [ACC, SIM, fluency], store)
-        return j(dataset, three, acc=ACC, sim=SIM, fl=fluency)
+        return j(dataset, three, fl=fluency)
     settings = Settings(seed=seed)
     family, _, kind = name.partition("-")
     if family == "overall":
@@ -112,10 +108,9 @@ def _enough(dataset: Dataset, scores: pd.DataFrame, top: int) -> list[str]:
     counts = heads["dimension"].value_counts()
     names = [name for name in THREE if name in dataset.means and counts.get(name, 0) >= top]
     if not names:
-        rated = ", ".join(dataset.means) or "nothing"
         scored = ", ".join(f"{n} of {name}" for name, n in counts.items()) or "none"
         raise CombineError(
             f"{dataset.name}: a hybrid needs ratings and {top} metrics of one dimension; rated:"
-            f" {rated}; scored: {scored}"
+            f" {', '.join(dataset.means) or 'nothing'}; scored: {scored}"
         )
     return names

@@ -30,7 +30,6 @@ from .orient import Array
 from .parts import Combination, CombineError, Fit, Parts, digest, emit, pick
 
 NAME = "gm"
-#: Margin of the hinge loss (Section 3.3).
 MARGIN = 1.0
 
 
@@ -55,8 +54,7 @@ def gm(
 ) -> np.ndarray:
     """GM of texts or of whole corpora, zero or more (pang2019unsupervised, Section 3.3).
 
-    Args:
-        acc, sim: in [0, 1] (a cosine may be negative); pp: perplexity.  Any shapes that fit.
+    Acc and Sim lie in [0, 1] (a cosine may be negative), PP is a perplexity; any shapes that fit.
     """
     t1, t2, t3, t4 = thresholds
     accurate = np.maximum(100.0 * np.asarray(acc, dtype=float) - t1, 0.0)
@@ -70,7 +68,7 @@ def gm(
 
 
 class Learned(NamedTuple):
-    """Thresholds learned from pairs, their mean hinge loss, and the number of pairs."""
+    """Thresholds learned from pairs, and their mean hinge loss."""
 
     thresholds: Thresholds
     loss: float
@@ -133,9 +131,6 @@ def gm_scores(
     thresholds: Thresholds = PRINTED,
 ) -> pd.DataFrame:
     """GM of each text with given thresholds, as a ``scores`` table.
-
-    Args:
-        scores: holds the three metrics named ``acc``, ``sim`` (in [0, 1]) and ``pp``.
 
     Raises:
         CombineError: one of the three is missing, there twice, or out of its range.

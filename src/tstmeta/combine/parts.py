@@ -49,12 +49,6 @@ class Parts(NamedTuple):
     sources: np.ndarray
     dataset: str
 
-    def take(self, places: Sequence[int]) -> Parts:
-        """The same with only these metrics, by place."""
-        return self._per_metric(
-            {field: [getattr(self, field)[place] for place in places] for field in _PER_METRIC}
-        )
-
     def _per_metric(self, values: dict[str, Any]) -> Parts:
         changes: dict[str, Any] = {field: tuple(values[field]) for field in _PER_METRIC[:4]}
         return self._replace(**changes | {name: np.array(values[name]) for name in _PER_METRIC[4:]})
@@ -154,7 +148,8 @@ def pick(
     wanted: Mapping[str, tuple[str, float, float]],
 ) -> Parts:
     """The metrics of a whole (GM, J) by what each is to it: its name, least and largest value."""
-    parts = gather(dataset, scores[scores["metric"].isin([name for name, *_ in wanted.values()])])
+    tables = [scores[scores["metric"] == name] for name, *_ in wanted.values()]
+    parts = gather(dataset, pd.concat(tables, ignore_index=True))
     for what, (name, low, high) in wanted.items():
         if (count := parts.names.count(name)) != 1:
             known = ", ".join(dict.fromkeys(parts.names))
@@ -170,7 +165,7 @@ def pick(
                 f"{whole} wants {name} between {low:g} and {high:g}, but its scores lie between"
                 f" {row.min():.3g} and {row.max():.3g}; name another metric"
             )
-    return parts.take([parts.names.index(name) for name, *_ in wanted.values()])
+    return parts
 
 
 def emit(
@@ -225,12 +220,12 @@ def _outcome(parts: Parts, place: int, value: float, detail: str) -> tuple[float
 
 
 def digest(*texts: str) -> str:
-    """First 16 hexadecimal digits of the SHA-256 of texts, each with its end marked."""
+    """16 hexadecimal digits of the SHA-256 of texts, each with its end marked."""
     marked = "".join(f"{len(text)}:{text}" for text in texts)
     return hashlib.sha256(marked.encode()).hexdigest()[:16]
 
 
 def digest_of_values(item_ids: np.ndarray, values: Array) -> str:
-    """A hash of ratings (or of anything else that is fitted on), item by item."""
+    """A hash of ratings, item by item."""
     both = zip(item_ids.tolist(), values.tolist(), strict=True)
     return digest(*(f"{item}={value!r}" for item, value in sorted(both)))

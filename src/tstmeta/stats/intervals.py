@@ -49,7 +49,7 @@ class Resample(NamedTuple):
 
     @property
     def fewest(self) -> int:
-        """Units that the metric with the fewest has, of the kind that has the fewest."""
+        """Units of the kind and of the metric that have the fewest."""
         some = np.isfinite(self.estimates)
         return min((int(n[some].min()) for n in self.counts.values() if some.any()), default=0)
 

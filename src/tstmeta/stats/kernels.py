@@ -247,12 +247,14 @@ def standardised(values: Array, weights: Array) -> Array:
     return np.where(np.isfinite(values), np.round(gap / spread, 12), np.nan)
 
 
-def moments_of_rows(x: Array, y: Array, of_rows: Array, least: int) -> tuple[Array, Array, Array]:
-    """Sums of products about the mean where whole rows are drawn: xx, yy and xy, each ``[M, D]``.
+def moments_of_rows(
+    x: Array, y: Array, sources: Array, systems: Array, least: int
+) -> tuple[Array, Array, Array]:
+    """Sums of products about the mean under draws of rows and columns: xx, yy, xy, each ``[M, D]``.
 
     The cells of a row are added up first, so a draw is a product with a few numbers a row.  With
     fewer than ``least`` cells that have both values, or a constant side, all sums are 0.  From
-    ``[S, K]``, ``[M, S, K]`` (NaN where missing) and weights of the rows ``[D, S]``.
+    ``[S, K]``, ``[M, S, K]`` (NaN where missing) and weights ``[D, S]`` and ``[D, K]``.
     """
     given = np.isfinite(x) & np.isfinite(y)
     if (given == given[:1]).all():  # all metrics miss the same cells: x is the same for all
@@ -260,7 +262,11 @@ def moments_of_rows(x: Array, y: Array, of_rows: Array, least: int) -> tuple[Arr
     x, varied_x = _about_mean(x[None], given)
     y, varied_y = _about_mean(y, given)
     sums = (given, x, x * x, y, y * y, x * y)
-    n, of_x, xx, of_y, yy, xy = (each.sum(axis=2, dtype=float) @ of_rows.T for each in sums)
+    if (systems == 1).all():
+        totals = [each.sum(axis=2, dtype=float) @ sources.T for each in sums]
+    else:
+        totals = [np.einsum("mdk,dk->md", sources @ each, systems) for each in sums]
+    n, of_x, xx, of_y, yy, xy = totals
     fine = varied_x & varied_y & (n > least - 0.5)
     n = np.maximum(n, 1e-300)
     squares_x, squares_y = xx - of_x**2 / n, yy - of_y**2 / n

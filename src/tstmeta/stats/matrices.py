@@ -198,9 +198,8 @@ def _whole_rows(setting: Setting, draws: Draws) -> bool:
 
 def _pooled(x: Array, y: Array, setting: Setting, draws: Draws) -> Array:
     function = setting.function
-    if function.of_rows and y.shape[1] == 1 and _whole_rows(setting, draws):
-        least = max(function.least, function.alone)
-        return function.finish(*function.of_rows(x[0], y[:, 0], draws.sources, least))
+    if function.of_rows and y.shape[1] == 1:
+        return function.finish(*function.of_rows(x[0], y[:, 0], *draws, function.least))
     some = np.isfinite(x[0]) & np.isfinite(y).any(axis=(0, 1))
     cells, (rows, columns) = np.flatnonzero(some), np.nonzero(some)
     # take, unlike brackets, leaves the items of a vector side by side in memory

@@ -42,7 +42,7 @@ class Statistic:
         whole: for a statistic of matrices, not of vectors: people ``[1|D, S, K]``, metrics
             ``[M, 1|D, S, K]``, weights of sources ``[D, S]``, of systems ``[D, K]`` to ``[M, D]``.
         lacking: why such a statistic has no value.
-        of_rows: quicker ``parts`` where whole rows are drawn (:func:`.kernels.moments_of_rows`).
+        of_rows: quicker ``parts`` of all cells (:func:`.kernels.moments_of_rows`).
     """
 
     name: str
@@ -58,7 +58,7 @@ class Statistic:
     levels: tuple[str, ...] = ()
     whole: Callable[[Array, Array, Array, Array], Array] | None = None
     lacking: str = ""
-    of_rows: Callable[[Array, Array, Array, int], Parts] | None = None
+    of_rows: Callable[[Array, Array, Array, Array, int], Parts] | None = None
 
     def __call__(self, human: ArrayLike, metric: ArrayLike) -> Correlation:
         """The statistic of two vectors ``[n]``: value, p where scipy has one, n, and a reason where

@@ -25,11 +25,9 @@ _ROOM = 2**22
 class Swaps(NamedTuple):
     """Which units are swapped in each draw.
 
-    Attributes:
-        flips: ``[D, U]``, 1 where a unit is swapped.
-        unit: number of the unit of each cell ``[S, K]``.
-        axis: the axis of cells along which units lie: 0 (sources), 1 (systems), None (cells).
-        exact: whether all 2^U swaps are there, the d-th being the binary digits of d.
+    ``flips [D, U]`` are 1 where a unit is swapped, ``unit [S, K]`` numbers the unit of each cell;
+    units lie along ``axis`` 0 (sources), 1 (systems) or None (cells).  ``exact``: all 2^U swaps are
+    there, the d-th being the binary digits of d.
     """
 
     flips: Array
