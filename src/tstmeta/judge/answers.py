@@ -63,9 +63,8 @@ class Rating(NamedTuple):
 
     Attributes:
         value: on the prompt's scale; NaN unless ``status`` is ok.
-        status: ok, refused, truncated (the answer ended before the rating did), invalid, error.
         detail: why there is no value, and the raw answer; empty for a rating.
-        explanation: the judge's reasons, if it gave any where a JSON answer has them.
+        explanation: the judge's reasons, where a JSON answer has them.
         expected, mass, logprobs: as in :class:`~.expected.Expected`.
     """
 
@@ -91,10 +90,6 @@ class _Reading(NamedTuple):
 
 _NOTHING = _Reading(math.nan, "no rating found", missing=True)
 Row = dict[str, _Reading]
-
-
-def _invalid(why: str) -> _Reading:
-    return _Reading(math.nan, why)
 
 
 def read(reply: Reply, prompt: Prompt, items: int) -> list[dict[str, Rating]]:
@@ -158,9 +153,6 @@ def _rating(reading: _Reading, reply: Reply, prompt: Prompt) -> Rating:
     return Rating(reading.value, Status.OK, "", _shown(reading.explanation), *mean)
 
 
-# ------------------------------------------------------------------------------ number or word
-
-
 def _of_lines(text: str, cut: bool, prompt: Prompt) -> _Reading:
     """The rating that is the first line, or the last one of a whole answer.
 
@@ -180,7 +172,7 @@ def _of_lines(text: str, cut: bool, prompt: Prompt) -> _Reading:
     if rating.why:
         return rating
     if len({reading.why or reading.value for reading in readings.values() if reading}) > 1:
-        return _invalid("two different ratings")
+        return _Reading(math.nan, "two different ratings")
     # a word may go on, and so may 1 on a scale that has 10
     ends = alone and rating.end == len(text.rstrip())
     if cut and ends and (prompt.answer in _WORDS or rating.value * 10 <= prompt.high):
@@ -202,11 +194,8 @@ def _of_line(line: str, prompt: Prompt, alone: bool) -> _Reading | None:
         return None
     end = float(match["end"] or (100 if match["percent"] else prompt.high))
     if end != prompt.high:
-        return _invalid(f"a rating on another scale than to {prompt.high:g}")
+        return _Reading(math.nan, f"a rating on another scale than to {prompt.high:g}")
     return _Reading(float(match["value"].replace("−", "-")), "", *match.span("value"))
-
-
-# ---------------------------------------------------------------------------------------- JSON
 
 
 class _Doubled:
@@ -273,10 +262,10 @@ def _value(value: Any, prompt: Prompt) -> _Reading:
     if isinstance(value, str) and (reading := _of_line(value.strip(), prompt, alone=True)):
         return reading
     if value is _Doubled:
-        return _invalid("rated twice")
+        return _Reading(math.nan, "rated twice")
     if isinstance(value, bool) or not isinstance(value, int | float):
-        return _invalid("no number where the rating should be")
-    return _Reading(float(value)) if abs(value) < 1e12 else _invalid("a huge number")
+        return _Reading(math.nan, "no number where the rating should be")
+    return _Reading(float(value)) if abs(value) < 1e12 else _Reading(math.nan, "a huge number")
 
 
 def _of_rows(value: Any, text: str, prompt: Prompt, items: int) -> list[Row]:
@@ -286,18 +275,15 @@ def _of_rows(value: Any, text: str, prompt: Prompt, items: int) -> list[Row]:
     for place, entry in enumerate(listed):
         number = entry.get("number") if isinstance(entry, dict) else None
         if isinstance(number, bool) or not isinstance(number, int) or not 1 <= number <= items:
-            wrong = _invalid(f"numbers that do not fit the {items} outputs")
+            wrong = _Reading(math.nan, f"numbers that do not fit the {items} outputs")
             return [dict.fromkeys(prompt.dimensions, wrong)] * items
         if number in rows:
-            wrong = _invalid(f"number {number} is rated twice")
+            wrong = _Reading(math.nan, f"number {number} is rated twice")
             rows[number] = dict.fromkeys(prompt.dimensions, wrong)
         else:
             rows[number] = _of_object(entry, text, prompt, place, len(listed))
     none = {n: _NOTHING._replace(why=f"no rating of number {n}") for n in range(1, items + 1)}
     return [rows.get(n) or dict.fromkeys(prompt.dimensions, none[n]) for n in none]
-
-
-# --------------------------------------------------------------------------------------- words
 
 
 def declines(text: str) -> bool:

@@ -31,12 +31,7 @@ class CacheError(TstmetaError):
 
 
 class AnswerCache:
-    """The answers of one file, which is made if it is not there; a context manager.
-
-    Raises:
-        CacheError: (also when it is used) a file of another program, a broken one, no right to
-            write, no room, or somebody else who held the file for a minute.
-    """
+    """The answers of one file, which is made if it is not there; a context manager."""
 
     def __init__(self, path: Path):
         self.path = Path(path)

@@ -47,10 +47,6 @@ class Served:
     Attributes:
         server: the address as it is shown and hashed, without user, password or query.
         notes: which fields of a question the server does not take, so that they are left out.
-
-    Raises:
-        TstmetaError: no URL, a key that no header takes, or a password in the URL of fewer than six
-            characters.
     """
 
     def __init__(
@@ -92,12 +88,7 @@ class Served:
         return f"Served({self.server!r}, {self.model!r}, revision={self.revision!r})"
 
     async def ask(self, question: Question) -> Reply:
-        """One answer, or the failure after all tries.
-
-        Raises:
-            Unusable: wrong key, no such model, nobody listens, no quota, or no answer to any of the
-                last 50 questions; says the remedy.
-        """
+        """One answer, or the failure after all tries; Unusable where no question can succeed."""
         answer, without = await self._answer(question, self._without)
         if not answer.failure:
             self._unanswered = 0
@@ -116,7 +107,7 @@ class Served:
     async def _answer(
         self, question: Question, without: frozenset[str]
     ) -> tuple[Reply, frozenset[str]]:
-        """An answer or a failure, and the fields that were left out of the question."""
+        """An answer or a failure, and the fields that were left out."""
         while True:
             sent = body(question, self.model, without)
             response = await self._send(sent)

@@ -186,10 +186,6 @@ class Prompt(BaseModel, frozen=True, extra="forbid"):
                 they are numbered from 1, for unit ``source``; two rewrites for unit ``pair``.
             sample: which of several answers, from 0.
             sampling: instead of the prompt's own.
-
-        Raises:
-            TstmetaError: rewrites of several sources, styles or languages, or a style or language
-                that the prompt is not made for.
         """
         self._check(items)
         how = sampling or self.sampling
@@ -262,21 +258,13 @@ class Prompt(BaseModel, frozen=True, extra="forbid"):
             )
 
 
-# ---------------------------------------------------------------------------------- the files
-
-
 def names() -> list[str]:
     """The shipped prompts, in alphabetical order."""
     return sorted(_shipped())
 
 
 def load(name: str) -> Prompt:
-    """A shipped prompt by name, or your own from a file whose name ends with ``.toml``.
-
-    Raises:
-        TstmetaError: there is no such prompt or file.
-        DataError: the file has faults; each is listed with its field and the remedy.
-    """
+    """A shipped prompt by name, or your own from a file whose name ends with ``.toml``."""
     name = str(name)
     if name.endswith(".toml"):
         try:
@@ -311,9 +299,6 @@ def _shipped() -> Mapping[str, str]:
         for file in folder.iterdir()
         if file.name.endswith(".toml")
     }
-
-
-# ------------------------------------------------------------------------------------- words
 
 
 def fence_for(texts: Sequence[str]) -> str:

@@ -60,9 +60,6 @@ def body(question: Question, model: str, without: frozenset[str] = frozenset()) 
     return {name: value for name, value in fields.items() if name not in without}
 
 
-# ------------------------------------------------------------------------------------ answers
-
-
 def _or_none(value: Any, check: Callable[[Any], Any]) -> Any:
     try:
         return check(value)
@@ -165,9 +162,6 @@ def _tokens(choice: _Choice, mask: Mask) -> tuple[TokenChoice, ...]:
 def _failed(why: str, data: bytes, mask: Mask) -> Reply:
     words = excerpt(data.decode("utf-8", "replace"), mask=mask)
     return Reply(failure=f"{why}: {words or 'nothing'}")
-
-
-# ------------------------------------------------------------------------------------- errors
 
 
 def refused_field(status: int, data: bytes, sent: Mapping[str, Any]) -> str | None:

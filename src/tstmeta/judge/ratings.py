@@ -41,7 +41,7 @@ _NEEDED = ["item_id", "source_id", "source", "output", "style", "language"]
 
 
 class JudgeJob(NamedTuple):
-    """One question and the rewrites that it is about, in the order in which it shows them."""
+    """One question and the rewrites that it is about, in their order."""
 
     question: Question
     item_ids: tuple[str, ...]
@@ -78,10 +78,6 @@ def jobs(dataset: Dataset, prompt: Prompt, manner: Manner | None = None) -> list
 
     A prompt of unit ``item`` is asked of every rewrite, one of unit ``source`` of all rewrites of a
     source together, one of unit ``pair`` of every two rewrites of a source in both orders.
-
-    Raises:
-        TstmetaError: nothing to ask (a pair needs two rewrites), or rewrites that the prompt cannot
-            be asked about.
     """
     manner = manner or Manner()
     questions = []
@@ -105,20 +101,17 @@ _Row = tuple[str, str, Request]
 
 
 def _units(dataset: Dataset, prompt: Prompt, manner: Manner, sample: int) -> Iterator[list[_Row]]:
-    """What goes into a question together: (item_id, source_id, request) of each rewrite."""
+    """What goes into a question together."""
     columns = (dataset.items[name].tolist() for name in _NEEDED)
-    rows: list[_Row] = [
-        (item_id, source_id, Request(output, (source,), source, style, language))
-        for item_id, source_id, source, output, style, language in zip(*columns, strict=True)
-    ]
+    rows: list[_Row] = []
+    grouped: dict[tuple[str, ...], list[_Row]] = {}
+    for item_id, source_id, source, output, style, language in zip(*columns, strict=True):
+        row = (item_id, source_id, Request(output, (source,), source, style, language))
+        rows.append(row)
+        grouped.setdefault((source_id, source, style, language), []).append(row)
     if prompt.unit == "item":
         yield from ([row] for row in rows[: manner.limit])
         return
-    grouped: dict[tuple[str, ...], list[_Row]] = {}
-    for row in rows:
-        request = row[2]
-        key = (row[1], request.source, request.style, request.language)
-        grouped.setdefault(key, []).append(row)
     for number, group in enumerate(list(grouped.values())[: manner.limit]):
         if prompt.unit == "pair":
             yield from (list(pair) for pair in permutations(group, 2))
@@ -141,9 +134,6 @@ def ask(
         rewrite's number in its question, from 1; ``rival`` the other one's item_id in a pair;
         ``expected``, ``mass`` and ``logprobs`` are those of :class:`~.expected.Expected`.
 
-    Raises:
-        TstmetaError: nothing to ask, or a file that is none of ours.
-        Unusable: the server can answer no question; what came before is kept.
     """
     manner = manner or Manner()
     todo = jobs(dataset, prompt, manner)
@@ -238,7 +228,6 @@ def scores(rows: pd.DataFrame, missing: str = "drop", value: str = "rating") -> 
 
 
 def _ending(line: dict[str, Any]) -> tuple[Status, str]:
-    """Status and detail of an item's score."""
     rows, usable, filled = line["rows"], line["usable"], line["filled"]
     if not usable:
         return without_value(Status(line["status"]), str(line["detail"]))
@@ -288,11 +277,7 @@ _READERS = {
 
 
 def read(path: str | Path) -> pd.DataFrame:
-    """Rows that ``tstmeta judge run --out FILE`` wrote: CSV, JSON or Parquet.
-
-    Raises:
-        TstmetaError: no such file, another format, or columns that are missing.
-    """
+    """Rows that ``tstmeta judge run --out FILE`` wrote: CSV, JSON or Parquet."""
     path = Path(path)
     remedy = "Remedy: write it with tstmeta judge run --out FILE"
     try:

@@ -32,10 +32,6 @@ def run(
         concurrency: questions under way at once, at most.
         budget: limits, and the count of what was spent; none when None.
         progress: show a bar, on a terminal.
-
-    Raises:
-        CacheError: the file cannot be used.
-        Unusable: the server cannot answer any question; what came before is kept.
     """
     keys = [q.key(chat.server, chat.model, chat.revision) for q in questions]
     with AnswerCache(cache) as answers:

@@ -21,7 +21,6 @@ from .base import PairMetric, Request, Score, Unit
 from .text import chosen
 
 if TYPE_CHECKING:
-    from ..judge.answers import Rating
     from ..judge.base import Chat, Question
     from ..judge.prompts import Prompt
 
@@ -52,11 +51,8 @@ class Judge(PairMetric):
 
     Args:
         words: what stands after ``judge:``.
-        chat, prompt: the same as objects; they win over words.
+        chat, prompt: the same as objects.
         dimension: of the prompt; its first by default.
-
-    Raises:
-        TstmetaError: a server without model or prompt, or no such prompt or dimension.
     """
 
     name = "judge"
@@ -113,7 +109,7 @@ class Judge(PairMetric):
 
     @property
     def missing(self) -> str:
-        """Which server is needed; empty where one is named."""
+        """Which server is needed, if none is named."""
         if self.chat and self.prompt:
             return ""
         if self.model is None:
@@ -175,7 +171,13 @@ class Judge(PairMetric):
                 yield (_failed(question),) * len(unit)
                 continue
             rows = answers.read(next(replies), self.prompt, len(unit))
-            yield tuple(_score(row[self.dimensions[0]]) for row in rows)
+            own = [row[self.dimensions[0]] for row in rows]
+            yield tuple(
+                Score(rating.value)
+                if rating.status is Status.OK
+                else Score(math.nan, *ratings.without_value(rating.status, rating.detail))
+                for rating in own
+            )
 
 
 def _served(words: str) -> tuple[Chat, Prompt, str]:
@@ -195,14 +197,6 @@ def _served(words: str) -> tuple[Chat, Prompt, str]:
         )
     name, _, dimension = wanted.partition("#")
     return connect(url, model, revision=revision), load(name), dimension
-
-
-def _score(rating: Rating) -> Score:
-    from ..judge.ratings import without_value
-
-    if rating.status is Status.OK:
-        return Score(rating.value)
-    return Score(math.nan, *without_value(rating.status, rating.detail))
 
 
 def _failed(reason: str) -> Score:
