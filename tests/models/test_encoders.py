@@ -214,12 +214,3 @@ def test_a_pooling_that_is_set_otherwise_has_another_name(spoilt, folders):
     settings = {"word_embedding_dimension": 32, "pooling_mode_max_tokens": True}
     (folder / "1_Pooling" / "config.json").write_text(json.dumps(settings), encoding="utf-8")
     assert pooled.pooling(Backbone("other", str(folder))) != before
-
-
-@pytest.mark.skipif(not torch.cuda.is_available(), reason="no GPU here")
-def test_a_gpu_gives_the_same_vectors(folders):
-    gpu, cpu = Encoder(Backbone("p", str(folders["pooled"])), "cuda"), encoder(folders["pooled"])
-    for left, right in zip(gpu.tokens(TEXTS, 3), cpu.tokens(TEXTS, 3), strict=True):
-        assert distance(left.vectors.cpu(), right.vectors) < 1e-4
-    for left, right in zip(gpu.sentences(TEXTS), cpu.sentences(TEXTS), strict=True):
-        assert distance(left.vector, right.vector) < 1e-5

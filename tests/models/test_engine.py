@@ -10,7 +10,6 @@ from hypothesis import strategies as st
 
 from tests.models import tiny
 from tstmeta.models import engine as engine_module
-from tstmeta.models import forest
 from tstmeta.models.causal import Continuation, LanguageModel
 from tstmeta.schema import TstmetaError
 
@@ -64,15 +63,6 @@ def test_a_request_that_the_trunk_holds_needs_no_row_of_its_own():
     subject = engine("llama", budget=1)
     wanted = [tiny.oracle(subject.model, request) for request in requests]
     assert tiny.distance(tiny.answers(subject, requests), wanted) < NEAR
-
-
-def test_the_requests_of_these_tests_do_share_prefixes():
-    requests = tiny.draw(0)
-    plan = forest.plan(requests)
-    assert len(plan.trunk) > 4
-    assert any(len(row.members) > 1 for row in plan.rows)
-    computed = len(plan.trunk) + sum(row.size for row in plan.rows)
-    assert computed < 0.6 * sum(len(r.context) + len(r.tokens) - 1 for r in requests)
 
 
 def test_the_vocabulary_may_be_cut_into_slices_and_positions_into_chunks(kind, monkeypatch):

@@ -67,7 +67,7 @@ def test_every_token_is_foreseen_by_what_came_before_it_and_by_nothing_else(requ
 def test_what_a_row_shares_with_itself_is_computed_once(requests, options):
     plan = forest.plan(requests, **{**options, "reuse": True})
     for row in plan.rows:
-        own = {tuple(path(plan, row, row.trie.offset + i)[0]) for i in range(row.trie.own)}
+        own = {tuple(path(plan, row, row.trie.offset + i)[0]) for i in range(row.size)}
         assert len(own) == row.size
         above = {tuple(path(plan, row, node)[0]) for node in range(row.trie.offset)}
         assert not own & above
@@ -123,18 +123,3 @@ def test_batches_are_all_rows_in_order_and_within_the_budget_unless_a_single_row
         if i:  # and none could have gone into the one before
             before = [*batches[i - 1], batch[0]]
             assert len(before) * max(row.size for row in before) > budget
-
-
-def test_rewrites_of_a_source_under_three_instructions_share_all_they_can():
-    system, tails = (1, 2, 3), [(4, 5), (6, 7), (8, 9)]
-    sources = [tuple(range(20 + 10 * i, 24 + 10 * i)) for i in range(3)]
-    rewrites = [(100 + i, 110 + i, 120 + i) for i in range(9)]
-    requests = [
-        Continuation((*system, *tail, *source), rewrite)
-        for source in sources
-        for tail in tails
-        for rewrite in rewrites
-    ]
-    plan = forest.plan(requests, row_tokens=25, shared_by=3)
-    assert plan.trunk.tokens == [1, 2, 3, 4, 6, 8, 5, 7, 9]
-    assert [row.size for row in plan.rows] == 9 * [4 + 9 * 2]

@@ -99,13 +99,8 @@ def test_in_windows_a_long_text_is_read_whole(gpt2):
     assert reading.tokens == tokens
     assert reading.used == reading.whole
     assert reading.words == len(LONG.split())
-    half = tiny.WINDOW // 2
-    wanted = by_the_book(gpt2, (gpt2.tokenizer.eos_token_id,), tokens[: tiny.WINDOW])
-    at = tiny.WINDOW
-    while at < len(tokens):  # each window begins half a window before its first scored token
-        end = min(at + half + 1, len(tokens))
-        wanted += by_the_book(gpt2, tokens[at - half : at], tokens[at:end])
-        at = end
+    windows = lm._windows((gpt2.tokenizer.eos_token_id,), tokens, tiny.WINDOW)
+    wanted = sum(by_the_book(gpt2, *window) for window in windows)
     assert reading.logprob == pytest.approx(wanted, abs=1e-3)
 
 

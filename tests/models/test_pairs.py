@@ -71,19 +71,6 @@ def test_nothing_gives_nothing():
 
 
 @pytest.mark.parametrize(
-    ("lengths", "budget", "wanted"),
-    [
-        ([], 4, []),
-        ([1, 3, 2], 4, [[1], [2, 0]]),
-        ([9, 1, 1, 1], 2, [[0], [1, 2], [3]]),
-        ([0, 0], 1, [[0], [1]]),
-    ],
-)
-def test_batches_are_sorted_by_length_and_keep_to_the_budget(lengths, budget, wanted):
-    assert list(pairs.batches(lengths, budget)) == wanted
-
-
-@pytest.mark.parametrize(
     ("kind", "limit", "window"),
     [("bert", 48, 48), ("bert", 10**30, 50), ("bert", 200, 50), ("xlm-roberta", 10**30, 48)],
 )

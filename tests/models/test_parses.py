@@ -97,11 +97,3 @@ def test_a_broken_model_is_told(udpipe, tmp_path, keep):
     path.write_bytes(Path(udpipe).read_bytes()[:keep])
     with pytest.raises(TstmetaError, match="is no UDPipe model: fetch it again"):
         trees(str(path))
-
-
-def test_without_the_library_a_model_says_what_to_install(udpipe, tmp_path, monkeypatch):
-    path = tmp_path / "other.udpipe"
-    path.write_bytes(Path(udpipe).read_bytes())
-    monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
-    with pytest.raises(TstmetaError, match=r"pip install 'tstmeta\[models\]'"):
-        trees(str(path))

@@ -20,8 +20,8 @@ PROMPTS = [
 NEW = 6
 
 
-def writer(seed=0, **options):
-    return Seq2Seq(*tiny_text.t5(seed), "tiny", **{"new_tokens": NEW, **options})
+def writer(**options):
+    return Seq2Seq(*tiny_text.t5(), "tiny", **{"new_tokens": NEW, **options})
 
 
 def joined(tokenizer, prompt):
@@ -54,29 +54,19 @@ def by_hand(model, tokenizer, ids, beams=1):
 
 
 @pytest.mark.parametrize("beams", [1, 3])
-@pytest.mark.parametrize("seed", [0, 1])
-def test_texts_and_chances_are_those_of_a_search_by_hand(seed, beams):
-    model, tokenizer = tiny_text.t5(seed)
-    answers = writer(seed, beams=beams).write(PROMPTS, watched="unanswerable")
+@pytest.mark.parametrize("budget", [1, 60, 10_000])
+def test_texts_and_chances_are_those_of_a_search_by_hand_in_any_batch(budget, beams):
+    model, tokenizer = tiny_text.t5()
+    prompts = [PROMPTS[place] for place in (2, 0, 3, 1, 2)]
+    answers = writer(budget=budget, beams=beams).write(prompts, watched="unanswerable")
     watched = tokenizer("unanswerable", add_special_tokens=False)["input_ids"][0]
-    for prompt, answer in zip(PROMPTS, answers, strict=True):
+    for prompt, answer in zip(prompts, answers, strict=True):
         ids = joined(tokenizer, prompt)
         text, first = by_hand(model, tokenizer, ids, beams)
         assert answer.text == text
         assert answer.chance == pytest.approx(float(first[watched]), abs=1e-5)
         assert answer.tokens == answer.used == len(ids)
     assert len({answer.text for answer in answers}) > 1, "the tiny model must tell prompts apart"
-
-
-@pytest.mark.parametrize("beams", [1, 3])
-@pytest.mark.parametrize("budget", [1, 60, 10_000])
-def test_batch_order_and_padding_change_nothing(budget, beams):
-    alone = [writer(beams=beams).write([prompt], watched="no")[0] for prompt in PROMPTS]
-    order = [2, 0, 3, 1, 2]
-    mixed = writer(budget=budget, beams=beams).write([PROMPTS[i] for i in order], watched="no")
-    for place, answer in zip(order, mixed, strict=True):
-        assert answer.text == alone[place].text
-        assert answer.chance == pytest.approx(alone[place].chance, abs=1e-5)
 
 
 def test_without_a_watched_word_there_is_no_chance_and_without_prompts_no_answer():

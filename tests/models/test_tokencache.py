@@ -120,18 +120,6 @@ def test_each_identity_has_a_file_of_its_own(tmp_path):
     assert len({path.name.lower() for path in tmp_path.glob("*.parquet")}) == len(names)
 
 
-def test_the_table_is_sorted_and_says_each_thing_once(tmp_path):
-    requests = drawn(30)
-    tiny.answers(Cached(Fake(), tmp_path), [*requests, *requests])
-    [path] = tmp_path.glob("*.parquet")
-    read = pq.read_table(path).to_pydict()
-    values = {key_of(request): Fake().value(request) for request in requests}
-    assert read["key"] == sorted(values)
-    for key, kept in zip(read["key"], read["logprobs"], strict=True):
-        assert np.float32(kept).tobytes() == values[key].tobytes()
-    assert not list(tmp_path.glob("*.journal"))
-
-
 # ------------------------------------------------------------------------------------- the bytes
 
 

@@ -97,19 +97,6 @@ def test_files_without_texts_are_refused(tmp_path, content, words):
         vectors.texts_of(written(tmp_path / "texts.txt", content))
 
 
-def test_a_file_that_changes_gets_another_identity(tmp_path):
-    file = written(tmp_path / "texts.txt", "one")
-    before = vectors.identity(file)
-    assert before.startswith("texts.txt@")
-    assert vectors.identity(written(file, "other")) != before
-    assert vectors.identity(written(file, "one")) == before
-
-
-def test_frequencies_count_texts_and_not_occurrences():
-    counts, total = vectors.frequencies([[1, 1, 2], [1], []])
-    assert (dict(counts), total) == ({1: 2, 2: 1}, 3)
-
-
 @pytest.mark.parametrize(
     ("text", "wanted"),
     [

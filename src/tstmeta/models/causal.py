@@ -69,8 +69,7 @@ class LanguageModel(Protocol):
 
         Args:
             requests: what to score; equal requests are computed once.
-            known: places that need no answer.  How the others are batched does not depend on it,
-                so that a run that goes on where it was stopped gives the same bytes.
+            known: places that need no answer; how the others are batched does not depend on it.
             progress: show a bar on standard error (only on a terminal).
         """
         ...

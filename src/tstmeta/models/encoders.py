@@ -80,7 +80,6 @@ class Memory:
         return self._kept.get(key)
 
     def put(self, key: Any, value: Any, size: int) -> None:
-        """Remember ``value``, which takes ``size`` bytes."""
         if self.size + size > self.limit:
             self.clear()
         if size <= self.limit:
@@ -93,11 +92,7 @@ class Memory:
 
 
 class Encoder:
-    """A transformer as an encoder; nothing is loaded before it is asked for.
-
-    ``memory`` is bytes of vectors to remember, ``budget`` tokens of a batch (0: what suits the
-    device).
-    """
+    """A transformer as an encoder, loaded when it is needed; ``budget`` is tokens of a batch."""
 
     def __init__(
         self, model: Backbone, device: str = "auto", *, memory: int = MEMORY, budget: int = 0
@@ -110,14 +105,13 @@ class Encoder:
 
     @cached_property
     def tokenizer(self) -> Any:
-        """The model's own tokenizer, with a maximum length whether it came with one or not."""
         tokenizer = hub.tokenizer(self.model)
         tokenizer.model_max_length = min(longest(self.network.config, tokenizer), _WINDOW)
         return tokenizer
 
     @property
     def window(self) -> int:
-        """Longest text in tokens, control tokens included, for vectors of tokens."""
+        """Longest text of :meth:`tokens` in tokens, control tokens included."""
         return int(self.tokenizer.model_max_length)
 
     @property

@@ -178,7 +178,7 @@ class Engine:
 
     def _computed_trunk(self, trie: Trie) -> _Trunk:
         sees = trie.sees()
-        if not trie.own:
+        if not trie.tokens:
             empty = torch.zeros(0, self.weight.shape[1], dtype=self.model.dtype, device=self.device)
             return _Trunk(empty, None, sees)
         cache = DynamicCache(config=self.model.config)
@@ -257,8 +257,7 @@ class Engine:
     def _check(self) -> None:
         """Hold a few tokens against the model's own logits; trees that are wrong are turned off.
 
-        A model with another kind of output layer, or whose layers do not see the whole text, would
-        give wrong numbers in silence.
+        A model with another kind of output layer would give wrong numbers in silence.
         """
         config = self.model.config.get_text_config(decoder=True)
         if getattr(config, "final_logit_softcapping", None):

@@ -35,11 +35,6 @@ class Trie:
     def __len__(self) -> int:
         return self.offset + len(self.tokens)
 
-    @property
-    def own(self) -> int:
-        """Number of nodes without those of the base."""
-        return len(self.tokens)
-
     def walk(self, path: Sequence[int], node: int = -1, depth: int = 0) -> list[int]:
         """The nodes along a path that starts below ``node``; missing ones are added."""
         below = self.base._children if self.base else {}
@@ -57,8 +52,8 @@ class Trie:
         return nodes
 
     def sees(self, trunk: np.ndarray | None = None) -> np.ndarray:
-        """Which node attends to which: bool [own, offset + own]; ``trunk``: what the base sees."""
-        mask = np.zeros((self.own, len(self)), dtype=bool)
+        """Which node attends to which, bool [own nodes, all]; ``trunk``: what the base's see."""
+        mask = np.zeros((len(self.tokens), len(self)), dtype=bool)
         for i, parent in enumerate(self.parents):
             if parent >= self.offset:
                 mask[i] = mask[parent - self.offset]
@@ -76,7 +71,8 @@ class Branches(NamedTuple):
 
     @property
     def size(self) -> int:
-        return self.trie.own
+        """Tokens to compute."""
+        return len(self.trie.tokens)
 
 
 class Forest(NamedTuple):
@@ -163,16 +159,19 @@ def _trunk(contexts: list[tuple[int, ...]], shared_by: int, longest: int = 1024)
 
 def _split(trunk: Trie, group: list[Placed], limit: int) -> Iterator[tuple[int, list[Placed]]]:
     """Requests of one context in pieces, with their nodes: ``limit`` at most if a request may."""
+    context = group[0][1].context
     members: list[Placed] = []
     size, trie = 0, Trie(trunk)
-    for place, (context, tokens) in group:
-        trie.walk((*context, *tokens[:-1]))
-        if members and trie.own > limit:
+    end = trie.walk(context)[-1]
+    for place, request in group:
+        trie.walk(request.tokens[:-1], end, len(context))
+        if members and len(trie.tokens) > limit:
             yield size, members
             members, trie = [], Trie(trunk)
-            trie.walk((*context, *tokens[:-1]))
-        members.append((place, Continuation(context, tokens)))
-        size = trie.own
+            end = trie.walk(context)[-1]
+            trie.walk(request.tokens[:-1], end, len(context))
+        members.append((place, request))
+        size = len(trie.tokens)
     yield size, members
 
 

@@ -15,7 +15,7 @@ from ..extras import lacking, needs
 from ..schema import TstmetaError
 from .causal import EMBEDDED, Backbone, MissingModel
 
-#: What the identity of a local model is made of: everything that can change a value.
+#: Everything in a folder that can change a value.
 _CONTENT = ("*.safetensors", "config.json", "generation_config.json", "tokenizer*", "*.jinja")
 #: What must be empty in transformers' report of a loaded model.
 _WRONG = ("missing_keys", "mismatched_keys", "error_msgs")
@@ -51,17 +51,12 @@ def fingerprint(folder: Path) -> str:
             f"{folder} holds no .safetensors file: is it the folder of a model? "
             "Weights in other formats (pickles among them) are not read"
         )
-    whole = hashlib.sha256()
-    for file in files:
-        whole.update(file.name.encode() + bytes.fromhex(file_hash(file)))
-    return whole.hexdigest()[:12]
+    parts = b"".join(file.name.encode() + bytes.fromhex(file_hash(file)) for file in files)
+    return hashlib.sha256(parts).hexdigest()[:12]
 
 
 def identity(model: Backbone) -> str:
-    """What a model is: ``embedded@hash``, ``folder-name@hash`` or ``hub/id@revision``.
-
-    A model that is named without a revision has the one that was fetched, once it is here.
-    """
+    """What a model is: ``folder-name@hash`` or ``hub/id@revision`` (that which was fetched)."""
     if model.local:
         name = model.name if model.folder == EMBEDDED else model.folder.resolve().name
         return f"{name}@{fingerprint(model.folder)}"
@@ -117,11 +112,7 @@ def remedy(model: Backbone) -> str:
 
 
 def read(model: Backbone, kind: Any, **options: Any) -> Any:
-    """Whatever ``kind`` reads (an Auto class of transformers), fetched where it is not here.
-
-    With ``use_safetensors`` among the options of ``from_pretrained`` the weights are fetched, too.
-    Any failure is a MissingModel, which says what to do.
-    """
+    """Whatever ``kind`` reads (an Auto class of transformers); any failure is a MissingModel."""
     weights = "use_safetensors" in options
     # left out, a model that brings code asks on the terminal to have it run
     options |= {"local_files_only": True, "trust_remote_code": False}

@@ -32,8 +32,8 @@ class PairLogits(NamedTuple):
 class PairClassifier:
     """A sequence classifier of transformers with its tokenizer.
 
-    A text that spells a control token, such as ``[SEP]``, is read as those letters: no rewrite can
-    end its own half.  ``budget`` is tokens of a batch; 0: what suits the device.
+    A text that spells a control token, such as ``[SEP]``, is read as those letters.  ``budget`` is
+    tokens of a batch; 0: what suits the device.
     """
 
     def __init__(self, model: Any, tokenizer: Any, *, budget: int = 0):

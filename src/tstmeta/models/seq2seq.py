@@ -47,15 +47,9 @@ class Writer(Protocol):
 class Seq2Seq:
     """A loaded encoder-decoder model of transformers with its tokenizer.
 
-    Pieces of a prompt are made into tokens apart: a text that spells ``</s>`` is read as those
-    letters and cannot open a piece of its own.
-
-    Args:
-        name: what the model is, in which revision.
-        window: longest prompt in tokens; what goes beyond is not read.
-        new_tokens: longest text that is written, in tokens.
-        beams: 1 = the likeliest token at each step; more = beam search.
-        budget: tokens of a batch; 0 = what suits the device.
+    A text that spells ``</s>`` is read as those letters and cannot open a piece of its own.
+    ``window`` and ``new_tokens`` are the most tokens that are read and written, ``beams`` of 1 is
+    greedy search, ``budget`` is tokens of a batch (0: what suits the device).
     """
 
     def __init__(
@@ -97,9 +91,8 @@ class Seq2Seq:
             [token for ids in self._ids(prompt) for token in (*ids, self.end)]
             for prompt in distinct
         ]
-        cut = [
-            ids if len(ids) <= self.window else [*ids[: self.window - 1], self.end] for ids in rows
-        ]
+        # a prompt always ends with the mark of its end
+        cut = [[*ids[:-1][: self.window - 1], self.end] for ids in rows]
         first = self._ids([watched])[0][0] if watched else None
         answers: dict[Prompt, Written] = {}
         with progress_bar(len(distinct), progress, "prompt") as bar, torch.inference_mode():
@@ -116,7 +109,6 @@ class Seq2Seq:
         return list(self.tokenizer(list(texts), **options)["input_ids"])
 
     def _written(self, prompts: list[list[int]], first: int | None) -> list[tuple[str, float]]:
-        """Text and chance of each prompt of a batch."""
         import torch
         from transformers import GenerationConfig
 
@@ -145,7 +137,6 @@ class Seq2Seq:
 
 
 def described(name: str, window: int, new_tokens: int, beams: int) -> str:
-    """The identity of a model that writes here: all that changes a text."""
     return f"{name} window:{window} new:{new_tokens} beams:{beams}"
 
 

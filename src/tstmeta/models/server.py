@@ -17,13 +17,12 @@ import httpx
 import numpy as np
 
 from ..schema import TstmetaError
-from ..secrecy import mask_of, excerpt
+from ..secrecy import excerpt, mask_of
 from .causal import Answer, Continuation, check_requests, progress_bar
 from .wire import Connection, ServerError, address, together
 
 Prompt = tuple[int, ...]
-#: A token is generated, for not every server does without.  Temperature and top_p are named, since
-#: a server's own defaults would change what it returns as "processed" log-probabilities.
+#: Temperature and top_p are named, since a server's defaults change "processed" log-probabilities.
 _OPTIONS = {"max_tokens": 1, "temperature": 1.0, "top_p": 1.0, "prompt_logprobs": 1}
 #: What a server's vocabulary is tried on: a text, and ids from all over the vocabulary but its
 #: ends, where marks for images and the like stand, which no text may hold.
@@ -47,23 +46,17 @@ class PromptScores(NamedTuple):
 class ServerModel:
     """A :class:`~tstmeta.models.causal.LanguageModel` that a server runs.
 
-    Values depend on the server's dtype and batches, which it does not tell: expect differences of
-    rounding between runs.
+    Values depend on the server's dtype and batches: expect differences of rounding between runs.
 
     Args:
         url: where the interface starts, such as ``http://localhost:8000/v1``.
         model: what the server calls the model.
-        tokenizer: the model's tokenizer (of transformers).
         window: most tokens the server takes, one generated token included; when None what
             ``/models`` says, or else the tokenizer.
         key: the API key; ``OPENAI_API_KEY`` of the environment when None.  Never shown.
-        label: put into ``identity``, and with it into the cache's key: a revision, a dtype, ...
+        label: put into ``identity``, and with it into the cache's key.
         batch, concurrent: prompts in an HTTP request, and requests under way at the same time.
-        timeout: seconds to wait for an answer.
         retries, pause: see :func:`~tstmeta.retrying.retrying`.
-
-    Raises:
-        ServerError: (when it is asked) the server cannot be used; says what to do.
     """
 
     def __init__(
@@ -157,7 +150,6 @@ class ServerModel:
 
     @cached_property
     def window(self) -> int:
-        """Longest context with all but the last scored token, in tokens."""
         limit = getattr(self.tokenizer, "model_max_length", _NO_LIMIT)
         whole = self._window or self._served_window() or (limit if limit < _NO_LIMIT else 0)
         if not whole:
@@ -169,7 +161,6 @@ class ServerModel:
         return int(whole) - 2
 
     def _served_window(self) -> int | None:
-        """The server's window where it has a list of models that tells it."""
         try:
             with self._connection() as connection:
                 cards = {str(card["id"]): card for card in connection.ask("/models")["data"]}
@@ -193,9 +184,8 @@ class ServerModel:
         probe = (*text, *map(int, _SPREAD * self.vocabulary))[: self.window + 1]
         with self._connection() as connection:
             [scores] = self._scores(connection, [probe])
-        # Ids alone tell nothing: a server takes any id that its model has.  Single letters tell
-        # little, for vocabularies of bytes begin alike.  Of longer tokens other vocabularies share
-        # hardly an id, and servers differ in how they write a few: half is far from both.
+        # A server takes any id that its model has, and vocabularies of bytes begin alike: of longer
+        # tokens others share hardly an id.  A few are written otherwise: half is far from both.
         ours = (_letters(self.tokenizer.decode([token])) for token in probe)
         both = zip(ours, map(_letters, scores.texts), strict=True)
         pairs = [(a, b) for a, b in both if a and b and len(a) + len(b) > 2]
@@ -203,14 +193,13 @@ class ServerModel:
         if 2 * len(wrong) > len(pairs):
             a, b = wrong[0]
             raise ServerError(
-                f"the server's tokens are not those of the tokenizer: it reads {excerpt(b)!r} where "
-                f"we write {excerpt(a)!r}. {_OTHER_TOKENS}"
+                "the server's tokens are not those of the tokenizer: it reads "
+                f"{excerpt(b)!r} where we write {excerpt(a)!r}. {_OTHER_TOKENS}"
             )
         self._tried = True
 
 
 def _read(choice: dict, prompt: Prompt) -> PromptScores:
-    """A choice of an answer; another form raises AttributeError, KeyError or TypeError."""
     rows = choice.get("prompt_logprobs")
     if rows is None:
         raise ServerError(

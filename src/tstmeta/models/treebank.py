@@ -70,8 +70,7 @@ def read_conllu(path: Path) -> dict[str, Tree]:
     """Dependency trees by text, from a file in CoNLL-U.
 
     A text is a document (from ``# newdoc`` to the next), a paragraph (``# newpar``) or a sentence
-    of the file; where texts are equal, the first one of the largest kind counts.  Of the columns
-    ID, FORM, LEMMA, UPOS, HEAD and DEPREL are used; empty nodes and enhanced dependencies are not.
+    of the file; where texts are equal, the first one of the largest kind counts.
     """
     sentences = [_sentence(path, block) for block in _blocks(path)]
     if not sentences:
@@ -90,7 +89,7 @@ def read_conllu(path: Path) -> dict[str, Tree]:
 
 
 def joined(sentences: Iterable[list[Word]]) -> Tree:
-    """The tree of a text from those of its sentences, whose heads count from each one's start."""
+    """The tree of a text from those of its sentences."""
     words: list[Word] = []
     for sentence in sentences:
         before = len(words)
@@ -100,7 +99,9 @@ def joined(sentences: Iterable[list[Word]]) -> Tree:
 
 def _sentence(path: Path, block: list[tuple[int, str]]) -> tuple[str, list[Word], set[str]]:
     """A sentence's text, words, and the keys of its comments, such as ``newdoc``."""
-    comments = dict(_comment(line) for _, line in block if line.startswith("#"))
+    # "# key = value", or a mark such as "# newdoc id = 3", whose first word is the key
+    marks = [line.lstrip("#").partition("=") for _, line in block if line.startswith("#")]
+    comments = {(key.split() or [""])[0]: value.strip() for key, _, value in marks}
     rows = [(number, line) for number, line in block if not line.startswith("#")]
     words: list[Word] = []
     surface = [""]
@@ -133,24 +134,16 @@ def _sentence(path: Path, block: list[tuple[int, str]]) -> tuple[str, list[Word]
     return text, words, set(comments)
 
 
-def _comment(line: str) -> tuple[str, str]:
-    """``# key = value``, or a mark such as ``# newdoc id = 3``, whose first word is the key."""
-    key, _, value = line.lstrip("#").partition("=")
-    return (key.split() or [""])[0], value.strip()
-
-
 def _check_tree(path: Path, line: int, words: list[Word]) -> None:
     """Refuse heads outside the sentence and words that do not hang on a root."""
-    safe = {0}
-    for start in range(1, len(words) + 1):
-        way, node = [], start
-        while node not in safe:
-            if node > len(words) or node in way:
-                what = f"word {start} ({words[start - 1].form!r}) does not lead to a root by heads"
-                raise _fault(path, line, what, "heads are 0 or numbers of words, without circles")
-            way.append(node)
-            node = words[node - 1].head
-        safe.update(way)
+    reached, before = {0}, 0
+    while len(reached) > before:
+        before = len(reached)
+        reached |= {place for place, word in enumerate(words, 1) if word.head in reached}
+    for place, word in enumerate(words, 1):
+        if place not in reached:
+            what = f"word {place} ({word.form!r}) does not lead to a root by heads"
+            raise _fault(path, line, what, "heads are 0 or numbers of words, without circles")
 
 
 #: Alignments to words, which some parsers write behind a node or relation.
@@ -187,7 +180,7 @@ def read_amr(path: Path) -> dict[str, Graph]:
 
 
 def _graph(penman: str) -> Graph:
-    """A graph; raises ValueError where smatch cannot read it, or would read another one."""
+    """A graph; ValueError where smatch cannot read it, or would read another one."""
     from smatch import amr
 
     # what is in quotes stands in odd places; the library would drop what follows a space in it

@@ -5,15 +5,12 @@ import threading
 import time
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from tests.models.server.fake_server import tiny_tokenizer
 from tests.models.server.test_server import answers, same
 from tstmeta.models.server import ServerModel
 from tstmeta.models.wire import ServerError, address
 from tstmeta.schema import TstmetaError
-from tstmeta.secrecy import excerpt, mask_of
 
 KEY = "sk-very-secret-0123456789"
 
@@ -163,17 +160,6 @@ def test_a_key_that_no_header_takes_is_refused_unseen(tokenizer, key):
     with pytest.raises(TstmetaError, match="copy it anew") as raised:
         ServerModel("http://localhost", "tiny", tokenizer, key=key)
     assert key not in str(raised.value)
-
-
-@given(st.text(), st.integers(1, 300))
-def test_a_strangers_words_stay_on_one_short_line(text, most):
-    shown = excerpt(text, most)
-    assert len(shown) <= most
-    assert all(sign.isprintable() for sign in shown)
-
-
-def test_a_secret_is_masked_before_a_message_is_cut():
-    assert KEY[:4] not in excerpt("x" * 190 + KEY, mask=mask_of(KEY))
 
 
 # --------------------------------------------------------------------------- wrong numbers
