@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import csv
-import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 
@@ -11,7 +10,6 @@ import pandas as pd
 import pytest
 import sacrebleu
 
-from tstmeta import schema
 from tstmeta.data import Dataset
 from tstmeta.schema import DataError
 
@@ -81,23 +79,6 @@ def reported(
     message = complaint(load, root)
     assert all(word in message for word in [Path(file).name, *words]), message
     return message
-
-
-def words(dataset: Dataset) -> set[str]:
-    """All runs of six or more letters and digits in any cell of any table of a data set."""
-    cells = (
-        str(value)
-        for table in schema.SCHEMAS
-        for _, column in getattr(dataset, table).items()
-        for value in column.map(str).unique()
-    )
-    return {run for cell in cells for run in re.findall(r"[A-Za-z0-9]{6,}", cell)}
-
-
-def leaked(dataset: Dataset, path: Path, *columns: str) -> set[str]:
-    """Ids of persons, from columns of a raw file, that occur in any table; never print them."""
-    ids = pd.read_csv(path, dtype=str, usecols=columns, keep_default_na=False).to_numpy().ravel()
-    return words(dataset) & {name for name in ids if len(name) >= 6}
 
 
 def pearson(dataset: Dataset, *pairs: tuple[str, str]) -> list[float]:

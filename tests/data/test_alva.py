@@ -3,10 +3,10 @@
 import pytest
 
 from tests.data import raw
-from tests.data.raw import drop_last_line, leaked, pearson, swap, write, write_table
+from tests.data.raw import drop_last_line, pearson, swap, write, write_table
 from tests.helpers import needs
 from tstmeta import data
-from tstmeta.data import alva, paths
+from tstmeta.data import alva
 
 ORIGINALS = ["The old Mill ( built 1820 ) burned .", "Rain fell , and the river rose quickly ."]
 SPOKEN = ["The old mill (built 1820) burned.", "Rain fell, and the river rose quickly."]
@@ -147,7 +147,6 @@ def test_released_scores_stand_once_for_each_set_of_references(root):
 FAULTS = {
     "an unknown aspect": (HUMAN, swap("fluency", "flow"), ["row 3", "'flow'"]),
     "half a sentence": (HUMAN, swap(",0,meaning", ",0.5,meaning"), ["row 1", "whole number"]),
-    "a rating twice": (HUMAN, swap(WORKERS[1], WORKERS[0]), ["row 2", "duplicate"]),
     "shifted references": ("asset/dataset/asset.test.simp.4", drop_last_line, ["1 lines where 2"]),
     "counting from zero": (DA, swap("\n1,ACCESS", "\n0,ACCESS"), ["row 1", "from 1 to 2"]),
     "a score of nothing": (METRICS, swap(",0.25", ",n/a"), ["row 1", "bleu"]),
@@ -196,9 +195,3 @@ def test_real_sizes_and_systems():
         **{"SBMT-SARI": 12, "PBMT-R": 9, "Dress-Ls": 2},
     }
     assert (part.label("candidates") != "").sum() == 3
-
-
-@needs("alva")
-def test_real_workers_are_renamed():
-    for file in (PAIRS, HUMAN):
-        assert not leaked(data.load("alva"), paths.raw("alva") / file, "worker_id")

@@ -108,19 +108,6 @@ def test_the_scale_covers_all_ratings_and_names_no_other_dimension(name):
         assert set(part.card.scale) == set(part.dimensions)
 
 
-@needs("xformal")
-def test_the_scale_covers_the_values_of_a_rated_corpus():
-    low, high = Card.read("xformal").scale["style"]
-    assert module("xformal").corpus(data.root("xformal"))["value"].between(low, high).all()
-
-
-@pytest.mark.parametrize("name", NAMES)
-def test_corpora_have_the_function_that_their_card_names(name):
-    has_one = hasattr(module(name), "corpus")
-    assert has_one == (f"tstmeta.data.{name}.corpus(root)" in Card.read(name).body)
-    assert has_one >= getattr(module(name), "CORPUS", False)
-
-
 @pytest.mark.parametrize(
     "name", [name for name in NAMES if Card.read(name).facts["access"] != "ours"]
 )

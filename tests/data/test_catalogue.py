@@ -2,7 +2,7 @@ import pandas as pd
 import pytest
 
 from tstmeta.data import catalogue, load, names, paths
-from tstmeta.schema import DataError, TstmetaError
+from tstmeta.schema import TstmetaError
 
 
 @pytest.fixture
@@ -79,10 +79,3 @@ def test_a_data_set_that_is_not_here_is_described_by_its_card(bare):
     assert set(described.facts["part"]) == {"card"}
     assert described.body
     assert "tstmeta data fetch pauli" in described.note
-
-
-def test_faults_and_unknown_names_are_not_hidden(tmp_path):
-    with pytest.raises(TstmetaError, match="no data set is called"):
-        catalogue.describe("nosuch")
-    with pytest.raises(DataError, match="there is no such file"):
-        catalogue.describe(str(tmp_path / "gone.csv"))

@@ -3,7 +3,7 @@
 import pytest
 
 from tests.data import raw
-from tests.data.raw import break_encoding, swap, write, write_table
+from tests.data.raw import swap, write, write_table
 from tests.helpers import needs
 from tstmeta import data
 from tstmeta.data import cao, corpora, mukherjee, paradetox, paths, xformal, yelp
@@ -36,16 +36,9 @@ def test_each_line_of_yelp_is_a_sentence_with_its_style(reviews):
     assert table["value"].isna().all()
 
 
-FAULTS = {
-    "a blank line": (lambda path: write(path, ["fine .", "  "]), ["row 2: blank line"]),
-    "broken UTF-8": (break_encoding, ["not UTF-8"]),
-    "a missing file": (lambda path: path.unlink(), ["the file is missing"]),
-}
-
-
-@pytest.mark.parametrize(("harm", "words"), FAULTS.values(), ids=FAULTS)
-def test_a_broken_file_of_yelp_is_reported(reviews, harm, words):
-    raw.reported(yelp.corpus, reviews, "data/yelp/sentiment.test.1", harm, words)
+def test_a_blank_line_of_yelp_is_reported(reviews):
+    write(reviews / "data/yelp/sentiment.test.1", ["fine .", "  "])
+    assert "sentiment.test.1, row 2: blank line" in raw.complaint(yelp.corpus, reviews)
 
 
 @needs("yelp")
@@ -119,13 +112,6 @@ def test_each_rewrite_is_an_item_and_a_reference(rewrites):
     assert set(items["style"]) == {"non-toxic"}
 
 
-def test_the_corpus_of_paradetox_has_both_styles(rewrites):
-    table = paradetox.corpus(rewrites)
-    assert tuple(table.columns) == corpora.COLUMNS
-    assert table["style"].tolist() == ["toxic"] * 3 + ["non-toxic"] * 6
-    assert table["text"].tolist()[3:6] == ["please stop", "stop", "no"]
-
-
 SOUP = {"en": "The soup was cold, sadly.", "hi": "सूप ठंडा था।", "mag": "सूप ठंढा हलइ।"}
 EN, DETOX_HI = mukherjee.FILES["sentiment", "en"], mukherjee.FILES["detoxification", "hi"]
 
@@ -159,30 +145,6 @@ def test_items_of_five_files(outputs):
         assert part.name == f"mukherjee@{name}"
         assert part.items["item_id"].tolist() == [f"{name}-1", f"{name}-2"]
         assert set(part.label("study")) == {name.partition("-")[0]}
-
-
-@raw.faults(
-    {
-        "a blank source": (DETOX_HI, swap("\nसूप ठंडा था।", "\n "), ["row 1", "src"]),
-        "an unknown task": (EN, swap("pos_to_neg", "sideways"), ["row 2", "'sideways'"]),
-    }
-)
-def test_a_broken_file_of_mukherjee_is_reported(outputs, file, harm, words):
-    raw.reported(mukherjee.load, outputs, file, harm, words)
-
-
-@needs("mukherjee")
-def test_real_sizes_of_mukherjee():
-    sizes = {name: len(data.load(name).items) for name in data.subsets("mukherjee")}
-    assert sizes == {
-        **{f"mukherjee@sentiment-{code}": 150 for code in ("en", "hi", "mag")},
-        **{f"mukherjee@detoxification-{code}": 100 for code in ("en", "hi")},
-    }
-    items = data.load("mukherjee").items
-    assert set(items.groupby("source_id")["source"].nunique()) == {1}
-    counts = items.groupby(["language", "system", "direction"]).size()
-    assert set(counts.drop("", level="direction")) == {25}
-    assert set(counts.xs("", level="direction")) == {50}
 
 
 @pytest.fixture

@@ -350,15 +350,6 @@ def test_without_names_only_what_is_here_is_checked(tmp_path, monkeypatch):
     assert actual["state"].tolist() == ["wrong size", *["missing"] * 6]
 
 
-@pytest.mark.parametrize("given", ["pauli", "external/pauli", None])
-def test_files_are_fetched_to_where_they_are_looked_up(tmp_path, monkeypatch, given):
-    monkeypatch.setenv("TSTMETA_DATA", str(tmp_path))
-    monkeypatch.setattr(paths, "external", lambda: tmp_path / "external")
-    if given:
-        (tmp_path / given).mkdir(parents=True)
-    assert module.folder("pauli") == tmp_path / (given or "external/pauli")
-
-
 @needs("pauli", "lai", "alva")
 def test_the_real_files_are_as_the_manifest_says():
     assert (check(["pauli", "lai", "alva"])["state"] == "ok").all()

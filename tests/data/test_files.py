@@ -160,16 +160,6 @@ def test_json_lines_are_objects_with_the_keys(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("text", "row"),
-    [('{\n"a": }', "row 2: "), ("[" * 200_000, ""), ("9" * 5000, "")],
-)
-def test_broken_json_is_reported(tmp_path, text, row):
-    write(tmp_path / "f", [text])
-    with pytest.raises(DataError, match=rf"{row}not JSON"):
-        files.read_json(tmp_path / "f")
-
-
-@pytest.mark.parametrize(
     "value", ["", "x", "nan", "inf", "-inf", None, "1,5", "0.99", "5.01", "1 2", True, [1], 10**400]
 )
 def test_what_is_no_number_of_the_scale_is_reported(value):

@@ -3,10 +3,10 @@
 import pytest
 
 from tests.data import raw
-from tests.data.raw import leaked, pearson, swap, write_table
+from tests.data.raw import pearson, swap, write_table
 from tests.helpers import needs
 from tstmeta import data
-from tstmeta.data import lens, paths
+from tstmeta.data import lens
 
 WORKERS = ["made-up-worker-a", "made-up-worker-b"]
 SYSTEMS = ["Muss", "Human 1 Writing", "Human 2 Writing"]
@@ -85,14 +85,6 @@ def test_overall_ratings_join_only_where_the_text_is_the_same(root):
     assert overall.loc["simpda_2022-4-Muss"].dropna().tolist() == [61.0, 62.0, 63.0]
 
 
-def test_raters_are_numbered_through(root):
-    by_item = lens.load(root).ratings.groupby("item_id")["rater"].agg(set)
-    first, second = (by_item[f"{name}-4-Muss"] for name in lens.SURVEYS)
-    past = by_item["simpeval_past-4-copy"]
-    assert [len(raters) for raters in (first, second, past)] == [5, 2, 5]
-    assert len(first | second | past) == 12
-
-
 FAULTS = {
     "off the short scale": (LIKERT, swap(",5,4,", ",6,4,"), ["row 1", "from 1 to 5"]),
     "off the long scale": (PAST, swap(",10,", ",-1,"), ["row 1", "from 0 to 100"]),
@@ -135,5 +127,3 @@ def test_real_overall_ratings():
 @needs("lens")
 def test_real_workers_are_renamed():
     assert set(data.load("lens").ratings["rater"]) == {f"r{n}" for n in range(1, 33)}
-    for file in (DA, LIKERT):
-        assert not leaked(data.load("lens"), paths.raw("lens") / file, "WorkerId")

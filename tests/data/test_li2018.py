@@ -5,10 +5,10 @@ import csv
 import pytest
 
 from tests.data import raw
-from tests.data.raw import drop_last_line, leaked, swap, write
+from tests.data.raw import drop_last_line, swap, write
 from tests.helpers import needs
 from tstmeta import data
-from tstmeta.data import li2018, paths
+from tstmeta.data import li2018
 
 COLUMNS = ("Input.id", "Input.target", "Input.origs", "Input.mods", "Answer.responses")
 HEADER = ["HITId", "WorkerId", *COLUMNS, "Approve", "Reject"]
@@ -181,10 +181,3 @@ def test_bleu_against_the_raw_references(system, expected: float):
     assert raw.corpus_bleu(
         data.load("li2018").items.query("source_id.str.startswith('yelp') and system == @system")
     ) == (expected)
-
-
-@needs("li2018")
-def test_no_real_worker_or_form_id_is_in_any_table():
-    columns = ("WorkerId", "HITId", "HITTypeId", "AssignmentId")
-    for path in (paths.raw("li2018") / "evaluation" / "human_ratings").glob("*.csv"):
-        assert not leaked(data.load("li2018"), path, *columns)

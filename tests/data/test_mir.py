@@ -94,12 +94,8 @@ FAULTS = {
     "missing ratings": (CONTENT, lambda path: path.unlink(), ["not a readable array"]),
     "an output too few": (OUTPUTS, drop_last_line, ["1 lines where 2 are needed"]),
     "no array": (CONTENT, put(b"no array"), ["not a readable array"]),
-    "an empty file": (CONTENT, put(b""), ["not a readable array"]),
     "no archive": (NATURAL, put(b"PK\3\4no"), ["not a readable array"]),
-    "an archive": (CONTENT, saved(np.savez, absolute=np.ones(4)), ["not one array of 4"]),
-    "no archive but an array": (NATURAL, saved(np.save, np.ones(4)), ["not a readable array"]),
     "no absolute ratings": (NATURAL, saved(np.savez, other=np.ones(4)), ["absolute"]),
-    "a rating too few": (CONTENT, save(1, 2, 3), ["not one array of 4 ratings"]),
     "a rating off the scale": (CONTENT, save(1, 2, 5.5, 4), ["row 3", "from 1 to 5"]),
     "a missing rating": (CONTENT, save(1, float("nan"), 3, 4), ["row 2", "nan"]),
     "Python objects": (

@@ -15,7 +15,6 @@ from tstmeta import data, schema
 from tstmeta.data import Card, Dataset
 from tstmeta.data.own import read, template
 from tstmeta.data.own_values import rated, read_scores
-from tstmeta.data.sheet import read_frame
 from tstmeta.data.tables import items_table, rater_names
 from tstmeta.schema import DataError, TstmetaError
 
@@ -285,16 +284,6 @@ def test_what_the_file_says_of_its_items_is_kept(write):
     assert read(path).items.loc[0, ["item_id", "system"]].tolist() == ["7", "2"]
 
 
-def test_an_exported_items_table_can_be_read_again(write, tmp_path):
-    from tstmeta.console import write_table
-
-    items = read(write('source,output,references\na,b,"[""x"", ""y""]"\nc,d,[]\n')).items
-    write_table(items, tmp_path / "again.csv")
-    again = data.load(str(tmp_path / "again.csv"))
-    assert again.name == "again"
-    pd.testing.assert_frame_equal(items.assign(dataset="again"), again.items)
-
-
 @pytest.mark.parametrize(
     ("given", "kept"),
     [
@@ -427,15 +416,6 @@ def test_the_example_can_be_read_as_it_is_and_never_overwrites_a_file(tmp_path):
     assert path.read_text() == "mine"
     with pytest.raises(TstmetaError, match=r"end its name in \.csv"):
         template(tmp_path / "start.xlsx")
-
-
-def test_any_table_can_be_read_as_it_is_written(write):
-    frame = read_frame(write("item_id,value\nx, 1\ny,\n"))
-    assert frame.to_dict("list") == {"item_id": ["x", "y"], "value": [" 1", ""]}
-    frame = read_frame(write(lines({"a": 1}, {"b": [2]}), "m.jsonl"))
-    assert frame.to_numpy().tolist() == [[1, None], [None, [2]]]
-    with pytest.raises(DataError, match="row 1: 3 cells"):
-        read_frame(write("item_id,value\nx,1,2\n"))
 
 
 @pytest.fixture

@@ -3,7 +3,7 @@
 import pytest
 
 from tests.data import raw
-from tests.data.raw import swap, words, write_table
+from tests.data.raw import swap, write_table
 from tstmeta.data import scialom
 from tstmeta.data.files import UnverifiedForm
 from tstmeta.schema import MissingData
@@ -71,7 +71,6 @@ def test_raters_keep_their_identity_across_dimensions(folder):
     for dimension in scialom.ASPECTS.values():
         row = loaded.raters(dimension).loc["3-ACCESS-1"].dropna()
         assert row.to_dict() == {f"r{n + 1}": float(n) for n in range(13)}
-    assert not words(loaded) & set(PEOPLE)
 
 
 def test_human_has_what_people_wrote_and_all_aspects_rate(folder):

@@ -3,10 +3,10 @@
 import pytest
 
 from tests.data import raw
-from tests.data.raw import change, leaked, pearson, swap, write_table
+from tests.data.raw import change, pearson, swap, write_table
 from tests.helpers import needs
 from tstmeta import data
-from tstmeta.data import paths, ziegen, ziegen_editing
+from tstmeta.data import ziegen, ziegen_editing
 from tstmeta.data.files import UnverifiedForm
 
 PEOPLE = ["made-up-judge-a", "made-up-judge-b"]
@@ -166,4 +166,3 @@ def test_real_edits():
     sizes = loaded.ratings.groupby("rater").size()
     assert list(sizes.index) == ["r1", "r2", "r3", "r4", "r5"]
     assert sizes["r5"] == 6
-    assert not leaked(loaded, paths.raw("ziegen_editing") / EDITS, "user_id")

@@ -35,16 +35,20 @@ def overview() -> pd.DataFrame:
 
 def describe(name: str) -> Description:
     """Card, counts and rating summary of a data set, a named subset or a file."""
+    dataset, absence = None, ""
     try:
         dataset = load(name)
     except (DataError, UnknownDataset):
         raise
-    except TstmetaError as reason:  # not here, or a corpus: the message says which
-        card = Card.read(name.partition("@")[0])
-        return Description(card.title, _facts(_of_card(card)), card.body, str(reason))
-    card = dataset.card
-    rows = [*_of_card(card), *_of_counts(dataset), *_of_ratings(dataset)]
-    return Description(f"{dataset.name}: {card.title}", _facts(rows), card.body)
+    except TstmetaError as error:  # not here, or a corpus: the message says which
+        absence = str(error)
+    card = dataset.card if dataset else Card.read(name.partition("@")[0])
+    rows = _of_card(card)
+    if dataset:
+        rows += [*_of_counts(dataset), *_of_ratings(dataset)]
+    facts = pd.DataFrame(rows, columns=["part", "what", "value"], dtype=str)
+    title = f"{dataset.name}: {card.title}" if dataset else card.title
+    return Description(title, facts, card.body, absence)
 
 
 def here(name: str) -> str:
@@ -99,10 +103,6 @@ def _ratings_an_item(dataset: Dataset) -> str:
 
 
 _Fact = tuple[str, str, str]
-
-
-def _facts(rows: list[_Fact]) -> pd.DataFrame:
-    return pd.DataFrame(rows, columns=["part", "what", "value"], dtype=str)
 
 
 def _of_card(card: Card) -> list[_Fact]:

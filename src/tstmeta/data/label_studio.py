@@ -171,7 +171,7 @@ def _ratings(path: Path, dataset: Dataset) -> Iterator[tuple | Problem]:
     items = _items_by_form_id(dataset)
     for row, task in enumerate(export, 1):
         try:
-            item = items.get(str(task["data"].get("item_id")))
+            item = items.get(str(task["data"].get("item_id")), {})
             annotations = [
                 (_rater(annotation), _answers(annotation["result"]))
                 for annotation in task["annotations"]
@@ -180,7 +180,7 @@ def _ratings(path: Path, dataset: Dataset) -> Iterator[tuple | Problem]:
         except (TypeError, KeyError, AttributeError):
             yield fault(path, "not a task with data and annotations", row, "", _EXPORT)
             continue
-        if annotations and (item is None or _changed(task["data"], item)):
+        if annotations and (not item or _changed(task["data"], item)):
             what = f"the raters saw another text than {dataset.name!r} has under this id"
             remedy = "name the data set that the form was made from, as it was then"
             yield fault(path, what, row, "item_id", remedy)
