@@ -46,9 +46,6 @@ def construct(
     temperature: Annotated[
         float, typer.Option(min=0, max=2, help="How freely answers are drawn.")
     ] = 0.7,
-    tries: Annotated[
-        int, typer.Option(min=1, help="How often to ask for a text while a check finds a fault.")
-    ] = 2,
     revision: options.Revision = "",
     concurrency: options.Concurrency = 16,
     timeout: options.Timeout = 120.0,
@@ -99,7 +96,7 @@ def construct(
     if dry_run:
         return
     table, unanswered = run.construct(
-        out, plan, chat, budget=budget, concurrency=concurrency, tries=tries, progress=True
+        out, plan, chat, budget=budget, concurrency=concurrency, progress=True
     )
     for line in (*chat.notes, bill(budget)):
         note(line)

@@ -33,6 +33,8 @@ WAVES = (("strong", "light"), ("light-error",), ("strong-error",))
 NEEDED = {"light-error": ["strong", "light"], "strong-error": ["strong", "light", "light-error"]}
 #: Rounds without a new source after which the model is asked for no more.
 BARREN = 3
+#: How often a text is asked for while a check finds a fault; the last text counts.
+TRIES = 2
 #: Languages that are written without spaces; our checks compare words.
 _UNSPACED = ("zh", "ja", "th", "lo", "km", "my", "bo")
 
@@ -93,21 +95,14 @@ def read_sources(path: Path) -> tuple[str, ...]:
 
 
 def construct(
-    folder: Path,
-    plan: Blueprint,
-    chat: Chat,
-    *,
-    tries: int = 2,
-    progress: bool = False,
-    **options: Any,
+    folder: Path, plan: Blueprint, chat: Chat, **options: Any
 ) -> tuple[pd.DataFrame, int]:
     """Make a test set in a folder, or go on with the one that is there.
 
     What a person changed in the table of rows stays; what depends on it is made anew.
 
     Args:
-        tries: how often a text is asked for while a check finds a fault; the last text counts.
-        progress, options: of :func:`.runner.run`, such as budget and concurrency.
+        options: of :func:`.runner.run`, such as budget and concurrency.
 
     Returns:
         The rows as :func:`.checks.judge` gives them, and how many questions nobody answered.
@@ -115,7 +110,7 @@ def construct(
     failures: list[str] = []
 
     def ask(questions: Sequence[Question]) -> list[Reply]:
-        replies = run(questions, chat, cache=folder / ANSWERS, progress=progress, **options)
+        replies = run(questions, chat, cache=folder / ANSWERS, **options)
         failures.extend(reply.failure for reply in replies if reply.failure)
         return replies
 
@@ -127,7 +122,7 @@ def construct(
         if len(sources) == plan.size:
             plan = plan.model_copy(update={"sources": sources})
         storage.write(folder / tables.PLAN, plan.model_dump_json(indent=1) + "\n")
-        table = rewrite(plan, sources, tables.settled(table), ask, tries)
+        table = rewrite(plan, sources, tables.settled(table), ask)
         if before is not None and file.read_bytes() != before:
             raise TstmetaError(
                 f"{file} was changed while the answers came, and is left as it is. Remedy: run the "
@@ -155,7 +150,7 @@ def write_sources(plan: Blueprint, ask: Ask) -> tuple[str, ...]:
 
 
 def rewrite(
-    plan: Blueprint, sources: Sequence[str], settled: pd.DataFrame, ask: Ask, tries: int
+    plan: Blueprint, sources: Sequence[str], settled: pd.DataFrame, ask: Ask
 ) -> pd.DataFrame:
     """The judged rows, asking for every rewrite that no person has settled."""
     table = tables.begin(plan, sources)
@@ -166,7 +161,7 @@ def rewrite(
         )
     table.loc[settled.index, ["output", "accept", "written"]] = settled
     for cells in WAVES:
-        for attempt in range(tries):
+        for attempt in range(TRIES):
             table = judge(table, plan)
             todo = table.index[table["system"].isin(cells)].difference(settled.index, sort=False)
             todo = [item for item in todo if _is_open(table, item, attempt)]
