@@ -89,12 +89,12 @@ def gathered(url: str, many: Many, cache: Path) -> Iterator[str]:
         room = asyncio.Semaphore(CONCURRENCY)
         async with openai.AsyncOpenAI(base_url=url, api_key="none", max_retries=0) as client:
 
-            async def one(place: int) -> str:
+            async def answer(place: int) -> str:
                 async with room:
-                    made = await client.chat.completions.create(**many.body(place))
-                    return made.choices[0].message.content or ""
+                    completion = await client.chat.completions.create(**many.body(place))
+                    return completion.choices[0].message.content or ""
 
-            return await asyncio.gather(*(one(place) for place in range(len(many))))
+            return await asyncio.gather(*(answer(place) for place in range(len(many))))
 
     yield from asyncio.run(all_of_them())
 
@@ -104,8 +104,8 @@ def looped(url: str, many: Many, cache: Path) -> Iterator[str]:
 
     with openai.OpenAI(base_url=url, api_key="none", max_retries=0) as client:
         for place in range(len(many)):
-            made = client.chat.completions.create(**many.body(place))
-            yield made.choices[0].message.content or ""
+            completion = client.chat.completions.create(**many.body(place))
+            yield completion.choices[0].message.content or ""
 
 
 SIDES: dict[str, Callable[[str, Many, Path], Iterator[str]]] = {
@@ -152,8 +152,8 @@ def server(seen: list[dict[str, int]]) -> Iterator[str]:
         try:
             yield process.stdout.readline().strip()  # type: ignore[union-attr]
         finally:
-            told, _ = process.communicate()
-    seen.append(json.loads(told))
+            printed, _ = process.communicate()
+    seen.append(json.loads(printed))
 
 
 def separately(side: str, url: str, count: int, cache: Path) -> Run:
@@ -203,9 +203,9 @@ def ideal(size: int) -> float:
     return -(-size // CONCURRENCY) * LATENCY
 
 
-def scaled(side: str, one: Run, size: int) -> float:
+def scaled(side: str, run: Run, size: int) -> float:
     """Seconds for all requests, of what was given a share of them."""
-    return one.seconds * size / one.answers if side == "plain loop" else one.seconds
+    return run.seconds * size / run.answers if side == "plain loop" else run.seconds
 
 
 def rows_of(size: int, rounds: list[Round], few: dict[str, Run]) -> list[dict[str, Any]]:
@@ -213,14 +213,14 @@ def rows_of(size: int, rounds: list[Round], few: dict[str, Run]) -> list[dict[st
     fields = {"concurrency": CONCURRENCY, "latency": LATENCY, "openai": version("openai")}
     rows = []
     for side in SIDES:
-        times = [scaled(side, one.runs[side], size) for one in rounds]
+        times = [scaled(side, each.runs[side], size) for each in rounds]
         row = {
             "metric": side,
             "requests": size,
             "seconds": median(times),
             "requests_a_second": size / median(times),
             **measure.summary([taken / ideal(size) for taken in times]),
-            "growth_mib": middle(one.runs[side].growth for one in rounds),
+            "growth_mib": middle(each.runs[side].growth for each in rounds),
             "growth_mib_of_a_tenth": few[side].growth if side in few else None,
             "signature": str(Signature.of("judge-runner", fields)),
         }
@@ -230,17 +230,17 @@ def rows_of(size: int, rounds: list[Round], few: dict[str, Run]) -> list[dict[st
 
 def middle(values: Iterable[float | None]) -> float | None:
     """The median; None where something is not known."""
-    found = list(values)
-    known = [value for value in found if value is not None]
-    return median(known) if len(known) == len(found) else None
+    listed = list(values)
+    known = [value for value in listed if value is not None]
+    return median(known) if len(known) == len(listed) else None
 
 
 def checks(size: int, rounds: list[Round], few: dict[str, Run]) -> list[dict[str, Any]]:
-    over = [one.runs["runner"].seconds / ideal(size) for one in rounds]
-    kept = [one.runs["runner, all kept"].seconds for one in rounds]
-    many, tenth = middle(one.runs["runner"].growth for one in rounds), few["runner"].growth
+    over = [each.runs["runner"].seconds / ideal(size) for each in rounds]
+    kept = [each.runs["runner, all kept"].seconds for each in rounds]
+    many, tenth = middle(each.runs["runner"].growth for each in rounds), few["runner"].growth
     more = None if many is None or tenth is None else many - tenth
-    every = [*few.values(), *(run for one in rounds for run in one.runs.values())]
+    every = [*few.values(), *(run for each in rounds for run in each.runs.values())]
     reason = "" if more is not None else "this system does not tell it"
     return [
         measure.check("runner: time over the ideal", median(over), "<", MOST_OVER_IDEAL),
@@ -248,10 +248,10 @@ def checks(size: int, rounds: list[Round], few: dict[str, Run]) -> list[dict[str
         measure.check(
             "runner: MiB more for ten times the requests", more, "<", MOST_GROWTH_MIB, reason
         ),
-        measure.check("requests sent twice", max(one.twice for one in rounds), "==", 0),
+        measure.check("requests sent twice", max(each.twice for each in rounds), "==", 0),
         measure.check(
             "requests at once beyond those allowed",
-            max(0, max(one.at_once for one in rounds) - CONCURRENCY),
+            max(0, max(each.at_once for each in rounds) - CONCURRENCY),
             "==",
             0,
         ),
@@ -275,9 +275,9 @@ def main() -> None:
         f"plain loop: 1 of {SHARE} requests, time scaled to all",
         "growth: peak memory above that before the run, of a process of its own",
     ]
-    found = checks(given.size, rounds, few)
+    results = checks(given.size, rounds, few)
     rows = rows_of(given.size, rounds, few)
-    measure.finish("judge", given, LIBRARIES, load, rows, found, notes, count)
+    measure.finish("judge", given, LIBRARIES, load, rows, results, notes, count)
 
 
 if __name__ == "__main__":

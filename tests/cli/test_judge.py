@@ -54,9 +54,6 @@ def asking(server, *more, prompt="content"):
     return (*words, "--model", "tiny", "--retries", "0", *more)
 
 
-# ------------------------------------------------------------------------------ before paying
-
-
 def test_the_list_names_every_prompt_with_its_hash(tstmeta):
     found = table(tstmeta("judge", "prompts", "--format", "csv")).set_index("name")
     assert list(found.index) == prompts.names()
@@ -97,9 +94,6 @@ def test_a_dry_run_asks_nobody_and_says_what_it_would_cost(tstmeta, server, tmp_
     assert "of money" in result.stderr
     assert server.requests == 0
     assert not (tmp_path / "store").exists()
-
-
-# ----------------------------------------------------------------------------------- asking
 
 
 def test_a_run_writes_rows_and_scores_that_evaluate_reads(tstmeta, server, tmp_path):
@@ -211,8 +205,6 @@ def test_ctrl_c_keeps_what_was_answered_and_the_same_command_goes_on(tstmeta, tm
         assert "2 requests (2 answers are kept)" in result.stderr
         assert server.requests == 5  # the third was under way, and nobody has its answer
 
-
-# --------------------------------------------------------------------------------- mistakes
 
 MISTAKES = {
     "no such prompt": (("-p", "contents"), "no prompt is called 'contents'"),

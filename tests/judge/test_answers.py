@@ -50,9 +50,6 @@ def sound(rows, prompt, items):
             rating.explanation.encode()
 
 
-# ----------------------------------------------------------------------------- one rewrite, JSON
-
-
 @pytest.mark.parametrize(
     ("text", "wanted"),
     [
@@ -112,9 +109,6 @@ def test_what_a_text_says_does_not_change_how_an_answer_is_read_that_quotes_it(h
 def test_a_text_quoted_before_the_json_makes_it_at_most_invalid(hostile):
     text = f'It says: {hostile}\n{{"meaning": 1, "style": 2}}'
     assert values(text, JOINT) in ([[1], [2]], [["invalid"]] * 2)
-
-
-# --------------------------------------------------------------------------- a number or a word
 
 
 @pytest.mark.parametrize(
@@ -188,9 +182,6 @@ def test_the_better_of_a_pair_gets_one_and_the_other_nothing(text, wanted):
     assert values(text, PAIR, 2) == [wanted]
 
 
-# -------------------------------------------------------------------------- rewrites of a source
-
-
 def rated(*rows):
     """An answer with a number and a rating for each rewrite."""
     return json.dumps({"ratings": [{"number": n, "content": rating} for n, rating in rows]})
@@ -221,9 +212,6 @@ def rated(*rows):
 )
 def test_ratings_of_several_rewrites_are_matched_by_their_number(text, wanted):
     assert values(text, ONE, 3) == [["invalid" if value is None else value for value in wanted]]
-
-
-# ------------------------------------------------------------------------ answers without ratings
 
 
 @pytest.mark.parametrize("prompt", EVERY, ids=lambda prompt: prompt.name)
@@ -296,9 +284,6 @@ def test_what_a_model_thinks_aloud_first_is_no_part_of_its_answer(text, prompt, 
     assert values(text, prompt, finish=finish) == [[wanted]]
 
 
-# -------------------------------------------------------------------------- refusals in plain words
-
-
 @pytest.mark.parametrize(
     "text",
     [
@@ -346,8 +331,6 @@ def test_a_refusal_in_plain_words_is_refused_and_keeps_its_words(prompt, text):
 def test_only_an_answer_without_a_rating_that_begins_so_is_a_refusal(text, prompt, items, wanted):
     assert values(text, prompt, items) == wanted
 
-
-# ------------------------------------------------------------------------------------ any answer
 
 _WORDS = "of to or yes no tie rating content: meaning style number ratings explanation null true"
 _NUMBERS = "1 2 3 5 7 80 101 -3 −3 4.5 4,5 ४ 4/5 Rating: ** \n"

@@ -59,9 +59,6 @@ def test_what_was_asked_stands_beside_the_answer(tmp_path):
     assert (kept["schema"], kept["sampling"]["seed"], kept["sample"]) == ({"type": "object"}, 4, 2)
 
 
-# -------------------------------------------------------------------------------- files of others
-
-
 def foreign(path: Path) -> None:
     raw = sqlite3.connect(path)
     raw.execute("CREATE TABLE answers (key TEXT)")

@@ -27,9 +27,6 @@ def first(act, times=1):
     return lambda asked: act if asked.number <= times else None
 
 
-# ---------------------------------------------------------------------------------- questions
-
-
 def test_every_setting_is_sent_for_servers_have_defaults_of_their_own():
     with serving() as server:
         assert ask(server, question("Größe 京都 \0 <b>", sampling=Sampling(seed=0))) == PLAIN
@@ -51,9 +48,6 @@ def test_the_url_may_end_where_people_copy_it(ending):
         served = connect(server.url + ending, "tiny", key="")
         assert served.server == server.url
         assert asyncio.run(once(served, question())) == PLAIN
-
-
-# ------------------------------------------------------------------------------------ answers
 
 
 def answer(**message: Any) -> bytes:
@@ -172,9 +166,6 @@ def test_a_body_without_end_is_not_read_to_its_end(monkeypatch):
         assert ask(server, retries=0).failure == "the server answers 500"
 
 
-# ------------------------------------------------------------------------------- what may pass
-
-
 @pytest.mark.parametrize(
     ("act", "failure"),
     [
@@ -197,9 +188,6 @@ def test_a_text_that_cannot_be_sent_is_told_and_not_sent():
     with serving() as server:
         assert "half a character" in ask(server, question("\ud800")).failure
         assert server.requests == 0
-
-
-# -------------------------------------------------------------------------- servers that know less
 
 
 @pytest.mark.parametrize(
@@ -236,9 +224,6 @@ def test_what_does_not_help_is_not_remembered_and_not_tried_for_ever():
         assert "unsupported" in asyncio.run(once(served, asked)).failure
         assert server.requests == 4
     assert served.notes == []
-
-
-# ------------------------------------------------------------------------------- no use at all
 
 
 @pytest.mark.parametrize(

@@ -75,18 +75,10 @@ def test_where_there_is_none_the_reason_is_told(tokens, start, end, values, why)
     assert why in found.logprobs
 
 
-def test_tokens_that_do_not_spell_the_answer_give_none():
-    found = expect(reply(choice("5", 0.6, **{"4": 0.4}), text="4"), 0, 1, FIVE)
-    assert "do not spell" in found.logprobs
-
-
 def test_ratings_of_two_digits_count_where_the_tokenizer_keeps_digits_together():
     answer = reply(choice("80", 0.5, **{"75": 0.3, "100": 0.1, "8": 0.1}))
     found = expect(answer, 0, 2, HUNDRED)
     assert found.value == pytest.approx(80 * 0.5 + 75 * 0.3 + 100 * 0.1 + 8 * 0.1)
-
-
-# ------------------------------------------------------------------- at the place of each rating
 
 
 def test_each_rating_of_a_json_answer_has_its_own_distribution():

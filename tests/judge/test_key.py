@@ -49,9 +49,6 @@ def leaks(data: bytes | str) -> list[bytes]:
     return sorted(spelling for spelling in spellings() if spelling in data)
 
 
-# ------------------------------------------------------------------------- what servers say
-
-
 def giving_away(field):
     """A good completion with the key in one of its fields."""
     made = json.loads(says("4").data)
@@ -213,9 +210,6 @@ def test_a_key_that_no_header_takes_is_refused_without_being_shown(key):
     assert leaks("".join(traceback.format_exception(caught.value))) == []
 
 
-# ------------------------------------------------------------------------------ what is sent
-
-
 def test_no_key_sends_no_header_and_other_variables_do_not_count(monkeypatch):
     monkeypatch.setenv("OPENAI_CUSTOM_HEADERS", f"Authorization: {BEARER}")
     monkeypatch.setenv("OPENAI_ORG_ID", "org-hidden-42")
@@ -257,9 +251,6 @@ def test_no_secret_of_the_url_comes_back_bare_or_encoded(user, secrets, status):
         assert server.keys == {f"Basic {coded}"}
     assert "Basic ***" in shown
     assert not [secret for secret in (coded.rstrip("="), *secrets) if secret in shown]
-
-
-# -------------------------------------------------------------------------- tokens of an answer
 
 
 def tokens_of(*texts, rivals=()):

@@ -46,9 +46,6 @@ def length(texts):
     return Reply(text=str(len(texts[-1].split())))
 
 
-# -------------------------------------------------------------------------------------- units
-
-
 def test_a_prompt_of_items_is_asked_of_each_rewrite(dataset, cache):
     chat = Talking(length)
     found = ask(dataset, "content", chat, cache)
@@ -103,23 +100,12 @@ def test_shuffled_rewrites_get_their_own_ratings_back(dataset, cache):
     pd.testing.assert_frame_equal(mixed, again)
 
 
-def test_a_limit_counts_rewrites_or_whole_sources(dataset, cache):
-    chat = Talking(lambda texts: Reply(text="3"))
-    assert len(ask(dataset, "content", chat, cache, limit=2)) == 2
-    assert ask(dataset, "lai2023-content", chat, cache, limit=1)["item_id"].tolist() == [
-        *("a1", "a2", "a3")
-    ]
-
-
 def test_rewrites_of_a_source_in_two_styles_are_asked_apart(tmp_path, cache):
     path = tmp_path / "two.csv"
     path.write_text(CSV.replace("the cat reposed,B,formal", "the cat reposed,B,polite"))
     chat = Talking(lambda texts: Reply(text="none"))
     ask(own.read(path), "lai2023-content", chat, cache)
     assert sorted(len(texts) for texts in chat.asked) == [2, 3, 3]
-
-
-# ------------------------------------------------------------------------------------ samples
 
 
 def test_each_sample_is_asked_by_itself_with_a_seed_of_its_own(dataset, cache):
@@ -139,9 +125,6 @@ def test_a_score_is_the_mean_of_an_items_samples(dataset, cache):
     wanted = found.groupby("item_id", sort=False)["rating"].mean()
     assert table.set_index("item_id")["value"].to_dict() == wanted.to_dict()
     assert "samples:2" in table["signature"].iloc[0]
-
-
-# ----------------------------------------------------------------------------------- statuses
 
 
 # ------------------------------------------------------------------------------ what is kept
@@ -205,8 +188,6 @@ def test_a_treatment_is_in_the_score_its_signature_and_its_detail(dataset, cache
     assert table["status"].tolist()[:3] == ["invalid" if missing == "drop" else "ok"] * 3
 
 
-# -------------------------------------------------------------------------- missing ratings
-
 NONE = math.nan
 
 
@@ -230,9 +211,6 @@ def test_the_mean_is_over_one_judge_and_dimension(other):
 def test_expected_ratings_are_treated_by_themselves():
     rows = rows_of([5, 5, NONE]).assign(expected=[4.5, NONE, NONE])
     assert ratings.treated(rows, "mean", "expected")["value"].tolist() == [4.5, 4.5, 4.5]
-
-
-# ---------------------------------------------------------------------------- rows in a file
 
 
 @pytest.mark.parametrize("ending", ["csv", "json", "parquet"])

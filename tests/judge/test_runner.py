@@ -14,7 +14,6 @@ from tests.judge.asking import answers, chat, kept, question, questions
 from tests.judge.scripted import error, says, serving
 from tstmeta.judge.base import Question, Reply, Unusable
 from tstmeta.judge.budget import Budget, Price, estimate, worst
-from tstmeta.judge.cache import AnswerCache
 from tstmeta.judge.runner import run
 
 PRICE = Price(prompt=1.0, answer=10.0)
@@ -26,9 +25,6 @@ def echo(asked: scripted.Asked) -> scripted.Act:
 
 def failures(replies: list[Reply]) -> list[str]:
     return [reply.failure for reply in replies if reply.failure]
-
-
-# ------------------------------------------------------------------------------------- a whole run
 
 
 def test_every_question_gets_its_own_answer_and_no_more_are_under_way_than_was_allowed(tmp_path):
@@ -100,22 +96,6 @@ def test_an_error_of_the_chat_ends_the_run_and_what_came_before_is_kept(tmp_path
     assert mine.count < 10
 
 
-def test_what_another_run_was_told_meanwhile_is_not_asked(tmp_path):
-    first, second = questions(2)
-
-    class Meanwhile(Plain):
-        async def ask(self, question: Question) -> Reply:
-            with AnswerCache(tmp_path / "answers.sqlite") as cache:  # as another process would
-                cache.put(second.key("mine", "m"), second, Reply("theirs"))
-            return Reply("ours")
-
-    replies = answers(None, [first, second], tmp_path, served=Meanwhile(), concurrency=1)
-    assert replies == [Reply("ours"), Reply("theirs")]
-
-
-# ---------------------------------------------------------------------------------- what it costs
-
-
 def test_an_estimate_counts_each_question_once_leaves_out_what_is_kept_and_asks_nothing(tmp_path):
     cache = tmp_path / "answers.sqlite"
     with serving() as server:
@@ -185,8 +165,6 @@ def test_what_the_server_did_not_count_costs_what_it_may_have(tmp_path, act, cou
     assert (budget.prompt_tokens, budget.answer_tokens) == cost
     assert (budget.sent, budget.uncounted) == (1, not counted)
 
-
-# ------------------------------------------------------------------------------------ it is stopped
 
 RUN = """
 import sys

@@ -29,9 +29,6 @@ def words(texts):
     return Reply(text=str(len(texts[-1].split())))
 
 
-# ----------------------------------------------------------------------------- with a server
-
-
 def test_a_judge_scores_each_rewrite_in_order_and_asks_equal_ones_once():
     metric = judge(words)
     units = [UNIT, OTHER, UNIT]
@@ -82,9 +79,6 @@ def test_the_dimension_is_the_one_that_is_named():
     assert judge(answer, "joint").dimensions == ("content",)
     with pytest.raises(TstmetaError, match="rates content, style, fluency"):
         judge(answer, "joint", dimension="overall")
-
-
-# -------------------------------------------------------------------------------- by its name
 
 
 @pytest.mark.parametrize(
@@ -149,9 +143,6 @@ def test_a_server_that_is_not_there_is_a_row_with_the_remedy(tmp_path, monkeypat
     assert result.exit_code == 1
     assert found["status"].tolist() == ["error"]
     assert "start the server" in found.loc[0, "detail"]
-
-
-# ----------------------------------------------------------------------- the judges of papers
 
 
 @pytest.mark.parametrize("name", Judge.VARIANTS)
