@@ -139,12 +139,12 @@ def to_text(frame: pd.DataFrame, rule: int = 0) -> str:
     drawn = sys.stdout.isatty()
     table = Table(box=box.SIMPLE if drawn else None, pad_edge=drawn, header_style="bold")
     for column in frame.columns:
-        side = "right" if frame[column].dtype.kind in "iuf" else "left"
-        table.add_column(Text(_cell(str(column))), justify=side, no_wrap=not drawn)
+        head, number = Text(_cell(str(column))), frame[column].dtype.kind in "iuf"
+        table.add_column(head, justify="right" if number else "left", no_wrap=not drawn)
     for place, row in enumerate(_rows(frame), 1):
         table.add_row(*(Text(_cell(value)) for value in row), end_section=drawn and place == rule)
-    width, colours = (None, "auto") if drawn else (_UNBOUNDED, None)
-    console = Console(file=sys.stdout, width=width, color_system=colours)
+    width = None if drawn else _UNBOUNDED
+    console = Console(file=sys.stdout, width=width, color_system="auto" if drawn else None)
     with console.capture() as captured:
         console.print(table, soft_wrap=not drawn)
     lines = [line.rstrip() for line in captured.get().rstrip("\n").split("\n")]

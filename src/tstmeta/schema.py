@@ -134,9 +134,7 @@ def one_of(known: Iterable[str]) -> pa.Check:
 
 
 #: Cells that are texts and not blank.
-FILLED = each(
-    lambda cell: isinstance(cell, str) and bool(cell.strip()), "fill it in or drop the row"
-)
+FILLED = each(lambda x: isinstance(x, str) and bool(x.strip()), "fill it in or drop the row")
 
 
 def hold(frame: pd.DataFrame, schema: pa.DataFrameSchema, where: str) -> pd.DataFrame:
@@ -238,13 +236,7 @@ _UNIQUE = {
     "scores": ["dataset", "item_id", "signature", "basis", "sample"],
 }
 SCHEMAS = {
-    name: pa.DataFrameSchema(
-        {**_filled("dataset"), **columns},
-        unique=_UNIQUE.get(name),
-        strict=True,
-        ordered=True,
-        name=name,
-    )
+    name: pa.DataFrameSchema({**_filled("dataset"), **columns}, unique=_UNIQUE.get(name))
     for name, columns in _COLUMNS.items()
 }
 

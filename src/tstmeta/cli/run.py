@@ -51,9 +51,10 @@ def _pairs(names: list[str], values: list[str]) -> dict[str, str]:
     for name in names:
         stem, equals, value = name.partition("=")
         if not equals:
-            value = next(rest, None)
-            if value is None:
-                raise typer.BadParameter(f"{name} needs a value: -p {name} VALUE")
+            try:
+                value = next(rest)
+            except StopIteration:
+                raise typer.BadParameter(f"{name} needs a value: -p {name} VALUE") from None
         pairs[stem] = value
     if strangers := list(rest):
         raise typer.BadParameter(f"{' '.join(strangers)}: a parameter is set by -p NAME VALUE")

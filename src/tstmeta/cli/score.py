@@ -110,8 +110,10 @@ def with_combined(
 
     from ..combine import combined
 
-    options = {"seed": seed, "lower": lower or (), "store": store}
-    tables = [combined(dataset, table, name, dimension, **options) for name in names]
+    tables = [
+        combined(dataset, table, name, dimension, seed=seed, lower=lower or (), store=store)
+        for name in names
+    ]
     return pd.concat([table, *tables], ignore_index=True)
 
 

@@ -138,8 +138,8 @@ def _perplexities(out: Path, sides: dict[str, Sequence[str]], seed: int) -> dict
     results = {}
     for side, texts in sides.items():
         places = np.random.default_rng([seed, len(texts)]).permutation(len(texts))[:MEASURED]
-        readings = reader.read([texts[place] for place in sorted(places)])
-        readings = [each for each in readings if isinstance(each, lm.Reading)]
+        answers = reader.read([texts[place] for place in sorted(places)])
+        readings = [answer for answer in answers if isinstance(answer, lm.Reading)]
         tokens = sum(len(reading.tokens) for reading in readings)
         words = sum(reading.words for reading in readings)
         loss = -sum(reading.logprob for reading in readings)

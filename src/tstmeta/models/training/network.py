@@ -179,7 +179,7 @@ def _optimisers(model: Any, options: LmOptions, scratch: bool) -> list[torch.opt
     matrices = [value for value in model.parameters() if value.dim() >= 2]
     vectors = [value for value in model.parameters() if value.dim() < 2]
     if not scratch:
-        groups = [{"params": matrices}, {"params": vectors, "weight_decay": 0.0}]
+        groups: list[Any] = [{"params": matrices}, {"params": vectors, "weight_decay": 0.0}]
         return [torch.optim.AdamW(groups, lr=rate, weight_decay=decay)]
     embeddings = model.get_input_embeddings().weight
     layers = [value for value in matrices if value is not embeddings]
