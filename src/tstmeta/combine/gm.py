@@ -64,9 +64,6 @@ def gm(
     return np.cbrt(accurate * similar * fluent)
 
 
-# ------------------------------------------------------------------------------ learning
-
-
 class Learned(NamedTuple):
     """Thresholds learned from pairs, and their mean hinge loss."""
 
@@ -116,9 +113,6 @@ def learn(better: ArrayLike, worse: ArrayLike, seed: int = 0) -> Learned:
     )
     thresholds = Thresholds(*map(float, best.x))
     return Learned(thresholds, float(hinge(thresholds, good, bad)), good.shape[1])
-
-
-# -------------------------------------------------------------------------------- scores
 
 
 def gm_scores(

@@ -136,18 +136,6 @@ def hybrid(
             f"a hybrid of {settings.top} metrics needs as many that claim {dimension}; the scores"
             f" hold {', '.join(parts.names)}"
         )
-    values, details, fits = fold_by_fold(parts, people, kind, settings)
-    fields = {"dimension": dimension, **settings.fields(kind)}
-    if kind != "equal":
-        fields["ratings-hash"] = digest_of_values(parts.item_ids, people)
-    table = emit(parts, values, details, name=f"hybrid-{kind}", dimension=dimension, fields=fields)
-    return Combination(table, fits)
-
-
-def fold_by_fold(
-    parts: Parts, people: Array, kind: Kind, settings: Settings
-) -> tuple[Array, list[str], tuple[Fit, ...]]:
-    """Values and details of the items ``[N]``, each from the fold that did not see it; the fits."""
     values = np.full(len(people), np.nan)
     details = np.full(len(people), "", dtype=object)
     fits = []
@@ -159,7 +147,12 @@ def fold_by_fold(
         details[split.judged] = f"{settings.where(split.number)}: {listed}"
         rated = split.train & parts.complete & np.isfinite(people)
         fits.append(Fit(split.number, weights, int(rated.sum()), int(split.judged.sum())))
-    return values, details.tolist(), tuple(fits)
+    fields = {"dimension": dimension, **settings.fields(kind)}
+    if kind != "equal":
+        fields["ratings-hash"] = digest_of_values(parts.item_ids, people)
+    name = f"hybrid-{kind}"
+    table = emit(parts, values, details.tolist(), name=name, dimension=dimension, fields=fields)
+    return Combination(table, tuple(fits))
 
 
 def fit(parts: Parts, people: Array, train: np.ndarray, kind: Kind, settings: Settings) -> Chosen:
@@ -194,9 +187,6 @@ def weights_by_name(parts: Parts, chosen: Chosen) -> dict[str, float]:
     return weights
 
 
-# ---------------------------------------------------------------------------- simulation
-
-
 def _by_correlation(
     parts: Parts, people: Array, used: np.ndarray, settings: Settings
 ) -> tuple[np.ndarray, Array]:
@@ -205,24 +195,22 @@ def _by_correlation(
     inner = list(splits(sources, settings.inner, settings.seed + 1, in_sample=settings.in_sample))
     matrix, ratings, lower = parts.matrix[:, used], people[used], parts.lower
     upright = oriented(matrix, lower)
-    single = [
-        agreements(ratings[split.judged], upright[:, split.judged], settings.statistic)
-        for split in inner
-    ]
+
+    def agreements(judged: np.ndarray, rows: Array) -> Array:
+        """Agreement of each row with people, 0 where it has no value."""
+        setting = Setting(settings.statistic, "pooled")
+        values = stats.estimate(ratings[judged][:, None], rows[:, :, None], setting)
+        return np.nan_to_num(values, nan=0.0)
+
+    single = [agreements(split.judged, upright[:, split.judged]) for split in inner]
     places, tried = top_places(np.mean(single, axis=0), settings.top), grid(settings.top)
     each = []
     for split in inner:
         scale = Scaling.fitted(matrix[:, split.train], lower)
         means = geometric_mean(scale(matrix[:, split.judged])[places], tried)
-        each.append(agreements(ratings[split.judged], means, settings.statistic))
+        each.append(agreements(split.judged, means))
     # the first of equals is the one nearest to equal weights, as the grid is ordered
     return places, tried[int(np.argmax(np.round(np.mean(each, axis=0), 12)))]
-
-
-def agreements(people: Array, rows: Array, statistic: str) -> Array:
-    """Agreement of each row ``[M, n]`` with people ``[n]``; 0 where it has no value."""
-    values = stats.estimate(people[:, None], rows[:, :, None], Setting(statistic, "pooled"))
-    return np.nan_to_num(values, nan=0.0)
 
 
 def top_places(values: Array, top: int) -> np.ndarray:
@@ -238,9 +226,6 @@ def grid(parts: int, steps: int = STEPS, least: int = LEAST_STEPS) -> Array:
     ends = np.array([(-1, *bars, spare + parts - 1) for bars in ways])
     weights = (np.diff(ends, axis=1) - 1 + least) / steps
     return weights[np.argsort(np.round((weights**2).sum(axis=1), 9), kind="stable")]
-
-
-# ------------------------------------------------------------------------------- learned
 
 
 def _by_forest(

@@ -142,9 +142,6 @@ def _means(
     return means, weights
 
 
-# ------------------------------------------------------------------------------------- J
-
-
 def j(
     dataset: Dataset,
     scores: pd.DataFrame,

@@ -90,9 +90,6 @@ def alternative_annotator_test(
         epsilon: margin in [0, 1); 0 asks the metric to be better than the rater.
         mapping: ``none`` takes the scores as ratings, for a metric that speaks the scale.
         rng: shuffles the sources into folds.
-
-    Raises:
-        ValueError: shapes that do not fit.
     """
     ratings, scores = finite(cube), finite(metric)
     if ratings.ndim != 3 or scores.shape != ratings.shape[:2]:

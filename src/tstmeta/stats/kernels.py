@@ -55,9 +55,6 @@ def _by_vector(function: Callable[..., Array], values: tuple[Array, ...], weight
     return stacked.squeeze(len(lead)) if own else stacked
 
 
-# ----------------------------------------------------------------------------------- pairs
-
-
 def pair_totals(
     functions: tuple[Callable[[Array, Array], Array], ...],
     x: Array,
@@ -121,9 +118,6 @@ def _blocks(functions, x: Array, y: Array, weights: Array, tolerance: float) -> 
     return sums
 
 
-# ----------------------------------------------------------------------------------- ranks
-
-
 def standings(x: Array, weights: Array) -> Array:
     """Mid-ranks under weights, up to a constant: ``[..., D, n]``.
 
@@ -166,9 +160,6 @@ def distinct(x: Array, weights: Array) -> Array:
         peers = np.einsum("...i,...ij->...j", present, same)
     share = np.where(present > 0, present / np.maximum(peers, 1.0), 0.0)
     return np.rint(share.sum(axis=-1))  # seven sevenths are one
-
-
-# ----------------------------------------------------------------------------------- means
 
 
 def means(values: ArrayLike, groups: ArrayLike) -> tuple[list[str], Array]:

@@ -103,9 +103,6 @@ def interval(
         counts: units by kind (``systems``: 8); the fewest rule.
         confidence: share of intervals that are to hold the true value, inside (0, 1).
         widened: whether quantiles are taken further out for the units being few.
-
-    Raises:
-        ValueError: a confidence outside (0, 1), or BCa without a jackknife.
     """
     if not 0.0 < confidence < 1.0:
         raise ValueError(f"confidence must lie between 0 and 1, not {confidence}")

@@ -141,9 +141,6 @@ def resampled(
         human: ``[S, K]``.
         metrics: ``[M, S, K]``, or ``[M, D, S, K]`` where scores differ by draw (permuted).
         draws: by default every source and system once, D = 1.
-
-    Raises:
-        ValueError: shapes, levels, statistics or task labels that do not fit.
     """
     x, y = finite(human), finite(metrics)
     if x.ndim != 2 or y.ndim not in (3, 4) or x.shape != y.shape[-2:]:

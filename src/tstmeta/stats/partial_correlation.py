@@ -82,10 +82,8 @@ def partial(
 def partials(
     human: ArrayLike, metrics: ArrayLike, given: ArrayLike, *, statistic: str = "pearson"
 ) -> list[Correlation]:
-    """:func:`partial` with n, a reason where there is no value, and p from Student's t.
-
-    The t distribution has n - 2 - G degrees of freedom and takes items for independent, which
-    rewrites of one source are not.
+    """:func:`partial` with n, a reason where there is no value, and p from Student's t, n - 2 - G
+    degrees of freedom, as if items were independent.
     """
     x, y, z = _checked(human, metrics, given)
     values = partial(x, y, z, statistic=statistic)

@@ -117,9 +117,6 @@ def all_pairs(
             of a cluster under one system).
         enumerate_up_to: where there are no more swaps than this, all are tried and p is b over
             their number.
-
-    Raises:
-        ValueError: shapes, clusters, units, levels or statistics that do not fit.
     """
     x, y = finite(human), finite(metrics)
     if x.ndim != 2 or y.ndim != 3 or y.shape[1:] != x.shape or not x.size:

@@ -77,9 +77,6 @@ def detectable_difference(
     return Detectable(np.maximum(0.0, factor * error), error, observed, reason)
 
 
-# ----------------------------------------------------------------------------------- widths
-
-
 class Widths(NamedTuple):
     """How the width of a 95 % interval depends on the number of rated sources.
 
@@ -126,42 +123,25 @@ def width_by_items(
     if n < 2:
         reason = "fewer than two sources with ratings and scores"
         return Widths(wanted, nothing, nothing, nothing, nothing, n, math.nan, reason)
-    full = _summary(_widths(x, y, setting, rated, n, 1, draws, rng))[0]
-    summaries = [
-        _summary(_widths(x, y, setting, rated, size, 20, draws, rng) if size <= n else nothing[:0])
-        for size in wanted
-    ]
+
+    def widths(size: int, times: int) -> tuple[float, float, float]:
+        """Mean, 5 % and 95 % point over choices of so many sources; NaN of none."""
+        counts = np.zeros((times * draws, len(x)))
+        for block in np.split(counts, times):
+            chosen = rng.choice(rated, size, replace=False)
+            block[:, chosen] = rng.multinomial(size, np.full(size, 1.0 / size), size=draws)
+        resamples = Draws(counts, np.ones((len(counts), x.shape[1])))
+        values = np.split(resampled(x, y[None], setting, resamples)[0], times)
+        known = [row[np.isfinite(row)] for row in values]
+        ends = [np.quantile(row, [0.025, 0.975]) for row in known if len(row) > 1]
+        if not ends:
+            return math.nan, math.nan, math.nan
+        each = np.array([high - low for low, high in ends])
+        low, high = np.quantile(each, [0.05, 0.95])
+        return float(each.mean()), float(low), float(high)
+
+    full = widths(n, 1)[0]
+    summaries = [widths(size, 20) if size <= n else (math.nan,) * 3 for size in wanted]
     mean, low, high = np.array(summaries).reshape(-1, 3).T
     reason = "" if math.isfinite(full) else "no value with all sources"
     return Widths(wanted, mean, low, high, full * np.sqrt(n / wanted), n, full, reason)
-
-
-def _widths(
-    x: Array,
-    y: Array,
-    setting: Setting,
-    rated: Array,
-    size: int,
-    times: int,
-    draws: int,
-    rng: np.random.Generator,
-) -> Array:
-    """Widths of intervals from ``size`` rated sources, chosen ``times`` times."""
-    counts = np.zeros((times, draws, len(x)))
-    for place in range(times):
-        chosen = rng.choice(rated, size, replace=False)
-        counts[place][:, chosen] = rng.multinomial(size, np.full(size, 1.0 / size), size=draws)
-    flat = counts.reshape(times * draws, len(x))
-    resamples = Draws(flat, np.ones((len(flat), x.shape[1])))
-    values = resampled(x, y[None], setting, resamples)[0].reshape(times, draws)
-    known = [row[np.isfinite(row)] for row in values]
-    limits = [np.quantile(row, [0.025, 0.975]) for row in known if len(row) > 1]
-    return np.array([high - low for low, high in limits])
-
-
-def _summary(widths: Array) -> tuple[float, float, float]:
-    """Mean, 5 % and 95 % point; NaN of none."""
-    if not len(widths):
-        return math.nan, math.nan, math.nan
-    low, high = np.quantile(widths, [0.05, 0.95])
-    return float(widths.mean()), float(low), float(high)

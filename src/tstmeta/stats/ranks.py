@@ -43,9 +43,6 @@ def rank_sets(
         values: ``[M, D]``, NaN where a draw has no value.
         units: how many units were drawn, the fewest where several kinds were; the bound is widened
             by it as intervals are.
-
-    Raises:
-        ValueError: a confidence outside (0, 1).
     """
     if not 0.0 < confidence < 1.0:
         raise ValueError(f"confidence must lie between 0 and 1, not {confidence}")

@@ -20,8 +20,6 @@ from scipy.stats import rankdata
 from .kernels import Array, finite, snapped
 from .matrices import Setting, estimate
 
-# --------------------------------------------------------------------------------- ceiling
-
 
 class Ceiling(NamedTuple):
     """Held-out raters and metrics against the same remaining raters.
@@ -118,9 +116,6 @@ def _cube(cube: ArrayLike) -> Array:
     return ratings
 
 
-# ------------------------------------------------------------------------------ reliability
-
-
 class SingleRater(NamedTuple):
     """Reliability of one rating, and of the mean of all ratings of a cell.
 
@@ -175,7 +170,7 @@ def single_rater(cube: ArrayLike) -> SingleRater:
 
 
 class Alpha(NamedTuple):
-    """Krippendorff's alpha (1 = perfect, 0 = chance), items with two or more ratings, raters."""
+    """Krippendorff's alpha (1 = perfect, 0 = chance), and the items and raters behind it."""
 
     value: float
     n: int
@@ -192,9 +187,6 @@ def alpha(ratings: ArrayLike, level: Literal["ordinal", "interval"] = "ordinal")
 
     Args:
         level: level of measurement; the pauli2025 paper's values are ``ordinal``.
-
-    Raises:
-        ValueError: ratings that are no matrix, or another level.
 
     Source: Krippendorff (2011), Computing Krippendorff's Alpha-Reliability, section E.
     """

@@ -49,11 +49,7 @@ class ResamplingPlan(NamedTuple):
 
 
 def draw(plan: ResamplingPlan, shape: tuple[int, int], rng: np.random.Generator) -> Draws:
-    """Draw ``plan.n`` resamples of a matrix of ``shape`` [sources, systems].
-
-    Raises:
-        ValueError: labels that do not fit the matrix, or an unknown unit.
-    """
+    """Draw ``plan.n`` resamples of a matrix of ``shape`` [sources, systems]."""
     if plan.units not in ("sources", "systems", "both"):
         raise ValueError(f"unknown unit {plan.units!r}; known: sources, systems, both")
     sources, systems = (np.ones((plan.n, size)) for size in shape)

@@ -136,9 +136,6 @@ def _ratio(above: Array, below: Array) -> Array:
     return np.where(fine, above / np.where(fine, below, 1.0), np.nan)
 
 
-# ----------------------------------------------------------------------------- moments
-
-
 def _moments(x: Array, y: Array, weights: Array) -> Parts:
     """Sums of products about the weighted means: xx, yy, xy."""
     used = weights.max(axis=-2, initial=0.0, keepdims=True) > 0
@@ -177,9 +174,6 @@ def _difference_parts(x: Array, y: Array, weights: Array) -> Parts:
     """
     n = weights.sum(axis=-1)
     return tuple(n * part for part in _moments(x, y, weights))
-
-
-# ------------------------------------------------------------------------------- pairs
 
 
 def _tau_parts(x: Array, y: Array, weights: Array) -> Parts:
@@ -230,9 +224,6 @@ def acc_eq(threshold: float = 0.0) -> Statistic:
         chance=np.nan,
         scale_free=threshold == 0,
     )
-
-
-# ------------------------------------------------------------------ soft pairwise accuracy
 
 
 def _of_matrices(x: Array, y: Array, weights: Array) -> Parts:

@@ -82,9 +82,6 @@ def tie_calibrated(
     Args:
         human, metric: ``[S, K]``, NaN where missing.
         rng: deals the sources into folds.
-
-    Raises:
-        ValueError: shapes that do not fit, or another level.
     """
     x, y = finite(human), finite(metric)
     if x.ndim != 2 or x.shape != y.shape:
