@@ -187,6 +187,8 @@ def _served(words: str) -> tuple[Chat, Prompt, str]:
 
     where, _, wanted = words.rpartition("+")
     url, _, served = where.partition("#")
+    if "?" in served:
+        raise TstmetaError("a query stands before the # of a server's address, and is never sent")
     model, _, revision = served.rpartition("@")
     if not model:  # no revision, or an id that begins with @
         model, revision = served, ""
