@@ -108,15 +108,6 @@ def test_what_is_typed_at_a_prompt_becomes_the_declared_type(source, name, text,
     assert (typed, type(typed)) == (value, type(value))
 
 
-@pytest.mark.parametrize(
-    ("name", "text"),
-    [("n", "2.5"), ("n", "many"), ("n", "[3]"), ("draw", "perhaps")],
-)
-def test_what_cannot_become_the_declared_type_is_refused(source, name, text):
-    with pytest.raises(ParameterError, match=f"{name}: must be"):
-        check(source, {name: text}, text=True)
-
-
 def test_all_faults_are_told_at_once_with_what_the_notebook_takes(source):
     with pytest.raises(ParameterError) as refused:
         check(source, {"datset": "lai", "n": "x", "zzz": 1, "share": 0.1})

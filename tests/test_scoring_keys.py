@@ -3,14 +3,12 @@
 import hashlib
 from collections.abc import Sequence
 
-import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tstmeta import schema, scoring
-from tstmeta.data import Card, Dataset
-from tstmeta.metrics import Request, wrap
+from tstmeta import scoring
+from tstmeta.metrics import Request
 from tstmeta.schema import Signature
 
 SIGNATURE = Signature.of("shared", {"basis": "source", "version": "1"})
@@ -57,46 +55,3 @@ def test_keys_follow_their_definition_in_any_order(unit: list[Request], version:
     other = Signature.of("shared", {"version": version})
     for signature in (SIGNATURE, other, SIGNATURE):
         assert scoring.key_of(signature, unit) == plain_key(signature, unit)
-
-
-def items(**columns: object) -> pd.DataFrame:
-    """Two rewrites of one source, the second a reference."""
-    table = {
-        "dataset": "tiny",
-        "item_id": ["a", "b"],
-        "source_id": ["s", "s"],
-        "system": ["one", ""],
-        "style": ["formal", ""],
-        "direction": "",
-        "language": ["en", "de"],
-        "source": ["hi there", "hallo"],
-        "output": ["Good day.", "Guten Tag."],
-        "references": [["Hello.", "Good day."], ["Guten Tag.", "Moin."]],
-        "is_reference": [False, True],
-    }
-    return pd.DataFrame({**table, **columns})[schema.columns("items")]
-
-
-@pytest.mark.parametrize(
-    ("basis", "against"),
-    [
-        ("none", [(), ()]),
-        ("source", [("hi there",), ("hallo",)]),
-        ("reference", [("Hello.", "Good day."), ("Moin.",)]),
-    ],
-)
-def test_a_request_holds_the_texts_of_its_item(basis: str, against: list[tuple[str, ...]]):
-    metric = wrap(lambda source, output: 0.0, "zero", bases=(basis,))
-    (plan,) = scoring.plans(Dataset.of("tiny", items(), Card("tiny")), metric)
-    assert plan.item_ids == [("a",), ("b",)]
-    assert plan.units == [
-        (Request("Good day.", against[0], "hi there", "formal", "en"),),
-        (Request("Guten Tag.", against[1], "hallo", "", "de"),),
-    ]
-
-
-def test_an_item_whose_only_reference_is_itself_is_left_out():
-    dataset = Dataset.of("tiny", items(references=[[], ["Guten Tag."]]), Card("tiny"))
-    metric = wrap(lambda source, output: 0.0, "zero", bases=("reference",))
-    (plan,) = scoring.plans(dataset, metric)
-    assert (plan.units, plan.item_ids) == ([], [])

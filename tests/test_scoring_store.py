@@ -4,7 +4,6 @@ import json
 import math
 import os
 from collections.abc import Iterator, Sequence
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -53,14 +52,6 @@ def test_only_what_is_new_is_scored(tmp_path):
     assert found["value"].notna().all()
 
 
-def test_equal_texts_are_scored_once(tmp_path):
-    twice = {"source": "s", "output": "o"}
-    metric = Logged()
-    found = run(dataset(twice, twice, {"source": "t", "output": "o"}), metric, tmp_path)
-    assert metric.calls == ["o", "o"]
-    assert found["value"].tolist() == [1, 1, 1]
-
-
 @pytest.mark.parametrize("difference", [{"language": "de"}, {"style": "formal"}, {"source": "t"}])
 def test_what_a_metric_can_see_makes_a_difference(difference, tmp_path):
     base = {"source": "s", "output": "o", "style": "", "language": "en"}
@@ -90,13 +81,6 @@ def test_another_signature_is_scored_anew_and_the_old_one_stays(tmp_path):
     run(THREE, newer, tmp_path)
     run(THREE, older, tmp_path)
     assert (len(newer.calls), len(older.calls)) == (3, 0)
-
-
-def test_the_two_bases_are_kept_apart(tmp_path):
-    metric = Logged()
-    same = dataset({"source": "a", "output": "o", "references": ["a"]})
-    scoring.score(same, [metric], store=tmp_path, progress=False)
-    assert len(metric.calls) == 2
 
 
 def function(body: str):
@@ -162,6 +146,7 @@ ANSWERS = {
     "an unknown status": ([ONE, (Score(1, "fine"),)], "ok error error", "'fine' is not a valid"),  # type: ignore[arg-type]
     "NaN": ([ONE, ONE, (Score(NAN),)], "ok ok invalid", "the metric returned nan"),
     "infinity": ([ONE, ONE, (Score(-math.inf),)], "ok ok invalid", "the metric returned -inf"),
+    "a value beside a refusal": ([ONE, ONE, (Score(0.7, Status.REFUSED),)], "ok ok refused", ""),
     "a refusal": ([ONE, ONE, (Score(NAN, Status.REFUSED, "no"),)], "ok ok refused", "no"),
     "a status as text": ([ONE, ONE, (Score(0, "empty"),)], "ok ok empty", ""),  # type: ignore[arg-type]
     "numbers of numpy": ([ONE, ONE, (Score(np.float32(0.5)),)], "ok ok ok", ""),  # type: ignore[arg-type]
@@ -187,11 +172,6 @@ def test_a_value_that_is_no_number_is_kept_as_invalid_and_not_tried_again(value,
     assert again.calls == []
 
 
-def test_a_value_beside_a_refusal_does_not_count(tmp_path):
-    found = run(dataset({}), Scripted((Score(0.7, Status.REFUSED),)), tmp_path)
-    assert math.isnan(found["value"][0])
-
-
 def test_an_interruption_keeps_what_was_finished(tmp_path):
     class Interrupted(Logged):
         def value(self, request: Request) -> float:
@@ -207,11 +187,6 @@ def test_an_interruption_keeps_what_was_finished(tmp_path):
 
 
 # ------------------------------------------------------------------------- crashes, simulated
-
-
-def journal_of(store: Path) -> Path:
-    [table] = store.glob("*.parquet")
-    return table.with_suffix(".journal")
 
 
 @pytest.fixture
@@ -253,17 +228,6 @@ def test_a_journal_beside_a_table_is_added_to_it(crashed):
         journal.with_suffix(".parquet").unlink()
 
 
-def test_a_crash_between_writing_the_table_and_removing_the_journal_does_no_harm(crashed):
-    four, journal, written = crashed
-    run(four, Logged(), journal.parent)
-    stored = contents(journal.parent)
-    journal.write_bytes(written)
-    metric = Logged()
-    run(four, metric, journal.parent)
-    assert metric.calls == []
-    assert contents(journal.parent) == stored
-
-
 def test_a_crash_while_the_table_is_written_leaves_nothing_for_good(tmp_path, monkeypatch):
     with monkeypatch.context() as patch:
         patch.setattr(os, "replace", lambda *_: (_ for _ in ()).throw(KeyboardInterrupt))
@@ -274,14 +238,6 @@ def test_a_crash_while_the_table_is_written_leaves_nothing_for_good(tmp_path, mo
     run(THREE, Logged(), tmp_path / "whole")
     assert metric.calls == []
     assert contents(tmp_path / "cut") == contents(tmp_path / "whole")
-
-
-def test_an_empty_journal_is_no_harm(tmp_path):
-    run(THREE, Logged(), tmp_path)
-    stored = contents(tmp_path)
-    journal_of(tmp_path).write_bytes(b"")
-    run(THREE, Logged(), tmp_path)
-    assert contents(tmp_path) == stored
 
 
 @pytest.mark.parametrize(

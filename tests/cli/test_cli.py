@@ -87,11 +87,6 @@ def test_an_interrupted_command_ends_with_130(monkeypatch, capsys):
     assert "Traceback" not in capsys.readouterr().err
 
 
-def test_an_unknown_command_names_the_nearest(monkeypatch, capsys):
-    assert ended(monkeypatch, "dta") == 2
-    assert "Did you mean 'data'?" in capsys.readouterr().err
-
-
 def test_a_warning_is_one_line_on_stderr(monkeypatch, capsys):
     load = catalogue.load
 
@@ -117,15 +112,6 @@ def test_list_has_one_row_a_data_set_and_says_what_is_here(tstmeta):
     columns = ["name", "title", "task", "items", "raters", "dimensions", "access", "here"]
     assert frame.columns.tolist() == columns
     assert set(frame.loc[frame["access"] != "ours", "here"]) == {"no"}
-
-
-def test_list_says_partly_when_files_are_missing(tstmeta, tmp_path):
-    (tmp_path / "raw/pauli").mkdir(parents=True)
-    (tmp_path / "raw/pauli/LICENSE").write_text("x")
-    rows = json.loads(tstmeta("data", "list", "--format", "json").stdout)
-    [row] = [row for row in rows if row["name"] == "pauli"]
-    assert row["here"] == "partly"
-    assert row["items"] is None
 
 
 @needs("pauli", "lai")
@@ -155,10 +141,6 @@ def test_show_has_the_card_of_a_data_set_that_is_not_here_and_how_to_get_it(tstm
     assert result.exit_code == 0
     assert "CC BY 4.0" in result.stdout
     assert "tstmeta data fetch pauli" in result.stderr
-
-
-def test_show_of_an_unknown_name_is_an_error(tstmeta):
-    assert isinstance(tstmeta("data", "show", "nosuch").exception, TstmetaError)
 
 
 @needs("lai")
@@ -229,11 +211,6 @@ def test_an_export_can_be_read_again_together_with_its_ratings(tstmeta, mine, tm
     (tmp_path / "items.csv.toml").write_text('ratings = "ratings.csv"')
     again = data.load(str(tmp_path / "items.csv"))
     pd.testing.assert_frame_equal(again.means, data.load(str(mine)).means)
-
-
-def test_the_template_can_be_shown(tstmeta, tmp_path):
-    assert tstmeta("data", "template", tmp_path / "t.csv").exit_code == 0
-    assert "items" in tstmeta("data", "show", tmp_path / "t.csv").stdout
 
 
 # --------------------------------------------------------------------------- as a program

@@ -114,14 +114,3 @@ def test_files_that_are_no_models_say_so_and_what_to_do(tmp_path, header, messag
         classifiers.load(backbone(str(tmp_path)))
     (tmp_path / FILE).write_bytes(b"not even that")
     assert "train it anew" in classifiers.missing(backbone(str(tmp_path)))
-
-
-def test_another_file_is_another_model(tmp_path):
-    from safetensors.numpy import save_file
-
-    names = set()
-    for value in (0.0, 1.0):
-        save_file({"weight/0": np.full((1, 256), value)}, tmp_path / FILE, about())
-        names.add(classifiers.identity(backbone(str(tmp_path))))
-    assert len(names) == 2
-    assert all(name.startswith(f"{tmp_path.name}@") for name in names)

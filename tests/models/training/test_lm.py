@@ -15,7 +15,6 @@ from tstmeta.models import hub, lm
 from tstmeta.models.causal import backbone
 from tstmeta.models.training import lm as training
 from tstmeta.models.training.network import Encoded, answer_loss, bucketed
-from tstmeta.schema import TstmetaError
 
 
 def test_the_loss_is_that_of_transformers_over_every_token_after_the_first():
@@ -108,9 +107,3 @@ def test_steps_bound_a_course_and_long_curves_are_thinned(tmp_path):
     report = training.train(tmp_path / "long", TEXTS, HELD, options=options)
     assert report["options"]["steps"] == 120
     assert len(report["loss_curve"]) == 100
-
-
-def test_a_model_needs_sentences_on_both_sides(tmp_path):
-    for texts, held_out in (([], HELD), (TEXTS, [])):
-        with pytest.raises(TstmetaError, match="needs sentences to train on"):
-            training.train(tmp_path, texts, held_out)
