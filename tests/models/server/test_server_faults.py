@@ -77,13 +77,6 @@ def test_a_server_that_stays_busy_is_given_up(fake, served, requests):
     assert len(fake.bodies) == 1 + 3
 
 
-def test_a_server_says_how_long_to_wait(fake, served, requests):
-    fake.instead = failing(429, since=2, until=2, Retry_After="1")
-    model, started = served(batch=50), time.monotonic()
-    answers(model, requests)
-    assert 1 <= time.monotonic() - started < 10
-
-
 def test_a_server_that_does_not_answer_in_time_is_named(fake, served, requests):
     model, release = served(timeout=0.2, retries=1), threading.Event()
     fake.instead = lambda number, body: (release.wait(5), None)[1]
