@@ -1,6 +1,5 @@
 """BERTScore: the library's numbers, whatever the batch; words after the colon; what goes wrong."""
 
-import math
 import shutil
 
 import bert_score
@@ -17,7 +16,7 @@ from tests.models import tiny_encoder
 from tests.models.tiny_encoder import TEXTS, WINDOW
 from tstmeta.metrics.bertscore import LAYERS, BertScore, greedy
 from tstmeta.models import encoders
-from tstmeta.models.encoders import MINILM, Encoder, TokenVectors
+from tstmeta.models.encoders import MINILM, TokenVectors
 from tstmeta.schema import Status, TstmetaError
 
 PAIRS = [(a, b) for a in TEXTS for b in TEXTS[::2]]
@@ -106,36 +105,6 @@ def test_converted_weights_are_what_their_folder_is_called(folders, tmp_path):
     )
     with pytest.raises(TstmetaError, match="has no baseline"):
         BertScore(f"rescaled+layer2+{folders['deberta']}")
-
-
-def test_rescaling_puts_the_baseline_at_0_and_equal_texts_at_1(folders):
-    metric = BertScore(f"layer2+{folders['bert']}")
-    plain = values(metric, PAIRS)
-    metric.baseline = type(BertScore("rescaled+roberta-large").baseline)(0.1, 0.2, 0.4)
-    assert np.allclose(values(metric, PAIRS), (plain - 0.4) / 0.6, atol=1e-12)
-    assert math.isclose(scored(metric, ("no", "no"))[0].value, 1, abs_tol=1e-5)
-
-
-def test_batches_order_and_repeats_change_no_score(folders):
-    metric = BertScore(f"layer2+{folders['deberta']}")
-    alone = []
-    for pair in PAIRS:
-        encoders.forget()
-        alone.append(scored(metric, pair)[0].value)
-    encoders.forget()
-    together = values(metric, [*PAIRS[::-1], *PAIRS])
-    assert np.abs(together[: len(PAIRS)][::-1] - alone).max() < 1e-5
-    assert np.abs(together[len(PAIRS) :] - alone).max() < 1e-5
-
-
-def test_the_three_parts_encode_each_text_once(folders, monkeypatch):
-    encoders.forget()
-    calls = []
-    plain = Encoder._embedded
-    monkeypatch.setattr(Encoder, "_embedded", lambda *a: calls.extend(a[1]) or plain(*a))
-    result = [values(BertScore(f"{part}+layer2+{folders['bert']}"), PAIRS) for part in PARTS]
-    assert sorted(calls) == sorted(TEXTS)
-    assert np.allclose(result[2], 2 * result[0] * result[1] / (result[0] + result[1]), atol=1e-6)
 
 
 def test_a_batch_with_odd_texts_loses_nothing_else(folders):

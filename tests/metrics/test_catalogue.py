@@ -5,7 +5,7 @@ from functools import cache
 import pandas as pd
 import pytest
 
-from tstmeta import combine, metrics
+from tstmeta import metrics
 from tstmeta.metrics import catalogue
 from tstmeta.metrics.judges import Judge
 
@@ -15,9 +15,6 @@ JUDGES = [f"judge:{variant}" for variant in Judge.VARIANTS]
 @cache
 def listed() -> pd.DataFrame:
     return catalogue.overview().set_index("name")
-
-
-# ------------------------------------------------------------------------------------ the list
 
 
 def test_every_name_is_listed_once_and_in_the_order_of_the_names():
@@ -36,25 +33,6 @@ def test_a_metric_that_cannot_be_made_does_not_hide_the_others(monkeypatch):
     rows = catalogue.overview().set_index("name")
     assert rows.loc["ter", ["status", "remedy"]].tolist() == ["error", "ValueError: no such file"]
     assert rows.loc["pinc", "status"] == "ok"
-
-
-# ------------------------------------------------------------------------------------ combined
-
-
-def test_combined_metrics_say_how_their_scores_are_made():
-    rows = listed().loc[[each.name for each in catalogue.COMBINED]]
-    assert set(rows["family"]) == {"combined"}
-    assert set(rows["profile"]) == {"embedded"}
-    for remedy in rows["remedy"]:
-        built = remedy.partition("tstmeta.combine: ")[2]
-        replies = [
-            word.strip(",;") for word in built.split() if "_" in word or word.startswith("hybrid")
-        ]
-        assert replies or built.startswith("j ")
-        assert all(callable(getattr(combine, word)) for word in replies)
-
-
-# ---------------------------------------------------------------------------------- open forms
 
 
 @pytest.mark.parametrize("name", catalogue.OPEN)

@@ -87,9 +87,6 @@ def test_slor_is_the_gain_over_the_tokens_own_frequencies(unigrams):
     assert word.value == pytest.approx(token.value * count / 4)
 
 
-# --------------------------------------------------------------------------------- statuses
-
-
 @pytest.mark.parametrize("marks", [True, False])
 def test_blank_short_and_long_texts_are_told_apart(unigrams, marks):
     engine = tiny.engine("gpt2")
@@ -115,19 +112,6 @@ def test_blank_short_and_long_texts_are_told_apart(unigrams, marks):
     assert read.status is Status.OK
 
 
-def test_a_batch_with_an_empty_and_a_very_long_text_changes_no_neighbour():
-    engine = tiny.engine("gpt2")
-    alone = [run(Perplexity(model=engine), text)[0].value for text in TEXTS]
-    whole = run(Perplexity(model=engine), "", TEXTS[3], "word " * 10_000, *TEXTS[:3])
-    np.testing.assert_allclose(
-        [score.value for score in (*whole[3:], whole[1])], alone, rtol=1e-5, atol=0
-    )
-    assert whole[2].status is Status.TRUNCATED
-
-
-# ----------------------------------------------------------------------------------- corpus
-
-
 def test_corpus_perplexity_sums_losses_and_lengths_before_it_divides():
     engine = tiny.engine("gpt2")
     metric = CorpusPerplexity(model=engine)
@@ -145,9 +129,6 @@ def test_corpus_perplexity_sums_losses_and_lengths_before_it_divides():
     for text, first in zip([*TEXTS, ""], result, strict=True):
         vector = metric.statistics(Request(text, ()))
         np.testing.assert_allclose(json.loads(first.detail), vector, rtol=1e-5)
-
-
-# ---------------------------------------------------------------------- words and signatures
 
 
 def folder(path, text="the soup was cold", seed=0):
@@ -189,9 +170,6 @@ def test_a_signature_names_model_length_window_rule_and_frequencies(tmp_path):
         for words in (str(first), f"{first}+word", f"{first}+{other / lm.UNIGRAMS}", str(other))
     }
     assert len(signatures) == 4
-
-
-# ----------------------------------------------------------------------- the model we ship
 
 
 def test_the_embedded_model_says_that_it_is_a_demonstration():

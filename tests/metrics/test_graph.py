@@ -12,7 +12,6 @@ from tests.metrics import item, scores
 from tests.parsing import CAT, DOG, OLD, drawn, sentence, tree, write
 from tstmeta.metrics.graph import SmatchAmr, SmatchDep, matched, tree_graph
 from tstmeta.models.treebank import Graph
-from tstmeta.schema import Status
 
 AMR = """# ::snt The boy wants to go.
 (w / want-01 :ARG0 (b / boy) :ARG1 (g / go-02 :ARG0 b))
@@ -61,9 +60,6 @@ def conllu(tmp_path):
     return write(tmp_path / "a.conllu", sentence(CAT), sentence(DOG), sentence(OLD))
 
 
-# ------------------------------------------------------------------------------------- search
-
-
 @given(st.integers(0, 10**6), st.integers(1, 3), st.integers(1, 3))
 def test_no_more_triples_agree_than_under_the_best_of_all_mappings(seed, size, other_size):
     first, other = (tree_graph(drawn(seed + place, n)) for place, n in ((0, size), (1, other_size)))
@@ -77,9 +73,6 @@ def test_the_library_is_left_as_it_was_and_so_are_the_random_numbers_of_the_proc
     assert (smatch.random, smatch.iteration_num) == before
     assert random.getstate() == state
     assert not smatch.match_triple_dict
-
-
-# ---------------------------------------------------------------------------------- meaning
 
 
 @pytest.mark.parametrize(
@@ -106,9 +99,6 @@ def test_smatch_is_what_the_library_says_of_the_same_graphs(amr):
     assert ours.value == pytest.approx(smatch.compute_f(*counts)[2])
 
 
-# --------------------------------------------------------------------------------- dependency
-
-
 def test_a_tree_has_two_triples_a_word():
     result = tree_graph(tree("I/2/nsubj Go/0/root You/4/nsubj go/0/root"))
     assert result == Graph(
@@ -127,17 +117,6 @@ def test_smatch_of_dependency_trees_by_hand(conllu):
     assert [score.value for score in result] == pytest.approx([1, 8 / 10, 2 * 10 / (10 + 12)])
     [recall] = scores(SmatchDep(f"r+{conllu}"), item(texts[2], texts[0]))
     assert recall.value == 1
-
-
-def test_a_text_without_a_parse_costs_only_itself(conllu):
-    text = "the cat sees a dog"
-    result = scores(SmatchDep(conllu), item("unheard of", text), item(text, text), item(" ", text))
-    assert [score.status for score in result] == [Status.ERROR, Status.OK, Status.EMPTY]
-    assert "no parse of 'unheard of'" in result[0].detail
-    assert result[2].value == 0
-
-
-# -------------------------------------------------------------------------------------- words
 
 
 def test_the_signature_names_what_changes_a_value_and_no_path(conllu, amr):

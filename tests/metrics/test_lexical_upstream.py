@@ -39,9 +39,6 @@ english = st.lists(st.sampled_from(VOCABULARY), min_size=1, max_size=25).map(" "
 smooth = SmoothingFunction().method1
 
 
-# --------------------------------------------------------------------------------------- BLEU
-
-
 @given(texts | english, texts | english)
 def test_character_bleu_is_nltk_s_to_the_last_bit(source, output):
     expected = sentence_bleu([output], source, smoothing_function=smooth)
@@ -89,9 +86,6 @@ def test_the_details_of_any_subset_give_its_corpus_bleu(name, options, items, rn
     assert combine(name, [details[index] for index in chosen]) == expected
 
 
-# ------------------------------------------------------------------------- chrF, TER and ROUGE
-
-
 @given(texts | english, references)
 def test_chrf_is_sacrebleu_s(output, references):
     assert value("chrf", output, *references) == sacrebleu.sentence_chrf(output, references).score
@@ -114,9 +108,6 @@ def test_rouge_is_rouge_score_s_on_ascii_words(kind, source, output):
     if has_words:  # else ours looks at the marks
         assert value(kind, output, source) == plain
         assert value(f"{kind}:stem", output, source) == stemmed
-
-
-# ------------------------------------------------------------------------------------- METEOR
 
 
 def treebank(text: str) -> list[str]:
@@ -148,9 +139,6 @@ def test_meteor_is_nltk_s_with_a_wordnet_reader_and_its_own_stemmer():
         assert value("meteor", output, source) == expected, (source, output)
 
 
-# ------------------------------------------------------------------------------ PINC and edits
-
-
 def slow_pinc(source: list[str], output: list[str]) -> float:
     terms = []
     for n in range(1, 5):
@@ -161,23 +149,7 @@ def slow_pinc(source: list[str], output: list[str]) -> float:
     return 100 * sum(terms) / len(terms)
 
 
-def slow_distance(a: list[str], b: list[str]) -> int:
-    rows = list(range(len(b) + 1))
-    for i, left in enumerate(a, 1):
-        rows, above = [i], rows
-        for j, right in enumerate(b, 1):
-            rows.append(min(above[j] + 1, rows[-1] + 1, above[j - 1] + (left != right)))
-    return rows[-1]
-
-
 @given(texts | english, texts | english)
 def test_pinc_is_the_sum_written_out(source, output):
     expected = slow_pinc(tokens13a(source), tokens13a(output))
     assert value("pinc", output, source) == pytest.approx(expected)
-
-
-@given(texts | english, texts | english)
-def test_edit_similarity_is_that_of_the_plain_table(source, output):
-    a, b = tokens13a(source), tokens13a(output)
-    expected = 1 - slow_distance(a, b) / max(len(a), len(b))
-    assert value("edit-similarity", output, source) == pytest.approx(expected)

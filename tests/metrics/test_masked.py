@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from tests.metrics import item, metric, scores, texts
 from tstmeta import metrics
 from tstmeta.metrics import Request
-from tstmeta.metrics.masked import OURS, Mask, MaskedBleu, ours
+from tstmeta.metrics.masked import Mask, MaskedBleu
 from tstmeta.models.lexicon import Lexicon, StyleWord
 from tstmeta.schema import DataError, Status, TstmetaError
 
@@ -26,8 +26,6 @@ def scored(scorer, output, *against, **words):
 def bleu(output, *against):
     return scored(metric("bleu"), output, *against).value
 
-
-# ------------------------------------------------------------------------------------- masking
 
 MASKED = [
     (["bad"], "A bad, BAD day.", "A ■ , ■ day.", 2, 4),
@@ -59,14 +57,6 @@ def test_nothing_is_left_to_hide_in_a_masked_text(text, drop):
     assert mask(mask(text).text).hidden == 0
 
 
-def test_a_lexicon_of_marks_only_is_refused():
-    with pytest.raises(TstmetaError, match="words has no word with a letter or a digit"):
-        Mask(lexicon("!", "..."), "■")
-
-
-# --------------------------------------------------------------------------------- masked BLEU
-
-
 def test_masked_bleu_is_bleu_of_the_masked_texts():
     scorer = MaskedBleu(lexicon=lexicon("bad", "good", "awful food"))
     result = scored(
@@ -87,33 +77,6 @@ def test_blank_texts_and_texts_without_a_list_do_not_shift_the_others():
     assert "no list of style words for the style 'odd'" in result[2].detail
     assert "masked-bleu:words.csv" in result[2].detail
     assert (result[0].value, result[3].value) == pytest.approx((100, 0))
-
-
-# -------------------------------------------------------------------------- which words are hidden
-
-
-@pytest.mark.parametrize("style", sorted(OURS))
-def test_each_style_hides_its_own_words_and_those_of_the_other_side(style):
-    words = [entry.word for entry in ours(OURS[style]).entries][::10]
-    result = scored(metric("masked-bleu"), " xyz ".join(words), "xyz", style=style)
-    count = result.detail.split()[3]
-    assert int(count) >= len(words)
-
-
-def test_lists_of_ours_know_english_only_and_a_file_any_language(tmp_path):
-    path = tmp_path / "words.csv"
-    path.write_text(f"{HEADER}बुरा,negative,1\n", encoding="utf-8")
-    text = "यह बुरा दिन था।"
-    refused = scored(metric("masked-bleu"), text, text, style="positive", language="hi")
-    assert (refused.status, refused.detail) == (
-        Status.REFUSED,
-        "made for en; this text is hi",
-    )
-    mine = metrics.get(f"masked-bleu:{path}")
-    assert mine.languages == ()
-    result = scored(mine, "यह अच्छा दिन था।", text, language="hi")
-    assert result.detail.endswith("compared with 1 of 4")
-    assert result.status is Status.OK
 
 
 def test_a_broken_lexicon_is_refused_when_it_is_named(tmp_path):
@@ -145,9 +108,6 @@ def test_a_registered_lexicon_that_is_not_here_gives_rows_with_the_remedy(monkey
     result = scored(scorer, "a", "a")
     assert result.status is Status.ERROR
     assert "tstmeta data fetch mir" in result.detail
-
-
-# -------------------------------------------------------------------------------- masked cosine
 
 
 def needs_cosine(test):

@@ -43,9 +43,6 @@ def value(metric, text, output):
     return result.value
 
 
-# ------------------------------------------------------------------- cosines of sentence vectors
-
-
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
     return tiny_encoder.pooled(tmp_path_factory.mktemp("sentences") / "tiny", normalize=False)
@@ -113,15 +110,6 @@ def test_the_features_are_those_of_the_papers_models(folder):
     assert "its vectors have 32 numbers, too few for the features" in result.detail
 
 
-def test_the_signature_tells_model_and_pooling_and_no_path(folder):
-    signature = str(Cosine(str(folder)).signature("reference"))
-    assert signature.startswith("cosine|basis:reference|model:tiny@")
-    assert "|pooling:Transformer>Pooling@" in signature
-    assert str(folder) not in signature
-
-
-# -------------------------------------------------------------------- vectors of single words
-
 #: Vectors whose distances are easy: a and b are 5 apart, z is the origin.
 LINES = "a 0 0 0\nb 3 4 0\nc 0 0 2\nd 3 4 2\ne -1 7 1\nz 0 0 0\n"
 TABLE = {line.split()[0]: [float(x) for x in line.split()[1:]] for line in LINES.splitlines()}
@@ -173,12 +161,6 @@ def test_the_distance_is_that_of_the_whole_linear_program(vectors, first, second
     assert ours == pytest.approx(program(first, second), abs=1e-8)
 
 
-def test_unit_vectors_are_at_most_2_apart(vectors):
-    metric = Wmd(f"unit+vectors={vectors}")
-    assert value(metric, "b", "c") == pytest.approx(math.sqrt(2))
-    assert value(metric, "b", "d") == pytest.approx(math.sqrt(2 - 10 / math.sqrt(29)))
-
-
 @embedded
 def test_the_embedded_distance_is_pots_over_all_tokens():
     pairs = [("the cat sat on the mat", "a dog sat on a mat"), ("good soup", "bad soup !")]
@@ -228,15 +210,6 @@ def test_sim_weighs_words_by_idf(vectors, tmp_path):
     corpus.write_text("b\nb c\n", encoding="utf-8")
     [result] = scored(Sim(f"vectors={vectors}+idf={corpus}"), ("b", "c"))
     assert result.status is Status.INVALID, "all words of a text weigh nothing"
-
-
-@pytest.mark.parametrize("kind", [Wmd, Sim])
-def test_a_fault_in_the_file_is_in_every_row_with_its_line(tmp_path, kind):
-    file = tmp_path / "bad.txt"
-    file.write_text("a 1 2\nb 1\n", encoding="utf-8")
-    results = scored(kind(f"vectors={file}"), ("a", "b"), ("b", "a"))
-    assert {score.status for score in results} == {Status.ERROR}
-    assert all("bad.txt, line 2: not a word and 2 numbers" in s.detail for s in results)
 
 
 def test_signatures_tell_vectors_weights_and_no_path(vectors, tmp_path):

@@ -105,14 +105,6 @@ def test_direction_is_negative_away_from_the_target_and_changes_no_size(fake, na
     assert value(f"{name}:directed", "60 40", "10 90", style="bad") == -away
 
 
-@pytest.mark.parametrize("name", DISTANCES)
-def test_of_several_references_the_nearest_in_style_counts(fake, name):
-    near, far = value(name, "20 80", "25 75"), value(name, "20 80", "90 10")
-    assert near != far
-    assert value(name, "20 80", "90 10", "25 75", "70 30") == near
-    assert (near > far) == (name == "style-cosine")
-
-
 def test_blank_texts_show_nothing_of_the_target_style(fake):
     assert scored("style-confidence", item(""))[0] == (0, Status.EMPTY, "empty text")
     [emd] = scored("style-emd", item(" ", "10 90"))
@@ -122,14 +114,6 @@ def test_blank_texts_show_nothing_of_the_target_style(fake):
     assert value("style-emd", "", "") == 0
     assert value("style-emd", "", "40 40 20", style="odd") == pytest.approx(0.2)
     assert fake.calls == [["10 90"]] * 3 + [["40 40 20"]]
-
-
-def test_a_cut_text_is_told_on_either_side(fake):
-    for request in (item("20 80~", "30 70"), item("20 80", "30 70~")):
-        [result] = scored("style-emd", request)
-        assert (result.status, result.detail) == (Status.TRUNCATED, "9 words, first 4 used")
-    [result] = scored("style-accuracy", item("20 80~"))
-    assert (result.status, json.loads(result.detail)) == (Status.TRUNCATED, [1, 1])
 
 
 @pytest.mark.parametrize("name", [f"style-{name}" for name in NAMES[:-1]])

@@ -12,7 +12,7 @@ from scipy.optimize import linprog
 
 from tests.metrics import item, scores
 from tests.parsing import drawn, sentence, tree, write
-from tstmeta.metrics.synwmd import SynWmd, subtrees, word_weights
+from tstmeta.metrics.synwmd import SynWmd, word_weights
 from tstmeta.models import encoders
 from tstmeta.schema import Status
 
@@ -40,9 +40,6 @@ def files(tmp_path):
     lines = [f"{word} {' '.join(map(str, numbers))}\n" for word, numbers in VECTORS.items()]
     (tmp_path / "v.txt").write_text("".join(lines))
     return f"{parses}+vectors={tmp_path / 'v.txt'}"
-
-
-# ---------------------------------------------------------------------------------- oracles
 
 
 def weights_by_networkx(trees, hops=3, damping=0.2):
@@ -107,31 +104,10 @@ def by_hand(first, other, weights, share=1.0):
     return solved.fun
 
 
-# ---------------------------------------------------------------------------------- word flow
-
-
 @given(st.integers(0, 10**6), st.integers(1, 9))
 def test_word_weights_are_one_over_the_page_rank_of_networkx(seed, size):
     trees = [drawn(seed + step, size, forms="abcdef") for step in range(3)]
     assert word_weights(trees) == pytest.approx(weights_by_networkx(trees), rel=1e-9)
-
-
-# ------------------------------------------------------------------------------ word distance
-
-
-def test_subtrees_are_a_word_with_its_dependents_level_by_level():
-    chain = tree("a/2/r b/3/r c/4/r d/5/r e/0/r")
-    assert sorted(map(sorted, subtrees(chain))) == [
-        [0, 1],
-        [0, 1, 2],
-        [0, 1, 2, 3],
-        [1, 2],
-        [1, 2, 3],
-        [1, 2, 3, 4],
-        [2, 3],
-        [2, 3, 4],
-        [3, 4],
-    ]
 
 
 @pytest.mark.parametrize(("words", "share"), [("", 1), ("flow+", 0)])
@@ -154,9 +130,6 @@ def test_texts_without_a_vector_or_a_parse_cost_only_themselves(files):
     assert [score.status for score in result] == statuses
     assert result[0].detail == "a text has no word with a vector and a weight"
     assert all(math.isnan(score.value) for score in result[:3])
-
-
-# -------------------------------------------------------------------------------------- words
 
 
 def test_the_embedded_encoders_vectors_are_taken_where_none_are_given(files):

@@ -7,7 +7,6 @@ from hypothesis import strategies as st
 
 from tests.metrics import item, scores
 from tests.parsing import CAT, DOG, OLD, drawn, sentence, train_udpipe, tree, write
-from tstmeta.metrics import trees
 from tstmeta.metrics.trees import Ted, distance, ordered
 from tstmeta.schema import Status
 
@@ -38,9 +37,6 @@ def by_zss(first, other):
 @pytest.fixture
 def conllu(tmp_path):
     return write(tmp_path / "a.conllu", *map(sentence, (CAT, DOG, OLD)))
-
-
-# ----------------------------------------------------------------------------------- distance
 
 
 @pytest.mark.parametrize(
@@ -76,9 +72,6 @@ def test_a_tree_as_deep_as_its_text_is_long_is_no_fault():
     assert edits(chain[:150], chain[:100]) == 50
 
 
-# ------------------------------------------------------------------------------------- metric
-
-
 def test_fewer_edits_are_better_and_the_nearest_reference_counts(conllu):
     metric = Ted(conllu)
     assert not metric.higher_is_better
@@ -100,16 +93,6 @@ def test_a_blank_text_is_a_tree_without_words(conllu):
     [unknown] = scores(metric, item("", "unheard of"))
     assert unknown.status is Status.ERROR
     assert "no parse of 'unheard of'" in unknown.detail
-
-
-def test_of_a_long_text_the_first_words_are_used_and_told(conllu, monkeypatch):
-    monkeypatch.setattr(trees, "MAX_WORDS", 3)
-    [result] = scores(Ted(conllu), item(TEXTS[2], TEXTS[0]))
-    # "the (cat)", "sees" against "the", "old", "cat": heads that are cut off make roots
-    assert (result.status, result.detail) == (Status.TRUNCATED, "6 words, first 3 used")
-    assert result.value == by_zss(
-        tree("the/2/det cat/3/nsubj sees/0/root"), tree("the/3/det old/3/amod cat/0/nsubj")
-    )
 
 
 def test_lemmas_and_parts_of_speech_are_labels_where_they_are_asked_for(tmp_path):

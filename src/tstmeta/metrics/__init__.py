@@ -45,7 +45,6 @@ def names() -> list[str]:
 
 
 def _by_stem() -> dict[str, list[str]]:
-    """Registered name -> itself and its variants."""
     return {
         stem: [stem, *(f"{stem}:{variant}" for variant in getattr(point.load(), "VARIANTS", ()))]
         for stem, point in _entry_points().items()
@@ -136,9 +135,7 @@ def resolve(wanted: list[str] | tuple[str, ...], profile: str = "embedded") -> l
         members = [m for m in groups[name] if profile != "embedded" or get(m).profile == profile]
         if not members:
             known = ", ".join(groups[name])
-            raise UnknownMetric(
-                f"each metric of {name!r} needs a model of yours: name {known}"
-            )
+            raise UnknownMetric(f"each metric of {name!r} needs a model of yours: name {known}")
         expanded += members
     return list(dict.fromkeys(expanded))
 

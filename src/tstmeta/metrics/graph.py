@@ -59,7 +59,6 @@ def _library() -> Iterator[Any]:
 
 
 def _named(graph: Graph, prefix: str) -> tuple[list, list, list]:
-    """The three lists of triples that the library takes: labels, attributes, relations."""
     return (
         [("instance", f"{prefix}{node}", label) for node, label in enumerate(graph.labels)],
         [(name, f"{prefix}{node}", value) for name, node, value in graph.attributes],

@@ -170,9 +170,9 @@ class MaskedBleu(BatchedMetric):
         hide = _mask(self._lexicon or ours(OURS[request.style]), self.token)
         output, compared = hide(request.output), [hide(text) for text in request.against]
         count, words = sum(text.hidden for text in compared), sum(text.words for text in compared)
-        note = f"style words: output {output.hidden} of {output.words}, compared with {count} of {words}"
+        hidden = f"output {output.hidden} of {output.words}, compared with {count} of {words}"
         texts = tuple(text.text for text in compared)
-        return request._replace(output=output.text, against=texts), note
+        return request._replace(output=output.text, against=texts), f"style words: {hidden}"
 
 
 class MaskedCosine(MaskedBleu):
@@ -197,7 +197,6 @@ def ours(task: str) -> Lexicon:
 
 @cache
 def _all_ours() -> str:
-    """One hash of all lists of ours and of which style takes which."""
     tasks = sorted(set(OURS.values()))
     facts = repr([(task, ours(task).hash) for task in tasks]) + repr(sorted(OURS.items()))
     return hashlib.sha256(facts.encode()).hexdigest()[:12]

@@ -16,8 +16,8 @@ import numpy as np
 
 from ..extras import lacking
 from ..models import encoders, vectors
-from ..models.causal import Backbone, MissingModel
-from ..models.encoders import ENCODERS, MINILM, Encoder
+from ..models.causal import MissingModel
+from ..models.encoders import ENCODERS, MINILM
 from ..models.pooled import pooling
 from ..models.vectors import TokenTable, VectorFile, Vectors
 from ..schema import Status, TstmetaError
@@ -53,6 +53,8 @@ class Cosine(ModelMetric):
 
     name = "cosine"
     VARIANTS: ClassVar[tuple[str, ...]] = ("labse",)
+    #: What of the vectors is compared.
+    part = slice(0, None)
 
     def __init__(self, words: str = ""):
         super().__init__(words)
@@ -65,13 +67,32 @@ class Cosine(ModelMetric):
         return encoders.missing(self.model, "sentence_transformers")
 
     def fields(self) -> dict[str, object]:
-        return _sentence_fields(self.model)
+        return {
+            "model": encoders.identity(self.model),
+            "pooling": pooling(self.model),
+            "refs": "max",
+            "sentence-transformers": installed("sentence-transformers"),
+            "transformers": installed("transformers"),
+        }
 
     def pairs(self, pairs: Sequence[Pair]) -> list[Answer]:
-        return _cosines(encoders.load(self.model), pairs, slice(None))
+        encoder = encoders.load(self.model)
+        texts = list(dict.fromkeys(text for pair in pairs for text in pair))
+        known = dict(zip(texts, encoder.sentences(texts), strict=True))
+        control = encoder.tokenizer.num_special_tokens_to_add()
+        answers: list[Answer] = []
+        for a, b in ((known[text], known[output]) for text, output in pairs):
+            if 0 < min(a.length, b.length) <= control:
+                answers.append(Score(0.0, Status.EMPTY, "a text without a token"))
+                continue
+            value = _cosine(*(side.vector[self.part].astype(float) for side in (a, b)))
+            answers.append(
+                scored(value, cut_note(max(a.length, b.length), encoder.sentence_window))
+            )
+        return answers
 
 
-class S3Bert(ModelMetric):
+class S3Bert(Cosine):
     """Cosine of a part of the sentence vector (Opitz and Frank, 2022): in [-1, 1]; more is better.
 
     S3BERT models are trained so that slices of the vector answer to aspects of meaning, measured
@@ -83,14 +104,15 @@ class S3Bert(ModelMetric):
     """
 
     name = "s3bert"
-    profile = "real"
-    languages: tuple[str, ...] = ("en",)
+    VARIANTS: ClassVar[tuple[str, ...]] = ()
 
     def __init__(self, words: str = ""):
-        super().__init__(words)
-        self.model, chosen = parse(words, {"feature": ("global", *FEATURES, "residual")}, {})
+        chosen, rest = choose(words, {"feature": ("global", *FEATURES, "residual")})
+        super().__init__("+".join(rest))
+        self.name = f"{S3Bert.name}:{words}" if words else S3Bert.name
+        self.profile, self.languages = "real", ("en",)
+        self.named = bool(rest)
         self.feature = chosen.get("feature", "global")
-        self.part = slice(0, None)
         if self.feature == "residual":
             self.part = slice(len(FEATURES) * FEATURE_SIZE, None)
         elif self.feature != "global":
@@ -99,58 +121,27 @@ class S3Bert(ModelMetric):
 
     @property
     def missing(self) -> str:
-        if self.model is None:
-            return (
-                "no hub has an S3BERT model: get s3bert_all-MiniLM-L12-v2 from its authors "
-                "(github.com/flipz357/S3BERT), convert its weights to safetensors and name the "
-                "folder: s3bert:/path/folder"
-            )
-        return encoders.missing(self.model, "sentence_transformers")
+        if self.named:
+            return super().missing
+        return (
+            "no hub has an S3BERT model: get s3bert_all-MiniLM-L12-v2 from its authors "
+            "(github.com/flipz357/S3BERT), convert its weights to safetensors and name the "
+            "folder: s3bert:/path/folder"
+        )
 
     def fields(self) -> dict[str, object]:
-        model = {} if self.model is None else _sentence_fields(self.model)
         end = "" if self.part.stop is None else self.part.stop
-        return {"feature": f"{self.feature}[{self.part.start}:{end}]", **model}
+        part: dict[str, object] = {"feature": f"{self.feature}[{self.part.start}:{end}]"}
+        return part | super().fields() if self.named else part
 
     def pairs(self, pairs: Sequence[Pair]) -> list[Answer]:
-        if self.model is None:
-            raise MissingModel(self.missing)
-        encoder = encoders.load(self.model)
-        size = len(encoder.sentences([pairs[0][0]])[0].vector)
+        size = len(encoders.load(self.model).sentences([pairs[0][0]])[0].vector)
         if size <= len(FEATURES) * FEATURE_SIZE:
             raise MissingModel(
                 f"{self.model.where}: its vectors have {size} numbers, too few for the features; "
                 "name the folder of an S3BERT model"
             )
-        return _cosines(encoder, pairs, self.part)
-
-
-def _sentence_fields(model: Backbone) -> dict[str, object]:
-    """What changes a sentence vector."""
-    return {
-        "model": encoders.identity(model),
-        "pooling": pooling(model),
-        "refs": "max",
-        "sentence-transformers": installed("sentence-transformers"),
-        "transformers": installed("transformers"),
-    }
-
-
-def _cosines(encoder: Encoder, pairs: Sequence[Pair], part: slice) -> list[Answer]:
-    """The cosine of a part of both texts' vectors; 0 where a text has no token, as of a blank one,
-    and NaN where a vector is all zeros."""
-    texts = list(dict.fromkeys(text for pair in pairs for text in pair))
-    known = dict(zip(texts, encoder.sentences(texts), strict=True))
-    control = encoder.tokenizer.num_special_tokens_to_add()
-    answers: list[Answer] = []
-    for a, b in pairs:
-        if any(0 < known[text].length <= control for text in (a, b)):
-            answers.append(Score(0.0, Status.EMPTY, "a text without a token"))
-            continue
-        longest = max(known[a].length, known[b].length)
-        value = _cosine(*(known[text].vector[part].astype(float) for text in (a, b)))
-        answers.append(scored(value, cut_note(longest, encoder.sentence_window)))
-    return answers
+        return super().pairs(pairs)
 
 
 def _cosine(first: np.ndarray, second: np.ndarray) -> float:
@@ -165,7 +156,6 @@ class WordMetric(ModelMetric):
     options: ClassVar[tuple[str, ...]] = ()
     #: Words that name files, as in ``vectors=FILE``.
     file_words: ClassVar[tuple[str, ...]] = ("vectors",)
-
     languages: tuple[str, ...] = ("en",)
 
     def __init__(self, words: str = ""):

@@ -95,9 +95,9 @@ class _StyleMetric(ModelMetric):
                 shares = np.full(len(task.styles), 1 / max(1, len(task.styles) - 1))
                 shares[target] = 0
                 answers[text, style] = TextStyle(shares, target, task, blank=True)
-        ask = model.strengths if self._regression else model.probabilities
+        estimate = model.strengths if self._regression else model.probabilities
         for number, targets in by_task.items():
-            estimates = zip(*ask(list(targets), number), targets.items(), strict=True)
+            estimates = zip(*estimate(list(targets), number), targets.items(), strict=True)
             for row, cut, (text, styles) in estimates:
                 for style, target in styles:
                     answers[text, style] = TextStyle(row, target, model.about.tasks[number], cut)
@@ -201,6 +201,8 @@ class StyleEmd(_StyleMetric):
 
     name = "style-emd"
     bases = ("source", "reference")
+    #: What changes :meth:`measure`.
+    rule: ClassVar[Mapping[str, object]] = {}
     VARIANTS: ClassVar[tuple[str, ...]] = ("directed",)
     options: ClassVar[Mapping[str, tuple[str, ...]]] = {"direction": ("directed",)}
 
@@ -211,11 +213,7 @@ class StyleEmd(_StyleMetric):
         self.turned = () if self._directed else ("reference",)
 
     def fields(self) -> dict[str, object]:
-        return {"refs": "nearest", **self.rule(), **super().fields()}
-
-    def rule(self) -> dict[str, object]:
-        """What changes :meth:`measure`."""
-        return {}
+        return {"refs": "nearest", **self.rule, **super().fields()}
 
     def measure(self, output: np.ndarray, other: np.ndarray) -> float:
         """Of two distributions [k]."""
@@ -251,12 +249,11 @@ class StyleKl(StyleEmd):
     """
 
     name = "style-kl"
-
-    def rule(self) -> dict[str, object]:
-        return {"order": "output-from-compared", "floor": FLOOR}
+    rule: ClassVar = {"order": "output-from-compared", "floor": FLOOR}
 
     def measure(self, output: np.ndarray, other: np.ndarray) -> float:
-        return divergence(_floored(output), _floored(other))
+        first, second = (np.maximum(side, FLOOR) for side in (output, other))
+        return divergence(first / first.sum(), second / second.sum())
 
 
 class StyleJs(StyleEmd):
@@ -266,9 +263,7 @@ class StyleJs(StyleEmd):
     """
 
     name = "style-js"
-
-    def rule(self) -> dict[str, object]:
-        return {"base": 2}
+    rule: ClassVar = {"base": 2}
 
     def measure(self, output: np.ndarray, other: np.ndarray) -> float:
         middle = (output + other) / 2
@@ -296,8 +291,3 @@ def divergence(first: np.ndarray, second: np.ndarray) -> float:
     """D(first || second) in nats; what has no probability in the first adds nothing."""
     some = first > 0
     return max(0.0, float((first[some] * np.log(first[some] / second[some])).sum()))
-
-
-def _floored(distribution: np.ndarray) -> np.ndarray:
-    raised = np.maximum(distribution, FLOOR)
-    return raised / raised.sum()

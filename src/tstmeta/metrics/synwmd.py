@@ -243,7 +243,6 @@ class SynWmd(ParseMetric[Tree]):
 
     @cached_property
     def _facts(self) -> tuple[dict[str, float], Vectors]:
-        """The weights of words and their vectors."""
         trees = single(self.read(self.file).parses.values())
         return word_weights(trees), source_of(self._vectors)
 

@@ -58,7 +58,6 @@ def version() -> str | None:
 
 @lru_cache(maxsize=1)
 def _corpus() -> Any:
-    """NLTK's pointer to the folder of the database; None where there is no WordNet."""
     import nltk.data
 
     for place in ("corpora/wordnet", "corpora/wordnet.zip/wordnet/"):
