@@ -64,6 +64,11 @@ def gm(
     return np.cbrt(accurate * similar * fluent)
 
 
+def _of_rows(three: Array, thresholds: Thresholds) -> np.ndarray:
+    """GM of Acc, Sim and PP stacked as rows ``[3, ...]``."""
+    return gm(three[0], three[1], three[2], thresholds)
+
+
 class Learned(NamedTuple):
     """Thresholds learned from pairs, and their mean hinge loss."""
 
@@ -79,7 +84,7 @@ def hinge(thresholds: ArrayLike, better: Array, worse: Array) -> Array:
     """
     t = np.asarray(thresholds, dtype=float)
     columns = Thresholds(*(row[..., None] for row in t))
-    gap = gm(*better, columns) - gm(*worse, columns)
+    gap = _of_rows(better, columns) - _of_rows(worse, columns)
     return np.maximum(0.0, MARGIN - gap).mean(axis=-1)
 
 
@@ -130,9 +135,8 @@ def gm_scores(
         CombineError: one of the three is missing, there twice, or out of its range.
     """
     parts = _three(dataset, scores, (acc, sim, pp))
-    values = gm(*parts.matrix, thresholds)
-    own = {"dimension": "overall", "fields": {"t": thresholds}}
-    return emit(parts, values, [""] * len(values), name=NAME, **own)
+    values, fields = _of_rows(parts.matrix, thresholds), {"t": thresholds}
+    return emit(parts, values, [""] * len(values), name=NAME, dimension="overall", fields=fields)
 
 
 def learned_gm(
@@ -160,7 +164,7 @@ def learned_gm(
     for split in splits(parts.sources, outer, seed):
         better, worse = pairs[:, split.train[pairs].all(axis=0)]
         learned = learn(parts.matrix[:, better], parts.matrix[:, worse], seed)
-        values[split.judged] = gm(*parts.matrix[:, split.judged], learned.thresholds)
+        values[split.judged] = _of_rows(parts.matrix[:, split.judged], learned.thresholds)
         details[split.judged] = (
             f"fold {split.number + 1} of {outer}: t {learned.thresholds}, from {learned.pairs}"
             " pairs"

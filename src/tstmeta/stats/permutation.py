@@ -72,11 +72,11 @@ class PairTests(NamedTuple):
 
     def test(self, first: int, second: int) -> PermutationTest:
         """One pair."""
-        values = [
-            field[first][second].tolist() if isinstance(field, Array) else field
-            for field in self._replace(reasons=self.reasons[first][second])
-        ]
-        return PermutationTest(*values)
+        at = first, second
+        numbers = float(self.difference[at]), float(self.p[at]), int(self.n[at])
+        reason = self.reasons[first][second]
+        smallest = float(self.smallest[at])
+        return PermutationTest(*numbers, smallest, self.null, reason, self.draws, self.exact)
 
 
 def permutation_test(
