@@ -22,8 +22,7 @@ from pathlib import Path
 from typing import Annotated, Any, Literal, NamedTuple
 
 import pandas as pd
-from annotated_types import Len
-from pydantic import AfterValidator, BaseModel, ValidationError
+from pydantic import AfterValidator, BaseModel, Field, ValidationError
 
 from ..schema import DIMENSIONS, MEAN_RATER, DataError, Problem, TstmetaError
 from .base import Card, Dataset
@@ -75,7 +74,7 @@ def _rising(limits: list[float]) -> list[float]:
     return limits
 
 
-_Limits = Annotated[list[float], Len(2, 2), AfterValidator(_rising)]
+_Limits = Annotated[list[float], Field(min_length=2, max_length=2), AfterValidator(_rising)]
 
 
 class _Facts(BaseModel, extra="forbid", strict=True):
