@@ -26,9 +26,11 @@ from .schema import TstmetaError
 from .secrecy import conceal
 from .storage import whole
 
-_SCALARS = {"str": str, "int": int, "float": float, "bool": bool}
 #: The types that a parameter may have.
-TYPES: dict[str, Any] = {**_SCALARS, **{f"list[{name}]": list[t] for name, t in _SCALARS.items()}}
+TYPES: dict[str, Any] = {
+    **{kind.__name__: kind for kind in (str, int, float, bool)},
+    **{str(kind): kind for kind in (list[str], list[int], list[float], list[bool])},
+}
 
 
 class ParameterError(TstmetaError):

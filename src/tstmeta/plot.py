@@ -293,8 +293,8 @@ def scatter(
         solid = max(0.15, min(0.7, 300 / max(len(part), 1)))
         for level, (colour, marker, _) in looks:
             some = (part[hue] == level).to_numpy() if hue else np.ones(len(part), dtype=bool)
-            look = {"s": size, "c": colour, "marker": marker, "alpha": solid, "lw": 0}
-            axis.scatter(moved[x][some], moved[y][some], **look)
+            points = moved[x][some], moved[y][some]
+            axis.scatter(*points, s=size, c=colour, marker=marker, alpha=solid, lw=0)
         varies = min(len(set(part[x])), len(set(part[y])), len(part) - 1) > 1
         r = f"r = {part[x].corr(part[y]):.2f}, ".replace("-", "−") if varies else ""
         axis.set_title(f"{name}\n{r}n = {len(part):,}".strip(), fontsize=9.5)

@@ -31,7 +31,9 @@ def test_the_strictest_split_of_a_sentence_counts_for_all_its_rows(rows, parts):
 
 
 def test_a_split_that_nobody_knows_is_refused():
-    with pytest.raises(TstmetaError, match=r"a split 'training'. Remedy: name it one of train, dev"):
+    with pytest.raises(
+        TstmetaError, match=r"a split 'training'. Remedy: name it one of train, dev"
+    ):
         divide(corpus(("a", "training")))
 
 

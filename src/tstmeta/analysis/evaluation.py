@@ -229,12 +229,10 @@ def _partials(analysis: Analysis, data: Dataset, dimension: str) -> pd.DataFrame
 
 
 def _in_order(drawn: Resample, order: np.ndarray) -> Resample:
-    estimates, values, jackknives, given, counts, *rest = drawn
-    return Resample(
-        estimates[order],
-        values[order],
-        tuple(left_out[order] for left_out in jackknives),
-        tuple(some[order] for some in given),
-        {name: count[order] for name, count in counts.items()},
-        *rest,
+    return drawn._replace(
+        estimates=drawn.estimates[order],
+        values=drawn.values[order],
+        jackknives=tuple(left_out[order] for left_out in drawn.jackknives),
+        given=tuple(some[order] for some in drawn.given),
+        counts={name: count[order] for name, count in drawn.counts.items()},
     )
