@@ -231,7 +231,7 @@ def _partials(analysis: Analysis, data: Dataset, dimension: str) -> pd.DataFrame
 def _in_order(drawn: Resample, order: np.ndarray) -> Resample:
     return drawn._replace(
         estimates=drawn.estimates[order],
-        values=drawn.values[order],
+        values=drawn.values[order],  # noqa: PD011  (not of a frame)
         jackknives=tuple(left_out[order] for left_out in drawn.jackknives),
         given=tuple(some[order] for some in drawn.given),
         counts={name: count[order] for name, count in drawn.counts.items()},
