@@ -45,6 +45,16 @@ def lines(*rows: dict) -> str:
     return "".join(json.dumps(row) + "\n" for row in rows)
 
 
+def cell(name, content) -> str:
+    """A table of one row with one column of interest."""
+    return f"source,output,{name}\na,b,{content}\n"
+
+
+def key(name, content) -> str:
+    """The same as a line of JSON."""
+    return lines({"source": "a", "output": "b", name: content})
+
+
 def problems(load, *arguments, **options):
     with pytest.raises(DataError) as raised:
         load(*arguments, **options)
@@ -65,33 +75,21 @@ BROKEN_CSV = {
     "a rating of NaN": (HEAD + "a,b,nan,2\n", 1, "content.r1", "'nan'", "leave the cell empty"),
     "a long cell": (HEAD + f"a,b,{'x' * 5000},1\n", 1, "content.r1", "xxx...", "finite number"),
     "an empty id": ("item_id,source,output\n,a,b\n", 1, "item_id", "missing value", "fill it in"),
-    "an empty source id": (
-        "source_id,source,output\ns,a,b\n,a,b\n",
-        *(2, "source_id", "missing value", "fill it in"),
-    ),
+    "an empty source id": (cell("source_id", ""), 1, "source_id", "missing value", "fill it in"),
     "a source id for two sources": (
         "source_id,source,output\ns,a,b\ns,c,b\n",
         *(2, "source_id", "an earlier row with another source", "its own id"),
     ),
     "a column twice": ("source,output,source\na,b,c\n", 0, "source", "2 times", "drop one"),
     "a column without a name": (",source,output\n0,a,b\n", 0, "1", "without a name", "drop"),
-    "an unknown dimension": (
-        "source,output,contant.r1\na,b,1\n",
-        *(0, "contant.r1", "unknown dimension 'contant'", "use one of content, style"),
-    ),
-    "a dimension without a rater": (
-        "source,output,content\na,b,1\n",
-        *(0, "content", "without a rater", "content.mean"),
-    ),
+    "an unknown dimension": (cell("contant.r1", 1), 0, "contant.r1", "'contant'", "one of content"),
+    "a dimension without a rater": (cell("content", 1), 0, "content", "without a", "content.mean"),
     "a mean beside its raters": (
-        "source,output,style.r1,style.mean\na,b,1,2\n",
+        cell("style.r1,style.mean", "1,2"),
         *(None, "style", "single ratings and a mean", "drop the mean"),
     ),
-    "a misspelt column": ("source,output,lnguage\na,b,en\n", 0, "lnguage", "misspelt", "'l"),
-    "the id of a worker": (
-        "source,output,worker_id\na,b,x\n",
-        *(0, "worker_id", "identity of a person", "drop it"),
-    ),
+    "a misspelt column": (cell("lnguage", "en"), 0, "lnguage", "misspelt", "'l"),
+    "the id of a worker": (cell("worker_id", "x"), 0, "worker_id", "identity of a", "drop it"),
     "semicolons": ("source;output\na;b\n", 0, "", "separated by semicolons", "with commas"),
     "tabs": ("source\toutput\na\tb\n", 0, "", "separated by tabs", ".tsv: tabs"),
     "a short row": (HEAD + "a,b,1,2\na,b\n", 2, "", "2 cells where the header has 4", "quotes"),
@@ -103,26 +101,17 @@ BROKEN_CSV = {
     "a broken header": (b"source,output,caf\xe9\na,b,c\n", 0, "caf?", "broken UTF-8", "as UTF-8"),
     "UTF-16": (GOOD.encode("utf-16"), None, "", "UTF-16", "save it as UTF-8"),
     "a NUL byte": (HEAD + "a,b\0,1,2\n", 1, "output", "a NUL byte", "take it out"),
-    "references that are no list": (
-        "source,output,references\na,b,just one\n",
-        *(1, "references", "'just one'", "reference_1"),
-    ),
+    "references that are no list": (cell("references", "x y"), 1, "references", "'x y'", "_1"),
     "an empty reference": (
-        'source,output,references\na,b,"[""x"", "" ""]"\n',
+        cell("references", '"[""x"", "" ""]"'),
         *(1, "references", "['x', ' ']", "none of them empty"),
     ),
     "references in two forms": (
-        "source,output,references,reference_1\na,b,,x\n",
+        cell("references,reference_1", ",x"),
         *(0, "references", "two forms", "keep"),
     ),
-    "a doubtful is_reference": (
-        "source,output,is_reference\na,b,maybe\n",
-        *(1, "is_reference", "'maybe'", "true or false"),
-    ),
-    "a language by name": (
-        "source,output,language\na,b,English\n",
-        *(1, "language", "'English'", "such as en"),
-    ),
+    "a doubtful is_reference": (cell("is_reference", "maybe"), 1, "is_reference", "'maybe'", "or"),
+    "a language by name": (cell("language", "English"), 1, "language", "'English'", "such as en"),
 }
 #: the same with lines of JSON
 BROKEN_JSON = {
@@ -138,31 +127,13 @@ BROKEN_JSON = {
         *(1, "output", "missing value", '"" if the system returned nothing'),
     ),
     "a key twice": ('{"source": "a", "source": "b"}', 1, "", "'source' comes twice", "one"),
-    "half a character": (
-        '{"source": "\\ud83d", "output": "b"}',
-        *(1, "source", "broken UTF-8", "as UTF-8"),
-    ),
-    "an escaped NUL": (
-        lines({"source": "a\0", "output": "b"}),
-        *(1, "source", "a NUL byte", "take it out"),
-    ),
+    "half a character": (key("system", "\ud83d"), 1, "system", "broken UTF-8", "as UTF-8"),
+    "an escaped NUL": (key("system", "a\0"), 1, "system", "a NUL byte", "take it out"),
     "a number as source": (lines({"source": 5, "output": "b"}), 1, "source", "5", "a text"),
-    "a truth value as rating": (
-        lines({"source": "a", "output": "b", "style.r1": True}),
-        *(1, "style.r1", "True", "a finite number"),
-    ),
-    "a reference that is no text": (
-        lines({"source": "a", "output": "b", "references": ["x", 1]}),
-        *(1, "references", "['x', 1]", '["first", "second"]'),
-    ),
-    "one reference without a list": (
-        lines({"source": "a", "output": "b", "references": "x"}),
-        *(1, "references", "'x'", '["first", "second"]'),
-    ),
-    "a list as id": (
-        lines({"source": "a", "output": "b", "item_id": [1]}),
-        *(1, "item_id", "[1]", "whole number"),
-    ),
+    "a truth value as rating": (key("style.r1", True), 1, "style.r1", "True", "a finite number"),
+    "a reference that is no text": (key("references", ["x", 1]), 1, "references", "1]", '["first"'),
+    "one reference without a list": (key("references", "x"), 1, "references", "'x'", '["first"'),
+    "a list as id": (key("item_id", [1]), 1, "item_id", "[1]", "whole number"),
     "nesting without end": ('{"source": ' + "[" * 99_999, 1, "", "not JSON", "one complete"),
     "a number of 5,000 digits": ('{"a": ' + "1" * 5000 + "}", 1, "", "not JSON", "complete"),
 }
@@ -372,14 +343,11 @@ def test_a_rating_off_its_scale_is_a_fault(write):
 
 
 def test_the_file_beside_gives_the_card_and_the_ratings(write):
-    write(
-        'title = "My set"\nexamples = true\nratings = "long.csv"\n[scale]\nstyle = [0, 1]\n',
-        "mine.csv.toml",
-    )
+    card = 'title = "My set"\nexamples = true\nratings = "long.csv"\nscale.style = [0, 1]\n'
+    write(card, "mine.csv.toml")
     write(LONG + "1,style,r1,0.5\n2,style,r1,1\n", "long.csv")
     dataset = read(write("source,output\na,b\na,c\n"))
-    assert dataset.card.title == "My set"
-    assert dataset.card.may_show_examples
+    assert (dataset.card.title, dataset.card.may_show_examples) == ("My set", True)
     assert dataset.card.scale == {"style": (0.0, 1.0)}
     assert dataset.means["style"].tolist() == [0.5, 1]
 
