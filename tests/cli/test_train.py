@@ -240,3 +240,10 @@ def test_training_without_its_libraries_names_the_extra(train, monkeypatch, name
     monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
     result = train(name, "--corpus", "moods.csv")
     assert "pip install 'tstmeta[models]'" in str(result.exception)
+
+
+def test_a_corpus_without_its_columns_is_refused_with_those_it_needs(tmp_path):
+    path = tmp_path / "corpus.csv"
+    path.write_text("source,output\na,b\n")
+    with pytest.raises(DataError, match=r"column style: missing.*with the columns text, style"):
+        read_corpus(str(path), ("text", "style"))

@@ -301,7 +301,9 @@ def read_corpus(
     elif name.endswith(".csv"):
         path = Path(name).expanduser()
         checks = {column: numeric() if column == "value" else FILLED for column in columns}
-        table = checked(read_csv(path, columns).rename(lambda row: row + 1), checks, path)
+        remedy = f"a corpus is a CSV file with the columns {', '.join(columns)}"
+        table = read_csv(path, columns, remedy=remedy).rename(lambda row: row + 1)
+        table = checked(table, checks, path)
         usual = {"style": "", "task": "style", "split": split}
         table = table.assign(**{column: table.get(column, usual[column]) for column in usual})
         table = table if "value" in columns else table.assign(value=math.nan)

@@ -11,7 +11,7 @@ from typing import Any
 import pandas as pd
 
 from ..schema import DataError
-from .checks import check, checked, fault, numbers, published
+from .checks import RESTORE, check, checked, fault, numbers, published
 from .sheet import Sheet
 
 __all__ = ["UnverifiedForm", "check", "fault", "numbers", "read_csv", "read_json"]
@@ -80,6 +80,7 @@ def read_csv(
     unique: Sequence[str] = (),
     may_lack: int = 0,
     text: str | None = None,
+    remedy: str = RESTORE,
 ) -> pd.DataFrame:
     """A CSV file with a header; cells are texts (an empty cell is ``""``), or numbers if so held.
 
@@ -88,20 +89,23 @@ def read_csv(
         unique: columns in which no two rows may agree.
         may_lack: how many cells a row may end early.
         text: the content, when it is no file of its own; ``path`` then names it in messages.
+        remedy: what to do where a column or a row is not as it should be.
     """
     checks = dict(columns) if isinstance(columns, Mapping) else dict.fromkeys(columns)
     sheet = Sheet(str(path))
     sheet.add_csv(read_text(path) if text is None else text, delimiter, may_lack)
     header = sheet.columns
     if not header:
-        raise DataError([fault(path, "the file is empty, not even a header")])
-    problems = [fault(path, "missing column", 0, name) for name in checks if name not in header]
+        raise DataError([fault(path, "the file is empty, not even a header", remedy=remedy)])
+    problems = [
+        fault(path, "missing column", 0, name, remedy) for name in checks if name not in header
+    ]
     problems += [
-        fault(path, "the column comes twice", 0, name)
+        fault(path, "the column comes twice", 0, name, remedy)
         for name in dict.fromkeys(header)
         if header.count(name) > 1
     ]
-    check([*problems, *(fault(path, p.what, p.row) for p in sheet.problems)])
+    check([*problems, *(fault(path, p.what, p.row, "", remedy) for p in sheet.problems)])
     table = pd.DataFrame(list(sheet.rows.values()), columns=header, dtype=str)
     table.index += 1
     with published():
