@@ -21,20 +21,30 @@ def fences(question: Question) -> list[str]:
     return re.findall(rf"^{fence}\n(.*?)\n{fence}$", words, re.MULTILINE | re.DOTALL)
 
 
-class Talking:
-    """A :class:`~tstmeta.judge.base.Chat`; ``asked`` and ``questions`` are what it heard."""
+class Chatting:
+    """A :class:`~tstmeta.judge.base.Chat`; ``questions`` are those that it was asked."""
 
-    def __init__(self, judge: Callable[[list[str]], Reply]):
-        self.server, self.model, self.revision = "http://judge.example/v1", "m", "r1"
-        self.judge = judge
-        self.asked: list[list[str]] = []
+    server, model, revision = "http://judge.example/v1", "m", "r1"
+
+    def __init__(self, answer: Callable[[Question], Reply]):
+        self.answer = answer
         self.questions: list[Question] = []
+        self.closed = 0
 
     async def ask(self, question: Question) -> Reply:
-        texts = fences(question)
         self.questions.append(question)
-        self.asked.append(texts)
-        return self.judge(texts)
+        return self.answer(question)
 
     async def close(self) -> None:
-        pass
+        self.closed += 1
+
+
+class Talking(Chatting):
+    """Rates the fenced texts of a question."""
+
+    def __init__(self, judge: Callable[[list[str]], Reply]):
+        super().__init__(lambda question: judge(fences(question)))
+
+    @property
+    def asked(self) -> list[list[str]]:
+        return [fences(question) for question in self.questions]

@@ -25,13 +25,11 @@ KINDS = [JOINT, NUMBER, BINARY, PAIR, ONE, ALL]
 def values(text, prompt=NUMBER, items=1, **reply):
     """The values of an answer, or statuses where there is none: one list a dimension."""
     rows = read(Reply(text=text, **reply), prompt, items)
-    return [
-        [
-            row[name].value if row[name].status is Status.OK else str(row[name].status)
-            for row in rows
-        ]
-        for name in prompt.dimensions
-    ]
+
+    def shown(rating):
+        return rating.value if rating.status is Status.OK else str(rating.status)
+
+    return [[shown(row[name]) for row in rows] for name in prompt.dimensions]
 
 
 def sound(rows, prompt, items):
@@ -289,11 +287,7 @@ def test_what_a_model_thinks_aloud_first_is_no_part_of_its_answer(text, prompt, 
     [
         "I'm sorry, I can't help with that.",
         "I’m sorry, but I can’t assist with this request.",
-        "Sorry, I cannot rate such content.",
         "I apologize, but I am not able to judge this text.",
-        "I'm very sorry. I won't do that.",
-        "I cannot assist with that request.",
-        "I can't rate this.",
         "I'm unable to help with this.",
         "I don't feel comfortable rating this.",
         "Unfortunately, I cannot comply.",

@@ -57,15 +57,16 @@ def always(act: Act) -> Callable[[Asked], Act]:
 
 
 class Case(NamedTuple):
-    """What a server does, the statuses that must come of it, and the ratings."""
+    """What a server does, the statuses that must come of it, the ratings, and words of why."""
 
     script: Callable[[Asked], Act]
     statuses: list[str] = OK
     rated: list[float] = RATED
+    words: str = ""
 
 
-def without(status: str, script: Callable[[Asked], Act]) -> Case:
-    return Case(script, [status] * OUTPUTS, NONE)
+def without(status: str, script: Callable[[Asked], Act], words: str = "") -> Case:
+    return Case(script, [status] * OUTPUTS, NONE, words)
 
 
 def some(script: Callable[[Asked], Act], rated: list[float]) -> Case:
@@ -77,13 +78,14 @@ CASES = {
     "all is well": Case(always(GOOD)),
     "429 with Retry-After": Case(at_first(error(429, "slow down", retry_after="0"))),
     "500 twice": Case(at_first(error(500, "oh"), 2)),
-    "500 for ever": without("error", always(error(500, "oh"))),
-    "a hang": without("error", always(scripted.hang())),
+    "500 for ever": without("error", always(error(500, "oh")), "the server answers 500: oh"),
+    "429 for ever": without("error", always(error(429, "slow")), "the server answers 429: slow"),
+    "a hang": without("error", always(scripted.hang()), "no answer within 1 s"),
     "a connection that is reset once": Case(at_first(scripted.reset())),
-    "a connection that is reset": without("error", always(scripted.reset())),
-    "half an answer": without("error", always(scripted.half())),
-    "an answer that drips": without("error", always(scripted.drip())),
-    "a web page": without("error", always(scripted.page())),
+    "a connection that is reset": without("error", always(scripted.reset()), "(ReadError)"),
+    "half an answer": without("error", always(scripted.half()), "(RemoteProtocolError)"),
+    "an answer that drips": without("error", always(scripted.drip()), "no answer within 1 s"),
+    "a web page": without("error", always(scripted.page()), "came: <!doctype html>"),
     "a body that is no JSON": without("error", always(scripted.raw("{'choices':"))),
     "a body without choices": without("error", always(scripted.raw({"choices": []}))),
     "wrong encoding": without(
@@ -159,6 +161,7 @@ def test_a_fault_ends_in_the_right_rows(run, name):
     wanted = pd.Series(CASES[name].rated, dtype=float)
     pd.testing.assert_series_equal(rows["rating"].reset_index(drop=True), wanted, check_names=False)
     assert rows.loc[rows["status"] != "ok", "detail"].str.len().between(1, 2500).all()
+    assert rows["detail"].str.contains(CASES[name].words, regex=False).all()
 
 
 def test_nothing_is_lost_and_nothing_is_invented(run):
@@ -174,5 +177,7 @@ def test_a_second_run_asks_only_what_failed(run):
     failed = [name for name, case in CASES.items() if "error" in case.statuses]
     kept = ["item_id", "rating", "status", "detail"]
     pd.testing.assert_frame_equal(table[kept], again[kept])
-    assert requests <= 3 * len(failed)  # the first try and two retries, at most
+    passing = ("500 for ever", "429 for ever", "a hang", "a connection that is reset")
+    passing += ("half an answer", "an answer that drips")
+    assert requests == len(failed) + 2 * len(passing)  # two retries of what may pass
     assert budget.sent == len(CASES) + len(failed)

@@ -127,21 +127,6 @@ def test_a_score_is_the_mean_of_an_items_samples(dataset, cache):
     assert "samples:2" in table["signature"].iloc[0]
 
 
-# ------------------------------------------------------------------------------ what is kept
-
-
-def test_what_is_on_file_is_not_asked_again_and_failures_are(dataset, cache):
-    def once(texts):
-        return length(texts) if "tea" in texts[-1] else Reply(failure="broke")
-
-    first, second = Talking(once), Talking(length)
-    before = ask(dataset, "content", first, cache)
-    after = ask(dataset, "content", second, cache)
-    assert (before["status"] == "error").tolist() == [True, True, True, False, False]
-    assert len(second.asked) == 2
-    assert after["rating"].tolist() == [3, 3, 3, 4, 2]
-
-
 @pytest.mark.parametrize(
     "change", ["server", "model", "revision", "prompt", "sampling", "shuffle", "missing"]
 )
@@ -208,11 +193,6 @@ def test_the_mean_is_over_one_judge_and_dimension(other):
     assert table["value"].tolist() == [4, 4, 1, 1]
 
 
-def test_expected_ratings_are_treated_by_themselves():
-    rows = rows_of([5, 5, NONE]).assign(expected=[4.5, NONE, NONE])
-    assert ratings.treated(rows, "mean", "expected")["value"].tolist() == [4.5, 4.5, 4.5]
-
-
 @pytest.mark.parametrize("ending", ["csv", "json", "parquet"])
 def test_rows_come_back_from_a_file_and_ids_that_look_like_numbers_stay_texts(
     dataset, cache, tmp_path, ending
@@ -231,7 +211,6 @@ def test_rows_come_back_from_a_file_and_ids_that_look_like_numbers_stay_texts(
     ("name", "text", "message"),
     [
         ("none.csv", None, "cannot be read"),
-        ("ratings.txt", "x", "cannot be read"),
         ("other.csv", "a,b\n1,2\n", "no column answered_by, asked_how, dataset"),
         ("broken.parquet", "x", "cannot be read"),
     ],

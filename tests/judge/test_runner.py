@@ -10,11 +10,11 @@ import threading
 import pytest
 
 from tests.judge import scripted
-from tests.judge.asking import answers, chat, kept, question, questions
+from tests.judge.asking import answers, chat, kept, questions
 from tests.judge.scripted import error, says, serving
-from tstmeta.judge.base import Question, Reply, Unusable
+from tests.judge.talking import Chatting
+from tstmeta.judge.base import Reply, Unusable
 from tstmeta.judge.budget import Budget, Price, estimate, worst
-from tstmeta.judge.runner import run
 
 PRICE = Price(prompt=1.0, answer=10.0)
 
@@ -32,14 +32,6 @@ def test_every_question_gets_its_own_answer_and_no_more_are_under_way_than_was_a
         replies = answers(server, questions(30), tmp_path, concurrency=5)
         assert server.most_at_once == 5
     assert [reply.text for reply in replies] == [f"Rate number {place}." for place in range(30)]
-
-
-def test_equal_questions_are_asked_once_and_all_answered(tmp_path):
-    asked = [*questions(3), *questions(3), question("Rate number 0.", sample=1)]
-    with serving(echo) as server:
-        replies = answers(server, asked, tmp_path)
-        assert server.requests == 4
-    assert replies[:3] == replies[3:6]
 
 
 def test_a_second_run_asks_nothing_and_another_model_or_server_is_asked_anew(tmp_path):
@@ -68,32 +60,18 @@ def test_it_can_be_called_where_a_loop_runs_already_in_a_thread_and_several_time
         assert server.requests == 9
 
 
-class Plain:
-    """A chat of somebody's own; ``fails`` at its third question."""
-
-    server, model, revision = "mine", "m", ""
-
-    def __init__(self, fails: type[Exception] | None = None):
-        self.count = self.closed = 0
-        self.fails = fails
-
-    async def ask(self, question: Question) -> Reply:
-        self.count += 1
-        if self.fails and self.count > 2:
-            raise self.fails("broken")
-        return Reply(question.messages[0].content)
-
-    async def close(self) -> None:
-        self.closed += 1
-
-
 @pytest.mark.parametrize("kind", [Unusable, ZeroDivisionError])
 def test_an_error_of_the_chat_ends_the_run_and_what_came_before_is_kept(tmp_path, kind):
-    mine = Plain(kind)
+    def reply(question):
+        if len(mine.questions) > 2:
+            raise kind("broken")
+        return Reply("4")
+
+    mine = Chatting(reply)
     with pytest.raises(kind, match="broken"):
         answers(None, questions(40), tmp_path, served=mine, concurrency=4)
     assert (kept(tmp_path), mine.closed) == (2, 1)
-    assert mine.count < 10
+    assert len(mine.questions) < 10
 
 
 def test_an_estimate_counts_each_question_once_leaves_out_what_is_kept_and_asks_nothing(tmp_path):
@@ -111,16 +89,6 @@ def test_an_estimate_counts_each_question_once_leaves_out_what_is_kept_and_asks_
     assert foretold.money == PRICE.of(foretold.prompt_tokens, foretold.answer_tokens)
     assert "3 requests (0 answers are kept)" in str(foretold)
     assert (later.requests, later.kept, later.money) == (3, 2, None)
-
-
-@pytest.mark.parametrize("limit", [0, 1, 7])
-def test_a_limit_on_requests_holds_for_several_runs_and_the_rest_says_so(tmp_path, limit):
-    budget = Budget(requests=limit)
-    with serving() as server:
-        answers(server, questions(3), tmp_path, budget=budget)
-        replies = answers(server, questions(10), tmp_path, budget=budget)
-        assert server.requests == budget.sent == limit
-    assert failures(replies) == [f"budget: {limit} requests are used up"] * (10 - limit)
 
 
 @pytest.mark.parametrize("concurrency", [1, 8])
@@ -216,20 +184,6 @@ def test_a_run_that_is_stopped_goes_on_where_it_stopped(tmp_path, number):
         assert server.requests == 60 + lost
         assert server.repeated() == lost
     assert [reply.text for reply in replies] == [f"Rate number {place}." for place in range(60)]
-
-
-@pytest.mark.skipif(os.name == "nt", reason="signals of POSIX")
-def test_ctrl_c_does_not_wait_for_what_hangs(tmp_path):
-    before = signal.signal(signal.SIGINT, signal.default_int_handler)
-    press = threading.Timer(0.5, os.kill, (os.getpid(), signal.SIGINT))
-    try:
-        with serving(lambda asked: scripted.hang()) as server:
-            press.start()
-            with pytest.raises(KeyboardInterrupt):
-                run(questions(2), chat(server, timeout=60.0), cache=tmp_path / "a", progress=False)
-    finally:
-        press.cancel()
-        signal.signal(signal.SIGINT, before)
 
 
 def test_two_processes_share_a_cache_and_what_one_asked_the_other_has(tmp_path):

@@ -5,19 +5,18 @@ read as it should be, and that nothing is made of rubbish.
 """
 
 import os
-import socket
 import subprocess
 import sys
 import time
 import urllib.error
 import urllib.request
 from collections.abc import Iterator
-from pathlib import Path
 
 import pandas as pd
 import pytest
 
 from tests.command import command_line
+from tests.judge.asking import free_port
 from tests.models import tiny
 
 pytest.importorskip("fastapi", reason="the server is the extra serving")
@@ -31,22 +30,15 @@ WINDOW = 8192
 PATIENCE = 180.0
 
 
-def tiny_chat(folder: Path) -> None:
-    """A Llama of one layer that reads whole prompts, with a chat template."""
-    network = tiny.network("llama", 0, max_position_embeddings=WINDOW, num_hidden_layers=1)
-    network.save_pretrained(folder)
-    tiny.tokenizer("llama").save_pretrained(folder)
-
-
 @pytest.fixture(scope="module")
 def server(tmp_path_factory) -> Iterator[str]:
     """The address of the server; it takes some seconds to start and serves all tests here."""
     folder = tmp_path_factory.mktemp("serve")
-    tiny_chat(folder / "tiny-chat")
+    network = tiny.network("llama", 0, max_position_embeddings=WINDOW, num_hidden_layers=1)
+    network.save_pretrained(folder / "tiny-chat")
+    tiny.tokenizer("llama").save_pretrained(folder / "tiny-chat")
     (folder / "home" / "hub").mkdir(parents=True)
-    with socket.socket() as taken:
-        taken.bind(("127.0.0.1", 0))
-        port = taken.getsockname()[1]
+    port = free_port()
     environment = {**os.environ, "HF_HOME": str(folder / "home"), "HF_HUB_OFFLINE": "1"}
     environment |= {"OMP_NUM_THREADS": "1", "TOKENIZERS_PARALLELISM": "false"}
     command = [sys.executable, "-c", "from transformers.cli.transformers import main; main()"]

@@ -11,7 +11,7 @@ import re
 from pathlib import Path
 
 from tests.judge import scripted
-from tests.judge.talking import fences
+from tests.judge.talking import Chatting, fences
 from tstmeta.judge.base import Message, Question, Reply
 from tstmeta.judge.construct import run, steps
 
@@ -82,20 +82,13 @@ def served(request: scripted.Asked) -> scripted.Act:
     return scripted.says(write(request.prompt))
 
 
-class Author:
-    """A chat without a server; ``questions`` are those that it was asked."""
+class Author(Chatting):
+    """A chat without a server."""
+
+    server, model, revision = *SERVER.values(), ""
 
     def __init__(self, answer=writes):
-        self.server, self.model, self.revision = *SERVER.values(), ""
-        self.answer = answer
-        self.questions: list[Question] = []
-
-    async def ask(self, question: Question) -> Reply:
-        self.questions.append(question)
-        return self.answer(question)
-
-    async def close(self) -> None:
-        pass
+        super().__init__(answer)
 
     def steps(self) -> list[str]:
         """The steps that were asked for, in no order."""
