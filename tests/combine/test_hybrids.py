@@ -126,21 +126,12 @@ def test_the_order_of_items_changes_no_fold_and_no_value(kind):
 def test_the_signature_names_all_that_changes_a_value():
     data = rated(12, 3)
     scores = several(data, noises=(1, 2, 3))
+    changes = [{"outer": 4}, {"inner": 3}, {"seed": 1}, {"top": 2}, {"statistic": "spearman"}]
+    tried = [("simulation", change) for change in ({}, *changes, {"in_sample": True})]
+    tried += [("learned", {}), ("learned", {"trees": 11})]
     ways = [
-        hybrid(data, scores, "content", "simulation", settings).scores["signature"][0]
-        for settings in (
-            SMALL,
-            SMALL._replace(outer=4),
-            SMALL._replace(inner=3),
-            SMALL._replace(seed=1),
-            SMALL._replace(top=2),
-            SMALL._replace(statistic="spearman"),
-            SMALL._replace(in_sample=True),
-        )
-    ]
-    ways += [
-        hybrid(data, scores, "content", "learned", settings).scores["signature"][0]
-        for settings in (SMALL, SMALL._replace(trees=11))
+        hybrid(data, scores, "content", kind, SMALL._replace(**change)).scores["signature"][0]
+        for kind, change in tried
     ]
     assert len(set(ways)) == len(ways)
 
@@ -167,35 +158,33 @@ def test_one_metric_on_two_bases_is_two_parts():
 
 
 @pytest.mark.parametrize(
-    ("arguments", "error", "what"),
+    ("arguments", "what"),
     [
-        ({"kind": "magic"}, CombineError, "unknown kind of hybrid 'magic'"),
-        ({"settings": SMALL._replace(top=9)}, CombineError, "needs as many that claim content"),
-        ({"settings": SMALL._replace(outer=99)}, CombineError, "12 sources"),
-        ({"dimension": "overall"}, CombineError, "no scores of overall"),
+        ({"kind": "magic"}, "unknown kind of hybrid 'magic'"),
+        ({"settings": SMALL._replace(top=9)}, "needs as many that claim content"),
+        ({"settings": SMALL._replace(outer=99)}, "12 sources"),
+        ({"dimension": "overall"}, "no scores of overall"),
     ],
 )
-def test_mistakes_say_what_is_wrong(arguments, error, what):
+def test_mistakes_say_what_is_wrong(arguments, what):
     data = rated(12, 2)
-    with pytest.raises(error, match=what):
+    with pytest.raises(CombineError, match=what):
         hybrid(data, several(data), **{"dimension": "content", "settings": SMALL, **arguments})
 
 
-def test_a_dimension_that_nobody_rated_cannot_be_fitted():
+def test_too_few_ratings_and_several_samples_are_refused():
     data = rated(12, 2)
+    scores = several(data)
     bare = type(data).of(data.name, data.items, data.card)
-    with pytest.raises(CombineError, match="nobody rated content"):
-        hybrid(bare, several(data), "content", settings=SMALL)
     few = rating(data, np.where(np.arange(24) < 9, 1.0, np.nan))
-    with pytest.raises(CombineError, match="fewer than 10"):
-        hybrid(few, several(data), "content", settings=SMALL)
-
-
-def test_scores_of_several_samples_are_refused():
-    data = rated(12, 2)
-    twice = pd.concat([several(data), several(data).assign(sample=1)], ignore_index=True)
-    with pytest.raises(CombineError, match="several samples"):
-        hybrid(data, twice, "content", settings=SMALL)
+    twice = pd.concat([scores, scores.assign(sample=1)], ignore_index=True)
+    for rows, own, what in (
+        (bare, scores, "nobody rated content"),
+        (few, scores, "fewer than 10"),
+        (data, twice, "several samples"),
+    ):
+        with pytest.raises(CombineError, match=what):
+            hybrid(rows, own, "content", settings=SMALL)
 
 
 def test_equal_weights_look_at_no_rating():

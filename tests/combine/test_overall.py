@@ -113,9 +113,6 @@ def test_a_dimension_without_metrics_is_named(which, drop, what):
         overall_scores(data, scores[~scores["metric"].str.startswith(drop)], which, SMALL)
 
 
-# ------------------------------------------------------------------------------------- J
-
-
 def parts_of_j(data, acc, sim, fl):
     return pd.concat(
         [
@@ -138,16 +135,11 @@ def test_j_is_the_product_and_its_mean():
     assert set(result["dimension"]) == {"overall"}
 
 
-@pytest.mark.parametrize("fl", [[30.0, 60.0], [-1.0, 1.0]])
-def test_a_perplexity_is_no_part_of_j(fl):
+def test_neither_a_perplexity_nor_a_distance_is_a_part_of_j():
     data = rated(2, 1)
-    with pytest.raises(CombineError, match="J wants fl between"):
-        j(data, parts_of_j(data, [1, 0], [0, 1], fl), **NAMES)
-
-
-def test_a_distance_is_no_part_of_j():
-    data = rated(2, 1)
-    scores = parts_of_j(data, [1, 0], [0, 1], [1, 1])
-    scores = scores.replace({"metric": {"sim": "pinc"}})
+    for fl in ([30.0, 60.0], [-1.0, 1.0]):
+        with pytest.raises(CombineError, match="J wants fl between"):
+            j(data, parts_of_j(data, [1, 0], [0, 1], fl), **NAMES)
+    scores = parts_of_j(data, [1, 0], [0, 1], [1, 1]).replace({"metric": {"sim": "pinc"}})
     with pytest.raises(CombineError, match="less of pinc is better"):
         j(data, scores, acc="acc", sim="pinc", fl="fl")
