@@ -62,9 +62,10 @@ def problems(given: pd.DataFrame, table: str) -> list[tuple]:
 
 
 @pytest.mark.parametrize("table", TABLES)
-def test_good_rows_pass_unchanged(table):
-    given = frame(table)
-    pd.testing.assert_frame_equal(validate(given, table), given)
+def test_good_rows_pass_unchanged_and_so_does_the_given_table(table):
+    given, copy = frame(table), frame(table)
+    pd.testing.assert_frame_equal(validate(given, table), copy)
+    pd.testing.assert_frame_equal(given, copy)
 
 
 @pytest.mark.parametrize("table", TABLES)
@@ -94,21 +95,6 @@ def test_whole_numbers_are_taken_for_values(table):
     assert actual["value"].dtype == float
 
 
-def test_lists_that_went_through_parquet_are_lists_again():
-    buffer = io.BytesIO()
-    frame("items").to_parquet(buffer)
-    actual = validate(pd.read_parquet(buffer), "items")
-    assert actual["references"].tolist() == [["hello", "good day"], []]
-
-
-@pytest.mark.parametrize("table", TABLES)
-def test_the_given_table_is_not_changed(table):
-    given = frame(table)
-    copy = given.copy(deep=True)
-    validate(given, table)
-    pd.testing.assert_frame_equal(given, copy)
-
-
 # ------------------------------------------------------------------------------ what does not
 
 NUMBERS, WHOLE = "use numbers", "use whole numbers"
@@ -135,22 +121,8 @@ ONE_FAULT = {
     "no rating": ("ratings", "value", [1, NAN], 2, "missing value", FILL),
     "infinity": ("ratings", "value", [-math.inf, 1], 1, "bad value -inf", "use a finite number"),
     "a word for a rating": ("ratings", "value", [1, "good"], 2, "bad value 'good'", "use numbers"),
-    "words for ratings": (
-        "ratings",
-        "value",
-        ["1", "2"],
-        None,
-        "values of type str",
-        "use numbers",
-    ),
-    "truth": (
-        "ratings",
-        "value",
-        [True, False],
-        None,
-        "values of type bool",
-        "use numbers",
-    ),
+    "words for ratings": ("ratings", "value", ["1", "2"], None, "values of type str", NUMBERS),
+    "truth": ("ratings", "value", [True, False], None, "values of type bool", NUMBERS),
     "no label name": ("labels", "name", ["", "error"], 1, "missing value", FILL),
     "no label": ("labels", "value", [None, "x"], 1, "missing value", FILL),
     "another preference": (
@@ -166,14 +138,7 @@ ONE_FAULT = {
         *(2, "bad value 'fine'", "use one of ok, empty, truncated, refused, invalid, error"),
     ),
     "no signature": ("scores", "signature", ["", "x"], 1, "missing value", FILL),
-    "half a sample": (
-        "scores",
-        "sample",
-        [0.5, 1],
-        None,
-        "values of type float64",
-        "use whole numbers",
-    ),
+    "half a sample": ("scores", "sample", [0.5, 1], None, "values of type float64", WHOLE),
 }
 
 
@@ -259,7 +224,6 @@ def test_a_report_counts_its_problems_and_stops_at_forty():
     [
         (Problem("a.csv", None, "", "it is empty", "fill it"), "a.csv: it is"),
         (Problem("a.csv", 0, "", "no header", "add one"), "a.csv, row 0: no header"),
-        (Problem("a.csv", None, "x", "missing", "add it"), "a.csv, column x: missing"),
         (Problem("", 2, "x", "bad", "mend it"), "row 2, column x: bad"),
     ],
 )
@@ -277,8 +241,7 @@ def test_a_problem_says_where_it_is_as_far_as_it_is_known(problem, start):
         ("x", {}, "x"),
         ("bleu", {"basis": "source", "tok": "13a"}, "bleu|basis:source|tok:13a"),
         ("x", {"n": 4, "f": 0.5, "b": True, "none": None}, "x|n:4|f:0.5|b:True|none:None"),
-        ("x", {"a": "p|q", "b": "p\nq"}, "x|a:p_q|b:p_q"),
-        ("x", {"a": "p:q", "b": ""}, "x|a:p:q|b:"),
+        ("x", {"a": "p|q", "b": "p\nq", "c": "p:q", "d": ""}, "x|a:p_q|b:p_q|c:p:q|d:"),
         ("x:variant", {"é": "ü😀"}, "x:variant|é:ü😀"),
     ],
 )
@@ -332,7 +295,7 @@ def rows(table: str) -> st.SearchStrategy[pd.DataFrame]:
 
 
 @pytest.mark.parametrize("table", TABLES)
-@settings(max_examples=40)
+@settings(max_examples=25)
 @given(data=st.data())
 def test_any_valid_table_passes_and_comes_back_from_parquet_as_it_was(table, data):
     given = data.draw(rows(table))
