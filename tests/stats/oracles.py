@@ -16,6 +16,10 @@ NAN = math.nan
 PLACES = [(n, level) for n, s in stats.STATISTICS.items() for level in s.levels or stats.LEVELS]
 
 
+def rng(*seed: int) -> np.random.Generator:
+    return np.random.default_rng(seed or 0)
+
+
 def average_ranks(values):
     return [sum(b < a for b in values) + (sum(b == a for b in values) + 1) / 2 for a in values]
 
@@ -130,16 +134,7 @@ def grouped(name, groups, undefined, statistics=STATISTICS):
 
 
 def at_level(
-    name,
-    level,
-    human,
-    metric,
-    rows,
-    columns,
-    *,
-    tasks=None,
-    undefined=NAN,
-    statistics=STATISTICS,
+    name, level, human, metric, rows, columns, *, tasks=None, undefined=NAN, statistics=STATISTICS
 ):
     """A statistic of a table ``[S, K]``, whose rows and columns were drawn as listed."""
     how = {"undefined": undefined, "statistics": statistics}

@@ -38,12 +38,9 @@ def test_the_worked_example_of_krippendorff(level, value):
 #: matrix [items, raters], items with two ratings, raters who gave one of them, reason
 DEGENERATE = {
     "no items": (np.empty((0, 3)), 0, 0, "no item has ratings from two raters"),
-    "no raters": (np.empty((3, 0)), 0, 0, "no item has ratings from two raters"),
     "one rater": ([[1], [2]], 0, 0, "no item has ratings from two raters"),
-    "all missing": ([[NAN, NAN], [NAN, NAN]], 0, 0, "no item has ratings from two raters"),
     "never two on one item": ([[1, NAN], [NAN, 2]], 0, 0, "no item has ratings from two raters"),
     "all equal": ([[2, 2], [2, 2]], 2, 2, "all ratings are equal"),
-    "one item, equal": ([[2, 2, 2]], 1, 3, "all ratings are equal"),
     "others only on single ratings": ([[2, 2], [1, NAN]], 1, 2, "all ratings are equal"),
 }
 

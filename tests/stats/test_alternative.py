@@ -4,17 +4,14 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
+from tests.stats.oracles import rng
 from tstmeta.stats.alternative import alternative_annotator_test, flat_line, on_scale, rising
 
 NAN = math.nan
-
-
-def rng(*seed):
-    return np.random.default_rng(seed)
 
 
 def judge(cube, metric, **arguments):
@@ -26,9 +23,6 @@ def world(seed, *, noise=1.0, raters=5, shape=(40, 5)):
     draw = rng(seed)
     truth = draw.normal(size=shape)
     return truth, truth[..., None] + noise * draw.normal(size=(*shape, raters)), draw
-
-
-# ---------------------------------------------------------------------------- definition
 
 
 def rmse(value, others):
@@ -105,9 +99,6 @@ def test_a_rater_at_the_margin_is_beaten_in_about_five_percent():
     assert 0.01 <= beaten / runs <= 0.08
 
 
-# ------------------------------------------------------------------------- planted worlds
-
-
 def test_a_metric_that_sees_the_truth_passes_and_noise_does_not():
     truth, cube, draw = world(5, noise=0.6)
     good, noise = judge(cube, np.exp(truth)), judge(cube, draw.normal(size=truth.shape))
@@ -132,6 +123,7 @@ def test_a_metric_against_people_becomes_a_flat_line_and_fails():
     assert result.reason.startswith("flat line")
 
 
+@settings(max_examples=30)
 @given(st.integers(0, 2**32 - 1), st.permutations(range(4)))
 def test_the_order_of_raters_changes_nothing_but_their_rows(seed, order):
     draw = rng(seed)
@@ -143,9 +135,6 @@ def test_the_order_of_raters_changes_nothing_but_their_rows(seed, order):
     assert second.rho == pytest.approx(first.rho, nan_ok=True)
     for place, rater in enumerate(order):
         assert second.raters[place].p == pytest.approx(first.raters[rater].p, nan_ok=True)
-
-
-# -------------------------------------------------------------------------------- the map
 
 
 def test_a_source_is_never_mapped_by_its_own_ratings():
@@ -173,15 +162,11 @@ def test_the_map_equals_that_of_scikit_learn():
         assert np.interp(at, *rising(scores, people, weights)) == pytest.approx(wanted)
 
 
-# ----------------------------------------------------------------------------- degenerate
-
 MANY = np.ones((40, 2, 1))
 #: cube, metric, part of the reason
 NOBODY = {
     "no raters": (np.empty((40, 2, 0)), np.ones((40, 2)), "no single ratings"),
-    "all missing": (np.full((40, 2, 3), NAN), np.ones((40, 2)), "no single ratings"),
     "one rater": (MANY, np.ones((40, 2)), "no cell has ratings from two raters"),
-    "no scores": (np.ones((40, 2, 3)), np.full((40, 2), NAN), "the metric has no scores"),
     "one source": (
         np.ones((1, 40, 3)),
         np.ones((1, 40)),

@@ -19,8 +19,6 @@ BY_NAME = {name: STATISTICS[name] for name in SCIPY}
 every_statistic = pytest.mark.parametrize("statistic", BY_NAME.values(), ids=BY_NAME)
 
 
-# ------------------------------------------------------------------------------------- tables
-
 #: ratings, scores, then what Pearson, Spearman and Kendall give
 KNOWN = {
     "the same order": ([1, 2, 3], [1, 2, 3], 1, 1, 1),
@@ -31,9 +29,7 @@ KNOWN = {
     "a tie in the ratings": ([1, 1, 2], [1, 2, 3], math.sqrt(3) / 2, math.sqrt(3) / 2, 0.8165),
     "ties on both sides": ([1, 1, 2, 2], [1, 1, 2, 3], 0.9045, 0.9428, 0.8944),
     "a missing rating is dropped": ([1, NAN, 2, 3], [1, 9, 3, 2], 0.5, 0.5, 1 / 3),
-    "a missing score is dropped": ([1, 9, 2, 3], [1, NAN, 3, 2], 0.5, 0.5, 1 / 3),
     "an infinite score is dropped": ([1, 9, 2, 3], [1, -INF, 3, 2], 0.5, 0.5, 1 / 3),
-    "negative numbers": ([-3, -2, -1], [-1, -2, -3], -1, -1, -1),
     "very small numbers": ([1e-300, 2e-300, 3e-300], [3, 2, 1], -1, -1, -1),
     "very large numbers": ([1e150, 2e150, 3e150], [1, 3, 2], 0.5, 0.5, 1 / 3),
 }
@@ -49,16 +45,11 @@ def test_known_values(human, metric, r, rho, tau):
 #: ratings, scores, pairs left, reason
 DEGENERATE = {
     "nothing": ([], [], 0, "fewer than three pairs"),
-    "one pair": ([1], [2], 1, "fewer than three pairs"),
-    "two pairs": ([1, 2], [1, 2], 2, "fewer than three pairs"),
     "two pairs left": ([1, 2, NAN], [1, 2, 3], 2, "fewer than three pairs"),
-    "all missing": ([NAN] * 4, [1, 2, 3, 4], 0, "fewer than three pairs"),
     "never both there": ([1, NAN, 2, NAN], [NAN, 1, NAN, 2], 0, "fewer than three pairs"),
     "infinite ones do not count": ([1, 2, INF, -INF], [1, 2, 3, 4], 2, "fewer than three pairs"),
     "constant ratings": ([2, 2, 2], [1, 2, 3], 3, "all ratings are equal"),
     "constant scores": ([1, 2, 3], [0, 0, 0], 3, "all scores are equal"),
-    "both constant": ([1, 1, 1], [0, 0, 0], 3, "all ratings are equal"),
-    "constant where both are there": ([2, 2, 2, 3], [1, 2, 3, NAN], 3, "all ratings are equal"),
     "equal but for rounding": ([0.1 + 0.2, 0.3, 0.3], [1, 2, 3], 3, "all ratings are equal"),
     "equal to thirteen digits": ([1, 2, 3], [1, 1, 1 + 1e-13], 3, "all scores are equal"),
 }
@@ -80,9 +71,6 @@ def test_what_has_no_correlation_says_why(statistic, human, metric, n, reason):
 def test_vectors_of_other_shapes_are_refused(statistic, human, metric):
     with pytest.raises(ValueError, match="two vectors of one length are needed"):
         statistic(human, metric)
-
-
-# ------------------------------------------------------------------------------------ oracles
 
 
 def draws(seed: int, count: int = 1000, missing: float = 0.15):
@@ -136,12 +124,6 @@ def test_no_p_value_is_zero_even_on_a_line(name, n):
         result = STATISTICS[name](x, y)
         assert abs(result.value) == pytest.approx(1)
         assert 0 < result.p <= max(2.1 / math.factorial(min(n, 150)), 1e-15)
-
-
-# --------------------------------------------------------------------------------- properties
-
-
-# ----------------------------------------------------------------------------------- Williams
 
 
 def test_williams_on_a_worked_case():

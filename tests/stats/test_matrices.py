@@ -39,9 +39,6 @@ def near(value):
     return pytest.approx(value, abs=1e-8, nan_ok=True)
 
 
-# ------------------------------------------------------------------------------------ oracles
-
-
 @everywhere
 def test_a_table_gives_what_loops_give(name, level):
     defined = 0
@@ -117,8 +114,6 @@ def test_a_threshold_ties_what_is_near(monkeypatch, level, threshold, few):
             )
             assert result[0, d] == near(expected)
 
-
-# --------------------------------------------------------------------------------- properties
 
 #: every statistic where it is defined, those of matrices too
 ALL = oracles.PLACES

@@ -9,9 +9,8 @@ import pytest
 from tstmeta.stats import Setting, acc_eq
 from tstmeta.stats import permutation as perm
 
-from .test_swapping import NAN, every_units, rng, swapped_by_hand
-
-# --------------------------------------------------------------------------------- properties
+from .oracles import rng
+from .test_swapping import NAN, every_units, swapped_by_hand
 
 
 @every_units
@@ -90,50 +89,31 @@ def test_sources_of_a_cluster_are_swapped_together():
             perm.all_pairs(human, metrics, Setting(), units=units, rng=rng(), clusters=wrong)
 
 
-# -------------------------------------------------------------------------------- degenerate
-
 ONES, RAMP = np.ones((4, 3)), np.arange(12.0).reshape(4, 3) % 5
 CURVE = (RAMP - 1) ** 2
 
-#: human, first, second, setting, keywords; p, smallest, part of the reason
+COLUMN = (RAMP[:, :1], CURVE[:, :1], -RAMP[:, :1])
+R = Setting()
+#: human, first, second, setting, keywords; p, part of the reason
 DEGENERATE = {
-    "a constant first metric": ((RAMP, ONES, CURVE), Setting(), {}, NAN, "equal: the first metric"),
-    "a constant second": ((RAMP, CURVE, ONES), Setting(), {}, NAN, "equal: the second metric"),
-    "two constants": ((RAMP, ONES, 2 * ONES), Setting(), {}, NAN, "equal: both metrics"),
+    "a constant first metric": ((RAMP, ONES, CURVE), R, {}, NAN, "equal: the first metric"),
+    "a constant second": ((RAMP, CURVE, ONES), R, {}, NAN, "equal: the second metric"),
+    "two constants": ((RAMP, ONES, 2 * ONES), R, {}, NAN, "equal: both metrics"),
     "a constant that has a value": (
-        (RAMP, ONES, CURVE),
-        Setting("pairwise-accuracy"),
-        {},
-        NAN,
+        *((RAMP, ONES, CURVE), Setting("pairwise-accuracy"), {}, NAN),
         "all scores are equal: the first metric",
     ),
-    "the same metric twice": ((RAMP, CURVE, CURVE), Setting(), {}, 1, "the same in every cell"),
-    "the same but for scale": ((RAMP, CURVE, 9 * CURVE - 7), Setting(), {}, 1, "the same in every"),
-    "one source": ((RAMP[:1], CURVE[:1], -RAMP[:1]), Setting(), {}, 1, "a single unit"),
-    "one system": (
-        (RAMP[:, :1], CURVE[:, :1], -RAMP[:, :1]),
-        Setting(),
-        {"units": "systems"},
-        1,
-        "a single unit",
-    ),
-    "one system at its level": (
-        (RAMP[:, :1], CURVE[:, :1], -RAMP[:, :1]),
-        Setting("pearson", "system"),
-        {},
-        NAN,
-        "no value in this setting: both metrics",
-    ),
-    "two cells": ((RAMP[:2, :1], CURVE[:2, :1], -RAMP[:2, :1]), Setting(), {}, NAN, "no value"),
-    "equal ratings": ((ONES, CURVE, -RAMP), Setting(), {}, NAN, "no value in this setting: both"),
-    "no rating": ((ONES * NAN, CURVE, -RAMP), Setting(), {}, NAN, "no cell has a human value"),
-    "no score": ((RAMP, CURVE, ONES * NAN), Setting(), {}, NAN, "no cell has a human value"),
+    "the same metric twice": ((RAMP, CURVE, CURVE), R, {}, 1, "the same in every cell"),
+    "the same but for scale": ((RAMP, CURVE, 9 * CURVE - 7), R, {}, 1, "the same in every"),
+    "one source": ((RAMP[:1], CURVE[:1], -RAMP[:1]), R, {}, 1, "a single unit"),
+    "one system": (COLUMN, R, {"units": "systems"}, 1, "a single unit"),
+    "one system at its level": (COLUMN, Setting("pearson", "system"), {}, NAN, "no value in this"),
+    "two cells": (tuple(side[:2] for side in COLUMN), R, {}, NAN, "no value"),
+    "equal ratings": ((ONES, CURVE, -RAMP), R, {}, NAN, "no value in this setting: both"),
+    "no rating": ((ONES * NAN, CURVE, -RAMP), R, {}, NAN, "no cell has a human value"),
     "a threshold on the scores": ((RAMP, CURVE, -RAMP), Setting(acc_eq(0.5)), {}, NAN, "threshold"),
     "scores beyond the digits": (
-        (RAMP, CURVE, np.exp(-90 * RAMP)),
-        Setting("kendall"),
-        {},
-        NAN,
+        *((RAMP, CURVE, np.exp(-90 * RAMP)), Setting("kendall"), {}, NAN),
         "differ by too little",
     ),
 }
@@ -165,9 +145,6 @@ def test_what_does_not_fit_is_refused():
         perm.permutation_test(RAMP[:0], RAMP[:0], RAMP[:0], Setting(), rng=rng())
     with pytest.raises(ValueError, match="unknown unit 'raters'; known: inputs, systems, both"):
         perm.permutation_test(RAMP, RAMP, CURVE, Setting(), units="raters", rng=rng())
-
-
-# -------------------------------------------------------------------------------- simulation
 
 
 @pytest.mark.nightly

@@ -6,14 +6,11 @@ import numpy as np
 import pytest
 from scipy import stats
 
+from tests.stats.oracles import rng
 from tstmeta.stats import ResamplingPlan, Setting, draw, resampled
 from tstmeta.stats.power import detectable_difference, width_by_items
 
 NAN = math.nan
-
-
-def rng(*seed):
-    return np.random.default_rng(seed)
 
 
 def world(seed, sources=60, systems=4, noise=(1.0, 1.5, 3.0)):
@@ -67,9 +64,6 @@ def test_a_difference_of_the_detectable_size_is_found_in_about_four_runs_of_five
         each = detectable_difference(human, metrics, Setting(), plan, rng(run))
         seen += abs(each.observed[0, 1]) > stats.norm.ppf(0.975) * each.error[0, 1]
     assert 0.75 <= seen / runs <= 0.85
-
-
-# ------------------------------------------------------------------------------- widths
 
 
 def test_widths_follow_the_law_of_the_square_root_where_sources_are_many():

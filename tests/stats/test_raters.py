@@ -113,10 +113,8 @@ NONE = np.full((2, 3), NAN)
 #: cube, reason
 DEGENERATE = {
     "no raters": (np.empty((2, 3, 0)), "not identifiable: no single ratings"),
-    "no sources": (np.empty((0, 3, 2)), "not identifiable: no single ratings"),
     "all missing": (cube_of(NONE, NONE), "not identifiable: no single ratings"),
     "one rater": (cube_of(ONE), "no cell has ratings from two raters"),
-    "one of two is absent": (cube_of(ONE, NONE), "no cell has ratings from two raters"),
     "a constant rater": (cube_of(ONE, np.ones((2, 3))), "no rater has a value"),
 }
 
@@ -128,9 +126,6 @@ def test_what_has_no_ceiling_says_why(cube, reason, level):
     assert math.isnan(result.value)
     assert np.isnan(result.metrics).all()
     assert (result.n, result.reason) == (0, reason)
-
-
-# -------------------------------------------------------------------------- reliability
 
 
 def of_mean(share, raters):

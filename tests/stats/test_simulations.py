@@ -5,21 +5,15 @@ import subprocess
 import sys
 from pathlib import Path
 
-import numpy as np
 import pytest
 from scipy import stats as scipy_stats
 
 from benchmarks import simulated
+from tests.stats.oracles import rng
 
 BENCHMARKS = Path(__file__).resolve().parents[2] / "benchmarks"
 every_simulation = pytest.mark.parametrize("name", ["coverage", "rejection"])
 
-
-def rng(seed=0):
-    return np.random.default_rng(seed)
-
-
-# ------------------------------------------------------------------------------- true values
 
 TRUE = {
     "normal, Pearson": (lambda s: s, scipy_stats.pearsonr, 0.6),
@@ -40,9 +34,6 @@ def test_the_true_value_is_that_of_very_many_items(case):
     change, statistic, true = case
     human, metrics = change(simulated.normal(rng(1), (200_000, 1), (0.6,)))
     assert statistic(human.ravel(), metrics.ravel()).statistic == pytest.approx(true, abs=0.006)
-
-
-# -------------------------------------------------------------------------------- the scripts
 
 
 #: BCa over 8 systems is too wide for tau-b (the percentile is not); a test over 8 systems rejects a

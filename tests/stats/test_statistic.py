@@ -27,9 +27,6 @@ NAN, INF = math.nan, math.inf
 VECTORS = [
     name for name, statistic in STATISTICS.items() if "pooled" in (statistic.levels or LEVELS)
 ]
-ALL = [
-    (name, level) for name, statistic in STATISTICS.items() for level in statistic.levels or LEVELS
-]
 of_vectors = pytest.mark.parametrize("name", VECTORS)
 
 
@@ -39,8 +36,6 @@ def vectors(seed, count, longest=10):
         human, metric = oracles.table(rng, longest, 1)
         yield human[:, 0], metric[:, 0]
 
-
-# -------------------------------------------------------------------------------------- tables
 
 #: ratings, scores, then tau-c, pairwise accuracy, preference and acc_eq with threshold 1
 KNOWN = {
@@ -84,9 +79,6 @@ def test_a_statistic_that_lives_at_one_level_says_which(name, level):
                 correlate(table, table, setting)
         else:
             assert correlate(table, table, setting).value == pytest.approx(1)
-
-
-# ------------------------------------------------------------------------------------- oracles
 
 
 @of_vectors

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from tests.stats import oracles
+from tests.stats.oracles import rng
 from tstmeta.stats import STATISTICS, Setting, estimate
 from tstmeta.stats import permutation as perm
 from tstmeta.stats.swapping import standardise
@@ -14,10 +15,6 @@ from tstmeta.stats.swapping import standardise
 NAN = math.nan
 UNITS = ("inputs", "systems", "both")
 every_units = pytest.mark.parametrize("units", UNITS)
-
-
-def rng(seed: int = 0) -> np.random.Generator:
-    return np.random.default_rng(seed)
 
 
 def draws(seed: int, count: int, most: tuple[int, int] = (4, 3)):
@@ -33,9 +30,6 @@ def draws(seed: int, count: int, most: tuple[int, int] = (4, 3)):
             if random.random() < 0.3:
                 matrix[random.random(shape) < 0.2] = NAN
         yield human, both[0], both[1]
-
-
-# ------------------------------------------------------------------------------------ by hand
 
 
 def standardised(scores, given):
@@ -136,9 +130,6 @@ def test_random_swaps_are_made_at_every_level_for_every_statistic(name, level, u
     assert result.p == (large + 1) / 51
     assert (result.draws, result.exact) == (50, False)
     assert result.smallest == max(1 / 51, 2 / 2.0**result.n)
-
-
-# ------------------------------------------------------------------------------ one scale
 
 
 def test_scores_come_to_one_mean_and_variance_one_over_the_cells_given():

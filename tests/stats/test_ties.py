@@ -121,7 +121,6 @@ def test_neither_the_order_of_systems_nor_sign_or_scale_matter(level):
     ("human", "metric", "reason"),
     [
         (np.empty((0, 3)), np.empty((0, 3)), "no two items with both values to compare"),
-        (np.full((4, 3), NAN), np.ones((4, 3)), "no two items with both values to compare"),
         (np.ones((4, 1)), np.ones((4, 1)), "no two items with both values to compare"),
         (np.ones((1, 3)), np.ones((1, 3)), "fewer than two sources with both values"),
         (
