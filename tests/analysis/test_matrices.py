@@ -33,32 +33,22 @@ def mixed(places: list[str] | None = None, ratings: list[float] | None = None) -
     return Dataset.of("mixed", items, Card("mixed", "mixed"), ratings=given, labels=groups)
 
 
-def test_a_row_is_a_source_and_a_second_rewrite_gets_a_column_of_its_own():
-    layout = Layout.of(mixed().items)
-    assert layout.sources == ["x", "y", "z"]
-    assert layout.systems == ["A", "B", "A (2)", "rewrite (1)"]
-    np.testing.assert_array_equal(
-        layout.matrix(RATINGS), [[1, 3, 5, NAN], [2, NAN, NAN, 4], [3, 2, 6, 9]]
-    )
+BY_SOURCE = [[1, 3, 5, NAN], [2, NAN, NAN, 4], [3, 2, 6, 9]]
+BY_SYSTEM = [[1, 3], [2, NAN], [5, NAN], [3, 2], [6, NAN]]
 
 
-def test_where_systems_are_compared_a_column_is_a_system_and_nameless_items_stay_out():
-    layout = Layout.of(mixed().items, "system")
-    assert layout.sources == ["x", "y", "x", "z", "z"]
-    assert layout.systems == ["A", "B"]
-    np.testing.assert_array_equal(
-        layout.matrix(RATINGS), [[1, 3], [2, NAN], [5, NAN], [3, 2], [6, NAN]]
-    )
-
-
-@pytest.mark.parametrize("level", ["pooled", "system"])
-def test_labels_of_items_become_labels_of_rows(level):
-    data = mixed()
-    layout = Layout.of(data.items, level)
-    given = layout.labels(data.label("survey").to_numpy(str))
-    assert given is not None
-    assert given.tolist() == ["1" if one == "x" else "2" for one in layout.sources]
-    assert layout.labels(data.label("task").to_numpy(str)) is None
+@pytest.mark.parametrize(
+    ("level", "sources", "systems", "matrix"),
+    [
+        ("pooled", "xyz", ["A", "B", "A (2)", "rewrite (1)"], BY_SOURCE),
+        ("system", "xyxzz", ["A", "B"], BY_SYSTEM),
+    ],
+    ids=["a second rewrite gets a column of its own", "at level system nameless items stay out"],
+)
+def test_where_items_stand(level, sources, systems, matrix):
+    layout = Layout.of(mixed().items, level)
+    assert (layout.sources, layout.systems) == (list(sources), systems)
+    np.testing.assert_array_equal(layout.matrix(RATINGS), matrix)
 
 
 def test_second_rewrites_count_for_their_system_and_their_source():

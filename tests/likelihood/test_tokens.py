@@ -99,13 +99,9 @@ NONE = np.array([[-3.0]] * 3)
         (True, False, LP, [-2]),
         (False, True, LP, [-1, -2, -3]),
         (True, True, LP, [-2, -3]),
-        (False, True, CUT, [-1, -2]),
         (True, True, CUT, [-2]),
-        (False, False, ONE, [-1]),
         (True, False, ONE, []),
         (True, True, ONE, [-3]),
-        (False, False, NONE, []),
-        (False, True, NONE, [-3]),
         (True, True, NONE, []),
     ],
 )

@@ -17,7 +17,7 @@ from tstmeta.likelihood.scorer import Rewrite, Scorer
 from tstmeta.likelihood.tokens import VARIANTS, Variant
 from tstmeta.likelihood.zeroshot import Likelihood, LikelihoodStyle
 from tstmeta.metrics import Request
-from tstmeta.models.causal import Backbone, backbone
+from tstmeta.models.causal import backbone
 from tstmeta.schema import DemonstrationWarning, Status, TstmetaError
 
 ROWS = [
@@ -132,13 +132,6 @@ def test_a_mistake_is_refused_when_the_metric_is_named(words):
     for name in ("likelihood", "likelihood-style"):
         with pytest.raises(TstmetaError):
             metrics.get(f"{name}:{words}")
-
-
-def test_objects_win_over_words():
-    options = {"model": MODEL, "variant": "equation", "instructions": "paper"}
-    metric = Likelihood("8b+released+emphasis", **options)
-    assert (metric.model, metric.variant.name, metric.instructions.name) == tuple(options.values())
-    assert isinstance(Likelihood(model="3b").model, Backbone)
 
 
 def test_a_model_that_is_not_here_gives_rows_with_the_remedy_and_others_go_on(tmp_path):
