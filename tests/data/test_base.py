@@ -1,14 +1,11 @@
 """Data sets made of data sets, and whether one is there at all."""
 
-import pandas as pd
 import pytest
 
 from tstmeta import data
-from tstmeta.data import Card, Dataset, base, corpora, pauli
+from tstmeta.data import Dataset, base, pauli
 from tstmeta.data.tables import items_table, labels_table
 from tstmeta.schema import TstmetaError
-
-CARD = Card("mixed", facts={"scale": {"style": [0, 9]}, "subset_scales": {"a": {"style": [0, 1]}}})
 
 
 @pytest.fixture
@@ -17,26 +14,12 @@ def mixed():
         "mixed",
         item_id=["s1-a", "s1-b", "s2-a"],
         source_id=["s1", "s1", "s2"],
-        style=["up", "up", "down"],
-        direction=["u", "u", "d"],
         source=["one", "one", "two"],
         output=["ONE", "One", "t"],
         references=[["1"], ["1"], ["2", "ii"]],
     )
     labels = labels_table("mixed", items["item_id"], collection=["a", "b", "a"])
-    return Dataset.of("mixed", items, card=CARD, labels=labels)
-
-
-def test_a_collection_has_its_own_items_and_scale(mixed):
-    subset = base.by_label("collection", ["a", "b"])["a"](mixed)
-    assert subset.name == "mixed@a"
-    assert subset.items["item_id"].tolist() == ["s1-a", "s2-a"]
-    assert subset.labels["item_id"].tolist() == ["s1-a", "s2-a"]
-    assert subset.card.scale == {"style": (0.0, 1.0)}
-    assert mixed.card.scale == {"style": (0.0, 9.0)}
-    assert base.labelled(mixed, "collection", "b").card is CARD
-    with pytest.raises(TstmetaError, match="no item of 'mixed' is left"):
-        base.labelled(mixed, "collection", "c")
+    return Dataset.of("mixed", items, labels=labels)
 
 
 def test_other_references_leave_the_first_data_set_as_it_was(mixed):
@@ -45,17 +28,6 @@ def test_other_references_leave_the_first_data_set_as_it_was(mixed):
     assert second.items["references"].tolist() == [["a"], [], ["b", "c"]]
     assert mixed.items["references"].tolist() == [["1"], ["1"], ["2", "ii"]]
     assert second.labels is mixed.labels
-
-
-def test_the_untransferred_system_repeats_each_source_once(mixed):
-    copied = base.untransferred(mixed, "mixed@untransferred")
-    columns = ["item_id", "source_id", "style", "direction", "source", "output", "references"]
-    assert copied.items[columns].to_numpy().tolist() == [
-        ["s1-untransferred", "s1", "up", "u", "one", "one", ["1"]],
-        ["s2-untransferred", "s2", "down", "d", "two", "two", ["2", "ii"]],
-    ]
-    assert set(copied.items["dataset"]) == {"mixed"}
-    assert set(copied.items["system"]) == {"untransferred"}
 
 
 def test_a_row_that_speaks_of_no_item_is_reported(mixed):
@@ -85,9 +57,3 @@ def test_a_raw_file_that_a_loader_stumbles_over_is_to_be_fetched_again(tmp_path,
     with pytest.raises(TstmetaError, match=r"not as published \(KeyError\)") as caught:
         data.load("pauli")
     assert "made-up-worker" not in str(caught.value)
-
-
-def test_a_corpus_table_of_nothing_has_the_right_columns():
-    table = corpora.table([])
-    assert pd.api.types.is_float_dtype(table["value"])
-    assert pd.api.types.is_string_dtype(table["text"])

@@ -121,12 +121,8 @@ def test_every_corpus_has_its_subsets(root):
         "amazon": 48,
         "captions": 50,
         "rated": 96,
-        "yelp-rated": 32,
-        "amazon-rated": 32,
-        "captions-rated": 32,
-        "yelp-untransferred": 6,
-        "amazon-untransferred": 6,
-        "captions-untransferred": 6,
+        **{f"{corpus}-rated": 32 for corpus in li2018.CORPORA},
+        **{f"{corpus}-untransferred": 6 for corpus in li2018.CORPORA},
     }
     copied = parts["captions-untransferred"].items
     assert (copied["output"] == copied["source"]).all()

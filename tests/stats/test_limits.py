@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from scipy import stats as scipy_stats
 
 from tests.stats.oracles import rng
-from tstmeta.stats.limits import FEW_UNITS, interval, of_values
+from tstmeta.stats.limits import FEW_UNITS, interval
 
 NAN = math.nan
 PLAIN = {"widened": False, "bounds": (-100.0, 100.0)}
@@ -175,12 +175,6 @@ def test_degenerate_draws_give_limits_with_a_reason(case):
     assert result.draws == len(values)
 
 
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [({"method": "bca"}, "needs the jackknife"), ({"confidence": 95}, "between 0 and 1")],
-)
-def test_what_does_not_fit_is_refused(options, message):
-    with pytest.raises(ValueError, match=message):
-        limits_of([0.1, 0.2], 0.1, **options)
-    with pytest.raises(ValueError, match="are needed"):
-        of_values([0.1, 0.2], [0.1])
+def test_a_confidence_in_percent_is_refused():
+    with pytest.raises(ValueError, match="between 0 and 1"):
+        limits_of([0.1, 0.2], 0.1, confidence=95)
