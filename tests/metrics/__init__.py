@@ -2,11 +2,13 @@
 
 from functools import cache
 
+import numpy as np
 import pytest
 from hypothesis import strategies as st
 
 from tstmeta import metrics
 from tstmeta.metrics import CorpusMetric, Metric, Request, Score, wordnet
+from tstmeta.models import encoders
 
 #: Words that hurt: emoji, right-to-left, combining marks, joiners, numbers, marks, look-alikes.
 WORDS = (
@@ -36,6 +38,16 @@ def scores(scorer: Metric, *units: tuple[Request, ...]) -> list[Score]:
     return [score for unit in scorer.score(list(units)) for score in unit]
 
 
+def scored(scorer: Metric, *pairs: tuple[str, str]) -> list[Score]:
+    """The scores of pairs of a text and an output."""
+    return scores(scorer, *(item(output, text) for text, output in pairs))
+
+
+def values(scorer: Metric, pairs: list[tuple[str, str]]) -> np.ndarray:
+    """The values of pairs of a text and an output."""
+    return np.array([each.value for each in scored(scorer, *pairs)])
+
+
 def score(name: str, output: str, *against: str) -> Score:
     """The score of one output against one or more texts."""
     [result] = scores(metric(name), item(output, *against))
@@ -52,6 +64,12 @@ def combine(name: str, details: list[str]) -> float:
     scorer = metric(name)
     assert isinstance(scorer, CorpusMetric)
     return scorer.combine(details)
+
+
+#: Mark a test of the encoder that comes with the package.
+needs_encoder = pytest.mark.skipif(
+    bool(encoders.missing(encoders.MINILM, "sentence_transformers")), reason="no embedded encoder"
+)
 
 
 def needs_wordnet(test):

@@ -11,17 +11,15 @@ from bert_score.utils import model2layers
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tests.metrics import item, scores
+from tests.metrics import needs_encoder, values
 from tests.models import tiny_encoder
-from tests.models.tiny_encoder import TEXTS, WINDOW
+from tests.models.tiny_encoder import TEXTS
 from tstmeta.metrics.bertscore import LAYERS, BertScore, greedy
-from tstmeta.models import encoders
 from tstmeta.models.encoders import MINILM, TokenVectors
-from tstmeta.schema import Status, TstmetaError
+from tstmeta.schema import TstmetaError
 
 PAIRS = [(a, b) for a in TEXTS for b in TEXTS[::2]]
 PARTS = ("p", "r", "f1")
-embedded = pytest.mark.skipif(bool(encoders.missing(MINILM)), reason="no embedded encoder here")
 
 
 @pytest.fixture(scope="module")
@@ -33,14 +31,6 @@ def folders(tmp_path_factory):
         kind: tiny_encoder.folder(root / kind, kind, limit=limit, width=0.15)
         for kind, limit in kinds.items()
     }
-
-
-def scored(metric, *pairs):
-    return scores(metric, *(item(output, text) for text, output in pairs))
-
-
-def values(metric, pairs):
-    return np.array([score.value for score in scored(metric, *pairs)])
 
 
 def library(where, layer, pairs, part, **options):
@@ -73,7 +63,7 @@ def test_idf_weights_are_the_librarys(folders, tmp_path, part):
     assert np.abs(plain - wanted).max() > 1e-3
 
 
-@embedded
+@needs_encoder
 def test_the_embedded_numbers_are_the_librarys():
     wanted = library(MINILM.where, 5, PAIRS, "f1")
     assert np.abs(values(BertScore(), PAIRS) - wanted).max() < 1e-5
@@ -107,17 +97,6 @@ def test_converted_weights_are_what_their_folder_is_called(folders, tmp_path):
         BertScore(f"rescaled+layer2+{folders['deberta']}")
 
 
-def test_a_batch_with_odd_texts_loses_nothing_else(folders):
-    metric = BertScore(f"layer2+{folders['deberta']}")
-    long = "the soup was cold and " * 2000
-    odd = scored(metric, ("a", "b"), ("", "b"), (long, "the soup"), ("[SEP]", "b"), ("a", " "))
-    wanted = [Status.OK, Status.EMPTY, Status.TRUNCATED, Status.OK, Status.EMPTY]
-    assert [score.status for score in odd] == wanted
-    assert odd[2].detail.endswith(f" tokens, first {WINDOW} used")
-    assert int(odd[2].detail.split()[0]) > 10_000
-    assert odd[0].value == pytest.approx(scored(metric, ("a", "b"))[0].value, abs=1e-5)
-
-
 rows = st.integers(0, 2**31).map(np.random.default_rng)
 
 
@@ -141,17 +120,3 @@ def test_matching_is_what_two_loops_say_even_where_all_cosines_are_negative(rng,
         r = np.average([max(column) for column in table.T], weights=weights[a.ids])
         assert first.p == pytest.approx(p, abs=1e-5)
         assert first.r == pytest.approx(r, abs=1e-5)
-
-
-def test_a_signature_tells_all_that_changes_a_value_and_no_path(folders, tmp_path):
-    texts = tmp_path / "texts.txt"
-    texts.write_text("one", encoding="utf-8")
-    folder = folders["bert"]
-    words = [f"layer2+{folder}", f"layer1+{folder}", f"p+layer2+{folder}"]
-    words.append(f"idf={texts}+layer2+{folder}")
-    result = [str(BertScore(each).signature("source")) for each in words]
-    texts.write_text("two", encoding="utf-8")
-    result.append(str(BertScore(words[-1]).signature("source")))
-    assert len(set(result)) == len(result)
-    assert not any(str(path) in each for each in result for path in (tmp_path, folder))
-    assert all(each.startswith("bertscore|basis:source|model:bert@") for each in result)

@@ -12,10 +12,10 @@ import torch
 from tests import scored
 from tests.metrics import item, scores
 from tests.models import tiny
-from tstmeta import metrics, scoring
+from tstmeta import data, metrics, scoring
 from tstmeta.metrics.base import Request
 from tstmeta.metrics.fluency import CorpusPerplexity, DemonstrationWarning, Perplexity, Slor
-from tstmeta.models import hub, lm
+from tstmeta.models import lm
 from tstmeta.schema import Status
 
 TEXTS = ["the soup was cold", "so", "Grüße aus Köln!", "we were told that the train would leave"]
@@ -62,16 +62,10 @@ def test_perplexity_is_the_exponential_of_the_loss_of_transformers(kind):
         assert score.value == pytest.approx(math.exp(upstream(engine, text)[0]), rel=1e-4)
 
 
-def test_a_model_that_knows_nothing_has_the_perplexity_of_its_vocabulary(unigrams):
+def test_a_model_that_knows_nothing_has_the_perplexity_of_its_vocabulary():
     engine = uniform()
     for score in run(Perplexity(model=engine), *TEXTS):
         assert score.value == pytest.approx(320, rel=1e-5)
-    odds = lm.read_unigrams(unigrams, 320)
-    tokens = tiny.tokenizer("gpt2")("the soup was cold")["input_ids"]
-    (score,) = run(Slor(model=engine, unigrams=unigrams), "the soup was cold")
-    wanted = -math.log(320) - odds.logs[tokens].mean()
-    assert score.value == pytest.approx(wanted, abs=1e-5)
-    assert score.value < 0  # these words are likelier by themselves than this model finds them
 
 
 def test_slor_is_the_gain_over_the_tokens_own_frequencies(unigrams):
@@ -96,14 +90,11 @@ def test_blank_short_and_long_texts_are_told_apart(unigrams, marks):
     texts = ["the soup was cold", "", " \n", "s", LONG]
     whole = len(engine.tokenizer(LONG)["input_ids"])
     one_token = "ok" if marks else "invalid"
-    for metric, blank in (
-        (Perplexity(model=engine), 320),
-        (Slor(model=engine, unigrams=unigrams), 0),
-    ):
+    slor = Slor(model=engine, unigrams=unigrams)
+    for metric, blank in ((Perplexity(model=engine), 320), (slor, 0)):
         result = run(metric, *texts)
-        assert [str(score.status) for score in result] == [
-            *("ok", "empty", "empty", one_token, "truncated"),
-        ]
+        statuses = ["ok", "empty", "empty", one_token, "truncated"]
+        assert [str(score.status) for score in result] == statuses
         assert [score.value for score in result[1:3]] == [blank, blank]
         used = tiny.WINDOW + (not marks)
         assert result[4].detail == f"{whole} tokens, first {used} used"
@@ -131,21 +122,18 @@ def test_corpus_perplexity_sums_losses_and_lengths_before_it_divides():
         np.testing.assert_allclose(json.loads(first.detail), vector, rtol=1e-5)
 
 
-def folder(path, text="the soup was cold", seed=0):
-    tiny.folder(path, "gpt2", seed)
-    frequencies(path / lm.UNIGRAMS, text)
-    return path
-
-
 def test_a_folder_serves_all_three_and_the_second_and_third_run_no_model(tmp_path, monkeypatch):
-    where = folder(tmp_path / "model")
-    data = scored.dataset(*({"source": "x", "output": text, "style": "s"} for text in [*TEXTS, ""]))
+    where = tiny.folder(tmp_path / "model", "gpt2")
+    frequencies(where / lm.UNIGRAMS, "the soup was cold")
+    rewrites = scored.dataset(
+        *({"source": "x", "output": text, "style": "s"} for text in [*TEXTS, ""])
+    )
     names = ["perplexity", "perplexity", "corpus-perplexity", "slor"]
     words = [f":{where}", f":{where}+word", f":{where}", f":{where}"]
-    first = scoring.score(data, [names[0] + words[0]], store=tmp_path / "store", progress=False)
+    first = scoring.score(rewrites, [names[0] + words[0]], store=tmp_path / "store", progress=False)
     monkeypatch.setattr("tstmeta.models.loading.Lazy.engine", property(lambda self: 1 / 0))
     wanted = [name + word for name, word in zip(names, words, strict=True)]
-    table = scoring.score(data, wanted, store=tmp_path / "store", progress=False)
+    table = scoring.score(rewrites, wanted, store=tmp_path / "store", progress=False)
     assert set(table["status"]) == {"ok", "empty"}
     assert table["basis"].unique().tolist() == ["none"]
     assert table["dimension"].unique().tolist() == ["fluency"]
@@ -157,21 +145,6 @@ def test_a_folder_serves_all_three_and_the_second_and_third_run_no_model(tmp_pat
     assert table["signature"].nunique() == 4
 
 
-def test_a_signature_names_model_length_window_rule_and_frequencies(tmp_path):
-    first, other = folder(tmp_path / "one"), folder(tmp_path / "other", "another text")
-    shown = str(Perplexity(f"{first}+word+strided").signature("none"))
-    for part in (f"model:{hub.identity(lm.Backbone('', str(first)))} ", "float32", "sdpa"):
-        assert part in shown
-    for part in ("basis:none", "context:bos-else-eos", "per:word", "long:strided", "transformers:"):
-        assert f"|{part}" in shown
-    assert shown.startswith("perplexity|")
-    signatures = {
-        str(Slor(words).signature("none"))
-        for words in (str(first), f"{first}+word", f"{first}+{other / lm.UNIGRAMS}", str(other))
-    }
-    assert len(signatures) == 4
-
-
 def test_the_embedded_model_says_that_it_is_a_demonstration():
     with pytest.warns(DemonstrationWarning, match="demonstrates how fluency metrics work"):
         run(metrics.get("perplexity"), "the soup was cold")
@@ -181,22 +154,14 @@ def test_the_embedded_model_says_that_it_is_a_demonstration():
 
 
 def test_the_embedded_model_prefers_sentences_to_their_words_in_disorder():
-    rows = metrics_rows()
-    mixed = [disorder(text, seed) for seed, text in enumerate(rows)]
+    rows = data.load("contrast").items["source"].drop_duplicates().tolist()[::5]
+    mixed = [
+        " ".join(np.random.default_rng(seed).permutation(text.split()))
+        for seed, text in enumerate(rows)
+    ]
     for name in ("perplexity", "slor", "perplexity:word"):
         metric = metrics.get(name)
         assert metric.profile == "embedded"
         sign = 1 if metric.higher_is_better else -1
         values = np.array([score.value for score in run(metric, *rows, *mixed)]) * sign
         assert (values[: len(rows)] > values[len(rows) :]).mean() > 0.8
-
-
-def metrics_rows():
-    from tstmeta.data import load
-
-    return load("contrast").items["source"].drop_duplicates().tolist()[::5]
-
-
-def disorder(text, seed):
-    words = text.split()
-    return " ".join(np.random.default_rng(seed).permutation(words))

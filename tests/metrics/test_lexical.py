@@ -63,65 +63,40 @@ def test_an_empty_text_matches_nothing(name, source, output):
 
 TABLE = [
     ("bleu", "a", "a", 100),
-    ("bleu", "a", "b", 0),
     ("bleu", "😀", "😀", 100),
-    ("bleu", "A", "a", 0),
     ("bleu", "<skipped>", "<skipped>", 0),  # the tokenizer drops this mark
-    ("bleu", "the cat sat on the mat", "the cat sat on the mat", 100),
     ("bleu", "the cat sat on the mat", "the cat sat on a mat", 100 * (1 / 12) ** 0.25),
     ("bleu", "the cat sat on", "the cat", 100 * math.exp(-1)),
     ("bleu", "Hello, world!", "Hello , world !", 100),
-    ("bleu:nltk-word", "a", "a", 0.1**0.75),
     ("bleu:nltk-word", "Hello, world!", "Hello , world !", 0),
     ("bleu:nltk-word", "the cat sat on the mat", "the cat sat on a mat", (1 / 12) ** 0.25),
     ("bleu:pauli2025", "a", "a", 0.1**0.75),
-    ("bleu:pauli2025", "ab", "ab", 0.1**0.5),
     ("bleu:pauli2025", "abcd", "abcd", 1),
-    ("bleu:pauli2025", "abcd", "wxyz", 0),
     ("bleu:pauli2025", "abcd", "abcde", math.exp(-1 / 4)),  # the longer output is the reference
-    ("bleu:pauli2025", "abcde", "abcd", 0.2**0.25),
     ("corpus-bleu", "a b c", "a b c", 0),  # no 4-gram
-    ("corpus-bleu", "a b c d", "a b c d", 100),
     ("corpus-bleu", "a b c d.", "a b c d .", 100),
     ("corpus-bleu:multi-bleu", "a b c d.", "a b c d .", 0),
     ("corpus-bleu:multi-bleu", "a b c d e", "A b c d e", 100 * (4 / 5 * 3 / 4 * 2 / 3 / 2) ** 0.25),
     ("meteor:no-synonyms", "cat", "cat", 0.5),
-    ("meteor:no-synonyms", "cat", "dog", 0),
     ("meteor:no-synonyms", "cat", "CATS", 0.5),
-    ("meteor:no-synonyms", "the cat", "the cat", 1 - 0.5 / 8),
     ("meteor:no-synonyms", "b a", "a b", 0.5),
     ("meteor:no-synonyms", "I ran. You ran.", "I ran . You ran .", 1 - 0.5 / 6**3),
-    ("chrf", "a", "a", 100),
-    ("chrf", "abc", "xyz", 0),
     ("chrf", "ab", "a", 100 * 5 / 9),
     ("chrf", "a b c", "abc", 100),
-    ("chrf:chrf++", "abc", "xyz", 0),
-    ("chrf:chrf++", "the cat", "the cat", 100),
     ("rouge1", "the cat sat", "The cat ran!", 2 / 3),
     ("rouge1", "😀", "😀", 1),
     ("rouge1", "...", "...", 1),
     ("rouge1", "été", "ete", 0),
-    ("rouge1", "cats", "cat", 0),
     ("rouge1:stem", "cats", "cat", 1),
     ("rouge1:ascii", "नमस्ते", "नमस्ते", 0),
-    ("rouge1:ascii", "...", "...", 0),
-    ("rouge2", "cat", "cat", 0),
     ("rouge2", "the cat sat", "the cat ran", 1 / 2),
     ("rougeL", "a b c d", "a c b d", 3 / 4),
-    ("rougeL", "a b", "b a", 1 / 2),
-    ("ter", "a", "a", 0),
     ("ter", "a", "A", 0),
-    ("ter", "a", "b", 100),
     ("ter", "a", "a b c", 200),
-    ("ter", "a b c", "a b", 100 / 3),
     ("ter", "a b c d", "b c d a", 25),
-    ("pinc", "a", "a", 0),
-    ("pinc", "a", "b", 100),
     ("pinc", "a b", "b a", 50),
     ("pinc", "a", "a a a a", 75),
     ("pinc", "a b c d e", "a b c d f", (1 / 5 + 1 / 4 + 1 / 3 + 1 / 2) / 4 * 100),
-    ("edit-similarity", "a", "a", 1),
-    ("edit-similarity", "a", "b", 0),
     ("edit-similarity", "a b c", "a x c", 2 / 3),
     ("edit-similarity", "a b", "a b c d", 1 / 2),
     ("edit-similarity", "Yes!", "Yes !", 1),
@@ -142,9 +117,7 @@ def test_the_value_worked_out_by_hand(name, source, output, expected):
         ("bleu:nltk-word", "a b c d e", ("a b c d e", "x"), 1),
         ("bleu:pauli2025", "abcd", ("abcdx", "wxyz"), 0.2**0.25),
         ("meteor:no-synonyms", "cat", ("dog", "cats"), 0.5),
-        ("chrf", "abc", ("xyz", "abc"), 100),
         ("rouge1", "a b", ("a c", "c d"), 0.5),
-        ("ter", "a b", ("a b", "a b c d e f"), 0),
         ("ter", "a b", ("a x", "a x y z"), 100 / 3),
         ("pinc", "a b", ("c d", "b a"), 50),
         ("edit-similarity", "a b", ("a c", "c d"), 0.5),
@@ -158,7 +131,6 @@ def test_several_references_count_as_documented(name, output, references, expect
     ("text", "parts"),
     [
         ("", [""]),
-        ("One", ["One"]),
         ("One. two", ["One.", "two"]),
         ('He said "no." Then he left!', ['He said "no."', "Then he left!"]),
         ("3.5 is odd... Really?  Yes", ["3.5 is odd...", "Really?", "Yes"]),
@@ -183,13 +155,9 @@ def test_a_value_is_finite_in_range_and_at_best_that_of_a_copy(name, source, out
         assert sign * copy.value >= sign * result.value - 1e-9
 
 
-#: ROUGE-L as released with lai2023 weighs recall by the ratio of precision to recall.
-MINDS_THE_ORDER = ("rougeL:lai2023",)
-
-
 @pytest.mark.parametrize(
     "name",
-    [name for name in NAMES if listed(name, SYMMETRIC) and not listed(name, MINDS_THE_ORDER)],
+    [name for name in NAMES if listed(name, SYMMETRIC) and name != "rougeL:lai2023"],
 )
 @given(source=texts, output=texts)
 def test_a_symmetric_metric_does_not_mind_the_order(name, source, output):

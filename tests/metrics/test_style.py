@@ -4,11 +4,14 @@ import json
 import math
 
 import numpy as np
+import ot
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy.spatial.distance import cosine, jensenshannon
+from scipy.stats import entropy
 
-from tstmeta import metrics
+from tstmeta import data, metrics
 from tstmeta.metrics import Request
 from tstmeta.metrics.style import StyleCosine, StyleEmd, StyleJs, StyleKl
 from tstmeta.models import classifiers
@@ -75,13 +78,8 @@ def test_accuracy_counts_outputs_whose_target_style_is_most_probable(fake):
     assert math.isnan(metric.aggregate(np.zeros(2)))
 
 
-@given(
-    st.lists(st.tuples(st.integers(1, 1000), st.integers(1, 1000)), min_size=2, max_size=5),
-)
+@given(st.lists(st.tuples(st.integers(1, 1000), st.integers(1, 1000)), min_size=2, max_size=5))
 def test_distances_are_those_of_pot_and_scipy(rows):
-    import ot
-    from scipy.spatial.distance import cosine, jensenshannon
-    from scipy.stats import entropy
 
     p, q = (np.array(each, dtype=float) / sum(each) for each in zip(*rows, strict=True))
     k = len(p)
@@ -129,31 +127,12 @@ def test_a_style_that_the_model_does_not_know_is_a_row_with_the_remedy(fake, nam
 
 def test_a_regressor_is_mirrored_where_the_target_is_the_low_style(fake):
     fake.about = About("fake", (MOOD, MANNER), True)
-    result = scored(
-        "style-regressor",
-        *(item("7", style=style) for style in ("good", "bad", "fine")),
-        item(" "),
-        item(" ", style="bad"),
-    )
+    rows = [item("7", style=style) for style in ("good", "bad", "fine")]
+    result = scored("style-regressor", *rows, item(" "), item(" ", style="bad"))
     assert [score.value for score in result] == [7, 3, 7, 0, 0]
     assert [score.status.value for score in result] == ["ok"] * 3 + ["empty"] * 2
     [wrong] = scored("style-confidence", item("7"))
     assert "use it with style-regressor" in wrong.detail
-
-
-@pytest.mark.parametrize("name", NAMES)
-def test_the_signature_names_what_changes_a_value_and_no_place(name, tmp_path):
-    metric = metrics.get(f"style-{name}")
-    result = str(metric.signature(metric.bases[0]))
-    assert result.startswith(f"style-{name}|basis:{metric.bases[0]}")
-    assert "model:embedded" in result
-    assert "scikit-learn:" in result
-    assert metric.profile == "embedded"
-    other = metrics.get(f"style-{name}:{tmp_path}+bad=blue")
-    message = str(other.signature(metric.bases[0]))
-    assert "called:blue:bad" in message
-    assert str(tmp_path) not in message
-    assert message != str(metrics.get(f"style-{name}:{tmp_path}").signature(metric.bases[0]))
 
 
 @pytest.mark.parametrize("name", DISTANCES)
@@ -171,17 +150,11 @@ def test_far_from_the_source_is_good_and_near_a_reference_is(name):
 
 @pytest.mark.parametrize("name", ["world", "contrast"])
 def test_the_embedded_models_know_every_style_of_our_sets_and_rank_strong_over_light(name):
-    from tstmeta import data
-
     whole = data.load(name)
     items = whole.items[whole.items["system"].isin(["strong", "light"])]
     for metric in ("style-confidence", "style-regressor"):
-        requests = [
-            Request(output, (), source, style)
-            for output, source, style in zip(
-                items["output"], items["source"], items["style"], strict=True
-            )
-        ]
+        columns = zip(items["output"], items["source"], items["style"], strict=True)
+        requests = [Request(output, (), source, style) for output, source, style in columns]
         result = scored(metric, *requests)
         assert {score.status for score in result} == {Status.OK}
         table = items.assign(value=[score.value for score in result])

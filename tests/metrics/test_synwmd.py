@@ -139,10 +139,3 @@ def test_the_embedded_encoders_vectors_are_taken_where_none_are_given(files):
     result = scores(metric, item(TEXTS[0], TEXTS[0]), item(TEXTS[1], TEXTS[0]))
     assert result[0].value < result[1].value
     assert "input embeddings of all-minilm" in str(metric.signature("source"))
-
-
-def test_the_signature_names_parses_vectors_and_settings(files):
-    signature = str(SynWmd(files).signature("source"))
-    for part in ("parts:full", "hops:3", "damping:0.2", "parses:conllu@", "vectors:v.txt@", "POT:"):
-        assert part in signature
-    assert "a.conllu" not in signature
