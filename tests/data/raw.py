@@ -25,10 +25,7 @@ def write(path: Path, lines: Iterable[str], encoding: str = "utf-8") -> None:
 
 
 def write_table(
-    path: Path,
-    rows: Sequence[Mapping[str, object]],
-    delimiter: str = ",",
-    encoding: str = "utf-8",
+    path: Path, rows: Sequence[Mapping[str, object]], delimiter: str = ",", encoding: str = "utf-8"
 ) -> None:
     """Write rows as a CSV file with a header."""
     path.parent.mkdir(parents=True, exist_ok=True)

@@ -161,10 +161,7 @@ def test_a_broken_file_is_reported_without_the_worker(root, file, harm, words):
 @needs("alva")
 @pytest.mark.parametrize(
     ("subset", "items", "raters", "correlations"),
-    [
-        ("asset", 100, 31, [0.672, 0.862, 0.795]),
-        ("simplicity_da", 600, 67, [0.744, 0.756, 0.661]),
-    ],
+    [("asset", 100, 31, [0.672, 0.862, 0.795]), ("simplicity_da", 600, 67, [0.744, 0.756, 0.661])],
 )
 def test_real_correlations(subset, items, raters, correlations):
     part = data.load(f"alva@{subset}")

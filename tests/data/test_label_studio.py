@@ -89,7 +89,7 @@ def test_a_task_has_nothing_but_the_texts_the_style_and_an_opaque_id(contrast):
 
 
 @given(sizes=st.lists(st.integers(1, 5), min_size=1, max_size=9), seed=st.integers(0, 9))
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=15, deadline=None)
 def test_no_batch_has_two_rewrites_of_one_source(sizes, seed):
     dataset = studio.dataset(sizes)
     todo = tasks(dataset, seed=seed)
@@ -103,7 +103,7 @@ def test_no_batch_has_two_rewrites_of_one_source(sizes, seed):
 
 
 @given(sources=st.integers(1, 12), seed=st.integers(0, 9))
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=10, deadline=None)
 def test_full_designs_put_each_system_equally_often_in_each_batch(sources, seed):
     dataset = studio.dataset([4] * sources)
     system = {form_id("toy", i.item_id): i.system for i in dataset.items.itertuples()}

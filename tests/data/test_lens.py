@@ -115,15 +115,11 @@ def test_real_correlations(subset, workers, correlations):
 
 
 @needs("lens")
-def test_real_overall_ratings():
+def test_real_overall_ratings_and_names_of_raters():
     counts = lens.SUBSETS["simpda_2022"](data.load("lens")).raters("overall").notna().sum(axis=1)
     assert counts.value_counts().to_dict() == {3: 359, 0: 1}
     past = lens.SUBSETS["simpeval_past"](data.load("lens"))
     assert past.items["system"].nunique() == 24
     assert past.raters("overall").notna().to_numpy().all()
     assert past.raters("overall").shape == (2400, 5)
-
-
-@needs("lens")
-def test_real_workers_are_renamed():
     assert set(data.load("lens").ratings["rater"]) == {f"r{n}" for n in range(1, 33)}

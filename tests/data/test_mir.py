@@ -123,9 +123,5 @@ def test_the_real_set_has_2928_items_of_twelve_systems():
     assert items["system"].value_counts().to_dict() == dict.fromkeys(mir.SYSTEMS, 244)
     assert items["direction"].value_counts().to_dict() == {"neg2pos": 1464, "pos2neg": 1464}
     assert items.duplicated(["source", "output"]).sum() == 501
-
-
-@needs("mir")
-def test_style_and_content_correlate_as_in_the_paper():
     means = data.load("mir").means  # pauli2025, Table 1: -0.342
     assert round(means["style"].corr(means["content"]), 4) == -0.3418
