@@ -23,15 +23,9 @@ WHO = re.compile(
 )
 #: Columns that are sure to be there, so that the search is known to search.
 KNOWN = {
-    ("pauli", "prolificID_1"),
-    ("pauli", "prolificID_2"),
-    ("pauli", "prolificID_3"),
-    ("alva", "worker_id"),
-    ("alva", "rater_id"),
-    ("lens", "WorkerId"),
-    ("li2018", "WorkerId"),
-    ("li2018", "AssignmentId"),
-    ("ziegen_editing", "user_id"),
+    *(("pauli", f"prolificID_{number}") for number in (1, 2, 3)),
+    *(("alva", "worker_id"), ("alva", "rater_id"), ("lens", "WorkerId")),
+    *(("li2018", "WorkerId"), ("li2018", "AssignmentId"), ("ziegen_editing", "user_id")),
 }
 RATER = re.compile(r"r[1-9][0-9]*|mean")
 

@@ -112,10 +112,6 @@ def test_a_name_that_is_refused_is_told_without_its_secrets(name, monkeypatch):
     assert not secret_in(caught.value, repr(caught.value))
 
 
-def test_a_metric_that_takes_a_url_for_a_word_of_its_own_is_called_without_its_secrets():
-    assert metrics.get(f"style-accuracy:{URL}").name == "style-accuracy:http://127.0.0.1:9/v1"
-
-
 @pytest.mark.parametrize(
     ("words", "name"),
     [
@@ -126,6 +122,7 @@ def test_a_metric_that_takes_a_url_for_a_word_of_its_own_is_called_without_its_s
 def test_a_metric_is_called_without_the_secrets_of_its_server(words, name):
     metric = metrics.get(f"likelihood:{words}")
     assert metric.name == name
+    assert metrics.get(f"style-accuracy:{URL}").name == "style-accuracy:http://127.0.0.1:9/v1"
     assert str(metric.signature("source")) == str(metrics.get(name).signature("source"))
     assert metric.model.url == words.split("+")[1].partition("#")[0]
 
@@ -138,18 +135,13 @@ def constant(tokenizer):
     """Answers of a server to whose model every token is as likely as any other."""
 
     def answer(number, asked):
-        prompts = asked["prompt"]
+        def likely(token):
+            return {str(token): {"logprob": -1.0, "decoded_token": tokenizer.decode([token])}}
+
         choices = [
-            {
-                "index": index,
-                "text": "!",
-                "finish_reason": "length",
-                "prompt_logprobs": [
-                    {str(one): {"logprob": -1.0, "decoded_token": tokenizer.decode([one])}}
-                    for one in ids
-                ],
-            }
-            for index, ids in enumerate(prompts)
+            {"index": index, "text": "!", "finish_reason": "length"}
+            | {"prompt_logprobs": [likely(token) for token in ids]}
+            for index, ids in enumerate(asked["prompt"])
         ]
         return 200, {}, json.dumps({"choices": choices}).encode()
 
@@ -157,23 +149,28 @@ def constant(tokenizer):
 
 
 @pytest.fixture
-def served(monkeypatch):
-    """A server that likes the user, and its tokenizer."""
+def served(tmp_path, monkeypatch):
+    """A server that likes the user, and its tokenizer, which is in ``folder``, too."""
     monkeypatch.delenv("OPENAI_API_KEY", raising=False)
     tokenizer = tiny_tokenizer(TEXTS)
     with serving(Fake(tiny_engine(tokenizer), window=4096)) as fake:
+        tokenizer.save_pretrained(tmp_path / "folder")
+        fake.engine.model.save_pretrained(tmp_path / "folder")
         yield fake, tokenizer
 
 
-def test_a_score_of_a_server_shows_no_secret(tmp_path, monkeypatch, served, caplog):
+@pytest.fixture
+def run(tmp_path, monkeypatch):
+    """The command line beside a file with a style."""
+    command = command_line(tmp_path, monkeypatch)
+    pd.read_csv("mine.csv").assign(style="polite").to_csv("mine.csv", index=False)
+    return command
+
+
+def test_a_score_of_a_server_shows_no_secret(tmp_path, run, served, caplog):
     caplog.set_level(logging.DEBUG)
     fake, tokenizer = served
     fake.instead = constant(tokenizer)
-    tokenizer.save_pretrained(tmp_path / "folder")
-    fake.engine.model.save_pretrained(tmp_path / "folder")
-    run = command_line(tmp_path, monkeypatch)
-    texts = pd.read_csv("mine.csv").assign(style="polite")
-    texts.to_csv("mine.csv", index=False)
     url = fake.url.replace("http://", f"http://{USER}:{WORD}@") + f"?api_key={KEY}"
     words = f"{tmp_path}/folder+{url}#tiny"
     found = run("score", "--data", "mine.csv", "--metric", f"likelihood:{words}", "--format", "csv")
@@ -189,14 +186,7 @@ def test_a_score_of_a_server_shows_no_secret(tmp_path, monkeypatch, served, capl
 
 
 @pytest.mark.parametrize("command", ["score", "explain"])
-def test_a_server_that_is_not_there_is_told_without_its_secrets(
-    tmp_path, monkeypatch, served, command
-):
-    fake, tokenizer = served
-    tokenizer.save_pretrained(tmp_path / "folder")
-    fake.engine.model.save_pretrained(tmp_path / "folder")
-    run = command_line(tmp_path, monkeypatch)
-    pd.read_csv("mine.csv").assign(style="polite").to_csv("mine.csv", index=False)
+def test_a_server_that_is_not_there_is_told_without_its_secrets(tmp_path, run, served, command):
     words = f"{tmp_path}/folder+{URL}#tiny"
     model = ("--model", words, "--out", "tokens.parquet")
     metric = model if command == "explain" else ("--metric", f"likelihood:{words}")
@@ -205,16 +195,14 @@ def test_a_server_that_is_not_there_is_told_without_its_secrets(
     assert not secret_in(found.output, found.exception)
 
 
-def test_a_metric_named_for_less_being_better_is_told_without_its_secrets(tmp_path, monkeypatch):
-    run = command_line(tmp_path, monkeypatch)
+def test_a_metric_named_for_less_being_better_is_told_without_its_secrets(run):
     words = ("--metric", "bleu", "--lower", f"likelihood:8b+{URL}")
     found = run("evaluate", "--data", "mine.csv", *words)
     assert isinstance(found.exception, TstmetaError)
     assert not secret_in(found.output, found.exception)
 
 
-def test_an_old_score_file_with_a_secret_in_a_name_shows_it_no_more(tmp_path, monkeypatch):
-    run = command_line(tmp_path, monkeypatch)
+def test_an_old_score_file_with_a_secret_in_a_name_shows_it_no_more(run):
     ids = load("mine.csv").items["item_id"]
     rows = {"item_id": ids, "metric": f"likelihood:8b+{URL}", "value": np.arange(len(ids))}
     pd.DataFrame(rows).to_csv("scores.csv", index=False)
