@@ -55,12 +55,10 @@ def test_a_notebook_tells_its_parameters_in_order_with_types_defaults_and_help(s
     ("name", "value"),
     [
         ("dataset", ""),
-        ("dataset", "lai@pauli2025"),
         ("metrics", []),
         ("metrics", ["bleu", "chrf"]),
         ("n", -1),
         ("share", 1),
-        ("draw", True),
     ],
 )
 def test_a_value_of_the_declared_type_is_taken_as_it_is(source, name, value):
@@ -71,10 +69,8 @@ def test_a_value_of_the_declared_type_is_taken_as_it_is(source, name, value):
     ("name", "value"),
     [
         ("dataset", None),
-        ("dataset", 3),
         ("metrics", "bleu"),
         ("metrics", ["bleu", 3]),
-        ("n", "3"),
         ("n", 2.5),
         ("n", True),
         ("share", "half"),
@@ -91,13 +87,9 @@ def test_a_value_of_another_type_is_refused_with_the_type_that_is_expected(sourc
     ("name", "text", "value"),
     [
         ("dataset", "3", "3"),
-        ("dataset", "", ""),
-        ("metrics", "bleu", ["bleu"]),
         ("metrics", "bleu, chrf", ["bleu", "chrf"]),
         ("metrics", "[bleu, chrf]", ["bleu", "chrf"]),
-        ("metrics", "[]", []),
         ("n", "-3", -3),
-        ("share", "1e-3", 0.001),
         ("share", "1", 1.0),
         ("draw", "true", True),
         ("draw", "no", False),
@@ -133,8 +125,11 @@ def test_a_parameter_of_another_form_is_refused(tmp_path, takes, reason):
         parameters(written(tmp_path / "page.ipynb", takes=takes))
 
 
-def test_a_file_that_is_no_notebook_is_refused(tmp_path):
-    (tmp_path / "page.ipynb").write_text("no notebook")
+@pytest.mark.parametrize(
+    "content", ["no notebook", "[]", '{"cells": 3}', '{"nbformat": 4, "cells": [3]}']
+)
+def test_a_file_that_is_no_notebook_is_refused(tmp_path, content):
+    (tmp_path / "page.ipynb").write_text(content)
     with pytest.raises(TstmetaError, match="is not a Jupyter notebook"):
         parameters(tmp_path / "page.ipynb")
 

@@ -72,7 +72,6 @@ def contents(folder: Path) -> dict[str, bytes]:
     return {path.name: path.read_bytes() for path in folder.iterdir()}
 
 
-@pytest.mark.nightly
 def test_a_run_that_is_killed_goes_on_where_it_stopped_and_ends_byte_by_byte_the_same(place):
     finish(start(place, "whole", "whole.csv", "whole.log"))
     assert len(calls(place, "whole.log")) == ROWS - 1
