@@ -3,6 +3,7 @@
 import json
 import math
 import sqlite3
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -50,20 +51,16 @@ def test_what_was_asked_stands_beside_the_answer(tmp_path):
     asked = question("How good?", schema={"type": "object"}, sampling=Sampling(seed=4), sample=2)
     with AnswerCache(tmp_path / "a.sqlite") as answers:
         answers.put("k", asked, Reply("4"))
-    raw = sqlite3.connect(tmp_path / "a.sqlite")
-    key, kept, reply, at = raw.execute("SELECT key, question, reply, at FROM answers").fetchone()
-    raw.close()
+    with closing(sqlite3.connect(tmp_path / "a.sqlite")) as raw:
+        [[kept]] = raw.execute("SELECT question FROM answers").fetchall()
     kept = json.loads(kept)
-    assert (key, json.loads(reply)["text"], at[:2]) == ("k", "4", "20")
     assert kept["messages"] == [["user", "How good?"]]
     assert (kept["schema"], kept["sampling"]["seed"], kept["sample"]) == ({"type": "object"}, 4, 2)
 
 
 def foreign(path: Path) -> None:
-    raw = sqlite3.connect(path)
-    raw.execute("CREATE TABLE answers (key TEXT)")
-    raw.commit()
-    raw.close()
+    with closing(sqlite3.connect(path)) as raw, raw:
+        raw.execute("CREATE TABLE answers (key TEXT)")
 
 
 def damaged(path: Path) -> None:
@@ -101,10 +98,8 @@ def test_a_file_that_is_no_cache_is_refused_with_a_remedy_and_left_alone(tmp_pat
 def test_an_answer_that_cannot_be_read_is_told_and_not_invented(tmp_path, broken):
     with AnswerCache(tmp_path / "a.sqlite") as answers:
         answers.put("k", question(), FULL)
-        raw = sqlite3.connect(tmp_path / "a.sqlite")
-        raw.execute("UPDATE answers SET reply = ?", (broken,))
-        raw.commit()
-        raw.close()
+        with closing(sqlite3.connect(tmp_path / "a.sqlite")) as raw, raw:
+            raw.execute("UPDATE answers SET reply = ?", (broken,))
         with pytest.raises(CacheError, match="cannot be read"):
             answers.get("k")
 

@@ -7,7 +7,7 @@ from html.parser import HTMLParser
 import pandas as pd
 import pytest
 
-from tstmeta.ledger import beside, listing, published, reproduce
+from tstmeta.ledger import beside, listing, reproduce
 from tstmeta.ledger.table import MARKS, text_of
 from tstmeta.schema import TstmetaError
 
@@ -85,10 +85,3 @@ def test_the_list_shows_every_cell_with_its_signature():
     for row in own.head(3).to_dict("records"):
         assert row["printed"] in html
         assert row["signature"].replace(">", "&gt;") in html
-
-
-def test_a_table_of_a_paper_fits_the_grid():
-    frame = published("mukherjee2025", "4").query("statistic == 'pearson'")
-    grid = beside(frame, "metric", ["dataset", "language"]).data
-    assert grid.loc["Human"].str.startswith("1.00").all()
-    assert (grid != "").sum().sum() == len(frame)
