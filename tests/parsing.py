@@ -1,6 +1,7 @@
 """Parsed texts for tests: CoNLL-U by a few words, and a tiny UDPipe model trained on them."""
 
 import random
+from functools import cache
 
 from tstmeta.models.treebank import Word
 
@@ -65,6 +66,12 @@ _SHAPES = (
 
 def train_udpipe(path, parser=True):
     """Train a UDPipe model on thirty sentences of eight words' vocabulary; gives its file."""
+    path.write_bytes(_trained(parser))
+    return str(path)
+
+
+@cache
+def _trained(parser):
     from ufal import udpipe
 
     rng = random.Random(0)
@@ -96,5 +103,4 @@ def train_udpipe(path, parser=True):
     )
     if error.occurred():
         raise RuntimeError(error.message)
-    path.write_bytes(model)
-    return str(path)
+    return model

@@ -25,10 +25,12 @@ def store(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return tmp_path_factory.mktemp("store")
 
 
-@pytest.mark.parametrize(
-    "name",
-    ["contrast", *(pytest.param(name, marks=needs(name)) for name in ("pauli", "lai", "mir"))],
-)
+PUBLIC = [
+    pytest.param(name, marks=[needs(name), pytest.mark.nightly]) for name in ("pauli", "lai", "mir")
+]
+
+
+@pytest.mark.parametrize("name", ["contrast", *PUBLIC])
 def test_every_embedded_metric_gives_a_score(name: str, store: Path):
     wanted = [
         metric

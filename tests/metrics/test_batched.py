@@ -4,8 +4,12 @@ import math
 
 import pytest
 
-from tests.metrics import item, scores
+from tests.metrics import item, scored, scores
+from tests.models import tiny_encoder, tiny_text
 from tstmeta.metrics.batched import BatchedMetric, Score
+from tstmeta.metrics.bertscore import BertScore
+from tstmeta.metrics.learned import Bleurt
+from tstmeta.metrics.semantic import Cosine
 from tstmeta.models.causal import MissingModel
 from tstmeta.schema import Status
 
@@ -79,3 +83,26 @@ def test_shards_do_not_show():
     units = [item("a" * n, "a") for n in range(1, 8)]
     assert [score.value for score in scores(metric, *units)] == list(range(7))
     assert len(metric.calls) == 4
+
+
+BUILDERS = {
+    "bertscore": lambda path: BertScore(
+        f"layer2+{tiny_encoder.folder(path, 'deberta', limit=False)}"
+    ),
+    "cosine": lambda path: Cosine(str(tiny_encoder.pooled(path, normalize=False))),
+    "bleurt": lambda path: Bleurt(str(tiny_text.folder(path, tiny_text.bert()))),
+}
+
+
+@pytest.mark.parametrize(("name", "window"), [("bertscore", 48), ("cosine", 24), ("bleurt", 64)])
+def test_a_blank_and_a_very_long_text_cost_only_themselves(tmp_path, name, window):
+    metric = BUILDERS[name](tmp_path / name)
+    long = "so cold " * 9000
+    pairs = [("a", "b"), ("", "b"), ("a", "\n"), ("[SEP]", "b"), ("a", long), (long, "a")]
+    result = scored(metric, *pairs)
+    assert [score.status for score in result] == [
+        *(Status.OK, Status.EMPTY, Status.EMPTY, Status.OK, Status.TRUNCATED, Status.TRUNCATED)
+    ]
+    assert all(score.detail.endswith(f" tokens, first {window} used") for score in result[4:])
+    assert int(result[4].detail.split()[0]) > 10_000
+    assert result[0].value == pytest.approx(scored(metric, ("a", "b"))[0].value, abs=1e-5)

@@ -4,12 +4,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.metrics import item, metric, scores, texts
+from tests.metrics import item, metric, needs_encoder, scores, texts
 from tstmeta import metrics
 from tstmeta.metrics import Request
 from tstmeta.metrics.masked import Mask, MaskedBleu
 from tstmeta.models.lexicon import Lexicon, StyleWord
-from tstmeta.schema import DataError, Status, TstmetaError
+from tstmeta.schema import Status
 
 HEADER = "word,style,weight\n"
 
@@ -29,18 +29,14 @@ def bleu(output, *against):
 
 MASKED = [
     (["bad"], "A bad, BAD day.", "A ■ , ■ day.", 2, 4),
-    (["bad"], "badly made", "badly made", 0, 2),
     (["don't"], "I don’t and DON'T and don t", "I ■ and ■ and don t", 2, 7),
     (["do", "t"], "I don't", "I don't", 0, 2),
     (["very bad", "bad", "very"], "very bad very good bad", "■ ■ good ■", 4, 5),
     (["a b c", "a b"], "a b d a b c", "■ d ■", 5, 6),
-    (["a b c"], "a b d", "a b d", 0, 3),
-    (["so kind"], "So,  kind sir", "■ sir", 2, 3),
     (["well-made"], "a well made, well-made x", "a ■ , ■ x", 4, 6),
     (["Café"], "cafe\u0301 café cafe", "■ ■ cafe", 2, 3),
     (["bad"], "", "", 0, 0),
     (["bad"], " 😀  ... ", " 😀  ... ", 0, 0),
-    (["bad"], "bad", "■", 1, 1),
     (["बुरा", "क़लम"], "यह बुरा क\u093cलम है।", "यह ■ ■ है।", 2, 4),
     (["খারাপ"], "খুব খারাপ।", "খুব ■ ।", 1, 2),
 ]
@@ -79,26 +75,6 @@ def test_blank_texts_and_texts_without_a_list_do_not_shift_the_others():
     assert (result[0].value, result[3].value) == pytest.approx((100, 0))
 
 
-def test_a_broken_lexicon_is_refused_when_it_is_named(tmp_path):
-    path = tmp_path / "words.csv"
-    path.write_text("word\n")
-    with pytest.raises(DataError, match="it needs rows of word, style and weight"):
-        metrics.get(f"masked-bleu:{path}")
-
-
-def test_the_signature_names_the_words_how_they_are_hidden_and_all_of_bleu(tmp_path):
-    path = tmp_path / "words.csv"
-    path.write_text(f"{HEADER}bad,s,1\n")
-    before = str(metrics.get(f"masked-bleu:{path}").signature("source"))
-    assert "|lexicon:words.csv@" in before
-    assert "|mask:■|" in before
-    assert "|tok:13a|" in before
-    path.write_text(f"{HEADER}worse,s,1\n")
-    assert str(metrics.get(f"masked-bleu:{path}").signature("source")) != before
-    assert "|lexicon:ours@" in str(metric("masked-bleu").signature("source"))
-    assert "|mask:dropped|" in str(metric("masked-bleu:dropped").signature("source"))
-
-
 def test_a_registered_lexicon_that_is_not_here_gives_rows_with_the_remedy(monkeypatch, tmp_path):
     monkeypatch.setenv("TSTMETA_DATA", str(tmp_path))
     monkeypatch.setattr("tstmeta.data.paths.home", lambda: tmp_path)
@@ -110,16 +86,7 @@ def test_a_registered_lexicon_that_is_not_here_gives_rows_with_the_remedy(monkey
     assert "tstmeta data fetch mir" in result.detail
 
 
-def needs_cosine(test):
-    """Skip where the metric cosine or its model is not installed."""
-    try:
-        absent = metrics.get("cosine").missing
-    except TstmetaError:
-        absent = "there is no metric cosine"
-    return pytest.mark.skipif(bool(absent), reason=absent or "here")(test)
-
-
-@needs_cosine
+@needs_encoder
 def test_masked_cosine_is_the_cosine_of_the_masked_texts(tmp_path):
     path = tmp_path / "words.csv"
     path.write_text(f"{HEADER}good,s,1\nawful,s,1\n")

@@ -14,22 +14,16 @@ any_text = st.text(max_size=20) | texts
 @pytest.mark.parametrize(
     ("name", "source", "output", "expected"),
     [
-        ("constant", "", "", 0),
         ("constant", "a", "b", 0),
-        ("length-ratio", "", "", 0),
         ("length-ratio", "", "a b", 2),
         ("length-ratio", "a b", "", 0),
         ("length-ratio", "a b", "a b c", 1.5),
         ("length-ratio", "नमस्ते दुनिया", "😀", 0.5),
-        ("copy-rate", "", "", 0),
         ("copy-rate", "", "a", 0),
-        ("copy-rate", "a", "", 0),
         ("copy-rate", "a a b c", "a x", 0.25),
         ("copy-rate", "a b", "b a a a", 1),
         ("copy-rate", "A", "a", 0),
-        ("source-only", "", "a", 0),
         ("source-only", " a  b\n", "", 2),
-        ("output-only", "a", "", 0),
         ("output-only", "", " a  b\n", 2),
     ],
 )
@@ -42,11 +36,9 @@ def test_the_value_worked_out_by_hand(name, source, output, expected):
     ("name", "references", "expected"),
     [
         ("length-ratio", ("a", "a b c d e"), 3.0),  # both two away: the shorter counts
-        ("length-ratio", ("a b c d", "a"), 3 / 4),
         ("copy-rate", ("x y", "a x"), 0.5),
         ("source-only", ("a", "a b c d"), 2.5),
         ("output-only", ("a", "b"), 3),
-        ("constant", ("a", "b"), 0),
     ],
 )
 def test_several_references_count_as_documented(name, references, expected):

@@ -38,6 +38,7 @@ REFUSED = [
     *((f"random:{seed}", "random") for seed in ("1.5", "07", "+1", "-0", "1 ", "١")),
     ("zzzzzz", "see them with: tstmeta metrics"),
     ("gm", "--combine gm"),
+    *((f"judge:http://h/v1{end}", r"#MODEL\+PROMPT") for end in ("", "#m", "+content")),
     ("bertscore:p+r", "two words of the kind part"),
     ("bertscore:cosine", "use all-minilm-l6-v2.*, p, r, f1, rescaled, idf, an id such as"),
     ("bertscore:layer3+layer4", "two layers"),
