@@ -16,7 +16,7 @@ from tests.command import command_line, table
 from tests.data.studio import exported
 from tests.judge import scripted
 from tests.judge.construct import author
-from tests.judge.scripted import error, hang, says
+from tests.judge.scripted import HANG, error, says
 from tstmeta.console import _ESCAPES
 
 
@@ -98,7 +98,7 @@ def test_a_killed_run_goes_on_where_it_stopped_and_asks_nothing_twice(tstmeta, t
 
     def script(request):
         if not is_open and answered.total() >= 17:  # in the second step
-            return hang()
+            return HANG
         answered[json.dumps(request.body, sort_keys=True)] += 1
         return author.served(request)
 

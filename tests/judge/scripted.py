@@ -110,24 +110,12 @@ def page(status: int = 200) -> Act:
     return raw(b"<!doctype html><h1>Welcome</h1>", status=status, kind="text/html")
 
 
-def hang() -> Act:
-    """No answer, and the connection stays."""
-    return Act(fault="hang")
-
-
-def reset() -> Act:
-    """The connection is cut (RST) in place of an answer."""
-    return Act(fault="reset")
-
-
-def half() -> Act:
-    """The header promises a whole completion, and the connection ends in its middle."""
-    return Act(data=says().data, fault="half")
-
-
-def drip() -> Act:
-    """One byte each 20 ms, for ever: every single read is in time, the whole never is."""
-    return Act(fault="drip")
+HANG = Act(fault="hang")  # no answer, and the connection stays
+RESET = Act(fault="reset")  # the connection is cut (RST) in place of an answer
+#: The header promises a whole completion, and the connection ends in its middle.
+HALF = Act(data=says().data, fault="half")
+#: One byte each 20 ms, for ever: every single read is in time, the whole never is.
+DRIP = Act(fault="drip")
 
 
 class Server:

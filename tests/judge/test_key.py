@@ -78,8 +78,8 @@ SERVERS = {
     "JSON that is no completion": lambda asked: raw({"error": KEY}),
     "a header": lambda asked: error(500, "no", x_request_id=KEY),
     "a redirect": lambda asked: error(307, "", location=f"/v1/elsewhere?key={KEY}"),
-    "a reset": lambda asked: scripted.reset(),
-    "half an answer": lambda asked: scripted.half(),
+    "a reset": lambda asked: scripted.RESET,
+    "half an answer": lambda asked: scripted.HALF,
     **{
         f"the answer's {field}": lambda asked, field=field: giving_away(field)
         for field in ("model", "id", "content", "refusal", "finish", "tokens", "system_fingerprint")

@@ -118,7 +118,7 @@ def test_what_answers_do_not_use_is_free_for_others(tmp_path):
     ("act", "counted"),
     [
         (says("4", usage=None), False),
-        (scripted.reset(), False),
+        (scripted.RESET, False),
         (scripted.page(), False),
         (error(400), True),
         (error(500), True),
