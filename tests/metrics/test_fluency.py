@@ -34,18 +34,10 @@ def upstream(engine, text):
         return float(engine.model(ids, labels=ids).loss), ids.shape[1] - 1
 
 
-def uniform():
-    """A model without weights: every token is as likely as any other."""
-    engine = tiny.engine("gpt2")
-    with torch.no_grad():
-        for weight in engine.model.parameters():
-            weight.zero_()
-    return engine
-
-
-def frequencies(path, text="the soup was cold and the waiter rude"):
+def frequencies(path):
     tokenizer = tiny.tokenizer("gpt2")
-    lm.write_unigrams(path, lm.count_tokens([text], tokenizer), tokenizer)
+    counts = lm.count_tokens(["the soup was cold and the waiter rude"], tokenizer)
+    lm.write_unigrams(path, counts, tokenizer)
     return path
 
 
@@ -60,12 +52,6 @@ def test_perplexity_is_the_exponential_of_the_loss_of_transformers(kind):
     for text, score in zip(TEXTS, run(Perplexity(model=engine), *TEXTS), strict=True):
         assert score.status is Status.OK
         assert score.value == pytest.approx(math.exp(upstream(engine, text)[0]), rel=1e-4)
-
-
-def test_a_model_that_knows_nothing_has_the_perplexity_of_its_vocabulary():
-    engine = uniform()
-    for score in run(Perplexity(model=engine), *TEXTS):
-        assert score.value == pytest.approx(320, rel=1e-5)
 
 
 def test_slor_is_the_gain_over_the_tokens_own_frequencies(unigrams):
@@ -124,7 +110,7 @@ def test_corpus_perplexity_sums_losses_and_lengths_before_it_divides():
 
 def test_a_folder_serves_all_three_and_the_second_and_third_run_no_model(tmp_path, monkeypatch):
     where = tiny.folder(tmp_path / "model", "gpt2")
-    frequencies(where / lm.UNIGRAMS, "the soup was cold")
+    frequencies(where / lm.UNIGRAMS)
     rewrites = scored.dataset(
         *({"source": "x", "output": text, "style": "s"} for text in [*TEXTS, ""])
     )

@@ -11,9 +11,7 @@ from tests.metrics import needs_wordnet, score, value
 from tstmeta import metrics
 from tstmeta.metrics import Request, wordnet
 
-WORDS = [
-    f"{word}{end}" for word in ("car", "walk", "run", "good", "big") for end in ("", "s", "ed")
-]
+WORDS = ["car", "cars", "walked", "good"]
 
 
 def test_listing_metrics_reads_no_wordnet_and_imports_no_nltk():

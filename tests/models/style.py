@@ -44,12 +44,9 @@ def transformer(path: Path, labels: int = 0, kind: str = "bert", **changes: obje
     """A folder with a tiny encoder: a classifier with ``labels``, or without a head."""
     config_of = {"bert": transformers.BertConfig, "xlm-roberta": transformers.XLMRobertaConfig}
     options = {
-        "vocab_size": len(tiny.tokenizer("gpt2")),
-        "hidden_size": 16,
-        "intermediate_size": 24,
-        "num_hidden_layers": 2,
-        "num_attention_heads": 2,
-        "max_position_embeddings": 48,
+        **{"vocab_size": len(tiny.tokenizer("gpt2")), "max_position_embeddings": 48},
+        **{"hidden_size": 16, "intermediate_size": 24},
+        **{"num_hidden_layers": 2, "num_attention_heads": 2},
         **({"num_labels": labels} if labels else {}),
         **({"pad_token_id": 1} if kind == "xlm-roberta" else {}),
         **changes,

@@ -11,7 +11,7 @@ from tests.models import style
 from tstmeta.models import classifiers
 from tstmeta.models.causal import Backbone, MissingModel, backbone
 from tstmeta.models.classifiers import About, Task, softmax
-from tstmeta.models.finetuning import Transformer, beginning, encode, window
+from tstmeta.models.finetuning import Transformer, beginning
 from tstmeta.models.linear import Linear, features, words
 from tstmeta.models.textcnn import WIDTHS, WINDOW, TextCnn, network, numbered, vocabulary
 
@@ -63,22 +63,20 @@ def test_neighbours_order_and_padding_change_nothing(model):
     assert np.isfinite(alone).all()
     assert np.abs(alone - beside).max() < 1e-5
     assert np.abs(alone - back).max() < 1e-5
-
-
-def test_no_texts_give_no_logits(model):
-    values, cut = model.logits([], 0)
-    assert values.shape == (0, 1 if model.about.regression else len(model.about.tasks[0].styles))
-    assert cut == []
+    assert model.logits([], 0).values.shape == (0, alone.shape[1])
 
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_what_was_written_is_read_again_with_the_same_answers(backends, tmp_path, kind):
     model = backends[kind]
-    if kind in LONG and kind != "textcnn":
+    if isinstance(model, Transformer):
         model = Transformer(About("transformer", (TASK,)), model.model, model.tokenizer)
     for folder in ("first", "second"):
         (tmp_path / folder).mkdir()
         model.write(tmp_path / folder)
+        if isinstance(model, Transformer):
+            config = json.loads((tmp_path / folder / "config.json").read_text())
+            assert config["id2label"]["2"] == "c"
         again = classifiers.load(backbone(str(tmp_path / folder)), "cpu")
         assert again.about == model.about
         assert (again.logits(TEXTS, 0).values == model.logits(TEXTS, 0).values).all()
@@ -116,12 +114,6 @@ def test_a_long_text_is_cut_and_says_so_beside_others_that_are_not(backends, kin
 )
 def test_words_keep_their_marks_and_punctuation_counts(text, tokens):
     assert words(text) == tokens
-
-
-def test_each_half_of_a_row_has_length_one():
-    table = features(["a warm day", "rain"], 8)
-    assert table.shape == (2, 256)
-    assert np.linalg.norm(table.toarray().reshape(2, 2, 128), axis=2) == pytest.approx(1)
 
 
 @pytest.mark.parametrize("kind", ["linear", "linear of 2", "regressor"])
@@ -183,33 +175,6 @@ def test_logits_of_a_transformer_are_those_of_the_library_text_by_text(backends)
         ]
     assert np.abs(model.logits(TEXTS, 0).values - np.stack(wanted)).max() < 1e-5
     assert model.about.tasks[0].styles == ("LABEL_0", "LABEL_1", "LABEL_2")
-
-
-def test_a_written_transformer_says_its_styles(backends, tmp_path):
-    model = backends["bert"]
-    Transformer(About("transformer", (TASK,)), model.model, model.tokenizer).write(tmp_path)
-    assert json.loads((tmp_path / "config.json").read_text())["id2label"]["2"] == "c"
-
-
-def test_the_smaller_of_two_limits_counts_and_roberta_has_fewer_positions(backends):
-    class Tokenizer:
-        model_max_length = 20
-
-    assert window(transformers.BertConfig(max_position_embeddings=48), Tokenizer()) == 20
-    assert [backends[kind].window for kind in ("bert", "xlm-roberta")] == [48, 46]
-    assert encode(backends["bert"].tokenizer, [], 48) == ([], [])
-
-
-def test_a_new_head_depends_on_the_seed_and_the_body_does_not(tmp_path):
-    base = backbone(str(style.transformer(tmp_path)))
-    before = torch.random.get_rng_state()
-    heads = [dict(beginning(base, 2, seed)[0].named_parameters()) for seed in (1, 1, 2)]
-    assert torch.equal(before, torch.random.get_rng_state())
-    first, same, other = heads
-    assert torch.equal(first["classifier.weight"], same["classifier.weight"])
-    assert not torch.equal(first["classifier.weight"], other["classifier.weight"])
-    kept = [name for name in first if name.startswith("bert.")]
-    assert all(torch.equal(first[name], other[name]) for name in kept)
 
 
 def test_a_base_that_lacks_more_than_a_head_is_refused(tmp_path, monkeypatch):

@@ -5,12 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tstmeta.models.calibration import (
-    calibration_error,
-    closeness,
-    quality,
-    temperature,
-)
+from tstmeta.models.calibration import calibration_error, closeness, quality, temperature
 from tstmeta.models.classifiers import softmax
 
 
@@ -49,16 +44,11 @@ def test_calibration_error_is_that_of_a_loop_over_bins(rows):
     assert calibration_error(given, labels) == pytest.approx(wanted, abs=1e-12)
 
 
-def test_quality_counts_each_style_taken_for_each():
-    logits = np.array([[2.0, 0], [0, 2], [0, 2], [3, 0]])
-    report = quality(logits, np.array([0, 0, 1, 1]), 1.0, ("a", "b"))
-    assert report["confusion"] == {"a": {"a": 1, "b": 1}, "b": {"a": 1, "b": 1}}
-    assert (report["accuracy"], report["n"]) == (0.5, 4)
-    assert report["calibration_error"] == report["calibration_error_raw"]
-
-
-def test_the_interval_is_wilsons():
+def test_quality_counts_each_style_taken_for_each_with_wilsons_interval():
     report = quality(np.eye(2)[[0] * 10], np.array([0] * 8 + [1] * 2), 1.0, ("a", "b"))
+    assert report["confusion"] == {"a": {"a": 8, "b": 0}, "b": {"a": 2, "b": 0}}
+    assert (report["accuracy"], report["n"]) == (0.8, 10)
+    assert report["calibration_error"] == report["calibration_error_raw"]
     z = 1.959963984540054
     middle = (0.8 + z**2 / 20) / (1 + z**2 / 10)
     half = z * np.sqrt(0.8 * 0.2 / 10 + z**2 / 400) / (1 + z**2 / 10)

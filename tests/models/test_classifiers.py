@@ -8,9 +8,8 @@ import pytest
 
 from tests.models import style
 from tstmeta.models import classifiers
-from tstmeta.models.causal import Backbone, MissingModel, backbone
+from tstmeta.models.causal import MissingModel, backbone
 from tstmeta.models.classifiers import FILE, MODELS, About, Estimates, StyleModel, Task, softmax
-from tstmeta.schema import TstmetaError
 
 
 class Fake:
@@ -36,26 +35,12 @@ def test_a_style_picks_its_task_by_name_or_wording(name, place):
     assert MODEL.place(name) == place
 
 
-def test_a_style_that_nobody_knows_names_those_that_are_known():
-    with pytest.raises(TstmetaError, match=r"no style 'blue', only bad, good, curt.*bad=blue"):
-        MODEL.place("blue")
-
-
 def test_probabilities_sum_to_one_and_follow_the_temperature():
     hot = StyleModel(Fake(Task("t", ("a", "b"), temperature=2.0)))
     values = hot.probabilities(["xx", ""], 0).values
     assert values == pytest.approx(np.array([[1 / (1 + np.e), np.e / (1 + np.e)], [0.5, 0.5]]))
     assert softmax(np.array([[1e4, -1e4]])).tolist() == [[1, 0]]
     assert softmax(np.empty((0, 2))).shape == (0, 2)
-
-
-def test_a_regressor_is_no_classifier_and_the_reverse():
-    regressor = StyleModel(Fake(style.MOOD, regression=True))
-    assert regressor.strengths(["abc"], 0).values.tolist() == [3]
-    with pytest.raises(TstmetaError, match="use it with style-regressor"):
-        regressor.probabilities(["abc"], 0)
-    with pytest.raises(TstmetaError, match="use style-confidence"):
-        MODEL.strengths(["abc"], 0)
 
 
 @pytest.mark.parametrize("name", ["embedded", "embedded-strength"])
@@ -67,15 +52,6 @@ def test_the_shipped_models_are_here_small_and_name_what_they_are(name):
     path = classifiers.ours(model)
     assert path.stat().st_size < 2_000_000
     assert classifiers.load(model).about.regression == (name != "embedded")
-
-
-def test_a_model_of_a_hub_that_is_not_here_says_how_to_fetch_it():
-    assert classifiers.missing(Backbone("x", "nobody/nothing")) == (
-        "nobody/nothing is not here: hf download nobody/nothing; "
-        "or name a local folder that holds it"
-    )
-    with pytest.raises(MissingModel, match="nobody/nothing is not here"):
-        classifiers.load(Backbone("x", "nobody/nothing"))
 
 
 def test_libraries_that_are_not_installed_are_named(monkeypatch):

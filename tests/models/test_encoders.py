@@ -199,13 +199,6 @@ def test_a_checkpoint_without_a_pooler_is_whole(spoilt, folders, kind):
         assert torch.equal(left.vectors, right.vectors)
 
 
-def test_what_is_not_here_has_an_identity_and_a_remedy():
-    gone = Backbone("gone", "owner/gone")
-    assert encoders.identity(gone) == "owner/gone@main"
-    assert "hf download owner/gone" in encoders.missing(gone)
-    assert pooled.pooling(gone) == "missing"
-
-
 def test_a_pooling_that_is_set_otherwise_has_another_name(spoilt, folders):
     folder = spoilt("pooled")
     before = pooled.pooling(Backbone("other", str(folder)))

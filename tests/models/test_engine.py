@@ -57,14 +57,6 @@ def test_any_layout_and_any_order_agree_with_brute_force(kind, seed, budget, reu
     assert tiny.distance(answers, [wanted[place] for place in order]) < NEAR
 
 
-def test_a_request_that_the_trunk_holds_needs_no_row_of_its_own():
-    requests = [Continuation((*range(20, 30), i), (7, 8)) for i in range(40, 50)]
-    requests.append(Continuation(tuple(range(20, 25)), (25,)))
-    subject = engine("llama", budget=1)
-    wanted = [tiny.oracle(subject.model, request) for request in requests]
-    assert tiny.distance(tiny.answers(subject, requests), wanted) < NEAR
-
-
 def test_the_vocabulary_may_be_cut_into_slices_and_positions_into_chunks(kind, monkeypatch):
     monkeypatch.setattr(engine_module, "_SLICE", 7)
     monkeypatch.setattr(engine_module, "_LOGITS", 21)  # three positions a time

@@ -64,39 +64,6 @@ def test_every_token_is_foreseen_by_what_came_before_it_and_by_nothing_else(requ
 
 
 @given(REQUESTS, OPTIONS)
-def test_what_a_row_shares_with_itself_is_computed_once(requests, options):
-    plan = forest.plan(requests, **{**options, "reuse": True})
-    for row in plan.rows:
-        own = {tuple(path(plan, row, row.trie.offset + i)[0]) for i in range(row.size)}
-        assert len(own) == row.size
-        above = {tuple(path(plan, row, node)[0]) for node in range(row.trie.offset)}
-        assert not own & above
-        wanted = {
-            tuple([*request.context, *request.tokens][:cut])
-            for place, _ in row.members
-            for request in [requests[place]]
-            for cut in range(1, len(request.context) + len(request.tokens))
-        }
-        assert own == wanted - above
-
-
-@given(REQUESTS, OPTIONS)
-def test_the_trunk_holds_the_prefixes_that_enough_contexts_go_on_from(requests, options):
-    plan = forest.plan(requests, **{**options, "reuse": True})
-    contexts = {request.context for request in requests}
-    prefixes = {context[:cut] for context in contexts for cut in range(1, len(context))}
-    wanted = {
-        prefix
-        for prefix in prefixes
-        # a context does not go on from all of itself: its last state is the row's own
-        if sum(len(c) > len(prefix) and c[: len(prefix)] == prefix for c in contexts)
-        >= options["shared_by"]
-    }
-    whole = forest.Branches(plan.trunk, [])
-    assert {tuple(path(plan, whole, node)[0]) for node in range(len(plan.trunk))} == wanted
-
-
-@given(REQUESTS, OPTIONS)
 def test_rows_are_within_their_limits_unless_one_request_is_longer(requests, options):
     plan = forest.plan(requests, **{**options, "reuse": True})
     assert [row.size for row in plan.rows] == sorted((row.size for row in plan.rows), reverse=True)

@@ -5,6 +5,7 @@ import math
 import pytest
 from bert_score.utils import get_idf_dict
 
+from tests.metrics import needs_encoder
 from tests.models import tiny_encoder
 from tests.models.tiny_encoder import TEXTS
 from tstmeta import data
@@ -14,21 +15,11 @@ from tstmeta.models.causal import MissingModel, backbone
 from tstmeta.models.encoders import MINILM
 from tstmeta.schema import TstmetaError
 
-embedded = pytest.mark.skipif(bool(encoders.missing(MINILM)), reason="no embedded encoder here")
-
 
 @pytest.fixture(scope="module")
 def encoder(tmp_path_factory):
     folder = tiny_encoder.folder(tmp_path_factory.mktemp("idf") / "bert", "bert", limit=True)
     return encoders.load(backbone(str(folder)))
-
-
-def test_a_token_counts_once_a_text(encoder):
-    texts = ["cat cat", "cat dog", "dog bird bird"]
-    rows = [set(row) for row in encoder.ids(texts)]
-    counts, total = idf.counted(encoder, texts)
-    assert total == counts[encoder.tokenizer.cls_token_id] == 3
-    assert counts == {token: sum(token in row for row in rows) for token in set().union(*rows)}
 
 
 def test_a_table_says_the_same_as_the_texts_that_it_was_counted_in(encoder, tmp_path):
@@ -69,7 +60,7 @@ def test_without_a_text_or_a_file_there_is_no_table(encoder, tmp_path):
         idf.of_file(encoder, tmp_path / "table.json")
 
 
-@embedded
+@needs_encoder
 def test_weights_of_the_shipped_table_are_the_librarys():
     sources = [text for name in idf.SETS for text in data.load(name).items["source"].unique()]
     encoder = encoders.load(MINILM)

@@ -12,7 +12,7 @@ from tests.helpers import needs
 from tstmeta.data import paths, yelp
 from tstmeta.models import lexicon
 from tstmeta.models.lexicon import Lexicon, StyleWord, learn, log_odds, read, write
-from tstmeta.schema import DataError, MissingData, TstmetaError
+from tstmeta.schema import DataError, TstmetaError
 
 HEADER = "word,style,weight\n"
 words = st.sampled_from("abcdefgh")
@@ -90,13 +90,6 @@ def test_all_faults_are_listed_at_once_and_a_missing_file_is_named(tmp_path):
         read(tmp_path / "none.csv")
 
 
-def test_an_edited_file_is_read_anew(tmp_path):
-    path = file(tmp_path, "a.csv", f"{HEADER}good,s,1\n")
-    before = read(path)
-    file(tmp_path, "a.csv", f"{HEADER}better,s,1\n")
-    assert read(path) != before
-
-
 def test_the_hash_knows_words_and_neither_order_nor_weights():
     one = Lexicon("a", (StyleWord("x", "s", 1), StyleWord("y", "t", 2)))
     other = Lexicon("b", (StyleWord("y", "s", 3), StyleWord("x", "s", 1)))
@@ -113,13 +106,6 @@ def test_a_name_that_nobody_registered_is_refused():
     assert lexicon.names() == ("sentiment",)
     with pytest.raises(TstmetaError, match="no lexicon is called 'mood'; registered: sentiment"):
         lexicon.place("mood")
-
-
-def test_a_registered_lexicon_that_is_not_here_says_how_to_get_it(monkeypatch, tmp_path):
-    monkeypatch.setenv("TSTMETA_DATA", str(tmp_path))
-    monkeypatch.setattr("tstmeta.data.paths.home", lambda: tmp_path)
-    with pytest.raises(MissingData, match="tstmeta data fetch mir"):
-        lexicon.place("sentiment")
 
 
 @needs("mir")

@@ -13,7 +13,7 @@ from safetensors.torch import load_file, save_file
 
 from tests.models import tiny
 from tstmeta.models import hub
-from tstmeta.models.causal import BACKBONES, Backbone, LanguageModel, MissingModel, backbone
+from tstmeta.models.causal import LanguageModel, MissingModel, backbone
 from tstmeta.models.hub import fingerprint, here, identity
 from tstmeta.models.loading import Lazy, load
 from tstmeta.schema import TstmetaError
@@ -203,22 +203,11 @@ def test_a_folder_with_a_fault_is_an_error_with_the_remedy(folder, spoil):
 
 
 @pytest.mark.parametrize(
-    "name",
-    [
-        *("", "no-such-model", "./no/such/folder", "/no/such/folder", "~/no"),
-        *("owner/", "a/b/c", "my models/one", "owner/..", "owner/-name", "owner/a--b"),
-    ],
+    "name", ["", "no-such-model", "/no/such/folder", "~/no", "a/b/c", "owner/..", "owner/a--b"]
 )
 def test_an_unknown_name_is_an_error_that_lists_the_known_ones(name):
     with pytest.raises(TstmetaError, match=r"no model is called .* embedded, 3b, 8b"):
         load(name)
-
-
-def test_a_hub_model_is_named_with_or_without_a_revision():
-    assert backbone("owner/name") == Backbone("owner/name", "owner/name")
-    assert backbone("owner/name@abc") == Backbone("owner/name@abc", "owner/name", "abc")
-    assert identity(backbone("owner/name@abc")) == "owner/name@abc"
-    assert identity(BACKBONES["3b"]).startswith("meta-llama/Llama-3.2-3B-Instruct@0cb88a4f")
 
 
 @pytest.mark.parametrize(
@@ -283,7 +272,6 @@ def test_a_model_whose_index_names_no_files_that_are_here_is_not_here(folder, co
     ("options", "words"),
     [
         ({"dtype": "float64"}, "use auto, float32, bfloat16, float16"),
-        ({"device": "cpuu"}, "cannot be used here"),
         ({"device": "cuda:99"}, "cannot be used here"),
     ],
 )

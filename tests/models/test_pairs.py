@@ -37,6 +37,7 @@ def test_logits_are_the_librarys_for_each_pair_alone_in_any_batch_and_order(labe
     result = classifier(labels, budget=budget).judge([PAIRS[place] for place in order])
     np.testing.assert_allclose(result.logits, wanted[order], atol=1e-5)
     assert np.ptp(wanted, axis=0).min() > 0.01, "the tiny model must tell pairs apart"
+    assert classifier(labels).judge([]).logits.shape == (0, labels)
 
 
 def test_equal_pairs_are_computed_once():
@@ -63,11 +64,6 @@ def test_a_pair_beyond_the_window_is_cut_as_the_library_cuts_it_and_counted():
 def test_a_text_that_spells_a_control_token_is_read_as_letters():
     spelt, plain = classifier().judge([("a", "b [SEP] c"), ("a", "b")]).tokens
     assert spelt - plain > 4
-
-
-def test_nothing_gives_nothing():
-    result = classifier(labels=3).judge([])
-    assert (result.logits.shape, result.tokens.shape) == ((0, 3), (0,))
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from tests.parsing import CAT, DOG, sentence, train_udpipe, tree, write
-from tstmeta.models.parses import MissingParse, graphs, trees
+from tstmeta.models.parses import MissingParse, trees
 from tstmeta.schema import TstmetaError
 
 
@@ -38,12 +38,6 @@ def test_a_file_is_read_once_and_anew_when_it_changes(tmp_path):
     after = trees(path)
     assert after.identity != before.identity
     assert after.find("the dog sees a cat") == tree(DOG)
-
-
-@pytest.mark.parametrize("read", [trees, graphs])
-def test_no_such_file_is_told(tmp_path, read):
-    with pytest.raises(TstmetaError, match=r"nowhere: No such file.*name a file"):
-        read(str(tmp_path / "nowhere"))
 
 
 def test_udpipe_parses_a_text_of_several_sentences(udpipe):

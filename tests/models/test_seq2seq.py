@@ -6,8 +6,6 @@ import pytest
 import torch
 
 from tests.models import tiny_text
-from tstmeta.models import seq2seq
-from tstmeta.models.causal import backbone
 from tstmeta.models.seq2seq import Seq2Seq
 from tstmeta.schema import TstmetaError
 
@@ -95,10 +93,3 @@ def test_a_text_that_spells_the_end_of_a_piece_opens_none():
 def test_a_tokenizer_without_an_end_is_refused():
     with pytest.raises(TstmetaError, match="no end-of-sequence token"):
         Seq2Seq(tiny_text.t5()[0], tiny_text.bert()[1], "tiny")
-
-
-def test_a_model_is_read_from_a_folder(tmp_path):
-    folder = tiny_text.folder(tmp_path / "t5", tiny_text.t5())
-    loaded = seq2seq.load(backbone(str(folder)), device="cpu", new_tokens=NEW)
-    assert loaded.write(PROMPTS, watched="no") == writer().write(PROMPTS, watched="no")
-    assert loaded.identity.startswith("t5@")

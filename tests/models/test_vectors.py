@@ -2,14 +2,10 @@
 
 from pathlib import Path
 
-import numpy as np
 import pytest
 
-from tests.models import tiny_encoder
 from tstmeta.models import vectors
-from tstmeta.models.causal import Backbone
-from tstmeta.models.encoders import Encoder
-from tstmeta.models.vectors import TokenTable, VectorFile
+from tstmeta.models.vectors import VectorFile
 from tstmeta.schema import TstmetaError
 
 GLOVE = "the 1 0\nsoup 0.5 -2e-1\nn't 3 4\nä 7 8\n. . . 9 9\nsoup 100 100\n"
@@ -73,17 +69,6 @@ def test_a_line_that_is_wrong_is_named_with_its_file(tmp_path, text, words):
 def test_a_file_that_is_not_there_is_named(tmp_path, use):
     with pytest.raises(TstmetaError, match=r"cannot read .*gone\.txt"):
         use(tmp_path / "gone.txt")
-
-
-def test_tokens_have_the_rows_of_the_models_table_and_no_control_tokens(tmp_path):
-    encoder = Encoder(Backbone("tiny", str(tiny_encoder.folder(tmp_path / "tiny"))), "cpu")
-    table = TokenTable(encoder)
-    places, blank = table.places([" the soup ", " "])
-    assert len(blank) == 0
-    tokens = encoder.tokenizer.convert_ids_to_tokens(places.tolist())
-    assert "".join(tokens).replace("Ġ", " ").strip() == "the soup"
-    wanted = encoder.network.embeddings.word_embeddings.weight.detach().numpy()[places]
-    assert np.array_equal(table.vectors(places), wanted.astype(float))
 
 
 def test_texts_are_lines_that_are_not_blank(tmp_path):

@@ -28,10 +28,7 @@ PROSE = [
 #: Control tokens of each kind of tokenizer: those a tokenizer of this family cannot do without.
 MARKS = {
     "llama": [
-        "<|begin_of_text|>",
-        "<|end_of_text|>",
-        "<|start_header_id|>",
-        "<|end_header_id|>",
+        *("<|begin_of_text|>", "<|end_of_text|>", "<|start_header_id|>", "<|end_header_id|>"),
         "<|eot_id|>",
     ],
     "qwen": ["<|endoftext|>", "<|im_start|>", "<|im_end|>"],
@@ -68,13 +65,8 @@ TEMPLATES = {
 }
 #: Which tokenizer each architecture comes with.
 FAMILY = {
-    "llama": "llama",
-    "qwen2": "qwen",
-    "qwen3": "qwen",
-    "gpt2": "gpt2",
-    "mistral": "llama",
-    "granite": "llama",
-    "phi": "llama",
+    **dict.fromkeys(("llama", "mistral", "granite", "phi"), "llama"),
+    **{"qwen2": "qwen", "qwen3": "qwen", "gpt2": "gpt2"},
 }
 #: The architectures that engines are held against the oracle with.
 KINDS = ("llama", "qwen2", "qwen3", "gpt2")
@@ -112,15 +104,9 @@ def tokenizer(family: str = "llama") -> PreTrainedTokenizerFast:
 def config(kind: str, **changes: object) -> transformers.PretrainedConfig:
     """The configuration of an architecture, tiny: two layers of width 32, 96 positions."""
     common = {
-        "vocab_size": VOCABULARY,
-        "hidden_size": 32,
-        "intermediate_size": 64,
-        "num_hidden_layers": 2,
-        "num_attention_heads": 4,
-        "num_key_value_heads": 2,
-        "max_position_embeddings": WINDOW,
-        "bos_token_id": 0,
-        "eos_token_id": 1,
+        **{"vocab_size": VOCABULARY, "hidden_size": 32, "intermediate_size": 64},
+        **{"num_hidden_layers": 2, "num_attention_heads": 4, "num_key_value_heads": 2},
+        **{"max_position_embeddings": WINDOW, "bos_token_id": 0, "eos_token_id": 1},
         "pad_token_id": None,
     }
     small = {"vocab_size": VOCABULARY, "n_layer": 2, "n_head": 4, "n_embd": 32}

@@ -1,8 +1,5 @@
 """Tiny seeded encoders in folders, as a hub would give them, with and without a pooling of theirs.
 
-    tiny_encoder.folder(path, "deberta")      config.json, safetensors, tokenizer
-    tiny_encoder.pooled(path, normalize=True) the same with modules.json: mean, then unit length
-
 Weights are drawn wide, so that a token seen wrongly, or at a wrong position, changes every number.
 """
 
@@ -30,12 +27,8 @@ TEXTS = [
     "the last loaf was sold before noon ; nobody else had come for it",
 ]
 _SIZES = {
-    "hidden_size": WIDTH,
-    "num_hidden_layers": LAYERS,
-    "num_attention_heads": 4,
-    "intermediate_size": 64,
-    "max_position_embeddings": WINDOW,
-    "pad_token_id": 0,
+    **{"hidden_size": WIDTH, "num_hidden_layers": LAYERS, "num_attention_heads": 4},
+    **{"intermediate_size": 64, "max_position_embeddings": WINDOW, "pad_token_id": 0},
 }
 CONFIGS = {
     "bert": (transformers.BertConfig, _SIZES),
@@ -79,22 +72,16 @@ def pooled(path: Path, *, seed: int = 0, window: int = 24, normalize: bool = Tru
     """A folder of sentence-transformers: mean of the tokens, then unit length if ``normalize``."""
     folder(path, seed=seed)
     kinds = ["Transformer", "Pooling", *(["Normalize"] * normalize)]
+    module = "sentence_transformers.models"
     steps = [
-        {
-            "idx": place,
-            "name": str(place),
-            "path": f"{place}_{kind}" if place else "",
-            "type": f"sentence_transformers.models.{kind}",
-        }
-        for place, kind in enumerate(kinds)
+        {"idx": n, "name": str(n), "path": f"{n}_{kind}" * (n > 0), "type": f"{module}.{kind}"}
+        for n, kind in enumerate(kinds)
     ]
     (path / "1_Pooling").mkdir()
     _write(path / "modules.json", steps)
     _write(path / "sentence_bert_config.json", {"max_seq_length": window, "do_lower_case": False})
-    _write(
-        path / "1_Pooling" / "config.json",
-        {"word_embedding_dimension": WIDTH, "pooling_mode_mean_tokens": True},
-    )
+    mean = {"word_embedding_dimension": WIDTH, "pooling_mode_mean_tokens": True}
+    _write(path / "1_Pooling" / "config.json", mean)
     return path
 
 

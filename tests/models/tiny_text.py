@@ -1,9 +1,5 @@
 """Tiny seeded models that read or rewrite whole texts: a classifier (BERT) and a writer (T5).
 
-    tiny_text.bert()              a tokenizer with [CLS], [SEP], [PAD], and a network
-    tiny_text.t5()                a tokenizer with </s> and <pad>, and a network
-    tiny_text.folder(path, both)  both on disk, as a hub would give them
-
 Weights are drawn wide, so that a token seen wrongly changes every number.
 """
 
@@ -52,15 +48,9 @@ def bert(seed: int = 0, labels: int = 1) -> tuple[Any, Any]:
         model_max_length=WINDOW,
         **{f"{name}_token": mark for name, mark in names.items()},
     )
-    config = transformers.BertConfig(
-        vocab_size=len(tokenizer),
-        hidden_size=32,
-        num_hidden_layers=2,
-        num_attention_heads=4,
-        intermediate_size=64,
-        max_position_embeddings=WINDOW,
-        num_labels=labels,
-    )
+    sizes = {"hidden_size": 32, "intermediate_size": 64, "max_position_embeddings": WINDOW}
+    layers = {"num_hidden_layers": 2, "num_attention_heads": 4, "num_labels": labels}
+    config = transformers.BertConfig(vocab_size=len(tokenizer), **sizes, **layers)
     return drawn(transformers.BertForSequenceClassification(config), seed), tokenizer
 
 
@@ -71,17 +61,9 @@ def t5(seed: int = 0) -> tuple[Any, Any]:
     tokenizer = PreTrainedTokenizerFast(
         tokenizer_object=core, pad_token="<pad>", eos_token="</s>", unk_token="<unk>"
     )
-    config = transformers.T5Config(
-        vocab_size=len(tokenizer),
-        d_model=32,
-        d_kv=8,
-        d_ff=64,
-        num_layers=2,
-        num_heads=4,
-        pad_token_id=0,
-        eos_token_id=1,
-        decoder_start_token_id=0,
-    )
+    sizes = {"d_model": 32, "d_kv": 8, "d_ff": 64, "num_layers": 2, "num_heads": 4}
+    marks = {"pad_token_id": 0, "eos_token_id": 1, "decoder_start_token_id": 0}
+    config = transformers.T5Config(vocab_size=len(tokenizer), **sizes, **marks)
     return drawn(transformers.T5ForConditionalGeneration(config), seed), tokenizer
 
 

@@ -74,9 +74,9 @@ class Fake:
         if not self.models_page:
             return _json(404, {"detail": "Not Found"})
         card: dict[str, Any] = {"id": self.name, "object": "model"}
-        return _json(
-            200, {"data": [card | ({"max_model_len": self.window} if self.window else {})]}
-        )
+        if self.window:
+            card["max_model_len"] = self.window
+        return _json(200, {"data": [card]})
 
     def complete(self, body: dict) -> Instead:
         with self._lock:
