@@ -31,7 +31,7 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 @pytest.mark.parametrize(
     ("arguments", "code"),
-    [(["serve"], 2), ([], 2), (["scores"], 2), (["pages", "lai"], 2), (["--help"], 0)],
+    [(["serve"], 2), (["scores"], 2), (["--help"], 0)],
 )
 def test_a_step_that_is_not_understood_stops_with_exit_code_2(arguments, code):
     command = [sys.executable, "tools/book.py", *arguments]

@@ -6,7 +6,6 @@ import json
 import math
 import re
 import shutil
-import warnings
 from functools import cache
 from html import unescape
 from html.parser import HTMLParser
@@ -17,6 +16,7 @@ import pytest
 import yaml
 
 from tests import written
+from tests.analysis.tiny import HOSTILE
 from tests.helpers import needs
 from tools import metric_cards, pages, tables
 from tstmeta import data
@@ -27,16 +27,6 @@ from tstmeta.metrics.base import Score
 from tstmeta.models.causal import EMBEDDED
 from tstmeta.schema import Status, TstmetaError
 
-#: What a text of a data set could do to a page.
-HOSTILE = [
-    "<script>alert(1)</script>",
-    "\"><img src=x onerror='alert(1)'>",
-    "a & b &lt; c",
-    "</td></tr></table><h1>",
-    "```\n# heading\n```{raw} html\n<b>",
-    "$\\frac{1$ {cite}`x` | pipe",
-    "\u202eright to left\u202c \U0001f989",
-]
 CARDS = sorted(path.stem for path in paths.own("metric_cards").glob("*.md"))
 PAGES = {
     *("front.md", "data.md", "metrics.md", "speed.md", "certainty.md", "backbone.md", "trained.md"),
@@ -321,39 +311,7 @@ def test_a_score_without_a_value_is_shown_as_its_status(monkeypatch):
     ]
 
 
-class Ours(UserWarning):
-    """A warning of ours, as far as the page can see."""
-
-
-Ours.__module__ = "tstmeta.somewhere"
-
-
-class Warns(PairMetric):
-    """Warns of itself and of something else, each time."""
-
-    name = "warning"
-
-    def value(self, request):
-        warnings.warn("a <demonstration>", Ours, stacklevel=1)
-        warnings.warn("a library says so", UserWarning, stacklevel=1)
-        return 1.0
-
-
-def test_what_a_metric_warns_of_stands_below_its_values(monkeypatch):
-    monkeypatch.setattr(metric_cards, "get", lambda name: Warns())
-    rows = catalogue.overview()
-    context = metric_cards.page(metric_cards.card("ter"), rows[rows["name"] == "ter"])
-    assert context["notes"] == ["a <demonstration>"]
-    assert "<p>a &lt;demonstration&gt;</p>" in pages.render("metric", context)
-
-
 # ---------------------------------------------------------------- the embedded model, benchmarks
-
-
-@pytest.fixture
-def folder(tmp_path):
-    """A copy of the shipped folder."""
-    return shutil.copytree(EMBEDDED, tmp_path / "backbone")
 
 
 def test_the_facts_of_the_embedded_model_are_those_of_its_files(without):
@@ -372,14 +330,9 @@ def test_the_facts_of_the_embedded_model_are_those_of_its_files(without):
         assert all(f" {share:.3f} " in text for share in shares)
 
 
-def test_what_was_not_measured_of_the_model_is_said(folder):
-    path = folder / "training.json"
-    report = json.loads(path.read_text())
-    path.write_text(json.dumps(report | {"shares": {}, "options": {"batch": 1}}))
-    text = pages.render("backbone", pages.backbone(folder))
-    assert "were not tried out" in text
-    assert "The tasks change" not in text
-    path.unlink()
+def test_a_model_without_a_report_has_a_page_with_what_to_do(tmp_path):
+    folder = shutil.copytree(EMBEDDED, tmp_path / "backbone")
+    (folder / "training.json").unlink()
     text = pages.render("backbone", pages.backbone(folder))
     assert "Train them: `python -m tools.train backbone`" in text
 
