@@ -14,7 +14,7 @@ from tests.judge import scripted
 from tests.judge.asking import ask, chat, free_port, once, question, questions
 from tests.judge.scripted import error, raw, says, serving
 from tstmeta.judge import client, protocol
-from tstmeta.judge.base import Reply, Sampling, TokenChoice, Unusable
+from tstmeta.judge.base import Reply, Sampling, Unusable
 from tstmeta.judge.client import connect
 from tstmeta.judge.protocol import reply
 from tstmeta.schema import TstmetaError
@@ -105,12 +105,6 @@ def test_a_count_of_tokens_that_is_none_is_not_taken(value):
     data = json.loads(says("4").data) | {"usage": {"prompt_tokens": value}}
     read = reply(json.dumps(data).encode())
     assert (read.text, read.prompt_tokens, read.answer_tokens) == ("4", None, None)
-
-
-def test_log_probabilities_come_token_by_token():
-    rivals = [{"token": "4", "logprob": -0.1}, {"token": "5", "logprob": -2.5}]
-    data = says("4", logprobs=[{"token": "4", "logprob": -0.1, "top_logprobs": rivals}]).data
-    assert reply(data).tokens == (TokenChoice("4", -0.1, (("4", -0.1), ("5", -2.5))),)
 
 
 @pytest.mark.parametrize(

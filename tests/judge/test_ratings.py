@@ -108,19 +108,13 @@ def test_rewrites_of_a_source_in_two_styles_are_asked_apart(tmp_path, cache):
     assert sorted(len(texts) for texts in chat.asked) == [2, 3, 3]
 
 
-def test_each_sample_is_asked_by_itself_with_a_seed_of_its_own(dataset, cache):
-    chat = Talking(length)
-    sampling = Sampling(temperature=1.0, seed=7)
-    found = ask(dataset, "content", chat, cache, samples=3, sampling=sampling)
-    assert found.groupby("sample").size().tolist() == [5, 5, 5]
-    assert sorted({question.sampling.seed for question in chat.questions}) == [7, 8, 9]
-    assert len(chat.asked) == 3 * 4
-
-
-def test_a_score_is_the_mean_of_an_items_samples(dataset, cache):
+def test_a_score_is_the_mean_of_samples_that_are_asked_with_seeds_of_their_own(dataset, cache):
     turns = iter([1, 2, 3, 4, 5] * 20)
-    found = ask(dataset, "content", Talking(lambda texts: Reply(text=str(next(turns)))), cache,
-                samples=2, concurrency=1)  # fmt: skip
+    chat = Talking(lambda texts: Reply(text=str(next(turns))))
+    how = {"samples": 2, "sampling": Sampling(temperature=1.0, seed=7), "concurrency": 1}
+    found = ask(dataset, "content", chat, cache, **how)
+    assert sorted({question.sampling.seed for question in chat.questions}) == [7, 8]
+    assert found.groupby("sample").size().tolist() == [5, 5]
     table = ratings.scores(found)
     wanted = found.groupby("item_id", sort=False)["rating"].mean()
     assert table.set_index("item_id")["value"].to_dict() == wanted.to_dict()
