@@ -10,7 +10,6 @@ ROOT = Path(__file__).parents[1]
 CHECK = ROOT.parent / "shared" / "tools" / "frozen.py"
 
 
-@pytest.mark.nightly
 @pytest.mark.skipif(not CHECK.is_file(), reason="the frozen files are not beside the checkout")
 def test_no_frozen_number_has_moved():
     command = [sys.executable, str(CHECK), "--quick"]
