@@ -20,6 +20,8 @@ ONE, ALL = load("lai2023-content"), load("lai2023-all")
 EVERY = [*map(load, names())]
 #: One of each way to read an answer.
 KINDS = [JOINT, NUMBER, BINARY, PAIR, ONE, ALL]
+#: How many rewrites a question of each unit is about here.
+ITEMS = {"item": 1, "pair": 2, "source": 3}
 
 
 def values(text, prompt=NUMBER, items=1, **reply):
@@ -32,9 +34,9 @@ def values(text, prompt=NUMBER, items=1, **reply):
     return [[shown(row[name]) for row in rows] for name in prompt.dimensions]
 
 
-def sound(rows, prompt, items):
+def sound(rows, prompt):
     """Whether rows are complete, and each has a value on the scale or a reason, never both."""
-    assert len(rows) == items
+    assert len(rows) == ITEMS[prompt.unit]
     for row in rows:
         assert tuple(row) == prompt.dimensions
         for rating in row.values():
@@ -229,9 +231,8 @@ def test_ratings_of_several_rewrites_are_matched_by_their_number(text, wanted):
     ],
 )
 def test_an_answer_without_a_rating_is_a_row_with_status_and_words(prompt, reply, status, detail):
-    items = {"item": 1, "pair": 2, "source": 3}[prompt.unit]
-    rows = read(reply, prompt, items)
-    sound(rows, prompt, items)
+    rows = read(reply, prompt, ITEMS[prompt.unit])
+    sound(rows, prompt)
     assert {rating.status for row in rows for rating in row.values()} == {status}
     assert all(detail in rating.detail for row in rows for rating in row.values())
 
@@ -298,8 +299,7 @@ def test_what_a_model_thinks_aloud_first_is_no_part_of_its_answer(text, prompt, 
 )
 @pytest.mark.parametrize("prompt", KINDS, ids=lambda prompt: prompt.name)
 def test_a_refusal_in_plain_words_is_refused_and_keeps_its_words(prompt, text):
-    items = {"item": 1, "pair": 2, "source": 3}[prompt.unit]
-    for row in read(Reply(text=f"<think>Hm.</think>\n{text}"), prompt, items):
+    for row in read(Reply(text=f"<think>Hm.</think>\n{text}"), prompt, ITEMS[prompt.unit]):
         for rating in row.values():
             assert rating.status is Status.REFUSED
             assert text in rating.detail
@@ -335,8 +335,7 @@ _PIECES = st.sampled_from([*_NUMBERS.split(" "), *".,:;/()[]{}\"'-%=", *_WORDS.s
 @pytest.mark.parametrize("prompt", KINDS, ids=lambda prompt: prompt.name)
 @pytest.mark.parametrize("finish", ["stop", "length"])
 def test_no_answer_raises_or_gives_a_rating_off_the_scale(prompt, finish, text):
-    items = {"item": 1, "pair": 2, "source": 3}[prompt.unit]
-    sound(read(Reply(text=text, finish=finish), prompt, items), prompt, items)
+    sound(read(Reply(text=text, finish=finish), prompt, ITEMS[prompt.unit]), prompt)
 
 
 _BIG = 1_000_000
@@ -349,6 +348,5 @@ _BIG = 1_000_000
 def test_a_megabyte_is_read_in_seconds(prompt, piece):
     reply = Reply(text=piece * (_BIG // len(piece)))
     start = time.perf_counter()
-    items = {"item": 1, "pair": 2, "source": 9}[prompt.unit]
-    sound(read(reply, prompt, items), prompt, items)
+    sound(read(reply, prompt, ITEMS[prompt.unit]), prompt)
     assert time.perf_counter() - start < 10
