@@ -127,7 +127,7 @@ def test_what_would_take_minutes_is_left_out_unless_tests_are_wanted(monkeypatch
 def test_people_stand_beside_metrics_in_the_place_of_a_held_out_rater(level):
     own = analyse(DATA, SCORES, level=level, **QUICK)
     _, metrics, _ = laid_out(level, own.frame["metric"][:5].tolist())
-    expected = stats.ceiling(cube(DATA, "content", level)[0], own.analysis.setting, metrics)
+    expected = stats.ceiling(cube(DATA, "content", level).ratings, own.analysis.setting, metrics)
     low, high = expected.by_rater.min(), expected.by_rater.max()
     assert own.human[:3] == pytest.approx((expected.value, low, high))
     assert own.human[3:6] == (3 * len(DATA.items), 3, True)

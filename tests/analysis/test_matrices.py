@@ -100,10 +100,11 @@ def test_a_source_that_fills_two_rows_is_drawn_whole():
 
 def test_single_ratings_stand_where_their_means_stand():
     data = rated()
-    ratings, reason = cube(data)
-    assert reason == ""
-    np.testing.assert_array_equal(np.nanmean(ratings, axis=2), [[2, 5, 3.5], [4, 2, 1]])
-    assert cube(mixed(), level="system")[0].shape == (5, 2, 1)
+    people = cube(data)
+    assert people.persons
+    assert people.reason == ""
+    np.testing.assert_array_equal(np.nanmean(people.ratings, axis=2), [[2, 5, 3.5], [4, 2, 1]])
+    assert cube(mixed(), level="system").ratings.shape == (5, 2, 1)
 
 
 @pytest.mark.parametrize(
@@ -118,5 +119,7 @@ def test_where_raters_cannot_be_told_apart_the_cube_says_why(raters, reason):
     data = rated()
     columns: dict = {("content", one): [1] * 6 for one in raters}
     rows = ratings_table("tiny", list("abcdef"), columns) if columns else None
-    ratings, words = cube(Dataset.of("tiny", data.items, data.card, ratings=rows))
-    assert (ratings.shape, words) == ((2, 3, len(set(raters) - {"mean"})), reason)
+    people = cube(Dataset.of("tiny", data.items, data.card, ratings=rows))
+    assert not people.persons
+    assert people.reason == reason
+    assert people.ratings.shape == (2, 3, len(set(raters) - {"mean"}))

@@ -200,10 +200,21 @@ def matrices(frame: pd.DataFrame, level: str = "pooled") -> Matrices:
 SLOTS = {"lai": "the two rating slots of an item were filled by different persons in each survey"}
 
 
-def cube(
-    data: Dataset, dimension: str = "content", level: str = "pooled"
-) -> tuple[np.ndarray, str]:
-    """Single ratings ``[S, K, R]``, NaN where there is none; and why raters are no persons."""
+class Cube(NamedTuple):
+    """Single ratings ``[S, K, R]`` of one dimension, NaN where a rater did not rate.
+
+    ``persons``: whether a rater is one person throughout; if not, ``reason`` says what was released
+    instead, and nothing can be said of single raters.
+    """
+
+    ratings: np.ndarray
+    raters: list[str]
+    persons: bool
+    reason: str
+
+
+def cube(data: Dataset, dimension: str = "content", level: str = "pooled") -> Cube:
+    """The single ratings of a data set, laid out as :func:`matrices` lays out the scores."""
     table = data.raters(dimension)
     single = [name for name in table.columns if name != "mean"]
     values = table[single].to_numpy(float).T.reshape(len(single), len(data.items))
@@ -214,4 +225,5 @@ def cube(
         reason = "only means of ratings were released"
     elif not reason and len(single) < 2:
         reason = "one rater only"
-    return np.moveaxis(Layout.of(data.items, level).matrix(values), 0, -1), reason
+    ratings = np.moveaxis(Layout.of(data.items, level).matrix(values), 0, -1)
+    return Cube(ratings, single, not reason, reason)

@@ -39,7 +39,7 @@ def people(
     as_rater = np.full(len(own.metrics), np.nan)
     if own.against != RATING:
         return People(), as_rater
-    ratings, reason = cube(data, dimension, setting.level)
+    ratings, _, persons, reason = cube(data, dimension, setting.level)
     shared = np.isfinite(ratings).sum(axis=-1) > 1
     calibrated = setting.function.name == "acc_eq"  # its threshold is fitted to the mean of all
     whole = np.isfinite(own.metrics)[:, shared].all(axis=1) & shared.any() & (not calibrated)
@@ -48,7 +48,7 @@ def people(
     known = ceiling.by_rater[np.isfinite(ceiling.by_rater)]
     low, high = (float(known.min()), float(known.max())) if len(known) else (np.nan, np.nan)
     note = reason if np.isfinite(ceiling.value) else reason or ceiling.reason
-    return People(ceiling.value, low, high, ceiling.n, len(known), not reason, note), as_rater
+    return People(ceiling.value, low, high, ceiling.n, len(known), persons, note), as_rater
 
 
 def ceiling(
