@@ -128,11 +128,7 @@ class Matrices(NamedTuple):
         return ResamplingPlan(UNITS[unit], draws, clusters, strata)
 
     def setting(
-        self,
-        statistic: str,
-        level: str,
-        *,
-        undefined: float = math.nan,
+        self, statistic: str = "pearson", level: str = "pooled", *, undefined: float = math.nan
     ) -> Setting:
         """A statistic at a level of these data."""
         check(statistic, level)
