@@ -59,7 +59,7 @@ NEEDS = {
     "score --data mine.csv --metric bertscore --store store": "models",
     "score --data mine.csv --metric likelihood --store store": "models",
     "score --data mine.csv --metric style-accuracy --store store": "models",
-    "evaluate --data contrast --metric lexical --combine hybrid-learned --store store": "models",
+    "evaluate --data rated.csv --metric lexical --combine hybrid-learned --store store": "models",
     "explain --source a --output b --style positive": "models",
     "train lm --corpus corpus.csv --out lm": "models",
     "train classifier --corpus corpus.csv --out classifier": "models",
@@ -102,6 +102,10 @@ def results(tmp_path_factory) -> dict[str, list]:
     folder = tmp_path_factory.mktemp("core")
     (folder / "mine.csv").write_text(MINE)
     (folder / "texts.txt").write_text("The food was awful and the room was cold.\n")
+    rows = [
+        f"they said {i},it was {i * j},{'AB'[j]},{i % 5 + j}" for i in range(20) for j in (0, 1)
+    ]
+    (folder / "rated.csv").write_text("\n".join(["source,output,system,content.r1", *rows, ""]))
     rows = [f"word{i} and more,{style}" for i in range(60) for style in ("good", "bad")]
     (folder / "corpus.csv").write_text("\n".join(["text,style", *rows, ""]))
     commands = [*RUNS, *(words for words in NEEDS if words != "figure")]
