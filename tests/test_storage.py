@@ -104,5 +104,6 @@ def test_retry_after_is_seconds_or_a_date():
     soon = format_datetime(datetime.now(UTC) + timedelta(seconds=30))
     assert retry_after({"retry-after": "7.5"}) == 7.5
     assert 25 < retry_after({"retry-after": soon}) <= 30
-    for nonsense in ("soon", "-3", "nan", "Wed, 21 Oct 2015 07:28:00 GMT", ""):
+    never = "Wed, 21 Oct 99999999999999 07:28:00 GMT"
+    for nonsense in ("soon", "-3", "nan", "Wed, 21 Oct 2015 07:28:00 GMT", never, ""):
         assert retry_after({"retry-after": nonsense}) == 0

@@ -59,7 +59,7 @@ def retry_after(headers: Mapping[str, str]) -> float:
         pass
     try:
         then = parsedate_to_datetime(value)
-    except ValueError:
+        then = then if then.tzinfo else then.replace(tzinfo=UTC)
+        return max(0.0, (then - datetime.now(UTC)).total_seconds())
+    except (ValueError, OverflowError):  # no date, or none that a clock shows
         return 0.0
-    then = then if then.tzinfo else then.replace(tzinfo=UTC)
-    return max(0.0, (then - datetime.now(UTC)).total_seconds())

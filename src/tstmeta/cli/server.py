@@ -1,4 +1,4 @@
-"""What commands that ask a server share: its options, the API key, prices and the bill."""
+"""What commands that ask a server share: the API key, prices and the bill."""
 
 from __future__ import annotations
 
