@@ -242,8 +242,10 @@ def test_training_without_its_libraries_names_the_extra(train, monkeypatch, name
     assert "pip install 'tstmeta[models]'" in str(result.exception)
 
 
-def test_a_corpus_without_its_columns_is_refused_with_those_it_needs(tmp_path):
+@pytest.mark.parametrize("content", [None, b"source,output\na,b\n", b"text,style\n\xff,good\n"])
+def test_a_corpus_that_is_none_is_refused_with_what_one_is(tmp_path, content):
     path = tmp_path / "corpus.csv"
-    path.write_text("source,output\na,b\n")
-    with pytest.raises(DataError, match=r"column style: missing.*with the columns text, style"):
+    if content is not None:
+        path.write_bytes(content)
+    with pytest.raises(DataError, match=r"a corpus is a CSV file with the columns text, style"):
         read_corpus(str(path), ("text", "style"))

@@ -32,17 +32,17 @@ def warn_unverified(path: Path, name: str) -> None:
     )
 
 
-def read_text(path: Path, encoding: str = "utf-8") -> str:
+def read_text(path: Path, encoding: str = "utf-8", remedy: str = RESTORE) -> str:
     """The whole file as text, without a byte order mark; line ends as they are."""
     if not path.is_file():
-        raise DataError([fault(path, "the file is missing")])
+        raise DataError([fault(path, "the file is missing", remedy=remedy)])
     raw = path.read_bytes()
     try:
         return raw.decode(encoding).removeprefix("\ufeff")
     except UnicodeDecodeError as error:
         row = raw.count(b"\n", 0, error.start) + 1
         what = f"not {encoding.upper()} text (byte 0x{raw[error.start]:02x})"
-        raise DataError([fault(path, what, row)]) from error
+        raise DataError([fault(path, what, row, "", remedy)]) from error
 
 
 def read_lines(path: Path, count: int | None = None, encoding: str = "utf-8") -> list[str]:
@@ -93,7 +93,8 @@ def read_csv(
     """
     checks = dict(columns) if isinstance(columns, Mapping) else dict.fromkeys(columns)
     sheet = Sheet(str(path))
-    sheet.add_csv(read_text(path) if text is None else text, delimiter, may_lack)
+    text = read_text(path, remedy=remedy) if text is None else text
+    sheet.add_csv(text, delimiter, may_lack)
     header = sheet.columns
     if not header:
         raise DataError([fault(path, "the file is empty, not even a header", remedy=remedy)])
