@@ -7,7 +7,6 @@ refused.  The executed notebook appears whole or not at all, and holds no time s
 from __future__ import annotations
 
 import ast
-import difflib
 import logging
 import os
 import sys
@@ -48,22 +47,19 @@ class Parameter(NamedTuple):
     def __str__(self) -> str:
         return f"{self.name}: {self.type} = {self.default!r}"
 
-    def convert(self, value: Any, text: bool = False) -> Any:
+    def convert(self, value: Any) -> Any:
         """The value if it is of the declared type, else a ValueError.
 
-        With ``text`` it was typed at a prompt: ``3``, ``true``, ``[a, b]`` and ``a,b`` may stand
-        for a number, a truth value and a list.
+        Text may stand for any type: ``3``, ``true``, and ``a,b`` or ``[a, b]`` for a list.
         """
-        tries: list[tuple[Any, bool]] = [(value, True)]
-        if text:
-            listed = value if "[" in value else [part.strip() for part in value.split(",")]
-            tries += [(value, False), (_yaml(value), True), (listed, True)]
-        for candidate, strict in tries:
-            try:
-                return TypeAdapter(TYPES[self.type]).validate_python(candidate, strict=strict)
-            except ValidationError:
-                continue
-        raise ValueError(f"must be {self.type}, got {value!r}")
+        text = isinstance(value, str) and self.type != "str"
+        try:
+            if text and self.type.startswith("list"):
+                words = [word.strip() for word in value.split(",")]
+                value = yaml.safe_load(value) if "[" in value else words
+            return TypeAdapter(TYPES[self.type]).validate_python(value, strict=not text)
+        except (ValidationError, yaml.YAMLError):
+            raise ValueError(f"must be {self.type}, got {value!r}") from None
 
 
 def find(name: str | Path) -> Path:
@@ -96,15 +92,14 @@ def parameters(source: Path) -> dict[str, Parameter]:
         try:
             if kind not in TYPES:
                 raise ValueError(f"its type is one of {', '.join(TYPES)}")
-            parameter = Parameter(name, kind, ast.literal_eval(entry["default"]), entry["help"])
-            parameter.convert(parameter.default)
+            known[name] = Parameter(name, kind, ast.literal_eval(entry["default"]), entry["help"])
+            known[name].convert(known[name].default)
         except (SyntaxError, ValueError) as error:
             raise TstmetaError(f"{source}, cell tagged 'parameters', {name}: {error}") from error
-        known[name] = parameter
     return known
 
 
-def check(source: Path, given: Mapping[str, Any], text: bool = False) -> dict[str, Any]:
+def check(source: Path, given: Mapping[str, Any]) -> dict[str, Any]:
     """The given parameters, each of its declared type; see :meth:`Parameter.convert`.
 
     Raises:
@@ -113,10 +108,9 @@ def check(source: Path, given: Mapping[str, Any], text: bool = False) -> dict[st
     known = parameters(source)
     checked, faults = {}, []
     for name, value in given.items():
-        words = value if isinstance(value, list | tuple) else [value]
+        words = value if isinstance(value, list) else [value]
         if name not in known:
-            near = difflib.get_close_matches(name, known, n=1)
-            faults.append(f"{name}: unknown" + (f", did you mean {near[0]}?" if near else ""))
+            faults.append(f"{name}: unknown")
         elif any(isinstance(word, str) and conceal(word) != word for word in words):
             faults.append(
                 f"{name}: a URL with a user, password or query would stand in the notebook for all "
@@ -124,7 +118,7 @@ def check(source: Path, given: Mapping[str, Any], text: bool = False) -> dict[st
             )
         else:
             try:
-                checked[name] = known[name].convert(value, text)
+                checked[name] = known[name].convert(value)
             except ValueError as error:
                 faults.append(f"{name}: {error}")
     if faults:
@@ -216,10 +210,3 @@ def _timeless(notebook: Any) -> Any:
         if "injected-parameters" in cell.metadata.get("tags", []):
             cell.id = "injected-parameters"
     return notebook
-
-
-def _yaml(text: str) -> Any:
-    try:
-        return yaml.safe_load(text)
-    except yaml.YAMLError:
-        return text

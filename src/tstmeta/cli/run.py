@@ -40,8 +40,7 @@ def run(
     pairs = _pairs(parameter or [], context.args)
     if profile is not None:
         pairs["profile"] = profile
-    values = notebooks.check(source, pairs, text=True)
-    notebooks.run_notebook(source, values, out or Path(f"{source.stem}.out.ipynb"))
+    notebooks.run_notebook(source, pairs, out or Path(f"{source.stem}.out.ipynb"))
 
 
 def _pairs(names: list[str], values: list[str]) -> dict[str, str]:
