@@ -16,8 +16,7 @@ from tstmeta.data import load
 from tstmeta.likelihood.tables import metric_of
 from tstmeta.likelihood.words import model_of, parse
 from tstmeta.models.causal import Continuation
-from tstmeta.models.server import ServerModel
-from tstmeta.models.wire import ServerError
+from tstmeta.models.server import ServerError, ServerModel
 from tstmeta.schema import DataError, Problem, TstmetaError
 from tstmeta.secrecy import conceal, excerpt, mask_of
 

@@ -13,7 +13,7 @@ import re
 from urllib.parse import quote
 
 #: What is shorter cannot be blotted out without spoiling answers.  A shorter key or user name is no
-#: secret (keys such as "EMPTY" stand for none); a shorter password is refused, see wire.address.
+#: secret (keys such as "EMPTY" stand for none); a shorter password is refused, see server.address.
 LEAST = 6
 #: Finds secrets; None if there are none.
 Mask = re.Pattern[str] | None

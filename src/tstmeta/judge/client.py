@@ -13,7 +13,7 @@ from collections.abc import AsyncIterator
 from typing import TYPE_CHECKING, Any
 
 from ..extras import needs
-from ..models.wire import ServerError, address
+from ..models.server import ServerError, address
 from ..schema import TstmetaError
 from ..secrecy import excerpt, mask_of
 from .base import Question, Reply, Unusable

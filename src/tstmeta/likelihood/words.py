@@ -92,7 +92,7 @@ def model_of(kinds: dict[str, str]) -> Backbone | Server:
     """The model that is named; the embedded one when none is."""
     if "server" not in kinds:
         return backbone(kinds.get("model", "embedded"))
-    from ..models.wire import address
+    from ..models.server import address
 
     url, _, name = kinds["server"].partition("#")
     address(url)  # refuses what is no URL

@@ -1,33 +1,32 @@
 """A model that runs elsewhere: log-probabilities from a completion server such as vLLM.
 
 The server is sent token ids, never text, and is asked for the field ``prompt_logprobs``, which
-names the ids it read: counts, ids and values are held against the prompt that was sent, and the
-server's vocabulary is tried once against the tokenizer's.
+names the ids it read: counts, ids and values are held against the prompt that was sent.
 """
 
 from __future__ import annotations
 
 import os
-from collections.abc import Collection, Iterator, Sequence
-from contextlib import contextmanager
-from functools import cached_property, partial
-from typing import Any, NamedTuple
+import re
+import threading
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor, as_completed
+from functools import cached_property
+from typing import Any
 
 import httpx
 import numpy as np
 
+from ..retrying import PASSING, Again, retry_after, retrying
 from ..schema import TstmetaError
-from ..secrecy import excerpt, mask_of
+from ..secrecy import LEAST, excerpt, mask_of
 from .causal import Answer, Continuation, check_requests, progress_bar
-from .wire import Connection, ServerError, address, together
 
 Prompt = tuple[int, ...]
 #: Temperature and top_p are named, since a server's defaults change "processed" log-probabilities.
 _OPTIONS = {"max_tokens": 1, "temperature": 1.0, "top_p": 1.0, "prompt_logprobs": 1}
-#: What a server's vocabulary is tried on: a text, and ids from all over the vocabulary but its
-#: ends, where marks for images and the like stand, which no text may hold.
+#: What a server's vocabulary is tried on.
 _PROBE = "On Monday we walked to the old harbour, bought 12 lemons and watched the ships come in."
-_SPREAD = np.linspace(0.05, 0.9, 24)
 #: A tokenizer without a limit of its own says a number above this one.
 _NO_LIMIT = 2**24
 _OTHER_TOKENS = (
@@ -36,11 +35,33 @@ _OTHER_TOKENS = (
 )
 
 
-class PromptScores(NamedTuple):
-    """A prompt's log-probabilities, float32 [tokens], NaN for the first; its tokens as texts."""
+class ServerError(TstmetaError):
+    """A server that cannot be used; ``status`` is its HTTP status, 0 when there was none."""
 
-    values: np.ndarray
-    texts: list[str]
+    def __init__(self, message: str, status: int = 0):
+        super().__init__(message)
+        self.status = status
+
+
+def address(url: str) -> httpx.URL:
+    """Where an interface starts: ``/v1`` is added to a bare host."""
+    try:
+        parsed = httpx.URL(url.strip().rstrip("/"))
+    except httpx.InvalidURL:
+        parsed = httpx.URL("")
+    known = parsed.scheme in ("http", "https") and parsed.host and (parsed.port or 1) < 2**16
+    if not known or "%20" in parsed.host:
+        raise ServerError(
+            "this is no URL of a server. Remedy: one that starts with http:// or https://, such "
+            "as http://localhost:8000/v1"
+        )
+    if parsed.password and len(parsed.password) < LEAST:
+        raise ServerError(
+            f"the password in the URL has fewer than {LEAST} characters: where a server repeats "
+            "it, it cannot be told from other words. Remedy: a longer one"
+        )
+    path = parsed.path.rstrip("/").removesuffix("/completions")
+    return parsed.copy_with(path=path or "/v1", query=None, fragment=None)
 
 
 class ServerModel:
@@ -95,7 +116,7 @@ class ServerModel:
         known: Collection[int] = (),
         progress: bool = False,
     ) -> Iterator[list[Answer]]:
-        """Answers as they come; those under way come before a :class:`~.wire.ServerError`."""
+        """Answers as they come; those under way come before a :class:`ServerError`."""
         check_requests(requests, self.window)
         known = frozenset(known)
         places: dict[Prompt, list[int]] = {}
@@ -107,46 +128,19 @@ class ServerModel:
         self.check()
         distinct = list(places)
         jobs = [distinct[a : a + self.batch] for a in range(0, len(distinct), self.batch)]
-        bar = progress_bar(sum(map(len, distinct)), progress)
-        with bar, self._connection() as connection:
-            work = partial(self._scores, connection)
-            for prompts, scores in together(work, jobs, self.concurrent, connection.stop):
+        stop = threading.Event()
+        with progress_bar(sum(map(len, distinct)), progress) as bar, self._client() as client:
+
+            def work(prompts: list[Prompt]) -> list[np.ndarray]:
+                return [_checked(values) for values, _ in self._read(client, prompts, stop)]
+
+            for prompts, rows in _together(work, jobs, self.concurrent, stop):
                 yield [
-                    (place, score.values[len(requests[place].context) :])
-                    for prompt, score in zip(prompts, scores, strict=True)
+                    (place, values[len(requests[place].context) - 1 :])
+                    for prompt, values in zip(prompts, rows, strict=True)
                     for place in places[prompt]
                 ]
                 bar.update(sum(map(len, prompts)))
-
-    def _scores(self, connection: Connection, prompts: list[Prompt]) -> list[PromptScores]:
-        body = {"model": self.model, "prompt": list(map(list, prompts)), **_OPTIONS}
-        answer = connection.ask("/completions", body)
-        try:
-            choices = sorted(answer["choices"], key=lambda choice: choice["index"])
-            used = (answer.get("usage") or {}).get("prompt_tokens")
-            if [choice["index"] for choice in choices] != list(range(len(prompts))):
-                raise ServerError(
-                    f"{len(choices)} answers came to {len(prompts)} prompts. {_OTHER_TOKENS}"
-                )
-            if used and used != sum(map(len, prompts)):
-                raise ServerError(f"the server read {used} tokens, not ours. {_OTHER_TOKENS}")
-            return [_read(choice, ids) for choice, ids in zip(choices, prompts, strict=True)]
-        except (AttributeError, KeyError, TypeError) as error:
-            raise ServerError(
-                f"{self.url}/completions answers in another form ({type(error).__name__}: "
-                f"{excerpt(str(error))}). Remedy: the URL of a completion server"
-            ) from error
-
-    @contextmanager
-    def _connection(self) -> Iterator[Connection]:
-        with httpx.Client(
-            timeout=httpx.Timeout(self.timeout, connect=10),
-            headers={"Authorization": f"Bearer {self._key}"} if self._key else {},
-            auth=self._user,
-            # a proxy does not know what listens on this machine
-            trust_env=self.url.host not in ("localhost", "127.0.0.1", "::1"),
-        ) as client:
-            yield Connection(self.url, client, self._mask, self.retries, self.pause)
 
     @cached_property
     def window(self) -> int:
@@ -160,10 +154,29 @@ class ServerModel:
         # a prompt holds the last scored token, too, and one token is generated after it
         return int(whole) - 2
 
+    def check(self) -> None:
+        """Try the server on a short text, once: its tokens must spell what ours do.
+
+        A server takes any id that its model has: with another vocabulary all numbers would be wrong
+        and none would show it.
+        """
+        if self._tried:
+            return
+        probe = self.tokenizer(_PROBE, add_special_tokens=False)["input_ids"][: self.window + 1]
+        with self._client() as client:
+            [(_, read)] = self._read(client, [tuple(probe)])
+        ours = self.tokenizer.decode(probe[1:])
+        if _letters(read) not in ("", _letters(ours)):
+            raise ServerError(
+                "the server's tokens are not those of the tokenizer: it reads "
+                f"{excerpt(read)!r} where we write {excerpt(ours)!r}. {_OTHER_TOKENS}"
+            )
+        self._tried = True
+
     def _served_window(self) -> int | None:
         try:
-            with self._connection() as connection:
-                cards = {str(card["id"]): card for card in connection.ask("/models")["data"]}
+            with self._client() as client:
+                cards = {str(card["id"]): card for card in self._ask(client, "/models")["data"]}
             window = cards.get(self.model, {}).get("max_model_len")
         except ServerError as error:
             if error.status in (404, 405):  # not every server has a list
@@ -176,57 +189,133 @@ class ServerModel:
             raise ServerError(f"the server has no model {self.model!r}. Remedy: one of {names}")
         return window if isinstance(window, int) else None
 
-    def check(self) -> None:
-        """Try the server on a short text, once: it must write most tokens as our tokenizer does."""
-        if self._tried:
-            return
-        text = self.tokenizer(_PROBE, add_special_tokens=False)["input_ids"]
-        probe = (*text, *map(int, _SPREAD * self.vocabulary))[: self.window + 1]
-        with self._connection() as connection:
-            [scores] = self._scores(connection, [probe])
-        # A server takes any id that its model has, and vocabularies of bytes begin alike: of longer
-        # tokens others share hardly an id.  A few are written otherwise: half is far from both.
-        ours = (_letters(self.tokenizer.decode([token])) for token in probe)
-        both = zip(ours, map(_letters, scores.texts), strict=True)
-        pairs = [(a, b) for a, b in both if a and b and len(a) + len(b) > 2]
-        wrong = [pair for pair in pairs if pair[0] != pair[1]]
-        if 2 * len(wrong) > len(pairs):
-            a, b = wrong[0]
+    def _read(
+        self, client: httpx.Client, prompts: list[Prompt], stop: threading.Event | None = None
+    ) -> list[tuple[list[Any], str]]:
+        """Of each prompt's tokens, less the first: the values as they came, and the text."""
+        body = {"model": self.model, "prompt": list(map(list, prompts)), **_OPTIONS}
+        answer = self._ask(client, "/completions", body, stop)
+        try:
+            choices = sorted(answer["choices"], key=lambda choice: choice["index"])
+            used = (answer.get("usage") or {}).get("prompt_tokens")
+            if [choice["index"] for choice in choices] != list(range(len(prompts))):
+                raise ServerError(
+                    f"{len(choices)} answers came to {len(prompts)} prompts. {_OTHER_TOKENS}"
+                )
+            if used and used != sum(map(len, prompts)):
+                raise ServerError(f"the server read {used} tokens, not ours. {_OTHER_TOKENS}")
+            return [_read_choice(choice, ids) for choice, ids in zip(choices, prompts, strict=True)]
+        except (AttributeError, KeyError, TypeError) as error:
             raise ServerError(
-                "the server's tokens are not those of the tokenizer: it reads "
-                f"{excerpt(b)!r} where we write {excerpt(a)!r}. {_OTHER_TOKENS}"
-            )
-        self._tried = True
+                f"{self.url}/completions answers in another form ({type(error).__name__}: "
+                f"{excerpt(str(error))}). Remedy: the URL of a completion server"
+            ) from error
+
+    def _client(self) -> httpx.Client:
+        return httpx.Client(
+            timeout=httpx.Timeout(self.timeout, connect=10),
+            headers={"Authorization": f"Bearer {self._key}"} if self._key else {},
+            auth=self._user,
+            # a proxy does not know what listens on this machine
+            trust_env=self.url.host not in ("localhost", "127.0.0.1", "::1"),
+        )
+
+    def _ask(
+        self,
+        client: httpx.Client,
+        path: str,
+        body: dict[str, Any] | None = None,
+        stop: threading.Event | None = None,
+    ) -> dict[str, Any]:
+        """The JSON object that answers a POST of ``body``, or a GET without one."""
+        try:
+            return retrying(self.retries, self.pause, stop)(self._answer, client, path, body)
+        except Again as failure:
+            raise ServerError(
+                f"{failure}. Remedy: see the server's log, and run again: what was answered is kept"
+            ) from failure
+
+    def _answer(self, client: httpx.Client, path: str, body: dict[str, Any] | None) -> Any:
+        where = f"{self.url}{path}"
+        try:
+            response = client.request("POST" if body else "GET", where, json=body)
+        except httpx.ConnectError as error:
+            words = excerpt(str(error), mask=self._mask)
+            raise ServerError(
+                f"no connection to {self.url}: {words}. Remedy: start the server, or mend the URL"
+            ) from error
+        except httpx.HTTPError as error:  # too slow, or broken
+            raise Again(f"no answer of {where} ({type(error).__name__})") from error
+        status = response.status_code
+        try:
+            answer = response.json() if status == 200 else None
+        except ValueError:
+            answer = None
+        if isinstance(answer, dict):
+            return answer
+        words = f"{where} answers {status}: {excerpt(response.text, mask=self._mask)}"
+        if status in PASSING or status >= 500:
+            raise Again(words, retry_after(response.headers))
+        remedy = "see whether the URL ends where the interface starts (/v1 for most)"
+        if status in (401, 403):
+            remedy = "set OPENAI_API_KEY to the server's API key"
+        raise ServerError(f"{words}. Remedy: {remedy}", status)
 
 
-def _read(choice: dict, prompt: Prompt) -> PromptScores:
+def _read_choice(choice: dict[str, Any], prompt: Prompt) -> tuple[list[Any], str]:
     rows = choice.get("prompt_logprobs")
     if rows is None:
         raise ServerError(
             "the server returns no log-probabilities of the prompt. Remedy: use one that knows the "
             "field prompt_logprobs, such as `vllm serve` with --max-logprobs of at least 1"
         )
-    if len(rows) != len(prompt) or any(
-        str(token) not in row for row, token in zip(rows[1:], prompt[1:], strict=True)
-    ):
+    ids = list(map(str, prompt[1:]))
+    if len(rows) != len(prompt) or any(i not in row for i, row in zip(ids, rows[1:], strict=True)):
         raise ServerError(f"the server read other tokens than we sent. {_OTHER_TOKENS}")
-    tokens = [row[str(token)] for row, token in zip(rows[1:], prompt[1:], strict=True)]
-    # what is no number, or none that float32 holds, stays NaN and is refused
-    values = np.full(len(prompt), np.nan, dtype=np.float32)
-    for place, token in enumerate(tokens, 1):
-        if isinstance(token["logprob"], int | float) and abs(token["logprob"]) < 1e30:
-            values[place] = token["logprob"]
+    tokens = [row[i] for i, row in zip(ids, rows[1:], strict=True)]
+    text = "".join(str(token.get("decoded_token") or "") for token in tokens)
+    return [token["logprob"] for token in tokens], text
+
+
+def _checked(values: list[Any]) -> np.ndarray:
+    """Log-probabilities, float32 [tokens]."""
     # rounding exceeds 0 by a little; what exceeds it by more is a logit
-    if not (values[1:] <= 1e-3).all():
+    if not all(isinstance(value, int | float) and -1e30 < value <= 1e-3 for value in values):
         raise ServerError(
             "the server returned a value that is no log-probability (none is above 0; logits are). "
             "Remedy: start vLLM with --logprobs-mode raw_logprobs"
         )
-    return PromptScores(values, ["", *(token.get("decoded_token") or "" for token in tokens)])
+    return np.array(values, dtype=np.float32)
 
 
 def _letters(text: str) -> str:
-    """A token's text without blanks and their marks; nothing where servers differ in writing."""
-    if "\ufffd" in text or text.startswith(("<0x", "token_id:")):
-        return ""
-    return text.translate({ord(mark): " " for mark in "▁ĠĊ"}).strip()
+    """Letters and digits alone: servers write blanks, and some bytes, in their own ways."""
+    return re.sub(r"token_id:\d+|[^a-z0-9]", "", text.lower())
+
+
+def _together(
+    work: Callable[[list[Prompt]], list[np.ndarray]],
+    jobs: Iterable[list[Prompt]],
+    width: int,
+    stop: threading.Event,
+) -> Iterator[tuple[list[Prompt], list[np.ndarray]]]:
+    """Jobs and results as they come; after a failure those under way, and then the failure."""
+    failure: BaseException | None = None
+    pool = ThreadPoolExecutor(width)
+    try:
+        futures = {pool.submit(work, job): job for job in jobs}
+        for future in as_completed(futures):
+            if future.cancelled():
+                continue
+            if error := future.exception():
+                failure = failure or error
+                stop.set()  # nobody sleeps before another try any more
+                for waiting in futures:
+                    waiting.cancel()
+            else:
+                yield futures[future], future.result()
+    finally:
+        stop.set()
+        pool.shutdown(wait=False, cancel_futures=True)
+    if failure:
+        raise failure

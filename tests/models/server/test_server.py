@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 from tstmeta.models.causal import Continuation, LanguageModel
+from tstmeta.models.server import ServerError
 from tstmeta.models.tokencache import Cached
-from tstmeta.models.wire import ServerError
 from tstmeta.schema import TstmetaError
 
 

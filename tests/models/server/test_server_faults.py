@@ -8,8 +8,7 @@ import pytest
 
 from tests.models.server.fake_server import tiny_tokenizer
 from tests.models.server.test_server import answers, same
-from tstmeta.models.server import ServerModel
-from tstmeta.models.wire import ServerError, address
+from tstmeta.models.server import ServerError, ServerModel, address
 from tstmeta.schema import TstmetaError
 
 KEY = "sk-very-secret-0123456789"
