@@ -3,7 +3,7 @@
 import random
 from functools import cache
 
-from tstmeta.models.treebank import Word
+from tstmeta.models.parses import Word
 
 
 def sentence(words, *marks, text=""):

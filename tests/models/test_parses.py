@@ -1,4 +1,4 @@
-"""Looking parses up by text, and parsing with a UDPipe model."""
+"""Files of parses, looking parses up by text, and parsing with a UDPipe model."""
 
 import os
 from pathlib import Path
@@ -6,8 +6,10 @@ from pathlib import Path
 import pytest
 
 from tests.parsing import CAT, DOG, sentence, train_udpipe, tree, write
-from tstmeta.models.parses import MissingParse, trees
+from tstmeta.models.parses import Graph, Word, read_amr, read_conllu, trees
 from tstmeta.schema import TstmetaError
+
+HI = "Hi/0/root !/1/punct"
 
 
 @pytest.fixture(scope="module")
@@ -22,7 +24,7 @@ def test_a_text_is_found_whatever_its_white_space(tmp_path):
 
 def test_a_text_without_a_parse_is_told_by_its_beginning(tmp_path):
     parser = trees(write(tmp_path / "a.conllu", sentence(CAT)))
-    with pytest.raises(MissingParse) as error:
+    with pytest.raises(TstmetaError) as error:
         parser.find("the cat " * 40)
     assert str(error.value).startswith("a.conllu has no parse of 'the cat the cat ")
     assert "...': parse the text and add it" in str(error.value)
@@ -75,13 +77,13 @@ def test_marks_that_are_no_text_end_neither_text_nor_process(udpipe, text):
 
 
 def test_a_text_without_a_word_is_told(udpipe):
-    with pytest.raises(MissingParse, match="UDPipe cannot parse '': no word"):
+    with pytest.raises(TstmetaError, match="UDPipe cannot parse '': no word"):
         trees(udpipe).find("\r\r")
 
 
 def test_a_model_without_a_parser_says_what_it_lacks(tmp_path):
     parser = trees(train_udpipe(tmp_path / "tags.udpipe", parser=False))
-    with pytest.raises(MissingParse, match=r"tags.udpipe cannot parse texts: take one with"):
+    with pytest.raises(TstmetaError, match=r"tags.udpipe cannot parse texts: take one with"):
         parser.find("the cat sees a dog")
 
 
@@ -91,3 +93,150 @@ def test_a_broken_model_is_told(udpipe, tmp_path, keep):
     path.write_bytes(Path(udpipe).read_bytes()[:keep])
     with pytest.raises(TstmetaError, match="is no UDPipe model: fetch it again"):
         trees(str(path))
+
+
+# ------------------------------------------------------------------------------------ CoNLL-U
+
+
+def test_each_sentence_is_a_text_where_nothing_else_is_said(tmp_path):
+    trees = read_conllu(tmp_path / write(tmp_path / "a", sentence(CAT), sentence(HI, text="Hi!")))
+    assert trees["the cat sees a dog"] == tree(CAT)
+    assert trees["Hi!"] == tree(HI)
+
+
+def test_the_sentences_of_a_document_are_one_text_with_several_roots(tmp_path):
+    lines = [sentence(HI, "newdoc id = 1", text="Hi!"), sentence(CAT), sentence(DOG, "newdoc")]
+    trees = read_conllu(tmp_path / write(tmp_path / "a", *lines))
+    both = trees["Hi! the cat sees a dog"]
+    assert both[:2] == tree(HI)
+    assert [word.head for word in both] == [0, 1, 4, 5, 0, 7, 5]
+    assert trees["the dog sees a cat"] == tree(DOG)
+
+
+def test_of_equal_texts_the_largest_kind_counts_and_then_the_first(tmp_path):
+    other = CAT.replace("5/det", "3/dep")
+    lines = [sentence(other), sentence(DOG), sentence(CAT, "newdoc"), sentence(DOG, "newdoc")]
+    trees = read_conllu(tmp_path / write(tmp_path / "a", *lines))
+    assert trees["the cat sees a dog"] == tree(CAT)
+    trees = read_conllu(tmp_path / write(tmp_path / "a", sentence(other), sentence(CAT)))
+    assert trees["the cat sees a dog"] == tree(other)
+
+
+def test_sentences_without_space_between_them_are_joined_without(tmp_path):
+    tight = sentence(HI, "newdoc", text="Hi!").replace("punct\t_\t_", "punct\t_\tSpaceAfter=No")
+    trees = read_conllu(tmp_path / write(tmp_path / "a", tight, sentence(HI, text="Hi!")))
+    assert "Hi!Hi!" in trees
+
+
+def test_a_text_that_is_not_written_is_that_of_its_tokens(tmp_path):
+    rows = [
+        "1-2\tdon't\t_\t_\t_\t_\t_\t_\t_\t_",
+        "1\tdo\tdo\tAUX\t_\t_\t3\taux\t_\t_",
+        "2\tn't\tnot\tPART\t_\t_\t3\tadvmod\t_\t_",
+        "2.1\tyou\tyou\tPRON\t_\t_\t_\t_\t3:nsubj\t_",
+        "3\tgo\tgo\tVERB\t_\t_\t0\troot\t_\tSpaceAfter=No",
+        "4\t!\t!\tPUNCT\t_\t_\t3\tpunct\t_\tGloss=a|SpacesAfter=\\n",
+    ]
+    path = tmp_path / "a"
+    path.write_text("\r\n".join(rows) + "\r\n", encoding="utf-8-sig")
+    [(text, words)] = read_conllu(path).items()
+    assert text == "don't go!"
+    assert words[1] == Word("n't", "not", "PART", 3, "advmod")
+    assert len(words) == 4
+
+
+@pytest.mark.parametrize(
+    ("broken", "line", "words"),
+    [
+        (lambda rows: rows.replace("\tdog\t", " dog "), 7, "8 columns, separated by tabs"),
+        (lambda rows: rows.replace("5\tcat", "7\tcat"), 15, "number is '7' where 5 follows"),
+        (lambda rows: rows.replace("_\t0\troot", "_\t_\troot"), 5, "head of 'sees' is '_'"),
+        (lambda rows: rows.replace("_\t0\troot", "_\t5\troot"), 3, "does not lead to a root"),
+        (lambda rows: rows.replace("_\t0\troot", "_\t9\troot"), 3, "does not lead to a root"),
+        (lambda rows: rows + "# text = nothing\n\n", 17, "a sentence without words"),
+    ],
+)
+def test_a_fault_is_named_with_its_line_and_remedy(tmp_path, broken, line, words):
+    path = tmp_path / "broken.conllu"
+    path.write_text("\n" + broken(sentence(CAT) + "\n" + sentence(DOG)), encoding="utf-8")
+    fault = rf"broken.conllu, line {line}: .*{words}.*Remedy: "
+    with pytest.raises(TstmetaError, match=fault):
+        read_conllu(path)
+
+
+@pytest.mark.parametrize(
+    ("read", "content", "words"),
+    [
+        *((read, b"\n\n", "holds no") for read in (read_conllu, read_amr)),
+        *((read, b"\xff\xfe1", "not UTF-8") for read in (read_conllu, read_amr)),
+        (read_amr, b"# ::id 7\n(b / boy)\n", "line 2: a graph without its text.*# ::snt"),
+    ],
+)
+def test_a_file_without_parses_is_refused(tmp_path, read, content, words):
+    path = tmp_path / "a"
+    path.write_bytes(content)
+    with pytest.raises(TstmetaError, match=words):
+        read(path)
+
+
+# ---------------------------------------------------------------------------------------- AMR
+
+AMR = """# AMR release of our own
+
+# ::id 1
+# ::snt The boy does not want to go.
+(w / want-01~e.4 :polarity -~e.3
+   :ARG0 (b / boy)
+   :ARG1 (g / go-02
+            :ARG0 b))
+
+# ::snt The boy who went.
+(b / boy :ARG0-of (g / go-02))
+
+# ::snt New  York is big.
+(b / big
+   :domain (c / city :name (n / name :op1 "New York (NY)~e.1")))
+"""
+
+
+def test_graphs_are_labels_attributes_and_relations(tmp_path):
+    path = tmp_path / "a.amr"
+    path.write_text(AMR, encoding="utf-8")
+    graphs = read_amr(path)
+    # an inverse relation is turned round
+    assert graphs["The boy who went."].relations == (("ARG0", 1, 0),)
+    assert graphs["The boy does not want to go."] == Graph(
+        ("want-01", "boy", "go-02"),
+        (("polarity", 0, "-"), ("TOP", 0, "top")),
+        (("ARG0", 0, 1), ("ARG1", 0, 2), ("ARG0", 2, 1)),
+    )
+    # what stands in quotes is kept whole
+    names = {name: value for name, _, value in graphs["New York is big."].attributes}
+    assert names["op1"].rstrip("_") == "New_York_(NY)~e.1"
+
+
+@pytest.mark.parametrize(
+    ("body", "words"),
+    [
+        ("(w / want-01 :ARG0 (b / boy)", "quotes or parentheses do not match"),
+        ("(w / want-01) :ARG0 (b / boy))", "quotes or parentheses do not match"),
+        ('(w / want-01 :op "a)', "quotes or parentheses do not match"),
+        ("(w / want-01 :ARG0 (w / boy))", "Duplicate node name"),
+        ("want-01", "IndexError"),
+        ("(w / want-01 :ARG0)", "Error processing"),
+    ],
+)
+def test_a_graph_with_a_fault_is_named_with_its_line(tmp_path, capsys, body, words):
+    path = tmp_path / "broken.amr"
+    path.write_text(f"# ::snt A text.\n{body}\n")
+    fault = rf"broken.amr, line 2: a graph that cannot be read \(.*{words}.*Remedy: write the graph"
+    with pytest.raises(TstmetaError, match=fault):
+        read_amr(path)
+    assert capsys.readouterr() == ("", "")
+
+
+def test_the_first_nodes_keep_what_lies_between_them():
+    graph = Graph(("a", "b", "c"), (("TOP", 0, "top"), ("x", 2, "1")), (("r", 0, 1), ("r", 2, 1)))
+    assert graph.first(2) == Graph(("a", "b"), (("TOP", 0, "top"),), (("r", 0, 1),))
+    assert graph.first(3) == graph
+    assert graph.triples == 7

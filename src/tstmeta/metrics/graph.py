@@ -14,8 +14,7 @@ from types import SimpleNamespace
 from typing import Any, ClassVar
 
 from ..models import parses
-from ..models.parses import Parser
-from ..models.treebank import Graph, Tree
+from ..models.parses import Graph, Parser, Tree
 from .base import Score
 from .batched import cut_note, installed, scored
 from .parsed import LABELS, Parse, ParseMetric, labels

@@ -7,8 +7,7 @@ from pathlib import Path
 from typing import ClassVar, Generic, TypeVar
 
 from ..extras import lacking
-from ..models.parses import Parser
-from ..models.treebank import Tree
+from ..models.parses import Parser, Tree
 from ..schema import TstmetaError
 from .base import Score
 from .batched import ModelMetric, Pair, failed

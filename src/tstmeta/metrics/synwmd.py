@@ -17,7 +17,7 @@ import numpy as np
 
 from ..models import encoders, parses
 from ..models.encoders import MINILM
-from ..models.treebank import Tree
+from ..models.parses import Tree
 from ..models.vectors import Vectors
 from ..schema import TstmetaError
 from .base import Request, Score

@@ -9,8 +9,7 @@ from __future__ import annotations
 from typing import ClassVar, NamedTuple
 
 from ..models import parses
-from ..models.parses import Parser
-from ..models.treebank import Tree
+from ..models.parses import Parser, Tree
 from ..schema import Status
 from .base import Request, Score
 from .batched import cut_note, scored
