@@ -22,8 +22,8 @@ class Small:
         self.sizes, self.tensors = [], []
 
     def __call__(self, input_ids, **options):
-        if isinstance(self.error, type):
-            assert all(tensor() is None for tensor in self.tensors)
+        # an error keeps its frames, frames their tensors: a retry inside the handler fails too
+        assert all(tensor() is None for tensor in self.tensors)
         self.sizes.append(input_ids.numel())
         big = torch.zeros(10)
         if input_ids.numel() > self.room:
@@ -40,34 +40,15 @@ def off(subject, requests):
 # ---------------------------------------------------------------------------------------- memory
 
 
-@pytest.mark.parametrize(
-    "error",
-    [
-        torch.OutOfMemoryError("CUDA out of memory. Tried to allocate 2.00 GiB."),
-        RuntimeError("[enforce fail] DefaultCPUAllocator: can't allocate memory: you tried 1 B"),
-        RuntimeError("DefaultCPUAllocator: not enough memory: you tried to allocate 9 bytes."),
-        RuntimeError("CUDA error: CUBLAS_STATUS_ALLOC_FAILED when calling `cublasCreate(handle)`"),
-        MemoryError(),
-    ],
-    ids=lambda error: type(error).__name__,
-)
-def test_a_batch_that_does_not_fit_is_halved_until_it_does(error):
+def test_a_batch_that_does_not_fit_is_halved_until_it_does():
     subject = tiny.engine("llama", budget=4096)
-    subject.body = Small(subject.body, 150, error)
-    assert off(subject, tiny.draw(0)) < NEAR
-    assert max(subject.body.sizes) > 150
-    assert subject.budget < 4096
-
-
-def test_tensors_of_a_pass_that_failed_are_let_go_before_the_next(llama):
-    # an error keeps its frames, frames their tensors: on a GPU a retry inside the handler fails too
-    llama.body = Small(llama.body, 150)  # a new error each time, which nobody else keeps
+    subject.body = Small(subject.body, 150)
     gc.disable()
     try:
-        tiny.answers(llama, tiny.draw(0))
+        assert off(subject, tiny.draw(0)) < NEAR
     finally:
         gc.enable()
-    assert llama.body.tensors
+    assert subject.body.tensors
 
 
 def test_a_row_that_does_not_fit_is_an_error_that_says_how_long_it_is(llama):

@@ -6,7 +6,6 @@ token is to be foreseen, in float32: there is never a tensor [batch, time, vocab
 
 from __future__ import annotations
 
-import re
 from collections.abc import Collection, Iterator, Sequence
 from itertools import pairwise
 from typing import Any, NamedTuple
@@ -32,8 +31,6 @@ _OTHER_HEAD = (
     "this model computes its logits in a way that is not supported (scaled or capped, or an output "
     "layer that is not linear), or they are no numbers"
 )
-#: How torch says that memory ran out; on a CPU it raises a plain RuntimeError.
-_NO_MEMORY = re.compile("not enough memory|can't allocate memory|out of memory|ALLOC_FAILED")
 
 
 class _TrunkLayer(DynamicLayer):
@@ -66,7 +63,7 @@ class Engine:
         rounded: logits are rounded to bfloat16, as a model that runs in bfloat16 gives them.
         reuse: share prefixes; off = one full pass a request.  Turned off for models that trees do
             not suit (sliding windows, ALiBi).
-        budget: tokens of a batch; halved when memory runs out.
+        budget: tokens of a batch.
 
     Attributes:
         computed: tokens computed so far, padding included.
@@ -128,35 +125,27 @@ class Engine:
         bar = progress_bar(sum(row.size for batch in todo for row in batch), progress)
         with bar, torch.inference_mode():
             trunk = self._computed_trunk(plan.trunk)
-            # batched again: the same batch, or parts of it once the budget fell
-            for part in (part for batch in todo for part in forest.batches(batch, self.budget)):
-                for answers in self._answers(trunk, part, distinct):
-                    yield [(place, values) for rank, values in answers for place in wanted[rank]]
-                bar.update(sum(row.size for row in part))
+            for batch in todo:
+                answers = self._answers(trunk, batch, distinct)
+                yield [(place, values) for rank, values in answers for place in wanted[rank]]
+                bar.update(sum(row.size for row in batch))
 
     def _answers(
         self, trunk: _Trunk, batch: list[Branches], requests: list[Continuation]
-    ) -> Iterator[list[Answer]]:
-        """A batch's answers; without enough memory, those of its halves."""
+    ) -> list[Answer]:
+        """A batch's answers; where a GPU has not enough memory, those of its halves."""
         try:
-            answers = self._scored(trunk, batch, requests)
-        except (MemoryError, RuntimeError) as error:
-            known = isinstance(error, MemoryError | torch.OutOfMemoryError)
-            if not known and not _NO_MEMORY.search(str(error)):
-                raise
-            answers = None
+            return self._scored(trunk, batch, requests)
+        except torch.OutOfMemoryError as error:
+            if len(batch) == 1:
+                raise TstmetaError(
+                    f"memory does not suffice for {batch[0].size} tokens; use a smaller model"
+                ) from error
         # not above: as long as the error lives it holds the tensors of the failed pass
-        if answers is not None:
-            yield answers
-            return
-        if self.device.type == "cuda":
-            torch.cuda.empty_cache()
-        longest, half = max(row.size for row in batch), len(batch) // 2
-        if not half:
-            raise TstmetaError(f"memory does not suffice for {longest} tokens; use a smaller model")
-        self.budget = max(1, min(self.budget, len(batch) * longest // 2))
-        for part in (batch[:half], batch[half:]):
-            yield from self._answers(trunk, part, requests)
+        torch.cuda.empty_cache()
+        half = len(batch) // 2
+        parts = (batch[:half], batch[half:])
+        return [answer for part in parts for answer in self._answers(trunk, part, requests)]
 
     def _scored(
         self, trunk: _Trunk, batch: list[Branches], requests: list[Continuation]
