@@ -60,7 +60,7 @@ def test_the_mean_is_that_of_the_renormalised_distribution(shares, rest):
         ((TokenChoice("4", -0.1),), 0, 1, FIVE, "chosen only"),
         ((choice("8", 1, **{"9": 0.1}), choice("0")), 0, 2, HUNDRED, "more than one token"),
         ((choice("8", 0.6, **{"9": 0.4}),), 0, 1, HUNDRED, "may be several tokens"),
-        ((choice("4", 0.6, **{"5": 0.4}),), 0, 1, {}, "no whole ratings"),
+        ((choice("4", 0.6, **{"5": 0.4}),), 0, 1, {}, "sum to 0"),
         ((choice("is4", 0.6, **{"5": 0.4}),), 2, 3, FIVE, "shares its token"),
         ((choice("4", 0.9, **{"5": 0.9}),), 0, 1, FIVE, "sum to 1."),
         ((TokenChoice("4", -0.1, (("5", math.nan),)),), 0, 1, FIVE, "sum to nan"),

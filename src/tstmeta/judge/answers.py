@@ -39,21 +39,11 @@ _WORD = re.compile(rf"{_LABEL}(?P<value>[\w ]{{1,20}}?){_END}")
 #: Longest line that is looked at.
 _LINE = 200
 _OPENING = re.compile(r"[{\[]")
-_CANNOT = (
-    r"\b(can(not|'t| not)|won't|will not|(am |'m )?(unable|not able)|do(n't| not) feel comfortable"
-    r"|(must|have to) (\w+ )?decline)\b"
-)
-_SORRY = (
-    r"(sorry|apolog\w+|unfortunately|as an? ((large )?language model|ai|artificial intelligence))\b"
-)
-_SERVICE = (
-    r"(assist|help|comply|continue|engage|rat|judg|evaluat|assess|scor|answer|respond|provid"
-    r"|complet|do (this|that))"
-)
-#: How an answer begins that refuses; many servers never fill the field that is meant for it.
-_DECLINES = re.compile(
-    rf"\W{{0,20}}((i( a|')m |my )?(\w+ )?{_SORRY}[^\n]{{0,80}}?\bi ?{_CANNOT}"
-    rf"|i ?{_CANNOT}( to)? {_SERVICE}|i (must|have to) (\w+ )?decline)",
+#: How a refusal in words begins; many servers never fill the field that is meant for it.
+_REFUSAL = re.compile(
+    r"\W{0,20}((i('m| am)? |my )?(so |very )?(sorry|apolog\w+|unfortunately)\b"
+    r"|i (can('|no)t|can not|won't|will not|must decline|do(n't| not) feel comfortable)\b"
+    r"|i('m| am) (unable|not able)\b|as an? (ai|(large )?language model)\b)",
     re.I,
 )
 
@@ -78,17 +68,15 @@ class Rating(NamedTuple):
 
 
 class _Reading(NamedTuple):
-    """A rating with its place, or why there is none; ``missing``: nothing stands there."""
+    """A rating with its place in the answer, or why there is none."""
 
-    value: float
-    why: str = ""
+    value: float = math.nan
+    why: str = "no rating found"
     start: int = -1
     end: int = -1
     explanation: str = ""
-    missing: bool = False
 
 
-_NOTHING = _Reading(math.nan, "no rating found", missing=True)
 Row = dict[str, _Reading]
 
 
@@ -98,29 +86,28 @@ def read(reply: Reply, prompt: Prompt, items: int) -> list[dict[str, Rating]]:
     For a pair, 1 stands with the better rewrite, 0 with the other one, .5 with both in a tie.
     """
     status, why = _no_answer(reply)
-    text = "" if why else aloud(reply.text)
-    if why:
-        rows: list[Row] = []
-    elif prompt.answer == "json" or prompt.unit == "source":
-        rows = _of_json(text, prompt, items)
-    else:
-        reading = _of_lines(text, reply.finish == "length", prompt)
-        rows = [dict.fromkeys(prompt.dimensions, reading)] * items
-    if rows and all(reading.missing for row in rows for reading in row.values()) and declines(text):
+    if not why:
+        text = aloud(reply.text)
+        if prompt.answer == "json":
+            rows = _of_json(text, prompt, items)
+        else:
+            reading = _of_lines(text, reply.finish == "length", prompt)
+            rows = [dict.fromkeys(prompt.dimensions, reading)] * items
+        ratings = [{name: _rating(row[name], reply, prompt) for name in row} for row in rows]
+        is_rated = any(rating.status is Status.OK for row in ratings for rating in row.values())
+        if is_rated or not _REFUSAL.match(text.lstrip()[:300].replace("’", "'")):
+            return [ratings[0], *map(_other, ratings[1:])] if prompt.unit == "pair" else ratings
         status, why = Status.REFUSED, f"a refusal in words; the answer: {_shown(reply.text)}"
-    if why:
-        rating = Rating(math.nan, status, _shown(why, SHOWN + 100))
-        return [dict.fromkeys(prompt.dimensions, rating)] * items
-    ratings = [{name: _rating(row[name], reply, prompt) for name in row} for row in rows]
-    if prompt.answer == "first":
-        ratings[1:] = [
-            {
-                name: rating._replace(value=1 - rating.value, expected=1 - rating.expected)
-                for name, rating in row.items()
-            }
-            for row in ratings[1:]
-        ]
-    return ratings
+    rating = Rating(math.nan, status, _shown(why, SHOWN + 100))
+    return [dict.fromkeys(prompt.dimensions, rating)] * items
+
+
+def _other(row: dict[str, Rating]) -> dict[str, Rating]:
+    """The other rewrite of a pair."""
+    return {
+        name: rating._replace(value=1 - rating.value, expected=1 - rating.expected)
+        for name, rating in row.items()
+    }
 
 
 def _no_answer(reply: Reply) -> tuple[Status, str]:
@@ -144,11 +131,9 @@ def _rating(reading: _Reading, reply: Reply, prompt: Prompt) -> Rating:
     if not why and not prompt.low <= reading.value <= prompt.high:
         why = f"{reading.value:g} is not from {prompt.low:g} to {prompt.high:g}"
     if why:
-        cut = reply.finish == "length" and reading.missing
-        status = Status.TRUNCATED if cut else Status.INVALID
+        status = Status.TRUNCATED if reply.finish == "length" else Status.INVALID
         return Rating(math.nan, status, f"{why}; the answer: {_shown(reply.text)}")
-    words = _WORDS.get(prompt.answer)
-    known = words or ratings_of(prompt.low, prompt.high)
+    known = _WORDS.get(prompt.answer) or ratings_of(prompt.low, prompt.high)
     mean = expect(reply, reading.start, reading.end, known)
     return Rating(reading.value, Status.OK, "", _shown(reading.explanation), *mean)
 
@@ -165,18 +150,18 @@ def _of_lines(text: str, cut: bool, prompt: Prompt) -> _Reading:
         at += len(line)
     alone = len(lines) == 1
     readings = {line: _of_line(line, prompt, alone) for line in {line for _, line in lines}}
-    rating = _NOTHING
+    rating = _Reading()
     for start, line in lines[:1] if cut else lines[-1:] + lines[:1]:
         if reading := readings[line]:
             rating = reading._replace(start=start + reading.start, end=start + reading.end)
     if rating.why:
         return rating
     if len({reading.why or reading.value for reading in readings.values() if reading}) > 1:
-        return _Reading(math.nan, "two different ratings")
+        return _Reading(why="two different ratings")
     # a word may go on, and so may 1 on a scale that has 10
     ends = alone and rating.end == len(text.rstrip())
     if cut and ends and (prompt.answer in _WORDS or rating.value * 10 <= prompt.high):
-        return _Reading(math.nan, "cut short, perhaps inside the rating", missing=True)
+        return _Reading(why="cut short, perhaps inside the rating")
     return rating
 
 
@@ -194,12 +179,8 @@ def _of_line(line: str, prompt: Prompt, alone: bool) -> _Reading | None:
         return None
     end = float(match["end"] or (100 if match["percent"] else prompt.high))
     if end != prompt.high:
-        return _Reading(math.nan, f"a rating on another scale than to {prompt.high:g}")
+        return _Reading(why=f"a rating on another scale than to {prompt.high:g}")
     return _Reading(float(match["value"].replace("−", "-")), "", *match.span("value"))
-
-
-class _Doubled:
-    """Stands for the values of a key that came twice."""
 
 
 def json_of(text: str) -> tuple[Any, str]:
@@ -224,7 +205,7 @@ def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     values: dict[str, Any] = {}
     for key, value in pairs:
         name = key.strip().casefold()
-        values[name] = _Doubled if name in values else value
+        values[name] = None if name in values else value
     return values
 
 
@@ -233,24 +214,36 @@ _DECODER = json.JSONDecoder(object_pairs_hook=_object, parse_constant=lambda nam
 
 def _of_json(text: str, prompt: Prompt, items: int) -> list[Row]:
     value, why = json_of(text)
-    if why:
-        nothing = _Reading(math.nan, why, missing=why != "more than one JSON value")
-        return [dict.fromkeys(prompt.dimensions, nothing)] * items
-    if prompt.unit != "source":
+    if not why and prompt.unit != "source":
         return [_of_object(value, text, prompt)]
-    return _of_rows(value, text, prompt, items)
+    listed = value.get("ratings") if isinstance(value, dict) else value
+    listed = listed if isinstance(listed, list) else []
+    numbers = [entry.get("number") if isinstance(entry, dict) else None for entry in listed]
+    if not all(type(number) is int and 1 <= number <= items for number in numbers):
+        why = f"numbers that do not fit the {items} outputs"
+    if why:
+        return [dict.fromkeys(prompt.dimensions, _Reading(why=why))] * items
+    rows: list[Row] = []
+    for number in range(1, items + 1):
+        if numbers.count(number) == 1:
+            place = numbers.index(number)
+            rows.append(_of_object(listed[place], text, prompt, place, len(listed)))
+        else:
+            times = "twice" if number in numbers else "never"
+            wrong = _Reading(why=f"number {number} is rated {times}")
+            rows.append(dict.fromkeys(prompt.dimensions, wrong))
+    return rows
 
 
 def _of_object(value: Any, text: str, prompt: Prompt, place: int = 0, of: int = 1) -> Row:
     """The ratings of one object; ``place`` is its number among ``of`` objects of the answer."""
-    if not isinstance(value, dict):
-        return dict.fromkeys(prompt.dimensions, _NOTHING)
-    reasons = value.get("explanation")
+    fields = value if isinstance(value, dict) else {}
+    reasons = fields.get("explanation")
     reasons = reasons if isinstance(reasons, str) else ""
     row: Row = {}
     for name in prompt.dimensions:
         key = prompt.key_of(name).strip().casefold()
-        reading = _value(value[key], prompt) if key in value else _NOTHING
+        reading = _value(fields[key], prompt) if key in fields else _Reading()
         pattern = rf'(?<!\\)"\s*{re.escape(key)}\s*"\s*:\s*"?({_NUMBER})'
         numbers = [] if reading.why else [*re.finditer(pattern, text, re.IGNORECASE)]
         start, end = numbers[place].span(1) if len(numbers) == of else (-1, -1)
@@ -261,34 +254,9 @@ def _of_object(value: Any, text: str, prompt: Prompt, place: int = 0, of: int = 
 def _value(value: Any, prompt: Prompt) -> _Reading:
     if isinstance(value, str) and (reading := _of_line(value.strip(), prompt, alone=True)):
         return reading
-    if value is _Doubled:
-        return _Reading(math.nan, "rated twice")
     if isinstance(value, bool) or not isinstance(value, int | float):
-        return _Reading(math.nan, "no number where the rating should be")
-    return _Reading(float(value)) if abs(value) < 1e12 else _Reading(math.nan, "a huge number")
-
-
-def _of_rows(value: Any, text: str, prompt: Prompt, items: int) -> list[Row]:
-    listed = value.get("ratings") if isinstance(value, dict) else value
-    listed = listed if isinstance(listed, list) else []
-    rows: dict[int, Row] = {}
-    for place, entry in enumerate(listed):
-        number = entry.get("number") if isinstance(entry, dict) else None
-        if isinstance(number, bool) or not isinstance(number, int) or not 1 <= number <= items:
-            wrong = _Reading(math.nan, f"numbers that do not fit the {items} outputs")
-            return [dict.fromkeys(prompt.dimensions, wrong)] * items
-        if number in rows:
-            wrong = _Reading(math.nan, f"number {number} is rated twice")
-            rows[number] = dict.fromkeys(prompt.dimensions, wrong)
-        else:
-            rows[number] = _of_object(entry, text, prompt, place, len(listed))
-    none = {n: _NOTHING._replace(why=f"no rating of number {n}") for n in range(1, items + 1)}
-    return [rows.get(n) or dict.fromkeys(prompt.dimensions, none[n]) for n in none]
-
-
-def declines(text: str) -> bool:
-    """Whether an answer begins like a refusal."""
-    return _DECLINES.match(text.lstrip()[:300].replace("’", "'")) is not None
+        return _Reading(why="no number where the rating should be")
+    return _Reading(float(value), "") if abs(value) < 1e12 else _Reading(why="a huge number")
 
 
 def aloud(text: str) -> str:

@@ -1,7 +1,4 @@
-"""What the parts of the judge hand each other: questions, replies and chat models.
-
-A question is all that decides an answer, so its hash is the key under which the answer is kept.
-"""
+"""What the parts of the judge hand each other: questions, replies and chat models."""
 
 from __future__ import annotations
 
@@ -59,15 +56,7 @@ class Question:
 
     def key(self, server: str, model: str, revision: str = "") -> str:
         """SHA-256 of all that decides the answer: who is asked, and what."""
-        facts = {
-            "server": server,
-            "model": model,
-            "revision": revision,
-            "messages": [list(message) for message in self.messages],
-            "schema": self.schema,
-            "sampling": asdict(self.sampling),
-            "sample": self.sample,
-        }
+        facts = {"server": server, "model": model, "revision": revision, **asdict(self)}
         text = json.dumps(facts, sort_keys=True, ensure_ascii=False, separators=(",", ":"))
         return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
 

@@ -52,8 +52,6 @@ def expect(reply: Reply, start: int, end: int, values: Mapping[str, float]) -> E
     if not most:
         return Expected(math.nan, math.nan, "chosen only")
     place, why = _place(reply, start, end)
-    if not why and not values:
-        why = "the scale has no whole ratings"
     if not why and not _whole(place, reply.tokens, values):
         why = "ratings of several digits may be several tokens"
     masses = {} if why else _masses(reply.tokens[place], values)

@@ -15,9 +15,10 @@ from typing import Any
 import pandas as pd
 
 from ... import storage
+from ...data.checks import check, fault
 from ...data.contrast import span_of
-from ...data.files import check, fault, read_lines
-from ...data.sheet import read_frame
+from ...data.files import read_lines
+from ...data.sheet import read_sheet
 from ...schema import TstmetaError
 from ..base import Chat, Question, Reply
 from ..budget import Estimate, estimate
@@ -85,7 +86,9 @@ def read_sources(path: Path) -> tuple[str, ...]:
         texts = [line.strip() for line in read_lines(path) if line.strip()]
         check([] if texts else [fault(path, "there are no texts", remedy="write one text a line")])
         return tuple(texts)
-    frame = read_frame(path)
+    sheet = read_sheet(path)
+    check(sheet.problems)
+    frame = sheet.frame()
     column = "source" if "source" in frame else "text"
     check([] if column in frame else [fault(path, "no column of texts", remedy="name it source")])
     empty = ~frame[column].map(lambda cell: isinstance(cell, str) and bool(cell.strip()))
