@@ -1,9 +1,8 @@
 """The metric protocol: what a metric declares, what it is given, what it returns.
 
-A metric is given *units*, tuples of requests: for most metrics a single rewrite, for a judge that
-rates all rewrites of a source in one prompt, those rewrites.  A function makes a metric::
+A metric is given *units*, tuples of requests: mostly of one rewrite, for a judge that rates all
+rewrites of a source together, of those.  A function makes a metric::
 
-    from tstmeta.metrics import wrap
     shared = wrap(lambda source, output: len({*source.split()} & {*output.split()}), "shared")
 """
 
@@ -19,7 +18,7 @@ from typing import ClassVar, Literal, NamedTuple, Protocol, runtime_checkable
 
 import numpy as np
 
-from ..schema import Signature, Status
+from ..schema import Signature, Status, TstmetaError
 
 Unit = Literal["item", "source", "corpus"]
 
@@ -86,7 +85,7 @@ def more_is_better(metric: Metric, basis: str) -> bool:
 
 
 class PairMetric:
-    """A metric that looks at one rewrite at a time; subclasses define :meth:`value`.
+    """A metric that looks at one rewrite at a time: a subclass has :meth:`pair` or :meth:`value`.
 
     Empty or too long texts and exceptions become rows with a status; none stops a run.
     """
@@ -106,12 +105,24 @@ class PairMetric:
     accepts_empty: bool = False
     VARIANTS: ClassVar[tuple[str, ...]] = ()
 
+    def __init__(self, variant: str = ""):
+        if variant and variant not in self.VARIANTS:
+            known = ", ".join(self.VARIANTS)
+            raise TstmetaError(f"{self.name} has no variant {variant!r}; it has: {known}")
+        self.variant = variant
+        self.name = f"{self.name}:{variant}" if variant else self.name
+
     def fields(self) -> dict[str, object]:
         """What, besides the basis, changes a value: variant, tokenizer, library version, ..."""
         return {}
 
     def value(self, request: Request) -> float:
-        """The metric itself; texts are non-empty and at most ``max_tokens`` long."""
+        """The best :meth:`pair` over the texts compared with; none is blank or too long."""
+        best = max if self.higher_is_better else min
+        return best(self.pair(text, request.output) for text in request.against)
+
+    def pair(self, text: str, output: str) -> float:
+        """The metric of a text that is compared with, and an output."""
         raise NotImplementedError
 
     def signature(self, basis: str) -> Signature:
@@ -123,17 +134,20 @@ class PairMetric:
             yield tuple(self._guarded(request) for request in unit)
 
     def _guarded(self, request: Request) -> Score:
-        texts = (request.output, *request.against)
-        if not self.accepts_empty and not all(text.strip() for text in texts):
-            return Score(self.empty_value, Status.EMPTY, "empty text")
+        if (score := self._blank(request)) is not None:
+            return score
         cut, detail = self._cut(request)
         try:
-            value = float(self.value(cut))
+            return scored(float(self.value(cut)), detail)
         except Exception as error:  # a metric's failure is a row, not the end of a run
-            return Score(math.nan, Status.ERROR, f"{type(error).__name__}: {error}")
-        if not math.isfinite(value):
-            return Score(math.nan, Status.INVALID, f"the metric returned {value}")
-        return Score(value, Status.TRUNCATED if detail else Status.OK, detail)
+            return failed(error)
+
+    def _blank(self, request: Request) -> Score | None:
+        """The score of a request with a blank text; None where :meth:`value` is to answer."""
+        texts = (request.output, *request.against)
+        if self.accepts_empty or all(text.strip() for text in texts):
+            return None
+        return Score(self.empty_value, Status.EMPTY, "empty text")
 
     def _cut(self, request: Request) -> tuple[Request, str]:
         if self.max_tokens is None:
@@ -176,7 +190,7 @@ class CorpusMetric(PairMetric):
             vector = np.asarray(self.statistics(cut), dtype=float)
             value = float(self.aggregate(vector))
         except Exception as error:
-            return Score(math.nan, Status.ERROR, f"{type(error).__name__}: {error}")
+            return failed(error)
         blank = not request.output.strip()
         status = Status.EMPTY if blank else Status.TRUNCATED if note else Status.OK
         return Score(value, status, json.dumps(vector.tolist()))
@@ -193,9 +207,23 @@ class _Wrapped(PairMetric):
     def fields(self) -> dict[str, object]:
         return {"refs": "max" if self.higher_is_better else "min", "version": self.version}
 
-    def value(self, request: Request) -> float:
-        best = max if self.higher_is_better else min
-        return best(self.function(text, request.output) for text in request.against)
+    def pair(self, text: str, output: str) -> float:
+        return self.function(text, output)
+
+
+def failed(reason: str | Exception) -> Score:
+    """The score of a rewrite that has no value; our own errors say by themselves what to do."""
+    if isinstance(reason, Exception) and not isinstance(reason, TstmetaError):
+        reason = f"{type(reason).__name__}: {reason}"
+    return Score(math.nan, Status.ERROR, str(reason))
+
+
+def scored(value: float, cut: str = "", detail: str = "") -> Score:
+    """A value with its status: ``invalid`` if it is no number, ``truncated`` if texts were cut."""
+    if not math.isfinite(value):
+        return Score(math.nan, Status.INVALID, f"the metric returned {value}")
+    status = Status.TRUNCATED if cut else Status.OK
+    return Score(float(value), status, "; ".join(filter(None, (cut, detail))))
 
 
 def wrap(

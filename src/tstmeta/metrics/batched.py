@@ -12,8 +12,8 @@ from pathlib import Path
 
 from ..models import hub
 from ..models.causal import Backbone, MissingModel
-from ..schema import Signature, Status, TstmetaError
-from .base import PairMetric, Request, Score
+from ..schema import Signature, Status
+from .base import PairMetric, Request, Score, failed, scored
 
 Answer = float | Score
 Pair = tuple[str, str]
@@ -78,13 +78,6 @@ class BatchedMetric(PairMetric):
             return failed("a text with half a character (U+D800 to U+DFFF): save it as UTF-8")
         return self._blank(request)
 
-    def _blank(self, request: Request) -> Score | None:
-        """The score of a request with a blank text; None where :meth:`values` is to answer."""
-        texts = (request.output, *request.against)
-        if self.accepts_empty or all(text.strip() for text in texts):
-            return None
-        return Score(self.empty_value, Status.EMPTY, "empty text")
-
     def _safely(self, requests: list[Request]) -> list[Score]:
         """Answers of a batch; when it breaks, of its halves, so that one request is lost."""
         if not requests:
@@ -93,11 +86,10 @@ class BatchedMetric(PairMetric):
             answers = self.values(requests)
             return [_scored(answer) for answer, _ in zip(answers, requests, strict=True)]
         except MissingModel as error:
-            return [failed(str(error))] * len(requests)
+            return [failed(error)] * len(requests)
         except Exception as error:  # a metric's failure is a row, not the end of a run
             if len(requests) == 1:
-                ours = isinstance(error, TstmetaError)  # says by itself what to do
-                return [failed(str(error) if ours else f"{type(error).__name__}: {error}")]
+                return [failed(error)]
         half = len(requests) // 2
         return [*self._safely(requests[:half]), *self._safely(requests[half:])]
 
@@ -128,19 +120,6 @@ class ModelMetric(BatchedMetric):
 
     def signature(self, basis: str) -> Signature:
         return replace(super().signature(basis), name=self.name.partition(":")[0])
-
-
-def failed(reason: object) -> Score:
-    """The score of a rewrite that has no value."""
-    return Score(math.nan, Status.ERROR, str(reason))
-
-
-def scored(value: float, cut: str = "", detail: str = "") -> Score:
-    """A value with its status: ``invalid`` if it is no number, ``truncated`` if texts were cut."""
-    if not math.isfinite(value):
-        return Score(math.nan, Status.INVALID, f"the metric returned {value}")
-    status = Status.TRUNCATED if cut else Status.OK
-    return Score(float(value), status, "; ".join(filter(None, (cut, detail))))
 
 
 def cut_note(length: int, limit: int, unit: str = "tokens") -> str:

@@ -18,7 +18,6 @@ from typing import TYPE_CHECKING, ClassVar, NamedTuple
 
 from ..schema import Signature, Status, TstmetaError
 from .base import PairMetric, Request, Score, Unit
-from .text import chosen
 
 if TYPE_CHECKING:
     from ..judge.base import Chat, Question
@@ -78,7 +77,8 @@ class Judge(PairMetric):
         if words.startswith(_SERVER):
             self.chat, self.prompt, dimension = _served(words)
         elif words:
-            self.model = MODELS[chosen(self, words)]
+            super().__init__(words)
+            self.model = MODELS[words]
             self.dimensions = ("style",) if self.binary else self.dimensions
         if self.chat and self.prompt:
             self._describe(self.chat, self.prompt, dimension)

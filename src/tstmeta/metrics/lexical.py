@@ -7,6 +7,7 @@ is made.  Texts in Hindi, Bengali or another language of :data:`.text.DEVANAGARI
 
 from __future__ import annotations
 
+from importlib.metadata import version
 from types import SimpleNamespace
 from typing import Any, ClassVar
 
@@ -14,68 +15,81 @@ import numpy as np
 
 from . import ngrams, wordnet
 from .base import CorpusMetric, PairMetric, Request, Score
-from .text import (
-    DANDA,
-    SPELLING,
-    Stemmer,
-    UnicodeWords,
-    against,
-    chosen,
-    refused,
-    sentences,
-    spelt,
-    stated,
-    tokens13a,
-)
+from .text import DANDA, SPELT, Stemmer, UnicodeWords, refused, sentences, spelt, tokens13a
 
 
-class SentenceBleu(PairMetric):
-    """BLEU of single sentences (Papineni et al., 2002).
+class _Lexical(PairMetric):
+    """A metric of texts in one spelling; :attr:`facts` are fields of its signature."""
 
-    Plain: sacreBLEU's sentence BLEU (Post, 2018), effective order, 13a tokens, in [0, 100]; several
-    references clip together.  ``nltk-word``: NLTK with white-space tokens and smoothing 1, in
-    [0, 1].  ``pauli2025``: what the printed numbers of that paper are: NLTK given raw strings, so
-    n-grams of characters, with the output in the place of the reference and the compared text in
-    that of the hypothesis, in [0, 1]; the best of several references counts.  ``lai2023``: what the
-    scores released with that paper hold, NLTK on Penn Treebank words, in [0, 1].  None is
-    symmetric.
+    max_tokens: int | None = None
+    #: Whether dandas become words of their own, for tokenizers that know only ASCII marks.
+    apart = False
+    #: Words such as ``tok:13a case:mixed``, and libraries whose versions change a value.
+    facts: str
+    libraries: tuple[str, ...] = ("sacrebleu",)
+
+    def fields(self) -> dict[str, object]:
+        facts = dict(word.split(":", 1) for word in self.facts.split())
+        return {**facts, **{library: version(library) for library in self.libraries}}
+
+    def _cut(self, request: Request) -> tuple[Request, str]:
+        cut, note = super()._cut(request)
+        return spelt(cut, self.apart), note
+
+
+class _English(_Lexical):
+    """A metric of which some variants know only English, and refuse other languages."""
+
+    def _blank(self, request: Request) -> Score | None:
+        return refused(self, request) or super()._blank(request)
+
+
+class SentenceBleu(_Lexical):
+    """BLEU of single sentences (Papineni et al., 2002); not symmetric.
+
+    Plain: sacreBLEU's sentence BLEU (Post, 2018), effective order, 13a tokens, in [0, 100].  The
+    variants are NLTK's with smoothing 1, in [0, 1]: ``nltk-word`` on white-space tokens;
+    ``lai2023``, what the scores released with that paper hold, on Penn Treebank words;
+    ``pauli2025``, what the printed numbers of that paper are, on raw strings, so n-grams of
+    characters, with the output in the place of the reference and the compared text in that of the
+    hypothesis.  There the best of several references counts; elsewhere they clip together.
     """
 
     name = "bleu"
     VARIANTS: ClassVar[tuple[str, ...]] = ("pauli2025", "nltk-word", "lai2023")
     TOKENS: ClassVar = {"pauli2025": "characters", "nltk-word": "white-space", "lai2023": "penn"}
-    max_tokens = None
 
     def __init__(self, variant: str = ""):
-        self.variant = chosen(self, variant)
-        if not self.variant:
-            from sacrebleu.metrics import BLEU
+        super().__init__(variant)
+        if variant:
+            refs, roles = "clipped-together", "output-as-hypothesis"
+            if variant == "pauli2025":
+                refs, roles = "max", "output-as-reference"
+            self.facts = (
+                f"refs:{refs} tok:{self.TOKENS[variant]} case:mixed roles:{roles} "
+                f"smooth:method1-0.1 scale:1 {SPELT}"
+            )
+            self.libraries = ()
+            return
+        from sacrebleu.metrics import BLEU
 
-            self._bleu = BLEU(effective_order=True)
-
-    def fields(self) -> dict[str, object]:
-        if not self.variant:
-            words = f"refs:clipped-together tok:13a case:mixed eff:yes smooth:exp scale:100 {DANDA}"
-            return stated(words, "sacrebleu")
-        refs, roles = "clipped-together", "output-as-hypothesis"
-        if self.variant == "pauli2025":
-            refs, roles = "max", "output-as-reference"
-        tok = self.TOKENS[self.variant]
-        rest = f"roles:{roles} smooth:method1-0.1 scale:1 hi-bn:{SPELLING}"
-        return stated(f"refs:{refs} tok:{tok} case:mixed {rest}")
+        self.apart = True
+        self.facts = (
+            f"refs:clipped-together tok:13a case:mixed eff:yes smooth:exp scale:100 {DANDA}"
+        )
+        self._bleu = BLEU(effective_order=True)
 
     def value(self, request: Request) -> float:
-        request = spelt(request, apart=not self.variant)
-        texts = against(request)
+        output, texts = request.output, request.against
         if self.variant == "pauli2025":
-            return max(ngrams.nltk_bleu([request.output], text) for text in texts)
+            return max(ngrams.nltk_bleu([output], text) for text in texts)
         if self.variant:
             cut = ngrams.penn_words if self.variant == "lai2023" else str.split
-            return ngrams.nltk_bleu([cut(text) for text in texts], cut(request.output))
-        return self._bleu.sentence_score(request.output, list(texts)).score
+            return ngrams.nltk_bleu([cut(text) for text in texts], cut(output))
+        return self._bleu.sentence_score(output, list(texts)).score
 
 
-class CorpusBleu(CorpusMetric):
+class CorpusBleu(_Lexical, CorpusMetric):
     """BLEU of a whole set of outputs, in [0, 100] (Papineni et al., 2002).
 
     An item's statistics, shape [10]: matched 1- to 4-grams, all 1- to 4-grams, output length,
@@ -88,26 +102,22 @@ class CorpusBleu(CorpusMetric):
 
     name = "corpus-bleu"
     VARIANTS: ClassVar[tuple[str, ...]] = ("multi-bleu",)
-    max_tokens = None
 
     def __init__(self, variant: str = ""):
         from sacrebleu.metrics import BLEU
 
-        plain = not chosen(self, variant)
-        self._tokens, self._smoothing = ("13a", "exp") if plain else ("none", "none")
+        super().__init__(variant)
+        self.apart = not variant
+        tokens, self._smoothing = ("none", "none") if variant else ("13a", "exp")
+        tok = "white-space" if variant else tokens
+        rest = f"eff:no smooth:{self._smoothing} scale:100 {DANDA if self.apart else SPELT}"
+        self.facts = f"refs:clipped-together tok:{tok} case:mixed {rest}"
         # force: no advice on the log about texts that look tokenised.
-        self._bleu = BLEU(tokenize=self._tokens, smooth_method=self._smoothing, force=True)
-
-    def fields(self) -> dict[str, object]:
-        tok = "white-space" if self._tokens == "none" else self._tokens
-        rest = f"eff:no smooth:{self._smoothing} scale:100 hi-bn:{SPELLING}"
-        rest += "+danda" * (self._tokens != "none")
-        return stated(f"refs:clipped-together tok:{tok} case:mixed {rest}", "sacrebleu")
+        self._bleu = BLEU(tokenize=tokens, smooth_method=self._smoothing, force=True)
 
     def statistics(self, request: Request) -> np.ndarray:
-        request = spelt(request, apart=self._tokens != "none")
         # sacreBLEU leaves empty references out and fails when none is left; a blank one passes.
-        texts = [[text] for text in against(request) if text] or [[" "]]
+        texts = [[text] for text in request.against if text] or [[" "]]
         score: Any = self._bleu.corpus_score([request.output], texts)
         return np.array([*score.counts, *score.totals, score.sys_len, score.ref_len])
 
@@ -118,7 +128,7 @@ class CorpusBleu(CorpusMetric):
         ).score
 
 
-class Meteor(PairMetric):
+class Meteor(_English):
     """METEOR (Banerjee and Lavie, 2005; parameters of Lavie and Agarwal, 2007), in [0, 1).
 
     NLTK's ``single_meteor_score``: exact words, then Porter stems, then WordNet synonyms; alpha
@@ -135,49 +145,42 @@ class Meteor(PairMetric):
     name = "meteor"
     VARIANTS: ClassVar[tuple[str, ...]] = ("no-synonyms", "exact")
     languages: tuple[str, ...] = ("en",)
-    max_tokens = None
+    libraries = ("nltk",)
 
     def __init__(self, variant: str = ""):
         from nltk.tokenize import TreebankWordTokenizer
         from nltk.translate.meteor_score import single_meteor_score
 
-        self._synonyms = not chosen(self, variant)
-        self._score = single_meteor_score
-        self._treebank = TreebankWordTokenizer().tokenize
+        super().__init__(variant)
+        self._score, self._treebank = single_meteor_score, TreebankWordTokenizer().tokenize
         nothing = SimpleNamespace(synsets=lambda word: ())
-        self._dictionary = wordnet if self._synonyms else nothing
-        self._exact = variant == "exact"
-        self._stemmer = SimpleNamespace(stem=str) if self._exact else Stemmer()
-        if self._exact:
+        self._dictionary = nothing if variant else wordnet
+        self._stemmer = SimpleNamespace(stem=str) if variant == "exact" else Stemmer()
+        if variant == "exact":
             self.languages = ()
 
     def fields(self) -> dict[str, object]:
-        if self._exact:
-            words = f"split:none case:lower stem:none synonyms:none scale:1 hi-bn:{SPELLING}"
-            return stated(f"refs:max tok:unicode-words {words}", "nltk")
-        synonyms = (self._synonyms and wordnet.version()) or "none"
-        words = f"case:lower stem:porter synonyms:{synonyms} scale:1 language:en"
-        return stated(f"refs:max tok:treebank split:end-mark-then-space {words}", "nltk")
+        if self.variant == "exact":
+            tokens, rest = "unicode-words split:none", f"stem:none synonyms:none scale:1 {SPELT}"
+        else:
+            tokens = "treebank split:end-mark-then-space"
+            synonyms = "none" if self.variant else wordnet.version() or "none"
+            rest = f"stem:porter synonyms:{synonyms} scale:1 language:en"
+        self.facts = f"refs:max tok:{tokens} case:lower {rest}"
+        return super().fields()
 
-    def _guarded(self, request: Request) -> Score:
-        return refused(self, request) or super()._guarded(request)
-
-    def value(self, request: Request) -> float:
-        request = spelt(request)
-        output = self._tokens(request.output)
-        return max(
-            self._score(self._tokens(text), output, stemmer=self._stemmer, wordnet=self._dictionary)
-            for text in against(request)
-        )
+    def pair(self, text: str, output: str) -> float:
+        sides = self._tokens(text), self._tokens(output)
+        return self._score(*sides, stemmer=self._stemmer, wordnet=self._dictionary)
 
     def _tokens(self, text: str) -> list[str]:
         """Penn Treebank tokens, sentence by sentence, so that every final period is a token."""
-        if self._exact:
+        if self.variant == "exact":
             return UnicodeWords().tokenize(text)
         return [word for part in sentences(text) for word in self._treebank(part)]
 
 
-class Chrf(PairMetric):
+class Chrf(_Lexical):
     """chrF2: F-score of character 1- to 6-grams, recall twice as heavy, in [0, 100].
 
     sacreBLEU's sentence chrF (Popović, 2015).  ``chrf++`` adds word 1- and 2-grams (Popović, 2017).
@@ -186,25 +189,21 @@ class Chrf(PairMetric):
 
     name = "chrf"
     VARIANTS: ClassVar[tuple[str, ...]] = ("chrf++",)
-    max_tokens = None
 
     def __init__(self, variant: str = ""):
         from sacrebleu.metrics import CHRF
 
-        self._words = 2 if chosen(self, variant) else 0
-        self._chrf = CHRF(word_order=self._words)
-
-    def fields(self) -> dict[str, object]:
-        words = f"nw:{self._words} space:no scale:100 hi-bn:{SPELLING}"
-        words += "+danda" * bool(self._words)
-        return stated(f"refs:max case:mixed eff:yes nc:6 {words}", "sacrebleu")
+        super().__init__(variant)
+        words, self.apart = (2, True) if variant else (0, False)
+        rest = f"nw:{words} space:no scale:100 {DANDA if self.apart else SPELT}"
+        self.facts = f"refs:max case:mixed eff:yes nc:6 {rest}"
+        self._chrf = CHRF(word_order=words)
 
     def value(self, request: Request) -> float:
-        request = spelt(request, apart=bool(self._words))
-        return self._chrf.sentence_score(request.output, list(against(request))).score
+        return self._chrf.sentence_score(request.output, list(request.against)).score
 
 
-class Rouge1(PairMetric):
+class Rouge1(_English):
     """ROUGE-1: F1 of shared words, in [0, 1] (Lin, 2004), by the package rouge-score.
 
     Plain: lower-case words of any script, no stemming.  ``stem``: Porter stems, for English.
@@ -215,38 +214,28 @@ class Rouge1(PairMetric):
 
     name = "rouge1"
     VARIANTS: ClassVar[tuple[str, ...]] = ("stem", "ascii", "lai2023")
-    max_tokens: int | None = None
 
     def __init__(self, variant: str = ""):
         from rouge_score.rouge_scorer import RougeScorer
 
         self._kind = self.name
-        self._variant = chosen(self, variant)
+        super().__init__(variant)
         words = UnicodeWords(Stemmer() if variant == "stem" else None)
         self._rouge = RougeScorer([self._kind], tokenizer=None if variant == "ascii" else words)
-        if variant:
-            self.languages = ("en",)
+        self.languages = ("en",) if variant else ()
+        if variant == "lai2023":
+            self.facts = "refs:max tok:penn case:kept count:sets sentences:full-stop scale:1"
+            self.libraries = ("nltk",)
+            return
+        tok = "a-z0-9" if variant == "ascii" else "unicode-words"
+        stem = "porter" if variant == "stem" else "none"
+        rest = f"scale:1 language:{'en' if variant else 'any'} {SPELT}"
+        self.facts = f"refs:max tok:{tok} case:lower stem:{stem} measure:f1 {rest}"
+        self.libraries = ("rouge-score",)
 
-    def fields(self) -> dict[str, object]:
-        if self._variant == "lai2023":
-            words = "refs:max tok:penn case:kept count:sets sentences:full-stop scale:1"
-            return stated(words, "nltk")
-        tok = "a-z0-9" if self._variant == "ascii" else "unicode-words"
-        stem = "porter" if self._variant == "stem" else "none"
-        rest = f"language:{' '.join(self.languages) or 'any'} hi-bn:{SPELLING}"
-        words = f"refs:max tok:{tok} case:lower stem:{stem} measure:f1 scale:1 {rest}"
-        return stated(words, "rouge-score")
-
-    def _guarded(self, request: Request) -> Score:
-        return refused(self, request) or super()._guarded(request)
-
-    def value(self, request: Request) -> float:
-        if self._variant == "lai2023":
-            return max(self._of_sets(text, request.output) for text in against(request))
-        request = spelt(request)
-        return self._rouge.score_multi(against(request), request.output)[self._kind].fmeasure
-
-    def _of_sets(self, text: str, output: str) -> float:
+    def pair(self, text: str, output: str) -> float:
+        if self.variant != "lai2023":
+            return self._rouge.score(text, output)[self._kind].fmeasure
         if self._kind == "rougeL":
             return ngrams.set_rouge_l(text, output)
         return ngrams.set_rouge_n(text, output, int(self._kind[-1]))
@@ -268,7 +257,7 @@ class RougeL(Rouge1):
     max_tokens = 1500
 
 
-class Ter(PairMetric):
+class Ter(_Lexical):
     """Translation edit rate (Snover et al., 2006): edits and block shifts a reference word, in %.
 
     sacreBLEU's sentence TER, lower case, punctuation kept.  Lower is better: 0 for an equal text,
@@ -280,22 +269,18 @@ class Ter(PairMetric):
     higher_is_better = False
     empty_value = 100.0
     max_tokens = 100
+    facts = f"refs:fewest-edits tok:tercom case:lower norm:no punct:yes scale:100 {SPELT}"
 
     def __init__(self) -> None:
         from sacrebleu.metrics import TER
 
         self._ter = TER()
 
-    def fields(self) -> dict[str, object]:
-        words = f"tok:tercom case:lower norm:no punct:yes scale:100 hi-bn:{SPELLING}"
-        return stated(f"refs:fewest-edits {words}", "sacrebleu")
-
     def value(self, request: Request) -> float:
-        request = spelt(request)
-        return self._ter.sentence_score(request.output, list(against(request))).score
+        return self._ter.sentence_score(request.output, list(request.against)).score
 
 
-class Pinc(PairMetric):
+class Pinc(_Lexical):
     """PINC: share of the output's n-grams that are new, in [0, 100] (Chen and Dolan, 2011, eq. 1).
 
     The mean over n = 1..4 of 100 (1 - |G & H| / |H|), G and H the sets of n-grams of the compared
@@ -307,24 +292,18 @@ class Pinc(PairMetric):
     name = "pinc"
     higher_is_better = False
     empty_value = 100.0
-    max_tokens = None
+    apart = True
+    facts = f"refs:min tok:13a case:mixed n:4 scale:100 {DANDA}"
 
-    def fields(self) -> dict[str, object]:
-        return stated(f"refs:min tok:13a case:mixed n:4 scale:100 {DANDA}", "sacrebleu")
-
-    def value(self, request: Request) -> float:
-        request = spelt(request, apart=True)
-        output = ngrams.gram_sets(tokens13a(request.output))
-        if not output:
+    def pair(self, text: str, output: str) -> float:
+        new = ngrams.gram_sets(tokens13a(output))
+        if not new:
             return self.empty_value
-        return min(self._new(output, tokens13a(text)) for text in against(request))
-
-    def _new(self, output: list[set], text: list[str]) -> float:
-        known = set().union(*ngrams.gram_sets(text))
-        return 100 * (sum(len(grams - known) / len(grams) for grams in output) / len(output))
+        known = set().union(*ngrams.gram_sets(tokens13a(text)))
+        return 100 * (sum(len(grams - known) / len(grams) for grams in new) / len(new))
 
 
-class EditSimilarity(PairMetric):
+class EditSimilarity(_Lexical):
     """Token-level Levenshtein similarity, 1 - d / max(|a|, |b|), in [0, 1].
 
     d counts inserted, deleted and replaced 13a tokens (rapidfuzz).  The best of several references
@@ -332,18 +311,11 @@ class EditSimilarity(PairMetric):
     """
 
     name = "edit-similarity"
-    max_tokens = None
+    apart = True
+    facts = f"refs:max tok:13a case:mixed scale:1 {DANDA}"
+    libraries = ("sacrebleu", "rapidfuzz")
 
-    def __init__(self) -> None:
+    def pair(self, text: str, output: str) -> float:
         from rapidfuzz.distance import Levenshtein
 
-        self._similarity = Levenshtein.normalized_similarity
-
-    def fields(self) -> dict[str, object]:
-        words = f"refs:max tok:13a case:mixed scale:1 {DANDA}"
-        return stated(words, "sacrebleu", "rapidfuzz")
-
-    def value(self, request: Request) -> float:
-        request = spelt(request, apart=True)
-        output = tokens13a(request.output)
-        return max(self._similarity(tokens13a(text), output) for text in against(request))
+        return Levenshtein.normalized_similarity(tokens13a(text), tokens13a(output))

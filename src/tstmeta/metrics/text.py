@@ -1,4 +1,4 @@
-"""What several metrics share: variants, the texts compared with, languages, tokens and stems."""
+"""What several metrics share: spelling, languages, sentences, tokens and stems."""
 
 from __future__ import annotations
 
@@ -7,19 +7,18 @@ import re
 import unicodedata
 from collections.abc import Callable
 from functools import cache, lru_cache
-from importlib.metadata import version
 
 import regex  # type: ignore[import-untyped]
 
-from ..schema import Status, TstmetaError
+from ..schema import Status
 from .base import PairMetric, Request, Score
 
 #: Languages written in Devanagari, and in the Bengali script; codes of ISO 639.
 DEVANAGARI = frozenset({"hi", "mag", "bho", "mai", "mr", "ne", "sa"})
 BENGALI = frozenset({"bn", "as"})
-#: What :func:`respelt` does, for signatures; and the field where dandas become words, too.
-SPELLING = "nfc+no-joiners+0-9"
-DANDA = f"hi-bn:{SPELLING}+danda"
+#: What :func:`respelt` does, as a field of a signature; and where dandas become words, too.
+SPELT = "hi-bn:nfc+no-joiners+0-9"
+DANDA = f"{SPELT}+danda"
 
 #: A sentence ends at white space after an end mark, or after a quote or bracket that closes on it.
 _SENTENCE_END = re.compile(r"(?<=[.!?।॥])\s+|(?<=[.!?।॥][\"')\]])\s+")
@@ -36,30 +35,6 @@ _KHANDA_TA = "\u09a4\u09cd\u200d"
 _DANDA = re.compile(r"\s*([।॥])\s*")
 
 
-def chosen(metric: PairMetric, variant: str) -> str:
-    """Check a variant and add it to the metric's name."""
-    if not variant:
-        return ""
-    if variant not in metric.VARIANTS:
-        known = ", ".join(metric.VARIANTS)
-        raise TstmetaError(f"{metric.name} has no variant {variant!r}; it has: {known}")
-    metric.name = f"{metric.name}:{variant}"
-    return variant
-
-
-def stated(words: str, *libraries: str) -> dict[str, object]:
-    """Fields of a signature: words such as ``tok:13a case:mixed``, and versions of libraries."""
-    fields = dict(word.split(":", 1) for word in words.split())
-    return {**fields, **{library: version(library) for library in libraries}}
-
-
-def against(request: Request) -> tuple[str, ...]:
-    """The texts that the output is compared with, at least one."""
-    if not request.against:
-        raise TstmetaError("no text to compare the output with")
-    return request.against
-
-
 def sentences(text: str) -> list[str]:
     """A text cut at white space after ``.``, ``!``, ``?`` or a danda; abbreviations are cut too."""
     return _SENTENCE_END.split(text)
@@ -68,19 +43,18 @@ def sentences(text: str) -> list[str]:
 def respelt(text: str) -> str:
     """A text in which letters of Devanagari and Bengali script are spelt in one way.
 
-    What looks the same can be typed in several ways.  NFC: a letter with nukta is two characters, a
-    vowel sign in two parts is one.  Old khanda ta becomes the character; joiners and invisible
-    characters go; digits become 0-9; two dandas become a double one.  A letter with and one without
-    nukta stay different letters.
+    NFC: a letter with nukta is two characters, a vowel sign in two parts is one.  Old khanda ta
+    becomes the character; joiners and invisible characters go; digits become 0-9; two dandas become
+    a double one.
     """
     text = unicodedata.normalize("NFC", text).replace(_KHANDA_TA, "\u09ce")
     return text.translate(_UNSEEN).translate(_DIGITS).replace("।।", "॥")
 
 
 def spelt(request: Request, apart: bool = False) -> Request:
-    """The request with texts :func:`respelt`, if its language is one of those; else itself.
+    """The request with texts :func:`respelt`, and spaces around dandas if they are to stand apart.
 
-    ``apart``: also put spaces around dandas, for tokenizers that know only ASCII marks.
+    One in a language of neither script is returned as it is.
     """
     if request.language == "en" or _code(request) not in DEVANAGARI | BENGALI:
         return request
@@ -88,10 +62,8 @@ def spelt(request: Request, apart: bool = False) -> Request:
     def spell(text: str) -> str:
         return _DANDA.sub(r" \1 ", respelt(text)).strip() if apart else respelt(text)
 
-    texts = tuple(map(spell, request.against))
-    return request._replace(
-        output=spell(request.output), against=texts, source=spell(request.source)
-    )
+    output, source, *texts = map(spell, (request.output, request.source, *request.against))
+    return request._replace(output=output, against=tuple(texts), source=source)
 
 
 def refused(metric: PairMetric, request: Request) -> Score | None:
