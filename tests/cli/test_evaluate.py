@@ -13,10 +13,11 @@ from tests.command import command_line, table
 from tstmeta import metrics
 from tstmeta.analysis import evaluate, matrices
 from tstmeta.analysis.render import COLUMNS
-from tstmeta.cli.evaluate import Level, Statistic, Units
+from tstmeta.cli.evaluate import Dimension, Level, Statistic, Units
+from tstmeta.cli.options import Basis
 from tstmeta.combine import Settings, hybrid
 from tstmeta.data import load
-from tstmeta.schema import TstmetaError
+from tstmeta.schema import BASES, DIMENSIONS, TstmetaError
 from tstmeta.scoring import read_scores
 from tstmeta.stats import LEVELS, STATISTICS
 
@@ -50,6 +51,8 @@ def test_the_choices_are_those_of_the_statistics():
     assert list(get_args(Level)) == list(LEVELS)
     assert list(get_args(Statistic)) == list(STATISTICS)
     assert list(get_args(Units)) == list(matrices.UNITS.values())
+    assert list(Dimension) == list(DIMENSIONS)
+    assert list(Basis) == list(BASES)
 
 
 def test_scores_that_could_not_be_computed_are_named_once_a_metric(tstmeta):
@@ -162,7 +165,6 @@ def test_a_file_gets_the_format_of_its_name_and_the_same_call_gives_the_same_byt
     [
         (("-l", "task"), "level task needs tasks: .* give each item a label 'task'"),
         (("-o", "table.txt"), r"table\.txt cannot be written .*: end its name in \.csv"),
-        (("--dimension", "mood"), "unknown dimension mood; known: content, style"),
     ],
 )
 def test_a_mistake_is_named_with_what_to_do(tstmeta, words, message):

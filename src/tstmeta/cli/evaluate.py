@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import sys
+from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, Literal
 
 import typer
 
-from ..console import TableFormat, mistake, note
+from ..console import TableFormat, note
 from .options import Bases, Combine, Data, Metrics, RatingFile, ScoreFile, Store
 from .score import known_combinations, scored, tell_failures, with_combined
 
@@ -26,6 +27,7 @@ Statistic = Literal[
 ]
 Level = Literal["pooled", "source", "within-system", "system", "task", "within-task"]
 Units = Literal["sources", "systems", "both"]
+Dimension = StrEnum("Dimension", ["content", "style", "fluency", "overall", "structure"])
 
 
 def evaluate(
@@ -36,8 +38,7 @@ def evaluate(
     scores: ScoreFile = None,
     ratings: RatingFile = None,
     dimension: Annotated[
-        list[str] | None,
-        typer.Option(help="content, style, fluency; repeat for more [default: all judged]."),
+        list[Dimension] | None, typer.Option(help="Repeat for more [default: all judged].")
     ] = None,
     statistic: Annotated[
         Statistic, typer.Option("--statistic", "-s", help="How agreement is measured.")
@@ -102,48 +103,44 @@ def evaluate(
     from ..analysis.frame import SENTINELS
     from ..analysis.render import described, format_of, rendered
     from ..combine import CombineError
-    from ..schema import DIMENSIONS
     from ..secrecy import conceal
     from ..storage import write
 
     kind = format_of(out, format)
     names = known_combinations(combine)
-    if unknown := [name for name in dimension or [] if name not in DIMENSIONS]:
-        raise mistake(f"unknown dimension {', '.join(unknown)}; known: {', '.join(DIMENSIONS)}")
     wanted = [*(metric or ([] if scores else ["lexical"])), *SENTINELS]
     dataset, table = scored(data, wanted, basis, scores, ratings, store)
-    dimensions = dimension or dataset.judged
+    dimensions = [str(name) for name in dimension or dataset.judged]
     lower = [conceal(name) for name in lower or []]  # as tables call them
     hybrids = [name for name in names if name.startswith("hybrid-")] if dimensions else []
     whole = [name for name in names if name not in hybrids]
     table = with_combined(dataset, table, whole, seed=seed, lower=lower, store=store)
     tell_failures(table)
-    tables, reasons = dict.fromkeys(dimensions, table), []
-    for name in dimensions if hybrids else []:  # a hybrid is of the metrics for one dimension
-        try:
-            tables[name] = with_combined(dataset, table, hybrids, name, seed, lower)
-            tell_failures(tables[name].iloc[len(table) :])
-        except CombineError as error:
-            reasons.append(error)
-    if reasons and (dimension or len(reasons) == len(dimensions)):
-        raise reasons[0]
-    for reason in reasons:
-        note(f"a dimension goes without a hybrid: {reason}")
-    evaluations = [
-        evaluated(
-            dataset,
-            dimension=name,
-            statistic=statistic,
-            level=level,
-            unit=resample.removesuffix("s"),
-            draws=draws,
-            seed=seed,
-            tests=tests,
-            scores=tables[name],
-            lower=lower,
+    evaluations, refusals = [], []
+    for name in dimensions:
+        own = table
+        try:  # a hybrid is of the metrics for one dimension
+            own = with_combined(dataset, table, hybrids, name, seed, lower)
+            tell_failures(own.iloc[len(table) :])
+        except CombineError as refusal:
+            refusals.append(refusal)
+            if dimension or len(refusals) == len(dimensions):
+                raise refusals[0] from None
+            note(f"a dimension goes without a hybrid: {refusal}")
+        evaluations.append(
+            evaluated(
+                dataset,
+                dimension=name,
+                statistic=statistic,
+                level=level,
+                unit=resample.removesuffix("s"),
+                draws=draws,
+                seed=seed,
+                tests=tests,
+                scores=own,
+                lower=lower,
+            )
         )
-        for name in dimensions
-    ]
     text = rendered(evaluations, kind) if evaluations else described(dataset, table, kind)
     if out is None:
         sys.stdout.write(text)

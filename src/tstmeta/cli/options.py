@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
 
@@ -28,8 +29,10 @@ Metrics = Annotated[
     list[str] | None,
     typer.Option("--metric", "-m", help="A metric, a family or module:function; repeat for more."),
 ]
+Basis = StrEnum("Basis", ["source", "reference", "none"])
 Bases = Annotated[
-    list[str] | None, typer.Option("--basis", help="source, reference or none; repeat for more.")
+    list[Basis] | None,
+    typer.Option("--basis", help="What outputs are compared with; repeat for more."),
 ]
 ScoreFile = Annotated[
     Path | None,
@@ -51,7 +54,7 @@ Store = Annotated[
     Path | None, typer.Option("--store", help="Folder of the score store [default: data/scores].")
 ]
 
-# ------------------------------------------------------------------- commands that ask a server
+# Of commands that ask a server.
 
 Server = Annotated[
     str,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -77,7 +78,7 @@ def score(
 
 
 def tell_failures(table: pd.DataFrame) -> int:
-    """Say on stderr which metrics have rows without a value, and why the first has none."""
+    """Name the metrics that have rows without a value on stderr, and the reason of the first."""
     failed = table[~table["status"].isin(["ok", "empty", "truncated"])]
     for name, rows in failed.groupby("metric", sort=False):
         total = int((table["metric"] == name).sum())
@@ -120,7 +121,7 @@ def with_combined(
 def scored(
     data: str,
     wanted: list[str],
-    basis: list[str] | None,
+    basis: Sequence[str] | None,
     scores: Path | None,
     ratings: Path | None,
     store: Path | None,
@@ -131,10 +132,7 @@ def scored(
     from .. import scoring
     from ..data import load
     from ..data.own_values import rated
-    from ..schema import BASES, TstmetaError
 
-    if unknown := [name for name in basis or [] if name not in BASES]:
-        raise TstmetaError(f"unknown basis {', '.join(unknown)}; known: {', '.join(BASES)}")
     dataset = load(data)
     if ratings is not None:
         dataset = rated(dataset, ratings)

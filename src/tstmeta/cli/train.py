@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
@@ -15,9 +15,6 @@ from .options import FormatOption
 
 if TYPE_CHECKING:
     import pandas as pd
-
-#: Data sets whose sources are never learned from: those that are drawn from the corpus.
-KEPT_OUT = {"yelp": ("mir",)}
 
 StyleCorpus = Annotated[
     str,
@@ -65,18 +62,15 @@ def lexicon(
     """Learn a style lexicon: log-odds of each word in two corpora (Monroe et al., 2008).
 
     The corpus has two styles.  A word's weight is its z-score in the style where it is the more
-    frequent.  Only the training part of the corpus is looked at; a CSV may say which sentences
-    these are in a column split (train, dev, test).  Nothing is drawn at random.
+    frequent.  Of a CSV with a column split only the part train is looked at.
 
     \b
     Examples:
       tstmeta train lexicon --corpus yelp --out sentiment.csv
-      tstmeta train lexicon --corpus mine.csv --threshold 5 --out words.csv
       tstmeta score --data contrast --metric masked-bleu:./sentiment.csv
     """
     from ..metrics.text import word_spans
     from ..models.lexicon import learn, write
-    from ..models.splits import corpus_hash
 
     if out.suffix != ".csv" or out.resolve() == Path(corpus).resolve():
         raise mistake(f"{out} has to end in .csv and to be another file than the corpus")
@@ -88,14 +82,8 @@ def lexicon(
     }
     lexicon = learn(out.name, texts, threshold)
     write(lexicon, out)
-    facts: dict[str, object] = {"corpus": corpus_hash(table)}
-    for style in texts:
-        words = [entry.word for entry in lexicon.entries if entry.style == style]
-        facts[style] = {
-            "sentences": len(texts[style]),
-            "words kept": len(words),
-            "first words": ", ".join(words[:8]),
-        }
+    kept = [entry.style for entry in lexicon.entries]
+    facts = {s: {"sentences": len(rows), "words kept": kept.count(s)} for s, rows in texts.items()}
     _show(facts, format, out, "masked-bleu:OUT")
 
 
@@ -130,13 +118,7 @@ def idf(
         raise mistake(absent)
     texts = dict.fromkeys(text for name in data for text in load(name).items["source"])
     counts = idf.write(encoders.load(encoder), [text for text in texts if text.strip()], out)
-    facts = {
-        "counted in": ", ".join(data),
-        "texts": counts.total,
-        "tokens": len(counts.counts),
-        "encoder": encoders.identity(encoder),
-        "table": vectors.identity(out),
-    }
+    facts = {"texts": counts.total, "tokens": len(counts.counts), "table": vectors.identity(out)}
     _show(facts, format, out, "bertscore:idf=OUT" + (f"+{model}" if model else ""))
 
 
@@ -162,9 +144,8 @@ def lm(
     """Train a language model on sentences, for perplexity and SLOR.
 
     It is measured on sentences that it never saw; a CSV may say which in a column split (train,
-    test).  With --base the course is that of Mukherjee et al. (2025, Appendix C).  With --set the
-    model gets another shape (vocabulary, width, layers, heads, inner) or the training another
-    course (epochs, steps, batch, rate, length, checkpoint, ...).
+    test).  With --base the course is that of Mukherjee et al. (2025, Appendix C).  --set changes
+    its shape (vocabulary, width, layers, heads, inner) or the course (epochs, batch, rate, ...).
 
     \b
     Examples:
@@ -193,10 +174,8 @@ def lm(
     report = train(
         out, texts, held_out, base=model, seed=seed, options=options, name=name, device=device
     )
-    facts = {key: report[key] for key in ("corpus", "cut", "base", "parameters", "seed")}
-    curve = report["loss_curve"]
-    facts |= {"loss at the beginning": curve[0], "loss at the end": curve[-1]}
-    _show({**facts, "perplexity": report["perplexity"]}, format, out, "perplexity:OUT")
+    keys = ("corpus", "cut", "base", "parameters", "seed", "perplexity")
+    _show({key: report[key] for key in keys}, format, out, "perplexity:OUT")
 
 
 @train_app.command()
@@ -309,24 +288,18 @@ def read_corpus(
         table = table if "value" in columns else table.assign(value=math.nan)
     else:
         raise mistake(f"no corpus is called {name!r}: use yelp, xformal or a file FILE.csv")
-    kept = KEPT_OUT.get(name, ()) if keep_out is None else keep_out
-    return divide(table, roles, [text for data in kept for text in load(data).items["source"]])
+    if keep_out is None:  # mir rates sentences of yelp
+        keep_out = ["mir"] if name == "yelp" else []
+    return divide(table, roles, [text for data in keep_out for text in load(data).items["source"]])
 
 
 def _show(results: Mapping[str, Any], format: Format, out: Path, metric: str) -> None:
     """Print results as rows (what, value), and how a metric takes what was made."""
     import pandas as pd
 
-    show_table(pd.DataFrame(_flat(results), columns=["what", "value"]), format)
+    rows = pd.json_normalize(dict(results), sep=": ").T.reset_index()
+    rows = rows.set_axis(["what", "value"], axis="columns")
+    show_table(rows.assign(what=rows["what"].str.replace("_", " ")), format)
     # with a slash, so that a folder is seen to be one
     word = out if "/" in str(out) else f"./{out}"
     note(f"in {out}; use it: tstmeta score --data DATA --metric {metric.replace('OUT', str(word))}")
-
-
-def _flat(results: Mapping[str, Any], above: str = "") -> Iterator[tuple[str, Any]]:
-    for key, value in results.items():
-        what = f"{above}{key.replace('_', ' ')}"
-        if isinstance(value, Mapping):
-            yield from _flat(value, f"{what}: ")
-        else:
-            yield what, value
