@@ -18,7 +18,6 @@ from ..extras import lacking
 from ..models import encoders, vectors
 from ..models.causal import MissingModel
 from ..models.encoders import ENCODERS, MINILM
-from ..models.pooled import pooling
 from ..models.vectors import TokenTable, VectorFile, Vectors
 from ..schema import Status, TstmetaError
 from .base import Request, Score
@@ -69,7 +68,7 @@ class Cosine(ModelMetric):
     def fields(self) -> dict[str, object]:
         return {
             "model": encoders.identity(self.model),
-            "pooling": pooling(self.model),
+            "pooling": encoders.pooling(self.model),
             "refs": "max",
             "sentence-transformers": installed("sentence-transformers"),
             "transformers": installed("transformers"),

@@ -6,7 +6,9 @@ Neither the batch nor the order changes a number (float32, differences below 1e-
 
 from __future__ import annotations
 
+import hashlib
 import inspect
+import json
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import cached_property, lru_cache
@@ -17,7 +19,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..extras import lacking
-from . import hub, pooled
+from . import hub
 from .causal import Backbone, MissingModel
 from .loading import quiet
 from .pairs import BUDGET, batches, longest, padded
@@ -26,8 +28,6 @@ from .pairs import BUDGET, batches, longest, padded
 _TEXTS = {"cpu": 32, "cuda": 256}
 #: The window of a model that has none of its own: attention takes its square in memory.
 _WINDOW = 4096
-#: Bytes of vectors that an encoder remembers.
-MEMORY = 2**29
 
 
 def _shipped() -> str:
@@ -69,39 +69,21 @@ class TextVector(NamedTuple):
     length: int
 
 
-class Memory:
-    """Values by key, at most ``limit`` bytes of them; when it is full, all are forgotten."""
-
-    def __init__(self, limit: int):
-        self.limit = limit
-        self.clear()
-
-    def get(self, key: Any) -> Any:
-        return self._kept.get(key)
-
-    def put(self, key: Any, value: Any, size: int) -> None:
-        if self.size + size > self.limit:
-            self.clear()
-        if size <= self.limit:
-            self._kept[key] = value
-            self.size += size
-
-    def clear(self) -> None:
-        self._kept: dict[Any, Any] = {}
-        self.size = 0
-
-
 class Encoder:
-    """A transformer as an encoder, loaded when it is needed; ``budget`` is tokens of a batch."""
+    """A transformer as an encoder, loaded when it is needed.
+
+    ``budget`` is tokens of a batch (0: what suits the device), ``room`` bytes of vectors that are
+    remembered: beyond them all are forgotten.
+    """
 
     def __init__(
-        self, model: Backbone, device: str = "auto", *, memory: int = MEMORY, budget: int = 0
+        self, model: Backbone, device: str = "auto", *, budget: int = 0, room: int = 2**29
     ):
         self.model = model
         self.device = hub.device_of(device)
         self._kind = "cpu" if self.device == "cpu" else "cuda"
         self.budget = budget or BUDGET[self._kind]
-        self.memory = Memory(memory)
+        self.room, self.memory, self._size = room, dict[Any, Any](), 0
 
     @cached_property
     def tokenizer(self) -> Any:
@@ -126,7 +108,7 @@ class Encoder:
         from transformers import AutoConfig, AutoModel
 
         quiet()
-        if pooled.steps(Path(hub.folder(self.model))):
+        if _steps(Path(hub.folder(self.model))):
             return self.sentence_model[0].auto_model
         config = hub.read(self.model, AutoConfig)
         # a pooler is no part of token vectors, and many a checkpoint lacks it
@@ -144,7 +126,7 @@ class Encoder:
 
         quiet()
         folder = Path(hub.folder(self.model))
-        if fault := pooled.fault(folder):
+        if fault := _fault(folder):
             raise hub.missing(self.model, fault)
         try:
             model = SentenceTransformer(
@@ -156,7 +138,7 @@ class Encoder:
             )
         except Exception as error:  # a folder can be wrong in many ways
             raise hub.missing(self.model, f"{type(error).__name__}: {error}") from error
-        if absent := pooled.absent(model[0].auto_model, folder):
+        if absent := _absent(model[0].auto_model, folder):
             raise hub.missing(self.model, f"missing keys: {', '.join(absent[:5])}")
         return model.eval()
 
@@ -197,8 +179,12 @@ class Encoder:
     ) -> list[Any]:
         values = {text: self.memory.get((key, text)) for text in texts}
         for text, value in compute([text for text, known in values.items() if known is None]):
-            values[text] = value
-            self.memory.put((key, text), value, sum(getattr(v, "nbytes", 500) for v in value))
+            size = sum(getattr(part, "nbytes", 500) for part in value)
+            if self._size + size > self.room:
+                self.memory.clear()
+                self._size = 0
+            values[text] = self.memory[key, text] = value
+            self._size += size
         return [values[text] for text in texts]
 
     def _pooled(self, texts: list[str]) -> Iterator[tuple[str, TextVector]]:
@@ -262,11 +248,6 @@ def _loaded(model: Backbone, identity: str, device: str) -> Encoder:
     return Encoder(model, device)
 
 
-def forget() -> None:
-    """Let go of all encoders and what they remember."""
-    _loaded.cache_clear()
-
-
 def missing(model: Backbone, *modules: str) -> str:
     """What to do when an encoder, or a library it needs, is not here; empty when all are."""
     needed = lacking("torch", "transformers", *modules)
@@ -290,3 +271,60 @@ def identity(model: Backbone) -> str:
         return hub.identity(model)
     except (MissingModel, ImportError):
         return f"{model.folder.name if model.local else model.where}@missing"
+
+
+def pooling(model: Backbone) -> str:
+    """The steps that make one vector of a text, and a hash of their settings and weights."""
+    if not hub.here(model):
+        return "missing"
+    folder = Path(hub.folder(model))
+    names = ["modules.json", "sentence_bert_config.json", "config_sentence_transformers.json"]
+    files = [folder / name for name in names]
+    for step in _steps(folder):
+        if step["path"]:
+            files += sorted((folder / step["path"]).rglob("*"))
+    whole = hashlib.sha256()
+    for file in filter(Path.is_file, files):
+        whole.update(file.relative_to(folder).as_posix().encode() + b"\0" + file.read_bytes())
+    kinds = ">".join(step["type"].rpartition(".")[2] for step in _steps(folder))
+    return f"{kinds}@{whole.hexdigest()[:8]}"
+
+
+def _steps(folder: Path) -> list[dict[str, str]]:
+    """The steps of a sentence-transformers folder; none where it is not one."""
+    try:
+        modules = json.loads((folder / "modules.json").read_text(encoding="utf-8"))
+        return [{"type": str(step["type"]), "path": str(step["path"])} for step in modules]
+    except (OSError, ValueError, KeyError, TypeError):
+        return []
+
+
+def _fault(folder: Path) -> str:
+    """Why a folder is not read by sentence-transformers; empty when it is.
+
+    Such a folder names classes to import, whatever they are, and may hold pickled weights.
+    """
+    if not _steps(folder):
+        return "no modules.json: it is no sentence-transformers model"
+    for step in _steps(folder):
+        if not step["type"].startswith("sentence_transformers."):
+            return f"modules.json names {step['type']}, which is no part of sentence-transformers"
+        inside = (folder / step["path"]).resolve()
+        if not inside.is_relative_to(folder.resolve()):
+            return f"modules.json leads out of the folder ({step['path']})"
+        if any(inside.glob("*.bin")) and not any(inside.glob("*.safetensors")):
+            return f"{step['path'] or 'the folder'} has weights that are no safetensors"
+    return ""
+
+
+def _absent(network: Any, folder: Path) -> list[str]:
+    """Weights that the files do not have: they would be random.  A pooler is not used."""
+    from safetensors import safe_open
+
+    names: set[str] = set()
+    for file in folder.glob("*.safetensors"):
+        with safe_open(file, "numpy") as stream:
+            names |= set(stream.keys())
+    bare = {name.removeprefix(f"{network.base_model_prefix}.") for name in names}
+    weights = (name for name, _ in network.named_parameters())
+    return [name for name in weights if name not in bare and not name.startswith("pooler.")]
