@@ -64,7 +64,6 @@ def answer(**message: Any) -> bytes:
         (answer(content=None, finish="length"), Reply(finish="length")),
         (answer(content=None, finish="content_filter"), Reply(finish="content_filter")),
         (answer(content=None, refusal="I will not."), Reply(refusal="I will not.")),
-        (answer(content=[{"type": "text", "text": "a"}, {"text": "b"}]), Reply(text="ab")),
         (answer(content="\0"), Reply(text="\0")),
     ],
 )
@@ -88,6 +87,7 @@ RUBBISH = {
     "no words": (answer(content=None), "there is no text"),
     "a number": (answer(content=3), "no chat completion"),
     "an object": (answer(content={"text": "4"}), "no chat completion"),
+    "parts": (answer(content=[{"type": "text", "text": "4"}]), "no chat completion"),
 }
 
 

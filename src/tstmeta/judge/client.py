@@ -35,8 +35,7 @@ class Served:
 
     Args:
         url: where the interface starts, such as ``http://localhost:8000/v1``.
-        model: what the server calls the model.
-        revision: which weights the server runs, if you know; part of every key.
+        model: what the server calls the model; ``revision``: its weights, if you know.
         key: the API key; ``OPENAI_API_KEY`` of the environment when None.  Never shown, and not
             sent where the URL names a user.
         timeout: seconds for one answer.
@@ -89,7 +88,20 @@ class Served:
 
     async def ask(self, question: Question) -> Reply:
         """One answer, or the failure after all tries; Unusable where no question can succeed."""
-        answer, without = await self._answer(question, self._without)
+        without = self._without
+        while True:
+            sent = body(question, self.model, without)
+            response = await self._send(sent)
+            if isinstance(response, str):
+                answer = Reply(failure=response)
+            elif response.status_code == 200:
+                answer = reply(response.content, self._mask)
+            elif field := refused_field(response.status_code, response.content, sent):
+                without |= {field}
+                continue
+            else:
+                answer = error(response.status_code, response.content, self._mask)
+            break
         if not answer.failure:
             self._unanswered = 0
             self.notes += [f"{self.server} takes no {field}" for field in without - self._without]
@@ -103,22 +115,6 @@ class Served:
                 "and run again; answers so far are kept"
             )
         return answer
-
-    async def _answer(
-        self, question: Question, without: frozenset[str]
-    ) -> tuple[Reply, frozenset[str]]:
-        """An answer or a failure, and the fields that were left out."""
-        while True:
-            sent = body(question, self.model, without)
-            response = await self._send(sent)
-            if isinstance(response, str):
-                return Reply(failure=response), without
-            if response.status_code == 200:
-                return reply(response.content, self._mask), without
-            field = refused_field(response.status_code, response.content, sent)
-            if field is None:
-                return error(response.status_code, response.content, self._mask), without
-            without |= {field}
 
     async def _send(self, sent: dict[str, Any]) -> httpx2.Response | str:
         """What comes back for a request, after all tries; or why nothing does."""

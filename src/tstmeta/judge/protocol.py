@@ -73,12 +73,8 @@ _Count = Annotated[Annotated[int, Field(ge=0, lt=2**53)] | None, _Spare]
 _Words = Annotated[str | None, _Spare]
 
 
-class _Part(BaseModel, strict=True):
-    text: str = ""
-
-
 class _Message(BaseModel, strict=True):
-    content: str | list[_Part] | None = None
+    content: str | None = None
     refusal: _Words = None
 
 
@@ -123,17 +119,14 @@ def reply(data: bytes, mask: Mask = None) -> Reply:
         return _failed("no chat completion came", data, mask)
     choice = completion.choices[0]
     text, refusal = choice.message.content, choice.message.refusal or ""
-    if isinstance(text, list):
-        text = "".join(part.text for part in text)
     finish = choice.finish_reason or "stop"
     if text is None and not refusal and finish not in ("length", "content_filter"):
         return _failed("there is no text in the answer", data, mask)
-    text = text or ""
-    if len(text) > LONGEST_TEXT:
+    if text and len(text) > LONGEST_TEXT:
         text, finish = text[:LONGEST_TEXT], "length"
     usage = completion.usage or _Usage()
     return Reply(
-        text=text,
+        text=text or "",
         finish=finish[:80],
         refusal=refusal[:LONGEST_TEXT],
         prompt_tokens=usage.prompt_tokens,
@@ -166,9 +159,7 @@ def _failed(why: str, data: bytes, mask: Mask) -> Reply:
 
 def refused_field(status: int, data: bytes, sent: Mapping[str, Any]) -> str | None:
     """The field of a request that the server names in an error, if an answer can do without it."""
-    if status not in (400, 422):
-        return None
-    words = data.decode("utf-8", "replace")
+    words = data.decode("utf-8", "replace") if status in (400, 422) else ""
     for field, names in OPTIONAL.items():
         optional = field in sent and sent[field] == _NEUTRAL.get(field, sent[field])
         if optional and re.search(rf"\b({names})\b", words):
@@ -183,26 +174,19 @@ def error(status: int, data: bytes, mask: Mask = None) -> Reply:
         Unusable: no question can succeed; says the remedy.
     """
     text = blotted(data.decode("utf-8", "replace"), mask)
-    words, code = _message(text)
+    try:
+        fields = json.loads(text)
+        fields = fields.get("error", fields)
+        code = fields.get("code")
+        text = str(fields.get("message") or fields.get("detail") or fields)
+    except (ValueError, RecursionError, AttributeError):  # no JSON, or of another form
+        code, text = "", "" if text.lstrip().startswith("<") else text
+    words = excerpt(text, 300, mask)
     failure = f"the server answers {status}" + (f": {words}" if words else "")
     if code == "content_filter":
         return Reply(finish="content_filter", refusal=words)
-    kind = {"insufficient_quota": 402, "model_not_found": 404}.get(code, status)
+    kind = {"insufficient_quota": 402, "model_not_found": 404}.get(str(code), status)
     if kind in (400, 408, 409, 413, 422, 429) or kind >= 500:
         return Reply(failure=failure, prompt_tokens=0, answer_tokens=0)
     remedy = "give the URL that it leads to" if kind < 400 else "mend what the server says"
     raise Unusable(f"{failure}. Remedy: {_REMEDIES.get(kind, remedy)}")
-
-
-def _message(text: str) -> tuple[str, str]:
-    """The message of an error and its code; all of it where it has none, nothing of a page."""
-    try:
-        fields = json.loads(text)
-    except (ValueError, RecursionError):
-        return "" if text.lstrip().startswith("<") else excerpt(text), ""
-    if isinstance(fields, dict):
-        fields = fields.get("error", fields)
-    if not isinstance(fields, dict):
-        return excerpt(str(fields), 300), ""
-    words = fields.get("message") or fields.get("detail") or fields
-    return excerpt(str(words), 300), str(fields.get("code"))
