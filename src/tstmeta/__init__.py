@@ -19,13 +19,14 @@ __version__ = version("tstmeta")
 
 #: Public name -> the module that has it.
 _WHERE = {
-    **dict.fromkeys(("about", "datasets", "score"), "catalogue"),
+    **dict.fromkeys(("about", "datasets"), "catalogue"),
     **dict.fromkeys(("SENTINELS", "pairs"), "analysis.frame"),
     **dict.fromkeys(("bootstrap", "compare", "correlate", "partial", "rank_sets"), "analysis"),
     **dict.fromkeys(("alpha", "ceiling", "evaluate"), "analysis"),
     "costs": "analysis.costs",
     **dict.fromkeys(("available", "load"), "data"),
     "read": "data.own",
+    "score": "scoring",
     "Dataset": "data.base",
     "wrap": "metrics.base",
     **dict.fromkeys(("explain", "token_scores"), "likelihood.tables"),
@@ -77,7 +78,7 @@ if TYPE_CHECKING:
     )
     from .analysis.costs import costs
     from .analysis.frame import SENTINELS, pairs
-    from .catalogue import about, datasets, score
+    from .catalogue import about, datasets
     from .data import available, load
     from .data.base import Dataset
     from .data.own import read
@@ -85,6 +86,7 @@ if TYPE_CHECKING:
     from .likelihood.tables import explain, token_scores
     from .metrics.base import wrap
     from .schema import DemonstrationWarning, TstmetaError
+    from .scoring import score
 
 
 def __getattr__(name: str) -> Any:

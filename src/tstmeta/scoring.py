@@ -1,9 +1,8 @@
 """(data set x metric) -> scores, kept in a store that resumes and never computes a score twice.
 
-The store is content-addressed: a score's key is a hash of the metric's signature and of every text
-of its unit.  Each signature has one Parquet file, sorted by key, and during a run a journal beside
-it: one line a finished unit, flushed at once.  The next run reads the journal of a killed one,
-computes what is missing and merges both.  Rows with status ``error`` are not kept.
+A score's key is a hash of the metric's signature and of every text of its unit.  Each signature has
+one Parquet file, sorted by key, and during a run a journal beside it: one line a finished unit,
+which the next run merges after a kill.  Rows with status ``error`` are not kept.
 """
 
 from __future__ import annotations
@@ -11,6 +10,7 @@ from __future__ import annotations
 import hashlib
 import math
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
 from functools import lru_cache
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -34,6 +34,8 @@ from .storage import Journal, locked, whole
 HUMAN_STYLE = "human-style"
 #: The same where the style shift is known by construction: 1 strong, 0 light.
 STYLE_LABEL = "style-label"
+#: Which metrics may run; see :func:`score`.
+PROFILES = ("", "embedded", "real")
 _COLUMNS = ["key", "value", "status", "detail"]
 _Row = tuple[str, float, str, str]
 
@@ -48,53 +50,62 @@ class Plan(NamedTuple):
 
 
 def score(
-    dataset: Dataset,
-    wanted: Sequence[str | Metric],
-    *,
+    data: Dataset,
+    metrics: Sequence[str | Metric] | str = ("lexical", "sentinel", HUMAN_STYLE),
     bases: Sequence[str] | None = None,
+    profile: str = "",
     store: Path | None = None,
     progress: bool = True,
 ) -> pd.DataFrame:
-    """Score a data set with metrics given by name, family or as objects.
+    """The scores of a data set: taken from the score store where they are, else computed.
 
     Args:
-        wanted: metric names, family names, ``all``, ``human-style`` or metric objects.
-        bases: restrict to these bases (default: all that a metric has).
+        metrics: names (``bleu``, ``bleu:pauli2025``), families (``lexical``, ``sentinel``),
+            ``all``, ``human-style``, metric objects such as :func:`tstmeta.wrap` makes.
+        bases: source, reference, none; default all that a metric has.
+        profile: ``embedded`` leaves out what needs a model from a hub, ``real`` takes families
+            whole; by default single names are taken as they are and families as ``embedded``.
         store: folder of the score store (default ``data/scores``).
         progress: show a bar on standard error (only on a terminal).
 
     Returns:
-        A ``scores`` table, one row an item, metric and basis, in the order of ``wanted``, ``bases``
-        and items.  On basis reference, items without a reference have no row, and a reference is
-        not compared with itself.
+        One row an item, metric and basis, in the order of metrics, bases and items: dataset,
+        item_id, metric, dimension, basis, signature, sample, value, status (ok, empty, truncated,
+        refused, invalid, error), detail.  On basis reference, items without a reference have no
+        row, and a reference is not compared with itself.
 
     Raises:
         UnknownMetric: a name that nobody registered.
+        TstmetaError: an unknown profile.
     """
+    if profile not in PROFILES:
+        names = ", ".join(filter(None, PROFILES))
+        raise TstmetaError(f"profile is {profile!r}; use one of {names}")
     store = store or paths.scores()
     tables = []
-    for metric in _chosen(wanted):
+    for metric in _chosen([metrics] if isinstance(metrics, str) else metrics, profile):
         if metric is None:
-            tables.append(human_style(dataset))
+            tables.append(human_style(data))
         else:
-            every = plans(dataset, metric, bases)
-            tables += [_score_one(dataset, plan, store, progress) for plan in every]
+            every = plans(data, metric, bases)
+            tables += [_score_one(data, plan, store, progress) for plan in every]
     tables = [table for table in tables if len(table)]
     if not tables:
         return schema.empty("scores")
-    return schema.validate(pd.concat(tables, ignore_index=True), "scores", dataset.name)
+    return schema.validate(pd.concat(tables, ignore_index=True), "scores", data.name)
 
 
-def _chosen(wanted: Sequence[str | Metric]) -> list[Metric | None]:
+def _chosen(metrics: Sequence[str | Metric], profile: str) -> list[Metric | None]:
     """The metrics in order, a name once; None stands for ``human-style``."""
     chosen: dict[str, Metric | None] = {}
-    for place, metric in enumerate(wanted):
+    for place, metric in enumerate(metrics):
         if not isinstance(metric, str):
             chosen[f"object {place}"] = metric
             continue
-        for name in registry.resolve([metric]):
-            if name not in chosen:
-                chosen[name] = None if name == HUMAN_STYLE else registry.get(name, imports=True)
+        for name in registry.resolve([metric], profile or "embedded"):
+            own = None if name == HUMAN_STYLE else registry.get(name, imports=True)
+            if own is None or profile != "embedded" or own.profile == profile:
+                chosen.setdefault(name, own)
     return list(chosen.values())
 
 
@@ -219,7 +230,8 @@ class _Store:
             if len(fresh):
                 table = pd.concat([table, fresh], ignore_index=True) if len(table) else fresh
                 table = table.drop_duplicates("key").sort_values("key", ignore_index=True)
-                write_parquet(table, self.table)
+                with whole(self.table) as draft:
+                    table.to_parquet(draft, index=False)
             self.journal.path.unlink()
         return table[table["key"].isin(wanted)]
 
@@ -261,23 +273,15 @@ def _frame(rows: list[_Row]) -> pd.DataFrame:
 
 
 def _rows(key: str, values: Sequence[Sequence]) -> list[_Row]:
-    """A unit's values as rows."""
     return [(own, *value) for own, value in zip(_keys(key, len(values)), values, strict=True)]
 
 
 def _journalled(journal: Journal) -> Iterator[_Row]:
     """The rows of a journal; a damaged line is left out, and scored anew."""
     for entry in journal:
-        try:
+        with suppress(ValueError, TypeError):
             key, values = entry
             yield from _rows(str(key), [(float(v), str(Status(s)), str(d)) for v, s, d in values])
-        except (ValueError, TypeError):
-            continue
-
-
-def write_parquet(frame: pd.DataFrame, path: Path) -> None:
-    with whole(path) as draft:
-        frame.to_parquet(draft, index=False)
 
 
 def human_style(dataset: Dataset) -> pd.DataFrame:
