@@ -117,7 +117,7 @@ def test_a_folder_serves_all_three_and_the_second_and_third_run_no_model(tmp_pat
     names = ["perplexity", "perplexity", "corpus-perplexity", "slor"]
     words = [f":{where}", f":{where}+word", f":{where}", f":{where}"]
     first = scoring.score(rewrites, [names[0] + words[0]], store=tmp_path / "store", progress=False)
-    monkeypatch.setattr("tstmeta.models.loading.Lazy.engine", property(lambda self: 1 / 0))
+    monkeypatch.setattr("tstmeta.models.hub.Lazy.engine", property(lambda self: 1 / 0))
     wanted = [name + word for name, word in zip(names, words, strict=True)]
     table = scoring.score(rewrites, wanted, store=tmp_path / "store", progress=False)
     assert set(table["status"]) == {"ok", "empty"}

@@ -14,8 +14,7 @@ from safetensors.torch import load_file, save_file
 from tests.models import tiny
 from tstmeta.models import hub
 from tstmeta.models.causal import LanguageModel, MissingModel, backbone
-from tstmeta.models.hub import fingerprint, here, identity
-from tstmeta.models.loading import Lazy, load
+from tstmeta.models.hub import Lazy, fingerprint, here, identity, load
 from tstmeta.schema import TstmetaError
 
 

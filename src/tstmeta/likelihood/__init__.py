@@ -5,7 +5,7 @@ source in the target style, to paraphrase it, or to repeat it.  No model library
 a model is loaded.
 """
 
-from ..models.loading import load
+from ..models.hub import load
 from .instructions import TASKS, Instructions
 from .scorer import Rewrite, Scorer, TokenScores
 from .tokens import VARIANTS, Variant, content, style

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import ClassVar
 
 from ..metrics.base import Request, Score, Unit
-from ..models import hub, loading
+from ..models import hub
 from ..models.causal import BACKBONES, Backbone, LanguageModel, MissingModel, backbone, described
 from ..models.template import DATE
 from ..models.tokencache import Cached
@@ -174,5 +174,5 @@ class LikelihoodStyle(Likelihood):
 
 # Content and style, one after the other, load a model once, and two are never held; a server is
 # asked once what it can do.
-_loaded = lru_cache(maxsize=1)(loading.Lazy)
+_loaded = lru_cache(maxsize=1)(hub.Lazy)
 _connected = lru_cache(maxsize=1)(Server.connected)

@@ -21,7 +21,6 @@ import numpy as np
 from ..extras import lacking
 from . import hub
 from .causal import Backbone, MissingModel
-from .loading import quiet
 from .pairs import BUDGET, batches, longest, padded
 
 #: Texts that sentence-transformers takes at a time.
@@ -107,7 +106,6 @@ class Encoder:
         import torch
         from transformers import AutoConfig, AutoModel
 
-        quiet()
         if _steps(Path(hub.folder(self.model))):
             return self.sentence_model[0].auto_model
         config = hub.read(self.model, AutoConfig)
@@ -124,7 +122,7 @@ class Encoder:
         """The SentenceTransformer that the folder describes; its weights are whole safetensors."""
         from sentence_transformers import SentenceTransformer
 
-        quiet()
+        hub.quiet()
         folder = Path(hub.folder(self.model))
         if fault := _fault(folder):
             raise hub.missing(self.model, fault)

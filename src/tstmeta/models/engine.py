@@ -19,7 +19,7 @@ from ..schema import TstmetaError
 from . import forest
 from .causal import Answer, Continuation, check_requests, described, progress_bar
 from .forest import Branches, Trie
-from .loading import window_of
+from .hub import window_of
 
 #: Elements of the largest tensor of logits: 8 MB of float32, about what a processor's cache holds.
 _LOGITS = 2**21

@@ -15,12 +15,11 @@ from typing import Any
 from . import hub
 from .causal import Backbone
 from .classifiers import About, Estimates, Task, by_length
+from .pairs import longest
 
 #: Where ``config.json`` keeps what we know of a model.
 KEY = "tstmeta_task"
 _BATCH = 64
-#: A tokenizer without a limit names a number beyond this.
-_UNLIMITED = 10**6
 
 
 class Transformer:
@@ -28,8 +27,7 @@ class Transformer:
 
     def __init__(self, about: About, model: Any, tokenizer: Any):
         self.about, self.model, self.tokenizer = about, model.eval(), tokenizer
-        self.window = window(model.config, tokenizer)
-        self._device = str(model.device)
+        self.window = longest(model.config, tokenizer)
 
     @classmethod
     def read(cls, model: Backbone, device: str = "auto") -> Transformer:
@@ -38,14 +36,21 @@ class Transformer:
         from transformers import AutoModelForSequenceClassification
 
         network = hub.weights(model, AutoModelForSequenceClassification, dtype=torch.float32)
-        about = about_of(network.config, model.where)
+        config = network.config
+        if kept := getattr(config, KEY, None):  # what we wrote, else the labels as they are called
+            task = Task.of(kept)
+        else:
+            task = Task(
+                model.where, tuple(str(name) for _, name in sorted(config.id2label.items()))
+            )
+        about = About("transformer", (task,), config.num_labels == 1)
         return cls(about, network.to(hub.device_of(device)), hub.tokenizer(model))
 
     def logits(self, texts: Sequence[str], task: int) -> Estimates:
         rows, cut = encode(self.tokenizer, texts, self.window)
 
         def answer(batch: list[list[int]]) -> Any:
-            return self.model(**batched(self.tokenizer, batch, self._device)).logits
+            return self.model(**batched(self.tokenizer, batch, self.model.device)).logits
 
         return Estimates(by_length(rows, self.model.config.num_labels, _BATCH, answer), cut)
 
@@ -57,23 +62,6 @@ class Transformer:
             config.label2id = {style: number for number, style in config.id2label.items()}
         self.model.save_pretrained(folder)
         self.tokenizer.save_pretrained(folder)
-
-
-def about_of(config: Any, name: str) -> About:
-    """The task of a model: what we wrote into its config, else its labels as they are called."""
-    regression = config.num_labels == 1
-    if kept := getattr(config, KEY, None):
-        return About("transformer", (Task.of(kept),), regression)
-    labels = tuple(str(label) for _, label in sorted(config.id2label.items()))
-    return About("transformer", (Task(name, labels),), regression)
-
-
-def window(config: Any, tokenizer: Any) -> int:
-    """Longest text in tokens, with the marks at its ends."""
-    positions = int(getattr(config, "max_position_embeddings", 0) or _UNLIMITED)
-    if "roberta" in config.model_type:  # it counts positions from beyond its padding token
-        positions -= int(config.pad_token_id) + 1
-    return int(min(positions, tokenizer.model_max_length, _UNLIMITED))
 
 
 def encode(tokenizer: Any, texts: Sequence[str], window: int) -> tuple[list[list[int]], list[str]]:
@@ -89,7 +77,7 @@ def encode(tokenizer: Any, texts: Sequence[str], window: int) -> tuple[list[list
     return rows, cut
 
 
-def batched(tokenizer: Any, rows: Sequence[list[int]], device: str = "cpu") -> dict[str, Any]:
+def batched(tokenizer: Any, rows: Sequence[list[int]], device: Any = "cpu") -> dict[str, Any]:
     """Token ids [B, T], padded on the right, and the mask [B, T] that hides the padding."""
     import torch
 

@@ -1,4 +1,4 @@
-"""Models of a hub or a folder: whether they are here, what they are, and how they are read.
+"""Models of a hub or a folder: whether they are here, what they are, how they are read and loaded.
 
 Only safetensors are read and no code that comes with a model is run.
 """
@@ -7,13 +7,18 @@ from __future__ import annotations
 
 import hashlib
 import json
-from functools import lru_cache
+import sys
+from collections.abc import Iterator, Sequence
+from functools import cached_property, lru_cache
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..extras import lacking, needs
 from ..schema import TstmetaError
-from .causal import EMBEDDED, Backbone, MissingModel
+from .causal import EMBEDDED, Answer, Backbone, Continuation, MissingModel, backbone, described
+
+if TYPE_CHECKING:
+    from .engine import Engine
 
 #: Everything in a folder that can change a value.
 _CONTENT = ("*.safetensors", "config.json", "generation_config.json", "tokenizer*", "*.jinja")
@@ -21,9 +26,8 @@ _CONTENT = ("*.safetensors", "config.json", "generation_config.json", "tokenizer
 _WRONG = ("missing_keys", "mismatched_keys", "error_msgs")
 #: Number types that are known to give sound log-probabilities.
 DTYPES = ("float32", "bfloat16", "float16")
-#: What is fetched of a repository: words first, weights when they are needed.
+#: What is fetched of a repository, less the weights.
 _WORDS = ["*.json", "*.jinja", "*.txt", "*.model"]
-_WEIGHTS = ["*.safetensors"]
 #: Where a tokenizer has its tokens; one of these.
 _TOKENIZERS = ("tokenizer.json", "tokenizer.model", "vocab.json")
 
@@ -124,6 +128,7 @@ def read(model: Backbone, kind: Any, **options: Any) -> Any:
 
 def weights(model: Backbone, kind: Any, **options: Any) -> Any:
     """A model as :func:`read` gives it; weights that are missing would be random: MissingModel."""
+    quiet()
     network, report = read(model, kind, use_safetensors=True, output_loading_info=True, **options)
     wrong = [f"{key.replace('_', ' ')}: {report[key]}" for key in _WRONG if report.get(key)]
     if wrong:
@@ -141,6 +146,14 @@ def tokenizer(model: Backbone) -> Any:
     return read(model, AutoTokenizer)
 
 
+def quiet() -> None:
+    """Bars of transformers are for people at a terminal."""
+    from transformers.utils import logging
+
+    if not sys.stderr.isatty():
+        logging.disable_progress_bar()
+
+
 def folder(model: Backbone, weights: bool = True) -> str:
     """Where a model's files are, fetched where they are not here."""
     if model.local:
@@ -149,7 +162,7 @@ def folder(model: Backbone, weights: bool = True) -> str:
         return str(_snapshot(model))
     from huggingface_hub import HfApi, snapshot_download
 
-    wanted = _WORDS + (_WEIGHTS if weights else [])
+    wanted = _WORDS + ["*.safetensors"] * weights
     revision = model.revision or None
     # without a network this fails at once; the fetch itself would try for half a minute
     HfApi().model_info(model.where, revision=revision, timeout=10)
@@ -184,3 +197,76 @@ def dtype_of(wanted: str = "auto", device: str = "cpu") -> str:
     if wanted not in DTYPES:
         raise TstmetaError(f"dtype is {wanted!r}; use auto, {', '.join(DTYPES)}")
     return wanted
+
+
+def window_of(config: Any) -> int:
+    """Longest text of a model in tokens; without a limit of its own about a million."""
+    return int(getattr(config, "max_position_embeddings", 0) or 2**20)
+
+
+def load(name: str | Backbone, **options: Any) -> Engine:
+    """Load a causal model by name (:func:`~.causal.backbone`), with options of :class:`Lazy`.
+
+    Raises:
+        MissingModel: it is not here and cannot be fetched; says what to do.
+    """
+    return Lazy(backbone(name) if isinstance(name, str) else name, **options).engine
+
+
+class Lazy:
+    """A causal model that is loaded when something is asked that no cache knows.
+
+    Args:
+        device: ``auto``, ``cpu``, ``cuda``, ``cuda:1``, ...
+        dtype: ``auto``, ``float32``, ``bfloat16``, ``float16``.
+        rounded, options: see :class:`~tstmeta.models.engine.Engine`.
+    """
+
+    def __init__(
+        self,
+        model: Backbone,
+        device: str = "auto",
+        dtype: str = "auto",
+        rounded: bool = False,
+        **options: Any,
+    ):
+        self.model, self.rounded, self.options = model, rounded, options
+        self.device = device_of(device)
+        self.dtype = dtype_of(dtype, self.device)
+
+    @property
+    def identity(self) -> str:
+        return described(identity(self.model), self.dtype, self.rounded)
+
+    @cached_property
+    def _config(self) -> Any:
+        from transformers import AutoConfig
+
+        return read(self.model, AutoConfig).get_text_config(decoder=True)
+
+    @property
+    def window(self) -> int:
+        return window_of(self._config)
+
+    @property
+    def vocabulary(self) -> int:
+        return int(self._config.vocab_size)
+
+    @cached_property
+    def tokenizer(self) -> Any:
+        return tokenizer(self.model)
+
+    @cached_property
+    def engine(self) -> Engine:
+        import torch
+        from transformers import AutoModelForCausalLM
+
+        from .engine import Engine
+
+        options = {"dtype": getattr(torch, self.dtype), "attn_implementation": "sdpa"}
+        network = weights(self.model, AutoModelForCausalLM, **options).to(self.device)
+        name = identity(self.model)
+        return Engine(network, self.tokenizer, name, rounded=self.rounded, **self.options)
+
+    def logprobs(self, requests: Sequence[Continuation], **options: Any) -> Iterator[list[Answer]]:
+        return self.engine.logprobs(requests, **options)

@@ -127,10 +127,8 @@ def _windows(context: tuple[int, ...], tokens: tuple[int, ...], window: int) -> 
 @lru_cache(maxsize=1)
 def loaded(model: Backbone, identity: str, device: str, dtype: str) -> LanguageModel:
     """A model that several metrics share; a folder that is trained anew has another identity."""
-    from .loading import Lazy
-
     # texts that are read by themselves share little but the mark: trees would take twice the time
-    return Lazy(model, device, dtype, reuse=False)
+    return hub.Lazy(model, device, dtype, reuse=False)
 
 
 class Unigrams(NamedTuple):

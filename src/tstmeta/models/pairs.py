@@ -13,7 +13,6 @@ import numpy as np
 
 from . import hub
 from .causal import Backbone, progress_bar
-from .loading import window_of
 
 Pair = tuple[str, str]
 #: Tokens of a batch, padding included: what keeps a processor or a card busy.
@@ -96,7 +95,7 @@ def longest(config: Any, tokenizer: Any) -> int:
 
     RoBERTa and its kin count positions from behind the padding's number, so two of them are lost.
     """
-    positions = window_of(config)
+    positions = hub.window_of(config)
     if "roberta" in config.model_type or config.model_type in ("camembert", "xmod", "mpnet"):
         positions -= (config.pad_token_id or 0) + 1
     limit = int(min(tokenizer.model_max_length, 10**9))

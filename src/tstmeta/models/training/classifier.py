@@ -169,12 +169,13 @@ def _textcnn(plan: _Plan) -> Backend:
 def _transformer(plan: _Plan) -> Backend:
     import torch
 
-    from ..finetuning import Transformer, batched, beginning, encode, window
+    from ..finetuning import Transformer, batched, beginning, encode
+    from ..pairs import longest
 
     task, regression = plan.tasks[0], plan.regression
     size = 1 if regression else len(task.styles)
     model, tokenizer = beginning(plan.base, size, plan.run["seed"])
-    ids, _ = encode(tokenizer, plan.rows["text"].tolist(), window(model.config, tokenizer))
+    ids, _ = encode(tokenizer, plan.rows["text"].tolist(), longest(model.config, tokenizer))
     kind = torch.float32 if regression else torch.long
     labels = torch.tensor(_labels(plan.rows, task, regression), dtype=kind)
     model.config.problem_type = "regression" if regression else "single_label_classification"

@@ -13,7 +13,6 @@ import numpy as np
 from ...schema import TstmetaError
 from .. import hub, lm
 from ..causal import Backbone
-from ..loading import Lazy
 from ..template import Template
 from .loop import CHECKPOINT, finished, rows_of, versions, write_report
 from .network import TOKENS, Batch, Encoded, bucketed, byte_pairs, learn, network, write
@@ -133,7 +132,7 @@ def _tokenizer(texts: Sequence[str], vocabulary: int) -> Any:
 
 def _perplexities(out: Path, sides: dict[str, Sequence[str]], seed: int) -> dict[str, Any]:
     """Corpus perplexity a token and a word of the written model, and of the unigrams alone."""
-    reader = lm.Reader(Lazy(Backbone(out.name, str(out)), "cpu", "float32", reuse=False))
+    reader = lm.Reader(hub.Lazy(Backbone(out.name, str(out)), "cpu", "float32", reuse=False))
     unigrams = lm.read_unigrams(out / lm.UNIGRAMS, reader.model.vocabulary)
     results = {}
     for side, texts in sides.items():
