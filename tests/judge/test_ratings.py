@@ -36,9 +36,10 @@ def cache(tmp_path):
     return tmp_path / "answers.sqlite"
 
 
-def ask(dataset, name, chat, cache, concurrency=16, **options):
-    how = {"manner": ratings.Manner(**options), "concurrency": concurrency, "progress": False}
-    return ratings.ask(dataset, prompts.load(name), chat, cache=cache, **how)
+def ask(dataset, name, chat, cache, sampling=None, **options):
+    prompt = prompts.load(name)
+    prompt = prompt.model_copy(update={"sampling": sampling or prompt.sampling})
+    return ratings.ask(dataset, prompt, chat, cache=cache, progress=False, **options)
 
 
 def length(texts):
@@ -204,9 +205,9 @@ def test_rows_come_back_from_a_file_and_ids_that_look_like_numbers_stay_texts(
 @pytest.mark.parametrize(
     ("name", "text", "message"),
     [
-        ("none.csv", None, "cannot be read"),
-        ("other.csv", "a,b\n1,2\n", "no column answered_by, asked_how, dataset"),
-        ("broken.parquet", "x", "cannot be read"),
+        ("none.csv", None, "No such file"),
+        ("other.csv", "a,b\n1,2\n", "holds no rows of a judge: .*dataset"),
+        ("broken.parquet", "x", "holds no rows of a judge"),
     ],
 )
 def test_what_is_no_table_of_ratings_is_refused(tmp_path, name, text, message):

@@ -62,7 +62,7 @@ def show_command(
     from ..judge.prompts import load as load_prompt
 
     loaded = load_prompt(prompt)
-    job = ratings.jobs(load(data), loaded, ratings.Manner(limit=1))[0]
+    job = ratings.jobs(load(data), loaded, limit=1)[0]
     texts = [f"--- {message.role}\n{message.content}" for message in job.question.messages]
     if job.question.schema:
         schema = json.dumps(job.question.schema, ensure_ascii=False, indent=1)
@@ -158,8 +158,7 @@ def run_command(
     given: dict[str, Any] = {"temperature": temperature, "max_tokens": max_tokens, "seed": seed}
     given["top_logprobs"] = TOP_LOGPROBS if logprobs else None
     given = {name: number for name, number in given.items() if number is not None}
-    sampling = replace(loaded.sampling, **given)
-    manner = ratings.Manner(samples, sampling, shuffle, limit)
+    loaded = loaded.model_copy(update={"sampling": replace(loaded.sampling, **given)})
     price, key = price_of(price_in, price_out), key_of(key_variable)
     chat = connect(
         server, model, revision=revision, key=key, timeout=timeout, retries=retries, price=price
@@ -167,7 +166,7 @@ def run_command(
     budget = Budget(money=max_money, requests=max_requests, price=price)
     cache = cache or paths.scores() / ratings.ANSWERS
     note(f"{chat.model} at {chat.server}, prompt {loaded.name}@{loaded.hash}")
-    questions = [job.question for job in ratings.jobs(dataset, loaded, manner)]
+    questions = [job.question for job in ratings.jobs(dataset, loaded, samples, shuffle, limit)]
     note(str(estimate(questions, chat, cache=cache)))
     if dry_run:
         return
@@ -177,7 +176,9 @@ def run_command(
             loaded,
             chat,
             cache=cache,
-            manner=manner,
+            samples=samples,
+            shuffle=shuffle,
+            limit=limit,
             concurrency=concurrency,
             budget=budget,
         )

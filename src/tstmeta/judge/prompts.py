@@ -47,6 +47,7 @@ import math
 import re
 import tomllib
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import cache
 from importlib.resources import files
 from pathlib import Path
@@ -176,19 +177,18 @@ class Prompt(BaseModel, frozen=True, extra="forbid"):
         """What a dimension is called in a JSON answer."""
         return self.keys.get(dimension, dimension)
 
-    def question(
-        self, items: Sequence[Request], *, sample: int = 0, sampling: Sampling | None = None
-    ) -> Question:
+    def question(self, items: Sequence[Request], sample: int = 0) -> Question:
         """The request for one unit.
 
         Args:
             items: one rewrite for unit ``item``; all outputs of one source, in the order in which
                 they are numbered from 1, for unit ``source``; two rewrites for unit ``pair``.
-            sample: which of several answers, from 0.
-            sampling: instead of the prompt's own.
+            sample: which of several answers, from 0; a seed goes up with it.
         """
         self._check(items)
-        how = sampling or self.sampling
+        how = self.sampling
+        if how.seed is not None:  # else a server that takes seeds would say the same each time
+            how = replace(how, seed=how.seed + sample)
         return Question(self._messages(items), self.answer_schema(len(items)), how, sample)
 
     def answer_schema(self, items: int = 1) -> dict[str, Any] | None:

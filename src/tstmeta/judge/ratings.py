@@ -7,7 +7,6 @@ status and what the judge said; something is put in its place only by name (:fun
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
 from functools import partial
 from itertools import permutations
 from pathlib import Path
@@ -22,7 +21,7 @@ from ..metrics.base import Request
 from ..schema import Signature, Status, TstmetaError
 from ..secrecy import excerpt
 from . import answers
-from .base import Chat, Question, Reply, Sampling
+from .base import Chat, Question, Reply
 from .prompts import Prompt
 from .runner import run
 
@@ -33,11 +32,12 @@ COLUMNS = [
     *("prompt", "prompt_hash", "low", "high"),
     *("server", "model", "revision", "answered_by", "fingerprint", "asked_how"),
 ]
+#: Those that hold numbers.
+_NUMBERS = ("place", "sample", "rating", "expected", "mass", "low", "high")
 #: Where answers are kept, in the folder of the score store.
 ANSWERS = Path("judge") / "answers.sqlite"
 #: What a signature is made of: rows that agree in it are of one judge, in one manner.
 _JUDGED = ["dimension", "server", "model", "revision", "prompt", "prompt_hash", "asked_how"]
-_NEEDED = ["item_id", "source_id", "source", "output", "style", "language"]
 
 
 class JudgeJob(NamedTuple):
@@ -48,46 +48,38 @@ class JudgeJob(NamedTuple):
     source_id: str
 
 
-class Manner(NamedTuple):
-    """How a data set is put before a judge, beyond the prompt.
-
-    Attributes:
-        samples: answers asked for to each question.
-        sampling: in place of the prompt's.
-        shuffle: seed of another order of rewrites for each source and sample; None keeps theirs.
-        limit: only the first so many items, or sources where a prompt takes more than one rewrite.
-    """
-
-    samples: int = 1
-    sampling: Sampling | None = None
-    shuffle: int | None = None
-    limit: int | None = None
-
-    def shown(self, prompt: Prompt) -> str:
-        """All of it that changes an answer, for signatures."""
-        drawn = self.sampling or prompt.sampling
-        words = [f"temperature {drawn.temperature:g}", f"top_p {drawn.top_p:g}"]
-        words += [f"max_tokens {drawn.max_tokens}", f"seed {drawn.seed}"]
-        words += [f"logprobs {drawn.top_logprobs}"] * bool(drawn.top_logprobs)
-        words += [f"order {self.shuffle}"] * (self.shuffle is not None and prompt.unit == "source")
-        return ", ".join(words)
+def manner(prompt: Prompt, shuffle: int | None = None) -> str:
+    """All that changes an answer beyond the prompt's words, for signatures."""
+    how = prompt.sampling
+    words = [f"temperature {how.temperature:g}", f"top_p {how.top_p:g}"]
+    words += [f"max_tokens {how.max_tokens}", f"seed {how.seed}"]
+    words += [f"logprobs {how.top_logprobs}"] * bool(how.top_logprobs)
+    words += [f"order {shuffle}"] * (shuffle is not None and prompt.unit == "source")
+    return ", ".join(words)
 
 
-def jobs(dataset: Dataset, prompt: Prompt, manner: Manner | None = None) -> list[JudgeJob]:
+def jobs(
+    dataset: Dataset,
+    prompt: Prompt,
+    samples: int = 1,
+    shuffle: int | None = None,
+    limit: int | None = None,
+) -> list[JudgeJob]:
     """The questions that rate a data set, sample after sample.
 
     A prompt of unit ``item`` is asked of every rewrite, one of unit ``source`` of all rewrites of a
     source together, one of unit ``pair`` of every two rewrites of a source in both orders.
+
+    Args:
+        samples: answers asked for to each question.
+        shuffle: seed of another order of rewrites for each source and sample; None keeps theirs.
+        limit: only the first so many items, or sources where a prompt takes more than one rewrite.
     """
-    manner = manner or Manner()
     questions = []
-    for sample in range(manner.samples):
-        sampling = manner.sampling or prompt.sampling
-        if sampling.seed is not None:  # else a server that takes seeds would say the same each time
-            sampling = replace(sampling, seed=sampling.seed + sample)
-        for unit in _units(dataset, prompt, manner, sample):
+    for sample in range(samples):
+        for unit in _units(dataset, prompt, sample, shuffle, limit):
             item_ids, source_ids, requests = zip(*unit, strict=True)
-            question = prompt.question(requests, sample=sample, sampling=sampling)
+            question = prompt.question(requests, sample)
             questions.append(JudgeJob(question, item_ids, source_ids[0]))
     if not questions:
         raise TstmetaError(
@@ -100,9 +92,12 @@ def jobs(dataset: Dataset, prompt: Prompt, manner: Manner | None = None) -> list
 _Row = tuple[str, str, Request]
 
 
-def _units(dataset: Dataset, prompt: Prompt, manner: Manner, sample: int) -> Iterator[list[_Row]]:
+def _units(
+    dataset: Dataset, prompt: Prompt, sample: int, shuffle: int | None, limit: int | None
+) -> Iterator[list[_Row]]:
     """What goes into a question together."""
-    columns = (dataset.items[name].tolist() for name in _NEEDED)
+    needed = ("item_id", "source_id", "source", "output", "style", "language")
+    columns = (dataset.items[name].tolist() for name in needed)
     rows: list[_Row] = []
     grouped: dict[tuple[str, ...], list[_Row]] = {}
     for item_id, source_id, source, output, style, language in zip(*columns, strict=True):
@@ -110,22 +105,29 @@ def _units(dataset: Dataset, prompt: Prompt, manner: Manner, sample: int) -> Ite
         rows.append(row)
         grouped.setdefault((source_id, source, style, language), []).append(row)
     if prompt.unit == "item":
-        yield from ([row] for row in rows[: manner.limit])
+        yield from ([row] for row in rows[:limit])
         return
-    for number, group in enumerate(list(grouped.values())[: manner.limit]):
+    for number, group in enumerate(list(grouped.values())[:limit]):
         if prompt.unit == "pair":
             yield from (list(pair) for pair in permutations(group, 2))
             continue
-        if manner.shuffle is not None:
-            drawn = np.random.default_rng([manner.shuffle, number, sample])
-            group = [group[place] for place in drawn.permutation(len(group))]
+        if shuffle is not None:
+            drawn = np.random.default_rng([shuffle, number, sample]).permutation(len(group))
+            group = [group[place] for place in drawn]
         yield group
 
 
 def ask(
-    dataset: Dataset, prompt: Prompt, chat: Chat, *, manner: Manner | None = None, **options: Any
+    dataset: Dataset,
+    prompt: Prompt,
+    chat: Chat,
+    *,
+    samples: int = 1,
+    shuffle: int | None = None,
+    limit: int | None = None,
+    **options: Any,
 ) -> pd.DataFrame:
-    """Have a data set rated; ``options`` are those of :func:`~.runner.run`.
+    """Have a data set rated: :func:`jobs`, asked with the ``options`` of :func:`~.runner.run`.
 
     Returns:
         One row a rewrite, dimension and sample (of a prompt of unit ``pair`` one for each rewrite
@@ -133,10 +135,8 @@ def ask(
         the judge gave one; ``status`` says why and ``detail`` what it said.  ``place`` is the
         rewrite's number in its question, from 1; ``rival`` the other one's item_id in a pair;
         ``expected``, ``mass`` and ``logprobs`` are those of :class:`~.expected.Expected`.
-
     """
-    manner = manner or Manner()
-    todo = jobs(dataset, prompt, manner)
+    todo = jobs(dataset, prompt, samples, shuffle, limit)
     replies = run([job.question for job in todo], chat, **options)
     pairs = zip(todo, replies, strict=True)
     rows = [row for job, reply in pairs for row in _rows(job, reply, prompt)]
@@ -149,7 +149,7 @@ def ask(
         server=chat.server,
         model=chat.model,
         revision=chat.revision,
-        asked_how=manner.shown(prompt),
+        asked_how=manner(prompt, shuffle),
     )[COLUMNS]
 
 
@@ -219,21 +219,18 @@ def scores(rows: pd.DataFrame, missing: str = "drop", value: str = "rating") -> 
     )
     ends = []
     for line in items.to_dict("records"):
-        several = line["dimension"] if line["several"] else ""
-        name = name_of(line["model"], line["prompt"], several)
-        ends.append((name, str(signature(line, samples, missing, value)), *_ending(line)))
+        status, detail = Status.OK, ""
+        if not line["usable"]:
+            status, detail = without_value(Status(line["status"]), line["detail"])
+        elif line["usable"] < line["rows"]:
+            detail = f"{line['rows'] - line['usable']} of {line['rows']} left out"
+        elif line["filled"]:
+            detail = f"{line['filled']} of {line['rows']} filled in"
+        name = name_of(line["model"], line["prompt"], line["dimension"] if line["several"] else "")
+        ends.append((name, str(signature(line, samples, missing, value)), str(status), detail))
     items[["metric", "signature", "status", "detail"]] = ends
-    items = items.assign(basis="source", sample=0, status=items["status"].astype(str))
+    items = items.assign(basis="source", sample=0)
     return schema.validate(items[schema.columns("scores")], "scores")
-
-
-def _ending(line: dict[str, Any]) -> tuple[Status, str]:
-    rows, usable, filled = line["rows"], line["usable"], line["filled"]
-    if not usable:
-        return without_value(Status(line["status"]), str(line["detail"]))
-    if usable < rows:
-        return Status.OK, f"{rows - usable} of {rows} left out"
-    return Status.OK, f"{filled} of {rows} filled in" if filled else ""
 
 
 def without_value(status: Status, detail: str) -> tuple[Status, str]:
@@ -268,7 +265,6 @@ def signature(
     )
 
 
-_TEXTS = [*_JUDGED, "dataset", "item_id", "source_id", "status", "rival", "detail"]
 _READERS = {
     ".csv": partial(pd.read_csv, dtype=str, keep_default_na=False),
     ".json": partial(pd.read_json, dtype=False),  # an id "007" stays one
@@ -279,14 +275,13 @@ _READERS = {
 def read(path: str | Path) -> pd.DataFrame:
     """Rows that ``tstmeta judge run --out FILE`` wrote: CSV, JSON or Parquet."""
     path = Path(path)
-    remedy = "Remedy: write it with tstmeta judge run --out FILE"
     try:
-        rows = _READERS[path.suffix.lower()](path)
+        rows = _READERS[path.suffix.lower()](path)[COLUMNS]
     except (OSError, ValueError, KeyError) as error:
-        raise TstmetaError(f"{path} cannot be read ({type(error).__name__}). {remedy}") from error
-    if missing := sorted(set(COLUMNS) - set(rows)):
-        raise TstmetaError(f"{path} has no column {', '.join(missing)}. {remedy}")
-    texts = {name: rows[name].fillna("").astype(str) for name in _TEXTS}
-    numbers = ("rating", "expected", "place", "low", "high", "sample")
-    numeric = {name: pd.to_numeric(rows[name], errors="coerce") for name in numbers}
-    return rows.assign(**texts, **numeric)[COLUMNS]
+        raise TstmetaError(
+            f"{path} holds no rows of a judge: {excerpt(str(error))}. Remedy: write it with"
+            " tstmeta judge run --out FILE"
+        ) from error
+    texts = rows.drop(columns=list(_NUMBERS)).fillna("").astype(str)
+    numbers = rows[list(_NUMBERS)].apply(pd.to_numeric, errors="coerce")
+    return pd.concat([texts, numbers], axis=1)[COLUMNS]

@@ -132,7 +132,7 @@ class Judge(PairMetric):
     def signature(self, basis: str) -> Signature:
         if not (self.chat and self.prompt):
             return super().signature(basis)
-        from ..judge.ratings import Manner, signature
+        from ..judge.ratings import manner, signature
 
         row = {
             "server": self.chat.server,
@@ -141,7 +141,7 @@ class Judge(PairMetric):
             "prompt": self.prompt.name,
             "prompt_hash": self.prompt.hash,
             "dimension": self.dimensions[0],
-            "asked_how": Manner().shown(self.prompt),
+            "asked_how": manner(self.prompt),
         }
         return signature(row, samples=1)
 
