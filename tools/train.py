@@ -28,8 +28,7 @@ from tstmeta.models import encoders, idf
 from tstmeta.models.classifiers import Task
 from tstmeta.models.splits import divide
 from tstmeta.models.training import classifier, lm
-from tstmeta.models.training.loop import CHECKPOINT, finished, versions, write_report
-from tstmeta.models.training.network import (
+from tstmeta.models.training.lm import (
     TOKENS,
     Batch,
     Encoded,
@@ -40,6 +39,7 @@ from tstmeta.models.training.network import (
     network,
     write,
 )
+from tstmeta.models.training.loop import CHECKPOINT, finished, versions, write_report
 from tstmeta.models.training.options import LmOptions, StyleOptions
 
 if TYPE_CHECKING:

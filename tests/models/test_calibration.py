@@ -5,8 +5,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tstmeta.models.calibration import calibration_error, closeness, quality, temperature
 from tstmeta.models.classifiers import softmax
+from tstmeta.models.training.classifier import (
+    calibration_error,
+    closeness,
+    quality,
+    temperature,
+)
 
 
 def drawn(heat, count=4000, seed=0):

@@ -19,8 +19,8 @@ from tstmeta.models import idf, lm
 from tstmeta.models.causal import EMBEDDED
 from tstmeta.models.classifiers import FILE, MODELS
 from tstmeta.models.splits import corpus_hash, divide, key
+from tstmeta.models.training.lm import answer_loss, bucketed
 from tstmeta.models.training.loop import REPORT, Learner, read_checkpoint
-from tstmeta.models.training.network import answer_loss, bucketed
 from tstmeta.models.training.options import LmOptions
 
 EXAMPLES = [example(f"test/{number}", PROMPTS) for number in range(40)]

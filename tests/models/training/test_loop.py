@@ -13,8 +13,8 @@ import torch
 
 from tests.models.training.conftest import KINDS, TEXTS, Killed, killed
 from tstmeta import storage
+from tstmeta.models.training.lm import share_of_rate
 from tstmeta.models.training.loop import CHECKPOINT, REPORT, read_checkpoint, rows_of
-from tstmeta.models.training.network import share_of_rate
 from tstmeta.models.training.options import FINE_TUNING, STYLE, LmOptions, configure
 from tstmeta.schema import TstmetaError
 
@@ -79,7 +79,7 @@ def test_a_run_that_dies_while_it_writes_its_result_is_done_again(
 KILLED = """
 import sys, time
 from pathlib import Path
-from tests.models.training.conftest import HELD, TEXTS, TOY
+from tests.models.training.conftest import HELD, TEXTS, TOY, lm
 from tstmeta import storage
 from tstmeta.models.training.loop import Learner
 import torch; torch.set_num_threads(1)
