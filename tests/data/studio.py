@@ -39,10 +39,10 @@ def exported(todo, *people, answers=lambda person, number: (5, 1 + (person + num
     return [
         {
             "id": number,
-            "data": task["data"],
+            "data": task,
             "annotations": [annotation(p, answers(p, number), id=100 * number + p) for p in people],
             "drafts": [],
             "predictions": [],
         }
-        for number, task in enumerate(todo, 1)
+        for number, task in enumerate(todo.to_dict("records"), 1)
     ]

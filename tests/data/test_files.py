@@ -70,8 +70,8 @@ def test_csv_cells_come_back_as_written(tmp_path_factory, rows):
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("", "not even a header"),
-        ("x,x\n1,2\n", "row 0, column x: the column comes twice"),
+        ("", "the file is empty"),
+        ("x,x\n1,2\n", "row 0, column x: the column comes 2 times"),
         ("x\n1\n", "row 0, column y: missing column"),
         ("x,y\n1,2\n3\n", "row 2: 1 cells where the header has 2"),
         ("x,y\n1,2,3\n", "row 1: 3 cells where the header has 2"),

@@ -1,8 +1,6 @@
 """Rating forms: blind tasks in Latin squares go out, ratings come back and nobody is named."""
 
 import json
-import re
-from collections import Counter
 from xml.etree import ElementTree
 
 import pandas as pd
@@ -59,7 +57,7 @@ def test_the_form_asks_what_the_importer_reads(form):
 def test_the_form_shows_the_fields_of_a_task_as_plain_text(form, toy):
     shown = {t.get("value")[1:] for t in form.iter("Text") if t.get("value").startswith("$")}
     assert shown == set(label_studio.SHOWN)
-    assert shown < set(tasks(toy)[0]["data"])
+    assert shown < set(tasks(toy))
     assert "source" not in shown  # Label Studio puts its own record of the task there
     assert not list(form.iter("HyperText"))
 
@@ -73,19 +71,14 @@ def test_the_guideline_names_the_keys_of_the_form(form):
 
 def test_a_task_has_nothing_but_the_texts_the_style_and_an_opaque_id(contrast):
     todo = tasks(contrast)
-    assert len(todo) == len(contrast.items)
-    by_id = {form_id("contrast", item): item for item in contrast.items["item_id"]}
-    items = contrast.items.set_index("item_id")
-    for task in todo:
-        assert set(task) == {"data"}
-        shown = task["data"]
-        assert set(shown) == {"item_id", "style", "source_text", "output_text", "batch"}
-        assert re.fullmatch(r"t[0-9a-f]{16}", shown["item_id"])
-        item = items.loc[by_id[shown["item_id"]]]
-        assert shown["source_text"] == item["source"]
-        assert shown["output_text"] == item["output"]
-        assert shown["style"] == item["style"]
-    assert len({task["data"]["item_id"] for task in todo}) == len(todo)
+    assert list(todo) == ["item_id", "style", "source_text", "output_text", "batch"]
+    assert todo["item_id"].str.fullmatch(r"t[0-9a-f]{16}").all()
+    assert todo["item_id"].is_unique
+    assert todo["item_id"].tolist() == [form_id("contrast", item) for item in todo.index]
+    items = contrast.items.set_index("item_id")[["style", "source", "output"]]
+    assert sorted(items.index) == sorted(todo.index)
+    texts = todo[["style", "source_text", "output_text"]].to_numpy()
+    assert (items.loc[todo.index].to_numpy() == texts).all()
 
 
 @given(sizes=st.lists(st.integers(1, 5), min_size=1, max_size=9), seed=st.integers(0, 9))
@@ -93,24 +86,20 @@ def test_a_task_has_nothing_but_the_texts_the_style_and_an_opaque_id(contrast):
 def test_no_batch_has_two_rewrites_of_one_source(sizes, seed):
     dataset = studio.dataset(sizes)
     todo = tasks(dataset, seed=seed)
-    source = {form_id("toy", i.item_id): i.source_id for i in dataset.items.itertuples()}
-    seen = Counter((t["data"]["batch"], source[t["data"]["item_id"]]) for t in todo)
-    assert set(seen.values()) == {1}
-    assert sorted(source) == sorted(t["data"]["item_id"] for t in todo)
-    numbers = [t["data"]["batch"] for t in todo]
-    assert numbers == sorted(numbers)
-    assert set(numbers) == set(range(1, max(sizes) + 1))
+    todo["source_id"] = dataset.items.set_index("item_id")["source_id"]
+    assert not todo.duplicated(["batch", "source_id"]).any()
+    assert sorted(todo.index) == sorted(dataset.items["item_id"])
+    assert todo["batch"].is_monotonic_increasing
+    assert set(todo["batch"]) == set(range(1, max(sizes) + 1))
 
 
 @given(sources=st.integers(1, 12), seed=st.integers(0, 9))
 @settings(max_examples=10, deadline=None)
 def test_full_designs_put_each_system_equally_often_in_each_batch(sources, seed):
     dataset = studio.dataset([4] * sources)
-    system = {form_id("toy", i.item_id): i.system for i in dataset.items.itertuples()}
-    counts = Counter(
-        (t["data"]["batch"], system[t["data"]["item_id"]]) for t in tasks(dataset, seed=seed)
-    )
-    assert set(counts.values()) <= {sources // 4, -(-sources // 4)}
+    todo = tasks(dataset, seed=seed)
+    todo["system"] = dataset.items.set_index("item_id")["system"]
+    assert set(todo.value_counts(["batch", "system"])) <= {sources // 4, -(-sources // 4)}
 
 
 def test_rewrites_that_cannot_be_judged_are_refused(toy):
@@ -129,12 +118,15 @@ def test_write_form_writes_the_form_a_file_a_batch_and_the_key(toy, tmp_path):
         *(f"tasks-{number}.json" for number in (1, 2, 3, 4)),
         "key.csv",
     ]
+    todo = tasks(toy, seed=5)
     read = [task for path in written[1:-1] for task in json.loads(path.read_text("utf-8"))]
-    assert read == tasks(toy, seed=5)
+    assert read == [{"data": task} for task in todo.to_dict("records")]
     key = pd.read_csv(written[-1])
-    assert list(key["item_id"].map(lambda item: form_id("toy", item))) == list(key["form_id"])
-    assert list(key["batch"]) == [task["data"]["batch"] for task in read]
-    assert set(key["item_id"]) == set(toy.items["item_id"])
+    assert list(key) == ["form_id", "item_id", "batch"]
+    assert (
+        key.to_numpy().tolist()
+        == todo.reset_index(names="item")[["item_id", "item", "batch"]].to_numpy().tolist()
+    )
     assert written[0].read_bytes() == paths.own("contrast", label_studio.FORM).read_bytes()
 
 
@@ -149,10 +141,9 @@ def test_ratings_come_back(toy, save):
     export = exported(todo, ANN, BEN)
     export[3]["annotations"] = []
     ratings = read_export(save(export), toy)
-    item = {form_id("toy", i): i for i in toy.items["item_id"]}
     expected = {
-        (item[task["data"]["item_id"]], dimension, rater): value
-        for number, task in enumerate(todo, 1)
+        (item, dimension, rater): value
+        for number, item in enumerate(todo.index, 1)
         for rater, person in (("r1", ANN), ("r2", BEN))
         for dimension, value in zip(
             ("content", "style", "fluency"), (5, 1 + (person + number) % 5, 3), strict=True
@@ -201,7 +192,7 @@ def put(*path, value):
 
 FIRST = ("annotations", 0)
 NO_TASK, SCALE = "not a task with data and annotations", "not one whole number from 1 to 5"
-OTHER = "column item_id: the raters saw another text than 'toy' has"
+OTHER = "column item_id: the raters saw another text than it has"
 NOBODY = "column completed_by: it does not say who rated"
 
 
@@ -284,12 +275,9 @@ def test_the_form_and_the_ratings_on_the_command_line(tmp_path, save):
 
     form = run("data", "form", "contrast@formal", "--out", tmp_path / "form", "--seed", 3)
     assert form.exit_code == 0, form.output
-    todo = [
-        task
-        for number in (1, 2, 3, 4)
-        for task in json.loads((tmp_path / "form" / f"tasks-{number}.json").read_text("utf-8"))
-    ]
-    assert todo == tasks(data.load("contrast@formal"), seed=3)
+    todo = tasks(data.load("contrast@formal"), seed=3)
+    first = json.loads((tmp_path / "form" / "tasks-1.json").read_text("utf-8"))
+    assert first == [{"data": task} for task in todo[:40].to_dict("records")]
     files = [save(exported(todo[:80], ANN), "a.json"), save(exported(todo[80:], ANN), "b.json")]
     out = tmp_path / "ratings.csv"
     done = run("data", "import-ratings", *files, "--data", "contrast", "--out", out)

@@ -136,8 +136,8 @@ def _asset(root: Path, sentences: Sentences) -> tuple[dict[str, pd.DataFrame], l
         source=first["original"],
         output=first["simplification"],
     )
-    ids, raters = "asset-" + table[number].astype(str), "asset " + table["worker_id"]
-    ratings = long_ratings(NAME, ids, table["aspect"].map(ASPECTS), raters, table["rating"])
+    rated = (table["aspect"].map(ASPECTS), "asset " + table["worker_id"], table["rating"])
+    ratings = long_ratings(NAME, "asset-" + table[number].astype(str), [rated])
     candidates = ["|".join(names) if len(names) > 1 else "" for names in systems]
     return {"items": items, "ratings": ratings}, candidates
 
@@ -165,16 +165,19 @@ def _study(root: Path, name: str, sentences: Sentences) -> dict[str, pd.DataFram
         source=table["orig_sent"],
         output=table["simp_sent"],
     )
-    ratings = [
-        long_ratings(NAME, table["item"], dimension, MEAN_RATER, table[column])
+    means = [
+        (dimension, MEAN_RATER, table[column])
         for column, (dimension, _, _) in rated.items()
         if column != single
     ]
     singles = read(
         f"ratings_per_annotator/{stem}_ratings.csv", "rater_id", {single: scales[single]}
     )
-    raters = f"{name} " + singles["rater_id"]
-    ratings.append(long_ratings(NAME, singles["item"], rated[single][0], raters, singles[single]))
+    people = [(rated[single][0], f"{name} " + singles["rater_id"], singles[single])]
+    ratings = [
+        long_ratings(NAME, table["item"], means),
+        long_ratings(NAME, singles["item"], people),
+    ]
     values = dict.fromkeys(METRICS, numeric())
     scores = read(f"metrics_per_sentence/metrics_{stem}.csv", "test_set", values)
     return {"items": items, "ratings": pd.concat(ratings), "scores": _scores(scores)}

@@ -14,12 +14,12 @@ import yaml
 from .. import schema
 from ..schema import DataError, Problem, TstmetaError
 from . import paths
-from .tables import items_table
 
 #: What a metric can be held against.
 RATING, CONSTRUCTION = "mean human rating", "label by construction"
 #: The label that stands for a dimension on a constructed set, and its value that counts 1.
 _CONSTRUCTED = {"content": ("error", "none"), "style": ("shift", "strong")}
+_ABOUT_ITEMS = ("ratings", "labels", "preferences", "scores")
 
 
 @dataclass(frozen=True)
@@ -55,6 +55,11 @@ class Card:
         return bool(self.facts.get("examples", False))
 
 
+def _ids(frame: pd.DataFrame) -> list[str]:
+    """Columns of a table that name items."""
+    return list(frame.columns.intersection(["item_id", "item_a", "item_b"]))
+
+
 @dataclass(frozen=True)
 class Dataset:
     """Rated rewrites: validated tables under one name.
@@ -73,41 +78,31 @@ class Dataset:
     @classmethod
     def of(cls, name: str, items: pd.DataFrame, card: Card | None = None, **tables) -> Dataset:
         """Validate the tables given (any of the other four) and fill in those that are not."""
-        if unknown := set(tables) - set(schema.SCHEMAS):
-            raise TypeError(f"no such table: {', '.join(unknown)}")
         valid = {"items": schema.validate(items, "items", name)}
         known, problems = set(valid["items"]["item_id"]), []
-        for table in ("ratings", "labels", "preferences", "scores"):
-            frame = tables.get(table)
+        for table in _ABOUT_ITEMS:
+            frame = tables.pop(table, None)
             frame = schema.empty(table) if frame is None else frame
             valid[table] = frame = schema.validate(frame, table, name)
-            for column in frame.columns.intersection(["item_id", "item_a", "item_b"]):
+            for column in _ids(frame):
                 for row, item in frame.loc[~frame[column].isin(known), column].items():
                     what, remedy = f"no item is called {item!r}", "add the item or drop the row"
                     problems.append(Problem(f"{name} ({table})", row + 1, column, what, remedy))
         if problems:
             raise DataError(problems)
-        return cls(name=name, card=card or Card.read(name.partition("@")[0]), **valid)
+        return cls(name=name, card=card or Card.read(name.partition("@")[0]), **valid, **tables)
 
     def where(self, keep: pd.Series, name: str | None = None) -> Dataset:
         """The data set restricted to the items where ``keep`` (aligned with ``items``) is true."""
         items = self.items[keep.to_numpy(bool)].reset_index(drop=True)
         if items.empty:
             raise TstmetaError(f"no item of {self.name!r} is left after the selection")
-        ids = set(items["item_id"])
-
-        def only(frame: pd.DataFrame, *names: str) -> pd.DataFrame:
-            return frame[frame[list(names)].isin(ids).all(axis=1)].reset_index(drop=True)
-
-        return replace(
-            self,
-            name=name or self.name,
-            items=items,
-            ratings=only(self.ratings, "item_id"),
-            labels=only(self.labels, "item_id"),
-            preferences=only(self.preferences, "item_a", "item_b"),
-            scores=only(self.scores, "item_id"),
-        )
+        tables = {}
+        for table in _ABOUT_ITEMS:
+            frame = getattr(self, table)
+            known = frame[_ids(frame)].isin(set(items["item_id"])).all(axis=1)
+            tables[table] = frame[known].reset_index(drop=True)
+        return replace(self, name=name or self.name, items=items, **tables)
 
     @cached_property
     def means(self) -> pd.DataFrame:
@@ -188,13 +183,6 @@ def with_references(dataset: Dataset, references: Iterable[list[str]], name: str
 def untransferred(dataset: Dataset, name: str) -> Dataset:
     """One item a source whose output is the source itself; nobody rated these."""
     first = dataset.items.drop_duplicates("source_id")
-    items = items_table(
-        dataset.items["dataset"].iloc[0],
-        item_id=first["source_id"] + "-untransferred",
-        source_id=first["source_id"],
-        system="untransferred",
-        output=first["source"],
-        **{name: first[name] for name in ("style", "direction", "language", "source")},
-        references=first["references"],
-    )
-    return Dataset.of(name, items, card=dataset.card)
+    ids = first["source_id"] + "-untransferred"
+    facts = {"system": "untransferred", "output": first["source"], "is_reference": False}
+    return Dataset.of(name, first.assign(item_id=ids, **facts), card=dataset.card)

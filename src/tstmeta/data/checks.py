@@ -100,11 +100,11 @@ def numbers(
 
 
 @contextmanager
-def published() -> Iterator[None]:
+def published(remedy: str = RESTORE) -> Iterator[None]:
     """What is wrong with a raw file is mended by the file as it was published."""
     try:
         yield
     except DataError as error:
         raise DataError(
-            fault(p.file, f"{p.what}, {p.remedy}", p.row, p.column) for p in error.problems
+            p._replace(what=f"{p.what}, {p.remedy}", remedy=remedy) for p in error.problems
         ) from None

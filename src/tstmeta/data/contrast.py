@@ -35,11 +35,7 @@ def load(root: Path) -> Dataset:
 
 def read(path: Path, name: str) -> Dataset:
     """Load a set of this design, whoever wrote its sentences, under a name."""
-    remedy = "put the file back that comes with tstmeta"
-    try:
-        frame = read_csv(path, COLUMNS)
-    except DataError as error:
-        raise DataError(fault._replace(remedy=remedy) for fault in error.problems) from error
+    frame = read_csv(path, COLUMNS, remedy="put the file back that comes with tstmeta")
     items = items_table(
         name,
         item_id=frame["item_id"],

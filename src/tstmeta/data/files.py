@@ -11,11 +11,8 @@ from typing import Any
 import pandas as pd
 
 from ..schema import DataError
-from .checks import RESTORE, check, checked, fault, numbers, published
+from .checks import RESTORE, check, checked, fault, published
 from .sheet import Sheet
-
-__all__ = ["UnverifiedForm", "check", "fault", "numbers", "read_csv", "read_json"]
-__all__ += ["read_json_lines", "read_lines", "read_tabs", "read_text"]
 
 
 class UnverifiedForm(UserWarning):
@@ -78,6 +75,7 @@ def read_csv(
     delimiter: str = ",",
     *,
     unique: Sequence[str] = (),
+    count: int | None = None,
     may_lack: int = 0,
     text: str | None = None,
     remedy: str = RESTORE,
@@ -87,56 +85,39 @@ def read_csv(
     Args:
         columns: names that must be there, each with a check of its cells if this is a mapping.
         unique: columns in which no two rows may agree.
+        count: how many rows there must be.
         may_lack: how many cells a row may end early.
         text: the content, when it is no file of its own; ``path`` then names it in messages.
-        remedy: what to do where a column or a row is not as it should be.
+        remedy: what to do where the file is not as it should be.
     """
     checks = dict(columns) if isinstance(columns, Mapping) else dict.fromkeys(columns)
     sheet = Sheet(str(path))
     text = read_text(path, remedy=remedy) if text is None else text
-    sheet.add_csv(text, delimiter, may_lack)
-    header = sheet.columns
-    if not header:
-        raise DataError([fault(path, "the file is empty, not even a header", remedy=remedy)])
-    problems = [
-        fault(path, "missing column", 0, name, remedy) for name in checks if name not in header
-    ]
-    problems += [
-        fault(path, "the column comes twice", 0, name, remedy)
-        for name in dict.fromkeys(header)
-        if header.count(name) > 1
-    ]
-    check([*problems, *(fault(path, p.what, p.row, "", remedy) for p in sheet.problems)])
-    table = pd.DataFrame(list(sheet.rows.values()), columns=header, dtype=str)
-    table.index += 1
-    with published():
-        return checked(table, checks, path, unique).reset_index(drop=True)
-
-
-def read_json(path: Path) -> Any:
-    """A JSON file."""
-    try:
-        return json.loads(read_text(path))
-    except (ValueError, RecursionError) as error:
-        row = getattr(error, "lineno", None)
-        raise DataError([fault(path, f"not JSON ({str(error)[:60]})", row)]) from error
+    with published(remedy):
+        sheet.add_csv(text, delimiter, may_lack)
+        sheet.check_columns(*checks)
+        check(sheet.problems)
+        table = checked(sheet.frame().astype(str), checks, path, unique)
+    if count not in (None, len(table)):
+        check([fault(path, f"{len(table)} rows where {count} are needed", remedy=remedy)])
+    return table.reset_index(drop=True)
 
 
 def read_json_lines(
-    path: Path, keys: Iterable[str] = (), count: int | None = None
+    path: Path, keys: Sequence[str] = (), count: int | None = None
 ) -> list[dict[str, Any]]:
     """A file with one JSON object a line, each with some keys; blank lines are faults."""
-    wanted, problems, objects = list(keys), [], []
+    problems, objects = [], []
     for row, line in enumerate(read_lines(path, count), 1):
         try:
-            value = json.loads(line)
+            objects.append(json.loads(line))
         except ValueError as error:
             problems.append(fault(path, f"not JSON ({str(error)[:60]})", row))
             continue
-        if not isinstance(value, dict):
+        if not isinstance(objects[-1], dict):
             problems.append(fault(path, "not a JSON object", row))
-            continue
-        problems += [fault(path, "missing key", row, key) for key in wanted if key not in value]
-        objects.append(value)
+        else:
+            lacking = [key for key in keys if key not in objects[-1]]
+            problems += [fault(path, "missing key", row, key) for key in lacking]
     check(problems)
     return objects

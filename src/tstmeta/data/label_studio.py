@@ -21,7 +21,7 @@ from ..schema import DataError, Problem, TstmetaError, shown, validate
 from . import paths
 from .base import Dataset
 from .checks import check, fault
-from .files import read_json
+from .files import read_text
 from .tables import rename_raters
 
 #: Name of each question in the form -> what it rates.  Other questions (a comment) are not read.
@@ -30,7 +30,7 @@ QUESTIONS = {"rate_content": "content", "rate_style": "style", "rate_fluency": "
 SHOWN = {"style": "style", "source_text": "source", "output_text": "output"}
 #: Lowest and highest answer.
 SCALE = (1, 5)
-_ANSWERS = {str(value): value for value in range(SCALE[0], SCALE[1] + 1)}
+_CHOICES = [[str(value)] for value in range(SCALE[0], SCALE[1] + 1)]
 FORM = "label_studio.xml"
 
 # The id hides the cell of the design from raters.  It is no secret: the texts are public, and
@@ -45,11 +45,11 @@ def form_id(dataset: str, item_id: str) -> str:
     return "t" + hashlib.blake2b(text, key=_KEY, digest_size=8).hexdigest()
 
 
-def tasks(dataset: Dataset, seed: int = 0) -> list[dict[str, Any]]:
-    """Tasks to import into Label Studio, one a rewrite, in the order in which they are shown.
+def tasks(dataset: Dataset, seed: int = 0) -> pd.DataFrame:
+    """What raters are shown, one row a rewrite, in that order; indexed by ``item_id``.
 
-    Each is ``{"data": {item_id, style, source_text, output_text, batch}}`` with the id of
-    :func:`form_id`; raters are blind to all else.  ``batch`` counts from 1; give each rater one.
+    The columns are the ``data`` of a task: the opaque id of :func:`form_id` under ``item_id``,
+    ``style``, ``source_text``, ``output_text`` and ``batch``, from 1; give each rater one.
 
     Rewrites are dealt to as many batches as a source has rewrites, as in a Latin square: none holds
     two rewrites of one source, and where every source has every system, all batches hold each
@@ -61,33 +61,19 @@ def tasks(dataset: Dataset, seed: int = 0) -> list[dict[str, Any]]:
         for column in SHOWN.values()
         for row in items.index[items[column].str.strip() == ""]
     )
-    count = int(items.groupby("source_id").size().max())
     rng = np.random.default_rng(seed)
-    batch = _dealt(items, count, rng)
-    order = rng.permutation(len(items))
-    order = order[np.argsort(batch[order], kind="stable")]
-    numbers = pd.factorize(batch[order])[0] + 1
-    shown = items.iloc[order].assign(batch=numbers)
-    return [
-        {
-            "data": {
-                "item_id": form_id(item["dataset"], item["item_id"]),
-                **{field: item[column] for field, column in SHOWN.items()},
-                "batch": item["batch"],
-            }
-        }
-        for item in shown.to_dict("records")
-    ]
-
-
-def _dealt(items: pd.DataFrame, batches: int, rng: np.random.Generator) -> np.ndarray:
-    """The batch of each item, from 0: rewrite number + random source number, modulo ``batches``."""
     by_system = items.sort_values(["source_id", "system"], kind="stable")
     rewrite = by_system.groupby("source_id").cumcount().reindex(items.index)
     sources = items.drop_duplicates("source_id").set_index("source_id")["style"]
     shuffled = sources.iloc[rng.permutation(len(sources))].sort_values(kind="stable")
-    turn = pd.Series(np.arange(len(shuffled)), index=shuffled.index)
-    return ((rewrite + items["source_id"].map(turn)) % batches).to_numpy(int)
+    turn = pd.Series(range(len(shuffled)), index=shuffled.index)
+    batch = ((rewrite + items["source_id"].map(turn)) % (rewrite.max() + 1)).to_numpy(int)
+    order = rng.permutation(len(items))
+    order = order[np.argsort(batch[order], kind="stable")]
+    shown = items.iloc[order].set_index("item_id", drop=False)
+    data = {"item_id": [form_id(*ids) for ids in shown[["dataset", "item_id"]].to_numpy()]}
+    data |= {field: shown[column] for field, column in SHOWN.items()}
+    return pd.DataFrame(data, shown.index).assign(batch=pd.factorize(batch[order])[0] + 1)
 
 
 def write_form(dataset: Dataset, folder: Path, seed: int = 0) -> list[Path]:
@@ -95,17 +81,13 @@ def write_form(dataset: Dataset, folder: Path, seed: int = 0) -> list[Path]:
 
     ``key.csv`` (form_id, item_id, batch) is for the people who run the study, not for raters.
     """
-    todo = [task["data"] for task in tasks(dataset, seed=seed)]
-    ids = {name: item["item_id"] for name, item in _items_by_form_id(dataset).items()}
-    key = pd.DataFrame(
-        [(task["item_id"], ids[task["item_id"]], task["batch"]) for task in todo],
-        columns=["form_id", "item_id", "batch"],
-    )
+    todo = tasks(dataset, seed)
     files = {FORM: paths.own("contrast", FORM).read_text("utf-8")}
-    for batch in key["batch"].unique():
-        part = [{"data": task} for task in todo if task["batch"] == batch]
+    for batch, rows in todo.groupby("batch"):
+        part = [{"data": task} for task in rows.to_dict("records")]
         files[f"tasks-{batch}.json"] = json.dumps(part, ensure_ascii=False, indent=1) + "\n"
-    files["key.csv"] = to_csv(key)
+    key = todo.rename(columns={"item_id": "form_id"})[["form_id", "batch"]].reset_index()
+    files["key.csv"] = to_csv(key[["form_id", "item_id", "batch"]])
     strangers = sorted({path.name for path in folder.glob("tasks-*.json")} - set(files))
     if strangers:
         raise TstmetaError(
@@ -114,11 +96,6 @@ def write_form(dataset: Dataset, folder: Path, seed: int = 0) -> list[Path]:
     for name, text in files.items():
         storage.write(folder / name, text)
     return [folder / name for name in files]
-
-
-def _items_by_form_id(dataset: Dataset) -> dict[str, dict[str, Any]]:
-    rows = dataset.items.to_dict("records")
-    return {form_id(row["dataset"], row["item_id"]): row for row in rows}
 
 
 def read_export(exports: Path | Iterable[Path], dataset: Dataset) -> pd.DataFrame:
@@ -134,19 +111,27 @@ def read_export(exports: Path | Iterable[Path], dataset: Dataset) -> pd.DataFram
         DataError: everything that is wrong, with file, task (counted from 1) and remedy.
     """
     files = [exports] if isinstance(exports, Path) else list(exports)
-    read = [entry for path in files for entry in _ratings(path, dataset)]
-    problems = [entry for entry in read if isinstance(entry, Problem)]
-    if not read:
-        problems.append(fault(files[0] if files else "", "no ratings", remedy=_EXPORT))
+    records = dataset.items.to_dict("records")
+    items = {form_id(item["dataset"], item["item_id"]): item for item in records}
+    rows: list[dict[str, Any]] = []
+    problems: list[Problem] = []
+    for path in files:
+        for number, task in enumerate(_tasks(path, problems), 1):
+            try:
+                rows += [{"file": path, "row": number, **r} for r in _ratings(task, items)]
+            except _Fault as error:
+                what, column, remedy = error.args
+                problems.append(fault(path, what, number, column, remedy))
+    if not (rows or problems):
+        problems.append(fault(files[0], "no ratings", remedy=_EXPORT))
     check(problems)
-    columns = ["place", "dataset", "item_id", "dimension", "rater", "value"]
-    table, key = pd.DataFrame(read, columns=columns), ["item_id", "dimension", "rater"]
+    table, key = pd.DataFrame(rows), ["item_id", "dimension", "rater"]
+    twice = table.loc[table.duplicated(key), ["file", "row"]].drop_duplicates()
     remedy = "delete one of the two annotations in Label Studio and export again"
     check(
         fault(file, "the same person rated this rewrite before", row, "", remedy)
-        for file, row in table.loc[table.duplicated(key), "place"].unique()
+        for file, row in twice.itertuples(index=False)
     )
-    table = table.drop(columns="place").astype({"value": float})
     rename_raters(table)
     order = pd.DataFrame(
         {
@@ -155,66 +140,62 @@ def read_export(exports: Path | Iterable[Path], dataset: Dataset) -> pd.DataFram
             "dimension": table["dimension"].map(list(QUESTIONS.values()).index),
         }
     )
-    return validate(table.loc[order.sort_values(list(order)).index], "ratings", dataset.name)
+    table = table.drop(columns=["file", "row"]).loc[order.sort_values(list(order)).index]
+    return validate(table, "ratings", dataset.name)
 
 
-def _ratings(path: Path, dataset: Dataset) -> Iterator[tuple | Problem]:
-    """Rows of place, dataset, item, dimension, raw rater and value; and what is wrong."""
+class _Fault(Exception):
+    """What is wrong with a task, where, and what to do."""
+
+
+def _tasks(path: Path, problems: list[Problem]) -> list[Any]:
+    """The tasks of an export; none, and a problem, where it is not one."""
     try:
-        export = read_json(path)
+        export = json.loads(read_text(path, remedy=_EXPORT))
+        if isinstance(export, list):
+            return export
+        problems.append(fault(path, "not a list of tasks", remedy=_EXPORT))
     except DataError as error:
-        yield from (problem._replace(remedy=_EXPORT) for problem in error.problems)
-        return
-    if not isinstance(export, list):
-        yield fault(path, "not a list of tasks", remedy=_EXPORT)
-        return
-    items = _items_by_form_id(dataset)
-    for row, task in enumerate(export, 1):
-        try:
-            item = items.get(str(task["data"].get("item_id")), {})
-            annotations = [
-                (_rater(annotation), _answers(annotation["result"]))
-                for annotation in task["annotations"]
-                if not (annotation.get("was_cancelled") or annotation.get("skipped"))
-            ]
-        except (TypeError, KeyError, AttributeError):
-            yield fault(path, "not a task with data and annotations", row, "", _EXPORT)
-            continue
-        if annotations and (not item or _changed(task["data"], item)):
-            what = f"the raters saw another text than {dataset.name!r} has under this id"
+        problems += error.problems
+    except (ValueError, RecursionError) as error:
+        row = getattr(error, "lineno", None)
+        problems.append(fault(path, f"not JSON ({str(error)[:60]})", row, remedy=_EXPORT))
+    return []
+
+
+def _ratings(task: Any, items: Mapping[str, Mapping[str, Any]]) -> Iterator[dict[str, Any]]:
+    """The ratings of one task, under what the server calls its raters."""
+    try:
+        data, annotations = task["data"], []
+        for annotation in task["annotations"]:
+            if not (annotation.get("was_cancelled") or annotation.get("skipped")):
+                answers = {question: [] for question in QUESTIONS}
+                for entry in annotation["result"]:
+                    if entry["from_name"] in QUESTIONS:
+                        answers[entry["from_name"]] += entry["value"]["choices"]
+                annotations.append((_rater(annotation), answers))
+        item = items.get(str(data.get("item_id")))
+    except (TypeError, KeyError, AttributeError):
+        raise _Fault("not a task with data and annotations", "", _EXPORT) from None
+    for rater, answers in annotations:
+        # A rating holds for the text that was shown, and for no other.
+        if item is None or any(
+            str(data.get(field, item[column])).split() != item[column].split()
+            for field, column in SHOWN.items()
+        ):
             remedy = "name the data set that the form was made from, as it was then"
-            yield fault(path, what, row, "item_id", remedy)
-            continue
-        for rater, answers in annotations:
-            if not rater:
-                remedy = "export again with the annotators, so that raters can be told apart"
-                yield fault(path, "it does not say who rated", row, "completed_by", remedy)
-            for question, dimension in QUESTIONS.items():
-                given = answers[question]
-                if len(given) == 1 and given[0] in _ANSWERS:
-                    named = item["dataset"], item["item_id"], dimension, rater
-                    yield ((str(path), row), *named, _ANSWERS[given[0]])
-                else:
-                    what = f"{shown(given)} is not one whole number from {SCALE[0]} to {SCALE[1]}"
-                    remedy = "rate it again with this form, or skip the task, and export again"
-                    yield fault(path, what, row, question, remedy)
-
-
-def _changed(data: Mapping[str, Any], item: Mapping[str, Any]) -> bool:
-    """Whether another text was shown: a rating holds for no other."""
-    return any(
-        str(data.get(field, item[column])).split() != item[column].split()
-        for field, column in SHOWN.items()
-    )
-
-
-def _answers(result: list[dict[str, Any]]) -> dict[str, list[str]]:
-    """Question -> every answer to it."""
-    answers: dict[str, list[str]] = {question: [] for question in QUESTIONS}
-    for entry in result:
-        if entry["from_name"] in QUESTIONS:
-            answers[entry["from_name"]] += entry["value"]["choices"]
-    return answers
+            raise _Fault("the raters saw another text than it has under this id", "item_id", remedy)
+        if not rater:
+            remedy = "export again with the annotators, so that raters can be told apart"
+            raise _Fault("it does not say who rated", "completed_by", remedy)
+        for question, dimension in QUESTIONS.items():
+            if answers[question] not in _CHOICES:
+                what = f"{shown(answers[question])} is not one whole number from 1 to 5"
+                remedy = "rate it again with this form, or skip the task, and export again"
+                raise _Fault(what, question, remedy)
+            named = {"dataset": item["dataset"], "item_id": item["item_id"], "rater": rater}
+            value = float(answers[question][0])
+            yield {**named, "dimension": dimension, "value": value}
 
 
 def _rater(annotation: Mapping[str, Any]) -> str:

@@ -72,13 +72,10 @@ def _survey(root: Path, name: str) -> tuple[pd.DataFrame, pd.DataFrame]:
     table = read_csv(root / "data" / file, columns, unique=(*key, "WorkerId"))
     ids = _ids(name, table["Input.id"], table["Input.system"])
     raters = f"{name} " + table["WorkerId"]
-    ratings = [
-        long_ratings(NAME, ids, QUESTIONS[question], raters, table[f"Answer.{question}"])
-        for question in scales
-    ]
+    rated = [(QUESTIONS[name], raters, table[f"Answer.{name}"]) for name in scales]
     first = table.drop_duplicates(key)
     human = first["Input.system"].str.startswith("Human")
-    return _items(name, first[[*key, *texts]], human), pd.concat(ratings)
+    return _items(name, first[[*key, *texts]], human), long_ratings(NAME, ids, rated)
 
 
 def _overall_2022(root: Path, items: pd.DataFrame) -> tuple[pd.DataFrame, dict[str, str]]:
@@ -92,30 +89,23 @@ def _overall_2022(root: Path, items: pd.DataFrame) -> tuple[pd.DataFrame, dict[s
     table = read_csv(root / "data" / "simpeval_2022.csv", columns, unique=key)
     table["item"] = _ids("simpda_2022", *(table[name] for name in key))
     outputs = dict(zip(items["item_id"], items["output"], strict=True))
-    rated = table[table["item"].map(outputs).str.split() == table["generation"].str.split()]
-    ratings = [
-        long_ratings(NAME, rated["item"], "overall", f"simpeval_2022 {place}", rated[place])
-        for place in places
-    ]
-    return pd.concat(ratings), dict(zip(table["item"], table["sentence_type"], strict=True))
+    same = table[table["item"].map(outputs).str.split() == table["generation"].str.split()]
+    rated = [("overall", f"simpeval_2022 {place}", same[place]) for place in places]
+    types = dict(zip(table["item"], table["sentence_type"], strict=True))
+    return long_ratings(NAME, same["item"], rated), types
 
 
 def _past(root: Path) -> tuple[pd.DataFrame, pd.DataFrame]:
     """Items and ratings of a file with one row an output; each of five columns is one person."""
-    name, key, texts = (
-        "simpeval_past",
-        ["original_id", "system"],
-        ["original", "processed_generation"],
-    )
+    name, key = "simpeval_past", ["original_id", "system"]
+    texts = ["original", "processed_generation"]
     people = [f"rating_{person}" for person in range(1, 6)]
     columns = dict.fromkeys([*key, *texts]) | dict.fromkeys(people, OVERALL)
     table = read_csv(root / "data" / "simpeval_past.csv", columns, unique=key)
     ids = _ids(name, *(table[column] for column in key))
-    ratings = [
-        long_ratings(NAME, ids, "overall", f"{name} {person}", table[person]) for person in people
-    ]
+    rated = [("overall", f"{name} {person}", table[person]) for person in people]
     human = table["system"].isin(PAST_HUMAN)
-    return _items(name, table[[*key, *texts]], human), pd.concat(ratings)
+    return _items(name, table[[*key, *texts]], human), long_ratings(NAME, ids, rated)
 
 
 def _ids(collection: str, numbers: Iterable[str], systems: pd.Series) -> list[str]:

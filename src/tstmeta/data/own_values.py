@@ -40,7 +40,8 @@ def long(path: Path, dataset: str, ids: set[str], scale: Scale) -> pd.DataFrame:
         if column not in (*_LONG, "dataset"):
             remedy = f"drop it: a file of ratings has only {', '.join(_LONG)}"
             sheet.fault(sheet.header, column, "unknown column", remedy)
-    table = sheet.require(*_LONG, names=_LONG[:3])
+    sheet.check_columns(*_LONG)
+    table = sheet.frame(_LONG[:3])
     checks = {"item_id": _known(ids), "dimension": one_of(DIMENSIONS), "rater": FILLED}
     table = sheet.hold(table, {**checks, "value": numeric()}, _LONG[:3])
     for dimension, rows in table.groupby("dimension"):
@@ -84,7 +85,8 @@ def read_scores(path: Path, dataset: Dataset) -> pd.DataFrame:
             what = "unknown column that looks misspelt"
             sheet.fault(sheet.header, column, what, f"write {near[0]}")
     names = [column for column in columns if column not in ("sample", "value")]
-    table = sheet.require(*_SCORE, names=names).reindex(columns=columns).astype(object)
+    sheet.check_columns(*_SCORE)
+    table = sheet.frame(names).reindex(columns=columns).astype(object)
     for column in columns:
         empty = table[column].isna() | (table[column].map(str) == "")
         table[column] = table[column].mask(empty, _DEFAULTS.get(column, ""))

@@ -13,7 +13,7 @@ import numpy as np
 import pandas as pd
 
 from .base import Dataset, by_label
-from .checks import FILLED, check, fault, numeric, one_of
+from .checks import FILLED, numeric, one_of
 from .files import read_csv
 from .tables import items_table, labels_table, long_ratings, rename_raters
 
@@ -27,16 +27,12 @@ INTENTIONS = ("style", "substitution", "insertion", "deletion")
 SLOTS = (1, 2, 3)
 #: Letter of the answer columns -> dimension.
 ANSWERS = {"A": "style", "B": "content"}
-PEOPLE = [f"prolificID_{slot}" for slot in SLOTS]
 
 _COLUMNS = {
-    "sample_id": None,
-    "input": None,
-    "output": None,
+    **dict.fromkeys(("sample_id", "input", "output", "style_to")),
     "intention": one_of(INTENTIONS),
-    "style_to": None,
     **{f"Answer{letter}_{slot}": numeric(1, 5) for letter in ANSWERS for slot in SLOTS},
-    **dict.fromkeys(PEOPLE, FILLED),
+    **dict.fromkeys([f"prolificID_{slot}" for slot in SLOTS], FILLED),
 }
 
 SUBSETS = by_label("task", TASKS)
@@ -78,29 +74,20 @@ def load(root: Path) -> Dataset:
         construction=np.where(raw["task"].isin(MANUAL), "manual", "synthetic"),
         step=raw["step"],
     )
-    return Dataset.of(NAME, items, ratings=_ratings(raw, ids), labels=labels)
+    answers = [
+        (dimension, raw[f"prolificID_{slot}"], raw[f"Answer{letter}_{slot}"])
+        for letter, dimension in ANSWERS.items()
+        for slot in SLOTS
+    ]
+    ratings = long_ratings(NAME, ids, answers).sort_index(kind="stable")  # item by item
+    rename_raters(ratings)
+    return Dataset.of(NAME, items, ratings=ratings, labels=labels)
 
 
 def _read(path: Path, task: str) -> pd.DataFrame:
-    """One task's file, checked; the answers are numbers."""
-    raw = read_csv(path, _COLUMNS, unique=("sample_id", "intention"))
-    if len(raw) != ROWS[task]:
-        check([fault(path, f"{len(raw)} rows where {ROWS[task]} are needed")])
+    raw = read_csv(path, _COLUMNS, unique=("sample_id", "intention"), count=ROWS[task])
     raw["task"] = task
     # In the manual files the source's corpus is called `source`, in the others `source_from`.
     raw["corpus"] = raw["source"] if "source" in raw else raw.get("source_from", "")
     raw["sample_id"] = raw["sample_id"].str.removesuffix(".0")
     return raw
-
-
-def _ratings(raw: pd.DataFrame, ids: pd.Series) -> pd.DataFrame:
-    """Long ratings; a slot's rater is the person who filled it."""
-    tables = [
-        long_ratings(NAME, ids, dimension, raw[f"prolificID_{slot}"], raw[f"Answer{letter}_{slot}"])
-        for letter, dimension in ANSWERS.items()
-        for slot in SLOTS
-    ]
-    # A stable sort by row number puts each item's six ratings together.
-    ratings = pd.concat(tables).sort_index(kind="stable").reset_index(drop=True)
-    rename_raters(ratings)
-    return ratings

@@ -32,13 +32,9 @@ ALVA_M = 11
 KEY = ["sentence_id", "source", "simplification", "system_name"]
 
 
-def _file(root: Path) -> Path | None:
-    return next((root / place for place in PLACES if (root / place).is_file()), None)
-
-
 def ready(root: Path) -> bool:
     """Whether the file is in the folder, unpacked."""
-    return _file(root) is not None
+    return any((root / place).is_file() for place in PLACES)
 
 
 def load(root: Path) -> Dataset:
@@ -47,12 +43,12 @@ def load(root: Path) -> Dataset:
     Items: ``item_id`` is ``sentence_id-system-number`` (``human`` where the file names no system),
     the number by first appearance; ``source_id`` is ``sentence-`` and the file's ``sentence_id``.
     """
-    path = _file(root)
-    if path is None:
+    if not ready(root):
         raise MissingData(
             f"{root / PLACES[0]} is not on this machine. Get it with: tstmeta data fetch {NAME} "
             f"(no hash of it is known), and unpack it: tar -xzf {ARCHIVE}"
         )
+    path = next(root / place for place in PLACES if (root / place).is_file())
     warn_unverified(path, NAME)
     columns = {
         **dict.fromkeys(KEY),
@@ -69,7 +65,7 @@ def load(root: Path) -> Dataset:
     first = first.assign(item=first["sentence_id"] + "-" + system + "-" + number.astype(str))
     ids = table.merge(first[[*KEY, "item"]], on=KEY, how="left", validate="many_to_one")["item"]
     dimension = table["aspect"].map(ASPECTS)
-    ratings = long_ratings(NAME, ids, dimension, table["worker_id"], table["rating"])
+    ratings = long_ratings(NAME, ids, [(dimension, table["worker_id"], table["rating"])])
     rename_raters(ratings)
     items = items_table(
         NAME,

@@ -11,7 +11,7 @@ import io
 import json
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -49,15 +49,19 @@ class Sheet:
         self.fault(row, column, what, remedy)
         return DataError(self.problems)
 
-    def require(self, *columns: str, names: Iterable[str] = ()) -> pd.DataFrame:
-        """The cells, where some columns are there; ``names`` are columns of short texts."""
-        for column in columns:
-            if column not in self.columns:
-                remedy = f"the file needs the columns {', '.join(columns)}"
-                self.fault(self.header, column, "missing column", remedy)
-        if not set(columns) <= set(self.columns):
+    def check_columns(self, *needed: str) -> None:
+        """Note columns that have no name or come twice; a missing one ends the reading."""
+        for place, (name, count) in enumerate(Counter(self.columns).items(), 1):
+            if not name:
+                self.fault(self.header, str(place), "a column without a name", "name it or drop it")
+            elif count > 1:
+                self.fault(self.header, name, f"the column comes {count} times", "drop one")
+        remedy = f"the file needs the columns {', '.join(needed)}"
+        for name in needed:
+            if name not in self.columns:
+                self.fault(self.header, name, "missing column", remedy)
+        if not set(needed) <= set(self.columns):
             raise DataError(self.problems)
-        return self.frame(names)
 
     def frame(self, names: Iterable[str] = ()) -> pd.DataFrame:
         """The cells as a table, indexed by row number."""
@@ -81,6 +85,8 @@ class Sheet:
 
     def add_csv(self, text: str, delimiter: str, may_lack: int = 0) -> None:
         """Read CSV strictly; a row may end ``may_lack`` cells early."""
+        if not text.strip():
+            raise self.stop(None, "", "the file is empty", "add a header and at least one row")
         records = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True)
         number = -1
         try:
@@ -111,9 +117,7 @@ def read_sheet(path: Path) -> Sheet:
     """Read a file; its faults are in ``problems``, or raised where nothing can be read."""
     ending = path.suffix.lower()
     sheet = Sheet(str(path), 0 if ending in (".csv", ".tsv") else None)
-    readers: dict[str, Callable[[Sheet, Path], None]] = {
-        **{".csv": _csv, ".tsv": _csv, ".jsonl": _jsonl, ".parquet": _parquet}
-    }
+    readers = {".csv": _csv, ".tsv": _csv, ".jsonl": _jsonl, ".parquet": _parquet}
     if path.is_dir():
         raise sheet.stop(None, "", "this is a folder", "name a file in it")
     if not path.is_file():
@@ -126,12 +130,7 @@ def read_sheet(path: Path) -> Sheet:
     except OSError as error:
         what = f"the file cannot be read ({error.strerror or error})"
         raise sheet.stop(None, "", what, "check its rights") from error
-    for place, (name, count) in enumerate(Counter(sheet.columns).items(), 1):
-        if not name:
-            sheet.fault(sheet.header, str(place), "a column without a name", "name it or drop it")
-        elif count > 1:
-            what = f"the column comes {count} times"
-            sheet.fault(sheet.header, name, what, "rename or drop one")
+    sheet.check_columns()
     if not (sheet.rows or sheet.problems):
         sheet.fault(None, "", "there are no rows", "add at least one row")
     if len(set(sheet.columns)) < len(sheet.columns) or "" in sheet.columns or not sheet.rows:
@@ -140,23 +139,13 @@ def read_sheet(path: Path) -> Sheet:
     return sheet
 
 
-def read_frame(path: Path) -> pd.DataFrame:
-    """A file that has nothing wrong with its form, indexed by row number; cells as in a Sheet."""
-    sheet = read_sheet(path)
-    if sheet.problems:
-        raise DataError(sheet.problems)
-    return sheet.frame()
-
-
 def _check_characters(sheet: Sheet) -> None:
-    cells: list[tuple[int | None, str, Any]] = [(sheet.header, n, n) for n in sheet.columns]
-    for row, record in sheet.rows.items():
-        cells += [(row, name, cell) for name, cell in zip(sheet.columns, record, strict=True)]
-    for place, column, cell in cells:
-        for text in cell if isinstance(cell, list) else [cell]:
-            if isinstance(text, str) and (broken := _BROKEN.search(text)):
-                what = f"a NUL byte or broken UTF-8 at character {broken.start() + 1}"
-                sheet.fault(place, column, what, "take it out and save the file as UTF-8")
+    for row, record in {sheet.header: sheet.columns, **sheet.rows}.items():
+        for column, cell in zip(sheet.columns, record, strict=True):
+            for text in cell if isinstance(cell, list) else [cell]:
+                if isinstance(text, str) and (broken := _BROKEN.search(text)):
+                    what = f"a NUL byte or broken UTF-8 at character {broken.start() + 1}"
+                    sheet.fault(row, column, what, "take it out and save the file as UTF-8")
     if any("broken UTF-8" in problem.what for problem in sheet.problems):
         raise DataError(sheet.problems)  # such text cannot even be put into a table
 
@@ -166,10 +155,7 @@ def _decoded(sheet: Sheet, path: Path) -> str:
     raw = path.read_bytes()
     if raw[:2] in (b"\xff\xfe", b"\xfe\xff"):
         raise sheet.stop(None, "", "the file is UTF-16, not UTF-8", "save it as UTF-8")
-    text = raw.decode("utf-8", errors="surrogateescape").removeprefix("\ufeff")
-    if not text.strip():
-        raise sheet.stop(None, "", "the file is empty", "add a header and at least one row")
-    return text
+    return raw.decode("utf-8", errors="surrogateescape").removeprefix("\ufeff")
 
 
 def _csv(sheet: Sheet, path: Path) -> None:
@@ -191,7 +177,7 @@ def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 
 def _jsonl(sheet: Sheet, path: Path) -> None:
-    objects: dict[int, dict[str, Any]] = {}
+    objects = {}
     for number, line in enumerate(_decoded(sheet, path).split("\n"), 1):
         if not line.strip():
             continue
@@ -207,8 +193,7 @@ def _jsonl(sheet: Sheet, path: Path) -> None:
             remedy = 'write one object a line: {"source": ..., "output": ...}'
             sheet.fault(number, "", "not a JSON object", remedy)
     sheet.columns = list(dict.fromkeys(key for value in objects.values() for key in value))
-    for number, value in objects.items():
-        sheet.rows[number] = [value.get(name) for name in sheet.columns]
+    sheet.rows = {n: [value.get(c) for c in sheet.columns] for n, value in objects.items()}
 
 
 def _parquet(sheet: Sheet, path: Path) -> None:
@@ -217,13 +202,11 @@ def _parquet(sheet: Sheet, path: Path) -> None:
 
     try:
         table = pq.ParquetFile(path).read()
-        table = table.select(
-            [n for n, name in enumerate(table.column_names) if not name.startswith("__index_")]
-        )
+        named = [n for n, c in enumerate(table.column_names) if not c.startswith("__index_")]
+        table = table.select(named)
         columns = [column.to_pylist() for column in table.columns]
     except (pa.ArrowException, OSError, UnicodeDecodeError) as error:
         what = f"not a readable Parquet file ({str(error).splitlines()[0][:120]})"
         raise sheet.stop(None, "", what, "write it anew, for instance with to_parquet") from error
     sheet.columns = list(table.column_names)
-    records = zip(*columns, strict=True)
-    sheet.rows = {number: list(record) for number, record in enumerate(records, 1)}
+    sheet.rows = dict(enumerate(map(list, zip(*columns, strict=True)), 1))

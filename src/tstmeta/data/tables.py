@@ -39,49 +39,35 @@ def items_table(dataset: str, **columns: Any) -> pd.DataFrame:
     What is not given: ``language`` is ``en``, ``references`` are empty lists, ``is_reference`` is
     False, texts are empty.
     """
-    size = len(columns["item_id"])
-    references = columns.pop("references", None)
-    frame = pd.DataFrame({"dataset": [dataset] * size})
-    for name in schema.columns("items")[1:]:
-        default: object = {"language": "en", "is_reference": False}.get(name, "")
-        value = columns.pop(name, default)
-        frame[name] = value if isinstance(value, str | bool) else list(value)
-    if columns:
-        raise TypeError(f"no such column: {', '.join(columns)}")
-    lists = [[] for _ in range(size)] if references is None else [list(r) for r in references]
-    frame["references"] = pd.Series(lists, dtype=object)
-    return frame
-
-
-def ratings_table(
-    dataset: str,
-    item_ids: Sequence[str] | pd.Series,
-    values: Mapping[tuple[str, str], Sequence[float] | np.ndarray | pd.Series],
-) -> pd.DataFrame:
-    """Ratings, item by item, from a column of values a (dimension, rater); NaN = not rated."""
-    size, pairs = len(item_ids), list(values)
-    if not pairs:
-        return schema.empty("ratings")
-    matrix = np.column_stack([np.asarray(values[pair], dtype=float) for pair in pairs])
-    frame = pd.DataFrame(
-        {
-            "dataset": dataset,
-            "item_id": np.repeat(np.asarray(item_ids, dtype=object), len(pairs)),
-            "dimension": [dimension for dimension, _ in pairs] * size,
-            "rater": [rater for _, rater in pairs] * size,
-            "value": matrix.ravel(),
-        }
-    )
-    return frame[frame["value"].notna()].reset_index(drop=True)
+    default = dict.fromkeys(schema.columns("items"), "") | {"language": "en", "is_reference": False}
+    default["references"] = [[] for _ in columns["item_id"]]
+    values = {**default, **columns, "dataset": dataset}
+    values["references"] = [list(texts) for texts in values["references"]]
+    plain = {name: v if isinstance(v, str | bool) else list(v) for name, v in values.items()}
+    return pd.DataFrame(plain)
 
 
 def long_ratings(
-    dataset: str, item_ids: Iterable[str], dimension: Any, rater: Any, value: Any
+    dataset: str, item_ids: Iterable[str], columns: Iterable[tuple[Any, Any, Any]]
 ) -> pd.DataFrame:
-    """A ratings table from columns, one row a rating; a single value holds for all rows."""
-    columns = {"dimension": dimension, "rater": rater, "value": value}
-    plain = {name: c if isinstance(c, str) else list(c) for name, c in columns.items()}
-    return pd.DataFrame({"dataset": dataset, "item_id": list(item_ids), **plain})
+    """Ratings, column by column, from triples of dimension, rater and values, shape [items] each.
+
+    One text stands for all rows; NaN = not rated.
+    """
+    facts, tables = {"dataset": dataset, "item_id": list(item_ids)}, []
+    for dimension, rater, value in columns:
+        rating = {"dimension": dimension, "rater": rater, "value": value}
+        plain = {name: c if isinstance(c, str) else list(c) for name, c in rating.items()}
+        tables.append(pd.DataFrame(facts | plain))
+    return pd.concat(tables or [schema.empty("ratings")]).dropna(subset="value")
+
+
+def ratings_table(
+    dataset: str, item_ids: Iterable[str], values: Mapping[tuple[str, str], Any]
+) -> pd.DataFrame:
+    """Ratings, item by item, from a column of values a (dimension, rater); NaN = not rated."""
+    columns = [(*pair, column) for pair, column in values.items()]
+    return long_ratings(dataset, item_ids, columns).sort_index(kind="stable", ignore_index=True)
 
 
 def labels_table(dataset: str, item_ids: Iterable[str], **named: Iterable[object]) -> pd.DataFrame:

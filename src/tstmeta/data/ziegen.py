@@ -89,11 +89,7 @@ def answers(
     with published():
         checked(results.set_axis(results.index + 1), held, path)
     judges = table.groupby(["post_id", "user_id"]).cumcount().astype(str) + " " + table["user_id"]
-    ratings = [
-        long_ratings(dataset, table["post_id"], dimension, judges, results[key].map(options[key]))
-        for key, dimension in questions.items()
-    ]
-    table = table.join(results[list(texts)])
-    rated = pd.concat(ratings, ignore_index=True)
-    rename_raters(rated)
-    return table, rated
+    columns = [(to, judges, results[key].map(options[key])) for key, to in questions.items()]
+    ratings = long_ratings(dataset, table["post_id"], columns)
+    rename_raters(ratings)
+    return table.join(results[list(texts)]), ratings
