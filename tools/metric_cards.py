@@ -5,9 +5,7 @@ The labels of the four rewrites, one source of the contrast set, hold by constru
 
 from __future__ import annotations
 
-import math
-import warnings
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -19,8 +17,7 @@ from tools.tables import number, one_line
 from tstmeta import data, schema, scoring
 from tstmeta.data import Dataset, paths
 from tstmeta.data.contrast import parse_span
-from tstmeta.metrics import Score, catalogue, get
-from tstmeta.schema import TstmetaError
+from tstmeta.metrics import Metric, catalogue
 
 Context = dict[str, Any]
 #: The source of the contrast set whose rewrites are the example of every metric's page.
@@ -43,7 +40,7 @@ class MetricCard(NamedTuple):
 
     name: str
     title: str
-    cites: tuple[str, ...] = ()
+    cites: Sequence[str] = ()
     measures: str = ""
     fails: str = ""
     cost: str = ""
@@ -55,14 +52,8 @@ def card(name: str, path: Path | None = None) -> MetricCard:
     path = path or paths.own("metric_cards", f"{name}.md")
     if not path.is_file():
         return MetricCard(name, name)
-    try:
-        _, front, body = path.read_text(encoding="utf-8").split("---\n", 2)
-        facts = yaml.safe_load(front)
-        texts = {key: str(facts[key]) for key in ("title", "measures", "fails", "cost")}
-        return MetricCard(name, cites=tuple(facts["cites"]), body=body.strip(), **texts)
-    except (KeyError, TypeError, ValueError, yaml.YAMLError) as error:
-        needed = "title, cites (a list), measures, fails and cost"
-        raise TstmetaError(f"{path.name}: its front matter needs {needed}: {error!r}") from error
+    _, front, body = path.read_text(encoding="utf-8").split("---\n", 2)
+    return MetricCard(name, body=body.strip(), **yaml.safe_load(front))
 
 
 def groups() -> dict[str, pd.DataFrame]:
@@ -122,7 +113,7 @@ def page(about: MetricCard, rows: pd.DataFrame) -> Context:
     if run and not context["combined"]:
         context["demonstration"] = [name for name in run if name.startswith("likelihood")]
         context["source"], context["example"] = rewrites(example())
-        context["values"], context["notes"] = values(run)
+        context["values"] = values(run)
     return context
 
 
@@ -141,33 +132,17 @@ def rewrites(dataset: Dataset) -> tuple[Context, pd.DataFrame]:
     return {"text": items["source"].iloc[0], "style": items["style"].iloc[0]}, frame
 
 
-def values(names: list[str]) -> tuple[pd.DataFrame, list[str]]:
-    """What metrics say of the example: a row a metric and basis, a column a rewrite; and notes.
+def values(metrics: Sequence[str | Metric]) -> pd.DataFrame:
+    """What metrics say of the example: a row a metric and basis, a column a rewrite.
 
-    A score without a value is its status with the detail; notes are our own warnings meanwhile.
+    A score without a value is its status with the detail.
     """
     dataset = example()
-    systems = dict(zip(dataset.items["item_id"], dataset.items["system"], strict=True))
-    rows = []
-    with warnings.catch_warnings(record=True) as given:
-        warnings.simplefilter("always", UserWarning)
-        for name in names:
-            for plan in scoring.plans(dataset, get(name)):
-                scores = [score for unit in plan.metric.score(plan.units) for score in unit]
-                ids = [item_id for unit in plan.item_ids for item_id in unit]
-                cells = {systems[i]: value(score) for i, score in zip(ids, scores, strict=True)}
-                if ids:
-                    rows.append({"metric": name, "compared with": plan.basis, **cells})
-    ours = (warning for warning in given if warning.category.__module__.startswith("tstmeta."))
-    notes = dict.fromkeys(str(warning.message) for warning in ours)
-    # what is said of the likelihood method stands in a box of its own
-    return pd.DataFrame(rows), [
-        text for text in notes if "how the likelihood method works" not in text
-    ]
-
-
-def value(score: Score) -> str:
-    """A score as shown."""
-    if score.status.has_value and math.isfinite(score.value):
-        return number(score.value)
-    return one_line(f"{score.status}: {score.detail}")
+    scores = scoring.score(dataset, metrics, progress=False)
+    scores["system"] = scores["item_id"].map(dataset.items.set_index("item_id")["system"])
+    why = scores["status"] + ": " + scores["detail"].map(one_line)
+    scores["shown"] = scores["value"].map(number).where(scores["value"].notna(), why)
+    keys = ["metric", "basis"]
+    wide = scores.pivot_table("shown", keys, "system", aggfunc="first", sort=False)
+    wide = wide.reindex(columns=dataset.items["system"]).reset_index()
+    return wide.rename(columns={"basis": "compared with"})
