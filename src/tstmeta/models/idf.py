@@ -10,36 +10,25 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from pathlib import Path
-from typing import NamedTuple
 
 from .. import storage
 from ..schema import TstmetaError
-from . import vectors
 from .causal import MissingModel
 from .encoders import Encoder
+from .vectors import Frequencies, frequencies, texts_of
 
 #: The table for the embedded encoder, and the data sets whose sources it is counted in.
 SHIPPED = Path(__file__).parent / "weights" / "idf" / "contrast-world.json"
 SETS = ("contrast", "world")
 
 
-class Counts(NamedTuple):
-    """In how many of ``total`` texts each token stands, by the tokenizer's number of the token."""
+def of_file(encoder: Encoder, path: Path) -> Frequencies:
+    """Frequencies of a table (``.json``) or, of any other file, in its texts, one a line.
 
-    counts: dict[int, int]
-    total: int
-
-
-def counted(encoder: Encoder, texts: Sequence[str]) -> Counts:
-    """Counts of an encoder's tokens, control tokens among them, which stand in every text."""
-    counts, total = vectors.frequencies(encoder.ids(texts))
-    return Counts(dict(counts), total)
-
-
-def of_file(encoder: Encoder, path: Path) -> Counts:
-    """Counts of a table (``.json``) or, of any other file, in its texts, one a line."""
+    Control tokens are among them: they stand in every text.
+    """
     if path.suffix != ".json":
-        return counted(encoder, vectors.texts_of(path))
+        return frequencies(encoder.ids(texts_of(path)))
     total, tokens = _read(path)
     known = encoder.tokenizer.get_vocab()
     if strange := next((token for token in tokens if token not in known), None):
@@ -47,14 +36,14 @@ def of_file(encoder: Encoder, path: Path) -> Counts:
             f"{path.name} counts {strange!r}, which is no token of {encoder.model.name}: it was"
             " made for another encoder; name a file of texts, one a line"
         )
-    return Counts({known[token]: count for token, count in tokens.items()}, total)
+    return Frequencies({known[token]: count for token, count in tokens.items()}, total)
 
 
-def write(encoder: Encoder, texts: Sequence[str], path: Path) -> Counts:
+def write(encoder: Encoder, texts: Sequence[str], path: Path) -> Frequencies:
     """Count and write a table: number of texts, then each token with its count, sorted."""
     if not texts:
         raise TstmetaError("there is no text to count tokens in; name a data set that has sources")
-    counts = counted(encoder, texts)
+    counts = frequencies(encoder.ids(texts))
     tokens = encoder.tokenizer.convert_ids_to_tokens(list(counts.counts))
     table = dict(sorted(zip(tokens, counts.counts.values(), strict=True)))
     text = json.dumps({"texts": counts.total, "tokens": table}, ensure_ascii=False, indent=0)

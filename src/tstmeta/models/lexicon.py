@@ -7,7 +7,6 @@ that gives the path of its file.
 
 from __future__ import annotations
 
-import csv
 import hashlib
 import io
 import json
@@ -31,8 +30,8 @@ from ..schema import FILLED, DataError, Problem, TstmetaError, each, hold
 GROUP = "tstmeta.lexicons"
 COLUMNS = ("word", "style", "weight")
 _REMEDY = 'write CSV with the columns word,style,weight, or JSON {"style": [["word", weight], ...]}'
-#: Of words that are learned: the prior's weight in words, the least |z|, the least odds ratio, and
-#: the least number of times that a word occurs in both corpora together.
+#: Of words that are learned: the prior's weight in words; the least |z|, odds ratio, and count in
+#: both corpora together.
 PRIOR, THRESHOLD, RATIO, LEAST = 1000.0, 3.0, 3.0, 5
 
 
@@ -124,11 +123,8 @@ _SCHEMA = pa.DataFrameSchema(
 
 def write(lexicon: Lexicon, path: Path) -> None:
     """Write CSV that :func:`read` reads; whole or not at all."""
-    text = io.StringIO(newline="")
-    rows = csv.writer(text, lineterminator="\n")
-    rows.writerow(COLUMNS)
-    rows.writerows((*entry[:2], f"{entry.weight:.6g}") for entry in lexicon.entries)
-    storage.write(path, text.getvalue())
+    frame = pd.DataFrame(lexicon.entries, columns=COLUMNS)
+    storage.write(path, frame.to_csv(index=False, float_format="%.6g", lineterminator="\n"))
 
 
 def log_odds(first: Counter[str], second: Counter[str], prior: float = PRIOR) -> pd.DataFrame:

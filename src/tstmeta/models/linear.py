@@ -70,9 +70,6 @@ class Linear:
     def read(cls, path: Path, about: About) -> Linear:
         from safetensors.numpy import load_file
 
-        tensors = load_file(path)
-        weights, bias = (
-            [tensors[f"{name}/{number}"] for number in range(len(about.tasks))]
-            for name in ("weight", "bias")
-        )
-        return cls(about, weights, bias)
+        tensors, tasks = load_file(path), range(len(about.tasks))
+        weights = [tensors[f"weight/{number}"] for number in tasks]
+        return cls(about, weights, [tensors[f"bias/{number}"] for number in tasks])

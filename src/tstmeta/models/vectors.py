@@ -6,10 +6,11 @@ A file with a fault is a model that is missing: all that need it say so, and it 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property, lru_cache
+from itertools import chain
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -37,8 +38,8 @@ class VectorFile:
     """Word vectors in GloVe's text format: a word and its numbers a line (Pennington et al., 2014).
 
     A first line of two numbers (word2vec's header) is skipped, a word may have spaces in it, and of
-    a word that comes twice the first line counts.  The file is read once for where each word
-    stands; a line becomes numbers when its word (see :func:`words`) is asked for.
+    a word that comes twice the first line counts.  A line becomes numbers when its word (see
+    :func:`words`) is looked up.
     """
 
     def __init__(self, path: Path):
@@ -119,11 +120,11 @@ def words(text: str) -> list[str]:
     """
     for mark in "।॥":
         text = text.replace(mark, f" {mark} ")
-    return [word.lower() for word in _treebank().tokenize(text)]
+    return [word.lower() for word in _tokenizer().tokenize(text)]
 
 
 @lru_cache(maxsize=1)
-def _treebank() -> Any:
+def _tokenizer() -> Any:
     from nltk.tokenize import TreebankWordTokenizer
 
     return TreebankWordTokenizer()
@@ -147,7 +148,14 @@ def identity(path: Path) -> str:
     return f"{path.name}@{hub.file_hash(path)[:12]}"
 
 
-def frequencies(bags: Iterable[Iterable[int]]) -> tuple[Counter[int], int]:
-    """In how many texts each number occurs, and how many texts there are."""
+class Frequencies(NamedTuple):
+    """In how many of ``total`` texts each number (of a token, of a word) occurs."""
+
+    counts: Mapping[int, int]
+    total: int
+
+
+def frequencies(bags: Iterable[Iterable[int]]) -> Frequencies:
+    """Of texts as bags of numbers."""
     sets = [set(bag) for bag in bags]
-    return Counter(number for members in sets for number in members), len(sets)
+    return Frequencies(Counter(chain.from_iterable(sets)), len(sets))
