@@ -250,7 +250,7 @@ def test_offline_is_one_message_and_leaves_no_trace(server, get, tmp_path):
         get(*rows)
     assert str(raised.value).splitlines() == [
         "19 of 19 files could not be fetched",
-        "127.0.0.1:1 cannot be reached: are you offline? (19 files)",
+        "127.0.0.1:1 cannot be reached: are you offline?",
         "Nothing that had arrived is lost; repeat the command to go on.",
     ]
     assert not (tmp_path / "raw/demo").exists()  # an empty folder would look like a data set

@@ -24,15 +24,17 @@ from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, Trans
 from .. import __version__
 from ..console import note, stderr
 from ..retrying import PASSING, Again, retry_after, retrying
-from ..schema import MissingData, TstmetaError, each
+from ..schema import MissingData, TstmetaError
 from ..storage import locked
 from . import paths
+from .checks import each
 from .files import read_csv
 
 #: States of a file that need no download.  ``unverified`` = here, but no hash of it is known.
 GOOD = ("ok", "unverified")
 #: No file may be larger, whatever the manifest or the server says.
 MAX_BYTES = 500_000_000
+_BARS = TextColumn("{task.description}"), BarColumn(), DownloadColumn(), TransferSpeedColumn()
 #: Tries after the first, and seconds before the first of them, doubled each time.
 RETRIES, PAUSE = 4, 0.5
 
@@ -93,14 +95,13 @@ def chosen(names: Sequence[str], everything: bool = False) -> list[str]:
     from . import names as registered
 
     public = list(dict.fromkeys(entry.dataset for entry in manifest()))
+    listed = ", ".join(public)
     if not names and not everything:
-        raise TstmetaError(f"name a data set, or say --all. There are: {', '.join(public)}")
+        raise TstmetaError(f"name a data set, or say --all. There are: {listed}")
     wanted = [*(name.partition("@")[0] for name in names), *(public if everything else [])]
     for name in set(wanted) - set(public):
         if name not in registered():
-            raise UnknownDataset(
-                f"no data set is called {name!r}; these can be fetched: {', '.join(public)}"
-            )
+            raise UnknownDataset(f"no data set is called {name!r}; these can be fetched: {listed}")
         raise TstmetaError(f"{name!r} cannot be fetched; why: tstmeta data show {name}")
     return list(dict.fromkeys(wanted))
 
@@ -176,23 +177,24 @@ def fetch(names: Sequence[str]) -> pd.DataFrame:
                     f"cannot write into {root} ({error.strerror}), where these files are looked "
                     "up; point TSTMETA_DATA at another folder, with a folder for each data set"
                 ) from error
-        if todo:
-            _fetch_all(todo)
+        if failed := _fetch_all(todo) if todo else {}:
+            lines = [f"{len(failed)} of {len(todo)} files could not be fetched"]
+            lines += dict.fromkeys(failed.values())
+            lines.append("Nothing that had arrived is lost; repeat the command to go on.")
+            raise FetchError("\n".join(lines))
+    note(f"fetched {len(todo)} files")
     return check(names)
 
 
-def _fetch_all(todo: Mapping[Entry, Path]) -> None:
+def _fetch_all(todo: Mapping[Entry, Path]) -> dict[Entry, str]:
+    """Fetch files, four at a time, and tell why some failed."""
     console, stop, offline = stderr(), threading.Event(), set()
-    columns = (TextColumn("{task.description}"), BarColumn(), DownloadColumn())
+    progress = Progress(*_BARS, console=console, disable=not console.is_terminal)
+    timeout = httpx.Timeout(30, connect=10)  # never waits for ever
+    headers = {"User-Agent": f"tstmeta/{__version__}", "Accept-Encoding": "identity"}
     with (
-        httpx.Client(
-            timeout=httpx.Timeout(30, connect=10),  # never waits for ever
-            follow_redirects=True,
-            headers={"User-Agent": f"tstmeta/{__version__}", "Accept-Encoding": "identity"},
-        ) as client,
-        Progress(
-            *columns, TransferSpeedColumn(), console=console, disable=not console.is_terminal
-        ) as progress,
+        httpx.Client(timeout=timeout, follow_redirects=True, headers=headers) as client,
+        progress,
     ):
         bar = progress.add_task(f"{len(todo)} files", total=sum(e.bytes or 0 for e in todo))
 
@@ -203,42 +205,27 @@ def _fetch_all(todo: Mapping[Entry, Path]) -> None:
 
         def failure(entry: Entry) -> str:
             """Why a file cannot be fetched; empty when it was."""
-            if _host(entry) in offline:  # one message a host, not a wait for each of its files
-                return "not tried"
+            host = httpx.URL(entry.url).netloc.decode()
+            name = f"{entry.dataset}/{entry.path}"
             try:
-                retrying(RETRIES, PAUSE, stop)(_download, client, entry, todo[entry], advance)
+                if host not in offline:  # one message a host, not a wait for each of its files
+                    retrying(RETRIES, PAUSE, stop)(_download, client, entry, todo[entry], advance)
+                    return ""
             except (httpx.ConnectError, httpx.ConnectTimeout):
-                offline.add(_host(entry))
-                return "cannot be reached"
+                offline.add(host)
             except (Again, Refused) as error:
-                return str(error)
+                return f"{name}: {error}"
             except OSError as error:
-                return f"cannot be written: {error.strerror or error}"
-            return ""
+                return f"{name}: cannot be written: {error.strerror or error}"
+            return f"{host} cannot be reached: are you offline?"
 
         pool = ThreadPoolExecutor(4)
         try:
-            failures = list(pool.map(failure, todo))
+            failures = zip(todo, pool.map(failure, todo), strict=True)
+            return {entry: why for entry, why in failures if why}
         finally:
             stop.set()  # after Ctrl-C the workers finish their block and leave
             pool.shutdown(cancel_futures=True)
-    failed = {entry: why for entry, why in zip(todo, failures, strict=True) if why}
-    if not failed:
-        note(f"fetched {len(todo)} files")
-        return
-    lines = [f"{len(failed)} of {len(todo)} files could not be fetched"]
-    for host in sorted(offline):
-        count = sum(_host(entry) == host for entry in failed)
-        lines.append(f"{host} cannot be reached: are you offline? ({count} files)")
-    lines += [
-        f"{e.dataset}/{e.path}: {why}" for e, why in failed.items() if _host(e) not in offline
-    ]
-    lines.append("Nothing that had arrived is lost; repeat the command to go on.")
-    raise FetchError("\n".join(lines))
-
-
-def _host(entry: Entry) -> str:
-    return httpx.URL(entry.url).netloc.decode()
 
 
 class Refused(Exception):
@@ -257,8 +244,7 @@ def _download(
         try:
             headers = {"Range": f"bytes={have}-"} if have else {}
             with client.stream("GET", entry.url, headers=headers) as response:
-                have = _start(response, have, part)
-                _write(response, part, have, min(entry.bytes or MAX_BYTES, MAX_BYTES), advance)
+                have = _receive(response, part, have, entry.bytes or MAX_BYTES, advance)
         except (httpx.ConnectError, httpx.ConnectTimeout):
             raise
         except httpx.TransportError as error:
@@ -279,29 +265,27 @@ def _download(
         raise Refused(f"{wrong}: refused, kept aside as {aside}")
 
 
-def _start(response: httpx.Response, have: int, part: Path) -> int:
-    """At which byte an answer starts, if it may be received."""
+def _receive(
+    response: httpx.Response, part: Path, have: int, limit: int, advance: Callable[[int], None]
+) -> int:
+    """Write an answer behind the ``have`` bytes that are here; gives how many of them it kept."""
     code = response.status_code
     if code in PASSING:
         raise Again(f"the server answers {code}", retry_after(response.headers))
-    if code == 206 and response.headers.get("Content-Range", "").startswith(f"bytes {have}-"):
-        return have
-    if code in (206, 416):
-        part.unlink(missing_ok=True)
-        raise Again("the server could not go on from the partial file")
-    if code != 200:
+    if code == 200:
+        have = 0
+    elif code in (206, 416):
+        if not response.headers.get("Content-Range", "").startswith(f"bytes {have}-"):
+            part.unlink(missing_ok=True)
+            raise Again("the server could not go on from the partial file")
+    else:
         raise Refused(f"the server answers {code} {response.reason_phrase}: {response.url}")
-    return 0
-
-
-def _write(
-    response: httpx.Response, part: Path, start: int, limit: int, advance: Callable[[int], None]
-) -> None:
     # Not before there is something to write: an empty folder would look like a data set.
     part.parent.mkdir(parents=True, exist_ok=True)
-    with part.open("ab" if start else "wb") as file:
+    with part.open("ab" if have else "wb") as file:
         for block in response.iter_bytes(1 << 16):
-            if file.tell() + len(block) > limit:
+            if file.tell() + len(block) > min(limit, MAX_BYTES):
                 raise Refused(f"too large: more than {limit} bytes came")
             file.write(block)
             advance(len(block))
+    return have
