@@ -38,7 +38,7 @@ def files(root):
 
 STYLES = ("accuracy", "confidence", "emd", "kl", "js", "cosine", "regressor")
 WINDOW = "answers:ThomasNLG/t5-qa_squad2neg-en@main window:512 new:19"
-QUESTEVAL = ("released", "precision", "beam", "filtered")
+QUESTEVAL = ("released", "precision")
 SIGNATURES = {
     "smatch-dep:upos+p+{}/a.conllu": [
         *("measure:p", "label:upos", "seed:0", "restarts:", "parses:conllu@")

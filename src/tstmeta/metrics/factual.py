@@ -1,8 +1,7 @@
 """QuestEval: do two texts answer the same questions alike? (Scialom et al., 2021)
 
 One model writes questions about words of a text (the words *expected*), another answers them from
-the other text; both ways.  Questions from the output put to the source make precision: does the
-source say what the output says?  Those from the source put to the output make recall.
+the other text.  Questions from the output put to the source make precision, the reverse recall.
 """
 
 from __future__ import annotations
@@ -11,7 +10,7 @@ import math
 import re
 import string
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import ClassVar, NamedTuple
 
 import numpy as np
@@ -42,8 +41,6 @@ UNANSWERABLE = "unanswerable"
 WINDOW, NEW_TOKENS = 512, 19
 #: What upstream's program compares answers with: BERTScore with its library's layer of this model.
 ALIKE = "layer9+google-bert/bert-base-multilingual-cased"
-#: Width of beam search where it is asked for.
-BEAMS = 4
 #: Prompts whose answers are remembered within a run.
 _REMEMBERED = 2**17
 
@@ -51,17 +48,7 @@ PRECISION, RECALL = "precision", "recall"
 _OPTIONS = {
     "rule": ("equation", "released", "released-0.1"),
     "part": ("f", PRECISION, RECALL),
-    "search": ("greedy", "beam"),
-    "filter": ("unfiltered", "filtered"),
 }
-
-
-class Probe(NamedTuple):
-    """A question, the words expected as its answer, and the tokens of the prompt for it."""
-
-    text: str
-    words: str
-    tokens: int
 
 
 class QuestEval(ModelMetric):
@@ -72,10 +59,8 @@ class QuestEval(ModelMetric):
 
     Args:
         words: options and models, joined by ``+``.  ``released`` and ``released-0.1``: see
-            :func:`summed`; ``precision``, ``recall``: one side only; ``beam``: beam search;
-            ``filtered``: questions that the text they come from does not answer as expected (F1 of
-            1) are dropped, as in the paper; ``qg=FOLDER``, ``qa=FOLDER``: models that write and
-            answer questions.
+            :func:`summed`; ``precision``, ``recall``: one side only; ``qg=FOLDER``, ``qa=FOLDER``:
+            models that write and answer questions.
         questioner, answerer: models as objects; they win over words.
     """
 
@@ -103,8 +88,6 @@ class QuestEval(ModelMetric):
                 )
             self.models[use] = backbone(name)
         self.rule, self.part = options.get("rule", "equation"), options.get("part", "f")
-        self.filtered = options.get("filter") == "filtered"
-        self.beams = BEAMS if options.get("search") == "beam" else 1
         #: What finds the words to ask about.
         self.candidates = by_rule
         #: What compares the words expected and answered, where the rule needs that.
@@ -128,7 +111,7 @@ class QuestEval(ModelMetric):
         writers = [
             given.identity
             if (given := self._given[use])
-            else seq2seq.described(identity_of(model), WINDOW, NEW_TOKENS, self.beams)
+            else seq2seq.described(identity_of(model), WINDOW, NEW_TOKENS, beams=1)
             for use, model in self.models.items()
         ]
         return {
@@ -137,7 +120,7 @@ class QuestEval(ModelMetric):
             "questions": writers[0],
             "answers": writers[1],
             "about": RULE,
-            "filter": "f1=1" if self.filtered else "none",
+            "filter": "none",
             "alike": "no" if self.alike is None else str(self.alike.signature("source")),
             "weights": "equal",
             "prefix": PREFIX,
@@ -149,27 +132,33 @@ class QuestEval(ModelMetric):
         return refused(self, request) or super()._blank(request)
 
     def pairs(self, pairs: Sequence[Pair]) -> list[Score]:
-        questions = self._questions(list(dict.fromkeys(text for pair in pairs for text in pair)))
+        texts = dict.fromkeys(text for pair in pairs for text in pair)
+        wanted = {text: self.candidates(text) for text in texts}
+        written = self._ask(
+            "qg", [(PREFIX, words, text) for text in texts for words in wanted[text]]
+        )
+        # for each pair: side, words expected, question, text that is to answer it
         jobs = [
             [
-                *((PRECISION, question, text) for question in questions[output]),
-                *((RECALL, question, output) for question in questions[text]),
+                (side, words, written[PREFIX, words, own], other)
+                for side, own, other in ((PRECISION, output, text), (RECALL, text, output))
+                for words in wanted[own]
             ]
             for text, output in pairs
         ]
-        replies = self._ask("qa", [(q.text, reader) for job in jobs for _, q, reader in job])
-        both = [(q.words, replies[q.text, reader].text) for job in jobs for _, q, reader in job]
-        alike = dict.fromkeys(both, 0.0 if self.alike else math.nan)
-        full = [pair for pair in alike if pair[1].strip()]
-        if self.alike and full:
-            for pair, answer in zip(full, self.alike.pairs(full), strict=True):
-                alike[pair] = answer.value if isinstance(answer, Score) else answer
+        prompts = [(question.text, other) for job in jobs for *_, question, other in job]
+        replies = self._ask("qa", prompts)
+        alike = self._alike(
+            (words, replies[question.text, other].text)
+            for job in jobs
+            for _, words, question, other in job
+        )
         scores = []
         for job in jobs:
             answers, tokens = [], 0
-            for side, question, reader in job:
-                reply = replies[question.text, reader]
-                pair = question.words, reply.text
+            for side, words, question, other in job:
+                reply = replies[question.text, other]
+                pair = words, reply.text
                 answers.append(Answered(side, 1 - reply.chance, token_f1(*pair), alike[pair]))
                 tokens = max(tokens, question.tokens, reply.tokens)
             sums = summed(answers, self.rule)
@@ -181,19 +170,15 @@ class QuestEval(ModelMetric):
             scores.append(scored(getattr(sums, self.part), cut_note(tokens, WINDOW), detail))
         return scores
 
-    def _questions(self, texts: list[str]) -> dict[str, list[Probe]]:
-        """The questions of each text, without those that fail on their own text."""
-        wanted = {text: self.candidates(text) for text in texts}
-        prompts = [(PREFIX, words, text) for text in texts for words in wanted[text]]
-        written = self._ask("qg", prompts)
-        own = self._ask("qa", [(written[p].text, p[2]) for p in prompts if self.filtered])
-        questions: dict[str, list[Probe]] = {text: [] for text in texts}
-        for prompt in prompts:
-            _, words, text = prompt
-            question = written[prompt]
-            if not self.filtered or token_f1(words, own[question.text, text].text) == 1:
-                questions[text].append(Probe(question.text, words, question.tokens))
-        return questions
+    def _alike(self, pairs: Iterable[Pair]) -> dict[Pair, float]:
+        """How alike the words expected and answered are; NaN where the rule does not ask."""
+        if self.alike is None:
+            return dict.fromkeys(pairs, math.nan)
+        values = dict.fromkeys(pairs, 0.0)
+        if full := [pair for pair in values if pair[1].strip()]:
+            for pair, answer in zip(full, self.alike.pairs(full), strict=True):
+                values[pair] = answer.value if isinstance(answer, Score) else answer
+        return values
 
     def _ask(self, use: str, prompts: Sequence[Prompt]) -> dict[Prompt, Written]:
         known = self._written[use]
@@ -201,7 +186,7 @@ class QuestEval(ModelMetric):
             known.clear()
         if fresh := [prompt for prompt in dict.fromkeys(prompts) if prompt not in known]:
             writer = self._given[use] or seq2seq.load(
-                self.models[use], window=WINDOW, new_tokens=NEW_TOKENS, beams=self.beams
+                self.models[use], window=WINDOW, new_tokens=NEW_TOKENS
             )
             watched = UNANSWERABLE if use == "qa" else ""
             written = writer.write(fresh, watched=watched, progress=self._progress)
