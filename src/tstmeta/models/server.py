@@ -8,9 +8,7 @@ from __future__ import annotations
 
 import os
 import re
-import threading
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor, as_completed
+from collections.abc import Collection, Iterator, Sequence
 from functools import cached_property
 from typing import Any
 
@@ -76,7 +74,7 @@ class ServerModel:
             ``/models`` says, or else the tokenizer.
         key: the API key; ``OPENAI_API_KEY`` of the environment when None.  Never shown.
         label: put into ``identity``, and with it into the cache's key.
-        batch, concurrent: prompts in an HTTP request, and requests under way at the same time.
+        batch: prompts in an HTTP request; the server may compute them at the same time.
         retries, pause: see :func:`~tstmeta.retrying.retrying`.
     """
 
@@ -89,8 +87,7 @@ class ServerModel:
         window: int | None = None,
         key: str | None = None,
         label: str = "",
-        batch: int = 8,
-        concurrent: int = 4,
+        batch: int = 32,
         timeout: float = 120.0,
         retries: int = 5,
         pause: float = 0.5,
@@ -101,8 +98,7 @@ class ServerModel:
         self.model, self.tokenizer = model, tokenizer
         self.identity = f"{model}|server" + (f"|{label}" if label else "")
         self.vocabulary = len(tokenizer)
-        self.batch, self.concurrent, self.timeout = batch, concurrent, timeout
-        self.retries, self.pause = retries, pause
+        self.batch, self.timeout, self.retries, self.pause = batch, timeout, retries, pause
         self._key = (os.environ.get("OPENAI_API_KEY", "") if key is None else key).strip()
         if not (self._key.isascii() and self._key.isprintable()):
             raise TstmetaError("the API key has a sign that no HTTP header takes; copy it anew")
@@ -116,7 +112,7 @@ class ServerModel:
         known: Collection[int] = (),
         progress: bool = False,
     ) -> Iterator[list[Answer]]:
-        """Answers as they come; those under way come before a :class:`ServerError`."""
+        """Answers, a request at a time; those that came are given before a :class:`ServerError`."""
         check_requests(requests, self.window)
         known = frozenset(known)
         places: dict[Prompt, list[int]] = {}
@@ -127,14 +123,10 @@ class ServerModel:
             return
         self.check()
         distinct = list(places)
-        jobs = [distinct[a : a + self.batch] for a in range(0, len(distinct), self.batch)]
-        stop = threading.Event()
         with progress_bar(sum(map(len, distinct)), progress) as bar, self._client() as client:
-
-            def work(prompts: list[Prompt]) -> list[np.ndarray]:
-                return [_checked(values) for values, _ in self._read(client, prompts, stop)]
-
-            for prompts, rows in _together(work, jobs, self.concurrent, stop):
+            for start in range(0, len(distinct), self.batch):
+                prompts = distinct[start : start + self.batch]
+                rows = [_checked(values) for values, _ in self._read(client, prompts)]
                 yield [
                     (place, values[len(requests[place].context) - 1 :])
                     for prompt, values in zip(prompts, rows, strict=True)
@@ -189,12 +181,10 @@ class ServerModel:
             raise ServerError(f"the server has no model {self.model!r}. Remedy: one of {names}")
         return window if isinstance(window, int) else None
 
-    def _read(
-        self, client: httpx.Client, prompts: list[Prompt], stop: threading.Event | None = None
-    ) -> list[tuple[list[Any], str]]:
+    def _read(self, client: httpx.Client, prompts: list[Prompt]) -> list[tuple[list[Any], str]]:
         """Of each prompt's tokens, less the first: the values as they came, and the text."""
         body = {"model": self.model, "prompt": list(map(list, prompts)), **_OPTIONS}
-        answer = self._ask(client, "/completions", body, stop)
+        answer = self._ask(client, "/completions", body)
         try:
             choices = sorted(answer["choices"], key=lambda choice: choice["index"])
             used = (answer.get("usage") or {}).get("prompt_tokens")
@@ -221,15 +211,11 @@ class ServerModel:
         )
 
     def _ask(
-        self,
-        client: httpx.Client,
-        path: str,
-        body: dict[str, Any] | None = None,
-        stop: threading.Event | None = None,
+        self, client: httpx.Client, path: str, body: dict[str, Any] | None = None
     ) -> dict[str, Any]:
         """The JSON object that answers a POST of ``body``, or a GET without one."""
         try:
-            return retrying(self.retries, self.pause, stop)(self._answer, client, path, body)
+            return retrying(self.retries, self.pause)(self._answer, client, path, body)
         except Again as failure:
             raise ServerError(
                 f"{failure}. Remedy: see the server's log, and run again: what was answered is kept"
@@ -291,31 +277,3 @@ def _checked(values: list[Any]) -> np.ndarray:
 def _letters(text: str) -> str:
     """Letters and digits alone: servers write blanks, and some bytes, in their own ways."""
     return re.sub(r"token_id:\d+|[^a-z0-9]", "", text.lower())
-
-
-def _together(
-    work: Callable[[list[Prompt]], list[np.ndarray]],
-    jobs: Iterable[list[Prompt]],
-    width: int,
-    stop: threading.Event,
-) -> Iterator[tuple[list[Prompt], list[np.ndarray]]]:
-    """Jobs and results as they come; after a failure those under way, and then the failure."""
-    failure: BaseException | None = None
-    pool = ThreadPoolExecutor(width)
-    try:
-        futures = {pool.submit(work, job): job for job in jobs}
-        for future in as_completed(futures):
-            if future.cancelled():
-                continue
-            if error := future.exception():
-                failure = failure or error
-                stop.set()  # nobody sleeps before another try any more
-                for waiting in futures:
-                    waiting.cancel()
-            else:
-                yield futures[future], future.result()
-    finally:
-        stop.set()
-        pool.shutdown(wait=False, cancel_futures=True)
-    if failure:
-        raise failure

@@ -60,10 +60,6 @@ class Fake:
     bodies: list[dict] = field(default_factory=list)
     seen_keys: set[str] = field(default_factory=set)
     url: str = ""
-    most_at_once: int = 0
-    _now: int = 0
-    _lock: threading.Lock = field(default_factory=threading.Lock)
-    _engine_lock: threading.Lock = field(default_factory=threading.Lock)
 
     @property
     def prompts(self) -> list[tuple[int, ...]]:
@@ -79,30 +75,21 @@ class Fake:
         return _json(200, {"data": [card]})
 
     def complete(self, body: dict) -> Instead:
-        with self._lock:
-            self.bodies.append(body)
-            number = len(self.bodies)
-            self._now += 1
-            self.most_at_once = max(self.most_at_once, self._now)
-        try:
-            if answer := self.instead(number, body):
-                return answer
-            if body["model"] != self.name:
-                return _json(404, {"error": {"message": f"no model {body['model']}"}})
-            prompts = body["prompt"]
-            if self.window and max(map(len, prompts)) + body["max_tokens"] > self.window:
-                return _json(400, {"error": {"message": "maximum context length is too small"}})
-            choices = [self.choice(i, ids, body) for i, ids in enumerate(prompts)]
-            choices.reverse()  # the order is the index's business
-            usage = {"prompt_tokens": sum(map(len, prompts))}
-            return _json(200, self.edit({"choices": choices, "usage": usage}))
-        finally:
-            with self._lock:
-                self._now -= 1
+        self.bodies.append(body)
+        if answer := self.instead(len(self.bodies), body):
+            return answer
+        if body["model"] != self.name:
+            return _json(404, {"error": {"message": f"no model {body['model']}"}})
+        prompts = body["prompt"]
+        if self.window and max(map(len, prompts)) + body["max_tokens"] > self.window:
+            return _json(400, {"error": {"message": "maximum context length is too small"}})
+        choices = [self.choice(i, ids, body) for i, ids in enumerate(prompts)]
+        choices.reverse()  # the order is the index's business
+        usage = {"prompt_tokens": sum(map(len, prompts))}
+        return _json(200, self.edit({"choices": choices, "usage": usage}))
 
     def choice(self, index: int, ids: list[int], body: dict) -> dict:
-        with self._engine_lock:
-            [[(_, logs)]] = self.engine.logprobs([Continuation((ids[0],), tuple(ids[1:]))])
+        [[(_, logs)]] = self.engine.logprobs([Continuation((ids[0],), tuple(ids[1:]))])
         values = [None, *map(float, logs)]
         words = [self.engine.tokenizer.decode([token]) for token in ids]
         choice: dict[str, Any] = {"index": index, "text": "!", "finish_reason": "length"}

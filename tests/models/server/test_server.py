@@ -1,8 +1,5 @@
 """The server backend against a real HTTP server with a tiny model: answers, windows, resuming."""
 
-import threading
-import time
-
 import numpy as np
 import pytest
 
@@ -27,20 +24,19 @@ def same(values, wanted, near=1e-5):
 # ------------------------------------------------------------------------------ right answers
 
 
-@pytest.mark.parametrize(("batch", "concurrent"), [(1, 1), (1, 4), (3, 2), (50, 4)])
-def test_a_server_says_what_its_model_says(fake, served, requests, wanted, batch, concurrent):
-    model = served(batch=batch, concurrent=concurrent, label="bfloat16")
+@pytest.mark.parametrize("batch", [1, 3, 50])
+def test_a_server_says_what_its_model_says(fake, served, requests, wanted, batch):
+    model = served(batch=batch, label="bfloat16")
     assert isinstance(model, LanguageModel)
     assert model.identity == "tiny|server|bfloat16"
     same(answers(model, requests), wanted)
-    assert fake.most_at_once <= concurrent
     # samples would come from the whole distribution
     sampled = {(body["temperature"], body["top_p"], body["max_tokens"]) for body in fake.bodies}
     assert sampled == {(1.0, 1.0, 1)}
 
 
 def test_equal_texts_are_sent_once_and_known_ones_never(fake, served, requests, wanted):
-    model = served(batch=1, concurrent=1)
+    model = served(batch=1)
     trial, known = len(fake.bodies), {1, 2, 4}
     rest = {place: values for place, values in wanted.items() if place not in known}
     same(answers(model, requests, known=known), rest)
@@ -94,11 +90,10 @@ def test_a_window_that_nobody_knows_must_be_given(fake, served, tokenizer, monke
 # -------------------------------------------------------------------------- half-done work
 
 
-@pytest.mark.parametrize("concurrent", [1, 3])
 def test_what_was_answered_before_a_server_died_comes_before_the_error(
-    fake, served, requests, wanted, concurrent
+    fake, served, requests, wanted
 ):
-    model = served(batch=1, concurrent=concurrent)
+    model = served(batch=1)
     alive = len(fake.bodies) + 4
     fake.instead = lambda number, body: (0, {}, b"") if number > alive else None
     values = {}
@@ -111,7 +106,7 @@ def test_what_was_answered_before_a_server_died_comes_before_the_error(
 def test_a_run_that_a_dead_server_stopped_goes_on_where_it_was(
     fake, served, requests, wanted, tmp_path
 ):
-    cached = Cached(served(batch=1, concurrent=2), tmp_path)
+    cached = Cached(served(batch=1), tmp_path)
     alive = len(fake.bodies) + 3
     fake.instead = lambda number, body: (503, {}, b"") if number > alive else None
     with pytest.raises(ServerError, match="503"):
@@ -127,15 +122,3 @@ def test_a_cache_that_knows_all_needs_no_server(served, requests, tmp_path):
     kept = answers(Cached(served(window=128), tmp_path), requests)
     nowhere = served(tried=False, url="http://127.0.0.1:1", window=128)
     same(answers(Cached(nowhere, tmp_path), requests), kept, near=0)
-
-
-def test_a_reader_that_stops_early_leaves_nothing_under_way(fake, served, requests):
-    model = served(batch=1, concurrent=1)
-    trial, threads = len(fake.bodies), threading.active_count()
-    stream = model.logprobs(requests)
-    next(stream)
-    stream.close()
-    deadline = time.monotonic() + 5
-    while threading.active_count() > threads and time.monotonic() < deadline:
-        time.sleep(0.01)
-    assert len(fake.bodies) - trial < len({*requests})
