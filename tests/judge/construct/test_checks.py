@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.helpers import needs
-from tests.judge.construct.author import PLAN, repeat, source
+from tests.judge.construct.author import PLAN, repeat
 from tstmeta import data
 from tstmeta.judge.construct import checks
 from tstmeta.judge.construct.table import begin
@@ -37,11 +37,6 @@ GENERATED = PLAN.model_copy(update={"generate": 2})
         ("fence", "Anna ```json Boris", SOURCE, "```"),
         ("fence", "Anna </text> Boris", SOURCE, "</text"),
         ("fence", "Anna a = b Boris", SOURCE, ""),
-        ("script", "Анна получает яблоки.", SOURCE, "Cyrillic"),
-        ("script", "Anna writes я.", SOURCE, ""),
-        ("script", "Анна получает яблоки.", "Анна взяла яблоки.", ""),
-        ("script", "Anna gets apples.", "Анна взяла яблоки.", "Latin"),
-        ("script", "Anna gets apples.", "2 + 2", ""),
     ],
 )
 def test_a_text_is_doubted_for_what_its_source_does_not_have(check, text, source, part):
@@ -191,12 +186,11 @@ def test_four_good_rewrites_pass_and_the_errors_are_marked():
         ("light-error", f"Here is it: {GOOD['light-error']}", "talk"),
         ("light-error", "I'm sorry, but I can't do that.", "refusal"),
         ("light-error", "Keep what the text says: each fact stays, nothing is added.", "error"),
-        ("light-error", "Анна получает два красных яблока на рынке.", "script"),
+        ("light-error", "Анна получает два красных яблока на рынке.", "error"),
         ("light-error", "Apples " * 40, "length"),
         ("light-error", "A\nB " * 5, "lines"),
         ("light-error", f" {SOURCE.upper()} ", "copy"),
         ("light-error", LIGHT, "error"),
-        ("light-error", LIGHT, "duplicate"),
         ("strong-error", STRONG.replace("Monday", "Sunday"), "same error"),
         ("light", SOURCE, "copy"),
         ("light", STRONG, "shift"),
@@ -244,12 +238,3 @@ def test_a_faulty_source_holds_back_its_four_rewrites(text, given, generated):
         findings = judged(sources=(text,), plan=plan)["findings"]
         assert all(names.get("source", "").startswith(check) for names in findings)
         assert all(("source" in names) == bool(check) for names in findings)
-
-
-def test_the_second_of_equal_sources_and_rewrites_waits():
-    table = judged({"light": "Anna acquires 2 apples."}, sources=(SOURCE, SOURCE.upper()))
-    assert table.loc["s-02-strong", "findings"]["duplicate"] == "the same text as s-01-strong"
-    assert table.loc["s-02-light", "findings"] == {"source": "duplicate: the same text as s-01"}
-    table = judged(sources=(SOURCE, source(1)))
-    assert set(table["verdict"].head(4)) == {"passed"}
-    assert "duplicate" in table.loc["s-02-light", "findings"]

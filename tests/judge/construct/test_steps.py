@@ -5,7 +5,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.judge.construct.author import PLAN, prompt_of, texts
-from tstmeta.data.contrast import Span
 from tstmeta.judge.base import Reply
 from tstmeta.judge.construct import steps
 
@@ -15,11 +14,11 @@ MILD = "x ==== y\n====="  # needs a fence as long as the hostile text does
 
 def every(text: str) -> list:
     """One question of each kind about one text."""
+    two = {"text A": text, "text B": text}
     return [
-        steps.ask_rewrite(PLAN, "strong", text, 0),
-        steps.ask_rewrite(PLAN, "light", text, 0),
-        *(steps.ask_error(PLAN, kind, text, text, 0) for kind in steps.ERRORS),
-        steps.ask_same(PLAN, text, Span(text, text), 0),
+        *(steps.ask(PLAN, cell, {"text": text}, 0) for cell in ("strong", "light")),
+        *(steps.ask(PLAN, kind, two, 0) for kind in steps.ERRORS),
+        steps.ask(PLAN, "same", {"text": text, "taken out": text, "put in": text}, 0),
         steps.ask_sources(PLAN, 3, [text], 0),
     ]
 

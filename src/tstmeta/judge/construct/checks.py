@@ -9,8 +9,6 @@ without case and outer punctuation, as in :func:`tstmeta.data.contrast.span_of`.
 from __future__ import annotations
 
 import re
-import unicodedata
-from collections import Counter
 from collections.abc import Mapping
 
 import pandas as pd
@@ -30,8 +28,6 @@ ERROR_WORDS = 6
 #: Words of a source, at least and at most; and of a rewrite for each of its source: 98 % of the set
 #: of Pauli et al. (2025) are within.  A difference of ``SLACK`` words is never too much.
 SOURCE_WORDS, LENGTH_RATIO, SLACK = (3, 60), (0.5, 3.0), 5
-#: Largest share of letters in a script that the source does not use, such as that of a name.
-FOREIGN_LETTERS = 0.2
 
 
 def judge(table: pd.DataFrame, plan: Blueprint) -> pd.DataFrame:
@@ -40,19 +36,16 @@ def judge(table: pd.DataFrame, plan: Blueprint) -> pd.DataFrame:
     Columns: ``verdict`` (passed, accepted, rejected, or look: a person should), ``findings`` (check
     -> reason) and ``span`` (the error in words, for the label).
     """
-    again = duplicates(table["output"])
-    again |= duplicates(table.drop_duplicates("source_id").set_index("source_id")["source"])
     judged: dict[str, tuple[str, dict[str, str], str]] = {}
-    for source_id, four in table.reset_index().groupby("source_id", sort=False):
+    for _, four in table.reset_index().groupby("source_id", sort=False):
         rows = four.set_index("system").to_dict("index")
         texts = {cell: rows[cell]["output"] for cell in CELLS}
         texts = {cell: text for cell, text in texts.items() if 0 < len(text) <= LONGEST}
-        about = of_source(rows["strong"]["source"], plan)
-        about |= {"duplicate": again.get(str(source_id), "")}
+        about = listed(of_source(rows["strong"]["source"], plan))
         verdicts: dict[str, str] = {}
         for cell in ORDER:
             row = rows[cell]
-            findings = {"source": listed(about), "duplicate": again.get(row["item_id"], "")}
+            findings = {"source": about}
             findings |= of_text(row["output"], row["source"], row["note"])
             findings |= of_design(cell, texts, row["source"], row["kind"])
             for base in BASES.get(cell, []):
@@ -88,7 +81,6 @@ def of_text(text: str, source: str, note: str = "") -> dict[str, str]:
     if not words(text):
         return {"no text": note or "there are no words"}
     return _of_answer(text, source) | {
-        "script": script(text, source),
         "length": length(text, source),
         "copy": "the same words as the source" if plain(text) == plain(source) else "",
     }
@@ -160,6 +152,7 @@ def words(text: str) -> list[str]:
 
 
 def plain(text: str) -> str:
+    """A text as it is compared."""
     return " ".join(words(text))
 
 
@@ -180,18 +173,6 @@ def length(text: str, source: str) -> str:
     low, high = LENGTH_RATIO
     near = abs(count - usual) <= SLACK or low * usual <= count <= high * usual
     return "" if near else f"{count} words where the source has {usual}"
-
-
-def script(text: str, source: str) -> str:
-    """Letters of a script that the source does not use."""
-    counts, usual = (
-        Counter(unicodedata.name(sign, "?").partition(" ")[0] for sign in each if sign.isalpha())
-        for each in (text, source)
-    )
-    foreign = Counter({name: count for name, count in counts.items() if name not in usual})
-    if not usual or foreign.total() <= FOREIGN_LETTERS * counts.total():
-        return ""
-    return f"letters of the {foreign.most_common(1)[0][0].capitalize()} script"
 
 
 # ------------------------------------------------------------------------- texts beside each other
@@ -234,11 +215,3 @@ def same_error(light: Span, strong: Span) -> str:
         if plain(a) != plain(b):
             return f"words {done}: {plain(a)!r} in the light rewrite, {plain(b)!r} in the strong"
     return ""
-
-
-def duplicates(texts: pd.Series) -> dict[str, str]:
-    """Id -> reason, for all but the first of texts (by id) with the same words, if any."""
-    bare = texts.map(plain)
-    bare = bare[bare != ""]
-    first = bare.index.to_series().groupby(bare).transform("first")
-    return {item: f"the same text as {first[item]}" for item in bare.index[bare.duplicated()]}

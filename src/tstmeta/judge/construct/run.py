@@ -15,7 +15,7 @@ from typing import Any
 import pandas as pd
 
 from ... import storage
-from ...data.checks import check, fault
+from ...data.checks import FILLED, check, fault
 from ...data.contrast import span_of
 from ...data.files import read_lines
 from ...data.sheet import read_sheet
@@ -76,20 +76,15 @@ def plan_of(folder: Path, sources: Path | None, generate: int | None, **facts: A
 
 
 def read_sources(path: Path) -> tuple[str, ...]:
-    """Texts of a file: lines of a .txt, or the column source (or text) of a table."""
+    """Texts of a file, each once: lines of a .txt, or the column source of a table."""
     if path.suffix.lower() == ".txt":
         texts = [line.strip() for line in read_lines(path) if line.strip()]
         check([] if texts else [fault(path, "there are no texts", remedy="write one text a line")])
-        return tuple(texts)
+        return tuple(dict.fromkeys(texts))
     sheet = read_sheet(path)
-    check(sheet.problems)
-    frame = sheet.frame()
-    column = "source" if "source" in frame else "text"
-    check([] if column in frame else [fault(path, "no column of texts", remedy="name it source")])
-    empty = ~frame[column].map(lambda cell: isinstance(cell, str) and bool(cell.strip()))
-    remedy = "fill it in or drop the row"
-    check(fault(path, "no text", row, column, remedy) for row in frame.index[empty])
-    return tuple(frame[column].str.strip())
+    sheet.check_columns("source")
+    rows = sheet.hold(sheet.frame(["source"]), {"source": FILLED})
+    return tuple(dict.fromkeys(rows["source"]))
 
 
 def construct(
@@ -189,7 +184,7 @@ def _lack(table: pd.DataFrame, item: str) -> str:
         return "not asked: the source has a fault"
     for cell in NEEDED.get(row["system"], []):
         base = table.loc[f"{row['source_id']}-{cell}"]
-        doubted = set(base["findings"]) - {"base", "duplicate"} and not base["accept"]
+        doubted = set(base["findings"]) - {"base"} and not base["accept"]
         unfit = base["verdict"] == REJECTED or (cell == "light-error" and doubted)
         if unfit or not base["output"]:
             return f"not asked: there is no {cell} rewrite to go by"

@@ -20,7 +20,6 @@ from unicodedata import category
 import numpy as np
 from pydantic import BaseModel
 
-from ...data.contrast import Span
 from ..answers import aloud, json_of
 from ..base import Message, Question, Reply, Sampling
 from ..prompts import LANGUAGES, fence_for
@@ -92,9 +91,6 @@ def filled(step: str, plan: Blueprint, **more: str) -> str:
     return Template(wording()[step]).substitute({"now": "", "count": "", **names, **more}).strip()
 
 
-# ------------------------------------------------------------------------------------ questions
-
-
 def ask_sources(plan: Blueprint, count: int, before: Sequence[str], attempt: int) -> Question:
     """So many new sources, unlike those before."""
     now = filled("now" if plan.style_now else "not_yet", plan)
@@ -105,34 +101,18 @@ def ask_sources(plan: Blueprint, count: int, before: Sequence[str], attempt: int
     return _question(plan, words, shown, attempt, "texts", 200 + 80 * count)
 
 
-def ask_rewrite(plan: Blueprint, cell: str, source: str, attempt: int) -> Question:
-    """The strong or the light rewrite of a source."""
-    return _question(plan, filled(cell, plan), {"text": source}, attempt)
-
-
-def ask_error(plan: Blueprint, kind: str, light: str, strong: str, attempt: int) -> Question:
-    """The light rewrite with one error, in words that both rewrites have."""
-    return _question(plan, filled(kind, plan), {"text A": light, "text B": strong}, attempt)
-
-
-def ask_same(plan: Blueprint, strong: str, change: Span, attempt: int) -> Question:
-    """The strong rewrite with the error of the light one."""
-    shown = {"text": strong, "taken out": change.removed, "put in": change.added}
-    return _question(plan, filled("same", plan), shown, attempt)
+def ask(plan: Blueprint, step: str, shown: Mapping[str, str], attempt: int) -> Question:
+    """One text: the words of a step about named texts."""
+    size = len(next(iter(shown.values())).encode(errors="replace"))
+    # room for a text as long as the first one shown; a byte is a token at worst
+    tokens = min(200 + 3 * size, 4000)
+    return _question(plan, filled(step, plan), shown, attempt, "text", tokens)
 
 
 def _question(
-    plan: Blueprint,
-    words: str,
-    shown: Mapping[str, str],
-    attempt: int,
-    field: str = "text",
-    tokens: int = 0,
+    plan: Blueprint, words: str, shown: Mapping[str, str], attempt: int, field: str, tokens: int
 ) -> Question:
     """Words and named texts, each between two lines of a fence that none of them can close."""
-    if not tokens:  # room for a text as long as the first one shown; a byte is a token at worst
-        first = next(iter(shown.values()))
-        tokens = min(200 + 3 * len(first.encode(errors="replace")), 4000)
     fence = fence_for(list(shown.values()))
     texts = [f"{name}:\n{fence}\n{text}\n{fence}" for name, text in shown.items()]
     system = Message("system", filled("system", plan))
@@ -150,9 +130,6 @@ _SCHEMAS = {
     "text": _schema("text", {"type": "string"}),
     "texts": _schema("texts", {"type": "array", "items": {"type": "string"}}),
 }
-
-
-# -------------------------------------------------------------------------------------- answers
 
 
 def read(reply: Reply, field: str = "text") -> tuple[list[str], str]:
