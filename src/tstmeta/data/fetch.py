@@ -2,7 +2,7 @@
 
 ``data/cards/manifest.csv`` names every file with its size, its hash and an address that pins a
 commit.  A download goes into ``<file>.part``, which a later call resumes; only a file with the
-right hash takes the real name.  One with another hash is kept aside as ``<file>.wrong``.
+right hash takes the real name.
 """
 
 from __future__ import annotations
@@ -10,19 +10,17 @@ from __future__ import annotations
 import hashlib
 import os
 import re
-import threading
 from collections.abc import Callable, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from pathlib import Path, PurePosixPath
 from typing import NamedTuple
 
 import httpx
 import pandas as pd
-from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TransferSpeedColumn
+from tqdm import tqdm
 
 from .. import __version__
-from ..console import note, stderr
+from ..console import note
 from ..retrying import PASSING, Again, retry_after, retrying
 from ..schema import MissingData, TstmetaError
 from ..storage import locked
@@ -34,7 +32,6 @@ from .files import read_csv
 GOOD = ("ok", "unverified")
 #: No file may be larger, whatever the manifest or the server says.
 MAX_BYTES = 500_000_000
-_BARS = TextColumn("{task.description}"), BarColumn(), DownloadColumn(), TransferSpeedColumn()
 #: Tries after the first, and seconds before the first of them, doubled each time.
 RETRIES, PAUSE = 4, 0.5
 
@@ -187,45 +184,30 @@ def fetch(names: Sequence[str]) -> pd.DataFrame:
 
 
 def _fetch_all(todo: Mapping[Entry, Path]) -> dict[Entry, str]:
-    """Fetch files, four at a time, and tell why some failed."""
-    console, stop, offline = stderr(), threading.Event(), set()
-    progress = Progress(*_BARS, console=console, disable=not console.is_terminal)
+    """Fetch files, and tell why some failed."""
+    failed: dict[Entry, str] = {}
     timeout = httpx.Timeout(30, connect=10)  # never waits for ever
     headers = {"User-Agent": f"tstmeta/{__version__}", "Accept-Encoding": "identity"}
+    size = sum(entry.bytes or 0 for entry in todo)
     with (
         httpx.Client(timeout=timeout, follow_redirects=True, headers=headers) as client,
-        progress,
+        tqdm(total=size, unit="B", unit_scale=True, disable=None) as bar,
     ):
-        bar = progress.add_task(f"{len(todo)} files", total=sum(e.bytes or 0 for e in todo))
-
-        def advance(size: int) -> None:
-            progress.advance(bar, size)
-            if stop.is_set():
-                raise Refused("interrupted")
-
-        def failure(entry: Entry) -> str:
-            """Why a file cannot be fetched; empty when it was."""
-            host = httpx.URL(entry.url).netloc.decode()
-            name = f"{entry.dataset}/{entry.path}"
+        for entry, file in todo.items():
+            host, name = httpx.URL(entry.url).netloc.decode(), f"{entry.dataset}/{entry.path}"
+            offline = f"{host} cannot be reached: are you offline?"
+            if offline in failed.values():  # no wait for each of its files
+                failed[entry] = offline
+                continue
             try:
-                if host not in offline:  # one message a host, not a wait for each of its files
-                    retrying(RETRIES, PAUSE, stop)(_download, client, entry, todo[entry], advance)
-                    return ""
+                retrying(RETRIES, PAUSE)(_download, client, entry, file, bar.update)
             except (httpx.ConnectError, httpx.ConnectTimeout):
-                offline.add(host)
+                failed[entry] = offline
             except (Again, Refused) as error:
-                return f"{name}: {error}"
+                failed[entry] = f"{name}: {error}"
             except OSError as error:
-                return f"{name}: cannot be written: {error.strerror or error}"
-            return f"{host} cannot be reached: are you offline?"
-
-        pool = ThreadPoolExecutor(4)
-        try:
-            failures = zip(todo, pool.map(failure, todo), strict=True)
-            return {entry: why for entry, why in failures if why}
-        finally:
-            stop.set()  # after Ctrl-C the workers finish their block and leave
-            pool.shutdown(cancel_futures=True)
+                failed[entry] = f"{name}: cannot be written: {error.strerror or error}"
+    return failed
 
 
 class Refused(Exception):
@@ -260,9 +242,8 @@ def _download(
         part.unlink()
         raise Again("the resumed file was wrong")
     else:
-        aside = target.with_name(f"{target.name}.wrong")
-        os.replace(part, aside)
-        raise Refused(f"{wrong}: refused, kept aside as {aside}")
+        part.unlink()
+        raise Refused(f"{wrong}: refused")
 
 
 def _receive(
