@@ -29,8 +29,8 @@ from .variants import choose
 
 #: Upstream's models; their prompts are those of their model cards.
 MODELS = {
-    "qg": Backbone("t5-qg", "ThomasNLG/t5-qg_squad1-en", about="writes questions"),
-    "qa": Backbone("t5-qa", "ThomasNLG/t5-qa_squad2neg-en", about="answers questions"),
+    "qg": Backbone("t5-qg", "ThomasNLG/t5-qg_squad1-en"),
+    "qa": Backbone("t5-qa", "ThomasNLG/t5-qa_squad2neg-en"),
 }
 #: The first piece of a prompt for a question: the data set that upstream's model was trained on.
 PREFIX = "sv1"

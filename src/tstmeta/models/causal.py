@@ -8,7 +8,6 @@ Backends are :class:`~tstmeta.models.engine.Engine` (a model here),
 from __future__ import annotations
 
 import re
-import tomllib
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -39,11 +38,9 @@ Answer = tuple[int, np.ndarray]
 class LanguageModel(Protocol):
     """A causal language model as the scorer sees it.
 
-    Attributes:
-        identity: all that changes a log-probability: model, revision, dtype, attention, rounding.
-        window: longest context with all but the last scored token, in tokens.
-        vocabulary: number of different tokens.
-        tokenizer: a tokenizer of transformers.
+    ``identity`` is all that changes a log-probability (model, revision, dtype, rounding), ``window``
+    the longest context with all but the last scored token, ``vocabulary`` the number of tokens,
+    ``tokenizer`` one of transformers.
     """
 
     @property
@@ -87,18 +84,6 @@ def check_requests(requests: Sequence[Continuation], window: int) -> None:
             )
 
 
-def refuse(values: np.ndarray, request: Continuation, backend: str) -> None:
-    """Refuse an answer that has not one value a token, or a log-probability above 0."""
-    if len(values) != len(request.tokens):
-        raise TstmetaError(f"{backend} gives {len(values)} values for {len(request.tokens)} tokens")
-    # rounding exceeds 0 by a little; what exceeds it by more is a logit
-    if len(values) and np.max(values) > 1e-3:
-        raise TstmetaError(
-            f"{backend} gives a log-probability of {np.max(values):.4g}, but none is above 0; "
-            "take the log-softmax of its logits"
-        )
-
-
 def progress_bar(total: int, show: bool, unit: str = "tok") -> Any:
     """A bar on standard error that goes when it is done; only on a terminal."""
     from tqdm import tqdm
@@ -109,19 +94,17 @@ def progress_bar(total: int, show: bool, unit: str = "tok") -> Any:
 
 @dataclass(frozen=True)
 class Backbone:
-    """A model by name; ``where`` is a hub id or a folder, ``parameters`` are in millions."""
+    """A model by name; ``where`` is a hub id or a folder."""
 
     name: str
     where: str
     revision: str = ""
     profile: str = "real"
-    parameters: float = 0
     gated: bool = False
     about: str = ""
 
     @property
     def local(self) -> bool:
-        """Whether it is a folder on this machine."""
         return self.folder.is_dir()
 
     @property
@@ -134,19 +117,22 @@ def described(name: str, dtype: str, rounded: bool = False) -> str:
     return f"{name}|{dtype}|sdpa" + ("|rounded" if rounded else "")
 
 
-#: The demonstration model that comes with the package.
+#: The demonstration model that comes with the package, trained by us on generated text.
 EMBEDDED = Path(__file__).parent / "weights" / "backbone"
-DEMONSTRATION = "trained by us on generated text: a demonstration, never a reproduction"
-
-#: Models by name; those of a hub stand in backbones.toml.
-BACKBONES = {
-    "embedded": Backbone("embedded", str(EMBEDDED), "", "embedded", 4.3, about=DEMONSTRATION),
-    **{
-        name: Backbone(name, **fields)
-        for name, fields in tomllib.loads(
-            (Path(__file__).parent / "backbones.toml").read_text(encoding="utf-8")
-        ).items()
-    },
+#: Models of a hub; the Llamas are those of Pauli et al. (2025, Section 4.3).
+_HUB = {
+    "3b": ("meta-llama/Llama-3.2-3B-Instruct", "0cb88a4f764b7a12671c53f0838cd831a0843b95"),
+    "8b": ("meta-llama/Llama-3.1-8B-Instruct", "0e9e39f249a16976918f6564b8830bc894c89659"),
+    "smollm2-135m": (
+        "HuggingFaceTB/SmolLM2-135M-Instruct",
+        "12fd25f77366fa6b3b4b768ec3050bf629380bac",
+    ),
+    "qwen2.5-0.5b": ("Qwen/Qwen2.5-0.5B-Instruct", "7ae557604adf67be50417f59c2c2f167def9a775"),
+}
+#: Models by name.
+BACKBONES = {"embedded": Backbone("embedded", str(EMBEDDED), profile="embedded")} | {
+    name: Backbone(name, where, revision, gated=where.startswith("meta-llama/"))
+    for name, (where, revision) in _HUB.items()
 }
 
 #: An id of a hub: two names, each with letters or digits at its ends.

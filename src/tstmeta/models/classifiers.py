@@ -32,25 +32,15 @@ PACKAGES = {
 #: What is said of a model of the other kind.
 REGRESSOR = "the model is a regressor: use it with style-regressor"
 CLASSIFIER = "the model is a classifier, no regressor: use style-confidence"
+#: Models by name: two linear demonstrations, trained by us on generated text, and English toxicity
+#: (Logacheva et al., 2022).
 MODELS = {
-    "embedded": Backbone(
-        "embedded",
-        str(_WEIGHTS / "style"),
-        profile="embedded",
-        about="linear, trained by us on generated text: a demonstration",
-    ),
-    "embedded-strength": Backbone(
-        "embedded-strength",
-        str(_WEIGHTS / "style_strength"),
-        profile="embedded",
-        about="a linear regressor, trained by us on generated text: a demonstration",
-    ),
-    "toxicity": Backbone(
-        "toxicity",
-        "s-nlp/roberta_toxicity_classifier",
-        parameters=125,
-        about="English toxicity (Logacheva et al., 2022)",
-    ),
+    model.name: model
+    for model in (
+        Backbone("embedded", str(_WEIGHTS / "style"), profile="embedded"),
+        Backbone("embedded-strength", str(_WEIGHTS / "style_strength"), profile="embedded"),
+        Backbone("toxicity", "s-nlp/roberta_toxicity_classifier"),
+    )
 }
 
 

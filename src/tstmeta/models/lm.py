@@ -33,11 +33,7 @@ MODELS = {
     for model in (
         Backbone("embedded", str(EMBEDDED), profile="embedded"),
         Backbone("gpt2", "openai-community/gpt2", "607a30d783dfa663caf39e06633721c8d4cfcd7e"),
-        Backbone(
-            "mgpt",
-            "ai-forever/mGPT",
-            about="where its page has no safetensors, name a folder with converted weights",
-        ),
+        Backbone("mgpt", "ai-forever/mGPT"),
     )
 }
 

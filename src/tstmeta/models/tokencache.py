@@ -22,7 +22,7 @@ import pyarrow.parquet as pq
 
 from ..schema import TstmetaError
 from ..storage import Journal, locked, whole
-from .causal import Answer, Continuation, LanguageModel, refuse
+from .causal import Answer, Continuation, LanguageModel
 
 # the list's member is called as Parquet calls it, so that a table that was read is written the same
 _LIST = pa.list_(pa.field("element", pa.float32()))
@@ -71,13 +71,24 @@ class Cached:
             journal = Journal(self.journal)
             for batch in self.model.logprobs(requests, known=skip, progress=progress):
                 for place, values in batch:
-                    refuse(values, requests[place], self.identity)
+                    self._check(values, requests[place])
                 journal.add(
                     [keys[place], base64.b64encode(values.astype("<f4").tobytes()).decode()]
                     for place, values in batch
                 )
                 yield batch
             self._merge(set())
+
+    def _check(self, values: np.ndarray, request: Continuation) -> None:
+        if len(values) != len(request.tokens):
+            count = f"{len(values)} values for {len(request.tokens)} tokens"
+            raise TstmetaError(f"{self.identity} gives {count}")
+        # rounding exceeds 0 by a little; what exceeds it by more is a logit
+        if np.max(values) > 1e-3:
+            raise TstmetaError(
+                f"{self.identity} gives a log-probability of {np.max(values):.4g}, but none is "
+                "above 0; take the log-softmax of its logits"
+            )
 
     def _merge(self, wanted: set[str]) -> dict[str, np.ndarray]:
         """Answers to the wanted keys; what the journal had goes into the table, sorted by key."""
