@@ -74,7 +74,7 @@ def damaged(path: Path) -> None:
 
 FILES = {
     "no database": (lambda path: path.write_text("dear diary, " * 100), "not a database"),
-    "another program's": (foreign, "a database of another program"),
+    "another program's": (foreign, "no such column: question"),
     "damaged": (damaged, "malformed"),
     "a folder": (lambda path: path.mkdir(), "unable to open"),
     "in a file": (lambda path: path.parent.write_text(""), "exists"),

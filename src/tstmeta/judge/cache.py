@@ -15,8 +15,6 @@ from pathlib import Path
 from ..schema import TstmetaError
 from .base import Question, Reply, TokenChoice
 
-#: Marks the file as ours ("tstj") in SQLite's header.
-APPLICATION = 0x7473746A
 #: Seconds to wait for another process that writes; one answer takes well under a millisecond.
 PATIENCE = 60.0
 _JSON = json.JSONEncoder(separators=(",", ":"))
@@ -41,27 +39,13 @@ class AnswerCache:
                 self.path, timeout=PATIENCE, isolation_level=None, check_same_thread=False
             )
             stack.callback(self._db.close)
-            self._open()
-            stack.pop_all()
-
-    def _open(self) -> None:
-        """Make the table in an empty file; leave the file of another program alone."""
-        application = self._db.execute("PRAGMA application_id").fetchone()[0]
-        tables = self._db.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]
-        if application == 0 and tables == 0:
-            # of several processes that come at once, each waits here for the one before
-            self._db.execute("BEGIN IMMEDIATE")
             self._db.execute(_TABLE)
-            self._db.execute(f"PRAGMA application_id = {APPLICATION}")
-            self._db.execute("COMMIT")
-        elif application != APPLICATION:
-            raise CacheError(
-                f"{self.path} is a database of another program. Remedy: name another file"
-            )
-        # readers never wait; where another process is at work, its mode is as safe
-        with suppress(sqlite3.OperationalError):
-            self._db.execute("PRAGMA journal_mode = WAL")
-        self._db.execute("PRAGMA synchronous = NORMAL")
+            self._db.execute("SELECT key, question, reply, at FROM answers LIMIT 0")
+            # readers never wait; where another process is at work, its mode is as safe
+            with suppress(sqlite3.OperationalError):
+                self._db.execute("PRAGMA journal_mode = WAL")
+            self._db.execute("PRAGMA synchronous = NORMAL")
+            stack.pop_all()
 
     def __enter__(self) -> AnswerCache:
         return self
@@ -87,7 +71,7 @@ class AnswerCache:
             return Reply(**fields)
 
     def put(self, key: str, question: Question, reply: Reply) -> Reply:
-        """Keep an answer, not a failure; gives what is kept, for another process may be first."""
+        """Keep an answer, not a failure; gives what is kept: another process may be first."""
         if reply.failure:
             return reply
         now = datetime.now(UTC).isoformat(timespec="seconds")
@@ -100,16 +84,13 @@ class AnswerCache:
 
     @contextmanager
     def _explained(self) -> Iterator[None]:
-        """Errors of SQLite and of the file in words, with the remedy."""
+        """Errors of SQLite, of the file and of what it holds, with the remedy."""
         try:
             yield
         except (sqlite3.Error, OSError) as error:
-            raise CacheError(
-                f"{self.path}: {error}. Remedy: see that the file may be written, that there is "
-                "room and that no other program holds it; or name another file"
-            ) from error
+            remedy = "see that the file may be written, that there is room and that no other "
+            remedy += "program holds it; or name another file"
+            raise CacheError(f"{self.path}: {error}. Remedy: {remedy}") from error
         except (TypeError, ValueError, KeyError) as error:
-            raise CacheError(
-                f"{self.path}: an answer cannot be read. Remedy: move the file away; what it held "
-                "is asked again"
-            ) from error
+            remedy = "move the file away; what it held is asked again"
+            raise CacheError(f"{self.path}: an answer cannot be read. Remedy: {remedy}") from error
