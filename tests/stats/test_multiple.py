@@ -8,7 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tstmeta.stats import benjamini_yekutieli, holm, over_pairs, significance_clusters, swaps_needed
+from tstmeta.stats import benjamini_yekutieli, holm, over_pairs, significance_clusters
+from tstmeta.stats.multiple import swaps_needed
 
 NAN = math.nan
 probabilities = st.lists(st.floats(0, 1), min_size=1, max_size=12)

@@ -96,15 +96,16 @@ COLUMN = (RAMP[:, :1], CURVE[:, :1], -RAMP[:, :1])
 R = Setting()
 #: human, first, second, setting, keywords; p, part of the reason
 DEGENERATE = {
-    "a constant first metric": ((RAMP, ONES, CURVE), R, {}, NAN, "equal: the first metric"),
-    "a constant second": ((RAMP, CURVE, ONES), R, {}, NAN, "equal: the second metric"),
-    "two constants": ((RAMP, ONES, 2 * ONES), R, {}, NAN, "equal: both metrics"),
+    "a constant first metric": ((RAMP, ONES, CURVE), R, {}, NAN, "scores of one metric are"),
+    "a constant second": ((RAMP, CURVE, ONES), R, {}, NAN, "scores of one metric are equal"),
+    "two constants": ((RAMP, ONES, 2 * ONES), R, {}, NAN, "scores of both metrics are"),
     "a constant that has a value": (
         *((RAMP, ONES, CURVE), Setting("pairwise-accuracy"), {}, NAN),
-        "all scores are equal: the first metric",
+        "all scores of one metric are equal",
     ),
     "the same metric twice": ((RAMP, CURVE, CURVE), R, {}, 1, "the same in every cell"),
     "the same but for scale": ((RAMP, CURVE, 9 * CURVE - 7), R, {}, 1, "the same in every"),
+    "nothing": ((RAMP[:0], CURVE[:0], RAMP[:0]), R, {}, NAN, "no cell has a human value"),
     "one source": ((RAMP[:1], CURVE[:1], -RAMP[:1]), R, {}, 1, "a single unit"),
     "one system": (COLUMN, R, {"units": "systems"}, 1, "a single unit"),
     "one system at its level": (COLUMN, Setting("pearson", "system"), {}, NAN, "no value in this"),
@@ -142,7 +143,7 @@ def test_swaps_that_leave_a_metric_without_a_value_count_as_large():
 
 def test_what_does_not_fit_is_refused():
     with pytest.raises(ValueError, match="are needed, got"):
-        perm.permutation_test(RAMP[:0], RAMP[:0], RAMP[:0], Setting(), rng=rng())
+        perm.permutation_test(RAMP[:2], RAMP, RAMP, Setting(), rng=rng())
     with pytest.raises(ValueError, match="unknown unit 'raters'; known: inputs, systems, both"):
         perm.permutation_test(RAMP, RAMP, CURVE, Setting(), units="raters", rng=rng())
 

@@ -34,7 +34,6 @@ def test_the_difference_is_two_quantiles_times_the_paired_standard_error(units):
     assert result.difference == pytest.approx(result.difference.T, nan_ok=True)
     assert result.observed == pytest.approx(-result.observed.T)
     assert np.isnan(np.diag(result.difference)).all()
-    assert result.reason == ""
 
 
 def correlated(random, size, first, second):
@@ -71,7 +70,7 @@ def test_widths_follow_the_law_of_the_square_root_where_sources_are_many():
     result = width_by_items(human, metrics[0], Setting(), [50, 100, 200, 400, 1600], rng(0), 300)
     assert result.sources == 400
     assert result.width[:4] == pytest.approx(result.law[:4], rel=0.15)
-    assert result.law[-1] == pytest.approx(result.full / 2)
+    assert result.law[-1] == pytest.approx(result.law[3] / 2)
     assert np.isnan(result.width[-1])
     assert (result.low[:4] <= result.width[:4]).all()
     assert (result.width[:4] <= result.high[:4]).all()
@@ -84,15 +83,12 @@ def test_the_width_is_that_of_the_percentile_interval():
     values = resampled(human, metrics[:1], Setting(), draw(plan, human.shape, rng(1)))[0]
     low, high = np.quantile(values, [0.025, 0.975])
     result = width_by_items(human, metrics[0], Setting(), [30], rng(0), 2000)
-    assert result.full == pytest.approx(high - low, rel=0.05)
+    assert result.law[0] == pytest.approx(high - low, rel=0.05)
     assert result.width[0] == pytest.approx(high - low, rel=0.05)
 
 
-def test_too_few_sources_say_so():
-    human, metrics = world(14, sources=1)
-    result = width_by_items(human, metrics[0], Setting(), [5], rng(0))
-    assert result.reason == "fewer than two sources with ratings and scores"
-    assert np.isnan(result.law).all()
-    constant = width_by_items(np.ones((9, 2)), np.ones((9, 2)), Setting(), [5], rng(0))
-    assert constant.reason == "no value with all sources"
-    assert np.isnan(constant.width).all()
+@pytest.mark.parametrize("shape", [(1, 4), (9, 2)], ids=["one source", "constant ratings"])
+def test_where_there_is_no_width_there_is_no_law(shape):
+    result = width_by_items(np.ones(shape), np.ones(shape), Setting(), [5], rng(0))
+    assert result.sources == shape[0]
+    assert np.isnan([result.width, result.low, result.high, result.law]).all()

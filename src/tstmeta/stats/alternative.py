@@ -1,23 +1,9 @@
 """The alternative annotator test: could a metric stand in for one of the raters?
 
-For each rater in turn, the metric and the rater face the remaining raters of an item.  Whoever is
-nearer to them (smaller root mean squared difference) has the advantage; a tie is one for both.  The
-metric beats the rater if its advantage probability is above the rater's less a margin epsilon: .2
-for experts, .15 for skilled raters, .1 for crowd workers, in the paper's advice.  One one-sided t
-test a rater, Benjamini-Yekutieli over raters; who beats at least half of them passes.
-
 Source: Calderon, Reichart and Dror (2025), The Alternative Annotator Test for LLM-as-a-Judge,
-Section 3.  What differs here:
-
-- Scores are mapped to the rating scale by isotonic regression on the mean ratings of other sources
-  (five folds).  That brings a metric near to the middle of the scale, so where raters are noisy
-  even a flat line can beat them: a metric whose map is flat in every fold never passes, and a pass
-  says something only where :func:`flat_line` does not.
-- Raters with fewer than 30 items are left out.  The paper takes Wilcoxon's signed ranks for them,
-  which reject too often: at the margin wins get the higher ranks.
-- Where all differences of a rater are equal, p is the smallest that a sign test can give, or 1.
-
-Like the paper's, the test takes items for independent, which rewrites of one source are not.
+Section 3.  Like the paper's, the test takes items for independent, which rewrites of one source are
+not.  What differs: scores may be mapped to the rating scale; raters with fewer than 30 items are
+left out, as Wilcoxon's signed ranks, which the paper takes for them, reject too often.
 """
 
 from __future__ import annotations
@@ -41,11 +27,10 @@ _EQUAL = 1e-9
 
 
 class RaterTest(NamedTuple):
-    """The metric against one rater.
+    """The metric against one rater, over ``n`` items; ``reason`` says why a rater is left out.
 
-    ``n`` items are compared; ``metric`` and ``person`` are advantage probabilities, ``adjusted`` is
-    ``p`` after Benjamini and Yekutieli, ``beaten`` whether it is at most .05; ``reason`` says why a
-    rater is left out.
+    ``metric`` and ``person`` are advantage probabilities, ``adjusted`` is ``p`` after Benjamini and
+    Yekutieli, ``beaten`` whether it is at most .05.
     """
 
     n: int
@@ -58,13 +43,9 @@ class RaterTest(NamedTuple):
 
 
 class AlternativeTest(NamedTuple):
-    """The verdict over all raters.
-
-    Attributes:
-        omega: winning rate, the share of tested raters that the metric beats.
-        rho: its advantage probability, averaged over tested raters.
-        passed: omega >= .5, and the map not flat in every fold.
-        raters: one row a rater; ``n`` sums over those tested.
+    """The verdict: ``omega``, the share of tested raters that the metric beats; ``rho``, its mean
+    advantage probability; ``passed`` (omega >= .5, and the map not flat in every fold); a row a
+    rater; ``n``, summed over those tested.
     """
 
     omega: float
@@ -85,10 +66,19 @@ def alternative_annotator_test(
 ) -> AlternativeTest:
     """Could the metric ``[S, K]`` replace a rater of the cube ``[S, K, R]``?
 
+    Each rater in turn and the metric face the remaining raters of an item; whoever is nearer to
+    them (smaller root mean squared difference) has the advantage, a tie is one for both.  The
+    metric beats the rater if its advantage probability is above the rater's less epsilon: a
+    one-sided t test a rater, Benjamini-Yekutieli over raters.  Where all differences of a rater are
+    equal, p is the smallest that a sign test can give, or 1.
+
     Args:
         cube: ratings of persons (no anonymous places), on one scale.
-        epsilon: margin in [0, 1); 0 asks the metric to be better than the rater.
-        mapping: ``none`` takes the scores as ratings, for a metric that speaks the scale.
+        epsilon: margin in [0, 1): .2 for experts, .15 for skilled raters, .1 for crowd workers, in
+            the paper's advice.
+        mapping: ``isotonic`` regression on the mean ratings of other sources (five folds) brings
+            scores onto the scale.  Near its middle even a flat line can beat noisy raters, so a
+            metric whose map is flat in every fold never passes.  ``none`` takes scores as ratings.
         rng: shuffles the sources into folds.
     """
     ratings, scores = finite(cube), finite(metric)
@@ -126,16 +116,14 @@ def flat_line(
 ) -> AlternativeTest:
     """What a metric that knows nothing gets: the mean rating of other sources for every item.
 
-    It never passes, but its omega and rho say how far a metric's own owe to the middle of the
-    scale.
+    It never passes; a metric's pass says something where its omega is below one half.
     """
     return alternative_annotator_test(cube, np.zeros(np.shape(cube)[:2]), epsilon=epsilon, rng=rng)
 
 
 def on_scale(ratings: Array, scores: Array, rng: np.random.Generator) -> tuple[Array, bool]:
-    """Scores ``[S, K]`` on the scale of ratings ``[S, K, R]``; whether every fold's map is flat.
-
-    With fewer than two sources there is nothing to fit on, and all values are NaN.
+    """Scores ``[S, K]`` on the scale of ratings ``[S, K, R]``, NaN with fewer than two sources;
+    whether every fold's map is flat.
     """
     people, count = mean_of_ratings(ratings), np.isfinite(ratings).sum(axis=-1)
     scores = snapped(scores)  # scores equal but for rounding share a place on the scale
@@ -152,10 +140,7 @@ def on_scale(ratings: Array, scores: Array, rng: np.random.Generator) -> tuple[A
 
 
 def rising(scores: Array, people: Array, weights: Array) -> tuple[Array, Array]:
-    """Knots and heights of the rising map of least squares, equal scores sharing a knot.
-
-    Pool-adjacent-violators (scipy), as in Barlow et al. (1972); straight between knots.
-    """
+    """Knots and heights of the rising map of least squares (scipy); equal scores share a knot."""
     at, place = np.unique(scores, return_inverse=True)
     weight = np.bincount(place, weights)
     mean = np.bincount(place, weights * people) / weight

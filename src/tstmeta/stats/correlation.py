@@ -78,10 +78,7 @@ def constant(vector: Array) -> bool:
 
 
 class Williams(NamedTuple):
-    """Two correlations held against each other: t of Williams, two-sided p, n - 3 as ``df``.
-
-    ``difference`` is the first less the second, signs kept; ``reason`` says why there is no p.
-    """
+    """First correlation less the second, t of Williams, two-sided p, n - 3 as ``df``."""
 
     difference: float
     statistic: float
@@ -92,11 +89,6 @@ class Williams(NamedTuple):
 
 def williams(first: float, second: float, between: float, n: int) -> Williams:
     """Williams' t for two correlations that share a variable, as metrics share people.
-
-    With r1, r2 the two, r their metrics' own correlation, K the determinant of all three and
-    m = (r1 + r2) / 2::
-
-        t = (r1 - r2) sqrt((n - 1)(1 + r) / (2 K (n - 1) / (n - 3) + m^2 (1 - r)^3)),   df = n - 3
 
     To show beside the permutation test, not instead of it: it takes items for independent draws
     from a trivariate normal distribution, so its p is too small where sources differ.

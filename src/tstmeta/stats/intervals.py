@@ -1,14 +1,8 @@
 """Intervals from resampling: how far a value, or a difference of two metrics, can be trusted.
 
-Everything comes from one set of draws, the same for all metrics, so that differences are paired.
-How limits come from draws stands in :mod:`tstmeta.stats.limits`.
-
-``auto`` is the percentile: from eight units up it covered at least what BCa did, or came nearer to
-its claim (``benchmarks/coverage.py``).  Quantiles are widened, but for statistics of order (all
-except Pearson's r) over units of one item, such as systems at system level: a unit that is drawn
-twice makes no pair with itself, so a resample spreads enough.  Plan ``both`` covers more than it
-claims (Owen 2007, The Pigeonhole Bootstrap, Annals of Applied Statistics 1).  Nothing here mends
-noise in the means of systems, which pulls a correlation over systems towards zero.
+Everything comes from one set of draws, the same for all metrics, so that differences are paired;
+:mod:`.limits` makes limits of them.  ``benchmarks/coverage.py`` says what they cover: plan ``both``
+covers more than it claims (Owen 2007, The Pigeonhole Bootstrap, Annals of Applied Statistics 1).
 """
 
 from __future__ import annotations
@@ -25,17 +19,14 @@ from .resampling import Draws, ResamplingPlan, clusters_of, draw, leave_one_out
 
 
 class Resample(NamedTuple):
-    """Estimates of several metrics and their values in every resample.
+    """Estimates of several metrics ``[M]`` and their values in every draw ``[M, D]``.
 
     Attributes:
-        estimates: ``[M]``.
-        values: ``[M, D]``, a column a draw.
         jackknives: values with one unit left out, ``[M, U]`` for each sample of units: sources (or
             clusters) of each stratum, systems.
         given: whether a metric has anything of that unit, alike.
         counts: units by kind, ``[M]`` each, n - 1 fewer where there are n strata.
         single: whether each unit is one item.
-        setting, plan: what was computed and drawn.
     """
 
     estimates: Array
@@ -55,6 +46,9 @@ class Resample(NamedTuple):
 
     @property
     def widened(self) -> bool:
+        """Not for statistics of order over single items: one that is drawn twice makes no pair with
+        itself, so a resample spreads enough.
+        """
         return self.setting.function.name == "pearson" or not self.single
 
     @property
@@ -70,12 +64,7 @@ def resample(
     plan: ResamplingPlan,
     rng: np.random.Generator,
 ) -> Resample:
-    """Draw once for all metrics; intervals, differences and rank sets come from the result.
-
-    Args:
-        human: ``[S, K]``.
-        metrics: ``[M, S, K]``.
-    """
+    """Draw once for all metrics ``[M, S, K]`` and people ``[S, K]``."""
     return of_draws(human, metrics, setting, plan, draw(plan, np.shape(metrics)[-2:], rng))
 
 

@@ -1,15 +1,9 @@
 """Sums and means that every statistic is made of, for many weightings of the same items at once.
 
-A resample with replacement is a vector of counts, so a statistic of a thousand resamples is a few
-matrix products of its items with a thousand weightings.  Shapes, throughout:
-
-- values ``[..., 1, n]`` (the same in all draws) or ``[..., D, n]`` (their own in each draw);
-- weights ``[D, n]`` or ``[..., D, n]``, counts of draws, 0 where an item is missing;
-- results ``[..., D]``.
-
-An item that is drawn twice makes a pair with itself, which never counts.  Sums of the same numbers
-in another order differ by rounding, which a rank statistic would take for an order: means are exact
-or rounded where rounding cannot show.
+Shapes: values ``[..., 1, n]`` (the same in all draws) or ``[..., D, n]``; weights ``[D, n]`` or
+``[..., D, n]``, counts of draws, 0 where an item is missing; results ``[..., D]``.  An item that is
+drawn twice makes a pair with itself, which never counts.  Sums in another order differ by rounding,
+which a rank statistic would take for an order: means are exact, or rounded where it cannot show.
 """
 
 from __future__ import annotations
@@ -62,11 +56,8 @@ def pair_totals(
     weights: Array,
     tolerance: float = 0.0,
 ) -> tuple[Array, ...]:
-    """Weighted sums over unordered pairs of different items.
-
-    Args:
-        functions: of the signs of x and of y over pairs, symmetric in the two items of a pair.
-        tolerance: differences of y up to here are ties.
+    """Weighted sums over pairs of different items, of symmetric functions of the signs of the
+    differences of x and of y; differences of y up to ``tolerance`` are ties.
     """
     n = x.shape[-1]
     if n > FEW:
@@ -97,11 +88,9 @@ def _pairs(table: Array, weights: Array) -> Array:
 
 
 def _blocks(functions, x: Array, y: Array, weights: Array, tolerance: float) -> Array:
-    """:func:`pair_totals` of long vectors under ``[D, n]``, some rows at a time: ``[D, F]``.
-
-    Counts and signs are small whole numbers, for which single precision is exact.
-    """
+    """:func:`pair_totals` of long vectors under ``[D, n]``, some rows at a time: ``[D, F]``."""
     n = len(x)
+    # counts and signs are small whole numbers, for which single precision is exact
     counts = (weights == np.rint(weights)).all() and weights.sum(axis=1).max(initial=0.0) < 2**24
     light = weights.astype(np.float32) if counts else weights
     sums = np.zeros((len(weights), len(functions)))
@@ -119,10 +108,8 @@ def _blocks(functions, x: Array, y: Array, weights: Array, tolerance: float) -> 
 
 
 def standings(x: Array, weights: Array) -> Array:
-    """Mid-ranks under weights, up to a constant: ``[..., D, n]``.
-
-    An item's standing is the weight below it minus the weight above it; average ranks are half
-    that plus a constant, which no correlation notices.
+    """The weight below each item minus the weight above it ``[..., D, n]``: average ranks, but for
+    a factor and a constant.
     """
     if x.shape[-1] > FEW:
         return _by_vector(_standings, (x,), weights)
@@ -134,32 +121,32 @@ def standings(x: Array, weights: Array) -> Array:
 
 def _standings(x: Array, weights: Array) -> Array:
     """One long vector ``[n]``: sort once, then running sums of the weights."""
-    order = np.argsort(x, kind="stable")
-    ordered = x[order]
-    fresh = np.r_[True, ordered[1:] != ordered[:-1]]
-    of_group = np.add.reduceat(weights[:, order], np.flatnonzero(fresh), axis=1)
+    order, starts = _groups(x)
+    of_group = np.add.reduceat(weights[:, order], starts, axis=1)
     upto = np.cumsum(of_group, axis=1)
     result = np.empty(weights.shape)
-    result[:, order] = (2 * upto - of_group - upto[:, -1:])[:, np.cumsum(fresh) - 1]
+    sizes = np.diff(starts, append=len(x))
+    result[:, order] = np.repeat(2 * upto - of_group - upto[:, -1:], sizes, axis=1)
     return result
 
 
 def distinct(x: Array, weights: Array) -> Array:
     """How many different values have weight."""
-    present = (weights > 0).astype(float)
-    if x.shape[-1] > FEW:
-        return _by_vector(
-            lambda vector, some: np.array([float(len(np.unique(vector[w > 0]))) for w in some]),
-            (x,),
-            present,
-        )
-    same = (x[..., :, None] == x[..., None, :]).astype(float)
-    if same.shape[-3] == 1:
-        peers = present @ same[..., 0, :, :]
-    else:
-        peers = np.einsum("...i,...ij->...j", present, same)
-    share = np.where(present > 0, present / np.maximum(peers, 1.0), 0.0)
-    return np.rint(share.sum(axis=-1))  # seven sevenths are one
+    return _by_vector(_distinct, (x,), weights)
+
+
+def _distinct(x: Array, weights: Array) -> Array:
+    order, starts = _groups(x)
+    of_group = np.add.reduceat(weights[:, order], starts, axis=1)
+    return (of_group > 0).sum(axis=1).astype(float)
+
+
+def _groups(x: Array) -> tuple[Array, Array]:
+    """The order of a vector ``[n]``, and where each group of equal values starts in it."""
+    order = np.argsort(x, kind="stable")
+    fresh = np.ones(len(x), dtype=bool)
+    fresh[1:] = x[order][1:] != x[order][:-1]
+    return order, np.flatnonzero(fresh)
 
 
 def means(values: ArrayLike, groups: ArrayLike) -> tuple[list[str], Array]:
@@ -192,10 +179,9 @@ def column_means(x: Array, y: Array, of_sources: Array) -> tuple[Array, Array]:
 
 
 def _exactly(values: Array, largest: Array, of_sources: Array) -> Array:
-    """Weighted sums of columns, the same to the last bit in whatever order rows come.
-
-    Two halves of 26 bits each, on a grid set by the largest value, add up without rounding (Demmel
-    and Nguyen 2013, Fast reproducible floating-point summation).
+    """Weighted sums of columns, the same to the last bit in whatever order rows come: two halves of
+    26 bits each add up without rounding (Demmel and Nguyen 2013, Fast reproducible floating-point
+    summation).
     """
     exponent = np.maximum(np.frexp(largest)[1], -900)[..., None, :]
     rest, parts = values, []
@@ -223,10 +209,7 @@ def snapped(values: Array) -> Array:
 
 
 def standardised(values: Array, weights: Array) -> Array:
-    """To mean 0 and variance 1 under weights, over the last two axes; no spread gives NaN.
-
-    Rounded to 12 decimals, so that equal values of two tasks tie.
-    """
+    """To mean 0 and variance 1 under weights, over the last two axes; NaN without spread."""
     filled = np.where(np.isfinite(values), values, 0.0)
     count = weights.sum(axis=(-2, -1), keepdims=True)
     count = np.where(count > 0, count, np.nan)
@@ -235,6 +218,7 @@ def standardised(values: Array, weights: Array) -> Array:
     largest = np.abs(filled).max(axis=(-2, -1), initial=0.0, keepdims=True)
     flat = ~(variance > (FLAT * largest) ** 2)
     spread = np.sqrt(np.where(flat, np.nan, variance))
+    # rounded, so that equal values of two tasks tie
     return np.where(np.isfinite(values), np.round(gap / spread, 12), np.nan)
 
 

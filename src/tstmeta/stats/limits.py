@@ -1,18 +1,9 @@
 """Limits of one value from its draws: percentile and BCa, widened for small samples.
 
-``percentile``
-    The limits are quantiles of the draws, taken at t(n - 1) sqrt(n / (n - 1)) instead of z, as a
-    sample drawn from itself varies too little: the expanded percentiles of Hesterberg (2015), What
-    Teachers Should Know About the Bootstrap, The American Statistician 69.
-``bca``
-    Bias-corrected and accelerated (Efron 1987, Better Bootstrap Confidence Intervals, JASA 82; as
-    in Efron and Tibshirani 1993, equations 14.9 to 14.15).  Of the widening only sqrt(n / (n - 1))
-    is added: over few units the tails of BCa are long already.
-
-For several independent samples (sources and systems, or strata) squares and cubes of the units'
-influence are added up, as scipy does it; n is then Satterthwaite's (1946) number.  Undefined draws
-are never left out: each counts on both sides, and a limit that falls among them is the end of the
-scale.
+``percentile`` takes quantiles of the draws at t(n - 1) sqrt(n / (n - 1)) instead of z, as a sample
+drawn from itself varies too little (Hesterberg 2015, What Teachers Should Know About the Bootstrap,
+The American Statistician 69).  ``bca`` is bias-corrected and accelerated (Efron and Tibshirani
+1993, equations 14.9 to 14.15), widened by sqrt(n / (n - 1)) alone, its tails being long already.
 """
 
 from __future__ import annotations
@@ -27,7 +18,7 @@ from scipy import special
 
 from .kernels import Array
 
-#: ``auto`` is the percentile.
+#: ``auto`` is the percentile, which covered what BCa did, or came nearer to its claim.
 Method = Literal["auto", "percentile", "bca"]
 #: Below this number of units no interval can be relied on to cover what it claims.
 FEW_UNITS = 8
@@ -38,13 +29,10 @@ _ROUNDING = 1e-12
 
 
 class Interval(NamedTuple):
-    """Limits of a value, how they were computed, and what speaks against them.
+    """Limits of a value (NaN where there are none) and the ``method`` that was used.
 
-    Attributes:
-        low, high: the limits; NaN where there are none.
-        method: ``percentile`` or ``bca``, whichever was used.
-        draws, undefined: number of draws, and how many of them have no value.
-        reason: why there are no limits, or why they may cover less than they claim.
+    Of so many draws ``undefined`` have no value; ``reason`` says why there are no limits, or why
+    they may cover less than they claim.
     """
 
     low: float
@@ -63,11 +51,9 @@ def of_values(
     confidence: float = 0.95,
     bounds: tuple[float, float] = (-1.0, 1.0),
 ) -> list[Interval]:
-    """Percentile intervals from draws at hand, whatever they are draws of.
+    """Percentile intervals from draws at hand ``[M, D]``, and their estimates ``[M]``.
 
     Args:
-        values: ``[M, D]``, NaN where a draw has no value.
-        estimates: ``[M]``.
         units: how many units were drawn; without it nothing is widened.
         bounds: ends of the scale, which stand for undefined draws.
     """
@@ -96,12 +82,13 @@ def interval(
 ) -> Interval:
     """The limits of one value.
 
+    Undefined draws are never left out: each counts on both sides, and a limit that falls among them
+    is the end of the scale.
+
     Args:
         values: ``[D]``.
-        jackknives: values with one unit left out, ``[U]`` for each independent sample of units;
-            empty where there is none.
+        jackknives: values with one unit left out, ``[U]`` for each independent sample of units.
         counts: units by kind (``systems``: 8); the fewest rule.
-        confidence: share of intervals that are to hold the true value, inside (0, 1).
         widened: whether quantiles are taken further out for the units being few.
     """
     if not 0.0 < confidence < 1.0:
@@ -150,7 +137,8 @@ def interval(
 def _influence(jackknives: Sequence[Array], n: int | None) -> tuple[float, float, float]:
     """Acceleration (NaN where a unit cannot be left out), degrees of freedom and narrowness.
 
-    The influence of unit i of n is (n - 1) (mean of the jackknife - its value without i).
+    The influence of unit i of n is (n - 1) (mean of the jackknife - its value without i); squares
+    and cubes of independent samples are added up, n being Satterthwaite's (1946) number.
     """
     squares = cubes = fair = spread = 0.0
     for left_out in jackknives:

@@ -12,13 +12,11 @@ level             what is computed
 ``task``          over the cells of each task, then averaged over tasks
 ``within-task``   pooled, after both sides were standardised within tasks
 ================= ==================================================================
-
 """
 
 from __future__ import annotations
 
 import math
-from collections import Counter
 from typing import Literal, NamedTuple
 
 import numpy as np
@@ -36,13 +34,11 @@ _ROOM = 2**22
 
 
 class Setting(NamedTuple):
-    """What is computed: a statistic at a level.
+    """What is computed: a statistic, by name or itself, at a level.
 
-    Attributes:
-        statistic: a name of :data:`STATISTICS`, or a :class:`Statistic`.
-        tasks: one label a source ``[S]``, for the levels ``task`` and ``within-task``.
-        undefined: stands for the value of a group that has none; NaN leaves the group out,
-            0 counts it as no agreement, as lai2023 does.
+    ``tasks`` is one label a source ``[S]``, for the levels ``task`` and ``within-task``;
+    ``undefined`` stands for the value of a group that has none: NaN leaves the group out, 0 counts
+    it as no agreement, as lai2023 does.
     """
 
     statistic: str | Statistic = "pearson"
@@ -52,7 +48,6 @@ class Setting(NamedTuple):
 
     @property
     def function(self) -> Statistic:
-        """The statistic itself."""
         if isinstance(self.statistic, Statistic):
             return self.statistic
         if self.statistic not in STATISTICS:
@@ -68,9 +63,8 @@ def correlate(human: ArrayLike, metric: ArrayLike, setting: Setting) -> Correlat
     """One metric ``[S, K]`` against people ``[S, K]``: value, n and a reason if there is no value.
 
     ``n`` counts what the statistic is over: cells (pooled; within-task, of tasks where both sides
-    vary), groups that have a value (source, within-system, task) or systems.  A p-value is given
-    where scipy has one (pooled and system); it takes items for independent, see
-    :mod:`tstmeta.stats.intervals` for better.
+    vary), groups that have a value (source, within-system, task) or systems.  Where scipy has a p
+    (pooled and system) it is given; it takes items for independent.
     """
     x, y = finite(human), finite(metric)
     function, level = setting.function, setting.level
@@ -102,7 +96,7 @@ def _cells_of_tasks(x: Array, y: Array, setting: Setting, fine: bool) -> tuple[i
 
 
 def _groups(x: Array, y: Array, setting: Setting, fine: bool) -> tuple[int, str]:
-    """Groups that count, and why there is no value, the commonest reason first."""
+    """Groups that count, and why there is no value."""
     function, kind = setting.function, setting.level.removeprefix("within-")
     if setting.level == "task":
         labels = _tasks(setting, len(x))
@@ -122,9 +116,8 @@ def _groups(x: Array, y: Array, setting: Setting, fine: bool) -> tuple[int, str]
         n = int(np.isfinite(function.finish(*sums)).sum())
     if fine:
         return n, ""
-    reasons = Counter(function.why(a.ravel(), b.ravel(), function.least) for a, b in groups)
-    ordered = sorted(reasons.items(), key=lambda item: (-item[1], item[0]))
-    return n, f"no {kind} has a value: " + ", ".join(f"{why} ({count})" for why, count in ordered)
+    reasons = {function.why(a.ravel(), b.ravel(), function.least) for a, b in groups}
+    return n, f"no {kind} has a value: {', '.join(sorted(reasons))}"
 
 
 def estimate(human: ArrayLike, metrics: ArrayLike, setting: Setting) -> Array:
@@ -137,10 +130,8 @@ def resampled(
 ) -> Array:
     """The values of several metrics in every draw, the same draws for all: ``[M, D]``.
 
-    Args:
-        human: ``[S, K]``.
-        metrics: ``[M, S, K]``, or ``[M, D, S, K]`` where scores differ by draw (permuted).
-        draws: by default every source and system once, D = 1.
+    From ``[S, K]`` and ``[M, S, K]``, or ``[M, D, S, K]`` where scores differ by draw (permuted).
+    Without draws every source and system counts once, D = 1.
     """
     x, y = finite(human), finite(metrics)
     if x.ndim != 2 or y.ndim not in (3, 4) or x.shape != y.shape[-2:]:

@@ -1,7 +1,6 @@
 """Many tests at once: corrected p-values, and clusters of metrics that a line may be drawn between.
 
-Twelve metrics make sixty-six pairs, of which three come out below .05 by chance.  Holm keeps the
-chance of a single false discovery below alpha, Benjamini and Yekutieli their expected share.
+Holm bounds the chance of a single false discovery, Benjamini and Yekutieli their expected share.
 """
 
 from __future__ import annotations
@@ -21,8 +20,6 @@ _ROUNDING = 1e-12
 
 def holm(p: ArrayLike) -> Array:
     """Holm's step-down p-values, in the shape of ``p``; NaN is left alone and does not count.
-
-    The i-th smallest of m is multiplied by m - i + 1, and none is below one that was smaller.
 
     Source: Holm (1979), A simple sequentially rejective multiple test procedure, Section 3.
     """
@@ -59,10 +56,7 @@ def over_pairs(p: ArrayLike, correct: Callable[[ArrayLike], Array] = holm) -> Ar
 
 
 def swaps_needed(tests: int, alpha: float = 0.05) -> int:
-    """Fewest random swaps with which Holm over so many tests can reject anything.
-
-    No p of n swaps is below 1 / (n + 1).
-    """
+    """Fewest random swaps n with which Holm can reject: no p is below 1 / (n + 1)."""
     return max(1, math.ceil(tests / alpha - 1e-9) - 1)
 
 

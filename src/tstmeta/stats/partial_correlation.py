@@ -1,7 +1,4 @@
-"""Partial correlation: what a metric and people share once something else is held fixed.
-
-Matrices are ``[sources, systems]``, NaN where there is nothing; signs are kept.
-"""
+"""Partial correlation: what a metric and people share once something else is held fixed."""
 
 from __future__ import annotations
 
@@ -35,14 +32,11 @@ def partial(
     """Correlation of what ``given`` leaves unexplained in people's values and in scores.
 
     Both sides are regressed on all given variables by least squares; the value is the Pearson
-    correlation of the residuals, read off the inverse of the correlation matrix (Yule 1907;
-    Whittaker 1990, Section 5.7).  Spearman does the same on average ranks.  There is no value where
-    fewer than G + 3 items have all values, where people or the metric are constant, or where given
-    variables are constant, collinear, or explain either side altogether.
+    correlation of the residuals (Whittaker 1990, Section 5.7), signs kept.  Spearman does the same
+    on average ranks.
 
     Args:
-        human: ``[S, K]``.
-        metrics: ``[M, S, K]``.
+        human, metrics: ``[S, K]`` and ``[M, S, K]``.
         given: ``[G, S, K]``; with G = 0 the plain correlation.
         statistic: ``pearson`` or ``spearman``.
         tasks: one label a source ``[S]``: all variables are standardised within tasks first; tasks
@@ -50,7 +44,9 @@ def partial(
         draws: weightings, the same for all metrics.
 
     Returns:
-        ``[M]``, or ``[M, D]`` with draws; NaN where there is none (:func:`partials` says why).
+        ``[M]``, or ``[M, D]`` with draws; NaN where fewer than G + 3 items have all values, where
+        people or the metric are constant, or where given variables are constant, collinear, or
+        explain either side altogether.
     """
     if statistic not in _TRANSFORMS:
         raise ValueError(f"no partial {statistic!r}; known: {', '.join(_TRANSFORMS)}")
@@ -192,7 +188,6 @@ def _why(x: Array, y: Array, z: Array) -> str:
 
 
 def _checked(human: ArrayLike, metrics: ArrayLike, given: ArrayLike) -> tuple[Array, Array, Array]:
-    """People ``[S, K]``, metrics ``[M, S, K]`` and given ``[G, S, K]``, NaN for what is missing."""
     x, y, z = finite(human), finite(metrics), finite(given)
     z = z.reshape(0, *x.shape) if not z.size and z.ndim == 1 else z  # an empty list
     if x.ndim != 2 or y.ndim != 3 or z.ndim != 3 or not x.shape == y.shape[1:] == z.shape[1:]:

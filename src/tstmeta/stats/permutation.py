@@ -1,16 +1,14 @@
 """Is one metric closer to people than another?  Paired permutation tests on swapped scores.
 
-If it did not matter which of two metrics gave a score, scores could be swapped, for random sources,
-systems or cells; so the observed difference is held against the differences after swapping
-(Deutsch, Dror and Roth 2021, Section 4.2: PERM-INPUTS, PERM-SYSTEMS, PERM-BOTH).  Both metrics are
-standardised first, over all cells that have a human value and both scores; no other cells count.
-
-The null hypothesis is exchangeability, which is more than equal correlations: two metrics whose
-standardised scores differ in their tails are not exchangeable.
+The observed difference is held against those after swapping the scores of two metrics for random
+sources, systems or cells (Deutsch, Dror and Roth 2021, Section 4.2), standardised over the cells
+that have a human value and both scores.  The null hypothesis, exchangeability, is more than equal
+correlations: two metrics whose standardised scores differ in their tails are not exchangeable.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from itertools import combinations
 from typing import Literal, NamedTuple
 
@@ -72,11 +70,9 @@ class PairTests(NamedTuple):
 
     def test(self, first: int, second: int) -> PermutationTest:
         """One pair."""
-        at = first, second
-        numbers = float(self.difference[at]), float(self.p[at]), int(self.n[at])
+        numbers = (table[first, second].item() for table in self[:4])
         reason = self.reasons[first][second]
-        smallest = float(self.smallest[at])
-        return PermutationTest(*numbers, smallest, self.null, reason, self.draws, self.exact)
+        return PermutationTest(*numbers, self.null, reason, self.draws, self.exact)
 
 
 def permutation_test(
@@ -108,8 +104,7 @@ def all_pairs(
     """Every metric against every other, with the same swaps for all pairs.
 
     Args:
-        human: ``[S, K]``, NaN where missing.
-        metrics: ``[M, S, K]``, NaN where missing.
+        human, metrics: ``[S, K]`` and ``[M, S, K]``, NaN where missing.
         units: what is swapped whole: ``inputs`` (sources), ``systems`` or ``both`` (single cells).
         n: random swaps; p is then (b + 1) / (n + 1) with b swaps at least as large as observed
             (Phipson and Smyth 2010).
@@ -119,14 +114,9 @@ def all_pairs(
             their number.
     """
     x, y = finite(human), finite(metrics)
-    if x.ndim != 2 or y.ndim != 3 or y.shape[1:] != x.shape or not x.size:
-        raise ValueError(
-            "people [sources, systems] and metrics [metrics, sources, systems] are needed,"
-            f" got {x.shape} and {y.shape}"
-        )
+    size, own = len(y), estimate(x, y, setting)
     given = np.isfinite(y) & np.isfinite(x)
     swaps = swaps_of(given.sum(axis=0) >= 2, units, clusters, n, enumerate_up_to, rng)
-    size, own = len(y), estimate(x, y, setting)
     same = np.eye(size, dtype=bool)
     tests = PairTests(
         difference=np.where(same, np.where(np.isfinite(own), 0.0, np.nan), np.nan),
@@ -134,14 +124,17 @@ def all_pairs(
         n=np.zeros(same.shape, dtype=int),
         smallest=np.full(same.shape, np.nan),
         null=_null(units, clusters is not None),
-        reasons=[["the same metric" if i == j else "" for j in range(size)] for i in range(size)],
+        reasons=[["no cell has a human value and both scores"] * size for _ in range(size)],
         draws=len(swaps.flips),
         exact=swaps.exact,
     )
+    for metric in range(size):
+        tests.reasons[metric][metric] = "the same metric"
     alike: dict[bytes, list[tuple[int, int]]] = {}  # pairs that count the same cells go together
     for i, j in combinations(range(size), 2):
-        alike.setdefault(np.packbits(given[i] & given[j]).tobytes(), []).append((i, j))
-    step = max(1, _ROOM // x.size)
+        if (both := given[i] & given[j]).any():
+            alike.setdefault(np.packbits(both).tobytes(), []).append((i, j))
+    step = max(1, _ROOM // max(1, x.size))
     for pairs in alike.values():
         for start in range(0, len(pairs), step):
             _fill(tests, x, y, pairs[start : start + step], setting, swaps)
@@ -159,12 +152,7 @@ def _null(units: Units, clustered: bool) -> str:
 
 
 def _fill(
-    tests: PairTests,
-    x: Array,
-    y: Array,
-    pairs: list[tuple[int, int]],
-    setting: Setting,
-    swaps: Swaps,
+    tests: PairTests, x: Array, y: Array, pairs: Sequence, setting: Setting, swaps: Swaps
 ) -> None:
     """Test pairs of metrics that count the same cells, there and back."""
     both = y[np.array(pairs)]  # [P, 2, S, K]
@@ -182,36 +170,31 @@ def _fill(
     # swaps after which a metric has no value count as large
     large = (~(np.abs(after) < observed[:, None] - _ROUNDING)).sum(axis=1)
     differ = (scores[:, 0] != scores[:, 1]) & given  # [P, S, K]
-    for place, pair in enumerate(pairs):
+    for place, (i, j) in enumerate(pairs):
         units = len(np.unique(swaps.unit[differ[place]]))
-        for at, order in ((pair, [0, 1]), (pair[::-1], [1, 0])):
-            reason = _reason(given.any(), flat[place, order], raw[place, order], other[place])
-            tests.difference[at] = raw[place, order[0]] - raw[place, order[1]]
-            tests.n[at] = units
-            if not reason:
-                draws = after.shape[1]
-                random = not swaps.exact
-                tests.p[at] = (large[place] + random) / (draws + random)
-                # of all swaps two (none and all) are as large as the observed one
-                tests.smallest[at] = min(1.0, 2.0 ** (1 - units))
-                if random:
-                    tests.smallest[at] = max(tests.smallest[at], 1.0 / (draws + 1))
-                if tests.smallest[at] == 1 and units == 0:
-                    reason = "the standardised scores are the same in every cell: p can only be 1"
-                elif tests.smallest[at] == 1:
-                    reason = "the metrics differ in a single unit: p can only be 1"
-            tests.reasons[at[0]][at[1]] = reason
+        p = smallest = np.nan
+        reason = _reason(flat[place], raw[place], other[place])
+        if not reason:
+            draws, random = after.shape[1], not swaps.exact
+            p = (large[place] + random) / (draws + random)
+            # of all swaps two (none and all) are as large as the observed one
+            smallest = max(min(1.0, 2.0 ** (1 - units)), random / (draws + 1))
+            if units == 0:
+                reason = "the standardised scores are the same in every cell: p can only be 1"
+            elif units == 1:
+                reason = "the metrics differ in a single unit: p can only be 1"
+        tests.difference[i, j], tests.difference[j, i] = raw[place] - raw[place, ::-1]
+        for a, b in ((i, j), (j, i)):
+            tests.p[a, b], tests.n[a, b], tests.smallest[a, b] = p, units, smallest
+            tests.reasons[a][b] = reason
 
 
-def _reason(any_cell: bool, flat: Array, values: Array, other: bool) -> str:
-    if not any_cell:
-        return "no cell has a human value and both scores"
-    which = {(1, 0): "the first metric", (0, 1): "the second metric", (1, 1): "both metrics"}
+def _reason(flat: Array, values: Array, other: bool) -> str:
     if flat.any():
-        return f"all scores are equal: {which[int(flat[0]), int(flat[1])]}"
+        return f"all scores of {'both metrics' if flat.all() else 'one metric'} are equal"
     none = ~np.isfinite(values)
     if none.any():
-        return f"no value in this setting: {which[int(none[0]), int(none[1])]}"
+        return f"no value in this setting: {'both metrics' if none.all() else 'one metric'}"
     if other:
         return (
             "standardised scores have another value: the statistic has a threshold on the scores'"

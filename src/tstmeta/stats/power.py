@@ -1,11 +1,12 @@
 """How small a difference a data set can show, and how many rated sources a width of interval takes.
 
-Both rest on the bootstrap.  A difference of two metrics is judged on the same draws for both, so
-what they share cancels, and the smallest detectable difference is a fact about a PAIR of metrics.
+A difference of two metrics is judged on the same draws for both, so what they share cancels, and
+the smallest detectable difference is a fact about a PAIR of metrics.
 """
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Sequence
 from typing import NamedTuple
@@ -20,20 +21,15 @@ from .resampling import Draws, ResamplingPlan, draw
 
 
 class Detectable(NamedTuple):
-    """Minimum detectable differences between metrics.
+    """Smallest true differences that a test detects, their paired bootstrap standard errors, and
+    the observed differences (first less second), each ``[M, M]``.
 
-    Attributes:
-        difference: smallest true difference that a test detects ``[M, M]``, NaN on the diagonal and
-            where either metric has no value.
-        error: paired bootstrap standard error of the difference ``[M, M]``.
-        observed: first metric less second ``[M, M]``, sign kept.
-        reason: why nothing is there.
+    NaN on the diagonal of the first two, and where either metric has no value.
     """
 
     difference: Array
     error: Array
     observed: Array
-    reason: str = ""
 
 
 def detectable_difference(
@@ -54,7 +50,6 @@ def detectable_difference(
 
     Args:
         human, metrics: ``[S, K]`` and ``[M, S, K]``.
-        power, alpha: inside (0, 1).
 
     Source: the minimum detectable effect of Bloom (1995), with a bootstrap standard error.
     """
@@ -63,40 +58,30 @@ def detectable_difference(
     values = estimate(people, scores, setting)
     drawn = resampled(people, scores, setting, draw(plan, people.shape, rng))
     error = np.full((m, m), np.nan)
-    for first in range(m):
-        for second in range(first + 1, m):
-            gaps = drawn[first] - drawn[second]
-            given = gaps[np.isfinite(gaps)]
-            if len(given) > 1:
-                error[first, second] = error[second, first] = np.std(given, ddof=1)
+    for first, second in itertools.combinations(range(m), 2):
+        gaps = drawn[first] - drawn[second]
+        given = gaps[np.isfinite(gaps)]
+        if len(given) > 1:
+            error[first, second] = error[second, first] = np.std(given, ddof=1)
     observed = values[:, None] - values[None, :]
     error = np.where(np.isfinite(observed), error, np.nan)
     factor = stats.norm.ppf(1.0 - alpha / 2.0) + stats.norm.ppf(power)
-    some = np.isfinite(error).any()
-    reason = "" if some else "no pair of metrics has a value in two draws"
-    return Detectable(np.maximum(0.0, factor * error), error, observed, reason)
+    return Detectable(np.maximum(0.0, factor * error), error, observed)
 
 
 class Widths(NamedTuple):
     """How the width of a 95 % interval depends on the number of rated sources.
 
-    Attributes:
-        sizes: numbers of sources ``[N]``.
-        width: mean width over subsamples ``[N]``, NaN where there are fewer sources.
-        low, high: 5 % and 95 % points of the width over subsamples ``[N]``.
-        law: the width of all sources, times sqrt(all / size) ``[N]``.
-        sources, full: how many rated sources there are, and the width with all of them.
-        reason: why there is no value.
+    ``width`` is the mean over subsamples of each size ``[N]``, ``low`` and ``high`` their 5 % and
+    95 % points, NaN where there are not so many sources; ``law`` is the width of all sources times
+    sqrt(all / size), NaN where these have no width.
     """
 
-    sizes: Array
     width: Array
     low: Array
     high: Array
     law: Array
     sources: int
-    full: float
-    reason: str = ""
 
 
 def width_by_items(
@@ -110,7 +95,7 @@ def width_by_items(
     """Width of the bootstrap interval of one metric for fewer (or more) rated sources.
 
     For each size, twenty choices of that many sources without replacement, each bootstrapped over
-    its sources.  Beyond the sources there are, the law of the square root alone speaks.
+    its sources.
 
     Args:
         human, metric: ``[S, K]``.
@@ -121,8 +106,7 @@ def width_by_items(
     rated = np.flatnonzero((np.isfinite(x) & np.isfinite(y)).any(axis=1))
     n, nothing = len(rated), np.full(len(wanted), np.nan)
     if n < 2:
-        reason = "fewer than two sources with ratings and scores"
-        return Widths(wanted, nothing, nothing, nothing, nothing, n, math.nan, reason)
+        return Widths(nothing, nothing, nothing, nothing, n)
 
     def widths(size: int, times: int) -> tuple[float, float, float]:
         """Mean, 5 % and 95 % point over choices of so many sources; NaN of none."""
@@ -143,5 +127,4 @@ def width_by_items(
     full = widths(n, 1)[0]
     summaries = [widths(size, 20) if size <= n else (math.nan,) * 3 for size in wanted]
     mean, low, high = np.array(summaries).reshape(-1, 3).T
-    reason = "" if math.isfinite(full) else "no value with all sources"
-    return Widths(wanted, mean, low, high, full * np.sqrt(n / wanted), n, full, reason)
+    return Widths(mean, low, high, full * np.sqrt(n / wanted), n)

@@ -1,10 +1,9 @@
 """Ranks of metrics and how sure they are: sets from simultaneous differences of all pairs.
 
-All differences of metrics are bounded at once; a metric's best rank is one more than the number of
-metrics that are surely above it, its worst rank leaves out those that are surely below (Mogstad,
-Romano, Shaikh and Wilhelm 2024, Inference for Ranks, Review of Economic Studies 91, Section 3).
-With the stated confidence the sets of ALL metrics hold their true ranks together, any rank counting
-as true that ties of true values leave open.
+All differences are bounded at once; a metric's best rank is one more than the number of metrics
+surely above it, its worst leaves out those surely below (Mogstad, Romano, Shaikh and Wilhelm 2024,
+Inference for Ranks, Review of Economic Studies 91, Section 3).  The sets of ALL metrics hold their
+true ranks together, any rank counting as true that ties of true values leave open.
 """
 
 from __future__ import annotations
@@ -30,19 +29,16 @@ def rank_sets(
 ) -> list[tuple[int, int]]:
     """Best and worst rank of each metric (1 = highest), all of them right together.
 
-    The bound is the same for all pairs of metrics in units of the standard deviation of each pair's
-    difference over draws (max-t), so that noisy pairs do not widen the sets of others.
-
-    A metric without an estimate has no rank: (0, 0).  One without a value in more than
-    (1 - confidence) / 2 of the draws cannot be told apart from any; else a draw in which some
-    metric has no value counts as the largest deviation.  Where no difference varies, the draws say
-    nothing, and every set holds all ranks.
+    The bound is the same for all pairs in units of the standard deviation of a pair's difference
+    over draws (max-t).  A metric without an estimate has no rank: (0, 0).  One without a value in
+    more than (1 - confidence) / 2 of the draws cannot be told apart from any; else a draw in which
+    some metric has no value counts as the largest deviation.  Where no difference varies, every set
+    holds all ranks.
 
     Args:
-        estimates: ``[M]``.
-        values: ``[M, D]``, NaN where a draw has no value.
-        units: how many units were drawn, the fewest where several kinds were; the bound is widened
-            by it as intervals are.
+        estimates, values: ``[M]``, and ``[M, D]`` with NaN where a draw has no value.
+        units: how many units were drawn (the fewest of several kinds), to widen the bound as
+            intervals are.
     """
     if not 0.0 < confidence < 1.0:
         raise ValueError(f"confidence must lie between 0 and 1, not {confidence}")

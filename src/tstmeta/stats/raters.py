@@ -1,11 +1,8 @@
 """What people reach: how well one rater's ratings follow the other raters', beside the metrics.
 
-The rater who is held out and the metric face the same thing, the mean of the remaining raters, over
-the same cells.  That is one rater's agreement, not the highest value that can be reached: the mean
-of many raters has less noise than one, and a metric may come out above a single person.
-
-Ratings are a cube ``[S sources, K systems, R raters]`` with NaN where a rater did not rate; a layer
-may be a person or an anonymous place ("first rating") that several persons filled.
+One rater's agreement is not the highest value that can be reached: the mean of many raters has less
+noise, and a metric may come out above a single person.  Ratings are a cube ``[S sources, K systems,
+R raters]``, NaN where a rater did not rate; a layer is a person or an anonymous place.
 """
 
 from __future__ import annotations
@@ -22,15 +19,10 @@ from .matrices import Setting, estimate
 
 
 class Ceiling(NamedTuple):
-    """Held-out raters and metrics against the same remaining raters.
+    """Held-out raters, and metrics in their place, against the mean of the remaining raters.
 
-    Attributes:
-        value: agreement of a held-out rater with the mean of the others, averaged over raters, each
-            weighted by the cells compared.
-        by_rater: the same for each rater ``[R]``.
-        metrics: each metric in the place of the held-out rater ``[M]``, averaged alike.
-        n: held-out ratings behind ``value``.
-        reason: why there is no value.
+    ``value`` is the mean of ``by_rater`` ``[R]``, weighted by the cells compared; ``metrics``
+    ``[M]`` are averaged alike; ``n`` held-out ratings stand behind it.
     """
 
     value: float
@@ -44,12 +36,8 @@ def ceiling(cube: ArrayLike, setting: Setting, metrics: ArrayLike | None = None)
     """Leave one rater out: that rater and each metric against the mean of the remaining raters.
 
     Compared are the cells that the held-out rater rated, that others rated too and that every
-    metric scored (one without any score gets NaN).  Groups of cells that the held-out rater did not
-    touch (sources, systems, tasks) do not exist for the comparison.
-
-    Args:
-        cube: ratings ``[S, K, R]``.
-        metrics: scores ``[M, S, K]``.
+    metric ``[M, S, K]`` scored (one without any score gets NaN).  Groups of cells that the held-out
+    rater did not touch (sources, systems, tasks) do not exist for the comparison.
 
     Source: one rater against the mean of the others as in Pavlick and Tetreault (2016), each rater
     in turn and with the metrics beside.
@@ -117,14 +105,9 @@ def _cube(cube: ArrayLike) -> Array:
 
 
 class SingleRater(NamedTuple):
-    """Reliability of one rating, and of the mean of all ratings of a cell.
-
-    Attributes:
-        value: of one rating, the share of variance that is the item's.
-        of_mean: of the mean of k = ``per_cell`` ratings (the harmonic mean of what a cell has),
-            k r / (1 + (k - 1) r) (Spearman 1910, Brown 1910); NaN where ``value`` is negative.
-        n: cells with at least two ratings.
-        reason: why there is no value.
+    """Reliability of one rating (``value``, the share of variance that is the item's) and
+    ``of_mean`` of ``per_cell`` ratings, the harmonic mean of what a cell has (Spearman 1910, Brown
+    1910; NaN where ``value`` is negative), over ``n`` cells with at least two.
     """
 
     value: float
@@ -137,9 +120,8 @@ class SingleRater(NamedTuple):
 def single_rater(cube: ArrayLike) -> SingleRater:
     """Intraclass correlation of single ratings, one-way: raters may differ from cell to cell.
 
-    (MSB - MSW) / (MSB + (k - 1) MSW) with mean squares between and within cells, where k is the
-    mean number of ratings a cell less its variance over n times its mean.  A rater's habit (always
-    lower) counts as noise.  May be negative.
+    (MSB - MSW) / (MSB + (k - 1) MSW), mean squares between and within cells.  A rater's habit
+    (always lower) counts as noise.  May be negative.
 
     Source: Shrout and Fleiss (1979), case 1; for unequal numbers Donner (1986).
     """
@@ -181,12 +163,8 @@ class Alpha(NamedTuple):
 def alpha(ratings: ArrayLike, level: Literal["ordinal", "interval"] = "ordinal") -> Alpha:
     """Krippendorff's alpha of a matrix [items, raters] with NaN where a rater did not rate.
 
-    Alpha is 1 - D_o / D_e, the disagreement within items over that between all ratings, as squared
-    distances of values (interval) or of average ranks (ordinal).  Both are variances: D_o the mean
-    over ratings of their item's variance, D_e the variance of all ratings.
-
-    Args:
-        level: level of measurement; the pauli2025 paper's values are ``ordinal``.
+    Alpha is 1 - D_o / D_e: D_o is the mean over ratings of their item's variance, D_e the variance
+    of all ratings, of values (interval) or of average ranks (ordinal, as in pauli2025).
 
     Source: Krippendorff (2011), Computing Krippendorff's Alpha-Reliability, section E.
     """

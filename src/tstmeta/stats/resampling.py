@@ -24,13 +24,10 @@ class Draws(NamedTuple):
 
 
 class ResamplingPlan(NamedTuple):
-    """What is drawn with replacement.
+    """``n`` draws with replacement of sources (rows), systems (columns) or both (independently).
 
-    Attributes:
-        units: sources (rows), systems (columns) or both (independently).
-        n: number of draws.
-        clusters: one label a source ``[S]``: clusters are drawn whole; default: each source alone.
-        strata: one label a source ``[S]``: each stratum keeps its number of clusters.
+    With one label a source ``[S]``, ``clusters`` are drawn whole (by default each source alone),
+    and each of the ``strata`` keeps its number of clusters.
     """
 
     units: Units = "sources"

@@ -1,11 +1,7 @@
 """Every statistic of two vectors, as sums that can be weighted, pooled over groups and finished.
 
-A :class:`Statistic` turns vectors into a few sums (``parts``) and the sums into a value
-(``finish``): sums are matrix products under resampling, and are finished group by group.
-
-Policies, the same for all: the sign is kept; an item missing on either side is left out; where a
-side is constant, there is no value (NaN), except that accuracies count ties.  Ties: Spearman takes
-average ranks, tau-b and tau-c are Kendall's (1945) and Stuart's (1953).
+The same for all: the sign is kept; an item missing on either side is left out; where a side is
+constant, there is no value (NaN), except that accuracies count ties.
 """
 
 from __future__ import annotations
@@ -27,7 +23,8 @@ Parts = tuple[Array, ...]
 
 @dataclass(frozen=True)
 class Statistic:
-    """A statistic of human values and metric values of the same items.
+    """A statistic of human values and metric values of the same items: a few sums (``parts``) that
+    are matrix products under resampling, and the value that they ``finish`` to.
 
     Attributes:
         name, label: as called, ``pearson``, and as shown, ``Pearson's r``.
@@ -61,9 +58,7 @@ class Statistic:
     of_rows: Callable[[Array, Array, Array, Array, int], Parts] | None = None
 
     def __call__(self, human: ArrayLike, metric: ArrayLike) -> Correlation:
-        """The statistic of two vectors ``[n]``: value, p where scipy has one, n, and a reason where
-        there is no value.
-        """
+        """The statistic of two vectors ``[n]``, with p where scipy has one."""
         self.check("pooled")
         if self.direct is not None:
             return self.direct(human, metric)
@@ -92,9 +87,8 @@ class Statistic:
         return f"no pair of {items} to compare"
 
     def sums(self, human: Array, metric: Array, weights: Array, least: int | None = None) -> Parts:
-        """The parts, with missing values (NaN) given no weight; shapes as in the kernels.
-
-        Zeros, which finish to NaN, where fewer than ``least`` items have both values.
+        """The parts, with missing values (NaN) given no weight; zeros, which finish to NaN, where
+        fewer than ``least`` items have both values.
         """
         given = np.isfinite(human) & np.isfinite(metric)
         if not given.all():
@@ -168,10 +162,7 @@ def _rank_moments(x: Array, y: Array, weights: Array) -> Parts:
 
 
 def _difference_parts(x: Array, y: Array, weights: Array) -> Parts:
-    """Products of the differences of each pair of rewrites of a source, in both orders.
-
-    They are n times the products about the mean, so a source with more rewrites counts more.
-    """
+    """Products of the differences of all pairs, in both orders: n times those about the mean."""
     n = weights.sum(axis=-1)
     return tuple(n * part for part in _moments(x, y, weights))
 
@@ -213,8 +204,7 @@ def acc_eq(threshold: float = 0.0) -> Statistic:
     """Pairwise accuracy that credits ties (Deutsch, Foster and Freitag 2023, Section 4).
 
     A pair is right when both sides order it alike or both tie it; the metric ties two items whose
-    scores differ by no more than ``threshold``, which belongs to other data than it is judged on:
-    see :func:`tstmeta.stats.tie_calibrated`.
+    scores differ by no more than ``threshold`` (fitted by :func:`tstmeta.stats.tie_calibrated`).
     """
     return Statistic(
         "acc_eq",
@@ -233,12 +223,11 @@ def _of_matrices(x: Array, y: Array, weights: Array) -> Parts:
 def _soft_agreement(x: Array, y: Array, of_sources: Array, of_systems: Array) -> Array:
     """How well a metric knows how sure people are which system is better, in [0, 1]: ``[M, D]``.
 
-    For each pair of systems, people and the metric each give a one-sided p-value that one is better
-    than the other; the value is 1 less the mean absolute difference of the two (Thompson, Mathur,
-    Deutsch and Khayrallah 2024, Improving Statistical Significance in Human Evaluation of Automatic
-    Metrics via Soft Pairwise Accuracy).  p comes from flipping the signs of the differences d of
-    the sources, by the normal approximation: sum d has mean 0 and variance sum d^2.  The order of
-    systems does not matter.  A pair is seen over the sources where both systems have both values.
+    For each pair of systems, over the sources where both have both values, people and the metric
+    each give a one-sided p-value that one is better; the value is 1 less the mean absolute
+    difference of the two (Thompson, Mathur, Deutsch and Khayrallah 2024, Improving Statistical
+    Significance in Human Evaluation of Automatic Metrics via Soft Pairwise Accuracy).  p comes from
+    flipping the signs of the sources' differences d: sum d has mean 0 and variance sum d^2.
     """
     given = np.isfinite(x) & np.isfinite(y)
     if not given.all():

@@ -1,9 +1,8 @@
 """Scores of two metrics on one scale, swapped, and what a setting makes of them after each swap.
 
-A swap of whole sources (or systems) is a weighting: stack the scores of both metrics, and give
-weight 1 to the copy that stays with the first metric and 0 to the other.  Single cells are swapped
-likewise, with weights of their own in each row or column; where a level standardises within tasks,
-or a statistic is one of matrices, the scores themselves are swapped.
+A swap is a weighting: stack the scores of both metrics, and give weight 1 to the copy that stays
+with the first metric and 0 to the other.  Where a level standardises within tasks, or a statistic
+is one of matrices, the scores themselves are swapped.
 """
 
 from __future__ import annotations
@@ -44,10 +43,7 @@ def swaps_of(
     enumerate_up_to: int,
     rng: np.random.Generator,
 ) -> Swaps:
-    """Random swaps of a matrix, or all there are if these are few.
-
-    Units without a cell that counts (``counted [S, K]``) are never swapped.
-    """
+    """Random swaps, or all if these are few, of units with a cell that is ``counted [S, K]``."""
     sources, systems = counted.shape
     row, column = np.arange(sources), np.arange(systems)
     if clusters is not None:
@@ -119,7 +115,7 @@ def _tie(pair: Array, rounding: float) -> None:
 
 
 def swapped(x: Array, scores: Array, setting: Setting, swaps: Swaps) -> Array:
-    """First metric minus second after each swap: ``[P, D]``, NaN where either has no value.
+    """First metric minus second after each swap ``[P, D]``, NaN where either has no value.
 
     From human values ``[S, K]`` and standardised scores ``[P, 2, S, K]`` with the same cells.
     """

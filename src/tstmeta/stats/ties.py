@@ -1,9 +1,8 @@
 """Accuracy with ties credited, and the threshold below which a metric ties two rewrites.
 
-People tie often, a metric with many digits hardly ever.  Deutsch, Foster and Freitag (2023, Ties
-matter: meta-evaluating modern metrics with pairwise accuracy and tie calibration) let a metric tie
-all pairs whose scores differ by no more than a threshold.  A threshold that was fitted on the pairs
-it is judged on flatters the metric, so here it is fitted on other sources.
+After Deutsch, Foster and Freitag (2023, Ties matter: meta-evaluating modern metrics with pairwise
+accuracy and tie calibration).  A threshold that was fitted on the pairs it is judged on flatters
+the metric, so here it is fitted on other sources.
 """
 
 from __future__ import annotations
@@ -27,13 +26,12 @@ class TieCalibrated(NamedTuple):
     """acc_eq with a threshold fitted on other sources.
 
     Attributes:
-        value: acc_eq of all held-out sources together, in [0, 1].
+        value: of all held-out sources together, in [0, 1].
         threshold: fitted on all sources, for use on new data.
-        spread: largest less smallest threshold of the folds, in units of the metric.
-        thresholds: of each fold ``[F]``, NaN where the other folds have no pair.
+        spread: largest less smallest of the ``thresholds`` of the folds ``[F]`` (NaN where the
+            other folds have no pair).
         n: what the value is over: sources (level source) or pairs (pooled).
         in_sample, untuned: the same pairs judged with ``threshold``, and with threshold 0.
-        reason: why there is no value.
     """
 
     value: float
@@ -76,8 +74,7 @@ def tie_calibrated(
 
     The value is over all held-out pairs together: at level ``source`` the mean of acc_eq within
     each source, at level ``pooled`` the share of right pairs among those whose two cells are in one
-    fold.  Fitting is exact: 0 and all observed differences of scores are tried, and of several best
-    thresholds the smallest is taken.
+    fold.  Of 0 and all observed differences of scores the best is taken, of several the smallest.
 
     Args:
         human, metric: ``[S, K]``, NaN where missing.
