@@ -2,9 +2,9 @@
 
 Data sets are entry points of the group ``tstmeta.datasets``.  Each names a module with a function
 ``load(root: Path) -> Dataset`` and, if it likes, a dict ``SUBSETS`` of functions ``Dataset ->
-Dataset``, ``RAW = False`` (no raw files: ``root`` is ours), ``ready(root: Path) -> bool`` (whether
-the file that matters is in the folder) and ``CORPUS = True`` (no rewrites, but single sentences
-from ``corpus(root: Path)``, see :mod:`.corpora`).
+Dataset``, ``RAW = False`` (no raw files: ``root`` is ours) and ``ready(root: Path) -> bool``
+(whether the file that matters is in the folder).  One with ``CORPUS = True`` has no ``load``, but
+``corpus(root: Path)`` of single sentences, see :mod:`.corpora`.
 """
 
 from __future__ import annotations
@@ -95,6 +95,12 @@ def _module(name: str):
 
 @lru_cache(maxsize=16)
 def _load(name: str, folder: str) -> Dataset:
+    if getattr(_module(name), "CORPUS", False):
+        raise TstmetaError(
+            f"{name!r} is a corpus of single sentences: it has no rewrites to score. Read it with "
+            f"tstmeta.data.{name}.corpus(tstmeta.data.root({name!r})), or load a data set of "
+            "rewrites (tstmeta data list)"
+        )
     try:
         return _module(name).load(Path(folder))
     except (KeyError, IndexError, ValueError, TypeError) as error:

@@ -4,13 +4,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
-from pathlib import Path
-from typing import NoReturn
 
 import numpy as np
 import pandas as pd
-
-from ..schema import TstmetaError
 
 #: ``value`` is a mean human rating of the style, NaN where there is none; ``style`` and ``split``
 #: are empty where the files know of none.
@@ -26,12 +22,3 @@ def table(
     """A corpus of one style and one split; a single value holds for all sentences."""
     frame = pd.DataFrame({"text": list(text), "style": style, "split": split}, columns=COLUMNS[:3])
     return frame.astype(str).assign(value=np.array(value if isinstance(value, float) else [*value]))
-
-
-def no_rewrites(name: str, root: Path) -> NoReturn:
-    """What ``load`` of a corpus does: refuse, and name the function to call."""
-    raise TstmetaError(
-        f"{name!r} is a corpus of single sentences: it has no rewrites to score. Read it with "
-        f"tstmeta.data.{name}.corpus(tstmeta.data.root({name!r})), or load a data set of rewrites "
-        f"(tstmeta data list)"
-    )

@@ -1,11 +1,9 @@
 """Yelp outputs of eleven systems and four human rewrites, gathered by Luo et al. (2019), unrated.
 
-1,000 sources; every item has four references, tokenised and lower-cased.  ``li2018`` has seven of
-these systems' outputs beside the first reference as written.  Table 6 of pang2019 mixes the two:
+1,000 sources; every item has four references, tokenised and lower-cased.  Table 6 of pang2019:
 its Template and Delete/Retrieve rows are ``li2018@yelp``, its untransferred row is
-``dualrl@untransferred`` (reference 0 alone).
-
-DualRL read its sources with rare words as ``<unk>``; its items carry those of the other systems.
+``dualrl@untransferred`` (reference 0 alone).  DualRL read its sources with rare words as ``<unk>``;
+its items carry those of the other systems.
 """
 
 from __future__ import annotations
@@ -48,35 +46,37 @@ def load(root: Path) -> Dataset:
     Items: ``item_id`` is ``source_id-system``, ``source_id`` is ``neg2pos-0`` … ``pos2neg-499``.
     ``is_reference`` marks Human0 to Human3, whose own text is among their references.
     """
-    items = pd.concat([_half(root, direction) for direction in DIRECTIONS], ignore_index=True)
-    return Dataset.of(NAME, items)
+    return Dataset.of(NAME, pd.concat([_half(root, direction) for direction in DIRECTIONS]))
 
 
 def _half(root: Path, direction: str) -> pd.DataFrame:
     """Items of one direction, source by source and system by system."""
     output_ending, reference_ending, style = DIRECTIONS[direction]
-    outputs, systems = {}, (*SYSTEMS, *HUMANS)
-    for system in systems:
-        path = root / "outputs" / "yelp" / system / f"test.{output_ending}.tsf"
-        outputs[system] = read_tabs(path, ("source", "output"), HALF, _ENCODING)
-    folder = root / "references" / "yelp"
+    folders = {name: root / "outputs" / "yelp" / name for name in (*SYSTEMS, *HUMANS)}
+    outputs = {
+        name: read_tabs(folder / f"test.{output_ending}.tsf", ("source", "output"), HALF, _ENCODING)
+        for name, folder in folders.items()
+    }
     references = []
     for human in range(len(HUMANS)):
-        lines = read_lines(folder / f"reference{human}.{reference_ending}", HALF, _ENCODING)
+        path = root / "references" / "yelp" / f"reference{human}.{reference_ending}"
+        lines = read_lines(path, HALF, _ENCODING)
         references.append([line.rpartition("\t")[2] for line in lines])  # the last field
     groups = list(zip(*references, strict=True))
-    rows = [(number, system) for number in range(HALF) for system in systems]
+    table = pd.concat(outputs, names=["system", "number"]).reset_index()
+    table = table.sort_values("number", kind="stable")
+    ids = f"{direction}-" + table["number"].astype(str)
     return items_table(
         NAME,
-        item_id=[f"{direction}-{number}-{system}" for number, system in rows],
-        source_id=[f"{direction}-{number}" for number, _ in rows],
-        system=[system for _, system in rows],
+        item_id=ids + "-" + table["system"],
+        source_id=ids,
+        system=table["system"],
         style=style,
         direction=direction,
-        source=[outputs[HUMANS[0]]["source"][number] for number, _ in rows],
-        output=[outputs[system]["output"][number] for number, system in rows],
-        references=[groups[number] for number, _ in rows],
-        is_reference=[system in HUMANS for _, system in rows],
+        source=table["number"].map(outputs[HUMANS[0]]["source"]),
+        output=table["output"],
+        references=[groups[number] for number in table["number"]],
+        is_reference=table["system"].isin(HUMANS),
     )
 
 

@@ -11,6 +11,7 @@ import zipfile
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 
 from ..schema import MEAN_RATER, DataError
 from .base import Dataset
@@ -33,7 +34,8 @@ SYSTEMS = {
 }
 #: Systems without naturalness ratings.
 NOT_NATURAL = ("DAR_gamma_0_1", "DAR_gamma_1", "DAR_gamma_500")
-DIRECTIONS = ("neg2pos", "pos2neg")
+#: Direction -> target style.
+STYLES = {"neg2pos": "positive", "pos2neg": "negative"}
 #: Dimension -> folder and ending of its rating files.
 RATINGS = {
     "content": ("content_preservation", "npy"),
@@ -52,17 +54,15 @@ def load(root: Path) -> Dataset:
     sources = _texts(root / "data", "")
     folder = root / "transfer_model_outputs"
     outputs = [_texts(folder / name, ".tsf") for name in SYSTEMS.values()]
-    direction = np.repeat(DIRECTIONS, HALF)
+    direction = [way for way in STYLES for _ in range(HALF)]
     names = [f"{way}-{number}" for number, way in enumerate(direction)]
-    each = len(SYSTEMS)
+    rows = pd.DataFrame({"source_id": names, "source": sources, "direction": direction})
+    rows = rows.merge(pd.Series([*SYSTEMS], name="system"), how="cross")
     items = items_table(
         NAME,
-        item_id=[f"{name}-{system}" for name in names for system in SYSTEMS],
-        source_id=np.repeat(names, each),
-        system=[*SYSTEMS] * len(names),
-        style=np.repeat(["positive", "negative"], HALF * each),
-        direction=np.repeat(direction, each),
-        source=[source for source in sources for _ in SYSTEMS],
+        **rows,
+        item_id=rows["source_id"] + "-" + rows["system"],
+        style=rows["direction"].map(STYLES),
         output=[text for texts in zip(*outputs, strict=True) for text in texts],
     )
     means = {

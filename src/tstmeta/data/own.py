@@ -14,7 +14,6 @@ sentences may be printed).
 
 from __future__ import annotations
 
-import difflib
 import json
 import re
 import tomllib
@@ -28,7 +27,7 @@ from ..schema import DIMENSIONS, MEAN_RATER, DataError, Problem, TstmetaError
 from .base import Card, Dataset
 from .checks import FILLED, checked, each, numeric
 from .own_values import Scale, long, mixed
-from .sheet import Sheet, read_sheet
+from .sheet import Sheet, misspelt, read_sheet
 from .tables import items_table, labels_table, ratings_table, rename_raters
 
 _NAMES = ("item_id", "source_id", "system", "style", "direction", "language")
@@ -112,17 +111,16 @@ def read(path: Path) -> Dataset:
     roles = _roles(sheet)
     table = _checked(sheet, roles, scale)
     columns = {key: table[column] for column, key in roles.ratings.items()}
-    judged, place = ratings_table(name, table["item_id"], columns), path
+    judged = ratings_table(name, table["item_id"], columns)
+    sheet.problems += mixed(judged, sheet.file)
     if file:
-        place = path.parent / file
         if columns:
-            what, remedy = f"ratings here and in {place}", "keep them in one place"
+            what, remedy = f"ratings here and in {file}", "keep them in one place"
             sheet.fault(sheet.header, next(iter(roles.ratings)), what, remedy)
         try:
-            judged = long(place, name, set(table["item_id"]), scale)
+            judged = long(path.parent / file, name, set(table["item_id"]), scale)
         except DataError as error:
             sheet.problems += error.problems
-    sheet.problems += mixed(judged, str(place))
     if sheet.problems:
         raise DataError(
             sorted(sheet.problems, key=lambda p: (p.file, -1 if p.row is None else p.row))
@@ -143,7 +141,6 @@ def _beside(path: Path, problems: list[Problem]) -> dict[str, Any]:
     file = path.with_name(f"{path.name}.toml")
     if not file.is_file():
         return {}
-    faults = []
     try:
         facts = _Facts.model_validate(tomllib.loads(file.read_text(encoding="utf-8")))
         return facts.model_dump(exclude_unset=True)
@@ -180,21 +177,31 @@ def _roles(sheet: Sheet) -> _Roles:
     """What each column is for; unknown, doubtful and missing ones are faults."""
     roles, meant = _Roles([], {}, []), set(sheet.columns)
     for column in sheet.columns:
+        (dimension, _, rater), what = column.partition("."), ""
+        near = misspelt(column, (*_KNOWN, "reference", *DIMENSIONS))
         if column in _KNOWN:
             continue
         if _REFERENCE.fullmatch(column):
             roles.references.append(column)
-        elif "." in column or column in DIMENSIONS:
-            _rating_column(sheet, column, roles)
+        elif dimension in DIMENSIONS and rater:
+            roles.ratings[column] = (dimension, rater)
+        elif dimension in DIMENSIONS:
+            what = "a rating without a rater"
+            remedy = f"name it {dimension}.r1, or {dimension}.{MEAN_RATER} if it is a mean"
+        elif "." in column:
+            what = f"unknown dimension {dimension!r}"
+            remedy = f"use one of {', '.join(DIMENSIONS)}; the name of a label has no dot"
         elif _PERSON.fullmatch(column):
+            what = "looks like the identity of a person"
             remedy = "drop it; raters are r1, r2, ... in the names of the rating columns"
-            sheet.fault(sheet.header, column, "looks like the identity of a person", remedy)
-        elif near := _near(column):
+        elif near:
+            what = "unknown column that looks misspelt"
             remedy = f"rename it to {near!r}, or to something less like it if it is a label"
-            sheet.fault(sheet.header, column, "unknown column that looks misspelt", remedy)
             meant.add(near)
         else:
             roles.labels.append(column)
+        if what:
+            sheet.fault(sheet.header, column, what, remedy)
     for column, texts in (("source", "original texts"), ("output", "rewrites")):
         if column not in meant:
             remedy = f"name the column of {texts} {column!r}"
@@ -206,32 +213,11 @@ def _roles(sheet: Sheet) -> _Roles:
     return roles
 
 
-def _rating_column(sheet: Sheet, column: str, roles: _Roles) -> None:
-    dimension, _, rater = column.partition(".")
-    if dimension not in DIMENSIONS:
-        remedy = f"use one of {', '.join(DIMENSIONS)}; the name of a label has no dot"
-        sheet.fault(sheet.header, column, f"unknown dimension {dimension!r}", remedy)
-    elif not rater:
-        remedy = f"name it {dimension}.r1, or {dimension}.{MEAN_RATER} if it is a mean of raters"
-        sheet.fault(sheet.header, column, "a rating without a rater", remedy)
-    else:
-        roles.ratings[column] = (dimension, rater)
-
-
-def _near(name: str) -> str:
-    """The known name that a misspelt one most likely means, or an empty text."""
-    by_key = {option.lower(): option for option in (*_KNOWN, "reference", *DIMENSIONS)}
-    near = difflib.get_close_matches(name.lower(), by_key, n=1, cutoff=0.8)
-    return by_key[near[0]] if near else ""
-
-
 def _checked(sheet: Sheet, roles: _Roles, scale: Scale) -> pd.DataFrame:
     """The cells, read as what they are for; faults go to the sheet, then there are no ratings."""
     table = sheet.frame(_NAMES)
     if "is_reference" in table:
-        table["is_reference"] = table["is_reference"].map(
-            lambda cell: "" if cell is None else str(cell).strip().lower()
-        )
+        table["is_reference"] = [_label(cell).strip().lower() for cell in table["is_reference"]]
     if "references" in table:
         table["references"] = table["references"].map(_list)
     checks = {column: check for column, check in _CHECKS.items() if column in table}
@@ -266,14 +252,12 @@ def _list(cell: Any) -> Any:
 
 
 def _items(name: str, table: pd.DataFrame, roles: _Roles) -> pd.DataFrame:
-    given = {column: table[column] for column in (*_NAMES, "source", "output") if column in table}
+    given = dict(table[table.columns.intersection(_KNOWN[:-1])])
     if "language" in given:
         given["language"] = given["language"].replace("", "en")
-    if "is_reference" in table:
-        given["is_reference"] = table["is_reference"].map(_TRUTH)
-    if "references" in table:
-        given["references"] = table["references"]
-    elif roles.references:
+    if "is_reference" in given:
+        given["is_reference"] = given["is_reference"].map(_TRUTH)
+    if roles.references:
         texts = table[roles.references].itertuples(index=False)
         given["references"] = [[text for text in row if (text or "").strip()] for row in texts]
     return items_table(name, **given)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import hashlib
 from collections.abc import Mapping
 from dataclasses import replace
@@ -11,11 +10,11 @@ from pathlib import Path
 import pandas as pd
 
 from .. import schema
-from ..schema import BASES, DIMENSIONS, MEAN_RATER, DataError, Problem, Status
+from ..schema import BASES, DIMENSIONS, MEAN_RATER, Problem, Status
 from ..secrecy import conceal
 from .base import Dataset
-from .checks import FILLED, each, numeric, one_of
-from .sheet import read_sheet
+from .checks import FILLED, check, each, numeric, one_of
+from .sheet import misspelt, read_sheet
 from .tables import rename_raters
 
 #: Dimension -> (lowest, highest) possible rating.
@@ -46,6 +45,7 @@ def long(path: Path, dataset: str, ids: set[str], scale: Scale) -> pd.DataFrame:
     table = sheet.hold(table, {**checks, "value": numeric()}, _LONG[:3])
     for dimension, rows in table.groupby("dimension"):
         sheet.hold(rows, {"value": numeric(*scale.get(str(dimension), ()))})
+    check(mixed(table, sheet.file))
     return table.assign(dataset=dataset)[schema.columns("ratings")]
 
 
@@ -53,8 +53,6 @@ def rated(dataset: Dataset, path: Path) -> Dataset:
     """A data set with the ratings of a long file in the place of those it has."""
     name, ids = dataset.items["dataset"].iloc[0], set(dataset.items["item_id"])
     ratings = long(path, name, ids, dataset.card.scale)
-    if problems := mixed(ratings, path.name):
-        raise DataError(problems)
     rename_raters(ratings)
     return replace(dataset, ratings=schema.validate(ratings, "ratings", name))
 
@@ -80,10 +78,10 @@ def read_scores(path: Path, dataset: Dataset) -> pd.DataFrame:
     """
     sheet, columns = read_sheet(path), schema.columns("scores")
     for column in sheet.columns:
-        near = difflib.get_close_matches(column.lower(), columns, n=1, cutoff=0.8)
+        near = misspelt(column, columns)
         if column not in columns and near:
             what = "unknown column that looks misspelt"
-            sheet.fault(sheet.header, column, what, f"write {near[0]}")
+            sheet.fault(sheet.header, column, what, f"write {near}")
     names = [column for column in columns if column not in ("sample", "value")]
     sheet.check_columns(*_SCORE)
     table = sheet.frame(names).reindex(columns=columns).astype(object)

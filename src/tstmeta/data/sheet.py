@@ -7,6 +7,7 @@ the header, blank ones too; in JSONL a row is a line.
 from __future__ import annotations
 
 import csv
+import difflib
 import io
 import json
 import re
@@ -111,6 +112,11 @@ def _name(cell: Any) -> Any:
     if cell is None or isinstance(cell, str):
         return (cell or "").strip()
     return str(cell) if isinstance(cell, int) and not isinstance(cell, bool) else cell
+
+
+def misspelt(name: str, known: Iterable[str]) -> str:
+    """The known name that another one most likely means, or an empty text."""
+    return next(iter(difflib.get_close_matches(name.lower(), known, n=1, cutoff=0.8)), "")
 
 
 def read_sheet(path: Path) -> Sheet:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import partial
 from pathlib import Path
 
 import pandas as pd
@@ -19,8 +18,6 @@ FOLDER = Path("best-practices", "Formality", "PT16_for_huggingface")
 SCALE = (-3.0, 3.0)
 #: What stands in the test file where a sentence and its rating are missing.
 NOTHING = "None"
-
-load = partial(corpora.no_rewrites, NAME)
 
 
 def corpus(root: Path) -> pd.DataFrame:

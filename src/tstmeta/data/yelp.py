@@ -6,7 +6,6 @@ training files are not read: the development and test parts are large enough to 
 
 from __future__ import annotations
 
-from functools import partial
 from pathlib import Path
 
 import pandas as pd
@@ -19,8 +18,6 @@ NAME = "yelp"
 CORPUS = True
 SPLITS = ("dev", "test")
 STYLES = ("negative", "positive")
-
-load = partial(corpora.no_rewrites, NAME)
 
 
 def corpus(root: Path) -> pd.DataFrame:
