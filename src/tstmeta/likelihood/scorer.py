@@ -9,8 +9,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..models.causal import Continuation, LanguageModel, refuse
+from ..models.causal import Continuation, LanguageModel
 from ..models.template import ControlMark, Template
+from ..models.tokencache import check_answer
 from ..schema import Status, TstmetaError
 from . import instructions as sets
 from . import tokens
@@ -80,7 +81,7 @@ class Scorer:
         answers: dict[int, np.ndarray] = {}
         for batch in self.model.logprobs(requests, progress=progress):
             for place, values in batch:
-                refuse(values, requests[place], self.model.identity)
+                check_answer(values, requests[place], self.model.identity)
                 answers[place] = values
         if missing := len(requests) - len(answers):
             raise TstmetaError(

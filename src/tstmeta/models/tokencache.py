@@ -36,6 +36,18 @@ def key_of(request: Continuation) -> str:
     return digest.hexdigest()[:32]
 
 
+def check_answer(values: np.ndarray, request: Continuation, identity: str) -> None:
+    """Refuse an answer that has not one value a token, or a log-probability above 0."""
+    if len(values) != (size := len(request.tokens)):
+        raise TstmetaError(f"{identity} gives {len(values)} values for {size} tokens")
+    # rounding exceeds 0 by a little; what exceeds it by more is a logit
+    if np.max(values) > 1e-3:
+        raise TstmetaError(
+            f"{identity} gives a log-probability of {np.max(values):.4g}, but none is above 0; "
+            "take the log-softmax of its logits"
+        )
+
+
 class Cached:
     """A backend that looks into its folder first; itself a backend."""
 
@@ -71,24 +83,13 @@ class Cached:
             journal = Journal(self.journal)
             for batch in self.model.logprobs(requests, known=skip, progress=progress):
                 for place, values in batch:
-                    self._check(values, requests[place])
+                    check_answer(values, requests[place], self.identity)
                 journal.add(
                     [keys[place], base64.b64encode(values.astype("<f4").tobytes()).decode()]
                     for place, values in batch
                 )
                 yield batch
             self._merge(set())
-
-    def _check(self, values: np.ndarray, request: Continuation) -> None:
-        if len(values) != len(request.tokens):
-            count = f"{len(values)} values for {len(request.tokens)} tokens"
-            raise TstmetaError(f"{self.identity} gives {count}")
-        # rounding exceeds 0 by a little; what exceeds it by more is a logit
-        if np.max(values) > 1e-3:
-            raise TstmetaError(
-                f"{self.identity} gives a log-probability of {np.max(values):.4g}, but none is "
-                "above 0; take the log-softmax of its logits"
-            )
 
     def _merge(self, wanted: set[str]) -> dict[str, np.ndarray]:
         """Answers to the wanted keys; what the journal had goes into the table, sorted by key."""
