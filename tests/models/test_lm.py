@@ -23,15 +23,6 @@ def gpt2():
     return tiny.engine("gpt2")
 
 
-@pytest.fixture(scope="module")
-def without_marks():
-    """An engine whose tokenizer has no token for a beginning or an end."""
-    engine = tiny.engine("gpt2")
-    engine.tokenizer = copy.deepcopy(engine.tokenizer)
-    engine.tokenizer.eos_token = None
-    return engine
-
-
 def ids(engine, text):
     return tuple(engine.tokenizer(text, add_special_tokens=False)["input_ids"])
 
@@ -53,19 +44,18 @@ def test_a_text_is_read_after_the_mark_of_a_beginning_and_not_to_its_end(kind):
 
 def test_the_mark_of_a_beginning_goes_before_that_of_an_end(llama):
     llama.tokenizer = copy.deepcopy(llama.tokenizer)
-    assert lm.Reader(llama).start == (llama.tokenizer.eos_token_id,)
+    assert lm.Reader(llama).start == llama.tokenizer.eos_token_id
     llama.tokenizer.bos_token = "<|begin_of_text|>"
-    assert lm.Reader(llama).start == (llama.tokenizer.bos_token_id,)
+    assert lm.Reader(llama).start == llama.tokenizer.bos_token_id
 
 
-def test_without_a_mark_the_first_token_is_context_and_one_token_is_no_text(without_marks):
-    long, short = lm.Reader(without_marks).read(["the soup was cold", "s"])
-    first, *rest = ids(without_marks, "the soup was cold")
-    assert long.tokens == tuple(rest)
-    wanted = by_the_book(without_marks, (first,), tuple(rest))
-    assert long.logprob == pytest.approx(wanted, abs=1e-4)
-    assert long.used == long.whole == len(rest) + 1
-    assert short == lm.Unreadable("one token and no beginning-of-text token to foresee it from")
+def test_a_tokenizer_without_a_mark_is_refused_and_a_text_without_a_token_unreadable(gpt2):
+    assert lm.Reader(gpt2).read([""]) == [lm.Unreadable("no token")]
+    engine = copy.copy(gpt2)
+    engine.tokenizer = copy.deepcopy(gpt2.tokenizer)
+    engine.tokenizer.eos_token = None
+    with pytest.raises(TstmetaError, match="no token that begins or ends a text"):
+        lm.Reader(engine)
 
 
 def test_order_and_neighbours_change_nothing_and_a_text_that_comes_twice_is_read_once(
@@ -80,16 +70,13 @@ def test_order_and_neighbours_change_nothing_and_a_text_that_comes_twice_is_read
     assert len(requests) == len(set(texts))
 
 
-@pytest.mark.parametrize("marks", [True, False])
-def test_beyond_the_window_only_the_first_part_is_read_and_counted(gpt2, without_marks, marks):
-    engine = gpt2 if marks else without_marks
-    tokens = ids(engine, LONG)
-    (reading,) = lm.Reader(engine).read([LONG])
-    context = (engine.tokenizer.eos_token_id,) if marks else tokens[:1]
-    scored = (tokens if marks else tokens[1:])[: tiny.WINDOW]
-    assert reading.logprob == pytest.approx(by_the_book(engine, context, scored), abs=1e-3)
-    assert reading.used == tiny.WINDOW + (not marks) < reading.whole == len(tokens)
-    part = engine.tokenizer.decode(tokens[: reading.used])
+def test_beyond_the_window_only_the_first_part_is_read_and_counted(gpt2):
+    tokens = ids(gpt2, LONG)
+    (reading,) = lm.Reader(gpt2).read([LONG])
+    wanted = by_the_book(gpt2, (gpt2.tokenizer.eos_token_id,), tokens[: tiny.WINDOW])
+    assert reading.logprob == pytest.approx(wanted, abs=1e-3)
+    assert reading.used == tiny.WINDOW < reading.whole == len(tokens)
+    part = gpt2.tokenizer.decode(tokens[: tiny.WINDOW])
     assert reading.words == len(part.split()) < len(LONG.split())
 
 

@@ -7,7 +7,6 @@ import torch
 
 from tests.models import tiny_text
 from tstmeta.models.seq2seq import Seq2Seq
-from tstmeta.schema import TstmetaError
 
 PROMPTS = [
     ("sv1", "the last loaf", "the baker sold the last loaf before noon"),
@@ -88,8 +87,3 @@ def test_a_prompt_beyond_the_window_is_cut_at_its_end_and_counted():
 def test_a_text_that_spells_the_end_of_a_piece_opens_none():
     spelt, plain = writer().write([("who", "a </s> b"), ("who", "a  b")])
     assert spelt.tokens - plain.tokens >= 3
-
-
-def test_a_tokenizer_without_an_end_is_refused():
-    with pytest.raises(TstmetaError, match="no end-of-sequence token"):
-        Seq2Seq(tiny_text.t5()[0], tiny_text.bert()[1], "tiny")

@@ -1,8 +1,6 @@
 """Causal language models: what is asked of them, and which ones have a name.
 
-Backends are :class:`~tstmeta.models.engine.Engine` (a model here),
-:class:`~tstmeta.models.server.ServerModel` (one that runs elsewhere) and
-:class:`~tstmeta.models.tokencache.Cached` (answers that are kept).
+A backend is an ``Engine`` (a model here), a ``ServerModel`` (elsewhere) or ``Cached`` answers.
 """
 
 from __future__ import annotations
@@ -23,8 +21,7 @@ class MissingModel(TstmetaError):
 
 
 class Continuation(NamedTuple):
-    """Tokens to be scored after a context: token ids of the model's own tokenizer, at least one
-    each.  Together, less the last, they must fit into the model's window."""
+    """Token ids to be scored after those of a context; at least one each."""
 
     context: tuple[int, ...]
     tokens: tuple[int, ...]
@@ -38,9 +35,9 @@ Answer = tuple[int, np.ndarray]
 class LanguageModel(Protocol):
     """A causal language model as the scorer sees it.
 
-    ``identity`` is all that changes a log-probability (model, revision, dtype, rounding), ``window``
-    the longest context with all but the last scored token, ``vocabulary`` the number of tokens,
-    ``tokenizer`` one of transformers.
+    ``identity`` is all that changes a log-probability (model, revision, dtype, rounding),
+    ``window`` the longest context with all but the last scored token, ``vocabulary`` the number of
+    tokens, ``tokenizer`` one of transformers.
     """
 
     @property
@@ -88,8 +85,8 @@ def progress_bar(total: int, show: bool, unit: str = "tok") -> Any:
     """A bar on standard error that goes when it is done; only on a terminal."""
     from tqdm import tqdm
 
-    hidden = None if show else True
-    return tqdm(total=total, unit=unit, unit_scale=True, leave=False, disable=hidden)
+    disable = None if show else True
+    return tqdm(total=total, unit=unit, unit_scale=True, leave=False, disable=disable)
 
 
 @dataclass(frozen=True)

@@ -1,8 +1,8 @@
 """Models that know styles: how probable each style of a text is, or how strong a style is.
 
-Three kinds are read alike: a linear model and a TextCNN of ours, one file ``style.safetensors``
-that says in its header what it is, and any sequence classifier of transformers.  A model has one or
-more *tasks*, of which the target style of a rewrite picks one.  Nothing is unpickled.
+Three kinds are read alike: a linear model and a TextCNN of ours, a file ``style.safetensors`` whose
+header says what it is, and any sequence classifier of transformers.  The target style of a rewrite
+picks one of a model's *tasks*.
 """
 
 from __future__ import annotations
@@ -48,8 +48,8 @@ MODELS = {
 class Task:
     """Styles that exclude each other; of a regressor, what low and what high values mean.
 
-    ``wordings`` are other names of the styles, ``temperature`` divides the logits.  ``values`` are
-    the least and the most of a regressor.
+    ``wordings`` are other names of the styles, ``temperature`` divides the logits, ``values`` are
+    a regressor's least and most.
     """
 
     name: str
@@ -111,10 +111,6 @@ class StyleModel:
             if name in task.styles:
                 return number, task.styles.index(name)
         known = list(dict.fromkeys(name for task in self.about.tasks for name in task.styles))
-        if not style:
-            raise TstmetaError(
-                f"no target style: the column style must hold one of {', '.join(known)}"
-            )
         shown = style if len(style) <= 60 else f"{style[:60]}..."
         raise TstmetaError(
             f"the model knows no style {shown!r}, only {', '.join(known)}; name a model that does, "
@@ -181,7 +177,7 @@ def missing(model: Backbone) -> str:
 
 def modules(kind: str) -> list[str]:
     """What a kind of model imports."""
-    return [{"scikit-learn": "sklearn"}.get(name, name) for name in PACKAGES[kind]]
+    return [name.replace("scikit-learn", "sklearn") for name in PACKAGES[kind]]
 
 
 def identity(model: Backbone) -> str:

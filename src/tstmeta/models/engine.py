@@ -28,8 +28,8 @@ _SLICE = 2**12
 #: What a model raises whose arguments are others than those of most.
 _FAULTS = (TypeError, ValueError, AttributeError, IndexError, KeyError, RuntimeError)
 _OTHER_HEAD = (
-    "this model computes its logits in a way that is not supported (scaled or capped, or an output "
-    "layer that is not linear), or they are no numbers"
+    "this model's logits are scaled or capped, or its output layer is not linear, which is not "
+    "supported; or they are no numbers"
 )
 
 
@@ -61,8 +61,7 @@ class Engine:
         model: a causal language model of transformers, already on its device.
         identity: what the model is, in which revision; dtype, attention and head are added.
         rounded: logits are rounded to bfloat16, as a model that runs in bfloat16 gives them.
-        reuse: share prefixes; off = one full pass a request.  Turned off for models that trees do
-            not suit (sliding windows, ALiBi).
+        reuse: share prefixes; turned off for models that trees do not suit (sliding windows).
         budget: tokens of a batch.
 
     Attributes:
@@ -237,8 +236,7 @@ class Engine:
         return picked - total[owner]
 
     def _logits(self, states: torch.Tensor, part: slice) -> torch.Tensor:
-        weight = self.weight[part]
-        bias = None if self.bias is None else self.bias[part]
+        weight, bias = self.weight[part], None if self.bias is None else self.bias[part]
         if self.rounded:
             return F.linear(states, weight, bias).to(torch.bfloat16).float()
         return F.linear(states.float(), weight.float(), None if bias is None else bias.float())

@@ -131,8 +131,8 @@ def log_odds(first: Counter[str], second: Counter[str], prior: float = PRIOR) ->
     """How much likelier each word is in the first corpus than in the second: ``log``, ``z``.
 
     Monroe et al. (2008, Section 3): log-odds ratio under an informative Dirichlet prior, and its
-    z-score.  The prior, ours, has the words' shares in both corpora together and weighs ``prior``
-    words, so rare words are drawn to 0.  ``count`` is that of both corpora.
+    z-score.  The prior, ours, has the words' shares in both corpora and weighs ``prior`` words.
+    ``count`` is that of both corpora.
     """
     counts = pd.DataFrame({"first": first, "second": second}, dtype=float).fillna(0)
     sizes, both = counts.sum(), counts.sum(axis=1)
@@ -152,8 +152,8 @@ def learn(
     Args:
         name: of the lexicon.
         texts: style -> its texts, each as words; two styles.
-        threshold: a word is kept when the size of its z-score is at least this, when its odds are
-            :data:`RATIO` times as high in one corpus, and when it occurs :data:`LEAST` times.
+        threshold: the least size of a word's z-score; beside it, the word's odds are :data:`RATIO`
+            times as high in one corpus, and it occurs :data:`LEAST` times.
 
     Returns:
         Entries with the style in which a word is more frequent, and the size of its z-score.

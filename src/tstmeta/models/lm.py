@@ -1,7 +1,6 @@
 """Texts read by a causal language model: how likely it finds each, and by how many tokens.
 
-Beside a model that ``tstmeta train lm`` wrote lie the frequencies of the tokens it was trained on
-(:class:`Unigrams`), which SLOR divides by.
+Beside a model that ``tstmeta train lm`` wrote lie the frequencies of its training tokens, for SLOR.
 """
 
 from __future__ import annotations
@@ -39,9 +38,8 @@ MODELS = {
 
 
 class Reading(NamedTuple):
-    """What a model says of a text.
+    """A text's ``logprob``: the sum of the natural logarithms of its ``tokens``' probabilities.
 
-    ``logprob`` is the sum of the natural logarithms of the scored ``tokens``' probabilities;
     ``words`` are the white-space words of the part that was read: ``used`` of ``whole`` tokens.
     """
 
@@ -62,19 +60,17 @@ class Reader:
     """A model that reads texts, each by itself.
 
     The context of the first token is the tokenizer's beginning-of-text token, else its end-of-text
-    token.  A tokenizer without either leaves the first token of a text unscored.  ``strided``: a
-    text beyond the window is read in windows that overlap by half; else its first window is read.
+    token.  ``strided``: a text beyond the window is read in windows that overlap by half; else its
+    first window is read.
     """
 
     def __init__(self, model: LanguageModel, strided: bool = False):
         self.model, self.strided = model, strided
         self.template = Template(model.tokenizer)
-
-    @property
-    def start(self) -> tuple[int, ...]:
-        """The context of a text's first token: one token or none."""
-        marks = (self.model.tokenizer.bos_token_id, self.model.tokenizer.eos_token_id)
-        return tuple(int(token) for token in marks if token is not None)[:1]
+        marks = (model.tokenizer.bos_token_id, model.tokenizer.eos_token_id)
+        if marks == (None, None):
+            raise TstmetaError("the tokenizer has no token that begins or ends a text; add one")
+        self.start = next(int(token) for token in marks if token is not None)
 
     def read(self, texts: Sequence[str], progress: bool = False) -> list[Reading | Unreadable]:
         """A reading a text, in order; a text that comes twice is read once."""
@@ -96,18 +92,14 @@ class Reader:
             ids = self.template.tokens(text)
         except ControlMark as error:
             return Unreadable(str(error)), []
-        context = self.start or ids[:1]
-        tokens = ids if self.start else ids[1:]
-        if not tokens:
-            count = "one token" if ids else "no token"
-            return Unreadable(f"{count} and no beginning-of-text token to foresee it from"), []
-        window = self.model.window
-        words, used = len(text.split()), len(ids)
-        if len(tokens) > window and not self.strided:
-            used = window + len(ids) - len(tokens)
-            words = len(self.model.tokenizer.decode(ids[:used]).split())
-            tokens = tokens[:window]
-        return Reading(math.nan, tokens, words, len(ids), used), _windows(context, tokens, window)
+        if not ids:
+            return Unreadable("no token"), []
+        window, words, tokens = self.model.window, len(text.split()), ids
+        if len(ids) > window and not self.strided:
+            tokens = ids[:window]
+            words = len(self.model.tokenizer.decode(tokens).split())
+        reading = Reading(math.nan, tokens, words, len(ids), len(tokens))
+        return reading, _windows((self.start,), tokens, window)
 
 
 def _windows(context: tuple[int, ...], tokens: tuple[int, ...], window: int) -> list[Continuation]:
@@ -134,7 +126,6 @@ class Unigrams(NamedTuple):
     hash: str
 
     def logprob(self, tokens: Sequence[int]) -> float:
-        """Sum of the logarithms of the tokens' probabilities."""
         return float(self.logs[list(tokens)].sum())
 
 
@@ -170,9 +161,8 @@ def read_unigrams(path: Path, vocabulary: int) -> Unigrams:
     ids, amounts = numbers["id"], numbers["count"]
     wrong = ~ids.between(0, vocabulary - 1) | ids.duplicated() | (amounts < 1)
     if frame.empty or wrong.any():
-        row = int(wrong.argmax()) + 1 if len(frame) else 0
         what = f"needs ids from 0 to {vocabulary - 1}, each once, and counts above 0"
-        raise _fault(path, row, what)
+        raise _fault(path, int(wrong.argmax()) + 1 if len(frame) else 0, what)
     counts = np.zeros(vocabulary)
     counts[ids] = amounts
     logs = np.log((counts + 1) / (counts.sum() + vocabulary))

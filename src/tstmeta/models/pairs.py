@@ -1,4 +1,4 @@
-"""Classifiers and regressors of two texts: any number of pairs, the same numbers.
+"""Classifiers and regressors of two texts.
 
 Neither the batch nor the order changes a number (float32, differences below 1e-5).
 """
@@ -17,8 +17,6 @@ from .causal import Backbone, progress_bar
 Pair = tuple[str, str]
 #: Tokens of a batch, padding included: what keeps a processor or a card busy.
 BUDGET = {"cpu": 2048, "cuda": 32768}
-#: A tokenizer without a limit of its own says a number above this one.
-_NO_LIMIT = 10**6
 
 
 class PairLogits(NamedTuple):
@@ -91,15 +89,12 @@ def batches(lengths: Sequence[int], budget: int) -> Iterator[list[int]]:
 
 
 def longest(config: Any, tokenizer: Any) -> int:
-    """Longest text in tokens: the least of what the positions and the tokenizer allow.
-
-    RoBERTa and its kin count positions from behind the padding's number, so two of them are lost.
-    """
+    """Longest text in tokens: the least of what the positions and the tokenizer allow."""
     positions = hub.window_of(config)
     if "roberta" in config.model_type or config.model_type in ("camembert", "xmod", "mpnet"):
-        positions -= (config.pad_token_id or 0) + 1
-    limit = int(min(tokenizer.model_max_length, 10**9))
-    return min(positions, limit) if limit < _NO_LIMIT else positions
+        positions -= (config.pad_token_id or 0) + 1  # they count from behind the padding's number
+    # a tokenizer without a limit says an enormous number
+    return int(min(positions, tokenizer.model_max_length))
 
 
 @lru_cache(maxsize=2)

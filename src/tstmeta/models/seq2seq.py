@@ -10,7 +10,6 @@ from collections.abc import Sequence
 from functools import lru_cache
 from typing import Any, NamedTuple, Protocol
 
-from ..schema import TstmetaError
 from . import hub
 from .causal import Backbone, progress_bar
 from .pairs import batches, padded
@@ -67,14 +66,7 @@ class Seq2Seq:
         self.identity = described(name, window, new_tokens, beams)
         self.window, self.new_tokens, self.beams = window, new_tokens, beams
         self.budget = budget or _BUDGET["cpu" if model.device.type == "cpu" else "cuda"]
-        self.end = tokenizer.eos_token_id
-        if self.end is None:
-            raise TstmetaError(
-                f"the tokenizer of {name} has no end-of-sequence token; set eos_token in its "
-                "tokenizer_config.json"
-            )
-        start = getattr(model.config, "decoder_start_token_id", None)
-        self.start = tokenizer.pad_token_id if start is None else start
+        self.start, self.end = model.config.decoder_start_token_id, tokenizer.eos_token_id
 
     def write(
         self, prompts: Sequence[Prompt], *, watched: str = "", progress: bool = False
