@@ -4,7 +4,7 @@
 reference, two ratings from 1 to 100 for each of content, style and fluency.  ``r1`` and ``r2`` are
 *slots*, not persons: each survey (label ``survey``) has its own pair of annotators.
 
-Released scores come raw: lower is better for ``released:wmd`` and ``released:gpt2_ppl``; two that
+Released scores come raw: lower is better for ``released:wmd`` and ``released:gpt2_ppl``.  Two that
 the text files alone hold have ``file:txt`` in their signature.
 """
 
@@ -54,11 +54,11 @@ def load(root: Path) -> Dataset:
     files = {name: _read(root / "chatgpt" / f"{name}.json") for name in _JSON}
     first = files["content.src"]
     informal = first["number"] < INFORMAL
-    direction = np.where(informal, "I2F", "F2I")
-    sources = [f"{way}-{number:02}" for way, number in zip(direction, first["number"], strict=True)]
+    direction = informal.map({True: "I2F", False: "F2I"})
+    sources = direction + "-" + first["number"].astype(str).str.zfill(2)
     items = items_table(
         NAME,
-        item_id=[f"{source}-{s}" for source, s in zip(sources, first["system"], strict=True)],
+        item_id=sources + "-" + first["system"],
         source_id=sources,
         system=first["system"],
         style=np.where(informal, "formal", "informal"),
@@ -80,17 +80,15 @@ def load(root: Path) -> Dataset:
         read_tabs(folder / f"{system.upper()}.human.txt", _HUMAN_COLUMNS, SOURCES)["survey"]
         for system in SYSTEMS
     ]
-    more = {
-        f"reference{number}": np.repeat(
-            read_lines(root / "data" / "xformal" / f"fr.80.ref{number}", SOURCES), len(SYSTEMS)
-        )
-        for number in (1, 2, 3)
-    }
+    labels = {"survey": np.column_stack(surveys).ravel()}
+    for number in (1, 2, 3):
+        lines = read_lines(root / "data" / "xformal" / f"fr.80.ref{number}", SOURCES)
+        labels[f"reference{number}"] = np.repeat(lines, len(SYSTEMS))
     return Dataset.of(
         NAME,
         items,
         ratings=ratings_table(NAME, ids, ratings),
-        labels=labels_table(NAME, ids, survey=np.column_stack(surveys).ravel(), **more),
+        labels=labels_table(NAME, ids, **labels),
         scores=_scores(root, files, ids),
     )
 
@@ -144,12 +142,8 @@ def _scores(root: Path, files: Mapping[str, pd.DataFrame], ids: pd.Series) -> pd
     return pd.concat(tables, ignore_index=True)
 
 
-def _without(dataset: Dataset, systems: tuple[str, ...], name: str) -> Dataset:
-    return dataset.where(~dataset.items["system"].isin(systems), f"{NAME}@{name}")
-
-
-def _only_references(dataset: Dataset, name: str) -> Dataset:
-    return dataset.where(dataset.items["is_reference"], f"{NAME}@{name}")
+def _subset(dataset: Dataset, name: str, without: tuple[str, ...]) -> Dataset:
+    return dataset.where(~dataset.items["system"].isin(without), f"{NAME}@{name}")
 
 
 def _references4(dataset: Dataset) -> Dataset:
@@ -160,14 +154,16 @@ def _references4(dataset: Dataset) -> Dataset:
     return with_references(dataset, lists, f"{NAME}@references4")
 
 
-#: ``pauli2025``: the 640 items of that paper are seven systems and the reference; ``yi`` is not
-#: among them.  ``lai2023``: all nine.  ``-systems`` leaves the reference out, ``-references`` keeps
-#: nothing else.
+#: Subset -> systems that are left out.  The 640 items of pauli2025 are seven systems and the
+#: reference, without ``yi``; ``-references`` keeps the reference alone.
+_WITHOUT = {
+    "pauli2025": ("yi",),
+    "pauli2025-systems": ("yi", REFERENCE),
+    "pauli2025-references": tuple(system for system in SYSTEMS if system != REFERENCE),
+    "lai2023": (),
+    "lai2023-systems": (REFERENCE,),
+}
 SUBSETS: Subsets = {
-    "pauli2025": partial(_without, systems=("yi",), name="pauli2025"),
-    "pauli2025-systems": partial(_without, systems=("yi", REFERENCE), name="pauli2025-systems"),
-    "pauli2025-references": partial(_only_references, name="pauli2025-references"),
-    "lai2023": partial(_without, systems=(), name="lai2023"),
-    "lai2023-systems": partial(_without, systems=(REFERENCE,), name="lai2023-systems"),
+    **{name: partial(_subset, name=name, without=out) for name, out in _WITHOUT.items()},
     "references4": _references4,
 }

@@ -3,14 +3,11 @@
 Seven systems and a human rewrite of each source; for 400 sources a corpus one crowd worker rated
 all eight, 1 to 5.  ``r1`` is a slot, not a person.
 
-The rated rewrites came in shuffled order without their system, so the system is found by its text:
-
-* One system wrote that text: the rating is that item's.
-* Several did (label ``ambiguous`` = how many): the text was rated once for each, and the first
-  rating goes to the first of them in the order of ``SYSTEMS``, and so on.
-* None did, because the text was edited on its way to the raters: it becomes an item of its own with
-  system ``""`` and the label ``candidates``: systems that no other rewrite of its row was matched
-  to.
+The rated rewrites came in shuffled order without their system, so that is looked up by the text.
+Where several systems wrote it (label ``ambiguous`` = how many), it was rated once for each, and the
+ratings go to them in the order of ``SYSTEMS``.  A text that none wrote was edited on its way to the
+raters: it is an item of its own with system ``""`` and the label ``candidates``, the systems that
+no other rewrite of its row was matched to.
 """
 
 from __future__ import annotations
@@ -23,7 +20,7 @@ from typing import NamedTuple
 import pandas as pd
 
 from .base import Dataset, Subsets, by_label, labelled, untransferred
-from .checks import check, each, fault, one_of
+from .checks import each, one_of
 from .files import read_csv, read_lines
 from .tables import items_table, labels_table, ratings_table
 
@@ -76,20 +73,14 @@ def load(root: Path) -> Dataset:
     """
     tables, rated = [], []
     for name, corpus in CORPORA.items():
-        released = pd.concat(
-            [_released(root, name, ending) for ending in corpus.directions], ignore_index=True
-        )
+        released = pd.concat([_released(root, name, ending) for ending in corpus.directions])
         path = root / "evaluation" / "human_ratings" / f"ratings-{name}.csv"
-        answers = _matched(_forms(path, corpus), released)
-        tables += [released, answers[answers["system"] == ""]]
-        rated.append(answers)
+        rated.append(_matched(_forms(path, corpus), released))
+        tables += [released, rated[-1][rated[-1]["system"] == ""]]
     rewrites, ratings = pd.concat(tables, ignore_index=True), pd.concat(rated, ignore_index=True)
     items = items_table(
         NAME,
-        **{
-            column: rewrites[column]
-            for column in ("item_id", "source_id", "system", "source", "output", "direction")
-        },
+        **rewrites[["item_id", "source_id", "system", "source", "output", "direction"]],
         style=rewrites["target"],
         references=[[reference] for reference in rewrites["reference"]],
         is_reference=rewrites["system"] == HUMAN,
@@ -111,27 +102,21 @@ def _released(root: Path, name: str, ending: str) -> pd.DataFrame:
     """The outputs of all systems in one direction, joined by source: orders of files differ."""
     corpus = CORPORA[name]
     direction, target = corpus.directions[ending]
-    folder = root / "evaluation" / "outputs" / name
-    paths = {
-        system: folder / f"sentiment.test.{ending}.{corpus.human if system == HUMAN else word}"
-        for system, word in SYSTEMS.items()
-    }
-    paths["reference"] = root / "data" / corpus.folder / f"reference.{ending}"
-    outputs = {
-        system: _pairs(path, corpus.size - _GAPS.get((name, system), 0))
-        for system, path in paths.items()
-    }
-    references = outputs.pop("reference")
-    columns = ["source_id", "system", "source", "output", "reference"]
+    stem = root / "evaluation" / "outputs" / name / f"sentiment.test.{ending}"
+    outputs = {}
+    for system, word in (SYSTEMS | {HUMAN: corpus.human}).items():
+        size = corpus.size - _GAPS.get((name, system), 0)
+        outputs[system] = _pairs(stem.with_name(f"{stem.name}.{word}"), size)
+    references = _pairs(root / "data" / corpus.folder / f"reference.{ending}", corpus.size)
     rows = [
         (f"{name}-{direction}-{number}", system, source, pairs[source], references[source])
         for number, source in enumerate(outputs[HUMAN])
         for system, pairs in outputs.items()
         if source in pairs
     ]
-    facts = {"target": target, "direction": direction, "corpus": name}
-    table = pd.DataFrame(rows, columns=columns).assign(**facts)
-    return table.assign(item_id=table["source_id"] + "-" + table["system"])
+    table = pd.DataFrame(rows, columns=["source_id", "system", "source", "output", "reference"])
+    table["item_id"] = table["source_id"] + "-" + table["system"]
+    return table.assign(target=target, direction=direction, corpus=name)
 
 
 def _pairs(path: Path, count: int) -> dict[str, str]:
@@ -154,9 +139,7 @@ def _forms(path: Path, corpus: Corpus) -> pd.DataFrame:
         ),
     }
     # The header ends in two columns for the requester that the rows do not have.
-    table = read_csv(path, columns, unique=["Input.id"], may_lack=2)
-    if len(table) != corpus.rated:
-        check([fault(path, f"{len(table)} rows where {corpus.rated} are needed")])
+    table = read_csv(path, columns, unique=["Input.id"], count=corpus.rated, may_lack=2)
     forms = pd.DataFrame(
         {
             "form": table.index,
