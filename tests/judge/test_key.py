@@ -180,7 +180,7 @@ def test_a_key_in_the_address_stays_there(tstmeta, caplog, tmp_path, monkeypatch
 def test_not_even_the_clients_own_debug_log_shows_it(tstmeta, tmp_path):
     with serving(SERVERS["the answer's content"]) as server:
         done = subprocess.run(
-            [sys.executable, "-m", "tstmeta", *judge_run(server.url)],
+            [sys.executable, "-m", "tstmeta", *judge_run(server.url), "--cache", "a.sqlite"],
             cwd=tmp_path,
             env={**os.environ, "OPENAI_LOG": "debug"},
             capture_output=True,

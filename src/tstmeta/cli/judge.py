@@ -154,7 +154,7 @@ def run_command(
     from ..judge.client import connect
     from ..judge.prompts import load as load_prompt
 
-    loaded, dataset = load_prompt(prompt), load(data)
+    dataset, loaded = load(data), load_prompt(prompt)
     given: dict[str, Any] = {"temperature": temperature, "max_tokens": max_tokens, "seed": seed}
     given["top_logprobs"] = TOP_LOGPROBS if logprobs else None
     given = {name: number for name, number in given.items() if number is not None}
@@ -166,22 +166,14 @@ def run_command(
     budget = Budget(money=max_money, requests=max_requests, price=price)
     cache = cache or paths.scores() / ratings.ANSWERS
     note(f"{chat.model} at {chat.server}, prompt {loaded.name}@{loaded.hash}")
-    questions = [job.question for job in ratings.jobs(dataset, loaded, samples, shuffle, limit)]
+    manner: dict[str, Any] = {"samples": samples, "shuffle": shuffle, "limit": limit}
+    questions = [job.question for job in ratings.jobs(dataset, loaded, **manner)]
     note(str(estimate(questions, chat, cache=cache)))
     if dry_run:
         return
+    limits: dict[str, Any] = {"cache": cache, "concurrency": concurrency, "budget": budget}
     try:
-        rows = ratings.ask(
-            dataset,
-            loaded,
-            chat,
-            cache=cache,
-            samples=samples,
-            shuffle=shuffle,
-            limit=limit,
-            concurrency=concurrency,
-            budget=budget,
-        )
+        rows = ratings.ask(dataset, loaded, chat, **manner, **limits)
     except KeyboardInterrupt:
         note(f"answers so far are kept in {cache}; the same command goes on from there")
         raise

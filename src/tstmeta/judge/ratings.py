@@ -6,6 +6,7 @@ status and what the judge said; something is put in its place only by name (:fun
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping
 from functools import partial
 from itertools import permutations
@@ -17,7 +18,7 @@ import pandas as pd
 
 from .. import schema
 from ..data import Dataset
-from ..metrics.base import Request
+from ..metrics.base import Request, Score
 from ..schema import Signature, Status, TstmetaError
 from ..secrecy import excerpt
 from . import answers
@@ -48,14 +49,23 @@ class JudgeJob(NamedTuple):
     source_id: str
 
 
-def manner(prompt: Prompt, shuffle: int | None = None) -> str:
-    """All that changes an answer beyond the prompt's words, for signatures."""
+def origin(prompt: Prompt, chat: Chat, shuffle: int | None = None) -> dict[str, Any]:
+    """Columns that say who was asked what, and how: all that changes an answer."""
     how = prompt.sampling
     words = [f"temperature {how.temperature:g}", f"top_p {how.top_p:g}"]
     words += [f"max_tokens {how.max_tokens}", f"seed {how.seed}"]
     words += [f"logprobs {how.top_logprobs}"] * bool(how.top_logprobs)
     words += [f"order {shuffle}"] * (shuffle is not None and prompt.unit == "source")
-    return ", ".join(words)
+    return {
+        "prompt": prompt.name,
+        "prompt_hash": prompt.hash,
+        "low": prompt.low,
+        "high": prompt.high,
+        "server": chat.server,
+        "model": chat.model,
+        "revision": chat.revision,
+        "asked_how": ", ".join(words),
+    }
 
 
 def jobs(
@@ -140,17 +150,8 @@ def ask(
     replies = run([job.question for job in todo], chat, **options)
     pairs = zip(todo, replies, strict=True)
     rows = [row for job, reply in pairs for row in _rows(job, reply, prompt)]
-    return pd.DataFrame(rows).assign(
-        dataset=dataset.name.partition("@")[0],
-        prompt=prompt.name,
-        prompt_hash=prompt.hash,
-        low=prompt.low,
-        high=prompt.high,
-        server=chat.server,
-        model=chat.model,
-        revision=chat.revision,
-        asked_how=manner(prompt, shuffle),
-    )[COLUMNS]
+    about = {"dataset": dataset.name.partition("@")[0], **origin(prompt, chat, shuffle)}
+    return pd.DataFrame(rows).assign(**about)[COLUMNS]
 
 
 def _rows(job: JudgeJob, reply: Reply, prompt: Prompt) -> Iterator[dict[str, Any]]:
@@ -221,7 +222,7 @@ def scores(rows: pd.DataFrame, missing: str = "drop", value: str = "rating") -> 
     for line in items.to_dict("records"):
         status, detail = Status.OK, ""
         if not line["usable"]:
-            status, detail = without_value(Status(line["status"]), line["detail"])
+            _, status, detail = without_value(Status(line["status"]), line["detail"])
         elif line["usable"] < line["rows"]:
             detail = f"{line['rows'] - line['usable']} of {line['rows']} left out"
         elif line["filled"]:
@@ -233,10 +234,12 @@ def scores(rows: pd.DataFrame, missing: str = "drop", value: str = "rating") -> 
     return schema.validate(items[schema.columns("scores")], "scores")
 
 
-def without_value(status: Status, detail: str) -> tuple[Status, str]:
-    """Status and detail of a score without a value; a status that promises one is ``invalid``."""
+def without_value(status: Status, detail: str) -> Score:
+    """A score without a value; a status that promises one is ``invalid``."""
     words = excerpt(detail, 300)
-    return (Status.INVALID, f"{status}: {words}") if status.has_value else (status, words)
+    if status.has_value:
+        status, words = Status.INVALID, f"{status}: {words}"
+    return Score(math.nan, status, words)
 
 
 def name_of(model: str, prompt: str, dimension: str = "") -> str:

@@ -16,8 +16,8 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, ClassVar, NamedTuple
 
-from ..schema import Signature, Status, TstmetaError
-from .base import PairMetric, Request, Score, Unit
+from ..schema import Signature, TstmetaError
+from .base import PairMetric, Request, Score, Unit, failed
 
 if TYPE_CHECKING:
     from ..judge.base import Chat, Question
@@ -60,6 +60,9 @@ class Judge(PairMetric):
     profile = "real"
     max_tokens = None
     VARIANTS: ClassVar[tuple[str, ...]] = tuple(MODELS)
+    model: Model | None = None
+    _folder: Path | None = None
+    _progress: bool = False
 
     def __init__(
         self,
@@ -69,19 +72,16 @@ class Judge(PairMetric):
         prompt: Prompt | None = None,
         dimension: str = "",
     ):
-        self.model: Model | None = None
         self.binary = words.endswith("+binary")
-        self.chat, self.prompt = chat, prompt
-        self._folder: Path | None = None
-        self._progress = False
         if words.startswith(_SERVER):
-            self.chat, self.prompt, dimension = _served(words)
+            chat, prompt, dimension = _served(words)
         elif words:
             super().__init__(words)
             self.model = MODELS[words]
             self.dimensions = ("style",) if self.binary else self.dimensions
-        if self.chat and self.prompt:
-            self._describe(self.chat, self.prompt, dimension)
+        self.chat, self.prompt = chat, prompt
+        if chat and prompt:
+            self._describe(chat, prompt, dimension)
 
     @staticmethod
     def accepts_variant(words: str) -> bool:
@@ -91,21 +91,17 @@ class Judge(PairMetric):
     def _describe(self, chat: Chat, prompt: Prompt, dimension: str) -> None:
         from ..judge.ratings import name_of
 
-        if prompt.unit == "pair":
+        dimension = dimension or prompt.dimensions[0]
+        if prompt.unit == "pair" or dimension not in prompt.dimensions:
             raise TstmetaError(
-                f"the prompt {prompt.name} compares two rewrites and gives no score of one; use"
-                " tstmeta judge run"
+                f"the prompt {prompt.name} gives no score of {dimension}: it rates "
+                f"{', '.join(prompt.dimensions)} of one {prompt.unit}. Remedy: another prompt, or "
+                "tstmeta judge run"
             )
-        if dimension and dimension not in prompt.dimensions:
-            raise TstmetaError(
-                f"the prompt {prompt.name} does not rate {dimension!r}; it rates "
-                f"{', '.join(prompt.dimensions)}"
-            )
-        self.dimensions = (dimension or prompt.dimensions[0],)
+        self.dimensions = (dimension,)
         self.unit: Unit = "source" if prompt.unit == "source" else "item"
         self.languages = prompt.languages
-        several = self.dimensions[0] if len(prompt.dimensions) > 1 else ""
-        self.name = name_of(chat.model, prompt.name, several)
+        self.name = name_of(chat.model, prompt.name, dimension * (len(prompt.dimensions) > 1))
 
     @property
     def missing(self) -> str:
@@ -132,18 +128,10 @@ class Judge(PairMetric):
     def signature(self, basis: str) -> Signature:
         if not (self.chat and self.prompt):
             return super().signature(basis)
-        from ..judge.ratings import manner, signature
+        from ..judge.ratings import origin, signature
 
-        row = {
-            "server": self.chat.server,
-            "model": self.chat.model,
-            "revision": self.chat.revision,
-            "prompt": self.prompt.name,
-            "prompt_hash": self.prompt.hash,
-            "dimension": self.dimensions[0],
-            "asked_how": manner(self.prompt),
-        }
-        return signature(row, samples=1)
+        about = {**origin(self.prompt, self.chat), "dimension": self.dimensions[0]}
+        return signature(about, samples=1)
 
     def keep_in(self, folder: Path, progress: bool) -> None:
         self._folder, self._progress = folder, progress
@@ -151,31 +139,31 @@ class Judge(PairMetric):
     def score(self, units: Sequence[tuple[Request, ...]]) -> Iterator[tuple[Score, ...]]:
         """One score a rewrite, in order; answers are kept beside the scores."""
         if not (self.chat and self.prompt):
-            yield from ((_failed(self.missing),) * len(unit) for unit in units)
+            yield from ((failed(self.missing),) * len(unit) for unit in units)
             return
         from ..judge import answers, ratings
         from ..judge.runner import run
 
-        questions: list[Question | str] = []  # or why the prompt is not made for a unit
+        questions: list[Question | TstmetaError] = []  # or why the prompt does not take a unit
         for unit in units:
             try:
                 questions.append(self.prompt.question(unit))
             except TstmetaError as error:
-                questions.append(str(error))
-        todo = [question for question in questions if not isinstance(question, str)]
+                questions.append(error)
+        todo = [question for question in questions if not isinstance(question, TstmetaError)]
         with TemporaryDirectory() as elsewhere:  # where no store is, answers are not kept
             cache = (self._folder or Path(elsewhere)) / ratings.ANSWERS
             replies = iter(run(todo, self.chat, cache=cache, progress=self._progress))
         for unit, question in zip(units, questions, strict=True):
-            if isinstance(question, str):
-                yield (_failed(question),) * len(unit)
+            if isinstance(question, TstmetaError):
+                yield (failed(str(question)),) * len(unit)
                 continue
             rows = answers.read(next(replies), self.prompt, len(unit))
             own = [row[self.dimensions[0]] for row in rows]
             yield tuple(
-                Score(rating.value)
-                if rating.status is Status.OK
-                else Score(math.nan, *ratings.without_value(rating.status, rating.detail))
+                ratings.without_value(rating.status, rating.detail)
+                if math.isnan(rating.value)
+                else Score(rating.value)
                 for rating in own
             )
 
@@ -199,7 +187,3 @@ def _served(words: str) -> tuple[Chat, Prompt, str]:
         )
     name, _, dimension = wanted.partition("#")
     return connect(url, model, revision=revision), load(name), dimension
-
-
-def _failed(reason: str) -> Score:
-    return Score(math.nan, Status.ERROR, reason)

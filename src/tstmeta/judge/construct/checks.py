@@ -116,8 +116,6 @@ def _span(cell: str, texts: Mapping[str, str]) -> Span:
     return span_of(texts[base], texts[cell]) if {cell, base} <= set(texts) else Span("", "")
 
 
-# ------------------------------------------------------------------------------ a text by itself
-
 _TALK = re.compile(
     r"^\W{0,9}(sure|certainly|of course|absolutely|okay|ok|got it|no problem|understood)[,.!:]"
     r"|^\W{0,9}(here('s| is| are| you go)|below (is|are)|the following (is|are))\b"
@@ -136,8 +134,7 @@ _OPENING = re.compile(r"^[^:\n]{1,80}:\s*(\n|[\"“„«])")
 _REFUSAL = re.compile(
     r"\b(as an? (ai|artificial intelligence|(large )?language model)\b"
     r"|i('m| am) (very )?sorry,? but i (can('|no)t|cannot|can not|am (not able|unable))"
-    r"|i('m| am)? ?(can('|no)t|cannot|can not|won't|not able to|unable to) (assist|help|comply"
-    r"|fulfil|fulfill|complete|do|rewrite|generate|create|provide|produce|write)\b"
+    r"|i('m| am)? ?(can('|no)t|can not|won't|not able to|unable to) \w+"
     r"( with| you with)? (this|that|your|the) (request|task|text|rewrite|instruction|content))",
     re.I,
 )
@@ -173,9 +170,6 @@ def length(text: str, source: str) -> str:
     low, high = LENGTH_RATIO
     near = abs(count - usual) <= SLACK or low * usual <= count <= high * usual
     return "" if near else f"{count} words where the source has {usual}"
-
-
-# ------------------------------------------------------------------------- texts beside each other
 
 
 def shift(source: str, strong: str, light: str) -> str:
