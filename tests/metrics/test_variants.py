@@ -82,7 +82,7 @@ REMEDIES = [
     ("questeval", "ThomasNLG/t5-qa_squad2neg-en is not here"),
     ("questeval:released", "google-bert/bert-base-multilingual-cased is not here"),
     ("perplexity:gpt2", "hf download"),
-    ("corpus-perplexity:mgpt+word", "safetensors"),
+    ("corpus-perplexity:mgpt+word", "hf download ai-forever/mGPT"),
     *((f"style-{kind}:nobody/nothing", "hf download nobody/nothing") for kind in STYLE),
     ("smatch-amr", "no parser comes with us: parse the texts with an AMR parser"),
     ("smatch-dep", "smatch-dep:/path/parses.conllu and smatch-dep:/path/model.udpipe"),

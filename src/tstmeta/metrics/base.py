@@ -13,6 +13,7 @@ import json
 import math
 import re
 from collections.abc import Callable, Iterator, Sequence
+from importlib.metadata import version
 from types import CodeType
 from typing import ClassVar, Literal, NamedTuple, Protocol, runtime_checkable
 
@@ -104,6 +105,9 @@ class PairMetric:
     #: Whether an empty output is still scored by :meth:`value` (sentinels do).
     accepts_empty: bool = False
     VARIANTS: ClassVar[tuple[str, ...]] = ()
+    #: What changes a value, as words such as ``tok:13a case:mixed``, and libraries that do.
+    facts: str = ""
+    libraries: tuple[str, ...] = ()
 
     def __init__(self, variant: str = ""):
         if variant and variant not in self.VARIANTS:
@@ -114,7 +118,8 @@ class PairMetric:
 
     def fields(self) -> dict[str, object]:
         """What, besides the basis, changes a value: variant, tokenizer, library version, ..."""
-        return {}
+        facts = dict(word.split(":", 1) for word in self.facts.split())
+        return {**facts, **{library: version(library) for library in self.libraries}}
 
     def value(self, request: Request) -> float:
         """The best :meth:`pair` over the texts compared with; none is blank or too long."""
@@ -167,14 +172,16 @@ class CorpusMetric(PairMetric):
 
     The corpus value is ``aggregate`` of the summed vectors, so any subset or bootstrap sample costs
     one sum.  An item's score is ``aggregate`` of its own vector; its ``detail`` is that vector as
-    JSON, which :meth:`combine` reads.
+    JSON, which :meth:`combine` reads.  A subclass has ``statistics``, or a ``score`` that is quick
+    over many items.
     """
 
     unit: Unit = "corpus"
 
     def statistics(self, request: Request) -> np.ndarray:
         """Additive statistics of one request, shape [k]."""
-        raise NotImplementedError
+        [(score,)] = self.score([(request,)])
+        return np.array(json.loads(score.detail))
 
     def aggregate(self, total: np.ndarray) -> float:
         """The metric from summed statistics, shape [k]."""

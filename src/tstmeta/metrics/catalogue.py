@@ -33,7 +33,7 @@ class Combined(NamedTuple):
 
 
 COMBINED = (
-    Combined("gm", "overall", "gm_scores and gm_of_systems; learned_gm learns its thresholds"),
+    Combined("gm", "overall", "gm_scores; learned_gm learns its thresholds"),
     Combined("hybrid-simulation", "content style", "hybrid, which is fitted on ratings"),
     Combined("hybrid-learned", "content style", "hybrid, which is fitted on ratings"),
     Combined("overall-existing", "overall", "overall_scores"),

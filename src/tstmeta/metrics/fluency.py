@@ -64,10 +64,7 @@ class Perplexity(ModelMetric):
 
     @property
     def missing(self) -> str:
-        if not isinstance(self.model, Backbone) or hub.here(self.model):
-            return ""
-        note = f" ({self.model.about})" if self.model.name == "mgpt" else ""
-        return f"{self.model.where} is not here: {hub.remedy(self.model)}{note}"
+        return hub.absent(self.model) if isinstance(self.model, Backbone) else ""
 
     def fields(self) -> dict[str, object]:
         return {
@@ -149,11 +146,6 @@ class CorpusPerplexity(Perplexity, CorpusMetric):
     """
 
     name = "corpus-perplexity"
-
-    def statistics(self, request: Request) -> np.ndarray:
-        """Negative log-probability and length, [2]."""
-        [(score,)] = self.score([(request,)])
-        return np.array(json.loads(score.detail))
 
     def aggregate(self, total: np.ndarray) -> float:
         """Perplexity from summed statistics [2]; that of a uniform guess where there is no text."""

@@ -1,4 +1,4 @@
-"""Smatch: how much two graphs have in common, over meaning graphs and over dependency trees.
+"""Smatch: how much two meaning graphs, or dependency trees, have in common.
 
 A graph is a set of triples: labels of nodes, attributes and relations.  Smatch (Cai and Knight,
 2013) maps the nodes of one graph to those of the other so that as many triples as possible agree.
@@ -17,7 +17,7 @@ from ..models import parses
 from ..models.parses import Graph, Parser, Tree
 from .base import Score
 from .batched import cut_note, installed, scored
-from .parsed import LABELS, Parse, ParseMetric, labels
+from .parsed import LABELS, ParseMetric, labels
 
 #: Random starts after the first one, which maps nodes of equal labels (the library's own default),
 #: and their seed.
@@ -80,7 +80,7 @@ def tree_graph(tree: Tree, by: str = "form") -> Graph:
     )
 
 
-class _Smatch(ParseMetric[Parse]):
+class _Smatch(ParseMetric):
     modules = ("smatch",)
     options: ClassVar = {"measure": ("f1", "p", "r")}
 
@@ -97,7 +97,7 @@ class _Smatch(ParseMetric[Parse]):
             "smatch": installed("smatch"),
         }
 
-    def compare_graphs(self, text: Graph, output: Graph) -> Score:
+    def compare(self, text: Graph, output: Graph) -> Score:
         """Precision is the share of the output's triples that agree, recall that of the text's."""
         nodes = max(len(text.labels), len(output.labels))
         text, output = text.first(MAX_NODES), output.first(MAX_NODES)
@@ -106,7 +106,7 @@ class _Smatch(ParseMetric[Parse]):
         return scored(share, cut_note(nodes, MAX_NODES, "nodes"))
 
 
-class SmatchAmr(_Smatch[Graph]):
+class SmatchAmr(_Smatch):
     """Smatch over Abstract Meaning Representations, in [0, 1] (Cai and Knight, 2013).
 
     The best of several references counts.
@@ -124,11 +124,8 @@ class SmatchAmr(_Smatch[Graph]):
     def read(self, file: str) -> Parser[Graph]:
         return parses.graphs(file)
 
-    def compare(self, text: Graph, output: Graph) -> Score:
-        return self.compare_graphs(text, output)
 
-
-class SmatchDep(_Smatch[Tree]):
+class SmatchDep(_Smatch):
     """Smatch over dependency trees, in [0, 1], as Mukherjee et al. (2025) use it.
 
     The triples of a tree: see :func:`tree_graph`; the trees of a text's sentences are one graph.
@@ -142,8 +139,5 @@ class SmatchDep(_Smatch[Tree]):
     name = "smatch-dep"
     options: ClassVar = {**_Smatch.options, "label": LABELS}
 
-    def read(self, file: str) -> Parser[Tree]:
-        return parses.trees(file)
-
-    def compare(self, text: Tree, output: Tree) -> Score:
-        return self.compare_graphs(*(tree_graph(t, self.chosen["label"]) for t in (text, output)))
+    def find(self, text: str) -> Graph:
+        return tree_graph(super().find(text), self.chosen["label"])

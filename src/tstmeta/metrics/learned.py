@@ -14,25 +14,20 @@ from .variants import parse
 
 #: BLEURT's models, converted to PyTorch; the first is that of Pauli et al. (2025).
 MODELS = {
-    model.name: model
-    for model in (
-        Backbone(
-            "bleurt-large-512",
-            "Elron/bleurt-large-512",
-            "00397b0917e464c5ca1a45db156d0b836cd65e97",
-        ),
-        Backbone("bleurt-base-512", "Elron/bleurt-base-512"),
-        Backbone("bleurt-base-128", "Elron/bleurt-base-128"),
-        Backbone("bleurt-tiny-512", "Elron/bleurt-tiny-512"),
-    )
+    name: Backbone(name, f"Elron/{name}", revision)
+    for name, revision in {
+        "bleurt-large-512": "00397b0917e464c5ca1a45db156d0b836cd65e97",
+        "bleurt-base-512": "",
+        "bleurt-base-128": "",
+        "bleurt-tiny-512": "",
+    }.items()
 }
 
 
 class Bleurt(ModelMetric):
     """BLEURT (Sellam et al., 2020): what raters would say of a text beside a reference.
 
-    About 0 to 1 and not bounded by either.  The text compared with comes first, the output second,
-    and together they fill one window.
+    About 0 to 1 and not bounded by either.  Both texts, the output second, fill one window.
 
     Args:
         words: ``bleurt-base-128`` or another of :data:`MODELS`, a model of a hub, or a folder.
@@ -46,7 +41,7 @@ class Bleurt(ModelMetric):
     def __init__(self, words: str = ""):
         super().__init__(words)
         named, _ = parse(words, {}, MODELS)
-        self.model = named or next(iter(MODELS.values()))
+        self.model = named or MODELS["bleurt-large-512"]
 
     @property
     def missing(self) -> str:
@@ -65,7 +60,7 @@ class Bleurt(ModelMetric):
         if model.labels != 1:
             raise MissingModel(
                 f"{self.model.where} gives {model.labels} numbers a pair and BLEURT one; name a "
-                "model that was trained as a regressor"
+                "regressor"
             )
         judged = model.judge(pairs_, progress=self._progress)
         return [

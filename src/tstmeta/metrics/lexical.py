@@ -7,7 +7,6 @@ is made.  Texts in Hindi, Bengali or another language of :data:`.text.DEVANAGARI
 
 from __future__ import annotations
 
-from importlib.metadata import version
 from types import SimpleNamespace
 from typing import Any, ClassVar
 
@@ -19,18 +18,12 @@ from .text import DANDA, SPELT, Stemmer, UnicodeWords, refused, sentences, spelt
 
 
 class _Lexical(PairMetric):
-    """A metric of texts in one spelling; :attr:`facts` are fields of its signature."""
+    """A metric of texts in one spelling."""
 
     max_tokens: int | None = None
     #: Whether dandas become words of their own, for tokenizers that know only ASCII marks.
     apart = False
-    #: Words such as ``tok:13a case:mixed``, and libraries whose versions change a value.
-    facts: str
     libraries: tuple[str, ...] = ("sacrebleu",)
-
-    def fields(self) -> dict[str, object]:
-        facts = dict(word.split(":", 1) for word in self.facts.split())
-        return {**facts, **{library: version(library) for library in self.libraries}}
 
     def _cut(self, request: Request) -> tuple[Request, str]:
         cut, note = super()._cut(request)

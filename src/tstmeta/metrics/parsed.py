@@ -4,23 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import ClassVar, Generic, TypeVar
+from typing import Any, ClassVar
 
 from ..extras import lacking
+from ..models import parses
 from ..models.parses import Parser, Tree
 from ..schema import TstmetaError
 from .base import Score
 from .batched import ModelMetric, Pair, failed
 from .variants import choose
 
-Parse = TypeVar("Parse")
-
 #: What a word of a tree can be called by.
 LABELS = ("form", "lemma", "upos")
 
 
-class ParseMetric(ModelMetric, Generic[Parse]):
-    """A metric of parses, which come from the file that its words name.
+class ParseMetric(ModelMetric):
+    """A metric of parses, dependency trees mostly, which come from the file that its words name.
 
     ``options`` are the words of each kind, the default first; ``remedy`` says what to do where no
     file is named; ``modules`` are the libraries that the metric needs.
@@ -40,22 +39,23 @@ class ParseMetric(ModelMetric, Generic[Parse]):
             raise TstmetaError(f"{words!r} names {len(files)} files where {self.name} takes one")
         self.chosen = {kind: known[0] for kind, known in self.options.items()} | chosen
         self.file = files[0] if files else ""
-        self._bare, self._remedy = self.name, self.remedy.format(name=self.name)
         super().__init__(words)
 
-    def read(self, file: str) -> Parser[Parse]:
+    def read(self, file: str) -> Parser[Any]:
         """The parses of a file."""
-        raise NotImplementedError
+        return parses.trees(file)
 
     @property
     def missing(self) -> str:
         """What to do when there are no parses; empty when there are.  Reads the file."""
         if packages := lacking(*self.modules):
             return packages
+        name = type(self).name
+        remedy = self.remedy.format(name=name)
         if not self.file:
-            return f"{self._bare} needs parses and no parser comes with us: {self._remedy}"
+            return f"{name} needs parses and no parser comes with us: {remedy}"
         if not Path(self.file).expanduser().is_file():
-            return f"{self.file} is no file: {self._remedy}"
+            return f"{self.file} is no file: {remedy}"
         try:
             self.read(self.file)
         except TstmetaError as error:
@@ -79,11 +79,11 @@ class ParseMetric(ModelMetric, Generic[Parse]):
         except TstmetaError as error:  # a text without a parse costs only itself
             return failed(error)
 
-    def find(self, text: str) -> Parse:
+    def find(self, text: str) -> Any:
         """The parse of a text."""
         return self.read(self.file).find(text)
 
-    def compare(self, text: Parse, output: Parse) -> Score:
+    def compare(self, text: Any, output: Any) -> Score:
         """The score of an output beside the text that it is compared with."""
         raise NotImplementedError
 

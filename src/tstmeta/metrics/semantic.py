@@ -1,12 +1,13 @@
 """Metrics that compare vectors: BERTScore, cosines of sentence vectors, WMD, Sim.
 
-Vectors of single words are those of a file in GloVe's text format, or what the embedded encoder
-looks its tokens up in, before any of its layers.
+Vectors of single words are those of a file in GloVe's text format, or the embedded encoder's input
+embeddings.
 """
 
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Sequence
 from functools import cached_property
 from pathlib import Path
@@ -85,9 +86,8 @@ class Cosine(ModelMetric):
                 answers.append(Score(0.0, Status.EMPTY, "a text without a token"))
                 continue
             value = _cosine(*(side.vector[self.part].astype(float) for side in (a, b)))
-            answers.append(
-                scored(value, cut_note(max(a.length, b.length), encoder.sentence_window))
-            )
+            cut = cut_note(max(a.length, b.length), encoder.sentence_window)
+            answers.append(scored(value, cut))
         return answers
 
 
@@ -112,11 +112,9 @@ class S3Bert(Cosine):
         self.profile, self.languages = "real", ("en",)
         self.named = bool(rest)
         self.feature = chosen.get("feature", "global")
-        if self.feature == "residual":
-            self.part = slice(len(FEATURES) * FEATURE_SIZE, None)
-        elif self.feature != "global":
-            start = FEATURES.index(self.feature) * FEATURE_SIZE
-            self.part = slice(start, start + FEATURE_SIZE)
+        if self.feature != "global":
+            start = (*FEATURES, "residual").index(self.feature) * FEATURE_SIZE
+            self.part = slice(start, None if self.feature == "residual" else start + FEATURE_SIZE)
 
     @property
     def missing(self) -> str:
@@ -153,7 +151,6 @@ class WordMetric(ModelMetric):
     """A metric on vectors of single words: those of ``vectors=FILE``, or the embedded encoder's."""
 
     options: ClassVar[tuple[str, ...]] = ()
-    #: Words that name files, as in ``vectors=FILE``.
     file_words: ClassVar[tuple[str, ...]] = ("vectors",)
     languages: tuple[str, ...] = ("en",)
 
@@ -213,16 +210,21 @@ class Wmd(WordMetric):
 
     def pairs(self, pairs: Sequence[Pair]) -> list[Answer]:
         texts = list(dict.fromkeys(text for pair in pairs for text in pair))
-        bags = {
-            text: dict(zip(*np.unique(places, return_counts=True), strict=True))
-            for text, places in zip(texts, self.source.places(texts), strict=True)
-        }
+        places = (sorted(own.tolist()) for own in self.source.places(texts))
+        bags = dict(zip(texts, map(Counter, places), strict=True))
         return [self._distance(bags[a], bags[b]) for a, b in pairs]
 
-    def _distance(self, first: dict[int, int], second: dict[int, int]) -> Answer:
+    def _distance(self, first: Counter[int], second: Counter[int]) -> Answer:
         if not first or not second:
             return WORDLESS
-        origins, targets = _travellers(first, second)
+        a, b = first.total(), second.total()
+        # whole numbers, so that equal shares cancel out exactly
+        shares = [
+            Counter({word: n * total for word, n in bag.items()})
+            for bag, total in ((first, b), (second, a))
+        ]
+        # what both texts have stays where it is: distances obey the triangle inequality
+        origins, targets = shares[0] - shares[1], shares[1] - shares[0]
         if not origins:
             return 0.0
         import ot
@@ -231,11 +233,9 @@ class Wmd(WordMetric):
         sides = [self.source.vectors(np.array(list(side))) for side in (origins, targets)]
         if "unit" in self.chosen:
             sides = [side / np.linalg.norm(side, axis=1, keepdims=True) for side in sides]
-        masses = [np.array(list(side.values())) for side in (origins, targets)]
-        total = masses[0].sum()
-        # the solver wants equal sums to the last digit
-        masses = [mass / mass.sum() for mass in masses]
-        return float(total * ot.emd2(*masses, cdist(*sides), numItermax=10**7))
+        masses = [np.array(list(side.values())) / side.total() for side in (origins, targets)]
+        moved = origins.total() / (a * b)
+        return float(moved * ot.emd2(*masses, cdist(*sides), numItermax=10**7))
 
 
 class Sim(WordMetric):
@@ -281,23 +281,6 @@ class Sim(WordMetric):
     def _answer(self, first: np.ndarray, second: np.ndarray) -> Answer:
         value = _cosine(first, second)
         return WORDLESS if math.isnan(value) else value
-
-
-def _travellers(
-    first: dict[int, int], second: dict[int, int]
-) -> tuple[dict[int, float], dict[int, float]]:
-    """The shares of words that must move; what both texts have stays where it is.
-
-    That loses nothing: distances obey the triangle inequality, so a plan that moves a shared word
-    away and another into its place can be made shorter.
-    """
-    a, b = sum(first.values()), sum(second.values())
-    # whole numbers until they are divided: equal shares cancel out exactly
-    surplus = {word: first.get(word, 0) * b - second.get(word, 0) * a for word in first | second}
-    return (
-        {word: more / (a * b) for word, more in surplus.items() if more > 0},
-        {word: -more / (a * b) for word, more in surplus.items() if more < 0},
-    )
 
 
 def source_of(file: Path | None) -> Vectors:

@@ -1,7 +1,6 @@
 """Sentinels: metrics that cannot know how good a rewrite is (after Perrella et al., 2024).
 
-A metric that does not beat them has measured the length, the copying or the source rather than the
-rewrite.  Tokens are cut at white space, and empty outputs get a value like any other.
+Tokens are cut at white space, and empty outputs get a value like any other.
 """
 
 from __future__ import annotations
@@ -34,25 +33,22 @@ class Constant(_Sentinel):
 
 
 class Random(_Sentinel):
-    """A draw from [0, 1) that depends on nothing but the seed and the texts.
+    """A draw from [0, 1): the first 53 bits of a SHA-256 of (seed, output, compared texts).
 
-    The variant is the seed, any integer: ``random:7``; plain ``random`` is seed 0.  The draw is the
-    first 53 bits of a SHA-256 of (seed, output, compared texts).
+    The variant is the seed, any integer: ``random:7``; plain ``random`` is seed 0.
     """
 
     name = "random"
 
     def __init__(self, variant: str = ""):
         self.seed = int(variant or 0)
+        self.facts = f"seed:{self.seed}"
         self.name = f"random:{variant}" if variant else "random"
 
     @staticmethod
     def accepts_variant(variant: str) -> bool:
         """Whether a variant is an integer in its usual form (no sign +, no leading 0)."""
         return re.fullmatch(r"0|-?[1-9][0-9]*", variant) is not None
-
-    def fields(self) -> dict[str, object]:
-        return {"seed": self.seed}
 
     def value(self, request: Request) -> float:
         texts = json.dumps([self.seed, request.output, *request.against])
@@ -68,9 +64,7 @@ class LengthRatio(_Sentinel):
     """
 
     name = "length-ratio"
-
-    def fields(self) -> dict[str, object]:
-        return {"refs": "nearest-length", "tok": "white-space"}
+    facts = "refs:nearest-length tok:white-space"
 
     def value(self, request: Request) -> float:
         length = len(request.output.split())
@@ -86,26 +80,18 @@ class CopyRate(_Sentinel):
     """
 
     name = "copy-rate"
+    facts = "refs:max tok:white-space case:mixed"
 
-    def fields(self) -> dict[str, object]:
-        return {"refs": "max", "tok": "white-space", "case": "mixed"}
-
-    def value(self, request: Request) -> float:
-        output = Counter(request.output.split())
-        texts = [Counter(text.split()) for text in request.against]
-        return max((text & output).total() / max(1, text.total()) for text in texts)
+    def pair(self, text: str, output: str) -> float:
+        words = Counter(text.split())
+        return (words & Counter(output.split())).total() / max(1, words.total())
 
 
 class SourceOnly(_Sentinel):
-    """Number of tokens of the text compared with: knows nothing of the output.
-
-    With basis source that is the source; with basis reference the mean length of the references.
-    """
+    """Number of tokens of the text compared with, the mean of several: ignores the output."""
 
     name = "source-only"
-
-    def fields(self) -> dict[str, object]:
-        return {"refs": "mean", "tok": "white-space"}
+    facts = "refs:mean tok:white-space"
 
     def value(self, request: Request) -> float:
         lengths = _lengths(request)
@@ -116,9 +102,7 @@ class OutputOnly(_Sentinel):
     """Number of tokens of the output: knows nothing of the source or the references."""
 
     name = "output-only"
-
-    def fields(self) -> dict[str, object]:
-        return {"tok": "white-space"}
+    facts = "tok:white-space"
 
     def value(self, request: Request) -> float:
         return float(len(request.output.split()))

@@ -1,6 +1,6 @@
 """Style strength by a model of style: accuracy, confidence, distances, a regressor.
 
-A blank text shows nothing of the target style: probability 0 of it, the rest shared alike.
+A blank text has probability 0 of the target style, the rest is shared alike.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ class TextStyle(NamedTuple):
 
 
 class _StyleMetric(ModelMetric):
-    """What metrics of style share: the model that words name, and its answers about texts.
+    """A metric of what the model that words name says of texts.
 
     Words such as ``LABEL_1=positive`` say what the model calls a style, and what the data set does.
     """
@@ -91,7 +91,6 @@ class _StyleMetric(ModelMetric):
             if text.strip():
                 by_task.setdefault(number, {}).setdefault(text, []).append((style, target))
             else:
-                # nothing of the target style, and the rest shared alike
                 shares = np.full(len(task.styles), 1 / max(1, len(task.styles) - 1))
                 shares[target] = 0
                 answers[text, style] = TextStyle(shares, target, task, blank=True)
@@ -113,10 +112,9 @@ def _score(value: float, *texts: TextStyle) -> Score:
 
 
 class StyleConfidence(_StyleMetric):
-    """Probability of the target style, in [0, 1].
+    """Probability of the target style, in [0, 1], after the model's temperature.
 
-    As a model of style gives it, after its temperature ("classifier confidence" of Mukherjee et
-    al., 2025, Table 1).
+    "Classifier confidence" of Mukherjee et al. (2025, Table 1).
     """
 
     name = "style-confidence"
@@ -139,9 +137,9 @@ class StyleConfidence(_StyleMetric):
 class StyleAccuracy(StyleConfidence, CorpusMetric):
     """Share of outputs that a model of style takes for the target style, in [0, 1].
 
-    An item has 1 or 0 ("sentence accuracy" of Mukherjee et al., 2025, Table 1); a corpus the mean,
-    Acc of Pang and Gimpel (2019) when the model is a TextCNN.  Its statistics, shape [2]: right
-    outputs, outputs.  Not right: a blank output, and a tie.
+    An item has 1, or 0 for a tie, too, and a blank output ("sentence accuracy" of Mukherjee et al.,
+    2025, Table 1); a corpus the mean, Acc of Pang and Gimpel (2019) when the model is a TextCNN.
+    Statistics, shape [2]: right outputs, outputs.
     """
 
     name = "style-accuracy"
@@ -151,29 +149,21 @@ class StyleAccuracy(StyleConfidence, CorpusMetric):
         return float(len(rest) > 0 and text.styles[text.target] > rest.max())
 
     def score(self, units: Sequence[tuple[Request, ...]]) -> Iterator[tuple[Score, ...]]:
-        """Right or not, many outputs at a time; ``detail`` holds the statistics."""
         for unit in super().score(units):
             yield tuple(
                 hit._replace(detail=json.dumps([hit.value, 1.0])) if hit.status.has_value else hit
                 for hit in unit
             )
 
-    def statistics(self, request: Request) -> np.ndarray:
-        """Right outputs and outputs, shape [2]: [0, 1] or [1, 1]."""
-        [(hit,)] = self.score([(request,)])
-        return np.array(json.loads(hit.detail))
-
     def aggregate(self, total: np.ndarray) -> float:
-        """The share of right outputs; NaN of none."""
         return float(total[0] / total[1]) if total[1] else math.nan
 
 
 class StyleRegressor(StyleConfidence):
-    """How strong the target style is, as a regressor of style says; higher is stronger.
+    """How strong the target style is, in the unit of a regressor's training; higher is stronger.
 
-    In the unit of the regressor's training; where the target is the style of low values, the value
-    is mirrored in the middle of the scale.  A blank output has the weakest value.  R-PT16 of Lai et
-    al. (2023) is such a model, fine-tuned on ratings of formality.
+    Where the target is the style of low values, the value is mirrored in the middle of the scale.
+    A blank output has the weakest value.  R-PT16 of Lai et al. (2023) is such a model.
     """
 
     name = "style-regressor"
@@ -216,7 +206,7 @@ class StyleEmd(_StyleMetric):
         return {"refs": "nearest", **self.rule, **super().fields()}
 
     def measure(self, output: np.ndarray, other: np.ndarray) -> float:
-        """Of two distributions [k]."""
+        """The distance of two distributions [k]."""
         return float(np.abs(output - other).sum() / 2)
 
     def values(self, requests: Sequence[Request]) -> Sequence[Answer]:

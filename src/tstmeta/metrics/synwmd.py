@@ -1,8 +1,8 @@
 """SynWMD: word mover's distance that knows the syntax of both texts (Wei et al., 2023).
 
-*Word flow*: a word has as much of a text's mass as the reciprocal of its PageRank in a graph of all
-parses.  *Word distance*: to the cosine distance of two words is added the mean distance of the
-subtrees that hold them.  The settings are those of the authors' program.
+*Word flow*: a word's mass is the reciprocal of its PageRank in a graph of all parses.  *Word
+distance*: to the cosine distance of two words is added the mean distance of the subtrees that hold
+them.  The settings are those of the authors' program.
 """
 
 from __future__ import annotations
@@ -52,16 +52,12 @@ def word_weights(trees: Iterable[Tree]) -> dict[str, float]:
         for place, reached in enumerate(_reach(links)):
             for other, hops in reached.items():
                 edges[forms[place], forms[other]] += 1 / hops
-    places = {form: place for place, form in enumerate(sorted({form for form, _ in edges}))}
-    if not places:
+    if not edges:
         return {}
-    ranks = _page_rank(
-        np.array([places[form] for form, _ in edges]),
-        np.array([places[form] for _, form in edges]),
-        np.array(list(edges.values())),
-        len(places),
-    )
-    return {form: float(1 / ranks[place]) for form, place in places.items()}
+    places = {form: place for place, form in enumerate(sorted({form for form, _ in edges}))}
+    ends = np.array([(places[form], places[other]) for form, other in edges])
+    ranks = _page_rank(*ends.T, np.array(list(edges.values())), len(places))
+    return dict(zip(places, (1 / ranks).tolist(), strict=True))
 
 
 def _children(tree: Tree) -> list[list[int]]:
@@ -91,7 +87,7 @@ def _page_rank(
     """Weighted PageRank, shape [nodes], to 12 digits; every node has an edge."""
     share = DAMPING * weight / np.bincount(source, weight, nodes)[source]
     ranks = np.full(nodes, 1 / nodes)
-    # each round shrinks what is wrong to DAMPING of it
+    # each round shrinks the error to DAMPING of it
     for _ in range(math.ceil(12 / -math.log10(DAMPING))):
         ranks = (1 - DAMPING) / nodes + np.bincount(target, share * ranks[source], nodes)
     return ranks
@@ -133,10 +129,10 @@ def subtrees(tree: Tree) -> list[list[int]]:
 
 
 def distances(text: Travellers, other: Travellers, share: float = SUBTREES) -> np.ndarray:
-    """What it costs to move each word of one text to each of the other, [n, m].
+    """What it costs to move each word of one text to each of the other, [n, m] (Wei et al., 2023).
 
     The cosine distance of the words, and ``share`` times the mean cosine distance of the pairs of
-    subtrees that hold them; nothing for a word in no subtree (Wei et al., 2023).
+    subtrees that hold them; nothing for a word in no subtree.
     """
     words = 1 - text.directions @ other.directions.T
     between = text.members.T @ (1 - text.subtrees @ other.subtrees.T) @ other.members
@@ -179,7 +175,7 @@ def _directions(vectors: np.ndarray) -> np.ndarray:
     return vectors / np.where(length > 0, length, 1)
 
 
-class SynWmd(ParseMetric[Tree]):
+class SynWmd(ParseMetric):
     """Syntax-aware word mover's distance, >= 0, lower is better (Wei et al., 2023).
 
     Three things differ from the authors' program.  The vectors are static (a file, or the embedded
@@ -209,7 +205,7 @@ class SynWmd(ParseMetric[Tree]):
     def __init__(self, words: str = ""):
         rest, self._vectors = without_file(words, "vectors=")
         super().__init__(rest)
-        self.name = f"{self._bare}:{words}" if words else self._bare
+        self.name = f"{SynWmd.name}:{words}" if words else SynWmd.name
         self.languages = () if self._vectors else ("en",)
         # a source comes with one output after the other; long texts take megabytes
         self._known = lru_cache(maxsize=64)(self._travellers)

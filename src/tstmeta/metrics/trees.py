@@ -1,15 +1,13 @@
 """Tree edit distance between the dependency trees of two texts (Zhang and Shasha, 1989).
 
-The library zss also keeps the edits of every pair of subtrees, which takes gigabytes for texts of a
-hundred words; here the distance alone is computed.
+The library zss keeps the edits of every pair of subtrees: gigabytes for texts of a hundred words.
 """
 
 from __future__ import annotations
 
 from typing import ClassVar, NamedTuple
 
-from ..models import parses
-from ..models.parses import Parser, Tree
+from ..models.parses import Tree
 from ..schema import Status
 from .base import Request, Score
 from .batched import cut_note, scored
@@ -93,7 +91,7 @@ def _between_forests(
         rows.append(row)
 
 
-class Ted(ParseMetric[Tree]):
+class Ted(ParseMetric):
     """Tree edit distance of dependency trees, >= 0, lower is better (Mukherjee et al., 2025).
 
     The fewest words to insert, delete or relabel that turn one ordered tree into the other.  The
@@ -108,9 +106,6 @@ class Ted(ParseMetric[Tree]):
     name = "ted"
     higher_is_better = False
     options: ClassVar = {"label": LABELS, "scale": ("edits", "normalised")}
-
-    def read(self, file: str) -> Parser[Tree]:
-        return parses.trees(file)
 
     def fields(self) -> dict[str, object]:
         return {

@@ -56,12 +56,11 @@ def parse(
 
 def without_file(words: str, prefix: str) -> tuple[str, Path | None]:
     """Words without the one that begins with ``prefix``, and the file that it names."""
-    every = words.split("+")
-    named = [word.removeprefix(prefix) for word in every if word.startswith(prefix)]
+    named = [word for word in words.split("+") if word.startswith(prefix)]
     if not named:
         return words, None
-    path = Path(named[0]).expanduser()
+    path = Path(named[0].removeprefix(prefix)).expanduser()
     if len(named) > 1 or not path.is_file():
-        fault = "two files" if len(named) > 1 else f"{named[0]!r}, which is no file"
+        fault = "two files" if len(named) > 1 else f"{str(path)!r}, which is no file"
         raise TstmetaError(f"{words!r} names {fault}; use {prefix}FILE once")
-    return "+".join(word for word in every if not word.startswith(prefix)), path
+    return "+".join(word for word in words.split("+") if word not in named), path

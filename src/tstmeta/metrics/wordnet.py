@@ -1,7 +1,7 @@
 """WordNet for METEOR: NLTK's corpus, else Debian's files, else nothing.
 
 Debian ships the same database (packages ``wordnet-base`` and ``wordnet-sense-index``) without the
-file ``lexnames``, which NLTK wants and METEOR does not use.
+file ``lexnames``, which NLTK wants.
 """
 
 from __future__ import annotations
@@ -47,13 +47,13 @@ def version() -> str | None:
     corpus = _corpus()
     if corpus is None:
         return None
-    files = {}
+    digest, number = hashlib.sha256(), None
     for name in sorted(_DATABASE):
         with corpus.join(name).open() as file:
-            files[name] = file.read()
-    number = re.search(rb"WordNet (\d+\.\d+) Copyright", files["data.noun"][:4000])
-    digest = hashlib.sha256(b"".join(files.values())).hexdigest()
-    return f"wordnet-{number[1].decode() if number else 'unknown'}-{digest[:8]}"
+            content = file.read()
+        digest.update(content)
+        number = number or re.search(rb"WordNet (\d+\.\d+) Copyright", content[:4000])
+    return f"wordnet-{number[1].decode() if number else 'unknown'}-{digest.hexdigest()[:8]}"
 
 
 @lru_cache(maxsize=1)
