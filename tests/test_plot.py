@@ -1,10 +1,12 @@
 """Figures: what stands in them, by their artists; how they look is for eyes."""
 
+import re
+
 import matplotlib as mpl
 import numpy as np
 import pandas as pd
 import pytest
-from matplotlib.colors import same_color, to_rgb
+from matplotlib.colors import same_color
 
 mpl.use("Agg")
 
@@ -216,19 +218,6 @@ def test_ratings_are_counted_once_each_and_their_mean_is_marked():
     assert axes[3].texts[0].get_text() == "not rated"
 
 
-def test_the_four_cells_are_boxes_of_the_right_rewrites():
-    systems = list(plot.CELLS)
-    score = [9, 10, 11, 4, 5, 6, 29, 30, 31, 19, 20, 21]
-    frame = pd.DataFrame({"metric": "bleu", "system": np.repeat(systems, 3), "score": score})
-    (axis,) = panels(plot.cells(frame.sample(frac=1, random_state=0)))
-    medians = [line for line in axis.lines if same_color(line.get_color(), plot.INK)]
-    assert [line.get_ydata()[0] for line in medians] == [10, 5, 30, 20]
-    colours = [to_rgb(box.get_facecolor()) for box in axis.patches]
-    assert colours == [to_rgb(one) for one in (plot.BLUE, plot.ORANGE) * 2]
-    words = [label.get_text() for label in axis.get_xticklabels()]
-    assert words == ["strong\nkept", "strong\nerror", "light\nkept", "light\nerror"]
-
-
 def tokens() -> pd.DataFrame:
     return pd.DataFrame(
         {
@@ -254,12 +243,10 @@ def test_a_strip_shades_tokens_by_probability_and_says_their_numbers():
     page, shade = plot.strip(tokens()).data, list(plot._SHADES)
     line = page.partition("<details>")[0]
     shades = [part[:7] for part in line.split("background:")[1:]]
-    blocks = [name for name in shades if name != plot.BLUE]
-    assert blocks == [shade[0], shade[4], shade[0]]
+    assert shades[:3] == [shade[0], shade[4], shade[0]]
     assert f"C = −{abs(np.nanmean(tokens()['content'])):.3f}" in line
     assert "-7.60" in page
-    assert [part[0] for part in line.split("font-size:.75em'>")[1:]] == ["s", "s", "r"]
-
+    assert re.findall("<sub>(.)</sub>", line) == ["s", "s", "r"]
     page = plot.strip(tokens().assign(marked=[True, False, False], lead=0.25)).data
     assert page.count("outline:") == 1
     assert "S = 0.250" in page

@@ -41,7 +41,6 @@ class TableFormat(StrEnum):
     csv = "csv"
     json = "json"
     latex = "latex"
-    markdown = "markdown"
 
 
 class FileFormat(StrEnum):

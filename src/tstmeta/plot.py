@@ -1,6 +1,5 @@
-"""The figures of the book: a frame in, matplotlib axes or a figure out; seaborn draws where it can.
+"""The figures of the book: a frame of ours in, matplotlib axes or a figure out.
 
-Frames are those that ``tst.correlate``, ``tst.bootstrap``, ``tst.pairs`` and the like return.
 Colours are told apart by colour-blind readers (Okabe and Ito), and shape or position says the same.
 Sentinels, which know nothing of quality, stand below a line or are dashed.
 """
@@ -42,11 +41,8 @@ LINES = (
 #: Disagrees, nothing, agrees.
 DIVERGING = LinearSegmentedColormap.from_list("orange to blue", [ORANGE, "#FFFFFF", BLUE])
 DIMENSIONS = {"content": BLUE, "style": ORANGE, "fluency": GREEN, "overall": "#AA4A86"}
-#: The four systems of the contrast set, in the order in which they are drawn.
-CELLS = ("strong", "strong-error", "light", "light-error")
 _STYLE: dict[Any, Any] = {
-    "figure.dpi": 150,
-    "savefig.dpi": 150,
+    **dict.fromkeys(("figure.dpi", "savefig.dpi"), 150),
     "font.size": 9.5,
     **dict.fromkeys(("axes.spines.top", "axes.spines.right", "legend.frameon"), False),
     "axes.titlesize": 10,
@@ -54,16 +50,13 @@ _STYLE: dict[Any, Any] = {
     "axes.titlelocation": "left",
     **dict.fromkeys(("axes.grid", "axes.axisbelow"), True),
     "grid.color": "#E4E4E4",
-    "grid.linewidth": 0.6,
     "text.parse_math": False,  # names of data sets and metrics are texts, not TeX
 }
 #: Inches of the widest figure: a page has 720 pixels.
 WIDTH = 7.2
 #: Draws in the book's style and leaves the global one alone.
 _styled = mpl.rc_context(_STYLE)
-# A notebook's backend switches interactive mode on when it is first used: now, for within the style
-# that would be taken back on leaving.
-plt.draw_if_interactive()
+plt.draw_if_interactive()  # a notebook's backend sets itself up now, not within the style
 
 
 def _named(frame: pd.DataFrame) -> pd.DataFrame:
@@ -81,7 +74,7 @@ def _groups(frame: pd.DataFrame, by: str | None) -> list[tuple[str, pd.DataFrame
     """Parts of a frame by a column, in order of appearance; one part without the column."""
     if frame.empty:
         raise TstmetaError("there is nothing to draw: no row has a value")
-    if by is None or by not in frame:
+    if by not in frame:
         return [("", frame)]
     return [(str(name), part) for name, part in frame.groupby(by, sort=False, observed=True)]
 
@@ -147,11 +140,11 @@ def heatmap(frame: pd.DataFrame, columns: str = "dataset", *, label: str = "") -
     longest = max(map(len, grid.index), default=0)
     size = (min(WIDTH, 1.5 + 0.075 * longest + 0.72 * wide), 1.1 + 0.27 * tall)
     axis = plt.subplots(figsize=size, layout="constrained")[1]
-    lines = {"linewidths": 0.6, "linecolor": "white"}
-    bar = {"cbar": wide > 1, "cbar_kws": {"label": label, "shrink": 0.8, "pad": 0.02}}
-    words = {"annot": texts, "fmt": "", "annot_kws": {"size": 8.5 if wide < 8 else 7}}
-    colours = {"vmin": -1, "vmax": 1, "cmap": DIVERGING}
-    sns.heatmap(grid.fillna(0.0), ax=axis, **colours, **words, **lines, **bar)
+    sns.heatmap(
+        grid.fillna(0.0), ax=axis, vmin=-1, vmax=1, cmap=DIVERGING, linewidths=0.6,
+        annot=texts, fmt="", annot_kws={"size": 8.5 if wide < 8 else 7},
+        cbar=wide > 1, cbar_kws={"label": label, "shrink": 0.8, "pad": 0.02},
+    )  # fmt: skip
     above = int((~rows.drop_duplicates("shown")["sentinel"]).sum())
     if 0 < above < tall:
         axis.axhline(above, color=INK, lw=1.4)
@@ -175,8 +168,7 @@ def forest(
         ceiling: what ``tst.ceiling`` returns; a line at ``value`` with a shade from low to high.
         label: of the axis, for instance the statistic.
     """
-    ordered = _named(intervals).sort_values("value", ascending=False, kind="stable")
-    ordered = ordered.sort_values("sentinel", kind="stable")
+    ordered = _named(intervals).sort_values(["sentinel", "value"], ascending=[True, False])
     figure, panels = _rows(ordered, "value", label, 1.8, 0.7)
     people = pd.DataFrame(columns=["dataset", "value"]) if ceiling is None else ceiling
     limit = []
@@ -228,32 +220,29 @@ def bump(frame: pd.DataFrame) -> Axes:
     """
     rows = _named(frame).dropna(subset="value")
     grid = rows.pivot_table("value", "shown", "dataset", sort=False)
-    grid = grid.reindex(columns=frame["dataset"].unique())
-    grid = grid.dropna().round(12)
+    grid = grid.reindex(columns=frame["dataset"].unique()).dropna().round(12)
     _groups(grid, None)
     grid = grid.sort_values(grid.columns[0], ascending=False, kind="stable")
     ranks = grid.rank(ascending=False, method="first")
-    sentinel = rows.drop_duplicates("shown").set_index("shown")["sentinel"]
-    change = ranks[~sentinel[ranks.index]].diff(axis=1).abs().sum(axis=1)
-    change = change[change > 0].sort_values(ascending=False, kind="stable")
-    chosen = [name for name in ranks.index if name in change.index[: len(LINES)]]
-    longest = max((len(name) for name in ranks.index), default=0)
+    sentinel = rows.drop_duplicates("shown").set_index("shown")["sentinel"][ranks.index]
+    change = ranks[~sentinel].diff(axis=1).abs().sum(axis=1)
+    moved = change[change > 0].nlargest(len(LINES)).index
+    looks = dict(zip([name for name in ranks.index if name in moved], LINES, strict=False))
+    longest = max(map(len, ranks.index))
     size = (min(WIDTH, 0.8 + 1.35 * ranks.shape[1] + 0.15 * longest), 0.8 + 0.24 * len(ranks))
     axis = plt.subplots(figsize=size, layout="constrained")[1]
     x = np.arange(ranks.shape[1])
-    for name in sorted(ranks.index, key=lambda name: name in chosen):  # pale ones lie below
-        bold, ink = name in chosen, "#4D4D4D"
-        colour, marker, stroke = LINES[chosen.index(name)] if bold else ("#BDBDBD", "o", "-")
-        if sentinel[name]:
-            colour, marker, stroke = GREY, "D", "--"
-        if bold or sentinel[name]:
-            ink = colour
+    for name in sorted(ranks.index, key=looks.__contains__):  # pale ones lie below
+        bold = name in looks
+        plain = (GREY, "D", "--") if sentinel[name] else ("#BDBDBD", "o", "-")
+        colour, marker, stroke = looks.get(name, plain)
         y, width = ranks.loc[name].to_numpy(float), 2.4 if bold else 1.4
         axis.plot(x, y, stroke, color=colour, marker=marker, ms=6, lw=width, label=name)
-        text: dict[str, Any] = {"color": ink, "weight": "bold" if bold else "normal"}
-        text |= {"textcoords": "offset points", "annotation_clip": False, "fontsize": 8.5}
+        text: dict[str, Any] = {"color": colour if bold or sentinel[name] else "#4D4D4D"}
+        text |= {"weight": "bold" if bold else "normal", "fontsize": 8.5, "va": "center"}
+        text["textcoords"] = "offset points"
         for at, shift, side in ((0, -9, "right"), (-1, 9, "left")):
-            axis.annotate(name, (x[at], y[at]), (shift, 0), ha=side, va="center", **text)
+            axis.annotate(name, (x[at], y[at]), (shift, 0), ha=side, annotation_clip=False, **text)
     axis.set_xticks(x, [str(name).replace("@", "\n@") for name in ranks.columns])
     axis.set_ylim(len(ranks) + 0.5, 0.5)
     axis.set_yticks([])
@@ -289,30 +278,25 @@ def scatter(
     looks = list(zip(dict.fromkeys(pairs[hue]) if hue else [None], LINES, strict=False))
     size = 9 if max(len(part) for _, part in parts) > 300 else 16
     for axis, (name, part) in zip(panels, parts, strict=True):
-        moved = {name: _jittered(part[name].to_numpy(float), jitter, rng) for name in (x, y)}
+        moved = part.assign(**{name: _jittered(part[name], jitter, rng) for name in (x, y)})
         solid = max(0.15, min(0.7, 300 / max(len(part), 1)))
         for level, (colour, marker, _) in looks:
-            some = (part[hue] == level).to_numpy() if hue else np.ones(len(part), dtype=bool)
-            points = moved[x][some], moved[y][some]
-            axis.scatter(*points, s=size, c=colour, marker=marker, alpha=solid, lw=0)
-        varies = min(len(set(part[x])), len(set(part[y])), len(part) - 1) > 1
-        r = f"r = {part[x].corr(part[y]):.2f}, ".replace("-", "−") if varies else ""
-        axis.set_title(f"{name}\n{r}n = {len(part):,}".strip(), fontsize=9.5)
-        axis.set_xlabel(x)
-        axis.set_ylabel(y)
+            points = moved[part[hue] == level] if hue else moved
+            axis.scatter(points[x], points[y], s=size, c=colour, marker=marker, alpha=solid, lw=0)
+        r = part[x].corr(part[y], min_periods=3)
+        shown = "" if math.isnan(r) else f"r = {r:.2f}, ".replace("-", "−")
+        axis.set_title(f"{name}\n{shown}n = {len(part):,}".strip(), fontsize=9.5)
+        axis.set(xlabel=x, ylabel=y)
     if hue:
         keys = [_key(colour, marker, str(level)) for level, (colour, marker, _) in looks]
         _legend(figure, keys, min(4, len(keys)), kinds=False)
     return figure
 
 
-def _jittered(values: np.ndarray, share: float, rng: np.random.Generator) -> np.ndarray:
-    """Values that occur more than once, moved by up to a share of the range; [N]."""
-    if not len(values):
-        return values
-    _, place, count = np.unique(values, return_inverse=True, return_counts=True)
-    reach = share * np.ptp(values) * (6 if len(count) < 4 else 1)  # labels have room between them
-    return values + np.where(count[place] > 1, rng.uniform(-reach, reach, len(values)), 0.0)
+def _jittered(values: pd.Series, share: float, rng: np.random.Generator) -> pd.Series:
+    """Values that occur more than once, moved by up to a share of the range."""
+    reach = share * (values.max() - values.min())
+    return values + rng.uniform(-reach, reach, len(values)) * values.duplicated(keep=False)
 
 
 @_styled
@@ -332,13 +316,11 @@ def distributions(frame: pd.DataFrame) -> Figure:
         values = frame.loc[chosen, "value"].dropna()
         axis.grid(visible=False)
         axis.tick_params(labelsize=8)
-        if name == sets[0]:
-            axis.set_title(dimension)
+        axis.set_title(dimension if name == sets[0] else "")
         if dimension == dimensions[0]:
             axis.set_ylabel(str(name).replace("@", "\n@"), fontsize=8.5)
         if values.empty:
             axis.set(xticks=[], yticks=[])
-            axis.spines[:].set_visible(False)
             axis.text(0.5, 0.5, "not rated", ha="center", color=GREY, transform=axis.transAxes)
             continue
         low, high = math.floor(values.min()), math.ceil(values.max())
@@ -347,33 +329,6 @@ def distributions(frame: pd.DataFrame) -> Figure:
         edges = np.arange(low - step / 2, high + step, step)
         axis.hist(values, bins=list(edges), color=DIMENSIONS[dimension])
         axis.axvline(values.mean(), color=INK, lw=1.2, linestyle="--")
-    return figure
-
-
-@_styled
-def cells(pairs: pd.DataFrame) -> Figure:
-    """Scores in the four cells {strong, light} x {kept, error} of the contrast set.
-
-    Boxes show quartiles, whiskers 5 % and 95 %.  A trustworthy content metric puts both ``kept``
-    boxes above both ``error`` boxes, however strong the shift.
-
-    Args:
-        pairs: what ``tst.pairs`` returns for a set with these systems; one panel a metric.
-    """
-    parts = _groups(_named(pairs), "shown")
-    figure, panels = _panels(len(parts), 2.1)
-    for axis, (name, part) in zip(panels, parts, strict=True):
-        groups = [part.loc[part["system"] == cell, "score"].dropna() for cell in CELLS]
-        boxes = axis.boxplot(
-            groups, whis=(5, 95), widths=0.62, showfliers=False, patch_artist=True,
-            medianprops={"color": INK, "linewidth": 1.6},
-        )  # fmt: skip
-        for box, cell in zip(boxes["boxes"], CELLS, strict=True):
-            box.set(facecolor=ORANGE if cell.endswith("error") else BLUE, alpha=0.75, lw=0.8)
-        labels = [cell.replace("-", "\n") if "-" in cell else f"{cell}\nkept" for cell in CELLS]
-        axis.set_xticks(range(1, 5), labels, fontsize=8.5)
-        axis.set_title(name)
-        axis.grid(visible=False, axis="x")
     return figure
 
 
@@ -387,21 +342,14 @@ _SHADES = {
     "#E07B39": "less",
 }
 LETTERS = {"style": "s", "paraphrase": "p", "repeat": "r"}
-_PATCH = "white-space:pre;color:#111;border:1px solid #999;border-radius:3px;padding:0 .35em;"
-_TOKEN = (
-    "<span style='display:inline-block;text-align:center;margin:0 1px 4px;vertical-align:top;"
-    "min-width:1.2em'><span style='{patch}background:{shade};{mark}'>{text}</span>"
-    "<span style='display:block;height:4px;width:{bar}%;background:{ink}'></span>"
-    "<span style='display:block;font-size:.75em'>{letter}</span></span>"
-)
 
 
 def strip(tokens: pd.DataFrame, titles: dict[str, str] | None = None) -> HTML:
-    """Rewrites in which one sees which tokens the model did not foresee, and what they cost.
+    """Rewrites in which one sees which tokens the model did not foresee.
 
-    Each token is shaded by its probability under the instruction that accounts for it best, has
-    that instruction's letter, and a bar as long as its part of content (log probability, cut at
-    -8).  The numbers stand in a table that opens below, for readers who see no colours.
+    Each token is shaded by its probability under the instruction that accounts for it best, and has
+    that instruction's letter.  The numbers stand in a table that opens below, for readers who see
+    no colours.
 
     Args:
         tokens: what ``tst.explain`` returns: token, style, paraphrase, repeat, best, content;
@@ -410,9 +358,7 @@ def strip(tokens: pd.DataFrame, titles: dict[str, str] | None = None) -> HTML:
     """
     titles = titles or {}
     body = "".join(_rewrite(titles.get(id, id), part) for id, part in _groups(tokens, "item_id"))
-    steps = " ".join(
-        f"<span style='{_PATCH}background:{shade}'>{name}</span>" for shade, name in _SHADES.items()
-    )
+    steps = " ".join(_patch(name, shade) for shade, name in _SHADES.items())
     letters = ", ".join(f"{letter} = {name}" for name, letter in LETTERS.items())
     key = f"<p style='font-size:.85em'>Probability of a token: {steps}<br>Letter: {letters}.</p>"
     return HTML(f"<div>{body}{key}</div>")
@@ -420,25 +366,24 @@ def strip(tokens: pd.DataFrame, titles: dict[str, str] | None = None) -> HTML:
 
 def _rewrite(title: str, part: pd.DataFrame) -> str:
     """One rewrite: its tokens in a line that wraps, and their numbers in a table."""
-    blocks = [
-        _TOKEN.format(
-            patch=_PATCH,
-            shade=list(_SHADES)[sum(cost < math.log(limit) for limit in STEPS)],
-            mark="outline:2px solid #123b66;" * bool(getattr(row, "marked", False)),
-            text=escape(str(row.token)),
-            bar=0 if math.isnan(cost) else round(min(-cost, 8.0) / 8.0 * 100),
-            ink=BLUE,
-            letter=LETTERS.get(str(row.best), ""),
-        )
-        for row, cost in zip(part.itertuples(), part["content"].astype(float), strict=True)
-    ]
+    blocks = []
+    for row in part.itertuples():
+        shade = list(_SHADES)[sum(row.content < math.log(limit) for limit in STEPS)]
+        outline = "outline:2px solid #123b66;" * bool(getattr(row, "marked", False))
+        letter = LETTERS.get(str(row.best), "")
+        blocks.append(f"{_patch(str(row.token), shade, outline)}<sub>{letter}</sub>")
     columns = ["token", "best", "content", *LETTERS]
     numbers = part[columns].to_html(index=False, float_format="{:.2f}".format, border=0)
     means = {name: part[of].mean() for name, of in (("C", "content"), ("S", "lead")) if of in part}
     mean = ", ".join(f"{name} = {value:.3f}" for name, value in means.items()).replace("-", "−")
     return (
         f"<p style='margin-bottom:.2em'><b>{escape(title)}</b>: {mean}</p>"
-        f"<div>{''.join(blocks)}</div>"
+        f"<div style='line-height:2'>{' '.join(blocks)}</div>"
         "<details><summary>Numbers (natural logarithms)</summary>"
         f"<div style='overflow-x:auto'>{numbers}</div></details>"
     )
+
+
+def _patch(text: str, shade: str, more: str = "") -> str:
+    style = "white-space:pre;color:#111;border:1px solid #999;border-radius:3px;padding:0 .35em;"
+    return f"<span style='{style}background:{shade};{more}'>{escape(text)}</span>"

@@ -19,7 +19,6 @@ from tstmeta.analysis.render import (
     described,
     format_of,
     latex,
-    markdown,
     notes,
     rendered,
     table,
@@ -37,7 +36,6 @@ OWN = analyse(DATA, SCORES, draws=400, seed=7)
         (None, None, "table"),
         (None, TableFormat.latex, "latex"),
         *((f"t{ending.upper()}", None, kind) for ending, kind in ENDINGS.items()),
-        ("t.md", TableFormat.csv, "csv"),
         ("t.out", TableFormat.json, "json"),
     ],
 )
@@ -111,16 +109,13 @@ def test_json_says_how_to_get_the_numbers_again():
     assert set(read["versions"]) == {"python", "tstmeta", "numpy", "scipy", "pandas"}
 
 
-def test_latex_and_markdown_have_a_caption_and_signatures_or_notes():
+def test_latex_has_a_caption_and_signatures():
     text = OWN.to_latex()
     assert "% signature: good|basis:source\n" in text
     assert "\\caption{many: 96 rewrites" in text
     assert "95 \\% bootstrap" in text
     assert text.count("\\midrule") == 2
     assert "human-style & none & " in text
-    text = rendered([OWN], TableFormat.markdown)
-    assert text.startswith("**many: 96 rewrites")
-    assert "- Human ceiling: one rater agrees" in text
 
 
 @pytest.mark.parametrize("text", HOSTILE)
@@ -130,9 +125,6 @@ def test_hostile_texts_stay_one_cell_and_mean_nothing(text):
     [row] = [line for line in lines if "-0.500" in line]
     assert row.endswith(r"\\")
     assert row.replace(r"\&", "").count("&") == 1
-    assert "<script" not in markdown(frame, text).replace(r"\<", "")
-    [row] = [line for line in markdown(frame, "x").splitlines() if "0.500" in line]
-    assert row.replace(r"\|", "").count("|") == 3
 
 
 @pytest.mark.parametrize("format", TableFormat)

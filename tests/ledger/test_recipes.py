@@ -136,13 +136,6 @@ def test_wordings_that_are_not_published_are_needed_whatever_model_is_here(here)
     assert "meta-llama/" in lacking.reason
 
 
-def test_where_the_data_are_missing_too_the_model_is_named_besides(here):
-    here(False)
-    lacking = need("t3.likelihood-8b.mir", Canned("mir"))
-    assert lacking.what == "mir data"
-    assert lacking.reason.endswith("besides meta-llama/Llama-3.1-8B-Instruct")
-
-
 # ------------------------------------------------------------------- with small models, for real
 
 

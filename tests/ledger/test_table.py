@@ -8,24 +8,24 @@ import pandas as pd
 import pytest
 
 from tstmeta.ledger import beside, listing, reproduce
-from tstmeta.ledger.table import MARKS, text_of
+from tstmeta.ledger.table import MARKS, cell_of
 from tstmeta.schema import TstmetaError
 
 
 @pytest.mark.parametrize(
-    ("ours", "printed", "value", "status", "decimals", "text"),
+    ("ours", "printed", "value", "status", "decimals", "shown"),
     [
-        (0.4649, "0.46", 0.46, "match", 2, "0.46 (0.46) ✓"),
-        (0.2649526, "0.27", 0.27, "match", 2, "0.265 (0.27) ✓"),  # rounded twice
-        (-0.17, "-0.17", -0.17, "match", 2, "−0.17 (−0.17) ✓"),
-        (0.51, "0.50", 0.50, "differs", 2, "0.51 (0.50) ✗"),
-        (0.41, "0.43", 0.43, "misprint", 2, "0.41 (0.43) †"),
-        (11.5, "12", 12, "printed-only", 0, "12 (12) ○"),
-        (math.nan, "0.43*", 0.43, "needs a model", 2, "(0.43*)"),
+        (0.4649, "0.46", 0.46, "match", 2, "<b>0.46</b> <i>(0.46)</i> ✓"),
+        (0.2649526, "0.27", 0.27, "match", 2, "<b>0.265</b> <i>(0.27)</i> ✓"),  # rounded twice
+        (-0.17, "-0.17", -0.17, "match", 2, "<b>−0.17</b> <i>(−0.17)</i> ✓"),
+        (0.51, "0.50", 0.50, "differs", 2, "<b>0.51</b> <i>(0.50)</i> ✗"),
+        (0.41, "0.43", 0.43, "misprint", 2, "<b>0.41</b> <i>(0.43)</i> †"),
+        (11.5, "12", 12, "printed-only", 0, "<b>12</b> <i>(12)</i> ○"),
+        (math.nan, "0.43*", 0.43, "needs a model", 2, "<i>(0.43*)</i>"),
     ],
 )
-def test_ours_stands_before_the_printed_number(ours, printed, value, status, decimals, text):
-    assert text_of(ours, printed, value, status, decimals) == text
+def test_ours_stands_before_the_printed_number(ours, printed, value, status, decimals, shown):
+    assert cell_of(ours, printed, value, status, decimals) == shown
 
 
 def rows(**changes) -> pd.DataFrame:
@@ -37,7 +37,7 @@ def rows(**changes) -> pd.DataFrame:
 def test_a_table_has_a_row_and_a_column_for_each_name_in_order():
     grid = beside(rows(dataset=["y", "x", "y"])).data
     assert (grid.index.tolist(), grid.columns.tolist()) == (["A", "B"], ["y", "x"])
-    assert grid.loc["B"].tolist() == ["0.50 (0.50) ✓", ""]
+    assert grid.loc["B"].tolist() == ["<b>0.50</b> <i>(0.50)</i> ✓", ""]
 
 
 def test_the_page_of_a_table_is_bold_and_italic_and_names_its_marks():

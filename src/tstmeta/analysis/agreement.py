@@ -1,8 +1,7 @@
 """How far metrics agree with people: from pairs to a value and an interval.
 
-Each function takes the frame of :func:`tstmeta.pairs` (of one data set or several, concatenated),
-lays every data set out as matrices [sources, systems] and calls :mod:`tstmeta.stats`, where the
-formulas are.
+Each data set of a frame of :func:`tstmeta.pairs` is laid out as matrices [sources, systems]; the
+formulas are in :mod:`tstmeta.stats`.
 """
 
 from __future__ import annotations
@@ -109,7 +108,8 @@ def correlate(
         for key, own in whole.groupby(HEAD, sort=False, observed=True):
             value = at_corpus_level(own, statistic, level)
             n = int(((own["statistics"] != "") & own["human"].notna()).sum())
-            rows.append(dict(zip(HEAD, key, strict=True)) | _columns(value, n, value.n))
+            head = dict(zip(HEAD, key, strict=True))
+            rows.append(head | value._asdict() | {"n": n, "groups": value.n})
     columns = [*HEAD, "value", "n", "groups", "p", "reason"]
     return pd.DataFrame(rows, columns=columns).astype({"n": int, "groups": "Int64"})
 
@@ -125,25 +125,21 @@ def agreement(analysis: Analysis, place: int, fit: TieCalibrated | None = None) 
 
 def _row(analysis: Analysis, place: int, value: Correlation) -> dict[str, Any]:
     if analysis.setting.level in ("pooled", "within-task"):
-        return _columns(value, value.n, None)
+        return value._asdict() | {"groups": None}
     own = analysis.matrices
     both = np.isfinite(own.human) & np.isfinite(own.metrics[place])
-    return _columns(value, int(both.sum()), value.n)
-
-
-def _columns(value: Correlation, n: int, groups: int | None) -> dict[str, Any]:
-    row = {"value": value.value, "n": n, "groups": groups}
-    return row | {"p": value.p, "reason": value.reason}
+    return value._asdict() | {"n": int(both.sum()), "groups": value.n}
 
 
 def at_corpus_level(own: pd.DataFrame, statistic: str, level: str) -> Correlation:
     """Agreement of one corpus metric over systems; ``own`` are its pairs."""
     corpus = corpus_metric(str(own["metric"].iloc[0]))
-    function = stats.STATISTICS[statistic]
-    if corpus is None or level != "system":
-        return Correlation(math.nan, math.nan, 0, "a metric of whole outputs: use level system")
+    function, reason = stats.STATISTICS[statistic], ""
     if function.whole is not None:
         reason = f"{function.label} needs a score for each rewrite"
+    if corpus is None or level != "system":
+        reason = "a metric of whole outputs: use level system"
+    if corpus is None or reason:
         return Correlation(math.nan, math.nan, 0, reason)
     own = own[(own["statistics"] != "") & own["human"].notna() & (own["system"] != "")]
     systems = own["system"].to_numpy(str)
@@ -153,10 +149,7 @@ def at_corpus_level(own: pd.DataFrame, statistic: str, level: str) -> Correlatio
 
 
 def resample(analysis: Analysis) -> Resample:
-    """All metrics under the same draws: the bootstrap itself.
-
-    The tie thresholds of ``acc_eq``, one a metric, stay fixed over draws.
-    """
+    """All metrics under the same draws; the tie thresholds of ``acc_eq`` stay fixed over them."""
     own, setting, plan = analysis.matrices, analysis.setting, analysis.plan
     draws = stats.draw(plan, own.human.shape, analysis.rng(DRAWS))
     if setting.function.name != ACC_EQ or not len(own.metrics):
@@ -208,30 +201,27 @@ def bootstrap(
         TstmetaError: as :func:`correlate`, or a plan that the data do not have.
     """
     columns = [*HEAD, "kind", "value", "low", "high", "n", "groups", "method", "reason", "draws"]
-    tables = []
+    tables = [pd.DataFrame(columns=columns)]
     for analysis in analyses(pairs, statistic, level, unit, draws, seed, clustered, undefined):
         drawn = resample(analysis)
-        tables.append(intervals(analysis, drawn).assign(draws=list(drawn.values)))
-    table = pd.concat(tables, ignore_index=True) if tables else pd.DataFrame(columns=columns)
-    return table[columns]
+        tables.append(intervals(analysis, drawn).assign(draws=list(drawn.values))[columns])
+    return pd.concat(tables[1:] or tables, ignore_index=True)
 
 
 def intervals(analysis: Analysis, drawn: Resample) -> pd.DataFrame:
     """The columns of :func:`bootstrap` but for the draws."""
     rows = []
-    calibrated = analysis.setting.function.name == ACC_EQ
     for place, limit in enumerate(stats.of_resample(drawn)):
+        calibrated = analysis.setting.function.name == ACC_EQ
         fit = analysis.tie_calibrated(place) if calibrated else None
         row = _row(analysis, place, agreement(analysis, place, fit))
-        reasons = [row["reason"]]
         if math.isfinite(row["value"]):
+            ties = ""
             if fit:
-                spread = f"folds differ by {fit.spread:.2g}"
-                reasons.append(f"scores tie up to {fit.threshold:.3g} ({spread})")
-            reasons.append(limit.reason)
-        row["reason"] = "; ".join(filter(None, reasons))
-        method = limit.method if math.isfinite(limit.low) else ""
-        rows.append(row | {"low": limit.low, "high": limit.high, "method": method})
+                ties = f"scores tie up to {fit.threshold:.3g} (folds differ by {fit.spread:.2g})"
+            row["reason"] = "; ".join(filter(None, [row["reason"], ties, limit.reason]))
+        row["method"] = limit.method if math.isfinite(limit.low) else ""
+        rows.append(row | {"low": limit.low, "high": limit.high})
     columns = ["value", "low", "high", "method", "n", "groups", "reason"]
     table = pd.DataFrame(rows, columns=columns).astype({"n": int, "groups": "Int64"})
     return pd.concat([analysis.matrices.heads[[*HEAD, "kind"]], table], axis=1)

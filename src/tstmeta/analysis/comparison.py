@@ -59,25 +59,15 @@ def compare(
             continue
         analysis = analysis.of(places)
         drawn = resample(analysis)
-        gap = difference(drawn, 0, 1)
-        test = _pair_tests(analysis, draws).test(0, 1)
-        rows.append(
-            {
-                "dataset": analysis.matrices.heads["dataset"].iloc[0],
-                "a": labels[0],
-                "b": labels[1],
-                "difference": float(drawn.estimates[0] - drawn.estimates[1]),
-                "low": gap.low,
-                "high": gap.high,
-                "p": test.p,
-                "n": test.n,
-                "null": test.null,
-            }
-        )
+        gap, test = difference(drawn, 0, 1), _pair_tests(analysis, draws).test(0, 1)
+        between = float(drawn.estimates[0] - drawn.estimates[1])
+        name = analysis.matrices.heads["dataset"].iloc[0]
+        rows.append((name, *labels, between, gap.low, gap.high, test.p, test.n, test.null))
     if not rows:
         known = ", ".join(pairs["metric"].drop_duplicates())
         raise TstmetaError(f"no data set has both {' and '.join(labels)}; known: {known}")
-    return pd.DataFrame(rows)
+    columns = ["dataset", "a", "b", "difference", "low", "high", "p", "n", "null"]
+    return pd.DataFrame(rows, columns=columns)
 
 
 def _places(heads: pd.DataFrame, name: str | tuple[str, str]) -> list[int]:
@@ -165,10 +155,8 @@ def tested(
     if cost * swaps > _BUDGET:
         swaps = analysis.plan.n
     if cost * swaps > _BUDGET and not wanted:
-        return None, (
-            f"no tests: {count:,} pairs at this level would take minutes; take fewer metrics or"
-            " draws, or ask for tests outright"
-        )
+        remedy = "take fewer metrics or draws, or ask for tests outright"
+        return None, f"no tests: {count:,} pairs at this level would take minutes; {remedy}"
     pairs = _pair_tests(analysis, swaps)
     least = count * float(np.nanmin(pairs.smallest, initial=1.0))
     note = f"{count:,} pairs tested with {pairs.draws:,} swaps{' (all there are)' * pairs.exact}"

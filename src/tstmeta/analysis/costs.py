@@ -20,9 +20,9 @@ def costs(path: Path | None = None) -> pd.DataFrame:
         path: a result of ``benchmarks/cost.py``; default the one committed in the checkout.
 
     Returns:
-        One row a metric: metric, basis, seconds (for 1,000 pairs of texts), times_bleu (time over
-        that of BLEU in the same round), mib (memory at the peak above the start, in MiB; NaN where
-        unknown) and parameters (of its model, 0 without one).
+        A row a metric: metric, basis, seconds (for 1,000 pairs of texts), times_bleu (that time
+        over BLEU's), mib (memory at the peak above the start, in MiB; NaN where unknown),
+        parameters (of its model, 0 without one).
 
     Raises:
         MissingData: the file is not there: the package was installed without a checkout.

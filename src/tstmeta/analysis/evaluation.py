@@ -1,8 +1,4 @@
-"""Everything about one data set and one dimension: who agrees with people, and how sure that is.
-
-It is what ``tstmeta evaluate`` prints; each part is a function of :mod:`.agreement`,
-:mod:`.comparison` or :mod:`.people`.
-"""
+"""Everything about one data set and one dimension: what ``tstmeta evaluate`` prints."""
 
 from __future__ import annotations
 
@@ -21,18 +17,14 @@ from ..schema import TstmetaError
 from ..stats import Interval, PairTests, Resample
 from . import comparison, render
 from .agreement import Analysis, analyses, at_corpus_level, intervals, resample
-from .frame import METRIC, SENTINELS, Scored, pairs, scored
+from .frame import METRIC, ORACLES, SENTINELS, Scored, pairs, scored
 from .people import People, people
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-#: What is held fixed for each dimension: the first alone, then all that there are.
-_OTHERS = {
-    "content": ("style", "fluency"),
-    "style": ("content", "fluency"),
-    "fluency": ("content", "style"),
-}
+#: Where one of these is asked about, the others are held fixed: the first alone, then both.
+_PARTED = ("content", "style", "fluency")
 
 
 @dataclass(frozen=True)
@@ -43,7 +35,7 @@ class Evaluation:
         dataset, dimension: what was evaluated; ``against`` says what people gave, ratings or
             labels.
         items, sources, systems: how many; systems is 0 where none is named.
-        analysis: what was computed and resampled: matrices, setting, plan, seed.
+        analysis: matrices, setting, plan, seed.
         frame: one row a metric and basis, see :func:`evaluate`; metrics with the best first, then
             sentinels.  All arrays are in its order, with NaN for a metric of whole outputs.
         human: people's own agreement.
@@ -70,7 +62,7 @@ class Evaluation:
         return self.analysis.setting.function.label
 
     def difference(self, first: int, second: int) -> Interval:
-        """Value of one row of the frame minus another's, draw by draw."""
+        """The interval of one row's value minus another's."""
         return stats.difference(self.drawn, first, second)
 
     def plot(self) -> Figure:
@@ -129,32 +121,19 @@ def evaluate(
 
         scores = score(data, [*metrics, *SENTINELS], progress=False)
     if dimension == "style":
-        scores = scores[~scores["metric"].isin(["human-style", "style-label"])]
+        scores = scores[~scores["metric"].isin(ORACLES)]
     frame = pairs(data, scores, dimension, lower)
     # without the column a metric of whole outputs is a row of NaN
     items = frame.drop(columns="statistics", errors="ignore")
+    analysis = next(analyses(items, statistic, level, unit, draws, seed), None)
+    if analysis is None:
+        raise TstmetaError(f"{data.name}: there are no scores to evaluate")
     try:
-        for analysis in analyses(items, statistic, level, unit, draws, seed):
-            return _evaluated(data, dimension, analysis, frame, list(scored(data, scores)), tests)
+        drawn = resample(analysis)
     except ValueError as error:  # what the statistics refuse, such as a seed below 0
         raise TstmetaError(str(error)) from error
-    raise TstmetaError(f"{data.name}: there are no scores to evaluate")
-
-
-def _evaluated(
-    data: Dataset,
-    dimension: str,
-    analysis: Analysis,
-    frame: pd.DataFrame,
-    listed: list[Scored],
-    tests: bool | None,
-) -> Evaluation:
-    drawn = resample(analysis)
-    whole = {
-        place: _of_outputs(analysis, frame, metric)
-        for place, metric in enumerate(listed)
-        if metric.corpus
-    }
+    listed = list(scored(data, scores))
+    whole = {i: _of_outputs(analysis, frame, own) for i, own in enumerate(listed) if own.corpus}
     value = drawn.estimates.copy()
     for place, row in whole.items():
         value[place] = row["value"]
@@ -182,8 +161,8 @@ def _evaluated(
         against=own.against,
     )
     for at, place in enumerate(order):
-        if place in whole:
-            table.loc[at, list(whole[place])] = list(whole[place].values())
+        for column, known in whole.get(place, {}).items():
+            table.loc[at, column] = known
     return Evaluation(
         dataset=data.name,
         dimension=dimension,
@@ -214,7 +193,8 @@ def _partials(analysis: Analysis, data: Dataset, dimension: str) -> pd.DataFrame
     Pearson's where the statistic is, else Spearman's; within tasks where the level is of tasks.
     """
     own, setting = analysis.matrices, analysis.setting
-    others = [name for name in _OTHERS.get(dimension, ()) if name in data.judged]
+    others = [name for name in _PARTED if name in data.judged and name != dimension]
+    others = others if dimension in _PARTED else []
     statistic = "pearson" if setting.function.name == "pearson" else "spearman"
     tasks = setting.tasks if "task" in setting.level else None
     table = pd.DataFrame(index=own.heads.index)

@@ -1,8 +1,4 @@
-"""The frame that carries every analysis: one row a rewrite and metric, its score beside people's.
-
-Everything after it (:mod:`.agreement`, :mod:`.evaluation`, a notebook with ``groupby`` and
-``corr``) starts from here.
-"""
+"""The frame of every analysis: one row a rewrite and metric, its score beside people's."""
 
 from __future__ import annotations
 
@@ -55,8 +51,6 @@ def pairs(
         - the other dimensions that were judged, a column each: content, style, fluency
         - statistics (only where there is a corpus metric: its additive statistics of the item,
           empty where it has none; NaN in rows of other metrics), signature
-
-        Human values of style are no row where style is what metrics are held against.
 
     Raises:
         TstmetaError: an unknown dimension, one that nobody judged, ratings on several scales, or a
@@ -116,10 +110,10 @@ def check_dimension(data: Dataset, dimension: str) -> None:
             f"{data.name}: ratings of {dimension} are on several scales; take one of {options}"
         )
     if not data.against(dimension):
+        known = ", ".join(data.judged) or "nothing"
         raise TstmetaError(
-            f"{data.name}: nobody judged {dimension}; judged:"
-            f" {', '.join(data.judged) or 'nothing'}."
-            " Choose another dimension, or add ratings (see tstmeta data template)"
+            f"{data.name}: nobody judged {dimension}; judged: {known}. Choose another dimension, or"
+            " add ratings (see tstmeta data template)"
         )
 
 
@@ -151,10 +145,7 @@ class Scored(NamedTuple):
 
 
 def scored(data: Dataset, scores: pd.DataFrame) -> Iterator[Scored]:
-    """The metrics of a ``scores`` table in order of appearance.
-
-    The mean of a metric of whole outputs is its value over all of them.
-    """
+    """The metrics of a ``scores`` table; the mean of one of whole outputs is its value over all."""
     keys = ["metric", "basis", "signature"]
     for (name, basis, signature), table in scores.groupby(keys, sort=False, observed=True):
         if (twice := table["item_id"].duplicated()).any():
@@ -183,12 +174,13 @@ def corpus_metric(name: str) -> CorpusMetric | None:
 
 def _describe(values: np.ndarray, table: pd.DataFrame) -> dict[str, float | int]:
     finite = values[np.isfinite(values)]
+    facts = dict.fromkeys(("mean", "sd", "min", "max"), np.nan)
+    if len(finite):
+        facts |= {name: float(getattr(finite, name)()) for name in ("mean", "min", "max")}
+    if len(finite) > 1:
+        facts["sd"] = float(finite.std(ddof=1))
     status = table["status"].value_counts()
-    return {
-        "mean": float(finite.mean()) if len(finite) else np.nan,
-        "sd": float(finite.std(ddof=1)) if len(finite) > 1 else np.nan,
-        "min": float(finite.min()) if len(finite) else np.nan,
-        "max": float(finite.max()) if len(finite) else np.nan,
+    return facts | {
         "scored": len(finite),
         "empty": int(status.get("empty", 0)),
         "truncated": int(status.get("truncated", 0)),

@@ -1,7 +1,4 @@
-"""From the frame to matrices: one row a source, one column a system, NaN where there is nothing.
-
-:mod:`tstmeta.stats` speaks of matrices; this is where pairs become some.
-"""
+"""From the frame to the matrices of :mod:`tstmeta.stats`: a row a source, a column a system."""
 
 from __future__ import annotations
 
@@ -28,10 +25,9 @@ _HEAD = ["dataset", "metric", "basis", "kind", "flipped", "signature"]
 class Layout(NamedTuple):
     """Where each item stands in its matrices.
 
-    A system's second rewrite of the same source (rare) must not push out the first.  Where systems
-    are compared it gets a row of its own, so that a column is a system, and items of unknown system
-    have no place.  Elsewhere it gets a column of its own, ``name (2)``, so that a row is a source,
-    and items of unknown system are numbered, ``rewrite (1)``.
+    Where systems are compared a column is a system: a system's second rewrite of a source (rare)
+    gets a row of its own, and items of unknown system have no place.  Elsewhere a row is a source:
+    the second rewrite gets a column, ``name (2)``, and nameless items are ``rewrite (1)``, ...
     """
 
     sources: list[str]  # of each row
@@ -100,11 +96,10 @@ class Matrices(NamedTuple):
     def plan(
         self, unit: str = "source", draws: int = 1000, clustered: bool = False
     ) -> ResamplingPlan:
-        """The resampling plan that fits the data: tasks keep their size where the set has tasks.
+        """The resampling plan that fits the data: all rewrites of a source are drawn together.
 
-        All rewrites of a source are drawn together; ``clustered`` draws whole groups of sources
-        that shared their raters.  Groups that reach over several tasks cannot leave them their
-        size.
+        ``clustered`` draws whole groups of sources that shared their raters.  Tasks keep their size
+        where the set has tasks and no group reaches over several.
         """
         if unit not in UNITS:
             raise TstmetaError(f"unknown unit {unit!r}; known: {', '.join(UNITS)}")
@@ -114,8 +109,7 @@ class Matrices(NamedTuple):
             self._check_systems(f"resampling units {unit}", 2)
         if clustered and self.clusters is None:
             raise TstmetaError(
-                "no label 'survey' says which sources shared their raters: give the items one,"
-                " or resample single sources"
+                "no label 'survey' says which sources shared their raters: give the items one"
             )
         rows = np.asarray(self.layout.sources)
         clusters = self.clusters if clustered else None
@@ -145,17 +139,15 @@ class Matrices(NamedTuple):
         """Refuse what compares systems where fewer than ``least`` were judged."""
         judged = np.isfinite(self.human).any(axis=0)
         names = [name for name, some in zip(self.layout.systems, judged, strict=True) if some]
-        if not self.layout.named:
-            reason = "no item names its system: give the items a column `system`"
-        elif len(names) < least:
+        reason = "no item names its system: give the items a column `system`"
+        if self.layout.named:
             only = f"only one system ({names[0]}) was judged" if names else "no system was judged"
             reason = f"{only}: add outputs of other systems"
-        else:
-            return
-        raise TstmetaError(
-            f"{what} compares systems, but {reason},"
-            " or use level pooled or source and resample sources"
-        )
+        if not self.layout.named or len(names) < least:
+            raise TstmetaError(
+                f"{what} compares systems, but {reason},"
+                " or use level pooled or source and resample sources"
+            )
 
 
 def check(statistic: str, level: str) -> None:
@@ -199,8 +191,7 @@ SLOTS = {"lai": "the two rating slots of an item were filled by different person
 class Cube(NamedTuple):
     """Single ratings ``[S, K, R]`` of one dimension, NaN where a rater did not rate.
 
-    ``persons``: whether a rater is one person throughout; if not, ``reason`` says what was released
-    instead, and nothing can be said of single raters.
+    ``persons``: whether a rater is one person throughout; if not, ``reason`` says what they are.
     """
 
     ratings: np.ndarray

@@ -75,11 +75,9 @@ def ceiling(
     check(statistic, level)
     rows = []
     for own in [data] if isinstance(data, Dataset) else data:
-        if not own.against(dimension):
-            values = People(note=f"no ratings of {dimension}")
-        elif own.against(dimension) != RATING:
-            values = People()
-        else:
+        against = own.against(dimension)
+        values = People() if against else People(note=f"no ratings of {dimension}")
+        if against == RATING:
             check_dimension(own, dimension)
             alone = matrices(judged(own, dimension), level)
             values = people(own, dimension, alone, alone.setting(statistic, level))[0]

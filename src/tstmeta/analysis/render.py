@@ -1,16 +1,15 @@
-"""An evaluation for reading: its title, its table, and all of it as CSV, JSON, LaTeX or Markdown.
+"""An evaluation for reading: its title, its table, and all of it as CSV, JSON or LaTeX.
 
-Texts of data sets may be hostile: whatever means something in LaTeX or Markdown is escaped, and a
-cell stays one line.
+Texts of data sets may be hostile: what means something in LaTeX is escaped, a cell is one line.
 """
 
 from __future__ import annotations
 
 import json
 import math
+import platform
 import re
-import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -34,12 +33,7 @@ COLUMNS = [
     *("note", "signature"),
 ]
 #: What a file's name ends in, and what is written to it then.
-ENDINGS = {
-    ".csv": TableFormat.csv,
-    ".json": TableFormat.json,
-    ".tex": TableFormat.latex,
-    ".md": TableFormat.markdown,
-}
+ENDINGS = {".csv": TableFormat.csv, ".json": TableFormat.json, ".tex": TableFormat.latex}
 #: Columns of whole numbers, some of them missing.
 _WHOLE = ("n", "rank", "rank_low", "rank_high", "cluster", "scored", "empty", "truncated", "failed")
 
@@ -98,14 +92,13 @@ def described(data: Dataset, scores: pd.DataFrame, kind: TableFormat) -> str:
     head = f"{data.name}: {len(data.items):,} rewrites; scores, nothing to compare with"
     if kind is TableFormat.table:
         return f"{head}\n{console.to_text(frame)}"
-    write = latex if kind is TableFormat.latex else markdown
-    return write(frame.drop(columns="signature"), head)
+    return latex(frame.drop(columns="signature"), head)
 
 
 def _json(frame: pd.DataFrame, **head: Any) -> str:
     """One JSON object: the head, the rows, one a line, and the versions."""
     versions = {name: version(name) for name in ("tstmeta", "numpy", "scipy", "pandas")}
-    versions = {"python": ".".join(map(str, sys.version_info[:3])), **versions}
+    versions = {"python": platform.python_version(), **versions}
     lines = json.dumps(head, ensure_ascii=False, indent=1)[:-2]
     rows = console.to_json(frame).rstrip()
     return f'{lines},\n "rows": {rows},\n "versions": {json.dumps(versions)}\n}}\n'
@@ -122,8 +115,6 @@ def _reading(own: Evaluation, kind: TableFormat) -> str:
         shown, rule = table(own)
         return "\n".join([title(own), *notes(own), console.to_text(shown, rule)])
     shown, rule = table(own, signatures=False)
-    if kind is TableFormat.markdown:
-        return markdown(shown, title(own), notes(own), rule)
     signatures = [f"signature: {signature}" for signature in own.frame["signature"]]
     return latex(shown, title(own), [*notes(own), *signatures], rule)
 
@@ -197,7 +188,6 @@ def _people(own: Evaluation) -> dict[str, Any]:
 
 _WORDS = {"\\": r"\textbackslash ", "~": r"\textasciitilde ", "^": r"\textasciicircum "}
 _LATEX = str.maketrans({**_WORDS, **{sign: f"\\{sign}" for sign in "&%$#_{}"}})
-_MARKDOWN = str.maketrans({"&": "&amp;", **{sign: f"\\{sign}" for sign in "\\`*_{}[]<>|~$#"}})
 
 
 def latex(frame: pd.DataFrame, head: str, comments: Sequence[str] = (), rule: int = 0) -> str:
@@ -205,48 +195,25 @@ def latex(frame: pd.DataFrame, head: str, comments: Sequence[str] = (), rule: in
 
     Comments stand before the table; a line is drawn after ``rule`` rows.
     """
-    names, *body = _cells(frame, lambda text: text.translate(_LATEX), "--")
-    lines = [" & ".join(row) + r" \\" for row in body]
+    rows = [list(frame), *frame.astype(object).itertuples(index=False)]
+    lines = [" & ".join(map(_cell, row)) + r" \\" for row in rows]
+    lines.insert(1, r"\midrule")
     if rule:
-        lines.insert(rule, r"\midrule")
-    caption = _one_line(head).translate(_LATEX)
-    sides = "".join("r" if _numeric(frame[name]) else "l" for name in frame)
+        lines.insert(rule + 2, r"\midrule")
+    sides = "".join("r" if frame[name].dtype.kind in "iuf" else "l" for name in frame)
     before = [f"% {_one_line(comment)}" for comment in comments]
-    before += [r"\begin{table}", r"\centering", f"\\caption{{{caption}}}"]
+    before += [r"\begin{table}", r"\centering", f"\\caption{{{_cell(head)}}}"]
     before += [f"\\begin{{tabular}}{{{sides}}}", r"\toprule"]
-    after = [r"\bottomrule", r"\end{tabular}", r"\end{table}", ""]
-    return "\n".join([*before, " & ".join(names) + r" \\", r"\midrule", *lines, *after])
+    return "\n".join([*before, *lines, r"\bottomrule", r"\end{tabular}", r"\end{table}", ""])
 
 
-def markdown(frame: pd.DataFrame, head: str, below: Sequence[str] = (), rule: int = 0) -> str:
-    """A frame for Markdown (pipes, as GitHub and MyST read it), all texts escaped.
-
-    ``below`` are the points of a list; a row of dashes stands after ``rule`` rows.
-    """
-    names, *body = _cells(frame, lambda text: text.translate(_MARKDOWN), "-")
-    if rule:
-        body.insert(rule, ["—"] * len(names))
-    ends = ["---:" if _numeric(frame[name]) else "---" for name in frame]
-    rows = [f"| {' | '.join(row)} |" for row in (names, ends, *body)]
-    title, *points = (_one_line(text).translate(_MARKDOWN) for text in (head, *below))
-    items = ["", *(f"- {point}" for point in points)] if points else []
-    return "\n".join([f"**{title}**", "", *rows, *items, ""])
-
-
-def _numeric(column: pd.Series) -> bool:
-    return column.dtype.kind in "iuf"
-
-
-def _cells(frame: pd.DataFrame, escape: Callable[[str], str], missing: str) -> list[list[str]]:
-    """The names of the columns and all rows as texts; floats with three decimals."""
-
-    def cell(value: Any) -> str:
-        if pd.isna(value):
-            return missing
-        return escape(f"{value:z.3f}" if isinstance(value, float) else _one_line(str(value)))
-
-    rows = [frame.columns, *frame.astype(object).itertuples(index=False)]
-    return [[cell(value) for value in row] for row in rows]
+def _cell(value: Any) -> str:
+    """A value as text for LaTeX; floats with three decimals."""
+    if pd.isna(value):
+        return "--"
+    if isinstance(value, float):
+        return f"{value:z.3f}"
+    return _one_line(str(value)).translate(_LATEX)
 
 
 def _one_line(text: str) -> str:

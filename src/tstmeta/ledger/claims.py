@@ -1,8 +1,7 @@
 """What the four papers conclude, and what the public data say of it.
 
-``data/published/claims.yaml`` has each claim in our words with its evidence and decision rule.  The
-verdict follows from the intervals by that rule: it *holds*, it *does not hold*, or it *cannot be
-told* from what is public.  A number that we did not compute is marked as published.
+``data/published/claims.yaml`` has each claim with its evidence and decision rule; the verdict
+follows from the intervals by that rule.  A number that we did not compute is marked as published.
 """
 
 from __future__ import annotations
@@ -60,8 +59,7 @@ def claims(draws: int = 2000, seed: int = 0, *, inputs: Inputs | None = None) ->
 @cache
 def texts() -> list[dict[str, Any]]:
     """The claims as the file has them."""
-    file = paths.own("published", "claims.yaml")
-    return yaml.safe_load(file.read_text(encoding="utf-8"))["claims"]
+    return yaml.safe_load(paths.own("published", "claims.yaml").read_text("utf-8"))["claims"]
 
 
 def judge(claim: dict[str, Any], setup: Setup) -> tuple[list[Finding], str, str]:

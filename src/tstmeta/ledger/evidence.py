@@ -52,14 +52,14 @@ class Setup(NamedTuple):
 
 def name_and_basis(metric: str) -> tuple[str, str]:
     """Name and basis: ``S-bleu`` gives bleu, source."""
-    basis = {"S-": "source", "R-": "reference"}.get(metric[:2], "none")
-    return (metric, basis) if basis == "none" else (metric[2:], basis)
+    basis = {"S-": "source", "R-": "reference"}.get(metric[:2])
+    return (metric[2:], basis) if basis else (metric, "none")
 
 
 def label_of(metric: str) -> str:
     """``S-`bleu```: as a page shows it."""
-    name, basis = name_and_basis(metric)
-    return f"{'' if basis == 'none' else metric[:2]}`{name.removeprefix(RELEASED)}`"
+    name, _ = name_and_basis(metric)
+    return f"{metric.removesuffix(name)}`{name.removeprefix(RELEASED)}`"
 
 
 def analysis_of(
@@ -208,11 +208,8 @@ def best_published(
     return [Finding(what, best.value, note=best.cell, published=True)]
 
 
+_ALL = (agreement, gap, best_gap, first_places, across, second_rater, alpha, hybrids)
 #: What ``claims.yaml`` can name.
 KINDS: dict[str, Callable[..., list[Finding]]] = {
-    function.__name__: function
-    for function in (
-        *(agreement, gap, best_gap, first_places, across, second_rater),
-        *(alpha, hybrids, published, best_published),
-    )
+    kind.__name__: kind for kind in (*_ALL, published, best_published)
 }

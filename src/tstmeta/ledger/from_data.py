@@ -70,17 +70,7 @@ def backbone_of(model: str) -> Backbone | None:
 
 def pairs_of(cell: Cell, how: Settings, inputs: Inputs) -> tuple[str, pd.DataFrame]:
     """Our name of a cell's data set, and its pairs there; of Figure 1 those of its item."""
-    try:
-        metric, besides = metric_of(cell), None
-    except Needs as lacking:
-        metric, besides = "", lacking
-    try:
-        data = data_of(cell, inputs, how)
-    except Needs as lacking:
-        more = f"; besides {besides.what}" if besides else ""
-        raise Needs(lacking.what, lacking.reason + more) from None
-    if besides:
-        raise besides
+    data, metric = data_of(cell, inputs, how), metric_of(cell)
     frame = inputs.pairs(data, metric, cell.basis, cell.dimension)
     if item := names(cell.paper, "item").get(cell.item, ("", ""))[0]:
         frame = frame[frame["item_id"] == item]
@@ -99,10 +89,10 @@ def agreement(cell: Cell, how: Settings, inputs: Inputs) -> Answer:
     result = correlate(frame, how["statistic"], how["level"]).iloc[0]
     value = result["p"] if cell.statistic == "pvalue" else result["value"]
     own = frame["signature"].iloc[0]
-    reasons = [result["reason"], _WITHOUT_SYNONYMS if "synonyms:none" in own else ""]
     signature = f"{own}|{how['statistic']}:{how['level']}|data:{data}"
-    why = "; ".join(filter(None, reasons))
-    return Answer(float(value), _n(result), signature, why, via=how.get("via"))
+    words = [result["reason"], _WITHOUT_SYNONYMS if "synonyms:none" in own else ""]
+    reason = "; ".join(filter(None, words))
+    return Answer(float(value), _n(result), signature, reason, via=how.get("via"))
 
 
 def _n(result: pd.Series) -> int:
@@ -113,9 +103,8 @@ def _n(result: pd.Series) -> int:
 def ranking(cell: Cell, how: Settings, inputs: Inputs) -> Answer:
     """Table 9: Kendall's tau-b of the systems' mean score with their mean content rating.
 
-    The means are those of ``numpy.mean`` over a system's items in the order of the files.  Its
-    rounding parts two systems of mir whose exact means are equal; the printed values come out so,
-    and do not with the tie kept.  The reason names such pairs and gives the value with ties kept.
+    The means are those of ``numpy.mean``.  Its rounding parts two systems of mir whose exact means
+    are equal; the printed values come out so, and do not with the tie kept.  The reason says so.
     """
     exact = agreement(cell, how, inputs)
     frame = pairs_of(cell, how, inputs)[1].dropna(subset=["human", "score"])
@@ -245,9 +234,8 @@ def second_rater(inputs: Inputs, data: str, dimension: str) -> pd.DataFrame:
 def corpus_bleu(cell: Cell, how: Settings, inputs: Inputs) -> Answer:
     """Table 6: corpus BLEU (multi-bleu) of 1,000 outputs, with two preparations of the references.
 
-    ``raw``: the references of Li et al. (2018), case kept and untokenised.  ``tokenised``: the
-    same references lower-cased and tokenised, as Luo et al. (2019) distribute them.  The value
-    with the other preparation stands in the reason.
+    ``raw``: those of Li et al. (2018), case kept and untokenised.  ``tokenised``: the same as Luo
+    et al. (2019) distribute them.  The value with the other one stands in the reason.
     """
     for name in ("li2018", "dualrl"):
         if not inputs.has(name):
@@ -277,11 +265,6 @@ def corpus_bleu(cell: Cell, how: Settings, inputs: Inputs) -> Answer:
     return Answer(value, len(table), signature, reason)
 
 
+_ALL = (agreement, ranking, single_item, dimensions, alpha, count, at_level, corpus_bleu)
 #: What ``recipes.yaml`` can name.
-RECIPES: dict[str, Recipe] = {
-    function.__name__: function
-    for function in (
-        *(agreement, ranking, single_item, dimensions, alpha, count),
-        *(at_level, corpus_bleu),
-    )
-}
+RECIPES: dict[str, Recipe] = {recipe.__name__: recipe for recipe in _ALL}

@@ -77,8 +77,7 @@ def itself(cell: Cell, how: Settings, inputs: Inputs) -> Answer:
 
 def _printed(cell: Cell, model: str, metric: str) -> Cell:
     """What Tables 2 and 3 print of a model on the data set of a cell."""
-    wanted = (cell.dataset, model, metric)
-    rows = [*cells(cell.paper, "2"), *cells(cell.paper, "3")]
+    wanted, rows = (cell.dataset, model, metric), (*cells(cell.paper, "2"), *cells(cell.paper, "3"))
     return next(row for row in rows if (row.dataset, row.item, row.metric) == wanted)
 
 
@@ -103,11 +102,8 @@ def share_of_text(cell: Cell, how: Settings, inputs: Inputs) -> Answer:
     return Answer(value, total, f"{hits} of {total}, from the running text", "", value, value)
 
 
+_ALL = (mean_of_printed, mean_rank_of_printed, learned_weight, itself)
 #: What ``recipes.yaml`` can name.
 RECIPES: dict[str, Recipe] = {
-    function.__name__: function
-    for function in (
-        *(mean_of_printed, mean_rank_of_printed, learned_weight, itself),
-        *(geometric_mean, difference, share_of_text),
-    )
+    recipe.__name__: recipe for recipe in (*_ALL, geometric_mean, difference, share_of_text)
 }

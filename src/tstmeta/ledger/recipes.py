@@ -1,12 +1,10 @@
-"""What a recipe works with: a cell, its settings in ``data/published/recipes.yaml``, and inputs.
-
-It gives an :class:`Answer` or raises what it :class:`Needs`.
-"""
+"""What a recipe works with: a cell, its settings in ``data/published/recipes.yaml``, and inputs."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -46,10 +44,10 @@ class Inputs:
     def scores(self, name: str, metrics: list[str], basis: str) -> pd.DataFrame:
         """The ``scores`` table of metrics on one basis; either all are released or none."""
         data = self.data(name)
-        if not any(metric.startswith(RELEASED) for metric in metrics):
-            store, progress = self.store, self.progress
-            return scoring.score(data, metrics, bases=[basis], store=store, progress=progress)
-        return scoring.released(data, metrics).query("basis == @basis").reset_index(drop=True)
+        if any(metric.startswith(RELEASED) for metric in metrics):
+            return scoring.released(data, metrics).query("basis == @basis").reset_index(drop=True)
+        store, progress = self.store, self.progress
+        return scoring.score(data, metrics, bases=[basis], store=store, progress=progress)
 
     def pairs(self, name: str, metric: str, basis: str, dimension: str = "content") -> pd.DataFrame:
         """The pairs of one metric on one basis, see :func:`tstmeta.pairs`; empty without scores.
@@ -80,12 +78,12 @@ class Answer(NamedTuple):
     via: int | None = None
 
 
+@dataclass(eq=False)
 class Needs(Exception):
     """What is missing to compute a cell, and why."""
 
-    def __init__(self, what: str, reason: str = ""):
-        super().__init__(what, reason)
-        self.what, self.reason = what, reason
+    what: str
+    reason: str = ""
 
 
 Settings = dict[str, Any]
@@ -102,8 +100,7 @@ def settings_of(cell: Cell) -> Settings:
     """The first recipe that fits a cell."""
     for entry in settings()[cell.paper]:
         where = entry.get("where", {}).items()
-        lists = [(key, value if isinstance(value, list) else [value]) for key, value in where]
-        if all(getattr(cell, key) in values for key, values in lists):
+        if all(getattr(cell, key) in (v if isinstance(v, list) else [v]) for key, v in where):
             return entry
     raise TstmetaError(f"recipes.yaml has no recipe for {cell.cell}")
 

@@ -27,14 +27,14 @@ MARKS = {
 LEGEND = "ours (published) · " + " · ".join(" ".join(two) for two in MARKS.values() if two[0])
 
 
-def text_of(ours: float, printed: str, value: float, status: str, decimals: int) -> str:
-    """``0.47 (0.47) ✓``; where there is nothing of ours the printed number alone, in brackets."""
-    shown = f"({printed})"
+def cell_of(ours: float, printed: str, value: float, status: str, decimals: int) -> str:
+    """Ours bold, the printed number in brackets and italics, a mark; printed alone without ours."""
+    shown = f"<i>({escape(printed)})</i>"
     if not pd.isna(ours):
         if status == "match" and round_half_up(ours, decimals) != round_half_up(value, decimals):
             decimals += 1  # the printed number was reached by rounding twice
         mark = MARKS[status.partition(" ")[0]][0]
-        shown = f"{round_half_up(ours, decimals):.{decimals}f} {shown} {mark}"
+        shown = f"<b>{round_half_up(ours, decimals):.{decimals}f}</b> {shown} {mark}"
     return shown.replace("-", "−")
 
 
@@ -63,7 +63,7 @@ def beside(
     fields = ["ours", "printed", "value", "status", "decimals"]
     about = "n = " + frame["n"].astype(str) + "; " + frame["status"] + "; " + frame["reason"]
     parts = {
-        "text": [text_of(*cell) for cell in frame[fields].itertuples(index=False)],
+        "cell": [cell_of(*cell) for cell in frame[fields].itertuples(index=False)],
         "kind": _kinds(frame),
         "about": (about + "; " + frame["signature"]).map(escape),
     }
@@ -73,24 +73,14 @@ def beside(
         grid.index.names, grid.columns.names = [None] * len(down), [None] * len(right)
         grids.append(grid.fillna(""))
     texts, kinds, abouts = grids
-    style = _styler(texts)
-    style.format(_html, escape="html").format_index(escape="html", axis=0)
-    style.format_index(escape="html", axis=1).set_td_classes(kinds)
-    style.set_tooltips(abouts, as_title_attribute=True)
+    style = _styler(texts).set_td_classes(kinds).set_tooltips(abouts, as_title_attribute=True)
+    style.format_index(escape="html", axis=0).format_index(escape="html", axis=1)
     return style.set_caption(escape(f"{caption}. {LEGEND}" if caption else LEGEND))
 
 
 def _kinds(frame: pd.DataFrame) -> pd.Series:
     """The class of each status, for the style sheet."""
     return "tst-" + frame["status"].str.partition(" ")[0]
-
-
-def _html(text: str) -> str:
-    """The parts of a cell, escaped before: ours bold, the printed number in italics."""
-    ours, bracket, rest = text.partition("(")
-    printed, _, mark = rest.partition(")")
-    bold = f"<b>{ours.strip()}</b> " if ours else ""
-    return f"{bold}<i>({printed})</i>{mark}" if bracket else text
 
 
 def listing(rows: pd.DataFrame) -> Styler:
