@@ -108,15 +108,6 @@ def test_a_name_that_nobody_registered_is_refused():
         lexicon.place("mood")
 
 
-@needs("mir")
-def test_the_released_lexicon_has_its_words():
-    entries = read(lexicon.place("sentiment")).entries
-    assert len(entries) == 433
-    weights = {entry.word: entry.weight for entry in entries}
-    assert weights["worst"] < -11
-    assert weights["refreshing"] > 11
-
-
 # ------------------------------------------------------------------------------------- learning
 
 
@@ -192,6 +183,7 @@ def test_words_learned_from_reviews_agree_with_the_released_ones():
     }
     learned = {entry.word: entry.style for entry in learn("yelp", texts).entries}
     released = read(lexicon.place("sentiment")).entries
+    assert len(released) == 433
     both = [entry for entry in released if entry.word in learned]
     agree = sum((learned[entry.word] == "positive") == (entry.weight > 0) for entry in both)
     assert len(both) > 50

@@ -1,5 +1,7 @@
 """Classifiers of pairs: batches change nothing, long pairs are cut and counted."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 import torch
@@ -71,15 +73,8 @@ def test_a_text_that_spells_a_control_token_is_read_as_letters():
     [("bert", 48, 48), ("bert", 10**30, 50), ("bert", 200, 50), ("xlm-roberta", 10**30, 48)],
 )
 def test_the_window_is_the_least_of_what_positions_and_tokenizer_allow(kind, limit, window):
-    class Config:
-        model_type = kind
-        max_position_embeddings = 50
-        pad_token_id = 1
-
-    class Tokenizer:
-        model_max_length = limit
-
-    assert pairs.longest(Config, Tokenizer) == window
+    config = SimpleNamespace(model_type=kind, max_position_embeddings=50, pad_token_id=1)
+    assert pairs.longest(config, SimpleNamespace(model_max_length=limit)) == window
 
 
 def test_a_model_is_read_from_a_folder_without_pickles(tmp_path):

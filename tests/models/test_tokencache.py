@@ -130,16 +130,6 @@ def test_however_often_a_run_is_stopped_the_bytes_are_the_same(tmp_path_factory,
     assert table(folder / "parts") == whole(folder)
 
 
-def test_a_real_model_that_was_stopped_gives_the_same_bytes(tmp_path):
-    requests = tiny.draw(0, count=48)
-    for name, stops in [("whole", []), ("cut", [1, 3, 2])]:
-        for after in stops:
-            interrupted(Cached(tiny.engine(budget=64), tmp_path / name), requests, after)
-        model = tiny.engine(budget=64)
-        tiny.answers(Cached(model, tmp_path / name), requests)
-    assert table(tmp_path / "whole") == table(tmp_path / "cut")
-
-
 # ------------------------------------------------------------------------------------ the killed
 
 
