@@ -77,8 +77,8 @@ def test_an_error_of_the_chat_ends_the_run_and_what_came_before_is_kept(tmp_path
 def test_an_estimate_counts_each_question_once_leaves_out_what_is_kept_and_asks_nothing(tmp_path):
     cache = tmp_path / "answers.sqlite"
     with serving() as server:
-        served = chat(server, price=PRICE)
-        foretold = estimate([*questions(3), *questions(2)], served, cache=cache)
+        todo = [*questions(3), *questions(2)]
+        foretold = estimate(todo, chat(server), cache=cache, price=PRICE)
         assert not cache.exists()
         answers(server, questions(2), tmp_path)
         later = estimate(questions(5), chat(server), cache=cache)

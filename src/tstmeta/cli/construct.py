@@ -85,14 +85,13 @@ def construct(
     from ..judge.construct import run
 
     price, key = price_of(price_in, price_out), key_of(key_variable)
-    chat = connect(
-        server, model, revision=revision, key=key, timeout=timeout, retries=retries, price=price
-    )
+    chat = connect(server, model, revision=revision, key=key, timeout=timeout, retries=retries)
     facts = {"style": style.strip(), "style_now": style_now.strip(), "language": language}
     facts |= {"server": chat.server, "model": model, "revision": revision}
     plan = run.plan_of(out, sources, generate, **facts, seed=seed, temperature=temperature)
     budget = Budget(money=max_money, requests=max_requests, price=price)
-    note(f"{model} at {chat.server}, {plan.size} sources, at most {run.foretell(out, plan, chat)}")
+    cost = run.foretell(out, plan, chat, price)
+    note(f"{model} at {chat.server}, {plan.size} sources, at most {cost}")
     if dry_run:
         return
     table, unanswered = run.construct(

@@ -160,15 +160,13 @@ def run_command(
     given = {name: number for name, number in given.items() if number is not None}
     loaded = loaded.model_copy(update={"sampling": replace(loaded.sampling, **given)})
     price, key = price_of(price_in, price_out), key_of(key_variable)
-    chat = connect(
-        server, model, revision=revision, key=key, timeout=timeout, retries=retries, price=price
-    )
+    chat = connect(server, model, revision=revision, key=key, timeout=timeout, retries=retries)
     budget = Budget(money=max_money, requests=max_requests, price=price)
     cache = cache or paths.scores() / ratings.ANSWERS
     note(f"{chat.model} at {chat.server}, prompt {loaded.name}@{loaded.hash}")
     manner: dict[str, Any] = {"samples": samples, "shuffle": shuffle, "limit": limit}
     questions = [job.question for job in ratings.jobs(dataset, loaded, **manner)]
-    note(str(estimate(questions, chat, cache=cache)))
+    note(str(estimate(questions, chat, cache=cache, price=price)))
     if dry_run:
         return
     limits: dict[str, Any] = {"cache": cache, "concurrency": concurrency, "budget": budget}

@@ -47,20 +47,21 @@ class Estimate(NamedTuple):
         return words + ("" if self.money is None else f", about {self.money:,.4g} of money")
 
 
-def estimate(questions: Sequence[Question], chat: Chat, *, cache: Path) -> Estimate:
+def estimate(
+    questions: Sequence[Question], chat: Chat, *, cache: Path, price: Price | None = None
+) -> Estimate:
     """What :func:`~.runner.run` would ask; asks nothing and writes nothing.
 
     Prompts are taken to have a token for four characters, answers to be as long as they may be.
     """
     unique = {q.key(chat.server, chat.model, chat.revision): q for q in questions}
     todo = list(unique.values())
-    if Path(cache).exists():
+    if cache.exists():
         with AnswerCache(cache) as answers:
             todo = [question for key, question in unique.items() if answers.get(key) is None]
     lengths = (sum(len(m.content) for m in question.messages) for question in todo)
     prompt = sum(math.ceil(length / _CHARACTERS) for length in lengths)
     answer = sum(question.sampling.max_tokens for question in todo)
-    price: Price | None = getattr(chat, "price", None)
     money = price.of(prompt, answer) if price else None
     return Estimate(len(todo), len(unique) - len(todo), prompt, answer, money)
 

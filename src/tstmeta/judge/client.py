@@ -17,7 +17,6 @@ from ..models.server import ServerError, address
 from ..schema import TstmetaError
 from ..secrecy import excerpt, mask_of
 from .base import Question, Reply, Unusable
-from .budget import Price
 from .protocol import body, error, refused_field, reply
 
 if TYPE_CHECKING:
@@ -41,7 +40,6 @@ class Served:
         timeout: seconds for one answer.
         retries: how often a question is sent again after 408, 409, 429, 5xx, a broken connection or
             no answer in time; pauses grow, and ``Retry-After`` counts.
-        price: of a million tokens, for estimates.
 
     Attributes:
         server: the address as it is shown and hashed, without user, password or query.
@@ -57,7 +55,6 @@ class Served:
         key: str | None = None,
         timeout: float = 120.0,
         retries: int = 6,
-        price: Price | None = None,
     ):
         key = (os.environ.get("OPENAI_API_KEY", "") if key is None else key).strip()
         if not (key.isascii() and key.isprintable()) or " " in key:
@@ -73,7 +70,7 @@ class Served:
         self._mask = mask_of(key, parsed.username, parsed.password)
         path = parsed.path.removesuffix("/chat")  # "/completions" is cut off by address
         self.server = str(parsed.copy_with(username=None, password=None, path=path))
-        self.model, self.revision, self.price = model, revision, price
+        self.model, self.revision = model, revision
         self.notes: list[str] = []
         self._timeout, self._retries = timeout, retries
         self._local = parsed.host in ("localhost", "127.0.0.1", "::1")

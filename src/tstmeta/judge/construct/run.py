@@ -21,7 +21,7 @@ from ...data.files import read_lines
 from ...data.sheet import read_sheet
 from ...schema import TstmetaError
 from ..base import Chat, Question, Reply
-from ..budget import Estimate, estimate
+from ..budget import Estimate, Price, estimate
 from ..runner import run
 from . import steps
 from . import table as tables
@@ -207,7 +207,7 @@ def question(plan: Blueprint, table: pd.DataFrame, item: str, attempt: int) -> Q
     return steps.ask(plan, step, shown, attempt)
 
 
-def foretell(folder: Path, plan: Blueprint, chat: Chat) -> Estimate:
+def foretell(folder: Path, plan: Blueprint, chat: Chat, price: Price | None = None) -> Estimate:
     """What a run would ask at most if every first try came out well; asks and writes nothing.
 
     A source stands for a text that is not known yet, and 20 words for an unknown source.
@@ -221,4 +221,4 @@ def foretell(folder: Path, plan: Blueprint, chat: Chat) -> Estimate:
     todo = table.index.difference(tables.settled(table).index, sort=False)
     table["output"] = table["output"].where(table["output"] != "", table["source"])
     questions += [question(plan, table, item, 0) for item in todo]
-    return estimate(questions, chat, cache=folder / ANSWERS)
+    return estimate(questions, chat, cache=folder / ANSWERS, price=price)
