@@ -10,7 +10,6 @@ import hashlib
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
-from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -78,11 +77,11 @@ class DataError(TstmetaError):
 
     def __init__(self, problems: Iterable[Problem]):
         self.problems = list(problems)
-        lines = [str(problem) for problem in self.problems[: self.shown]]
-        if len(self.problems) > self.shown:
-            lines.append(f"... and {len(self.problems) - self.shown} more")
         count = len(self.problems)
-        super().__init__("\n".join([f"{count} problem{'s' * (count != 1)} found:", *lines]))
+        lines = [f"{count} problem{'s' * (count != 1)} found:"]
+        lines += map(str, self.problems[: self.shown])
+        lines += [f"... and {count - self.shown} more"] * (count > self.shown)
+        super().__init__("\n".join(lines))
 
 
 class MissingData(TstmetaError):
@@ -135,6 +134,10 @@ def one_of(known: Iterable[str]) -> pa.Check:
 
 #: Cells that are texts and not blank.
 FILLED = each(lambda x: isinstance(x, str) and bool(x.strip()), "fill it in or drop the row")
+_LIST = each(
+    lambda cell: isinstance(cell, list) and all(isinstance(x, str) for x in cell),
+    "use a list of texts",
+)
 
 
 def hold(frame: pd.DataFrame, schema: pa.DataFrameSchema, where: str) -> pd.DataFrame:
@@ -181,11 +184,12 @@ def _text(*checks: pa.Check) -> pa.Column:
     return pa.Column(str, list(checks), coerce=True)
 
 
-def _texts(*names: str, checks: tuple[pa.Check, ...] = ()) -> dict[str, pa.Column]:
-    return {name: _text(*checks) for name in names}
+def _texts(*names: str) -> dict[str, pa.Column]:
+    return {name: _text() for name in names}
 
 
-_filled = partial(_texts, checks=(FILLED,))
+def _filled(*names: str) -> dict[str, pa.Column]:
+    return {name: _text(FILLED) for name in names}
 
 
 #: Table -> its columns after ``dataset``, in order.
@@ -195,13 +199,7 @@ _COLUMNS = {
         **_texts("system", "style", "direction"),
         **_filled("language"),
         **_texts("source", "output"),
-        "references": pa.Column(
-            object,
-            each(
-                lambda cell: isinstance(cell, list) and all(isinstance(x, str) for x in cell),
-                "use a list of texts",
-            ),
-        ),
+        "references": pa.Column(object, _LIST),
         "is_reference": pa.Column(bool),
     },
     "ratings": {
@@ -271,21 +269,16 @@ def validate(frame: pd.DataFrame, table: str, where: str = "") -> pd.DataFrame:
             faults.append((name, "the column comes more than once", "rename or drop one"))
     problems = [Problem(where, None, *fault) for fault in faults]
     if set(known) <= set(given) and len(set(given)) == len(given):
-        ordered = frame[known].set_axis(range(1, len(frame) + 1))
+        frame = frame[known].set_axis(range(1, len(frame) + 1))
+        if "value" in frame and frame["value"].dtype.kind in "iu":
+            frame = frame.astype({"value": float})
+        if "references" in frame:
+            lists = [x.tolist() if isinstance(x, np.ndarray) else x for x in frame["references"]]
+            frame = frame.assign(references=pd.Series(lists, index=frame.index, dtype=object))
         try:
-            ordered = hold(_typed(ordered), SCHEMAS[table], where) if len(frame) else empty(table)
+            frame = hold(frame, SCHEMAS[table], where) if len(frame) else empty(table)
         except DataError as error:
             problems += error.problems
     if problems:
         raise DataError(problems)
-    return ordered.reset_index(drop=True)
-
-
-def _typed(frame: pd.DataFrame) -> pd.DataFrame:
-    """Whole numbers as floats where a value is wanted, arrays as lists where a list is wanted."""
-    if "value" in frame and frame["value"].dtype.kind in "iu":
-        frame = frame.astype({"value": float})
-    if "references" in frame:
-        lists = [x.tolist() if isinstance(x, np.ndarray) else x for x in frame["references"]]
-        frame = frame.assign(references=pd.Series(lists, index=frame.index, dtype=object))
-    return frame
+    return frame.reset_index(drop=True)

@@ -14,7 +14,7 @@ from typing import Any
 
 import pandas as pd
 
-from ..schema import MEAN_RATER, columns
+from ..schema import MEAN_RATER
 from .base import Dataset, by_label
 from .checks import numeric, one_of
 from .files import read_csv, read_lines
@@ -36,11 +36,7 @@ CORPORA = {"asset": "ASSET", "turkcorpus": "TurkCorpus", "hsplit": "HSplit"}
 STUDIES = {
     "simplicity_da": (
         "simplicity_DA",
-        {
-            "meaning": ("content", 0, 100),
-            "fluency": ("fluency", 0, 100),
-            "simplicity": ("style", 0, 100),
-        },
+        {column: (dimension, 0, 100) for column, dimension in ASPECTS.items()},
     ),
     "structural": (
         "structural_simplicity",
@@ -117,8 +113,8 @@ def _asset(root: Path, sentences: Sentences) -> tuple[dict[str, pd.DataFrame], l
     The file names no system; an output is of the one whose released line is the same text.
     """
     number, size = "original_sentence_id", len(sentences)
-    held = {"aspect": one_of(ASPECTS), "rating": numeric(0, 100)}
-    columns = {**dict.fromkeys(("original", "simplification", "worker_id")), **held}
+    columns = dict.fromkeys(("original", "simplification", "worker_id"))
+    columns |= {"aspect": one_of(ASPECTS), "rating": numeric(0, 100)}
     path = root / _HUMAN / "human_ratings.csv"
     table = _read(path, number, 0, size, columns, number, "aspect", "worker_id")
     first = table.drop_duplicates(number)
@@ -185,22 +181,13 @@ def _study(root: Path, name: str, sentences: Sentences) -> dict[str, pd.DataFram
 
 def _scores(table: pd.DataFrame) -> pd.DataFrame:
     """Released scores; those against references once for each set of references (``test_set``)."""
-    tables = []
+    tables, sets = [], list(table.groupby("test_set", sort=False))
     for metric, (dimension, basis) in METRICS.items():
-        sets = table["test_set"].unique() if basis == "reference" else table["test_set"].iloc[:1]
-        for references in sets:
-            rows = table[table["test_set"] == references]
-            fields = {"refs": references} if basis == "reference" else {}
-            scores = scores_table(
-                NAME,
-                rows["item"],
-                rows[metric].to_numpy(),
-                metric=f"released:{metric}",
-                dimension=dimension,
-                basis=basis,
-                fields={"from": "alvamanchego2021", **fields},
-            )
-            tables.append(scores)
+        facts = {"metric": f"released:{metric}", "dimension": dimension, "basis": basis}
+        for references, rows in sets if basis == "reference" else sets[:1]:
+            fields = {"from": "alvamanchego2021"}
+            fields |= {"refs": references} if basis == "reference" else {}
+            tables.append(scores_table(NAME, rows["item"], rows[metric], **facts, fields=fields))
     return pd.concat(tables)
 
 
@@ -209,16 +196,13 @@ def _preferences(root: Path, sentences: Sentences) -> dict[str, pd.DataFrame]:
     path = root / _HUMAN / "asset_pairwise_comparisons_with_turkcorpus_and_hsplit.csv"
     others, line = list(CORPORA)[1:], "sentence_id"
     texts = ("worker_id", "winner", "source", "asset_simplification", "other_simplification")
-    held = {"aspect": one_of(ASPECTS), "other_dataset": one_of(others)}
-    table = _read(path, line, 0, len(sentences), {**dict.fromkeys(texts), **held})
+    columns = dict.fromkeys(texts) | {"aspect": one_of(ASPECTS), "other_dataset": one_of(others)}
+    table = _read(path, line, 0, len(sentences), columns)
     results = table["winner"].map({"asset": "a", "similar": "tie"})
     results = results.mask(table["winner"] == table["other_dataset"], "b")
     sides = [
-        table.assign(corpus=corpus, text=table[text])
-        for corpus, text in (
-            ("asset", "asset_simplification"),
-            (table["other_dataset"], "other_simplification"),
-        )
+        table.assign(corpus="asset", text=table["asset_simplification"]),
+        table.assign(corpus=table["other_dataset"], text=table["other_simplification"]),
     ]
     key = [line, "corpus", "text"]
     rewrites = pd.concat(sides).sort_index(kind="stable").drop_duplicates(key)
@@ -236,10 +220,10 @@ def _preferences(root: Path, sentences: Sentences) -> dict[str, pd.DataFrame]:
         is_reference=True,
     )
     a, b = (side.merge(rewrites[[*key, "item"]], on=key, how="left")["item"] for side in sides)
-    rater = "preferences " + table["worker_id"]
-    fields = (NAME, a, b, table["aspect"].map(ASPECTS), rater, results)
-    preferences = pd.DataFrame(dict(zip(columns("preferences"), fields, strict=True)))
-    return {"items": items, "preferences": preferences}
+    facts = {"dimension": table["aspect"].map(ASPECTS), "value": results}
+    raters = "preferences " + table["worker_id"]
+    compared = pd.DataFrame({"item_a": a, "item_b": b, "rater": raters, "dataset": NAME, **facts})
+    return {"items": items, "preferences": compared}
 
 
 def _items(collection: str, lines: Iterable[int], sentences: Sentences, **given) -> pd.DataFrame:

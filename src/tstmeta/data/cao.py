@@ -19,13 +19,9 @@ FILE = "ratings.csv"
 #: Direction -> target style.
 DIRECTIONS = {"expert2layman": "layman", "layman2expert": "expert"}
 COLUMNS = {
-    "id": FILLED,
-    "source": FILLED,
-    "output": None,
-    "system": None,
+    **{"id": FILLED, "source": FILLED, "output": None, "system": None},
     "direction": one_of(DIRECTIONS),
-    "style": numeric(1, 5, optional=True),
-    "content": numeric(1, 5, optional=True),
+    **dict.fromkeys(("style", "content"), numeric(1, 5, optional=True)),
 }
 
 
@@ -53,11 +49,8 @@ def load(root: Path) -> Dataset:
         NAME,
         item_id=table["id"],
         source_id=table["direction"] + "-" + place.astype(str),
-        system=table["system"],
         style=table["direction"].map(DIRECTIONS),
-        direction=table["direction"],
-        source=table["source"],
-        output=table["output"],
+        **table[["system", "direction", "source", "output"]],
     )
     means = {(name, MEAN_RATER): table[name] for name in ("style", "content")}
     return Dataset.of(NAME, items, ratings=ratings_table(NAME, table["id"], means))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import pandas as pd
@@ -43,9 +44,7 @@ def describe(name: str) -> Description:
     except TstmetaError as error:  # not here, or a corpus: the message says which
         absence = str(error)
     card = dataset.card if dataset else Card.read(name.partition("@")[0])
-    rows = _of_card(card)
-    if dataset:
-        rows += [*_of_counts(dataset), *_of_ratings(dataset)]
+    rows = [*_of_card(card), *(_of_tables(dataset) if dataset else [])]
     facts = pd.DataFrame(rows, columns=["part", "what", "value"], dtype=str)
     title = f"{dataset.name}: {card.title}" if dataset else card.title
     return Description(title, facts, card.body, absence)
@@ -97,53 +96,40 @@ def _ratings_an_item(dataset: Dataset) -> str:
         return "-"
     if (ratings["rater"] == MEAN_RATER).all():
         return MEAN_RATER
-    counts = ratings.groupby(["item_id", "dimension"], observed=True).size()
-    low, high = int(counts.min()), int(counts.max())
-    return str(low) if low == high else f"{low}-{high}"
+    counts = ratings.groupby(["item_id", "dimension"]).size()
+    return "-".join(dict.fromkeys([str(counts.min()), str(counts.max())]))
 
 
-_Fact = tuple[str, str, str]
-
-
-def _of_card(card: Card) -> list[_Fact]:
-    rows = []
+def _of_card(card: Card) -> Iterator[tuple[str, str, str]]:
     for what, value in card.facts.items():
-        nested = value if isinstance(value, dict) else {"": value}
-        for key, inner in nested.items():
-            if isinstance(inner, bool):
-                inner = "yes" if inner else "no"
-            if inner not in (None, "", []):
-                words = ", ".join(map(str, inner)) if isinstance(inner, list) else str(inner)
-                rows.append(("card", f"{what}: {key}" if key else what, words))
-    return rows
+        for key, inner in (value if isinstance(value, dict) else {"": value}).items():
+            listed = inner if isinstance(inner, list) else [inner]
+            words = ", ".join(map(str, listed))
+            if words and inner is not None:
+                words = {"True": "yes", "False": "no"}.get(words, words)
+                yield "card", f"{what}: {key}" if key else what, words
 
 
-def _of_counts(dataset: Dataset) -> list[_Fact]:
+def _of_tables(dataset: Dataset) -> Iterator[tuple[str, str, str]]:
     items = dataset.items
     counts = {
         "items": len(items),
         "sources": items["source_id"].nunique(),
         "systems": items["system"].replace("", pd.NA).nunique(),
-        "human references as items": int(items["is_reference"].sum()),
-        "items with references": int((items["references"].map(len) > 0).sum()),
-        "empty outputs": int((items["output"].str.strip() == "").sum()),
-        "outputs equal to the source": int((items["output"] == items["source"]).sum()),
+        "human references as items": items["is_reference"].sum(),
+        "items with references": (items["references"].map(len) > 0).sum(),
+        "empty outputs": (items["output"].str.strip() == "").sum(),
+        "outputs equal to the source": (items["output"] == items["source"]).sum(),
         **{name: len(getattr(dataset, name)) for name in ("ratings", "preferences", "scores")},
     }
-    return [("counts", what, str(count)) for what, count in counts.items()]
-
-
-def _of_ratings(dataset: Dataset) -> list[_Fact]:
-    rows: list[_Fact] = []
+    for what, count in counts.items():
+        yield "counts", what, str(count)
     for dimension in dataset.dimensions:
         ratings = dataset.ratings[dataset.ratings["dimension"] == dimension]
         values = ratings["value"]
-        summary = {
-            "rated items": str(ratings["item_id"].nunique()),
-            "raters": ", ".join(sorted(set(ratings["rater"]), key=lambda name: (len(name), name))),
-            "mean": f"{values.mean():.3f}",
-            "standard deviation": f"{values.std():.3f}",
-            "range": f"{values.min():g} to {values.max():g}",
-        }
-        rows += [(dimension, what, value) for what, value in summary.items()]
-    return rows
+        yield dimension, "rated items", str(ratings["item_id"].nunique())
+        raters = sorted(set(ratings["rater"]), key=lambda name: (len(name), name))
+        yield dimension, "raters", ", ".join(raters)
+        yield dimension, "mean", f"{values.mean():.3f}"
+        yield dimension, "standard deviation", f"{values.std():.3f}"
+        yield dimension, "range", f"{values.min():g} to {values.max():g}"

@@ -38,12 +38,8 @@ def read(path: Path, name: str) -> Dataset:
     frame = read_csv(path, COLUMNS, remedy="put the file back that comes with tstmeta")
     items = items_table(
         name,
-        item_id=frame["item_id"],
-        source_id=frame["source_id"],
         system=frame["shift"] + (frame["error"] != "none").map({True: "-error", False: ""}),
-        style=frame["style"],
-        source=frame["source"],
-        output=frame["output"],
+        **frame[["item_id", "source_id", "style", "source", "output"]],
     )
     labels = frame.melt("item_id", ["task", "shift", "error", "span"], "name", "value")
     return Dataset.of(name, items, labels=labels[labels["value"] != ""].assign(dataset=name))

@@ -17,18 +17,15 @@ from .files import read_csv
 from .tables import items_table, labels_table, long_ratings, rename_raters
 
 NAME = "lens"
+QUESTIONS = {"adequacy": "content", "fluency": "fluency", "simplicity": "style"}
 #: Collection -> file and scale (low, high) of each rated question.
 SURVEYS = {
-    "simpda_2022": (
-        "simpDA_2022.csv",
-        {"adequacy": (0, 100), "fluency": (0, 100), "simplicity": (0, 100)},
-    ),
+    "simpda_2022": ("simpDA_2022.csv", dict.fromkeys(QUESTIONS, (0, 100))),
     "simplikert_2022": (
         "simplikert_2022.csv",
         {"adequacy": (1, 5), "fluency": (1, 5), "simplicity": (-2, 2)},
     ),
 }
-QUESTIONS = {"adequacy": "content", "fluency": "fluency", "simplicity": "style"}
 OVERALL = numeric(0, 100)
 #: Systems of ``simpeval_past`` that are corpora written by people.
 PAST_HUMAN = (
@@ -47,11 +44,10 @@ def load(root: Path) -> Dataset:
     ``references`` are all human-written outputs of the source, the item's own among them.  The
     label ``sentence_type`` of ``simpda_2022`` is what the rewrite should do: split, delete, …
     """
-    tables = {name: _survey(root, name) for name in SURVEYS}
-    tables["simpeval_past"] = _past(root)
+    tables = {name: _survey(root, name) for name in SURVEYS} | {"simpeval_past": _past(root)}
     overall, types = _overall_2022(root, tables["simpda_2022"][0])
     items = pd.concat([items for items, _ in tables.values()], ignore_index=True)
-    ratings = pd.concat([*(rated for _, rated in tables.values()), overall], ignore_index=True)
+    ratings = pd.concat([*(rated for _, rated in tables.values()), overall])
     labels = labels_table(
         NAME,
         items["item_id"],

@@ -1,9 +1,8 @@
 """Simplification ratings of Scialom et al. (2021): systems and people. THE FORM IS UNVERIFIED.
 
 The authors link an archive that could not be had.  The loader follows what other published loaders
-say of its main file, a CSV in Latin-1 with one row a rating; it warns each time.  Two data sets of
-Pauli et al. (2025) come from it: ``scialom@human`` (their Scialom, 65 x 25) and ``scialom@alva-m``
-(their Alva-M., 135 x 11).
+say of its main file, one row a rating; it warns each time.  Two data sets of Pauli et al. (2025)
+come from it: ``human`` (their Scialom, 65 x 25) and ``alva-m`` (their Alva-M., 135 x 11).
 """
 
 from __future__ import annotations
@@ -23,9 +22,9 @@ from .tables import items_table, labels_table, long_ratings, rename_raters
 
 NAME = "scialom"
 ENCODING = "latin-1"
-ARCHIVE = "simplification_human_evaluations.tar.gz"
+ARCHIVE = "simplification_human_evaluations"
 FILE = "questeval_simplification_likert_ratings.csv"
-PLACES = (f"simplification_human_evaluations/{FILE}", FILE)
+PLACES = (f"{ARCHIVE}/{FILE}", FILE)
 ASPECTS = {"meaning": "content", "fluency": "fluency", "simplicity": "style"}
 #: Ratings of each dimension in ``alva-m``.
 ALVA_M = 11
@@ -46,17 +45,12 @@ def load(root: Path) -> Dataset:
     if not ready(root):
         raise MissingData(
             f"{root / PLACES[0]} is not on this machine. Get it with: tstmeta data fetch {NAME} "
-            f"(no hash of it is known), and unpack it: tar -xzf {ARCHIVE}"
+            f"(no hash of it is known), and unpack it: tar -xzf {ARCHIVE}.tar.gz"
         )
     path = next(root / place for place in PLACES if (root / place).is_file())
     warn_unverified(path, NAME)
-    columns = {
-        **dict.fromkeys(KEY),
-        "sentence_id": FILLED,
-        "aspect": one_of(ASPECTS),
-        "worker_id": FILLED,
-        "rating": numeric(0, 100),
-    }
+    columns = dict.fromkeys(KEY) | dict.fromkeys(["sentence_id", "worker_id"], FILLED)
+    columns |= {"aspect": one_of(ASPECTS), "rating": numeric(0, 100)}
     text = read_text(path, ENCODING)
     table = read_csv(path, columns, unique=(*KEY, "aspect", "worker_id"), text=text)
     first = table.drop_duplicates(KEY)
@@ -64,8 +58,8 @@ def load(root: Path) -> Dataset:
     system = first["system_name"].str.replace(" ", "-").replace("", "human")
     first = first.assign(item=first["sentence_id"] + "-" + system + "-" + number.astype(str))
     ids = table.merge(first[[*KEY, "item"]], on=KEY, how="left", validate="many_to_one")["item"]
-    dimension = table["aspect"].map(ASPECTS)
-    ratings = long_ratings(NAME, ids, [(dimension, table["worker_id"], table["rating"])])
+    rated = (table["aspect"].map(ASPECTS), table["worker_id"], table["rating"])
+    ratings = long_ratings(NAME, ids, [rated])
     rename_raters(ratings)
     items = items_table(
         NAME,
@@ -75,19 +69,18 @@ def load(root: Path) -> Dataset:
         style="simplified",
         source=first["source"],
         output=first["simplification"],
-        references=_references(first),
+        references=map(_references, first.get("references", [""] * len(first))),
         is_reference=first["system_name"] == "",
     )
-    kinds = first["simplification_type"] if "simplification_type" in first else [""] * len(first)
+    kinds = first.get("simplification_type", [""] * len(first))
     labels = labels_table(NAME, first["item"], simplification_type=kinds)
     return Dataset.of(NAME, items, ratings=ratings, labels=labels)
 
 
-def _references(table: pd.DataFrame) -> pd.Series:
-    """References of each row: a Python list literal of texts, or one text; the column may lack."""
-    cells = table.get("references", pd.Series("", index=table.index))
-    lists = cells.map(lambda cell: literal(cell) if cell.lstrip().startswith("[") else [cell])
-    return lists.map(lambda texts: [text for text in texts if text.strip()])
+def _references(cell: str) -> list[str]:
+    """A Python list literal of texts, or one text."""
+    texts = literal(cell) if cell.lstrip().startswith("[") else [cell]
+    return [text for text in texts if text.strip()]
 
 
 def literal(cell: str) -> Any:
