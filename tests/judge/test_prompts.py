@@ -108,8 +108,8 @@ def test_a_slot_or_a_brace_in_a_text_stays_what_it_is(prompt):
     [
         ("outputs", [RAIN, RAIN._replace(source="Snow.")], "of one source into one style"),
         ("pair", [RAIN, RAIN._replace(style="casual")], "of one source into one style"),
-        ("outputs", [RAIN, RAIN._replace(language="hi")], "one style and language at a time"),
-        ("content", [RAIN._replace(style=" ")], "no target style"),
+        ("outputs", [RAIN, RAIN._replace(language="hi")], "one style and language"),
+        ("content", [RAIN._replace(style=" ")], "a target style, and there is none"),
         ("pauli2025", [HINDI], "made for en and not for 'hi'; use another prompt"),
         ("mukherjee2024-sentiment-style", [RAIN], "negative, positive and not 'formal'"),
     ],

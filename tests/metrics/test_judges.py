@@ -60,7 +60,7 @@ def test_a_unit_that_the_prompt_does_not_take_says_why_and_the_others_go_on():
     metric = judge(words)
     (one,), (two,) = metric.score([bare, UNIT])
     assert (one.status, two.value) == (Status.ERROR, 2)
-    assert "no target style" in one.detail
+    assert "a target style, and there is none" in one.detail
 
 
 def test_the_dimension_is_the_one_that_is_named():

@@ -242,7 +242,7 @@ def _of_object(value: Any, text: str, prompt: Prompt, place: int = 0, of: int = 
     reasons = reasons if isinstance(reasons, str) else ""
     row: Row = {}
     for name in prompt.dimensions:
-        key = prompt.key_of(name).strip().casefold()
+        key = prompt.keys[name].strip().casefold()
         reading = _value(fields[key], prompt) if key in fields else _Reading()
         pattern = rf'(?<!\\)"\s*{re.escape(key)}\s*"\s*:\s*"?({_NUMBER})'
         numbers = [] if reading.why else [*re.finditer(pattern, text, re.IGNORECASE)]

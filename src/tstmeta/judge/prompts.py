@@ -119,11 +119,11 @@ class Prompt(BaseModel, frozen=True, extra="forbid"):
 
     @model_validator(mode="after")
     def _agrees(self) -> Prompt:
-        if faults := [*self._contradictions(), *self._slots()]:
+        if faults := list(self._faults()):
             raise ValueError("; ".join(faults))
         return self
 
-    def _contradictions(self) -> Iterator[str]:
+    def _faults(self) -> Iterator[str]:
         if not self.dimensions or len(set(self.dimensions)) < len(self.dimensions):
             yield "dimensions: name each that is rated once"
         if not 0 <= self.low < self.high < math.inf:
@@ -132,27 +132,24 @@ class Prompt(BaseModel, frozen=True, extra="forbid"):
             yield f"scale: an answer {self.answer!r} is 0 or 1, write [0, 1]"
         if (self.unit == "pair") != (self.answer == "first"):
             yield "answer: pairs, and only pairs, answer 'first'"
-        if self.answer == "json":
-            keys = [key.strip().casefold() for key in self.keys.values()]
-            if set(self.keys) != set(self.dimensions):
-                yield "keys: below a line [keys], name the key of each dimension, and of no other"
-            if len({"", "number", "explanation", "ratings", *keys}) < 4 + len(keys):
-                yield "keys: give each dimension a word of its own, not number or explanation"
-        elif len(self.dimensions) > 1 or self.unit == "source" or self.explain:
+        keys = [key.strip().casefold() for key in self.keys.values()]
+        if self.answer == "json" and set(self.keys) != set(self.dimensions):
+            yield "keys: below a line [keys], name the key of each dimension, and of no other"
+        if len({"", "number", "explanation", "ratings", *keys}) < 4 + len(keys):
+            yield "keys: give each dimension a word of its own, not number or explanation"
+        several = len(self.dimensions) > 1 or self.unit == "source" or self.explain
+        if several and self.answer != "json":
             yield "answer: only 'json' holds several dimensions or rewrites, or an explanation"
-
-    def _slots(self) -> Iterator[str]:
-        user, system = set(SLOT.findall(self.user)), set(SLOT.findall(self.system))
-        must = _MUST[self.unit]
+        slots, must = set(SLOT.findall(self.user + self.system)), _MUST[self.unit]
         known = must | {"source", "style", "language", "fence"}
         known |= {"count"} if self.unit == "source" else set()
-        if unknown := sorted((user | system) - known):
+        if unknown := sorted(slots - known):
             yield f"user, system: no slot {{{unknown[0]}}} here; use {', '.join(sorted(known))}"
-        if lacking := sorted(must - user):
+        if lacking := sorted(must - set(SLOT.findall(self.user))):
             yield f"user: say where {{{lacking[0]}}} goes"
         if set(SLOT.findall(self.each)) != {"number", "output"}:
             yield "each: a line with {number} and {output}"
-        if self.fence and "fence" not in user | system:
+        if self.fence and "fence" not in slots:
             yield "user: say that texts between lines {fence} are data, or write fence = false"
 
     @property
@@ -173,10 +170,6 @@ class Prompt(BaseModel, frozen=True, extra="forbid"):
         facts |= {name: sorted(facts[name].items()) for name in ("keys", "styles")}
         return hashlib.sha256(json.dumps(facts, sort_keys=True).encode()).hexdigest()[:12]
 
-    def key_of(self, dimension: str) -> str:
-        """What a dimension is called in a JSON answer."""
-        return self.keys.get(dimension, dimension)
-
     def question(self, items: Sequence[Request], sample: int = 0) -> Question:
         """The request for one unit.
 
@@ -195,7 +188,7 @@ class Prompt(BaseModel, frozen=True, extra="forbid"):
         """The JSON schema of an answer about so many items; None where the answer is no JSON."""
         if self.answer != "json":
             return None
-        ratings = {self.key_of(name): _rating(self.low, self.high) for name in self.dimensions}
+        ratings = {self.keys[name]: _rating(self.low, self.high) for name in self.dimensions}
         reasons = {"explanation": {"type": "string"}} if self.explain else {}
         if self.unit != "source":
             return _object({**reasons, **ratings})
@@ -235,27 +228,23 @@ class Prompt(BaseModel, frozen=True, extra="forbid"):
         return tuple(Message(role, _fill(text, words)) for role, text in roles if text)
 
     def _check(self, items: Sequence[Request]) -> None:
-        item = items[0]
+        item, why = items[0], ""
         if len({(each.source, each.against, each.style, each.language) for each in items}) > 1:
-            raise TstmetaError(
-                f"prompt {self.name} asks about rewrites of one source into one style and language "
-                "at a time; group the items by these"
+            why = "asks about rewrites of one source into one style and language; group them so"
+        elif "{style}" in self.system + self.user and not item.style.strip():
+            why = "asks about a target style, and there is none; name it in the column style"
+        elif self.languages and item.language not in self.languages:
+            why = (
+                f"is made for {', '.join(self.languages)} and not for {item.language!r}; use "
+                "another prompt, or a copy with this language added"
             )
-        if "{style}" in self.system + self.user and not item.style.strip():
-            raise TstmetaError(
-                f"no target style, and the prompt {self.name} asks about one; name it in the "
-                "column style"
+        elif self.only_styles and item.style not in self.styles:
+            why = (
+                f"knows the target styles {', '.join(sorted(self.styles))} and not "
+                f"{item.style!r}; use another prompt, or a copy with this style added"
             )
-        if self.languages and item.language not in self.languages:
-            raise TstmetaError(
-                f"prompt {self.name} is made for {', '.join(self.languages)} and not for "
-                f"{item.language!r}; use another prompt, or a copy with this language added"
-            )
-        if self.only_styles and item.style not in self.styles:
-            raise TstmetaError(
-                f"prompt {self.name} knows the target styles {', '.join(sorted(self.styles))} and "
-                f"not {item.style!r}; use another prompt, or a copy with this style added"
-            )
+        if why:
+            raise TstmetaError(f"prompt {self.name} {why}")
 
 
 def names() -> list[str]:
