@@ -91,17 +91,17 @@ def test_no_lookup_about_a_name_imports(mark):
 
 
 def test_parts_of_gm_from_a_file_run_no_code(tmp_path, mark):
-    from tstmeta.combine.gm import gm_of_systems
+    from tstmeta.combine import gm_scores
 
     (tmp_path / "mine.csv").write_text(CSV)
     data = load(str(tmp_path / "mine.csv"))
     acc, sim, pp = (NAME, "planted.inner:second", "planted.inner:third")
-    parts = pd.DataFrame({"metric": [acc, sim, pp], "value": [0.5, 0.5, 20.0]})
+    parts = pd.DataFrame({"metric": [acc, sim, pp], "value": [0.64, 0.72, 30.0]})
     rows = data.items[["item_id"]].merge(parts, how="cross")
     rows.to_csv(tmp_path / "parts.csv", index=False)
     scores = scoring.read_scores(tmp_path / "parts.csv", data)
-    found = gm_of_systems(data, scores, acc=acc, sim=sim, pp=pp)
-    assert found["pp"].tolist() == [20.0, 20.0]
+    values = gm_scores(data, scores, names=(acc, sim, pp))["value"]
+    assert values.to_numpy() == pytest.approx(67 ** (1 / 3))
     assert not mark.exists()
 
 

@@ -117,7 +117,7 @@ def test_an_unknown_combination_is_told_with_those_that_there_are(name):
         combined(DATA, ALL, name)
 
 
-@pytest.mark.parametrize("name", [metric.name for metric in COMBINED])
+@pytest.mark.parametrize("name", COMBINED)
 def test_a_combination_as_a_metric_is_refused_with_the_option_that_makes_it(name):
     with pytest.raises(metrics.UnknownMetric) as error:
         metrics.get(name)

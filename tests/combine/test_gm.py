@@ -6,11 +6,11 @@ import pytest
 
 from tests.combine.examples import rated, score
 from tstmeta import schema
-from tstmeta.combine.gm import PRINTED, gm, gm_of_systems, gm_scores, hinge, learn, learned_gm
+from tstmeta.combine.gm import PRINTED, gm, gm_scores, hinge, learn, learned_gm
 from tstmeta.combine.parts import CombineError
 from tstmeta.data import Dataset
 
-NAMES = {"acc": "acc", "sim": "sim", "pp": "pp"}
+NAMES = ("acc", "sim", "pp")
 
 
 @pytest.mark.parametrize(
@@ -87,7 +87,7 @@ def three(data: Dataset, seed: int = 0) -> pd.DataFrame:
 
 def preferred(data: Dataset, scores: pd.DataFrame, seed: int = 0) -> pd.DataFrame:
     """Every pair of rewrites of a source, ordered by GM as printed; some are ties."""
-    value = gm_scores(data, scores, **NAMES).set_index("item_id")["value"]
+    value = gm_scores(data, scores, names=NAMES).set_index("item_id")["value"]
     rows = []
     for _, group in data.items.groupby("source_id"):
         ids = group["item_id"].tolist()
@@ -109,7 +109,7 @@ FOUR = rated(4, 2)
 
 def test_scores_hold_gm_of_each_text_and_say_the_thresholds():
     scores = three(FOUR)
-    result = gm_scores(FOUR, scores, **NAMES)
+    result = gm_scores(FOUR, scores, names=NAMES)
     wide = scores.pivot_table(index="item_id", columns="metric", values="value")
     assert result["value"].to_numpy() == pytest.approx(gm(wide["acc"], wide["sim"], wide["pp"]))
     assert result["signature"].str.contains("t:63,71,97,-37", regex=False).all()
@@ -123,7 +123,7 @@ def test_a_text_without_a_part_is_invalid_and_one_with_a_truncated_part_is_trunc
     scores.loc[lost, ["value", "status"]] = [np.nan, "error"]
     cut = (scores["metric"] == "sim") & (scores["item_id"] == "i001")
     scores.loc[cut, "status"] = "truncated"
-    result = gm_scores(FOUR, scores, **NAMES).set_index("item_id")
+    result = gm_scores(FOUR, scores, names=NAMES).set_index("item_id")
     assert result.loc["i003", ["status", "detail"]].tolist() == ["invalid", "no value of pp"]
     assert np.isnan(result.loc["i003", "value"])
     assert result.loc["i001", "status"] == "truncated"
@@ -133,17 +133,17 @@ def test_a_text_without_a_part_is_invalid_and_one_with_a_truncated_part_is_trunc
 def test_percent_and_a_part_that_is_not_there_are_refused():
     scores = three(FOUR)
     with pytest.raises(CombineError, match="no metric called 'other'"):
-        gm_scores(FOUR, scores, acc="other", sim="sim", pp="pp")
+        gm_scores(FOUR, scores, names=("other", "sim", "pp"))
     scores.loc[scores["metric"] == "acc", "value"] *= 100
     with pytest.raises(CombineError, match="GM wants acc between 0 and 1"):
-        gm_scores(FOUR, scores, **NAMES)
+        gm_scores(FOUR, scores, names=NAMES)
 
 
 def test_learned_thresholds_never_saw_the_fold_they_score():
     data = rated(24, 3)
     scores = three(data)
     likes = preferred(data, scores)
-    combination = learned_gm(preferring(data, likes), scores, **NAMES, outer=4)
+    combination = learned_gm(preferring(data, likes), scores, names=NAMES, outer=4)
     assert [fit.fold for fit in combination.fits] == [0, 1, 2, 3]
     total = len(likes) - 4
     for fit in combination.fits:
@@ -152,7 +152,7 @@ def test_learned_thresholds_never_saw_the_fold_they_score():
     fold = combination.scores.set_index("item_id")["detail"].str.extract(r"fold (\d)")[0]
     inside = likes["item_a"].map(fold) == "1"
     turned = likes.assign(value=likes["value"].where(~inside, likes["value"].map(_other)))
-    again = learned_gm(preferring(data, turned), scores, **NAMES, outer=4)
+    again = learned_gm(preferring(data, turned), scores, names=NAMES, outer=4)
     own = (combination.scores["item_id"].map(fold) == "1").to_numpy()
     assert again.scores["value"][own].tolist() == combination.scores["value"][own].tolist()
     assert again.scores["value"][~own].tolist() != combination.scores["value"][~own].tolist()
@@ -161,26 +161,3 @@ def test_learned_thresholds_never_saw_the_fold_they_score():
 
 def _other(value: str) -> str:
     return {"a": "b", "b": "a"}.get(value, value)
-
-
-def test_systems_have_gm_of_their_means():
-    data = rated(5, 2)
-    scores = three(data)
-    result = gm_of_systems(data, scores, **NAMES).set_index("system")
-    wide = scores.pivot_table(index="item_id", columns="metric", values="value")
-    own = wide[(data.items["system"] == "M1").to_numpy()].mean()
-    assert result.loc["M1", "n"] == 5
-    assert result.loc["M1", "gm"] == pytest.approx(float(gm(own["acc"], own["sim"], own["pp"])))
-
-
-def test_a_metric_of_whole_outputs_gives_its_own_value():
-    data = rated(3, 1)
-    statistics = [[2, 2] * 4 + [2, 3]] * 3
-    from tstmeta.metrics import get
-
-    scores = three(data)
-    details = [str(each) for each in statistics]
-    scores.loc[scores["metric"] == "sim", "detail"] = details
-    scores = scores.replace({"metric": {"sim": "corpus-bleu"}})
-    result = gm_of_systems(data, scores, acc="acc", sim="corpus-bleu", pp="pp")
-    assert result["sim"][0] == pytest.approx(get("corpus-bleu").combine(details))

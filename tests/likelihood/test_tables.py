@@ -132,7 +132,7 @@ def test_items_are_chosen_in_order_and_a_style_that_is_missing_leaves_no_rows(me
     [
         (TEXTS.drop(columns="style"), None, "no column style"),
         (TEXTS.assign(item_id=[f"i{n}" for n in range(7)]), ["i9"], "'i9'; did you mean i6"),
-        (TEXTS, ["x"], "no item 'x'; did you mean 0"),
+        (TEXTS, ["x"], "no item 'x'; did you mean"),
     ],
 )
 def test_what_is_not_there_is_named(table, items, message, metric):

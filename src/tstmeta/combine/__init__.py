@@ -6,7 +6,7 @@ how distances, negative values and zeros get into a geometric mean is decided in
 """
 
 from .by_name import combined
-from .gm import PRINTED, Thresholds, gm_of_systems, gm_scores, learned_gm
+from .gm import PRINTED, Thresholds, gm_scores, learned_gm
 from .hybrids import Settings, hybrid
 from .overall import j, overall_scores
 from .parts import Combination, CombineError, Fit
@@ -19,7 +19,6 @@ __all__ = [
     "Settings",
     "Thresholds",
     "combined",
-    "gm_of_systems",
     "gm_scores",
     "hybrid",
     "j",

@@ -1,10 +1,9 @@
 """Combined metrics by name, as the command line asks for them: which scores go in, and how.
 
-``gm`` takes style accuracy, Sim and corpus perplexity with the printed thresholds, ``gm:learned``
-learns the thresholds from the preferences of other sources; ``j:FL`` is style accuracy x Sim x FL,
-a metric of fluency in [0, 1]; ``hybrid-...`` takes the metrics that are scored for a dimension,
-``overall-...`` those of all three.  The parts of GM and J are scored where they are not given.
-Sentinels, the human oracle and other combinations are never parts: one of them *is* a rating.
+``gm`` has the printed thresholds, ``gm:learned`` learns them from preferences; ``j:FL`` is style
+accuracy x Sim x FL, a metric of fluency in [0, 1]; ``hybrid-...`` takes the metrics of a dimension,
+``overall-...`` those of all three.  Parts of GM and J are scored where they are not given.
+Sentinels, the human oracle and other combinations are never parts.
 """
 
 from __future__ import annotations
@@ -16,13 +15,11 @@ import pandas as pd
 
 from .. import metrics, scoring
 from ..data import Dataset
-from .gm import gm_scores, learned_gm
+from .gm import PARTS, gm_scores, learned_gm
 from .hybrids import KINDS, Settings, hybrid
 from .overall import HYBRID, THREE, j, overall_scores
 from .parts import CombineError
 
-#: Parts of GM (all) and of J (the first two): accuracy, similarity, perplexity.
-ACC, SIM, PP = "style-accuracy", "sim", "corpus-perplexity"
 NAMES = (
     *("gm", "gm:learned", "j:FL"),
     *(f"hybrid-{kind}" for kind in KINDS),
@@ -53,19 +50,21 @@ def combined(
         dimension: of hybrids; without it, one for each dimension with ratings and metrics enough.
         lower: names of unregistered metrics of which less is better.
         store: the score store, for parts that are scored here.
+
+    Raises:
         CombineError: an unknown name, or what :mod:`tstmeta.combine` raises of its parts.
     """
     known(name)
     scores = _parts(scores)
     stem, _, word = name.partition(":")
     if stem == "gm":
-        three = _with(dataset, scores, [ACC, SIM, PP], store)
+        three = _with(dataset, scores, PARTS, store)
         if word:
             return learned_gm(dataset, three, seed=seed).scores
         return gm_scores(dataset, three)
     if stem == "j":
         fluency = name.removeprefix("j:")
-        three = _with(dataset, scores, [ACC, SIM, fluency], store)
+        three = _with(dataset, scores, [*PARTS[:2], fluency], store)
         return j(dataset, three, fl=fluency)
     settings = Settings(seed=seed)
     family, _, kind = name.partition("-")

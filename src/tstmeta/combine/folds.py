@@ -1,7 +1,6 @@
 """Which items something is fitted on, and which it is judged on: never the same.
 
-All rewrites of a source, which share much of their score, go into one fold.  Folds are drawn over
-the sorted names of the sources, so that the order of rows changes nothing.
+All rewrites of a source, which share much of their score, go into one fold.
 """
 
 from __future__ import annotations
@@ -28,6 +27,7 @@ def folds(sources: np.ndarray, k: int, seed: int) -> np.ndarray:
     Raises:
         CombineError: fewer sources than folds.
     """
+    # sorted names: the order of rows changes nothing
     names, place = np.unique(np.asarray(sources, dtype=str), return_inverse=True)
     if len(names) < k:
         raise CombineError(

@@ -6,15 +6,11 @@
 
 Below its threshold a part makes the whole zero, and that is meant.  Fluency is best at a perplexity
 of (t3 + t4) / 2, with the printed thresholds 30; less counts as too plain a text.
-
-The paper learned its thresholds from 300 annotated pairs of outputs with a hinge loss of margin 1.
-Chosen here, as it does not say: Acc of one text is what the given scores hold (0 or 1, or a
-confidence), ties are left out, and the mean loss is minimised by differential evolution (scipy),
-which takes no derivatives: the loss is flat wherever both of a pair are zero.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -22,14 +18,13 @@ import pandas as pd
 from numpy.typing import ArrayLike
 from scipy.optimize import differential_evolution
 
-from .. import metrics
 from ..data import Dataset
-from ..metrics import CorpusMetric
 from .folds import splits
 from .orient import Array
 from .parts import Combination, CombineError, Fit, Parts, digest, emit, pick
 
-NAME = "gm"
+#: Names of Acc, Sim and PP.
+PARTS = ("style-accuracy", "sim", "corpus-perplexity")
 MARGIN = 1.0
 
 
@@ -64,17 +59,11 @@ def gm(
     return np.cbrt(accurate * similar * fluent)
 
 
-def _of_rows(three: Array, thresholds: Thresholds) -> np.ndarray:
-    """GM of Acc, Sim and PP stacked as rows ``[3, ...]``."""
-    return gm(three[0], three[1], three[2], thresholds)
-
-
 class Learned(NamedTuple):
     """Thresholds learned from pairs, and their mean hinge loss."""
 
     thresholds: Thresholds
     loss: float
-    pairs: int
 
 
 def hinge(thresholds: ArrayLike, better: Array, worse: Array) -> Array:
@@ -84,15 +73,16 @@ def hinge(thresholds: ArrayLike, better: Array, worse: Array) -> Array:
     """
     t = np.asarray(thresholds, dtype=float)
     columns = Thresholds(*(row[..., None] for row in t))
-    gap = _of_rows(better, columns) - _of_rows(worse, columns)
+    gap = gm(*better, columns) - gm(*worse, columns)
     return np.maximum(0.0, MARGIN - gap).mean(axis=-1)
 
 
 def learn(better: ArrayLike, worse: ArrayLike, seed: int = 0) -> Learned:
-    """Thresholds that order pairs as people do, see the top of this module.
+    """Thresholds that order pairs as people do: the least mean :func:`hinge` loss, as in the paper.
 
-    Searched: t1 and t2 in [0, 100]; t3 in [0, T] and t4 in [-T, T], T being twice the
-    97.5 % quantile of the perplexities given.  Better and worse as in :func:`hinge`.
+    Chosen here: differential evolution (scipy), as the loss is flat wherever both of a pair are
+    zero; t1 and t2 in [0, 100], t3 in [0, T] and t4 in [-T, T], T being twice the 97.5 % quantile
+    of the perplexities given.
 
     Raises:
         CombineError: no pairs.
@@ -117,60 +107,60 @@ def learn(better: ArrayLike, worse: ArrayLike, seed: int = 0) -> Learned:
         updating="deferred",
     )
     thresholds = Thresholds(*map(float, best.x))
-    return Learned(thresholds, float(hinge(thresholds, good, bad)), good.shape[1])
+    return Learned(thresholds, float(hinge(thresholds, good, bad)))
 
 
 def gm_scores(
     dataset: Dataset,
     scores: pd.DataFrame,
     *,
-    acc: str = "style-accuracy",
-    sim: str = "sim",
-    pp: str = "corpus-perplexity",
+    names: Sequence[str] = PARTS,
     thresholds: Thresholds = PRINTED,
 ) -> pd.DataFrame:
     """GM of each text with given thresholds, as a ``scores`` table.
 
+    Args:
+        names: of the metrics that are Acc, Sim and PP.
+
     Raises:
         CombineError: one of the three is missing, there twice, or out of its range.
     """
-    parts = _three(dataset, scores, (acc, sim, pp))
-    values, fields = _of_rows(parts.matrix, thresholds), {"t": thresholds}
-    return emit(parts, values, [""] * len(values), name=NAME, dimension="overall", fields=fields)
+    parts = _three(dataset, scores, names)
+    values, fields = gm(*parts.matrix, thresholds), {"t": thresholds}
+    return emit(parts, values, [""] * len(values), name="gm", dimension="overall", fields=fields)
 
 
 def learned_gm(
     dataset: Dataset,
     scores: pd.DataFrame,
     *,
-    acc: str = "style-accuracy",
-    sim: str = "sim",
-    pp: str = "corpus-perplexity",
+    names: Sequence[str] = PARTS,
     outer: int = 5,
     seed: int = 0,
 ) -> Combination:
     """GM of each text with thresholds learned from the data set's preferences between texts.
 
-    A pair is fitted on where both texts lie outside the fold of sources that is scored.
+    A pair is fitted on where both texts lie outside the fold of sources that is scored, and people
+    did not tie them.
+
+    Args:
+        names: of the metrics that are Acc, Sim and PP.
 
     Raises:
         CombineError: no preferences, fewer sources than folds, or a metric missing or out of range.
     """
-    parts = _three(dataset, scores, (acc, sim, pp))
+    parts = _three(dataset, scores, names)
     pairs = _ordered(parts, dataset.preferences)
     values = np.full(len(parts.item_ids), np.nan)
     details = np.full(len(values), "", dtype=object)
     fits = []
     for split in splits(parts.sources, outer, seed):
         better, worse = pairs[:, split.train[pairs].all(axis=0)]
-        learned = learn(parts.matrix[:, better], parts.matrix[:, worse], seed)
-        values[split.judged] = _of_rows(parts.matrix[:, split.judged], learned.thresholds)
-        details[split.judged] = (
-            f"fold {split.number + 1} of {outer}: t {learned.thresholds}, from {learned.pairs}"
-            " pairs"
-        )
+        t, n = learn(parts.matrix[:, better], parts.matrix[:, worse], seed).thresholds, len(better)
+        values[split.judged] = gm(*parts.matrix[:, split.judged], t)
+        details[split.judged] = f"fold {split.number + 1} of {outer}: t {t}, from {n} pairs"
         judged_on = int(split.judged[pairs].all(axis=0).sum())
-        fits.append(Fit(split.number, learned.thresholds._asdict(), learned.pairs, judged_on))
+        fits.append(Fit(split.number, t._asdict(), n, judged_on))
     fields = {
         "t": "learned",
         "loss": f"hinge-{MARGIN:g}",
@@ -178,51 +168,14 @@ def learned_gm(
         "seed": seed,
         "preferences-hash": digest(*sorted(map(">".join, parts.item_ids[pairs].T.tolist()))),
     }
-    table = emit(parts, values, details.tolist(), name=NAME, dimension="overall", fields=fields)
+    table = emit(parts, values, details.tolist(), name="gm", dimension="overall", fields=fields)
     return Combination(table, tuple(fits))
 
 
-def gm_of_systems(
-    dataset: Dataset,
-    scores: pd.DataFrame,
-    *,
-    acc: str = "style-accuracy",
-    sim: str = "sim",
-    pp: str = "corpus-perplexity",
-) -> pd.DataFrame:
-    """GM of each system from its Acc, Sim and PP over all its texts, as the paper's tables have it.
-
-    Columns system, n (texts with all three scores), acc, sim, pp, gm.  A metric of whole outputs
-    gives its own value over the texts, any other one its mean.
-    """
-    parts = _three(dataset, scores, (acc, sim, pp))
-    systems = dataset.items["system"].to_numpy(str)
-    rows = []
-    for system in dict.fromkeys(systems.tolist()):
-        ids = parts.item_ids[(systems == system) & parts.complete].tolist()
-        if system and ids:
-            a, s, p = (_over(scores, name, ids) for name in (acc, sim, pp))
-            rows.append((system, len(ids), a, s, p, float(gm(a, s, p))))
-    return pd.DataFrame(rows, columns=["system", "n", "acc", "sim", "pp", "gm"])
-
-
-def _over(scores: pd.DataFrame, name: str, item_ids: list[str]) -> float:
-    """One metric over a set of texts."""
-    rows = scores[scores["metric"] == name].set_index("item_id").loc[item_ids]
-    metric = metrics.known(name)
-    if isinstance(metric, CorpusMetric) and rows["detail"].ne("").all():
-        return metric.combine(list(rows["detail"]))
-    return float(rows["value"].mean())
-
-
-def _three(dataset: Dataset, scores: pd.DataFrame, names: tuple[str, str, str]) -> Parts:
+def _three(dataset: Dataset, scores: pd.DataFrame, names: Sequence[str]) -> Parts:
     """Acc, Sim and PP in that order, checked."""
-    acc, sim, pp = names
-    wanted = {
-        "accuracy": (acc, 0.0, 1.0),
-        "similarity": (sim, -1.0, 1.0),
-        "perplexity": (pp, 0.0, np.inf),
-    }
+    ranges = {"accuracy": (0.0, 1.0), "similarity": (-1.0, 1.0), "perplexity": (0.0, np.inf)}
+    wanted = {what: (name, *ends) for name, (what, ends) in zip(names, ranges.items(), strict=True)}
     return pick(dataset, scores, "GM", wanted)
 
 

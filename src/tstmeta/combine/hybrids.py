@@ -12,10 +12,9 @@ Each is a weighted geometric mean; they differ in how they choose and weigh:
     not in the paper: all metrics with equal weights.  It looks at no rating, and is what a hybrid
     has to beat.
 
-The paper leaves open how metrics are scaled (:mod:`.orient`), the forest's settings, and on which
-ratings weights are fitted and judged.  Here the outer folds of sources judge, and everything, the
-scale of a metric too, is fitted on the other folds; inside them a correlation that selects metrics
-or weights is the mean over inner folds.  The forest has fixed settings and needs none.
+What the paper leaves open: outer folds of sources judge, and everything, the scale of a metric
+(:mod:`.orient`) too, is fitted on the other folds; a correlation that selects is the mean over
+inner folds.
 """
 
 from __future__ import annotations
@@ -34,15 +33,7 @@ from ..extras import lacking
 from ..stats import Setting
 from .folds import Split, splits
 from .orient import ENDS, FLOOR, Array, Scaling, geometric_mean, oriented
-from .parts import (
-    Combination,
-    CombineError,
-    Fit,
-    Parts,
-    digest_of_values,
-    emit,
-    gather,
-)
+from .parts import Combination, CombineError, Fit, Parts, digest_of_values, emit, gather
 
 Kind = Literal["simulation", "learned", "equal"]
 KINDS: tuple[Kind, ...] = ("simulation", "learned", "equal")
@@ -50,8 +41,6 @@ KINDS: tuple[Kind, ...] = ("simulation", "learned", "equal")
 STEPS, LEAST_STEPS = 20, 2
 #: Fewer rated items than this cannot tell metrics apart at all.
 LEAST = 10
-#: Of the forest; scikit-learn's own defaults otherwise.
-TREES = 100
 
 
 class Settings(NamedTuple):
@@ -61,7 +50,7 @@ class Settings(NamedTuple):
         top: how many metrics it takes.
         outer, inner: folds of sources that judge, and that choose.
         statistic: agreement that chooses, a name of :data:`tstmeta.stats.STATISTICS`, pooled.
-        trees, seed: of the forest; the seed also of the folds.
+        trees: of the forest, scikit-learn's own defaults otherwise.
         in_sample: fit and judge on the same ratings, as one should not.
     """
 
@@ -69,7 +58,7 @@ class Settings(NamedTuple):
     outer: int = 5
     inner: int = 4
     statistic: str = "pearson"
-    trees: int = TREES
+    trees: int = 100
     seed: int = 0
     in_sample: bool = False
 
@@ -117,7 +106,7 @@ def hybrid(
     """A hybrid of the metrics that claim a dimension, fitted on mean ratings of other sources.
 
     Args:
-        scores: ``scores`` of the metrics to choose from; those of other dimensions are left out.
+        scores: of the metrics to choose from; those of other dimensions are left out.
         lower: names of unregistered metrics of which less is better.
 
     Returns:
@@ -182,7 +171,7 @@ def weights_by_name(parts: Parts, chosen: Chosen) -> dict[str, float]:
     for place, weight in zip(chosen.places, chosen.weights, strict=True):
         name = parts.names[place]
         if parts.names.count(name) > 1:
-            name = f"{name} ({parts.bases[place]})"
+            name = f"{name} ({parts.heads['basis'][place]})"
         weights[name if name not in weights else f"{name} #{place}"] = float(weight)
     return weights
 
@@ -231,9 +220,8 @@ def grid(parts: int, steps: int = STEPS, least: int = LEAST_STEPS) -> Array:
 def _by_forest(
     parts: Parts, people: Array, used: np.ndarray, settings: Settings
 ) -> tuple[np.ndarray, Array]:
-    """The most important features of a random forest, and their importances over their sum.
-
-    Importance, the mean decrease in impurity (Breiman 2001), knows no direction.
+    """The most important features (mean decrease in impurity, which knows no direction) of a random
+    forest, and their importances over their sum.
     """
     if absent := lacking("sklearn"):
         raise CombineError(f"hybrid-learned needs scikit-learn: {absent}")

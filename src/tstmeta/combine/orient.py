@@ -1,19 +1,9 @@
 """Distances, negative numbers and zeros inside a geometric mean: decided here, once.
 
-Metrics come on any scale and in either direction; a geometric mean wants positive numbers of which
-more is better.  What is done about it:
-
-1. **Direction.**  A metric of which less is better has its sign turned.  The direction is what the
-   metric says of itself for a basis, never what the ratings at hand suggest: a metric that agrees
-   the wrong way round is a bad metric, and to turn it because of the ratings would be fitting.
-2. **Scale.**  Each metric is mapped linearly, from two quantiles of the *training* items to 0 and
-   1; what lies beyond is cut.  Quantiles and not the ends, because one perplexity of 100,000 would
-   push all others together.  Where the quantiles coincide, the ends are used; a metric that is
-   constant in training is 1 everywhere, a factor without effect.
-3. **Zero.**  A zero would make the whole mean zero, however good the other parts are.  So the
-   scaled value u becomes ``FLOOR + (1 - FLOOR) u``.
-
-Pang and Gimpel's GM needs none of this: it has thresholds, and there a zero is meant.
+A geometric mean wants positive numbers of which more is better.  A metric of which less is better
+(by what it says of itself, never by the ratings) has its sign turned; each is mapped linearly, from
+two quantiles of the *training* items to 0 and 1, for one perplexity of 100,000 would push all
+others together; and as a zero would make the whole mean zero, u becomes ``FLOOR + (1 - FLOOR) u``.
 """
 
 from __future__ import annotations
@@ -37,20 +27,18 @@ _FLAT = 1e-12
 
 
 def lower_is_better(name: str, basis: str, lower: Collection[str] = ()) -> bool:
-    """Whether less of a metric is better on a basis.
-
-    Metrics that are not registered count as better when higher, unless ``lower`` names them.
+    """Whether less of a metric is better on a basis; of one that is not registered more is better,
+    unless ``lower`` names it.
     """
-    if name in lower:
-        return True
-    return not name.startswith("released:") and metrics.lower_is_better(name, basis)
+    registered = not name.startswith("released:")
+    return name in lower or (registered and metrics.lower_is_better(name, basis))
 
 
 class Scaling(NamedTuple):
-    """A map of M metrics onto [FLOOR, 1], more being better; see the top of this module.
+    """A map of M metrics onto [FLOOR, 1], more being better.
 
     ``low`` and ``high`` are the oriented values ``[M]`` that become 0 and 1, equal where nothing
-    varied; ``lower`` says of which metrics less is better.
+    varied: such a metric is 1 everywhere.  ``lower`` says of which metrics less is better.
     """
 
     lower: np.ndarray
@@ -61,20 +49,13 @@ class Scaling(NamedTuple):
     def fitted(cls, values: Array, lower: np.ndarray) -> Scaling:
         """Fitted on training items ``[M, n]``; without any value a metric counts as constant."""
         upright = oriented(values, lower)
-        low, high = np.zeros(len(upright)), np.zeros(len(upright))
-        full = np.isfinite(upright).all(axis=1) & (upright.shape[1] > 0)
-        quantiles = np.full((len(upright), 2), np.nan)
-        if full.any():  # all at once: a fit on noise asks for thousands
-            quantiles[full] = np.quantile(upright[full], ENDS, axis=1).T
-        for place, row in enumerate(upright):
-            row = row[np.isfinite(row)]
-            if not len(row):
-                continue
-            ends = quantiles[place] if full[place] else np.quantile(row, ENDS)
-            if not _apart(*ends):
-                ends = np.array([row.min(), row.max()])
-            low[place], high[place] = ends if _apart(*ends) else (ends[0], ends[0])
-        return cls(np.asarray(lower, dtype=bool), low, high)
+        upright = np.where(np.isfinite(upright).any(axis=1, keepdims=True), upright, 0.0)
+        # the second takes a row at a time, and a fit on noise asks for thousands
+        quantile = np.quantile if np.isfinite(upright).all() else np.nanquantile
+        low, high = quantile(upright, ENDS, axis=1)
+        least, most = np.nanmin(upright, axis=1), np.nanmax(upright, axis=1)
+        low, high = np.where(_apart(low, high), (low, high), (least, most))
+        return cls(np.asarray(lower, dtype=bool), low, np.where(_apart(low, high), high, low))
 
     def __call__(self, values: Array) -> Array:
         """Values ``[M, n]`` on [FLOOR, 1]; NaN stays NaN."""
@@ -88,8 +69,8 @@ class Scaling(NamedTuple):
         return FLOOR + (1.0 - FLOOR) * share
 
 
-def _apart(low: float, high: float) -> bool:
-    return bool(high - low > _FLAT * max(abs(low), abs(high)))
+def _apart(low: Array, high: Array) -> np.ndarray:
+    return high - low > _FLAT * np.maximum(np.abs(low), np.abs(high))
 
 
 def oriented(values: Array, lower: np.ndarray) -> Array:

@@ -1,9 +1,7 @@
 """One number for style, content and fluency together: Existing, Ours1, Ours2 and J.
 
 Mukherjee et al. (2025, Table 4) correlate three overall scores with people, each the geometric mean
-of what is taken for style, content and fluency.  Which metrics are taken is printed as a grid of
-marks (their Table 7), and the marks are lost in the text that could be had.  So the rule is kept
-and the grid is ours (``grid:ours`` in the signature):
+of what is taken for style, content and fluency.  Which metrics are taken is ours (``grid:ours``):
 
 ``overall-existing``
     the metrics that their Tables 1 to 3 group as previously used (:data:`PREVIOUSLY_USED`), those
@@ -12,8 +10,6 @@ and the grid is ours (``grid:ours`` in the signature):
     Hybrid-Simulation for style and for content, all fluency metrics given with equal weights;
 ``overall-ours2``
     the same with Hybrid-Learned.
-
-No printed number of Table 4 can be checked: neither the ratings nor the grid are public.
 
 ``j`` is the overall score of Krishna et al. (2020, Reformulating Unsupervised Style Transfer as
 Paraphrase Generation): accuracy x similarity x fluency of each text, averaged over texts.
@@ -70,7 +66,7 @@ def overall_scores(
     """An overall score of each text as a ``scores`` table.
 
     Args:
-        scores: ``scores`` of metrics of all three dimensions.
+        scores: of metrics of all three dimensions.
         settings: folds and hybrids; ``existing`` uses the folds only, as its scale is fitted too.
         lower: names of unregistered metrics of which less is better.
 
@@ -161,16 +157,11 @@ def j(
     Raises:
         CombineError: a metric that is missing, there twice, a distance, or out of its range.
     """
-    wanted = {
-        "accuracy": (acc, 0.0, 1.0),
-        "similarity": (sim, -1.0, 1.0),
-        "fluency": (fl, 0.0, 1.0),
-    }
+    wanted = {"accuracy": (acc, 0, 1), "similarity": (sim, -1, 1), "fluency": (fl, 0, 1)}
     parts = pick(dataset, scores, "J", wanted)
     if parts.lower.any():
         worse = ", ".join(np.array(parts.names)[parts.lower].tolist())
         raise CombineError(f"J wants metrics of which more is better; less of {worse} is better")
     values = np.prod(np.clip(parts.matrix, 0.0, 1.0), axis=0)
-    return emit(
-        parts, values, [""] * len(values), name="j", dimension="overall", fields={"mean": "texts"}
-    )
+    fields = {"mean": "texts"}
+    return emit(parts, values, [""] * len(values), name="j", dimension="overall", fields=fields)

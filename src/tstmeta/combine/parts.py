@@ -1,13 +1,10 @@
-"""Scores of several metrics as a matrix, and a combination of them as scores again.
-
-Here the long ``scores`` table becomes rows of numbers (one row a metric) and back.
-"""
+"""Scores of several metrics as a matrix, one row a metric, and a combination as scores again."""
 
 from __future__ import annotations
 
 import hashlib
 from collections.abc import Collection, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -22,51 +19,44 @@ class CombineError(TstmetaError):
     """Scores, ratings or settings that cannot be combined; says what, where and what to do."""
 
 
-#: Fields of :class:`Parts` that hold something for each metric; the first four are texts.
-_PER_METRIC = ("names", "bases", "dimensions", "signatures", "lower", "matrix", "statuses")
-
-
 class Parts(NamedTuple):
     """What is combined: M metrics on N items.
 
     Attributes:
-        names, bases, dimensions, signatures: of each metric ``[M]``.
-        lower: whether less of it is better ``[M]``.
-        matrix: scores ``[M, N]``, NaN where there is no value.
-        statuses: ``[M, N]`` statuses as text.
+        heads: a row a metric: metric, basis, signature, lower (whether less of it is better).
+        matrix, statuses: ``[M, N]``, scores (NaN where there is no value) and statuses as text.
         item_ids, sources: of the items ``[N]``.
         dataset: name that the scores carry.
     """
 
-    names: tuple[str, ...]
-    bases: tuple[str, ...]
-    dimensions: tuple[str, ...]
-    signatures: tuple[str, ...]
-    lower: np.ndarray
+    heads: pd.DataFrame
     matrix: Array
     statuses: np.ndarray
     item_ids: np.ndarray
     sources: np.ndarray
     dataset: str
 
-    def _per_metric(self, values: dict[str, Any]) -> Parts:
-        changes: dict[str, Any] = {field: tuple(values[field]) for field in _PER_METRIC[:4]}
-        return self._replace(**changes | {name: np.array(values[name]) for name in _PER_METRIC[4:]})
+    @property
+    def names(self) -> list[str]:
+        return self.heads["metric"].tolist()
+
+    @property
+    def lower(self) -> np.ndarray:
+        return self.heads["lower"].to_numpy(bool)
 
     @property
     def basis(self) -> str:
-        return next((basis for basis in ("reference", "source") if basis in self.bases), "none")
+        bases = set(self.heads["basis"])
+        return next((basis for basis in ("reference", "source") if basis in bases), "none")
 
     @property
     def complete(self) -> np.ndarray:
-        return np.asarray(np.isfinite(self.matrix).all(axis=0))
+        return np.isfinite(self.matrix).all(axis=0)
 
 
 class Fit(NamedTuple):
-    """What was fitted once, by number of the fold that it judges.
-
-    ``parameters`` are weights that sum to 1, or thresholds, by name; ``fitted_on`` and
-    ``judged_on`` count items, or pairs of items.
+    """What was fitted to judge a fold: weights that sum to 1, or thresholds, by name; ``fitted_on``
+    and ``judged_on`` count items, or pairs of items.
     """
 
     fold: int
@@ -88,14 +78,9 @@ def gather(
     dimension: str | None = None,
     lower: Collection[str] = (),
 ) -> Parts:
-    """The metrics of a ``scores`` table, in order of appearance, over the items in their order.
+    """The metrics of a ``scores`` table (of one dimension) in order of appearance, over all items.
 
-    Args:
-        dimension: only metrics that claim this dimension; None takes all.
-        lower: further names of which less is better, see :func:`.orient.lower_is_better`.
-
-    Raises:
-        CombineError: no such metric in the table, scores of several samples, or of no item here.
+    ``lower`` as in :func:`.orient.lower_is_better`.
     """
     if dimension is not None:
         scores = scores[scores["dimension"] == dimension]
@@ -117,16 +102,11 @@ def gather(
         rows = table.set_index("item_id").reindex(ids)
         status = rows["status"].fillna("").to_numpy(str)
         given = np.isin(status, [str(known) for known in Status if known.has_value])
-        heads.append((str(name), str(basis), str(table["dimension"].iloc[0]), str(signature)))
+        heads.append((name, basis, signature, lower_is_better(name, basis, lower)))
         values.append(np.where(given, rows["value"].to_numpy(float), np.nan))
         statuses.append(status)
-    names, bases, dimensions, signatures = zip(*heads, strict=True)
     return Parts(
-        names,
-        bases,
-        dimensions,
-        signatures,
-        np.array([lower_is_better(*head[:2], lower) for head in heads], dtype=bool),
+        pd.DataFrame(heads, columns=["metric", "basis", "signature", "lower"]),
         np.array(values),
         np.array(statuses),
         ids.to_numpy(str),
@@ -136,8 +116,10 @@ def gather(
 
 
 def join(several: Sequence[Parts]) -> Parts:
-    return several[0]._per_metric(
-        {field: [row for each in several for row in getattr(each, field)] for field in _PER_METRIC}
+    return several[0]._replace(
+        heads=pd.concat([each.heads for each in several], ignore_index=True),
+        matrix=np.concatenate([each.matrix for each in several]),
+        statuses=np.concatenate([each.statuses for each in several]),
     )
 
 
@@ -180,13 +162,11 @@ def emit(
     """A ``scores`` table of a combination.
 
     Status: ``invalid`` where the combination has no value; otherwise the least good one of the
-    parts.  The signature names ``fields``, the parts and a hash of their signatures.
-
-    Args:
-        values, details: ``[N]``; what stands beside a value is the fold and the weights.
+    parts.  The signature names ``fields``, the parts and a hash of their signatures; the details
+    ``[N]`` beside the values ``[N]`` are the fold and the weights.
     """
-    heads = zip(parts.signatures, parts.bases, strict=True)
-    own = {"parts": "+".join(parts.names), "parts-hash": digest(*map("|".join, heads))}
+    texts = parts.heads["signature"] + "|" + parts.heads["basis"]
+    own = {"parts": "+".join(parts.names), "parts-hash": digest(*texts)}
     signature = Signature.of(name, {"basis": parts.basis, **fields, **own})
     rows = [
         (item, *_outcome(parts, place, value, detail))

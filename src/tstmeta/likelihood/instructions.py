@@ -1,8 +1,8 @@
 """Instructions as data: the three tasks under which each token of a rewrite is scored.
 
 Ours and the published ones stand in ``instructions.toml``; yours go into a file of the same form.
-The released program of Pauli et al. (2025) words some styles otherwise than the data sets do
-("appropriated"): ``styles.csv`` has its wordings and ours; another style is put in as it stands.
+``styles.csv`` has the wordings of styles in the released program of Pauli et al. (2025), and ours;
+another style is put in as it stands.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ class Instructions:
 
 @cache
 def shipped() -> dict[str, Instructions]:
-    """The sets that come with the package, by name; ``paper`` is the published one."""
+    """The sets that come with the package; ``paper`` is the published one."""
     return _sets(_SHIPPED.joinpath("instructions.toml").read_text(encoding="utf-8"), "shipped")
 
 

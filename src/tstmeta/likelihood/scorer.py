@@ -28,10 +28,9 @@ class Rewrite(NamedTuple):
 
 
 class TokenScores(NamedTuple):
-    """A rewrite's tokens with their log-probabilities.
+    """A rewrite's tokens and their log-probabilities: float32 [3, tokens + 1], rows as in TASKS.
 
-    ``logprobs`` is float32 [3, tokens + 1], rows as in TASKS; the last column is the end of the
-    turn, NaN where the output was cut.  Without a value (status ``invalid``) it has no columns.
+    The last column is the end of the turn, NaN where the output was cut; ``invalid`` has no column.
     """
 
     tokens: tuple[int, ...]
@@ -68,10 +67,9 @@ class Scorer:
     def judge(self, rewrites: Sequence[Rewrite], *, progress: bool = False) -> list[TokenScores]:
         """Token log-probabilities of each rewrite.
 
-        An output that is longer than the model's window leaves room for is cut: status
-        ``truncated``.  A blank one is ``empty``, with the end of the turn alone.  ``invalid`` are a
-        source that leaves no room for any output, a rewrite without a target style, and a token to
-        which the model gives no number.
+        An output that is longer than the model's window leaves room for is cut (``truncated``), a
+        blank one has the end of the turn alone (``empty``).  ``invalid`` are a source that leaves
+        no room, a rewrite without a target style, and a token to which the model gives no number.
 
         Raises:
             TstmetaError: what a backend answers is not one number <= 0 for each token asked.

@@ -1,12 +1,9 @@
-"""The likelihood method token by token, as frames: ``tst.token_scores`` and ``tst.explain``.
-
-Both equations are means over rows of these frames, so a notebook can compute them with pandas.
-"""
+"""The likelihood method token by token, as frames; both equations are means over their rows."""
 
 from __future__ import annotations
 
 import difflib
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -70,27 +67,17 @@ def explain(
 ) -> pd.DataFrame:
     """Why rewrites got their scores: :func:`token_scores` and each token's part of both means.
 
-    Args:
-        data, items, metric, store: see :func:`token_scores`.
-
     Returns:
         The columns of :func:`token_scores` and best (the instruction that accounts for the token
         best, the first of equals), content (its part of Eq. 1: log max p, <= 0), lead (its part of
         Eq. 2: p_style - max(p_paraphrase, p_repeat), in [-1, 1]); both NaN where it does not count.
-
-    Raises:
-        TstmetaError: as :func:`token_scores`.
-        MissingModel: the model is not here and cannot be fetched.
     """
     return with_parts(token_scores(data, metric, items, store=store))
 
 
 def contexts(source: str, style: str, metric: str = "likelihood") -> pd.DataFrame:
-    """What the model reads before a rewrite, one row an instruction.
-
-    Returns:
-        instruction, request (what the user asks for), text (all of it, with the chat template's
-        marks) and tokens (how many they are).
+    """What the model reads before a rewrite, one row an instruction: request (what the user asks
+    for), text (with the chat template's marks) and tokens (how many they are).
     """
     scorer = metric_of(metric).scorer()
     users, template = scorer.requests(source, style), scorer.template
@@ -124,23 +111,19 @@ def rewrites_of(data: Dataset | pd.DataFrame, items: Sequence[str] | None = None
         return rewrites
     for item in items:
         if item not in rewrites.index:
-            near = difflib.get_close_matches(item, rewrites.index, n=3, cutoff=0.4)
-            near = near or list(rewrites.index[:1])
+            near = difflib.get_close_matches(item, rewrites.index, n=3, cutoff=0.0)
             raise TstmetaError(f"there is no item {item!r}; did you mean {' or '.join(near)}?")
     return rewrites.loc[list(items)]
 
 
 def tabulate(scorer: Scorer, rewrites: pd.Series, scores: Sequence[TokenScores]) -> pd.DataFrame:
     """The frame of :func:`token_scores`, from rewrites by item id and what ``judge`` gave."""
-    parts = [
-        _columns(scorer, item_id, rewrite, own)
+    rows = [
+        (item_id, *row)
         for (item_id, rewrite), own in zip(rewrites.items(), scores, strict=True)
+        for row in _rows(scorer, rewrite, own)
     ]
-    names = ["item_id", "place", "token", *TASKS, "counts"]
-    if not parts:
-        return pd.DataFrame(columns=names)
-    columns = (np.concatenate(column) for column in zip(*parts, strict=True))
-    return pd.DataFrame(dict(zip(names, columns, strict=True)))
+    return pd.DataFrame(rows, columns=["item_id", "place", "token", *TASKS, "counts"])
 
 
 def with_parts(tokens: pd.DataFrame) -> pd.DataFrame:
@@ -154,21 +137,18 @@ def with_parts(tokens: pd.DataFrame) -> pd.DataFrame:
     )
 
 
-def _columns(scorer: Scorer, item_id: str, rewrite: Rewrite, scores: TokenScores) -> tuple:
+def _rows(scorer: Scorer, rewrite: Rewrite, scores: TokenScores) -> Iterator[tuple]:
     if not scores.status.has_value:
-        empty = np.empty(0)
-        return (*[empty.astype(object)] * 3, empty, empty, empty, empty.astype(bool))
+        return
+    variant = scorer.variant
     # all columns, rounded as the variant rounds; an end of turn that was cut off has none
-    whole = replace(scorer.variant, skip_first=False, end_of_turn=True)
-    values = whole.columns(scores.logprobs)
-    n, size = len(scores.tokens), values.shape[1]
+    columns = replace(variant, skip_first=False, end_of_turn=True).columns(scores.logprobs).T
     places = spans(scorer.model.tokenizer, rewrite.output, scores.tokens)
-    texts = [rewrite.output[start:end] for start, end in places] + [END] * (size - n)
-    counts = np.ones(size, dtype=bool)
-    counts[n:] = scorer.variant.end_of_turn
-    counts[: int(scorer.variant.skip_first)] = False
-    ids = np.full(size, item_id, dtype=object)
-    return ids, np.arange(size), np.array(texts, dtype=object), *values, counts
+    n = len(places)
+    texts = [rewrite.output[start:end] for start, end in places] + [END] * (len(columns) - n)
+    for place, (text, logprobs) in enumerate(zip(texts, columns, strict=True)):
+        counts = place >= variant.skip_first and (place < n or variant.end_of_turn)
+        yield place, text, *logprobs, counts
 
 
 def spans(tokenizer: Any, text: str, ids: Sequence[int]) -> list[tuple[int, int]]:

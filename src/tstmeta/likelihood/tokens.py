@@ -1,8 +1,6 @@
 """From probability to metric: pure functions of a rewrite's token log-probabilities.
 
-A matrix of log-probabilities has a row for each instruction (style, paraphrase, repeat), a column
-for each token of the rewrite and one more for the end of the turn.  Variants and ablations need
-nothing else, so no model runs again for them.
+No model runs again for a variant or an ablation.
 """
 
 from __future__ import annotations
@@ -18,10 +16,9 @@ from .instructions import TASKS
 
 @dataclass(frozen=True)
 class Variant:
-    """What is scored of a rewrite, and after which header.
+    """What is scored of a rewrite.
 
-    ``bare`` and ``rounded`` change what the model is asked (the header; logits in bfloat16), the
-    others which columns count.
+    ``bare`` (the header) and ``rounded`` (logits in bfloat16) change what the model is asked.
     """
 
     name: str
@@ -80,9 +77,6 @@ def content(logprobs: np.ndarray, tasks: Sequence[str] = TASKS) -> float:
 
     Returns:
         A number <= 0; 0 = every token was certain.  Higher is better.
-
-    Raises:
-        TstmetaError: no instruction, or one that there is not.
     """
     return float(np.asarray(logprobs, dtype=float)[_rows(tasks)].max(0).mean())
 
@@ -91,7 +85,7 @@ def style(logprobs: np.ndarray, against: Sequence[str] = TASKS[1:]) -> float:
     """Style strength, Pauli et al. (2025), Eq. 2: mean of p_style - max(p_paraphrase, p_repeat).
 
     Args:
-        logprobs: [3, n], natural logarithms, rows as in :data:`TASKS`, n >= 1.
+        logprobs: as of :func:`content`.
         against: the instructions that the style's is held against (ablation).
 
     Returns:

@@ -1,16 +1,7 @@
 """The words of a variant: ``likelihood:8b+released`` names a model and a variant of the method.
 
-Words are joined by ``+`` and stand in any order; each kind comes once at most:
-
-========================  ==================================================================
-a model                   a name here, ``owner/name@revision`` of a hub, or a folder
-a variant                 ``equation`` or ``released``
-instructions              a shipped set, ``FILE.toml`` or ``FILE.toml#NAME``
-wordings of styles        ``FILE.csv``
-a server                  ``http://HOST/v1`` or ``http://HOST/v1#NAME``, NAME being the model's
-                          name there; a model beside it names the tokenizer
-a dtype, a device         ``float32``, ``bfloat16``, ``float16``; ``cpu``, ``cuda``, ``cuda:1``
-========================  ==================================================================
+Words are joined by ``+`` in any order, one of each kind: see the message at the end of this module.
+A model beside a server names the tokenizer.
 """
 
 from __future__ import annotations

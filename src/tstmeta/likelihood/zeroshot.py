@@ -1,7 +1,6 @@
 """The likelihood method as two metrics: ``likelihood`` (content) and ``likelihood-style``.
 
-Both take the same tokens' log-probabilities, which are kept in the score store's folder ``tokens``:
-the second metric runs no model.  What comes after the colon are words, see :mod:`.words`.
+Both take the same tokens' log-probabilities, which are kept in the score store's folder ``tokens``.
 """
 
 from __future__ import annotations
@@ -37,7 +36,7 @@ class Likelihood:
     """Content preservation, Pauli et al. (2025), Eq. 1: <= 0, higher is better.
 
     Args:
-        words: words of the variant, joined by ``+`` (see :mod:`.words`).
+        words: words of the variant, see :mod:`.words`.
         model, instructions, variant, wordings: the same as objects; they win over words.
         name: what tables call it, for instance ``likelihood:mine``; the words by default.
     """

@@ -6,7 +6,8 @@ which take a file or folder that only the user can name.
 
 from __future__ import annotations
 
-from typing import NamedTuple
+import tomllib
+from pathlib import Path
 
 import pandas as pd
 
@@ -20,55 +21,15 @@ COLUMNS = (
 COMBINED_FAMILY = "combined"
 
 
-class Combined(NamedTuple):
-    """A metric that combines scores of others."""
-
-    name: str
-    #: The human dimensions that it claims, with spaces between.
-    dimension: str
-    #: What of :mod:`tstmeta.combine` makes its scores.
-    maker: str
-    #: How the option ``--combine`` calls it, where that is not its name.
-    words: str = ""
-
-
-COMBINED = (
-    Combined("gm", "overall", "gm_scores; learned_gm learns its thresholds"),
-    Combined("hybrid-simulation", "content style", "hybrid, which is fitted on ratings"),
-    Combined("hybrid-learned", "content style", "hybrid, which is fitted on ratings"),
-    Combined("overall-existing", "overall", "overall_scores"),
-    Combined("overall-ours1", "overall", "overall_scores"),
-    Combined("overall-ours2", "overall", "overall_scores"),
-    Combined("j", "overall", "j (FL: a fluency metric with values in [0, 1])", "j:FL"),
-)
-
-_CLASSIFIER = "tstmeta train classifier --help, then name the folder that it wrote"
-#: Form of a metric that a paper prints and that takes a file or folder, which stands in capitals
-#: -> what to name, and how it is had.
-OPEN = {
-    "sim:vectors=FILE+idf=FILE": "name word vectors (GloVe's text format) and a file of texts",
-    "perplexity:FOLDER": (
-        "tstmeta train lm --base gpt2 (or mgpt) --corpus FILE --style STYLE, then name its folder"
-    ),
-    "judge:http://HOST/v1#MODEL+PROMPT": (
-        "name a server, what it calls the model, and a prompt: tstmeta judge prompts lists them"
-    ),
-    "style-confidence:FOLDER": _CLASSIFIER,
-    "style-accuracy:FOLDER": _CLASSIFIER,
-    "style-regressor:FOLDER": f"{_CLASSIFIER}; --regress trains a regressor",
-}
-
-
-def combined(name: str) -> Combined | None:
-    """The combined metric of that name, whatever stands after a colon; None if it is none."""
-    stem = name.partition(":")[0]
-    return next((metric for metric in COMBINED if metric.name == stem), None)
+_LISTED = tomllib.loads(Path(__file__).with_name("catalogue.toml").read_text(encoding="utf-8"))
+#: Open form -> remedy; combined metric -> its dimension, option and maker.
+OPEN, COMBINED = _LISTED["open"], _LISTED["combined"]
 
 
 def names() -> list[str]:
     """All names of the list in its order: registered metrics by family, open forms, combined."""
     registered = [name for members in families().values() for name in members]
-    return [*registered, *OPEN, *(metric.name for metric in COMBINED)]
+    return [*registered, *OPEN, *COMBINED]
 
 
 def overview() -> pd.DataFrame:
@@ -89,7 +50,7 @@ def overview() -> pd.DataFrame:
     for name, remedy in OPEN.items():
         form = {"name": name, "profile": "real", "status": "error", "remedy": remedy}
         rows[name] = {**rows[name.partition(":")[0]], **form, "signature": ""}
-    rows |= {metric.name: _combined(metric) for metric in COMBINED}
+    rows |= {name: _combined(name) for name in COMBINED}
     return pd.DataFrame(list(rows.values()), columns=list(COLUMNS))
 
 
@@ -116,24 +77,27 @@ def _row(name: str, family: str) -> dict[str, str]:
     }
 
 
-def how(metric: Combined) -> str:
-    """How the scores of a combined metric are had: an option, and what makes them in Python."""
+def how(name: str) -> str:
+    """How the scores of a combined metric are had, by an option and in Python; empty of others."""
+    metric = COMBINED.get(name.partition(":")[0])
+    if metric is None:
+        return ""
     return (
-        f"tstmeta score (or evaluate) --data DATA --combine {metric.words or metric.name}; in "
-        f"Python made from scores of others by tstmeta.combine: {metric.maker}"
+        f"tstmeta score (or evaluate) --data DATA --combine {metric['option']}; in Python made "
+        f"from scores of others by tstmeta.combine: {metric['maker']}"
     )
 
 
-def _combined(metric: Combined) -> dict[str, str]:
+def _combined(name: str) -> dict[str, str]:
     return dict.fromkeys(COLUMNS, "") | {
-        "name": metric.name,
+        "name": name,
         "family": COMBINED_FAMILY,
         "profile": "embedded",
-        "dimension": metric.dimension,
+        "dimension": COMBINED[name]["dimension"],
         "unit": "item",
         "bases": "as its parts",
         "languages": "as its parts",
         "better": "higher",
         "status": "ok",
-        "remedy": how(metric),
+        "remedy": how(name),
     }
