@@ -16,7 +16,7 @@ from tstmeta.data import paths, xformal
 from tstmeta.metrics import Request
 from tstmeta.models import encoders, idf, lexicon, lm, vectors
 from tstmeta.models.causal import backbone
-from tstmeta.models.classifiers import StyleModel, load
+from tstmeta.models.classifiers import load
 from tstmeta.models.training.loop import CHECKPOINT, REPORT
 from tstmeta.schema import DataError, MissingData, TstmetaError
 
@@ -106,7 +106,7 @@ def test_formality_is_learnt_from_real_ratings(tmp_path):
     assert report["tasks"][0]["styles"] == ["informal", "formal"]
     ratings = xformal.corpus(paths.raw("xformal"))
     tune = ratings[ratings["split"] == "tune"]
-    strengths, _ = StyleModel(load(backbone(str(tmp_path)))).strengths(tune["text"].tolist(), 0)
+    strengths, _ = load(backbone(str(tmp_path))).strengths(tune["text"].tolist(), 0)
     assert np.corrcoef(strengths, tune["value"])[0, 1] > 0.4
 
 

@@ -15,7 +15,7 @@ from tstmeta import data, metrics
 from tstmeta.metrics import Request
 from tstmeta.metrics.style import StyleCosine, StyleEmd, StyleJs, StyleKl
 from tstmeta.models import classifiers
-from tstmeta.models.classifiers import About, Estimates, Task
+from tstmeta.models.classifiers import About, Estimates, StyleModel, Task
 from tstmeta.schema import Status
 
 NAMES = ("accuracy", "confidence", "emd", "kl", "js", "cosine", "regressor")
@@ -24,7 +24,7 @@ MANNER = Task("manner", ("curt", "kind", "odd"))
 DISTANCES = ("style-emd", "style-kl", "style-js", "style-cosine")
 
 
-class Fake:
+class Fake(StyleModel):
     """A text is its own distribution: probabilities in percent, or a regressor's value."""
 
     def __init__(self, regression=False):

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy.special import softmax
 
-from tstmeta.models.classifiers import softmax
 from tstmeta.models.training.classifier import (
     calibration_error,
     closeness,
@@ -18,7 +18,7 @@ def drawn(heat, count=4000, seed=0):
     """Logits whose probabilities are right once they are divided by ``heat``."""
     rng = np.random.default_rng(seed)
     logits = rng.normal(0, 2, (count, 3))
-    labels = np.array([rng.choice(3, p=row) for row in softmax(logits)])
+    labels = np.array([rng.choice(3, p=row) for row in softmax(logits, axis=1)])
     return logits * heat, labels
 
 

@@ -78,12 +78,12 @@ class _StyleMetric(ModelMetric):
 
     def _read(self, texts: Sequence[tuple[str, str]]) -> dict[tuple[str, str], TextStyle | Score]:
         """Of each (text, target style) what the model says; an error if it knows no such style."""
-        model = classifiers.StyleModel(classifiers.load(self.model), self.wordings)
+        model = classifiers.load(self.model)
         answers: dict[tuple[str, str], TextStyle | Score] = {}
         by_task: dict[int, dict[str, list[tuple[str, int]]]] = {}
         for text, style in dict.fromkeys(texts):
             try:
-                number, target = model.place(style)
+                number, target = model.place(style, self.wordings)
             except TstmetaError as error:
                 answers[text, style] = failed(error)
                 continue

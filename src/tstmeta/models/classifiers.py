@@ -12,9 +12,10 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from functools import lru_cache
 from pathlib import Path
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
 
 import numpy as np
+from scipy.special import softmax
 
 from ..extras import lacking
 from ..schema import TstmetaError
@@ -85,27 +86,21 @@ class Estimates(NamedTuple):
     cut: list[str]
 
 
-class Backend(Protocol):
-    """What a kind of model has to offer."""
+class StyleModel:
+    """A model that is loaded; each kind knows its ``logits`` and how to ``write`` itself."""
 
     about: About
 
     def logits(self, texts: Sequence[str], task: int) -> Estimates:
         """Logits [n, k] of the styles of a task, or a regressor's value (k = 1)."""
-        ...
+        raise NotImplementedError
 
-    def write(self, folder: Path) -> None: ...
+    def write(self, folder: Path) -> None:
+        raise NotImplementedError
 
-
-class StyleModel:
-    """A model that is loaded; ``wordings`` of styles are laid over its own."""
-
-    def __init__(self, backend: Backend, wordings: Mapping[str, str] | None = None):
-        self.backend, self.about, self._wordings = backend, backend.about, wordings or {}
-
-    def place(self, style: str) -> tuple[int, int]:
-        """The task of a style and its place among the task's styles."""
-        style = self._wordings.get(style, style)
+    def place(self, style: str, wordings: Mapping[str, str] | None = None) -> tuple[int, int]:
+        """The task of a style and its place among the task's styles; ``wordings`` go first."""
+        style = (wordings or {}).get(style, style)
         for number, task in enumerate(self.about.tasks):
             name = task.wordings.get(style, style)
             if name in task.styles:
@@ -121,14 +116,14 @@ class StyleModel:
         """Calibrated probabilities [n, k] of the styles of a task; rows sum to 1."""
         if self.about.regression:
             raise MissingModel(REGRESSOR)
-        values, cut = self.backend.logits(texts, task)
-        return Estimates(softmax(values / self.about.tasks[task].temperature), cut)
+        values, cut = self.logits(texts, task)
+        return Estimates(softmax(values / self.about.tasks[task].temperature, axis=1), cut)
 
     def strengths(self, texts: Sequence[str], task: int) -> Estimates:
         """Strengths [n], higher towards the last style of a task; in the unit of its training."""
         if not self.about.regression:
             raise MissingModel(CLASSIFIER)
-        values, cut = self.backend.logits(texts, task)
+        values, cut = self.logits(texts, task)
         return Estimates(values[:, 0], cut)
 
 
@@ -145,12 +140,6 @@ def by_length(
             places = order[start : start + size]
             values[places] = answer([rows[place] for place in places]).float().cpu().numpy()
     return values
-
-
-def softmax(logits: np.ndarray) -> np.ndarray:
-    """Probabilities [n, k] of logits [n, k], in float64."""
-    shifted = np.exp(logits.astype(float) - logits.max(axis=1, keepdims=True, initial=-np.inf))
-    return shifted / shifted.sum(axis=1, keepdims=True)
 
 
 def ours(model: Backbone) -> Path | None:
@@ -214,7 +203,7 @@ def read_about(path: Path) -> About:
         ) from error
 
 
-def load(model: Backbone, device: str = "auto") -> Backend:
+def load(model: Backbone, device: str = "auto") -> StyleModel:
     """A model, ready to answer; the same one is kept until another is asked for."""
     if words := missing(model):
         raise MissingModel(words)
@@ -222,7 +211,7 @@ def load(model: Backbone, device: str = "auto") -> Backend:
 
 
 @lru_cache(maxsize=2)
-def _load(model: Backbone, identity: str, device: str) -> Backend:
+def _load(model: Backbone, identity: str, device: str) -> StyleModel:
     path = ours(model)
     if path is None:
         from .finetuning import Transformer

@@ -14,7 +14,7 @@ from typing import Any
 
 from . import hub
 from .causal import Backbone
-from .classifiers import About, Estimates, Task, by_length
+from .classifiers import About, Estimates, StyleModel, Task, by_length
 from .pairs import longest
 
 #: Where ``config.json`` keeps what we know of a model.
@@ -22,7 +22,7 @@ KEY = "tstmeta_task"
 _BATCH = 64
 
 
-class Transformer:
+class Transformer(StyleModel):
     """A sequence classifier of transformers, ready to answer in single precision."""
 
     def __init__(self, about: About, model: Any, tokenizer: Any):

@@ -14,7 +14,7 @@ import numpy as np
 import regex  # type: ignore[import-untyped]
 
 from .. import storage
-from .classifiers import FILE, About, Estimates
+from .classifiers import FILE, About, Estimates, StyleModel
 
 #: A word with its marks and joiners, or one other character: punctuation is style.
 _TOKEN = regex.compile(r"[\p{L}\p{N}_][\p{L}\p{N}\p{M}_'’\u200c\u200d]*|[^\s]")
@@ -38,7 +38,7 @@ def features(texts: Sequence[str], bits: int) -> Any:
     return hstack([word.transform(texts), character.transform(texts)]).tocsr()
 
 
-class Linear:
+class Linear(StyleModel):
     """A linear model; ``weights`` has [k, 2**bits] a task (k = 1 for two styles), ``bias`` [k]."""
 
     def __init__(self, about: About, weights: Sequence[np.ndarray], bias: Sequence[np.ndarray]):

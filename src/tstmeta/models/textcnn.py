@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from .. import storage
-from .classifiers import FILE, About, Estimates, by_length
+from .classifiers import FILE, About, Estimates, StyleModel, by_length
 from .linear import words
 
 #: Kim (2014, Section 3.1).
@@ -74,7 +74,7 @@ def padded(rows: Sequence[Sequence[int]]) -> tuple[Any, Any]:
     return ids, torch.tensor([len(row) for row in cut])
 
 
-class TextCnn:
+class TextCnn(StyleModel):
     """A TextCNN with its vocabulary, ready to answer."""
 
     def __init__(self, about: About, model: Any):

@@ -8,7 +8,6 @@ from safetensors.numpy import load_file
 from tests.models import style
 from tstmeta.models import classifiers
 from tstmeta.models.causal import backbone
-from tstmeta.models.classifiers import StyleModel
 from tstmeta.schema import TstmetaError
 
 CLEAR = {
@@ -27,7 +26,7 @@ def test_what_can_be_learnt_is_learnt_and_the_folder_is_a_model(run, tmp_path, k
     table = style.corpus()
     test = table[table["part"] == "test"]
     assert report["sizes"] == table["part"].value_counts().to_dict()
-    model = StyleModel(classifiers.load(backbone(str(tmp_path)), "cpu"))
+    model = classifiers.load(backbone(str(tmp_path)), "cpu")
     labels = model.probabilities(test["text"].tolist(), 0).values.argmax(axis=1)
     share = float((labels == test["value"]).mean())
     assert report["results"]["mood"]["accuracy"] == pytest.approx(share)
@@ -43,7 +42,7 @@ def test_a_regressor_learns_values(run, tmp_path, kind):
     options = CLEAR[kind].model_copy(update={"rate": rate})
     report = run(tmp_path, kind, regression=True, tasks=(task,), options=options, base="calm")
     assert report["results"]["mood"]["pearson"] > 0.7
-    model = StyleModel(classifiers.load(backbone(str(tmp_path)), "cpu"))
+    model = classifiers.load(backbone(str(tmp_path)), "cpu")
     low, high = model.strengths(["awful cat of street 1", "lovely cat of street 1"], 0)[0]
     assert high > low + 0.3
 
@@ -52,7 +51,7 @@ def test_a_linear_model_learns_several_tasks_of_two_and_more_styles(run, tmp_pat
     tasks = (style.MOOD, style.MANNER)
     report = run(tmp_path, "linear", tasks=tasks, options=CLEAR["linear"])
     assert all(quality["accuracy"] > 0.9 for quality in report["results"].values())
-    model = StyleModel(classifiers.load(backbone(str(tmp_path))))
+    model = classifiers.load(backbone(str(tmp_path)))
     values = model.probabilities(["please", "fish purple seven moon"], 1).values
     assert values.shape == (2, 3)
     assert values.sum(axis=1) == pytest.approx(1)

@@ -13,12 +13,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
+from scipy.special import softmax
 
 from ...extras import needs
 from ...schema import TstmetaError
 from .. import hub
 from ..causal import Backbone
-from ..classifiers import PACKAGES, About, Backend, Task, modules, softmax
+from ..classifiers import PACKAGES, About, StyleModel, Task, modules
 from ..splits import PARTS, corpus_hash
 from .loop import CHECKPOINT, Learner, finished, follow, rows_of, versions, write_report
 from .options import STYLE, StyleOptions
@@ -120,7 +121,7 @@ def _labels(rows: pd.DataFrame, task: Task, regression: bool) -> np.ndarray:
     return rows["style"].map(task.styles.index).to_numpy(int)
 
 
-def _linear(plan: _Plan) -> Backend:
+def _linear(plan: _Plan) -> StyleModel:
     """Stochastic gradient descent of scikit-learn; each epoch has its own order and rate."""
     from sklearn.linear_model import SGDClassifier, SGDRegressor
 
@@ -148,7 +149,7 @@ def _linear(plan: _Plan) -> Backend:
     return Linear(about, weights, [model.intercept_ for model in models])
 
 
-def _textcnn(plan: _Plan) -> Backend:
+def _textcnn(plan: _Plan) -> StyleModel:
     import torch
 
     from ..textcnn import TextCnn, network, numbered, padded, vocabulary
@@ -168,7 +169,7 @@ def _textcnn(plan: _Plan) -> Backend:
     return TextCnn(About("textcnn", plan.tasks, False, features), model)
 
 
-def _transformer(plan: _Plan) -> Backend:
+def _transformer(plan: _Plan) -> StyleModel:
     import torch
 
     from ..finetuning import Transformer, batched, beginning, encode
@@ -208,7 +209,7 @@ def _descend(plan: _Plan, model: Any, loss: Callable[[np.ndarray], Any]) -> None
     model.eval()
 
 
-def _calibrate(model: Backend, corpus: pd.DataFrame) -> dict[str, Any]:
+def _calibrate(model: StyleModel, corpus: pd.DataFrame) -> dict[str, Any]:
     """Fit the temperatures, put them into the model, and say how good it is on the test part."""
     about = model.about
     tasks, results = [], {}
@@ -242,7 +243,7 @@ def temperature(logits: np.ndarray, labels: np.ndarray) -> float:
     rows = np.arange(len(labels))
 
     def loss(log: float) -> float:
-        likely = softmax(logits / np.exp(log))[rows, labels]
+        likely = softmax(logits / np.exp(log), axis=1)[rows, labels]
         return -float(np.log(np.maximum(likely, 1e-300)).mean())
 
     bounds = (np.log(0.05), np.log(20))
@@ -278,8 +279,8 @@ def quality(
         "low": float(low),
         "high": float(high),
         "n": len(labels),
-        "calibration_error": calibration_error(softmax(logits / heat), labels),
-        "calibration_error_raw": calibration_error(softmax(logits), labels),
+        "calibration_error": calibration_error(softmax(logits / heat, axis=1), labels),
+        "calibration_error_raw": calibration_error(softmax(logits, axis=1), labels),
         "confusion": {
             style: dict(zip(styles, map(int, row), strict=True))
             for style, row in zip(styles, counts, strict=True)
