@@ -13,6 +13,7 @@ from pathlib import Path
 
 from .. import storage
 from ..schema import TstmetaError
+from . import hub
 from .causal import MissingModel
 from .encoders import Encoder
 from .vectors import Frequencies, frequencies, texts_of
@@ -29,7 +30,19 @@ def of_file(encoder: Encoder, path: Path) -> Frequencies:
     """
     if path.suffix != ".json":
         return frequencies(encoder.ids(texts_of(path)))
-    total, tokens = _read(path)
+    hub.file_hash(path)  # says what to do about a file that cannot be read
+    try:
+        table = json.loads(path.read_text(encoding="utf-8"))
+        total, tokens = table["texts"], table["tokens"]
+        if not tokens or {type(total), *map(type, tokens.values())} != {int}:
+            raise ValueError
+        if not 0 < min(tokens.values()) <= max(tokens.values()) <= total:
+            raise ValueError
+    except (ValueError, KeyError, TypeError, AttributeError):
+        raise MissingModel(
+            f"{path} is no table of counts: tstmeta train idf writes one; or name a file of texts,"
+            " one a line, that does not end in .json"
+        ) from None
     known = encoder.tokenizer.get_vocab()
     if strange := next((token for token in tokens if token not in known), None):
         raise MissingModel(
@@ -49,22 +62,3 @@ def write(encoder: Encoder, texts: Sequence[str], path: Path) -> Frequencies:
     text = json.dumps({"texts": counts.total, "tokens": table}, ensure_ascii=False, indent=0)
     storage.write(path, text + "\n")
     return counts
-
-
-def _read(path: Path) -> tuple[int, dict[str, int]]:
-    """Number of texts and counts of a table, checked."""
-    try:
-        table = json.loads(path.read_text(encoding="utf-8"))
-        total, tokens = table["texts"], table["tokens"]
-        if not tokens or {type(total), *map(type, tokens.values())} != {int}:
-            raise ValueError
-        if not 0 < min(tokens.values()) <= max(tokens.values()) <= total:
-            raise ValueError
-    except OSError as error:
-        raise MissingModel(f"cannot read {path}: {error.strerror}; name a file") from error
-    except (ValueError, KeyError, TypeError, AttributeError):
-        raise MissingModel(
-            f"{path} is no table of counts: tstmeta train idf writes one; or name a file of texts,"
-            " one a line, that does not end in .json"
-        ) from None
-    return total, tokens

@@ -1,6 +1,6 @@
 """Vectors of words that do not depend on their neighbours, and how rare words are.
 
-A file with a fault is a model that is missing: all that need it say so, and it is read only once.
+A file with a fault is a model that is missing: all that need it say so.
 """
 
 from __future__ import annotations
@@ -64,7 +64,8 @@ class VectorFile:
         """Word -> byte at which its line begins."""
         index: dict[str, int] = {}
         self.dimension = start = 0
-        with _opened(self.path) as file:
+        hub.file_hash(self.path)  # says what to do about a file that cannot be read
+        with open(self.path, "rb") as file:
             for number, line in enumerate(file, 1):
                 fields = line.split()
                 if number == 1 and len(fields) == 2 and all(map(bytes.isdigit, fields)):
@@ -106,13 +107,6 @@ class VectorFile:
 Vectors = TokenTable | VectorFile
 
 
-def _opened(path: Path) -> Any:
-    try:
-        return open(path, "rb")
-    except OSError as error:
-        raise MissingModel(f"cannot read {path}: {error.strerror}; name a text file") from error
-
-
 def words(text: str) -> list[str]:
     """Lower-case words as word vectors mostly have them: Penn Treebank rules, ``do n't``.
 
@@ -132,11 +126,11 @@ def _tokenizer() -> Any:
 
 def texts_of(path: Path) -> list[str]:
     """The texts of a file, one a line, blank lines left out; there is at least one."""
-    with _opened(path) as file:
-        try:
-            lines = file.read().decode("utf-8-sig").split("\n")
-        except UnicodeDecodeError as error:
-            raise MissingModel(f"{path} is not UTF-8 (byte {error.start}); convert it") from error
+    hub.file_hash(path)
+    try:
+        lines = path.read_bytes().decode("utf-8-sig").split("\n")
+    except UnicodeDecodeError as error:
+        raise MissingModel(f"{path} is not UTF-8 (byte {error.start}); convert it") from error
     texts = [text for line in lines if (text := line.strip())]
     if not texts:
         raise MissingModel(f"{path} has no text; one a line is wanted")
