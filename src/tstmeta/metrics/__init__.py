@@ -1,8 +1,7 @@
 """Metrics by name: entry points of the group ``tstmeta.metrics``, loaded when they are needed.
 
-An entry point names a class or factory that takes an optional ``variant``; ``bleu:pauli2025`` is
-the variant ``pauli2025`` of ``bleu``.  ``module.path:function`` names a plain function
-``(source, output) -> float``.
+An entry point names a class or factory that takes an optional ``variant``, as in
+``bleu:pauli2025``; ``module.path:function`` names a function ``(source, output) -> float``.
 """
 
 from __future__ import annotations
@@ -11,6 +10,7 @@ import difflib
 import importlib
 import re
 import sys
+from contextlib import suppress
 from functools import cache
 from importlib.metadata import EntryPoint, entry_points
 from types import ModuleType
@@ -39,24 +39,22 @@ def _entry_points() -> dict[str, EntryPoint]:
     return {point.name: point for point in entry_points(group=GROUP)}
 
 
+def _with_variants(stem: str) -> list[str]:
+    variants = getattr(_entry_points()[stem].load(), "VARIANTS", ())
+    return [stem, *(f"{stem}:{variant}" for variant in variants)]
+
+
 def names() -> list[str]:
     """All registered metrics with their variants."""
-    return [name for members in _by_stem().values() for name in members]
-
-
-def _by_stem() -> dict[str, list[str]]:
-    return {
-        stem: [stem, *(f"{stem}:{variant}" for variant in getattr(point.load(), "VARIANTS", ()))]
-        for stem, point in _entry_points().items()
-    }
+    return [name for stem in _entry_points() for name in _with_variants(stem)]
 
 
 def families() -> dict[str, list[str]]:
     """Metric names by family: the module that defines them, e.g. ``lexical``, ``sentinel``."""
     groups: dict[str, list[str]] = {}
-    for stem, members in _by_stem().items():
-        family = _entry_points()[stem].value.partition(":")[0].rpartition(".")[2]
-        groups.setdefault(family, []).extend(members)
+    for stem, point in _entry_points().items():
+        family = point.module.rpartition(".")[2]
+        groups.setdefault(family, []).extend(_with_variants(stem))
     return groups
 
 
@@ -81,10 +79,10 @@ def get(name: str, *, imports: bool = False) -> Metric:
             return metric
     elif imports and "." in stem and variant:
         return _imported(stem, variant)
-    from .catalogue import combined, how  # it lists what is here, so it imports this module
+    from .catalogue import how  # it lists what is here, so it imports this module
 
-    if combination := combined(name):
-        raise UnknownMetric(f"{name!r} combines other metrics, and is had so: {how(combination)}")
+    if remedy := how(name):
+        raise UnknownMetric(f"{name!r} combines other metrics, and is had so: {remedy}")
     near = difflib.get_close_matches(name, names(), n=3, cutoff=0.4)
     hint = f"did you mean {' or '.join(near)}?" if near else "see them with: tstmeta metrics"
     raise UnknownMetric(f"no metric is called {name!r}; {hint}")
@@ -107,10 +105,8 @@ def known(name: str) -> Metric | None:
         return None
     words = [word for word in variant.split("+") if not re.search(r"[/\\=]|\.\w+(#|$)", word)]
     for form in (f"{stem}:{'+'.join(words)}", stem):
-        try:
+        with suppress(Exception):  # whatever a factory makes of words that a stranger wrote
             return get(form.removesuffix(":"))
-        except Exception:  # whatever a factory makes of words that a stranger wrote
-            continue
     return None
 
 
@@ -132,7 +128,7 @@ def resolve(wanted: list[str] | tuple[str, ...], profile: str = "embedded") -> l
         if name in every or name not in groups:
             expanded.append(name)
             continue
-        members = [m for m in groups[name] if profile != "embedded" or get(m).profile == profile]
+        members = [m for m in groups[name] if profile == "real" or get(m).profile == "embedded"]
         if not members:
             known = ", ".join(groups[name])
             raise UnknownMetric(f"each metric of {name!r} needs a model of yours: name {known}")

@@ -51,8 +51,8 @@ class Metric(Protocol):
     """What scoring needs to know of a metric.  Subclass :class:`PairMetric` or write your own.
 
     A metric may also have ``missing`` (what to do when it cannot run here, else empty), ``turned``
-    (the bases on which the other direction is better than ``higher_is_better`` says) and
-    ``keep_in(folder, progress)``: the folder of the score store, and whether bars may be shown.
+    (the bases on which the other direction is better) and ``keep_in(folder, progress)``: the folder
+    of the score store, and whether bars may be shown.
     """
 
     name: str
@@ -245,8 +245,8 @@ def wrap(
     """Make a metric of a function ``(source, output) -> float``.
 
     On the basis reference it gets each reference in the source's place, and the best value counts.
-    ``version`` is part of the signature; by default it is a hash of the function's compiled code,
-    so that an edited function is scored anew.
+    ``version``, part of the signature, is a hash of the compiled code by default, so that an edited
+    function is scored anew.
     """
     if version is None:
         code = getattr(function, "__code__", None)

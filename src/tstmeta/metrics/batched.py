@@ -63,7 +63,7 @@ class BatchedMetric(PairMetric):
                 yield tuple(next(answers) for _ in unit)
 
     def _shard(self, requests: list[Request]) -> list[Score]:
-        scores = [self._unreadable(request) for request in requests]
+        scores = [_unreadable(request) or self._blank(request) for request in requests]
         places = [place for place, score in enumerate(scores) if score is None]
         cuts = [self._cut(requests[place]) for place in places]
         answers = self._safely([request for request, _ in cuts])
@@ -72,11 +72,6 @@ class BatchedMetric(PairMetric):
                 answer = answer._replace(status=Status.TRUNCATED, detail=detail)
             scores[place] = answer
         return [score for score in scores if score is not None]
-
-    def _unreadable(self, request: Request) -> Score | None:
-        if any(map(_HALF.search, (request.output, *request.against))):
-            return failed("a text with half a character (U+D800 to U+DFFF): save it as UTF-8")
-        return self._blank(request)
 
     def _safely(self, requests: list[Request]) -> list[Score]:
         """Answers of a batch; when it breaks, of its halves, so that one request is lost."""
@@ -141,6 +136,12 @@ def installed(package: str) -> str:
         return version(package)
     except PackageNotFoundError:
         return "none"
+
+
+def _unreadable(request: Request) -> Score | None:
+    if any(map(_HALF.search, (request.output, *request.against))):
+        return failed("a text with half a character (U+D800 to U+DFFF): save it as UTF-8")
+    return None
 
 
 def _scored(answer: Answer) -> Score:

@@ -22,11 +22,9 @@ from .base import Score
 from .batched import Answer, ModelMetric, Pair, cut_note, installed, scored
 from .variants import parse, without_file
 
-#: The layer of the models that have a name here: what the bert-score library found best on WMT16.
-#: The embedded encoder is not in its table; it gets what the table gives to six-layer BERTs.
+#: The layers of the English encoders that have a name here: what the bert-score library found best
+#: on WMT16.  The embedded one is not in its table and gets what that gives to six-layer BERTs.
 LAYERS = {"all-minilm-l6-v2": 5, "deberta-xlarge-mnli": 40, "roberta-large": 17}
-#: Encoders by name that read English only.
-_ENGLISH = ("all-minilm-l6-v2", "deberta-xlarge-mnli", "roberta-large")
 _OPTIONS = {"part": ("p", "r", "f1"), "scale": ("rescaled",), "weights": ("idf",)}
 #: Pairs whose vectors are held at a time.
 _CHUNK = 1024
@@ -137,7 +135,7 @@ class BertScore(ModelMetric):
 
 def languages(model: Backbone) -> tuple[str, ...]:
     """What an encoder is made for; empty = any, or not known."""
-    return ("en",) if ENCODERS.get(model.name) is model and model.name in _ENGLISH else ()
+    return ("en",) if ENCODERS.get(model.name) is model and model.name in LAYERS else ()
 
 
 def _known_as(model: Backbone) -> str:

@@ -1,7 +1,6 @@
 """Fluency as the likelihood of the output under a language model, whatever it was made from.
 
-Three metrics read the same token log-probabilities, which are kept in the score store's folder
-``tokens``: the second and third run no model.
+Three metrics read the same token log-probabilities, kept in the score store's folder ``tokens``.
 """
 
 from __future__ import annotations
@@ -33,12 +32,12 @@ class Perplexity(ModelMetric):
     So Pang and Gimpel (2019, PP), Lai et al. (2023) and Mukherjee et al. (2025) measure fluency.
     Each token is foreseen from those before it, the first from the model's beginning-of-text token,
     else its end-of-text token; the end of the text is not scored.  A tokenizer with neither leaves
-    the first token unscored, and a text of one token has no value (status ``invalid``).  A blank
-    text has the perplexity of a uniform guess, the size of the vocabulary (status ``empty``).
+    the first token unscored, and a text of one token is ``invalid``.  A blank text (``empty``) has
+    the perplexity of a uniform guess, the size of the vocabulary.
 
     The mean is over tokens; with ``word`` the sum is divided by white-space words, which can be
-    compared between models that cut words differently.  A text beyond the model's window is cut
-    (status ``truncated``); with ``strided`` it is read whole, in windows that overlap by half.
+    compared between models that cut words differently.  A text beyond the model's window is
+    ``truncated``; with ``strided`` it is read whole, in windows that overlap by half.
 
     Args:
         words: ``word``, ``strided`` and a model: gpt2, mgpt, a folder or a model of a hub.
@@ -89,7 +88,7 @@ class Perplexity(ModelMetric):
 
     @cached_property
     def reader(self) -> lm.Reader:
-        """The model, loaded when something is asked that is not kept yet."""
+        """The model, which is loaded when something is wanted that is not kept yet."""
         model = self.model
         if isinstance(model, Backbone):
             device = "cpu" if self._demonstrates else "auto"
@@ -112,7 +111,6 @@ class Perplexity(ModelMetric):
         return super().score(units)
 
     def values(self, requests: Sequence[Request]) -> Sequence[Answer]:
-        """One answer an output, whatever it is compared with."""
         blank = [not request.output.strip() for request in requests]
         texts = [r.output for r, nothing in zip(requests, blank, strict=True) if not nothing]
         readings = iter(self.reader.read(texts, self._progress))
@@ -132,23 +130,20 @@ class Perplexity(ModelMetric):
         return _perplexity(-reading.logprob, self.length(reading))
 
     def length(self, reading: lm.Reading) -> int:
-        """What the sum is divided by."""
         return reading.words if self.per == "word" else len(reading.tokens)
 
 
 class CorpusPerplexity(Perplexity, CorpusMetric):
     """Perplexity of all outputs as one text, >= 1: exp of their summed loss by their summed length.
 
-    Long texts count more than short ones, as in the perplexity of a test set; the mean of
-    sentence perplexities, which single odd sentences rule, is another number.  The statistics of an
-    item are its negative log-probability and its length in tokens (``word``: in words); blank
-    outputs add nothing.  A cut text counts with the part that was read.
+    Not the mean of sentence perplexities, which single odd sentences rule.  The statistics of an
+    item, shape [2], are its negative log-probability and its length in tokens (``word``: in words);
+    blank outputs add nothing.  A cut text counts with the part that was read.
     """
 
     name = "corpus-perplexity"
 
     def aggregate(self, total: np.ndarray) -> float:
-        """Perplexity from summed statistics [2]; that of a uniform guess where there is no text."""
         loss, length = map(float, total)
         return _perplexity(loss, length) if length else float(self.reader.model.vocabulary)
 
@@ -165,12 +160,11 @@ class CorpusPerplexity(Perplexity, CorpusMetric):
 class Slor(Perplexity):
     """Syntactic log-odds ratio: (log p(text) - log of its unigram probability) / tokens.
 
-    Pauls and Klein (2012); Kann et al. (2018, Eq. 1).  Higher is better; 0 means that
-    the model finds the text no likelier than its words in any order, which is also the value of a
-    blank text.  Against perplexity it does not punish a text for rare words.  The unigram
-    probabilities are those of the text that the model was trained on, with add-one smoothing, from
-    the file ``unigrams.csv`` beside the model or one that is named (``slor:gpt2+/path/a.csv``);
-    only tokens that are scored count.  With ``word`` both sums are divided by white-space words.
+    Pauls and Klein (2012); Kann et al. (2018, Eq. 1).  Higher is better; 0, also of a blank text:
+    no likelier than its words in any order.  Unlike perplexity it does not punish rare words.  The
+    unigram probabilities are those of the text that the model was trained on, with add-one
+    smoothing, from the file ``unigrams.csv`` beside the model or one that is named
+    (``slor:gpt2+/path/a.csv``); only tokens that are scored count.
     """
 
     name = "slor"

@@ -70,7 +70,7 @@ class Bleurt(ModelMetric):
 
 
 class Comet(BatchedMetric):
-    """COMET (Rei et al., 2020): never computed here, known so that its scores have a place."""
+    """COMET (Rei et al., 2020), never computed here: its released scores have a place."""
 
     profile = "real"
     max_tokens = None

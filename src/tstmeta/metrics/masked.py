@@ -44,8 +44,8 @@ class Hidden(NamedTuple):
 class Mask:
     """Finds the words and phrases of a lexicon in texts, whatever their case and spelling.
 
-    Phrases go before single words, longer ones first, from left to right.  Each word or phrase
-    becomes one ``token``; an empty token leaves it out.
+    From left to right, longer phrases first.  Each word or phrase becomes one ``token``; an empty
+    token leaves it out.
     """
 
     def __init__(self, lexicon: Lexicon, token: str):
@@ -71,15 +71,16 @@ class Mask:
             place += length or 1
         if not hidden:
             return Hidden(text, 0, len(spans))
-        return Hidden(" ".join("".join([*parts, text[end:]]).split()), hidden, len(spans))
+        shown = " ".join("".join([*parts, text[end:]]).split())
+        return Hidden(shown, hidden, len(spans))
 
 
 class MaskedBleu(BatchedMetric):
     """Sentence BLEU (``bleu``) of the masked texts, in [0, 100]; higher is better.
 
     Several references clip together, as in ``bleu``.  ``detail`` says how many words were hidden.
-    Without a lexicon, words of ours for the target style are hidden, those of the other side as
-    well; a style without such a list is refused.
+    Without a lexicon those are words of ours for the target style and its opposite; a style without
+    such a list is refused.
 
     Args:
         words: a lexicon, ``sentiment`` (that of Mir et al., 2019, once its data are here) or a .csv
@@ -149,15 +150,9 @@ class MaskedBleu(BatchedMetric):
     def values(self, requests: Sequence[Request]) -> list[Score]:
         masked = [self._hide(request) for request in requests]
         answers = self._inner.score([(pair[0],) for pair in masked if not isinstance(pair, Score)])
-        scores = []
-        for pair in masked:
-            if isinstance(pair, Score):
-                scores.append(pair)
-                continue
-            [answer], note = next(answers), pair[1]
-            kept = "" if answer.status is Status.OK else f"{answer.detail}; "
-            scores.append(answer._replace(detail=kept + note))
-        return scores
+        return [
+            pair if isinstance(pair, Score) else _noted(*next(answers), pair[1]) for pair in masked
+        ]
 
     def _hide(self, request: Request) -> Score | tuple[Request, str]:
         """The request with style words hidden and how many they were, or why it has no value."""
@@ -167,12 +162,16 @@ class MaskedBleu(BatchedMetric):
             what = f"no list of style words for the style {request.style!r}"
             remedy = f"name a lexicon, for instance {self.name.partition(':')[0]}:words.csv"
             return Score(math.nan, Status.REFUSED, f"{what}; {remedy}")
-        hide = _mask(self._lexicon or ours(OURS[request.style]), self.token)
-        output, compared = hide(request.output), [hide(text) for text in request.against]
-        count, words = sum(text.hidden for text in compared), sum(text.words for text in compared)
-        hidden = f"output {output.hidden} of {output.words}, compared with {count} of {words}"
-        texts = tuple(text.text for text in compared)
-        return request._replace(output=output.text, against=texts), f"style words: {hidden}"
+        hide = _mask(self._lexicon or _ours(OURS[request.style]), self.token)
+        output = hide(request.output)
+        texts, counts, words = zip(*map(hide, request.against), strict=True)
+        hidden = f"output {output.hidden} of {output.words}, compared with {sum(counts)} of"
+        note = f"style words: {hidden} {sum(words)}"
+        return request._replace(output=output.text, against=texts), note
+
+
+def _noted(score: Score, note: str) -> Score:
+    return score._replace(detail=note if score.status is Status.OK else f"{score.detail}; {note}")
 
 
 class MaskedCosine(MaskedBleu):
@@ -190,15 +189,15 @@ class MaskedCosine(MaskedBleu):
 
 
 @cache
-def ours(task: str) -> Lexicon:
-    """The words of ours of one task of the contrast set."""
+def _ours(task: str) -> Lexicon:
     return lexicons.read(_FOLDER / f"{task}.csv")
 
 
 @cache
 def _all_ours() -> str:
+    """A hash of all our words."""
     tasks = sorted(set(OURS.values()))
-    facts = repr([(task, ours(task).hash) for task in tasks]) + repr(sorted(OURS.items()))
+    facts = repr([(task, _ours(task).hash) for task in tasks]) + repr(sorted(OURS.items()))
     return hashlib.sha256(facts.encode()).hexdigest()[:12]
 
 
