@@ -85,18 +85,12 @@ def checked(
     return frame.assign(**{name: frame[name].map(number).astype(float) for name in numbers})
 
 
-def numbers(
-    values: Iterable[Any],
-    path: Path | str,
-    column: str,
-    low: float = -math.inf,
-    high: float = math.inf,
-) -> np.ndarray:
-    """Values as float64, shape [n]; each must be a finite number in [low, high]."""
+def numbers(values: Iterable[Any], path: Path | str, column: str, *scale: float) -> np.ndarray:
+    """Values as float64, shape [n]; each must be a finite number, from low to high if given."""
     frame = pd.DataFrame({column: pd.Series(list(values), dtype=object)})
     frame.index += 1
     with published():
-        return checked(frame, {column: numeric(low, high)}, path)[column].to_numpy()
+        return checked(frame, {column: numeric(*scale)}, path)[column].to_numpy()
 
 
 @contextmanager

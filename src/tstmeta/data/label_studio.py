@@ -116,7 +116,19 @@ def read_export(exports: Path | Iterable[Path], dataset: Dataset) -> pd.DataFram
     rows: list[dict[str, Any]] = []
     problems: list[Problem] = []
     for path in files:
-        for number, task in enumerate(_tasks(path, problems), 1):
+        try:
+            export = json.loads(read_text(path, remedy=_EXPORT))
+        except DataError as error:
+            problems += error.problems
+            continue
+        except (ValueError, RecursionError) as error:
+            row = getattr(error, "lineno", None)
+            problems.append(fault(path, f"not JSON ({str(error)[:60]})", row, remedy=_EXPORT))
+            continue
+        if not isinstance(export, list):
+            problems.append(fault(path, "not a list of tasks", remedy=_EXPORT))
+            continue
+        for number, task in enumerate(export, 1):
             try:
                 rows += [{"file": path, "row": number, **r} for r in _ratings(task, items)]
             except _Fault as error:
@@ -133,34 +145,15 @@ def read_export(exports: Path | Iterable[Path], dataset: Dataset) -> pd.DataFram
         for file, row in twice.itertuples(index=False)
     )
     rename_raters(table)
-    order = pd.DataFrame(
-        {
-            "item": pd.Index(dataset.items["item_id"]).get_indexer(table["item_id"]),
-            "rater": table["rater"].str[1:].astype(int),
-            "dimension": table["dimension"].map(list(QUESTIONS.values()).index),
-        }
-    )
-    table = table.drop(columns=["file", "row"]).loc[order.sort_values(list(order)).index]
+    item = pd.Index(dataset.items["item_id"]).get_indexer(table["item_id"])
+    dimension = table["dimension"].map([*QUESTIONS.values()].index)
+    order = np.lexsort((dimension, table["rater"].str[1:].astype(int), item))
+    table = table.drop(columns=["file", "row"]).iloc[order]
     return validate(table, "ratings", dataset.name)
 
 
 class _Fault(Exception):
     """What is wrong with a task, where, and what to do."""
-
-
-def _tasks(path: Path, problems: list[Problem]) -> list[Any]:
-    """The tasks of an export; none, and a problem, where it is not one."""
-    try:
-        export = json.loads(read_text(path, remedy=_EXPORT))
-        if isinstance(export, list):
-            return export
-        problems.append(fault(path, "not a list of tasks", remedy=_EXPORT))
-    except DataError as error:
-        problems += error.problems
-    except (ValueError, RecursionError) as error:
-        row = getattr(error, "lineno", None)
-        problems.append(fault(path, f"not JSON ({str(error)[:60]})", row, remedy=_EXPORT))
-    return []
 
 
 def _ratings(task: Any, items: Mapping[str, Mapping[str, Any]]) -> Iterator[dict[str, Any]]:
@@ -193,9 +186,8 @@ def _ratings(task: Any, items: Mapping[str, Mapping[str, Any]]) -> Iterator[dict
                 what = f"{shown(answers[question])} is not one whole number from 1 to 5"
                 remedy = "rate it again with this form, or skip the task, and export again"
                 raise _Fault(what, question, remedy)
-            named = {"dataset": item["dataset"], "item_id": item["item_id"], "rater": rater}
-            value = float(answers[question][0])
-            yield {**named, "dimension": dimension, "value": value}
+            rating = {"rater": rater, "dimension": dimension, "value": int(answers[question][0])}
+            yield {"dataset": item["dataset"], "item_id": item["item_id"], **rating}
 
 
 def _rater(annotation: Mapping[str, Any]) -> str:

@@ -104,7 +104,7 @@ def _read(path: Path) -> pd.DataFrame:
     ]
     table = pd.DataFrame(rows)
     for key in table.columns[5:]:
-        scale = (1, 100) if key in _HUMAN else (-np.inf, np.inf)
+        scale = (1, 100) if key in _HUMAN else ()
         table[key] = numbers(table[key], path, key, *scale)
     return table
 

@@ -1,15 +1,10 @@
-"""Your own data: rewrites, with or without ratings, in a file of yours.
+"""Your own data: a file with one rewrite a row, with or without ratings.
 
-One row is one rewrite.  Columns ``source`` and ``output`` are needed.  These are understood:
-``item_id, source_id, system, style, direction, language, references, is_reference`` (``dataset`` is
-not used: the data set is called after the file), ``reference``, ``reference_1``, ... for one
-reference each, and ``<dimension>.<rater>`` for ratings, such as ``content.r1``.  Any other column
-is a label of the items.
-
-Ratings can also come as a long file with ``item_id, dimension, rater, value``.  A file
-``mine.csv.toml`` beside ``mine.csv`` may give ``scale`` (``scale.content = [1, 5]``), ``ratings``
-(the name of a long file beside it), ``title``, ``task``, ``licence``, and ``examples`` (whether
-sentences may be printed).
+Columns ``source`` and ``output`` are needed; other columns of the items, ``reference``,
+``reference_1``, ... and ratings such as ``content.r1`` are understood, any other is a label.  The
+data set is called after the file.  A file ``mine.csv.toml`` beside ``mine.csv`` may give ``scale``
+(``scale.content = [1, 5]``), ``ratings`` (a file with ``item_id, dimension, rater, value``),
+``title``, ``task``, ``licence``, and ``examples`` (whether sentences may be printed).
 """
 
 from __future__ import annotations
@@ -17,8 +12,9 @@ from __future__ import annotations
 import json
 import re
 import tomllib
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated, Any, Literal, NamedTuple
+from typing import Annotated, Any, Literal
 
 import pandas as pd
 from pydantic import AfterValidator, BaseModel, Field, ValidationError
@@ -87,14 +83,6 @@ class _Facts(BaseModel, extra="forbid", strict=True):
     scale: dict[Literal[DIMENSIONS], _Limits] = {}  # type: ignore[valid-type]
 
 
-class _Roles(NamedTuple):
-    """What the columns of a file are for."""
-
-    references: list[str]
-    ratings: dict[str, tuple[str, str]]
-    labels: list[str]
-
-
 def read(path: Path) -> Dataset:
     """Read a data set of your own from CSV, TSV, JSONL or Parquet.
 
@@ -108,31 +96,35 @@ def read(path: Path) -> Dataset:
     name, sheet = path.stem, read_sheet(path)
     facts = _beside(path, sheet.problems)
     scale, file = facts.setdefault("scale", {}), facts.pop("ratings", "")
-    roles = _roles(sheet)
-    table = _checked(sheet, roles, scale)
-    columns = {key: table[column] for column, key in roles.ratings.items()}
+    references, rated, labels = _roles(sheet)
+    table = _checked(sheet, references, rated, scale)
+    columns = {key: table[column] for column, key in rated.items()}
     judged = ratings_table(name, table["item_id"], columns)
     sheet.problems += mixed(judged, sheet.file)
     if file:
         if columns:
             what, remedy = f"ratings here and in {file}", "keep them in one place"
-            sheet.fault(sheet.header, next(iter(roles.ratings)), what, remedy)
+            sheet.fault(sheet.header, next(iter(rated)), what, remedy)
         try:
             judged = long(path.parent / file, name, set(table["item_id"]), scale)
         except DataError as error:
             sheet.problems += error.problems
-    if sheet.problems:
-        raise DataError(
-            sorted(sheet.problems, key=lambda p: (p.file, -1 if p.row is None else p.row))
-        )
+    sheet.refuse()
     rename_raters(judged)
-    labels = {label: table[label].map(_label) for label in roles.labels}
+    given = dict(table[table.columns.intersection(_KNOWN[:-1])])
+    if "language" in given:
+        given["language"] = given["language"].replace("", "en")
+    if "is_reference" in given:
+        given["is_reference"] = given["is_reference"].map(_TRUTH)
+    if references:
+        texts = table[references].itertuples(index=False)
+        given["references"] = [[text for text in row if (text or "").strip()] for row in texts]
     return Dataset.of(
         name,
-        _items(name, table, roles),
+        items_table(name, **given),
         Card(name, facts.get("title", name), {"name": name, **facts}),
         ratings=judged,
-        labels=labels_table(name, table["item_id"], **labels),
+        labels=labels_table(name, given["item_id"], **table[labels].map(_label)),
     )
 
 
@@ -173,18 +165,21 @@ def template(path: Path) -> None:
         raise TstmetaError(f"{path} is there already; name another file") from error
 
 
-def _roles(sheet: Sheet) -> _Roles:
-    """What each column is for; unknown, doubtful and missing ones are faults."""
-    roles, meant = _Roles([], {}, []), set(sheet.columns)
+def _roles(sheet: Sheet) -> tuple[list[str], dict[str, tuple[str, str]], list[str]]:
+    """Columns of references, of ratings (with dimension and rater) and of labels.
+
+    Unknown, doubtful and missing ones are faults.
+    """
+    references, ratings, labels, meant = [], {}, [], set(sheet.columns)
     for column in sheet.columns:
         (dimension, _, rater), what = column.partition("."), ""
         near = misspelt(column, (*_KNOWN, "reference", *DIMENSIONS))
         if column in _KNOWN:
             continue
         if _REFERENCE.fullmatch(column):
-            roles.references.append(column)
+            references.append(column)
         elif dimension in DIMENSIONS and rater:
-            roles.ratings[column] = (dimension, rater)
+            ratings[column] = (dimension, rater)
         elif dimension in DIMENSIONS:
             what = "a rating without a rater"
             remedy = f"name it {dimension}.r1, or {dimension}.{MEAN_RATER} if it is a mean"
@@ -199,21 +194,23 @@ def _roles(sheet: Sheet) -> _Roles:
             remedy = f"rename it to {near!r}, or to something less like it if it is a label"
             meant.add(near)
         else:
-            roles.labels.append(column)
+            labels.append(column)
         if what:
             sheet.fault(sheet.header, column, what, remedy)
     for column, texts in (("source", "original texts"), ("output", "rewrites")):
         if column not in meant:
             remedy = f"name the column of {texts} {column!r}"
             sheet.fault(sheet.header, column, "missing column", remedy)
-    if roles.references and "references" in sheet.columns:
-        what, remedy = "references in two forms", f"keep 'references' or {roles.references[0]!r}"
+    if references and "references" in sheet.columns:
+        what, remedy = "references in two forms", f"keep 'references' or {references[0]!r}"
         sheet.fault(sheet.header, "references", what, remedy)
-    roles.references.sort(key=lambda column: int(re.sub(r"\D", "", column) or 0))
-    return roles
+    references.sort(key=lambda column: int(re.sub(r"\D", "", column) or 0))
+    return references, ratings, labels
 
 
-def _checked(sheet: Sheet, roles: _Roles, scale: Scale) -> pd.DataFrame:
+def _checked(
+    sheet: Sheet, references: list[str], ratings: Mapping[str, tuple[str, str]], scale: Scale
+) -> pd.DataFrame:
     """The cells, read as what they are for; faults go to the sheet, then there are no ratings."""
     table = sheet.frame(_NAMES)
     if "is_reference" in table:
@@ -221,8 +218,8 @@ def _checked(sheet: Sheet, roles: _Roles, scale: Scale) -> pd.DataFrame:
     if "references" in table:
         table["references"] = table["references"].map(_list)
     checks = {column: check for column, check in _CHECKS.items() if column in table}
-    checks |= dict.fromkeys(roles.references, _TEXT)
-    for column, (dimension, _) in roles.ratings.items():
+    checks |= dict.fromkeys(references, _TEXT)
+    for column, (dimension, _) in ratings.items():
         checks[column] = numeric(*scale.get(dimension, ()), optional=True)
     if "item_id" not in table:
         table["item_id"] = table.index.astype(str)
@@ -230,7 +227,7 @@ def _checked(sheet: Sheet, roles: _Roles, scale: Scale) -> pd.DataFrame:
         table = checked(table, checks, sheet.file, unique=["item_id"])
     except DataError as error:
         sheet.problems += error.problems
-        return table.assign(item_id=table["item_id"].astype(str), **dict.fromkeys(roles.ratings))
+        return table.assign(item_id=table["item_id"].astype(str), **dict.fromkeys(ratings))
     if "source" in table and "source_id" not in table:
         table["source_id"] = [f"s{n + 1}" for n in table["source"].factorize()[0]]
     elif "source" in table:
@@ -251,20 +248,7 @@ def _list(cell: Any) -> Any:
     return [] if cell is None or cell == "" else cell
 
 
-def _items(name: str, table: pd.DataFrame, roles: _Roles) -> pd.DataFrame:
-    given = dict(table[table.columns.intersection(_KNOWN[:-1])])
-    if "language" in given:
-        given["language"] = given["language"].replace("", "en")
-    if "is_reference" in given:
-        given["is_reference"] = given["is_reference"].map(_TRUTH)
-    if roles.references:
-        texts = table[roles.references].itertuples(index=False)
-        given["references"] = [[text for text in row if (text or "").strip()] for row in texts]
-    return items_table(name, **given)
-
-
 def _label(value: Any) -> str:
     """A label's value as text; a missing one is empty, which means: no such label."""
-    if value is None or isinstance(value, str):
-        return value or ""
-    return json.dumps(value, ensure_ascii=False, default=str)
+    value = "" if value is None else value
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str)

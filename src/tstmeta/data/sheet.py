@@ -45,9 +45,9 @@ class Sheet:
         """Note one fault and go on."""
         self.problems.append(Problem(self.file, row, _BROKEN.sub("?", column), what, remedy))
 
-    def stop(self, row: int | None, column: str, what: str, remedy: str) -> DataError:
+    def stop(self, what: str, remedy: str, row: int | None = None) -> DataError:
         """The error for a fault after which reading makes no sense."""
-        self.fault(row, column, what, remedy)
+        self.fault(row, "", what, remedy)
         return DataError(self.problems)
 
     def check_columns(self, *needed: str) -> None:
@@ -80,14 +80,18 @@ class Sheet:
             table = checked(table, checks, self.file, unique)
         except DataError as error:
             self.problems += error.problems
-        if self.problems:
-            raise DataError(sorted(self.problems, key=lambda p: p.row or 0))
+        self.refuse()
         return table
+
+    def refuse(self) -> None:
+        """Raise what was noted, if anything was, in order of rows."""
+        if self.problems:
+            raise DataError(sorted(self.problems, key=lambda p: (p.file, p.row or 0)))
 
     def add_csv(self, text: str, delimiter: str, may_lack: int = 0) -> None:
         """Read CSV strictly; a row may end ``may_lack`` cells early."""
         if not text.strip():
-            raise self.stop(None, "", "the file is empty", "add a header and at least one row")
+            raise self.stop("the file is empty", "add a header and at least one row")
         records = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True)
         number = -1
         try:
@@ -124,18 +128,15 @@ def read_sheet(path: Path) -> Sheet:
     ending = path.suffix.lower()
     sheet = Sheet(str(path), 0 if ending in (".csv", ".tsv") else None)
     readers = {".csv": _csv, ".tsv": _csv, ".jsonl": _jsonl, ".parquet": _parquet}
-    if path.is_dir():
-        raise sheet.stop(None, "", "this is a folder", "name a file in it")
     if not path.is_file():
-        raise sheet.stop(None, "", "there is no such file", "check the name and the folder")
+        raise sheet.stop("there is no such file", "check the name and the folder")
     if ending not in readers:
-        remedy = f"save it as one of {', '.join(readers)}"
-        raise sheet.stop(None, "", f"unknown format {ending!r}", remedy)
+        raise sheet.stop(f"unknown format {ending!r}", f"save it as one of {', '.join(readers)}")
     try:
         readers[ending](sheet, path)
     except OSError as error:
         what = f"the file cannot be read ({error.strerror or error})"
-        raise sheet.stop(None, "", what, "check its rights") from error
+        raise sheet.stop(what, "check its rights") from error
     sheet.check_columns()
     if not (sheet.rows or sheet.problems):
         sheet.fault(None, "", "there are no rows", "add at least one row")
@@ -159,8 +160,8 @@ def _check_characters(sheet: Sheet) -> None:
 def _decoded(sheet: Sheet, path: Path) -> str:
     """The text of a file; a byte that is not UTF-8 stays visible as half a character."""
     raw = path.read_bytes()
-    if raw[:2] in (b"\xff\xfe", b"\xfe\xff"):
-        raise sheet.stop(None, "", "the file is UTF-16, not UTF-8", "save it as UTF-8")
+    if raw.startswith((b"\xff\xfe", b"\xfe\xff")):
+        raise sheet.stop("the file is UTF-16, not UTF-8", "save it as UTF-8")
     return raw.decode("utf-8", errors="surrogateescape").removeprefix("\ufeff")
 
 
@@ -172,7 +173,7 @@ def _csv(sheet: Sheet, path: Path) -> None:
     if len(sheet.columns) <= 1 and other:
         what = f"the columns are separated by {_DELIMITERS[other[0]]}"
         remedy = f"separate them with {_DELIMITERS[delimiter]} (.csv: commas, .tsv: tabs)"
-        raise sheet.stop(0, "", what, remedy)
+        raise sheet.stop(what, remedy, 0)
 
 
 def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
@@ -213,6 +214,6 @@ def _parquet(sheet: Sheet, path: Path) -> None:
         columns = [column.to_pylist() for column in table.columns]
     except (pa.ArrowException, OSError, UnicodeDecodeError) as error:
         what = f"not a readable Parquet file ({str(error).splitlines()[0][:120]})"
-        raise sheet.stop(None, "", what, "write it anew, for instance with to_parquet") from error
+        raise sheet.stop(what, "write it anew, for instance with to_parquet") from error
     sheet.columns = list(table.column_names)
     sheet.rows = dict(enumerate(map(list, zip(*columns, strict=True)), 1))
