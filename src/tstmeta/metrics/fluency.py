@@ -31,9 +31,8 @@ class Perplexity(ModelMetric):
 
     So Pang and Gimpel (2019, PP), Lai et al. (2023) and Mukherjee et al. (2025) measure fluency.
     Each token is foreseen from those before it, the first from the model's beginning-of-text token,
-    else its end-of-text token; the end of the text is not scored.  A tokenizer with neither leaves
-    the first token unscored, and a text of one token is ``invalid``.  A blank text (``empty``) has
-    the perplexity of a uniform guess, the size of the vocabulary.
+    else its end-of-text token; the end of the text is not scored.  A blank text (``empty``) has the
+    perplexity of a uniform guess, the size of the vocabulary.
 
     The mean is over tokens; with ``word`` the sum is divided by white-space words, which can be
     compared between models that cut words differently.  A text beyond the model's window is
