@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from tstmeta.stats import STATISTICS, ResamplingPlan, Setting, draw, kernels, means, resampled
-from tstmeta.stats.kernels import column_means, moments_of_rows
+from tstmeta.stats.kernels import column_means
 
 NAN, INF = math.nan, math.inf
 
@@ -76,17 +76,3 @@ def test_rows_and_cells_give_the_same_values_and_the_same_gaps():
         np.testing.assert_allclose(quick, slow, atol=1e-9)
         compared += int(np.isfinite(quick).sum())
     assert compared > 10_000
-
-
-@pytest.mark.parametrize(
-    ("y", "why"),
-    [
-        ([[1.0, 1, 1], [1, 1, 1]], "constant"),
-        ([[1.0, 2, np.nan], [np.nan] * 3], "two cells"),
-        ([[1e9, 1e9, 1e9], [1e9, 1e9, 1e9 + 1e-7]], "constant but for rounding"),
-    ],
-)
-def test_what_has_no_spread_has_no_value(y, why):
-    x = np.array([[1.0, 2, 3], [4, 5, 7]])
-    sums = moments_of_rows(x, np.array([y]), np.ones((1, 2)), np.ones((1, 3)), 3)
-    assert not np.any(sums), why

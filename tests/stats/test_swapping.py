@@ -157,11 +157,3 @@ def test_scores_that_are_the_same_but_for_scale_become_the_same():
         np.testing.assert_array_equal(result[0, 0], result[0, 1])
         ties = scores.ravel()[:, None] == scores.ravel()
         np.testing.assert_array_equal(result[0, 0].ravel()[:, None] == result[0, 1].ravel(), ties)
-
-
-def test_constant_and_empty_metrics_are_named():
-    ramp = np.arange(6.0).reshape(3, 2)
-    scores = np.array([[ramp, 0 * ramp + 0.1], [ramp * NAN, ramp], [0 * ramp, 1e-300 * ramp]])
-    result, flat = standardise(scores)
-    np.testing.assert_array_equal(flat, [[False, True], [True, False], [True, False]])
-    np.testing.assert_array_equal(np.isnan(result).all(axis=(-2, -1)), flat)
