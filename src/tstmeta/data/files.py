@@ -57,7 +57,7 @@ def read_lines(path: Path, count: int | None = None, encoding: str = "utf-8") ->
 
 
 def read_tabs(
-    path: Path, columns: Sequence[str], count: int | None = None, encoding: str = "utf-8"
+    path: Path, columns: Sequence[Any], count: int | None = None, encoding: str = "utf-8"
 ) -> pd.DataFrame:
     """A tab-separated file without header and without quoting, all cells as text."""
     rows = [line.split("\t") for line in read_lines(path, count, encoding)]

@@ -38,10 +38,9 @@ _JSON = {
     "fluency": ("fluency", "none"),
 }
 _HUMAN = ("human_1", "human_2")
-#: Columns of ``SYSTEM.human.txt``; a TSV without header.
-_HUMAN_COLUMNS = ("survey", "input", "output", "reference", *(f"h{n}" for n in range(6)))
-#: ``SYSTEM.content.src.txt``: the columns above, six z-scores, eleven metrics; COMET is the first.
-_CONTENT_COLUMNS = (*_HUMAN_COLUMNS, *(f"z{n}" for n in range(6)), *(f"m{n}" for n in range(11)))
+#: Fields of ``SYSTEM.human.txt``, without header: survey, three texts, six ratings; of
+#: ``SYSTEM.content.src.txt``: these, six z-scores and eleven metrics, of which COMET is the first.
+_HUMAN_FIELDS, _CONTENT_FIELDS = range(10), range(27)
 
 
 def load(root: Path) -> Dataset:
@@ -76,10 +75,8 @@ def load(root: Path) -> Dataset:
     }
     ids = items["item_id"]
     folder = root / "data" / "outputs"
-    surveys = [
-        read_tabs(folder / f"{system.upper()}.human.txt", _HUMAN_COLUMNS, SOURCES)["survey"]
-        for system in SYSTEMS
-    ]
+    forms = [folder / f"{system.upper()}.human.txt" for system in SYSTEMS]
+    surveys = [read_tabs(path, _HUMAN_FIELDS, SOURCES)[0] for path in forms]
     labels = {"survey": np.column_stack(surveys).ravel()}
     for number in (1, 2, 3):
         lines = read_lines(root / "data" / "xformal" / f"fr.80.ref{number}", SOURCES)
@@ -113,15 +110,9 @@ def _scores(root: Path, files: Mapping[str, pd.DataFrame], ids: pd.Series) -> pd
     """Every automatic and ChatGPT score that was released, one row an item and metric."""
 
     def table(values, metric: str, dimension: str, basis: str, **fields: str) -> pd.DataFrame:
-        return scores_table(
-            NAME,
-            ids,
-            values,
-            metric=f"released:{metric}",
-            dimension=dimension,
-            basis=basis,
-            fields={"dimension": dimension, "from": "lai2023", **fields},
-        )
+        facts = {"metric": f"released:{metric}", "dimension": dimension, "basis": basis}
+        fields = {"dimension": dimension, "from": "lai2023", **fields}
+        return scores_table(NAME, ids, values, **facts, fields=fields)
 
     tables = [
         table(files[name][key], key.replace("_multi", "-multi"), dimension, basis)
@@ -132,7 +123,7 @@ def _scores(root: Path, files: Mapping[str, pd.DataFrame], ids: pd.Series) -> pd
     folder, comet = root / "data" / "outputs", []
     for system in SYSTEMS:
         path = folder / f"{system.upper()}.content.src.txt"
-        comet.append(numbers(read_tabs(path, _CONTENT_COLUMNS, SOURCES)["m0"], path, "COMET"))
+        comet.append(numbers(read_tabs(path, _CONTENT_FIELDS, SOURCES)[16], path, "COMET"))
     both = np.column_stack(comet).ravel()
     tables.append(table(both, "comet-20-both", "content", "source", file="txt"))
     path = folder / "INPUT.ppl-1.txt"

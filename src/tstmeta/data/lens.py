@@ -112,7 +112,7 @@ def _ids(collection: str, numbers: Iterable[str], systems: pd.Series) -> list[st
 def _items(collection: str, table: pd.DataFrame, human: pd.Series) -> pd.DataFrame:
     """Items from columns number, system, source, output; ``human`` marks what people wrote."""
     number, system, source, output = (table[column] for column in table.columns)
-    references = output[human].groupby(number[human]).agg(list).to_dict()
+    references = output[human].groupby(number[human]).agg(list)
     return items_table(
         NAME,
         item_id=_ids(collection, number, system),

@@ -93,8 +93,7 @@ def _means(root: Path, dimension: str, system: str) -> np.ndarray:
     folder, ending = RATINGS[dimension]
     path = root / "evaluations" / "human" / folder / f"{system}.{ending}"
     try:
-        # We open the file, because numpy leaves an archive that it cannot read open.
-        with path.open("rb") as file:
+        with path.open("rb") as file:  # numpy leaves an archive open that it cannot read
             values = np.load(file, allow_pickle=False)
             if ending == "npz":
                 values = values["absolute"]

@@ -16,12 +16,12 @@ from .files import read_csv
 from .tables import items_table, labels_table
 
 NAME = "mukherjee"
-_SENTIMENT = "multilingual_tst/eval/human_eval_{}.csv"
-_DETOX = "multilingual_text_detoxification/evaluation/selected_data_{}.csv"
+_SENTIMENT = "multilingual_tst/eval/human_eval"
+_DETOX = "multilingual_text_detoxification/evaluation/selected_data"
 #: Study and language (a code of ISO 639) -> file.
 FILES = {
-    **{("sentiment", code): _SENTIMENT.format(code) for code in ("en", "hi", "mag")},
-    **{("detoxification", code): _DETOX.format(code) for code in ("en", "hi")},
+    **{("sentiment", code): f"{_SENTIMENT}_{code}.csv" for code in ("en", "hi", "mag")},
+    **{("detoxification", code): f"{_DETOX}_{code}.csv" for code in ("en", "hi")},
 }
 #: ``task`` in the sentiment files -> (direction, target style).
 TASKS = {"pos_to_neg": ("pos2neg", "negative"), "neg_to_pos": ("neg2pos", "positive")}
@@ -43,9 +43,9 @@ def _items(path: Path, study: str, language: str) -> pd.DataFrame:
     if study == "sentiment":
         columns["task"] = one_of(TASKS)
     table = read_csv(path, columns)
-    direction, style = [""] * len(table), ["non-toxic"] * len(table)
+    direction, style = "", "non-toxic"
     if study == "sentiment":
-        direction, style = ([TASKS[task][k] for task in table["task"]] for k in (0, 1))
+        direction, style = zip(*table["task"].map(TASKS), strict=True)
     stem = f"{study}-{language}"
     sources = {text: f"{stem}-s{n}" for n, text in enumerate(table["src"].unique(), 1)}
     return items_table(

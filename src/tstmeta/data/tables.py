@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import numpy as np
@@ -84,28 +84,24 @@ def labels_table(dataset: str, item_ids: Iterable[str], **named: Iterable[object
 def scores_table(
     dataset: str,
     item_ids: Iterable[str],
-    values: Sequence[float] | np.ndarray,
+    values: Any,
     *,
-    metric: str,
-    dimension: str,
-    basis: str,
     fields: Mapping[str, object],
+    **facts: str,
 ) -> pd.DataFrame:
-    """Scores that somebody released; NaN = ``invalid``; ``fields`` go into the signature."""
+    """Scores that somebody released, shape [items]; NaN = ``invalid``.
+
+    Args:
+        fields: go into the signature.
+        facts: ``metric``, ``dimension`` and ``basis``.
+    """
     numbers = np.asarray(values, dtype=float)
     known = np.isfinite(numbers)
-    signature = schema.Signature.of(metric, {"basis": basis, **fields})
-    return pd.DataFrame(
-        {
-            "dataset": dataset,
-            "item_id": list(item_ids),
-            "metric": metric,
-            "dimension": dimension,
-            "basis": basis,
-            "signature": str(signature),
-            "sample": 0,
-            "value": np.where(known, numbers, np.nan),
-            "status": np.where(known, str(schema.Status.OK), str(schema.Status.INVALID)),
-            "detail": np.where(known, "", "no value was released"),
-        }
-    )
+    signature = schema.Signature.of(facts["metric"], {"basis": facts["basis"], **fields})
+    rows = {
+        "item_id": list(item_ids),
+        "value": np.where(known, numbers, np.nan),
+        "status": np.where(known, str(schema.Status.OK), str(schema.Status.INVALID)),
+        "detail": np.where(known, "", "no value was released"),
+    }
+    return pd.DataFrame(rows).assign(dataset=dataset, signature=str(signature), sample=0, **facts)

@@ -43,7 +43,7 @@ def load(root: Path) -> Dataset:
     table = read_csv(path, columns, unique=["id"])
     table[["number", "_", "system"]] = table["id"].str.partition("_")
     human = table["system"] == "human"
-    reference = dict(zip(table["number"][human], table["rewrite"][human], strict=True))
+    references = table[human].groupby("number")["rewrite"].agg(list)
     items = items_table(
         NAME,
         item_id=table["id"],
@@ -52,7 +52,7 @@ def load(root: Path) -> Dataset:
         style=STYLE,
         source=table["source"],
         output=table["rewrite"],
-        references=[[reference[n]] if n in reference else [] for n in table["number"]],
+        references=[references.get(number, []) for number in table["number"]],
         is_reference=human,
     )
     labels = labels_table(NAME, table["id"], issue=table["issue"], batch=table["batch"])
@@ -66,16 +66,11 @@ def load(root: Path) -> Dataset:
 def answers(
     path: Path, dataset: str, questions: Mapping[str, str], texts: tuple[str, ...] = ()
 ) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """Read a results file of this group: one row a judgement, its answers in a Python dict literal.
+    """A results file of this group, one row a judgement, and the ratings in it.
 
-    Who judged an item a second time counts as another rater there.
-
-    Args:
-        questions: key of an answer -> dimension, in the order of the page, see :data:`QUESTIONS`.
-        texts: keys of texts that each dict must have.
-
-    Returns:
-        The file's rows, joined by what the dicts say; a ratings table.
+    The answers stand in a Python dict literal: ``questions`` are its keys for each dimension, in
+    the order of the page, see :data:`QUESTIONS`, and ``texts`` are keys whose texts are joined to
+    the rows.  Who judged an item a second time counts as another rater there.
     """
     needed = each(lambda cell: isinstance(literal(cell), dict), "write a Python dict literal")
     table = read_csv(path, {"user_id": None, "post_id": None, "result": needed})
