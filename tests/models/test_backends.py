@@ -11,9 +11,8 @@ from scipy.special import softmax
 from tests.models import style
 from tstmeta.models import classifiers
 from tstmeta.models.causal import Backbone, MissingModel, backbone
-from tstmeta.models.classifiers import About, Task
+from tstmeta.models.classifiers import About, Linear, Task, features, words
 from tstmeta.models.finetuning import Transformer, beginning
-from tstmeta.models.linear import Linear, features, words
 from tstmeta.models.textcnn import WIDTHS, WINDOW, TextCnn, network, numbered, vocabulary
 
 KNOWN = ["warm", "cold", "rain"]

@@ -36,7 +36,9 @@ def spoilt(folders, tmp_path):
 
 
 def encoder(folder: Path, **options) -> Encoder:
-    return Encoder(Backbone(folder.name, str(folder)), "cpu", **options)
+    subject = Encoder(Backbone(folder.name, str(folder)), "cpu")
+    vars(subject).update(options)
+    return subject
 
 
 def alone(folder: Path, text: str, layer: int) -> np.ndarray:

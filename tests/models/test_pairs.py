@@ -22,7 +22,9 @@ LONG = ("the last loaf before noon " * 2000, "short")
 
 
 def classifier(labels=1, **options):
-    return PairClassifier(*tiny_text.bert(labels=labels), **options)
+    subject = PairClassifier(*tiny_text.bert(labels=labels))
+    vars(subject).update(options)
+    return subject
 
 
 def plainly(model, tokenizer, pair, **options):

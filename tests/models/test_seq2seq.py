@@ -18,7 +18,10 @@ NEW = 6
 
 
 def writer(**options):
-    return Seq2Seq(*tiny_text.t5(), "tiny", **{"new_tokens": NEW, **options})
+    budget = options.pop("budget", 2048)
+    subject = Seq2Seq(*tiny_text.t5(), "tiny", **{"new_tokens": NEW, **options})
+    subject.budget = budget
+    return subject
 
 
 def joined(tokenizer, prompt):

@@ -1,8 +1,8 @@
 """Models that know styles: how probable each style of a text is, or how strong a style is.
 
-Three kinds are read alike: a linear model and a TextCNN of ours, a file ``style.safetensors`` whose
-header says what it is, and any sequence classifier of transformers.  The target style of a rewrite
-picks one of a model's *tasks*.
+Three kinds are read alike: a linear model over hashed n-grams and a TextCNN, each a file
+``style.safetensors`` whose header says what it is, and any sequence classifier of transformers.
+The target style of a rewrite picks one of a model's *tasks*.
 """
 
 from __future__ import annotations
@@ -15,14 +15,20 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
+import regex  # type: ignore[import-untyped]
 from scipy.special import softmax
 
+from .. import storage
 from ..extras import lacking
 from ..schema import TstmetaError
 from . import hub
 from .causal import Backbone, MissingModel
 
 FILE = "style.safetensors"
+#: A word with its marks and joiners, or one other character: punctuation is style.
+_TOKEN = regex.compile(r"[\p{L}\p{N}_][\p{L}\p{N}\p{M}_'’\u200c\u200d]*|[^\s]")
+#: Texts whose features are in memory at a time.
+_SHARD = 2**14
 _WEIGHTS = Path(__file__).parent / "weights"
 #: Packages whose version can change a value, by kind.
 PACKAGES = {
@@ -127,6 +133,59 @@ class StyleModel:
         return Estimates(values[:, 0], cut)
 
 
+def words(text: str) -> list[str]:
+    """Words and punctuation marks, in lower case."""
+    return _TOKEN.findall(text.lower())
+
+
+def features(texts: Sequence[str], bits: int) -> Any:
+    """A sparse matrix [n, 2**bits] in float64; each half of a row has length 1."""
+    from scipy.sparse import hstack
+    from sklearn.feature_extraction.text import HashingVectorizer
+
+    common = {"n_features": 2 ** (bits - 1), "norm": "l2", "alternate_sign": True}
+    word = HashingVectorizer(tokenizer=words, token_pattern=None, ngram_range=(1, 2), **common)
+    character = HashingVectorizer(analyzer="char_wb", ngram_range=(3, 5), **common)
+    return hstack([word.transform(texts), character.transform(texts)]).tocsr()
+
+
+class Linear(StyleModel):
+    """A linear model; ``weights`` has [k, 2**bits] a task (k = 1 for two styles), ``bias`` [k]."""
+
+    def __init__(self, about: About, weights: Sequence[np.ndarray], bias: Sequence[np.ndarray]):
+        self.about, self.weights, self.bias = about, weights, bias
+
+    def logits(self, texts: Sequence[str], task: int) -> Estimates:
+        bits = int(self.about.features["bits"])
+        weights = self.weights[task].astype(float)
+        parts = [
+            features(texts[start : start + _SHARD], bits) @ weights.T + self.bias[task]
+            for start in range(0, len(texts), _SHARD)
+        ]
+        values = np.concatenate(parts) if parts else np.empty((0, len(weights)))
+        if len(weights) == 1 and not self.about.regression:  # one number tells two styles apart
+            values = np.concatenate([np.zeros_like(values), values], axis=1)
+        return Estimates(values, [""] * len(texts))
+
+    def write(self, folder: Path) -> None:
+        """Write ``style.safetensors``: single precision, double for the bias."""
+        from safetensors.numpy import save
+
+        tensors = {}
+        for number, (weight, bias) in enumerate(zip(self.weights, self.bias, strict=True)):
+            tensors[f"weight/{number}"] = np.ascontiguousarray(weight, dtype=np.float32)
+            tensors[f"bias/{number}"] = np.ascontiguousarray(bias, dtype=np.float64)
+        storage.write(folder / FILE, save(tensors, {"about": self.about.text()}))
+
+    @classmethod
+    def read(cls, path: Path, about: About) -> Linear:
+        from safetensors.numpy import load_file
+
+        tensors, tasks = load_file(path), range(len(about.tasks))
+        weights = [tensors[f"weight/{number}"] for number in tasks]
+        return cls(about, weights, [tensors[f"bias/{number}"] for number in tasks])
+
+
 def by_length(
     rows: Sequence[Sequence[int]], width: int, size: int, answer: Callable[[list[Any]], Any]
 ) -> np.ndarray:
@@ -145,8 +204,7 @@ def by_length(
 def ours(model: Backbone) -> Path | None:
     """The file of a linear model or TextCNN; None where the model is one of transformers."""
     path = Path(model.where).expanduser() / FILE
-    shipped = model.profile == "embedded" and model.where.startswith(str(_WEIGHTS))
-    return path if path.is_file() or shipped else None
+    return path if path.is_file() else None
 
 
 def missing(model: Backbone) -> str:
@@ -154,8 +212,6 @@ def missing(model: Backbone) -> str:
     path = ours(model)
     if path is None:
         return hub.absent(model)
-    if not path.is_file():
-        return f"{path} is missing: install the package anew, or tstmeta train classifier"
     if words := lacking("safetensors"):
         return words
     try:
@@ -217,7 +273,6 @@ def _load(model: Backbone, identity: str, device: str) -> StyleModel:
         from .finetuning import Transformer
 
         return Transformer.read(model, device)
-    from .linear import Linear
     from .textcnn import TextCnn
 
     about = read_about(path)

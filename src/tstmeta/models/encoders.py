@@ -71,18 +71,18 @@ class TextVector(NamedTuple):
 class Encoder:
     """A transformer as an encoder, loaded when it is needed.
 
-    ``budget`` is tokens of a batch (0: what suits the device), ``room`` bytes of vectors that are
-    remembered: beyond them all are forgotten.
+    ``budget`` is tokens of a batch, ``room`` bytes of vectors that are remembered: beyond them all
+    are forgotten.
     """
 
-    def __init__(
-        self, model: Backbone, device: str = "auto", *, budget: int = 0, room: int = 2**29
-    ):
+    room = 2**29
+
+    def __init__(self, model: Backbone, device: str = "auto"):
         self.model = model
         self.device = hub.device_of(device)
         self._kind = "cpu" if self.device == "cpu" else "cuda"
-        self.budget = budget or BUDGET[self._kind]
-        self.room, self.memory, self._size = room, dict[Any, Any](), 0
+        self.budget = BUDGET[self._kind]
+        self.memory, self._size = dict[Any, Any](), 0
 
     @cached_property
     def tokenizer(self) -> Any:

@@ -29,14 +29,13 @@ class PairLogits(NamedTuple):
 class PairClassifier:
     """A sequence classifier of transformers with its tokenizer.
 
-    A text that spells a control token, such as ``[SEP]``, is read as those letters.  ``budget`` is
-    tokens of a batch; 0: what suits the device.
+    A text that spells a control token, such as ``[SEP]``, is read as those letters.
     """
 
-    def __init__(self, model: Any, tokenizer: Any, *, budget: int = 0):
+    def __init__(self, model: Any, tokenizer: Any):
         self.model, self.tokenizer = model.eval(), tokenizer
         self.window = longest(model.config, tokenizer)
-        self.budget = budget or BUDGET["cpu" if model.device.type == "cpu" else "cuda"]
+        self.budget = BUDGET["cpu" if model.device.type == "cpu" else "cuda"]
         self.labels = int(model.config.num_labels)
 
     def judge(self, pairs: Sequence[Pair], *, progress: bool = False) -> PairLogits:

@@ -48,7 +48,7 @@ class Seq2Seq:
 
     A text that spells ``</s>`` is read as those letters and cannot open a piece of its own.
     ``window`` and ``new_tokens`` are the most tokens that are read and written, ``beams`` of 1 is
-    greedy search, ``budget`` is tokens of a batch (0: what suits the device).
+    greedy search.
     """
 
     def __init__(
@@ -60,12 +60,11 @@ class Seq2Seq:
         window: int = 512,
         new_tokens: int = 19,
         beams: int = 1,
-        budget: int = 0,
     ):
         self.model, self.tokenizer = model.eval(), tokenizer
         self.identity = described(name, window, new_tokens, beams)
         self.window, self.new_tokens, self.beams = window, new_tokens, beams
-        self.budget = budget or _BUDGET["cpu" if model.device.type == "cpu" else "cuda"]
+        self.budget = _BUDGET["cpu" if model.device.type == "cpu" else "cuda"]
         self.start, self.end = model.config.decoder_start_token_id, tokenizer.eos_token_id
 
     def write(

@@ -12,8 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from .. import storage
-from .classifiers import FILE, About, Estimates, StyleModel, by_length
-from .linear import words
+from .classifiers import FILE, About, Estimates, StyleModel, by_length, words
 
 #: Kim (2014, Section 3.1).
 WIDTHS, DROPOUT = (3, 4, 5), 0.5

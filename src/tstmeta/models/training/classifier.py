@@ -19,7 +19,7 @@ from ...extras import needs
 from ...schema import TstmetaError
 from .. import hub
 from ..causal import Backbone
-from ..classifiers import PACKAGES, About, StyleModel, Task, modules
+from ..classifiers import PACKAGES, About, Linear, StyleModel, Task, features, modules
 from ..splits import PARTS, corpus_hash
 from .loop import CHECKPOINT, Learner, finished, follow, rows_of, versions, write_report
 from .options import STYLE, StyleOptions
@@ -124,8 +124,6 @@ def _labels(rows: pd.DataFrame, task: Task, regression: bool) -> np.ndarray:
 def _linear(plan: _Plan) -> StyleModel:
     """Stochastic gradient descent of scikit-learn; each epoch has its own order and rate."""
     from sklearn.linear_model import SGDClassifier, SGDRegressor
-
-    from ..linear import Linear, features
 
     options, models = plan.options, []
     for task in plan.tasks:
