@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from importlib.metadata import version
 from typing import ClassVar, NamedTuple
 
@@ -76,7 +76,7 @@ class _StyleMetric(ModelMetric):
         model = identity_of(self.model, classifiers.identity)
         return {"model": model, **self.chosen, **called, **libraries}
 
-    def _read(self, texts: Sequence[tuple[str, str]]) -> dict[tuple[str, str], TextStyle | Score]:
+    def _read(self, texts: Iterable[tuple[str, str]]) -> dict[tuple[str, str], TextStyle | Score]:
         """Of each (text, target style) what the model says; an error if it knows no such style."""
         model = classifiers.load(self.model)
         answers: dict[tuple[str, str], TextStyle | Score] = {}
@@ -210,8 +210,7 @@ class StyleEmd(_StyleMetric):
         return float(np.abs(output - other).sum() / 2)
 
     def values(self, requests: Sequence[Request]) -> Sequence[Answer]:
-        keys = [(text, r.style) for r in requests for text in (r.output, *r.against)]
-        known = self._read(keys)
+        known = self._read((text, r.style) for r in requests for text in (r.output, *r.against))
         return [
             self._nearest(*(known[text, r.style] for text in (r.output, *r.against)))
             for r in requests

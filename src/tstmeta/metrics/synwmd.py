@@ -21,7 +21,7 @@ from ..models.parses import Tree
 from ..models.vectors import Vectors
 from ..schema import TstmetaError
 from .base import Request, Score
-from .batched import cut_note, failed, installed, scored
+from .batched import cut_note, installed, scored
 from .parsed import ParseMetric, first
 from .semantic import NOWHERE_TO_TRAVEL, WORDLESS, source_fields, source_of
 from .variants import without_file
@@ -30,8 +30,6 @@ from .variants import without_file
 HOPS = 3
 #: The share of PageRank that flows along edges; the authors' program takes this, not the usual .85.
 DAMPING = 0.2
-#: What a subtree's distance counts beside a word's.
-SUBTREES = 1.0
 #: Words of a text that are used; time and memory grow with the square.
 MAX_WORDS = 500
 #: Universal parts of speech whose words are left out: they are few and hold sentences together.
@@ -119,16 +117,11 @@ class Travellers(NamedTuple):
     members: np.ndarray  # [s, n], 1 where a subtree holds a word
 
 
-def subtrees(tree: Tree) -> list[list[int]]:
-    """Each word with its dependents down to one level, two levels, ... as far as more come."""
-    spans = []
-    for place, reached in enumerate(_reach(_children(tree))):
-        levels = sorted(set(reached.values()))
-        spans += [[place, *(p for p, hops in reached.items() if hops <= h)] for h in levels]
-    return spans
+#: What the metric needs of a text, and the number of its words.
+Prepared = tuple[Travellers | None, int]
 
 
-def distances(text: Travellers, other: Travellers, share: float = SUBTREES) -> np.ndarray:
+def distances(text: Travellers, other: Travellers, share: float = 1.0) -> np.ndarray:
     """What it costs to move each word of one text to each of the other, [n, m] (Wei et al., 2023).
 
     The cosine distance of the words, and ``share`` times the mean cosine distance of the pairs of
@@ -159,15 +152,15 @@ def travellers(tree: Tree, weights: dict[str, float], source: Vectors) -> Travel
     least = min(weights.values(), default=1.0)
     mass = np.array([weights.get(tree[place].form.lower(), least) for place in kept])
     directions = _directions(np.array([vectors[place] for place in kept]))
-    column = {place: number for number, place in enumerate(kept)}
-    spans = [[column[place] for place in span if place in column] for span in subtrees(tree)]
-    spans = [span for span in spans if span]
-    members = np.zeros((len(spans), len(kept)))
-    for row, span in enumerate(spans):
-        members[row, span] = 1
-    return Travellers(
-        mass / mass.sum(), directions, _directions((members * mass) @ directions), members
-    )
+    rows = []
+    # each word with its dependents down to one level, two levels, ... as far as more come
+    for root, reached in enumerate(_reach(_children(tree))):
+        depths = {root: 0, **reached}
+        for level in sorted(set(reached.values())):
+            rows.append([float(depths.get(place, HOPS + 1) <= level) for place in kept])
+    members = np.array([row for row in rows if any(row)]).reshape(-1, len(kept))
+    spans = _directions((members * mass) @ directions)
+    return Travellers(mass / mass.sum(), directions, spans, members)
 
 
 def _directions(vectors: np.ndarray) -> np.ndarray:
@@ -178,14 +171,13 @@ def _directions(vectors: np.ndarray) -> np.ndarray:
 class SynWmd(ParseMetric):
     """Syntax-aware word mover's distance, >= 0, lower is better (Wei et al., 2023).
 
-    Three things differ from the authors' program.  The vectors are static (a file, or the embedded
-    encoder's input embeddings), where it whitens BERT's contextual ones.  Closed-class words and
-    marks are left out by their part of speech, not by a list of English stop words.  The value is
-    the distance itself, not 1 / (1 + distance).
+    Three things differ from the authors' program: vectors are static (a file, or the embedded
+    encoder's input embeddings), not BERT's contextual and whitened ones; words are left out by
+    their part of speech, not by a list of English stop words; and the value is the distance itself,
+    not 1 / (1 + distance).
 
-    The nearest of several references counts; symmetric.  The subtrees that hold a word differ from
-    each other, so a copy is not quite at 0.  A text without a word that has a vector is
-    ``invalid``.
+    The nearest of several references counts; symmetric.  The subtrees that hold a word differ, so a
+    copy is not quite at 0.  A text without a word that has a vector is ``invalid``.
 
     Args:
         words: the file of parses, whose different sentences make the graph of words, too; ``flow``
@@ -245,19 +237,19 @@ class SynWmd(ParseMetric):
     def _blank(self, request: Request) -> Score | None:
         return super()._blank(request) and NOWHERE_TO_TRAVEL
 
-    def _pair(self, text: str, output: str) -> Score:
+    def find(self, text: str) -> Prepared:
+        return self._known(text)
+
+    def compare(self, text: Prepared, output: Prepared) -> Score:
         import ot
 
-        try:
-            (source, size), (target, target_size) = self._known(text), self._known(output)
-        except TstmetaError as error:
-            return failed(error)
+        (source, size), (target, target_size) = text, output
         if source is None or target is None:
             return WORDLESS
-        costs = distances(source, target, SUBTREES if self.chosen["parts"] == "full" else 0)
+        costs = distances(source, target, float(self.chosen["parts"] == "full"))
         value = float(ot.emd2(source.mass, target.mass, costs, numItermax=10**7))
         return scored(value, cut_note(max(size, target_size), MAX_WORDS, "words"))
 
-    def _travellers(self, text: str) -> tuple[Travellers | None, int]:
-        tree = self.find(text)
+    def _travellers(self, text: str) -> Prepared:
+        tree = super().find(text)
         return travellers(first(tree, MAX_WORDS), *self._facts), len(tree)
