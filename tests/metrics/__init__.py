@@ -38,6 +38,12 @@ def scores(scorer: Metric, *units: tuple[Request, ...]) -> list[Score]:
     return [score for unit in scorer.score(list(units)) for score in unit]
 
 
+def single(scorer: Metric, output: str, *against: str, **words: str) -> Score:
+    """The score of one output."""
+    [result] = scores(scorer, item(output, *against, **words))
+    return result
+
+
 def scored(scorer: Metric, *pairs: tuple[str, str]) -> list[Score]:
     """The scores of pairs of a text and an output."""
     return scores(scorer, *(item(output, text) for text, output in pairs))
@@ -50,8 +56,7 @@ def values(scorer: Metric, pairs: list[tuple[str, str]]) -> np.ndarray:
 
 def score(name: str, output: str, *against: str) -> Score:
     """The score of one output against one or more texts."""
-    [result] = scores(metric(name), item(output, *against))
-    return result
+    return single(metric(name), output, *against)
 
 
 def value(name: str, output: str, *against: str) -> float:

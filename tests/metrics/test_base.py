@@ -1,14 +1,12 @@
-"""The protocol: guards, wrapping, corpus statistics, names."""
+"""The protocol: guards, wrapping, names."""
 
 import math
 
-import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
+from tests.metrics import single
 from tstmeta import metrics
-from tstmeta.metrics import CorpusMetric, Metric, PairMetric, Request, Score, UnknownMetric, wrap
+from tstmeta.metrics import Metric, PairMetric, Request, Score, UnknownMetric, wrap
 from tstmeta.schema import BASES, DIMENSIONS, Status
 
 
@@ -23,26 +21,8 @@ class Length(PairMetric):
         return float(len(request.output))
 
 
-class Accuracy(CorpusMetric):
-    """Share of outputs that equal one of the texts they are compared with."""
-
-    name = "accuracy"
-    max_tokens: int | None = 3
-
-    def statistics(self, request: Request) -> np.ndarray:
-        return np.array([request.output in request.against, 1])
-
-    def aggregate(self, total: np.ndarray) -> float:
-        return total[0] / total[1]
-
-
 def shorter(source: str, output: str) -> float:
     return float(min(len(source), len(output)))
-
-
-def first(metric: Metric, output: str, *against: str) -> Score:
-    [[score]] = list(metric.score([(Request(output, against),)]))
-    return score
 
 
 @pytest.mark.parametrize(
@@ -57,7 +37,7 @@ def first(metric: Metric, output: str, *against: str) -> Score:
     ],
 )
 def test_a_text_that_is_empty_or_too_long_gets_a_status(output, against, value, status):
-    score = first(Length(), output, *against)
+    score = single(Length(), output, *against)
     assert (score.value, score.status) == (value, status)
     assert (score.detail == "4 tokens, first 3 used") == (status is Status.TRUNCATED)
 
@@ -94,21 +74,6 @@ def test_an_edited_function_gets_another_signature():
     assert first.signature("source") != edited.signature("source")
 
 
-pairs = st.lists(
-    st.tuples(st.sampled_from(["", "a", "b"]), st.sampled_from(["a", "b"])), min_size=1, max_size=9
-)
-
-
-@given(pairs, st.data())
-def test_the_details_of_any_subset_combine_to_its_corpus_value(pairs, data):
-    metric = Accuracy()
-    units = [(Request(output, (text,)),) for output, text in pairs]
-    details = [score.detail for [score] in metric.score(units)]
-    chosen = data.draw(st.lists(st.integers(0, len(pairs) - 1), min_size=1))  # with repeats
-    expected = np.mean([pairs[index][0] == pairs[index][1] for index in chosen])
-    assert metric.combine([details[index] for index in chosen]) == pytest.approx(expected)
-
-
 def test_every_registered_metric_is_complete():
     for name in metrics.names():
         metric = metrics.get(name)
@@ -132,11 +97,10 @@ def test_no_two_metrics_or_bases_share_a_signature():
 
 
 def test_a_metric_is_taken_from_a_module_by_its_path():
-    accuracy = metrics.get("tests.metrics.test_base:Accuracy", imports=True)
-    assert accuracy.name == "accuracy"
-    assert first(accuracy, "a", "a").value == 1
+    length = metrics.get("tests.metrics.test_base:Length", imports=True)
+    assert (length.name, single(length, "longer", "text").value) == ("length", 6)
     shorter = metrics.get("tests.metrics.test_base:shorter", imports=True)
-    assert first(shorter, "longer", "text").value == 4
+    assert single(shorter, "longer", "text").value == 4
 
 
 @pytest.mark.parametrize("name", ["no.such_module:metric", "os.path:no_such_function"])

@@ -1,4 +1,4 @@
-"""The list of metrics: judges without a server, combined metrics, and metrics that are broken."""
+"""The list of metrics: open forms, and metrics that are broken."""
 
 from functools import cache
 
@@ -7,20 +7,11 @@ import pytest
 
 from tstmeta import metrics
 from tstmeta.metrics import catalogue
-from tstmeta.metrics.judges import Judge
-
-JUDGES = [f"judge:{variant}" for variant in Judge.VARIANTS]
 
 
 @cache
 def listed() -> pd.DataFrame:
     return catalogue.overview().set_index("name")
-
-
-def test_every_name_is_listed_once_and_in_the_order_of_the_names():
-    result = catalogue.overview()
-    assert result["name"].tolist() == catalogue.names()
-    assert result["name"].is_unique
 
 
 def test_a_metric_that_cannot_be_made_does_not_hide_the_others(monkeypatch):

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from tests.metrics import item, metric, scores, texts
+from tests.metrics import metric, single, texts
 from tstmeta import metrics
 from tstmeta.metrics import Request
 from tstmeta.metrics.text import UnicodeWords, respelt, spelt, word_spans
@@ -24,11 +24,6 @@ script = st.text(
     min_size=1,
     max_size=30,
 ).filter(lambda text: text.strip() != "")
-
-
-def scored(name, output, against, language):
-    [result] = scores(metric(name), item(output, against, language=language))
-    return result
 
 
 SAME = [
@@ -114,13 +109,14 @@ def test_the_way_a_text_was_typed_changes_no_value(name, text, typed, language):
     text = unicodedata.normalize("NFC", text)
     assert typed != text
     for a, b in ((text, typed), (typed, text)):
-        assert scored(name, a, b, language) == scored(name, text, text, language)
+        copy = single(metric(name), text, text, language=language)
+        assert single(metric(name), a, b, language=language) == copy
 
 
 @pytest.mark.parametrize("name", ENGLISH_ONLY)
 @pytest.mark.parametrize("language", ["fr", "hi-IN"])
 def test_a_metric_made_for_english_refuses_other_languages(name, language):
-    result = scored(name, HINDI, HINDI, language)
+    result = single(metric(name), HINDI, HINDI, language=language)
     assert result.status is Status.REFUSED
     assert result.detail == f"made for en; this text is {language}"
     assert math.isnan(result.value)

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.metrics import item, metric, needs_encoder, scores, texts
+from tests.metrics import metric, needs_encoder, single, texts
 from tstmeta import metrics
 from tstmeta.metrics import Request
 from tstmeta.metrics.masked import Mask, MaskedBleu
@@ -18,13 +18,8 @@ def lexicon(*words):
     return Lexicon("words", tuple(StyleWord(word, "s", 1.0) for word in words))
 
 
-def scored(scorer, output, *against, **words):
-    [result] = scores(scorer, item(output, *against, **words))
-    return result
-
-
 def bleu(output, *against):
-    return scored(metric("bleu"), output, *against).value
+    return single(metric("bleu"), output, *against).value
 
 
 MASKED = [
@@ -55,7 +50,7 @@ def test_nothing_is_left_to_hide_in_a_masked_text(text, drop):
 
 def test_masked_bleu_is_bleu_of_the_masked_texts():
     scorer = MaskedBleu(lexicon=lexicon("bad", "good", "awful food"))
-    result = scored(
+    result = single(
         scorer, "The good food was good, they said", "The awful food was bad, they said"
     )
     expected = bleu("The ■ food was ■ , they said", "The ■ was ■ , they said")
@@ -81,7 +76,7 @@ def test_a_registered_lexicon_that_is_not_here_gives_rows_with_the_remedy(monkey
     scorer = metrics.get("masked-bleu:sentiment")
     assert "tstmeta data fetch mir" in scorer.missing
     assert "sentiment@missing" in str(scorer.signature("source"))
-    result = scored(scorer, "a", "a")
+    result = single(scorer, "a", "a")
     assert result.status is Status.ERROR
     assert "tstmeta data fetch mir" in result.detail
 
@@ -95,8 +90,8 @@ def test_masked_cosine_is_the_cosine_of_the_masked_texts(tmp_path):
         scorer = metrics.get(f"masked-cosine:{words}")
         for output, source in pairs:
             hide = Mask(lexicon("good", "awful"), token)
-            plain = scored(metric("cosine"), hide(output).text, hide(source).text)
-            result = scored(scorer, output, source)
+            plain = single(metric("cosine"), hide(output).text, hide(source).text)
+            result = single(scorer, output, source)
             assert result.value == pytest.approx(plain.value, abs=1e-6)
             assert "style words: " in result.detail
-        assert scored(scorer, *pairs[0]).value > scored(metric("cosine"), *pairs[0]).value
+        assert single(scorer, *pairs[0]).value > single(metric("cosine"), *pairs[0]).value
