@@ -23,14 +23,6 @@ SHOWN = {"contrast", "world", "pauli"}
 BIBLIOGRAPHY = paths.home() / "book" / "references.bib"
 
 
-def module(name):
-    return data._module(name)
-
-
-def citation_keys() -> set[str]:
-    return set(re.findall(r"^@\w+\{([^,\s]+),", BIBLIOGRAPHY.read_text(encoding="utf-8"), re.M))
-
-
 def test_there_are_seventeen_data_sets_and_no_stray_card():
     cards = {path.stem for path in paths.own("cards").glob("*.md")}
     assert cards == set(NAMES)
@@ -45,11 +37,11 @@ def test_front_matter_has_the_known_keys_and_cites_what_is_in_the_bibliography(n
     assert facts["name"] == name
     assert facts["access"] in {"public", "partial", "private", "ours"}
     assert isinstance(facts["verified"], bool)
-    for key in ("title", "task", "rated", "raters", "licence"):
-        assert isinstance(facts[key], str)
-        assert facts[key]
+    texts = [facts[key] for key in ("title", "task", "rated", "raters", "licence")]
+    assert all(isinstance(text, str) and text for text in texts)
     assert facts["url"] == "" or re.fullmatch(r"https?://\S+", facts["url"])
-    assert {facts["citation"], *facts.get("also_cite", [])} <= citation_keys()
+    keys = set(re.findall(r"^@\w+\{([^,\s]+),", BIBLIOGRAPHY.read_text("utf-8"), re.M))
+    assert {facts["citation"], *facts.get("also_cite", [])} <= keys
     assert facts["commit"] == "" or re.fullmatch(r"[0-9a-f]{40}", facts["commit"])
 
 
@@ -89,7 +81,7 @@ def outside(ratings: pd.DataFrame, scale: dict[str, tuple[float, float]]) -> lis
     [
         pytest.param(name, marks=needs(name))
         for name in NAMES
-        if name != "contrast" and not getattr(module(name), "CORPUS", False)
+        if name != "contrast" and not getattr(data._module(name), "CORPUS", False)
     ],
 )
 def test_the_scale_covers_all_ratings_and_names_no_other_dimension(name):

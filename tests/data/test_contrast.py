@@ -14,14 +14,8 @@ from tstmeta.data import contrast, paths, world
 from tstmeta.data.contrast import Span, format_span, parse_span, span_of
 from tstmeta.schema import DataError
 
-STYLES = {
-    "sentiment": {"positive", "negative"},
-    "detoxify": {"non-toxic"},
-    "catchy": {"catchy"},
-    "polite": {"polite"},
-    "persuasive": {"persuasive"},
-    "formal": {"formal"},
-}
+STYLES = {task: {task} for task in contrast.TASKS}
+STYLES |= {"sentiment": {"positive", "negative"}, "detoxify": {"non-toxic"}}
 CELLS = ["strong", "strong-error", "light", "light-error"]
 KINDS = {(True, True): "substitution", (True, False): "deletion", (False, True): "insertion"}
 
@@ -35,16 +29,6 @@ def file(name):
 @pytest.fixture(scope="module")
 def frame():
     return file("contrast")
-
-
-@pytest.fixture(scope="module")
-def texts(frame):
-    """Source id -> cell -> text, with the source under ``source``."""
-    cells: dict[str, dict[str, str]] = {}
-    for row in frame.itertuples():
-        cell = row.shift + ("" if row.error == "none" else "-error")
-        cells.setdefault(row.source_id, {"source": row.source})[cell] = row.output
-    return cells
 
 
 def bare(text):
@@ -79,12 +63,11 @@ def test_each_task_has_its_target_styles(frame):
     assert sources["style"].value_counts().to_dict() == {"positive": 20, "negative": 20}
 
 
-def test_every_text_has_six_to_thirty_words_and_clean_spaces(texts):
-    for source_id, cells in texts.items():
-        for cell, text in cells.items():
-            assert 6 <= len(text.split()) <= 30, (source_id, cell)
-            assert text == " ".join(text.split()), (source_id, cell)
-            assert text.isprintable(), (source_id, cell)
+def test_every_text_has_six_to_thirty_words_and_clean_spaces(frame):
+    for text in [*frame["source"], *frame["output"]]:
+        assert 6 <= len(text.split()) <= 30, text
+        assert text == " ".join(text.split()), text
+        assert text.isprintable(), text
 
 
 @pytest.mark.parametrize("name", ["contrast", "world"])
