@@ -10,10 +10,10 @@ from pathlib import Path
 import nbformat
 import papermill
 import pytest
+from typer.testing import CliRunner
 
 from tests.helpers import needs
-from tstmeta import data
-from tstmeta.cli.run import _pairs
+from tstmeta import cli, data
 from tstmeta.data import paths
 from tstmeta.notebook import check, parameters
 
@@ -213,9 +213,9 @@ def test_a_file_of_ones_own_is_a_parameter(path, tmp_path):
     )
     words = ["-p", "dataset", "mine.csv"]
     known = parameters(path)
-    words += ["--profile", "embedded"] if "profile" in known else []
+    words += ["-p", "profile", "embedded"] if "profile" in known else []
     words += ["-p", "metrics", "rouge1,pinc"] if "metrics" in known else []
-    words += ["-p", "level=system"] if "level" in known else []
+    words += ["-p", "level", "system"] if "level" in known else []
     words += ["-p", "statistic", "kendall"] if "statistic" in known else []
     notebook = run(tmp_path, path.stem, *words, raw=str(tmp_path / "none"))
     check_run(path, notebook)
@@ -236,13 +236,8 @@ def test_the_command_refuses_it_with_exit_code_2(tmp_path):
     assert list(tmp_path.iterdir()) == []
 
 
-@pytest.mark.parametrize(
-    ("names", "rest", "pairs"),
-    [
-        ([], [], {}),
-        (["a", "b=2", "c"], ["1", "3"], {"a": "1", "b": "2", "c": "3"}),
-        (["a=b=c", "d="], [], {"a": "b=c", "d": ""}),
-    ],
-)
-def test_parameters_are_typed_as_name_and_value(names, rest, pairs):
-    assert _pairs(names, rest) == pairs
+@pytest.mark.parametrize("words", [["-p", "seed"], ["seed", "1"], ["-p", "seed", "1", "2"]])
+def test_a_parameter_without_its_value_is_a_usage_error(words):
+    result = CliRunner().invoke(cli.app, ["run", "01_datasets", *words])
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert "-p NAME VALUE" in result.stderr

@@ -36,9 +36,8 @@ CHOICES = tuple(
     f"likelihood:{name}" for name in ("default-system", "emphasis", "wording", "released")
 )
 WITH_CHOICES = ("contrast", "world", "pauli", "lai", "mir")
-#: What of MathJax a page with TeX loads: the entry point, its fonts, and extensions on demand.
-MATHJAX = ("tex-chtml.js", "input/tex/", "output/chtml/")
-MATHJAX_ROOT = "sphinx-mathjax-offline/static/mathjax/"
+#: What of MathJax a page with TeX loads, its fonts and extensions included.
+MATHJAX = ("input/tex", "output/chtml")
 #: The page that sends readers on names no icon, and browsers then ask for one that is not there.
 NO_ICON = '<link rel="icon" href="data:,">\n'
 
@@ -75,17 +74,20 @@ def runnable(wanted: list[str]) -> list[str]:
 def assets() -> Path:
     """Copy MathJax and Plotly into ``book/_static/vendor`` and return that folder."""
     fresh = empty(ROOT / ".build" / "vendor")
-    for entry in files("sphinx-mathjax-offline") or []:
-        name = entry.as_posix().partition(MATHJAX_ROOT)[2]
-        if name.startswith(MATHJAX):
-            copy(Path(str(entry.locate())), fresh / "mathjax" / name)
-    for entry in files("plotly") or []:
-        if entry.name == "plotly.min.js":
-            copy(Path(str(entry.locate())), fresh / "plotly.min.js")
-    for name in ("mathjax/tex-chtml.js", "plotly.min.js"):
-        if not (fresh / name).is_file():
-            raise TstmetaError(f"{name} is not in the installed packages; repair them: make setup")
+    mathjax = package("sphinx-mathjax-offline", "tex-chtml.js")
+    for name in MATHJAX:
+        shutil.copytree(mathjax.parent / name, fresh / "mathjax" / name)
+    shutil.copy(mathjax, fresh / "mathjax")
+    shutil.copy(package("plotly", "plotly.min.js"), fresh)
     return swap(fresh, ROOT / "book" / "_static" / "vendor")
+
+
+def package(distribution: str, name: str) -> Path:
+    """A file of an installed package, wherever it lies there."""
+    for entry in files(distribution) or []:
+        if entry.name == name:
+            return Path(str(entry.locate()))
+    raise TstmetaError(f"{distribution} has no file {name}; repair the packages: make setup")
 
 
 def pages() -> Path:
@@ -118,11 +120,6 @@ def empty(folder: Path) -> Path:
     return folder
 
 
-def copy(source: Path, target: Path) -> None:
-    target.parent.mkdir(parents=True, exist_ok=True)
-    shutil.copyfile(source, target)
-
-
 def swap(fresh: Path, place: Path) -> Path:
     """Put a finished folder in its place."""
     place.parent.mkdir(parents=True, exist_ok=True)
@@ -144,9 +141,6 @@ def main() -> int:
             scores(given.name)
         else:
             note(f"wrote {globals()[given.step]()}")
-    except KeyboardInterrupt:
-        note("interrupted")
-        return 130
     except (TstmetaError, OSError) as error:
         note(f"error: {error}")
         return 2

@@ -15,15 +15,14 @@ from typing import Any
 
 import jinja2
 import pandas as pd
-from matplotlib.figure import Figure
 from safetensors.numpy import load_file
 
 from tools import front, metric_cards, papers
 from tools.tables import cell, facts, one_line, table
 from tstmeta import data, schema
 from tstmeta.data import Card, paths
+from tstmeta.data.catalogue import describe
 from tstmeta.models.causal import BACKBONES, EMBEDDED
-from tstmeta.schema import TstmetaError
 
 ROOT = Path(__file__).resolve().parents[1]
 Context = dict[str, Any]
@@ -32,7 +31,6 @@ Context = dict[str, Any]
 def write(folder: Path) -> None:
     """Write all pages below ``folder``."""
     warnings.simplefilter("ignore", schema.DemonstrationWarning)  # a box on the pages says it
-    draw_losses(folder / "losses.png")
     for name, (template, context) in pages():
         path = folder / f"{name}.md"
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -90,40 +88,21 @@ def data_row(name: str) -> Context:
 
 
 def data_card(name: str) -> Context:
-    """A data card: facts, prose, and counts where the files are here."""
-    card = Card.read(name)
-    keys = ("task", "rated", "raters", "licence", "access", "url", "commit")
-    shown = {key: value for key in keys if (value := card.facts.get(key))}
-    shown |= {f"scale of {key}": f"{low:g} to {high:g}" for key, (low, high) in card.scale.items()}
-    shown["sentences may be shown"] = "yes" if card.may_show_examples else "no"
-    if not card.facts.get("verified", True):
-        shown["verified"] = "no: the loader was never run on the real files"
-    context = {"card": card, "facts": shown, "cite": card.facts.get("citation", "")}
-    context |= {"here": data.available(name), "counts": {}, "fault": ""}
-    if context["here"]:
-        try:
-            context["counts"] = counts(name)
-        except TstmetaError as reason:
-            context["fault"] = str(reason)
-    return context
-
-
-def counts(name: str) -> dict[str, str]:
-    """How much there is in a data set as it is loaded."""
-    loaded = data.load(name)
-    numbers = {
-        "items": len(loaded.items),
-        "sources": loaded.items["source_id"].nunique(),
-        "systems": loaded.items["system"].nunique(),
-        "items with a reference": int(loaded.items["references"].str.len().gt(0).sum()),
-        "single ratings": int((loaded.ratings["rater"] != "mean").sum()),
-        "released means": int((loaded.ratings["rater"] == "mean").sum()),
-        "raters or rating slots": loaded.ratings["rater"].nunique(),
-        "preferences": len(loaded.preferences),
-        "released scores": len(loaded.scores),
-    }
-    shown = {what: f"{count:,}" for what, count in numbers.items() if count}
-    return shown | {key: f"{len(data.load(key).items):,} items" for key in data.subsets(name)}
+    """A data card: facts, prose, and what is counted where the files are here."""
+    about = describe(name)
+    parts = dict(iter(about.facts.groupby("part", sort=False)))
+    facts = parts.pop("card").set_index("what")["value"]
+    cite = [facts.get(key, "") for key in ("citation", "also_cite")]
+    facts = facts.drop(["name", "title", "citation", "also_cite"], errors="ignore")
+    facts = facts[~facts.index.str.startswith("subset_scales")]
+    facts = facts.rename({"examples": "sentences may be shown"})
+    counts = pd.concat(parts.values()) if parts else pd.DataFrame(columns=about.facts.columns)
+    persons = counts["value"].str.count(r"\br\d")
+    several = (counts["what"] == "raters") & (persons > 0)
+    counts["value"] = counts["value"].mask(several, persons.astype(str))
+    context = {"name": name, "title": Card.read(name).title, "body": about.body, "note": about.note}
+    context |= {"facts": facts, "counts": counts, "here": data.available(name)}
+    return context | {"cite": ", ".join(filter(None, cite))}
 
 
 # ---------------------------------------------------------------------------- the embedded model
@@ -131,56 +110,46 @@ def counts(name: str) -> dict[str, str]:
 
 def embedded() -> Context:
     """What has to be said wherever scores of the embedded model are shown."""
-    model, gated = BACKBONES["embedded"], [known for known in BACKBONES.values() if known.gated]
     parameters = read(EMBEDDED / "training.json")["parameters"]
-    return {"model": model, "millions": f"{parameters / 1e6:.1f}", "gated": gated}
+    gated = [known.where for known in BACKBONES.values() if known.gated]
+    return {"millions": f"{parameters / 1e6:.1f}", "gated": gated}
 
 
-def backbone(folder: Path = EMBEDDED) -> Context:
+def backbone() -> Context:
     """The embedded model: its facts, conversations it learnt from, losses, and what it is worth."""
-    report, config = read(folder / "training.json"), read(folder / "config.json")
-    demonstration = ["likelihood", "likelihood-style"]
-    context: Context = {"report": report, "demonstration": demonstration, "facts": {}}
-    if not report or not config:
-        return context
-    options, steps = report["options"], report["steps"]
-    files = sorted(folder.glob("*.safetensors"))
-    size = sum(file.stat().st_size for file in files)
-    types = {str(tensor.dtype) for file in files for tensor in load_file(file).values()}
+    report, config = read(EMBEDDED / "training.json"), read(EMBEDDED / "config.json")
+    options, steps, weights = report["options"], report["steps"], EMBEDDED / "model.safetensors"
+    types = sorted({str(tensor.dtype) for tensor in load_file(weights).values()})
+    shape = ("num_hidden_layers", "num_attention_heads", "hidden_size", "intermediate_size")
+    shape += ("vocab_size", "max_position_embeddings")
+    context: Context = {"report": report, "demonstration": ["likelihood", "likelihood-style"]}
     context["facts"] = {
-        "name": f"embedded ({BACKBONES['embedded'].about})",
+        "name": "embedded",
         "architecture": config["architectures"][0],
         "parameters": f"{report['parameters']:,}",
-        "layers": f"{config['num_hidden_layers']}, each with {config['num_attention_heads']} heads",
-        "width": f"{config['hidden_size']}, inside {config['intermediate_size']}",
-        "vocabulary": f"{config['vocab_size']:,} pieces of words (byte-level BPE)",
-        "window": f"{config['max_position_embeddings']:,} tokens",
-        "file": f"{size / 1e6:.1f} MB in safetensors, {', '.join(sorted(types))}",
-        "computed in": "float32, on a CPU",
+        **{name.replace("_", " "): f"{config[name]:,}" for name in shape},
+        "file": f"{weights.stat().st_size / 1e6:.1f} MB in safetensors, {', '.join(types)}",
         "training steps": f"{steps:,}",
         "conversations a step": f"{options['batch']:,}",
         "seed": str(report["seed"]),
         "instruction sets": ", ".join(report["prompts"]),
-        **{f"trained with {name}": text for name, text in report.get("versions", {}).items()},
+        **{f"trained with {name}": text for name, text in report["versions"].items()},
     }
     context["conversations"] = conversations()
-    context["phases"] = [
-        f"{options[key] * steps:,.0f}" for key in ("drill", "systems") if key in options
-    ]
+    context["phases"] = [f"{options[key] * steps:,.0f}" for key in ("drill", "systems")]
     names = {"training": "words of the training", "held_out": "held-out words and frames"}
     losses = pd.DataFrame(report["losses_by_task"]).rename(columns=names)
     context["losses"] = losses.rename_axis("asked to").sort_index().reset_index()
     context["shares"] = pd.DataFrame(
         {"data": name, "metric": metric, **share}
-        for name, by_metric in report.get("shares", {}).items()
+        for name, by_metric in report["shares"].items()
         for metric, share in by_metric.items()
     )
     return context
 
 
 def read(path: Path) -> dict[str, Any]:
-    """A JSON file; empty where there is none."""
-    return json.loads(path.read_text(encoding="utf-8")) if path.is_file() else {}
+    return json.loads(path.read_text(encoding="utf-8"))
 
 
 def conversations(count: int = 8) -> pd.DataFrame:
@@ -193,19 +162,6 @@ def conversations(count: int = 8) -> pd.DataFrame:
     return pd.DataFrame(
         [{"task": each.task, "instruction": each.user, "answer": each.output} for each in drawn]
     )
-
-
-def draw_losses(path: Path, folder: Path = EMBEDDED) -> None:
-    """The loss of each training step, and its mean over ten neighbours, as a picture."""
-    curve = read(folder / "training.json").get("loss_curve", [])
-    path.parent.mkdir(parents=True, exist_ok=True)
-    axis = (figure := Figure(figsize=(5.2, 2.9), layout="constrained")).subplots()
-    steps = pd.Series(curve, range(1, len(curve) + 1), dtype=float)
-    axis.plot(steps, color="0.6", lw=0.6, label="each step")
-    axis.plot(steps.rolling(10).mean(), lw=1.6, label="mean of 10 steps")
-    axis.set(xlabel="step", ylabel="loss, nats a token", ylim=(0, None))
-    axis.legend(frameon=False)
-    figure.savefig(path, dpi=144, metadata={"Software": None})
 
 
 # ----------------------------------------------------------------------------------- benchmarks
@@ -231,33 +187,9 @@ def results(wanted: Any) -> list[Context]:
 
 def trained() -> Context:
     """What training reaches, beside what pang2019 prints for its own models."""
-    report = read(paths.home() / "benchmarks" / "results" / "training.json")
+    shown = results("training".__eq__)
+    commands = shown[0]["rows"].pop("command").tolist()
     own = pd.read_csv(paths.own("published", "pang2019_evaluation_models.csv"), dtype=str)
     names = {"parameter": "published", "applies_to": "corpus", "value": "value"}
-    context: Context = {"report": report, "printed": own[list(names)].rename(columns=names)}
-    holds = {check["name"]: check["holds"] for check in report.get("checks", [])}
-    context["rows"] = pd.DataFrame(
-        {
-            "model": row["model"],
-            "sentences": row["trained_on"],
-            "tested on": row["tested_on"],
-            "result": result(row),
-            "processor minutes": f"{row['minutes']:.1f}",
-            "same bytes": {True: "yes", False: "no", None: "not measured"}[
-                holds.get(f"weights of the {row['model']} that differ after a kill")
-            ],
-            "weights": row["weights"],
-        }
-        for row in report.get("rows", [])
-    )
-    return context
-
-
-def result(row: Context) -> str:
-    """What a trained model reaches on sentences that it never saw."""
-    if "accuracy" in row:
-        return f"accuracy {row['accuracy']:.4f} [{row['low']:.4f}, {row['high']:.4f}]"
-    return (
-        f"perplexity {row['perplexity']:.1f} a token, {row['perplexity_a_word']:.1f} a word;"
-        f" {row['perplexity_of_unigrams']:.1f} a token by counts of tokens alone"
-    )
+    printed = own[list(names)].rename(columns=names)
+    return {"results": shown, "commands": commands, "printed": printed}

@@ -12,28 +12,12 @@ from tstmeta import ledger
 from tstmeta.ledger.claims import FAILS, HOLDS, OPEN
 from tstmeta.ledger.ledger import STATUSES
 
-#: Key in ``book/references.bib``, authors and title of each paper.
+#: Key in ``book/references.bib`` and authors of each paper.
 PAPERS = {
-    "pauli2025": (
-        "pauli2025meta",
-        "Pauli et al. (2025)",
-        "A Meta-Evaluation of Style and Attribute Transfer Metrics",
-    ),
-    "lai2023": (
-        "lai2023multidimensional",
-        "Lai et al. (2023)",
-        "Multidimensional Evaluation for Text Style Transfer Using ChatGPT",
-    ),
-    "mukherjee2025": (
-        "mukherjee2025evaluating",
-        "Mukherjee et al. (2025)",
-        "Evaluating Text Style Transfer Evaluation",
-    ),
-    "pang2019": (
-        "pang2019unsupervised",
-        "Pang and Gimpel (2019)",
-        "Unsupervised Evaluation Metrics for Textual Transfer",
-    ),
+    "pauli2025": ("pauli2025meta", "Pauli et al. (2025)"),
+    "lai2023": ("lai2023multidimensional", "Lai et al. (2023)"),
+    "mukherjee2025": ("mukherjee2025evaluating", "Mukherjee et al. (2025)"),
+    "pang2019": ("pang2019unsupervised", "Pang and Gimpel (2019)"),
 }
 MARKS = {HOLDS: "✓", FAILS: "✗", OPEN: "?"}
 Context = dict[str, Any]
@@ -55,7 +39,7 @@ def claims(judged: ledger.Claims) -> Context:
     papers = []
     for key, own in judged.verdicts.groupby("paper", sort=False):
         rows = [claim(row, judged.evidence) for row in own.to_dict("records")]
-        cite, authors, _ = PAPERS[str(key)]
+        cite, authors = PAPERS[str(key)]
         papers.append({"cite": cite, "title": authors, "claims": rows})
     verdicts = judged.verdicts["verdict"]
     names = {"holds": HOLDS, "fails": FAILS, "open": OPEN}
@@ -103,9 +87,8 @@ def ledger_of(paper: str, rows: pd.DataFrame) -> Context:
             for (status, reason), part in own[needs].groupby(["status", "reason"], sort=False)
         ]
         tables.append(table)
-    cite, _, title = PAPERS[paper]
     counts = ledger.counts(rows).iloc[:1][[*STATUSES, "cells"]]
-    return {"paper": paper, "cite": cite, "title": title, "counts": counts, "tables": tables}
+    return {"paper": paper, "cite": PAPERS[paper][0], "counts": counts, "tables": tables}
 
 
 def cells(rows: pd.DataFrame) -> list[str]:

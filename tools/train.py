@@ -9,11 +9,10 @@ from __future__ import annotations
 
 import argparse
 import hashlib
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
 import pandas as pd
 
 from tools.world import conversations
@@ -21,8 +20,8 @@ from tools.world.conversations import Example, example
 from tools.world.scenes import WORDINGS, scene
 from tools.world.testset import small_world
 from tools.world.words import Choices
-from tstmeta import metrics, storage
-from tstmeta.data import corpora, load, paths
+from tstmeta import storage
+from tstmeta.data import Dataset, corpora, load
 from tstmeta.likelihood.instructions import Instructions, shipped
 from tstmeta.models import encoders, idf
 from tstmeta.models.classifiers import Task
@@ -41,6 +40,7 @@ from tstmeta.models.training.lm import (
 )
 from tstmeta.models.training.loop import CHECKPOINT, finished, versions, write_report
 from tstmeta.models.training.options import LmOptions, StyleOptions
+from tstmeta.scoring import score
 
 if TYPE_CHECKING:
     from transformers import PreTrainedTokenizerFast
@@ -200,7 +200,7 @@ def _task_losses(
 
 # ------------------------------------------------------------------------------ what it is worth
 
-#: Which pair each share is about: the dimension, the cell that should win, and the other one.
+#: Which pair each share is about: the dimension, the system that should win, and the other one.
 PAIRS = {
     "light > light-error": ("content", "light", "light-error"),
     "strong > strong-error": ("content", "strong", "strong-error"),
@@ -209,38 +209,29 @@ PAIRS = {
 }
 
 
-def worth(folder: Path, sets: Sequence[str] = idf.SETS) -> dict[str, Any]:
+def worth(folder: Path) -> dict[str, Any]:
     """Shares of pairs ranked rightly, by data set and metric; BLEU stands beside the model."""
-    names = {"content": f"likelihood:{folder.resolve()}"}
-    names["style"] = names["content"].replace("likelihood", "likelihood-style", 1)
-    worths = {}
-    for name in sets:
-        rows = pd.read_csv(paths.own(name, f"{name}.csv"), dtype=str, keep_default_na=False)
-        worths[name] = {
-            "likelihood": shares(rows, {key: values(rows, of) for key, of in names.items()}),
-            "bleu": shares(rows, {"content": values(rows, "bleu")}),
+    own = folder.resolve()
+    names = {"likelihood": [f"likelihood:{own}", f"likelihood-style:{own}"], "bleu": ["bleu"]}
+    return {
+        data.name: {
+            key: shares(data, score(data, wanted, ["source"])) for key, wanted in names.items()
         }
-    return worths
+        for data in map(load, idf.SETS)
+    }
 
 
-def values(rows: pd.DataFrame, metric: str) -> list[float]:
-    """A metric's value of each row, against its source."""
-    triples = zip(rows["output"], rows["source"], rows["style"], strict=True)
-    units = [(metrics.Request(o, (s,), s, style),) for o, s, style in triples]
-    return [score.value for (score,) in metrics.get(metric).score(units)]
+def shares(data: Dataset, scores: pd.DataFrame) -> dict[str, float]:
+    """How often the better rewrite of a source has the higher score, for each of :data:`PAIRS`.
 
-
-def shares(rows: pd.DataFrame, values: Mapping[str, Sequence[float]]) -> dict[str, float]:
-    """For each of :data:`PAIRS`, how often the better rewrite of a source has the higher value.
-
-    Ties count one half.  ``values``: dimension -> a value a row.
+    Ties count one half.  Pairs of a dimension that was not scored are left out.
     """
-    error = np.where(rows["error"] == "none", "", "-error")
-    cells = rows.assign(cell=rows["shift"] + error, **values)
+    cells = data.items.set_index("item_id")[["source_id", "system"]]
     shown = {}
     for name, (dimension, better, worse) in PAIRS.items():
-        if dimension in values:
-            wide = cells.pivot_table(index="source_id", columns="cell", values=dimension)
+        own = scores[scores["dimension"] == dimension].join(cells, on="item_id")
+        if len(own):
+            wide = own.pivot_table(index="source_id", columns="system", values="value")
             gap = (wide[better] - wide[worse]).dropna()
             shown[name] = round(float(((gap > 0) + 0.5 * (gap == 0)).mean()), 4)
     return shown

@@ -36,16 +36,14 @@ def conceal(text: str) -> str:
 
 
 def mask_of(key: str = "", user: str = "", password: str = "") -> Mask:
-    """A mask of what is sent to a server: the key, or the password (a user alone may be a key)."""
+    """A mask of what is sent to a server: the key, or the password (a user alone may be a key).
+
+    It finds them bare and as they are escaped in JSON and URLs.
+    """
     basic = base64.b64encode(f"{user}:{password}".encode()).decode().rstrip("=")
     secrets = (key, password or user, basic if user or password else "")
-    return blotter(*(secret for secret in secrets if len(secret) >= LEAST))
-
-
-def blotter(*secrets: str) -> Mask:
-    """A mask of secrets, bare and as they are escaped in JSON and URLs; empty ones are none."""
     spelled = set()
-    for secret in filter(None, secrets):
+    for secret in (secret for secret in secrets if len(secret) >= LEAST):
         escaped = {json.dumps(secret)[1:-1], json.dumps(secret, ensure_ascii=False)[1:-1]}
         escaped |= {text.replace("/", "\\/") for text in escaped}
         spelled |= {secret, quote(secret), quote(secret, safe=""), *escaped}

@@ -27,7 +27,7 @@ from tstmeta.judge.prompts import load
 from tstmeta.judge.protocol import reply
 from tstmeta.metrics.judges import Judge
 from tstmeta.schema import TstmetaError
-from tstmeta.secrecy import blotter
+from tstmeta.secrecy import mask_of
 
 KEY = "sk-test+Kx7/Recognise_Me.0123456789"
 BEARER = f"Bearer {KEY}"
@@ -270,7 +270,7 @@ def tokens_of(*texts, rivals=()):
     ids=["letters", "pieces", "not in the text", "marked pieces", "could stand there"],
 )
 def test_tokens_that_spell_a_secret_are_dropped_whole(text, tokens):
-    data, mask = says(text, logprobs=tokens).data, blotter(KEY)
+    data, mask = says(text, logprobs=tokens).data, mask_of(KEY)
     assert len(reply(data).tokens) == len(tokens)
     assert reply(data, mask).tokens == ()
     assert reply(data, mask).text == text.replace(KEY, "***")
@@ -283,12 +283,12 @@ def test_a_secret_is_blotted_out_however_it_is_escaped(secret):
     whole = json.dumps({"key": secret})
     quoted = urllib.parse.quote(secret, safe="")
     for data in (whole, whole.replace("/", "\\/"), f"no JSON {quoted}", secret):
-        failure = reply(data.encode(), blotter(secret)).failure
+        failure = reply(data.encode(), mask_of(secret)).failure
         assert "***" in failure
         assert not [each for each in (secret, json.dumps(secret)[1:-1], quoted) if each in failure]
 
 
 @pytest.mark.parametrize("before", range(1980, 2001, 4))
 def test_a_secret_where_an_excerpt_is_cut_leaves_no_part_of_itself(before):
-    failure = reply(b"{" + (" " * before + KEY).encode(), blotter(KEY)).failure
+    failure = reply(b"{" + (" " * before + KEY).encode(), mask_of(KEY)).failure
     assert KEY[:4] not in failure

@@ -9,11 +9,12 @@ import pytest
 import torch
 
 from tests.models.training.conftest import killed
+from tests.scored import dataset
 from tests.tools.toy import OPTIONS, PROMPTS
 from tools import train
 from tools.world.conversations import Example, example, sentences
 from tools.world.words import Choices
-from tstmeta import data
+from tstmeta import data, scoring
 from tstmeta.likelihood.instructions import get, shipped
 from tstmeta.models import idf, lm
 from tstmeta.models.causal import EMBEDDED
@@ -103,37 +104,37 @@ def test_the_report_says_how_the_model_came_about(toy):
 
 # ------------------------------------------------------------------------------ what it is worth
 
-ROWS = pd.DataFrame(
-    {
-        "source_id": ["a"] * 4,
-        "shift": ["strong", "strong", "light", "light"],
-        "error": ["none", "deletion"] * 2,
-    }
+FOUR = dataset(
+    *({"source_id": "a", "system": system} for system in ("strong", "strong-error")),
+    *({"source_id": "a", "system": system} for system in ("light", "light-error")),
 )
 
 
 @pytest.mark.parametrize(
-    ("content", "style", "shares"),
+    ("values", "shares"),
     [
-        ((-1, -3, -2, -4), (0.5, 0, 0.1, 0), [1, 1, 1, 1]),
-        ((-4, -3, -2, -1), (0, 0, 0.1, 0), [0, 0, 0, 0]),
-        ((1, 1, 1, 1), (1, 1, 1, 1), [0.5, 0.5, 0.5, 0.5]),
-        ((1, 2, 3, 4), None, [0, 0, 0]),
+        ({"content": (-1, -3, -2, -4), "style": (0.5, 0, 0.1, 0)}, [1, 1, 1, 1]),
+        ({"content": (-4, -3, -2, -1), "style": (0, 0, 0.1, 0)}, [0, 0, 0, 0]),
+        ({"content": (1, 1, 1, 1), "style": (1, 1, 1, 1)}, [0.5, 0.5, 0.5, 0.5]),
+        ({"content": (1, 2, 3, 4)}, [0, 0, 0]),
     ],
 )
-def test_shares_compare_the_cells_of_a_source_and_ties_count_one_half(content, style, shares):
-    values = {"content": content} | ({"style": style} if style else {})
-    assert list(train.shares(ROWS, values).values()) == shares
+def test_shares_compare_the_rewrites_of_a_source_and_ties_count_one_half(values, shares):
+    scores = pd.DataFrame({"item_id": FOUR.items["item_id"], **values}).melt(
+        "item_id", None, "dimension"
+    )
+    assert list(train.shares(FOUR, scores).values()) == shares
 
 
-def test_the_shares_of_the_shipped_model_can_be_taken_again():
+def test_the_shares_of_the_shipped_model_can_be_taken_again(tmp_path):
     """On a few sources of the small world; a source weighs 1 / 18 here."""
-    rows = pd.read_csv(data.paths.own("world", "world.csv"), dtype=str, keep_default_na=False)
-    rows = rows[rows["source_id"].str.endswith(SOME)]
-    shares = train.shares(rows, {"content": train.values(rows, "likelihood")})
+    world = data.load("world")
+    some = world.where(world.items["source_id"].str.endswith(SOME), "some")
+    scores = scoring.score(some, ["likelihood"], ["source"], store=tmp_path)
     report = report_of(EMBEDDED)["shares"]
     assert set(report) == {"contrast", "world"}
     assert all(set(each["likelihood"]) == set(train.PAIRS) for each in report.values())
+    shares = train.shares(some, scores)
     assert len(shares) == 3
     for name, share in shares.items():
         assert share == pytest.approx(report["world"]["likelihood"][name], abs=0.2), name

@@ -21,9 +21,6 @@ def run(
     out: Annotated[
         Path | None, typer.Option("--out", "-o", help="File to write [default: NAME.out.ipynb].")
     ] = None,
-    profile: Annotated[
-        str | None, typer.Option("--profile", help="Short for: -p profile VALUE.")
-    ] = None,
 ) -> None:
     """Run a notebook with other parameters.  A mistyped one is refused before anything runs.
 
@@ -37,27 +34,10 @@ def run(
     from .. import notebook as notebooks
 
     source = notebooks.find(notebook)
-    pairs = _pairs(parameter or [], context.args)
-    if profile is not None:
-        pairs["profile"] = profile
+    if len(context.args) != len(parameter or []):
+        raise typer.BadParameter("a parameter is set by -p NAME VALUE")
+    pairs = dict(zip(parameter or [], context.args, strict=True))
     notebooks.run_notebook(source, pairs, out or Path(f"{source.stem}.out.ipynb"))
-
-
-def _pairs(names: list[str], values: list[str]) -> dict[str, str]:
-    """``-p name value`` (the value arrives among the remaining arguments) and ``-p name=value``."""
-    rest = iter(values)
-    pairs = {}
-    for name in names:
-        stem, equals, value = name.partition("=")
-        if not equals:
-            try:
-                value = next(rest)
-            except StopIteration:
-                raise typer.BadParameter(f"{name} needs a value: -p {name} VALUE") from None
-        pairs[stem] = value
-    if strangers := list(rest):
-        raise typer.BadParameter(f"{' '.join(strangers)}: a parameter is set by -p NAME VALUE")
-    return pairs
 
 
 def reproduce(
