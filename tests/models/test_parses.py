@@ -74,9 +74,6 @@ def test_what_udpipe_writes_is_read_as_what_it_says(udpipe, tmp_path, text):
 @pytest.mark.parametrize("text", ["the\0cat sees", "the cat \ud800"])
 def test_marks_that_are_no_text_end_neither_text_nor_process(udpipe, text):
     assert [word.form for word in trees(udpipe).find(text)][:2] == ["the", "cat"]
-
-
-def test_a_text_without_a_word_is_told(udpipe):
     with pytest.raises(TstmetaError, match="UDPipe cannot parse '': no word"):
         trees(udpipe).find("\r\r")
 
@@ -96,12 +93,6 @@ def test_a_broken_model_is_told(udpipe, tmp_path, keep):
 
 
 # ------------------------------------------------------------------------------------ CoNLL-U
-
-
-def test_each_sentence_is_a_text_where_nothing_else_is_said(tmp_path):
-    trees = read_conllu(tmp_path / write(tmp_path / "a", sentence(CAT), sentence(HI, text="Hi!")))
-    assert trees["the cat sees a dog"] == tree(CAT)
-    assert trees["Hi!"] == tree(HI)
 
 
 def test_the_sentences_of_a_document_are_one_text_with_several_roots(tmp_path):

@@ -111,7 +111,7 @@ def remedy(model: Backbone) -> str:
     if model.local:
         return "the folder needs config.json, the tokenizer's files and *.safetensors"
     access = "ask for access on its page at the hub, log in (hf auth login), then " * model.gated
-    revision = f" --revision {model.revision}" if model.revision else ""
+    revision = f" --revision {model.revision}" * bool(model.revision)
     return f"{access}hf download {model.where}{revision}; or name a local folder that holds it"
 
 

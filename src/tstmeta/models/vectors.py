@@ -6,7 +6,7 @@ A file with a fault is a model that is missing: all that need it say so.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from functools import cached_property, lru_cache
 from itertools import chain
 from pathlib import Path
@@ -145,7 +145,7 @@ def identity(path: Path) -> str:
 class Frequencies(NamedTuple):
     """In how many of ``total`` texts each number (of a token, of a word) occurs."""
 
-    counts: Mapping[int, int]
+    counts: dict[int, int]
     total: int
 
 

@@ -53,13 +53,12 @@ def write_report(out: Path, report: dict[str, Any]) -> None:
 
 
 def versions(*packages: str) -> dict[str, str]:
-    """What a report says of the libraries."""
     return {name: version(name).split("+")[0] for name in packages}
 
 
 @dataclass(frozen=True)
 class Learner:
-    """A torch module in training: what a checkpoint keeps and takes up."""
+    """A torch module in training."""
 
     model: Any
     optimisers: Sequence[torch.optim.Optimizer]
@@ -157,7 +156,7 @@ def follow(
 
 
 def read_checkpoint(out: Path) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
-    """What a folder's checkpoint says of itself (``run``, ``losses``), and its tensors."""
+    """A checkpoint's ``run`` and ``losses``, and its tensors."""
     from safetensors import SafetensorError, safe_open
 
     try:
