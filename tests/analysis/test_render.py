@@ -62,9 +62,9 @@ def test_notes_are_of_people_of_tests_and_of_what_was_flipped():
         "The human ceiling is not known: only means of ratings were released",
         "Paired permutation tests: no tests were asked for",
     ]
-    shown, rule = table(means, signatures=False)
+    shown, rule = table(means)
     assert (shown["metric"][0], rule) == ("good", 3)
-    assert not {"cluster", "as_rater", "signature"} & set(shown.columns)
+    assert not {"cluster", "as_rater"} & set(shown.columns)
 
 
 def test_people_stand_first_and_the_line_below_the_metrics():

@@ -26,11 +26,13 @@ HOSTILE = [
 ]
 
 
-def rated(outputs: list[str] | None = None) -> Dataset:
+def rated(
+    outputs: list[str] | None = None, name: str = "tiny", ids: Sequence[str] = "abcdef"
+) -> Dataset:
     """Six rewrites of two sources by three systems, rated by one or two people."""
-    ids = list("abcdef")
+    ids = list(ids)
     items = items_table(
-        "tiny",
+        name,
         item_id=ids,
         source_id=["s1"] * 3 + ["s2"] * 3,
         system=["A", "B", "C"] * 2,
@@ -44,8 +46,8 @@ def rated(outputs: list[str] | None = None) -> Dataset:
         ("content", "r2"): [2, 5, 4, NAN, NAN, 1],
         ("style", "r1"): [4, 1, 3, 2, 5, NAN],
     }
-    card = Card("tiny", "tiny", {"scale": {"content": [1, 5], "style": [1, 5]}})
-    return Dataset.of("tiny", items, card, ratings=ratings_table("tiny", ids, values))
+    card = Card(name, name, {"scale": {"content": [1, 5], "style": [1, 5]}})
+    return Dataset.of(name, items, card, ratings=ratings_table(name, ids, values))
 
 
 def constructed() -> Dataset:

@@ -4,33 +4,16 @@ import math
 
 import pandas as pd
 
+from tests.analysis import tiny
 from tstmeta.analysis.frame import pairs
-from tstmeta.data import Card, Dataset
-from tstmeta.data.tables import items_table, ratings_table
+from tstmeta.data import Dataset
 from tstmeta.ledger import Inputs
 
 IDS = ["a", "b", "c", "d", "e", "polite-14-style"]
 
 
 def rated(name: str = "tiny") -> Dataset:
-    """Six rewrites of two sources by three systems, rated by two people."""
-    table = items_table(
-        name,
-        item_id=IDS,
-        source_id=["s1"] * 3 + ["s2"] * 3,
-        system=["A", "B", "C"] * 2,
-        style="formal",
-        source=["he ran home"] * 3 + ["we ate soup"] * 3,
-        output=["he ran", "he ran home", "she ran home", "we ate", "soup", "no"],
-        references=[["he walked home"]] * 3 + [["we had soup"]] * 3,
-    )
-    values = {
-        ("content", "r1"): [2, 5, 3, 4, 2, 1],
-        ("content", "r2"): [2, 5, 4, 3, 3, 1],
-        ("style", "r1"): [4, 1, 3, 2, 5, 2],
-    }
-    card = Card(name, name, {"scale": {"content": [1, 5], "style": [1, 5]}})
-    return Dataset.of(name, table, card, ratings=ratings_table(name, IDS, values))
+    return tiny.rated(name=name, ids=IDS)
 
 
 class Canned(Inputs):

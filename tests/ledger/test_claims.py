@@ -1,5 +1,6 @@
 """Claims: verdicts follow from intervals by rules, and nothing is called ours that is printed."""
 
+import itertools
 import math
 from dataclasses import replace
 from importlib import import_module
@@ -9,6 +10,7 @@ import pandas as pd
 import pytest
 
 from tests.helpers import needs
+from tests.ledger.canned import Canned
 from tstmeta import metrics, scoring, stats
 from tstmeta.analysis.frame import pairs
 from tstmeta.analysis.matrices import matrices
@@ -152,17 +154,6 @@ def test_the_two_parts_of_a_comparison_are_what_their_subsets_are():
     assert gap.low > 0
 
 
-class Everything(Inputs):
-    """Has all data sets but those missing."""
-
-    def __init__(self, *missing: str):
-        super().__init__()
-        self.missing = missing
-
-    def has(self, name):
-        return name not in self.missing
-
-
 ABOUT_LIKELIHOOD = ["pauli2025.style-aware", "pauli2025.small-models"]
 
 
@@ -177,7 +168,7 @@ def test_the_embedded_model_decides_no_claim_and_is_marked(key, names, monkeypat
         return [finding(0.1, 0.3)]
 
     monkeypatch.setitem(evidence.KINDS, "agreement", canned)
-    findings, verdict, why = rules.judge(claim(key), Setup(Everything()))
+    findings, verdict, why = rules.judge(claim(key), Setup(Canned()))
     assert verdict == OPEN
     marked = [row for row in findings if "demonstration" in row.note]
     assert len(marked) == bool(names)
@@ -218,7 +209,7 @@ def test_combinations_are_judged_on_all_public_ratings_of_style_transfer(
     style, simplification, verdict, part, hybrids
 ):
     hybrids(dict(zip(STYLE, style, strict=True)) | dict.fromkeys(SIMPLIFICATION, simplification))
-    findings, given, why = rules.judge(claim("mukherjee2025.ensembles"), Setup(Everything()))
+    findings, given, why = rules.judge(claim("mukherjee2025.ensembles"), Setup(Canned()))
     assert given == verdict
     assert part in why
     assert [row.published for row in findings] == [False] * 10 + [True] * 4
@@ -227,7 +218,7 @@ def test_combinations_are_judged_on_all_public_ratings_of_style_transfer(
 @pytest.mark.parametrize("name", STYLE)
 def test_without_one_of_the_sets_no_combination_counts(name, hybrids):
     hybrids(dict.fromkeys([*STYLE, *SIMPLIFICATION], ABOVE))
-    findings, verdict, why = rules.judge(claim("mukherjee2025.ensembles"), Setup(Everything(name)))
+    findings, verdict, why = rules.judge(claim("mukherjee2025.ensembles"), Setup(Canned(name)))
     assert verdict == OPEN
     assert f"`tstmeta data fetch {name.partition('@')[0]}`" in why
     assert all(row.published for row in findings)
@@ -261,19 +252,13 @@ def test_a_hybrid_less_the_best_single_metric_is_what_the_parts_give(released, t
 def rewrites() -> Dataset:
     """Eleven sources with three rewrites each: a copy, one changed word, nothing in common."""
     nouns = ["tea", "soup", "bread", "rain", "snow", "wind", "cat", "dog", "bird", "boat", "road"]
+    outputs = {"same": "we saw the {} today", "near": "we saw a {} today", "far": "nobody came"}
     rows = [
-        (f"{noun}-{kind}", noun, kind, f"we saw the {noun} today", output.format(noun))
-        for noun in nouns
-        for kind, output in (
-            ("same", "we saw the {} today"),
-            ("near", "we saw a {} today"),
-            ("far", "nobody was there"),
-        )
+        (f"{noun}-{system}", noun, system, f"we saw the {noun} today", output.format(noun))
+        for noun, (system, output) in itertools.product(nouns, outputs.items())
     ]
-    names = ("item_id", "source_id", "system", "source", "output")
-    items = items_table("tiny", **dict(zip(names, map(list, zip(*rows, strict=True)), strict=True)))
-    ratings = ratings_table(
-        "tiny", list(items["item_id"]), {("content", "r1"): [5.0, 4.0, 1.0] * 11}
-    )
+    table = pd.DataFrame(rows, columns=["item_id", "source_id", "system", "source", "output"])
+    items = items_table("tiny", **table.to_dict("list"))
+    values = {("content", "r1"): [5.0, 4.0, 1.0] * len(nouns)}
     card = Card("tiny", "tiny", {"scale": {"content": [1, 5]}})
-    return Dataset.of("tiny", items, card, ratings=ratings)
+    return Dataset.of("tiny", items, card, ratings=ratings_table("tiny", table["item_id"], values))

@@ -116,15 +116,21 @@ def test_a_status_follows_from_the_printed_and_our_number(printed, answer, statu
     assert (why == "") == (reason == "" and status in ("match", "printed-only"))
 
 
-def test_a_remark_counts_only_where_the_numbers_differ(monkeypatch):
-    monkeypatch.setattr(ledger, "remarks", lambda: {"x.y": ("misprint", "a digit is missing")})
-    half = cell("0.50", cell="x.y")
-    assert ledger.status_of(half, Answer(0.51, 9, "s")) == ("misprint", "a digit is missing")
-    assert ledger.status_of(half, Answer(0.5, 9, "s")) == ("match", "")
-    both = ledger.status_of(half, Answer(0.51, 9, "s", "raw"))
-    assert both == ("misprint", "a digit is missing; raw")
-    recomputed = Answer(0.4, 9, "s", "", 0.4, 0.4)
-    assert ledger.status_of(half, recomputed) == ("misprint", "a digit is missing")
+REMARK = ("misprint", "a digit is missing")
+
+
+@pytest.mark.parametrize(
+    ("answer", "status"),
+    [
+        (Answer(0.51, 9, "s"), REMARK),
+        (Answer(0.51, 9, "s", "raw"), ("misprint", "a digit is missing; raw")),
+        (Answer(0.4, 9, "s", "", 0.4, 0.4), REMARK),
+        (Answer(0.5, 9, "s"), ("match", "")),
+    ],
+)
+def test_a_remark_counts_only_where_the_numbers_differ(answer, status, monkeypatch):
+    monkeypatch.setattr(ledger, "remarks", lambda: {"x.y": REMARK})
+    assert ledger.status_of(cell("0.50", cell="x.y"), answer) == status
 
 
 # -------------------------------------------------------------------- numbers that must come out

@@ -1,27 +1,21 @@
 """Functions that notebooks teach find what was planted, and agree with the library's."""
 
 import ast
-from pathlib import Path
 
-import nbformat
 import numpy as np
 import pandas as pd
 import pytest
 
+from tests.notebooks.cells import cells
 from tstmeta import stats
-
-NOTEBOOKS = Path(__file__).parents[2] / "notebooks"
 
 
 def functions(name: str, *wanted: str, **space) -> dict:
     """Functions of a notebook, by name, in a name space of their own."""
     space |= {"np": np, "pd": pd, "seed": 0}
-    for cell in nbformat.read(NOTEBOOKS / f"{name}.ipynb", as_version=4).cells:
-        if cell.cell_type != "code":
-            continue
-        for node in ast.parse(cell.source).body:
-            if isinstance(node, ast.FunctionDef) and node.name in wanted:
-                exec(compile(ast.Module([node], []), name, "exec"), space)
+    for node in (node for source in cells(name) for node in ast.parse(source).body):
+        if isinstance(node, ast.FunctionDef) and node.name in wanted:
+            exec(compile(ast.Module([node], []), name, "exec"), space)
     return space
 
 

@@ -6,73 +6,38 @@ themselves.  ``headline`` computes with pandas, numpy or scipy, ``fast`` the sam
 """
 
 import ast
-import contextlib
-import io
-import warnings
 from pathlib import Path
 
-import nbformat
 import numpy as np
 import pandas as pd
 import pytest
 
 from tests.helpers import needs
+from tests.notebooks.cells import NOTEBOOKS, cells, run
 
 ROOT = Path(__file__).parents[2]
-NOTEBOOKS = sorted((ROOT / "notebooks").glob("*.ipynb"))
 FROZEN = ROOT / "tests" / "frozen"
 #: What a headline cell may ask of us; the rest is pandas, numpy, scipy.
 ALLOWED = {"SENTINELS", "available", "load", "pairs", "score"}
 #: Where a network computes, batches move the last digits.
 DIGITS, NEURAL_DIGITS = 1e-9, 1e-6
 NEURAL = ("05_", "11_", "12_", "13_", "lesson_6", "lesson_7")
-every_notebook = pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
+every_notebook = pytest.mark.parametrize("name", sorted(p.stem for p in NOTEBOOKS.glob("*.ipynb")))
 
 
-def cells(path: Path, *tags: str) -> list[str]:
-    """Code of the cells with one of these tags, in order."""
-    notebook = nbformat.read(path, as_version=4)
-    return [
-        cell.source for cell in notebook.cells if set(tags) & set(cell.metadata.get("tags", []))
-    ]
-
-
-@pytest.fixture(scope="module")
-def frames():
-    """Runs a notebook's tagged cells; gives its frames ``headline`` and ``fast``."""
-    import matplotlib.pyplot as plt
-
-    known = {}
-
-    def run(path: Path, raw: Path | None, monkeypatch) -> tuple[pd.DataFrame, pd.DataFrame]:
-        if raw is not None:
-            monkeypatch.setenv("TSTMETA_DATA", str(raw))
-        monkeypatch.chdir(ROOT)
-        key = path, raw is None
-        if key not in known:
-            space: dict = {"__name__": "notebook"}
-            with warnings.catch_warnings(), contextlib.redirect_stdout(io.StringIO()):
-                warnings.simplefilter("ignore")
-                for source in cells(path, "parameters", "setup", "headline", "fast"):
-                    exec(compile(source, str(path), "exec"), space)
-            plt.close("all")
-            known[key] = space["headline"], space["fast"]
-        return known[key]
-
-    return run
-
-
-def agree(path: Path, kind: str, headline: pd.DataFrame, fast: pd.DataFrame) -> None:
+def agree(name: str, kind: str) -> None:
     """The open computation, the API and the frozen frame give the same."""
-    check(path, headline.copy(), frozen(path, kind, headline), "frozen")
-    check(path, headline.copy(), fast.copy(), "fast")
+    space = run(name, "setup", "headline", "fast")
+    headline, fast = space["headline"], space["fast"]
+    check(name, headline.copy(), frozen(name, kind, headline), "frozen")
+    check(name, headline.copy(), fast.copy(), "fast")
     assert len(headline) == len(fast)
     assert len(headline) or kind == "contrast"
 
 
-def check(path: Path, headline: pd.DataFrame, other: pd.DataFrame, what: str) -> None:
+def check(name: str, headline: pd.DataFrame, other: pd.DataFrame, what: str) -> None:
     """All rows and columns of ``other`` stand in the headline, with the same values."""
-    digits = NEURAL_DIGITS if path.stem.startswith(NEURAL) else DIGITS
+    digits = NEURAL_DIGITS if name.startswith(NEURAL) else DIGITS
     names = list(headline.index.names)
     headline.index = headline.index.map(_text)
     other.index = other.index.map(_text)
@@ -91,17 +56,17 @@ def _text(key: object) -> tuple[str, ...]:
     return tuple(str(one) for one in key) if isinstance(key, tuple) else (str(key),)
 
 
-def frozen(path: Path, kind: str, headline: pd.DataFrame) -> pd.DataFrame:
+def frozen(name: str, kind: str, headline: pd.DataFrame) -> pd.DataFrame:
     """The frozen frame, with the key columns that the headline has."""
-    table = pd.read_csv(FROZEN / f"{path.stem}.{kind}.csv", keep_default_na=False, dtype=str)
+    table = pd.read_csv(FROZEN / f"{name}.{kind}.csv", keep_default_na=False, dtype=str)
     keys = list(headline.index.names)
     values = table.set_index(keys)
     return values.apply(pd.to_numeric, errors="coerce")
 
 
 @every_notebook
-def test_the_headline_cell_asks_no_more_of_us_than_data_scores_and_pairs(path):
-    [source] = cells(path, "headline")
+def test_the_headline_cell_asks_no_more_of_us_than_data_scores_and_pairs(name):
+    [source] = cells(name, "headline")
     tree = ast.parse(source)
     assert not [node for node in ast.walk(tree) if isinstance(node, ast.Import | ast.ImportFrom)]
     ours = {
@@ -117,18 +82,15 @@ def test_the_headline_cell_asks_no_more_of_us_than_data_scores_and_pairs(path):
 
 @every_notebook
 def test_without_data_the_open_computation_the_api_and_the_frozen_frame_agree(
-    path, frames, tmp_path_factory, monkeypatch
+    name, tmp_path, monkeypatch
 ):
-    empty = tmp_path_factory.getbasetemp() / "no-data"
-    empty.mkdir(exist_ok=True)
-    headline, fast = frames(path, empty, monkeypatch)
-    agree(path, "contrast", headline, fast)
+    monkeypatch.setenv("TSTMETA_DATA", str(tmp_path))
+    monkeypatch.chdir(ROOT)
+    agree(name, "contrast")
 
 
 @needs("pauli", "lai", "mir", "alva", "lens", "li2018")
 @every_notebook
-def test_with_data_the_open_computation_the_api_and_the_frozen_frame_agree(
-    path, frames, monkeypatch
-):
-    headline, fast = frames(path, None, monkeypatch)
-    agree(path, "real", headline, fast)
+def test_with_data_the_open_computation_the_api_and_the_frozen_frame_agree(name, monkeypatch):
+    monkeypatch.chdir(ROOT)
+    agree(name, "real")

@@ -1,37 +1,16 @@
-"""What the prose of lessons 1, 2, 3 and 8 says of their worlds holds, and holds when they change.
+"""What lessons 1, 2, 3 and 8 say of their worlds holds, and holds when they change."""
 
-The tagged cells of a notebook run with other parameters, as a reader of its exercises would.
-"""
-
-import contextlib
-import io
-import warnings
-from pathlib import Path
-
-import matplotlib.pyplot as plt
-import nbformat
 import numpy as np
 import pandas as pd
 import pytest
 
-NOTEBOOKS = Path(__file__).parents[2] / "notebooks"
+from tests.notebooks.cells import run
+
 WRONG, HALF, SHARED = "a tie is wrong", "a tie is half right", "a shared tie is right"
 
 
-def run(name: str, tags: tuple[str, ...] = ("setup", "headline"), **given) -> dict:
-    """The names that a lesson's tagged cells define, with some parameters changed."""
-    space: dict = {"__name__": "notebook"}
-    with warnings.catch_warnings(), contextlib.redirect_stdout(io.StringIO()):
-        warnings.simplefilter("ignore")
-        for cell in nbformat.read(NOTEBOOKS / f"{name}.ipynb", as_version=4).cells:
-            tagged = set(cell.metadata.get("tags", []))
-            if tagged & {"parameters", *tags}:
-                exec(compile(cell.source, name, "exec"), space)
-                if "parameters" in tagged:
-                    assert set(given) <= set(space)
-                    space.update(given)
-    plt.close("all")
-    return space
+def headline(name: str, **given) -> pd.DataFrame:
+    return run(name, "setup", "headline", **given)["headline"]
 
 
 @pytest.fixture(autouse=True)
@@ -43,12 +22,12 @@ def _without_raw_data(tmp_path, monkeypatch):
 
 
 def test_pooled_all_three_metrics_are_equally_good_and_each_level_rewards_another():
-    found = run("lesson_1_levels", sources=400, systems=40)["headline"].loc["simulated"]
-    assert found["pooled"].to_numpy() == pytest.approx(1 / np.sqrt(6), abs=0.05)
-    assert found["source"].idxmin() == "knows the source"
-    assert found["within-system"].idxmin() == "knows the system"
-    assert found["system"].idxmax() == "knows the system"
-    assert found.loc["knows the system", "system"] > 0.98
+    table = headline("lesson_1_levels", sources=400, systems=40).loc["simulated"]
+    assert table["pooled"].to_numpy() == pytest.approx(1 / np.sqrt(6), abs=0.05)
+    assert table["source"].idxmin() == "knows the source"
+    assert table["within-system"].idxmin() == "knows the system"
+    assert table["system"].idxmax() == "knows the system"
+    assert table.loc["knows the system", "system"] > 0.98
 
 
 # --------------------------------------------------------------------------------------- ties
@@ -71,16 +50,16 @@ def brute_force(human: list[float], score: list[float]) -> dict[str, float]:
 
 @pytest.fixture(scope="module")
 def ties():
-    return run("lesson_2_ties", ("setup",), dataset="contrast")
+    return run("lesson_2_ties", "setup", dataset="contrast")
 
 
 @pytest.mark.parametrize("seed", range(3))
 def test_accuracies_equal_a_count_of_pairs(ties, seed):
     rng = np.random.default_rng(seed)
     human, score = rng.integers(0, 4, size=(2, 9)).astype(float)
-    found = ties["five"](human, score)
+    table = ties["five"](human, score)
     expected = brute_force(list(human), list(score))
-    assert {name: found[name] for name in expected} == pytest.approx(expected)
+    assert {name: table[name] for name in expected} == pytest.approx(expected)
 
 
 @pytest.mark.parametrize("grades", [2, 5, 20])
@@ -95,33 +74,33 @@ def test_grades_are_equally_full_and_keep_the_order(ties, grades):
 
 
 def test_in_the_simulated_world_the_curves_go_where_the_page_says():
-    found = run("lesson_2_ties", dataset="contrast")["headline"].loc["simulated"]
-    whole, five = found["whole"], found["5 grades"]
+    table = headline("lesson_2_ties", dataset="contrast").loc["simulated"]
+    whole, five = table["whole"], table["5 grades"]
     assert five["tau-b"] > whole["tau-b"]
-    assert found.loc[WRONG].is_monotonic_increasing
-    assert (found.loc[HALF] <= whole[HALF]).all()
-    assert found.loc["tau-c", "2 grades"] > whole["tau-c"]
+    assert table.loc[WRONG].is_monotonic_increasing
+    assert (table.loc[HALF] <= whole[HALF]).all()
+    assert table.loc["tau-c", "2 grades"] > whole["tau-c"]
     assert five[SHARED] < whole[SHARED]
 
 
 def test_where_people_tie_half_of_all_pairs_a_shared_tie_is_worth_rounding_for():
-    found = run("lesson_2_ties", dataset="contrast", grades=2)["headline"].loc["simulated"]
-    assert found.loc[SHARED].idxmax() == "2 grades"
+    table = headline("lesson_2_ties", dataset="contrast", grades=2).loc["simulated"]
+    assert table.loc[SHARED].idxmax() == "2 grades"
 
 
 # ----------------------------------------------------------------------------------- p-values
 
 
 def test_the_naive_way_raises_more_false_alarms_the_more_a_source_weighs():
-    found = run("lesson_3_too_small_p", replicates=200)["headline"]
-    assert found["naive"].iloc[-1] > 0.25
-    assert found["naive"].iloc[0] < 0.12
-    assert found["clustered"].between(0.01, 0.1).all()
+    table = headline("lesson_3_too_small_p", replicates=200)
+    assert table["naive"].iloc[-1] > 0.25
+    assert table["naive"].iloc[0] < 0.12
+    assert table["clustered"].between(0.01, 0.1).all()
 
 
 def test_one_rewrite_a_source_leaves_both_ways_fair():
-    found = run("lesson_3_too_small_p", rewrites=1, sources=80, replicates=200)["headline"]
-    assert ((found > 0.01) & (found < 0.11)).all(axis=None)
+    table = headline("lesson_3_too_small_p", rewrites=1, sources=80, replicates=200)
+    assert ((table > 0.01) & (table < 0.11)).all(axis=None)
 
 
 # ---------------------------------------------------------------------------------- in sample
@@ -129,7 +108,7 @@ def test_one_rewrite_a_source_leaves_both_ways_fair():
 
 @pytest.fixture(scope="module")
 def hybrids():
-    return run("lesson_8_in_sample", ("setup",), dataset="contrast")
+    return run("lesson_8_in_sample", "setup", dataset="contrast")
 
 
 def test_weights_are_those_of_the_paper(hybrids):

@@ -5,13 +5,5 @@ from .comparison import compare, rank_sets
 from .evaluation import evaluate
 from .people import alpha, ceiling
 
-__all__ = [
-    "alpha",
-    "bootstrap",
-    "ceiling",
-    "compare",
-    "correlate",
-    "evaluate",
-    "partial",
-    "rank_sets",
-]
+__all__ = ["alpha", "bootstrap", "ceiling", "compare", "correlate", "evaluate"]
+__all__ += ["partial", "rank_sets"]

@@ -84,8 +84,7 @@ def correlate(
     Args:
         pairs: see :func:`tstmeta.pairs`.
         statistic: a name of ``tstmeta.stats.STATISTICS``: pearson, spearman, kendall (tau-b),
-            tau-c, pairwise-accuracy, acc_eq, preference (AUC), difference-pearson,
-            soft-pairwise-accuracy.
+            tau-c, pairwise-accuracy, acc_eq, preference (AUC), soft-pairwise-accuracy.
         level: pooled (all rewrites), source (within each source, then averaged), within-system,
             system (over means of systems), task, within-task (pooled, standardised within tasks).
         undefined: what a group without a value counts; by default it is left out.

@@ -182,7 +182,7 @@ def _effort(analysis: Analysis) -> float:
     """Roughly how many numbers one pair costs in one swap."""
     setting, plan = analysis.setting, analysis.plan
     sources, systems = analysis.matrices.human.shape
-    smooth = setting.function.name in ("pearson", "difference-pearson")
+    smooth = setting.function.name == "pearson"
     if setting.function.whole is not None:
         return 30.0 * sources * systems * systems
     if setting.level == "system":

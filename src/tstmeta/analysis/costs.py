@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
 
 import pandas as pd
 
@@ -13,11 +12,8 @@ from ..schema import MissingData
 _NAMES = {"seconds_a_thousand": "seconds", "ratio": "times_bleu", "above_start_mib": "mib"}
 
 
-def costs(path: Path | None = None) -> pd.DataFrame:
+def costs() -> pd.DataFrame:
     """Time, memory and parameters of each metric that runs without a model hub, cheapest first.
-
-    Args:
-        path: a result of ``benchmarks/cost.py``; default the one committed in the checkout.
 
     Returns:
         A row a metric: metric, basis, seconds (for 1,000 pairs of texts), times_bleu (that time
@@ -27,7 +23,7 @@ def costs(path: Path | None = None) -> pd.DataFrame:
     Raises:
         MissingData: the file is not there: the package was installed without a checkout.
     """
-    path = path or paths.home() / "benchmarks" / "results" / "cost.json"
+    path = paths.home() / "benchmarks" / "results" / "cost.json"
     if not path.is_file():
         raise MissingData(
             "no costs are committed here: benchmarks/results/cost.json comes with a checkout of the"

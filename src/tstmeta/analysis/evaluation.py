@@ -128,12 +128,12 @@ def evaluate(
     analysis = next(analyses(items, statistic, level, unit, draws, seed), None)
     if analysis is None:
         raise TstmetaError(f"{data.name}: there are no scores to evaluate")
+    listed = list(scored(data, scores))
+    whole = {i: _of_outputs(analysis, frame, own) for i, own in enumerate(listed) if own.corpus}
     try:
         drawn = resample(analysis)
     except ValueError as error:  # what the statistics refuse, such as a seed below 0
         raise TstmetaError(str(error)) from error
-    listed = list(scored(data, scores))
-    whole = {i: _of_outputs(analysis, frame, own) for i, own in enumerate(listed) if own.corpus}
     value = drawn.estimates.copy()
     for place, row in whole.items():
         value[place] = row["value"]

@@ -71,10 +71,9 @@ class Layout(NamedTuple):
         """Labels of rows, each that of its first item; None where all items have the same."""
         if len(set(values)) < 2:
             return None
-        placed = np.flatnonzero(self.column >= 0)[::-1]
-        first = np.zeros(len(self.sources), dtype=int)
-        first[self.row[placed]] = placed
-        return np.asarray(values)[first]
+        placed = self.column >= 0
+        _, first = np.unique(self.row[placed], return_index=True)
+        return values[placed][first]
 
 
 class Matrices(NamedTuple):

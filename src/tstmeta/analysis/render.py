@@ -111,12 +111,11 @@ def _dimension(own: Evaluation) -> dict[str, Any]:
 
 
 def _reading(own: Evaluation, kind: TableFormat) -> str:
+    shown, rule = table(own)
     if kind is TableFormat.table:
-        shown, rule = table(own)
         return "\n".join([title(own), *notes(own), console.to_text(shown, rule)])
-    shown, rule = table(own, signatures=False)
     signatures = [f"signature: {signature}" for signature in own.frame["signature"]]
-    return latex(shown, title(own), [*notes(own), *signatures], rule)
+    return latex(shown.drop(columns="signature"), title(own), [*notes(own), *signatures], rule)
 
 
 def title(own: Evaluation) -> str:
@@ -152,7 +151,7 @@ def notes(own: Evaluation) -> list[str]:
     return [people, tests, *([f"Flipped, since lower is better: {flipped}"] if flipped else [])]
 
 
-def table(own: Evaluation, signatures: bool = True) -> tuple[pd.DataFrame, int]:
+def table(own: Evaluation) -> tuple[pd.DataFrame, int]:
     """The rows for reading, people first, without empty columns; and the row before the line."""
     rows = own.frame
     sets = zip(rows["rank_low"], rows["rank_high"], strict=True)
@@ -166,11 +165,10 @@ def table(own: Evaluation, signatures: bool = True) -> tuple[pd.DataFrame, int]:
         "cluster": rows["cluster"],
         f"given {rows['given'].iloc[0]}": rows["partial"],
         f"given {rows['given_all'].iloc[0]}": rows["partial_all"],
-        **rows[["as_rater", "note", *(["signature"] if signatures else [])]],
+        **rows[["as_rater", "note", "signature"]],
     }
     shown = pd.DataFrame(columns)
-    empty = [name for name in shown if shown[name].isna().all() or (shown[name] == "").all()]
-    shown = shown.drop(columns=empty)
+    shown = shown.loc[:, ~(shown.isna() | (shown == "")).all()]
     rule = int((rows["kind"] == METRIC).sum())
     if "as_rater" in shown:
         blank = {name: "" for name in ("basis", "ranks", "note") if name in shown}
