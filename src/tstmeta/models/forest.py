@@ -128,15 +128,17 @@ def batches(rows: Sequence[Branches], budget: int) -> Iterator[list[Branches]]:
 
 
 def _row(trunk: Trie, requests: Sequence[Placed]) -> Branches:
-    row = Branches(Trie(trunk), [])
-    ends: dict[tuple[int, ...], int] = {}  # a context is walked once for all that comes after it
-    for place, (context, tokens) in requests:
-        if context not in ends:
-            ends[context] = row.trie.walk(context)[-1]
-        # the last token is only to be foreseen: nothing comes after it
-        nodes = row.trie.walk(tokens[:-1], ends[context], len(context))
-        row.members.append((place, [ends[context], *nodes]))
-    return row
+    trie, ends = Trie(trunk), dict[tuple[int, ...], int]()
+    return Branches(trie, [(place, _plant(trie, ends, request)) for place, request in requests])
+
+
+def _plant(trie: Trie, ends: dict[tuple[int, ...], int], request: Continuation) -> list[int]:
+    """The nodes that foresee a request's tokens; a context is walked once for all of its."""
+    context, tokens = request
+    if context not in ends:
+        ends[context] = trie.walk(context)[-1]
+    # the last token is only to be foreseen: nothing comes after it
+    return [ends[context], *trie.walk(tokens[:-1], ends[context], len(context))]
 
 
 def _trunk(contexts: list[tuple[int, ...]], shared_by: int, longest: int = 1024) -> Trie:
@@ -159,18 +161,15 @@ def _trunk(contexts: list[tuple[int, ...]], shared_by: int, longest: int = 1024)
 
 def _split(trunk: Trie, group: list[Placed], limit: int) -> Iterator[tuple[int, list[Placed]]]:
     """Requests of one context in pieces, with their nodes: ``limit`` at most if a request may."""
-    context = group[0][1].context
     members: list[Placed] = []
-    size, trie = 0, Trie(trunk)
-    end = trie.walk(context)[-1]
-    for place, request in group:
-        trie.walk(request.tokens[:-1], end, len(context))
+    size, trie, ends = 0, Trie(trunk), dict[tuple[int, ...], int]()
+    for placed in group:
+        _plant(trie, ends, placed[1])
         if members and len(trie.tokens) > limit:
             yield size, members
-            members, trie = [], Trie(trunk)
-            end = trie.walk(context)[-1]
-            trie.walk(request.tokens[:-1], end, len(context))
-        members.append((place, request))
+            members, trie, ends = [], Trie(trunk), {}
+            _plant(trie, ends, placed[1])
+        members.append(placed)
         size = len(trie.tokens)
     yield size, members
 
