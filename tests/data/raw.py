@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 
@@ -29,10 +28,12 @@ def write_table(
 ) -> None:
     """Write rows as a CSV file with a header."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    with path.open("w", newline="", encoding=encoding) as file:
-        writer = csv.DictWriter(file, list(rows[0]), delimiter=delimiter, lineterminator="\n")
-        writer.writeheader()
-        writer.writerows(rows)
+    pd.DataFrame(rows).to_csv(path, sep=delimiter, index=False, encoding=encoding)
+
+
+def write_rows(path: Path, columns: str, rows: Iterable[Sequence[object]], **form: str) -> None:
+    """The same from rows of cells under some columns."""
+    write_table(path, [dict(zip(columns.split(), row, strict=True)) for row in rows], **form)
 
 
 def change(path: Path, old: str, new: str) -> None:

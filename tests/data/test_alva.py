@@ -3,13 +3,14 @@
 import pytest
 
 from tests.data import raw
-from tests.data.raw import drop_last_line, pearson, swap, write, write_table
+from tests.data.raw import drop_last_line, pearson, swap, write, write_rows, write_table
 from tests.helpers import needs
 from tstmeta import data
 from tstmeta.data import alva
 
 ORIGINALS = ["The old Mill ( built 1820 ) burned .", "Rain fell , and the river rose quickly ."]
 SPOKEN = ["The old mill (built 1820) burned.", "Rain fell, and the river rose quickly."]
+OUTPUTS = ["ACCESS: the mill burned.", "The river rose."]
 WORKERS = ["made-up-worker-a", "made-up-worker-b"]
 HUMAN = "asset/human_ratings/human_ratings.csv"
 PAIRS = "asset/human_ratings/asset_pairwise_comparisons_with_turkcorpus_and_hsplit.csv"
@@ -17,7 +18,7 @@ META = "metaeval-simplification/data"
 DA = f"{META}/simplicity_DA.csv"
 SINGLE = f"{META}/ratings_per_annotator/simplicity_DA_ratings.csv"
 METRICS = f"{META}/metrics_per_sentence/metrics_simplicity_DA.csv"
-OUTPUTS = "easse/easse/resources/data/system_outputs/turkcorpus/test"
+SYSTEMS = "easse/easse/resources/data/system_outputs/turkcorpus/test"
 
 
 @pytest.fixture
@@ -29,37 +30,23 @@ def root(tmp_path):
         write(tmp_path / f"asset/dataset/asset.test.simp.{number}", lines)
     for system in alva.SYSTEMS:
         both = "The river rose ." if system in ("Hybrid", "PBMT-R") else f"{system} wrote this ."
-        write(tmp_path / OUTPUTS / system, [f"{system} : the mill burned .", both])
-    outputs = ["ACCESS: the mill burned.", "The river rose."]
+        write(tmp_path / SYSTEMS / system, [f"{system} : the mill burned .", both])
     rows = [
-        {
-            "original": SPOKEN[line],
-            "simplification": outputs[line],
-            "original_sentence_id": line,
-            "aspect": aspect,
-            "worker_id": worker,
-            "rating": 10 * line + place,
-        }
-        for line in (0, 1)
+        (original, output, line, aspect, worker, 10 * line + place)
+        for line, (original, output) in enumerate(zip(SPOKEN, OUTPUTS, strict=True))
         for aspect in ("meaning", "fluency", "simplicity")
         for place, worker in enumerate(WORKERS)
     ]
-    write_table(tmp_path / HUMAN, rows)
-    sides = [("turkcorpus", "asset"), ("turkcorpus", "similar"), ("hsplit", "hsplit")]
+    columns = "original simplification original_sentence_id aspect worker_id rating"
+    write_rows(tmp_path / HUMAN, columns, rows)
+    texts = (1, SPOKEN[1], "The river rose, take 3.", "made-up-judge")
     rows = [
-        {
-            "worker_id": "made-up-judge",
-            "sentence_id": 1,
-            "aspect": aspect,
-            "source": SPOKEN[1],
-            "other_dataset": other,
-            "asset_simplification": "The river rose, take 3.",
-            "other_simplification": f"It rained, says {other}.",
-            "winner": winner,
-        }
-        for aspect, (other, winner) in zip(("fluency", "meaning", "simplicity"), sides, strict=True)
+        (*texts, "fluency", "turkcorpus", "It rained, says turkcorpus.", "asset"),
+        (*texts, "meaning", "turkcorpus", "It rained, says turkcorpus.", "similar"),
+        (*texts, "simplicity", "hsplit", "It rained, says hsplit.", "hsplit"),
     ]
-    write_table(tmp_path / PAIRS, rows)
+    columns = "sentence_id source asset_simplification worker_id aspect other_dataset"
+    write_rows(tmp_path / PAIRS, f"{columns} other_simplification winner", rows)
     study(tmp_path, "simplicity_da", ["ACCESS", "Hybrid"])
     study(tmp_path, "structural", ["SEMoses_LM^m"])
     return tmp_path
@@ -176,17 +163,14 @@ def test_real_correlations(subset, items, raters, correlations):
 @needs("alva")
 def test_real_sizes_and_systems():
     counts = {"structural": 1750, "preferences": 1400, "simplicity_da": 600, "asset": 100}
-    assert data.load("alva").label("collection").value_counts().to_dict() == counts
-    assert data.load("alva").preferences["value"].value_counts().to_dict() == {
-        "a": 836,
-        "tie": 720,
-        "b": 598,
-    }
-    structural = alva.SUBSETS["structural"](data.load("alva"))
+    whole = data.load("alva")
+    assert whole.label("collection").value_counts().to_dict() == counts
+    assert whole.preferences["value"].value_counts().to_dict() == {"a": 836, "tie": 720, "b": 598}
+    structural = alva.SUBSETS["structural"](whole)
     assert structural.items["system"].nunique() == 25
     assert set(structural.raters("structure").notna().sum(axis=1)) == {3}
     # 84 items of asset match one system, 3 several, 13 none
-    part = alva.SUBSETS["asset"](data.load("alva"))
+    part = alva.SUBSETS["asset"](whole)
     assert part.items["system"].value_counts().drop("").to_dict() == {
         **{"Hybrid": 24, "ACCESS": 21, "NTS-SARI": 16},
         **{"SBMT-SARI": 12, "PBMT-R": 9, "Dress-Ls": 2},

@@ -3,7 +3,7 @@
 import pytest
 
 from tests.data import raw
-from tests.data.raw import swap, write, write_table
+from tests.data.raw import swap, write, write_rows
 from tests.helpers import needs
 from tstmeta import data
 from tstmeta.data import cao, corpora, mukherjee, paradetox, paths, xformal, yelp
@@ -56,12 +56,8 @@ def test_real_sizes_of_yelp():
 @pytest.fixture
 def answers(tmp_path):
     for split in xformal.SPLITS:
-        rows = [
-            {"SID": 0, "label": -2.4, "sentence": f"lol, {split} !"},
-            {"SID": 1, "label": "None", "sentence": "None"},
-            {"SID": 2, "label": 3, "sentence": "None of this applies to you ."},
-        ]
-        write_table(tmp_path / xformal.FOLDER / f"{split}.csv", rows)
+        rows = [(0, -2.4, f"lol, {split} !"), (1, "None", "None"), (2, 3, "None of this applies .")]
+        write_rows(tmp_path / xformal.FOLDER / f"{split}.csv", "SID label sentence", rows)
     return tmp_path
 
 
@@ -69,7 +65,7 @@ def test_value_is_the_mean_rating_and_missing_rows_are_left_out(answers):
     table = xformal.corpus(answers)
     assert tuple(table.columns) == corpora.COLUMNS
     assert table["value"].tolist() == [-2.4, 3.0] * 3
-    assert table["text"].tolist()[:2] == ["lol, train !", "None of this applies to you ."]
+    assert table["text"].tolist()[:2] == ["lol, train !", "None of this applies ."]
     assert table["split"].tolist() == ["train"] * 2 + ["tune"] * 2 + ["test"] * 2
     assert set(table["style"]) == {""}
 
@@ -97,8 +93,8 @@ def rewrites(tmp_path):
         ('a "damn"\nmess', "a mess", "", "untidy"),
         ("dumb idea", "odd idea", "", ""),
     ]
-    rows = [dict(zip(["toxic", *paradetox.REWRITES], row, strict=True)) for row in cells]
-    write_table(tmp_path / PARADETOX, rows, delimiter="\t")
+    columns = " ".join(["toxic", *paradetox.REWRITES])
+    write_rows(tmp_path / PARADETOX, columns, cells, delimiter="\t")
     return tmp_path
 
 
@@ -121,14 +117,12 @@ def outputs(tmp_path):
     """Two systems a file, which share a source; the second printed nothing."""
     for (study, language), path in mukherjee.FILES.items():
         text = SOUP[language]
+        task = "task" if study == "sentiment" else "more"
         rows = [
-            {"src": text, "trg": f"ref {text}", "pred": pred, "methodology": system}
-            for system, pred in (("joint", f"out {text}"), ("parallel", ""))
+            (text, f"ref {text}", f"out {text}", "joint", "neg_to_pos"),
+            (text, f"ref {text}", "", "parallel", "pos_to_neg"),
         ]
-        tasks = ("neg_to_pos", "pos_to_neg")
-        if study == "sentiment":
-            rows = [{**row, "task": task} for row, task in zip(rows, tasks, strict=True)]
-        write_table(tmp_path / path, rows)
+        write_rows(tmp_path / path, f"src trg pred methodology {task}", rows)
     return tmp_path
 
 
@@ -149,24 +143,12 @@ def test_items_of_five_files(outputs):
 
 @pytest.fixture
 def private(tmp_path):
-    cells = [
-        ("a", "expert2layman", "4.5", "1"),
-        ("b", "expert2layman", "", "5"),
-        ("c", "layman2expert", "2", " "),
-    ]
     rows = [
-        {
-            "id": name,
-            "source": f"Take it {direction[:6]}.",
-            "output": f"Take one pill, {name}.",
-            "system": "sys",
-            "direction": direction,
-            "style": style,
-            "content": content,
-        }
-        for name, direction, style, content in cells
+        ("a", "Take it.", "Take one pill, a.", "sys", "expert2layman", "4.5", "1"),
+        ("b", "Take it.", "Take one pill, b.", "sys", "expert2layman", "", "5"),
+        ("c", "Have it.", "Take one pill, c.", "sys", "layman2expert", "2", " "),
     ]
-    write_table(tmp_path / cao.FILE, rows)
+    write_rows(tmp_path / cao.FILE, " ".join(cao.COLUMNS), rows)
     return tmp_path
 
 

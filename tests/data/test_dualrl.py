@@ -16,10 +16,7 @@ def root(tmp_path, monkeypatch):
     for ending, target in (("0-1", "0"), ("1-0", "1")):
         for system in (*dualrl.SYSTEMS, *dualrl.HUMANS):
             rare = "<unk>" if system == "DualRL" else "marzipan"
-            lines = [
-                f"source {target} 0 ,\t{system} {target} 0",
-                f"the {rare} {target}\t{system} é",
-            ]
+            lines = [f"source {target} 0 ,\t{system}", f"the {rare} {target}\t{system} é"]
             path = tmp_path / "outputs" / "yelp" / system / f"test.{ending}.tsf"
             write(path, lines, "gb18030")
         for number in range(4):

@@ -100,9 +100,8 @@ HELD = {
 
 
 def test_held_columns_become_numbers():
-    table = files.read_csv(
-        Path("f.csv"), HELD, text="who,what,n,mean,more\nx,a, 5 ,,1\ny,b,1,-1e3,\n"
-    )
+    text = "who,what,n,mean,more\nx,a, 5 ,,1\ny,b,1,-1e3,\n"
+    table = files.read_csv(Path("f.csv"), HELD, text=text)
     assert table["n"].tolist() == [5.0, 1.0]
     assert math.isnan(table["mean"][0])
     assert table["mean"][1] == -1000
@@ -140,13 +139,9 @@ def test_json_lines_are_objects_with_the_keys(tmp_path):
     write(tmp_path / "f", ['{"a": 1}', '{"b": 2}', "[]", "{", ""])
     with pytest.raises(DataError) as caught:
         files.read_json_lines(tmp_path / "f", ["a"])
-    actual = [(problem.row, problem.what[:11]) for problem in caught.value.problems]
-    assert actual == [
-        (2, "missing key"),
-        (3, "not a JSON "),
-        (4, "not JSON (E"),
-        (5, "not JSON (E"),
-    ]
+    assert [problem.row for problem in caught.value.problems] == [2, 3, 4, 5]
+    whats = [problem.what.partition(" (")[0] for problem in caught.value.problems]
+    assert whats == ["missing key", "not a JSON object", "not JSON", "not JSON"]
     write(tmp_path / "f", ['{"a": "é"}'])
     assert files.read_json_lines(tmp_path / "f", ["a"], 1) == [{"a": "é"}]
 

@@ -3,7 +3,7 @@
 import pytest
 
 from tests.data import raw
-from tests.data.raw import pearson, swap, write_table
+from tests.data.raw import pearson, swap, write_rows
 from tests.helpers import needs
 from tstmeta import data
 from tstmeta.data import lens
@@ -17,44 +17,27 @@ OVERALL, PAST = "data/simpeval_2022.csv", "data/simpeval_past.csv"
 @pytest.fixture
 def root(tmp_path):
     """One new sentence by a system and two people, one old one by a system and a corpus."""
+    columns = "WorkerId Input.id Input.original Input.simplified Input.system"
+    answers = " ".join(f"Answer.{question}" for question in lens.QUESTIONS)
     for file, values in ((DA, (90, 80, 70)), (LIKERT, (5, 4, -2))):
-        answers = {f"Answer.{q}": v for q, v in zip(lens.QUESTIONS, values, strict=True)}
         rows = [
-            {
-                "WorkerId": worker,
-                "Input.id": 4,
-                "Input.original": "Snow closed the pass.",
-                "Input.simplified": f"{system} says it snowed.",
-                "Input.system": system,
-                **answers,
-            }
+            (worker, 4, "Snow closed the pass.", f"{system} says it snowed.", system, *values)
             for system in SYSTEMS
             for worker in WORKERS
         ]
-        write_table(tmp_path / file, rows)
+        write_rows(tmp_path / file, f"{columns} {answers}", rows)
     texts = ["Muss  says it snowed. ", "Human 1 Writing says it snowed.", "Another text."]
     rows = [
-        {
-            "original_id": 4,
-            "generation": text,
-            "system": system,
-            "sentence_type": "Splittings",
-            **{f"rating_{place}": 60 + place for place in (1, 2, 3)},
-        }
+        (4, text, system, "Splittings", 61, 62, 63)
         for system, text in zip(SYSTEMS, texts, strict=True)
     ]
-    write_table(tmp_path / OVERALL, rows)
-    rows = [
-        {
-            "original": "The bridge was repaired.",
-            "processed_generation": f"They fixed it ({system}).",
-            "original_id": 4,
-            "system": system,
-            **{f"rating_{person}": 10 * person for person in range(1, 6)},
-        }
-        for system in ("copy", "asset.test.simp")
-    ]
-    write_table(tmp_path / PAST, rows)
+    columns = "original_id generation system sentence_type rating_1 rating_2 rating_3"
+    write_rows(tmp_path / OVERALL, columns, rows)
+    texts = {system: f"They fixed it ({system})." for system in ("copy", "asset.test.simp")}
+    rows = [("A bridge.", text, 4, s, 10, 20, 30, 40, 50) for s, text in texts.items()]
+    columns = "original processed_generation original_id system"
+    people = " ".join(f"rating_{person}" for person in range(1, 6))
+    write_rows(tmp_path / PAST, f"{columns} {people}", rows)
     return tmp_path
 
 

@@ -104,10 +104,8 @@ def test_texts_of_several_systems_get_one_rating_each_in_the_stated_order(root):
 def test_an_edited_text_becomes_an_item_without_system(root):
     loaded = li2018.load(root)
     item = loaded.items.set_index("item_id").loc["amazon-pos2neg-1-rated-1"]
-    assert item[["system", "output", "source_id"]].tolist() == [
-        *("", "edited on its way", "amazon-pos2neg-1")
-    ]
-    assert not item["is_reference"]
+    columns = ["system", "output", "source_id", "is_reference"]
+    assert item[columns].tolist() == ["", "edited on its way", "amazon-pos2neg-1", False]
     assert loaded.label("candidates")["amazon-pos2neg-1-rated-1"] == "Human"
     assert loaded.means.loc["amazon-pos2neg-1-rated-1", "fluency"] == ANSWERS[0][0]
 
@@ -117,10 +115,7 @@ def test_every_corpus_has_its_subsets(root):
     parts = {name: subset(loaded) for name, subset in li2018.SUBSETS.items()}
     assert all(part.name == f"li2018@{name}" for name, part in parts.items())
     assert {name: len(part.items) for name, part in parts.items()} == {
-        "yelp": 50,
-        "amazon": 48,
-        "captions": 50,
-        "rated": 96,
+        **{"yelp": 50, "amazon": 48, "captions": 50, "rated": 96},
         **{f"{corpus}-rated": 32 for corpus in li2018.CORPORA},
         **{f"{corpus}-untransferred": 6 for corpus in li2018.CORPORA},
     }
@@ -174,6 +169,5 @@ def test_every_real_corpus_has_3200_rated_items(corpus, released, unmatched, amb
     [("TemplateBased", 18.0), ("DeleteAndRetrieve", 12.6), ("MultiDecoder", 11.2)],
 )
 def test_bleu_against_the_raw_references(system, expected: float):
-    assert raw.corpus_bleu(
-        data.load("li2018").items.query("source_id.str.startswith('yelp') and system == @system")
-    ) == (expected)
+    items = data.load("li2018@yelp").items
+    assert raw.corpus_bleu(items[items["system"] == system]) == expected

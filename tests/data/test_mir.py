@@ -65,10 +65,8 @@ def test_only_means_were_released(root):
     loaded = mir.load(root)
     assert set(loaded.ratings["rater"]) == {"mean"}
     means = loaded.means.loc[["neg2pos-1-ARAE_lambda_5", "pos2neg-3-ARAE_lambda_1"]]
-    assert means[["content", "style", "fluency"]].to_numpy().tolist() == [
-        [2.05, 3.95, 2.5],
-        [4.0, 2.0, 2.5],
-    ]
+    expected = [[2.05, 3.95, 2.5], [4.0, 2.0, 2.5]]
+    assert means[["content", "style", "fluency"]].to_numpy().tolist() == expected
 
 
 CONTENT = "evaluations/human/content_preservation/CAAE_rho_1.npy"
@@ -90,6 +88,7 @@ def saved(write, *arrays, **named):
     return put(stream.getvalue())
 
 
+PICKLED = np.array([Trap(), 1, 2, 3], dtype=object)
 FAULTS = {
     "missing ratings": (CONTENT, lambda path: path.unlink(), ["not a readable array"]),
     "an output too few": (OUTPUTS, drop_last_line, ["1 lines where 2 are needed"]),
@@ -98,16 +97,8 @@ FAULTS = {
     "no absolute ratings": (NATURAL, saved(np.savez, other=np.ones(4)), ["absolute"]),
     "a rating off the scale": (CONTENT, save(1, 2, 5.5, 4), ["row 3", "from 1 to 5"]),
     "a missing rating": (CONTENT, save(1, float("nan"), 3, 4), ["row 2", "nan"]),
-    "Python objects": (
-        CONTENT,
-        saved(np.save, np.array([Trap(), 1, 2, 3], dtype=object)),
-        ["not a readable array", "allow_pickle"],
-    ),
-    "Python objects in an archive": (
-        NATURAL,
-        saved(np.savez, absolute=np.array([Trap(), 1, 2, 3], dtype=object)),
-        ["not a readable array", "allow_pickle"],
-    ),
+    "Python objects": (CONTENT, saved(np.save, PICKLED), ["allow_pickle"]),
+    "Python objects in an archive": (NATURAL, saved(np.savez, absolute=PICKLED), ["allow_pickle"]),
 }
 
 

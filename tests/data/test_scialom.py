@@ -14,18 +14,13 @@ INSIDE = scialom.PLACES[0]
 
 def rating(**cells: object):
     """One raw row: what is not given is a system's output about a café."""
-    row = {
-        "source": "The café, shut since May, reopened.",
-        "simplification": "The café is open.",
-        "sentence_id": 3,
-        "simplification_type": "system",
-        "system_name": "ACCESS",
-        "aspect": "meaning",
-        "worker_id": PEOPLE[0],
-        "rating": 50,
+    return {
+        **{"source": "The café, shut since May, reopened.", "simplification": "The café is open."},
+        **{"sentence_id": 3, "simplification_type": "system", "system_name": "ACCESS"},
+        **{"aspect": "meaning", "worker_id": PEOPLE[0], "rating": 50},
         "references": "['The café opened again.', 'It is open.']",
+        **cells,
     }
-    return {**row, **cells}
 
 
 def rows():

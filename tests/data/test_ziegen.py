@@ -25,17 +25,8 @@ def judgement(item, judge, *options, **more):
 def root(tmp_path):
     """Two arguments, each rewritten by a system and one also by a person."""
     texts = {"1_human": "Please,\nbe on time.", "1_40a-60ss": "Be on time.", "2_instruct": "Hm."}
-    rows = [
-        {
-            "id": name,
-            "source": f"You fools,\nargument {name[0]}!",
-            "rewrite": text,
-            "issue": "Buses:",
-            "batch": 2,
-        }
-        for name, text in texts.items()
-    ]
-    write_table(tmp_path / ITEMS, rows)
+    rows = [(n, f"You fools,\nargument {n[0]}!", text, "Buses:", 2) for n, text in texts.items()]
+    raw.write_rows(tmp_path / ITEMS, "id source rewrite issue batch", rows)
     return tmp_path
 
 
@@ -110,21 +101,15 @@ def test_real_items():
 @pytest.fixture
 def edits(tmp_path):
     """Argument 12 has two marked parts, one of them edited by two systems."""
-    rows = [
-        judgement(
-            item,
-            PEOPLE[judge],
-            *options,
-            post_inappropriate_part=part,
-            post_rewritten_part=f"civil {part}",
-        )
-        for item, judge, part, options in (
-            ("12_base_model_7", 0, "you 'clown'", (5, 6, 13, 20)),
-            ("12_base_model_7", 1, "you 'clown'", (4, 10, 11, 16)),
-            ("12_50a_50ss_7", 1, "you 'clown'", (1, 7, 12, 17)),
-            ("12_base_model_8", 1, "shut up", (2, 8, 14, 18)),
-        )
-    ]
+    rows = []
+    for item, judge, part, *options in (
+        ("12_base_model_7", 0, "you 'clown'", 5, 6, 13, 20),
+        ("12_base_model_7", 1, "you 'clown'", 4, 10, 11, 16),
+        ("12_50a_50ss_7", 1, "you 'clown'", 1, 7, 12, 17),
+        ("12_base_model_8", 1, "shut up", 2, 8, 14, 18),
+    ):
+        parts = {"post_inappropriate_part": part, "post_rewritten_part": f"civil {part}"}
+        rows.append(judgement(item, PEOPLE[judge], *options, **parts))
     write_table(tmp_path / EDITS, rows)
     return tmp_path
 

@@ -162,7 +162,7 @@ def _ratings(task: Any, items: Mapping[str, Mapping[str, Any]]) -> Iterator[dict
         data, annotations = task["data"], []
         for annotation in task["annotations"]:
             if not (annotation.get("was_cancelled") or annotation.get("skipped")):
-                answers = {question: [] for question in QUESTIONS}
+                answers: dict[str, list[str]] = {question: [] for question in QUESTIONS}
                 for entry in annotation["result"]:
                     if entry["from_name"] in QUESTIONS:
                         answers[entry["from_name"]] += entry["value"]["choices"]

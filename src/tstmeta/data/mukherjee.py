@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 
@@ -43,9 +44,10 @@ def _items(path: Path, study: str, language: str) -> pd.DataFrame:
     if study == "sentiment":
         columns["task"] = one_of(TASKS)
     table = read_csv(path, columns)
-    direction, style = "", "non-toxic"
+    towards: Any = ("", "non-toxic")
     if study == "sentiment":
-        direction, style = zip(*table["task"].map(TASKS), strict=True)
+        towards = zip(*table["task"].map(TASKS), strict=True)
+    direction, style = towards
     stem = f"{study}-{language}"
     sources = {text: f"{stem}-s{n}" for n, text in enumerate(table["src"].unique(), 1)}
     return items_table(

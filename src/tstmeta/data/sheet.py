@@ -147,7 +147,7 @@ def read_sheet(path: Path) -> Sheet:
 
 
 def _check_characters(sheet: Sheet) -> None:
-    for row, record in {sheet.header: sheet.columns, **sheet.rows}.items():
+    for row, record in [(sheet.header, sheet.columns), *sheet.rows.items()]:
         for column, cell in zip(sheet.columns, record, strict=True):
             for text in cell if isinstance(cell, list) else [cell]:
                 if isinstance(text, str) and (broken := _BROKEN.search(text)):
