@@ -12,7 +12,7 @@ from tests.models import style
 from tstmeta.models import classifiers
 from tstmeta.models.causal import Backbone, MissingModel, backbone
 from tstmeta.models.classifiers import About, Linear, Task, features, words
-from tstmeta.models.finetuning import Transformer, beginning
+from tstmeta.models.sequence import Transformer, beginning
 from tstmeta.models.textcnn import WIDTHS, WINDOW, TextCnn, network, numbered, vocabulary
 
 KNOWN = ["warm", "cold", "rain"]

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import ClassVar
 
 from ..extras import lacking
-from ..models import hub, pairs
+from ..models import hub, sequence
 from ..models.causal import Backbone, MissingModel
 from .base import Score
 from .batched import BatchedMetric, ModelMetric, Pair, cut_note, identity_of, installed, scored
@@ -56,7 +56,7 @@ class Bleurt(ModelMetric):
         }
 
     def pairs(self, pairs_: Sequence[Pair]) -> list[Score]:
-        model = pairs.load(self.model)
+        model = sequence.load(self.model)
         if model.labels != 1:
             raise MissingModel(
                 f"{self.model.where} gives {model.labels} numbers a pair and BLEURT one; name a "

@@ -270,7 +270,7 @@ def load(model: Backbone, device: str = "auto") -> StyleModel:
 def _load(model: Backbone, identity: str, device: str) -> StyleModel:
     path = ours(model)
     if path is None:
-        from .finetuning import Transformer
+        from .sequence import Transformer
 
         return Transformer.read(model, device)
     from .textcnn import TextCnn

@@ -21,7 +21,7 @@ import numpy as np
 from ..extras import lacking
 from . import hub
 from .causal import Backbone, MissingModel
-from .pairs import BUDGET, batches, longest, padded
+from .sequence import BUDGET, batches, longest, padded
 
 #: Texts that sentence-transformers takes at a time.
 _TEXTS = {"cpu": 32, "cuda": 256}

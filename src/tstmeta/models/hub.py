@@ -106,8 +106,6 @@ def remedy(model: Backbone) -> str:
     """What to do when a model is not here."""
     if words := lacking("torch", "transformers"):
         return words
-    if model.folder == EMBEDDED:
-        return "install the package anew"
     if model.local:
         return "the folder needs config.json, the tokenizer's files and *.safetensors"
     access = "ask for access on its page at the hub, log in (hf auth login), then " * model.gated

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple, Protocol
 
 from . import hub
 from .causal import Backbone, progress_bar
-from .pairs import batches, padded
+from .sequence import batches, padded
 
 #: Pieces that are joined by the end-of-sequence token, such as (question, text).
 Prompt = tuple[str, ...]

@@ -170,8 +170,7 @@ def _textcnn(plan: _Plan) -> StyleModel:
 def _transformer(plan: _Plan) -> StyleModel:
     import torch
 
-    from ..finetuning import Transformer, batched, beginning, encode
-    from ..pairs import longest
+    from ..sequence import Transformer, batched, beginning, encode, longest
 
     task, regression = plan.tasks[0], plan.regression
     size = 1 if regression else len(task.styles)

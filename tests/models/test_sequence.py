@@ -7,9 +7,9 @@ import pytest
 import torch
 
 from tests.models import tiny_text
-from tstmeta.models import pairs
+from tstmeta.models import sequence
 from tstmeta.models.causal import MissingModel, backbone
-from tstmeta.models.pairs import PairClassifier
+from tstmeta.models.sequence import PairClassifier
 
 PAIRS = [
     ("the baker opened the shop", "the shop was opened"),
@@ -76,14 +76,14 @@ def test_a_text_that_spells_a_control_token_is_read_as_letters():
 )
 def test_the_window_is_the_least_of_what_positions_and_tokenizer_allow(kind, limit, window):
     config = SimpleNamespace(model_type=kind, max_position_embeddings=50, pad_token_id=1)
-    assert pairs.longest(config, SimpleNamespace(model_max_length=limit)) == window
+    assert sequence.longest(config, SimpleNamespace(model_max_length=limit)) == window
 
 
 def test_a_model_is_read_from_a_folder_without_pickles(tmp_path):
     folder = tiny_text.folder(tmp_path / "bert", tiny_text.bert(labels=3))
-    result = pairs.load(backbone(str(folder)), device="cpu").judge(PAIRS)
+    result = sequence.load(backbone(str(folder)), device="cpu").judge(PAIRS)
     np.testing.assert_allclose(result.logits, classifier(labels=3).judge(PAIRS).logits, atol=1e-5)
-    pairs.load.cache_clear()
+    sequence.load.cache_clear()
     (folder / "model.safetensors").rename(folder / "pytorch_model.bin")
     with pytest.raises(MissingModel, match=r"needs config\.json, the tokenizer's files and"):
-        pairs.load(backbone(str(folder)), device="cpu")
+        sequence.load(backbone(str(folder)), device="cpu")

@@ -1,0 +1,204 @@
+"""Sequence classifiers and regressors of transformers: of one text, of two, and to be fine-tuned.
+
+Lai et al. (2023) fine-tune BERT on ratings of formality, as a classifier and as a regressor;
+Mukherjee et al. (2025) XLM-R.  Neither the batch nor the order changes a number (float32,
+differences below 1e-5).
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict
+from functools import lru_cache
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from . import hub
+from .causal import Backbone, progress_bar
+from .classifiers import About, Estimates, StyleModel, Task, by_length
+
+Pair = tuple[str, str]
+#: Tokens of a batch, padding included: what keeps a processor or a card busy.
+BUDGET = {"cpu": 2048, "cuda": 32768}
+#: Where ``config.json`` keeps what we know of a model: its task and temperature.
+KEY = "tstmeta_task"
+_BATCH = 64
+
+
+class Transformer(StyleModel):
+    """A sequence classifier of transformers, ready to answer in single precision."""
+
+    def __init__(self, about: About, model: Any, tokenizer: Any):
+        self.about, self.model, self.tokenizer = about, model.eval(), tokenizer
+        self.window = longest(model.config, tokenizer)
+
+    @classmethod
+    def read(cls, model: Backbone, device: str = "auto") -> Transformer:
+        """The model of a hub or a folder."""
+        import torch
+        from transformers import AutoModelForSequenceClassification
+
+        network = hub.weights(model, AutoModelForSequenceClassification, dtype=torch.float32)
+        config = network.config
+        if kept := getattr(config, KEY, None):  # what we wrote, else the labels as they are called
+            task = Task.of(kept)
+        else:
+            task = Task(
+                model.where, tuple(str(name) for _, name in sorted(config.id2label.items()))
+            )
+        about = About("transformer", (task,), config.num_labels == 1)
+        return cls(about, network.to(hub.device_of(device)), hub.tokenizer(model))
+
+    def logits(self, texts: Sequence[str], task: int) -> Estimates:
+        rows, cut = encode(self.tokenizer, texts, self.window)
+
+        def answer(batch: list[list[int]]) -> Any:
+            return self.model(**batched(self.tokenizer, batch, self.model.device)).logits
+
+        return Estimates(by_length(rows, self.model.config.num_labels, _BATCH, answer), cut)
+
+    def write(self, folder: Path) -> None:
+        task, config = self.about.tasks[0], self.model.config
+        setattr(config, KEY, json.loads(json.dumps(asdict(task))))
+        if not self.about.regression:
+            config.id2label = dict(enumerate(task.styles))
+            config.label2id = {style: number for number, style in config.id2label.items()}
+        self.model.save_pretrained(folder)
+        self.tokenizer.save_pretrained(folder)
+
+
+def encode(tokenizer: Any, texts: Sequence[str], window: int) -> tuple[list[list[int]], list[str]]:
+    """Token ids of each text, cut to the window, and what was cut off (empty: nothing)."""
+    if not texts:
+        return [], []
+    rows = tokenizer(list(texts), verbose=False)["input_ids"]
+    cut = [""] * len(rows)
+    for place, row in enumerate(rows):
+        if len(row) > window:
+            cut[place] = f"{len(row)} tokens, first {window} used"
+            rows[place] = tokenizer(texts[place], truncation=True, max_length=window)["input_ids"]
+    return rows, cut
+
+
+def batched(tokenizer: Any, rows: Sequence[list[int]], device: Any = "cpu") -> dict[str, Any]:
+    """Token ids [B, T], padded on the right, and the mask [B, T] that hides the padding."""
+    import torch
+
+    tensors = [torch.tensor(row, dtype=torch.long) for row in rows]
+    pad = torch.nn.utils.rnn.pad_sequence
+    ids = pad(tensors, batch_first=True, padding_value=tokenizer.pad_token_id or 0)
+    mask = pad([torch.ones_like(row) for row in tensors], batch_first=True)
+    return {"input_ids": ids.to(device), "attention_mask": mask.to(device)}
+
+
+def beginning(base: Backbone, labels: int, seed: int) -> tuple[Any, Any]:
+    """A pretrained model with a new head, random by ``seed``, and its tokenizer."""
+    import torch
+    from transformers import AutoModelForSequenceClassification
+
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(seed)
+        model, report = hub.read(
+            base,
+            AutoModelForSequenceClassification,
+            use_safetensors=True,
+            output_loading_info=True,
+            num_labels=labels,
+            ignore_mismatched_sizes=True,
+            dtype=torch.float32,
+        )
+    body = getattr(model, "base_model_prefix", "") + "."
+    # a pooler stands between body and head: language models come without one
+    absent = [k for k in report["missing_keys"] if k.startswith(body) and ".pooler." not in k]
+    if absent:
+        raise hub.missing(base, f"missing weights: {', '.join(absent[:3])}")
+    return model, hub.tokenizer(base)
+
+
+class PairLogits(NamedTuple):
+    """``logits`` float32 [pairs, labels]; ``tokens`` [pairs] of each pair before it was cut."""
+
+    logits: np.ndarray
+    tokens: np.ndarray
+
+
+class PairClassifier:
+    """A sequence classifier of transformers with its tokenizer.
+
+    A text that spells a control token, such as ``[SEP]``, is read as those letters.
+    """
+
+    def __init__(self, model: Any, tokenizer: Any):
+        self.model, self.tokenizer = model.eval(), tokenizer
+        self.window = longest(model.config, tokenizer)
+        self.budget = BUDGET["cpu" if model.device.type == "cpu" else "cuda"]
+        self.labels = int(model.config.num_labels)
+
+    def judge(self, pairs: Sequence[Pair], *, progress: bool = False) -> PairLogits:
+        """Logits of each pair and its number of tokens; equal pairs are computed once.
+
+        Of a pair beyond the window the longer text is cut first, token by token.
+        """
+        import torch
+
+        first: dict[Pair, int] = {}
+        places = np.array([first.setdefault(pair, len(first)) for pair in pairs], dtype=np.int64)
+        encoded = self._encoded(list(first), truncation=False)
+        tokens = np.array([len(row["input_ids"]) for row in encoded], dtype=np.int64)
+        for place, pair in enumerate(first):
+            if tokens[place] > self.window:
+                options = {"truncation": "longest_first", "max_length": self.window}
+                encoded[place : place + 1] = self._encoded([pair], **options)
+        logits = np.zeros((len(first), self.labels), dtype=np.float32)
+        lengths = [len(row["input_ids"]) for row in encoded]
+        with progress_bar(sum(lengths), progress) as bar, torch.inference_mode():
+            for batch in batches(lengths, self.budget):
+                rows = [encoded[place] for place in batch]
+                inputs = padded(self.tokenizer, rows, self.model.device)
+                logits[batch] = self.model(**inputs).logits.float().cpu().numpy()
+                bar.update(sum(lengths[place] for place in batch))
+        return PairLogits(logits[places], tokens[places])
+
+    def _encoded(self, pairs: Sequence[Pair], **options: Any) -> list[dict[str, list[int]]]:
+        if not pairs:
+            return []
+        left, right = (list(side) for side in zip(*pairs, strict=True))
+        rows = self.tokenizer(left, right, split_special_tokens=True, verbose=False, **options)
+        return [{name: rows[name][place] for name in rows} for place in range(len(pairs))]
+
+
+def padded(tokenizer: Any, rows: Sequence[dict[str, list[int]]], device: Any) -> Any:
+    """Tensors [rows, longest row]; padding stands at the right and is masked."""
+    batch = tokenizer.pad(list(rows), padding_side="right", return_tensors="pt", verbose=False)
+    return batch.to(device)
+
+
+def batches(lengths: Sequence[int], budget: int) -> Iterator[list[int]]:
+    """Places of rows, longest first, in batches of at most ``budget`` tokens, padding included."""
+    order = sorted(range(len(lengths)), key=lambda place: -lengths[place])
+    start = 0
+    while start < len(order):
+        size = max(1, budget // max(1, lengths[order[start]]))
+        yield order[start : start + size]
+        start += size
+
+
+def longest(config: Any, tokenizer: Any) -> int:
+    """Longest text in tokens: the least of what the positions and the tokenizer allow."""
+    positions = hub.window_of(config)
+    if "roberta" in config.model_type or config.model_type in ("camembert", "xmod", "mpnet"):
+        positions -= (config.pad_token_id or 0) + 1  # they count from behind the padding's number
+    # a tokenizer without a limit says an enormous number
+    return int(min(positions, tokenizer.model_max_length))
+
+
+@lru_cache(maxsize=2)
+def load(model: Backbone, *, device: str = "auto") -> PairClassifier:
+    """A classifier of a hub or a folder, in float32; the last two are kept."""
+    from transformers import AutoModelForSequenceClassification
+
+    network = hub.weights(model, AutoModelForSequenceClassification, dtype="float32")
+    return PairClassifier(network.to(hub.device_of(device)), hub.tokenizer(model))
