@@ -161,13 +161,6 @@ def test_make_alone_says_what_can_be_made(checkout):
         assert f"make {target} " in done.stdout
 
 
-def test_the_makefile_uses_nothing_newer_than_make_381():
-    text = (ROOT / "Makefile").read_text()
-    newer = [".ONESHELL", "::=", "!=", "$(file", "--output-sync", "private ", ".SHELLFLAGS"]
-    code = "\n".join(line for line in text.splitlines() if not line.startswith("\t"))
-    assert [word for word in newer if word in code] == []
-
-
 OLD = 'case "$1" in -V) echo "Python 3.9.1";; *) exit 1;; esac'
 BARE = f'case "$2" in *ensurepip*) exit 1;; esac; exec "{sys.executable}" "$@"'
 NEEDED = "Python 3.11, 3.12 or 3.13 is needed"
@@ -198,45 +191,3 @@ def test_a_failed_installation_is_not_taken_for_a_finished_one(checkout):
     assert done.returncode != 0
     assert (checkout / ".venv/bin/python").exists()
     assert not (checkout / ".venv/.installed").exists()
-
-
-@pytest.mark.nightly
-def test_an_installed_environment_is_left_alone_until_a_version_changes(checkout):
-    (checkout / "requirements.lock").write_text("")
-    (checkout / "pyproject.toml").write_text(
-        '[build-system]\nrequires = []\nbuild-backend = "nothing"\nbackend-path = ["."]\n'
-        '[project]\nname = "nothing"\nversion = "1"\n'
-    )
-    (checkout / "nothing.py").write_text(_BACKEND)
-    assert make(checkout, "setup", PIP_NO_INDEX="1").returncode == 0
-    stamp = checkout / ".venv/.installed"
-    first = stamp.read_text()
-    os.utime(checkout / "requirements.lock", (1, 1))  # a fresh clone has other file times
-    again = make(checkout, "setup", PIP_NO_INDEX="1")
-    assert (again.returncode, again.stdout, stamp.read_text()) == (0, "", first)
-
-    packages = checkout / ".venv/lib/python3.11/site-packages"
-    (packages / "half-1.dist-info").mkdir()
-    (checkout / "requirements.lock").write_text("# a change\n")
-    (checkout / ".venv/.installed.lock").write_text("# before\nsetuptools==1\n")
-    repaired = make(checkout, "setup", PIP_NO_INDEX="1")
-    assert "Installing" in repaired.stdout
-    assert stamp.read_text() != first
-    assert not (packages / "half-1.dist-info").exists()
-    assert not (packages / "setuptools").exists()
-
-
-_BACKEND = '''"""The smallest build back end: an editable wheel with nothing in it."""
-import zipfile
-
-METADATA = "Metadata-Version: 2.1\\nName: nothing\\nVersion: 1\\n"
-WHEEL = "Wheel-Version: 1.0\\nGenerator: test\\nRoot-Is-Purelib: true\\nTag: py3-none-any\\n"
-
-
-def build_editable(folder, config_settings=None, metadata_directory=None):
-    with zipfile.ZipFile(f"{folder}/nothing-1-py3-none-any.whl", "w") as wheel:
-        wheel.writestr("nothing-1.dist-info/METADATA", METADATA)
-        wheel.writestr("nothing-1.dist-info/WHEEL", WHEEL)
-        wheel.writestr("nothing-1.dist-info/RECORD", "")
-    return "nothing-1-py3-none-any.whl"
-'''

@@ -1,8 +1,6 @@
 """A name that a file holds is looked up among registered metrics; it never imports anything."""
 
 import io
-import os
-import subprocess
 import sys
 from pathlib import Path
 
@@ -66,19 +64,6 @@ def test_the_same_name_typed_as_a_metric_is_computed(tmp_path, monkeypatch, mark
     found = run("score", "--data", "mine.csv", "--metric", NAME, "--format", "csv")
     assert found.exit_code == 0, found.output
     assert mark.exists()
-
-
-def test_the_installed_command_runs_no_code_of_a_score_file(tmp_path, mark):
-    (tmp_path / "mine.csv").write_text(CSV)
-    script = Path(sys.executable).with_name("tstmeta")
-    command = [str(script)] if script.exists() else [sys.executable, "-m", "tstmeta"]
-    command += ["evaluate", "--data", "mine.csv", "--draws", "20", "--store", "store"]
-    command += ["--scores", str(score_file(tmp_path, NAME)), "--format", "csv"]
-    path = {**os.environ, "PYTHONPATH": str(tmp_path)}
-    found = subprocess.run(command, cwd=tmp_path, env=path, capture_output=True, text=True)
-    assert found.returncode == 0, found.stderr
-    assert NAME in found.stdout
-    assert not mark.exists()
 
 
 def test_no_lookup_about_a_name_imports(mark):

@@ -83,12 +83,6 @@ def test_columns_may_come_in_any_order_and_the_index_is_made_anew(table):
     pd.testing.assert_frame_equal(validate(turned, table), given)
 
 
-def test_numbers_as_names_become_texts():
-    actual = validate(frame("items", item_id=[1, 2], source_id=[10, 10]), "items")
-    assert actual["item_id"].tolist() == ["1", "2"]
-    assert actual["source_id"].tolist() == ["10", "10"]
-
-
 @pytest.mark.parametrize("table", ["ratings", "scores"])
 def test_whole_numbers_are_taken_for_values(table):
     actual = validate(frame(table, value=[1, 2]), table)
@@ -195,11 +189,6 @@ def test_all_faults_are_listed_columns_first_then_by_row():
         (2, "rater", "missing value"),
         (2, "value", "missing value"),
     ]
-
-
-def test_without_a_file_the_table_is_named():
-    with pytest.raises(DataError, match=r"ratings, row 1, column rater: missing value"):
-        validate(frame("ratings", rater=["", "r"]), "ratings")
 
 
 # ------------------------------------------------------------------------------------- reports

@@ -14,7 +14,7 @@ import pandas as pd
 import yaml
 
 from tools.tables import number, one_line
-from tstmeta import data, schema, scoring
+from tstmeta import data, scoring
 from tstmeta.data import Dataset, paths
 from tstmeta.data.contrast import parse_span
 from tstmeta.metrics import Metric, catalogue
@@ -24,14 +24,9 @@ Context = dict[str, Any]
 EXAMPLE = "sentiment-01"
 #: Columns of the catalogue that a page shows, and what they are called there.
 FACTS = {
-    **{"family": "family", "dimension": "meant for", "unit": "looks at", "bases": "compared with"},
+    **{"family": "family", "dimension": "meant for", "unit": "unit", "bases": "compared with"},
     **{"languages": "languages", "better": "better is", "max_tokens": "longest text, in words"},
     "profile": "profile",
-}
-UNITS = {
-    "item": "one rewrite at a time",
-    "source": "all rewrites of a source together",
-    "corpus": "all outputs of a system together",
 }
 
 
@@ -75,14 +70,12 @@ def families(by_metric: Mapping[str, pd.DataFrame]) -> dict[str, list[Context]]:
 
 
 def plainly(rows: pd.DataFrame) -> dict[str, str]:
-    """Cells of the catalogue in words, by the labels of :data:`FACTS`; empty ones are left out."""
-    words = {*schema.DIMENSIONS, *schema.BASES}
-    facts = {}
-    for column, label in FACTS.items():
-        usual = UNITS if column == "unit" else {}
-        cells = (usual.get(text, text) for text in rows[column] if text)
-        lists = (", ".join(text.split()) if set(text.split()) <= words else text for text in cells)
-        facts[label] = "; ".join(dict.fromkeys(lists))
+    """Cells of the catalogue by the labels of :data:`FACTS`; empty ones are left out."""
+    cells = rows[list(FACTS)].rename(columns=FACTS)
+    for label in ("meant for", "compared with"):
+        listed = cells[label] != "as its parts"
+        cells[label] = cells[label].mask(listed, cells[label].str.replace(" ", ", "))
+    facts = {label: "; ".join(filter(None, cells[label].unique())) for label in cells}
     return {label: text for label, text in facts.items() if text}
 
 

@@ -9,6 +9,7 @@ first used, so that the package itself costs nothing.  The road from data to a n
     tst.correlate(pairs, "pearson")
 """
 
+# ruff: noqa: F401
 from __future__ import annotations
 
 from importlib import import_module
@@ -34,37 +35,9 @@ _WHERE = {
     **dict.fromkeys(("DemonstrationWarning", "TstmetaError"), "schema"),
 }
 
-__all__ = [
-    "SENTINELS",
-    "Dataset",
-    "DemonstrationWarning",
-    "TstmetaError",
-    "about",
-    "alpha",
-    "available",
-    "bootstrap",
-    "ceiling",
-    "compare",
-    "correlate",
-    "costs",
-    "datasets",
-    "evaluate",
-    "explain",
-    "load",
-    "metrics",
-    "pairs",
-    "partial",
-    "plot",
-    "published",
-    "rank_sets",
-    "read",
-    "reproduce",
-    "score",
-    "token_scores",
-    "wrap",
-]
+__all__ = [*_WHERE, "metrics", "plot"]
 
-if TYPE_CHECKING:
+if TYPE_CHECKING:  # what editors know of the names
     from . import metrics, plot
     from .analysis import (
         alpha,

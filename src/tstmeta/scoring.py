@@ -11,7 +11,6 @@ import hashlib
 import math
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
-from functools import lru_cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -157,21 +156,13 @@ def _score_one(dataset: Dataset, plan: Plan, folder: Path, progress: bool) -> pd
 
 def key_of(signature: Signature, unit: Sequence[Request]) -> str:
     """SHA-256 (first 32 hexadecimal digits) of the signature and all texts of a unit."""
-    digest = _started(signature).copy()
+    digest = hashlib.sha256(str(signature).encode())
     for request in unit:
-        parts: list[bytes] = []
         for text in (*request.against, request.output, request.source, request.style):
             data = text.encode("utf-8", "surrogatepass")
-            parts += (len(data).to_bytes(8, "little"), data)
-        parts.append(f"/{len(request.against)}/{request.language}".encode())
-        digest.update(b"".join(parts))
+            digest.update(len(data).to_bytes(8, "little") + data)
+        digest.update(f"/{len(request.against)}/{request.language}".encode())
     return digest.hexdigest()[:32]
-
-
-@lru_cache(maxsize=16)
-def _started(signature: Signature) -> hashlib._Hash:
-    """The part of a key's hash that all units share; to be copied, never updated."""
-    return hashlib.sha256(str(signature).encode())
 
 
 class _Store:

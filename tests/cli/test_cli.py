@@ -1,6 +1,5 @@
 """The command line as a user meets it."""
 
-import json
 import os
 import shlex
 import subprocess
@@ -10,10 +9,8 @@ from io import StringIO
 
 import pandas as pd
 import pytest
-from typer.testing import CliRunner
 
 from tests.command import command_line
-from tests.helpers import needs
 from tstmeta import cli, data
 from tstmeta.data import catalogue, fetch
 from tstmeta.schema import TstmetaError
@@ -101,15 +98,6 @@ def test_list_has_one_row_a_data_set_and_says_what_is_here(tstmeta):
     assert set(frame.loc[frame["access"] != "ours", "here"]) == {"no"}
 
 
-@needs("pauli", "lai")
-def test_list_counts_what_is_here(monkeypatch):
-    monkeypatch.setattr(catalogue, "names", lambda: ["lai", "pauli"])
-    result = CliRunner().invoke(cli.app, ["data", "list", "--format", "json"])
-    rows = {row["name"]: row for row in json.loads(result.stdout)}
-    assert [rows["pauli"][key] for key in ("items", "raters", "here")] == [500, "3", "yes"]
-    assert [rows["lai"][key] for key in ("items", "raters", "here")] == [720, "2", "yes"]
-
-
 # ---------------------------------------------------------------------------------------- show
 
 
@@ -128,14 +116,6 @@ def test_show_has_the_card_of_a_data_set_that_is_not_here_and_how_to_get_it(tstm
     assert result.exit_code == 0
     assert "CC BY 4.0" in result.stdout
     assert "tstmeta data fetch pauli" in result.stderr
-
-
-@needs("lai")
-def test_show_knows_subsets():
-    result = CliRunner().invoke(cli.app, ["data", "show", "lai@pauli2025", "--format", "json"])
-    facts = {(row["part"], row["what"]): row["value"] for row in json.loads(result.stdout)}
-    assert facts["counts", "items"] == "640"
-    assert facts["counts", "human references as items"] == "80"
 
 
 # ------------------------------------------------------------------------------- fetch and check
@@ -162,13 +142,6 @@ def test_check_of_missing_files_ends_with_1_and_lists_them(tstmeta):
     states = pd.read_csv(StringIO(result.stdout))["state"]
     assert states.tolist() == ["missing"] * 7
     assert result.stderr == "7 files, 7 missing or wrong\n"
-
-
-@needs("pauli")
-def test_check_of_the_real_files_ends_with_0():
-    result = CliRunner().invoke(cli.app, ["data", "check", "pauli", "--format", "json"])
-    assert result.exit_code == 0
-    assert {row["state"] for row in json.loads(result.stdout)} == {"ok"}
 
 
 # -------------------------------------------------------------------------------------- export

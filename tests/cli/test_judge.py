@@ -16,7 +16,6 @@ import pytest
 from tests.command import command_line, table
 from tests.judge import scripted
 from tests.judge.scripted import error, says
-from tstmeta.cli.judge import _harmless
 from tstmeta.judge import prompts
 
 ROWS = 4
@@ -114,13 +113,6 @@ def test_a_run_writes_rows_and_scores_that_evaluate_reads(tstmeta, server, tmp_p
     )
     assert f"prompt:content@{prompts.load('content').hash}" in row["signature"]
     assert f"server:{server.url}" in row["signature"]
-
-
-def test_rows_for_a_terminal_hold_no_control_character(tstmeta):
-    rows = pd.DataFrame({"detail": ["a\x1b[2Jb\n"], "rating": [1.0]})
-    shown = _harmless(rows)
-    assert shown["detail"].tolist() == ["a\\x1b[2Jb\\n"]
-    assert shown["rating"].equals(rows["rating"])
 
 
 def test_missing_ratings_are_rows_are_told_and_end_with_exit_code_1(tstmeta, tmp_path):
@@ -223,20 +215,3 @@ def test_a_mistake_is_told_with_its_remedy(tstmeta, server, words, message):
     result = tstmeta(*asking(server), *words)
     assert message in str(result.exception)
     assert "sk-proj" not in str(result.exception) + result.output
-
-
-CHANGES = {
-    "samples": ("--samples", "2"),
-    "temperature": ("--temperature", "0.5"),
-    "length": ("--max-tokens", "9"),
-    "seed": ("--seed", "4"),
-    "log-probabilities": ("--logprobs",),
-    "revision": ("--revision", "r2"),
-}
-
-
-@pytest.mark.parametrize("more", CHANGES.values(), ids=CHANGES)
-def test_what_changes_an_answer_is_asked_anew(tstmeta, server, more):
-    tstmeta(*asking(server))
-    assert tstmeta(*asking(server, *more)).exit_code == 0
-    assert server.requests == 2 * ROWS

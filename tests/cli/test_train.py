@@ -235,13 +235,6 @@ def test_a_mistake_is_told_before_anything_is_written(train, tmp_path, words, me
     assert {path.name: path.read_bytes() for path in tmp_path.glob("*.*")} == before
 
 
-@pytest.mark.parametrize("name", ["lm", "classifier"])
-def test_training_without_its_libraries_names_the_extra(train, monkeypatch, name):
-    monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
-    result = train(name, "--corpus", "moods.csv")
-    assert "pip install 'tstmeta[models]'" in str(result.exception)
-
-
 @pytest.mark.parametrize("content", [None, b"source,output\na,b\n", b"text,style\n\xff,good\n"])
 def test_a_corpus_that_is_none_is_refused_with_what_one_is(tmp_path, content):
     path = tmp_path / "corpus.csv"

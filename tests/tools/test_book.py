@@ -13,8 +13,7 @@ import pandas as pd
 import pytest
 
 from tools import book, plotly_pages
-from tstmeta import data, scoring
-from tstmeta.metrics import get
+from tstmeta import scoring
 from tstmeta.models import hub
 from tstmeta.schema import TstmetaError
 
@@ -29,15 +28,13 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-@pytest.mark.parametrize(
-    ("arguments", "code"),
-    [(["serve"], 2), (["scores"], 2), (["--help"], 0)],
-)
-def test_a_step_that_is_not_understood_stops_with_exit_code_2(arguments, code):
-    command = [sys.executable, "tools/book.py", *arguments]
-    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
-    assert done.returncode == code
-    assert "usage" in done.stdout + done.stderr
+@pytest.mark.parametrize("words", [["serve"], ["scores"], ["pages", "name"]])
+def test_a_step_that_is_not_understood_stops_with_exit_code_2(monkeypatch, capsys, words):
+    monkeypatch.setattr(sys, "argv", ["book.py", *words])
+    with pytest.raises(SystemExit) as stopped:
+        book.main()
+    assert stopped.value.code == 2
+    assert "usage" in capsys.readouterr().err
 
 
 def test_assets_are_all_that_a_page_with_formulas_or_charts_loads(home):
@@ -185,24 +182,6 @@ def test_only_data_that_is_here_is_scored_and_read(tree):
     tasks = graph(tree, TSTMETA_DATA=elsewhere)
     assert "scores:lai" in tasks
     assert f"{elsewhere}/lai/items.csv" in tasks["notebooks:01_first"][0]
-
-
-@pytest.mark.parametrize(("name", "choices"), [("contrast", True), ("alva@asset", False)])
-def test_a_data_set_is_scored_with_what_the_pages_show_of_it(monkeypatch, name, choices):
-    calls: list = []
-    table = pd.DataFrame({"status": ["ok"], "detail": [""]})
-    monkeypatch.setattr(data, "available", lambda name: True)
-    monkeypatch.setattr(data, "load", lambda name: name)
-    monkeypatch.setattr(
-        scoring, "score", lambda given, wanted: (calls.append((given, wanted)), table)[1]
-    )
-    monkeypatch.setattr(hub, "here", lambda model: True)
-    book.scores(name)
-    [(given, wanted)] = calls
-    assert given == name
-    assert {"bleu", "copy-rate", "likelihood", "likelihood-style"} <= set(wanted)
-    assert set(book.CHOICES) <= set(wanted) if choices else not set(book.CHOICES) & set(wanted)
-    assert not [name for name in wanted if get(name).profile == "real"]
 
 
 def test_a_metric_that_cannot_run_here_is_left_out_with_what_to_do(monkeypatch, capsys):

@@ -243,7 +243,7 @@ def test_a_page_says_what_the_registry_says_and_the_example_is_computed(without)
     text = page(without, "metrics/bleu.md")
     assert text.startswith("# BLEU of one sentence\n")
     assert "compared with source, reference" in plain(text)
-    assert "looks at one rewrite at a time" in plain(text)
+    assert "unit item" in plain(text)
     assert "printed as pauli2025: BLEU; lai2023: BLEU; mukherjee2025: BLEU" in plain(text)
     whole = metric_cards.example().items
     assert (len(whole), set(whole["source_id"])) == (4, {metric_cards.EXAMPLE})

@@ -231,10 +231,3 @@ def test_the_counts_of_tokens_come_out_again(tmp_path):
         pytest.skip(missing)
     train.counts(tmp_path / "idf.json")
     assert (tmp_path / "idf.json").read_bytes() == idf.SHIPPED.read_bytes()
-
-
-def test_what_is_shipped_is_small_and_no_pickle():
-    sizes = {EMBEDDED: 12e6, lm.EMBEDDED: 2.2e6, **{Path(MODELS["embedded"].where): 2e6}}
-    for folder, most in sizes.items():
-        assert sum(path.stat().st_size for path in folder.iterdir()) < most
-        assert not {path.suffix for path in folder.iterdir()} & {".bin", ".pt", ".pkl"}
