@@ -13,7 +13,11 @@ from tstmeta import stats
 
 NAN = math.nan
 #: every statistic where it is defined
-PLACES = [(n, level) for n, s in stats.STATISTICS.items() for level in s.levels or stats.LEVELS]
+PLACES = [
+    (name, level)
+    for name, statistic in stats.STATISTICS.items()
+    for level in (["system"] if statistic.whole else stats.LEVELS)
+]
 
 
 def rng(*seed: int) -> np.random.Generator:
@@ -77,12 +81,6 @@ def preference(items):
     return len(values), sum((1 + value) / 2 for value in values)
 
 
-def differences(items):
-    """Products of differences, each pair in both orders."""
-    gaps = [(a[1] - b[1], a[2] - b[2]) for a, b in itertools.permutations(items, 2) if a[0] != b[0]]
-    return tuple(math.fsum(gap[i] * gap[j] for gap in gaps) for i, j in ((0, 0), (1, 1), (0, 1)))
-
-
 def correlation(xx, yy, xy):
     return xy / math.sqrt(xx * yy) if xx > 0 and yy > 0 else NAN
 
@@ -100,7 +98,6 @@ STATISTICS = {
     "pairwise-accuracy": (accuracy(), quotient, 2, 2),
     "acc_eq": (accuracy(), quotient, 2, 2),
     "preference": (preference, quotient, 2, 2),
-    "difference-pearson": (differences, correlation, 2, 2),
 }
 
 
@@ -121,12 +118,9 @@ def cells(human, metric, rows, columns):
 
 
 def grouped(name, groups, undefined, statistics=STATISTICS):
-    """A statistic in each group; then the sums are added up, or the values averaged."""
+    """A statistic in each group, averaged."""
     parts, finish, least, _ = statistics[name]
     groups = [complete(group) for group in groups]
-    if name == "difference-pearson":
-        sums = [parts(group) for group in groups if len(group) >= least]
-        return finish(*map(math.fsum, zip(*sums, strict=True))) if sums else NAN
     values = [finish(*parts(group)) if len(group) >= least else NAN for group in groups]
     values = [undefined if math.isnan(value) else value for value in values]
     values = [value for value in values if not math.isnan(value)]

@@ -23,9 +23,7 @@ from tstmeta.stats import (
 
 NAN, INF = math.nan, math.inf
 #: statistics of vectors
-VECTORS = [
-    name for name, statistic in STATISTICS.items() if "pooled" in (statistic.levels or LEVELS)
-]
+VECTORS = [name for name, statistic in STATISTICS.items() if not statistic.whole]
 of_vectors = pytest.mark.parametrize("name", VECTORS)
 
 
@@ -62,22 +60,16 @@ def test_known_values(human, metric, tau, accuracy, auc, near):
     assert acc_eq(1.0)(human, metric).value == pytest.approx(near)
 
 
-@pytest.mark.parametrize(
-    ("name", "level"), [("difference-pearson", "source"), ("soft-pairwise-accuracy", "system")]
-)
-def test_a_statistic_that_lives_at_one_level_says_which(name, level):
-    table = np.arange(12.0).reshape(4, 3)
-    with pytest.raises(ValueError, match=f"not defined at level pooled, only at {level}"):
+def test_a_statistic_of_matrices_lives_at_system_level_alone():
+    name, table = "soft-pairwise-accuracy", np.arange(12.0).reshape(4, 3)
+    assert correlate(table, table, Setting(name, "system")).value == pytest.approx(1)
+    with pytest.raises(ValueError, match="not defined at level pooled, only at system"):
         STATISTICS[name]([1, 2, 3], [1, 2, 3])
-    for other in LEVELS:
-        setting = Setting(name, other, [0, 0, 1, 1])
-        if other != level:
-            with pytest.raises(ValueError, match=f"not defined at level {other}, only at {level}"):
-                estimate(table, table[None], setting)
-            with pytest.raises(ValueError, match=f"not defined at level {other}, only at {level}"):
-                correlate(table, table, setting)
-        else:
-            assert correlate(table, table, setting).value == pytest.approx(1)
+    for level in set(LEVELS) - {"system"}:
+        setting = Setting(name, level, [0, 0, 1, 1])
+        for function, scores in ((estimate, table[None]), (correlate, table)):
+            with pytest.raises(ValueError, match=f"not defined at level {level}, only at system"):
+                function(table, scores, setting)
 
 
 @of_vectors

@@ -22,7 +22,6 @@ Statistic = Literal[
     "pairwise-accuracy",
     "acc_eq",
     "preference",
-    "difference-pearson",
     "soft-pairwise-accuracy",
 ]
 Level = Literal["pooled", "source", "within-system", "system", "task", "within-task"]

@@ -58,10 +58,6 @@ def of_values(
         bounds: ends of the scale, which stand for undefined draws.
     """
     drawn, centres = np.asarray(values, dtype=float), np.asarray(estimates, dtype=float)
-    if drawn.ndim != 2 or centres.shape != drawn.shape[:1]:
-        raise ValueError(
-            f"values [M, D] and estimates [M] are needed, got {drawn.shape} and {centres.shape}"
-        )
     counts = {} if units is None else {"units": units}
     return [
         interval(row, float(centre), [], counts, confidence=confidence, bounds=bounds)

@@ -74,7 +74,8 @@ def correlate(human: ArrayLike, metric: ArrayLike, setting: Setting) -> Correlat
     fine = math.isfinite(value)
     if function.whole is not None:
         n = int((np.isfinite(x) & np.isfinite(y)).any(axis=0).sum())
-        return Correlation(value, math.nan, n, "" if fine else function.lacking)
+        reason = "" if fine else "no two systems share a source with both values"
+        return Correlation(value, math.nan, n, reason)
     if level == "system":
         of_x, of_y = column_means(x[None], y[None, None], np.ones((1, len(x))))
         result = function(of_x[0, 0], of_y[0, 0])
@@ -107,9 +108,7 @@ def _groups(x: Array, y: Array, setting: Setting, fine: bool) -> tuple[int, str]
     if not groups:
         return 0, f"there is no {kind}"
     n = len(groups)
-    if function.pools:
-        n = sum(int((np.isfinite(a) & np.isfinite(b)).sum()) >= function.least for a, b in groups)
-    elif math.isnan(setting.undefined) and not x.size:
+    if math.isnan(setting.undefined) and not x.size:
         n = 0
     elif math.isnan(setting.undefined):
         sums, _ = _GROUPED[setting.level](x[None], y[None, None], setting, everything(x.shape))
@@ -225,10 +224,7 @@ _GROUPED = {"source": _by_line, "within-system": _by_line, "task": _by_task}
 
 def combined(sums: Parts, of_groups: Array, setting: Setting) -> Array:
     """Groups to one value ``[M, D]``: sums ``[M, G, 1|D]``, weights of groups ``[G, D]``."""
-    function = setting.function
-    if function.pools:
-        return function.finish(*(_over(part, of_groups) for part in sums))
-    values = function.finish(*sums)
+    values = setting.function.finish(*sums)
     if not math.isnan(setting.undefined):
         values = np.where(np.isfinite(values), values, setting.undefined)
     given = np.isfinite(values)

@@ -1,4 +1,4 @@
-"""Every statistic of two vectors, as sums that can be weighted, pooled over groups and finished.
+"""Every statistic of two vectors, as sums that can be weighted and finished to a value.
 
 The same for all: the sign is kept; an item missing on either side is left out; where a side is
 constant, there is no value (NaN), except that accuracies count ties.
@@ -34,11 +34,9 @@ class Statistic:
         chance: value of a metric that knows nothing.
         direct: value and p-value by scipy, where scipy has it.
         scale_free: whether a positive factor on the metric leaves the value alone.
-        pools: whether sums of groups are added up before they are finished.
-        levels: where it is defined; empty means at all levels.
         whole: for a statistic of matrices, not of vectors: people ``[1|D, S, K]``, metrics
-            ``[M, 1|D, S, K]``, weights of sources ``[D, S]``, of systems ``[D, K]`` to ``[M, D]``.
-        lacking: why such a statistic has no value.
+            ``[M, 1|D, S, K]``, weights of sources ``[D, S]``, of systems ``[D, K]`` to ``[M, D]``;
+            it is defined at level system alone.
         of_rows: quicker ``parts`` of all cells (:func:`.kernels.moments_of_rows`).
     """
 
@@ -51,10 +49,7 @@ class Statistic:
     chance: float = 0.0
     direct: Callable[..., Correlation] | None = None
     scale_free: bool = True
-    pools: bool = False
-    levels: tuple[str, ...] = ()
     whole: Callable[[Array, Array, Array, Array], Array] | None = None
-    lacking: str = ""
     of_rows: Callable[[Array, Array, Array, Array, int], Parts] | None = None
 
     def __call__(self, human: ArrayLike, metric: ArrayLike) -> Correlation:
@@ -68,10 +63,8 @@ class Statistic:
 
     def check(self, level: str) -> None:
         """Refuse a level at which the statistic is not defined."""
-        if self.levels and level not in self.levels:
-            raise ValueError(
-                f"{self.label} is not defined at level {level}, only at {', '.join(self.levels)}"
-            )
+        if self.whole is not None and level != "system":
+            raise ValueError(f"{self.label} is not defined at level {level}, only at system")
 
     def why(
         self, human: Array, metric: Array, least: int | None = None, items: str = "items"
@@ -159,12 +152,6 @@ def _correlation(xx: Array, yy: Array, xy: Array) -> Array:
 
 def _rank_moments(x: Array, y: Array, weights: Array) -> Parts:
     return _moments(kernels.standings(x, weights), kernels.standings(y, weights), weights)
-
-
-def _difference_parts(x: Array, y: Array, weights: Array) -> Parts:
-    """Products of the differences of all pairs, in both orders: n times those about the mean."""
-    n = weights.sum(axis=-1)
-    return tuple(n * part for part in _moments(x, y, weights))
 
 
 def _tau_parts(x: Array, y: Array, weights: Array) -> Parts:
@@ -275,22 +262,12 @@ STATISTICS: dict[str, Statistic] = {
         acc_eq(),
         Statistic("preference", "preference accuracy", _preference_parts, _preference, chance=0.5),
         Statistic(
-            "difference-pearson",
-            "Pearson's r of differences",
-            _difference_parts,
-            _correlation,
-            pools=True,
-            levels=("source",),
-        ),
-        Statistic(
             "soft-pairwise-accuracy",
             "soft pairwise accuracy",
             _of_matrices,
             _accuracy,
             chance=np.nan,
-            levels=("system",),
             whole=_soft_agreement,
-            lacking="no two systems share a source with both values",
         ),
     )
 }

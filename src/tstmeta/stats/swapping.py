@@ -7,7 +7,6 @@ is one of matrices, the scores themselves are swapped.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import NamedTuple
 
 import numpy as np
@@ -131,10 +130,16 @@ def swapped(x: Array, scores: Array, setting: Setting, swaps: Swaps) -> Array:
         first = _by_weight
     else:
         first = _by_mean if level == "system" else _by_line
-    values = first(x, scores, setting, swaps, swaps.flips)
+
+    def values_after(flips: Array) -> Array:
+        step = max(1, _ROOM // (x if first is _by_weight else scores).size)
+        parts = [flips[start : start + step] for start in range(0, len(flips), step)]
+        return np.concatenate([first(x, scores, setting, swaps, part) for part in parts], axis=1)
+
+    values = values_after(swaps.flips)
     if swaps.exact:  # the complement of the d-th swap is the d-th from the end
         return values - values[:, ::-1]
-    return values - first(x, scores, setting, swaps, 1 - swaps.flips)
+    return values - values_after(1 - swaps.flips)
 
 
 def _by_weight(x: Array, scores: Array, setting: Setting, swaps: Swaps, flips: Array) -> Array:
@@ -145,15 +150,12 @@ def _by_weight(x: Array, scores: Array, setting: Setting, swaps: Swaps, flips: A
     stacked = np.concatenate([scores[:, 0], scores[:, 1]], axis=1 + axis)
     if setting.tasks is not None and axis == 0:
         setting = setting._replace(tasks=np.tile(np.asarray(setting.tasks), 2))
-    values = []
-    for part in _slices(flips, x.size):
-        # take, unlike brackets, leaves the weights of a draw side by side in memory
-        flip = part.take(unit, axis=1).astype(float)
-        weights = np.concatenate([1.0 - flip, flip], axis=1)
-        ones = np.ones((len(flip), x.shape[1 - axis]))
-        draws = Draws(ones, weights) if axis else Draws(weights, ones)
-        values.append(resampled(x, stacked, setting, draws))
-    return np.concatenate(values, axis=1)
+    # take, unlike brackets, leaves the weights of a draw side by side in memory
+    flip = flips.take(unit, axis=1).astype(float)
+    weights = np.concatenate([1.0 - flip, flip], axis=1)
+    ones = np.ones((len(flip), x.shape[1 - axis]))
+    draws = Draws(ones, weights) if axis else Draws(weights, ones)
+    return resampled(x, stacked, setting, draws)
 
 
 def _by_line(x: Array, scores: Array, setting: Setting, swaps: Swaps, flips: Array) -> Array:
@@ -162,13 +164,10 @@ def _by_line(x: Array, scores: Array, setting: Setting, swaps: Swaps, flips: Arr
     unit, x = np.moveaxis(swaps.unit, axis, 0), np.moveaxis(x, axis, 0)  # [G, n]
     stacked = np.concatenate(np.moveaxis(scores, (1, 2 + axis), (0, 2)), axis=-1)  # [P, G, 2n]
     x = np.concatenate([x, x], axis=-1)
-    values = []
-    for part in _slices(flips, stacked.size):
-        flip = part.take(unit, axis=1).astype(float)  # [d, G, n]
-        weights = np.concatenate([1.0 - flip, flip], axis=-1).swapaxes(0, 1)
-        sums = setting.function.sums(x[:, None], stacked[:, :, None], weights)  # each [P, G, d]
-        values.append(combined(sums, np.ones((len(x), len(flip))), setting))
-    return np.concatenate(values, axis=1)
+    flip = flips.take(unit, axis=1).astype(float)  # [D, G, n]
+    weights = np.concatenate([1.0 - flip, flip], axis=-1).swapaxes(0, 1)
+    sums = setting.function.sums(x[:, None], stacked[:, :, None], weights)  # each [P, G, D]
+    return combined(sums, np.ones((len(x), len(flip))), setting)
 
 
 def _by_mean(x: Array, scores: Array, setting: Setting, swaps: Swaps, flips: Array) -> Array:
@@ -177,27 +176,15 @@ def _by_mean(x: Array, scores: Array, setting: Setting, swaps: Swaps, flips: Arr
     count = np.where(given.any(axis=0), given.sum(axis=0), np.nan)  # [K]
     a, b = np.moveaxis(np.where(given, scores, 0.0), (1, 3), (0, 1)).swapaxes(-1, -2)  # [K, S, P]
     of_x = snapped(np.where(given, x, 0.0).sum(axis=0) / count)
-    values = []
-    for part in _slices(flips, scores.size):
-        flip = part.take(swaps.unit, axis=1).astype(float).transpose(2, 0, 1)  # [K, d, S]
-        sums = ((1.0 - flip) @ a + flip @ b).transpose(2, 1, 0)  # [P, d, K]
-        ones = np.ones((sums.shape[1], len(count)))
-        values.append(setting.function.values(of_x[None], snapped(sums / count), ones))
-    return np.concatenate(values, axis=1)
+    flip = flips.take(swaps.unit, axis=1).astype(float).transpose(2, 0, 1)  # [K, D, S]
+    sums = ((1.0 - flip) @ a + flip @ b).transpose(2, 1, 0)  # [P, D, K]
+    ones = np.ones((sums.shape[1], len(count)))
+    return setting.function.values(of_x[None], snapped(sums / count), ones)
 
 
 def _by_value(x: Array, scores: Array, setting: Setting, swaps: Swaps, flips: Array) -> Array:
     """The same with the scores themselves swapped, for any level and units."""
     first, second = scores[:, 0, None], scores[:, 1, None]  # [P, 1, S, K]
-    values = []
-    for part in _slices(flips, first.size):
-        flip = part[:, swaps.unit] > 0
-        once = Draws(*(np.ones((len(flip), size)) for size in x.shape))
-        values.append(resampled(x, np.where(flip, second, first), setting, once))
-    return np.concatenate(values, axis=1)
-
-
-def _slices(flips: Array, size: int) -> Iterator[Array]:
-    """Swaps in slices, each of which takes ``size`` numbers a swap."""
-    step = max(1, _ROOM // size)
-    return (flips[start : start + step] for start in range(0, len(flips), step))
+    flip = flips[:, swaps.unit] > 0
+    once = Draws(*(np.ones((len(flip), size)) for size in x.shape))
+    return resampled(x, np.where(flip, second, first), setting, once)

@@ -46,7 +46,7 @@ class TieCalibrated(NamedTuple):
 
 class _Pairs(NamedTuple):
     """Pairs of rewrites, nearest first, each ``[P]``: how far apart the metric sees them, whether
-    people tie them, whether both sides order them alike, their weight and their two sources.
+    people tie them, whether both sides agree, their weight and their two sources.
     """
 
     gap: Array
