@@ -76,9 +76,7 @@ class Served:
         self._local = parsed.host in ("localhost", "127.0.0.1", "::1")
         self._without: frozenset[str] = frozenset()
         self._unanswered = 0
-        self._reached = False
-        self._tls: Any = None
-        self._idle: list[openai.AsyncOpenAI] = []
+        self._client: openai.AsyncOpenAI | None = None
 
     def __repr__(self) -> str:
         return f"Served({self.server!r}, {self.model!r}, revision={self.revision!r})"
@@ -115,24 +113,21 @@ class Served:
 
     async def _send(self, sent: dict[str, Any]) -> httpx2.Response | str:
         """What comes back for a request, after all tries; or why nothing does."""
-        # a client for each request under way: one would look through all its connections each time
-        client = self._idle.pop() if self._idle else self._client()
+        needs("openai", extra="judge")
         import httpx2
         import openai
 
         # who asks: it wins over headers of the environment
-        headers: dict[str, Any] = {"Authorization": self._sender or openai.Omit()}
-        headers["Accept-Encoding"] = "identity"
+        headers: Any = {"Authorization": self._sender or openai.Omit()}
         try:
-            if not self._reached:
-                await self._reach(client, headers)
+            if self._client is None:
+                self._client = self._connected()
+                await self._reach(self._client, headers)
             # not chat.completions.create: to copy what we made ourselves, and to model answers that
             # are read strictly here, takes longer than all the rest
-            return await client.post(
-                f"{self.server}/chat/completions",
-                cast_to=httpx2.Response,
-                body=sent,
-                options={"headers": headers},
+            path, options = "/chat/completions", {"headers": headers}
+            return await self._client.post(
+                path, cast_to=httpx2.Response, body=sent, options=options
             )
         except openai.APIStatusError as failure:  # its words are the server's, with all it repeats
             return failure.response
@@ -143,28 +138,22 @@ class Served:
         except openai.OpenAIError as failure:
             cause = failure.__cause__ or failure
             return f"the connection broke ({type(cause).__name__})"
-        finally:
-            self._idle.append(client)
 
-    def _client(self) -> openai.AsyncOpenAI:
-        needs("openai", extra="judge")
+    def _connected(self) -> openai.AsyncOpenAI:
         import httpx2
         import openai
 
-        if self._tls is None:
-            # certificates take as long to load as fifty questions to be asked; no use without TLS
-            verify = not (self._local and self.server.startswith("http://"))
-            self._tls = httpx2.create_ssl_context(verify=verify)
         http = httpx2.AsyncClient(
             timeout=httpx2.Timeout(self._timeout, connect=min(10.0, self._timeout)),
-            verify=self._tls,
+            limits=httpx2.Limits(max_connections=None, max_keepalive_connections=None),
             trust_env=not self._local,  # a proxy does not know what listens on this machine
             follow_redirects=False,  # nor is a key sent where a server points
             event_hooks={"response": [_bound(self._timeout)]},
         )
         client = openai.AsyncOpenAI(
             base_url=self.server,
-            api_key="said in each request",
+            api_key="in the headers",
+            default_headers={"Accept-Encoding": "identity"},
             max_retries=self._retries,
             http_client=http,
         )
@@ -172,18 +161,16 @@ class Served:
         client.organization = client.project = None
         return client
 
-    async def _reach(self, client: openai.AsyncOpenAI, headers: dict[str, Any]) -> None:
+    async def _reach(self, client: openai.AsyncOpenAI, headers: Any) -> None:
         """Where nobody listens the first question says so at once, not after all tries."""
         import httpx2
         import openai
 
-        self._reached = True
-        options: Any = {"headers": headers, "timeout": 10.0, "max_retries": 0}
         try:
+            options: Any = {"headers": headers, "timeout": 10.0, "max_retries": 0}
             await client.get("/models", cast_to=httpx2.Response, options=options)
         except openai.OpenAIError as failure:  # what a server can do is seen from its answers
             if isinstance(failure.__cause__, httpx2.ConnectError):
-                self._reached = False
                 words = excerpt(str(failure.__cause__), mask=self._mask)
                 raise Unusable(
                     f"no connection to {self.server}: {words}. Remedy: start the server, or mend "
@@ -192,9 +179,9 @@ class Served:
 
     async def close(self) -> None:
         """Let connections go; the next question opens new ones."""
-        while self._idle:
-            await self._idle.pop().close()
-        self._reached = False
+        if self._client:
+            await self._client.close()
+        self._client = None
 
 
 def _bound(seconds: float) -> Any:
