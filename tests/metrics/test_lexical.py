@@ -62,43 +62,31 @@ def test_an_empty_text_matches_nothing(name, source, output):
 
 
 TABLE = [
-    ("bleu", "a", "a", 100),
     ("bleu", "😀", "😀", 100),
     ("bleu", "<skipped>", "<skipped>", 0),  # the tokenizer drops this mark
-    ("bleu", "the cat sat on the mat", "the cat sat on a mat", 100 * (1 / 12) ** 0.25),
-    ("bleu", "the cat sat on", "the cat", 100 * math.exp(-1)),
     ("bleu", "Hello, world!", "Hello , world !", 100),
     ("bleu:nltk-word", "Hello, world!", "Hello , world !", 0),
-    ("bleu:nltk-word", "the cat sat on the mat", "the cat sat on a mat", (1 / 12) ** 0.25),
     ("bleu:pauli2025", "a", "a", 0.1**0.75),
-    ("bleu:pauli2025", "abcd", "abcd", 1),
     ("bleu:pauli2025", "abcd", "abcde", math.exp(-1 / 4)),  # the longer output is the reference
     ("corpus-bleu", "a b c", "a b c", 0),  # no 4-gram
-    ("corpus-bleu", "a b c d.", "a b c d .", 100),
     ("corpus-bleu:multi-bleu", "a b c d.", "a b c d .", 0),
     ("corpus-bleu:multi-bleu", "a b c d e", "A b c d e", 100 * (4 / 5 * 3 / 4 * 2 / 3 / 2) ** 0.25),
-    ("meteor:no-synonyms", "cat", "cat", 0.5),
     ("meteor:no-synonyms", "cat", "CATS", 0.5),
-    ("meteor:no-synonyms", "b a", "a b", 0.5),
     ("meteor:no-synonyms", "I ran. You ran.", "I ran . You ran .", 1 - 0.5 / 6**3),
     ("chrf", "ab", "a", 100 * 5 / 9),
-    ("chrf", "a b c", "abc", 100),
     ("rouge1", "the cat sat", "The cat ran!", 2 / 3),
     ("rouge1", "😀", "😀", 1),
     ("rouge1", "...", "...", 1),
     ("rouge1", "été", "ete", 0),
     ("rouge1:stem", "cats", "cat", 1),
     ("rouge1:ascii", "नमस्ते", "नमस्ते", 0),
-    ("rouge2", "the cat sat", "the cat ran", 1 / 2),
     ("rougeL", "a b c d", "a c b d", 3 / 4),
-    ("ter", "a", "A", 0),
     ("ter", "a", "a b c", 200),
     ("ter", "a b c d", "b c d a", 25),
     ("pinc", "a b", "b a", 50),
     ("pinc", "a", "a a a a", 75),
     ("pinc", "a b c d e", "a b c d f", (1 / 5 + 1 / 4 + 1 / 3 + 1 / 2) / 4 * 100),
     ("edit-similarity", "a b c", "a x c", 2 / 3),
-    ("edit-similarity", "a b", "a b c d", 1 / 2),
     ("edit-similarity", "Yes!", "Yes !", 1),
 ]
 
@@ -115,12 +103,7 @@ def test_the_value_worked_out_by_hand(name, source, output, expected):
     [
         ("bleu", "a b", ("a x", "y b"), 100 / math.sqrt(2)),  # words of both count, no pair does
         ("bleu:nltk-word", "a b c d e", ("a b c d e", "x"), 1),
-        ("bleu:pauli2025", "abcd", ("abcdx", "wxyz"), 0.2**0.25),
-        ("meteor:no-synonyms", "cat", ("dog", "cats"), 0.5),
-        ("rouge1", "a b", ("a c", "c d"), 0.5),
         ("ter", "a b", ("a x", "a x y z"), 100 / 3),
-        ("pinc", "a b", ("c d", "b a"), 50),
-        ("edit-similarity", "a b", ("a c", "c d"), 0.5),
     ],
 )
 def test_several_references_count_as_documented(name, output, references, expected):

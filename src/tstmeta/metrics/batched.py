@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from importlib.metadata import PackageNotFoundError, version
 from itertools import islice
 from pathlib import Path
+from typing import Any
 
 from ..models import hub
 from ..models.causal import Backbone, MissingModel
@@ -24,7 +25,8 @@ _HALF = re.compile(r"[\ud800-\udfff]")
 class BatchedMetric(PairMetric):
     """A metric that is quick only over many rewrites at once.
 
-    A subclass defines :meth:`pairs`, or :meth:`values` where an answer needs more than two texts.
+    A subclass defines :meth:`prepare` and :meth:`compare`, or :meth:`pairs` where two texts have to
+    be seen together, or :meth:`values` where an answer needs more than them.
     """
 
     #: Rewrites that are answered at a time: what a killed run loses at most.
@@ -43,13 +45,23 @@ class BatchedMetric(PairMetric):
 
     def pairs(self, pairs: Sequence[Pair]) -> Sequence[Answer]:
         """One answer a pair of (text compared with, output); pairs are distinct and not blank."""
+        texts = list(dict.fromkeys(text for pair in pairs for text in pair))
+        known = dict(zip(texts, self.prepare(texts), strict=True))
+        return [self.compare(known[text], known[output]) for text, output in pairs]
+
+    def prepare(self, texts: list[str]) -> Iterable[Any]:
+        """What :meth:`compare` needs of each text, for instance its vector."""
+        raise NotImplementedError
+
+    def compare(self, text: Any, output: Any) -> Answer:
+        """The answer about an output beside the text that it is compared with."""
         raise NotImplementedError
 
     def values(self, requests: Sequence[Request]) -> Sequence[Answer]:
         """One answer a request: the best over the texts that it is compared with."""
         distinct = list(dict.fromkeys((text, r.output) for r in requests for text in r.against))
         answers = self.pairs(distinct) if distinct else ()
-        known = dict(zip(distinct, map(_scored, answers), strict=True))
+        known = dict(zip(distinct, map(as_score, answers), strict=True))
         return [self._best([known[text, r.output] for text in r.against]) for r in requests]
 
     def score(self, units: Sequence[tuple[Request, ...]]) -> Iterator[tuple[Score, ...]]:
@@ -79,7 +91,7 @@ class BatchedMetric(PairMetric):
             return []
         try:
             answers = self.values(requests)
-            return [_scored(answer) for answer, _ in zip(answers, requests, strict=True)]
+            return [as_score(answer) for answer, _ in zip(answers, requests, strict=True)]
         except MissingModel as error:
             return [failed(error)] * len(requests)
         except Exception as error:  # a metric's failure is a row, not the end of a run
@@ -144,5 +156,5 @@ def _unreadable(request: Request) -> Score | None:
     return None
 
 
-def _scored(answer: Answer) -> Score:
+def as_score(answer: Answer) -> Score:
     return answer if isinstance(answer, Score) else scored(answer)

@@ -95,23 +95,22 @@ class BertScore(ModelMetric):
         }
 
     def pairs(self, pairs: Sequence[Pair]) -> list[Answer]:
+        chunks = (pairs[at : at + _CHUNK] for at in range(0, len(pairs), _CHUNK))
+        return [answer for chunk in chunks for answer in super(BertScore, self).pairs(chunk)]
+
+    def prepare(self, texts: list[str]) -> list[TokenVectors]:
         encoder = encoders.load(self.model)
-        control = encoder.tokenizer.num_special_tokens_to_add()
-        answers: list[Answer] = []
-        for start in range(0, len(pairs), _CHUNK):
-            chunk = pairs[start : start + _CHUNK]
-            texts = list(dict.fromkeys(text for pair in chunk for text in pair))
-            tokens = dict(zip(texts, encoder.tokens(texts, self.layer), strict=True))
-            for a, b in ((tokens[text], tokens[output]) for text, output in chunk):
-                if min(len(a.ids), len(b.ids)) <= control:
-                    answers.append(Score(self.empty_value, Status.EMPTY, "a text without a token"))
-                    continue
-                value = getattr(greedy(a, b, self._weights), self.part)
-                if self.baseline:
-                    base = getattr(self.baseline, self.part)
-                    value = (value - base) / (1 - base)
-                answers.append(scored(value, cut_note(max(a.length, b.length), encoder.window)))
-        return answers
+        self._control, self._window = encoder.tokenizer.num_special_tokens_to_add(), encoder.window
+        return encoder.tokens(texts, self.layer)
+
+    def compare(self, text: TokenVectors, output: TokenVectors) -> Score:
+        if min(len(text.ids), len(output.ids)) <= self._control:
+            return Score(self.empty_value, Status.EMPTY, "a text without a token")
+        value = getattr(greedy(text, output, self._weights), self.part)
+        if self.baseline:
+            base = getattr(self.baseline, self.part)
+            value = (value - base) / (1 - base)
+        return scored(value, cut_note(max(text.length, output.length), self._window))
 
     @cached_property
     def _weights(self) -> np.ndarray:

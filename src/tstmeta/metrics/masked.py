@@ -151,7 +151,8 @@ class MaskedBleu(BatchedMetric):
         masked = [self._hide(request) for request in requests]
         answers = self._inner.score([(pair[0],) for pair in masked if not isinstance(pair, Score)])
         return [
-            pair if isinstance(pair, Score) else _noted(*next(answers), pair[1]) for pair in masked
+            pair if isinstance(pair, Score) else _noted(next(answers)[0], pair[1])
+            for pair in masked
         ]
 
     def _hide(self, request: Request) -> Score | tuple[Request, str]:

@@ -11,7 +11,7 @@ from ..models import parses
 from ..models.parses import Parser, Tree
 from ..schema import TstmetaError
 from .base import Score
-from .batched import ModelMetric, Pair, failed
+from .batched import ModelMetric, Pair, as_score, failed
 from .variants import choose
 
 #: What a word of a tree can be called by.
@@ -75,17 +75,13 @@ class ParseMetric(ModelMetric):
 
     def _pair(self, text: str, output: str) -> Score:
         try:
-            return self.compare(self.find(text), self.find(output))
+            return as_score(self.compare(self.find(text), self.find(output)))
         except TstmetaError as error:  # a text without a parse costs only itself
             return failed(error)
 
     def find(self, text: str) -> Any:
         """The parse of a text."""
         return self.read(self.file).find(text)
-
-    def compare(self, text: Any, output: Any) -> Score:
-        """The score of an output beside the text that it is compared with."""
-        raise NotImplementedError
 
 
 def labels(tree: Tree, by: str) -> list[str]:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import ClassVar
@@ -18,11 +17,11 @@ import numpy as np
 from ..extras import lacking
 from ..models import encoders, vectors
 from ..models.causal import MissingModel
-from ..models.encoders import ENCODERS, MINILM
+from ..models.encoders import ENCODERS, MINILM, TextVector
 from ..models.vectors import TokenTable, VectorFile, Vectors
 from ..schema import Status, TstmetaError
 from .base import Request, Score
-from .batched import Answer, ModelMetric, Pair, cut_note, installed, scored
+from .batched import Answer, ModelMetric, cut_note, installed, scored
 from .bertscore import BertScore, languages
 from .variants import choose, parse, without_file
 
@@ -75,20 +74,18 @@ class Cosine(ModelMetric):
             "transformers": installed("transformers"),
         }
 
-    def pairs(self, pairs: Sequence[Pair]) -> list[Answer]:
+    def prepare(self, texts: list[str]) -> list[TextVector]:
         encoder = encoders.load(self.model)
-        texts = list(dict.fromkeys(text for pair in pairs for text in pair))
-        known = dict(zip(texts, encoder.sentences(texts), strict=True))
-        control = encoder.tokenizer.num_special_tokens_to_add()
-        answers: list[Answer] = []
-        for a, b in ((known[text], known[output]) for text, output in pairs):
-            if 0 < min(a.length, b.length) <= control:
-                answers.append(Score(0.0, Status.EMPTY, "a text without a token"))
-                continue
-            value = _cosine(*(side.vector[self.part].astype(float) for side in (a, b)))
-            cut = cut_note(max(a.length, b.length), encoder.sentence_window)
-            answers.append(scored(value, cut))
-        return answers
+        self._control = encoder.tokenizer.num_special_tokens_to_add()
+        self._window = encoder.sentence_window
+        return encoder.sentences(texts)
+
+    def compare(self, text: TextVector, output: TextVector) -> Score:
+        lengths = text.length, output.length
+        if 0 < min(lengths) <= self._control:
+            return Score(0.0, Status.EMPTY, "a text without a token")
+        value = _cosine(*(side.vector[self.part].astype(float) for side in (text, output)))
+        return scored(value, cut_note(max(lengths), self._window))
 
 
 class S3Bert(Cosine):
@@ -131,14 +128,14 @@ class S3Bert(Cosine):
         part: dict[str, object] = {"feature": f"{self.feature}[{self.part.start}:{end}]"}
         return part | super().fields() if self.named else part
 
-    def pairs(self, pairs: Sequence[Pair]) -> list[Answer]:
-        size = len(encoders.load(self.model).sentences([pairs[0][0]])[0].vector)
-        if size <= len(FEATURES) * FEATURE_SIZE:
+    def prepare(self, texts: list[str]) -> list[TextVector]:
+        vectors_ = super().prepare(texts)
+        if (size := len(vectors_[0].vector)) <= len(FEATURES) * FEATURE_SIZE:
             raise MissingModel(
                 f"{self.model.where}: its vectors have {size} numbers, too few for the features; "
                 "name the folder of an S3BERT model"
             )
-        return super().pairs(pairs)
+        return vectors_
 
 
 def _cosine(first: np.ndarray, second: np.ndarray) -> float:
@@ -208,23 +205,18 @@ class Wmd(WordMetric):
     def _blank(self, request: Request) -> Score | None:
         return super()._blank(request) and NOWHERE_TO_TRAVEL
 
-    def pairs(self, pairs: Sequence[Pair]) -> list[Answer]:
-        texts = list(dict.fromkeys(text for pair in pairs for text in pair))
-        places = (sorted(own.tolist()) for own in self.source.places(texts))
-        bags = dict(zip(texts, map(Counter, places), strict=True))
-        return [self._distance(bags[a], bags[b]) for a, b in pairs]
+    def prepare(self, texts: list[str]) -> list[Counter[int]]:
+        return [Counter(sorted(own.tolist())) for own in self.source.places(texts)]
 
-    def _distance(self, first: Counter[int], second: Counter[int]) -> Answer:
-        if not first or not second:
+    def compare(self, text: Counter[int], output: Counter[int]) -> Answer:
+        if not text or not output:
             return WORDLESS
-        a, b = first.total(), second.total()
+        a, b = text.total(), output.total()
         # whole numbers, so that equal shares cancel out exactly
-        shares = [
-            Counter({word: n * total for word, n in bag.items()})
-            for bag, total in ((first, b), (second, a))
-        ]
+        ours = Counter({word: n * b for word, n in text.items()})
+        theirs = Counter({word: n * a for word, n in output.items()})
         # what both texts have stays where it is: distances obey the triangle inequality
-        origins, targets = shares[0] - shares[1], shares[1] - shares[0]
+        origins, targets = ours - theirs, theirs - ours
         if not origins:
             return 0.0
         import ot
@@ -264,11 +256,8 @@ class Sim(WordMetric):
         places = self.source.places(vectors.texts_of(texts))
         return vectors.frequencies(own.tolist() for own in places)
 
-    def pairs(self, pairs: Sequence[Pair]) -> list[Answer]:
-        texts = list(dict.fromkeys(text for pair in pairs for text in pair))
-        places = self.source.places(texts)
-        means = {text: self._mean(own) for text, own in zip(texts, places, strict=True)}
-        return [self._answer(means[a], means[b]) for a, b in pairs]
+    def prepare(self, texts: list[str]) -> list[np.ndarray]:
+        return list(map(self._mean, self.source.places(texts)))
 
     def _mean(self, places: np.ndarray) -> np.ndarray:
         """The sum of weighted vectors, whose direction is that of their mean."""
@@ -278,8 +267,8 @@ class Sim(WordMetric):
             weights = np.array([math.log(total / counts.get(p, 1)) for p in places.tolist()])
         return weights @ self.source.vectors(places)
 
-    def _answer(self, first: np.ndarray, second: np.ndarray) -> Answer:
-        value = _cosine(first, second)
+    def compare(self, text: np.ndarray, output: np.ndarray) -> Answer:
+        value = _cosine(text, output)
         return WORDLESS if math.isnan(value) else value
 
 

@@ -54,7 +54,7 @@ def word_weights(trees: Iterable[Tree]) -> dict[str, float]:
         return {}
     places = {form: place for place, form in enumerate(sorted({form for form, _ in edges}))}
     ends = np.array([(places[form], places[other]) for form, other in edges])
-    ranks = _page_rank(*ends.T, np.array(list(edges.values())), len(places))
+    ranks = _page_rank(ends[:, 0], ends[:, 1], np.array(list(edges.values())), len(places))
     return dict(zip(places, (1 / ranks).tolist(), strict=True))
 
 
