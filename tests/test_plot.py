@@ -200,24 +200,6 @@ def test_a_scatter_has_a_panel_for_each_value_and_a_marker_for_each_hue():
     assert len(markers) == 2
 
 
-def test_ratings_are_counted_once_each_and_their_mean_is_marked():
-    frame = pd.DataFrame(
-        {"dataset": "", "dimension": "content", "value": [1, 1, 2, 5, 4 + 1 / 3, np.nan]}
-    )
-    (axis,) = panels(plot.distributions(frame))
-    heights = {
-        round(bar.get_x() + bar.get_width() / 2, 6): bar.get_height() for bar in axis.patches
-    }
-    assert {place: n for place, n in heights.items() if n} == {1: 2, 2: 1, 4.333333: 1, 5: 1}
-    (mean,) = axis.lines
-    assert mean.get_xdata()[0] == pytest.approx(frame["value"].mean())
-    rows = [("one", "content", 1.0), ("one", "style", 2.0), ("two", "content", 1.0)]
-    axes = panels(plot.distributions(pd.DataFrame(rows, columns=list(frame))))
-    assert [axis.get_title(loc="left") for axis in axes[:2]] == ["content", "style"]
-    assert [len(axis.texts) for axis in axes] == [0, 0, 0, 1]
-    assert axes[3].texts[0].get_text() == "not rated"
-
-
 def tokens() -> pd.DataFrame:
     return pd.DataFrame(
         {

@@ -9,7 +9,6 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from html import escape
-from itertools import product
 from typing import Any
 
 import matplotlib as mpl
@@ -297,39 +296,6 @@ def _jittered(values: pd.Series, share: float, rng: np.random.Generator) -> pd.S
     """Values that occur more than once, moved by up to a share of the range."""
     reach = share * (values.max() - values.min())
     return values + rng.uniform(-reach, reach, len(values)) * values.duplicated(keep=False)
-
-
-@_styled
-def distributions(frame: pd.DataFrame) -> Figure:
-    """Histograms of ratings: a row a data set, a column a dimension; the dashed line is the mean.
-
-    A metric judged on a pile at one end has little to explain.
-
-    Args:
-        frame: dataset, dimension and value, a row a rewrite.
-    """
-    sets = list(frame["dataset"].unique())
-    dimensions = [name for name in DIMENSIONS if name in set(frame["dimension"])]
-    figure, panels = _panels(len(sets) * len(dimensions), 1.25, len(dimensions))
-    for axis, (name, dimension) in zip(panels, product(sets, dimensions), strict=True):
-        chosen = (frame["dataset"] == name) & (frame["dimension"] == dimension)
-        values = frame.loc[chosen, "value"].dropna()
-        axis.grid(visible=False)
-        axis.tick_params(labelsize=8)
-        axis.set_title(dimension if name == sets[0] else "")
-        if dimension == dimensions[0]:
-            axis.set_ylabel(str(name).replace("@", "\n@"), fontsize=8.5)
-        if values.empty:
-            axis.set(xticks=[], yticks=[])
-            axis.text(0.5, 0.5, "not rated", ha="center", color=GREY, transform=axis.transAxes)
-            continue
-        low, high = math.floor(values.min()), math.ceil(values.max())
-        # three bars a point, so that means of two or three ratings stand on their value
-        step = 1 / 3 if high - low <= 10 else (high - low) / 20
-        edges = np.arange(low - step / 2, high + step, step)
-        axis.hist(values, bins=list(edges), color=DIMENSIONS[dimension])
-        axis.axvline(values.mean(), color=INK, lw=1.2, linestyle="--")
-    return figure
 
 
 #: A token is one step darker below each of these probabilities, and how the steps are called.
