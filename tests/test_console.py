@@ -83,14 +83,6 @@ def test_piped_text_has_one_line_a_row_whatever_the_texts(texts):
     assert len(to_text(pd.DataFrame({"t": texts, "n": 1})).split("\n")) == len(texts) + 2
 
 
-@pytest.mark.parametrize(("format", "titled"), [("table", True), ("csv", False), ("json", False)])
-def test_only_the_table_has_a_title(capsys, format, titled):
-    show_table(MIXED, format, title="A title")
-    captured = capsys.readouterr()
-    assert ("A title" in captured.out) is titled
-    assert captured.err == ""
-
-
 def test_at_a_terminal_the_table_is_drawn_and_cells_fold(capsys, monkeypatch):
     monkeypatch.setattr(sys.stdout, "isatty", lambda: True)
     monkeypatch.setenv("COLUMNS", "40")

@@ -2,7 +2,6 @@
 
 import subprocess
 import sys
-import threading
 from datetime import UTC, datetime, timedelta
 from email.utils import format_datetime
 
@@ -91,13 +90,6 @@ def test_what_may_pass_is_tried_again_and_the_last_failure_is_raised():
 def test_another_error_is_not_tried_again():
     with pytest.raises(ZeroDivisionError):
         retrying(3, 0.0)(lambda: 1 / 0)
-
-
-def test_nobody_waits_once_the_work_is_stopped():
-    stop = threading.Event()
-    stop.set()
-    with pytest.raises(Again, match="failure 1"):
-        retrying(3, 60.0, stop)(failing(9, after=60.0))
 
 
 def test_retry_after_is_seconds_or_a_date():

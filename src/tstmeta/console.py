@@ -16,7 +16,6 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     import pandas as pd
-    from rich.console import Console
 
 #: Wide enough that no line of a piped table is ever folded or cut.
 _UNBOUNDED = 10_000_000
@@ -26,29 +25,10 @@ _STEERING += (*range(0x202A, 0x202F), *range(0x2066, 0x206A))
 _ESCAPES = {code: repr(chr(code))[1:-1] for code in _STEERING}
 
 
-class Format(StrEnum):
-    """How a table is written on stdout."""
-
-    table = "table"
-    csv = "csv"
-    json = "json"
-
-
-class TableFormat(StrEnum):
-    """How a table of results is written."""
-
-    table = "table"
-    csv = "csv"
-    json = "json"
-    latex = "latex"
-
-
-class FileFormat(StrEnum):
-    """How a table is written to a file."""
-
-    csv = "csv"
-    json = "json"
-    parquet = "parquet"
+#: How a table is written on stdout, a table of results, and a table to a file.
+Format = StrEnum("Format", ["table", "csv", "json"])
+TableFormat = StrEnum("TableFormat", ["table", "csv", "json", "latex"])
+FileFormat = StrEnum("FileFormat", ["csv", "json", "parquet"])
 
 
 def escaped(text: str) -> str:
@@ -61,28 +41,15 @@ def note(message: str) -> None:
     print(message.translate({**_ESCAPES, 0x0A: "\n"}), file=sys.stderr, flush=True)
 
 
-def stderr() -> Console:
-    """A rich console on stderr, for progress bars."""
-    from rich.console import Console
-
-    return Console(stderr=True)
-
-
-def show_table(
-    frame: pd.DataFrame, format: Format | str = Format.table, title: str | None = None
-) -> None:
+def show_table(frame: pd.DataFrame, format: Format | str = Format.table) -> None:
     """Print a table on stdout, without its index.
 
     Args:
         format: ``table`` (drawn at a terminal, plain when piped), ``csv`` or ``json`` (a list of
             objects, one a row).  In CSV and JSON numbers keep all their digits; a missing value is
             an empty cell or null, and a list is written as JSON.
-        title: a line above the table; left out of CSV and JSON.
     """
-    kind = Format(format)
-    if kind is Format.table and title:
-        print(title)
-    write = {Format.csv: to_csv, Format.json: to_json, Format.table: to_text}[kind]
+    write = {Format.csv: to_csv, Format.json: to_json, Format.table: to_text}[Format(format)]
     sys.stdout.write(write(frame))
 
 

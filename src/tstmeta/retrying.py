@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import threading
 from collections.abc import Mapping
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
@@ -24,14 +23,13 @@ class Again(Exception):
         self.after = after
 
 
-def retrying(retries: int, pause: float, stop: threading.Event | None = None) -> tenacity.Retrying:
+def retrying(retries: int, pause: float) -> tenacity.Retrying:
     """Call a function again after :class:`Again`: ``retrying(4, 0.5)(function, *arguments)``.
 
     Args:
         retries: how often, after the first try; the last failure is raised.
         pause: seconds before the first of these, doubled each time; what the server asked for
             counts if it is longer.
-        stop: when it is set, nobody waits any more, and the last failure is raised.
     """
     doubling = tenacity.wait_exponential(multiplier=pause, max=LONGEST_PAUSE)
 
@@ -39,12 +37,10 @@ def retrying(retries: int, pause: float, stop: threading.Event | None = None) ->
         failure = state.outcome.exception() if state.outcome else None
         return min(max(doubling(state), getattr(failure, "after", 0.0)), LONGEST_PAUSE)
 
-    limit = tenacity.stop_after_attempt(retries + 1)
     return tenacity.Retrying(
         retry=tenacity.retry_if_exception_type(Again),
-        stop=tenacity.stop_any(limit, tenacity.stop_when_event_set(stop)) if stop else limit,
+        stop=tenacity.stop_after_attempt(retries + 1),
         wait=wait,
-        sleep=tenacity.sleep_using_event(stop) if stop else tenacity.nap.sleep,
         reraise=True,
     )
 

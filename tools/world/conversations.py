@@ -55,7 +55,6 @@ def example(
 
 @cache
 def prose() -> tuple[str, ...]:
-    """Sentences of this compendium's own documentation."""
     return tuple(Path(__file__).with_name("prose.txt").read_text(encoding="utf-8").splitlines())
 
 
@@ -173,7 +172,6 @@ def mixture(draws: Choices) -> tuple[str, str]:
 
 
 def fact_words(draws: Choices) -> str:
-    """A name, a number, a time, or a thing with its determiner."""
     if draws.chance("name", 0.5):
         return fact(draws.pick("kind", _FACTS), draws)
     noun = draws.pick("noun", pool(draws.pick("nouns", _NOUNS), draws.held_out))

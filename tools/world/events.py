@@ -43,7 +43,6 @@ class Event:
         return "+".join([self.verb.plain, *(each.role for each in self.constituents)])
 
     def text(self, role: str) -> str:
-        """The words of one constituent, empty where it is missing."""
         return next((each.text for each in self.constituents if each.role == role), "")
 
     @property
@@ -57,15 +56,11 @@ class Event:
         return bool(self.text("extension")) or "things}" in pattern or " and " in pattern
 
     def roles(self) -> list[str]:
-        """The adjuncts that it has, in their plain order."""
         return [role for role in ADJUNCTS if self.text(role)]
 
 
 def event(draws: Choices, roles: tuple[str, ...], subject: bool) -> Event:
-    """An event whose frame and words are on the draws' side of the split.
-
-    One to three of the adjuncts ``roles`` are filled; an order has no ``subject``.
-    """
+    """An event on the draws' side of the split, with one to three of the adjuncts ``roles``."""
     for attempt in range(1000):
         own = draws.below(f"event{attempt}")
         verb = own.pick("verb", VERBS)
@@ -82,7 +77,6 @@ def event(draws: Choices, roles: tuple[str, ...], subject: bool) -> Event:
 
 
 def constituent(role: str, verb: Verb, draws: Choices) -> Constituent:
-    """A new constituent of a role."""
     pattern = draws.pick("pattern", PHRASES["patterns"][role])
     slots = [slot for _, slot, *_ in Formatter().parse(pattern) if slot]
     return Constituent(role, pattern, tuple((slot, _fill(slot, verb, draws)) for slot in slots))

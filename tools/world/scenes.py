@@ -48,7 +48,6 @@ class Scene:
         return self.tell("source")
 
     def wrong(self, error: str) -> Event | None:
-        """The event with one content error of a kind, or None where it has no place for it."""
         return spoil(self.event, error, self.draws.below(error))
 
 
@@ -79,7 +78,6 @@ class Telling:
         return self.own.pick(name, _options(options))
 
     def shared(self, name: str, options: str | Sequence[str]) -> str:
-        """A choice that all tellings of the scene share."""
         return self.scene.draws.pick(name, _options(options))
 
     def either(self, name: str) -> str:
@@ -105,7 +103,6 @@ class Telling:
         return head.replace("because", because), self._joined(roles).replace("because", because)
 
     def late(self) -> str:
-        """All adjuncts after the object."""
         return self._joined(self.event.roles())
 
     def _joined(self, roles: Sequence[str]) -> str:
@@ -122,10 +119,6 @@ def capital(text: str) -> str:
 
 def sentence(text: str) -> str:
     return capital(text) + "."
-
-
-def article(noun: str) -> str:
-    return f"{'an' if noun[0] in 'aeiou' else 'a'} {noun}"
 
 
 # ---------------------------------------------------------------------------------- the tasks
@@ -162,7 +155,7 @@ def _detoxify(t: Telling) -> str:
     text = t.pick("form", PHRASES["forms"]["insult"]).format(
         **{"head": head, "tail": tail, "late": t.late(), "who": t.who, "what": what},
         **{"did": past(verb.plain), "plain": verb.plain},
-        **{"insult": insult, "an_insult": article(insult)},
+        **{"insult": insult, "an_insult": f"{'an' if insult[0] in 'aeiou' else 'a'} {insult}"},
     )
     return sentence(text)
 

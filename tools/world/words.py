@@ -69,7 +69,6 @@ SYNONYMS = dict(WORDS["synonyms"]) | {other: word for word, other in WORDS["syno
 
 @cache
 def every(kind: str) -> list[str]:
-    """All words of a kind, whatever their side of the split."""
     tables = ("closed", "things", "names", "glue", "rude")
     words = next(WORDS[table][kind] for table in tables if kind in WORDS[table])
     return [word.replace("_", " ") for word in words.split()]
@@ -141,7 +140,6 @@ _INVENT |= {"clock": _clock, "digits": _digits}
 
 
 def past(verb: str) -> str:
-    """The simple past of a verb phrase, whose first word is the verb."""
     word, _, rest = verb.partition(" ")
     if word in WORDS["past"]:
         form = WORDS["past"][word]
@@ -155,7 +153,6 @@ def past(verb: str) -> str:
 
 
 def third(verb: str) -> str:
-    """The third person singular of a verb phrase."""
     word, _, rest = verb.partition(" ")
     form = {"be": "is", "do": "does", "go": "goes"}.get(word) or plural(word)
     return f"{form} {rest}".strip()

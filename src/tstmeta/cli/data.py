@@ -41,9 +41,10 @@ def data_show(name: Name, format: FormatOption = Format.table) -> None:
     about = describe(name)
     if about.note:
         note(about.note)
-    table = format is Format.table
-    show_table(about.facts, format, title=about.title if table else None)
-    if table and about.body:
+    if format is Format.table:
+        print(about.title)
+    show_table(about.facts, format)
+    if format is Format.table and about.body:
         print(f"\n{about.body}")
 
 

@@ -60,6 +60,7 @@ def reproduce(
 
     rows = reproduced(paper, table, inputs=Inputs(store, progress=True))
     if format is Format.table:
-        show_table(counts(rows), title="Cells by status")
+        print("Cells by status")
+        show_table(counts(rows))
         print()
     show_table(rows, format)

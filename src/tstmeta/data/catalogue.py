@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import pandas as pd
 
-from ..console import note, stderr
+from ..console import note
 from ..schema import MEAN_RATER, DataError, MissingData, TstmetaError
 from . import UnknownDataset, _module, fetch, load, names
 from .base import Card, Dataset
@@ -29,9 +29,7 @@ def overview() -> pd.DataFrame:
     ``items`` and ``raters`` (ratings an item and dimension) are counted where the data set is here
     and <NA> or ``-`` where it is not; ``here`` is yes, partly (files are missing) or no.
     """
-    with stderr().status("counting rewrites and ratings"):
-        frame = pd.DataFrame([_row(name) for name in names()])
-    return frame.astype({"items": "Int64"})
+    return pd.DataFrame([_row(name) for name in names()]).astype({"items": "Int64"})
 
 
 def describe(name: str) -> Description:
