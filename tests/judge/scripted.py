@@ -11,8 +11,7 @@
     with serving(script) as server: ...
     server.requests, server.most_at_once, server.repeated() # what it saw
 
-As a program of its own it serves one plain answer: ``python scripted.py --latency 0.05`` prints its
-URL, and ends when its standard input does.
+As a program (``python scripted.py --latency 0.05``) it gives one plain answer and prints its URL.
 """
 
 from __future__ import annotations

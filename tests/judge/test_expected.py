@@ -33,9 +33,20 @@ def reply(*tokens, text=None):
     return Reply(text="".join(t.token for t in tokens) if text is None else text, tokens=tokens)
 
 
-def test_the_chosen_token_counts_where_a_server_does_not_list_it():
-    token = TokenChoice("4", math.log(0.5), (("5", math.log(0.25)),))
-    assert expect(reply(token), 0, 1, FIVE).value == pytest.approx((4 * 2 + 5) / 3)
+TWO_DIGITS = choice("80", 0.5, **{"75": 0.3, "100": 0.1, "8": 0.1})
+
+
+@pytest.mark.parametrize(
+    ("token", "values", "mean"),
+    [
+        (TokenChoice("4", math.log(0.5), (("5", math.log(0.25)),)), FIVE, (4 * 2 + 5) / 3),
+        (TWO_DIGITS, HUNDRED, 80 * 0.5 + 75 * 0.3 + 100 * 0.1 + 8 * 0.1),
+    ],
+    ids=["the chosen token is not listed", "the tokenizer keeps digits together"],
+)
+def test_the_mean_by_hand(token, values, mean):
+    found = expect(reply(token), 0, len(token.token), values)
+    assert found.value == pytest.approx(mean)
 
 
 @given(
@@ -71,12 +82,6 @@ def test_where_there_is_none_the_reason_is_told(tokens, start, end, values, why)
     assert math.isnan(found.value)
     assert math.isnan(found.mass)
     assert why in found.logprobs
-
-
-def test_ratings_of_two_digits_count_where_the_tokenizer_keeps_digits_together():
-    answer = reply(choice("80", 0.5, **{"75": 0.3, "100": 0.1, "8": 0.1}))
-    found = expect(answer, 0, 2, HUNDRED)
-    assert found.value == pytest.approx(80 * 0.5 + 75 * 0.3 + 100 * 0.1 + 8 * 0.1)
 
 
 def test_each_rating_of_a_json_answer_has_its_own_distribution():

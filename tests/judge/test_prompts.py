@@ -48,15 +48,6 @@ def test_the_joint_prompt_is_the_released_one_to_the_letter():
     assert question.sampling == Sampling(temperature=1.0, top_p=0.9, max_tokens=50)
 
 
-def test_the_sentiment_prompt_names_language_and_direction_and_shows_both_texts():
-    question = load("mukherjee2024-sentiment-style").question([HINDI])
-    (message,) = question.messages
-    assert "accuracy of the negative to positive sentiment transfer task between" in message.content
-    assert "following Hindi source sentence S1 and the sentiment-transferred" in message.content
-    assert "\nS1: बुरा खाना।\nS2: अच्छा खाना।\nOnly provide the rating" in message.content
-    assert question.sampling == Sampling(max_tokens=128, seed=53)
-
-
 @pytest.mark.parametrize("prompt", ALL, ids=lambda prompt: prompt.name)
 def test_what_a_shipped_prompt_says_of_itself(prompt):
     known = (written.ROOT / "book" / "references.bib").read_text(encoding="utf-8")
@@ -66,11 +57,6 @@ def test_what_a_shipped_prompt_says_of_itself(prompt):
     if prompt.origin == "described":
         assert "could not be had: these are ours" in prompt.about
     assert prompt.sampling.max_tokens >= 8
-
-
-def test_an_unknown_name_lists_those_that_exist():
-    with pytest.raises(TstmetaError, match=r"'gpt-5'; use content, .*pauli2025.*ends with \.toml"):
-        load("gpt-5")
 
 
 @pytest.mark.parametrize("prompt", ALL, ids=lambda prompt: prompt.name)
@@ -231,7 +217,9 @@ def test_each_fault_names_its_field_and_what_goes_there(old, new, field, what):
     assert any(column == field and what in words for column, words in known), known
 
 
-def test_files_that_cannot_be_read_say_why(tmp_path):
+def test_names_and_files_that_cannot_be_read_say_why(tmp_path):
+    with pytest.raises(TstmetaError, match=r"'gpt-5'; use content, .*pauli2025.*ends with \.toml"):
+        load("gpt-5")
     with pytest.raises(TstmetaError, match=r"cannot read .*none\.toml: .*No such file"):
         load(str(tmp_path / "none.toml"))
     (tmp_path / "folder.toml").mkdir()
@@ -242,24 +230,15 @@ def test_files_that_cannot_be_read_say_why(tmp_path):
         load(str(tmp_path / "latin.toml"))
 
 
-@pytest.mark.parametrize(
-    "change",
-    [
-        {"user": "Rate {output} {fence}"},
-        {"system": "Be strict."},
-        {"each": "{number}: {output}"},
-        {"unit": "source"},
-        {"dimensions": ("content", "style")},
-        {"scale": (1.0, 10.0)},
-        {"answer": "number"},
-        {"languages": ("en",)},
-        {"keys": {"content": "meaning"}},
-        {"styles": {"formal": "very formal"}},
-        {"fence": False},
-        {"explain": True},
-    ],
-    ids=str,
-)
+CHANGES = [
+    *({"user": "Rate {output} {fence}"}, {"system": "Be strict."}, {"each": "{number}: {output}"}),
+    *({"unit": "source"}, {"dimensions": ("content", "style")}, {"scale": (1.0, 10.0)}),
+    *({"answer": "number"}, {"languages": ("en",)}, {"keys": {"content": "meaning"}}),
+    *({"styles": {"formal": "very formal"}}, {"fence": False}, {"explain": True}),
+]
+
+
+@pytest.mark.parametrize("change", CHANGES, ids=str)
 def test_whatever_changes_a_message_or_its_reading_changes_the_hash(change):
     prompt = load("joint")
     assert prompt.model_copy(update=change).hash != prompt.hash

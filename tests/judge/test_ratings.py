@@ -53,8 +53,7 @@ def test_a_prompt_of_items_is_asked_of_each_rewrite(dataset, cache):
     assert found.columns.tolist() == ratings.COLUMNS
     assert found["item_id"].tolist() == dataset.items["item_id"].tolist()
     assert found["rating"].tolist() == [3, 3, 3, 4, 2]
-    assert set(found["status"]) == {"ok"}
-    assert set(found["place"]) == {1}
+    assert (set(found["status"]), set(found["place"])) == ({"ok"}, {1})
     assert len(chat.asked) == 4, "a1 and a3 are the same text, hence the same question"
 
 
@@ -122,26 +121,27 @@ def test_a_score_is_the_mean_of_samples_that_are_asked_with_seeds_of_their_own(d
     assert "samples:2" in table["signature"].iloc[0]
 
 
-@pytest.mark.parametrize(
-    "change", ["server", "model", "revision", "prompt", "sampling", "shuffle", "missing"]
-)
-def test_a_signature_holds_all_that_changes_a_score(dataset, cache, change):
-    def judge(texts):
-        return Reply(text='{"content": 2, "style": 3, "fluency": 4}')
+CHANGES = {
+    **{name: {} for name in ("server", "model", "revision", "prompt", "missing")},
+    "sampling": {"sampling": Sampling(temperature=0.3)},
+    "shuffle": {"shuffle": 0},
+}
 
-    plain, other = Talking(judge), Talking(judge)
-    options = {"sampling": {"sampling": Sampling(temperature=0.3)}, "shuffle": {"shuffle": 0}}
+
+@pytest.mark.parametrize("change", CHANGES)
+def test_a_signature_holds_all_that_changes_a_score(dataset, cache, change):
+    plain, other = (
+        Talking(lambda texts: Reply(text='{"content": 2, "style": 3, "fluency": 4}')) for _ in "12"
+    )
     prompt = "outputs" if change == "shuffle" else "joint"
     if change in ("server", "model", "revision"):
         setattr(other, change, "another")
     name = "explained" if change == "prompt" else prompt
-    one = ratings.scores(ask(dataset, prompt, plain, cache))
-    two = ratings.scores(
-        ask(dataset, name, other, cache, **options.get(change, {})),
-        "worst" if change == "missing" else "drop",
-    )
-    assert not set(one["signature"]) & set(two["signature"])
-    assert one["signature"].nunique() == 3, "one a dimension"
+    missing = "worst" if change == "missing" else "drop"
+    before = ratings.scores(ask(dataset, prompt, plain, cache))
+    after = ratings.scores(ask(dataset, name, other, cache, **CHANGES[change]), missing)
+    assert not set(before["signature"]) & set(after["signature"])
+    assert before["signature"].nunique() == 3, "one a dimension"
 
 
 def test_scores_of_several_dimensions_have_names_of_their_own(dataset, cache):

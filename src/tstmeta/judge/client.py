@@ -125,9 +125,11 @@ class Served:
                 await self._reach(self._client, headers)
             # not chat.completions.create: to copy what we made ourselves, and to model answers that
             # are read strictly here, takes longer than all the rest
-            path, options = "/chat/completions", {"headers": headers}
             return await self._client.post(
-                path, cast_to=httpx2.Response, body=sent, options=options
+                "/chat/completions",
+                cast_to=httpx2.Response,
+                body=sent,
+                options={"headers": headers},
             )
         except openai.APIStatusError as failure:  # its words are the server's, with all it repeats
             return failure.response

@@ -82,8 +82,6 @@ def test_an_error_is_there_of_its_kind_and_the_only_one(wrong, kind, reason):
     assert bool(reason) == bool(why)
 
 
-# ------------------------------------------------------------------------- sets that people wrote
-
 #: Rows of well-made sets that checks would send to a person,
 #: although nothing is wrong with most of them.
 DOUBTED = {
@@ -119,8 +117,6 @@ def test_errors_of_pauli2025_that_are_not_one_edit_of_their_kind_are_seen():
     assert sum("places" in why for why in reasons) == 21
 
 
-# ----------------------------------------------------------------------------------- any texts
-
 TEXTS = st.text(max_size=60) | st.lists(
     st.sampled_from(["Anna", "gets", "two", "on", "Monday", ":", "=", "<|", "\n", "é", "я"]),
     max_size=12,
@@ -144,8 +140,6 @@ def test_one_edit_with_new_words_is_one_place(kept, start, taken, added):
         return
     assert checks.places(" ".join(kept), " ".join(wrong)) == 1
 
-
-# ------------------------------------------------------------------------------------ the verdicts
 
 STRONG = "It is a pleasure to report that Anna obtains 2 red apples at the market on Monday."
 LIGHT = "Anna obtains 2 red apples at the market on Monday."

@@ -51,9 +51,6 @@ def verdicts(frame):
     return Counter(frame["verdict"])
 
 
-# ------------------------------------------------------------------------------------- the plan
-
-
 @given(st.integers(1, 40), st.integers(0, 50))
 def test_kinds_of_error_are_dealt_evenly_and_by_the_seed(size, seed):
     wanted = PLAN.model_copy(update={"generate": size, "seed": seed})
@@ -113,9 +110,6 @@ def test_sources_are_read_from_lines_and_tables_or_refused_with_the_place(
         run.read_sources(tmp_path / name)
 
 
-# --------------------------------------------------------------------------------- what comes out
-
-
 @pytest.mark.parametrize("generate", [False, True])
 def test_a_full_two_by_two_comes_out_as_a_data_set(tmp_path, generate):
     chat = Author()
@@ -153,9 +147,6 @@ def test_a_model_that_has_no_more_sources_is_not_asked_for_ever(tmp_path, answer
     assert frame["verdict"].tolist() == ["passed"] * rows
     assert chat.steps().count("source") == rounds
     assert len(table.check(tmp_path / "formal")) == rows
-
-
-# ------------------------------------------------------------------------- faults become reasons
 
 
 @pytest.mark.parametrize(("faults", "verdict"), [(1, {"passed": 8}), (2, {"look": 8})])
@@ -202,9 +193,6 @@ def test_faulty_sources_are_rows_and_cost_nothing(tmp_path):
     assert why.str.contains("source: length: 2 words, not 3 to 60").sum() == 8
 
 
-# --------------------------------------------------------------------------- nothing asked twice
-
-
 def test_a_budget_ends_a_run_and_the_next_one_goes_on(tmp_path):
     _, unanswered = construct(tmp_path, Author(), 4, budget=Budget(requests=6))
     assert unanswered == 5  # two rewrites, and the errors that could be asked for
@@ -230,9 +218,6 @@ def test_a_dry_run_foretells_a_smooth_run_and_asks_nothing(tmp_path):
     rounds = [author.texts(prompt_of(question)) for question in chat.questions[:3]]
     assert [len(texts) for texts in rounds] == [0, 10, 20]
     assert run.foretell(folder, plan(tmp_path, 25, generate=True), chat)[:2] == (0, 100)
-
-
-# ------------------------------------------------------------------------------ a person's hand
 
 
 def test_what_a_person_mended_stays_and_what_stands_on_it_is_asked_anew(tmp_path):
