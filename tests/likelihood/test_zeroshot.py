@@ -11,14 +11,14 @@ import pytest
 from tests import scored
 from tests.likelihood import small
 from tests.likelihood.test_scorer import Constant
-from tstmeta import metrics, scoring
+from tstmeta import scoring
 from tstmeta.likelihood import instructions
 from tstmeta.likelihood.scorer import Rewrite, Scorer
 from tstmeta.likelihood.tokens import VARIANTS, Variant
 from tstmeta.likelihood.zeroshot import Likelihood, LikelihoodStyle
 from tstmeta.metrics import Request
 from tstmeta.models.causal import backbone
-from tstmeta.schema import DemonstrationWarning, Status, TstmetaError
+from tstmeta.schema import DemonstrationWarning, Status
 
 ROWS = [
     {"source_id": "a", "source": "It was bad.", "output": "It was great.", "style": "positive"},
@@ -125,13 +125,6 @@ def test_files_of_ones_own_are_read(tmp_path):
     metric = Likelihood(f"{tmp_path}/i.toml+{tmp_path}/w.csv", model=small.engine())
     requests = metric.scorer().requests("It is.", "formal")
     assert requests == ("very formal|It is.", "It is.", "It is.!")
-
-
-@pytest.mark.parametrize("words", ["no.csv", "no.toml", "nonsense", "3b+8b"])
-def test_a_mistake_is_refused_when_the_metric_is_named(words):
-    for name in ("likelihood", "likelihood-style"):
-        with pytest.raises(TstmetaError):
-            metrics.get(f"{name}:{words}")
 
 
 def test_a_model_that_is_not_here_gives_rows_with_the_remedy_and_others_go_on(tmp_path):

@@ -151,7 +151,7 @@ TEN = list(np.linspace(0.2, 0.4, 10))
 #: draws, estimate, jackknives, options, limits, what the reason says
 DEGENERATE = {
     "the estimate is undefined": (SPREAD, NAN, [TEN], {}, (NAN, NAN), "there is no value"),
-    "no draws": ([], 0.3, [TEN], {}, (NAN, NAN), "no draws"),
+    "no draws": ([], 0.3, [TEN], {}, (NAN, NAN), "no draw has a value"),
     "one unit": (SPREAD, 0.3, (), {"units": 1}, (NAN, NAN), "nothing to draw"),
     "all draws equal": ([0.3] * 200, 0.3, [TEN], {}, (0.3, 0.3), "give the same"),
     "few units": (SPREAD, 0.3, (), {"units": FEW_UNITS - 1}, (0.1, 0.5), "fewer than 8"),

@@ -44,14 +44,9 @@ LEAST = 10
 
 
 class Settings(NamedTuple):
-    """How a hybrid is fitted.
-
-    Attributes:
-        top: how many metrics it takes.
-        outer, inner: folds of sources that judge, and that choose.
-        statistic: agreement that chooses, a name of :data:`tstmeta.stats.STATISTICS`, pooled.
-        trees: of the forest, scikit-learn's own defaults otherwise.
-        in_sample: fit and judge on the same ratings, as one should not.
+    """How a hybrid is fitted: it takes ``top`` metrics; ``outer`` folds of sources judge and
+    ``inner`` ones choose, by a ``statistic`` (pooled); ``trees`` of the forest (scikit-learn's own
+    defaults otherwise); ``in_sample`` fits and judges on the same ratings, as one should not.
     """
 
     top: int = 3

@@ -148,11 +148,11 @@ def j(
 ) -> pd.DataFrame:
     """Accuracy x similarity x fluency of each text, as a ``scores`` table; J is their mean.
 
-    In the paper accuracy and fluency are 0 or 1 (two classifiers), similarity lies in [0, 1]; a
-    negative one counts as 0.
+    In the paper accuracy and fluency are 0 or 1 (two classifiers).
 
     Args:
-        acc, sim, fl: names of metrics with values in [0, 1] of which more is better.
+        acc, sim, fl: names of metrics with values in [0, 1] of which more is better; a similarity
+            below 0 counts as 0.
 
     Raises:
         CombineError: a metric that is missing, there twice, a distance, or out of its range.

@@ -1,9 +1,7 @@
 """Correlations of two vectors as scipy has them, and Williams' test of two of them.
 
-Policies, the same for all three statistics: pairs with a NaN on either side are dropped and ``n``
-counts what is left; the sign is kept; a constant vector or fewer than three pairs has no
-correlation, and the result then carries NaN and the reason; ties count as scipy counts them
-(average ranks for Spearman, tau-b for Kendall); no p-value is 0 (:func:`above_zero`).
+Pairs with a NaN on either side are dropped, ``n`` counts what is left; a constant vector or fewer
+than three pairs has no correlation, but NaN and a reason; no p-value is 0 (:func:`above_zero`).
 """
 
 from __future__ import annotations
@@ -63,10 +61,7 @@ def complete(human: ArrayLike, metric: ArrayLike) -> tuple[Array, Array]:
 
 
 def above_zero(p: float, items: int) -> float:
-    """A p-value that a formula puts at 0, as the smallest that so many items can give.
-
-    Of n items in any order two orders (up and down) are as extreme, so that is 2 / n!.
-    """
+    """A p-value that a formula puts at 0, as the smallest that n items can give: 2 / n!."""
     if p > 0 or math.isnan(p):
         return p
     return max(math.exp(math.log(2.0) - math.lgamma(items + 1.0)), np.finfo(float).tiny)

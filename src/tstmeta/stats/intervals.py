@@ -100,9 +100,8 @@ def of_draws(
     alone = plan.units != "both" and plan.clusters is None
     most = both.sum(axis=2 if plan.units == "sources" else 1).max(initial=0)
     single = setting.level == "system" or (alone and bool(most <= 1))
-    return Resample(
-        estimates, values, tuple(jackknives), tuple(given), counts, single, setting, plan
-    )
+    units = tuple(jackknives), tuple(given), counts, single
+    return Resample(estimates, values, *units, setting, plan)
 
 
 def of_resample(

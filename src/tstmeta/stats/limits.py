@@ -99,7 +99,7 @@ def interval(
     if not math.isfinite(estimate):
         nothing = "there is no value"
     elif not len(ordered):
-        nothing = "no draw has a value" if draws else "no draws"
+        nothing = "no draw has a value"
     elif n is not None and n < 2:
         nothing = f"{n} {name[:-1] if n else name}: there is nothing to draw"
     if nothing:

@@ -97,9 +97,8 @@ def partials(
 
 
 def _partial(main: Array, scores: Array, weights: Array, labels, statistic: str) -> Array:
-    """Partial correlations ``[M, D]`` of items that have all values.
-
-    Main ``[1 + G, 1, n]`` are people and the given, scores ``[M, 1, n]``, weights ``[D, n]``.
+    """Partial correlations ``[M, D]`` of items that have all values: people and the given
+    ``[1 + G, 1, n]``, scores ``[M, 1, n]``, weights ``[D, n]``.
     """
     if labels is not None:
         main, scores = (_within(side, weights, labels) for side in (main, scores))
@@ -189,8 +188,7 @@ def _why(x: Array, y: Array, z: Array) -> str:
 
 def _checked(human: ArrayLike, metrics: ArrayLike, given: ArrayLike) -> tuple[Array, Array, Array]:
     x, y, z = finite(human), finite(metrics), finite(given)
-    z = z.reshape(0, *x.shape) if not z.size and z.ndim == 1 else z  # an empty list
-    if x.ndim != 2 or y.ndim != 3 or z.ndim != 3 or not x.shape == y.shape[1:] == z.shape[1:]:
+    if not x.shape == y.shape[1:] == z.shape[1:]:
         raise ValueError(
             "people [sources, systems], metrics and given variables [several, sources, systems] of"
             f" one shape are needed, got {x.shape}, {y.shape} and {z.shape}"

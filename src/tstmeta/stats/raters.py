@@ -42,10 +42,13 @@ def ceiling(cube: ArrayLike, setting: Setting, metrics: ArrayLike | None = None)
     Source: one rater against the mean of the others as in Pavlick and Tetreault (2016), each rater
     in turn and with the metrics beside.
     """
-    ratings = _cube(cube)
+    ratings = finite(cube)
     scores = np.empty((0, *ratings.shape[:2])) if metrics is None else finite(metrics)
-    if scores.ndim != 3 or scores.shape[1:] != ratings.shape[:2]:
-        raise ValueError(f"metrics [metrics, sources, systems] are needed, got {scores.shape}")
+    if ratings.ndim != 3 or scores.shape[1:] != ratings.shape[:2]:
+        raise ValueError(
+            "ratings [sources, systems, raters] and metrics [metrics, sources, systems] are needed,"
+            f" got {ratings.shape} and {scores.shape}"
+        )
     raters = ratings.shape[-1]
     scored = np.isfinite(scores)
     usable = scored[scored.any(axis=(1, 2))].all(axis=0)
@@ -97,13 +100,6 @@ def no_pair(ratings: Array) -> str:
     return "" if (given > 1).any() else "no cell has ratings from two raters"
 
 
-def _cube(cube: ArrayLike) -> Array:
-    ratings = finite(cube)
-    if ratings.ndim != 3:
-        raise ValueError(f"ratings [sources, systems, raters] are needed, got {ratings.shape}")
-    return ratings
-
-
 class SingleRater(NamedTuple):
     """Reliability of one rating (``value``, the share of variance that is the item's) and
     ``of_mean`` of ``per_cell`` ratings, the harmonic mean of what a cell has (Spearman 1910, Brown
@@ -125,7 +121,7 @@ def single_rater(cube: ArrayLike) -> SingleRater:
 
     Source: Shrout and Fleiss (1979), case 1; for unequal numbers Donner (1986).
     """
-    ratings = _cube(cube)
+    ratings = finite(cube)
     given = np.isfinite(ratings)
     paired = given.sum(axis=-1) >= 2
     n = int(paired.sum())
@@ -169,8 +165,6 @@ def alpha(ratings: ArrayLike, level: Literal["ordinal", "interval"] = "ordinal")
     Source: Krippendorff (2011), Computing Krippendorff's Alpha-Reliability, section E.
     """
     matrix = np.asarray(ratings, dtype=float)
-    if matrix.ndim != 2:
-        raise ValueError(f"a matrix [items, raters] is needed, got shape {matrix.shape}")
     if level not in ("ordinal", "interval"):
         raise ValueError(f"unknown level {level!r}; known: ordinal, interval")
     given = np.isfinite(matrix)
