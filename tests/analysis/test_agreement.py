@@ -7,20 +7,11 @@ import pandas as pd
 import pytest
 from scipy import stats as scipy_stats
 
+import tstmeta as tst
 from tests.analysis.many import rated, scored
 from tests.analysis.tiny import NAN, constructed, scores
 from tests.analysis.tiny import rated as tiny
 from tstmeta import scoring
-from tstmeta.analysis import (
-    alpha,
-    bootstrap,
-    ceiling,
-    compare,
-    correlate,
-    evaluate,
-    partial,
-    rank_sets,
-)
 from tstmeta.analysis.frame import SENTINELS, pairs
 from tstmeta.data import Dataset
 from tstmeta.schema import TstmetaError
@@ -75,7 +66,7 @@ def test_scores_that_come_twice_are_refused():
         pairs(DATA, pd.concat([SCORES, SCORES]))
 
 
-@pytest.mark.parametrize("function", [rank_sets, partial])
+@pytest.mark.parametrize("function", [tst.rank_sets, tst.partial])
 def test_without_pairs_there_is_nothing_to_compute(function):
     with pytest.raises(TstmetaError, match="there are no pairs"):
         function(PAIRS.iloc[:0])
@@ -83,7 +74,7 @@ def test_without_pairs_there_is_nothing_to_compute(function):
 
 @pytest.mark.parametrize("statistic", ["pearson", "spearman", "kendall"])
 def test_pooled_it_is_the_correlation_of_pandas_and_the_p_of_scipy(statistic):
-    rows = correlate(PAIRS, statistic).set_index("metric")
+    rows = tst.correlate(PAIRS, statistic).set_index("metric")
     plain = PAIRS.groupby("metric")[["score", "human"]].corr(method=statistic)
     plain = plain.xs("human", level=1)["score"]
     np.testing.assert_allclose(rows["value"], plain[rows.index], atol=1e-12)
@@ -110,7 +101,7 @@ BY_HAND = [
 @pytest.mark.parametrize(("level", "value", "n", "groups"), BY_HAND)
 def test_agreement_at_each_level_by_hand(level, value, n, groups):
     data = tiny()
-    [row] = correlate(pairs(data, scores(data, VALUES)), level=level).to_dict("records")
+    [row] = tst.correlate(pairs(data, scores(data, VALUES)), level=level).to_dict("records")
     assert row["value"] == pytest.approx(value, nan_ok=True)
     assert row["n"] == n
     assert pd.isna(row["groups"]) if groups is None else row["groups"] == groups
@@ -123,9 +114,9 @@ def test_a_corpus_metric_has_one_value_a_system(tmp_path):
     data = tiny(outputs=["he ran home now", "he ran home", "a dog ran off home",
                          "we ate the soup", "we ate soup now", "no soup for us all"])  # fmt: skip
     given = scoring.score(data, ["corpus-bleu"], bases=["source"], store=tmp_path, progress=False)
-    [pooled] = correlate(pairs(data, given)).to_dict("records")
+    [pooled] = tst.correlate(pairs(data, given)).to_dict("records")
     assert pooled["reason"] == "a metric of whole outputs: use level system"
-    [row] = correlate(pairs(data, given), level="system").to_dict("records")
+    [row] = tst.correlate(pairs(data, given), level="system").to_dict("records")
     sources, outputs = data.items["source"].tolist(), data.items["output"].tolist()
     each = [sacrebleu.corpus_bleu(outputs[i::3], [sources[i::3]]).score for i in range(3)]
     assert (row["groups"], row["value"]) == (3, pytest.approx(r([3, 3.5, 2.25], each)))
@@ -135,14 +126,14 @@ def test_items_that_a_corpus_metric_lacks_do_not_make_it_a_metric_of_items(tmp_p
     data = tiny()  # half of the items have a reference
     wanted = ["corpus-bleu", "rouge1"]
     given = scoring.score(data, wanted, bases=["reference"], store=tmp_path, progress=False)
-    rows = correlate(pairs(data, given), level="system")
+    rows = tst.correlate(pairs(data, given), level="system")
     assert rows["metric"].tolist() == ["rouge1", "corpus-bleu"]
     assert rows["n"].tolist() == [3, 3]
-    whole = evaluate(data, scores=given, level="system", draws=20).frame.set_index("metric")
+    whole = tst.evaluate(data, scores=given, level="system", draws=20).frame.set_index("metric")
     assert whole.index.tolist() == ["rouge1", "corpus-bleu"]
     assert whole["scored"].tolist() == [3, 3]
     none = given[given["metric"] == "corpus-bleu"].assign(status="error", detail="")
-    assert correlate(pairs(data, none), level="system")["value"].isna().all()
+    assert tst.correlate(pairs(data, none), level="system")["value"].isna().all()
 
 
 def test_a_resample_is_of_whole_sources():
@@ -150,15 +141,16 @@ def test_a_resample_is_of_whole_sources():
     one = wide.groupby("source_id")[["score", "human"]].transform("mean")
     copies = wide.assign(score=one["score"], human=one["human"])  # four equal rewrites a source
     single = copies.drop_duplicates("source_id").assign(system="")
-    a, b = (bootstrap(frame, draws=300, seed=5).iloc[0] for frame in (copies, single))
+    a, b = (tst.bootstrap(frame, draws=300, seed=5).iloc[0] for frame in (copies, single))
     assert b["high"] - b["low"] == pytest.approx(a["high"] - a["low"], rel=0.25)
 
 
 def test_evaluate_is_correlate_bootstrap_rank_sets_and_partial_in_one():
-    whole = evaluate(DATA, scores=SCORES, draws=100, seed=4, tests=True).frame.set_index("metric")
-    limits = bootstrap(PAIRS, draws=100, seed=4).set_index("metric").loc[whole.index]
-    ranks = rank_sets(PAIRS, draws=100, seed=4, tests=True).set_index("metric").loc[whole.index]
-    left = partial(PAIRS).set_index("metric").loc[whole.index]
+    how = {"draws": 100, "seed": 4}
+    whole = tst.evaluate(DATA, scores=SCORES, tests=True, **how).frame.set_index("metric")
+    limits = tst.bootstrap(PAIRS, **how).set_index("metric").loc[whole.index]
+    ranks = tst.rank_sets(PAIRS, tests=True, **how).set_index("metric").loc[whole.index]
+    left = tst.partial(PAIRS).set_index("metric").loc[whole.index]
     parts = {"low": limits["low"], "high": limits["high"], "rank": ranks["rank"]}
     parts |= {"rank_low": ranks["low"], "cluster": ranks["cluster"], "partial": left["partial"]}
     for column, other in parts.items():
@@ -166,8 +158,8 @@ def test_evaluate_is_correlate_bootstrap_rank_sets_and_partial_in_one():
 
 
 def test_a_difference_is_paired_and_tested():
-    [row] = compare(PAIRS, "good", "poor", draws=400).to_dict("records")
-    limits = bootstrap(PAIRS, draws=400).set_index("metric")
+    [row] = tst.compare(PAIRS, "good", "poor", draws=400).to_dict("records")
+    limits = tst.bootstrap(PAIRS, draws=400).set_index("metric")
     gaps = limits.loc["good", "draws"] - limits.loc["poor", "draws"]
     low, high = np.quantile(gaps, [0.025, 0.975])
     assert row["low"] <= low < row["difference"] < high <= row["high"]
@@ -183,11 +175,13 @@ def test_a_metric_on_two_bases_is_named_with_its_basis():
     two = pd.concat([SCORES, SCORES[SCORES["metric"] == "good"].assign(basis="reference")])
     frame = pairs(DATA, two)
     with pytest.raises(TstmetaError, match=r"good stands on several bases \(source, reference\)"):
-        compare(frame, "good", "poor")
-    [row] = compare(frame, ("good", "reference"), ("good", "source"), draws=20).to_dict("records")
+        tst.compare(frame, "good", "poor")
+    [row] = tst.compare(frame, ("good", "reference"), ("good", "source"), draws=20).to_dict(
+        "records"
+    )
     assert (row["a"], row["b"], row["difference"]) == ("good reference", "good source", 0)
     with pytest.raises(TstmetaError, match="no data set has both good and best; known: good"):
-        compare(PAIRS, "good", "best")
+        tst.compare(PAIRS, "good", "best")
 
 
 def test_a_partial_correlation_is_that_of_the_residuals():
@@ -197,15 +191,15 @@ def test_a_partial_correlation_is_that_of_the_residuals():
         side - given @ np.linalg.lstsq(given, side, rcond=None)[0]
         for side in (good["score"].to_numpy(), good["human"].to_numpy())
     ]
-    own = partial(PAIRS, "style").set_index("metric").loc["good"]
+    own = tst.partial(PAIRS, "style").set_index("metric").loc["good"]
     assert own["partial"] == pytest.approx(r(*residuals))
     assert own["value"] == pytest.approx(r(good["human"], good["score"]))
     with pytest.raises(TstmetaError, match="no data set has human values of fluency"):
-        partial(PAIRS, ["style", "fluency"])
+        tst.partial(PAIRS, ["style", "fluency"])
 
 
 def test_the_ceiling_is_one_rater_against_the_mean_of_the_others():
-    [row] = ceiling(DATA).to_dict("records")
+    [row] = tst.ceiling(DATA).to_dict("records")
     ratings = DATA.raters("content")
     each = [r(ratings[one], ratings.drop(columns=one).mean(axis=1)) for one in ratings]
     assert row["value"] == pytest.approx(np.mean(each))
@@ -214,18 +208,18 @@ def test_the_ceiling_is_one_rater_against_the_mean_of_the_others():
 
 
 def test_without_single_ratings_the_ceiling_says_why():
-    means, labels = ceiling([rated(raters=False), constructed()]).to_dict("records")
+    means, labels = tst.ceiling([rated(raters=False), constructed()]).to_dict("records")
     assert math.isnan(means["value"])
     assert means["reason"] == "only means of ratings were released"
     assert labels["reason"] == "labels, not ratings"
     bare = Dataset.of("bare", DATA.items.assign(dataset="bare"))
-    assert ceiling(bare).iloc[0]["reason"] == "no ratings of content"
+    assert tst.ceiling(bare).iloc[0]["reason"] == "no ratings of content"
 
 
 def test_alpha_is_krippendorffs():
     import krippendorff
 
-    [row] = alpha(DATA).to_dict("records")
+    [row] = tst.alpha(DATA).to_dict("records")
     ratings = DATA.raters("content").to_numpy(float).T
     for level in ("ordinal", "interval"):
         expected = krippendorff.alpha(ratings, level_of_measurement=level)

@@ -12,18 +12,8 @@ from tests.analysis.many import rated, scored
 from tests.analysis.test_evaluation import analyse
 from tests.analysis.tiny import HOSTILE, scores
 from tests.analysis.tiny import rated as tiny
-from tstmeta.analysis.render import (
-    COLUMNS,
-    ENDINGS,
-    TableFormat,
-    described,
-    format_of,
-    latex,
-    notes,
-    rendered,
-    table,
-    title,
-)
+from tstmeta.analysis import render
+from tstmeta.console import TableFormat
 
 DATA = rated()
 SCORES = scored(DATA, good=0.4, ter=0.8, poor=4.0, random=50.0)
@@ -35,16 +25,16 @@ OWN = analyse(DATA, SCORES, draws=400, seed=7)
     [
         (None, None, "table"),
         (None, TableFormat.latex, "latex"),
-        *((f"t{ending.upper()}", None, kind) for ending, kind in ENDINGS.items()),
+        *((f"t{ending.upper()}", None, kind) for ending, kind in render.ENDINGS.items()),
         ("t.out", TableFormat.json, "json"),
     ],
 )
 def test_the_format_is_given_or_read_off_the_files_name(name, format, expected):
-    assert format_of(name and Path(name), format) == expected
+    assert render.format_of(name and Path(name), format) == expected
 
 
 def test_the_title_says_what_was_computed_of_what():
-    assert title(OWN) == (
+    assert render.title(OWN) == (
         "many: 96 rewrites, 24 sources, 4 systems; Pearson's r with the mean human rating of"
         " content, level pooled; 95 % bootstrap confidence intervals for these systems, sources"
         " like these (400 draws, seed 7)"
@@ -52,23 +42,23 @@ def test_the_title_says_what_was_computed_of_what():
 
 
 def test_notes_are_of_people_of_tests_and_of_what_was_flipped():
-    people, tests, flipped = notes(OWN)
+    people, tests, flipped = render.notes(OWN)
     assert people.startswith("Human ceiling: one rater agrees with the mean of the others at 0.")
     assert tests.startswith(f"Paired permutation tests: 10 pairs tested with {OWN.tests.draws}")
     assert "exchangeability" in tests
     assert flipped == "Flipped, since lower is better: ter (source)"
     means = analyse(rated(raters=False), SCORES, draws=50, tests=False)
-    assert notes(means)[:2] == [
+    assert render.notes(means)[:2] == [
         "The human ceiling is not known: only means of ratings were released",
         "Paired permutation tests: no tests were asked for",
     ]
-    shown, rule = table(means)
+    shown, rule = render.table(means)
     assert (shown["metric"][0], rule) == ("good", 3)
     assert not {"cluster", "as_rater"} & set(shown.columns)
 
 
 def test_people_stand_first_and_the_line_below_the_metrics():
-    shown, rule = table(OWN)
+    shown, rule = render.table(OWN)
     order = ["one rater", "good", "ter", "poor", "random", "human-style"]
     assert shown["metric"].tolist() == order
     assert rule == 4
@@ -77,8 +67,8 @@ def test_people_stand_first_and_the_line_below_the_metrics():
         *("metric", "basis", "Pearson's r", "low", "high", "n", "rank", "ranks", "cluster"),
         *("given style", "as_rater", "signature"),
     ]
-    lines = rendered([OWN], TableFormat.table).splitlines()
-    assert lines[0] == title(OWN)
+    lines = render.rendered([OWN], TableFormat.table).splitlines()
+    assert lines[0] == render.title(OWN)
     head = next(i for i, line in enumerate(lines) if line.startswith("metric "))
     first = [line.split("  ")[0] for line in lines[head + 1 :]]
     assert [*first[:4], *first[5:]] == order
@@ -86,18 +76,18 @@ def test_people_stand_first_and_the_line_below_the_metrics():
 
 
 def test_csv_has_every_column_and_whole_numbers_stay_whole():
-    text = rendered([OWN], TableFormat.csv)
+    text = render.rendered([OWN], TableFormat.csv)
     read = pd.read_csv(io.StringIO(text))
-    assert list(read.columns) == COLUMNS
+    assert list(read.columns) == render.COLUMNS
     assert read["kind"].tolist() == ["human", *OWN.frame["kind"]]
     np.testing.assert_array_equal(read["value"][1:], OWN.frame["value"])
-    good = dict(zip(COLUMNS, text.splitlines()[2].split(","), strict=True))
+    good = dict(zip(render.COLUMNS, text.splitlines()[2].split(","), strict=True))
     assert (good["rank"], good["scored"]) == ("1", "96")
 
 
 def test_json_says_how_to_get_the_numbers_again():
     both = [OWN, analyse(DATA, SCORES, dimension="style", draws=400, seed=7)]
-    read = json.loads(rendered(both, TableFormat.json))
+    read = json.loads(render.rendered(both, TableFormat.json))
     assert list(read) == ["data", "setting", "estimand", "seed", "rows", "versions"]
     content, style = read["data"]["dimensions"]
     assert (content["dimension"], style["dimension"]) == ("content", "style")
@@ -121,7 +111,7 @@ def test_latex_has_a_caption_and_signatures():
 @pytest.mark.parametrize("text", HOSTILE)
 def test_hostile_texts_stay_one_cell_and_mean_nothing(text):
     frame = pd.DataFrame({"metric": [text], "value": [-0.5]})
-    lines = latex(frame, text).splitlines()
+    lines = render.latex(frame, text).splitlines()
     [row] = [line for line in lines if "-0.500" in line]
     assert row.endswith(r"\\")
     assert row.replace(r"\&", "").count("&") == 1
@@ -130,7 +120,7 @@ def test_hostile_texts_stay_one_cell_and_mean_nothing(text):
 @pytest.mark.parametrize("format", TableFormat)
 def test_scores_without_ratings_are_described_in_every_format(format):
     data = tiny()
-    text = described(data, scores(data, [1, 2, 3, 4, 5, 6]), format)
+    text = render.described(data, scores(data, [1, 2, 3, 4, 5, 6]), format)
     if format is TableFormat.json:
         assert json.loads(text)["rows"][0]["mean"] == 3.5
     elif format is TableFormat.csv:
