@@ -98,7 +98,6 @@ class Backbone:
     revision: str = ""
     profile: str = "real"
     gated: bool = False
-    about: str = ""
 
     @property
     def local(self) -> bool:
