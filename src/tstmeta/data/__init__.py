@@ -77,11 +77,10 @@ def load(name: str) -> Dataset:
     whole = _load(base, str(root(base)))
     if not subset:
         return whole
-    known = getattr(_module(base), "SUBSETS", {})
-    if subset not in known:
+    if name not in subsets(base):
         options = ", ".join(subsets(base)) or "it has none"
         raise UnknownDataset(f"{base!r} has no subset {subset!r}; named subsets: {options}")
-    return known[subset](whole)
+    return _module(base).SUBSETS[subset](whole)
 
 
 def _module(name: str):

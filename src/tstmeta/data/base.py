@@ -139,9 +139,8 @@ class Dataset:
 
     def against(self, dimension: str) -> str:
         """What :meth:`human` is: :data:`RATING`, :data:`CONSTRUCTION`, or "" where nothing is."""
-        if dimension in self.means:
-            return RATING
-        return CONSTRUCTION if self.human(dimension).notna().any() else ""
+        kind = RATING if dimension in self.means else CONSTRUCTION
+        return kind if self.human(dimension).notna().any() else ""
 
     @property
     def judged(self) -> list[str]:
@@ -162,10 +161,8 @@ Subsets = dict[str, Callable[[Dataset], Dataset]]
 def labelled(whole: Dataset, label: str, value: str) -> Dataset:
     """The items with a value of a label; the card may give them a scale of their own."""
     subset = whole.where(whole.label(label) == value, f"{whole.name}@{value}")
-    scales = subset.card.facts.get("subset_scales") or {}
-    if value not in scales:
-        return subset
-    facts = {**subset.card.facts, "scale": scales[value]}
+    facts = dict(subset.card.facts)
+    facts["scale"] = facts.get("subset_scales", {}).get(value, facts.get("scale"))
     return replace(subset, card=replace(subset.card, facts=facts))
 
 

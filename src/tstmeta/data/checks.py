@@ -48,12 +48,7 @@ def number(cell: Any) -> float:
 
 
 def numeric(
-    low: float = -math.inf,
-    high: float = math.inf,
-    *,
-    whole: bool = False,
-    optional: bool = False,
-    hint: str = "",
+    low: float = -math.inf, high: float = math.inf, *, whole=False, optional=False, hint=""
 ) -> pa.Check:
     """Cells that are finite numbers from ``low`` to ``high``, or empty where that is allowed."""
     kind = "whole" if whole else "finite"
@@ -74,10 +69,8 @@ def checked(
 ) -> pd.DataFrame:
     """A table whose cells pass, with floats (NaN = empty) in the columns that :func:`numeric` held.
 
-    Args:
-        frame: indexed by row number, from 1.
-        checks: column -> its check, checks, or None; other columns are not looked at.
-        unique: columns in which no two rows may agree.
+    ``frame`` is indexed by row number, from 1; ``checks`` gives a column its check, checks or None;
+    in the columns ``unique`` no two rows may agree.
     """
     table = {name: pa.Column(checks=check, nullable=True) for name, check in checks.items()}
     hold(frame, pa.DataFrameSchema(table, unique=list(unique) or None), str(where))

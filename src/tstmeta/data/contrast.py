@@ -74,9 +74,8 @@ def span_of(kept: str, wrong: str) -> Span:
     head = next((i for i in range(shorter) if a[i] != b[i]), shorter)
     rest = shorter - head
     tail = next((i for i in range(rest) if a[-1 - i] != b[-1 - i]), rest)
-    return Span(
-        " ".join(before[head : len(before) - tail]), " ".join(after[head : len(after) - tail])
-    )
+    changed = (words[head : len(words) - tail] for words in (before, after))
+    return Span(*map(" ".join, changed))
 
 
 def _bare(word: str) -> str:
@@ -86,8 +85,7 @@ def _bare(word: str) -> str:
 def format_span(span: Span) -> str:
     """Write a span in the notation of wdiff."""
     removed = f"[-{span.removed}-]" if span.removed else ""
-    added = f"{{+{span.added}+}}" if span.added else ""
-    return removed + added
+    return removed + (f"{{+{span.added}+}}" if span.added else "")
 
 
 def tied(whole: Dataset) -> Dataset:

@@ -131,32 +131,19 @@ def folder(name: str) -> Path:
 def check(names: Sequence[str] | None = None) -> pd.DataFrame:
     """Whether the files of the manifest are where loaders look, with the right size and hash.
 
-    Args:
-        names: data sets; None = those of which at least one file is here.
-
-    Returns:
-        One row a file: dataset, path, bytes (of the manifest, <NA> if not known), state.
+    Gives a row a file: dataset, path, bytes (of the manifest, <NA> if not known), state; of the
+    data sets named, or else of those of which at least one file is here.
     """
     files = {entry: folder(entry.dataset) / entry.path for entry in manifest()}
     here = [entry.dataset for entry, file in files.items() if file.is_file()]
     wanted = here if names is None else chosen(names)
-    rows = [
-        (entry.dataset, entry.path, entry.bytes, state(entry, file))
-        for entry, file in files.items()
-        if entry.dataset in wanted
-    ]
+    rows = [(*e[:3], state(e, file)) for e, file in files.items() if e.dataset in wanted]
     frame = pd.DataFrame(rows, columns=["dataset", "path", "bytes", "state"])
     return frame.astype({"bytes": "Int64"})
 
 
 def fetch(names: Sequence[str]) -> pd.DataFrame:
-    """Download what is missing or wrong (a wrong file is replaced); leave alone what is right.
-
-    Args:
-        names: data sets of the manifest, see :func:`chosen`.
-
-    Returns:
-        One row a file, as :func:`check`, after the download.
+    """Download what is missing or wrong of data sets of the manifest; gives :func:`check` after.
 
     Raises:
         FetchError: some files failed, or the network cannot be reached.  What had arrived is kept

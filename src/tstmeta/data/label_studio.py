@@ -49,11 +49,9 @@ def tasks(dataset: Dataset, seed: int = 0) -> pd.DataFrame:
     """What raters are shown, one row a rewrite, in that order; indexed by ``item_id``.
 
     The columns are the ``data`` of a task: the opaque id of :func:`form_id` under ``item_id``,
-    ``style``, ``source_text``, ``output_text`` and ``batch``, from 1; give each rater one.
-
-    Rewrites are dealt to as many batches as a source has rewrites, as in a Latin square: none holds
-    two rewrites of one source, and where every source has every system, all batches hold each
-    system equally often (give or take one).  ``seed`` decides the order and which goes where.
+    ``style``, ``source_text``, ``output_text`` and ``batch``, from 1; give each rater one.  As in a
+    Latin square, no batch holds two rewrites of one source, and where every source has every
+    system, each batch holds them equally often (give or take one).
     """
     items, remedy = dataset.items, "fill it in or leave the rewrite out"
     check(
@@ -88,11 +86,9 @@ def write_form(dataset: Dataset, folder: Path, seed: int = 0) -> list[Path]:
         files[f"tasks-{batch}.json"] = json.dumps(part, ensure_ascii=False, indent=1) + "\n"
     key = todo.rename(columns={"item_id": "form_id"})[["form_id", "batch"]].reset_index()
     files["key.csv"] = to_csv(key[["form_id", "item_id", "batch"]])
-    strangers = sorted({path.name for path in folder.glob("tasks-*.json")} - set(files))
-    if strangers:
-        raise TstmetaError(
-            f"{folder} holds another form ({', '.join(strangers)}): name an empty one"
-        )
+    if strangers := sorted({path.name for path in folder.glob("tasks-*.json")} - set(files)):
+        listed = ", ".join(strangers)
+        raise TstmetaError(f"{folder} holds another form ({listed}): name an empty one")
     for name, text in files.items():
         storage.write(folder / name, text)
     return [folder / name for name in files]
@@ -137,13 +133,12 @@ def read_export(exports: Path | Iterable[Path], dataset: Dataset) -> pd.DataFram
     if not (rows or problems):
         problems.append(fault(files[0], "no ratings", remedy=_EXPORT))
     check(problems)
-    table, key = pd.DataFrame(rows), ["item_id", "dimension", "rater"]
-    twice = table.loc[table.duplicated(key), ["file", "row"]].drop_duplicates()
+    table = pd.DataFrame(rows)
+    twice = table[table.duplicated(["item_id", "dimension", "rater"])]
+    what = "the same person rated this rewrite before"
     remedy = "delete one of the two annotations in Label Studio and export again"
-    check(
-        fault(file, "the same person rated this rewrite before", row, "", remedy)
-        for file, row in twice.itertuples(index=False)
-    )
+    places = twice[["file", "row"]].drop_duplicates().to_numpy()
+    check(fault(file, what, row, "", remedy) for file, row in places)
     rename_raters(table)
     item = pd.Index(dataset.items["item_id"]).get_indexer(table["item_id"])
     dimension = table["dimension"].map([*QUESTIONS.values()].index)

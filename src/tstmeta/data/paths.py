@@ -45,5 +45,5 @@ def raw(name: str) -> Path:
             return place
     raise MissingData(
         f"the raw files of {name!r} are not on this machine (looked in "
-        f"{', '.join(str(place) for place in places)}). Get them with: tstmeta data fetch {name}"
+        f"{', '.join(map(str, places))}). Get them with: tstmeta data fetch {name}"
     )
