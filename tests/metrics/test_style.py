@@ -2,6 +2,7 @@
 
 import json
 import math
+from functools import partial
 
 import numpy as np
 import ot
@@ -11,6 +12,7 @@ from hypothesis import strategies as st
 from scipy.spatial.distance import cosine, jensenshannon
 from scipy.stats import entropy
 
+from tests.metrics import item, scores
 from tstmeta import data, metrics
 from tstmeta.metrics import Request
 from tstmeta.metrics.style import StyleCosine, StyleEmd, StyleJs, StyleKl
@@ -47,16 +49,15 @@ def fake(monkeypatch):
     return built
 
 
-def scored(name, *requests):
-    return [first for (first,) in metrics.get(name).score([(request,) for request in requests])]
+item = partial(item, style="good")
 
 
-def item(output, *against, style="good"):
-    return Request(output, against, against[0] if against else "", style)
+def scored(name, *units):
+    return scores(metrics.get(name), *units)
 
 
-def value(name, output, *against, style="good"):
-    return scored(name, item(output, *against, style=style))[0].value
+def value(name, output, *against, **style):
+    return scored(name, item(output, *against, **style))[0].value
 
 
 def test_confidence_is_the_probability_of_the_target_style(fake):
@@ -72,7 +73,7 @@ def test_accuracy_counts_outputs_whose_target_style_is_most_probable(fake):
     assert [score.status.value for score in result] == ["ok", "ok", "ok", "empty", "ok"]
     metric = metrics.get("style-accuracy")
     assert metric.combine([score.detail for score in result]) == pytest.approx(2 / 5)
-    assert [metric.statistics(row).tolist() for row in rows] == [
+    assert [metric.statistics(*row).tolist() for row in rows] == [
         json.loads(score.detail) for score in result
     ]
     assert math.isnan(metric.aggregate(np.zeros(2)))
@@ -154,8 +155,8 @@ def test_the_embedded_models_know_every_style_of_our_sets_and_rank_strong_over_l
     items = whole.items[whole.items["system"].isin(["strong", "light"])]
     for metric in ("style-confidence", "style-regressor"):
         columns = zip(items["output"], items["source"], items["style"], strict=True)
-        requests = [Request(output, (), source, style) for output, source, style in columns]
-        result = scored(metric, *requests)
+        units = [(Request(output, (), source, style),) for output, source, style in columns]
+        result = scored(metric, *units)
         assert {score.status for score in result} == {Status.OK}
         table = items.assign(value=[score.value for score in result])
         wide = table.pivot_table(index="source_id", columns="system", values="value")

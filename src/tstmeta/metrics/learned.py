@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from typing import ClassVar
 
 from ..extras import lacking
@@ -91,14 +92,9 @@ class Comet(BatchedMetric):
         return {"model": self.model}
 
 
-def comet_20() -> Comet:
-    """COMET as submitted to WMT 2020, estimator trained on direct assessments."""
-    return Comet("comet-20", "Unbabel/wmt20-comet-da")
-
-
-def comet_22() -> Comet:
-    """COMET as submitted to WMT 2022."""
-    return Comet("comet-22", "Unbabel/wmt22-comet-da")
+#: COMET as submitted to WMT 2020 (estimator trained on direct assessments), and to WMT 2022.
+comet_20 = partial(Comet, "comet-20", "Unbabel/wmt20-comet-da")
+comet_22 = partial(Comet, "comet-22", "Unbabel/wmt22-comet-da")
 
 
 def absent(model: Backbone, example: str, pickled: dict[str, Backbone]) -> str:
