@@ -11,7 +11,6 @@ from tests.scored import NAN, THREE, Logged, dataset, run
 from tstmeta import data, schema, scoring
 from tstmeta.data.tables import scores_table
 from tstmeta.metrics import CorpusMetric, Request, Score, UnknownMetric
-from tstmeta.schema import DataError
 
 # ---------------------------------------------------------------------------- what is computed
 
@@ -226,9 +225,3 @@ def test_released_scores_can_be_chosen_by_name():
     assert scoring.released(given, ["released:b"])["signature"].tolist() == [
         "released:b|basis:none"
     ]
-
-
-def test_released_scores_of_items_that_are_not_there_are_refused():
-    table = scores_table("tiny", "9", [1], metric="m", dimension="style", basis="none", fields={})
-    with pytest.raises(DataError, match="no item is called '9'"):
-        dataset({}, scores=table)

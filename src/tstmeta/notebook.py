@@ -184,6 +184,7 @@ def run_notebook(source: Path, given: Mapping[str, Any], out: Path) -> Path:
 
 def _this_python() -> type:
     """Starts kernels of the Python that runs now, whatever kernels a user installed."""
+    import zmq
     from jupyter_client.kernelspec import KernelSpecManager
     from jupyter_client.manager import AsyncKernelManager
     from traitlets import default
@@ -192,6 +193,10 @@ def _this_python() -> type:
         @default("kernel_spec_manager")
         def _no_folders(self) -> KernelSpecManager:
             return KernelSpecManager(kernel_dirs=[], ensure_native_kernel=True)
+
+        @default("transport_encryption")
+        def _encrypted(self) -> str:  # other users of this machine cannot listen in
+            return "auto" if zmq.has("curve") else "disabled"
 
     return ThisPython
 

@@ -24,6 +24,7 @@ from . import schema
 from .data import Dataset, paths
 from .data.base import RATING
 from .data.own_values import read_scores as read_scores
+from .data.tables import scores_table
 from .metrics.base import Metric, Request, Score
 from .schema import Signature, Status, TstmetaError
 from .secrecy import conceal
@@ -287,20 +288,11 @@ def human_style(dataset: Dataset) -> pd.DataFrame:
     rated = against == RATING
     name = HUMAN_STYLE if rated else STYLE_LABEL
     values = dataset.human("style").dropna()
-    return pd.DataFrame(
-        {
-            "dataset": dataset.name.partition("@")[0],
-            "item_id": values.index,
-            "metric": name,
-            "dimension": "style",
-            "basis": "none",
-            "signature": f"{name}|{'mean of human ratings' if rated else against}",
-            "sample": 0,
-            "value": values.to_numpy(float),
-            "status": str(Status.OK),
-            "detail": "",
-        }
-    )
+    facts = {"metric": name, "dimension": "style", "basis": "none"}
+    whole_set = dataset.name.partition("@")[0]
+    table = scores_table(whole_set, values.index, values, fields={}, **facts)
+    signature = f"{name}|{'mean of human ratings' if rated else against}"
+    return table.assign(signature=signature)[schema.columns("scores")]
 
 
 def released(dataset: Dataset, names: Iterable[str] | None = None) -> pd.DataFrame:

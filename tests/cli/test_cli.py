@@ -13,7 +13,6 @@ import pytest
 from tests.command import command_line
 from tstmeta import cli, data
 from tstmeta.data import catalogue, fetch
-from tstmeta.schema import TstmetaError
 
 
 @pytest.fixture
@@ -119,12 +118,6 @@ def test_show_has_the_card_of_a_data_set_that_is_not_here_and_how_to_get_it(tstm
 
 
 # ------------------------------------------------------------------------------- fetch and check
-
-
-def test_fetch_without_a_name_lists_them(tstmeta):
-    result = tstmeta("data", "fetch")
-    assert isinstance(result.exception, TstmetaError)
-    assert "say --all. There are: alva" in str(result.exception)
 
 
 def test_fetch_hands_on_what_was_asked(tstmeta, monkeypatch):

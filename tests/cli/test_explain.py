@@ -75,7 +75,7 @@ MISTAKES = {
     "both": (("--data", "mine.csv", "--style", "b"), "name either a text"),
     "half a rewrite": (("--source", "a", "--style", "b"), "a rewrite has a --source"),
     "all to read": (("--data", "mine.csv"), "--out FILE"),
-    "an unknown item": (("--data", "mine.csv", "-i", "x"), "no item 'x'; did you mean 1"),
+    "an unknown item": (("--data", "mine.csv", "-i", "x"), "there is no item 'x'"),
     "an unknown data set": (("--data", "laii", "-i", "x"), "did you mean lai"),
     "Parquet on stdout": (("--data", "mine.csv", "-f", "parquet"), "name a file with --out"),
 }
