@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.stats.oracles import rng
-from tstmeta.stats import Draws, ResamplingPlan, Setting, draw, resampled
+from tstmeta.stats import ResamplingPlan, Setting, draw, resampled
 from tstmeta.stats.resampling import leave_one_out
 
 UNITS = ("sources", "systems", "both")
@@ -84,10 +84,3 @@ def test_a_system_drawn_twice_is_no_pair_with_itself():
             naive.append(np.mean(np.sign(x[first] - x[second]) == np.sign(y[first] - y[second])))
     assert np.mean(ours) == pytest.approx(0.50, abs=0.015)
     assert np.mean(naive) == pytest.approx(0.55, abs=0.015)
-
-
-def test_a_draw_of_one_system_alone_has_no_pairs():
-    table = np.arange(12.0).reshape(3, 4)
-    draws = Draws(np.ones((1, 3)), np.array([[4.0, 0, 0, 0]]))
-    for name in ("pairwise-accuracy", "kendall", "soft-pairwise-accuracy", "pearson"):
-        assert np.isnan(resampled(table, table[None], Setting(name, "system"), draws)).all()

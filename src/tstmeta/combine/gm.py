@@ -126,8 +126,7 @@ def gm_scores(
         CombineError: one of the three is missing, there twice, or out of its range.
     """
     parts = _three(dataset, scores, names)
-    values, fields = gm(*parts.matrix, thresholds), {"t": thresholds}
-    return emit(parts, values, [""] * len(values), name="gm", dimension="overall", fields=fields)
+    return emit(parts, gm(*parts.matrix, thresholds), "gm", {"t": thresholds})
 
 
 def learned_gm(
@@ -168,8 +167,7 @@ def learned_gm(
         "seed": seed,
         "preferences-hash": digest(*sorted(map(">".join, parts.item_ids[pairs].T.tolist()))),
     }
-    table = emit(parts, values, details.tolist(), name="gm", dimension="overall", fields=fields)
-    return Combination(table, tuple(fits))
+    return Combination(emit(parts, values, "gm", fields, details.tolist()), tuple(fits))
 
 
 def _three(dataset: Dataset, scores: pd.DataFrame, names: Sequence[str]) -> Parts:

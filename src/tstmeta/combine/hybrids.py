@@ -134,8 +134,7 @@ def hybrid(
     fields = {"dimension": dimension, **settings.fields(kind)}
     if kind != "equal":
         fields["ratings-hash"] = digest_of_values(parts.item_ids, people)
-    name = f"hybrid-{kind}"
-    table = emit(parts, values, details.tolist(), name=name, dimension=dimension, fields=fields)
+    table = emit(parts, values, f"hybrid-{kind}", fields, details.tolist(), dimension)
     return Combination(table, tuple(fits))
 
 

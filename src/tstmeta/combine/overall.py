@@ -96,8 +96,7 @@ def overall_scores(
     if kind:
         hashes = (digest_of_values(parts.item_ids, people[name]) for name in sorted(people))
         fields |= {"hybrid": kind, "ratings-hash": digest(*hashes)}
-    name = f"overall-{which}"
-    table = emit(parts, values, details.tolist(), name=name, dimension="overall", fields=fields)
+    table = emit(parts, values, f"overall-{which}", fields, details.tolist())
     return Combination(table, tuple(fits))
 
 
@@ -162,6 +161,4 @@ def j(
     if parts.lower.any():
         worse = ", ".join(np.array(parts.names)[parts.lower].tolist())
         raise CombineError(f"J wants metrics of which more is better; less of {worse} is better")
-    values = np.prod(np.clip(parts.matrix, 0.0, 1.0), axis=0)
-    fields = {"mean": "texts"}
-    return emit(parts, values, [""] * len(values), name="j", dimension="overall", fields=fields)
+    return emit(parts, np.prod(np.clip(parts.matrix, 0, 1), axis=0), "j", {"mean": "texts"})

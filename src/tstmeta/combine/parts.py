@@ -153,26 +153,23 @@ def pick(
 def emit(
     parts: Parts,
     values: Array,
-    details: Sequence[str],
-    *,
     name: str,
-    dimension: str,
     fields: Mapping[str, object],
+    details: Sequence[str] | None = None,
+    dimension: str = "overall",
 ) -> pd.DataFrame:
-    """A ``scores`` table of a combination.
+    """A ``scores`` table of a combination, from its values ``[N]`` and what to say of each.
 
     Status: ``invalid`` where the combination has no value; otherwise the least good one of the
-    parts.  The signature names ``fields``, the parts and a hash of their signatures; the details
-    ``[N]`` beside the values ``[N]`` are the fold and the weights.
+    parts.  The signature names ``fields``, the parts and a hash of their signatures.
     """
     texts = parts.heads["signature"] + "|" + parts.heads["basis"]
     own = {"parts": "+".join(parts.names), "parts-hash": digest(*texts)}
     signature = Signature.of(name, {"basis": parts.basis, **fields, **own})
+    each = zip(parts.item_ids, values, details or [""] * len(values), strict=True)
     rows = [
         (item, *_outcome(parts, place, value, detail))
-        for place, (item, value, detail) in enumerate(
-            zip(parts.item_ids, values, details, strict=True)
-        )
+        for place, (item, value, detail) in enumerate(each)
         # what was never scored (a source without a reference) has no row here either
         if (parts.statuses[:, place] != "").any()
     ]

@@ -123,7 +123,7 @@ class Likelihood:
         self._folder, self._progress = folder / "tokens", progress
 
     def scorer(self) -> Scorer:
-        """The scorer behind the metric; its model is loaded when something new is asked."""
+        """Its model is loaded when something new is asked."""
         model: LanguageModel
         if isinstance(self.model, Backbone):
             model = _loaded(self.model, self._device, self._dtype, rounded=self.variant.rounded)
