@@ -18,8 +18,7 @@ def mixed():
         output=["ONE", "One", "t"],
         references=[["1"], ["1"], ["2", "ii"]],
     )
-    labels = labels_table("mixed", items["item_id"], collection=["a", "b", "a"])
-    return Dataset.of("mixed", items, labels=labels)
+    return Dataset.of("mixed", items)
 
 
 def test_other_references_leave_the_first_data_set_as_it_was(mixed):
@@ -27,7 +26,6 @@ def test_other_references_leave_the_first_data_set_as_it_was(mixed):
     assert second.name == "mixed@other"
     assert second.items["references"].tolist() == [["a"], [], ["b", "c"]]
     assert mixed.items["references"].tolist() == [["1"], ["1"], ["2", "ii"]]
-    assert second.labels is mixed.labels
 
 
 def test_a_row_that_speaks_of_no_item_is_reported(mixed):

@@ -163,7 +163,6 @@ def test_means_of_cao_are_ratings_and_empty_cells_are_none(private):
 
 
 def test_without_the_file_of_cao_we_say_whom_to_ask_and_the_card_shows_the_form(tmp_path):
-    assert not cao.ready(tmp_path)
     with pytest.raises(MissingData, match=r"private.*Ask the authors.*tstmeta data show cao"):
         cao.load(tmp_path)
     body = data.Card.read("cao").body

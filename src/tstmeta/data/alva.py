@@ -161,15 +161,10 @@ def _study(root: Path, name: str, sentences: Sentences) -> dict[str, pd.DataFram
         source=table["orig_sent"],
         output=table["simp_sent"],
     )
-    means = [
-        (dimension, MEAN_RATER, table[column])
-        for column, (dimension, _, _) in rated.items()
-        if column != single
-    ]
-    singles = read(
-        f"ratings_per_annotator/{stem}_ratings.csv", "rater_id", {single: scales[single]}
-    )
+    file = f"ratings_per_annotator/{stem}_ratings.csv"
+    singles = read(file, "rater_id", {single: scales[single]})
     people = [(rated[single][0], f"{name} " + singles["rater_id"], singles[single])]
+    means = [(rated[column][0], MEAN_RATER, table[column]) for column in [*rated][:-1]]
     ratings = [
         long_ratings(NAME, table["item"], means),
         long_ratings(NAME, singles["item"], people),
