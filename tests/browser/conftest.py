@@ -25,7 +25,7 @@ def browser() -> Iterator[walk.Browser]:
         yield browser
 
 
-def _walked(browser: walk.Browser, address: str, size: tuple[int, int]) -> dict[str, walk.Visit]:
+def _walked(browser: walk.Browser, address: str, size: tuple[int, int]) -> walk.Visits:
     visits = {}
     with walk.context(browser, size) as context:
         for page in walk.pages():
@@ -36,12 +36,12 @@ def _walked(browser: walk.Browser, address: str, size: tuple[int, int]) -> dict[
 
 
 @pytest.fixture(scope="module")
-def visits(browser: walk.Browser, address: str) -> dict[str, walk.Visit]:
+def visits(browser: walk.Browser, address: str) -> walk.Visits:
     """Every page, opened at the width of a desktop."""
     return _walked(browser, address, walk.DESKTOP)
 
 
 @pytest.fixture(scope="module")
-def phone_visits(browser: walk.Browser, address: str) -> dict[str, walk.Visit]:
+def phone_visits(browser: walk.Browser, address: str) -> walk.Visits:
     """Every page, opened at the width of a phone."""
     return _walked(browser, address, walk.PHONE)

@@ -7,10 +7,7 @@ from playwright.sync_api import expect
 
 from . import walk
 
-pytestmark = [
-    pytest.mark.browser,
-    pytest.mark.skipif(bool(walk.missing()), reason=walk.missing()),
-]
+pytestmark = walk.MARKS
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])

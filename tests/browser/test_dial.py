@@ -6,10 +6,7 @@ import pytest
 
 from tests.browser import walk
 
-pytestmark = [
-    pytest.mark.browser,
-    pytest.mark.skipif(bool(walk.missing()), reason=walk.missing()),
-]
+pytestmark = walk.MARKS
 PAGE = "book/results/lesson_4_confound_dial.html"
 DIAL = "article .plotly-graph-div"
 #: The number of the slider's stop, and the bars as they are drawn.

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import shutil
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import partial
@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import unquote, urldefrag, urlsplit
 
+import pytest
 from playwright.sync_api import Browser, BrowserContext, Page, Request, sync_playwright
 
 BOOK = Path(__file__).parents[2] / "book" / "_build" / "html"
@@ -115,9 +116,13 @@ def chapters(visits: dict[str, Visit]) -> dict[str, Visit]:
     return {page: seen for page, seen in visits.items() if page not in MACHINERY}
 
 
-def faults(visits: dict[str, Visit], what: str) -> dict[str, list[str]]:
-    """The pages where something was noted, so that a failing test names them all."""
-    return {page: getattr(seen, what) for page, seen in visits.items() if getattr(seen, what)}
+def faults(visits: dict[str, Visit], fault: str | Callable[[dict], Any]) -> dict[str, Any]:
+    """What was noted under a name, or read off the facts, of all pages where there is something."""
+    seen = {
+        page: getattr(visit, fault) if isinstance(fault, str) else fault(visit.facts)
+        for page, visit in visits.items()
+    }
+    return {page: what for page, what in seen.items() if what}
 
 
 def chromium() -> str | None:
@@ -135,6 +140,11 @@ def missing() -> str:
     return ""
 
 
+#: For ``pytestmark`` of every file here.
+MARKS = [pytest.mark.browser, pytest.mark.skipif(bool(missing()), reason=missing())]
+Visits = dict[str, Visit]
+
+
 class _Quiet(SimpleHTTPRequestHandler):
     def log_message(self, format: str, *arguments: object) -> None:
         pass
@@ -143,36 +153,27 @@ class _Quiet(SimpleHTTPRequestHandler):
 @contextmanager
 def served(book: Path = BOOK) -> Iterator[str]:
     """Serve the book on the loopback address; gives its address without a slash at the end."""
-    server = ThreadingHTTPServer(("127.0.0.1", 0), partial(_Quiet, directory=str(book)))
-    thread = threading.Thread(target=server.serve_forever, daemon=True)
-    thread.start()
-    try:
-        yield f"http://127.0.0.1:{server.server_port}"
-    finally:
-        server.shutdown()
-        thread.join()
-        server.server_close()
+    with ThreadingHTTPServer(("127.0.0.1", 0), partial(_Quiet, directory=str(book))) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        try:
+            yield f"http://127.0.0.1:{server.server_port}"
+        finally:
+            server.shutdown()
 
 
 @contextmanager
 def launched() -> Iterator[Browser]:
     """A headless browser.  Its own sandbox is off: it opens nothing but our pages."""
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=chromium(), args=_FLAGS)
-        try:
-            yield browser
-        finally:
-            browser.close()
+    with (
+        sync_playwright() as playwright,
+        playwright.chromium.launch(executable_path=chromium(), args=_FLAGS) as browser,
+    ):
+        yield browser
 
 
-@contextmanager
-def context(browser: Browser, size: tuple[int, int], **options: Any) -> Iterator[BrowserContext]:
+def context(browser: Browser, size: tuple[int, int], **options: Any) -> BrowserContext:
     """A reader who has never been here: no cookies, no storage, a window of that size."""
-    fresh = browser.new_context(viewport={"width": size[0], "height": size[1]}, **options)
-    try:
-        yield fresh
-    finally:
-        fresh.close()
+    return browser.new_context(viewport={"width": size[0], "height": size[1]}, **options)
 
 
 @contextmanager
@@ -186,11 +187,11 @@ def visit(tab: Page, address: str, page: str) -> Visit:
     """Open a page, wait until it is quiet, and note what it asked for, said and shows."""
     seen = Visit(page)
 
-    def asked(request: Request) -> None:
+    def note(request: Request) -> None:
         if not request.url.startswith((f"{address}/", "data:", "blob:")):
             seen.strangers.append(request.url)
 
-    tab.on("request", asked)
+    tab.on("request", note)
     tab.on("console", lambda said: seen.errors.append(said.text) if said.type == "error" else None)
     tab.on("pageerror", lambda error: seen.errors.append(str(error)))
     tab.on("requestfailed", lambda request: seen.failures.append(request.url))
