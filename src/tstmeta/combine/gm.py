@@ -73,8 +73,8 @@ def hinge(thresholds: ArrayLike, better: Array, worse: Array) -> Array:
     """
     t = np.asarray(thresholds, dtype=float)
     columns = Thresholds(*(row[..., None] for row in t))
-    gap = gm(*better, columns) - gm(*worse, columns)
-    return np.maximum(0.0, MARGIN - gap).mean(axis=-1)
+    good, bad = (gm(acc, sim, pp, columns) for acc, sim, pp in (better, worse))
+    return np.maximum(0.0, MARGIN - (good - bad)).mean(axis=-1)
 
 
 def learn(better: ArrayLike, worse: ArrayLike, seed: int = 0) -> Learned:
@@ -126,7 +126,8 @@ def gm_scores(
         CombineError: one of the three is missing, there twice, or out of its range.
     """
     parts = _three(dataset, scores, names)
-    return emit(parts, gm(*parts.matrix, thresholds), "gm", {"t": thresholds})
+    acc, sim, pp = parts.matrix
+    return emit(parts, gm(acc, sim, pp, thresholds), "gm", {"t": thresholds})
 
 
 def learned_gm(
@@ -156,7 +157,8 @@ def learned_gm(
     for split in splits(parts.sources, outer, seed):
         better, worse = pairs[:, split.train[pairs].all(axis=0)]
         t, n = learn(parts.matrix[:, better], parts.matrix[:, worse], seed).thresholds, len(better)
-        values[split.judged] = gm(*parts.matrix[:, split.judged], t)
+        acc, sim, pp = parts.matrix[:, split.judged]
+        values[split.judged] = gm(acc, sim, pp, t)
         details[split.judged] = f"fold {split.number + 1} of {outer}: t {t}, from {n} pairs"
         judged_on = int(split.judged[pairs].all(axis=0).sum())
         fits.append(Fit(split.number, t._asdict(), n, judged_on))

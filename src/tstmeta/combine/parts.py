@@ -51,7 +51,7 @@ class Parts(NamedTuple):
 
     @property
     def complete(self) -> np.ndarray:
-        return np.isfinite(self.matrix).all(axis=0)
+        return np.asarray(np.isfinite(self.matrix).all(axis=0))
 
 
 class Fit(NamedTuple):

@@ -70,9 +70,9 @@ class PairTests(NamedTuple):
 
     def test(self, first: int, second: int) -> PermutationTest:
         """One pair."""
-        numbers = (table[first, second].item() for table in self[:4])
-        reason = self.reasons[first][second]
-        return PermutationTest(*numbers, self.null, reason, self.draws, self.exact)
+        difference, p, n, smallest = (table[first, second].item() for table in self[:4])
+        rest = self.null, self.reasons[first][second], self.draws, self.exact
+        return PermutationTest(difference, p, n, smallest, *rest)
 
 
 def permutation_test(
