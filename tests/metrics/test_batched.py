@@ -1,7 +1,5 @@
 """Metrics over many rewrites at once: order, repeats, guards, one bad text among good ones."""
 
-import math
-
 import pytest
 
 from tests.metrics import item, scored, scores
@@ -15,7 +13,7 @@ from tstmeta.schema import Status
 
 
 class Lengths(BatchedMetric):
-    """How much longer the output is, in characters; breaks on ``bad``, knows no ``?``."""
+    """How much longer the output is, in characters; breaks on ``bad``."""
 
     name = "lengths"
 
@@ -26,7 +24,7 @@ class Lengths(BatchedMetric):
         self.calls.append(list(pairs))
         if any("bad" in text for pair in pairs for text in pair):
             raise ValueError("a bad text")
-        return [math.nan if "?" in b else float(len(b) - len(a)) for a, b in pairs]
+        return [Score(len(b) - len(a)) for a, b in pairs]
 
 
 def test_scores_come_in_order_and_units_keep_their_size():

@@ -75,7 +75,7 @@ class Alike(BatchedMetric):
     def pairs(self, pairs):
         assert len(set(pairs)) == len(pairs)
         assert all(text.strip() for pair in pairs for text in pair)
-        return [1.0 if a[-1] == b[-1] else Score(0.5) for a, b in pairs]
+        return [Score(1.0 if a[-1] == b[-1] else 0.5) for a, b in pairs]
 
 
 def metric(words="", answerer=None):

@@ -14,9 +14,8 @@ from typing import Any
 from ..models import hub
 from ..models.causal import Backbone, MissingModel
 from ..schema import Signature, Status
-from .base import PairMetric, Request, Score, failed, scored
+from .base import PairMetric, Request, Score, failed
 
-Answer = float | Score
 Pair = tuple[str, str]
 #: Half of a character, as a damaged file gives it: no tokenizer reads it.
 _HALF = re.compile(r"[\ud800-\udfff]")
@@ -43,8 +42,8 @@ class BatchedMetric(PairMetric):
         """Take the folder of the score store, and whether bars are wanted."""
         self._folder, self._progress = folder, progress
 
-    def pairs(self, pairs: Sequence[Pair]) -> Sequence[Answer]:
-        """One answer a pair of (text compared with, output); pairs are distinct and not blank."""
+    def pairs(self, pairs: Sequence[Pair]) -> Sequence[Score]:
+        """One score a pair of (text compared with, output); pairs are distinct and not blank."""
         texts = list(dict.fromkeys(text for pair in pairs for text in pair))
         known = dict(zip(texts, self.prepare(texts), strict=True))
         return [self.compare(known[text], known[output]) for text, output in pairs]
@@ -53,15 +52,15 @@ class BatchedMetric(PairMetric):
         """What :meth:`compare` needs of each text, for instance its vector."""
         raise NotImplementedError
 
-    def compare(self, text: Any, output: Any) -> Answer:
-        """The answer about an output beside the text that it is compared with."""
+    def compare(self, text: Any, output: Any) -> Score:
+        """The score of an output beside the text that it is compared with."""
         raise NotImplementedError
 
-    def values(self, requests: Sequence[Request]) -> Sequence[Answer]:
-        """One answer a request: the best over the texts that it is compared with."""
+    def values(self, requests: Sequence[Request]) -> Sequence[Score]:
+        """One score a request: the best over the texts that it is compared with."""
         distinct = list(dict.fromkeys((text, r.output) for r in requests for text in r.against))
         answers = self.pairs(distinct) if distinct else ()
-        known = dict(zip(distinct, map(as_score, answers), strict=True))
+        known = dict(zip(distinct, answers, strict=True))
         return [self._best([known[text, r.output] for text in r.against]) for r in requests]
 
     def score(self, units: Sequence[tuple[Request, ...]]) -> Iterator[tuple[Score, ...]]:
@@ -91,7 +90,7 @@ class BatchedMetric(PairMetric):
             return []
         try:
             answers = self.values(requests)
-            return [as_score(answer) for answer, _ in zip(answers, requests, strict=True)]
+            return [answer for answer, _ in zip(answers, requests, strict=True)]
         except MissingModel as error:
             return [failed(error)] * len(requests)
         except Exception as error:  # a metric's failure is a row, not the end of a run
@@ -154,7 +153,3 @@ def _unreadable(request: Request) -> Score | None:
     if any(map(_HALF.search, (request.output, *request.against))):
         return failed("a text with half a character (U+D800 to U+DFFF): save it as UTF-8")
     return None
-
-
-def as_score(answer: Answer) -> Score:
-    return answer if isinstance(answer, Score) else scored(answer)

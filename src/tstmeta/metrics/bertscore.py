@@ -18,8 +18,8 @@ from ..models import encoders, idf, vectors
 from ..models.causal import Backbone
 from ..models.encoders import ENCODERS, MINILM, TokenVectors
 from ..schema import Status, TstmetaError
-from .base import Score
-from .batched import Answer, ModelMetric, Pair, cut_note, installed, scored
+from .base import Score, scored
+from .batched import ModelMetric, Pair, cut_note, installed
 from .variants import parse, without_file
 
 #: The layers of the English encoders that have a name here: what the bert-score library found best
@@ -94,7 +94,7 @@ class BertScore(ModelMetric):
             "transformers": installed("transformers"),
         }
 
-    def pairs(self, pairs: Sequence[Pair]) -> list[Answer]:
+    def pairs(self, pairs: Sequence[Pair]) -> list[Score]:
         chunks = (pairs[at : at + _CHUNK] for at in range(0, len(pairs), _CHUNK))
         return [answer for chunk in chunks for answer in super(BertScore, self).pairs(chunk)]
 

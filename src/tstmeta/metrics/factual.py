@@ -19,8 +19,8 @@ from ..models import seq2seq
 from ..models.causal import Backbone, backbone
 from ..models.seq2seq import Prompt, Writer, Written
 from ..schema import TstmetaError
-from .base import Request, Score
-from .batched import BatchedMetric, ModelMetric, Pair, cut_note, identity_of, installed, scored
+from .base import Request, Score, scored
+from .batched import BatchedMetric, ModelMetric, Pair, cut_note, identity_of, installed
 from .bertscore import BertScore
 from .candidates import RULE, by_rule
 from .learned import absent
@@ -177,7 +177,7 @@ class QuestEval(ModelMetric):
         values = dict.fromkeys(pairs, 0.0)
         if full := [pair for pair in values if pair[1].strip()]:
             for pair, answer in zip(full, self.alike.pairs(full), strict=True):
-                values[pair] = answer.value if isinstance(answer, Score) else answer
+                values[pair] = answer.value
         return values
 
     def _ask(self, use: str, prompts: Sequence[Prompt]) -> dict[Prompt, Written]:

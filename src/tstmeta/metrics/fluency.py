@@ -20,8 +20,8 @@ from ..models.causal import Backbone, LanguageModel, described
 from ..models.tokencache import Cached
 from ..schema import DemonstrationWarning, Status, TstmetaError
 from . import variants
-from .base import CorpusMetric, Request, Score
-from .batched import Answer, ModelMetric, cut_note, identity_of, installed, scored
+from .base import CorpusMetric, Request, Score, scored
+from .batched import ModelMetric, cut_note, identity_of, installed
 
 _OPTIONS = {"per": ("token", "word"), "long": ("first-window", "strided")}
 
@@ -109,7 +109,7 @@ class Perplexity(ModelMetric):
             )
         return super().score(units)
 
-    def values(self, requests: Sequence[Request]) -> Sequence[Answer]:
+    def values(self, requests: Sequence[Request]) -> Sequence[Score]:
         blank = [not request.output.strip() for request in requests]
         texts = [r.output for r, nothing in zip(requests, blank, strict=True) if not nothing]
         readings = iter(self.reader.read(texts, self._progress))

@@ -15,8 +15,8 @@ from typing import Any, ClassVar
 
 from ..models import parses
 from ..models.parses import Graph, Parser, Tree
-from .base import Score
-from .batched import cut_note, installed, scored
+from .base import Score, scored
+from .batched import cut_note, installed
 from .parsed import LABELS, ParseMetric, labels
 
 #: Random starts after the first one, which maps nodes of equal labels (the library's own default),

@@ -9,8 +9,8 @@ from typing import ClassVar
 from ..extras import lacking
 from ..models import hub, sequence
 from ..models.causal import Backbone, MissingModel
-from .base import Score
-from .batched import BatchedMetric, ModelMetric, Pair, cut_note, identity_of, installed, scored
+from .base import Score, scored
+from .batched import BatchedMetric, ModelMetric, Pair, cut_note, identity_of, installed
 from .variants import parse
 
 #: BLEURT's models, converted to PyTorch; the first is that of Pauli et al. (2025).

@@ -10,8 +10,8 @@ from ..extras import lacking
 from ..models import parses
 from ..models.parses import Parser, Tree
 from ..schema import TstmetaError
-from .base import Score
-from .batched import ModelMetric, Pair, as_score, failed
+from .base import Score, failed
+from .batched import ModelMetric, Pair
 from .variants import choose
 
 #: What a word of a tree can be called by.
@@ -75,7 +75,7 @@ class ParseMetric(ModelMetric):
 
     def _pair(self, text: str, output: str) -> Score:
         try:
-            return as_score(self.compare(self.find(text), self.find(output)))
+            return self.compare(self.find(text), self.find(output))
         except TstmetaError as error:  # a text without a parse costs only itself
             return failed(error)
 

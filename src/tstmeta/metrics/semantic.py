@@ -20,8 +20,8 @@ from ..models.causal import MissingModel
 from ..models.encoders import ENCODERS, MINILM, TextVector
 from ..models.vectors import TokenTable, VectorFile, Vectors
 from ..schema import Status, TstmetaError
-from .base import Request, Score
-from .batched import Answer, ModelMetric, cut_note, installed, scored
+from .base import Request, Score, scored
+from .batched import ModelMetric, cut_note, installed
 from .bertscore import BertScore, languages
 from .variants import choose, parse, without_file
 
@@ -208,7 +208,7 @@ class Wmd(WordMetric):
     def prepare(self, texts: list[str]) -> list[Counter[int]]:
         return [Counter(sorted(own.tolist())) for own in self.source.places(texts)]
 
-    def compare(self, text: Counter[int], output: Counter[int]) -> Answer:
+    def compare(self, text: Counter[int], output: Counter[int]) -> Score:
         if not text or not output:
             return WORDLESS
         a, b = text.total(), output.total()
@@ -218,7 +218,7 @@ class Wmd(WordMetric):
         # what both texts have stays where it is: distances obey the triangle inequality
         origins, targets = ours - theirs, theirs - ours
         if not origins:
-            return 0.0
+            return Score(0.0)
         import ot
         from scipy.spatial.distance import cdist
 
@@ -227,7 +227,7 @@ class Wmd(WordMetric):
             sides = [side / np.linalg.norm(side, axis=1, keepdims=True) for side in sides]
         masses = [np.array(list(side.values())) / side.total() for side in (origins, targets)]
         moved = origins.total() / (a * b)
-        return float(moved * ot.emd2(*masses, cdist(*sides), numItermax=10**7))
+        return scored(moved * ot.emd2(*masses, cdist(*sides), numItermax=10**7))
 
 
 class Sim(WordMetric):
@@ -267,9 +267,9 @@ class Sim(WordMetric):
             weights = np.array([math.log(total / counts.get(p, 1)) for p in places.tolist()])
         return weights @ self.source.vectors(places)
 
-    def compare(self, text: np.ndarray, output: np.ndarray) -> Answer:
+    def compare(self, text: np.ndarray, output: np.ndarray) -> Score:
         value = _cosine(text, output)
-        return WORDLESS if math.isnan(value) else value
+        return WORDLESS if math.isnan(value) else scored(value)
 
 
 def source_of(file: Path | None) -> Vectors:

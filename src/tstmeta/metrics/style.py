@@ -15,8 +15,8 @@ import numpy as np
 
 from ..models import classifiers
 from ..schema import Status, TstmetaError
-from .base import CorpusMetric, Request, Score
-from .batched import Answer, ModelMetric, failed, identity_of
+from .base import CorpusMetric, Request, Score, failed
+from .batched import ModelMetric, identity_of
 from .variants import parse
 
 #: Probabilities below this count as this in a divergence, which would else have no bound.
@@ -121,7 +121,7 @@ class StyleConfidence(_StyleMetric):
     bases = ("none",)
     VARIANTS: ClassVar[tuple[str, ...]] = ("toxicity",)
 
-    def values(self, requests: Sequence[Request]) -> Sequence[Answer]:
+    def values(self, requests: Sequence[Request]) -> Sequence[Score]:
         keys = [(request.output, request.style) for request in requests]
         answers = self._read(keys)
         texts = [answers[key] for key in keys]
@@ -209,7 +209,7 @@ class StyleEmd(_StyleMetric):
         """The distance of two distributions [k]."""
         return float(np.abs(output - other).sum() / 2)
 
-    def values(self, requests: Sequence[Request]) -> Sequence[Answer]:
+    def values(self, requests: Sequence[Request]) -> Sequence[Score]:
         known = self._read((text, r.style) for r in requests for text in (r.output, *r.against))
         return [
             self._nearest(*(known[text, r.style] for text in (r.output, *r.against)))

@@ -20,8 +20,8 @@ from ..models.encoders import MINILM
 from ..models.parses import Tree
 from ..models.vectors import Vectors
 from ..schema import TstmetaError
-from .base import Request, Score
-from .batched import cut_note, installed, scored
+from .base import Request, Score, scored
+from .batched import cut_note, installed
 from .parsed import ParseMetric, first
 from .semantic import NOWHERE_TO_TRAVEL, WORDLESS, source_fields, source_of
 from .variants import without_file

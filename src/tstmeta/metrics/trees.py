@@ -9,8 +9,8 @@ from typing import ClassVar, NamedTuple
 
 from ..models.parses import Tree
 from ..schema import Status
-from .base import Request, Score
-from .batched import cut_note, scored
+from .base import Request, Score, scored
+from .batched import cut_note
 from .parsed import LABELS, ParseMetric, first, labels
 
 #: Words of a text that are used; time grows with the fourth power in the worst case.
