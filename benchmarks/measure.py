@@ -178,13 +178,15 @@ def finish(
         "checks": [{key: _short(value) for key, value in one.items()} for one in checks],
     }
     shown = pd.DataFrame(rows).drop(columns="signature", errors="ignore")
-    console.show_table(shown, title=f"{name}, median of {rounds} rounds" if rounds > 1 else name)
+    print(f"{name}, median of {rounds} rounds" if rounds > 1 else name)
+    console.show_table(shown)
     print()
     goals = pd.DataFrame(checks)[["name", "value", "goal", "holds"]]
     told = {True: "yes", False: "NO", None: "not measured"}
     goals["value"] = [_told(one["value"]) for one in checks]
     goals["holds"] = [told[one["holds"]] for one in checks]
-    console.show_table(goals, title="goals")
+    print("goals")
+    console.show_table(goals)
     for line in notes:
         print(f"note: {line}")
     if given.json:
