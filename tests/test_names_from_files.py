@@ -1,6 +1,8 @@
 """A name that a file holds is looked up among registered metrics; it never imports anything."""
 
 import io
+import os
+import subprocess
 import sys
 from pathlib import Path
 
@@ -64,6 +66,18 @@ def test_the_same_name_typed_as_a_metric_is_computed(tmp_path, monkeypatch, mark
     found = run("score", "--data", "mine.csv", "--metric", NAME, "--format", "csv")
     assert found.exit_code == 0, found.output
     assert mark.exists()
+
+
+def test_the_installed_command_runs_no_code_of_a_score_file(tmp_path, mark):
+    (tmp_path / "mine.csv").write_text(CSV)
+    command = [str(Path(sys.executable).with_name("tstmeta"))]
+    command += ["evaluate", "--data", "mine.csv", "--draws", "20", "--store", "store"]
+    command += ["--scores", str(score_file(tmp_path, NAME)), "--format", "csv"]
+    path = {**os.environ, "PYTHONPATH": str(tmp_path)}
+    done = subprocess.run(command, cwd=tmp_path, env=path, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    assert NAME in done.stdout
+    assert not mark.exists()
 
 
 def test_no_lookup_about_a_name_imports(mark):

@@ -101,8 +101,8 @@ rows = st.integers(0, 2**31).map(np.random.default_rng)
 
 
 @settings(max_examples=40, deadline=None)
-@given(rows, st.integers(1, 6), st.integers(1, 6), st.booleans())
-def test_matching_is_what_two_loops_say_even_where_all_cosines_are_negative(rng, m, n, turned):
+@given(rows, st.lists(st.tuples(st.integers(1, 6), st.integers(1, 6)), min_size=1, max_size=8))
+def test_matching_is_what_two_loops_say_even_where_all_cosines_are_negative(rng, shapes):
     weights = rng.random(20).astype(np.float32)
 
     def text(length, away):
@@ -111,10 +111,12 @@ def test_matching_is_what_two_loops_say_even_where_all_cosines_are_negative(rng,
         return TokenVectors(built, rng.integers(0, 20, length), length)
 
     away = np.array([1.0, 0, 0, 0])
-    a, b = text(m, away), text(n, -away if turned else away)
-    sides = [t.vectors.numpy() / np.linalg.norm(t.vectors, axis=1)[:, None] for t in (a, b)]
-    table = sides[1] @ sides[0].T
-    result = greedy(a, b, weights)
-    p = np.average(table.max(axis=1), weights=weights[b.ids])
-    r = np.average(table.max(axis=0), weights=weights[a.ids])
-    assert (result.p, result.r) == pytest.approx((p, r), abs=1e-5)
+    pairs = [(text(m, away), text(n, -away if rng.random() < 0.5 else away)) for m, n in shapes]
+    result = greedy([a for a, _ in pairs], [b for _, b in pairs], weights)
+    for (a, b), first in zip(pairs, result, strict=True):
+        sides = [t.vectors.numpy() / np.linalg.norm(t.vectors, axis=1)[:, None] for t in (a, b)]
+        table = sides[1] @ sides[0].T
+        p = np.average([max(row) for row in table], weights=weights[b.ids])
+        r = np.average([max(column) for column in table.T], weights=weights[a.ids])
+        assert first.p == pytest.approx(p, abs=1e-5)
+        assert first.r == pytest.approx(r, abs=1e-5)

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from functools import cached_property
 from importlib.util import find_spec
 from pathlib import Path
-from typing import ClassVar, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -26,8 +26,8 @@ from .variants import parse, without_file
 #: on WMT16.  The embedded one is not in its table and gets what that gives to six-layer BERTs.
 LAYERS = {"all-minilm-l6-v2": 5, "deberta-xlarge-mnli": 40, "roberta-large": 17}
 _OPTIONS = {"part": ("p", "r", "f1"), "scale": ("rescaled",), "weights": ("idf",)}
-#: Pairs whose vectors are held at a time.
-_CHUNK = 1024
+#: Pairs whose vectors are held at a time, and numbers of a padded batch: 16 MiB a side.
+_CHUNK, _BATCH = 1024, 2**22
 
 
 class Matched(NamedTuple):
@@ -95,22 +95,25 @@ class BertScore(ModelMetric):
         }
 
     def pairs(self, pairs: Sequence[Pair]) -> list[Score]:
-        chunks = (pairs[at : at + _CHUNK] for at in range(0, len(pairs), _CHUNK))
-        return [answer for chunk in chunks for answer in super(BertScore, self).pairs(chunk)]
-
-    def prepare(self, texts: list[str]) -> list[TokenVectors]:
         encoder = encoders.load(self.model)
-        self._control, self._window = encoder.tokenizer.num_special_tokens_to_add(), encoder.window
-        return encoder.tokens(texts, self.layer)
-
-    def compare(self, text: TokenVectors, output: TokenVectors) -> Score:
-        if min(len(text.ids), len(output.ids)) <= self._control:
-            return Score(self.empty_value, Status.EMPTY, "a text without a token")
-        value = getattr(greedy(text, output, self._weights), self.part)
-        if self.baseline:
-            base = getattr(self.baseline, self.part)
-            value = (value - base) / (1 - base)
-        return scored(value, cut_note(max(text.length, output.length), self._window))
+        control = encoder.tokenizer.num_special_tokens_to_add()
+        answers: list[Score] = []
+        for start in range(0, len(pairs), _CHUNK):
+            chunk = pairs[start : start + _CHUNK]
+            texts = list(dict.fromkeys(text for pair in chunk for text in pair))
+            tokens = dict(zip(texts, encoder.tokens(texts, self.layer), strict=True))
+            compared, outputs = ([tokens[pair[side]] for pair in chunk] for side in (0, 1))
+            matches = greedy(compared, outputs, self._weights)
+            for a, b, matched in zip(compared, outputs, matches, strict=True):
+                if min(len(a.ids), len(b.ids)) <= control:
+                    answers.append(Score(self.empty_value, Status.EMPTY, "a text without a token"))
+                    continue
+                value = getattr(matched, self.part)
+                if self.baseline:
+                    base = getattr(self.baseline, self.part)
+                    value = (value - base) / (1 - base)
+                answers.append(scored(value, cut_note(max(a.length, b.length), encoder.window)))
+        return answers
 
     @cached_property
     def _weights(self) -> np.ndarray:
@@ -174,24 +177,65 @@ def _baseline(model: Backbone, layer: int) -> Matched:
     )
 
 
-def greedy(compared: TokenVectors, output: TokenVectors, weights: np.ndarray) -> Matched:
-    """How well the tokens of an output and of the text it is compared with match.
+def greedy(
+    compared: Sequence[TokenVectors], outputs: Sequence[TokenVectors], weights: np.ndarray
+) -> list[Matched]:
+    """How well the tokens of each output and of the text it is compared with match.
 
     Zhang et al. (2020), Section 3: precision is the mean, over the output's tokens, of the largest
-    cosine with a token of the other text; recall the same the other way round.  ``weights``, >= 0,
-    are those of each token of the vocabulary in both means.
+    cosine with a token of the other text; recall the same the other way round.
+
+    Args:
+        compared, outputs: the two texts of each pair, as the same encoder has them.
+        weights: of each token of the vocabulary, >= 0; means are weighted by them.
     """
+    results = [Matched(math.nan, math.nan, math.nan)] * len(outputs)
+    lengths = [max(len(a.ids), len(b.ids)) for a, b in zip(compared, outputs, strict=True)]
+    # pairs of similar length go together, so that little is padded
+    order = sorted(range(len(lengths)), key=lambda place: -lengths[place])
+    while order:
+        longest = lengths[order[0]]
+        width = max(longest, int(compared[order[0]].vectors.shape[-1]))
+        size = max(1, _BATCH // max(1, longest * width))
+        batch, order = order[:size], order[size:]
+        ours, theirs = ([texts[place] for place in batch] for texts in (outputs, compared))
+        for place, matched in zip(batch, _match(ours, theirs, weights), strict=True):
+            results[place] = matched
+    return results
+
+
+def _match(
+    outputs: list[TokenVectors], compared: list[TokenVectors], weights: np.ndarray
+) -> Iterator[Matched]:
     import torch
-    from torch.nn.functional import normalize
 
     with torch.inference_mode():
-        # shape [tokens of the output, tokens of the other text]
-        cosines = normalize(output.vectors, dim=-1) @ normalize(compared.vectors, dim=-1).T
-        means = []
-        for text, nearest in ((output, cosines.amax(1)), (compared, cosines.amax(0))):
-            weight = torch.from_numpy(weights[text.ids]).to(nearest.device)
-            means.append((nearest * weight).sum() / weight.sum())
-        precision, recall = torch.stack(means).double().tolist()
-    total = precision + recall
-    # as in the library: 0 where the two cancel out
-    return Matched(precision, recall, 2 * precision * recall / total if total else 0.0)
+        out, out_weights, out_real = _padded(outputs, weights)  # [pairs, m, d], [pairs, m] twice
+        ref, ref_weights, ref_real = _padded(compared, weights)  # [pairs, n, d], [pairs, n] twice
+        cosines = torch.bmm(out, ref.transpose(1, 2))  # [pairs, m, n]
+        # padding must lose against every token, whatever its cosine
+        low = torch.tensor(-2.0, device=cosines.device)
+        of_out = torch.where(ref_real[:, None, :], cosines, low).amax(2)
+        of_ref = torch.where(out_real[:, :, None], cosines, low).amax(1)
+        p = (of_out * out_weights).sum(1) / out_weights.sum(1)
+        r = (of_ref * ref_weights).sum(1) / ref_weights.sum(1)
+        both = torch.stack([p, r], 1).cpu().double().tolist()
+    for precision, recall in both:
+        total = precision + recall
+        # as in the library: 0 where the two cancel out
+        yield Matched(precision, recall, 2 * precision * recall / total if total else 0.0)
+
+
+def _padded(texts: list[TokenVectors], weights: np.ndarray) -> tuple[Any, Any, Any]:
+    """Unit vectors [texts, longest, d], weights [texts, longest], and where there is a token."""
+    import torch
+    from torch.nn.utils.rnn import pad_sequence
+
+    vectors = pad_sequence([text.vectors for text in texts], batch_first=True)
+    vectors = torch.nn.functional.normalize(vectors, dim=-1)
+    heavy = np.zeros(vectors.shape[:2], dtype=np.float32)
+    for row, text in enumerate(texts):
+        heavy[row, : len(text.ids)] = weights[text.ids]
+    lengths = torch.tensor([len(text.ids) for text in texts], device=vectors.device)
+    real = torch.arange(vectors.shape[1], device=vectors.device)[None, :] < lengths[:, None]
+    return vectors, torch.from_numpy(heavy).to(vectors.device), real
