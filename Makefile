@@ -91,10 +91,10 @@ test: book ## Build the book, then check style and types and run all tests
 	@"$(PY)" -m ruff check .
 	@"$(PY)" -m ruff format --check .
 	@"$(PY)" -m mypy
-	@"$(PY)" -m pytest -n 2 --dist loadfile
+	@"$(PY)" -m pytest -n 2 --dist loadfile --no-loadscope-reorder
 
 nightly: book ## All tests, also the long simulations that `make test` leaves out
-	@"$(PY)" -m pytest -n 2 --dist loadfile -m "nightly or not nightly"
+	@"$(PY)" -m pytest -n 2 --dist loadfile --no-loadscope-reorder -m "nightly or not nightly"
 
 lint: setup ## Put the code into the project's style and check its types
 	@"$(PY)" -m ruff check --fix .

@@ -1,6 +1,6 @@
-"""One server, one browser and one walk through all pages at each width.
+"""One server, one browser and one walk through all pages.
 
-The tests of one width stand in one file: with `--dist loadfile` one process walks once.  The
+The tests of the walk stand in one file: with `--dist loadfile` one process walks once.  The
 browser goes with the file, for its event loop would be in the way of other tests that have one.
 """
 
@@ -25,23 +25,14 @@ def browser() -> Iterator[walk.Browser]:
         yield browser
 
 
-def _walked(browser: walk.Browser, address: str, size: tuple[int, int]) -> walk.Visits:
+@pytest.fixture(scope="module")
+def visits(browser: walk.Browser, address: str) -> walk.Visits:
+    """Every page at a desk and on a phone; of pages that are alike the first have colours."""
     visits = {}
-    with walk.context(browser, size) as context:
+    with walk.context(browser, walk.DESKTOP) as context:
         for page in walk.pages():
             tab = context.new_page()
             visits[page] = walk.visit(tab, address, page)
+            walk.look_on(tab, visits[page])
             tab.close()
     return visits
-
-
-@pytest.fixture(scope="module")
-def visits(browser: walk.Browser, address: str) -> walk.Visits:
-    """Every page, opened at the width of a desktop."""
-    return _walked(browser, address, walk.DESKTOP)
-
-
-@pytest.fixture(scope="module")
-def phone_visits(browser: walk.Browser, address: str) -> walk.Visits:
-    """Every page, opened at the width of a phone."""
-    return _walked(browser, address, walk.PHONE)

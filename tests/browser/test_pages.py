@@ -1,4 +1,4 @@
-"""What a reader meets at a desk: every page of the built book, in a browser."""
+"""What a reader meets at a desk and on a phone: every page of the built book, in a browser."""
 
 from __future__ import annotations
 
@@ -33,15 +33,24 @@ def test_no_page_complains_asks_another_host_or_misses_a_file(
 
 
 SIGNS = ("<Figure size", " object at 0x", "Traceback (most recent")
-FAULTS: dict[str, Callable[[dict], Any]] = {
-    "has an image without alternative text, or without the image": lambda facts: [
+FAULTS: dict[str, Callable[[walk.Visit], Any]] = {
+    "has an image without alternative text, or without the image": lambda seen: [
         image["src"]
-        for image in facts["images"]
+        for image in seen.facts["images"]
         if not image["alt"].strip() or (image["shown"] and not image["loaded"])
     ],
-    "has a formula that is not typeset": lambda facts: facts["formulas"] > facts["typeset"],
-    "has a chart that is not drawn": lambda facts: facts["charts"] > facts["drawn"],
-    "shows an object of Python": lambda facts: [name for name in SIGNS if name in facts["text"]],
+    "has a formula that is not typeset": lambda seen: (
+        seen.facts["formulas"] > seen.facts["typeset"]
+    ),
+    "has a chart that is not drawn": lambda seen: seen.facts["charts"] > seen.facts["drawn"],
+    "shows an object of Python": lambda seen: [n for n in SIGNS if n in seen.facts["text"]],
+    "scrolls sideways on a phone": lambda seen: (
+        seen.phone["width"] > walk.PHONE[0] and seen.phone["width"]
+    ),
+    "cuts off what is wide on a phone": lambda seen: seen.phone["cut"],
+    "hides the name or the value of a row on a phone": lambda seen: seen.phone["hidden"],
+    "has a text that hardly stands out in light": lambda seen: seen.faint.get("light"),
+    "has a text that hardly stands out in dark": lambda seen: seen.faint.get("dark"),
 }
 
 
@@ -88,7 +97,7 @@ def test_every_chapter_has_one_heading_a_title_and_a_language(visits: walk.Visit
 
 def test_no_page_is_longer_than_a_reader_scrolls(visits: walk.Visits) -> None:
     chapters = walk.chapters(visits)
-    assert walk.faults(chapters, lambda facts: max(facts["height"] - LONGEST, 0)) == {}
+    assert walk.faults(chapters, lambda seen: max(seen.facts["height"] - LONGEST, 0)) == {}
 
 
 @pytest.mark.parametrize("place", [walk.BOOK.parents[2], Path.home()], ids=["checkout", "home"])
@@ -119,3 +128,24 @@ def test_search_says_when_it_finds_nothing(browser: walk.Browser, address: str) 
     with walk.opened(browser, walk.DESKTOP) as tab:
         walk.settle(tab, f"{address}/search.html?q=xyzzyplugh")
         expect(tab.locator("#search-results")).to_contain_text("did not match any documents")
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_the_page_follows_the_reader_s_colour_scheme(
+    browser: walk.Browser, address: str, scheme: str
+) -> None:
+    with walk.opened(browser, walk.DESKTOP, color_scheme=scheme) as tab:
+        walk.settle(tab, f"{address}/book/intro.html")
+        expect(tab.locator("html")).to_have_attribute("data-theme", scheme)
+
+
+def test_the_theme_button_switches_to_dark_and_back(browser: walk.Browser, address: str) -> None:
+    with walk.opened(browser, walk.DESKTOP, color_scheme="light") as tab:
+        walk.settle(tab, f"{address}/book/intro.html")
+        shades = {}
+        for _ in range(3):
+            tab.locator("button.theme-switch-button").first.click()
+            theme = tab.locator("html").get_attribute("data-theme")
+            shades[theme] = tab.evaluate("() => getComputedStyle(document.body).backgroundColor")
+        assert set(shades) == {"light", "dark"}
+        assert shades["light"] != shades["dark"]

@@ -11,7 +11,7 @@ import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from functools import partial
+from functools import cache, partial
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
@@ -96,13 +96,15 @@ FAINT = """() => {
 
 @dataclass
 class Visit:
-    """What one page did when it was opened at one width."""
+    """What one page did when it was opened, and then looked at in light and dark and on a phone."""
 
     page: str
     errors: list[str] = field(default_factory=list)  # console errors and uncaught exceptions
     strangers: list[str] = field(default_factory=list)  # addresses on other hosts
     failures: list[str] = field(default_factory=list)  # own requests that failed
-    facts: dict = field(default_factory=dict)
+    facts: dict = field(default_factory=dict)  # at the width that it was opened at
+    phone: dict = field(default_factory=dict)  # at the width of a phone
+    faint: dict = field(default_factory=dict)  # scheme -> texts that can hardly be read
 
 
 def pages(book: Path = BOOK) -> list[str]:
@@ -111,15 +113,24 @@ def pages(book: Path = BOOK) -> list[str]:
     return sorted(page for page in found if not page.startswith("_static/"))
 
 
+@cache
+def kinds() -> frozenset[str]:
+    """Every page, but of those that one template makes the first three."""
+    written = [page for page in pages() if page not in MACHINERY]
+    alike = ("book/_generated/metrics/", "book/_generated/cards/")
+    many = {page for folder in alike for page in [p for p in written if p.startswith(folder)][3:]}
+    return frozenset(written) - many
+
+
 def chapters(visits: dict[str, Visit]) -> dict[str, Visit]:
     """The visits to pages that somebody wrote."""
     return {page: seen for page, seen in visits.items() if page not in MACHINERY}
 
 
-def faults(visits: dict[str, Visit], fault: str | Callable[[dict], Any]) -> dict[str, Any]:
-    """What was noted under a name, or read off the facts, of all pages where there is something."""
+def faults(visits: dict[str, Visit], fault: str | Callable[[Visit], Any]) -> dict[str, Any]:
+    """What was noted under a name, or read off a visit, of all pages where there is something."""
     seen = {
-        page: getattr(visit, fault) if isinstance(fault, str) else fault(visit.facts)
+        page: getattr(visit, fault) if isinstance(fault, str) else fault(visit)
         for page, visit in visits.items()
     }
     return {page: what for page, what in seen.items() if what}
@@ -204,6 +215,17 @@ def visit(tab: Page, address: str, page: str) -> Visit:
     settle(tab, f"{address}/{page}")
     seen.facts = tab.evaluate(_FACTS)
     return seen
+
+
+def look_on(tab: Page, seen: Visit) -> None:
+    """Hold the texts of an open page against what is behind them, and make a phone of the desk."""
+    for scheme in ("light", "dark") if seen.page in kinds() else ():
+        tab.emulate_media(color_scheme=scheme)
+        tab.wait_for_selector(f"html[data-theme={scheme}]", state="attached")
+        seen.faint[scheme] = tab.evaluate(FAINT)
+    tab.set_viewport_size({"width": PHONE[0], "height": PHONE[1]})
+    tab.wait_for_timeout(100)
+    seen.phone = tab.evaluate(_FACTS)
 
 
 def settle(tab: Page, url: str) -> None:
