@@ -79,7 +79,7 @@ install:
 	"$(PY)" -c '$(forget_halves)' && \
 	dropped=`"$(PY)" -c '$(dropped)'` && \
 	{ [ -z "$$dropped" ] || "$(PY)" -m pip uninstall --yes $$dropped; } && \
-	"$(PY)" -m pip install --disable-pip-version-check --progress-bar on -r requirements.lock && \
+	"$(PY)" -m pip install --disable-pip-version-check --progress-bar on --no-compile -r requirements.lock && \
 	"$(PY)" -m pip install --disable-pip-version-check --quiet --no-build-isolation --no-deps -e . && \
 	"$(PY)" -m pip check && cp requirements.lock "$(STAMP).lock" && \
 	"$(PY)" -c '$(fingerprint)' > "$(STAMP).part" && mv "$(STAMP).part" "$(STAMP)"

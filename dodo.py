@@ -104,13 +104,14 @@ def task_scores():
 def task_notebooks():
     """Execute the notebooks."""
     for source in files("notebooks/*.ipynb"):
-        out = f"book/results/{Path(source).name}"
+        name = Path(source).stem
+        frames = [f".build/frames/{name}.{kind}.parquet" for kind in ("headline", "fast")]
         yield {
-            "name": Path(source).stem,
-            "actions": [python("-m", "tstmeta", "run", source, "--out", out)],
-            "file_dep": [source, *CODE, *OURS, *raw(), *VERSIONS],
+            "name": name,
+            "actions": [python("tools/book.py", "notebook", name)],
+            "file_dep": [source, "tools/book.py", *CODE, *OURS, *raw(), *VERSIONS],
             "task_dep": ["scores"],
-            "targets": [out],
+            "targets": [f"book/results/{name}.ipynb", *frames],
         }
 
 

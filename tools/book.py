@@ -1,4 +1,4 @@
-"""Build the book: ``python tools/book.py scores NAME | assets | pages | build``.
+"""Build the book: ``python tools/book.py scores NAME | notebook NAME | assets | pages | build``.
 
 ``dodo.py`` calls the steps in order, and only where something changed.  What a step writes appears
 whole or not at all.  MathJax and Plotly are copied from their packages: no other host is asked.
@@ -17,6 +17,7 @@ from pathlib import Path
 
 from tstmeta.console import note
 from tstmeta.schema import DemonstrationWarning, Status, TstmetaError
+from tstmeta.storage import whole
 
 ROOT = Path(__file__).resolve().parents[1]
 #: What the pages show of every data set; what else they ask for is computed when they ask.
@@ -36,6 +37,8 @@ CHOICES = tuple(
     f"likelihood:{name}" for name in ("default-system", "emphasis", "wording", "released")
 )
 WITH_CHOICES = ("contrast", "world", "pauli", "lai", "mir")
+#: What a notebook computes in the open, and the same by the API.
+FRAMES = ("headline", "fast")
 #: What of MathJax a page with TeX loads, its fonts and extensions included.
 MATHJAX = ("input/tex", "output/chtml")
 #: The page that sends readers on names no icon, and browsers then ask for one that is not there.
@@ -69,6 +72,28 @@ def runnable(wanted: list[str]) -> list[str]:
         if lack:
             note(f"{name} is left out: {lack}")
     return [name for name, lack in lacks.items() if not lack]
+
+
+def notebook(name: str) -> None:
+    """Execute a notebook into ``book/results``; its main frames go to ``.build/frames``.
+
+    The tests hold these frames against the frozen ones, so that nothing is computed twice.
+    """
+    import nbformat
+
+    from tstmeta.notebook import run_notebook
+
+    frames, copy = ROOT / ".build" / "frames", ROOT / ".build" / "notebooks" / f"{name}.ipynb"
+    frames.mkdir(parents=True, exist_ok=True)
+    copy.parent.mkdir(parents=True, exist_ok=True)
+    lines = [f"{kind}.to_parquet({str(frames / f'{name}.{kind}.parquet')!r})" for kind in FRAMES]
+    source = nbformat.read(ROOT / "notebooks" / f"{name}.ipynb", as_version=4)
+    source.cells.append(nbformat.v4.new_code_cell("\n".join(lines)))
+    nbformat.write(source, copy)
+    result = nbformat.read(run_notebook(copy, {}, copy), as_version=4)
+    del result.cells[-1]
+    with whole(ROOT / "book" / "results" / copy.name) as fresh:
+        nbformat.write(result, fresh)
 
 
 def assets() -> Path:
@@ -131,14 +156,15 @@ def swap(fresh: Path, place: Path) -> Path:
 def main() -> int:
     """Run a step; a fault becomes a message and exit code 2."""
     parser = argparse.ArgumentParser(description="The steps that build the book.")
-    parser.add_argument("step", choices=("scores", "assets", "pages", "build"))
-    parser.add_argument("name", nargs="?", default="", help="of scores: a data set")
+    parser.add_argument("step", choices=("scores", "notebook", "assets", "pages", "build"))
+    parser.add_argument("name", nargs="?", default="", help="a data set, or a notebook")
     given = parser.parse_args()
-    if (given.step == "scores") != bool(given.name):
-        parser.error("scores, and no other step, needs the name of a data set")
+    named = {"scores": scores, "notebook": notebook}
+    if (given.step in named) != bool(given.name):
+        parser.error("scores and notebook, and no other step, need a name")
     try:
-        if given.step == "scores":
-            scores(given.name)
+        if given.step in named:
+            named[given.step](given.name)
         else:
             note(f"wrote {globals()[given.step]()}")
     except (TstmetaError, OSError) as error:
