@@ -60,9 +60,9 @@ def test_a_value_matches_when_it_is_equal_at_the_decimals_printed(value, printed
     assert matches(value, cell(printed)) is equal
 
 
-def test_there_are_2100_cells_each_with_a_key_of_its_own_and_the_number_that_is_printed():
+def test_there_are_2289_cells_each_with_a_key_of_its_own_and_the_number_that_is_printed():
     keys = [cell.cell for cell in cells()]
-    assert len(keys) == len(set(keys)) == 2100
+    assert len(keys) == len(set(keys)) == 2289
     assert {cell.paper for cell in cells()} == set(PAPERS)
     for cell in cells():
         assert cell.cell.startswith(f"{cell.paper}.")

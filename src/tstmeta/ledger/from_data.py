@@ -187,15 +187,16 @@ def at_level(cell: Cell, how: Settings, inputs: Inputs) -> Answer:
     At system level the overall value is the mean of the two directions after each was rounded to
     one decimal, exact halves kept: 38.9 and 75.0 give 56.95, which is printed 57.0.
     """
-    if not inputs.has(LAI):
+    data = how.get("data", LAI)
+    if not inputs.has(data):
         raise Needs("lai data", "tstmeta data fetch lai")
     if cell.metric == "inter-annotator agreement":
-        frame = second_rater(inputs, LAI, cell.dimension)
+        frame = second_rater(inputs, data, cell.dimension)
     else:
         name = names(cell.paper, "metric")[cell.metric][0]
         name += "-multi" if cell.item == "multiple" else ""
         basis = "source" if cell.dimension == "content" else "none"
-        frame = inputs.pairs(LAI, name, basis, cell.dimension)
+        frame = inputs.pairs(data, name, basis, cell.dimension)
     by_systems = how["level"] == "system"
     wanted = ["I2F", "F2I"] if cell.direction == "overall" else [cell.direction]
     undefined = how.get("undefined", math.nan)
