@@ -16,9 +16,9 @@ from tstmeta.judge.prompts import load
 from tstmeta.schema import Status
 
 JOINT, NUMBER, BINARY, PAIR = map(load, ("pauli2025", "content", "mukherjee2025-binary", "pair"))
-ONE, ALL = load("lai2023-content"), load("lai2023-all")
+ONE, ALL, LABELS = map(load, ("lai2023-content", "lai2023-all", "lai2023-all-printed"))
 #: One of each way to read an answer.
-KINDS = [JOINT, NUMBER, BINARY, PAIR, ONE, ALL]
+KINDS = [JOINT, NUMBER, BINARY, PAIR, ONE, ALL, LABELS]
 #: How many rewrites a question of each unit is about here.
 ITEMS = {"item": 1, "pair": 2, "source": 3}
 
@@ -210,6 +210,44 @@ def rated(*rows):
 )
 def test_ratings_of_several_rewrites_are_matched_by_their_number(text, wanted):
     assert values(text, ONE, 3) == [["invalid" if value is None else value for value in wanted]]
+
+
+def labelled(number, content="90", style="80", fluency="70", why="It fits."):
+    return (
+        f"Output {number}\nContent: {content}\nStyle: {style}\nFluency: {fluency}\n"
+        f"Explanation: {why}\n\n"
+    )
+
+
+@pytest.mark.parametrize(
+    ("text", "wanted"),
+    [
+        (labelled(1) + labelled(2, "10"), [[90, 10], [80, 80], [70, 70]]),
+        (labelled(2, "10") + labelled(1), [[90, 10], [80, 80], [70, 70]]),
+        ("Sure!\n**Output 1:**\n" + labelled(1)[9:] + labelled(2), [[90, 90], [80, 80], [70, 70]]),
+        (labelled(1, "90/100", "80 out of 100", "70.5") + labelled(2), [[90, 90], [80, 80], [70.5, 70]]),
+        (labelled(1, "high") + labelled(2), [["invalid", 90], [80, 80], [70, 70]]),
+        (labelled(1, "9/10") + labelled(2), [["invalid", 90], [80, 80], [70, 70]]),
+        (labelled(1, "120") + labelled(2), [["invalid", 90], [80, 80], [70, 70]]),
+        (labelled(1, "90\nContent: 20") + labelled(2), [["invalid", 90], [80, 80], [70, 70]]),
+        (labelled(1, why="Better than\nContent: 5") + labelled(2), [[90, 90], [80, 80], [70, 70]]),
+        (labelled(1), [[90, "invalid"], [80, "invalid"], [70, "invalid"]]),
+        (labelled(1) + labelled(1), [["invalid"] * 2] * 3),
+        (labelled(1) + labelled(3), [["invalid"] * 2] * 3),
+        ("Content: 90\nStyle: 80\nFluency: 70", [["invalid"] * 2] * 3),
+        ('{"ratings": [{"number": 1, "content": 90}]}', [["invalid"] * 2] * 3),
+    ],
+)
+def test_ratings_behind_labels_are_matched_by_the_number_of_the_output(text, wanted):
+    assert values(text, LABELS, 2) == wanted
+
+
+def test_labels_keep_the_explanation_and_a_number_that_was_cut_is_truncated():
+    first, second = read(Reply(text=labelled(1) + labelled(2, why="Far\noff.")), LABELS, 2)
+    assert first["style"].explanation == "It fits."
+    assert second["fluency"].explanation == "Far\noff."
+    cut = (labelled(1) + labelled(2)).rpartition("0\nExplanation")[0]
+    assert values(cut, LABELS, 2, finish="length") == [[90, 90], [80, 80], [70, "truncated"]]
 
 
 @pytest.mark.parametrize("prompt", KINDS, ids=lambda prompt: prompt.name)

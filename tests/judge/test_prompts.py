@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import re
 import textwrap
+import tomllib
 
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
 from tests import written
+from tstmeta.data import paths
 from tstmeta.judge import prompts
 from tstmeta.judge.base import Message, Sampling
 from tstmeta.judge.prompts import fence_for, load, parse
@@ -30,21 +32,30 @@ def unit_of(prompt, text="It poured.", source="It rained."):
     return [Request(text, (source,), source, style)] * count
 
 
-def test_the_joint_prompt_is_the_released_one_to_the_letter():
+PRINTED = tomllib.loads(paths.own("published", "prompts.toml").read_text(encoding="utf-8"))
+
+
+@pytest.mark.parametrize("name", PRINTED)
+def test_a_published_prompt_is_the_printed_one_word_for_word(name):
+    prompt, printed = load(name), PRINTED[name]
+    source, output = ("[]", "[]") if prompt.unit == "source" else ("{source}", "{output}")
+    items = [Request(output, (source,), source, printed["style"])]
+    items *= 2 if prompt.unit == "source" else 1
+    words = prompt.question(items).messages[-1].content.replace("Output 2:", "Output n:")
+    assert prompt.origin == "published"
+    assert words.replace(" ,", ",").split() == printed["text"].split()
+
+
+def test_papers_print_or_release_every_prompt_that_is_called_published():
+    released = {"pauli2025-only"} | {name for name in prompts.names() if "mukherjee2024" in name}
+    published = {prompt.name for prompt in ALL if prompt.origin == "published"}
+    assert published == set(PRINTED) | released
+
+
+def test_the_joint_prompt_is_asked_as_its_program_asks_it():
     question = load("pauli2025").question([RAIN])
-    assert question.messages == (
-        Message("system", "You are a helpfull assistant"),
-        Message(
-            "user",
-            "Evaluate the following completion of a task where a 'source sentence' has been "
-            "rewritten to be more formal in the style, denoted 'target sentence', Ideally the "
-            "context and content in the sentence which does not relate to the style should be "
-            "preserved. Please evaluate on a Likert scale from 1-5 with 5 being the best: 1) how "
-            "well the meaning is preserved and 2) how well the the style is changed. Return in "
-            "JSON format with the keys 'meaning' , 'style'. Given the 'source sentence': "
-            "It rained. 'target sentence': It poured.",
-        ),
-    )
+    assert question.messages[0] == Message("system", "You are a helpfull assistant")
+    assert "'source sentence': It rained. 'target sentence': It poured." in question.messages[1].content
     assert question.sampling == Sampling(temperature=1.0, top_p=0.9, max_tokens=50)
 
 
@@ -54,8 +65,6 @@ def test_what_a_shipped_prompt_says_of_itself(prompt):
     assert set(prompt.cites) <= set(re.findall(r"@\w+\{(\w+),", known))
     assert prompt.about
     assert bool(prompt.cites) or prompt.origin == "ours"
-    if prompt.origin == "described":
-        assert "could not be had: these are ours" in prompt.about
     assert prompt.sampling.max_tokens >= 8
 
 

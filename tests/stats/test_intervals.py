@@ -95,6 +95,18 @@ def test_fewer_than_eight_units_are_told(units, name, method):
         assert {each.reason for each in limits} == {wanted}
 
 
+@pytest.mark.parametrize("statistic", ["kendall", "spearman", "pearson"])
+def test_bca_of_a_rank_statistic_over_fewer_than_twenty_systems_says_so(statistic):
+    for systems in (19, 20):
+        plan, setting = ResamplingPlan("systems", 200), Setting(statistic, "system")
+        resampling = resample(*data((6, systems)), setting, plan, rng())
+        for method in ("percentile", "bca"):
+            limits = [*of_resample(resampling, method=method)]
+            limits.append(difference(resampling, 0, 1, method=method))
+            doubtful = statistic != "pearson" and method == "bca" and systems < 20
+            assert {"BCa of a rank statistic" in each.reason for each in limits} == {doubtful}
+
+
 def test_order_statistics_over_single_items_are_not_widened():
     human, metrics = data((1, 9))
     plan = ResamplingPlan("systems", 999)

@@ -1,6 +1,6 @@
 """Reading what a judge answered: a rating, or why there is none.
 
-Each form that a prompt asks for (JSON, a number, a word) has one strict reading; an answer in
+Each form that a prompt asks for (JSON, labels, a number, a word) has one strict reading; an answer in
 another form is ``invalid``.  The reader never sees the texts that were judged.
 """
 
@@ -39,6 +39,9 @@ _WORD = re.compile(rf"{_LABEL}(?P<value>[\w ]{{1,20}}?){_END}")
 #: Longest line that is looked at.
 _LINE = 200
 _OPENING = re.compile(r"[{\[]")
+#: What stands above the ratings of an output, and before its explanation, in labels.
+_OUTPUT = re.compile(r"^\W*output\s+(\d{1,6})\b", re.I | re.M)
+_REASONS = re.compile(r"^\W*explanation\W*?[:=]", re.I | re.M)
 #: How a refusal in words begins; many servers never fill the field that is meant for it.
 _REFUSAL = re.compile(
     r"\W{0,20}((i('m| am)? |my )?(so |very )?(sorry|apolog\w+|unfortunately)\b"
@@ -90,6 +93,8 @@ def read(reply: Reply, prompt: Prompt, items: int) -> list[dict[str, Rating]]:
         text = aloud(reply.text)
         if prompt.answer == "json":
             rows = _of_json(text, prompt, items)
+        elif prompt.answer == "labels":
+            rows = _of_labels(text, reply.finish == "length", prompt, items)
         else:
             reading = _of_lines(text, reply.finish == "length", prompt)
             rows = [dict.fromkeys(prompt.dimensions, reading)] * items
@@ -223,16 +228,57 @@ def _of_json(text: str, prompt: Prompt, items: int) -> list[Row]:
         why = f"numbers that do not fit the {items} outputs"
     if why:
         return [dict.fromkeys(prompt.dimensions, _Reading(why=why))] * items
-    rows: list[Row] = []
+    objects = [
+        _of_object(entry, text, prompt, place, len(listed)) for place, entry in enumerate(listed)
+    ]
+    return _by_number(numbers, objects, prompt, items)
+
+
+def _by_number(numbers: list[int], rows: list[Row], prompt: Prompt, items: int) -> list[Row]:
+    """The row of each output, which must be rated once."""
+    ordered: list[Row] = []
     for number in range(1, items + 1):
         if numbers.count(number) == 1:
-            place = numbers.index(number)
-            rows.append(_of_object(listed[place], text, prompt, place, len(listed)))
+            ordered.append(rows[numbers.index(number)])
         else:
             times = "twice" if number in numbers else "never"
             wrong = _Reading(why=f"number {number} is rated {times}")
-            rows.append(dict.fromkeys(prompt.dimensions, wrong))
-    return rows
+            ordered.append(dict.fromkeys(prompt.dimensions, wrong))
+    return ordered
+
+
+def _of_labels(text: str, cut: bool, prompt: Prompt, items: int) -> list[Row]:
+    """Ratings below lines ``Output N``, each behind its label; ``Explanation:`` comes last."""
+    heads = [*_OUTPUT.finditer(text)]
+    numbers = [int(head[1]) for head in heads]
+    if not heads or not all(1 <= number <= items for number in numbers):
+        why = f"numbers that do not fit the {items} outputs" if heads else "no rating found"
+        return [dict.fromkeys(prompt.dimensions, _Reading(why=why))] * items
+    ends = [head.start() for head in heads[1:]] + [len(text)]
+    rows: list[Row] = []
+    for head, end in zip(heads, ends, strict=True):
+        ratings, *reasons = _REASONS.split(text[head.end() : end], maxsplit=1)
+        row: Row = {}
+        for name in prompt.dimensions:
+            reading = _of_label(ratings, prompt.keys[name], prompt)
+            start, stop = reading.start + head.end(), reading.end + head.end()
+            if cut and stop == len(text.rstrip()):
+                reading = _Reading(why="cut short, perhaps inside the rating")
+            why = "".join(reasons).strip()
+            row[name] = reading._replace(start=start, end=stop, explanation=why)
+        rows.append(row)
+    return _by_number(numbers, rows, prompt, items)
+
+
+def _of_label(text: str, label: str, prompt: Prompt) -> _Reading:
+    """The rating in the one line that begins with a label."""
+    lines = [*re.finditer(rf"^\W*{re.escape(label)}\W*?[:=](.*)$", text, re.I | re.M)]
+    if len(lines) != 1:
+        return _Reading(why=f"{label} is given twice" if lines else "no rating found")
+    if not (reading := _of_line(lines[0][1], prompt, alone=True)):
+        return _Reading(why="no number where the rating should be")
+    start = lines[0].start(1)
+    return reading._replace(start=start + reading.start, end=start + reading.end)
 
 
 def _of_object(value: Any, text: str, prompt: Prompt, place: int = 0, of: int = 1) -> Row:

@@ -6,7 +6,7 @@ The shipped ones stand in ``prompts/``; yours is a file ``mine.toml`` of the sam
     unit = "item"                      # item, source (all its outputs at once) or pair
     dimensions = ["content", "style"]  # of content, style, fluency, overall
     scale = [1, 5]
-    answer = "json"                    # json, number (one dimension), yes-no, first (of a pair)
+    answer = "json"                    # json, labels, number (one dimension), yes-no, first (of a pair)
     languages = ["en"]                 # leave it out for any
     system = "..."                     # may be left out
     user = '''
@@ -18,7 +18,7 @@ The shipped ones stand in ``prompts/``; yours is a file ``mine.toml`` of the sam
     {output}
     Answer in JSON: {"meaning": 1-5, "style": 1-5}'''
 
-    [keys]                             # how a JSON answer names each dimension
+    [keys]                             # how an answer in JSON or labels names each dimension
     content = "meaning"
     style = "style"
 
@@ -29,11 +29,15 @@ The shipped ones stand in ``prompts/``; yours is a file ``mine.toml`` of the sam
     [styles]                           # words for target styles; others go in as they are
     non-toxic = "clean"
 
+    [opposites]                        # words for the style that is left, where {opposite} is used
+    formal = "informal"
+
 Slots of a message: ``{source}``, ``{output}`` (unit item), ``{outputs}`` and ``{count}`` (unit
-source), ``{first}`` and ``{second}`` (unit pair), ``{style}``, ``{language}``, ``{fence}``; of
-``each``, the line of one output in ``{outputs}``: ``{number}``, ``{output}``.  An answer of unit
-source carries the outputs' numbers: ``{"ratings": [{"number": 1, ...}, ...]}``; say so in the
-message.  The other fields are those of :class:`Prompt`.
+source), ``{first}`` and ``{second}`` (unit pair), ``{style}``, ``{opposite}``, ``{language}``,
+``{fence}``; of ``each``, the line of one output in ``{outputs}``: ``{number}``, ``{output}``.  An
+answer of unit source carries the outputs' numbers, in JSON ``{"ratings": [{"number": 1, ...}, ...]}``,
+in labels ``Output 1``, ``Score: 80``, ``Explanation: ...`` and so on; say so in the message.  The
+other fields are those of :class:`Prompt`.
 
 Texts that are judged are data: unless ``fence = false``, each stands between two lines of a fence
 that it cannot close.  Published prompts keep their words, which put texts in bare.
@@ -89,22 +93,23 @@ class Prompt(BaseModel, frozen=True, extra="forbid"):
     Attributes:
         name: of the file, without its ending.
         origin: ``published``: the words that a paper or its program gives as its parameter;
-            ``described``: our words for what a paper describes; ``ours``; ``yours``.
+            ``ours``; ``yours``.
         cites, models: keys of ``book/references.bib``, and the ids of models that papers asked.
         about: where the words are from, and what was not to be had.
         scale: its ends; 0 and 1 where the answer is a word.
         only_styles: no other style than those of ``styles`` can be asked for.
-        explain: a JSON answer has an ``explanation`` too, before the ratings.
+        explain: an answer in JSON has an ``explanation`` too, before the ratings; one in labels,
+            after them.
     """
 
     name: str
-    origin: Literal["published", "described", "ours", "yours"] = "yours"
+    origin: Literal["published", "ours", "yours"] = "yours"
     cites: tuple[str, ...] = ()
     about: str
     unit: Literal["item", "source", "pair"]
     dimensions: tuple[Literal["content", "style", "fluency", "overall", "structure"], ...]
     scale: tuple[float, float]
-    answer: Literal["json", "number", "yes-no", "first"]
+    answer: Literal["json", "labels", "number", "yes-no", "first"]
     languages: tuple[str, ...] = ()
     sampling: Sampling = Sampling()
     models: tuple[str, ...] = ()
@@ -113,6 +118,7 @@ class Prompt(BaseModel, frozen=True, extra="forbid"):
     each: str = "{number}. {output}"
     keys: dict[str, str] = {}
     styles: dict[str, str] = {}
+    opposites: dict[str, str] = {}
     only_styles: bool = False
     fence: bool = True
     explain: bool = False
@@ -133,15 +139,18 @@ class Prompt(BaseModel, frozen=True, extra="forbid"):
         if (self.unit == "pair") != (self.answer == "first"):
             yield "answer: pairs, and only pairs, answer 'first'"
         keys = [key.strip().casefold() for key in self.keys.values()]
-        if self.answer == "json" and set(self.keys) != set(self.dimensions):
+        if self.answer in ("json", "labels") and set(self.keys) != set(self.dimensions):
             yield "keys: below a line [keys], name the key of each dimension, and of no other"
         if len({"", "number", "explanation", "ratings", *keys}) < 4 + len(keys):
             yield "keys: give each dimension a word of its own, not number or explanation"
         several = len(self.dimensions) > 1 or self.unit == "source" or self.explain
-        if several and self.answer != "json":
-            yield "answer: only 'json' holds several dimensions or rewrites, or an explanation"
+        if several and self.answer not in ("json", "labels"):
+            yield "answer: only 'json' and 'labels' hold several ratings, or an explanation"
+        if self.answer == "labels" and self.unit != "source":
+            yield "answer: 'labels' stand below the number of each output: unit = \"source\""
         slots, must = set(SLOT.findall(self.user + self.system)), _MUST[self.unit]
         known = must | {"source", "style", "language", "fence"}
+        known |= {"opposite"} if self.opposites else set()
         known |= {"count"} if self.unit == "source" else set()
         if unknown := sorted(slots - known):
             yield f"user, system: no slot {{{unknown[0]}}} here; use {', '.join(sorted(known))}"
@@ -167,7 +176,8 @@ class Prompt(BaseModel, frozen=True, extra="forbid"):
         """12 hexadecimal digits of the SHA-256 of all that changes a message or its reading."""
         facts = self.model_dump(exclude=_BESIDE)
         facts |= {"rules": RULES, "low": self.low, "high": self.high}
-        facts |= {name: sorted(facts[name].items()) for name in ("keys", "styles")}
+        facts |= {name: sorted(facts[name].items()) for name in ("keys", "styles", "opposites")}
+        facts = {name: fact for name, fact in facts.items() if fact or name != "opposites"}
         return hashlib.sha256(json.dumps(facts, sort_keys=True).encode()).hexdigest()[:12]
 
     def question(self, items: Sequence[Request], sample: int = 0) -> Question:
@@ -221,6 +231,7 @@ class Prompt(BaseModel, frozen=True, extra="forbid"):
             "second": text(items[-1].output),
             "count": str(len(items)),
             "style": self.styles.get(items[0].style, items[0].style),
+            "opposite": self.opposites.get(items[0].style, items[0].style),
             "language": LANGUAGES.get(items[0].language, items[0].language),
             "fence": fence,
         }

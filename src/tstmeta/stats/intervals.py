@@ -18,6 +18,10 @@ from .matrices import Setting, resampled
 from .resampling import Draws, ResamplingPlan, clusters_of, draw, leave_one_out
 
 
+#: Below so many systems BCa of a statistic of order covers too little (``benchmarks/coverage.py``).
+FEW_SYSTEMS = 20
+
+
 class Resample(NamedTuple):
     """Estimates of several metrics ``[M]`` and their values in every draw ``[M, D]``.
 
@@ -109,18 +113,35 @@ def of_resample(
 ) -> list[Interval]:
     """An interval for each metric."""
     return [
-        interval(
-            values,
-            float(resample.estimates[m]),
-            [j[m, g[m]] for j, g in zip(resample.jackknives, resample.given, strict=True)],
-            {name: int(count[m]) for name, count in resample.counts.items()},
-            confidence=confidence,
-            method=method,
-            widened=resample.widened,
-            bounds=resample.bounds,
+        _warned(
+            interval(
+                values,
+                float(resample.estimates[m]),
+                [j[m, g[m]] for j, g in zip(resample.jackknives, resample.given, strict=True)],
+                {name: int(count[m]) for name, count in resample.counts.items()},
+                confidence=confidence,
+                method=method,
+                widened=resample.widened,
+                bounds=resample.bounds,
+            ),
+            resample,
         )
         for m, values in enumerate(resample.values)
     ]
+
+
+def _warned(limits: Interval, resample: Resample) -> Interval:
+    """BCa of a statistic of order over few systems says that it covers less than it claims."""
+    systems = resample.counts.get("systems", np.array([FEW_SYSTEMS])).max(initial=0)
+    if limits.method != "bca" or systems >= FEW_SYSTEMS:
+        return limits
+    if resample.setting.function.name == "pearson":
+        return limits
+    doubt = (
+        f"BCa of a rank statistic over {systems} systems: below {FEW_SYSTEMS} it covers less than"
+        " it claims; use the percentile"
+    )
+    return limits._replace(reason="; ".join(filter(None, [limits.reason, doubt])))
 
 
 def difference(
@@ -137,7 +158,7 @@ def difference(
         (j[first] - j[second])[g[first] | g[second]]
         for j, g in zip(resample.jackknives, resample.given, strict=True)
     ]
-    return interval(
+    limits = interval(
         resample.values[first] - resample.values[second],
         float(resample.estimates[first] - resample.estimates[second]),
         left_out,
@@ -147,3 +168,4 @@ def difference(
         widened=resample.widened,
         bounds=(low - high, high - low),
     )
+    return _warned(limits, resample)
