@@ -225,7 +225,10 @@ def labelled(number, content="90", style="80", fluency="70", why="It fits."):
         (labelled(1) + labelled(2, "10"), [[90, 10], [80, 80], [70, 70]]),
         (labelled(2, "10") + labelled(1), [[90, 10], [80, 80], [70, 70]]),
         ("Sure!\n**Output 1:**\n" + labelled(1)[9:] + labelled(2), [[90, 90], [80, 80], [70, 70]]),
-        (labelled(1, "90/100", "80 out of 100", "70.5") + labelled(2), [[90, 90], [80, 80], [70.5, 70]]),
+        (
+            labelled(1, "90/100", "80 out of 100", "70.5") + labelled(2),
+            [[90, 90], [80, 80], [70.5, 70]],
+        ),
         (labelled(1, "high") + labelled(2), [["invalid", 90], [80, 80], [70, 70]]),
         (labelled(1, "9/10") + labelled(2), [["invalid", 90], [80, 80], [70, 70]]),
         (labelled(1, "120") + labelled(2), [["invalid", 90], [80, 80], [70, 70]]),

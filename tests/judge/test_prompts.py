@@ -55,7 +55,10 @@ def test_papers_print_or_release_every_prompt_that_is_called_published():
 def test_the_joint_prompt_is_asked_as_its_program_asks_it():
     question = load("pauli2025").question([RAIN])
     assert question.messages[0] == Message("system", "You are a helpfull assistant")
-    assert "'source sentence': It rained. 'target sentence': It poured." in question.messages[1].content
+    assert (
+        "'source sentence': It rained. 'target sentence': It poured."
+        in question.messages[1].content
+    )
     assert question.sampling == Sampling(temperature=1.0, top_p=0.9, max_tokens=50)
 
 
@@ -128,14 +131,18 @@ def test_the_schema_of_a_source_wants_each_of_its_outputs():
 #: A prompt's hash is part of scores that people keep: it changes only when the prompt does.
 HASHES = """
 content 78f09e243d04  explained fe08c7b9b8fe  fluency 91d0428e28cd  joint 3798b7071eb8
-lai2023-all 193faced9abc  lai2023-content ef5c360280ab  lai2023-fluency 235e35d2f9e2
-lai2023-style 44eb117f2257  mukherjee2024-fluency 5ee3690f293c
+lai2023-all 193faced9abc  lai2023-all-printed f9e219293362  lai2023-content ef5c360280ab
+lai2023-content-printed 2f2acae6ea23  lai2023-fluency 235e35d2f9e2
+lai2023-fluency-printed fd66e8324083  lai2023-style 44eb117f2257
+lai2023-style-printed fe37957c3ff1  mukherjee2024-fluency 5ee3690f293c
 mukherjee2024-sentiment-content a36dd30524cd  mukherjee2024-sentiment-style ea21deb65121
 mukherjee2024-toxicity-content de1436c88f55  mukherjee2024-toxicity-style 23d5dbcc3a51
-mukherjee2025-binary 402cf3d39e04  outputs 14a1b5cea1bd  pair e02867d182c3
+mukherjee2025-binary 402cf3d39e04  mukherjee2025-content 30e10f6ca660
+mukherjee2025-fluency 228ce1479778  mukherjee2025-style 3717c58438da
+mukherjee2025-style-binary 048a4f1b8b85  outputs 14a1b5cea1bd  pair e02867d182c3
 pauli2025 507d09310965  pauli2025-emphasis 8588e4c1a8ed  pauli2025-fenced e2cfc90293b1
-pauli2025-only 7bd2296004a6  pauli2025-system 4109106bc8a7  pauli2025-wording c4e3228a8238
-style f7577c64f6a1
+pauli2025-only 7bd2296004a6  pauli2025-system 4109106bc8a7
+pauli2025-wording c4e3228a8238  style f7577c64f6a1
 """
 
 
@@ -199,8 +206,13 @@ def test_the_form_that_the_how_to_shows_is_read(tmp_path):
         ('unit = "item"\n', "", "unit", "Field required"),
         ("scale", "scales", "scales", "not permitted"),
         ('unit = "item"', 'unit = "items"', "unit", "'item', 'source' or 'pair'"),
-        ('answer = "json"', 'answer = "xml"', "answer", "'json', 'number', 'yes-no' or 'first'"),
-        ('answer = "json"', 'answer = "number"', "", "only 'json' holds several"),
+        (
+            'answer = "json"',
+            'answer = "xml"',
+            "answer",
+            "'json', 'labels', 'number', 'yes-no' or 'first'",
+        ),
+        ('answer = "json"', 'answer = "number"', "", "only 'json' and 'labels' hold"),
         ('answer = "json"', 'answer = "first"', "", "pairs, and only pairs"),
         ('["content", "style"]', '["content", "wit"]', "dimensions.1", "'content', 'style'"),
         ('["content", "style"]', '["style", "style"]', "", "dimensions: name each"),
@@ -215,7 +227,7 @@ def test_the_form_that_the_how_to_shows_is_read(tmp_path):
         ("{output}", "{outputs}{output}", "", "no slot {outputs} here; use fence, language"),
         ("{fence}", "", "", "fence = false"),
         ("[keys]", 'each = "{number}"\n[keys]', "", "each: a line with {number} and {output}"),
-        ("[keys]", 'origin = "paper"\n[keys]', "origin", "'published', 'described'"),
+        ("[keys]", 'origin = "paper"\n[keys]', "origin", "'ours' or 'yours'"),
         ("[keys]", "[sampling]\nheat = 1\n[keys]", "sampling.heat", "nexpected"),
         ("[keys]", "[sampling]\ntop_p = 3\n[keys]", "sampling.top_p", "less than or equal to 1"),
     ],

@@ -1,7 +1,7 @@
 """Reading what a judge answered: a rating, or why there is none.
 
-Each form that a prompt asks for (JSON, labels, a number, a word) has one strict reading; an answer in
-another form is ``invalid``.  The reader never sees the texts that were judged.
+Each form that a prompt asks for (JSON, labels, a number, a word) has one strict reading; an answer
+in another form is ``invalid``.  The reader never sees the texts that were judged.
 """
 
 from __future__ import annotations

@@ -6,7 +6,7 @@ The shipped ones stand in ``prompts/``; yours is a file ``mine.toml`` of the sam
     unit = "item"                      # item, source (all its outputs at once) or pair
     dimensions = ["content", "style"]  # of content, style, fluency, overall
     scale = [1, 5]
-    answer = "json"                    # json, labels, number (one dimension), yes-no, first (of a pair)
+    answer = "json"                    # json, labels, number, yes-no, first (of a pair)
     languages = ["en"]                 # leave it out for any
     system = "..."                     # may be left out
     user = '''
@@ -35,9 +35,9 @@ The shipped ones stand in ``prompts/``; yours is a file ``mine.toml`` of the sam
 Slots of a message: ``{source}``, ``{output}`` (unit item), ``{outputs}`` and ``{count}`` (unit
 source), ``{first}`` and ``{second}`` (unit pair), ``{style}``, ``{opposite}``, ``{language}``,
 ``{fence}``; of ``each``, the line of one output in ``{outputs}``: ``{number}``, ``{output}``.  An
-answer of unit source carries the outputs' numbers, in JSON ``{"ratings": [{"number": 1, ...}, ...]}``,
-in labels ``Output 1``, ``Score: 80``, ``Explanation: ...`` and so on; say so in the message.  The
-other fields are those of :class:`Prompt`.
+answer of unit source carries the outputs' numbers, in JSON as ``{"ratings": [{"number": 1, ...},
+...]}``, in labels as lines ``Output 1``, ``Score: 80``, ``Explanation: ...``: say so.
+The other fields are those of :class:`Prompt`.
 
 Texts that are judged are data: unless ``fence = false``, each stands between two lines of a fence
 that it cannot close.  Published prompts keep their words, which put texts in bare.

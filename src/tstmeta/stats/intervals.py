@@ -17,7 +17,6 @@ from .limits import Interval, Method, interval
 from .matrices import Setting, resampled
 from .resampling import Draws, ResamplingPlan, clusters_of, draw, leave_one_out
 
-
 #: Below so many systems BCa of a statistic of order covers too little (``benchmarks/coverage.py``).
 FEW_SYSTEMS = 20
 
