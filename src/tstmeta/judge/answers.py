@@ -223,7 +223,9 @@ def _of_json(text: str, prompt: Prompt, items: int) -> list[Row]:
         return [_of_object(value, text, prompt)]
     listed = value.get("ratings") if isinstance(value, dict) else value
     listed = listed if isinstance(listed, list) else []
-    numbers = [entry.get("number") if isinstance(entry, dict) else None for entry in listed]
+    numbers: list[Any] = [
+        entry.get("number") if isinstance(entry, dict) else None for entry in listed
+    ]
     if not all(type(number) is int and 1 <= number <= items for number in numbers):
         why = f"numbers that do not fit the {items} outputs"
     if why:

@@ -212,11 +212,11 @@ class Wmd(WordMetric):
         if not text or not output:
             return WORDLESS
         a, b = text.total(), output.total()
-        # whole numbers, so that equal shares cancel out exactly
-        ours = Counter({word: n * b for word, n in text.items()})
-        theirs = Counter({word: n * a for word, n in output.items()})
-        # what both texts have stays where it is: distances obey the triangle inequality
-        origins, targets = ours - theirs, theirs - ours
+        # whole numbers until they are divided, so that equal shares cancel out exactly; what both
+        # texts have stays where it is, as distances obey the triangle inequality
+        surplus = {word: text[word] * b - output[word] * a for word in text | output}
+        origins = {word: more / (a * b) for word, more in surplus.items() if more > 0}
+        targets = {word: -more / (a * b) for word, more in surplus.items() if more < 0}
         if not origins:
             return Score(0.0)
         import ot
@@ -225,9 +225,11 @@ class Wmd(WordMetric):
         sides = [self.source.vectors(np.array(list(side))) for side in (origins, targets)]
         if "unit" in self.chosen:
             sides = [side / np.linalg.norm(side, axis=1, keepdims=True) for side in sides]
-        masses = [np.array(list(side.values())) / side.total() for side in (origins, targets)]
-        moved = origins.total() / (a * b)
-        return scored(moved * ot.emd2(*masses, cdist(*sides), numItermax=10**7))
+        masses = [np.array(list(side.values())) for side in (origins, targets)]
+        total = masses[0].sum()
+        # the solver wants equal sums to the last digit
+        masses = [mass / mass.sum() for mass in masses]
+        return scored(float(total * ot.emd2(*masses, cdist(*sides), numItermax=10**7)))
 
 
 class Sim(WordMetric):
