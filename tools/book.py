@@ -167,6 +167,9 @@ def main() -> int:
             named[given.step](given.name)
         else:
             note(f"wrote {globals()[given.step]()}")
+    except KeyboardInterrupt:
+        note("interrupted")
+        return 130
     except (TstmetaError, OSError) as error:
         note(f"error: {error}")
         return 2

@@ -47,7 +47,7 @@ def table(scored: Sequence[tuple[tst.Dataset, pd.DataFrame]], dimension: str) ->
         )
         rows = rows.merge(tst.bootstrap(pairs)[[*keys, "low", "high"]], on=keys)
         cells = rows[["value", "low", "high"]].to_numpy()
-        shown = (f"{v:.2f} [{low:.2f},\N{NO-BREAK SPACE}{high:.2f}]" for v, low, high in cells)
+        shown = (f"{v:.2f} [{low:.2f}, {high:.2f}]" for v, low, high in cells)
         rows["shown"] = [text.replace("-", "−") for text in shown]
         sentinel = rows[rows["kind"] == "sentinel"].nlargest(1, "value").iloc[0]
         below["best sentinel"][data.name] = f"{sentinel['shown']} {sentinel['metric']}"
