@@ -36,7 +36,7 @@ class Statistic:
         scale_free: whether a positive factor on the metric leaves the value alone.
         whole: for a statistic of matrices, not of vectors: people ``[1|D, S, K]``, metrics
             ``[M, 1|D, S, K]``, weights of sources ``[D, S]``, of systems ``[D, K]`` to ``[M, D]``;
-            it is defined at level system alone.
+            it is defined at ``levels`` alone.
         of_rows: quicker ``parts`` of all cells (:func:`.kernels.moments_of_rows`).
     """
 
@@ -50,6 +50,7 @@ class Statistic:
     direct: Callable[..., Correlation] | None = None
     scale_free: bool = True
     whole: Callable[[Array, Array, Array, Array], Array] | None = None
+    levels: tuple[str, ...] = ("system",)
     of_rows: Callable[[Array, Array, Array, Array, int], Parts] | None = None
 
     def __call__(self, human: ArrayLike, metric: ArrayLike) -> Correlation:
@@ -63,8 +64,9 @@ class Statistic:
 
     def check(self, level: str) -> None:
         """Refuse a level at which the statistic is not defined."""
-        if self.whole is not None and level != "system":
-            raise ValueError(f"{self.label} is not defined at level {level}, only at system")
+        if self.whole is not None and level not in self.levels:
+            at = ", ".join(self.levels)
+            raise ValueError(f"{self.label} is not defined at level {level}, only at {at}")
 
     def why(
         self, human: Array, metric: Array, least: int | None = None, items: str = "items"

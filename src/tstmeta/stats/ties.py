@@ -8,12 +8,15 @@ the metric, so here it is fitted on other sources.
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from typing import Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from .kernels import Array, finite
+from .resampling import Draws, everything
+from .statistic import Statistic, acc_eq
 
 Level = Literal["pooled", "source"]
 #: Groups of sources; fewer where there are fewer sources.
@@ -30,6 +33,7 @@ class TieCalibrated(NamedTuple):
         threshold: fitted on all sources, for use on new data.
         spread: largest less smallest of the ``thresholds`` of the folds ``[F]`` (NaN where the
             other folds have no pair).
+        folds: number of the fold of each source ``[S]``, -1 where it has none.
         n: what the value is over: sources (level source) or pairs (pooled).
         in_sample, untuned: the same pairs judged with ``threshold``, and with threshold 0.
     """
@@ -38,6 +42,7 @@ class TieCalibrated(NamedTuple):
     threshold: float
     spread: float
     thresholds: np.ndarray
+    folds: np.ndarray
     n: int
     in_sample: float
     untuned: float
@@ -55,11 +60,6 @@ class _Pairs(NamedTuple):
     weight: Array
     source: Array
     other: Array
-
-    def right(self, threshold: float) -> float:
-        """Weight of the pairs that are right under a threshold."""
-        below = self.gap <= threshold
-        return float(self.weight[np.where(below, self.tied, self.agree)].sum())
 
     def of(self, inside: Array) -> _Pairs:
         """The pairs whose sources ``[S]`` are both inside."""
@@ -90,32 +90,64 @@ def tie_calibrated(
     pairs = _pairs(x, y, level)
     threshold = _fit(pairs)
     sources = np.flatnonzero((np.isfinite(x) & np.isfinite(y)).any(axis=1))
-    thresholds, judged, reason = [], [], ""
+    folds, fitted, reason = np.full(len(x), -1), np.empty(0), ""
     if not len(pairs.gap):
         reason = "no two items with both values to compare"
     elif len(sources) < 2:
         reason = "fewer than two sources with both values"
     else:
-        for fold in np.array_split(rng.permutation(sources), min(FOLDS, len(sources))):
-            inside = np.isin(np.arange(len(x)), fold)
-            thresholds.append(_fit(pairs.of(~inside)))
-            judged.append(pairs.of(inside))
-    fitted = np.array(thresholds)
-    held_out = [(p, t) for p, t in zip(judged, thresholds, strict=True) if len(p.gap) and t >= 0]
-    if not held_out:
+        dealt = np.array_split(rng.permutation(sources), min(FOLDS, len(sources)))
+        for number, fold in enumerate(dealt):
+            folds[fold] = number
+        fitted = np.array([_fit(pairs.of(folds != number)) for number in range(len(dealt))])
+    same = np.where(np.isfinite(fitted), threshold, np.nan)
+    judged = [_judged(x, y, level, folds, each) for each in (fitted, same, 0.0 * fitted)]
+    total = float(judged[0][1][0])
+    if not total:
         reason = reason or "no fold has pairs both inside and outside of it"
         nan = math.nan
-        return TieCalibrated(nan, threshold, nan, fitted, 0, nan, nan, reason)
-    total = sum(float(pairs.weight.sum()) for pairs, _ in held_out)
-    return TieCalibrated(
-        value=sum(pairs.right(own) for pairs, own in held_out) / total,
-        threshold=threshold,
-        spread=float(np.ptp(fitted[np.isfinite(fitted)])),
-        thresholds=fitted,
-        n=round(total),
-        in_sample=sum(pairs.right(threshold) for pairs, _ in held_out) / total,
-        untuned=sum(pairs.right(0.0) for pairs, _ in held_out) / total,
-    )
+        return TieCalibrated(nan, threshold, nan, fitted, folds, 0, nan, nan, reason)
+    value, in_sample, untuned = (float(right[0]) / total for right, _ in judged)
+    spread = float(np.ptp(fitted[np.isfinite(fitted)]))
+    n = round(total)
+    return TieCalibrated(value, threshold, spread, fitted, folds, n, in_sample, untuned)
+
+
+def held_out(fit: TieCalibrated, level: Level) -> Statistic:
+    """acc_eq under the thresholds of a fit: each source is judged with that of the other folds.
+
+    A statistic of the matrices ``[S, K]`` that were fitted, for their draws: of all sources and
+    systems once it is ``fit.value``.  Folds and thresholds stay as they are over the draws.
+    """
+
+    def whole(x: Array, y: Array, of_sources: Array, of_systems: Array) -> Array:
+        draws = Draws(of_sources, of_systems)
+        right, total = _judged(x[0], y[0, 0], level, fit.folds, fit.thresholds, draws)
+        return np.where(total > 0, right / np.where(total > 0, total, 1.0), np.nan)[None]
+
+    return replace(acc_eq(), whole=whole, levels=(level,))
+
+
+def _judged(
+    x: Array, y: Array, level: Level, folds: Array, thresholds: Array, draws: Draws | None = None
+) -> tuple[Array, Array]:
+    """Weight of the right pairs inside the folds, and of all pairs there, each ``[D]``."""
+    draws = everything(x.shape) if draws is None else draws
+    right, total = np.zeros(len(draws)), np.zeros(len(draws))
+    for fold in np.flatnonzero(np.isfinite(thresholds)):
+        inside, tied = folds == fold, acc_eq(float(thresholds[fold]))
+        sources, systems = draws.sources[:, inside], draws.systems
+        if level == "source":
+            systems = systems[:1] if (systems == 1).all() else systems
+            shares = tied.finish(*tied.sums(x[inside, None], y[inside, None], systems))
+            weight = sources.T * np.isfinite(shares)  # [G, D]
+            right += (weight * np.nan_to_num(shares)).sum(axis=0)
+            total += weight.sum(axis=0)
+        else:
+            cells = (sources[:, :, None] * systems[:, None]).reshape(len(draws), -1)
+            pairs, alike = tied.sums(x[inside].reshape(1, -1), y[inside].reshape(1, -1), cells)
+            right, total = right + alike, total + pairs
+    return right, total
 
 
 def _fit(pairs: _Pairs) -> float:
