@@ -14,7 +14,7 @@ LAYERS = [
     ["data", "models"],
     ["metrics", "likelihood", "judge"],
     ["scoring"],
-    ["stats", "catalogue"],
+    ["stats"],
     ["analysis"],
     ["combine"],
     ["ledger", "plot"],

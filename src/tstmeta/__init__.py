@@ -20,7 +20,7 @@ __version__ = version("tstmeta")
 
 #: Public name -> the module that has it.
 _WHERE = {
-    **dict.fromkeys(("about", "datasets"), "catalogue"),
+    **dict.fromkeys(("about", "datasets"), "data.catalogue"),
     **dict.fromkeys(("SENTINELS", "pairs"), "analysis.frame"),
     **dict.fromkeys(("bootstrap", "compare", "correlate", "partial", "rank_sets"), "analysis"),
     **dict.fromkeys(("alpha", "ceiling", "evaluate"), "analysis"),
@@ -51,9 +51,9 @@ if TYPE_CHECKING:  # what editors know of the names
     )
     from .analysis.costs import costs
     from .analysis.frame import SENTINELS, pairs
-    from .catalogue import about, datasets
     from .data import available, load
     from .data.base import Dataset
+    from .data.catalogue import about, datasets
     from .data.own import read
     from .ledger import published, reproduce
     from .likelihood.tables import explain, token_scores

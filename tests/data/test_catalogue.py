@@ -14,7 +14,7 @@ def bare(tmp_path, monkeypatch):
 
 
 def test_every_data_set_has_a_row_even_where_nothing_is_here(bare):
-    frame = catalogue.overview().set_index("name")
+    frame = catalogue.datasets().set_index("name")
     assert frame.index.tolist() == names()
     assert pd.isna(frame.loc["pauli", "items"])
     assert frame.loc["pauli", "dimensions"] == "content, style"  # from the card
@@ -28,7 +28,7 @@ def test_a_data_set_that_cannot_be_loaded_does_not_hide_the_others(bare, monkeyp
     monkeypatch.setattr(catalogue, "names", lambda: ["lai", "mir"])
     monkeypatch.setattr(catalogue, "here", lambda name: "yes")
     monkeypatch.setattr(catalogue, "load", broken)
-    assert catalogue.overview()["items"].isna().all()
+    assert catalogue.datasets()["items"].isna().all()
     assert "the loader of lai cannot be imported: no module" in capsys.readouterr().err
 
 

@@ -28,9 +28,9 @@ Name = Annotated[
 @data_app.command("list")
 def data_list(format: FormatOption = Format.table) -> None:
     """List the data sets and whether they are here."""
-    from ..data.catalogue import overview
+    from ..data.catalogue import datasets
 
-    show_table(overview(), format)
+    show_table(datasets(), format)
 
 
 @data_app.command("show")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 import pandas as pd
@@ -23,13 +23,27 @@ class Description:
     note: str = ""
 
 
-def overview() -> pd.DataFrame:
+def datasets() -> pd.DataFrame:
     """One row a data set: name, title, task, items, raters, dimensions, access, here.
 
     ``items`` and ``raters`` (ratings an item and dimension) are counted where the data set is here
     and <NA> or ``-`` where it is not; ``here`` is yes, partly (files are missing) or no.
     """
     return pd.DataFrame([_row(name) for name in names()]).astype({"items": "Int64"})
+
+
+def about(data: Iterable[Dataset]) -> str:
+    """What a page rests on, as Markdown: real ratings and whose, or none."""
+    chosen = list(data)
+    rated = ", ".join(f"`{data.name}`" for data in chosen if len(data.ratings))
+    if rated:
+        return f"**This page was built with real human ratings**: {rated}."
+    contrast = "It shows the contrast set, whose labels hold by construction."
+    shown = contrast if chosen else "What rests on ratings is left out."
+    return (
+        "**This page was built without human ratings**: none of the rated data sets was on the"
+        f" machine. {shown} Get the ratings with `tstmeta data fetch --all`, then build again."
+    )
 
 
 def describe(name: str) -> Description:
