@@ -6,6 +6,7 @@ See :mod:`tstmeta.cli` for how commands behave.
 from __future__ import annotations
 
 import shlex
+from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
 construct_app = typer.Typer(
     name="construct", rich_markup_mode=None, invoke_without_command=True, no_args_is_help=True
 )
+Design = StrEnum("Design", ["ours", "published"])
 Folder = Annotated[Path, typer.Argument(metavar="DIR", help="The folder of a construction.")]
 
 
@@ -40,6 +42,9 @@ def construct(
     out: Annotated[
         Path | None, typer.Option("--out", "-o", help="Folder; the data set is called after it.")
     ] = None,
+    design: Annotated[
+        Design, typer.Option(help="Four rewrites a source, or two as pauli2025 printed it.")
+    ] = Design.ours,
     style_now: Annotated[str, typer.Option(help="That of the sources, if it has a name.")] = "",
     language: Annotated[str, typer.Option(help="Of all texts, as a code: en, de, pt-BR.")] = "en",
     seed: Annotated[int, typer.Option(help="Of the kinds of error, and of the answers.")] = 0,
@@ -61,9 +66,13 @@ def construct(
     """Have a model write a test set for a style, and check what it writes.
 
     For each source: a strong rewrite, a light one, one error in the light one, and the same error
-    in the strong one.  Rows that a check doubts stand in rows.csv with the reason, for a person to
-    mend or accept.  The same command goes on where it stopped, and no answer that came is asked for
-    again.  Exit code 1 when questions stayed without an answer.
+    in the strong one.  With --design published, as Pauli et al. (2025) made theirs: in the words
+    that they print, a strong rewrite, a light one, and one error in the light one; the strong one
+    and the one with the error go into the set.
+
+    Rows that a check doubts stand in rows.csv with the reason, for a person to mend or accept.  The
+    same command goes on where it stopped, and no answer that came is asked for again.  Exit code 1
+    when questions stayed without an answer.
 
     \b
     Examples:
@@ -71,6 +80,8 @@ def construct(
         --server http://localhost:8000/v1 --model my-model --out formal
       tstmeta construct --style "more formal" --style-now informal --generate 60 \\
         --server http://localhost:8000/v1 --model my-model --out formal
+      tstmeta construct --design published --style "more polite" --style-now impolite \\
+        --generate 100 --server http://localhost:8000/v1 --model my-model --out polite
       tstmeta construct check formal
       tstmeta construct export formal --out form
       tstmeta construct import formal project-1.json project-2.json
@@ -87,6 +98,7 @@ def construct(
     price, key = price_of(price_in, price_out), key_of(key_variable)
     chat = connect(server, model, revision=revision, key=key, timeout=timeout, retries=retries)
     facts = {"style": style.strip(), "style_now": style_now.strip(), "language": language}
+    facts["design"] = design.value
     facts |= {"server": chat.server, "model": model, "revision": revision}
     plan = run.plan_of(out, sources, generate, **facts, seed=seed, temperature=temperature)
     budget = Budget(money=max_money, requests=max_requests, price=price)

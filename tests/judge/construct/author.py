@@ -25,6 +25,14 @@ KNOWN = {
     "insertion": "put in one to six neighbouring words",
     "same": "Make the same change",
 }
+#: Words by which it knows a step of the published design.
+PRINTED = {
+    "to be very": "strong",
+    "just a bit more": "light",
+    "substituting": "substitution",
+    "omitting": "deletion",
+    "extra detail": "insertion",
+}
 NAMES = ("Anna", "Boris", "Clara", "Dario", "Edith", "Felix", "Greta", "Hugo", "Irene", "Jonas")
 SERVER = {"server": "http://author.example/v1", "model": "author"}
 PLAN = steps.Blueprint(name="s", style="more formal", style_now="informal", seed=3, **SERVER)
@@ -54,9 +62,25 @@ def write(prompt: str) -> str:
     if kind == "source":
         count = int(re.search(r"Write (\d+)", prompt)[1])
         return json.dumps({"texts": [source(len(given) + n) for n in range(count)]})
+    return json.dumps({"text": rewritten(kind, given)})
+
+
+def write_printed(question: Question) -> Reply:
+    """The answer to a question of the published design, whose texts stand in it as a JSON list."""
+    prompt = prompt_of(question)
+    if count := re.search(r"give me (\d+) examples", prompt):
+        texts = [source(question.sample + place) for place in range(int(count[1]))]
+    else:
+        [kind] = [kind for words, kind in PRINTED.items() if words in prompt]
+        texts = [rewritten(kind, json.loads(prompt[prompt.index('["') :]))]
+    return Reply(json.dumps({"sentences": texts}))
+
+
+def rewritten(kind: str, given: list[str]) -> str:
+    """The text that a step asks for."""
     text = given[0]
     formal = text.replace("gets", "obtains")
-    rewritten = {
+    texts = {
         "strong": f"It is a pleasure to report that {formal[:-1]}, as agreed in advance.",
         "light": formal,
         "substitution": text.replace("Monday", "Friday"),
@@ -64,7 +88,7 @@ def write(prompt: str) -> str:
         "insertion": text.replace("the market", "the market with a cousin"),
         "same": repeat(text, *(part.rstrip(".,") for part in given[1:])),
     }
-    return json.dumps({"text": rewritten[kind]})
+    return texts[kind]
 
 
 def repeat(text: str, removed: str = "", added: str = "") -> str:

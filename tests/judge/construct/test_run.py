@@ -137,6 +137,28 @@ def test_a_full_two_by_two_comes_out_as_a_data_set(tmp_path, generate):
     assert [(tmp_path / "formal" / name).read_bytes() for name in files] == before
 
 
+@pytest.mark.parametrize("generate", [False, True])
+def test_the_published_design_has_two_rewrites_and_the_error_in_the_light_one_alone(
+    tmp_path, generate
+):
+    wanted = plan(tmp_path, 7, generate=generate, design="published")
+    chat = Author(author.write_printed)
+    frame, unanswered = construct(tmp_path, chat, wanted=wanted)
+    assert (verdicts(frame), unanswered) == ({"passed": 21}, 0)
+    loaded = data.load(str(tmp_path / "formal" / "formal.csv"))
+    labels = pd.DataFrame({name: loaded.label(name) for name in ("shift", "error", "span")})
+    assert labels["shift"].tolist() == ["strong", "light"] * 7
+    errors = labels["error"].tolist()
+    assert errors[::2] == ["none"] * 7
+    assert set(errors[1::2]) == set(steps.ERRORS)
+    assert (labels["span"] != "").eq(labels["error"] != "none").all()
+    assert "Each source has two" in (tmp_path / "formal" / "CARD.md").read_text()
+    with pytest.raises(TstmetaError, match="differs in design"):
+        plan(tmp_path, 7, generate=generate)
+    with pytest.raises(TstmetaError, match="published prompts are about English"):
+        plan(tmp_path, 7, design="published", language="de")
+
+
 @pytest.mark.parametrize(
     ("answer", "rows", "rounds"),
     [(json.dumps({"texts": [author.source(0), author.source(0).upper()]}), 4, 4), ("no", 0, 3)],

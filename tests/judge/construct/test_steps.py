@@ -1,10 +1,13 @@
 """Questions that texts cannot steer, and answers that are read or refused."""
 
+import tomllib
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.judge.construct.author import PLAN, prompt_of, texts
+from tstmeta.data import paths
 from tstmeta.judge.base import Reply
 from tstmeta.judge.construct import steps
 
@@ -52,6 +55,34 @@ def test_words_of_every_step_say_style_language_and_form():
     assert "is xx" in first.messages[0].content
     assert (first.sampling.seed, second.sampling.seed) == (3, 4)
     assert first.key("s", "m") != second.key("s", "m")
+
+
+PRINTED = tomllib.loads(paths.own("published", "prompts.toml").read_text("utf-8"))["construct"]
+POLITE = PLAN.model_copy(
+    update={"design": "published", "style": "more polite", "style_now": "impolite"}
+)
+
+
+@pytest.mark.parametrize("step", PRINTED)
+def test_the_published_design_asks_in_the_printed_words_alone(step):
+    asked = steps.ask(POLITE, step, {"text A": '"No", Zoë.', "text B": "x"}, 0)
+    asked = steps.ask_sources(POLITE, 1, ["x"], 0) if step == "source" else asked
+    printed = PRINTED[step]["text"].strip().replace("{number}", "1")
+    assert [message.role for message in asked.messages] == ["user"]
+    assert prompt_of(asked) == printed.replace("{list of sentences}", r'["\"No\", Zoë."]')
+    assert asked.schema["required"] == ["sentences"]
+
+
+def test_all_printed_steps_are_asked_and_no_other():
+    assert set(steps.wording("published")) == {"name", *PRINTED}
+
+
+def test_an_answer_under_the_key_as_it_is_printed_is_read_and_two_sentences_are_none():
+    for key in ("sentences", "sentences:"):
+        reply = Reply(f'{{"{key}": ["Anna sleeps."]}}')
+        assert steps.read(reply, "sentences", most=1) == (["Anna sleeps."], "")
+    texts, why = steps.read(Reply('{"sentences": ["Anna", "sleeps."]}'), "sentences", most=1)
+    assert (texts, why) == ([], "2 texts where 1 was asked for")
 
 
 ANNA = '{"text": "Anna sleeps."}'

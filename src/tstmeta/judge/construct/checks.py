@@ -19,6 +19,9 @@ from .steps import LONGEST, Blueprint
 
 #: The four rewrites of a source, in the order of the contrast set.
 CELLS = ("strong", "strong-error", "light", "light-error")
+#: Rewrites that each design has the model write, and those of them that go into the set.
+WRITTEN = {"ours": CELLS, "published": ("strong", "light", "light-error")}
+IN_SET = {"ours": CELLS, "published": ("strong", "light-error")}
 #: The order in which they are judged, and the rewrites that must have passed before.
 ORDER = ("strong", "light", "light-error", "strong-error")
 BASES = {"light-error": ["light"], "strong-error": ["strong", "light-error"]}
@@ -37,13 +40,13 @@ def judge(table: pd.DataFrame, plan: Blueprint) -> pd.DataFrame:
     -> reason) and ``span`` (the error in words, for the label).
     """
     judged: dict[str, tuple[str, dict[str, str], str]] = {}
-    for _, four in table.reset_index().groupby("source_id", sort=False):
-        rows = four.set_index("system").to_dict("index")
-        texts = {cell: rows[cell]["output"] for cell in CELLS}
+    for _, own in table.reset_index().groupby("source_id", sort=False):
+        rows = own.set_index("system").to_dict("index")
+        texts = {cell: rows[cell]["output"] for cell in rows}
         texts = {cell: text for cell, text in texts.items() if 0 < len(text) <= LONGEST}
         about = listed(of_source(rows["strong"]["source"], plan))
         verdicts: dict[str, str] = {}
-        for cell in ORDER:
+        for cell in filter(rows.__contains__, ORDER):
             row = rows[cell]
             findings = {"source": about}
             findings |= of_text(row["output"], row["source"], row["note"])

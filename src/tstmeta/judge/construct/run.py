@@ -56,10 +56,16 @@ def plan_of(folder: Path, sources: Path | None, generate: int | None, **facts: A
     name = re.sub(r"[^a-z0-9]+", "-", folder.resolve().name.lower()).strip("-") or "set"
     name += "-set" if name in ("rows", "ratings") else ""
     facts |= {"name": name, "sources": texts, "generate": generate or 0, "origin": origin}
-    plan = Blueprint(**facts, prompt=steps.prompt_hash())
+    plan = Blueprint(**facts, prompt=steps.prompt_hash(facts.get("design", "ours")))
     if plan.language.partition("-")[0] in _UNSPACED:
         raise TstmetaError(
             f"{plan.language} is written without spaces, and the checks compare words between them"
+        )
+    nameless = plan.generate and not plan.style_now
+    if plan.design == "published" and (plan.language != "en" or nameless):
+        raise TstmetaError(
+            "the published prompts are about English, and ask for sources by their style. Remedy: "
+            "name it (--style-now), or take the design ours"
         )
     if not (folder / tables.PLAN).exists():
         return plan
@@ -135,7 +141,7 @@ def write_sources(plan: Blueprint, ask: Ask) -> tuple[str, ...]:
         if reply.failure:
             break
         before = len(texts)
-        for text in filter(None, steps.read(reply, "texts")[0]):
+        for text in filter(None, steps.read(reply, steps.FIELDS[plan.design][1])[0]):
             texts.setdefault(plain(text), text)
         barren = 0 if len(texts) > before else barren + 1
     return tuple(texts.values())[: plan.generate]
@@ -159,7 +165,7 @@ def rewrite(
             todo = [item for item in todo if _is_open(table, item, attempt)]
             replies = ask([question(plan, table, item, attempt) for item in todo])
             for item, reply in zip(todo, replies, strict=True):
-                texts, problem = steps.read(reply)
+                texts, problem = steps.read(reply, steps.FIELDS[plan.design][0], most=1)
                 if texts:
                     table.loc[item, ["output", "written", "note"]] = [texts[0], texts[0], ""]
                 elif not table.loc[item, "output"]:

@@ -1,8 +1,9 @@
 """What a construction is asked to make, its questions, and how their answers are read.
 
 The order of steps follows Pauli et al. (2025, Section 4.2 and Appendix B): a source, a strong
-rewrite, a light rewrite, an error in the light one.  The last step goes beyond it: the same error
-in the strong one, which makes the design a full 2 x 2.
+rewrite, a light rewrite, an error in the light one.  The design ``published`` ends there, and asks
+in the words that they print.  ``ours`` has words of ours, and goes beyond: the same error in the
+strong one, which makes a full 2 x 2.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from collections.abc import Mapping, Sequence
 from functools import cache
 from importlib.resources import files
 from string import Template
-from typing import Any
+from typing import Any, Literal
 from unicodedata import category
 
 import numpy as np
@@ -30,6 +31,8 @@ ERRORS = ("substitution", "deletion", "insertion")
 BATCH, SHOWN = 10, 40
 #: Characters of the longest text that is taken from an answer.
 LONGEST = 5000
+#: What a request for one text, and one for sources, has its answer in, by design.
+FIELDS = {"ours": ("text", "texts"), "published": ("sentences", "sentences")}
 
 
 class Blueprint(BaseModel, frozen=True, extra="forbid"):
@@ -41,6 +44,7 @@ class Blueprint(BaseModel, frozen=True, extra="forbid"):
     """
 
     name: str
+    design: Literal["ours", "published"] = "ours"
     style: str
     style_now: str = ""
     language: str = "en"
@@ -73,30 +77,39 @@ class Blueprint(BaseModel, frozen=True, extra="forbid"):
 
 
 @cache
-def wording() -> Mapping[str, str]:
+def wording(design: str) -> Mapping[str, str]:
     """The words of every step, by name."""
-    return tomllib.loads(files(__package__).joinpath("steps.toml").read_text(encoding="utf-8"))
+    name = {"ours": "steps.toml", "published": "published.toml"}[design]
+    return tomllib.loads(files(__package__).joinpath(name).read_text(encoding="utf-8"))
 
 
-def prompt_hash() -> str:
+def prompt_hash(design: str) -> str:
     """First 12 hexadecimal digits of the SHA-256 of all words and schemas."""
-    text = json.dumps([sorted(wording().items()), _SCHEMAS], sort_keys=True)
+    schemas = {field: _SCHEMAS[field] for field in FIELDS[design]}
+    text = json.dumps([sorted(wording(design).items()), schemas], sort_keys=True)
     return hashlib.sha256(text.encode()).hexdigest()[:12]
 
 
 def filled(step: str, plan: Blueprint, **more: str) -> str:
     """The words of a step with the style and the language put in."""
     language = LANGUAGES.get(plan.language, plan.language)
-    names = {"style": plan.style, "style_now": plan.style_now, "language": language}
-    return Template(wording()[step]).substitute({"now": "", "count": "", **names, **more}).strip()
+    # the printed words compare by themselves: "very polite", "just a bit more polite"
+    style = plan.style if plan.design == "ours" else plan.style.removeprefix("more ")
+    names = {"style": style, "style_now": plan.style_now, "language": language}
+    words = Template(wording(plan.design)[step])
+    return words.substitute({"now": "", "count": "", **names, **more}).strip()
 
 
 def ask_sources(plan: Blueprint, count: int, before: Sequence[str], attempt: int) -> Question:
     """So many new sources, unlike those before."""
+    if plan.design == "published":  # it shows none of those before: other samples bring other texts
+        attempt += len(before)
+        words = filled("source", plan, count=str(count))
+        return _question(plan, words, {}, attempt, "sentences", 200 + 80 * count)
     now = filled("now" if plan.style_now else "not_yet", plan)
     words = filled("source", plan, count=str(count), now=now)
     if before:
-        words += "\n" + wording()["again"]
+        words += "\n" + wording("ours")["again"]
     shown = {f"text {place}": text for place, text in enumerate(before[-SHOWN:], 1)}
     return _question(plan, words, shown, attempt, "texts", 200 + 80 * count)
 
@@ -106,19 +119,26 @@ def ask(plan: Blueprint, step: str, shown: Mapping[str, str], attempt: int) -> Q
     size = len(next(iter(shown.values())).encode(errors="replace"))
     # room for a text as long as the first one shown; a byte is a token at worst
     tokens = min(200 + 3 * size, 4000)
+    if plan.design == "published":
+        sentences = json.dumps([next(iter(shown.values()))], ensure_ascii=False)
+        words = filled(step, plan, count="1", sentences=sentences)
+        return _question(plan, words, {}, attempt, "sentences", tokens)
     return _question(plan, filled(step, plan), shown, attempt, "text", tokens)
 
 
 def _question(
     plan: Blueprint, words: str, shown: Mapping[str, str], attempt: int, field: str, tokens: int
 ) -> Question:
-    """Words and named texts, each between two lines of a fence that none of them can close."""
+    """Words and named texts, each between two lines of a fence that none of them can close.
+
+    The printed words stand alone.
+    """
     fence = fence_for(list(shown.values()))
     texts = [f"{name}:\n{fence}\n{text}\n{fence}" for name, text in shown.items()]
-    system = Message("system", filled("system", plan))
-    user = Message("user", "\n\n".join([words, *texts]))
+    messages = [Message("system", filled("system", plan))] if plan.design == "ours" else []
+    messages.append(Message("user", "\n\n".join([words, *texts])))
     sampling = Sampling(plan.temperature, max_tokens=tokens, seed=plan.seed + attempt)
-    return Question((system, user), _SCHEMAS[field], sampling, attempt)
+    return Question(tuple(messages), _SCHEMAS[field], sampling, attempt)
 
 
 def _schema(field: str, kind: dict[str, Any]) -> dict[str, Any]:
@@ -126,14 +146,16 @@ def _schema(field: str, kind: dict[str, Any]) -> dict[str, Any]:
     return {**schema, "additionalProperties": False}
 
 
+_LIST = {"type": "array", "items": {"type": "string"}}
 _SCHEMAS = {
     "text": _schema("text", {"type": "string"}),
-    "texts": _schema("texts", {"type": "array", "items": {"type": "string"}}),
+    "texts": _schema("texts", _LIST),
+    "sentences": _schema("sentences", _LIST),
 }
 
 
-def read(reply: Reply, field: str = "text") -> tuple[list[str], str]:
-    """The text of an answer, or its ``texts``; or none, and why."""
+def read(reply: Reply, field: str = "text", most: int | None = None) -> tuple[list[str], str]:
+    """The text of an answer, or its ``texts`` (so many at most); or none, and why."""
     if reply.failure:
         return [], f"no answer: {reply.failure}"
     if reply.refusal or reply.finish == "content_filter":
@@ -141,13 +163,16 @@ def read(reply: Reply, field: str = "text") -> tuple[list[str], str]:
     value, why = json_of(aloud(reply.text))
     if why:
         return [], f"the answer has {why}{' and was cut off' * (reply.finish == 'length')}"
-    given = value.get(field) if isinstance(value, dict) else None
+    # the printed words call the key 'sentences:', which a model may take by the letter
+    given = value.get(field, value.get(f"{field}:")) if isinstance(value, dict) else None
     given = [given] if field == "text" else given
     if not isinstance(given, list) or not all(isinstance(text, str) for text in given):
         return [], f'no "{field}" of the right type in a JSON object'
     texts = [text.replace("\r\n", "\n").strip() for text in given]
     if not any(texts):
         return [], "the text of the answer is blank"
+    if most and len(texts) > most:
+        return [], f"{len(texts)} texts where {most} was asked for"
     if max(map(len, texts)) > LONGEST:
         return [], f"a text of more than {LONGEST} characters"
     signs = set("".join(texts)) - {"\n", "\t"}

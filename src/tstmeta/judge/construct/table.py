@@ -3,7 +3,7 @@
 In ``rows.csv`` a person may change two columns: ``output``, the rewrite, and ``accept``: ``yes``
 for a row that may go into the set whatever a check says, ``no`` for one that may not, else empty.
 ``<name>.csv`` is the data set, read as a file of one's own (:mod:`tstmeta.data.own`).  A source
-goes in with all of its four rewrites or not at all: a design with holes is no 2 x 2.
+goes in with all of its rewrites or not at all: a design with holes is no 2 x 2.
 """
 
 from __future__ import annotations
@@ -23,13 +23,28 @@ from ...data import files as raw
 from ...data import label_studio, own
 from ...schema import TstmetaError
 from ...secrecy import excerpt
-from .checks import ACCEPTED, CELLS, LOOK, PASSED, REJECTED, judge, listed
+from .checks import ACCEPTED, IN_SET, LOOK, PASSED, REJECTED, WRITTEN, judge, listed
 from .steps import Blueprint
 
 PLAN, ROWS, RATINGS, CARD = "plan.json", "rows.csv", "ratings.csv", "CARD.md"
 #: Columns of the rows that nobody changes.
 FIXED = ["source_id", "system", "kind", "source"]
 COLUMNS = ["item_id", *FIXED, "output", "verdict", "why", "accept", "span", "note", "written"]
+#: What the card says of each design: the rewrites of a source, and how they were asked for.
+DESIGNS = {
+    "ours": (
+        "four: the style shift is strong or light, and the content is kept or carries one error",
+        "The steps follow Pauli et al. (2025, Section 4.2 and Appendix B): a strong rewrite, a "
+        "light one, one error in the light one. Beyond theirs, the strong one has the same error.",
+    ),
+    "published": (
+        "two: a strong style shift that keeps the content, and a light one with one error; so "
+        "shift and error say the same",
+        "Steps and prompts are those of Pauli et al. (2025, Section 4.2 and Appendix B), who print "
+        "them for politeness; another style stands in its place. Each rewrite was asked for by "
+        "itself. The checks are ours.",
+    ),
+}
 
 
 def read_plan(folder: Path) -> Blueprint:
@@ -49,8 +64,8 @@ def begin(plan: Blueprint, sources: Sequence[str]) -> pd.DataFrame:
 
     ``note`` says why there is no output, ``written`` is what the model wrote.
     """
-    four = zip(plan.source_ids(), plan.kinds(), sources, strict=False)
-    rows = [(f"{name}-{cell}", name, cell, *both) for name, *both in four for cell in CELLS]
+    facts, cells = zip(plan.source_ids(), plan.kinds(), sources, strict=False), WRITTEN[plan.design]
+    rows = [(f"{name}-{cell}", name, cell, *both) for name, *both in facts for cell in cells]
     table = pd.DataFrame(rows, columns=["item_id", *FIXED], dtype=object).set_index("item_id")
     return table.assign(output="", accept="", note="", written="")
 
@@ -117,7 +132,8 @@ def check(folder: Path) -> pd.DataFrame:
 
 
 def write_set(folder: Path, plan: Blueprint, table: pd.DataFrame) -> None:
-    """Write the sources whose four rewrites pass or are accepted, and the card."""
+    """Write the sources whose rewrites all pass or are accepted, and the card."""
+    table = table[table["system"].isin(IN_SET[plan.design])]
     fits = table["verdict"].isin([PASSED, ACCEPTED])
     rows = table[fits.groupby(table["source_id"]).transform("all").astype(bool)]
     path = folder / f"{plan.name}.csv"
@@ -185,5 +201,7 @@ def card(plan: Blueprint, table: pd.DataFrame, size: int) -> str:
         task=json.dumps(plan.style),
         size=size,
         rewrites=len(table),
+        each=DESIGNS[plan.design][0],
+        steps=DESIGNS[plan.design][1],
         waiting=", ".join(f"{row.check} {row.rows}" for row in waiting.itertuples()) or "none",
     )
