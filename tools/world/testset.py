@@ -6,12 +6,11 @@ that the embedded model was never trained on, and styles that it was trained on.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 
 import pandas as pd
 
-from tstmeta.data.contrast import COLUMNS
+from tstmeta.data.contrast import COLUMNS, format_span, span_of
 
 from .scenes import TASKS, Scene, scene
 
@@ -74,27 +73,9 @@ def _cells(drawn: Scene, error: str) -> Iterator[dict[str, str]]:
 def span_between(kept: str, wrong: str, error: str) -> str:
     """The edit between two texts in the notation of wdiff, ``[-old-]{+new+}``.
 
-    Words are compared without case and outer punctuation, as they may have to follow an edit.
     Empty where the edit is not of the kind ``error`` or wider than six words.
     """
-    before, after = kept.split(), wrong.split()
-    a, b = [_bare(word) for word in before], [_bare(word) for word in after]
-    shorter = min(len(a), len(b))
-    head = next((at for at in range(shorter) if a[at] != b[at]), shorter)
-    rest = shorter - head
-    tail = next((at for at in range(rest) if a[-1 - at] != b[-1 - at]), rest)
-    longer = a if len(a) > len(b) else b
-    if len(a) != len(b):
-        # "for" + "Petra for" is "for Petra" + "for": take the reading that begins a phrase
-        while head and tail < rest + head and longer[head - 1] == longer[len(longer) - tail - 1]:
-            head, tail = head - 1, tail + 1
-    old, new = before[head : len(before) - tail], after[head : len(after) - tail]
-    kind = ("substitution" if old else "insertion") if new else "deletion" if old else "none"
-    if kind != error or max(len(old), len(new)) > WIDEST:
-        return ""
-    removed = f"[-{' '.join(old)}-]" if old else ""
-    return removed + (f"{{+{' '.join(new)}+}}" if new else "")
-
-
-def _bare(word: str) -> str:
-    return re.sub(r"^\W+|\W+$", "", word).lower()
+    span = span_of(kept, wrong)
+    removed, added = (len(side.split()) for side in span)
+    kind = ("substitution" if removed else "insertion") if added else "deletion"
+    return format_span(span) if kind == error and 0 < max(removed, added) <= WIDEST else ""

@@ -66,14 +66,18 @@ def parse_span(text: str) -> Span:
 def span_of(kept: str, wrong: str) -> Span:
     """The one contiguous edit that turns ``kept`` into ``wrong``, in whole words.
 
-    Case and outer punctuation do not count: a comma may move with a deleted phrase.
+    Case and outer punctuation do not count: a comma may move with a deleted phrase.  Of edits that
+    do the same the first is taken, which begins a phrase: "for Ben" in "a cap for Ben for Ida".
     """
     before, after = kept.split(), wrong.split()
     a, b = [_bare(word) for word in before], [_bare(word) for word in after]
-    shorter = min(len(a), len(b))
-    head = next((i for i in range(shorter) if a[i] != b[i]), shorter)
-    rest = shorter - head
+    shorter, longer = sorted((a, b), key=len)
+    head = next((i for i, word in enumerate(shorter) if longer[i] != word), len(shorter))
+    rest = len(shorter) - head
     tail = next((i for i in range(rest) if a[-1 - i] != b[-1 - i]), rest)
+    if len(shorter) < len(longer) and tail == rest:
+        while head and longer[head - 1] == longer[-1 - tail]:
+            head, tail = head - 1, tail + 1
     changed = (words[head : len(words) - tail] for words in (before, after))
     return Span(*map(" ".join, changed))
 
