@@ -48,7 +48,7 @@ def reproduce(
     format: FormatOption = Format.table,
     store: Store = None,
 ) -> None:
-    """The reproduction ledger: every printed number beside ours, with a status and a reason.
+    """The reproduction ledger: every number in the papers' tables beside ours, with a reason.
 
     \b
     Examples:

@@ -1,4 +1,4 @@
-"""Every printed number of the four papers and what recomputes it; what they claim, and verdicts."""
+"""Numbers in the tables of four papers and what recomputes them; what they claim, and verdicts."""
 
 from .claims import Claims, claims
 from .ledger import counts, published, reproduce

@@ -1,4 +1,4 @@
-"""The reproduction ledger: every printed number, the value we compute, and what to make of both.
+"""The reproduction ledger: each number in the tables of the papers, ours, and what to make of both.
 
 - ``match``: computed from data, equal at the decimals printed (half up); where a paper seems to
   have rounded in two steps, the recipe says so and the reason shows both;
