@@ -15,8 +15,8 @@ import pandas as pd
 
 from .. import stats
 from ..schema import TstmetaError
-from ..stats import Correlation, Resample, ResamplingPlan, Setting, TieCalibrated, acc_eq
-from ..stats.ties import Level
+from ..stats import Correlation, Resample, ResamplingPlan, Setting, TieCalibrated
+from ..stats.ties import Level, held_out, pairs_once
 from .frame import corpus_metric
 from .matrices import Matrices, matrices
 
@@ -67,9 +67,16 @@ def analyses(
         try:
             own = matrices(frame, level)
             setting = own.setting(statistic, level, undefined=undefined)
-            yield Analysis(own, setting, own.plan(unit, draws, clustered), seed)
+            analysis = Analysis(own, setting, own.plan(unit, draws, clustered), seed)
+            analysis.rng(DRAWS)  # refuses a seed below 0
+            if statistic == ACC_EQ and level not in ("pooled", "source"):
+                raise TstmetaError(
+                    f"acc_eq has a tie threshold at level pooled or source, not {level!r}:"
+                    " use pairwise-accuracy"
+                )
         except (TstmetaError, ValueError) as error:
             raise TstmetaError(f"{name}: {error}") from error
+        yield analysis
 
 
 def correlate(
@@ -148,20 +155,23 @@ def at_corpus_level(own: pd.DataFrame, statistic: str, level: str) -> Correlatio
 
 
 def resample(analysis: Analysis) -> Resample:
-    """All metrics under the same draws; the tie thresholds of ``acc_eq`` stay fixed over them."""
+    """All metrics under the same draws; ``acc_eq`` keeps its folds and their thresholds."""
     own, setting, plan = analysis.matrices, analysis.setting, analysis.plan
     draws = stats.draw(plan, own.human.shape, analysis.rng(DRAWS))
     if setting.function.name != ACC_EQ or not len(own.metrics):
         return stats.of_draws(own.human, own.metrics, setting, plan, draws)
     fits = [analysis.tie_calibrated(place) for place in range(len(own.metrics))]
-    settings = [setting._replace(statistic=acc_eq(fit.threshold)) for fit in fits]
+    level = cast(Level, setting.level)
+    settings = [setting._replace(statistic=held_out(fit, level)) for fit in fits]
     parts = [
         stats.of_draws(own.human, metric[None], tied, plan, draws)
         for metric, tied in zip(own.metrics, settings, strict=True)
     ]
-    _, values, jackknives, given, counts, single, *_ = zip(*parts, strict=True)
+    if level == "pooled" and plan.units != "both":
+        parts = [pairs_once(part) for part in parts]
+    estimates, values, jackknives, given, counts, single, *_ = zip(*parts, strict=True)
     return Resample(
-        np.array([fit.value for fit in fits]),
+        np.concatenate(estimates),
         np.concatenate(values),
         tuple(map(np.concatenate, zip(*jackknives, strict=True))),
         tuple(map(np.concatenate, zip(*given, strict=True))),
