@@ -13,10 +13,10 @@ from hypothesis import strategies as st
 
 from tstmeta import data, schema
 from tstmeta.data import Card, Dataset
-from tstmeta.data.own import read, template
+from tstmeta.data.own import read
 from tstmeta.data.own_values import rated, read_scores
 from tstmeta.data.tables import items_table, rater_names
-from tstmeta.schema import DataError, TstmetaError
+from tstmeta.schema import DataError
 
 HEAD = "source,output,content.r1,content.r2\n"
 GOOD = HEAD + "a cat sat,a cat was sitting,5,4\nhe ran,he was running,3,2\n"
@@ -341,7 +341,7 @@ def test_the_file_beside_gives_the_card_and_the_ratings(write):
     write(card, "mine.csv.toml")
     write(LONG + "1,style,r1,0.5\n2,style,r1,1\n", "long.csv")
     dataset = read(write("source,output\na,b\na,c\n"))
-    assert (dataset.card.title, dataset.card.may_show_examples) == ("My set", True)
+    assert (dataset.card.title, dataset.card.facts.get("examples")) == ("My set", True)
     assert dataset.card.scale == {"style": (0.0, 1.0)}
     assert dataset.means["style"].tolist() == [0.5, 1]
 
@@ -362,22 +362,6 @@ def test_a_fault_in_the_file_beside_is_reported_too(write, text, column, what):
     beside = write(text, "mine.csv.toml")
     [problem] = problems(read, write(GOOD))
     assert_reported(problem, beside, None, column, what, "scale.content = [1, 5]")
-
-
-def test_the_example_can_be_read_as_it_is_and_never_overwrites_a_file(tmp_path):
-    path = tmp_path / "start.csv"
-    template(path)
-    dataset = read(path)
-    assert dataset.dimensions == ["content", "style"]
-    assert dataset.items["references"].map(len).tolist() == [2, 2, 1, 1]
-    assert len(dataset.ratings) == 15
-    assert dataset.labels.empty
-    path.write_text("mine")
-    with pytest.raises(TstmetaError, match="is there already"):
-        template(path)
-    assert path.read_text() == "mine"
-    with pytest.raises(TstmetaError, match=r"end its name in \.csv"):
-        template(tmp_path / "start.xlsx")
 
 
 @pytest.fixture

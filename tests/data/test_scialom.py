@@ -84,7 +84,7 @@ def test_alva_m_has_the_first_eleven_ratings_of_each_aspect(folder):
 
 
 def test_a_missing_or_packed_file_says_how_to_get_it(tmp_path):
-    with pytest.raises(MissingData, match=r"tstmeta data fetch scialom .*unpack it"):
+    with pytest.raises(MissingData, match=r"Unpack .*tstmeta data show scialom"):
         scialom.load(tmp_path)
 
 

@@ -113,7 +113,7 @@ def check_dimension(data: Dataset, dimension: str) -> None:
         known = ", ".join(data.judged) or "nothing"
         raise TstmetaError(
             f"{data.name}: nobody judged {dimension}; judged: {known}. Choose another dimension, or"
-            " add ratings (see tstmeta data template)"
+            f" add ratings (columns such as {dimension}.r1)"
         )
 
 

@@ -76,7 +76,7 @@ def data_check(names: Names = None, format: FormatOption = Format.table) -> None
 
     checked = fetch.check(names or None)
     show_table(checked, format)
-    bad = int((~checked["state"].isin(fetch.GOOD)).sum())
+    bad = int((checked["state"] != "ok").sum())
     note(f"{len(checked)} files, {bad} missing or wrong")
     raise typer.Exit(bool(bad))
 
@@ -99,17 +99,6 @@ def data_export(
     write_table(frame, out, format)
     if out is not None:
         note(f"wrote {len(frame)} rows to {out}")
-
-
-@data_app.command("template")
-def data_template(
-    out: Annotated[Path, typer.Argument(metavar="FILE.csv", help="A file that is not there yet.")],
-) -> None:
-    """Write an example file to start your own data set from."""
-    from ..data.own import template
-
-    template(out)
-    note(f"wrote {out}; see it with: tstmeta data show {out}")
 
 
 @data_app.command("form")

@@ -49,11 +49,6 @@ class Card:
             for dimension, (low, high) in (self.facts.get("scale") or {}).items()
         }
 
-    @property
-    def may_show_examples(self) -> bool:
-        """Whether sentences of this data set may be printed in the book."""
-        return bool(self.facts.get("examples", False))
-
 
 def _ids(frame: pd.DataFrame) -> list[str]:
     """Columns of a table that name items."""

@@ -25,11 +25,10 @@ from ..retrying import PASSING, Again, retry_after, retrying
 from ..schema import MissingData, TstmetaError
 from ..storage import locked
 from . import paths
-from .checks import each
+from .checks import check as refuse
+from .checks import each, fault
 from .files import read_csv
 
-#: States of a file that need no download.  ``unverified`` = here, but no hash of it is known.
-GOOD = ("ok", "unverified")
 #: No file may be larger, whatever the manifest or the server says.
 MAX_BYTES = 500_000_000
 #: Tries after the first, and seconds before the first of them, doubled each time.
@@ -41,7 +40,7 @@ class FetchError(TstmetaError):
 
 
 class Entry(NamedTuple):
-    """One raw file; ``bytes`` is None and a hash is empty where it is not known."""
+    """One raw file; ``bytes`` is None where it is not known, one of the hashes may be empty."""
 
     dataset: str
     path: str
@@ -49,11 +48,6 @@ class Entry(NamedTuple):
     sha256: str
     git_blob: str
     url: str
-
-    @property
-    def pinned(self) -> bool:
-        """Whether a hash is known."""
-        return bool(self.sha256 or self.git_blob)
 
 
 def _stays(path: str) -> bool:
@@ -79,7 +73,10 @@ _COLUMNS = {
 
 def manifest(listing: Path | None = None) -> list[Entry]:
     """The files that can be fetched, in the order of the manifest, which must be safe to follow."""
-    table = read_csv(listing or paths.own("cards", "manifest.csv"), _COLUMNS)[list(_COLUMNS)]
+    path = listing or paths.own("cards", "manifest.csv")
+    table = read_csv(path, _COLUMNS)[list(_COLUMNS)]
+    loose = table.index[(table["sha256"] + table["git_blob"]) == ""]
+    refuse(fault(path, "no hash says what should come", row + 1, "sha256") for row in loose)
     return [
         Entry(*row)._replace(bytes=int(row[2]) if row[2] else None)
         for row in table.itertuples(index=False, name=None)
@@ -104,16 +101,13 @@ def chosen(names: Sequence[str], everything: bool = False) -> list[str]:
 
 
 def state(entry: Entry, file: Path) -> str:
-    """What is at ``file``: ok, unverified, missing, wrong size, wrong hash or not an archive."""
+    """What is at ``file``: ok, missing, wrong size or wrong hash."""
     if not file.is_file():
         return "missing"
     size = file.stat().st_size
     if entry.bytes is not None and size != entry.bytes:
         return "wrong size"
     with file.open("rb") as opened:
-        if not entry.pinned:  # all that can be said: an archive is one, no web page in its place
-            archive = not entry.path.endswith(".gz") or opened.read(2) == b"\x1f\x8b"
-            return "unverified" if archive else "not an archive"
         digest = hashlib.sha256() if entry.sha256 else hashlib.sha1(b"blob %d\0" % size)
         while block := opened.read(1 << 20):
             digest.update(block)
@@ -150,7 +144,7 @@ def fetch(names: Sequence[str]) -> pd.DataFrame:
             and a repeated call goes on from there.
     """
     files = {e: folder(e.dataset) / e.path for e in manifest() if e.dataset in names}
-    todo = {entry: file for entry, file in files.items() if state(entry, file) not in GOOD}
+    todo = {entry: file for entry, file in files.items() if state(entry, file) != "ok"}
     note(f"{len(files)} files, {len(files) - len(todo)} of them here already")
     with ExitStack() as stack:  # so that two runs never append to one partial file
         for root in sorted({folder(entry.dataset).parent for entry in todo}):
@@ -206,8 +200,6 @@ def _download(
 ) -> None:
     """Fetch a file, from where an earlier try was cut, and put it in place if it is right."""
     part = target.with_name(f"{target.name}.part")
-    if not entry.pinned:  # nobody would notice that two halves do not belong together
-        part.unlink(missing_ok=True)
     have = part.stat().st_size if part.exists() else 0
     if not have or have != entry.bytes:
         try:
@@ -221,7 +213,7 @@ def _download(
         except (httpx.HTTPError, httpx.InvalidURL) as error:
             raise Refused(str(error)) from error
     wrong, size = state(entry, part), part.stat().st_size
-    if wrong in GOOD:
+    if wrong == "ok":
         os.replace(part, target)
     elif size < (entry.bytes or 0):
         raise Again(f"cut off after {size} of {entry.bytes} bytes")

@@ -19,7 +19,7 @@ from typing import Annotated, Any, Literal
 import pandas as pd
 from pydantic import AfterValidator, BaseModel, Field, ValidationError
 
-from ..schema import DIMENSIONS, MEAN_RATER, DataError, Problem, TstmetaError
+from ..schema import DIMENSIONS, MEAN_RATER, DataError, Problem
 from .base import Card, Dataset
 from .checks import FILLED, checked, each, numeric
 from .own_values import Scale, long, mixed
@@ -143,26 +143,6 @@ def _beside(path: Path, problems: list[Problem]) -> dict[str, Any]:
     remedy = f"use only {', '.join(_Facts.model_fields)}; a scale is written scale.content = [1, 5]"
     problems += [Problem(str(file), None, key, what, remedy) for key, what in faults]
     return {}
-
-
-_EXAMPLE = """\
-source,output,system,style,reference_1,reference_2,content.r1,content.r2,style.r1,style.r2
-gonna be late :(,I am sorry to be late.,A,formal,I will be late.,I regret to be late.,5,4,5,5
-gonna be late :(,I will be early.,B,formal,I will be late.,I regret to be late.,1,2,4,4
-send me the bill,Could you send me the bill?,A,formal,Would you send me the bill?,,5,5,4,5
-send me the bill,"send me the bill, ok",B,formal,Would you send me the bill?,,5,5,1,
-"""
-
-
-def template(path: Path) -> None:
-    """Write a small example to start from: four rewrites, two raters, up to two references."""
-    if path.suffix.lower() != ".csv":
-        raise TstmetaError(f"the example is a CSV file: end its name in .csv, not {path.name!r}")
-    try:
-        with path.open("x", newline="", encoding="utf-8") as file:
-            file.write(_EXAMPLE)
-    except FileExistsError as error:
-        raise TstmetaError(f"{path} is there already; name another file") from error
 
 
 def _roles(sheet: Sheet) -> tuple[list[str], dict[str, tuple[str, str]], list[str]]:

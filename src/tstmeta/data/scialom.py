@@ -44,8 +44,8 @@ def load(root: Path) -> Dataset:
     """
     if not ready(root):
         raise MissingData(
-            f"{root / PLACES[0]} is not on this machine. Get it with: tstmeta data fetch {NAME} "
-            f"(no hash of it is known), and unpack it: tar -xzf {ARCHIVE}.tar.gz"
+            f"{root / PLACES[0]} is not on this machine. Unpack the authors' archive there; its "
+            f"address stands in its card: tstmeta data show {NAME}"
         )
     path = next(root / place for place in PLACES if (root / place).is_file())
     warn_unverified(path, NAME)
