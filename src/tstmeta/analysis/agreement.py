@@ -7,18 +7,19 @@ formulas are in :mod:`tstmeta.stats`.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, NamedTuple, cast
 
 import numpy as np
 import pandas as pd
 
 from .. import stats
+from ..data import Dataset
 from ..schema import TstmetaError
 from ..stats import Correlation, Resample, ResamplingPlan, Setting, TieCalibrated
 from ..stats.ties import Level, held_out, pairs_once
 from .frame import corpus_metric
-from .matrices import Matrices, matrices
+from .matrices import Matrices, matrices, single_ratings
 
 #: Accuracy that credits ties.
 ACC_EQ = "acc_eq"
@@ -26,6 +27,7 @@ ACC_EQ = "acc_eq"
 DRAWS, TESTS, FOLDS = 0, 1, 2
 #: What a row of results is of.
 HEAD = ["dataset", "metric", "basis"]
+_NOT_DEFINITE = "no rewrites with two raters, or too much noise for a positive definite matrix"
 
 
 class Analysis(NamedTuple):
@@ -237,7 +239,13 @@ def intervals(analysis: Analysis, drawn: Resample) -> pd.DataFrame:
 
 
 def partial(
-    pairs: pd.DataFrame, given: str | Sequence[str] = "style", statistic: str = "pearson"
+    pairs: pd.DataFrame,
+    given: str | Sequence[str] = "style",
+    statistic: str = "pearson",
+    *,
+    data: Dataset | Iterable[Dataset] = (),
+    draws: int = 0,
+    seed: int = 0,
 ) -> pd.DataFrame:
     """What is left of a metric's agreement once other human dimensions are held fixed.
 
@@ -245,10 +253,15 @@ def partial(
         pairs: see :func:`tstmeta.pairs`.
         given: columns of the pairs: a dimension, or several.
         statistic: pearson or spearman.
+        data: the data sets of the pairs.  Where they have single ratings, Pearson's correlation is
+            corrected for the raters' noise as well (:func:`tstmeta.stats.corrected_partial`).
+        draws, seed: of the bootstrap over sources for 95 % intervals; 0 draws give none.
 
     Returns:
         Columns dataset, metric, basis, kind, value (the plain correlation over the same rewrites),
-        partial, n, reason.  A data set without the given columns has NaN and the reason.
+        partial, n, reason, low, high; corrected, corrected_low, corrected_high, undefined (share of
+        draws without a corrected value, which count on both sides), note (why nothing is corrected,
+        or what to know of it).  A data set without the given columns has NaN and the reason.
 
     Raises:
         TstmetaError: another statistic, or a dimension that no data set has.
@@ -256,8 +269,9 @@ def partial(
     wanted = [given] if isinstance(given, str) else list(given)
     if missing := [name for name in wanted if name not in pairs]:
         raise TstmetaError(f"no data set has human values of {', '.join(missing)}")
+    sets = {own.name: own for own in ([data] if isinstance(data, Dataset) else data)}
     parts = []
-    for analysis in analyses(pairs, statistic):
+    for analysis in analyses(pairs, statistic, seed=seed):
         own = analysis.matrices
         held = own.of_items(wanted)
         same = np.where(np.isfinite(held).all(axis=0), own.human, np.nan)
@@ -266,8 +280,24 @@ def partial(
             plain = stats.partial(same, own.metrics, held[:0], statistic=statistic)
         except ValueError as error:
             raise TstmetaError(str(error)) from error
-        table = pd.DataFrame(left, columns=["partial", "p", "n", "reason"])
+        table = pd.DataFrame(left, columns=["partial", "p", "n", "reason"]).drop(columns="p")
+        known = sets.get(own.items["dataset"].iloc[0]) if statistic == "pearson" else None
+        ratings, note = single_ratings(known, own, wanted)
+        table["corrected"] = stats.corrected_partial(ratings, own.metrics)
+        plan = analysis.plan._replace(n=draws)
+        some = stats.draw(plan, own.human.shape, analysis.rng(DRAWS))
+        drawn = stats.partial(own.human, own.metrics, held, statistic=statistic, draws=some)
+        limits = pd.DataFrame(stats.of_values(drawn, table["partial"], units=len(own.human)))
+        table[["low", "high"]] = limits[["low", "high"]]
+        drawn = stats.corrected_partial(ratings, own.metrics, draws=some)
+        limits = pd.DataFrame(stats.of_values(drawn, table["corrected"], units=len(own.human)))
+        table[["corrected_low", "corrected_high"]] = limits[["low", "high"]]
+        has = table["corrected"].notna()
+        failed = np.isfinite(ratings).any() & ~has & table["partial"].notna()
+        table["undefined"] = (limits["undefined"] / max(draws, 1)).where(has)
+        why = limits["reason"].where(has & (draws > 0), "").mask(failed, _NOT_DEFINITE)
+        table["note"] = ["; ".join(filter(None, [note, each])) for each in why]
         parts.append(pd.concat([own.heads[[*HEAD, "kind"]].assign(value=plain), table], axis=1))
     if not parts:
         raise TstmetaError("there are no pairs, so nothing can be held fixed")
-    return pd.concat(parts, ignore_index=True).drop(columns="p")
+    return pd.concat(parts, ignore_index=True)

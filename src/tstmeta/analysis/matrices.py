@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 
 from ..data import Dataset
-from ..schema import TstmetaError
+from ..schema import MEAN_RATER, TstmetaError
 from ..stats import LEVELS, STATISTICS, Setting
 from ..stats.matrices import Level
 from ..stats.resampling import ResamplingPlan, Units
@@ -185,6 +185,10 @@ def matrices(frame: pd.DataFrame, level: str = "pooled") -> Matrices:
 
 #: Sets whose rater columns are slots that different persons filled.
 SLOTS = {"lai": "the two rating slots of an item were filled by different persons in each survey"}
+_NOT_CORRECTED = (
+    "corrected is Pearson's correlation, where single ratings are given: means do not tell how much"
+    " noise they have, nor how much of it two dimensions share"
+)
 
 
 class Cube(NamedTuple):
@@ -213,3 +217,22 @@ def cube(data: Dataset, dimension: str = "content", level: str = "pooled") -> Cu
         reason = "one rater only"
     ratings = np.moveaxis(Layout.of(data.items, level).matrix(values), 0, -1)
     return Cube(ratings, single, not reason, reason)
+
+
+def single_ratings(
+    data: Dataset | None, own: Matrices, given: Sequence[str]
+) -> tuple[np.ndarray, str]:
+    """Single ratings ``[1 + G, S, K, R]`` where the pairs stand: of the dimension that ``human`` is
+    of, then of those given.  And what to know of the raters, or why all are NaN.
+    """
+    ids, human = own.items["item_id"], own.items["human"]
+    means = data.means.reindex(ids) if data else pd.DataFrame()
+    asked = [name for name in means if np.allclose(means[name], human, equal_nan=True)][:1]
+    tables = [data.raters(name).reindex(ids) for name in (*asked, *given)] if data else []
+    raters = sorted(set.intersection(*map(set, tables)) - {MEAN_RATER}) if asked else []
+    if data is None or not raters:
+        return np.full((1 + len(given), *own.human.shape, 1), np.nan), _NOT_CORRECTED
+    values = np.stack([table[raters].to_numpy(float).T for table in tables])
+    note = SLOTS.get(data.name.partition("@")[0], "")
+    note = note and f"{note}; a slot is taken for one person in all dimensions of an item"
+    return np.moveaxis(own.layout.matrix(values), 1, -1), note

@@ -10,7 +10,7 @@ from .kernels import means
 from .limits import Interval, of_values
 from .matrices import LEVELS, Setting, correlate, estimate, resampled
 from .multiple import benjamini_yekutieli, holm, over_pairs, significance_clusters
-from .partial_correlation import partial, partials
+from .partial_correlation import corrected_partial, partial, partials
 from .permutation import PairTests, all_pairs, permutation_test
 from .power import detectable_difference, width_by_items
 from .ranks import rank_sets
@@ -37,6 +37,7 @@ __all__ = [
     "alternative_annotator_test",
     "benjamini_yekutieli",
     "ceiling",
+    "corrected_partial",
     "correlate",
     "detectable_difference",
     "difference",

@@ -6,10 +6,9 @@ import math
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.special import stdtr
 
 from . import kernels
-from .correlation import Correlation, above_zero, constant
+from .correlation import Correlation, constant
 from .kernels import FLAT, Array, finite, standardised
 from .resampling import Draws, everything
 
@@ -75,24 +74,70 @@ def partial(
     return results if draws is not None else results[:, 0]
 
 
+def corrected_partial(cubes: ArrayLike, metrics: ArrayLike, *, draws: Draws | None = None) -> Array:
+    """Pearson's partial correlation with what raters would say on average: errors in variables.
+
+    A rating is the item's value, the rater's level (taken off by least squares on items and raters,
+    once for all draws), and noise that a rater's ratings of several dimensions share.  So variances
+    and covariances of the values are those of ratings that two *different* raters gave an item;
+    with the variances alone corrected, shared noise would pass for shared values.  Covariances with
+    the metric are those of mean ratings.
+
+    Args:
+        cubes: single ratings ``[1 + G, S, K, R]``: of the dimension asked about, then of those
+            given; G = 0 corrects a correlation for attenuation.  Layer r is one rater; what counts
+            are ratings by raters who rated the item in all dimensions, where there are two or more.
+        metrics, draws: as of :func:`partial`.
+
+    Returns:
+        As :func:`partial`; NaN also where the corrected covariances are not positive definite.
+
+    Source: Spearman (1904), The Proof and Measurement of Association between Two Things; Fuller
+    (1987), Measurement Error Models, Section 2.2.
+    """
+    ratings = finite(cubes)
+    x, y, _ = _checked(ratings[0, ..., 0], metrics, ratings[..., 0])
+    given = np.isfinite(ratings).all(axis=0)
+    given &= given.sum(axis=-1, keepdims=True) > 1
+    weightings = everything(x.shape) if draws is None else draws
+    results = np.full((len(y), len(weightings)), np.nan)
+    complete = np.isfinite(y) & given.any(axis=-1)
+    for cells in np.unique(complete, axis=0):  # metrics that have the same items go together
+        members, (rows, columns) = (complete == cells).all(axis=(1, 2)), np.nonzero(cells)
+        if len(rows) < len(ratings) + 2:
+            continue
+        own = _levelled(ratings[:, rows, columns], given[rows, columns])  # [1 + G, n, R]
+        count, sums = given[rows, columns].sum(axis=-1), own.sum(axis=-1)
+        across = sums[:, None] * sums[None] - np.einsum("inr,jnr->ijn", own, own)
+        products = (across / (count * (count - 1)))[:, :, None]
+        weights = weightings.sources[:, rows] * weightings.systems[:, columns]
+        sides = (sums / count)[:, None], y[members][:, None, rows, columns]
+        enough = (weights > 0).sum(axis=1) >= len(ratings) + 2
+        values = _left(*_covariances(*sides, weights, products))
+        results[members] = np.where(enough, values, np.nan)
+    return results if draws is not None else results[:, 0]
+
+
+def _levelled(ratings: Array, given: Array) -> Array:
+    """Ratings ``[., n, R]`` without the raters' levels, about the mean of items; 0 if not given."""
+    ratings = np.where(given, ratings, np.nan)
+    apart = np.nansum(ratings - np.nanmean(ratings, axis=-1, keepdims=True), axis=1)
+    normal = np.diag(given.sum(axis=0)) - given.T @ (given / given.sum(axis=1, keepdims=True))
+    even = ratings - (apart @ np.linalg.pinv(normal, rcond=1e-10, hermitian=True))[:, None]
+    return np.nan_to_num(even - np.nanmean(even, axis=-1).mean(axis=-1)[:, None, None])
+
+
 def partials(
     human: ArrayLike, metrics: ArrayLike, given: ArrayLike, *, statistic: str = "pearson"
 ) -> list[Correlation]:
-    """:func:`partial` with n, a reason where there is no value, and p from Student's t, n - 2 - G
-    degrees of freedom, as if items were independent.
-    """
+    """:func:`partial` with n and a reason where there is no value; without p."""
     x, y, z = _checked(human, metrics, given)
     values = partial(x, y, z, statistic=statistic)
     results = []
     for value, metric in zip(values.tolist(), y, strict=True):
         cells = np.isfinite(x) & np.isfinite(z).all(axis=0) & np.isfinite(metric)
-        n, free = int(cells.sum()), int(cells.sum()) - 2 - len(z)
-        if not math.isfinite(value):
-            reason = _why(x[cells], metric[cells], z[:, cells])
-            results.append(Correlation(math.nan, math.nan, n, reason))
-            continue
-        t = abs(value) * math.sqrt(free / max(1.0 - value**2, 1e-300))
-        results.append(Correlation(value, above_zero(float(2.0 * stdtr(free, -t)), n), n))
+        reason = "" if math.isfinite(value) else _why(x[cells], metric[cells], z[:, cells])
+        results.append(Correlation(value, math.nan, int(cells.sum()), reason))
     return results
 
 
@@ -123,14 +168,17 @@ def _within(sides: Array, weights: Array, labels: Array) -> Array:
     return result
 
 
-def _covariances(main: Array, scores: Array, weights: Array) -> tuple[Array, Array, Array]:
+def _covariances(
+    main: Array, scores: Array, weights: Array, products: Array | None = None
+) -> tuple[Array, Array, Array]:
     """Covariances times n, main with main ``[1 + G, 1 + G, D]`` and with scores ``[1 + G, M, D]``,
-    and variances of scores ``[M, D]``.
+    and variances of scores ``[M, D]``; ``products`` of main with main if not each with itself.
     """
     main, scores = _about_middle(main), _about_middle(scores)
     n = np.maximum(weights.sum(axis=1), 1e-300)
     of_main, of_scores = kernels.total(main, weights), kernels.total(scores, weights)
-    inner = np.stack([kernels.total(main * side, weights) for side in main])
+    rows = (main * side for side in main) if products is None else products
+    inner = np.stack([kernels.total(row, weights) for row in rows])
     outer = np.stack([kernels.total(scores * side, weights) for side in main])
     own = kernels.total(scores**2, weights)
     rounding = 1e-13 * np.einsum("iid->id", inner), 1e-13 * own
@@ -169,8 +217,9 @@ def _left(inner: Array, outer: Array, own: Array) -> Array:
     both = outer[:, 0] - np.einsum("dg,dgm->dm", inner[:, 1:, 0], weights[:, :, 1:])
     rest_x, rest_y = (1.0 - by_given)[:, None], 1.0 - explained
     fine = sound[:, None] & varied & (rest_x > _NOTHING) & (rest_y > _NOTHING)
-    below = np.sqrt(np.where(fine, rest_x * rest_y, 1.0))
-    return np.where(fine, np.clip(both / below, -1.0, 1.0), np.nan).T
+    values = both / np.sqrt(np.where(fine, rest_x * rest_y, 1.0))
+    fine &= np.abs(values) < 1.00001  # beyond rounding, no variables have such covariances
+    return np.where(fine, np.clip(values, -1.0, 1.0), np.nan).T
 
 
 def _why(x: Array, y: Array, z: Array) -> str:
