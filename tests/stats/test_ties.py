@@ -7,7 +7,17 @@ import numpy as np
 import pytest
 
 from tests.stats import oracles
-from tstmeta.stats import tie_calibrated
+from tstmeta.stats import (
+    ResamplingPlan,
+    Setting,
+    draw,
+    estimate,
+    of_draws,
+    of_resample,
+    resampled,
+    tie_calibrated,
+)
+from tstmeta.stats.ties import held_out, pairs_once
 
 NAN = math.nan
 LEVELS = ("pooled", "source")
@@ -98,6 +108,64 @@ def test_the_value_is_over_held_out_sources_with_the_threshold_of_the_others(lev
             assert result.spread == pytest.approx(np.nanmax(thresholds) - np.nanmin(thresholds))
             compared += 1
     assert compared > 50
+
+
+@every_level
+@pytest.mark.parametrize("units", ["sources", "systems", "both"])
+def test_draws_judge_each_source_with_the_threshold_of_the_other_folds(level, units):
+    for human, metric, rng in tables(4, 12, sources=9, systems=4):
+        fit = tie_calibrated(human, metric, level, rng=rng)
+        setting = Setting(held_out(fit, level), level)
+        assert estimate(human, metric[None], setting)[0] == pytest.approx(fit.value, nan_ok=True)
+        draws = draw(ResamplingPlan(units, 15), human.shape, rng)
+        values = resampled(human, metric[None], setting, draws)[0]
+        for weights, value in zip(zip(*draws, strict=True), values, strict=True):
+            rows, columns = (np.repeat(np.arange(len(w)), w.astype(int)) for w in weights)
+            right, total = 0.0, 0
+            for fold in np.flatnonzero(np.isfinite(fit.thresholds)):
+                parts = oracles.accuracy(fit.thresholds[fold])
+                inside = [s for s in rows if fit.folds[s] == fold]
+                for group in [[s] for s in inside] if level == "source" else [inside]:
+                    items = oracles.complete(oracles.cells(human, metric, group, columns))
+                    pairs, alike = parts(items)
+                    if pairs:
+                        right += alike / pairs if level == "source" else alike
+                        total += 1 if level == "source" else pairs
+            assert value == pytest.approx(right / total if total else NAN, nan_ok=True)
+
+
+def intervals(level, shape, repeats, seed):
+    """Values and their intervals of data sets of five-point ratings, and draws less the values."""
+    random, plan, rows = oracles.rng(seed), ResamplingPlan(n=400), []
+    for repeat in range(repeats):
+        if repeat % 20 == 0:
+            draws = draw(plan, shape, random)
+        human = random.normal(size=shape)
+        metric = human + 1.3 * random.normal(size=shape)
+        human = np.digitize(human, (-1.2, -0.4, 0.4, 1.2))
+        fit = tie_calibrated(human, metric, level, rng=random)
+        setting = Setting(held_out(fit, level), level)
+        drawn = of_draws(human, metric[None], setting, plan, draws)
+        drawn = pairs_once(drawn) if level == "pooled" else drawn
+        [limits] = of_resample(drawn)
+        rows.append((fit.value, limits.low, limits.high, np.nanmean(drawn.values) - fit.value))
+    return np.array(rows).T
+
+
+@every_level
+def test_draws_lie_about_the_cross_validated_value(level):
+    value, low, high, off = intervals(level, (20, 4), 40, 1)
+    assert abs(off.mean()) < 0.003  # under one threshold for all they lay .01 to .02 above
+    assert np.mean((low <= value.mean()) & (value.mean() <= high)) > 0.8
+
+
+@pytest.mark.nightly
+@pytest.mark.parametrize(
+    ("level", "shape"), [("source", (40, 6)), ("source", (20, 5)), ("pooled", (40, 3))]
+)
+def test_the_interval_holds_the_true_value_in_93_to_97_of_a_hundred_data_sets(level, shape):
+    value, low, high, _ = intervals(level, shape, 2000, 2)  # mean of the values: what they estimate
+    assert 0.93 <= np.mean((low <= value.mean()) & (value.mean() <= high)) <= 0.97
 
 
 @every_level
