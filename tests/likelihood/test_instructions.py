@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
+import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -125,7 +128,7 @@ REWORDED = {
     "expert": "addressed to an expert",
 }
 RAW = ("pauli", "lai", "mir", "alva", "scialom", "ziegen", "ziegen_editing", "cao", "lens")
-TABLE = instructions.wording_table()
+TABLE = pd.read_csv(Path(instructions.__file__).with_name("styles.csv"), keep_default_na=False)
 
 
 def test_styles_are_worded_as_the_released_program_words_them_and_none_in_two_ways():
@@ -153,9 +156,9 @@ def test_wordings_of_ones_own_are_laid_over_the_shipped_ones(file):
 WORDING_FAULTS = {
     "empty": (b"", "with the columns style and wording"),
     "no wording": (b"style,word\na,b\n", "with the columns style and wording"),
-    "no style": (b"style,wording\na,b\n ,b\n", "row 2, column style: missing style or wording"),
-    "empty wording": (b"style,wording\na,\n", "row 1, column style: missing"),
-    "twice": (b"style,wording\na,b\nc,d\na,e\n", "row 3, column style: a style again"),
+    "no style": (b"style,wording\na,b\n ,b\n", "row 2, column style: missing value"),
+    "empty wording": (b"style,wording\na,\n", "row 1, column wording: missing"),
+    "twice": (b"style,wording\na,b\nc,d\na,e\n", "row 3, column style: duplicate row"),
     "no UTF-8": (b"style,wording\na,\xff\n", "write a CSV file in UTF-8"),
 }
 

@@ -18,8 +18,9 @@ from importlib.resources import files
 from pathlib import Path
 
 import pandas as pd
+import pandera.pandas as pa
 
-from ..schema import DataError, Problem, TstmetaError
+from ..schema import FILLED, DataError, Problem, TstmetaError, hold
 
 #: The three tasks, in the order of the rows of every table of token log-probabilities.
 TASKS = ("style", "paraphrase", "repeat")
@@ -117,17 +118,18 @@ def _faults(name: str, table: object, where: str) -> list[Problem]:
     return [Problem(where, None, f"{name}.{key}", *fault) for key, fault in faults.items()]
 
 
+#: Of a file of wordings, whose columns may be more.
+_WORDINGS = pa.DataFrameSchema(
+    {name: pa.Column(checks=FILLED) for name in ("style", "wording")}, unique=["style"]
+)
+
+
 @cache
 def wordings() -> dict[str, str]:
-    """Style -> wording, over all data sets; no style is worded in two ways."""
-    table = wording_table()
-    return dict(zip(table["style"], table["likelihood"], strict=True))
-
-
-def wording_table() -> pd.DataFrame:
-    """``styles.csv``: dataset, direction, style, likelihood (the wording), origin."""
+    """Style -> wording in ``styles.csv``, over all data sets; no style is worded in two ways."""
     with _SHIPPED.joinpath("styles.csv").open(encoding="utf-8") as file:
-        return pd.read_csv(file, dtype=str, keep_default_na=False)
+        table = pd.read_csv(file, dtype=str, keep_default_na=False)
+    return dict(zip(table["style"], table["likelihood"], strict=True))
 
 
 def read_wordings(path: Path) -> dict[str, str]:
@@ -140,15 +142,7 @@ def read_wordings(path: Path) -> dict[str, str]:
             f"cannot read wordings from {path}: {error}. Remedy: write a CSV file in UTF-8 with "
             "the columns style and wording"
         ) from error
-    blank = (table["style"].str.strip() == "") | (table["wording"].str.strip() == "")
-    missing = ("missing style or wording", "fill in both columns")
-    again = ("a style again", "keep one row a style")
-    problems = [
-        Problem(str(path), row + 1, "style", *(missing if blank[row] else again))
-        for row in table.index[blank | table["style"].duplicated()]
-    ]
-    if problems:
-        raise DataError(problems)
+    hold(table.set_axis(range(1, len(table) + 1)), _WORDINGS, str(path))
     return {**wordings(), **dict(zip(table["style"], table["wording"], strict=True))}
 
 
