@@ -1,6 +1,7 @@
 """Functions that notebooks teach find what was planted, and agree with the library's."""
 
 import ast
+from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
@@ -8,6 +9,7 @@ import pytest
 
 from tests.notebooks.cells import cells
 from tstmeta import stats
+from tstmeta.ledger.cells import cells as printed_cells
 
 
 def functions(name: str, *wanted: str, **space) -> dict:
@@ -69,3 +71,38 @@ def test_the_judge_that_repeats_a_rater_is_as_near_as_that_rater():
     nearer = functions("lesson_9_judges", "nearer")["nearer"]
     people = np.random.default_rng(0).normal(size=(10, 3, 4))
     assert nearer(people, people[..., 1], 1) == (1, 1)
+
+
+@pytest.mark.parametrize(
+    ("reading", "statistic", "prompted"),
+    [
+        ("Pearson's r, prompted models too", "pearson", True),
+        ("Pearson's r", "pearson", False),
+        ("Kendall's tau", "kendall", False),
+    ],
+)
+def test_a_reading_of_overall_scores_takes_the_highest_of_the_printed_cells(
+    reading, statistic, prompted
+):
+    printed = pd.DataFrame(printed_cells("mukherjee2025"))
+    public = SimpleNamespace(published=lambda _, table: printed[printed["table"] == table])
+    space = {"np": np, "pd": pd, "tst": public}
+    for source in cells("06_fluency_and_overall"):
+        if any(words in source for words in ("IN_USE = {", "def best(", "READINGS = {")):
+            exec(source, space)
+    choices = space["READINGS"][reading].groupby(space["KEYS"])["metric"].agg(set)
+    assert len(choices) == 45  # three scores x three dimensions x five pairs of task and language
+    for (score, *choice), taken in choices.items():
+        values = {}
+        for cell in (cell for cell in printed_cells("mukherjee2025") if cell.table in "123"):
+            in_use = cell.metric in space["IN_USE"][cell.dimension].split(", ")
+            fits = (
+                in_use if score == "Existing" else score == "Ours2" or "Hybrid" not in cell.metric
+            )
+            about = [cell.dimension, cell.dataset, cell.language, cell.statistic]
+            if about == [*choice, statistic] and fits and (prompted or "prompt" not in cell.metric):
+                values[cell.metric] = cell.value
+        assert taken == {name for name, value in values.items() if value == max(values.values())}
+    agreement = space["agreement"].set_index("reading").iloc[:, 0]
+    assert agreement.idxmax() == "Pearson's r"
+    assert agreement.max() < len(space["named"])  # no reading has every column of Table 7

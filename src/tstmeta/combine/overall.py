@@ -1,7 +1,8 @@
-"""One number for style, content and fluency together: Existing, Ours1, Ours2 and J.
+"""One number for style, content and fluency together: three geometric means of ours, and J.
 
-Mukherjee et al. (2025, Table 4) correlate three overall scores with people, each the geometric mean
-of what is taken for style, content and fluency.  Which metrics are taken is ours (``grid:ours``):
+Mukherjee et al. (2025, Table 4) take the geometric mean of the metric of each dimension that agrees
+best with people in a task and language, hybrids left out (Ours1) or not (Ours2).  What that chose
+is open; notebook 06 has the readings.  These scores (``grid:ours``) follow other rules of our own:
 
 ``overall-existing``
     the metrics that their Tables 1 to 3 group as previously used (:data:`PREVIOUSLY_USED`), those
