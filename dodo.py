@@ -1,4 +1,4 @@
-"""The task graph: scores -> notebooks -> generated pages and assets -> book.  `make book` runs it.
+"""The task graph: models -> scores -> notebooks -> pages and assets -> book.  `make book` runs it.
 
 A task runs again when the content of what it reads has changed (hashes, not file times).  Commands
 run in processes of their own, two at a time; this file imports nothing slow, so that a book that is
@@ -37,6 +37,9 @@ SCORED = (
     *("mir", "li2018@yelp-rated", "lai", "contrast", "world", "pauli", "lens@simpda_2022"),
     *("alva@simplicity_da", "alva@asset"),
 )
+#: Models that are trained on Yelp where its sentences are here, and the data sets of Yelp.
+TRAINED = ("yelp-lm", "yelp-style")
+OF_YELP = ("mir", "li2018@yelp-rated", "dualrl")
 #: Which pages were generated is known only once they are: their names and hashes stand here.
 MANIFEST = Path(".build/pages.json")
 
@@ -85,6 +88,24 @@ OURS = files(
 VERSIONS = ["requirements.lock"]
 
 
+def reports():
+    """What the models of Yelp report when they are trained, where they can be."""
+    return [f"data/scores/models/{name}/training.json" for name in TRAINED if raw("yelp")]
+
+
+def task_train():
+    """Train the models of Yelp, once; a training that was stopped goes on."""
+    of_yelp = [path for name in ("yelp", *OF_YELP) for path in raw(name.partition("@")[0])]
+    code = files("src/tstmeta/models/*.py", "src/tstmeta/models/training/*.py")
+    for path in reports():
+        yield {
+            "name": Path(path).parent.name,
+            "actions": [python("tools/book.py", "train", Path(path).parent.name)],
+            "file_dep": [*code, "src/tstmeta/cli/train.py", *of_yelp, *VERSIONS],
+            "targets": [path],
+        }
+
+
 def task_scores():
     """Score the data sets that are here with all that the pages show of each."""
     parts = ("data", "metrics", "models", "likelihood", "judge")
@@ -92,11 +113,12 @@ def task_scores():
     for name in SCORED:
         whole = name.partition("@")[0]
         files_of = files(f"data/{name}/**/*") if name in ("contrast", "world") else raw(whole)
+        models = reports() if name in OF_YELP else []
         if files_of:
             yield {
                 "name": name,
                 "actions": [python("tools/book.py", "scores", name)],
-                "file_dep": [*code, "tools/book.py", *files_of, *VERSIONS],
+                "file_dep": [*code, "tools/book.py", *files_of, *models, *VERSIONS],
                 "uptodate": [Path("data/scores").is_dir],
             }
 
@@ -109,7 +131,7 @@ def task_notebooks():
         yield {
             "name": name,
             "actions": [python("tools/book.py", "notebook", name)],
-            "file_dep": [source, "tools/book.py", *CODE, *OURS, *raw(), *VERSIONS],
+            "file_dep": [source, "tools/book.py", *CODE, *OURS, *raw(), *reports(), *VERSIONS],
             "task_dep": ["scores"],
             "targets": [f"book/results/{name}.ipynb", *frames],
         }

@@ -1,10 +1,10 @@
 """What training reaches on public sentences, and whether the same seed gives the same bytes.
 
 Each model is trained by the command that a user would type, on the yelp files of Shen et al. (2017)
-as :mod:`tstmeta.data.yelp` divides them: no sentence of the test part, and none of the sources of
-li2018, dualrl and mir, is trained on.  Then the same command runs again in another folder, is
-killed halfway and started once more; both must end with the same weights.  A quick run trains on a
-corpus of our own.
+as :mod:`tstmeta.data.yelp` divides them: no sentence of the test part, and no text of li2018,
+dualrl and mir, is trained on.  Then the same command runs again in another folder, is killed
+halfway and started once more; both must end with the same weights.  A quick run trains on a corpus
+of our own.
 """
 
 from __future__ import annotations

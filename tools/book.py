@@ -1,4 +1,4 @@
-"""Build the book: ``python tools/book.py scores NAME | notebook NAME | assets | pages | build``.
+"""Build the book: ``python tools/book.py train NAME | scores NAME | notebook NAME | assets | ...``.
 
 ``dodo.py`` calls the steps in order, and only where something changed.  What a step writes appears
 whole or not at all.  MathJax and Plotly are copied from their packages: no other host is asked.
@@ -32,6 +32,12 @@ MODELS = (
     *("perplexity", "perplexity:word", "slor"),
 )
 WITH_MODELS = ("contrast", "pauli", "lai", "mir", "alva@asset", "lens@simpda_2022")
+#: Metrics whose models are trained on Yelp (and what GM takes besides), and rated sets of Yelp.
+YELP = (
+    *("style-accuracy:yelp", "style-confidence:yelp", "style-emd:yelp", "style-kl:yelp"),
+    *("style-js:yelp", "perplexity:yelp", "perplexity:word+yelp", "slor:yelp", "sim"),
+)
+WITH_YELP = ("mir", "li2018@yelp-rated")
 #: Variants of the likelihood method that chapter 5 compares, and its data sets.
 CHOICES = tuple(
     f"likelihood:{name}" for name in ("default-system", "emphasis", "wording", "released")
@@ -45,6 +51,22 @@ MATHJAX = ("input/tex", "output/chtml")
 NO_ICON = '<link rel="icon" href="data:,">\n'
 
 
+def train(name: str) -> None:
+    """Train a model that has a name; one that was trained otherwise makes room."""
+    from tstmeta.cli import app
+    from tstmeta.models import classifiers, lm
+
+    model = {"yelp-style": classifiers.MODELS["yelp"], "yelp-lm": lm.MODELS["yelp"]}[name]
+    command = ["train", *model.course.split(), "--out", model.where]
+    try:
+        app(command, standalone_mode=False)
+    except TstmetaError:
+        if not model.folder.is_dir():
+            raise
+        shutil.rmtree(model.folder)  # another corpus, library or option
+        app(command, standalone_mode=False)
+
+
 def scores(name: str) -> None:
     """Bring the score store up to date for a data set; one that is not here is passed over."""
     from tstmeta import data, scoring
@@ -52,7 +74,9 @@ def scores(name: str) -> None:
     if not data.available(name):
         note(f"{name}: not on this machine")
         return
-    more = (*(MODELS if name in WITH_MODELS else ()), *(CHOICES if name in WITH_CHOICES else ()))
+    more = [*(MODELS if name in WITH_MODELS else ()), *(CHOICES if name in WITH_CHOICES else ())]
+    if name in WITH_YELP and data.available("yelp"):
+        more += YELP
     with warnings.catch_warnings():  # that a model is a demonstration is said on the pages
         warnings.simplefilter("ignore", DemonstrationWarning)
         table = scoring.score(data.load(name), runnable([*SHOWN, *more]))
@@ -156,12 +180,12 @@ def swap(fresh: Path, place: Path) -> Path:
 def main() -> int:
     """Run a step; a fault becomes a message and exit code 2."""
     parser = argparse.ArgumentParser(description="The steps that build the book.")
-    parser.add_argument("step", choices=("scores", "notebook", "assets", "pages", "build"))
-    parser.add_argument("name", nargs="?", default="", help="a data set, or a notebook")
+    parser.add_argument("step", choices=("train", "scores", "notebook", "assets", "pages", "build"))
+    parser.add_argument("name", nargs="?", default="", help="a model, a data set or a notebook")
     given = parser.parse_args()
-    named = {"scores": scores, "notebook": notebook}
+    named = {"train": train, "scores": scores, "notebook": notebook}
     if (given.step in named) != bool(given.name):
-        parser.error("scores and notebook, and no other step, need a name")
+        parser.error(f"{', '.join(named)}, and no other step, need a name")
     try:
         if given.step in named:
             named[given.step](given.name)

@@ -75,14 +75,15 @@ def test_a_csv_becomes_a_metric_of_style(train, tmp_path):
     assert values(again)[0] == shown
 
 
-def test_sources_of_a_data_set_that_is_kept_out_are_not_trained_on(train, tmp_path):
-    write_csv(tmp_path / "held.csv", [("source", "output"), ("AWFUL house of street  0", "x")])
+def test_no_text_of_a_data_set_that_is_kept_out_is_trained_on(train, tmp_path):
+    row = ("AWFUL house of street  0", "cold soup of street 2", "lovely cat of street 1")
+    write_csv(tmp_path / "held.csv", [("source", "output", "reference"), row])
     words = ["classifier", "--corpus", "moods.csv", *SMALL]
     sizes = [
         values(train(*words, "-o", f"out{n}", *more))[0]["sentences: train"]
         for n, more in enumerate(([], ["--keep-out", "held.csv"]))
     ]
-    assert sizes == ["36", "35"]
+    assert sizes == ["36", "33"]
 
 
 def test_a_regressor_says_what_low_and_high_mean(train, tmp_path):

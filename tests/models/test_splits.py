@@ -1,5 +1,9 @@
 """Parts of a corpus: one sentence, one part; nothing that is tested on is trained on."""
 
+import json
+from dataclasses import replace
+from hashlib import sha256
+
 import pandas as pd
 import pytest
 from hypothesis import given
@@ -7,9 +11,12 @@ from hypothesis import strategies as st
 
 from tests.helpers import needs
 from tstmeta import data
+from tstmeta.cli.train import read_corpus
 from tstmeta.data import yelp
 from tstmeta.data.paths import raw
-from tstmeta.models.splits import HELD, PARTS, USUAL, WHOLE, YELP, corpus_hash, divide, key
+from tstmeta.models import classifiers, lm
+from tstmeta.models.splits import HELD, PARTS, USUAL, WHOLE, corpus_hash, divide, key
+from tstmeta.models.training.loop import read_report
 from tstmeta.schema import TstmetaError
 
 
@@ -61,19 +68,50 @@ def test_the_hash_follows_texts_styles_and_parts():
     assert corpus_hash(first) == corpus_hash(first.copy())
 
 
-@pytest.mark.nightly  # it reads half a million sentences
+@pytest.fixture(scope="module")
+def divided():
+    """The real sentences of yelp, divided as every training of them does."""
+    return read_corpus("yelp")
+
+
 @needs("yelp", "li2018", "dualrl", "mir")
-def test_no_dev_sentence_and_no_source_of_a_test_set_is_trained_on_in_the_real_files():
-    whole = yelp.corpus(raw("yelp"))
-    lines = {split: set(whole.loc[whole["split"] == split, "text"]) for split in yelp.SPLITS}
+def test_no_dev_sentence_and_no_text_of_a_rated_set_is_learned_from_in_the_real_files(divided):
+    lines = {split: set(divided.loc[divided["split"] == split, "text"]) for split in yelp.SPLITS}
     assert len(lines["dev"] & lines["test"]) == 2884  # what this guards against
-    sources = {
-        name: {key(text) for text in data.load(name).items["source"]}
-        for name in ("li2018@yelp", "dualrl", "mir")
-    }
-    divided = divide(whole, YELP, never=sources["mir"])
     texts = {part: set(divided.loc[divided["part"] == part, "text"].map(key)) for part in PARTS}
     assert all(len(part) > 25_000 for part in texts.values())
     assert not texts["dev"] & texts["test"]
-    others = [texts["dev"], texts["test"], {key(text) for text in lines["dev"]}, *sources.values()]
-    assert not any(texts["train"] & kept for kept in others)
+    assert not texts["train"] & (texts["dev"] | texts["test"] | set(map(key, lines["dev"])))
+    for name in ("li2018@yelp", "dualrl", "mir"):
+        items = data.load(name).items
+        kept = {*items["source"], *items["output"], *items["references"].explode().dropna()}
+        assert not (texts["train"] | texts["dev"]) & set(map(key, kept)), name
+
+
+@needs("yelp")
+def test_no_source_of_the_preferences_of_pang2019_is_learned_from(divided):
+    files = [*raw("yelp").parent.glob("mis/benchmarking/source_data/textual*/*.jsonl")]
+    if not files:
+        pytest.skip("the preferences are not on this machine")
+    compared = pd.concat(pd.read_json(file, lines=True) for file in files)["ori_sent"].dropna()
+    seen = set(divided.loc[divided["part"] == "train", "text"].map(key))
+    assert compared.nunique() == 293
+    assert not seen & set(compared.map(key))
+
+
+@pytest.mark.parametrize("model", [classifiers.MODELS["yelp"], lm.MODELS["yelp"]])
+def test_a_model_of_yelp_says_how_it_is_trained_and_was_trained_on_nothing_else(
+    model, tmp_path, request
+):
+    absent = replace(model, where=str(tmp_path / "gone"))
+    remedy = f"train it: tstmeta train {model.course} --out {absent.where}"
+    assert remedy in classifiers.missing(absent)
+    if not (report := read_report(model.folder)) or not data.available("yelp"):
+        pytest.skip("it is not trained on this machine: make book")
+    divided = request.getfixturevalue("divided")
+    if "results" in report:
+        columns = ("text", "task", "style", "value", "part")
+        assert report["corpus"] == corpus_hash(divided, columns)
+    else:
+        sides = [list(dict.fromkeys(divided.loc[divided["part"] == p, "text"])) for p in PARTS[::2]]
+        assert report["corpus"]["sha256"] == sha256(json.dumps(sides).encode()).hexdigest()[:16]

@@ -6,18 +6,24 @@ import json
 import os
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 
 import pandas as pd
 import pytest
 
+from tests.models import style
 from tools import book, plotly_pages
 from tstmeta import scoring
-from tstmeta.models import hub
+from tstmeta.models import classifiers, hub
+from tstmeta.models.causal import Backbone
+from tstmeta.models.training.loop import read_report
 from tstmeta.schema import TstmetaError
 
 ROOT = Path(__file__).parents[2]
+#: A table of scores without a fault.
+OK = pd.DataFrame({"status": ["ok"], "detail": [""]})
 
 
 @pytest.fixture
@@ -184,6 +190,49 @@ def test_only_data_that_is_here_is_scored_and_read(tree):
     tasks = graph(tree, TSTMETA_DATA=elsewhere)
     assert "scores:lai" in tasks
     assert f"{elsewhere}/lai/items.csv" in tasks["notebooks:01_first"][0]
+
+
+def test_models_of_yelp_are_trained_before_its_sets_are_scored_and_only_where_it_is(tree):
+    assert not [name for name in graph(tree) if name.startswith("train")]
+    for name in ("yelp", "mir"):
+        path = tree / "elsewhere" / name / "sentences.txt"
+        path.parent.mkdir()
+        path.touch()
+    tasks = graph(tree, TSTMETA_DATA=str(tree / "elsewhere"))
+    made = [path for name in tasks if name.startswith("train:") for path in tasks[name][1]]
+    assert made == [f"data/scores/models/yelp-{kind}/training.json" for kind in ("lm", "style")]
+    assert set(made) <= set(tasks["scores:mir"][0]) & set(tasks["notebooks:01_first"][0])
+    assert not set(made) & set(tasks["scores:lai"][0])
+    assert str(tree / "elsewhere/mir/sentences.txt") in tasks["train:yelp-lm"][0]
+
+
+def test_a_model_is_trained_once_and_one_that_was_trained_otherwise_makes_room(
+    tmp_path, monkeypatch
+):
+    monkeypatch.chdir(tmp_path)
+    style.corpus().rename(columns={"part": "split"}).to_csv("mine.csv", index=False)
+    for bits in (6, 6, 7):
+        course = f"classifier --corpus mine.csv --set epochs=1 --set bits={bits}"
+        model = Backbone("yelp", str(tmp_path / "model"), course=course)
+        monkeypatch.setitem(classifiers.MODELS, "yelp", model)
+        book.train("yelp-style")
+        assert read_report(model.folder)["options"]["bits"] == bits
+    monkeypatch.setitem(classifiers.MODELS, "yelp", replace(model, course="classifier --corpus x"))
+    with pytest.raises(TstmetaError, match="no corpus is called 'x'"):
+        book.train("yelp-style")
+
+
+def test_rated_sets_of_yelp_are_scored_with_its_models_where_it_is(monkeypatch):
+    asked = {}
+    monkeypatch.setattr(book, "runnable", list)
+    monkeypatch.setattr("tstmeta.data.load", str)
+    for here in (True, False):
+        monkeypatch.setattr("tstmeta.data.available", lambda name: here or name != "yelp")  # noqa: B023
+        monkeypatch.setattr(scoring, "score", lambda name, names: asked.update({name: names}) or OK)
+        book.scores("li2018@yelp-rated")
+        assert ("perplexity:yelp" in asked["li2018@yelp-rated"]) == here
+    book.scores("lai")
+    assert not [name for name in asked["lai"] if "yelp" in name]
 
 
 def test_a_metric_that_cannot_run_here_is_left_out_with_what_to_do(monkeypatch, capsys):

@@ -16,6 +16,9 @@ from .options import FormatOption
 if TYPE_CHECKING:
     import pandas as pd
 
+#: Data sets of rewritten yelp sentences; metrics are held against ratings of them.
+RATED = ("mir", "li2018@yelp", "dualrl")
+
 StyleCorpus = Annotated[
     str,
     typer.Option("--corpus", help="yelp, xformal, or a CSV file with the columns text and style."),
@@ -28,7 +31,10 @@ Settings = Annotated[
 ]
 KeepOut = Annotated[
     list[str] | None,
-    typer.Option(help="Data set whose sources are not learned from; repeat [yelp: mir]."),
+    typer.Option(
+        help="Data set of which no sentence is learned from; repeat for more "
+        f"[yelp: {', '.join(RATED)}, where they are here]."
+    ),
 ]
 
 train_app = typer.Typer(
@@ -161,7 +167,7 @@ def lm(
 
     model = MODELS.get(base) or (backbone(base) if base else None)
     options = configure(FINE_TUNING if model else LmOptions(), settings or ())
-    table = read_corpus(corpus, ("text", "style") if style else ("text",), keep_out=())
+    table = read_corpus(corpus, ("text", "style") if style else ("text",))
     if style and style not in set(table["style"]):
         known = ", ".join(sorted(set(table["style"])))
         raise mistake(f"no sentence of {corpus} has the style {style!r}; it has: {known}")
@@ -262,10 +268,10 @@ def read_corpus(
     Args:
         name: ``yelp``, ``xformal``, or a CSV file.
         columns: which a CSV file needs; none of their cells may be empty.
-        keep_out: data sets whose sources are neither trained nor tuned on.
+        keep_out: data sets of which no text (source, rewrite, reference) is trained or tuned on.
         split: of sentences whose file names none.
     """
-    from ..data import load, paths, xformal, yelp
+    from ..data import available, load, paths, xformal, yelp
     from ..data.checks import checked, numeric
     from ..data.files import read_csv
     from ..models.splits import USUAL, YELP, divide
@@ -288,9 +294,11 @@ def read_corpus(
         table = table if "value" in columns else table.assign(value=math.nan)
     else:
         raise mistake(f"no corpus is called {name!r}: use yelp, xformal or a file FILE.csv")
-    if keep_out is None:  # mir rates sentences of yelp
-        keep_out = ["mir"] if name == "yelp" else []
-    return divide(table, roles, [text for data in keep_out for text in load(data).items["source"]])
+    if keep_out is None:
+        keep_out = [data for data in RATED if name == "yelp" and available(data)]
+    rows = [load(data).items[["source", "output", "references"]] for data in keep_out]
+    never = [text for items in rows for column in items for text in items[column].explode()]
+    return divide(table, roles, [text for text in never if isinstance(text, str)])
 
 
 def _show(results: Mapping[str, Any], format: Format, out: Path, metric: str) -> None:

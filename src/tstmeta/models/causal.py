@@ -91,17 +91,18 @@ def progress_bar(total: int, show: bool, unit: str = "tok") -> Any:
 
 @dataclass(frozen=True)
 class Backbone:
-    """A model by name; ``where`` is a hub id or a folder."""
+    """A model by name; ``where`` is a hub id or a folder, ``course`` what trains it there."""
 
     name: str
     where: str
     revision: str = ""
     profile: str = "real"
     gated: bool = False
+    course: str = ""
 
     @property
     def local(self) -> bool:
-        return self.folder.is_dir()
+        return bool(self.course) or self.folder.is_dir()
 
     @property
     def folder(self) -> Path:

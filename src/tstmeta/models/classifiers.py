@@ -19,6 +19,7 @@ import regex  # type: ignore[import-untyped]
 from scipy.special import softmax
 
 from .. import storage
+from ..data import paths
 from ..extras import lacking
 from ..schema import TstmetaError
 from . import hub
@@ -39,14 +40,17 @@ PACKAGES = {
 #: What is said of a model of the other kind.
 REGRESSOR = "the model is a regressor: use it with style-regressor"
 CLASSIFIER = "the model is a classifier, no regressor: use style-confidence"
-#: Models by name: two linear demonstrations, trained by us on generated text, and English toxicity
-#: (Logacheva et al., 2022).
+#: Words after ``tstmeta train`` for Yelp sentences by sentiment (Shen et al., 2017).
+COURSE = "classifier --corpus yelp"
+#: Models by name: two linear demonstrations, trained by us on generated text, English toxicity
+#: (Logacheva et al., 2022), and sentiment on Yelp, trained where its sentences are here.
 MODELS = {
     model.name: model
     for model in (
         Backbone("embedded", str(_WEIGHTS / "style"), profile="embedded"),
         Backbone("embedded-strength", str(_WEIGHTS / "style_strength"), profile="embedded"),
         Backbone("toxicity", "s-nlp/roberta_toxicity_classifier"),
+        Backbone("yelp", str(paths.scores() / "models" / "yelp-style"), course=COURSE),
     )
 }
 

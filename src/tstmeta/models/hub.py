@@ -106,6 +106,8 @@ def remedy(model: Backbone) -> str:
     """What to do when a model is not here."""
     if words := lacking("torch", "transformers"):
         return words
+    if model.course:
+        return f"train it: tstmeta train {model.course} --out {model.where}"
     if model.local:
         return "the folder needs config.json, the tokenizer's files and *.safetensors"
     access = "ask for access on its page at the hub, log in (hf auth login), then " * model.gated

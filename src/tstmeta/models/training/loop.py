@@ -35,10 +35,7 @@ def finished(out: Path, run: Mapping[str, Any]) -> dict[str, Any] | None:
     if (out / CHECKPOINT).is_file():
         return None
     weights = any(out.glob("*.safetensors"))
-    try:
-        report = json.loads((out / REPORT).read_text(encoding="utf-8"))
-    except (OSError, ValueError):
-        report = {}
+    report = read_report(out)
     if report and all(report.get(key) == value for key, value in run.items()):
         return report if weights else None
     if weights or report:
@@ -46,6 +43,14 @@ def finished(out: Path, run: Mapping[str, Any]) -> dict[str, Any] | None:
             f"{out} holds a model of another run. Remedy: name another folder with --out"
         )
     return None
+
+
+def read_report(out: Path) -> dict[str, Any]:
+    """What a training reports beside its model; empty where there is nothing that can be read."""
+    try:
+        return json.loads((out / REPORT).read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return {}
 
 
 def write_report(out: Path, report: dict[str, Any]) -> None:
