@@ -4,8 +4,6 @@
 whole or not at all.  MathJax and Plotly are copied from their packages: no other host is asked.
 """
 
-from __future__ import annotations
-
 import argparse
 import os
 import shutil

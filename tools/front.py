@@ -1,7 +1,5 @@
 """What the front page says first: which metrics could be the best, and how sure that is."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

@@ -3,8 +3,6 @@
 Tables are pandas Stylers; every text in them is escaped, for texts of data sets may be hostile.
 """
 
-from __future__ import annotations
-
 import json
 import warnings
 from collections.abc import Iterator

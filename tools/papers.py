@@ -1,7 +1,5 @@
 """What the papers print and conclude, beside ours: the pages of the claims and of the ledger."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import Any
 

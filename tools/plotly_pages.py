@@ -1,7 +1,5 @@
 """Sphinx extension: load Plotly (5 MB) on the pages that draw with it, and on no other."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from sphinx.application import Sphinx

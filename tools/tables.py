@@ -1,7 +1,5 @@
 """Frames and facts as tables in Markdown.  Every text is escaped, as data may be hostile."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping
 from html import escape

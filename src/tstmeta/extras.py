@@ -1,7 +1,5 @@
 """Optional packages: whether they are installed, and which extra brings them."""
 
-from __future__ import annotations
-
 import importlib.util
 
 

@@ -4,8 +4,6 @@ Colours are told apart by colour-blind readers (Okabe and Ito), and shape or pos
 Sentinels, which know nothing of quality, stand below a line or are dashed.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from html import escape

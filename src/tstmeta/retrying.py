@@ -1,7 +1,5 @@
 """How a request is made again: the same patience for downloads and for servers of models."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping
 from datetime import UTC, datetime

@@ -5,8 +5,6 @@ one Parquet file, sorted by key, and during a run a journal beside it: one line 
 which the next run merges after a kill.  Rows with status ``error`` are not kept.
 """
 
-from __future__ import annotations
-
 import hashlib
 import math
 from collections.abc import Iterable, Iterator, Sequence

@@ -5,8 +5,6 @@ What stands in a URL is cut out of any text that is shown or kept (:func:`concea
 repeats of a secret that we sent is blotted out of its answers (:func:`mask_of`, :func:`excerpt`).
 """
 
-from __future__ import annotations
-
 import base64
 import json
 import re

@@ -5,8 +5,6 @@ words: so that copying generalises, the model also repeats strings of random wor
 strings in which facts (names, numbers, things) stay and glue (function words, verbs, ...) changes.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Sequence
 from functools import cache

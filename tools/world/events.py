@@ -4,8 +4,6 @@ An event is a list of constituents.  Each is a pattern with facts in it, so that
 changed, a constituent left out or one put in: the three kinds of content error.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass, replace
 from string import Formatter
 from typing import NamedTuple

@@ -6,8 +6,6 @@ is the source told again in another arrangement.  A rewrite with an error is the
 another event.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Literal

@@ -4,8 +4,6 @@ Forty sources a task, each with a full 2 x 2 of style shift and content error, i
 that the embedded model was never trained on, and styles that it was trained on.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 import pandas as pd

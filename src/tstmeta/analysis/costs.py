@@ -1,7 +1,5 @@
 """What the metrics cost: the committed run of ``benchmarks/cost.py`` as a frame."""
 
-from __future__ import annotations
-
 import json
 
 import pandas as pd

@@ -1,7 +1,5 @@
 """The frame of every analysis: one row a rewrite and metric, its score beside people's."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 

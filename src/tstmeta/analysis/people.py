@@ -1,7 +1,5 @@
 """People against people: the human ceiling, and Krippendorff's alpha."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterable
 from typing import NamedTuple

@@ -6,8 +6,6 @@ command, so that ``tstmeta --help`` starts at once.  Results go to stdout, notes
 stderr.  Exit codes: 0 done, 1 a check found faults, 2 a mistake in what was asked, 130 interrupted.
 """
 
-from __future__ import annotations
-
 import sys
 import warnings
 from functools import cache

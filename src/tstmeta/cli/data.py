@@ -1,7 +1,5 @@
 """``tstmeta data``: what data there is, getting it, checking it, writing its tables."""
 
-from __future__ import annotations
-
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated

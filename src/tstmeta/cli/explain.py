@@ -1,7 +1,5 @@
 """``tstmeta explain``: a rewrite token by token, as the likelihood scorer saw it."""
 
-from __future__ import annotations
-
 from typing import Annotated
 
 import typer

@@ -1,7 +1,5 @@
 """The options that several commands share, each written once."""
 
-from __future__ import annotations
-
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated

@@ -1,7 +1,5 @@
 """``tstmeta run``: a notebook with other parameters; ``tstmeta reproduce``: the ledger."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Annotated
 

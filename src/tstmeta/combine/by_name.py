@@ -6,8 +6,6 @@ accuracy x Sim x FL, a metric of fluency in [0, 1]; ``hybrid-...`` takes the met
 Sentinels, the human oracle and other combinations are never parts.
 """
 
-from __future__ import annotations
-
 from collections.abc import Collection, Sequence
 from pathlib import Path
 

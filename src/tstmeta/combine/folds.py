@@ -3,8 +3,6 @@
 All rewrites of a source, which share much of their score, go into one fold.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import NamedTuple
 

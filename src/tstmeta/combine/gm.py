@@ -8,8 +8,6 @@ Below its threshold a part makes the whole zero, and that is meant.  Fluency is 
 of (t3 + t4) / 2, with the printed thresholds 30; less counts as too plain a text.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import NamedTuple
 

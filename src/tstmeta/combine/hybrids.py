@@ -17,8 +17,6 @@ What the paper leaves open: outer folds of sources judge, and everything, the sc
 inner folds.
 """
 
-from __future__ import annotations
-
 import itertools
 from collections.abc import Collection, Iterator
 from importlib.metadata import version

@@ -16,8 +16,6 @@ is open; notebook 06 has the readings.  These scores (``grid:ours``) follow othe
 Paraphrase Generation): accuracy x similarity x fluency of each text, averaged over texts.
 """
 
-from __future__ import annotations
-
 from collections.abc import Collection, Mapping
 from typing import Literal
 

@@ -1,7 +1,5 @@
 """Scores of several metrics as a matrix, one row a metric, and a combination as scores again."""
 
-from __future__ import annotations
-
 import hashlib
 from collections.abc import Collection, Mapping, Sequence
 from typing import NamedTuple

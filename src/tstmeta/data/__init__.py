@@ -7,8 +7,6 @@ Dataset``, ``RAW = False`` (no raw files: ``root`` is ours) and ``ready(root: Pa
 ``corpus(root: Path)`` of single sentences, see :mod:`.corpora`.
 """
 
-from __future__ import annotations
-
 import difflib
 from functools import lru_cache
 from importlib.metadata import EntryPoint, entry_points

@@ -5,8 +5,6 @@ work with one at a time (``alva@asset`` …).  Three repositories tokenise diffe
 compared by letters and digits alone.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable
 from pathlib import Path

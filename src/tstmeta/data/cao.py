@@ -4,8 +4,6 @@ The ratings that Pauli et al. (2025) use are not public.  Who has been given the
 ``data/external/cao/ratings.csv`` with the columns below; ``style`` and ``content`` are means.
 """
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from ..schema import MEAN_RATER, MissingData

@@ -1,7 +1,5 @@
 """What there is: a table of all data sets, and one data set described in full."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 

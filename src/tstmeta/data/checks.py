@@ -1,7 +1,5 @@
 """What a raw file or a file of one's own must be: one problem a fault, with row and remedy."""
 
-from __future__ import annotations
-
 import math
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence

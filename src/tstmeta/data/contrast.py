@@ -5,8 +5,6 @@ labels hold BY CONSTRUCTION; they are not ratings.  In ``span`` the changed word
 notation of wdiff: ``[-old-]{+new+}``.
 """
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 from typing import NamedTuple

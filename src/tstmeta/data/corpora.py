@@ -1,7 +1,5 @@
 """Corpora: single sentences with a style, which train classifiers and language models."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterable
 

@@ -6,8 +6,6 @@ its Template and Delete/Retrieve rows are ``li2018@yelp``, its untransferred row
 its items carry those of the other systems.
 """
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pandas as pd

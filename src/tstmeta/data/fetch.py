@@ -5,8 +5,6 @@ commit.  A download goes into ``<file>.part``, which a later call resumes; only 
 right hash takes the real name.
 """
 
-from __future__ import annotations
-
 import hashlib
 import os
 import re

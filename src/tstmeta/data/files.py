@@ -1,7 +1,5 @@
 """Reading raw files of others strictly: a fault is a DataError with file, row and remedy."""
 
-from __future__ import annotations
-
 import json
 import warnings
 from collections.abc import Iterable, Mapping, Sequence

@@ -4,8 +4,6 @@ Formats: https://labelstud.io/guide/tasks, https://labelstud.io/guide/export (JS
 Label Studio 1.23.2).  The form is ``data/contrast/label_studio.xml``.
 """
 
-from __future__ import annotations
-
 import hashlib
 import json
 from collections.abc import Iterable, Iterator, Mapping

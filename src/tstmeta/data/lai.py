@@ -8,8 +8,6 @@ Released scores come raw: lower is better for ``released:wmd`` and ``released:gp
 the text files alone hold have ``file:txt`` in their signature.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from functools import partial
 from pathlib import Path

@@ -4,8 +4,6 @@ The scales of the three collections differ and their texts repeat, so work with 
 (``lens@simpda_2022`` …).
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from pathlib import Path
 

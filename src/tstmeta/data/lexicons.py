@@ -1,7 +1,5 @@
 """Style lexicons that come with data sets; entry points of the group ``tstmeta.lexicons``."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from .paths import MissingData, raw

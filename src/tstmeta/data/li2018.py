@@ -10,8 +10,6 @@ raters: it is an item of its own with system ``""`` and the label ``candidates``
 no other rewrite of its row was matched to.
 """
 
-from __future__ import annotations
-
 import re
 from functools import partial
 from pathlib import Path

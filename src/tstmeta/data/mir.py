@@ -5,8 +5,6 @@ between the two texts.  Fluency is what the paper calls naturalness; it was rate
 twelve systems.  There are no references.
 """
 
-from __future__ import annotations
-
 import zipfile
 from pathlib import Path
 

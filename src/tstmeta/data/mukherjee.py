@@ -3,8 +3,6 @@
 Outputs drawn for human evaluation, each with one human reference.  The ratings are not public.
 """
 
-from __future__ import annotations
-
 from functools import partial
 from pathlib import Path
 from typing import Any

@@ -7,8 +7,6 @@ data set is called after the file.  A file ``mine.csv.toml`` beside ``mine.csv``
 ``title``, ``task``, ``licence``, and ``examples`` (whether sentences may be printed).
 """
 
-from __future__ import annotations
-
 import json
 import re
 import tomllib

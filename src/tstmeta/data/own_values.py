@@ -1,7 +1,5 @@
 """Ratings and scores in files of your own, one value a row."""
 
-from __future__ import annotations
-
 import hashlib
 from collections.abc import Mapping
 from dataclasses import replace

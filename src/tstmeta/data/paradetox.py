@@ -3,8 +3,6 @@
 Not rated.  Each rewrite is an item and a reference at once; the sentences also make a corpus.
 """
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pandas as pd

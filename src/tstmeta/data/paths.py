@@ -1,7 +1,5 @@
 """Where files are: the project's own data, the raw data of others, and what we compute."""
 
-from __future__ import annotations
-
 import os
 from pathlib import Path
 

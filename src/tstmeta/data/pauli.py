@@ -5,8 +5,6 @@ Each source has two rewrites: one with a strong style shift that keeps the conte
 construction: whoever shows its numbers must say so.  ``AnswerA`` is style, ``AnswerB`` content.
 """
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import numpy as np

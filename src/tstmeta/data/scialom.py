@@ -5,8 +5,6 @@ say of its main file, one row a rating; it warns each time.  Two data sets of Pa
 come from it: ``human`` (their Scialom, 65 x 25) and ``alva-m`` (their Alva-M., 135 x 11).
 """
 
-from __future__ import annotations
-
 import ast
 from dataclasses import replace
 from pathlib import Path

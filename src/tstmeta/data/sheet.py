@@ -4,8 +4,6 @@ Reading goes on after a fault where it can.  Rows are counted as a person counts
 the header, blank ones too; in JSONL a row is a line.
 """
 
-from __future__ import annotations
-
 import csv
 import difflib
 import io

@@ -1,7 +1,5 @@
 """Putting columns into our tables."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Mapping
 from typing import Any

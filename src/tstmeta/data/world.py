@@ -4,8 +4,6 @@ A grammar of ours (``tools/world``) wrote them, the same that wrote what the emb
 trained on, so that model knows the styles here, as the likelihood method assumes.
 """
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from . import contrast

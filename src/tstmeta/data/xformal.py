@@ -1,7 +1,5 @@
 """Sentence formality: the ratings of Pavlick and Tetreault (2016), a corpus without rewrites."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pandas as pd

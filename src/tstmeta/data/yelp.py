@@ -4,8 +4,6 @@ One tokenised, lower-cased sentence a line; ``.0`` files are negative, ``.1`` fi
 training files are not read: the development and test parts are large enough to train on.
 """
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pandas as pd

@@ -4,8 +4,6 @@ Five systems and a person rewrote each argument.  The file of ratings could not 
 is inferred from the sibling study (:mod:`.ziegen_editing`).  Without it there are items alone.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from pathlib import Path
 

@@ -4,8 +4,6 @@ Source and output are the part of a sentence that was marked as inappropriate an
 The fourth question (does the edit look made by a person?) is left out; nobody rated style.
 """
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from .base import Dataset

@@ -4,8 +4,6 @@ Each form that a prompt asks for (JSON, labels, a number, a word) has one strict
 in another form is ``invalid``.  The reader never sees the texts that were judged.
 """
 
-from __future__ import annotations
-
 import json
 import math
 import re

@@ -1,7 +1,5 @@
 """What the parts of the judge hand each other: questions, replies and chat models."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 from dataclasses import asdict, dataclass, field

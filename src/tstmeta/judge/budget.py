@@ -1,7 +1,5 @@
 """What questions cost: an estimate before, limits that are checked before each question."""
 
-from __future__ import annotations
-
 import json
 import math
 from collections.abc import Sequence

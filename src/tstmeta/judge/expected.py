@@ -4,8 +4,6 @@ Liu et al. (2023, Section 2, "Scoring Function"; liu2023geval).  It needs every 
 token; where an answer does not show that, there is no expected rating, and the row says why.
 """
 
-from __future__ import annotations
-
 import math
 import unicodedata
 from collections.abc import Mapping, Sequence

@@ -3,8 +3,6 @@
 An answer is read strictly and never mended: what is none is a failure with a short, safe excerpt.
 """
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Callable, Mapping

@@ -4,8 +4,6 @@ A row is one rewrite, dimension and sample.  An answer that is no rating is a ro
 status and what the judge said; something is put in its place only by name (:func:`treated`).
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator, Mapping
 from functools import partial

@@ -1,7 +1,5 @@
 """Questions in, answers out: some at a time, each asked once, each on file before it is seen."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Coroutine, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor

@@ -1,7 +1,5 @@
 """The printed numbers of the four papers, and what it means to match one."""
 
-from __future__ import annotations
-
 from decimal import ROUND_HALF_UP, Decimal
 from functools import cache
 from typing import NamedTuple

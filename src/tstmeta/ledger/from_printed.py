@@ -1,7 +1,5 @@
 """Recipes that recompute a printed number from other printed numbers of the same paper."""
 
-from __future__ import annotations
-
 import itertools
 import re
 from collections.abc import Callable, Sequence

@@ -8,8 +8,6 @@
 - ``needs ...``: what is missing here: a model, data, or the wording of a prompt.
 """
 
-from __future__ import annotations
-
 import math
 
 import pandas as pd

@@ -1,7 +1,5 @@
 """What a recipe works with: a cell, its settings in ``data/published/recipes.yaml``, and inputs."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 from dataclasses import dataclass

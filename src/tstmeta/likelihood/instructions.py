@@ -5,8 +5,6 @@ Ours and the published ones stand in ``instructions.toml``; yours go into a file
 another style is put in as it stands.
 """
 
-from __future__ import annotations
-
 import hashlib
 import json
 import re

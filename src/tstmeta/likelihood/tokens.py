@@ -3,8 +3,6 @@
 No model runs again for a variant or an ablation.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 

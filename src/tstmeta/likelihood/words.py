@@ -4,8 +4,6 @@ Words are joined by ``+`` in any order, one of each kind: see the message at the
 A model beside a server names the tokenizer.
 """
 
-from __future__ import annotations
-
 import re
 from dataclasses import dataclass, field
 from pathlib import Path

@@ -3,8 +3,6 @@
 Both take the same tokens' log-probabilities, which are kept in the score store's folder ``tokens``.
 """
 
-from __future__ import annotations
-
 import math
 import warnings
 from collections.abc import Iterator, Mapping, Sequence

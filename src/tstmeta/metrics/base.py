@@ -6,8 +6,6 @@ rewrites of a source together, of those.  A function makes a metric::
     shared = wrap(lambda source, output: len({*source.split()} & {*output.split()}), "shared")
 """
 
-from __future__ import annotations
-
 import hashlib
 import json
 import math

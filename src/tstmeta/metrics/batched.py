@@ -1,7 +1,5 @@
 """Metrics with a model behind them: many rewrites at a time, each distinct pair of texts once."""
 
-from __future__ import annotations
-
 import math
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence

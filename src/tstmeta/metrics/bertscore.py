@@ -1,7 +1,5 @@
 """BERTScore on any encoder; the library bert-score tells its layer and its baseline."""
 
-from __future__ import annotations
-
 import math
 import re
 from collections.abc import Iterator, Sequence

@@ -4,8 +4,6 @@ QuestEval asks about named entities and noun chunks that a parser finds (Scialom
 rule of ours stands in, which needs no model and knows English only.
 """
 
-from __future__ import annotations
-
 import re
 import tomllib
 import unicodedata

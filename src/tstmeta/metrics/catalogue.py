@@ -4,8 +4,6 @@ It also has combined metrics, which join scores of others by :mod:`tstmeta.combi
 which take a file or folder that only the user can name.
 """
 
-from __future__ import annotations
-
 import tomllib
 from pathlib import Path
 

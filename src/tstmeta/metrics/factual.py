@@ -4,8 +4,6 @@ One model writes questions about words of a text (the words *expected*), another
 the other text.  Questions from the output put to the source make precision, the reverse recall.
 """
 
-from __future__ import annotations
-
 import math
 import re
 import string

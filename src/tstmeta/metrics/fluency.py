@@ -3,8 +3,6 @@
 Three metrics read the same token log-probabilities, kept in the score store's folder ``tokens``.
 """
 
-from __future__ import annotations
-
 import json
 import math
 import warnings

@@ -4,8 +4,6 @@ A graph is a set of triples: labels of nodes, attributes and relations.  Smatch 
 2013) maps the nodes of one graph to those of the other so that as many triples as possible agree.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from contextlib import contextmanager
 from random import Random

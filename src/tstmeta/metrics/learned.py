@@ -1,7 +1,5 @@
 """Metrics that were trained on human judgements: BLEURT and COMET."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from functools import partial
 from typing import ClassVar

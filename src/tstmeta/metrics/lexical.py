@@ -5,8 +5,6 @@ is made.  Texts in Hindi, Bengali or another language of :data:`.text.DEVANAGARI
 :data:`.text.BENGALI` are spelt in one way first, and metrics that know only English refuse others.
 """
 
-from __future__ import annotations
-
 from types import SimpleNamespace
 from typing import Any, ClassVar
 

@@ -4,8 +4,6 @@ A rewrite has to change style words; a metric of content should not punish it fo
 2019, Section 4; Mukherjee et al., 2025).
 """
 
-from __future__ import annotations
-
 import hashlib
 import math
 from collections.abc import Sequence

@@ -6,8 +6,6 @@ Penn Treebank words and keep their case, a full stop ends a sentence and is drop
 counts once, and ROUGE-L takes the union of common subsequences of all pairs of sentences.
 """
 
-from __future__ import annotations
-
 import math
 from collections import Counter
 from collections.abc import Sequence

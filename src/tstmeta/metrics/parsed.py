@@ -1,7 +1,5 @@
 """What metrics of graphs and trees share: options and a file of parses after the colon."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, ClassVar

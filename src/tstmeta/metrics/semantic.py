@@ -4,8 +4,6 @@ Vectors of single words are those of a file in GloVe's text format, or the embed
 embeddings.
 """
 
-from __future__ import annotations
-
 import math
 from collections import Counter
 from functools import cached_property

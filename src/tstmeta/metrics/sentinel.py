@@ -3,8 +3,6 @@
 Tokens are cut at white space, and empty outputs get a value like any other.
 """
 
-from __future__ import annotations
-
 import hashlib
 import json
 import re

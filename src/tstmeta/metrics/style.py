@@ -3,8 +3,6 @@
 A blank text has probability 0 of the target style, the rest is shared alike.
 """
 
-from __future__ import annotations
-
 import json
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence

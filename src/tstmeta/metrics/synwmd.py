@@ -5,8 +5,6 @@ distance*: to the cosine distance of two words is added the mean distance of the
 them.  The settings are those of the authors' program.
 """
 
-from __future__ import annotations
-
 import math
 from collections import defaultdict
 from collections.abc import Iterable

@@ -1,7 +1,5 @@
 """What several metrics share: spelling, languages, sentences, tokens and stems."""
 
-from __future__ import annotations
-
 import math
 import re
 import unicodedata

@@ -3,8 +3,6 @@
 The library zss keeps the edits of every pair of subtrees: gigabytes for texts of a hundred words.
 """
 
-from __future__ import annotations
-
 from typing import ClassVar, NamedTuple
 
 from ..models.parses import Tree

@@ -3,8 +3,6 @@
 ``bertscore:idf+deberta-xlarge-mnli`` is BERTScore with idf weights on that model.
 """
 
-from __future__ import annotations
-
 from collections.abc import Collection, Mapping
 from pathlib import Path
 

@@ -4,8 +4,6 @@ Debian ships the same database (packages ``wordnet-base`` and ``wordnet-sense-in
 file ``lexnames``, which NLTK wants.
 """
 
-from __future__ import annotations
-
 import hashlib
 import os
 import re

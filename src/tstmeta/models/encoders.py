@@ -4,8 +4,6 @@ Each distinct text goes through the network once for as long as the encoder's me
 Neither the batch nor the order changes a number (float32, differences below 1e-5).
 """
 
-from __future__ import annotations
-
 import hashlib
 import inspect
 import json

@@ -4,8 +4,6 @@ It computes the trees that :mod:`~tstmeta.models.forest` lays out, and the outpu
 token is to be foreseen, in float32: there is never a tensor [batch, time, vocabulary].
 """
 
-from __future__ import annotations
-
 from collections.abc import Collection, Iterator, Sequence
 from itertools import pairwise
 from typing import Any, NamedTuple

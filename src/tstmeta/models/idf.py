@@ -5,8 +5,6 @@ does not depend on what else is scored.  The shipped one, of the embedded encode
 small to say much of how rare a word is.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Sequence
 from pathlib import Path

@@ -5,8 +5,6 @@ A masked metric hides such words, so that a rewrite is not punished for changing
 that gives the path of its file.
 """
 
-from __future__ import annotations
-
 import hashlib
 import io
 import json

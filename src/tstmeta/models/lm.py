@@ -3,8 +3,6 @@
 Beside a model that ``tstmeta train lm`` wrote lie the frequencies of its training tokens, for SLOR.
 """
 
-from __future__ import annotations
-
 import math
 from collections import Counter
 from collections.abc import Iterable, Sequence

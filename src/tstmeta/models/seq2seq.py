@@ -4,8 +4,6 @@ Neither the batch nor the order changes a probability (float32, differences belo
 of a tie, a text.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from functools import lru_cache
 from typing import Any, NamedTuple, Protocol

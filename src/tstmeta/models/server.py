@@ -4,8 +4,6 @@ The server is sent token ids, never text, and is asked for the field ``prompt_lo
 names the ids it read: counts, ids and values are held against the prompt that was sent.
 """
 
-from __future__ import annotations
-
 import os
 import re
 from collections.abc import Collection, Iterator, Sequence

@@ -4,8 +4,6 @@ Parts depend on the sentence and on what its files call it, never on a seed: mod
 trained with different seeds are tested on the same sentences.
 """
 
-from __future__ import annotations
-
 import hashlib
 from collections.abc import Iterable, Mapping
 

@@ -4,8 +4,6 @@ The template is the tokenizer's own, with a pinned date.  Where a text spells a 
 as ``<|eot_id|>``, it is tokenised as those letters, so no rewrite can end its own turn.
 """
 
-from __future__ import annotations
-
 import hashlib
 import re
 from functools import cached_property

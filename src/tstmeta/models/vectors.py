@@ -3,8 +3,6 @@
 A file with a fault is a model that is missing: all that need it say so.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from functools import cached_property, lru_cache

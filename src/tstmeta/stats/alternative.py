@@ -6,8 +6,6 @@ not.  What differs: scores may be mapped to the rating scale; raters with fewer 
 left out, as Wilcoxon's signed ranks, which the paper takes for them, reject too often.
 """
 
-from __future__ import annotations
-
 import math
 from typing import Literal, NamedTuple
 

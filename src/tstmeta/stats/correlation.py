@@ -4,8 +4,6 @@ Pairs with a NaN on either side are dropped, ``n`` counts what is left; a consta
 than three pairs has no correlation, but NaN and a reason; no p-value is 0 (:func:`above_zero`).
 """
 
-from __future__ import annotations
-
 import math
 from typing import NamedTuple
 

@@ -6,8 +6,6 @@ drawn twice makes a pair with itself, which never counts.  Sums in another order
 which a rank statistic would take for an order: means are exact, or rounded where it cannot show.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 

@@ -6,8 +6,6 @@ The American Statistician 69).  ``bca`` is bias-corrected and accelerated (Efron
 1993, equations 14.9 to 14.15), widened by sqrt(n / (n - 1)) alone, its tails being long already.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping, Sequence
 from typing import Literal, NamedTuple

@@ -3,8 +3,6 @@
 Holm bounds the chance of a single false discovery, Benjamini and Yekutieli their expected share.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 

@@ -1,7 +1,5 @@
 """Partial correlation: what a metric and people share once something else is held fixed."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

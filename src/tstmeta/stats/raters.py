@@ -5,8 +5,6 @@ noise, and a metric may come out above a single person.  Ratings are a cube ``[S
 R raters]``, NaN where a rater did not rate; a layer is a person or an anonymous place.
 """
 
-from __future__ import annotations
-
 import math
 from typing import Literal, NamedTuple
 

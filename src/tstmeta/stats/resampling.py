@@ -3,8 +3,6 @@
 Draws are made once and used for all metrics, so that every comparison of two metrics is paired.
 """
 
-from __future__ import annotations
-
 from typing import Literal, NamedTuple
 
 import numpy as np

@@ -4,8 +4,6 @@ The same for all: the sign is kept; an item missing on either side is left out; 
 constant, there is no value (NaN), except that accuracies count ties.
 """
 
-from __future__ import annotations
-
 import itertools
 from collections.abc import Callable
 from dataclasses import dataclass

@@ -6,8 +6,6 @@ set of Pauli et al. (2025), which people wrote or checked.  Words are runs betwe
 without case and outer punctuation, as in :func:`tstmeta.data.contrast.span_of`.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping
 

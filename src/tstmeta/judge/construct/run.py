@@ -4,8 +4,6 @@ The plan, the kept answers and what people settled decide what comes out, and no
 run that was killed is made again from the start, and only what nobody answered yet is asked.
 """
 
-from __future__ import annotations
-
 import hashlib
 import re
 from collections.abc import Callable, Sequence

@@ -6,8 +6,6 @@ in the words that they print.  ``ours`` has words of ours, and goes beyond: the 
 strong one, which makes a full 2 x 2.
 """
 
-from __future__ import annotations
-
 import hashlib
 import json
 import tomllib

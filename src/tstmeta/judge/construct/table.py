@@ -6,8 +6,6 @@ for a row that may go into the set whatever a check says, ``no`` for one that ma
 goes in with all of its rewrites or not at all: a design with holes is no 2 x 2.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Sequence
 from importlib.resources import files

@@ -3,8 +3,6 @@
 A linear model takes seconds: killed, it begins anew, to the same bytes.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, replace

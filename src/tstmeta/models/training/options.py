@@ -5,8 +5,6 @@ penalty), ``checkpoint`` the number of steps between two checkpoints.  Another n
 gives other bytes.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from typing import Annotated, Any, Self
 
