@@ -53,7 +53,7 @@ def test_what_is_not_corrected_says_why():
     for frame, how in not_corrected():
         rows = tst.partial(frame, **how)
         assert rows["corrected"].isna().all()
-        assert rows["note"].str.contains("means do not tell how much noise they have").all()
+        assert rows["note"].str.contains("neither means nor labels tell how much noise").all()
 
 
 def test_slots_are_said_and_a_lone_rater_too():
