@@ -27,17 +27,6 @@ from tstmeta.models import encoders, idf
 from tstmeta.models.classifiers import Task
 from tstmeta.models.splits import divide
 from tstmeta.models.training import classifier, lm
-from tstmeta.models.training.lm import (
-    TOKENS,
-    Batch,
-    Encoded,
-    answer_loss,
-    bucketed,
-    byte_pairs,
-    learn,
-    network,
-    write,
-)
 from tstmeta.models.training.loop import CHECKPOINT, finished, versions, write_report
 from tstmeta.models.training.options import LmOptions, StyleOptions
 from tstmeta.scoring import score
@@ -92,20 +81,20 @@ def backbone(
         return report
     torch.set_num_threads(options.threads)
     tokenizer = train_tokenizer(prompts, options.vocabulary)
-    model = network(options, tokenizer, seed)
+    model = lm.network(options, tokenizer, seed)
 
-    def batches(step: int) -> list[Batch]:
+    def batches(step: int) -> list[lm.Batch]:
         seeds = [f"{seed}/{step * options.batch + place}" for place in range(options.batch)]
         if step < DRILL * options.steps:
             encoded = [drill(Choices(own), tokenizer) for own in seeds]
         else:
             systems = step >= SYSTEMS * options.steps
             encoded = encode([example(own, prompts, systems=systems) for own in seeds], tokenizer)
-        return bucketed(encoded, TOKENS, tokenizer.pad_token_id)
+        return lm.bucketed(encoded, lm.TOKENS, tokenizer.pad_token_id)
 
-    losses = learn(out, run, model, options, batches)
+    losses = lm.learn(out, run, model, options, batches)
     model.eval()
-    write(out, model, tokenizer, "float16")
+    lm.write(out, model, tokenizer, "float16")
     sides = {"training": False, "held_out": True}
     report = {
         **run,
@@ -141,7 +130,7 @@ def train_tokenizer(prompts: Sequence[Instructions], vocabulary: int) -> PreTrai
     cut = pre_tokenizers.Split(Regex(CUT), "isolated")
     to_bytes = pre_tokenizers.ByteLevel(add_prefix_space=False, use_regex=False)
     begin, end, pad = MARKS.values()
-    return byte_pairs(
+    return lm.byte_pairs(
         conversations.for_tokenizer(prompts),
         vocabulary,
         pre_tokenizers.Sequence([cut, to_bytes]),
@@ -152,7 +141,7 @@ def train_tokenizer(prompts: Sequence[Instructions], vocabulary: int) -> PreTrai
     )
 
 
-def encode(examples: Iterable[Example], tokenizer: PreTrainedTokenizerFast) -> list[Encoded]:
+def encode(examples: Iterable[Example], tokenizer: PreTrainedTokenizerFast) -> list[lm.Encoded]:
     """Token ids of conversations; prompt and answer are cut into tokens each by itself."""
     rows = []
     for each in examples:
@@ -163,18 +152,18 @@ def encode(examples: Iterable[Example], tokenizer: PreTrainedTokenizerFast) -> l
         )
         before = _ids(prompt.removesuffix("\n\n") if each.bare else prompt, tokenizer)
         after = [*_ids(each.output, tokenizer), tokenizer.eos_token_id]
-        rows.append(Encoded([*before, *after], len(before)))
+        rows.append(lm.Encoded([*before, *after], len(before)))
     return rows
 
 
-def drill(draws: Choices, tokenizer: PreTrainedTokenizerFast, most: int = LONGEST) -> Encoded:
+def drill(draws: Choices, tokenizer: PreTrainedTokenizerFast, most: int = LONGEST) -> lm.Encoded:
     """Four to ``most`` random tokens to repeat: nothing in them can be foreseen but by copying."""
     first = len(tokenizer.get_added_vocab())  # special tokens stand before all others
     count = 4 + draws.number("count", most - 3)
     string = [first + draws.number(f"token{at}", len(tokenizer) - first) for at in range(count)]
     header = _ids(f"{HEADER}assistant{BODY}\n\n", tokenizer)
     before = [tokenizer.bos_token_id, *string, tokenizer.eos_token_id, *header]
-    return Encoded([*before, *string, tokenizer.eos_token_id], len(before))
+    return lm.Encoded([*before, *string, tokenizer.eos_token_id], len(before))
 
 
 def _ids(text: str, tokenizer: PreTrainedTokenizerFast) -> list[int]:
@@ -192,8 +181,8 @@ def _task_losses(
     with torch.no_grad():
         for task in sorted({trial.task for trial in trials}):
             encoded = encode([trial for trial in trials if trial.task == task], tokenizer)
-            batches = bucketed(encoded, TOKENS, tokenizer.pad_token_id)
-            total = sum(float(answer_loss(model, batch)) for batch in batches)
+            batches = lm.bucketed(encoded, lm.TOKENS, tokenizer.pad_token_id)
+            total = sum(float(lm.answer_loss(model, batch)) for batch in batches)
             means[task] = round(total / sum(len(batch.targets) for batch in batches), 4)
     return means
 

@@ -9,7 +9,6 @@ first used, so that the package itself costs nothing.  The road from data to a n
     tst.correlate(pairs, "pearson")
 """
 
-# ruff: noqa: F401
 from __future__ import annotations
 
 from importlib import import_module

@@ -163,13 +163,13 @@ def run_notebook(source: Path, given: Mapping[str, Any], out: Path) -> Path:
         )
     except papermill.PapermillExecutionError as error:
         raise TstmetaError(
-            f"{source}: cell {error.cell_index + 1} failed with {error.ename}: {error.evalue}\n"
-            f"The notebook as far as it ran, with the traceback: {draft}"
+            f"{source.name}: cell {error.cell_index + 1} failed with {error.ename}: "
+            f"{error.evalue}\nThe notebook as far as it ran, with the traceback: {draft}"
         ) from error
     except DeadKernelError as error:
         draft.unlink(missing_ok=True)
         raise TstmetaError(
-            f"{source}: the kernel died, most often because memory ran out. Run it alone."
+            f"{source.name}: the kernel died, most often because memory ran out. Run it alone."
         ) from error
     except BaseException:  # an interruption leaves nothing behind
         draft.unlink(missing_ok=True)

@@ -4,6 +4,3 @@ from .agreement import bootstrap, correlate, partial
 from .comparison import compare, rank_sets
 from .evaluation import evaluate
 from .people import alpha, ceiling
-
-__all__ = ["alpha", "bootstrap", "ceiling", "compare", "correlate", "evaluate"]
-__all__ += ["partial", "rank_sets"]

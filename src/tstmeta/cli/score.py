@@ -9,18 +9,7 @@ from typing import TYPE_CHECKING
 import typer
 
 from ..console import Format, note, show_table, write_table
-from .options import (
-    Bases,
-    Combine,
-    Data,
-    FormatOption,
-    Metrics,
-    OutFile,
-    OutFormat,
-    RatingFile,
-    ScoreFile,
-    Store,
-)
+from . import options
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -28,29 +17,23 @@ if TYPE_CHECKING:
     from ..data import Dataset
 
 
-def metrics(format: FormatOption = Format.table) -> None:
-    """List the metrics: what they measure, on what, and whether they run here.
-
-    \b
-    Examples:
-      tstmeta metrics
-      tstmeta metrics --format csv > metrics.csv
-    """
+def metrics(format: options.FormatOption = Format.table) -> None:
+    """List the metrics: what they measure, on what, and whether they run here."""
     from ..metrics.catalogue import overview
 
     show_table(overview(), format)
 
 
 def score(
-    data: Data,
-    metric: Metrics = None,
-    basis: Bases = None,
-    combine: Combine = None,
-    scores: ScoreFile = None,
-    ratings: RatingFile = None,
-    out: OutFile = None,
-    format: OutFormat = None,
-    store: Store = None,
+    data: options.Data,
+    metric: options.Metrics = None,
+    basis: options.Bases = None,
+    combine: options.Combine = None,
+    scores: options.ScoreFile = None,
+    ratings: options.RatingFile = None,
+    out: options.OutFile = None,
+    format: options.OutFormat = None,
+    store: options.Store = None,
 ) -> None:
     """Score a data set.  What was scored before is taken from the store, never computed again.
 
@@ -60,7 +43,6 @@ def score(
     \b
     Examples:
       tstmeta score --data pauli --metric bleu --metric meteor --out scores.parquet
-      tstmeta score --data mine.csv --metric lexical
       tstmeta score --data mine.csv --metric my_package.my_module:my_function
       tstmeta score --data mine.csv --metric style-accuracy --combine gm
     """

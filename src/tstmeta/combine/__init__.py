@@ -10,18 +10,3 @@ from .gm import PRINTED, Thresholds, gm_scores, learned_gm
 from .hybrids import Settings, hybrid
 from .overall import j, overall_scores
 from .parts import Combination, CombineError, Fit
-
-__all__ = [
-    "PRINTED",
-    "Combination",
-    "CombineError",
-    "Fit",
-    "Settings",
-    "Thresholds",
-    "combined",
-    "gm_scores",
-    "hybrid",
-    "j",
-    "learned_gm",
-    "overall_scores",
-]

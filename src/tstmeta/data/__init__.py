@@ -17,8 +17,6 @@ from . import paths
 from .base import Card, Dataset
 from .checks import fault
 
-__all__ = ["Card", "Dataset", "UnknownDataset", "available", "load", "names", "subsets"]
-
 GROUP = "tstmeta.datasets"
 
 

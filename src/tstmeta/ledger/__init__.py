@@ -4,5 +4,3 @@ from .claims import Claims, claims
 from .ledger import counts, published, reproduce
 from .recipes import Inputs
 from .table import beside, listing
-
-__all__ = ["Claims", "Inputs", "beside", "claims", "counts", "listing", "published", "reproduce"]

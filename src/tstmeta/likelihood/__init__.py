@@ -10,18 +10,3 @@ from .instructions import TASKS, Instructions
 from .scorer import Rewrite, Scorer, TokenScores
 from .tokens import VARIANTS, Variant, content, style
 from .zeroshot import Likelihood, LikelihoodStyle
-
-__all__ = [
-    "TASKS",
-    "VARIANTS",
-    "Instructions",
-    "Likelihood",
-    "LikelihoodStyle",
-    "Rewrite",
-    "Scorer",
-    "TokenScores",
-    "Variant",
-    "content",
-    "load",
-    "style",
-]

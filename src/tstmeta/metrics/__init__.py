@@ -23,9 +23,6 @@ from .base import CorpusMetric, Metric, PairMetric, Request, Score, more_is_bett
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["CorpusMetric", "Metric", "PairMetric", "Request", "Score", "UnknownMetric"]
-__all__ += ["families", "get", "known", "lower_is_better", "more_is_better", "names", "resolve"]
-__all__ += ["wrap"]
 
 GROUP = "tstmeta.metrics"
 
