@@ -77,13 +77,14 @@ class Scorer:
         prepared = [self._prepare(rewrite) for rewrite in rewrites]
         requests = [request for _, some in prepared for request in some]
         answers: dict[int, np.ndarray] = {}
+        identity = self.model.identity
         for batch in self.model.logprobs(requests, progress=progress):
             for place, values in batch:
-                check_answer(values, requests[place], self.model.identity)
+                check_answer(values, requests[place], identity)
                 answers[place] = values
         if missing := len(requests) - len(answers):
             raise TstmetaError(
-                f"{self.model.identity} left {missing} of {len(requests)} requests out"
+                f"{identity} left {missing} of {len(requests)} requests out"
             )
         in_order = (answers[place] for place in range(len(requests)))
         return [_filled(scores, [next(in_order) for _ in some]) for scores, some in prepared]

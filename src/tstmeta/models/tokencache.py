@@ -73,7 +73,7 @@ class Cached:
         known: Collection[int] = (),
         progress: bool = False,
     ) -> Iterator[list[Answer]]:
-        keys = [key_of(request) for request in requests]
+        keys, identity = [key_of(request) for request in requests], self.identity
         with locked(self.lock):
             kept = self._merge(set(keys))
             skip = {place for place, key in enumerate(keys) if key in kept} | set(known)
@@ -83,7 +83,7 @@ class Cached:
             journal = Journal(self.journal)
             for batch in self.model.logprobs(requests, known=skip, progress=progress):
                 for place, values in batch:
-                    check_answer(values, requests[place], self.identity)
+                    check_answer(values, requests[place], identity)
                 journal.add(
                     [keys[place], base64.b64encode(values.astype("<f4").tobytes()).decode()]
                     for place, values in batch
