@@ -226,7 +226,8 @@ def test_what_a_server_repeats_of_a_user_is_blotted_out(served, status):
     body = b"you sent Basic " + basic + f", which is {WORD}".encode()
     fake.instead = lambda number, asked: (status, {}, body)
     url = fake.url.replace("http://", f"http://{USER}:{WORD}@")
-    model = ServerModel(url, "tiny", tokenizer, pause=0.01, retries=1)
+    model = ServerModel(url, "tiny", tokenizer)
+    model.pause, model.retries = 0.01, 1
     with pytest.raises(ServerError, match=r"you sent Basic \*\*\*=*, which is \*\*\*") as caught:
         list(model.logprobs([Continuation((1, 2), (3,))]))
     assert WORD not in str(caught.value)

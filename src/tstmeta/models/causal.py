@@ -27,6 +27,8 @@ class Continuation(NamedTuple):
 
 #: The place of a request in the list of requests, and float32 log-probabilities [tokens].
 Answer = tuple[int, np.ndarray]
+#: What a backend is asked, and its answers in batches.
+Requests, Answers = Sequence[Continuation], Iterator[list[Answer]]
 
 
 @runtime_checkable
@@ -51,12 +53,8 @@ class LanguageModel(Protocol):
     def tokenizer(self) -> Any: ...
 
     def logprobs(
-        self,
-        requests: Sequence[Continuation],
-        *,
-        known: Collection[int] = (),
-        progress: bool = False,
-    ) -> Iterator[list[Answer]]:
+        self, requests: Requests, *, known: Collection[int] = (), progress: bool = False
+    ) -> Answers:
         """Natural logarithms of the probability of each token, in batches as they are done.
 
         Args:
@@ -67,7 +65,7 @@ class LanguageModel(Protocol):
         ...
 
 
-def check_requests(requests: Sequence[Continuation], window: int) -> None:
+def check_requests(requests: Requests, window: int) -> None:
     """Refuse requests without a context or tokens and those that do not fit into a window."""
     for context, tokens in requests:
         if not context or not tokens:

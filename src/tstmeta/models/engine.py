@@ -4,7 +4,7 @@ It computes the trees that :mod:`~tstmeta.models.forest` lays out, and the outpu
 token is to be foreseen, in float32: there is never a tensor [batch, time, vocabulary].
 """
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection
 from itertools import pairwise
 from typing import Any, NamedTuple
 
@@ -15,7 +15,7 @@ from transformers.cache_utils import Cache, DynamicCache, DynamicLayer
 
 from ..schema import TstmetaError
 from . import forest
-from .causal import Answer, Continuation, check_requests, described, progress_bar
+from .causal import Answer, Answers, Continuation, Requests, check_requests, described, progress_bar
 from .forest import Branches, Trie
 from .hub import window_of
 
@@ -91,12 +91,8 @@ class Engine:
         self._check()
 
     def logprobs(
-        self,
-        requests: Sequence[Continuation],
-        *,
-        known: Collection[int] = (),
-        progress: bool = False,
-    ) -> Iterator[list[Answer]]:
+        self, requests: Requests, *, known: Collection[int] = (), progress: bool = False
+    ) -> Answers:
         check_requests(requests, self.window)
         most = max((max(context + tokens) for context, tokens in requests), default=0)
         if most >= self.vocabulary:

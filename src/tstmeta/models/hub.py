@@ -8,14 +8,13 @@ from __future__ import annotations
 import hashlib
 import json
 import sys
-from collections.abc import Iterator, Sequence
 from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ..extras import lacking, needs
 from ..schema import TstmetaError
-from .causal import EMBEDDED, Answer, Backbone, Continuation, MissingModel, backbone, described
+from .causal import EMBEDDED, Answers, Backbone, MissingModel, Requests, backbone, described
 
 if TYPE_CHECKING:
     from .engine import Engine
@@ -268,5 +267,5 @@ class Lazy:
         name = identity(self.model)
         return Engine(network, self.tokenizer, name, rounded=self.rounded, **self.options)
 
-    def logprobs(self, requests: Sequence[Continuation], **options: Any) -> Iterator[list[Answer]]:
+    def logprobs(self, requests: Requests, **options: Any) -> Answers:
         return self.engine.logprobs(requests, **options)

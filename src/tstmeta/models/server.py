@@ -6,7 +6,7 @@ names the ids it read: counts, ids and values are held against the prompt that w
 
 import os
 import re
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection
 from functools import cached_property
 from typing import Any
 
@@ -16,7 +16,7 @@ import numpy as np
 from ..retrying import PASSING, Again, retry_after, retrying
 from ..schema import TstmetaError
 from ..secrecy import LEAST, excerpt, mask_of
-from .causal import Answer, Continuation, check_requests, progress_bar
+from .causal import Answers, Requests, check_requests, progress_bar
 
 Prompt = tuple[int, ...]
 #: Temperature and top_p are named, since a server's defaults change "processed" log-probabilities.
@@ -72,9 +72,12 @@ class ServerModel:
             ``/models`` says, or else the tokenizer.
         key: the API key; ``OPENAI_API_KEY`` of the environment when None.  Never shown.
         label: put into ``identity``, and with it into the cache's key.
-        batch: prompts in an HTTP request; the server may compute them at the same time.
-        retries, pause: see :func:`~tstmeta.retrying.retrying`.
     """
+
+    #: Prompts of an HTTP request, which the server may compute at the same time, and its seconds.
+    batch, timeout = 32, 120.0
+    #: See :func:`~tstmeta.retrying.retrying`.
+    retries, pause = 5, 0.5
 
     def __init__(
         self,
@@ -85,10 +88,6 @@ class ServerModel:
         window: int | None = None,
         key: str | None = None,
         label: str = "",
-        batch: int = 32,
-        timeout: float = 120.0,
-        retries: int = 5,
-        pause: float = 0.5,
     ):
         where = address(url)
         self._user = (where.username, where.password) if where.userinfo else None
@@ -96,7 +95,6 @@ class ServerModel:
         self.model, self.tokenizer = model, tokenizer
         self.identity = f"{model}|server" + (f"|{label}" if label else "")
         self.vocabulary = len(tokenizer)
-        self.batch, self.timeout, self.retries, self.pause = batch, timeout, retries, pause
         self._key = (os.environ.get("OPENAI_API_KEY", "") if key is None else key).strip()
         if not (self._key.isascii() and self._key.isprintable()):
             raise TstmetaError("the API key has a sign that no HTTP header takes; copy it anew")
@@ -104,12 +102,8 @@ class ServerModel:
         self._window, self._tried = window, False
 
     def logprobs(
-        self,
-        requests: Sequence[Continuation],
-        *,
-        known: Collection[int] = (),
-        progress: bool = False,
-    ) -> Iterator[list[Answer]]:
+        self, requests: Requests, *, known: Collection[int] = (), progress: bool = False
+    ) -> Answers:
         """Answers, a request at a time; those that came are given before a :class:`ServerError`."""
         check_requests(requests, self.window)
         known = frozenset(known)

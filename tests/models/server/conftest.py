@@ -29,9 +29,10 @@ def served(fake, tokenizer):
     """A model of the server, after its trial unless ``tried`` is off."""
 
     def build(tried=True, url="", **options):
-        model = ServerModel(
-            url or fake.url, "tiny", tokenizer, **{"pause": 0.01, "retries": 2, **options}
-        )
+        given = {key: options.pop(key) for key in ("window", "key", "label") if key in options}
+        model = ServerModel(url or fake.url, "tiny", tokenizer, **given)
+        for name, value in {"pause": 0.01, "retries": 2, **options}.items():
+            setattr(model, name, value)
         if tried:
             model.check()
         return model
