@@ -150,15 +150,8 @@ def _study(root: Path, name: str, sentences: Sentences) -> dict[str, pd.DataFram
         return table.assign(item=item)
 
     table = read(f"{stem}.csv", "orig_sent", {"simp_sent": None, **scales})
-    items = _items(
-        name,
-        table["sent_id"],
-        sentences,
-        item_id=table["item"],
-        system=table["sys_name"],
-        source=table["orig_sent"],
-        output=table["simp_sent"],
-    )
+    names = {"item": "item_id", "sys_name": "system", "orig_sent": "source", "simp_sent": "output"}
+    items = _items(name, table["sent_id"], sentences, **table[[*names]].rename(columns=names))
     file = f"ratings_per_annotator/{stem}_ratings.csv"
     singles = read(file, "rater_id", {single: scales[single]})
     people = [(rated[single][0], f"{name} " + singles["rater_id"], singles[single])]
@@ -202,16 +195,9 @@ def _preferences(root: Path, sentences: Sentences) -> dict[str, pd.DataFrame]:
     place = rewrites.groupby(key[:2]).cumcount() + 1
     stem = "preferences-" + rewrites[line].astype(str) + "-" + rewrites["corpus"]
     rewrites["item"] = stem + "-" + place.astype(str)
-    items = _items(
-        "preferences",
-        rewrites[line],
-        sentences,
-        item_id=rewrites["item"],
-        system=rewrites["corpus"].map(CORPORA),
-        source=rewrites["source"],
-        output=rewrites["text"],
-        is_reference=True,
-    )
+    given = rewrites[["source"]].assign(item_id=rewrites["item"], output=rewrites["text"])
+    given["system"] = rewrites["corpus"].map(CORPORA)
+    items = _items("preferences", rewrites[line], sentences, **given, is_reference=True)
     a, b = (side.merge(rewrites[[*key, "item"]], on=key, how="left")["item"] for side in sides)
     facts = {"dimension": table["aspect"].map(ASPECTS), "value": results}
     raters = "preferences " + table["worker_id"]

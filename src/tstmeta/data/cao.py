@@ -43,12 +43,7 @@ def load(root: Path) -> Dataset:
         )
     table = read_csv(path, COLUMNS, unique=["id"])
     place = table.groupby("direction")["source"].transform(lambda texts: texts.factorize()[0] + 1)
-    items = items_table(
-        NAME,
-        item_id=table["id"],
-        source_id=table["direction"] + "-" + place.astype(str),
-        style=table["direction"].map(DIRECTIONS),
-        **table[["system", "direction", "source", "output"]],
-    )
+    ids = {"item_id": table["id"], "source_id": table["direction"] + "-" + place.astype(str)}
+    items = items_table(NAME, table, **ids, style=table["direction"].map(DIRECTIONS))
     means = {(name, MEAN_RATER): table[name] for name in ("style", "content")}
     return Dataset.of(NAME, items, ratings=ratings_table(NAME, table["id"], means))

@@ -34,11 +34,8 @@ def load(root: Path) -> Dataset:
 def read(path: Path, name: str) -> Dataset:
     """Load a set of this design, whoever wrote its sentences, under a name."""
     frame = read_csv(path, COLUMNS, remedy="put the file back that comes with tstmeta")
-    items = items_table(
-        name,
-        system=frame["shift"] + (frame["error"] != "none").map({True: "-error", False: ""}),
-        **frame[["item_id", "source_id", "style", "source", "output"]],
-    )
+    system = frame["shift"] + (frame["error"] != "none").map({True: "-error", False: ""})
+    items = items_table(name, frame, system=system)
     labels = frame.melt("item_id", ["task", "shift", "error", "span"], "name", "value")
     return Dataset.of(name, items, labels=labels[labels["value"] != ""].assign(dataset=name))
 

@@ -66,13 +66,12 @@ def _half(root: Path, direction: str) -> pd.DataFrame:
     ids = f"{direction}-" + table["number"].astype(str)
     return items_table(
         NAME,
+        table[["system", "output"]],
         item_id=ids + "-" + table["system"],
         source_id=ids,
-        system=table["system"],
         style=style,
         direction=direction,
         source=table["number"].map(outputs[HUMANS[0]]["source"]),
-        output=table["output"],
         references=[groups[number] for number in table["number"]],
         is_reference=table["system"].isin(HUMANS),
     )

@@ -109,16 +109,14 @@ def _ids(collection: str, numbers: Iterable[str], systems: pd.Series) -> list[st
 
 def _items(collection: str, table: pd.DataFrame, human: pd.Series) -> pd.DataFrame:
     """Items from columns number, system, source, output; ``human`` marks what people wrote."""
-    number, system, source, output = (table[column] for column in table.columns)
-    references = output[human].groupby(number[human]).agg(list)
+    table = table.set_axis(["number", "system", "source", "output"], axis="columns")
+    references = table[human].groupby("number")["output"].agg(list)
     return items_table(
         NAME,
-        item_id=_ids(collection, number, system),
-        source_id=f"{collection}-" + number,
-        system=system,
+        table,
+        item_id=_ids(collection, table["number"], table["system"]),
+        source_id=f"{collection}-" + table["number"],
         style="simplified",
-        source=source,
-        output=output,
-        references=[references.get(key, []) for key in number],
+        references=[references.get(key, []) for key in table["number"]],
         is_reference=human,
     )

@@ -78,7 +78,7 @@ def load(root: Path) -> Dataset:
     rewrites, ratings = pd.concat(tables, ignore_index=True), pd.concat(rated, ignore_index=True)
     items = items_table(
         NAME,
-        **rewrites[["item_id", "source_id", "system", "source", "output", "direction"]],
+        rewrites,
         style=rewrites["target"],
         references=[[reference] for reference in rewrites["reference"]],
         is_reference=rewrites["system"] == HUMAN,

@@ -58,7 +58,7 @@ def load(root: Path) -> Dataset:
     rows = rows.merge(pd.Series([*SYSTEMS], name="system"), how="cross")
     items = items_table(
         NAME,
-        **rows,
+        rows,
         item_id=rows["source_id"] + "-" + rows["system"],
         style=rows["direction"].map(STYLES),
         output=[text for texts in zip(*outputs, strict=True) for text in texts],

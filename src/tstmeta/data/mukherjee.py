@@ -5,7 +5,6 @@ Outputs drawn for human evaluation, each with one human reference.  The ratings 
 
 from functools import partial
 from pathlib import Path
-from typing import Any
 
 import pandas as pd
 
@@ -42,22 +41,19 @@ def _items(path: Path, study: str, language: str) -> pd.DataFrame:
     if study == "sentiment":
         columns["task"] = one_of(TASKS)
     table = read_csv(path, columns)
-    towards: Any = ("", "non-toxic")
+    direction, style = "", "non-toxic"
     if study == "sentiment":
-        towards = zip(*table["task"].map(TASKS), strict=True)
-    direction, style = towards
+        direction, style = zip(*table["task"].map(TASKS), strict=True)
     stem = f"{study}-{language}"
     sources = {text: f"{stem}-s{n}" for n, text in enumerate(table["src"].unique(), 1)}
     return items_table(
         NAME,
+        table[["methodology", "src", "pred"]].set_axis(["system", "source", "output"], axis=1),
         item_id=[f"{stem}-{row}" for row in range(1, len(table) + 1)],
         source_id=table["src"].map(sources),
-        system=table["methodology"],
         style=style,
         direction=direction,
         language=language,
-        source=table["src"],
-        output=table["pred"],
         references=[[text] for text in table["trg"]],
     )
 

@@ -27,21 +27,13 @@ def load(root: Path) -> Dataset:
     table = _read(root)
     table["source_id"] = [f"detox-{row}" for row in range(1, len(table) + 1)]
     table["references"] = [[t for t in texts if t] for texts in table[REWRITES].to_numpy()]
-    keys = ["source_id", "toxic", "references"]
-    rows = table.melt(keys, REWRITES, ignore_index=False).sort_index(kind="stable")
-    rows = rows[rows["value"] != ""]
-    items = items_table(
-        NAME,
-        item_id=rows["source_id"] + "-" + rows["variable"].str.removeprefix("neutral"),
-        source_id=rows["source_id"],
-        system="human",
-        style=STYLE,
-        source=rows["toxic"],
-        output=rows["value"],
-        references=rows["references"],
-        is_reference=True,
-    )
-    return Dataset.of(NAME, items)
+    keys = ["source_id", "source", "references"]
+    table = table.rename(columns={"toxic": "source"})
+    rows = table.melt(keys, REWRITES, value_name="output", ignore_index=False)
+    rows = rows[rows["output"] != ""].sort_index(kind="stable")
+    ids = rows["source_id"] + "-" + rows["variable"].str.removeprefix("neutral")
+    facts = {"system": "human", "style": STYLE, "is_reference": True}
+    return Dataset.of(NAME, items_table(NAME, rows, item_id=ids, **facts))
 
 
 def corpus(root: Path) -> pd.DataFrame:

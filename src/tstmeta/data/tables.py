@@ -31,15 +31,19 @@ def rename_raters(*tables: pd.DataFrame) -> None:
         table["rater"] = table["rater"].map(names)
 
 
-def items_table(dataset: str, **columns: Any) -> pd.DataFrame:
+def items_table(dataset: str, frame: pd.DataFrame | None = None, **columns: Any) -> pd.DataFrame:
     """An items table from columns, each a sequence or one value for all rows.
 
-    What is not given: ``language`` is ``en``, ``references`` are empty lists, ``is_reference`` is
-    False, texts are empty.
+    Those of ``frame`` that an items table has count where no other is given.  What is not given:
+    ``language`` is ``en``, ``references`` are empty lists, ``is_reference`` is False, texts are
+    empty.
     """
-    default = dict.fromkeys(schema.columns("items"), "") | {"language": "en", "is_reference": False}
-    default["references"] = [[] for _ in columns["item_id"]]
-    values = {**default, **columns, "dataset": dataset}
+    known = schema.columns("items")
+    given = {} if frame is None else dict(frame[frame.columns.intersection(known)])
+    given |= columns
+    default = dict.fromkeys(known, "") | {"language": "en", "is_reference": False}
+    default["references"] = [[] for _ in given["item_id"]]
+    values = {**default, **given, "dataset": dataset}
     values["references"] = [list(texts) for texts in values["references"]]
     plain = {name: v if isinstance(v, str | bool) else list(v) for name, v in values.items()}
     return pd.DataFrame(plain)

@@ -44,12 +44,8 @@ def load(root: Path) -> Dataset:
     references = table[human].groupby("number")["rewrite"].agg(list)
     items = items_table(
         NAME,
-        item_id=table["id"],
-        source_id=table["number"],
-        system=table["system"],
+        table.rename(columns={"id": "item_id", "number": "source_id", "rewrite": "output"}),
         style=STYLE,
-        source=table["source"],
-        output=table["rewrite"],
         references=[references.get(number, []) for number in table["number"]],
         is_reference=human,
     )

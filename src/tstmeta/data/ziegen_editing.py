@@ -32,14 +32,8 @@ def load(root: Path) -> Dataset:
     table = table.drop_duplicates("post_id")
     table = table.join(table["post_id"].str.extract(r"^(?P<argument>\d+)_(?P<system>.+)_\d+$"))
     part = table.groupby("argument")[SOURCE].transform(lambda texts: texts.factorize()[0] + 1)
-    items = items_table(
-        NAME,
-        item_id=table["post_id"],
-        source_id=table["argument"] + "-" + part.astype(str),
-        system=table["system"],
-        style=STYLE,
-        source=table[SOURCE],
-        output=table[OUTPUT],
-    )
+    renamed = table.rename(columns={"post_id": "item_id", SOURCE: "source", OUTPUT: "output"})
+    ids = table["argument"] + "-" + part.astype(str)
+    items = items_table(NAME, renamed, source_id=ids, style=STYLE)
     labels = labels_table(NAME, table["post_id"], context=table["post_text"], issue=table["issue"])
     return Dataset.of(NAME, items, ratings=ratings, labels=labels)
