@@ -24,7 +24,7 @@ from simulated import Array, Effects, Generator
 
 from tstmeta.stats import Draws, ResamplingPlan, Setting, draw
 from tstmeta.stats.intervals import Interval, Resample, difference, of_draws, of_resample
-from tstmeta.stats.ranks import rank_sets
+from tstmeta.stats.ranks import rank_sets, simultaneous_p
 
 LIBRARIES = ("tstmeta", "numpy", "scipy")
 METHODS = ("percentile", "bca")
@@ -49,7 +49,7 @@ def drawn(
 
 def measured(case: Case, replicates: int, rng: Generator) -> list[Row]:
     """A row for each true value."""
-    limits, doubted = [], 0
+    limits, doubted, replicates = [], 0, max(1, replicates // case.part)
     for draws in drawn(case.plan, case.shape, replicates, rng):
         sample = case.make(rng)
         resampled = of_draws(*sample, case.setting, case.plan, draws)
@@ -88,6 +88,7 @@ def row(case: Case, limits: Array, true: float, doubted: float) -> Row:
         "naive_width": float(width[0]),
         "width": float(width[1]),
         "doubted": doubted,
+        "remark": case.remark,
         "data_sets": len(limits),
         "signature": f"{case.setting}|plan:{case.plan.units}|draws:{DRAWS}|seed:{measure.SEED}",
     }
@@ -109,7 +110,8 @@ def ranked(name: str, correlations: Sequence[float], replicates: int, rng: Gener
         sample = simulated.normal(rng, shape, correlations, Effects(0.5, 0.0, 0.5), between=0.5)
         resampled = of_draws(*sample, setting, plan, draws)
         estimates, values, units = resampled.estimates, resampled.values, resampled.fewest
-        sets = rank_sets(estimates, values, confidence=CONFIDENCE, units=units)
+        p = simultaneous_p(estimates, values, units=units)
+        sets = rank_sets(estimates, p, confidence=CONFIDENCE)
         pairs = zip(sets, truth, strict=True)
         right += all(low <= best and high >= worst for (low, high), (best, worst) in pairs)
         sizes.append(np.mean([high - low + 1 for low, high in sets]))
@@ -123,6 +125,7 @@ def ranked(name: str, correlations: Sequence[float], replicates: int, rng: Gener
         **dict.fromkeys(("all_above", "all_below", "naive_width")),
         "width": float(np.mean(sizes)),
         "doubted": None,
+        "remark": "",
         "data_sets": replicates,
         "signature": f"{setting}|plan:{plan.units}|draws:{DRAWS}|seed:{measure.SEED}",
     }
@@ -147,12 +150,15 @@ def checks(cases_measured: Sequence[tuple[Case, Row]], of_ranks: Sequence[Row]) 
         ("clustered items", "percentile"),
         ("heavy ties", "percentile"),
         ("8 or 12 systems", "bca"),
+        ("ranks of 8 systems", "percentile"),  # too few values for an upper bound
         ("differences", "percentile"),
+        ("sources and systems", "percentile"),
     ):
         values = [each[method] for case, each in cases_measured if case.group == group]
         name = f"{group}: {method} coverage"
         goals.append(measure.check(f"{name}, lowest", min(values), ">=", LEAST))
-        goals.append(measure.check(f"{name}, highest", max(values), "<=", LARGEST))
+        if group != "ranks of 8 systems":
+            goals.append(measure.check(f"{name}, highest", max(values), "<=", LARGEST))
     naive = [each["naive"] for case, each in cases_measured if case.group == "clustered items"]
     goals.append(measure.check("clustered items: naive coverage, highest", max(naive), "<", LEAST))
     few = [
@@ -181,8 +187,14 @@ NOTES = (
 def main() -> None:
     given = measure.arguments(__doc__, size=5000, quick=60, size_help="data sets of each kind")
     load = measure.load_average()
-    rng = np.random.default_rng(measure.SEED)
-    cases_measured = [(case, each) for case in cases() for each in measured(case, given.size, rng)]
+    cases_measured = [
+        (case, each)
+        for stream, some in enumerate(cases())
+        for rng in [np.random.default_rng([measure.SEED, stream])]
+        for case in some
+        for each in measured(case, given.size, rng)
+    ]
+    rng = np.random.default_rng([measure.SEED, len(cases())])
     of_ranks = [ranked(*each, given.size, rng) for each in RANKED]
     rows = [*(each for _, each in cases_measured), *of_ranks]
     error = f"standard error of a coverage near 0.95: {np.sqrt(0.95 * 0.05 / given.size):.2g}"

@@ -3,8 +3,9 @@
 In every setting the two metrics correlate equally with people, so a test at 5 % that does what it
 says rejects one data set in twenty.  Permutation tests promise that only where the metrics are
 exchangeable, which is more than equal correlations; the last rows show how far they stray where the
-metrics differ in their tails, or where cells are swapped that belong together.  Beside them stands
-Williams' test, which takes all items for independent and normal.
+metrics differ in their tails, or where cells are swapped that belong together.  Beside them stand
+the paired bootstrap of the same units, from which clusters follow, and Williams' test, which takes
+all items for independent and normal.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ import numpy as np
 import simulated
 from simulated import Array, Effects, Generator
 
-from tstmeta.stats import Setting, correlate
+from tstmeta.stats import ResamplingPlan, Setting, correlate, draw, of_draws, simultaneous_p
 from tstmeta.stats.correlation import williams
 from tstmeta.stats.permutation import Units, permutation_test
 
@@ -30,7 +31,20 @@ LIBRARIES = ("tstmeta", "numpy", "scipy")
 LEVEL = 0.05
 #: With so many swaps one in twenty is a whole number of them.
 SWAPS = 199
-LEAST, LARGEST = 0.04, 0.06
+DRAWS = 999
+#: Draws are shared by so many data sets in a row, which saves time and changes nothing on average.
+SHARING = 20
+#: One data set of so many is made for the bootstrap, which takes longer.
+PART = 5
+#: Data sets of a full run; twice the standard error of a share of 6 % among them is left to chance.
+SIZE = 5000
+LEAST, LARGEST = 0.04, 0.06 + 2 * math.sqrt(0.06 * 0.94 / SIZE)
+#: What the bootstrap draws where these are swapped.
+PLANS: dict[Units, ResamplingPlan] = {
+    "inputs": ResamplingPlan("sources", DRAWS),
+    "systems": ResamplingPlan("systems", DRAWS),
+    "both": ResamplingPlan("both", DRAWS),
+}
 #: Correlation of either metric with people.
 R = 0.5
 
@@ -86,8 +100,11 @@ def exponential(rng: Generator, human: Array, metric: Array) -> Array:
     return np.exp(1.5 * metric)
 
 
-def cases() -> list[Case]:
+def cases() -> list[list[Case]]:
+    """In lists that draw for themselves, so that one can be run without the other."""
     free, half = Effects(), Effects(sources=0.5, cells=0.5)
+    shared, wide = Effects(sources=0.9, cells=0.1), (40, 12)
+    crossed = Effects(sources=0.4, systems=0.2, cells=0.4)
     pearson, kendall = Setting("pearson"), Setting("kendall")
     by_source, by_system = Setting("kendall", "source"), Setting("pearson", "system")
     items, grid = (60, 1), (40, 4)
@@ -104,7 +121,11 @@ def cases() -> list[Case]:
         ("second metric's noise uneven", "no", items, pearson, "inputs", unequal(items, louder)),
         ("second metric skewed", "no", items, kendall, "inputs", unequal(items, exponential)),
     ]
-    return [Case(*each) for each in table]
+    together = [
+        ("noise shared within a source", "no", wide, pearson, "both", normal(wide, shared)),
+        ("noise shared within both", "no", wide, pearson, "both", normal(wide, crossed)),
+    ]
+    return [[Case(*each) for each in some] for some in (table, together)]
 
 
 # ---------------------------------------------------------------------------------- measuring
@@ -126,11 +147,24 @@ def measured(case: Case, data_sets: int, rng: Generator) -> dict[str, Any]:
         "swapped": case.units,
         "exchangeable": case.null,
         "permutation": rejected / data_sets,
+        "bootstrap": by_bootstrap(case, max(1, data_sets // PART)),
         "williams": textbook / data_sets if pearson else None,
         "smallest_p": result.smallest,
         "data_sets": data_sets,
-        "signature": f"{case.setting}|swaps:{SWAPS}|seed:{measure.SEED}",
+        "signature": f"{case.setting}|swaps:{SWAPS}|draws:{DRAWS}|seed:{measure.SEED}",
     }
+
+
+def by_bootstrap(case: Case, data_sets: int) -> float:
+    """Share of data sets, made for this alone, in which each metric has a cluster of its own."""
+    rng, plan, parted = np.random.default_rng([measure.SEED, 2]), PLANS[case.units], 0
+    for number in range(data_sets):
+        if number % SHARING == 0:
+            draws = draw(plan, case.shape, rng)
+        drawn = of_draws(*case.make(rng), case.setting, plan, draws)
+        gaps, units = drawn.of_pairs[:2], drawn.fewest
+        parted += simultaneous_p(*drawn[:2], units=units, gaps=gaps)[0, 1] <= LEVEL
+    return parted / data_sets
 
 
 def by_williams(human: Array, metrics: Array, setting: Setting) -> bool:
@@ -144,10 +178,15 @@ def checks(rows: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
     """The goals; their names are the same in every run."""
     fair = [row["permutation"] for row in rows if row["exchangeable"] == "yes"]
     clustered = max(row["williams"] or 0 for row in rows if "clustered" in row["setting"])
+    shared = [row for row in rows if "clustered" in row["setting"] or "shared" in row["setting"]]
+    cells = [row["permutation"] for row in shared if row["swapped"] == "both"]
+    parted = [row["bootstrap"] for row in shared]
     return [
         measure.check("exchangeable: share rejected, lowest", min(fair), ">=", LEAST),
         measure.check("exchangeable: share rejected, highest", max(fair), "<=", LARGEST),
         measure.check("clustered by source: Williams rejects", clustered, ">", LARGEST),
+        measure.check("noise shared: swapped cells reject", min(cells), ">", LARGEST),
+        measure.check("noise shared: bootstrap rejects, highest", max(parted), "<=", 0.08),
     ]
 
 
@@ -155,16 +194,22 @@ NOTES = (
     "share of data sets in which two equally good metrics are called different at p <= 0.05;"
     " swapped are scores of whole sources (inputs), of whole systems, or of single cells (both);"
     " matrix: sources x systems; Williams' test takes all items for independent",
+    "bootstrap: sources, systems or both are drawn, in a fifth as many data sets; clusters of"
+    " metrics follow from it",
     "over few systems a test rejects a little too often: the mean and deviation that standardise"
     " scores come from as few values",
 )
 
 
 def main() -> None:
-    given = measure.arguments(__doc__, size=5000, quick=60, size_help="data sets of each kind")
+    given = measure.arguments(__doc__, size=SIZE, quick=60, size_help="data sets of each kind")
     load = measure.load_average()
-    rng = np.random.default_rng(measure.SEED)
-    rows = [measured(case, given.size, rng) for case in cases()]
+    rows = [
+        measured(case, given.size, rng)
+        for stream, some in enumerate(cases())
+        for rng in [np.random.default_rng([measure.SEED, stream])]
+        for case in some
+    ]
     error = f"standard error of a share near 0.05: {math.sqrt(0.05 * 0.95 / given.size):.2g}"
     measure.finish(
         "rejection", given, LIBRARIES, load, rows, checks(rows), [*NOTES, error], rounds=1

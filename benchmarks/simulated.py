@@ -29,6 +29,7 @@ TRUE: dict[str, Callable[[float], float]] = {
     "pearson": lambda r: r,
     "spearman": lambda r: 6 / math.pi * math.asin(r / 2),
     "kendall": lambda r: 2 / math.pi * math.asin(r),
+    "pairwise-accuracy": lambda r: 0.5 + math.asin(r) / math.pi,
 }
 
 

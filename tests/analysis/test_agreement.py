@@ -159,9 +159,9 @@ def test_a_resample_is_of_whole_sources():
 
 def test_evaluate_is_correlate_bootstrap_rank_sets_and_partial_in_one():
     how = {"draws": 100, "seed": 4}
-    whole = tst.evaluate(DATA, scores=SCORES, tests=True, **how).frame.set_index("metric")
+    whole = tst.evaluate(DATA, scores=SCORES, **how).frame.set_index("metric")
     limits = tst.bootstrap(PAIRS, **how).set_index("metric").loc[whole.index]
-    ranks = tst.rank_sets(PAIRS, tests=True, **how).set_index("metric").loc[whole.index]
+    ranks = tst.rank_sets(PAIRS, **how).set_index("metric").loc[whole.index]
     left = tst.partial(PAIRS).set_index("metric").loc[whole.index]
     parts = {"low": limits["low"], "high": limits["high"], "rank": ranks["rank"]}
     parts |= {"rank_low": ranks["low"], "cluster": ranks["cluster"], "partial": left["partial"]}
@@ -181,6 +181,32 @@ def test_a_difference_is_paired_and_tested():
     assert row["difference"] == pytest.approx(good["value"] - limits.loc["poor", "value"])
     assert 1 / 401 <= row["p"] < 0.01
     assert "exchangeability" in row["null"]
+
+
+def test_a_difference_by_source_is_over_the_sources_where_both_have_a_value():
+    flat = PAIRS["source_id"].isin(["s0", "s1", "s2"]) & (PAIRS["metric"] == "good")
+    frame = PAIRS.assign(score=PAIRS["score"].mask(flat, 1.0))
+    kept = PAIRS[~PAIRS["source_id"].isin(["s0", "s1", "s2"])]
+    expected = tst.correlate(kept, "kendall", "source").set_index("metric")["value"]
+    [row] = tst.compare(frame, "good", "poor", "kendall", "source", draws=50).to_dict("records")
+    assert row["difference"] == pytest.approx(expected["good"] - expected["poor"])
+    assert row["n"] == 21  # swapping the others changes nothing
+    assert row["note"].startswith("over the 21 groups where both have a value (alone over 21 and")
+    notes = tst.rank_sets(frame, "kendall", "source", draws=50).set_index("metric")["note"]
+    assert notes["poor"] == "held against some over 21 of its 24 groups"
+    assert notes["good"] == ""
+    holes = PAIRS.assign(score=PAIRS["score"].mask(flat))
+    [row] = tst.compare(holes, "good", "poor", draws=50).to_dict("records")
+    expected = tst.correlate(kept).set_index("metric")["value"]
+    assert row["difference"] == pytest.approx(expected["good"] - expected["poor"])
+    assert row["note"].startswith("over the 84 rewrites that both scored (alone 84 and 96)")
+
+
+def test_over_sources_and_systems_p_is_that_of_the_resamples():
+    [row] = tst.compare(PAIRS, "good", "poor", unit="both", draws=99).to_dict("records")
+    assert row["p"] >= 1 / 100
+    assert (row["n"], row["low"] < row["difference"] < row["high"]) == (4, True)
+    assert "bootstrap of both" in row["null"]
 
 
 def test_a_metric_on_two_bases_is_named_with_its_basis():

@@ -9,21 +9,21 @@ from tests.analysis.tiny import rated as tiny
 from tests.analysis.tiny import scores
 from tests.helpers import needs
 from tstmeta import schema, scoring, stats
-from tstmeta.analysis import agreement, bootstrap, comparison, correlate, evaluate
+from tstmeta.analysis import agreement, bootstrap, correlate, evaluate
 from tstmeta.analysis.evaluation import Evaluation
 from tstmeta.analysis.frame import pairs
 from tstmeta.analysis.matrices import cube, matrices
 from tstmeta.analysis.render import COLUMNS
 from tstmeta.data import Dataset, load
 from tstmeta.schema import TstmetaError
-from tstmeta.stats import LEVELS, Setting
+from tstmeta.stats import LEVELS
 
 NOISE = {"good": 0.4, "fair": 1.0, "poor": 4.0, "ter": 0.8, "random": 50.0}
 #: what is the best of these, then the next, with the sentinel and the oracle below
 ORDER = ["good", "ter", "fair", "poor", "random", "human-style"]
 DATA = rated()
 SCORES = scored(DATA, **NOISE)
-QUICK = {"draws": 200, "tests": False}
+QUICK = {"draws": 200}
 
 
 def analyse(data: Dataset, table: pd.DataFrame, **options) -> Evaluation:
@@ -58,7 +58,7 @@ def test_metrics_come_best_first_and_sentinels_and_the_oracle_below():
 
 @pytest.mark.parametrize("level", LEVELS)
 def test_values_are_those_that_correlate_gives_and_ter_is_flipped(level):
-    rows = analyse(DATA, SCORES, level=level, draws=20, tests=False).frame
+    rows = analyse(DATA, SCORES, level=level, draws=20).frame
     plain = correlate(pairs(DATA, SCORES), level=level).set_index("metric")
     for row in rows[rows["kind"] != "oracle"].to_dict("records"):
         own = plain.loc[row["metric"]]
@@ -67,11 +67,10 @@ def test_values_are_those_that_correlate_gives_and_ter_is_flipped(level):
         assert row["better"] == ("lower" if row["metric"] == "ter" else "higher")
 
 
-def test_a_seed_gives_the_same_again_another_one_does_not_and_tests_draw_for_themselves():
-    first, again = (analyse(DATA, SCORES, seed=1, draws=200, tests=True) for _ in range(2))
-    without = analyse(DATA, SCORES, seed=1, **QUICK)
-    np.testing.assert_array_equal(first.drawn[1], without.drawn[1])
-    np.testing.assert_array_equal(first.tests.p, again.tests.p)
+def test_a_seed_gives_the_same_again_another_one_does_not():
+    first, again = (analyse(DATA, SCORES, seed=1, **QUICK) for _ in range(2))
+    np.testing.assert_array_equal(first.drawn[1], again.drawn[1])
+    np.testing.assert_array_equal(first.p, again.p)
     other = analyse(DATA, SCORES, seed=2, **QUICK)
     assert (first.drawn[1][0] != other.drawn[1][0]).any()
 
@@ -92,35 +91,18 @@ def test_sets_of_ranks_hold_the_rank_and_equal_metrics_share_one():
     assert rows.loc["good", "rank_high"] < rows.loc["poor", "rank_low"]
 
 
-def test_every_pair_is_tested_and_clusters_follow():
+def test_clusters_follow_from_the_differences_of_all_pairs_in_the_same_resamples():
     own = analyse(DATA, SCORES, draws=400, seed=3)
-    human, metrics, _ = laid_out()
-    style = laid_out(dimension="style", order=ORDER[:1])[0]
-    expected = stats.all_pairs(
-        human,
-        np.concatenate([metrics, style[None]]),
-        Setting("pearson", "pooled"),
-        n=own.tests.draws,
-        rng=np.random.default_rng([3, agreement.TESTS]),
-    )
-    np.testing.assert_allclose(own.tests.difference, expected.difference, atol=1e-12)
-    np.testing.assert_allclose(own.tests.p, expected.p)
-    adjusted = stats.over_pairs(own.tests.p)
-    clusters = stats.significance_clusters(own.drawn.estimates, adjusted, 0.05)
+    expected = stats.simultaneous_p(own.drawn.estimates, own.drawn.values, units=23)  # two strata
+    np.testing.assert_allclose(own.p, expected)
+    clusters = stats.significance_clusters(own.drawn.estimates, own.p, 0.05)
     assert own.frame["cluster"].tolist() == clusters.tolist()
     assert own.frame["cluster"][0] < own.frame["cluster"][3]
-    assert own.tested.startswith("15 pairs tested with 598 swaps")  # enough for Holm
-
-
-def test_what_would_take_minutes_is_left_out_unless_tests_are_wanted(monkeypatch):
-    monkeypatch.setattr(comparison, "_BUDGET", 10.0)
-    own = analyse(DATA, SCORES, draws=100)
-    assert own.tests is None
-    assert "15 pairs at this level would take minutes" in own.tested
-    assert own.frame["cluster"].isna().all()
-    own = analyse(DATA, SCORES, draws=100, tests=True)
-    assert own.tests.draws == 100
-    assert "too few for Holm's correction, whose smallest p is 0.15" in own.tested
+    rows = own.frame  # a line stands where the sets of ranks on its sides do not meet
+    for cluster in rows["cluster"].unique()[1:]:
+        above = rows["cluster"] < cluster
+        assert rows.loc[above, "rank_high"].max() < rows.loc[~above, "rank_low"].min()
+    assert analyse(DATA, SCORES, clusters=False, **QUICK).frame["cluster"].isna().all()
 
 
 @pytest.mark.parametrize("level", ["pooled", "source", "system"])
@@ -165,14 +147,13 @@ def test_partial_correlations_hold_the_other_dimensions_fixed(statistic, level, 
 
 
 def test_acc_eq_fits_a_threshold_to_each_metric_on_other_data():
-    own = analyse(DATA, SCORES, statistic="acc_eq", level="source", seed=4, draws=50, tests=True)
+    own = analyse(DATA, SCORES, statistic="acc_eq", level="source", seed=4, draws=50)
     human, metrics, _ = laid_out()
     for place, row in enumerate(own.frame.head(3).to_dict("records")):
         rng = np.random.default_rng([4, agreement.FOLDS])
         fit = stats.tie_calibrated(human, metrics[ORDER.index(row["metric"])], "source", rng=rng)
         assert row["value"] == own.drawn.estimates[place] == pytest.approx(fit.value)
         assert f"scores tie up to {fit.threshold:.3g}" in row["note"]
-    assert own.tested == "no tests: each metric has a tie threshold on a scale of its own"
     with pytest.raises(TstmetaError, match="level pooled or source, not 'system'"):
         analyse(DATA, SCORES, statistic="acc_eq", level="system", **QUICK)
 
@@ -192,7 +173,7 @@ def test_a_metric_of_whole_outputs_has_a_value_and_no_interval(with_corpus):
     assert row[["low", "high", "rank", "cluster", "partial"]].isna().all()
     at = own.frame["metric"].tolist().index("corpus-bleu")
     assert np.isnan(own.drawn[1][at]).all()
-    assert np.isnan(own.tests.p[at]).all()
+    assert (np.delete(own.p[at], at) == 1).all()
 
 
 def test_whole_outputs_alone_make_a_table_and_nothing_at_all_is_refused(with_corpus):
@@ -201,13 +182,13 @@ def test_whole_outputs_alone_make_a_table_and_nothing_at_all_is_refused(with_cor
         own = evaluate(DATA, scores=only, statistic="kendall", level=level, draws=50)
         assert own.frame["metric"].tolist() == ["corpus-bleu"]
         assert own.drawn[1].shape == (1, 50)
-        assert own.tested == "no tests: there is no pair of metrics with values"
+        assert own.frame["cluster"].isna().all()
     with pytest.raises(TstmetaError, match="many: there are no scores to evaluate"):
         evaluate(DATA, scores=schema.empty("scores"))
 
 
 def test_what_has_no_value_says_why_and_stands_last_and_few_units_are_named(with_corpus):
-    rows = analyse(DATA, with_corpus, draws=50, tests=False).frame
+    rows = analyse(DATA, with_corpus, draws=50).frame
     row = rows.iloc[-1]
     assert (row["metric"], row["note"]) == ("constant", "all scores are equal")
     assert row[["value", "low", "high", "rank", "rank_low", "rank_high"]].isna().all()

@@ -181,7 +181,7 @@ def test_a_hybrid_stands_among_the_metrics_and_was_fitted_on_other_sources(tstme
     data = load("many.csv")
     scores = read_scores(Path("scores.csv"), data)
     combined = hybrid(data, scores, "content", "simulation", Settings(seed=4), lower=["far"]).scores
-    alone = evaluate(data, scores=combined, draws=200, tests=False, seed=4).frame
+    alone = evaluate(data, scores=combined, draws=200, seed=4).frame
     row = alone.set_index("metric").loc["hybrid-simulation"]
     assert float(rows.loc["hybrid-simulation", "value"]) == pytest.approx(row["value"])
     assert rows.loc["hybrid-simulation", ["kind", "better"]].tolist() == ["metric", "higher"]

@@ -5,8 +5,9 @@ import math
 import numpy as np
 import pytest
 
+from benchmarks import simulated
 from tests.stats.oracles import rng
-from tstmeta.stats import ResamplingPlan, Setting, draw, estimate, resampled
+from tstmeta.stats import Draws, ResamplingPlan, Setting, draw, estimate, resampled
 from tstmeta.stats.intervals import difference, of_draws, of_resample, resample
 
 NAN = math.nan
@@ -43,10 +44,45 @@ def test_estimates_and_draws_are_those_of_the_plan(setting, units):
     plan = ResamplingPlan(units, n=50)
     resampling = resample(human, metrics, setting, plan, rng(3))
     drawn = draw(plan, human.shape, rng(3))
-    np.testing.assert_array_equal(resampling.values, resampled(human, metrics, setting, drawn))
-    np.testing.assert_array_equal(resampling.estimates, estimate(human, metrics, setting))
+    plain, centres = resampled(human, metrics, setting, drawn), resampling.estimates[:, None]
+    if units == "both" and setting.level == "system":  # those that vary more
+        of_sources = Draws(drawn.sources, np.ones_like(drawn.systems))
+        of_systems = Draws(np.ones_like(drawn.sources), drawn.systems)
+        both = [resampled(human, metrics, setting, each) for each in (of_sources, of_systems)]
+        expected = np.where(np.var(both[0], axis=1) > np.var(both[1], axis=1), both[0].T, both[1].T)
+        np.testing.assert_allclose(resampling.values.T, expected, atol=1e-12)
+    elif units == "both":  # nearer to the estimate, each metric's draws by one factor
+        factor = (resampling.values - centres) / (plain - centres)
+        np.testing.assert_allclose(factor, np.broadcast_to(factor[:, :1], factor.shape))
+        assert ((factor > 0) & (factor < 1 + 1e-9)).all()
+    else:
+        np.testing.assert_allclose(resampling.values, plain, atol=1e-12)
+    np.testing.assert_allclose(resampling.estimates, estimate(human, metrics, setting), atol=1e-12)
     again = of_draws(human, metrics, setting, plan, drawn)
     np.testing.assert_array_equal(again.values, resampling.values)
+
+
+@pytest.mark.parametrize("level", ["source", "within-system"])
+@every_units
+def test_a_difference_is_over_the_groups_where_both_have_a_value(level, units):
+    human, metrics = data((12, 9), holes=0.1)
+    if level == "within-system":
+        human, metrics = human.T, metrics.swapaxes(1, 2)
+    metrics[(0, slice(3, 7)) if level == "source" else (0, ..., slice(3, 7))] = 1.0
+    setting = Setting("kendall", level)
+    resampling = resample(human, metrics, setting, ResamplingPlan(units, 60), rng())
+    axis = 0 if level == "source" else 1
+    rows = [np.delete(side, range(3, 7), side.ndim - 2 + axis) for side in (human, metrics)]
+    assert resampling.of_pairs.estimates[0] == pytest.approx(
+        np.subtract(*estimate(*rows, setting)[:2])
+    )
+    assert resampling.of_pairs.estimates[2] == pytest.approx(np.subtract(*resampling.estimates[1:]))
+    ahead, back = difference(resampling, 0, 2), difference(resampling, 2, 0)
+    assert (ahead.low, ahead.high) == (-back.high, -back.low)
+    assert ahead.reason.startswith(
+        "over the 8 groups where both have a value (alone over 8 and 12)"
+    )
+    assert "groups" not in difference(resampling, 1, 2).reason
 
 
 @every_setting
@@ -198,3 +234,16 @@ def test_clustered_items_are_covered_where_the_naive_interval_fails():
         naive += abs(z - math.atanh(true)) <= 1.96 / math.sqrt(human.size - 3)
     assert hits / repeats > 0.9  # three standard errors below 0.95 is 0.909
     assert naive / repeats < 0.88
+
+
+@pytest.mark.parametrize("shares", [(0, 0, 1), (0.8, 0.1, 0.1)], ids=["cells", "sources"])
+def test_sources_and_systems_at_once_are_covered_and_not_too_well(shares):
+    random, shape, hits, repeats = rng(8), (30, 12), 0, 200
+    plan = ResamplingPlan("both", 200)
+    for repeat in range(repeats):
+        if repeat % 25 == 0:
+            drawn = draw(plan, shape, random)
+        human, metrics = simulated.normal(random, shape, (0.5, 0.5), simulated.Effects(*shares))
+        each = difference(of_draws(human, metrics, Setting(), plan, drawn), 0, 1)
+        hits += each.low <= 0 <= each.high
+    assert 0.9 < hits / repeats < 0.985  # drawn as they are, cells alone are covered in .998

@@ -10,9 +10,15 @@ from hypothesis import strategies as st
 from scipy.stats import rankdata
 
 from tests.stats.oracles import rng
-from tstmeta.stats import ResamplingPlan, Setting, draw, of_draws, rank_sets
+from tstmeta import stats
+from tstmeta.stats import ResamplingPlan, Setting, draw, of_draws, simultaneous_p
 
 NAN = math.nan
+
+
+def rank_sets(estimates, values, *, confidence=0.95, units=None):
+    p = simultaneous_p(estimates, values, units=units)
+    return stats.rank_sets(estimates, p, confidence=confidence)
 
 
 def drawn(estimates, noise=0.1, draws=500, shared=0.0, seed=0):
@@ -43,6 +49,31 @@ def test_sets_equal_a_loop_over_pairs():
             for i in range(5)
         ]
         assert rank_sets(estimates, values, confidence=0.9) == expected
+
+
+def test_p_is_the_share_of_draws_whose_largest_deviation_is_as_large():
+    for seed in range(100):
+        random = rng(seed)
+        estimates = random.integers(0, 5, 4) / 4
+        values = drawn(estimates, noise=0.3, draws=40, seed=seed)
+        pairs = list(itertools.combinations(range(4), 2))
+        gaps = {(i, j): values[i] - values[j] for i, j in pairs}
+        off = {(i, j): abs(gaps[i, j] - estimates[i] + estimates[j]) for i, j in pairs}
+        largest = np.max([off[pair] / np.std(gaps[pair], ddof=1) for pair in pairs], axis=0)
+        p = simultaneous_p(estimates, values)
+        for i, j in pairs:
+            own = abs(estimates[i] - estimates[j]) / np.std(gaps[i, j], ddof=1)
+            expected = (1 + (largest >= own).sum()) / 41 if own else 1
+            assert p[i, j] == p[j, i] == pytest.approx(expected)
+
+
+def test_a_difference_over_common_groups_parts_two_metrics_only_with_the_sign_of_their_values():
+    estimates, values = [0.1, 0.5], drawn([0.1, 0.5], noise=0.01)
+    gap = values[0] - values[1]
+    for sign, smallest in ((1, 1 / 501), (-1, 1)):
+        p = simultaneous_p(estimates, values, gaps=([sign * -0.4], [sign * gap]))
+        assert p[0, 1] == pytest.approx(smallest)
+    assert np.isnan(np.diag(p)).all()
 
 
 def test_few_units_widen_the_sets():

@@ -37,12 +37,17 @@ def standardised(scores, given):
     return np.where(given, (scores - known.mean()) / known.std(), NAN)
 
 
-def difference_by_hand(name, level, x, first, second):
-    """Of scores whose last digits, but for means, are rounded off."""
-    every = [range(size) for size in x.shape]
-    sides = (side if level == "system" else np.round(side, 7) for side in (first, second))
-    values = [oracles.at_level(name, level, x, side, *every) for side in sides]
-    return values[0] - values[1]
+def difference_by_hand(name, level, x, first, second, digits=7):
+    """Of scores whose last digits, but for means, are rounded off; over the groups of both."""
+    sides = [side if level == "system" else np.round(side, digits) for side in (first, second)]
+    every = range(x.shape[1])
+    rows = [[s] for s in range(len(x))] if level == "source" else [range(len(x))]
+    gaps = [
+        np.subtract(*(oracles.at_level(name, level, x, side, row, every) for side in sides))
+        for row in rows
+    ]
+    known = [gap for gap in gaps if not math.isnan(gap)]
+    return sum(known) / len(known) if known else NAN
 
 
 def exact_by_hand(name, level, units, human, first, second):
@@ -51,9 +56,7 @@ def exact_by_hand(name, level, units, human, first, second):
     if not given.any():
         return NAN, NAN, 0
     x, a, b = (np.where(given, side, NAN) for side in (human, first, second))
-    difference = np.subtract(
-        *(oracles.at_level(name, level, x, y, *map(range, x.shape)) for y in (a, b))
-    )
+    difference = difference_by_hand(name, level, x, a, b, digits=15)
     if math.isnan(difference) or np.ptp(a[given]) == 0 or np.ptp(b[given]) == 0:
         return difference, NAN, 0
     a, b = standardised(a, given), standardised(b, given)

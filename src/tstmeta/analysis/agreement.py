@@ -171,7 +171,7 @@ def resample(analysis: Analysis) -> Resample:
     ]
     if level == "pooled" and plan.units != "both":
         parts = [pairs_once(part) for part in parts]
-    estimates, values, jackknives, given, counts, single, *_ = zip(*parts, strict=True)
+    estimates, values, jackknives, given, counts, single, *_, groups, _ = zip(*parts, strict=True)
     return Resample(
         np.concatenate(estimates),
         np.concatenate(values),
@@ -181,6 +181,7 @@ def resample(analysis: Analysis) -> Resample:
         all(single),
         setting,
         plan,
+        np.concatenate(groups),
     )
 
 
@@ -254,7 +255,7 @@ def partial(
         given: columns of the pairs: a dimension, or several.
         statistic: pearson or spearman.
         data: the data sets of the pairs.  Where they have single ratings, Pearson's correlation is
-            corrected for the raters' noise as well (:func:`tstmeta.stats.corrected_partial`).
+            corrected for the raters' noise as well (``tstmeta.stats.corrected_partial``).
         draws, seed: of the bootstrap over sources for 95 % intervals; 0 draws give none.
 
     Returns:

@@ -14,9 +14,9 @@ from .. import stats
 from ..data import Dataset, load
 from ..metrics import Metric
 from ..schema import TstmetaError
-from ..stats import Interval, PairTests, Resample
+from ..stats import Interval, Resample
 from . import comparison, render
-from .agreement import Analysis, analyses, at_corpus_level, intervals, resample
+from .agreement import Analysis, agreement, analyses, at_corpus_level, intervals, resample
 from .frame import METRIC, ORACLES, SENTINELS, Scored, pairs, scored
 from .people import People, people
 
@@ -40,7 +40,7 @@ class Evaluation:
             sentinels.  All arrays are in its order, with NaN for a metric of whole outputs.
         human: people's own agreement.
         drawn: estimates ``[M]``, values in every draw ``[M, D]`` and the jackknife.
-        tests: every pair ``[M, M]``, or None; ``tested`` says how many swaps, or why none.
+        p: of the difference of every two rows, corrected for all pairs ``[M, M]``.
     """
 
     dataset: str
@@ -53,8 +53,7 @@ class Evaluation:
     frame: pd.DataFrame
     human: People
     drawn: Resample
-    tests: PairTests | None
-    tested: str
+    p: np.ndarray
 
     @property
     def label(self) -> str:
@@ -87,7 +86,7 @@ def evaluate(
     draws: int = 1000,
     seed: int = 0,
     *,
-    tests: bool | None = None,
+    clusters: bool = True,
     scores: pd.DataFrame | None = None,
     lower: Sequence[str] = (),
 ) -> Evaluation:
@@ -99,17 +98,18 @@ def evaluate(
         dimension: content, style or fluency.
         scores: a ``scores`` table to take instead of scoring.
         lower: metrics of which less is better, beside those that say so themselves.
-        tests: test every pair of metrics; None does so where it takes no more than a minute.
+        clusters: part metrics that differ; without it the column is empty.
         statistic, level, unit, draws, seed: see :func:`tstmeta.bootstrap`.
 
     Returns:
         ``frame`` has these columns: metric, basis, dimension, kind (metric, sentinel, oracle),
         better (higher, or lower and then flipped), value, low, high, method (of the interval), n
         (rewrites, or groups at a level of groups), rank, rank_low, rank_high (among all rows with a
-        value, and the ranks it could have), cluster (1 is best; a new one begins where a test
-        parts a row from all above), partial and partial_all (the correlation over rewrites,
-        Pearson's or Spearman's, with given and given_all held fixed), as_rater (the metric in the
-        place of a rater), against, mean, sd, min, max, scored, empty, truncated, failed (of the
+        value, and the ranks it could have), cluster (1 is best; a new one begins where all rows
+        above differ from all below, see :func:`tstmeta.rank_sets`), partial and partial_all (the
+        correlation over rewrites, Pearson's or Spearman's, with given and given_all held fixed),
+        as_rater (the metric in the place of a rater), against, mean, sd, min, max, scored, empty,
+        truncated, failed (of the
         scores as they are), note, signature.
 
     Raises:
@@ -130,25 +130,27 @@ def evaluate(
         raise TstmetaError(f"{data.name}: there are no scores to evaluate")
     listed = list(scored(data, scores))
     whole = {i: _of_outputs(analysis, frame, own) for i, own in enumerate(listed) if own.corpus}
-    try:
-        drawn = resample(analysis)
-    except ValueError as error:  # what the statistics refuse, such as a seed below 0
-        raise TstmetaError(str(error)) from error
-    value = drawn.estimates.copy()
+    value = np.array([agreement(analysis, place).value for place in range(len(listed))])
     for place, row in whole.items():
         value[place] = row["value"]
     below = (analysis.matrices.heads["kind"] != METRIC).to_numpy()
     order = np.lexsort((np.where(np.isfinite(value), -value, np.inf), below))
-    analysis, drawn = analysis.of(order), _in_order(drawn, order)
+    analysis = analysis.of(order)
+    try:
+        drawn = resample(analysis)
+    except ValueError as error:  # what the statistics refuse, such as a seed below 0
+        raise TstmetaError(str(error)) from error
     own, layout = analysis.matrices, analysis.matrices.layout
-    pairwise, note = comparison.tested(analysis, drawn, tests)
+    ranked = comparison.ranks(drawn)
     human, as_rater = people(data, dimension, own, analysis.setting)
     values = intervals(analysis, drawn).drop(columns="dataset")
     values["n"] = values["groups"].fillna(values["n"]).astype(int)
+    both = zip(values["reason"], comparison.notes(drawn), strict=True)
+    values["reason"] = ["; ".join(filter(None, each)) for each in both]
     table = pd.concat(
         [
             values.rename(columns={"reason": "note"}),
-            comparison.ranks(drawn, pairwise),
+            ranked if clusters else ranked.assign(cluster=pd.NA),
             _partials(analysis, data, dimension),
             pd.DataFrame([listed[place].about for place in order]),
             own.heads["signature"],
@@ -174,8 +176,7 @@ def evaluate(
         frame=table[render.COLUMNS],
         human=human,
         drawn=drawn,
-        tests=pairwise,
-        tested=note,
+        p=comparison.p_of_pairs(drawn),
     )
 
 
@@ -206,13 +207,3 @@ def _partials(analysis: Analysis, data: Dataset, dimension: str) -> pd.DataFrame
         table[f"partial{suffix}"] = values
         table[f"given{suffix}"] = ", ".join(some)
     return table
-
-
-def _in_order(drawn: Resample, order: np.ndarray) -> Resample:
-    return drawn._replace(
-        estimates=drawn.estimates[order],
-        values=drawn.values[order],  # noqa: PD011  (not of a frame)
-        jackknives=tuple(left_out[order] for left_out in drawn.jackknives),
-        given=tuple(some[order] for some in drawn.given),
-        counts={name: count[order] for name, count in drawn.counts.items()},
-    )

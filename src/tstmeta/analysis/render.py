@@ -107,7 +107,7 @@ def _json(frame: pd.DataFrame, **head: Any) -> str:
 def _dimension(own: Evaluation) -> dict[str, Any]:
     human = {key: None if pd.isna(value) else value for key, value in own.human._asdict().items()}
     names = ("dimension", "against", "items", "sources", "systems")
-    return {name: getattr(own, name) for name in names} | {"human": human, "tests": own.tested}
+    return {name: getattr(own, name) for name in names} | {"human": human}
 
 
 def _reading(own: Evaluation, kind: TableFormat) -> str:
@@ -142,13 +142,10 @@ def notes(own: Evaluation) -> list[str]:
         )
     else:
         people = f"The human ceiling is not known: {human.note}"
-    tests = f"Paired permutation tests: {own.tested}"
-    if own.tests is not None:
-        tests += "; clusters part what differs at 0.05 after Holm"
-        tests += f" (null hypothesis: {own.tests.null})"
+    clusters = "Clusters part what differs at 0.05, all pairs at once, in the same resamples"
     less = own.frame[own.frame["better"] == "lower"]
     flipped = ", ".join(less["metric"] + " (" + less["basis"] + ")")
-    return [people, tests, *([f"Flipped, since lower is better: {flipped}"] if flipped else [])]
+    return [people, clusters, *([f"Flipped, since lower is better: {flipped}"] if flipped else [])]
 
 
 def table(own: Evaluation) -> tuple[pd.DataFrame, int]:

@@ -57,13 +57,8 @@ def evaluate(
     draws: Annotated[int, typer.Option(help="Number of bootstrap resamples.")] = 1000,
     seed: Annotated[int, typer.Option(help="Of all that is random.")] = 0,
     tests: Annotated[
-        bool | None,
-        typer.Option(
-            "--tests/--no-tests",
-            help="Test every pair of metrics [default: where it takes no more than a minute].",
-            show_default=False,
-        ),
-    ] = None,
+        bool, typer.Option(help="Part metrics that differ into clusters, all pairs tested at once.")
+    ] = True,
     lower: Annotated[
         list[str] | None,
         typer.Option(help="A metric of your score file for which less is better; repeat for more."),
@@ -135,7 +130,7 @@ def evaluate(
                 unit=resample.removesuffix("s"),
                 draws=draws,
                 seed=seed,
-                tests=tests,
+                clusters=tests,
                 scores=own,
                 lower=lower,
             )

@@ -13,55 +13,8 @@ from .multiple import benjamini_yekutieli, holm, over_pairs, significance_cluste
 from .partial_correlation import corrected_partial, partial, partials
 from .permutation import PairTests, all_pairs, permutation_test
 from .power import detectable_difference, width_by_items
-from .ranks import rank_sets
+from .ranks import rank_sets, simultaneous_p
 from .raters import alpha, ceiling, single_rater
 from .resampling import Draws, ResamplingPlan, draw
 from .statistic import STATISTICS, Statistic, acc_eq
 from .ties import TieCalibrated, tie_calibrated
-
-__all__ = [
-    "LEVELS",
-    "STATISTICS",
-    "Correlation",
-    "Draws",
-    "Interval",
-    "PairTests",
-    "Resample",
-    "ResamplingPlan",
-    "Setting",
-    "Statistic",
-    "TieCalibrated",
-    "acc_eq",
-    "all_pairs",
-    "alpha",
-    "alternative_annotator_test",
-    "benjamini_yekutieli",
-    "ceiling",
-    "corrected_partial",
-    "correlate",
-    "detectable_difference",
-    "difference",
-    "draw",
-    "estimate",
-    "flat_line",
-    "holm",
-    "kendall",
-    "means",
-    "of_draws",
-    "of_resample",
-    "of_values",
-    "over_pairs",
-    "partial",
-    "partials",
-    "pearson",
-    "permutation_test",
-    "rank_sets",
-    "resample",
-    "resampled",
-    "significance_clusters",
-    "single_rater",
-    "spearman",
-    "tie_calibrated",
-    "width_by_items",
-    "williams",
-]

@@ -1,12 +1,12 @@
 """Intervals from resampling: how far a value, or a difference of two metrics, can be trusted.
 
 Everything comes from one set of draws, the same for all metrics, so that differences are paired;
-:mod:`.limits` makes limits of them.  ``benchmarks/coverage.py`` says what they cover: plan ``both``
-covers more than it claims (Owen 2007, The Pigeonhole Bootstrap, Annals of Applied Statistics 1).
+:mod:`.limits` makes limits of them.  ``benchmarks/coverage.py`` says what they cover.
 """
 
 from __future__ import annotations
 
+import itertools
 from typing import NamedTuple
 
 import numpy as np
@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike
 
 from .kernels import Array
 from .limits import Interval, Method, interval
-from .matrices import Setting, resampled
+from .matrices import Setting, resampled, with_value
 from .resampling import Draws, ResamplingPlan, clusters_of, draw, leave_one_out
 
 #: Below so many systems BCa of a statistic of order covers too little (``benchmarks/coverage.py``).
@@ -30,6 +30,9 @@ class Resample(NamedTuple):
         given: whether a metric has anything of that unit, alike.
         counts: units by kind, ``[M]`` each, n - 1 fewer where there are n strata.
         single: whether each unit is one item.
+        gaps: the same of the differences of all pairs i < j of metrics, in order, at levels of
+            groups over the groups where both have a value; None where they are those of the values.
+        groups: groups that each metric has a value in ``[M, G]``.
     """
 
     estimates: Array
@@ -40,6 +43,18 @@ class Resample(NamedTuple):
     single: bool
     setting: Setting
     plan: ResamplingPlan
+    groups: Array
+    gaps: Resample | None = None
+
+    @property
+    def of_pairs(self) -> Resample:
+        """Differences of all pairs i < j."""
+        if self.gaps is not None:
+            return self.gaps
+        i, j = _pairs(len(self.estimates)).T
+        left_out = tuple(values[i] - values[j] for values in self.jackknives)
+        differences = self.estimates[i] - self.estimates[j], self.values[i] - self.values[j]
+        return _of_pairs(self, *differences, left_out)
 
     @property
     def fewest(self) -> int:
@@ -72,23 +87,31 @@ def resample(
 
 
 def of_draws(
-    human: ArrayLike,
-    metrics: ArrayLike,
-    setting: Setting,
-    plan: ResamplingPlan,
-    draws: Draws,
-    values: Array | None = None,
+    human: ArrayLike, metrics: ArrayLike, setting: Setting, plan: ResamplingPlan, draws: Draws
 ) -> Resample:
-    """The same from draws at hand, and their ``values`` ``[M, D]`` if computed already."""
+    """The same from draws at hand."""
     x, y = np.asarray(human, dtype=float), np.asarray(metrics, dtype=float)
-    values = resampled(x, y, setting, draws) if values is None else values
-    estimates = resampled(x, y, setting)[:, 0]
+    m, pairs = len(y), _pairs(len(y))
+
+    def values_of(draws: Draws | None) -> Array:
+        return resampled(x, y, setting, draws, pairs)
+
+    estimates = values_of(None)[:, 0]
+    if plan.units == "both":
+        of_sources = values_of(Draws(draws.sources, np.ones_like(draws.systems)))
+        of_systems = values_of(Draws(np.ones_like(draws.sources), draws.systems))
+        if setting.level == "system":
+            values = _wider(of_sources, of_systems)
+        else:
+            values = _crossed(estimates, values_of(draws), of_sources, of_systems)
+    else:
+        values = values_of(draws)
     both = np.isfinite(x) & np.isfinite(y)
     jackknives: list[Array] = []
     given: list[Array] = []
     counts: dict[str, Array] = {}
     for kept in leave_one_out(plan, x.shape):
-        left_out = resampled(x, y, setting, kept)
+        left_out = values_of(kept)
         if (kept.sources == 0).any():
             some = both.any(axis=2) @ (kept.sources == 0).T  # [M, clusters]
             strata = clusters_of(plan, len(x))[1]
@@ -103,44 +126,78 @@ def of_draws(
     alone = plan.units != "both" and plan.clusters is None
     most = both.sum(axis=2 if plan.units == "sources" else 1).max(initial=0)
     single = setting.level == "system" or (alone and bool(most <= 1))
-    units = tuple(jackknives), tuple(given), counts, single
-    return Resample(estimates, values, *units, setting, plan)
+    whole = Resample(
+        estimates[:m],
+        values[:m],
+        tuple(left_out[:m] for left_out in jackknives),
+        tuple(given),
+        counts,
+        single,
+        setting,
+        plan,
+        groups=with_value(x, y, setting),
+    )
+    rest = tuple(left_out[m:] for left_out in jackknives)
+    return whole._replace(gaps=_of_pairs(whole, estimates[m:], values[m:], rest))
+
+
+def _pairs(metrics: int) -> Array:
+    """All pairs i < j ``[P, 2]``."""
+    return np.array(list(itertools.combinations(range(metrics), 2)), dtype=int).reshape(-1, 2)
+
+
+def _of_pairs(
+    whole: Resample, estimates: Array, values: Array, jackknives: tuple[Array, ...]
+) -> Resample:
+    """Differences of pairs, with the units that either metric has anything of."""
+    i, j = _pairs(len(whole.estimates)).T
+    return whole._replace(
+        estimates=estimates,
+        values=values,
+        jackknives=jackknives,
+        given=tuple(some[i] | some[j] for some in whole.given),
+        counts={name: np.minimum(n[i], n[j]) for name, n in whole.counts.items()},
+    )
+
+
+def _crossed(estimates: Array, both: Array, sources: Array, systems: Array) -> Array:
+    """Draws of sources and systems ``[R, D]``, brought to the variance of crossed samples.
+
+    What is of single cells counts once where sources are drawn, once where systems are, and three
+    times where both are (Owen 2007, The Pigeonhole Bootstrap, Annals of Applied Statistics 1).  The
+    right variance is the sum of the first two without that of cells (Cameron, Gelbach and Miller
+    2011, Robust Inference With Multiway Clustering, Journal of Business & Economic Statistics 29,
+    Section 2), by which the third exceeds the sum; it is no less than the larger of the two.
+    """
+    some = np.isfinite(both) & np.isfinite(sources) & np.isfinite(systems)
+    total, one, other = (_variances(part, some) for part in (both, sources, systems))
+    wanted = np.maximum(np.maximum(one, other), 2.0 * (one + other) - total)
+    factor = np.sqrt(np.where(wanted < total, wanted / np.where(total > 0, total, 1.0), 1.0))
+    return estimates[:, None] + factor[:, None] * (both - estimates[:, None])
+
+
+def _wider(sources: Array, systems: Array) -> Array:
+    """The same at level system: the draws ``[R, D]`` that vary more.
+
+    Means of systems carry the noise of their cells, so drawing systems has it, and drawing sources
+    as well would count it twice; what all systems share of a source moves all means alike.
+    """
+    some = np.isfinite(sources) & np.isfinite(systems)
+    wider = _variances(sources, some) > _variances(systems, some)
+    return np.where(wider[:, None], sources, systems)
+
+
+def _variances(values: Array, some: Array) -> Array:
+    """Of each row over some of its draws; 0 where there are none."""
+    return np.ma.masked_array(values, ~some).var(axis=1).filled(0.0)
 
 
 def of_resample(
     resample: Resample, *, confidence: float = 0.95, method: Method = "auto"
 ) -> list[Interval]:
     """An interval for each metric."""
-    return [
-        _warned(
-            interval(
-                values,
-                float(resample.estimates[m]),
-                [j[m, g[m]] for j, g in zip(resample.jackknives, resample.given, strict=True)],
-                {name: int(count[m]) for name, count in resample.counts.items()},
-                confidence=confidence,
-                method=method,
-                widened=resample.widened,
-                bounds=resample.bounds,
-            ),
-            resample,
-        )
-        for m, values in enumerate(resample.values)
-    ]
-
-
-def _warned(limits: Interval, resample: Resample) -> Interval:
-    """BCa of a statistic of order over few systems says that it covers less than it claims."""
-    systems = resample.counts.get("systems", np.array([FEW_SYSTEMS])).max(initial=0)
-    if limits.method != "bca" or systems >= FEW_SYSTEMS:
-        return limits
-    if resample.setting.function.name == "pearson":
-        return limits
-    doubt = (
-        f"BCa of a rank statistic over {systems} systems: below {FEW_SYSTEMS} it covers less than"
-        " it claims; use the percentile"
-    )
-    return limits._replace(reason="; ".join(filter(None, [limits.reason, doubt])))
+    places = range(len(resample.estimates))
+    return [_limits(resample, m, resample.bounds, confidence, method) for m in places]
 
 
 def difference(
@@ -151,20 +208,47 @@ def difference(
     confidence: float = 0.95,
     method: Method = "auto",
 ) -> Interval:
-    """The metric in row ``first`` minus that in row ``second``, draw by draw."""
-    low, high = resample.bounds
-    left_out = [
-        (j[first] - j[second])[g[first] | g[second]]
-        for j, g in zip(resample.jackknives, resample.given, strict=True)
-    ]
+    """The metric in row ``first`` minus that in row ``second``, draw by draw; the reason says where
+    it is over other groups than one of the two.
+    """
+    if first > second:
+        back = difference(resample, second, first, confidence=confidence, method=method)
+        return back._replace(low=-back.high, high=-back.low)
+    (low, high), m = resample.bounds, len(resample.estimates)
+    place = first * (2 * m - first - 1) // 2 + second - first - 1
+    limits = _limits(resample.of_pairs, place, (low - high, high - low), confidence, method)
+    has = resample.groups[[first, second]]
+    both, *counts = has.all(axis=0).sum(), *has.sum(axis=1)
+    if max(counts) == both:
+        return limits
+    alone = f"{min(counts):,} and {max(counts):,}"
+    where = f"over the {both:,} groups where both have a value (alone over {alone})"
+    return limits._replace(reason="; ".join(filter(None, [where, limits.reason])))
+
+
+def _limits(
+    resample: Resample, m: int, bounds: tuple[float, float], confidence: float, method: Method
+) -> Interval:
+    """The limits of a row.  BCa of a statistic of order over few systems says that it covers less
+    than it claims.
+    """
     limits = interval(
-        resample.values[first] - resample.values[second],
-        float(resample.estimates[first] - resample.estimates[second]),
-        left_out,
-        {name: int(min(n[first], n[second])) for name, n in resample.counts.items()},
+        resample.values[m],
+        float(resample.estimates[m]),
+        [j[m, g[m]] for j, g in zip(resample.jackknives, resample.given, strict=True)],
+        {name: int(count[m]) for name, count in resample.counts.items()},
         confidence=confidence,
         method=method,
         widened=resample.widened,
-        bounds=(low - high, high - low),
+        bounds=bounds,
     )
-    return _warned(limits, resample)
+    systems = resample.counts.get("systems", np.array([FEW_SYSTEMS])).max(initial=0)
+    if limits.method != "bca" or systems >= FEW_SYSTEMS:
+        return limits
+    if resample.setting.function.name == "pearson":
+        return limits
+    doubt = (
+        f"BCa of a rank statistic over {systems} systems: below {FEW_SYSTEMS} it covers less than"
+        " it claims; use the percentile"
+    )
+    return limits._replace(reason="; ".join(filter(None, [limits.reason, doubt])))

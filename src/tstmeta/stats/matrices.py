@@ -107,30 +107,45 @@ def _groups(x: Array, y: Array, setting: Setting, fine: bool) -> tuple[int, str]
         groups = list(zip(*sides, strict=True))
     if not groups:
         return 0, f"there is no {kind}"
-    n = len(groups)
-    if math.isnan(setting.undefined) and not x.size:
-        n = 0
-    elif math.isnan(setting.undefined):
-        sums, _ = _GROUPED[setting.level](x[None], y[None, None], setting, everything(x.shape))
-        n = int(np.isfinite(function.finish(*sums)).sum())
+    n = int(with_value(x, y[None], setting).sum())
     if fine:
         return n, ""
     reasons = {function.why(a.ravel(), b.ravel(), function.least) for a, b in groups}
     return n, f"no {kind} has a value: {', '.join(sorted(reasons))}"
 
 
-def estimate(human: ArrayLike, metrics: ArrayLike, setting: Setting) -> Array:
-    """Several metrics ``[M, S, K]`` against people: values ``[M]``, NaN where there is none."""
-    return resampled(human, metrics, setting)[:, 0]
+def with_value(human: ArrayLike, metrics: ArrayLike, setting: Setting) -> Array:
+    """In which groups each metric counts, ``[M, G]``; no columns at a level without groups."""
+    x, y = finite(human), finite(metrics)
+    if setting.level not in _GROUPED or setting.function.whole is not None or not y.size:
+        return np.zeros((len(y), 0), dtype=bool)
+    sums, _ = _GROUPED[setting.level](x[None], y[:, None], setting, everything(x.shape))
+    values = setting.function.finish(*sums)[..., 0]
+    return np.isfinite(values) | (not math.isnan(setting.undefined))
+
+
+def estimate(
+    human: ArrayLike, metrics: ArrayLike, setting: Setting, pairs: ArrayLike = ()
+) -> Array:
+    """Several metrics ``[M, S, K]`` against people: values ``[M]``, NaN where there is none; then
+    differences of ``pairs``, as in :func:`resampled`.
+    """
+    return resampled(human, metrics, setting, pairs=pairs)[:, 0]
 
 
 def resampled(
-    human: ArrayLike, metrics: ArrayLike, setting: Setting, draws: Draws | None = None
+    human: ArrayLike,
+    metrics: ArrayLike,
+    setting: Setting,
+    draws: Draws | None = None,
+    pairs: ArrayLike = (),
 ) -> Array:
     """The values of several metrics in every draw, the same draws for all: ``[M, D]``.
 
     From ``[S, K]`` and ``[M, S, K]``, or ``[M, D, S, K]`` where scores differ by draw (permuted).
-    Without draws every source and system counts once, D = 1.
+    Without draws every source and system counts once, D = 1.  A row more for each of the ``pairs``
+    ``[P, 2]`` of metrics: the first minus the second, at levels of groups over the groups where
+    both have a value in that draw.
     """
     x, y = finite(human), finite(metrics)
     if x.ndim != 2 or y.ndim not in (3, 4) or x.shape != y.shape[-2:]:
@@ -146,27 +161,40 @@ def resampled(
     x, y = x[None], y[:, None] if y.ndim == 3 else y
     sources, systems = x.shape[-2:]
     draws = everything((sources, systems)) if draws is None else draws
+    of_pairs = np.asarray(pairs, dtype=int).reshape(-1, 2)
+    rows = len(y) + len(of_pairs)
     if not sources * systems * len(y):
-        return np.full((len(y), len(draws)), np.nan)
-    size = max(1, _ROOM // max(1, len(y) * sources * systems))
+        return np.full((rows, len(draws)), np.nan)
+    size = max(1, _ROOM // max(1, len(y) * sources * systems, rows * max(sources, systems)))
     if y.shape[1] == 1 and _whole_rows(setting, draws):
-        size = max(1, _ROOM // (len(y) + sources))  # cells are added up before they meet draws
-    results = [np.empty((len(y), 0))]
+        size = max(1, _ROOM // (rows + sources))  # cells are added up before they meet draws
+    results = [np.empty((rows, 0))]
     for start in range(0, len(draws), size):
         inside = slice(start, start + size)
         of_y = y if y.shape[1] == 1 else y[:, inside]
         part = Draws(draws.sources[inside], draws.systems[inside])
-        results.append(_values(x, of_y, setting, part))
+        if setting.level in _GROUPED and setting.function.whole is None:
+            values = combined(*_GROUPED[setting.level](x, of_y, setting, part), setting, of_pairs)
+        else:
+            values = with_gaps(_values(x, of_y, setting, part), of_pairs)
+        results.append(values)
     return np.concatenate(results, axis=-1)
 
 
+def with_gaps(values: Array, pairs: Array) -> Array:
+    """Rows ``[M, ...]``, and those of the ``pairs`` ``[P, 2]``, first minus second."""
+    return (
+        np.concatenate([values, values[pairs[:, 0]] - values[pairs[:, 1]]])
+        if len(pairs)
+        else values
+    )
+
+
 def _values(x: Array, y: Array, setting: Setting, draws: Draws) -> Array:
-    """Values ``[M, D]`` of x ``[1, S, K]`` and y ``[M, 1|D, S, K]``."""
+    """Values ``[M, D]`` of x ``[1, S, K]`` and y ``[M, 1|D, S, K]``, at a level without groups."""
     function, level = setting.function, setting.level
     if function.whole is not None:
         return function.whole(x, y, draws.sources, draws.systems)
-    if level in _GROUPED:
-        return combined(*_GROUPED[level](x, y, setting, draws), setting)
     if level == "system":
         return function.values(*column_means(x, y, draws.sources), draws.systems)
     if level == "within-task":
@@ -222,11 +250,12 @@ def _by_task(x: Array, y: Array, setting: Setting, draws: Draws) -> tuple[Parts,
 _GROUPED = {"source": _by_line, "within-system": _by_line, "task": _by_task}
 
 
-def combined(sums: Parts, of_groups: Array, setting: Setting) -> Array:
-    """Groups to one value ``[M, D]``: sums ``[M, G, 1|D]``, weights of groups ``[G, D]``."""
+def combined(sums: Parts, of_groups: Array, setting: Setting, pairs: Array) -> Array:
+    """Groups to one value ``[M + P, D]``: sums ``[M, G, 1|D]``, weights of groups ``[G, D]``."""
     values = setting.function.finish(*sums)
     if not math.isnan(setting.undefined):
         values = np.where(np.isfinite(values), values, setting.undefined)
+    values = with_gaps(values, pairs)  # NaN in a group where either has no value
     given = np.isfinite(values)
     weight, summed = _over(given, of_groups), _over(np.where(given, values, 0.0), of_groups)
     return np.where(weight > 0, summed / np.where(weight > 0, weight, 1.0), np.nan)

@@ -2,8 +2,11 @@
 
 The observed difference is held against those after swapping the scores of two metrics for random
 sources, systems or cells (Deutsch, Dror and Roth 2021, Section 4.2), standardised over the cells
-that have a human value and both scores.  The null hypothesis, exchangeability, is more than equal
-correlations: two metrics whose standardised scores differ in their tails are not exchangeable.
+that have a human value and both scores; at levels of groups, over the groups where both have a
+value, in the data as after each swap.  Whole sources may share what single cells do not: swapped
+cells reject far too often then (``benchmarks/rejection.py``).  The null hypothesis,
+exchangeability, is more than equal correlations: two metrics whose standardised scores differ in
+their tails are not exchangeable.
 """
 
 from __future__ import annotations
@@ -16,7 +19,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from .kernels import Array, finite
-from .matrices import Setting, estimate
+from .matrices import Setting, estimate, with_value
 from .swapping import Swaps, standardise, swapped, swaps_of
 
 Units = Literal["inputs", "systems", "both"]
@@ -25,6 +28,8 @@ Units = Literal["inputs", "systems", "both"]
 _ROUNDING = 1e-10
 #: Up to here a value may change when scores are standardised, which takes some digits.
 _OTHER = 0.01
+#: The axis along which groups lie.
+_GROUPS = {"source": 0, "within-system": 1}
 #: Scores of pairs of metrics taken at once: few, so that many swaps are.
 _ROOM = 2**15
 
@@ -34,7 +39,7 @@ class PermutationTest(NamedTuple):
 
     Attributes:
         difference: the first metric's value minus the second's, signs kept, over the cells that
-            have a human value and both scores.
+            have a human value and both scores, and groups where both have a value.
         p: two-sided, the share of swaps whose difference is at least as large.
         n: units swapped: sources (or clusters of them), systems or cells where the metrics differ.
         smallest: the smallest p that could have come out.
@@ -159,21 +164,29 @@ def _fill(
     given = np.isfinite(x) & np.isfinite(both[0]).all(axis=0)
     both, x = np.where(given, both, np.nan), np.where(given, x, np.nan)
     scores, flat = standardise(both)  # flat [P, 2]
-    raw = estimate(x, both.reshape(-1, *x.shape), setting).reshape(-1, 2)
-    values = estimate(x, scores.reshape(-1, *x.shape), setting).reshape(-1, 2)
+    of_pairs = np.arange(2 * len(pairs)).reshape(-1, 2)
+
+    def values_of(sides: Array) -> tuple[Array, Array]:
+        """Of each metric ``[P, 2]``, and differences ``[P]``."""
+        result = estimate(x, sides.reshape(-1, *x.shape), setting, of_pairs)
+        return result[: of_pairs.size].reshape(-1, 2), result[of_pairs.size :]
+
+    (raw, gaps), (values, observed) = values_of(both), values_of(scores)
     other = ~(np.abs(raw - values) <= _OTHER).all(axis=1) | (not setting.function.scale_free)
     usable = ~flat.any(axis=1) & ~other
     after = np.full((len(pairs), len(swaps.flips)), np.nan)
     if usable.any():
         after[usable] = swapped(x, scores[usable], setting, swaps)
-    observed = np.abs(values[:, 0] - values[:, 1])
     # swaps after which a metric has no value count as large
-    large = (~(np.abs(after) < observed[:, None] - _ROUNDING)).sum(axis=1)
+    large = (~(np.abs(after) < np.abs(observed)[:, None] - _ROUNDING)).sum(axis=1)
     differ = (scores[:, 0] != scores[:, 1]) & given  # [P, S, K]
+    if swaps.axis is not None and swaps.axis == _GROUPS.get(setting.level):
+        has = with_value(x, scores.reshape(-1, *x.shape), setting)  # a swap leaves it as it is
+        differ &= np.expand_dims(has.reshape(len(pairs), 2, -1).all(axis=1), 2 - swaps.axis)
     for place, (i, j) in enumerate(pairs):
         units = len(np.unique(swaps.unit[differ[place]]))
         p = smallest = np.nan
-        reason = _reason(flat[place], raw[place], other[place])
+        reason = _reason(flat[place], raw[place], gaps[place], other[place])
         if not reason:
             draws, random = after.shape[1], not swaps.exact
             p = (large[place] + random) / (draws + random)
@@ -183,18 +196,20 @@ def _fill(
                 reason = "the standardised scores are the same in every cell: p can only be 1"
             elif units == 1:
                 reason = "the metrics differ in a single unit: p can only be 1"
-        tests.difference[i, j], tests.difference[j, i] = raw[place] - raw[place, ::-1]
+        tests.difference[i, j], tests.difference[j, i] = gaps[place], -gaps[place]
         for a, b in ((i, j), (j, i)):
             tests.p[a, b], tests.n[a, b], tests.smallest[a, b] = p, units, smallest
             tests.reasons[a][b] = reason
 
 
-def _reason(flat: Array, values: Array, other: bool) -> str:
+def _reason(flat: Array, values: Array, gap: float, other: bool) -> str:
     if flat.any():
         return f"all scores of {'both metrics' if flat.all() else 'one metric'} are equal"
     none = ~np.isfinite(values)
     if none.any():
         return f"no value in this setting: {'both metrics' if none.all() else 'one metric'}"
+    if not np.isfinite(gap):
+        return "there is no group in which both metrics have a value"
     if other:
         return (
             "standardised scores have another value: the statistic has a threshold on the scores'"

@@ -8,8 +8,6 @@ true ranks together, any rank counting as true that ties of true values leave op
 
 from __future__ import annotations
 
-import math
-
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy import special
@@ -18,69 +16,80 @@ from .kernels import Array
 
 #: Differences that spread less than this do not spread.
 _ROUNDING = 1e-12
+#: A pair without a value in a larger share of the draws cannot be told apart.
+_UNDEFINED = 0.025
 
 
-def rank_sets(
+def simultaneous_p(
     estimates: ArrayLike,
     values: ArrayLike,
     *,
-    confidence: float = 0.95,
     units: int | None = None,
-) -> list[tuple[int, int]]:
-    """Best and worst rank of each metric (1 = highest), all of them right together.
+    gaps: tuple[ArrayLike, ArrayLike] | None = None,
+) -> Array:
+    """Two-sided p of the difference of every two metrics, corrected for all pairs ``[M, M]``.
 
-    The bound is the same for all pairs in units of the standard deviation of a pair's difference
-    over draws (max-t).  A metric without an estimate has no rank: (0, 0).  One without a value in
-    more than (1 - confidence) / 2 of the draws cannot be told apart from any; else a draw in which
-    some metric has no value counts as the largest deviation.  Where no difference varies, every set
-    holds all ranks.
+    The share of draws, the data themselves being one, in which the largest standardised deviation
+    of all pairs is at least as large as the pair's own difference: a single-step max-t test (Romano
+    and Wolf 2005, Exact and Approximate Stepdown Methods for Multiple Hypothesis Testing, JASA 100,
+    Section 4).  Deviations and differences are standardised by the standard deviation of a pair's
+    difference over draws.  NaN on the diagonal; 1 for a pair without a difference or that has no
+    value in one draw of forty; another draw in which a pair has no value counts as the largest
+    deviation.  Where no difference varies, every p is 1.
 
     Args:
         estimates, values: ``[M]``, and ``[M, D]`` with NaN where a draw has no value.
         units: how many units were drawn (the fewest of several kinds), to widen the bound as
             intervals are.
+        gaps: differences of the pairs i < j ``[P]`` and their draws ``[P, D]`` where they are not
+            those of estimates and values; one whose sign is not that of the estimates is none.
+    """
+    of_metric, drawn = np.asarray(estimates, dtype=float), np.asarray(values, dtype=float)
+    first, second = np.triu_indices(len(of_metric), 1)
+    apart = of_metric[first] - of_metric[second]
+    centres, drawn = gaps or (apart, drawn[first] - drawn[second])
+    centres, drawn = np.asarray(centres, dtype=float), np.asarray(drawn, dtype=float)
+    known, draws = np.isfinite(drawn), drawn.shape[1]
+    steady = np.isfinite(apart + centres) & ((~known).sum(axis=1) <= _UNDEFINED * draws)
+    p, table = np.ones(len(first)), np.full((len(of_metric),) * 2, np.nan)
+    whole = drawn[steady][:, known[steady].all(axis=0)]
+    if whole.shape[1] > 1 and (units is None or units > 1):
+        p[steady] = _max_t(centres[steady], whole, draws, units)
+    p[~(apart * centres > 0)] = 1.0
+    table[first, second] = table[second, first] = p
+    return table
+
+
+def _max_t(centres: Array, whole: Array, draws: int, units: int | None) -> Array:
+    """p of differences ``[P]`` from their defined draws ``[P, D]`` of so many ``draws``."""
+    spread = whole.std(axis=1, ddof=1)
+    varies = spread > _ROUNDING
+    if not varies.any():
+        return np.ones(len(centres))
+    scale = np.where(varies, spread, _ROUNDING)
+    size = np.abs(centres) / scale
+    if units is not None:  # lower tails, where both functions keep their digits
+        size = -special.ndtri(special.stdtr(units - 1.0, -size * np.sqrt((units - 1.0) / units)))
+    deviations = np.abs(whole - centres[:, None])[varies] / scale[varies, None]
+    largest = np.sort(deviations.max(axis=0))
+    return (draws - np.searchsorted(largest, size) + 1.0) / (draws + 1.0)
+
+
+def rank_sets(
+    estimates: ArrayLike, p: ArrayLike, *, confidence: float = 0.95
+) -> list[tuple[int, int]]:
+    """Best and worst rank of each metric (1 = highest), all of them right together.
+
+    A metric without an estimate has no rank: (0, 0).
+
+    Args:
+        estimates: ``[M]``.
+        p: of each pair ``[M, M]``, corrected for all pairs, as of :func:`simultaneous_p`.
     """
     if not 0.0 < confidence < 1.0:
         raise ValueError(f"confidence must lie between 0 and 1, not {confidence}")
-    centres, drawn = np.asarray(estimates, dtype=float), np.asarray(values, dtype=float)
-    ranked = np.isfinite(centres)
-    steady = ranked & (np.isnan(drawn).sum(axis=1) <= (1 - confidence) / 2 * drawn.shape[1])
-    above = np.zeros((len(centres), len(centres)), dtype=bool)
-    inside = np.ix_(steady, steady)
-    above[inside] = _surely_above(centres[steady], drawn[steady], confidence, units)
+    values = np.asarray(estimates, dtype=float)
+    ranked = np.isfinite(values)
+    above = (np.asarray(p) <= 1.0 - confidence + _ROUNDING) & (values[:, None] > values)
     best, worst = 1 + above.sum(axis=0), ranked.sum() - above.sum(axis=1)
     return list(zip(*(np.where(ranked, rank, 0).tolist() for rank in (best, worst)), strict=True))
-
-
-def _surely_above(estimates: Array, values: Array, confidence: float, units: int | None) -> Array:
-    """Whether the row's metric is above the column's ``[M, M]``, with confidence in all pairs."""
-    metrics, draws = values.shape
-    whole = values[:, np.isfinite(values).all(axis=0)]
-    nothing = np.zeros((metrics, metrics), dtype=bool)
-    if metrics < 2 or whole.shape[1] < 2 or (units is not None and units < 2):
-        return nothing
-    # standard deviation over draws of each difference [M, M]
-    spread = np.stack([np.std(row - whole, axis=1, ddof=1) for row in whole])
-    varies = spread > _ROUNDING
-    if not varies.any():
-        return nothing
-    bound = _bound(estimates, whole, spread, draws, confidence)
-    if units is not None and math.isfinite(bound):
-        # upper tails, where both functions keep their digits
-        quantile = -float(special.stdtrit(units - 1.0, special.ndtr(-bound)))
-        bound = quantile * math.sqrt(units / (units - 1.0))
-    reach = np.where(varies, bound * spread, 0.0) if math.isfinite(bound) else math.inf
-    return estimates[:, None] - estimates[None, :] > np.maximum(reach, _ROUNDING)
-
-
-def _bound(estimates: Array, values: Array, spread: Array, draws: int, confidence: float) -> float:
-    """Quantile of the largest standardised deviation over pairs, infinite for too few draws."""
-    largest = np.zeros(values.shape[1])
-    centred = values - estimates[:, None]
-    for m in range(1, len(values)):
-        varies = spread[m, :m] > _ROUNDING
-        if varies.any():
-            deviation = np.abs(centred[m] - centred[:m][varies]) / spread[m, :m][varies, None]
-            largest = np.maximum(largest, deviation.max(axis=0))
-    place = math.ceil(confidence * (draws + 1)) - 1
-    return float(np.sort(largest)[place]) if place < len(largest) else math.inf

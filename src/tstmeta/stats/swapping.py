@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from .kernels import FLAT, Array, snapped
-from .matrices import Setting, combined, resampled
+from .matrices import Setting, combined, resampled, with_gaps
 from .resampling import Draws
 
 #: Numbers held at once.
@@ -114,7 +114,8 @@ def _tie(pair: Array, rounding: float) -> None:
 
 
 def swapped(x: Array, scores: Array, setting: Setting, swaps: Swaps) -> Array:
-    """First metric minus second after each swap ``[P, D]``, NaN where either has no value.
+    """First metric minus second after each swap ``[P, D]``, NaN where either has no value; at
+    levels of groups over the groups where both have a value after that swap.
 
     From human values ``[S, K]`` and standardised scores ``[P, 2, S, K]`` with the same cells.
     """
@@ -125,25 +126,26 @@ def swapped(x: Array, scores: Array, setting: Setting, swaps: Swaps) -> Array:
         x, scores = x.reshape(-1, 1), scores.reshape(*scores.shape[:2], -1, 1)
         swaps = swaps._replace(unit=swaps.unit.reshape(-1, 1), axis=0)
     if function.whole is not None or level == "within-task":
-        first = _by_value
+        after = _by_value
     elif swaps.axis is not None:
-        first = _by_weight
+        after = _by_weight
     else:
-        first = _by_mean if level == "system" else _by_line
-
-    def values_after(flips: Array) -> Array:
-        step = max(1, _ROOM // (x if first is _by_weight else scores).size)
-        parts = [flips[start : start + step] for start in range(0, len(flips), step)]
-        return np.concatenate([first(x, scores, setting, swaps, part) for part in parts], axis=1)
-
-    values = values_after(swaps.flips)
-    if swaps.exact:  # the complement of the d-th swap is the d-th from the end
-        return values - values[:, ::-1]
-    return values - values_after(1 - swaps.flips)
+        after = _by_mean if level == "system" else _by_line
+    # what the second metric has after a swap is what the first has when they stand the other way
+    scores = np.concatenate([scores, scores[:, ::-1]])
+    pairs = np.arange(len(scores)).reshape(2, -1).T
+    step = max(1, _ROOM // (x if after is _by_weight else scores).size)
+    parts = [swaps.flips[start : start + step] for start in range(0, len(swaps.flips), step)]
+    values = [after(x, scores, setting, swaps, part, pairs) for part in parts]
+    return np.concatenate(values, axis=1)[len(scores) :]
 
 
-def _by_weight(x: Array, scores: Array, setting: Setting, swaps: Swaps, flips: Array) -> Array:
-    """Values ``[P, D]`` of the first metric after each swap, as weights of stacked scores."""
+def _by_weight(
+    x: Array, scores: Array, setting: Setting, swaps: Swaps, flips: Array, pairs: Array
+) -> Array:
+    """Values of first metrics ``[2 P, D]`` after each swap, as weights of stacked scores; then the
+    differences of ``pairs`` of them ``[P, D]``.
+    """
     axis = 1 if swaps.axis else 0
     unit = swaps.unit[0] if axis else swaps.unit[:, 0]
     x = np.concatenate([x, x], axis=axis)
@@ -155,10 +157,12 @@ def _by_weight(x: Array, scores: Array, setting: Setting, swaps: Swaps, flips: A
     weights = np.concatenate([1.0 - flip, flip], axis=1)
     ones = np.ones((len(flip), x.shape[1 - axis]))
     draws = Draws(ones, weights) if axis else Draws(weights, ones)
-    return resampled(x, stacked, setting, draws)
+    return resampled(x, stacked, setting, draws, pairs)
 
 
-def _by_line(x: Array, scores: Array, setting: Setting, swaps: Swaps, flips: Array) -> Array:
+def _by_line(
+    x: Array, scores: Array, setting: Setting, swaps: Swaps, flips: Array, pairs: Array
+) -> Array:
     """The same for cells swapped within rows or columns: each line has weights of its own."""
     axis = 0 if setting.level == "source" else 1
     unit, x = np.moveaxis(swaps.unit, axis, 0), np.moveaxis(x, axis, 0)  # [G, n]
@@ -167,10 +171,12 @@ def _by_line(x: Array, scores: Array, setting: Setting, swaps: Swaps, flips: Arr
     flip = flips.take(unit, axis=1).astype(float)  # [D, G, n]
     weights = np.concatenate([1.0 - flip, flip], axis=-1).swapaxes(0, 1)
     sums = setting.function.sums(x[:, None], stacked[:, :, None], weights)  # each [P, G, D]
-    return combined(sums, np.ones((len(x), len(flip))), setting)
+    return combined(sums, np.ones((len(x), len(flip))), setting, pairs)
 
 
-def _by_mean(x: Array, scores: Array, setting: Setting, swaps: Swaps, flips: Array) -> Array:
+def _by_mean(
+    x: Array, scores: Array, setting: Setting, swaps: Swaps, flips: Array, pairs: Array
+) -> Array:
     """The same for cells swapped before systems are averaged: sums of what either metric gives."""
     given = np.isfinite(x)
     count = np.where(given.any(axis=0), given.sum(axis=0), np.nan)  # [K]
@@ -179,12 +185,14 @@ def _by_mean(x: Array, scores: Array, setting: Setting, swaps: Swaps, flips: Arr
     flip = flips.take(swaps.unit, axis=1).astype(float).transpose(2, 0, 1)  # [K, D, S]
     sums = ((1.0 - flip) @ a + flip @ b).transpose(2, 1, 0)  # [P, D, K]
     ones = np.ones((sums.shape[1], len(count)))
-    return setting.function.values(of_x[None], snapped(sums / count), ones)
+    return with_gaps(setting.function.values(of_x[None], snapped(sums / count), ones), pairs)
 
 
-def _by_value(x: Array, scores: Array, setting: Setting, swaps: Swaps, flips: Array) -> Array:
+def _by_value(
+    x: Array, scores: Array, setting: Setting, swaps: Swaps, flips: Array, pairs: Array
+) -> Array:
     """The same with the scores themselves swapped, for any level and units."""
     first, second = scores[:, 0, None], scores[:, 1, None]  # [P, 1, S, K]
     flip = flips[:, swaps.unit] > 0
     once = Draws(*(np.ones((len(flip), size)) for size in x.shape))
-    return resampled(x, np.where(flip, second, first), setting, once)
+    return resampled(x, np.where(flip, second, first), setting, once, pairs)
