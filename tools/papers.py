@@ -1,4 +1,4 @@
-"""What the papers print and conclude, beside ours: the pages of the claims and of the ledger."""
+"""What the papers print and conclude, beside ours: the claims, the ledger, where we differ."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -7,8 +7,11 @@ import pandas as pd
 
 from tools.tables import raw
 from tstmeta import ledger
+from tstmeta.data import Card, paths
+from tstmeta.judge import prompts
 from tstmeta.ledger.claims import FAILS, HOLDS, OPEN
 from tstmeta.ledger.ledger import STATUSES
+from tstmeta.likelihood import instructions
 
 #: Key in ``book/references.bib`` and authors of each paper.
 PAPERS = {
@@ -18,6 +21,8 @@ PAPERS = {
     "pang2019": ("pang2019unsupervised", "Pang and Gimpel (2019)"),
 }
 MARKS = {HOLDS: "✓", FAILS: "✗", OPEN: "?"}
+#: Statuses in the order of the page of differences.
+ORDER = ["match", "differs", "misprint", "printed-only", "needs"]
 Context = dict[str, Any]
 
 
@@ -27,6 +32,7 @@ def pages() -> Iterator[tuple[str, tuple[str, Context]]]:
     judged = ledger.claims(draws=draws, seed=seed, inputs=inputs)
     yield "claims", ("claims", claims(judged) | {"draws": f"{draws:,}", "seed": seed})
     rows = ledger.reproduce(inputs=inputs)
+    yield "departures", ("departures", departures(rows))
     yield "ledger", ("ledger", {"count": f"{len(rows):,}", "counts": ledger.counts(rows)})
     for paper in PAPERS:
         yield f"ledger/{paper}", ("ledger_paper", ledger_of(paper, rows[rows["paper"] == paper]))
@@ -94,3 +100,46 @@ def cells(rows: pd.DataFrame) -> list[str]:
     keys = rows["cell"].str.split(".", n=2).str[2]
     printed = rows["printed"].str.replace("*", "\\*")
     return [f"`{key}` {number}" for key, number in zip(keys, printed, strict=True)]
+
+
+def departures(rows: pd.DataFrame) -> Context:
+    """Where we differ: cells by status and reason, what cards say, and words of ours in prompts."""
+    place = rows["status"].str.partition(" ")[0].map(ORDER.index)
+    other = rows.assign(place=place)[place > 0].sort_values("place", kind="stable")
+    papers = []
+    for key, (cite, title) in PAPERS.items():
+        groups = other[other["paper"] == key].groupby(["status", "reason"], sort=False)
+        reasons = [
+            {"status": status, "reason": why.rstrip("."), "cells": own["cell"].tolist()}
+            | {"tables": listed(own["table"]), "named": own["cell"].str.partition(".")[2].tolist()}
+            for (status, why), own in groups
+        ]
+        context = {"key": key, "cite": cite, "title": title, "reasons": reasons}
+        context |= {"count": int((rows["paper"] == key).sum()), "cards": cards(key)}
+        papers.append(context | {"words": words(key, cite)})
+    return {"papers": papers, "count": len(rows), "matched": len(rows) - len(other)}
+
+
+def listed(tables: pd.Series) -> str:
+    """``Tables 1, 3 and Figure 1``."""
+    names = tables[~tables.str.startswith("fig")].unique()
+    figures = [f"Figure {name[3:]}" for name in tables.unique() if name.startswith("fig")]
+    some = [f"Table{'s' * (len(names) > 1)} {', '.join(names)}"] if len(names) else []
+    return " and ".join(some + figures)
+
+
+def cards(paper: str) -> list[Context]:
+    """What our metrics and data do otherwise than a paper: ``differs`` of their cards."""
+    found = []
+    for folder, page in (("metric_cards", "metrics"), ("cards", "cards")):
+        for path in sorted(paths.own(folder).glob("*.md")):
+            why = (Card.read(path.stem, path).facts.get("differs") or {}).get(paper)
+            found += [{"name": path.stem, "link": f"{page}/{path.name}", "why": why}] if why else []
+    return found
+
+
+def words(paper: str, cite: str) -> dict[str, str]:
+    """Prompts of ours after a paper's, and instructions of the likelihood method: what they are."""
+    own = [prompt for prompt in map(prompts.load, prompts.names()) if cite in prompt.cites]
+    sets = instructions.shipped().values() if paper == "pauli2025" else ()
+    return {each.name: each.about for each in (*own, *sets) if each.origin == "ours"}

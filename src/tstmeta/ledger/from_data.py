@@ -33,6 +33,7 @@ LEARNED = {
     "QuestEval": "questeval:released",
 }
 _JUDGE = "the text names Llama 3 70B, the appendix an 8B model identifier"
+_WEIGHTS = "its weights are not on this machine"
 _WITHOUT_SYNONYMS = "no WordNet on this machine: METEOR matches no synonyms"
 LAI = "lai@lai2023"
 
@@ -58,7 +59,7 @@ def metric_of(cell: Cell) -> str:
     if learned and not getattr(metrics.get(learned), "missing", ""):
         return learned
     if learned or known is None or not hub.here(known):
-        raise Needs(model, _JUDGE if cell.metric == "LLaMA3-prompt" else "")
+        raise Needs(model, _JUDGE if cell.metric == "LLaMA3-prompt" else _WEIGHTS)
     stem = "likelihood-style" if cell.dimension == "style" else "likelihood"
     return f"{stem}:{known.name}+released"
 

@@ -19,6 +19,7 @@ from .recipes import Answer, Inputs, Needs, model_of, settings_of
 
 COLUMNS = ("cell", "paper", "table", "printed", "ours", "n", "signature", "status", "reason")
 STATUSES = ("match", "printed-only", "differs", "misprint", "needs")
+_PRINTED = "follows from other printed numbers"
 RECIPES = from_data.RECIPES | from_printed.RECIPES
 
 
@@ -51,7 +52,7 @@ def reproduce(
             ours = answer(cell, inputs)
             own = (ours.value, ours.n, ours.signature, *status_of(cell, ours))
         except Needs as lacking:
-            own = (math.nan, 0, "", f"needs {lacking.what}", lacking.reason or cell.note)
+            own = (math.nan, 0, "", f"needs {lacking.what}", lacking.reason)
         rows.append((cell.cell, cell.paper, cell.table, cell.printed, *own))
     return pd.DataFrame(rows, columns=list(COLUMNS))
 
@@ -96,7 +97,7 @@ def status_of(cell: Cell, ours: Answer) -> tuple[str, str]:
         return "differs", ours.reason or "no value can be computed"
     ranged = math.isfinite(ours.low)  # recomputed from printed numbers
     if matches(ours.value, cell):
-        return "printed-only" if ranged else "match", ours.reason
+        return ("printed-only", ours.reason or _PRINTED) if ranged else ("match", ours.reason)
     remark, why = remarks().get(cell.cell, ("", ""))
     if ranged:
         slack = 0.5 * 10.0**-cell.decimals + 1e-9
