@@ -285,8 +285,7 @@ def partial(
         known = sets.get(own.items["dataset"].iloc[0]) if statistic == "pearson" else None
         ratings, note = single_ratings(known, own, wanted)
         table["corrected"] = stats.corrected_partial(ratings, own.metrics)
-        plan = analysis.plan._replace(n=draws)
-        some = stats.draw(plan, own.human.shape, analysis.rng(DRAWS))
+        some = stats.draw(analysis.plan._replace(n=draws), own.human.shape, analysis.rng(DRAWS))
         drawn = stats.partial(own.human, own.metrics, held, statistic=statistic, draws=some)
         limits = pd.DataFrame(stats.of_values(drawn, table["partial"], units=len(own.human)))
         table[["low", "high"]] = limits[["low", "high"]]

@@ -76,30 +76,26 @@ def corrected_partial(cubes: ArrayLike, metrics: ArrayLike, *, draws: Draws | No
     """Pearson's partial correlation with what raters would say on average: errors in variables.
 
     A rating is the item's value, the rater's level (taken off by least squares on items and raters,
-    once for all draws), and noise that a rater's ratings of several dimensions share.  So variances
-    and covariances of the values are those of ratings that two *different* raters gave an item;
-    with the variances alone corrected, shared noise would pass for shared values.  Covariances with
-    the metric are those of mean ratings.
+    once for all draws) and noise that a rater's ratings of several dimensions share.  So variances
+    and covariances of values are those of ratings by two *different* raters of an item; with the variances alone
+    corrected, shared noise would pass for shared values.  With the metric they are those of means.
 
     Args:
-        cubes: single ratings ``[1 + G, S, K, R]``: of the dimension asked about, then of those
-            given; G = 0 corrects a correlation for attenuation.  Layer r is one rater; what counts
-            are ratings by raters who rated the item in all dimensions, where there are two or more.
-        metrics, draws: as of :func:`partial`.
+        cubes: single ratings ``[1 + G, S, K, R]`` of the dimension asked about and of those given;
+            layer r is one rater.  What counts is an item's ratings by the raters, two or more, who
+            rated it in all dimensions.  G = 0 corrects a correlation for attenuation.
+        metrics, draws: as of :func:`partial`, and so is what is returned; NaN also where the
+            corrected covariances are not positive definite.
 
-    Returns:
-        As :func:`partial`; NaN also where the corrected covariances are not positive definite.
-
-    Source: Spearman (1904), The Proof and Measurement of Association between Two Things; Fuller
-    (1987), Measurement Error Models, Section 2.2.
+    Source: Spearman (1904) for G = 0; Fuller (1987), Measurement Error Models, Section 2.2.
     """
     ratings = finite(cubes)
     x, y, _ = _checked(ratings[0, ..., 0], metrics, ratings[..., 0])
     given = np.isfinite(ratings).all(axis=0)
     given &= given.sum(axis=-1, keepdims=True) > 1
+    complete = np.isfinite(y) & given.any(axis=-1)
     weightings = everything(x.shape) if draws is None else draws
     results = np.full((len(y), len(weightings)), np.nan)
-    complete = np.isfinite(y) & given.any(axis=-1)
     for cells in np.unique(complete, axis=0):  # metrics that have the same items go together
         members, (rows, columns) = (complete == cells).all(axis=(1, 2)), np.nonzero(cells)
         if len(rows) < len(ratings) + 2:
