@@ -77,8 +77,8 @@ def corrected_partial(cubes: ArrayLike, metrics: ArrayLike, *, draws: Draws | No
 
     A rating is the item's value, the rater's level (taken off by least squares on items and raters,
     once for all draws) and noise that a rater's ratings of several dimensions share.  So variances
-    and covariances of values are those of ratings by two *different* raters of an item; with the variances alone
-    corrected, shared noise would pass for shared values.  With the metric they are those of means.
+    and covariances of values are those of ratings by two *different* raters of an item; with
+    variances alone corrected, shared noise would pass for shared values.  Metrics need means only.
 
     Args:
         cubes: single ratings ``[1 + G, S, K, R]`` of the dimension asked about and of those given;
