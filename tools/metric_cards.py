@@ -3,19 +3,16 @@
 The labels of the four rewrites, one source of the contrast set, hold by construction.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from functools import cache
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import pandas as pd
-import yaml
 
 from tools.tables import number, one_line
 from tstmeta import data, scoring
-from tstmeta.data import Dataset, paths
+from tstmeta.data import Card, Dataset, paths
 from tstmeta.data.contrast import parse_span
 from tstmeta.metrics import Metric, catalogue
 
@@ -30,25 +27,9 @@ FACTS = {
 }
 
 
-class MetricCard(NamedTuple):
-    """What people wrote about a metric, in ``data/metric_cards/<name>.md``; ``body`` is MyST."""
-
-    name: str
-    title: str
-    cites: Sequence[str] = ()
-    measures: str = ""
-    fails: str = ""
-    cost: str = ""
-    body: str = ""
-
-
-def card(name: str, path: Path | None = None) -> MetricCard:
-    """Read a card; a metric without one (another package's) gets an empty card."""
-    path = path or paths.own("metric_cards", f"{name}.md")
-    if not path.is_file():
-        return MetricCard(name, name)
-    _, front, body = path.read_text(encoding="utf-8").split("---\n", 2)
-    return MetricCard(name, body=body.strip(), **yaml.safe_load(front))
+def card(name: str, path: Path | None = None) -> Card:
+    """What people wrote about a metric; the body is MyST.  Another package's card is empty."""
+    return Card.read(name, path or paths.own("metric_cards", f"{name}.md"))
 
 
 def groups() -> dict[str, pd.DataFrame]:
@@ -90,10 +71,11 @@ def printed() -> dict[str, dict[str, list[str]]]:
     return names
 
 
-def page(about: MetricCard, rows: pd.DataFrame) -> Context:
+def page(about: Card, rows: pd.DataFrame) -> Context:
     """A metric's page; ``rows`` are its rows of the catalogue, the bare name first."""
     papers = printed().get(about.name, {})
-    facts = {"known failure": about.fails, "cost": about.cost, **plainly(rows)}
+    facts = {"known failure": about.facts.get("fails"), "cost": about.facts.get("cost")}
+    facts |= plainly(rows)
     facts["printed as"] = "; ".join(f"{paper}: {', '.join(n)}" for paper, n in papers.items())
     signatures = rows[["name", "status"]].copy()
     signatures["signature, or what to do"] = rows["signature"].where(

@@ -4,8 +4,6 @@ papermill ignores a parameter that the notebook does not know and checks no type
 refused.  The executed notebook appears whole or not at all, and holds no time stamp and no path.
 """
 
-from __future__ import annotations
-
 import ast
 import logging
 import os

@@ -4,13 +4,11 @@ Tables are validated where they enter, by :func:`validate`, and trusted after.  
 becomes a :class:`DataError` that carries one :class:`Problem` a fault.
 """
 
-from __future__ import annotations
-
 import hashlib
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 import pandas as pd
@@ -99,7 +97,7 @@ class Signature:
     fields: tuple[tuple[str, str], ...] = ()
 
     @classmethod
-    def of(cls, name: str, fields: Mapping[str, object]) -> Signature:
+    def of(cls, name: str, fields: Mapping[str, object]) -> Self:
         """Build a signature; delimiters become ``_``, URLs lose user, password and query."""
         clean = str.maketrans({"|": "_", "\n": "_"})
         return cls(

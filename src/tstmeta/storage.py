@@ -1,13 +1,11 @@
 """Files that survive a kill: written whole or not at all, journals, one writer at a time."""
 
-from __future__ import annotations
-
 import json
 import os
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, Any, Self
 
 from .schema import TstmetaError
 
@@ -74,7 +72,7 @@ class Journal:
         self.path = path
         self._file: IO[bytes] | None = None
 
-    def __enter__(self) -> Journal:
+    def __enter__(self) -> Self:
         self._file = open(self.path, "a+b")
         if self._file.tell():
             self._file.seek(-1, os.SEEK_END)

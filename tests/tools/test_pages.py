@@ -170,7 +170,7 @@ def test_a_card_has_its_facts_and_prose(without, name):
     for key in ("task", "rated", "raters", "licence", "access", "url", "commit"):
         if value := card.facts.get(key):
             assert " ".join(f"{key} {value}".split()) in plain(text)
-    assert f"sentences may be shown {'yes' if card.may_show_examples else 'no'}" in plain(text)
+    assert f"sentences may be shown {'yes' if card.facts.get('examples') else 'no'}" in plain(text)
     assert (f"`tstmeta data fetch {name}`" in text) == (name not in OWN)
 
 
@@ -202,19 +202,19 @@ Some words.
 
 def test_a_card_is_read_and_a_metric_without_one_has_an_empty_one(tmp_path):
     (tmp_path / "m.md").write_text(GOOD)
-    texts = ("What two texts share.", "It cannot read.", "None.", "Some words.")
     read = metric_cards.card("m", tmp_path / "m.md")
-    assert read == metric_cards.MetricCard("m", "A metric", ["papineni2002bleu"], *texts)
-    assert metric_cards.card("none") == metric_cards.MetricCard("none", "none")
+    assert (read.title, read.body) == ("A metric", "Some words.")
+    assert (read.facts["cites"], read.facts["cost"]) == (["papineni2002bleu"], "None.")
+    assert metric_cards.card("none") == Card("none", "none")
 
 
 @pytest.mark.parametrize("name", CARDS)
 def test_every_card_is_whole_and_names_variants_that_there_are(name):
     card = metric_cards.card(name)
-    assert card.measures.endswith(".")
-    assert card.fails.endswith(".")
+    assert card.facts["measures"].endswith(".")
+    assert card.facts["fails"].endswith(".")
     assert len(card.body.split()) >= 20
-    assert not re.search(r"\d", card.cost), "numbers come from benchmarks, not from prose"
+    assert not re.search(r"\d", card.facts["cost"]), "numbers come from benchmarks, not from prose"
     files = re.compile(r"\.(csv|json|txt|conllu|udpipe|amr)$")
     for variant in set(re.findall(r"`([\w-]+:[\w+.-]+)`", card.body)):
         if variant.partition(":")[0] in names() and not files.search(variant):
@@ -340,7 +340,7 @@ def test_every_cell_of_the_ledger_is_on_its_page(without):
 
 # -------------------------------------------------------------------- sentences not to be shown
 
-FOREIGN = [name for name in data.names() if not Card.read(name).may_show_examples]
+FOREIGN = [name for name in data.names() if not Card.read(name).facts.get("examples")]
 
 
 def bare(text: str) -> str:

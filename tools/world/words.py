@@ -5,8 +5,6 @@ the same choices differ only where their content differs: a rewrite and its twin
 share every other word.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -38,7 +36,7 @@ class Choices:
         """True with the probability ``share``."""
         return self.number(name, 1_000_000) < share * 1_000_000
 
-    def below(self, name: str) -> Choices:
+    def below(self, name: str) -> "Choices":
         """Choices of their own for a part, on the same side of the split."""
         return Choices(f"{self.seed}/{name}", self.held_out)
 

@@ -1,12 +1,10 @@
 """What a data set is: up to five tables and a card."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 import pandas as pd
 import yaml
@@ -32,7 +30,7 @@ class Card:
     body: str = ""
 
     @classmethod
-    def read(cls, name: str, path: Path | None = None) -> Card:
+    def read(cls, name: str, path: Path | None = None) -> Self:
         """Read a card; a data set without one gets an empty card."""
         path = path or paths.own("cards", f"{name}.md")
         if not path.is_file():
@@ -71,7 +69,7 @@ class Dataset:
     card: Card
 
     @classmethod
-    def of(cls, name: str, items: pd.DataFrame, card: Card | None = None, **tables) -> Dataset:
+    def of(cls, name: str, items: pd.DataFrame, card: Card | None = None, **tables) -> Self:
         """Validate the tables given (any of the other four) and fill in those that are not."""
         valid = {"items": schema.validate(items, "items", name)}
         known, problems = set(valid["items"]["item_id"]), []
@@ -87,7 +85,7 @@ class Dataset:
             raise DataError(problems)
         return cls(name=name, card=card or Card.read(name.partition("@")[0]), **valid, **tables)
 
-    def where(self, keep: pd.Series, name: str | None = None) -> Dataset:
+    def where(self, keep: pd.Series, name: str | None = None) -> Self:
         """The data set restricted to the items where ``keep`` (aligned with ``items``) is true."""
         items = self.items[keep.to_numpy(bool)].reset_index(drop=True)
         if items.empty:

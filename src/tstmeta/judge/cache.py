@@ -3,14 +3,13 @@
 An answer is on file before anybody sees it, under a key that hashes all that decides it.
 """
 
-from __future__ import annotations
-
 import json
 import sqlite3
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Self
 
 from ..schema import TstmetaError
 from .base import Question, Reply, TokenChoice
@@ -47,7 +46,7 @@ class AnswerCache:
             self._db.execute("PRAGMA synchronous = NORMAL")
             stack.pop_all()
 
-    def __enter__(self) -> AnswerCache:
+    def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *error: object) -> None:

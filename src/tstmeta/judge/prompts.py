@@ -43,8 +43,6 @@ Texts that are judged are data: unless ``fence = false``, each stands between tw
 that it cannot close.  Published prompts keep their words, which put texts in bare.
 """
 
-from __future__ import annotations
-
 import hashlib
 import json
 import math
@@ -55,7 +53,7 @@ from dataclasses import replace
 from functools import cache
 from importlib.resources import files
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, Self
 
 from pydantic import BaseModel, ValidationError, model_validator
 
@@ -124,7 +122,7 @@ class Prompt(BaseModel, frozen=True, extra="forbid"):
     explain: bool = False
 
     @model_validator(mode="after")
-    def _agrees(self) -> Prompt:
+    def _agrees(self) -> Self:
         if faults := list(self._faults()):
             raise ValueError("; ".join(faults))
         return self

@@ -5,14 +5,12 @@ Three kinds are read alike: a linear model over hashed n-grams and a TextCNN, ea
 The target style of a rewrite picks one of a model's *tasks*.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from functools import lru_cache
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 import regex  # type: ignore[import-untyped]
@@ -70,7 +68,7 @@ class Task:
     values: tuple[float, float] = (0.0, 1.0)
 
     @classmethod
-    def of(cls, plain: Mapping[str, Any]) -> Task:
+    def of(cls, plain: Mapping[str, Any]) -> Self:
         """A task as JSON has it."""
         return cls(**{**plain, "styles": tuple(plain["styles"]), "values": tuple(plain["values"])})
 
@@ -182,7 +180,7 @@ class Linear(StyleModel):
         storage.write(folder / FILE, save(tensors, {"about": self.about.text()}))
 
     @classmethod
-    def read(cls, path: Path, about: About) -> Linear:
+    def read(cls, path: Path, about: About) -> Self:
         from safetensors.numpy import load_file
 
         tensors, tasks = load_file(path), range(len(about.tasks))

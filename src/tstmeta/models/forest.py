@@ -5,8 +5,6 @@ of the trunk; a token sees its ancestors and nothing else, and its position is i
 integers only; :mod:`~tstmeta.models.engine` brings the model.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
@@ -24,7 +22,7 @@ class Trie:
     Nodes are numbered in the order they are added, after those of ``base``; -1 is the root.
     """
 
-    def __init__(self, base: Trie | None = None):
+    def __init__(self, base: "Trie | None" = None):
         self.base = base
         self.offset = len(base) if base else 0
         self.tokens: list[int] = []

@@ -5,14 +5,12 @@ Mukherjee et al. (2025) XLM-R.  Neither the batch nor the order changes a number
 differences below 1e-5).
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 from functools import lru_cache
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 
@@ -36,7 +34,7 @@ class Transformer(StyleModel):
         self.window = longest(model.config, tokenizer)
 
     @classmethod
-    def read(cls, model: Backbone, device: str = "auto") -> Transformer:
+    def read(cls, model: Backbone, device: str = "auto") -> Self:
         """The model of a hub or a folder."""
         import torch
         from transformers import AutoModelForSequenceClassification

@@ -4,12 +4,10 @@ The classifier behind the accuracy of Pang and Gimpel (2019).  A filter begins a
 reads zeros beyond the end of a text, so padding a batch changes nothing.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 from .. import storage
 from .classifiers import FILE, About, Estimates, StyleModel, by_length, words
@@ -95,7 +93,7 @@ class TextCnn(StyleModel):
         storage.write(folder / FILE, save(tensors, {"about": self.about.text()}))
 
     @classmethod
-    def read(cls, path: Path, about: About) -> TextCnn:
+    def read(cls, path: Path, about: About) -> Self:
         from safetensors.torch import load_file
 
         sizes, styles = about.features, len(about.tasks[0].styles)
