@@ -1,12 +1,10 @@
 """``tstmeta judge``: have a language model rate rewrites, through any OpenAI-compatible server."""
 
-from __future__ import annotations
-
 import shlex
 import sys
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import Annotated, Any, Literal
 
 import typer
 
@@ -14,11 +12,6 @@ from ..console import _ESCAPES, Format, note, show_table, write_table
 from ..secrecy import excerpt
 from . import options
 from .server import USUAL_KEY, bill, key_of, price_of
-
-if TYPE_CHECKING:
-    import pandas as pd
-
-    from ..judge.budget import Budget
 
 judge_app = typer.Typer(
     name="judge", help="Have a language model rate rewrites.", no_args_is_help=True
@@ -143,8 +136,6 @@ def run_command(
     \b
     Examples:
       tstmeta judge run -d mine.csv -p lai2023-content --server http://localhost:8000/v1 \\
-        --model my-model --dry-run
-      tstmeta judge run -d mine.csv -p lai2023-content --server http://localhost:8000/v1 \\
         --model my-model --out ratings.csv --scores-out scores.csv
       tstmeta evaluate --data mine.csv --metric bleu --scores scores.csv
     """
@@ -175,24 +166,15 @@ def run_command(
     except KeyboardInterrupt:
         note(f"answers so far are kept in {cache}; the same command goes on from there")
         raise
-    write_table(rows if out or not sys.stdout.isatty() else _harmless(rows), out)
+    texts = rows.select_dtypes(include=["object", "str"]).columns
+    harmless = rows.assign(**{name: rows[name].str.translate(_ESCAPES) for name in texts})
+    write_table(rows if out or not sys.stdout.isatty() else harmless, out)
     if scores_out is not None:
         write_table(ratings.scores(rows, missing, value), scores_out)
         words = ["tstmeta", "evaluate", "--data", data, "--scores", str(scores_out)]
         note(f"wrote {scores_out}; use it: {shlex.join(words)}")
     for line in chat.notes:
         note(line)
-    if _report(rows, budget):
-        raise typer.Exit(1)
-
-
-def _harmless(rows: pd.DataFrame) -> pd.DataFrame:
-    texts = rows.select_dtypes(include=["object", "str"]).columns
-    return rows.assign(**{name: rows[name].str.translate(_ESCAPES) for name in texts})
-
-
-def _report(rows: pd.DataFrame, budget: Budget) -> bool:
-    """How the answers ended and what they cost; whether any rating is missing."""
     for dimension, statuses in rows.groupby("dimension", sort=False)["status"]:
         ends = ", ".join(f"{count:,} {name}" for name, count in statuses.value_counts().items())
         note(f"{dimension}: {len(statuses):,} rows: {ends}")
@@ -200,6 +182,6 @@ def _report(rows: pd.DataFrame, budget: Budget) -> bool:
     failed = rows[rows["rating"].isna()]
     if len(failed):
         first = failed.iloc[0]
-        words = f"{first['status']}: {excerpt(first['detail'], 300)}"
-        note(f"{len(failed):,} without a rating; the first: {words}")
-    return bool(len(failed))
+        reason = f"{first['status']}: {excerpt(first['detail'], 300)}"
+        note(f"{len(failed):,} without a rating; the first: {reason}")
+        raise typer.Exit(1)

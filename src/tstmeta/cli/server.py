@@ -1,22 +1,17 @@
 """What commands that ask a server share: the API key, prices and the bill."""
 
-from __future__ import annotations
-
 import os
 import re
-from typing import TYPE_CHECKING
+from typing import Any
 
 from ..console import mistake
-
-if TYPE_CHECKING:
-    from ..judge.budget import Budget, Price
 
 #: Where the API key is looked for; a server of one's own needs none.
 USUAL_KEY = "OPENAI_API_KEY"
 
 
-def price_of(prompt: float | None, answer: float | None) -> Price | None:
-    """The price of a million tokens of prompts and of answers; None where none is given."""
+def price_of(prompt: float | None, answer: float | None) -> Any:
+    """The Price of a million tokens of prompts and of answers; None where none is given."""
     from ..judge.budget import Price
 
     if prompt is None and answer is None:
@@ -38,7 +33,7 @@ def key_of(variable: str) -> str:
     return os.environ.get(variable, "")
 
 
-def bill(budget: Budget) -> str:
+def bill(budget: Any) -> str:
     """What was spent, in words."""
     words = f"{budget.sent:,} requests, {budget.prompt_tokens + budget.answer_tokens:,} tokens"
     if budget.uncounted:

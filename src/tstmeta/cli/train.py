@@ -272,7 +272,7 @@ def read_corpus(
         split: of sentences whose file names none.
     """
     from ..data import available, load, paths, xformal, yelp
-    from ..data.checks import checked, numeric
+    from ..data.checks import numeric
     from ..data.files import read_csv
     from ..models.splits import USUAL, YELP, divide
     from ..schema import FILLED
@@ -287,8 +287,7 @@ def read_corpus(
         path = Path(name).expanduser()
         checks = {column: numeric() if column == "value" else FILLED for column in columns}
         remedy = f"a corpus is a CSV file with the columns {', '.join(columns)}"
-        table = read_csv(path, columns, remedy=remedy).rename(lambda row: row + 1)
-        table = checked(table, checks, path)
+        table = read_csv(path, checks, remedy=remedy)
         usual = {"style": "", "task": "style", "split": split}
         table = table.assign(**{column: table.get(column, usual[column]) for column in usual})
         table = table if "value" in columns else table.assign(value=math.nan)

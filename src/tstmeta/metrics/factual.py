@@ -15,7 +15,7 @@ import numpy as np
 
 from ..models import seq2seq
 from ..models.causal import Backbone, backbone
-from ..models.seq2seq import Prompt, Writer, Written
+from ..models.seq2seq import Prompt, Seq2Seq, Written
 from ..schema import TstmetaError
 from .base import Request, Score, scored
 from .batched import BatchedMetric, ModelMetric, Pair, cut_note, identity_of, installed
@@ -71,7 +71,7 @@ class QuestEval(ModelMetric):
     VARIANTS: ClassVar[tuple[str, ...]] = ("released", "released-0.1", PRECISION, RECALL)
 
     def __init__(
-        self, words: str = "", *, questioner: Writer | None = None, answerer: Writer | None = None
+        self, words: str = "", *, questioner: Seq2Seq | None = None, answerer: Seq2Seq | None = None
     ):
         super().__init__(words)
         options, rest = choose(words, _OPTIONS)

@@ -6,7 +6,7 @@ of a tie, a text.
 
 from collections.abc import Sequence
 from functools import lru_cache
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
 
 from . import hub
 from .causal import Backbone, progress_bar
@@ -30,19 +30,8 @@ class Written(NamedTuple):
     used: int
 
 
-class Writer(Protocol):
-    """Whoever writes texts for prompts; ``identity`` is all that changes what is written."""
-
-    @property
-    def identity(self) -> str: ...
-
-    def write(
-        self, prompts: Sequence[Prompt], *, watched: str = "", progress: bool = False
-    ) -> list[Written]: ...
-
-
 class Seq2Seq:
-    """A loaded encoder-decoder model of transformers with its tokenizer.
+    """A loaded encoder-decoder model; ``identity`` is all that changes what it writes.
 
     A text that spells ``</s>`` is read as those letters and cannot open a piece of its own.
     ``window`` and ``new_tokens`` are the most tokens that are read and written, ``beams`` of 1 is
