@@ -4,37 +4,46 @@ A difference of two metrics is judged on the same draws for both, so what they s
 the smallest detectable difference is a fact about a PAIR of metrics.
 """
 
-from __future__ import annotations
-
-import itertools
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy import stats
+from scipy.optimize import brentq
+from scipy.special import ndtri, stdtrit
 
+from .intervals import of_draws
 from .kernels import Array, finite
-from .matrices import Setting, estimate, resampled
-from .resampling import Draws, ResamplingPlan, draw
+from .limits import FEW_UNITS
+from .matrices import Setting, resampled
+from .resampling import Draws, ResamplingPlan, clusters_of, draw
+
+#: Random halves of the units behind the interval of a detectable difference, and draws of each.
+_HALVES, _OF_HALF = 12, 150
+#: A difference below this is none.
+_ROUNDING = 1e-12
 
 
 class Detectable(NamedTuple):
-    """Smallest true differences that a test detects, their paired bootstrap standard errors, and
-    the observed differences (first less second), each ``[M, M]``.
+    """Smallest true differences that a test detects, their 95 % intervals, and the observed
+    differences, each ``[M]``, first metric less each of the others.
 
-    NaN on the diagonal of the first two, and where either metric has no value.
+    Infinite where no difference that there can be is detected; NaN where either metric has no
+    value; no limits where fewer than 16 units are resampled, or sources and systems both.
     """
 
     difference: Array
-    error: Array
+    low: Array
+    high: Array
     observed: Array
 
 
 def detectable_difference(
     human: ArrayLike,
-    metrics: ArrayLike,
+    first: ArrayLike,
+    others: ArrayLike,
     setting: Setting,
     plan: ResamplingPlan,
     rng: np.random.Generator,
@@ -42,31 +51,103 @@ def detectable_difference(
     power: float = 0.8,
     alpha: float = 0.05,
 ) -> Detectable:
-    """The true difference between two metrics that a two-sided test detects with ``power``.
+    """How much worse than the first another metric must be to be found worse with ``power``.
 
-    (z(1 - alpha/2) + z(power)) times the standard deviation of the paired bootstrap differences,
-    the usual normal approximation.  It is about differences planned for, not the power of the test
-    that was run on the data at hand.
+    By simulation under the alternative: the first metric stays as it is, the other one is
+    :func:`tilted` away from people until so many of the resamples find it worse.  One does where
+    the difference lies as many standard errors above 0 as an interval reaches (a two-sided test at
+    ``alpha``).  The standard error is that of the tilted scores: a metric that agrees less is known
+    less well.  It is about differences planned for, not the power of the test that was run.
+
+    The interval says how well these data know it: random halves of the units vary as other samples
+    of the whole size would (McCarthy 1969, Pseudo-Replication: Half Samples).
 
     Args:
-        human, metrics: ``[S, K]`` and ``[M, S, K]``.
+        human, first: ``[S, K]``.
+        others: ``[M, S, K]``.
 
-    Source: the minimum detectable effect of Bloom (1995), with a bootstrap standard error.
+    Source: the minimum detectable effect (Bloom 1995, Evaluation Review 19), simulated.
     """
-    people, scores = finite(human), finite(metrics)
-    m = len(scores)
-    values = estimate(people, scores, setting)
-    drawn = resampled(people, scores, setting, draw(plan, people.shape, rng))
-    error = np.full((m, m), np.nan)
-    for first, second in itertools.combinations(range(m), 2):
-        gaps = drawn[first] - drawn[second]
-        given = gaps[np.isfinite(gaps)]
-        if len(given) > 1:
-            error[first, second] = error[second, first] = np.std(given, ddof=1)
-    observed = values[:, None] - values[None, :]
-    error = np.where(np.isfinite(observed), error, np.nan)
-    factor = stats.norm.ppf(1.0 - alpha / 2.0) + stats.norm.ppf(power)
-    return Detectable(np.maximum(0.0, factor * error), error, observed)
+    people, scores = finite(human), finite(np.concatenate([[first], others]))
+    draws = draw(plan, people.shape, rng)
+    drawn = of_draws(people, scores, setting, plan, draws)
+    n, reach = drawn.fewest, float(ndtri(1.0 - alpha / 2.0))
+    if drawn.widened and n > 1:
+        reach = float(stdtrit(n - 1.0, 1.0 - alpha / 2.0)) * math.sqrt(n / (n - 1.0))
+    enough = n >= 2 * FEW_UNITS and plan.units != "both"
+    halves = [_half(plan, people.shape, rng) for _ in range(_HALVES * enough)]
+    quantile = float(stdtrit(_HALVES - 1.0, 0.975))
+    observed = drawn.of_pairs.estimates[: len(scores) - 1]  # pairs with the first come first
+    rows = np.full((3, len(observed)), np.nan)
+    for place in np.flatnonzero(np.isfinite(observed) & (n > 1)):
+        gaps = partial(_gaps, people, scores[0], scores[1 + place], setting, plan)
+        value = rows[0, place] = _smallest(gaps, draws, 1.0, reach, power)
+        if halves and math.isfinite(value):
+            parts = np.array([_smallest(gaps, half, 0.5, reach, power) for half in halves])
+            if ((parts > 0) & (parts < math.inf)).all():
+                factor = math.exp(quantile * np.log(parts).std(ddof=1))
+                rows[1:, place] = value / factor, value * factor
+    return Detectable(*rows, observed)
+
+
+def tilted(people: Array, metric: Array, angle: float) -> Array:
+    """Scores ``[S, K]`` turned by an angle towards people's values, which they are at pi / 2, or
+    (below 0) away from them; what else they see, and their unit, stays as it is.
+    """
+    both = np.isfinite(people) & np.isfinite(metric)
+    unit = metric[both].std() / (people[both].std() or 1.0)
+    return math.cos(angle) * metric + math.sin(angle) * unit * people
+
+
+def _gaps(
+    people: Array,
+    first: Array,
+    other: Array,
+    setting: Setting,
+    plan: ResamplingPlan,
+    angle: float,
+    draws: Draws,
+) -> Array:
+    """A metric less a tilted one in each draw ``[D]``."""
+    sides = people, np.stack([first, tilted(people, other, angle)]), setting
+    if plan.units == "both" and len(draws) > 1:  # their variance has to be corrected
+        return of_draws(*sides, plan, draws).of_pairs.values[0]
+    return resampled(*sides, draws, [(0, 1)])[2]
+
+
+def _smallest(gaps: Callable, draws: Draws, share: float, reach: float, power: float) -> float:
+    """The smallest difference that is detected, by draws of a ``share`` of the units."""
+    units = Draws(*(np.sign(counts.sum(axis=0))[None] for counts in draws))
+
+    def beyond(angle: float) -> float:
+        """How far the last draw that is to be detected lies beyond the reach."""
+        drawn, centre = gaps(angle, draws), gaps(angle, units)
+        drawn = centre + math.sqrt(share) * (drawn - centre)  # as of all units
+        last = np.quantile(np.nan_to_num(drawn, nan=-2.0), 1.0 - power)
+        return float(last - reach * np.nanstd(drawn, ddof=1)) - _ROUNDING
+
+    most = math.pi / 2
+    if not beyond(-most) > 0:
+        return math.inf
+    # a little farther, to the side where it is detected: the least tilt parts all ties
+    return float(gaps(brentq(beyond, -most, most, xtol=1e-4) - 2e-4, units)[0])
+
+
+def _half(plan: ResamplingPlan, shape: tuple[int, int], rng: np.random.Generator) -> Draws:
+    """Draws of a random half of the units of a plan, half of each stratum."""
+    clusters, strata = np.arange(shape[1]), np.zeros(shape[1])
+    if plan.units == "sources":
+        clusters, strata = clusters_of(plan, shape[0])
+    counts = np.zeros((_OF_HALF, len(strata)))
+    for stratum in np.unique(strata):
+        inside = rng.permutation(np.flatnonzero(strata == stratum))
+        inside = inside[: -(-len(inside) // 2)]
+        size = len(inside)
+        counts[:, inside] = rng.multinomial(size, np.full(size, 1.0 / size), size=_OF_HALF)
+    sources, systems = (np.ones((_OF_HALF, size)) for size in shape)
+    if plan.units == "sources":
+        return Draws(counts[:, clusters], systems)
+    return Draws(sources, counts)
 
 
 class Widths(NamedTuple):
