@@ -130,12 +130,12 @@ def listed(tables: pd.Series) -> str:
 
 def cards(paper: str) -> list[Context]:
     """What our metrics and data do otherwise than a paper: ``differs`` of their cards."""
-    found = []
+    named = []
     for folder, page in (("metric_cards", "metrics"), ("cards", "cards")):
         for path in sorted(paths.own(folder).glob("*.md")):
             why = (Card.read(path.stem, path).facts.get("differs") or {}).get(paper)
-            found += [{"name": path.stem, "link": f"{page}/{path.name}", "why": why}] if why else []
-    return found
+            named += [{"name": path.stem, "link": f"{page}/{path.name}", "why": why}] if why else []
+    return named
 
 
 def words(paper: str, cite: str) -> dict[str, str]:

@@ -88,7 +88,6 @@ def test_with_noise_that_a_rater_shares_only_covariances_across_raters_are_right
 @pytest.mark.nightly
 def test_its_interval_holds_the_truth_as_often_as_it_claims():
     rng, held, rounds = np.random.default_rng(3), 0, 800
-    draws = draw(ResamplingPlan("sources", 400), (100, 4), rng)
     for place in range(rounds):
         if place % 20 == 0:
             draws = draw(ResamplingPlan("sources", 400), (100, 4), rng)

@@ -227,9 +227,9 @@ def single_ratings(
     """
     ids, human = own.items["item_id"], own.items["human"]
     means = data.means.reindex(ids) if data else pd.DataFrame()
-    asked = [name for name in means if np.allclose(means[name], human, equal_nan=True)][:1]
-    tables = [data.raters(name).reindex(ids) for name in (*asked, *given)] if data else []
-    raters = sorted(set.intersection(*map(set, tables)) - {MEAN_RATER}) if asked else []
+    first = [name for name in means if np.allclose(means[name], human, equal_nan=True)][:1]
+    tables = [data.raters(name).reindex(ids) for name in (*first, *given)] if data else []
+    raters = sorted(set.intersection(*map(set, tables)) - {MEAN_RATER}) if first else []
     if data is None or not raters:
         return np.full((1 + len(given), *own.human.shape, 1), np.nan), _NOT_CORRECTED
     values = np.stack([table[raters].to_numpy(float).T for table in tables])
