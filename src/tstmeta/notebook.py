@@ -200,7 +200,6 @@ def _this_python() -> type:
 
 
 def _timeless(notebook: Any) -> Any:
-    """The notebook without times, paths and random ids."""
     notebook.metadata.pop("papermill", None)
     for cell in notebook.cells:
         cell.metadata.pop("papermill", None)

@@ -113,7 +113,6 @@ def _key(colour: str, marker: str, label: str) -> Line2D:
 
 
 def _legend(figure: Figure, more: Sequence[Line2D], columns: int = 3, kinds: bool = True) -> None:
-    """Below all panels."""
     both = [_key(BLUE, "o", "metric"), _key(GREY, "D", "sentinel")] if kinds else []
     figure.legend(handles=[*both, *more], loc="outside lower center", ncols=columns, fontsize=8.5)
 
@@ -291,7 +290,6 @@ def scatter(
 
 
 def _jittered(values: pd.Series, share: float, rng: np.random.Generator) -> pd.Series:
-    """Values that occur more than once, moved by up to a share of the range."""
     reach = share * (values.max() - values.min())
     return values + rng.uniform(-reach, reach, len(values)) * values.duplicated(keep=False)
 
@@ -329,7 +327,6 @@ def strip(tokens: pd.DataFrame, titles: dict[str, str] | None = None) -> HTML:
 
 
 def _rewrite(title: str, part: pd.DataFrame) -> str:
-    """One rewrite: its tokens in a line that wraps, and their numbers in a table."""
     blocks = []
     for row in part.itertuples():
         shade = list(_SHADES)[sum(row.content < math.log(limit) for limit in STEPS)]

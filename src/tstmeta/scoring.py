@@ -165,8 +165,6 @@ def key_of(signature: Signature, unit: Sequence[Request]) -> str:
 
 
 class _Store:
-    """The scores of one signature on disk."""
-
     def __init__(self, folder: Path, signature: Signature):
         name = "".join(c if c.isalnum() or c in "-_." else "-" for c in signature.name)
         stem = folder / f"{name}-{signature.hash}"

@@ -8,7 +8,7 @@ from typing import Any
 from tests.judge.scripted import Server
 from tstmeta.judge.base import Message, Question, Reply, Sampling
 from tstmeta.judge.cache import AnswerCache
-from tstmeta.judge.client import Served, connect
+from tstmeta.judge.client import Served
 from tstmeta.judge.runner import run
 
 
@@ -22,7 +22,7 @@ def questions(count: int) -> list[Question]:
 
 
 def chat(server: Server, **options: Any) -> Served:
-    return connect(server.url, "tiny", **({"key": "", "timeout": 5.0} | options))
+    return Served(server.url, "tiny", **({"key": "", "timeout": 5.0} | options))
 
 
 def ask(server: Server, asked: Question | None = None, **options: Any) -> Reply:

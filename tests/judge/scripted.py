@@ -1,7 +1,7 @@
 """A chat server on loopback that does what a script says, good or bad: real HTTP, none of our code.
 
     with serving() as server:                               # every answer is {"rating": 3}
-        chat = connect(server.url, "tiny")
+        chat = Served(server.url, "tiny")
 
     def script(asked):                                      # one call a request
         if asked.times == 1:                                # the first time that this body comes

@@ -15,7 +15,7 @@ from tests.judge.asking import ask, chat, free_port, once, question, questions
 from tests.judge.scripted import error, raw, says, serving
 from tstmeta.judge import client, protocol
 from tstmeta.judge.base import Reply, Sampling, Unusable
-from tstmeta.judge.client import connect
+from tstmeta.judge.client import Served
 from tstmeta.judge.protocol import reply
 from tstmeta.schema import TstmetaError
 
@@ -45,7 +45,7 @@ def test_every_setting_is_sent_for_servers_have_defaults_of_their_own():
 @pytest.mark.parametrize("ending", ["", "/", "/chat/completions", "/chat/completions/"])
 def test_the_url_may_end_where_people_copy_it(ending):
     with serving() as server:
-        served = connect(server.url + ending, "tiny", key="")
+        served = Served(server.url + ending, "tiny", key="")
         assert served.server == server.url
         assert asyncio.run(once(served, question())) == PLAIN
 
@@ -237,7 +237,7 @@ def test_a_server_that_answers_nobody_is_given_up_and_one_answer_shows_that_it_l
 
 def test_without_the_package_only_a_question_fails(monkeypatch):
     monkeypatch.setitem(sys.modules, "openai", None)
-    served = connect("http://localhost:1/v1", "m", key="")
+    served = Served("http://localhost:1/v1", "m", key="")
     with pytest.raises(TstmetaError, match=r"pip install 'tstmeta\[judge\]'"):
         asyncio.run(served.ask(question()))
 

@@ -16,7 +16,7 @@ from tests.judge.scripted import Act, Asked, error, says
 from tstmeta.data import own
 from tstmeta.judge import ratings
 from tstmeta.judge.budget import Budget
-from tstmeta.judge.client import connect
+from tstmeta.judge.client import Served
 from tstmeta.judge.prompts import load
 
 #: A prompt of a user's own: all rewrites of a source at once, 1 to 5.
@@ -145,7 +145,7 @@ def run(tmp_path_factory):
 
     budget = Budget()
     with scripted.serving(script) as server:
-        chat = connect(server.url, "tiny", key="", timeout=1.0, retries=2)
+        chat = Served(server.url, "tiny", key="", timeout=1.0, retries=2)
         prompt, file = load(str(folder / "nine.toml")), folder / "answers.sqlite"
         options = {"cache": file, "budget": budget, "progress": False, "concurrency": 40}
         table = ratings.ask(dataset, prompt, chat, **options)

@@ -22,7 +22,7 @@ from tests.judge.asking import ask, once, question
 from tests.judge.scripted import error, raw, says, serving
 from tstmeta import metrics
 from tstmeta.judge.base import Unusable
-from tstmeta.judge.client import connect
+from tstmeta.judge.client import Served
 from tstmeta.judge.prompts import load
 from tstmeta.judge.protocol import reply
 from tstmeta.metrics.judges import Judge
@@ -195,7 +195,7 @@ def test_not_even_the_clients_own_debug_log_shows_it(tstmeta, tmp_path):
 
 def test_objects_do_not_show_it(monkeypatch):
     monkeypatch.setenv("OPENAI_API_KEY", KEY)
-    served = connect("http://127.0.0.1:9/v1", "tiny")
+    served = Served("http://127.0.0.1:9/v1", "tiny")
     judge = Judge(chat=served, prompt=load("content"))
     named = metrics.get("judge:http://127.0.0.1:9/v1#tiny+content")
     shown = [repr(each) for each in (served, judge, named, vars(judge), judge.signature("source"))]
@@ -206,7 +206,7 @@ def test_objects_do_not_show_it(monkeypatch):
 @pytest.mark.parametrize("key", [f"{KEY}\u00e9", f"{KEY} 2", f"{KEY}\nb"])
 def test_a_key_that_no_header_takes_is_refused_without_being_shown(key):
     with pytest.raises(TstmetaError, match="copy it anew") as caught:
-        connect("http://127.0.0.1:9/v1", "tiny", key=key)
+        Served("http://127.0.0.1:9/v1", "tiny", key=key)
     assert leaks("".join(traceback.format_exception(caught.value))) == []
 
 
@@ -245,7 +245,7 @@ def test_no_secret_of_the_url_comes_back_bare_or_encoded(user, secrets, status):
     with serving(script) as server:
         url = server.url.replace("//", f"//{urllib.parse.quote(user, safe=':')}@")
         try:
-            shown = repr(asyncio.run(once(connect(url, "tiny", retries=0), question())))
+            shown = repr(asyncio.run(once(Served(url, "tiny", retries=0), question())))
         except Unusable as unusable:
             shown = "".join(traceback.format_exception(unusable))
         assert server.keys == {f"Basic {coded}"}

@@ -138,11 +138,11 @@ RUN = """
 import sys
 from pathlib import Path
 from tstmeta.judge.base import Message, Question
-from tstmeta.judge.client import connect
+from tstmeta.judge.client import Served
 from tstmeta.judge.runner import run
 url, cache, count = sys.argv[1], Path(sys.argv[2]), int(sys.argv[3])
 asked = [Question((Message("user", f"Rate number {n}."),)) for n in range(count)]
-run(asked, connect(url, "tiny", key=""), cache=cache, concurrency=4)
+run(asked, Served(url, "tiny", key=""), cache=cache, concurrency=4)
 print("done")
 """
 

@@ -92,11 +92,11 @@ def construct(
     if not (style and server and model and out):
         raise typer.BadParameter("--style, --server, --model and --out are all needed", context)
     from ..judge.budget import Budget
-    from ..judge.client import connect
+    from ..judge.client import Served
     from ..judge.construct import run
 
     price, key = price_of(price_in, price_out), key_of(key_variable)
-    chat = connect(server, model, revision=revision, key=key, timeout=timeout, retries=retries)
+    chat = Served(server, model, revision=revision, key=key, timeout=timeout, retries=retries)
     facts = {"style": style.strip(), "style_now": style_now.strip(), "language": language}
     facts["design"] = design.value
     facts |= {"server": chat.server, "model": model, "revision": revision}

@@ -142,7 +142,7 @@ def run_command(
     from ..data import load, paths
     from ..judge import ratings
     from ..judge.budget import Budget, estimate
-    from ..judge.client import connect
+    from ..judge.client import Served
     from ..judge.prompts import load as load_prompt
 
     dataset, loaded = load(data), load_prompt(prompt)
@@ -151,7 +151,7 @@ def run_command(
     given = {name: number for name, number in given.items() if number is not None}
     loaded = loaded.model_copy(update={"sampling": replace(loaded.sampling, **given)})
     price, key = price_of(price_in, price_out), key_of(key_variable)
-    chat = connect(server, model, revision=revision, key=key, timeout=timeout, retries=retries)
+    chat = Served(server, model, revision=revision, key=key, timeout=timeout, retries=retries)
     budget = Budget(money=max_money, requests=max_requests, price=price)
     cache = cache or paths.scores() / ratings.ANSWERS
     note(f"{chat.model} at {chat.server}, prompt {loaded.name}@{loaded.hash}")

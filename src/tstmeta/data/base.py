@@ -49,7 +49,6 @@ class Card:
 
 
 def _ids(frame: pd.DataFrame) -> list[str]:
-    """Columns of a table that name items."""
     return list(frame.columns.intersection(["item_id", "item_a", "item_b"]))
 
 

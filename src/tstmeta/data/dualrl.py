@@ -48,7 +48,6 @@ def load(root: Path) -> Dataset:
 
 
 def _half(root: Path, direction: str) -> pd.DataFrame:
-    """Items of one direction, source by source and system by system."""
     output_ending, reference_ending, style = DIRECTIONS[direction]
     folders = {name: root / "outputs" / "yelp" / name for name in (*SYSTEMS, *HUMANS)}
     outputs = {
@@ -78,7 +77,6 @@ def _half(root: Path, direction: str) -> pd.DataFrame:
 
 
 def _reference0(dataset: Dataset) -> Dataset:
-    """The same items with the first reference alone."""
     first = [texts[:1] for texts in dataset.items["references"]]
     return with_references(dataset, first, f"{NAME}@reference0")
 

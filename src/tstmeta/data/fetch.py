@@ -163,7 +163,6 @@ def fetch(names: Sequence[str]) -> pd.DataFrame:
 
 
 def _fetch_all(todo: Mapping[Entry, Path]) -> dict[Entry, str]:
-    """Fetch files, and tell why some failed."""
     failed: dict[Entry, str] = {}
     timeout = httpx.Timeout(30, connect=10)  # never waits for ever
     headers = {"User-Agent": f"tstmeta/{__version__}", "Accept-Encoding": "identity"}

@@ -136,7 +136,6 @@ def _subset(dataset: Dataset, name: str, without: tuple[str, ...]) -> Dataset:
 
 
 def _references4(dataset: Dataset) -> Dataset:
-    """All four human references; the first is the one that the papers use."""
     more = [dataset.label(f"reference{number}") for number in (1, 2, 3)]
     first = dataset.items["references"].str[0]
     lists = [list(texts) for texts in zip(first, *more, strict=True)]

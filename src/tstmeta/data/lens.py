@@ -57,7 +57,6 @@ def load(root: Path) -> Dataset:
 
 
 def _survey(root: Path, name: str) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """Items and ratings of a file with one row an output and worker."""
     file, scales = SURVEYS[name]
     key = ["Input.id", "Input.system"]
     texts = ["Input.original", "Input.simplified"]

@@ -178,7 +178,6 @@ def _matched(forms: pd.DataFrame, released: pd.DataFrame) -> pd.DataFrame:
 
 
 def _rated(dataset: Dataset, corpus: str = "") -> Dataset:
-    """The rated items of one corpus, or of all."""
     whole = labelled(dataset, "corpus", corpus) if corpus else dataset
     name = f"{corpus}-rated" if corpus else "rated"
     return whole.where(whole.items["item_id"].isin(whole.ratings["item_id"]), f"{NAME}@{name}")

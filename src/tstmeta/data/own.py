@@ -71,8 +71,6 @@ _Limits = Annotated[list[float], Field(min_length=2, max_length=2), AfterValidat
 
 
 class _Facts(BaseModel, extra="forbid", strict=True):
-    """The file beside."""
-
     title: str = ""
     task: str = ""
     licence: str = ""

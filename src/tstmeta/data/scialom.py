@@ -97,7 +97,6 @@ def _rated_by(dataset: Dataset, number: int) -> pd.Series:
 
 
 def _human(dataset: Dataset) -> Dataset:
-    """Human-written outputs that were rated on all three dimensions."""
     return dataset.where(dataset.items["is_reference"] & _rated_by(dataset, 1), f"{NAME}@human")
 
 

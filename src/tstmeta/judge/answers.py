@@ -106,7 +106,6 @@ def read(reply: Reply, prompt: Prompt, items: int) -> list[dict[str, Rating]]:
 
 
 def _other(row: dict[str, Rating]) -> dict[str, Rating]:
-    """The other rewrite of a pair."""
     return {
         name: rating._replace(value=1 - rating.value, expected=1 - rating.expected)
         for name, rating in row.items()
@@ -235,7 +234,6 @@ def _of_json(text: str, prompt: Prompt, items: int) -> list[Row]:
 
 
 def _by_number(numbers: list[int], rows: list[Row], prompt: Prompt, items: int) -> list[Row]:
-    """The row of each output, which must be rated once."""
     ordered: list[Row] = []
     for number in range(1, items + 1):
         if numbers.count(number) == 1:

@@ -211,7 +211,3 @@ def _bound(seconds: float) -> Any:
         response.stream = Bounded(response.stream)
 
     return bound
-
-
-#: The name that clients have elsewhere in the package.
-connect = Served

@@ -290,7 +290,6 @@ def parse(text: str, name: str, where: str) -> Prompt:
 
 @cache
 def _shipped() -> Mapping[str, str]:
-    """Name -> TOML text."""
     folder = files(__package__).joinpath("prompts")
     return {
         file.name.removesuffix(".toml"): file.read_text(encoding="utf-8")

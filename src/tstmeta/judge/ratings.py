@@ -103,7 +103,6 @@ _Row = tuple[str, str, Request]
 def _units(
     dataset: Dataset, prompt: Prompt, sample: int, shuffle: int | None, limit: int | None
 ) -> Iterator[list[_Row]]:
-    """What goes into a question together."""
     needed = ("item_id", "source_id", "source", "output", "style", "language")
     columns = (dataset.items[name].tolist() for name in needed)
     rows: list[_Row] = []

@@ -170,7 +170,7 @@ class Judge(PairMetric):
 
 def _served(words: str) -> tuple[Chat, Prompt, str]:
     """What ``http://HOST/v1#MODEL@REVISION+PROMPT#DIMENSION`` names; asks nothing yet."""
-    from ..judge.client import connect
+    from ..judge.client import Served
     from ..judge.prompts import load
 
     where, _, wanted = words.rpartition("+")
@@ -186,4 +186,4 @@ def _served(words: str) -> tuple[Chat, Prompt, str]:
             " listed by tstmeta judge prompts"
         )
     name, _, dimension = wanted.partition("#")
-    return connect(url, model, revision=revision), load(name), dimension
+    return Served(url, model, revision=revision), load(name), dimension

@@ -32,8 +32,6 @@ _OTHER_HEAD = (
 
 
 class _TrunkLayer(DynamicLayer):
-    """The trunk's keys and values [1, heads, nodes, width], put before those of each row."""
-
     def __init__(self, layer: Any):
         super().__init__()
         self.lazy_initialization(layer.keys, layer.values)
@@ -278,7 +276,6 @@ class Engine:
 
     @torch.inference_mode()
     def _model_answer(self, request: Continuation) -> np.ndarray:
-        """The model's own log-probabilities, from the logits that it gives itself."""
         ids = torch.tensor([[*request.context, *request.tokens]], device=self.device)
         table = self.model(ids, use_cache=False).logits[0].float().log_softmax(-1)
         tokens = ids[0, len(request.context) :, None]

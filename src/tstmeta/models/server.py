@@ -205,7 +205,6 @@ class ServerModel:
     def _ask(
         self, client: httpx.Client, path: str, body: dict[str, Any] | None = None
     ) -> dict[str, Any]:
-        """The JSON object that answers a POST of ``body``, or a GET without one."""
         try:
             return retrying(self.retries, self.pause)(self._answer, client, path, body)
         except Again as failure:

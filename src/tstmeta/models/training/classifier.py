@@ -120,7 +120,6 @@ def _labels(rows: pd.DataFrame, task: Task, regression: bool) -> np.ndarray:
 
 
 def _linear(plan: _Plan) -> StyleModel:
-    """Stochastic gradient descent of scikit-learn; each epoch has its own order and rate."""
     from sklearn.linear_model import SGDClassifier, SGDRegressor
 
     options, models = plan.options, []
