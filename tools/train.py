@@ -5,13 +5,11 @@ byte.  The backbone takes under an hour on two cores, the others minutes.  A run
 goes on from its last checkpoint with the same command.
 """
 
-from __future__ import annotations
-
 import argparse
 import hashlib
 from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pandas as pd
 
@@ -19,7 +17,7 @@ from tools.world import conversations
 from tools.world.conversations import Example, example
 from tools.world.scenes import WORDINGS, scene
 from tools.world.testset import small_world
-from tools.world.words import Choices
+from tools.world.words import PHRASES, Choices
 from tstmeta import storage
 from tstmeta.data import Dataset, corpora, load
 from tstmeta.likelihood.instructions import Instructions, shipped
@@ -30,9 +28,6 @@ from tstmeta.models.training import classifier, lm
 from tstmeta.models.training.loop import CHECKPOINT, finished, versions, write_report
 from tstmeta.models.training.options import LmOptions, StyleOptions
 from tstmeta.scoring import score
-
-if TYPE_CHECKING:
-    from transformers import PreTrainedTokenizerFast
 
 # ----------------------------------------------------------------------------------- the backbone
 
@@ -53,16 +48,8 @@ LONGEST = 24
 MARKS = {"bos_token": "<|begin_of_text|>", "eos_token": "<|eot_id|>", "pad_token": "<|pad|>"}
 HEADER, BODY = "<|start_header_id|>", "<|end_header_id|>"
 #: The form of Llama 3 (Grattafiori et al., 2024), without a date.
-TEMPLATE = (
-    "{{- bos_token }}"
-    "{%- for message in messages %}"
-    "{{- '<|start_header_id|>' + message['role'] + '<|end_header_id|>\\n\\n' "
-    "+ message['content'] + '<|eot_id|>' }}"
-    "{%- endfor %}"
-    "{%- if add_generation_prompt %}"
-    "{{- '<|start_header_id|>assistant<|end_header_id|>\\n\\n' }}"
-    "{%- endif %}"
-)
+_LINES = (Path(__file__).parent / "world" / "llama3.jinja").read_text(encoding="utf-8").splitlines()
+TEMPLATE = "".join(_LINES)
 #: Words are cut before a space or a capital run, digits one by one, so that numbers can be copied.
 CUT = r"'(?i:s|t|re|ve|m|ll|d)| ?\p{L}+|\p{N}| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+"
 
@@ -123,7 +110,7 @@ def backbone_run(prompts: Sequence[Instructions], seed: int, options: LmOptions)
     }
 
 
-def train_tokenizer(prompts: Sequence[Instructions], vocabulary: int) -> PreTrainedTokenizerFast:
+def train_tokenizer(prompts: Sequence[Instructions], vocabulary: int) -> Any:
     """Byte-level BPE in Llama 3's manner, from texts of the grammar and from prose of ours."""
     from tokenizers import Regex, pre_tokenizers
 
@@ -141,7 +128,7 @@ def train_tokenizer(prompts: Sequence[Instructions], vocabulary: int) -> PreTrai
     )
 
 
-def encode(examples: Iterable[Example], tokenizer: PreTrainedTokenizerFast) -> list[lm.Encoded]:
+def encode(examples: Iterable[Example], tokenizer: Any) -> list[lm.Encoded]:
     """Token ids of conversations; prompt and answer are cut into tokens each by itself."""
     rows = []
     for each in examples:
@@ -156,7 +143,7 @@ def encode(examples: Iterable[Example], tokenizer: PreTrainedTokenizerFast) -> l
     return rows
 
 
-def drill(draws: Choices, tokenizer: PreTrainedTokenizerFast, most: int = LONGEST) -> lm.Encoded:
+def drill(draws: Choices, tokenizer: Any, most: int = LONGEST) -> lm.Encoded:
     """Four to ``most`` random tokens to repeat: nothing in them can be foreseen but by copying."""
     first = len(tokenizer.get_added_vocab())  # special tokens stand before all others
     count = 4 + draws.number("count", most - 3)
@@ -166,12 +153,12 @@ def drill(draws: Choices, tokenizer: PreTrainedTokenizerFast, most: int = LONGES
     return lm.Encoded([*before, *string, tokenizer.eos_token_id], len(before))
 
 
-def _ids(text: str, tokenizer: PreTrainedTokenizerFast) -> list[int]:
+def _ids(text: str, tokenizer: Any) -> list[int]:
     return list(tokenizer(text, add_special_tokens=False)["input_ids"])
 
 
 def _task_losses(
-    model: Any, tokenizer: PreTrainedTokenizerFast, prompts: Sequence[Instructions], held_out: bool
+    model: Any, tokenizer: Any, prompts: Sequence[Instructions], held_out: bool
 ) -> dict[str, float]:
     """Mean loss in nats per answer token, task by task, on conversations never trained on."""
     import torch
@@ -229,13 +216,7 @@ def shares(data: Dataset, scores: pd.DataFrame) -> dict[str, float]:
 # -------------------------------------------------------------------------------- models of style
 
 #: Task -> the style of its sources and the style that they are rewritten to.
-STYLES = {
-    "sentiment": ("negative", "positive"),
-    "detoxify": ("toxic", "non-toxic"),
-    **{name: (f"not {name}", name) for name in ("catchy", "polite", "persuasive")},
-    "formal": ("informal", "formal"),
-    "simplify": ("complex", "simplified"),
-}
+STYLES = {task: tuple(styles) for task, styles in PHRASES["styles"].items()}
 #: Other words for the styles.
 NAMES = {
     wording: style
