@@ -305,7 +305,7 @@ def of_both() -> list[Case]:
                 CROSSED[name],
                 _BOTH,
                 level,
-            )._replace(part=1 if level == "pooled" else 2)
+            )._replace(part=2)
         )
         for name, k, statistic, level in table
     ]

@@ -8,8 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tstmeta.stats import benjamini_yekutieli, holm, over_pairs, significance_clusters
-from tstmeta.stats.multiple import swaps_needed
+from tstmeta.stats import benjamini_yekutieli, holm, significance_clusters
 
 NAN = math.nan
 probabilities = st.lists(st.floats(0, 1), min_size=1, max_size=12)
@@ -50,22 +49,6 @@ def test_holm_rejects_what_stepping_down_rejects(p):
         while open_ and p[open_[0]] * len(open_) <= alpha:
             rejected.add(open_.pop(0))
         assert set(np.flatnonzero(holm(p) <= alpha)) == rejected
-
-
-def test_each_pair_of_a_table_counts_once():
-    table = np.array([[1, 0.01, 0.02], [0.01, 1, 0.5], [0.02, 0.5, 1]])
-    expected = [[NAN, 0.03, 0.04], [0.03, NAN, 0.5], [0.04, 0.5, NAN]]
-    np.testing.assert_allclose(over_pairs(table), expected)
-    by = over_pairs(table, benjamini_yekutieli)
-    np.testing.assert_allclose(by[0, 1:], benjamini_yekutieli([0.01, 0.02, 0.5])[:2])
-
-
-@pytest.mark.parametrize(("tests", "n"), [(1, 19), (3, 59), (66, 1319)])
-def test_fewer_swaps_than_needed_find_nothing(tests, n):
-    assert swaps_needed(tests) == n
-    others = [1.0] * (tests - 1)
-    assert holm([1 / (n + 1), *others])[0] <= 0.05 + 1e-12
-    assert holm([1 / n, *others])[0] > 0.05
 
 
 def pairs(size: int, differing) -> np.ndarray:

@@ -9,7 +9,7 @@ from .intervals import Resample, difference, of_draws, of_resample, resample
 from .kernels import means
 from .limits import Interval, of_values
 from .matrices import LEVELS, Setting, correlate, estimate, resampled
-from .multiple import benjamini_yekutieli, holm, over_pairs, significance_clusters
+from .multiple import benjamini_yekutieli, holm, significance_clusters
 from .partial_correlation import corrected_partial, partial, partials
 from .permutation import PairTests, all_pairs, permutation_test
 from .power import detectable_difference, width_by_items

@@ -7,6 +7,7 @@ Everything comes from one set of draws, the same for all metrics, so that differ
 from __future__ import annotations
 
 import itertools
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -97,15 +98,6 @@ def of_draws(
         return resampled(x, y, setting, draws, pairs)
 
     estimates = values_of(None)[:, 0]
-    if plan.units == "both":
-        of_sources = values_of(Draws(draws.sources, np.ones_like(draws.systems)))
-        of_systems = values_of(Draws(np.ones_like(draws.sources), draws.systems))
-        if setting.level == "system":
-            values = _wider(of_sources, of_systems)
-        else:
-            values = _crossed(estimates, values_of(draws), of_sources, of_systems)
-    else:
-        values = values_of(draws)
     both = np.isfinite(x) & np.isfinite(y)
     jackknives: list[Array] = []
     given: list[Array] = []
@@ -123,6 +115,16 @@ def of_draws(
         given += [some[:, inside] for inside in samples]
         free = [np.maximum(some[:, inside].sum(axis=1) - 1, 0) for inside in samples]
         counts[name] = sum(free, np.zeros(len(y), dtype=int)) + some.any(axis=1)
+    if plan.units == "both":
+        of_sources = values_of(Draws(draws.sources, np.ones_like(draws.systems)))
+        of_systems = values_of(Draws(np.ones_like(draws.sources), draws.systems))
+        if setting.level == "system":
+            values = _wider(of_sources, of_systems)
+        else:
+            all_three = values_of(draws), of_sources, of_systems
+            values = _crossed(estimates, *all_three, jackknives)
+    else:
+        values = values_of(draws)
     alone = plan.units != "both" and plan.clusters is None
     most = both.sum(axis=2 if plan.units == "sources" else 1).max(initial=0)
     single = setting.level == "system" or (alone and bool(most <= 1))
@@ -160,19 +162,35 @@ def _of_pairs(
     )
 
 
-def _crossed(estimates: Array, both: Array, sources: Array, systems: Array) -> Array:
+def _crossed(
+    estimates: Array, both: Array, sources: Array, systems: Array, jackknives: Sequence[Array]
+) -> Array:
     """Draws of sources and systems ``[R, D]``, brought to the variance of crossed samples.
 
-    What is of single cells counts once where sources are drawn, once where systems are, and three
-    times where both are (Owen 2007, The Pigeonhole Bootstrap, Annals of Applied Statistics 1).  The
-    right variance is the sum of the first two without that of cells (Cameron, Gelbach and Miller
-    2011, Robust Inference With Multiway Clustering, Journal of Business & Economic Statistics 29,
-    Section 2), by which the third exceeds the sum; it is no less than the larger of the two.
+    What is of single cells counts once where sources vary, once where systems do, and three times
+    in draws of both (Owen 2007, The Pigeonhole Bootstrap, Annals of Applied Statistics 1).  The
+    right variance is the sum of the first two less that of cells (Cameron, Gelbach and Miller 2011,
+    Robust Inference With Multiway Clustering, Journal of Business & Economic Statistics 29, Section
+    2), and no less than the larger.  The two are the jackknife's, which are not too small over few
+    units (Efron and Stein 1981, The Jackknife Estimate of Variance, Annals of Statistics 9); that
+    of cells is what draws of both vary more than draws of either together.  Quantiles are taken
+    further out later, for which the variance is narrowed here.
     """
     some = np.isfinite(both) & np.isfinite(sources) & np.isfinite(systems)
-    total, one, other = (_variances(part, some) for part in (both, sources, systems))
-    wanted = np.maximum(np.maximum(one, other), 2.0 * (one + other) - total)
-    factor = np.sqrt(np.where(wanted < total, wanted / np.where(total > 0, total, 1.0), 1.0))
+    total, *drawn = (
+        np.ma.masked_array(part, ~some).var(axis=1).filled(0.0) for part in (both, sources, systems)
+    )
+    cells = np.maximum(total - sum(drawn), 0.0)
+    fair, narrow = np.zeros((2, 2, len(both)))
+    for place, left_out in enumerate(jackknives):
+        n, kind = left_out.shape[1], int(place == len(jackknives) - 1)  # systems come last
+        fair[kind] += (n - 1) * left_out.var(axis=1)
+        narrow[kind] += (n - 1) ** 2 / n * left_out.var(axis=1)
+    known = np.isfinite(fair).all(axis=0) & (fair.sum(axis=0) > 0)
+    fair, narrow = np.where(known, [fair, narrow], np.stack([drawn, drawn]))
+    wanted = np.maximum(fair.max(axis=0), fair.sum(axis=0) - cells) * narrow.sum(axis=0)
+    allowed = total * fair.sum(axis=0)
+    factor = np.sqrt(np.where(wanted < allowed, wanted / np.where(allowed > 0, allowed, 1.0), 1.0))
     return estimates[:, None] + factor[:, None] * (both - estimates[:, None])
 
 
@@ -182,14 +200,8 @@ def _wider(sources: Array, systems: Array) -> Array:
     Means of systems carry the noise of their cells, so drawing systems has it, and drawing sources
     as well would count it twice; what all systems share of a source moves all means alike.
     """
-    some = np.isfinite(sources) & np.isfinite(systems)
-    wider = _variances(sources, some) > _variances(systems, some)
-    return np.where(wider[:, None], sources, systems)
-
-
-def _variances(values: Array, some: Array) -> Array:
-    """Of each row over some of its draws; 0 where there are none."""
-    return np.ma.masked_array(values, ~some).var(axis=1).filled(0.0)
+    one, other = (np.ma.masked_invalid(part).var(axis=1).filled(0.0) for part in (sources, systems))
+    return np.where((one > other)[:, None], sources, systems)
 
 
 def of_resample(

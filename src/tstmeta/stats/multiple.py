@@ -3,9 +3,6 @@
 Holm bounds the chance of a single false discovery, Benjamini and Yekutieli their expected share.
 """
 
-import math
-from collections.abc import Callable
-
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy.stats import false_discovery_control
@@ -41,21 +38,6 @@ def benjamini_yekutieli(p: ArrayLike) -> Array:
     if known.any():
         adjusted[known] = false_discovery_control(values[known], method="by")
     return adjusted
-
-
-def over_pairs(p: ArrayLike, correct: Callable[[ArrayLike], Array] = holm) -> Array:
-    """The same for a symmetric table ``[M, M]``: each pair counts once; the diagonal is NaN."""
-    table = np.asarray(p, dtype=float)
-    upper = np.triu_indices(len(table), 1)
-    adjusted = np.full(table.shape, np.nan)
-    adjusted[upper] = correct(table[upper])
-    adjusted.T[upper] = adjusted[upper]
-    return adjusted
-
-
-def swaps_needed(tests: int, alpha: float = 0.05) -> int:
-    """Fewest random swaps n with which Holm can reject: no p is below 1 / (n + 1)."""
-    return max(1, math.ceil(tests / alpha - 1e-9) - 1)
 
 
 def significance_clusters(values: ArrayLike, p: ArrayLike, alpha: float = 0.05) -> Array:
