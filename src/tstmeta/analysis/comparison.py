@@ -1,7 +1,5 @@
 """One metric against another: differences, paired permutation tests, ranks and clusters."""
 
-from __future__ import annotations
-
 from typing import Literal
 
 import numpy as np

@@ -1,7 +1,5 @@
 """``tstmeta evaluate``: which metrics agree with people, on anybody's data."""
 
-from __future__ import annotations
-
 import sys
 from enum import StrEnum
 from pathlib import Path

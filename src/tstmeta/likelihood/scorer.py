@@ -1,7 +1,5 @@
 """The scorer: rewrites in, token log-probabilities under the three instructions out."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping, Sequence
 from functools import lru_cache

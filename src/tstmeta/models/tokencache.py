@@ -5,8 +5,6 @@ ragged list), and while a run is under way a journal beside it, to which each ba
 killed run goes on where it was stopped, with the same bytes.
 """
 
-from __future__ import annotations
-
 import base64
 import hashlib
 from collections.abc import Collection, Iterator, Sequence

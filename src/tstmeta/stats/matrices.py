@@ -14,8 +14,6 @@ level             what is computed
 ================= ==================================================================
 """
 
-from __future__ import annotations
-
 import math
 from typing import Literal, NamedTuple
 

@@ -9,8 +9,6 @@ exchangeability, is more than equal correlations: two metrics whose standardised
 their tails are not exchangeable.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from itertools import combinations
 from typing import Literal, NamedTuple

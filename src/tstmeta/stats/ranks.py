@@ -6,8 +6,6 @@ Inference for Ranks, Review of Economic Studies 91, Section 3).  The sets of ALL
 true ranks together, any rank counting as true that ties of true values leave open.
 """
 
-from __future__ import annotations
-
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy import special

@@ -5,8 +5,6 @@ with the first metric and 0 to the other.  Where a level standardises within tas
 is one of matrices, the scores themselves are swapped.
 """
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import numpy as np
