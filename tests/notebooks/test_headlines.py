@@ -15,6 +15,7 @@ import pytest
 
 from tests.helpers import needs
 from tests.notebooks.cells import NOTEBOOKS, cells, run
+from tstmeta.metrics import get
 
 ROOT = Path(__file__).parents[2]
 FROZEN = ROOT / "tests" / "frozen"
@@ -24,6 +25,8 @@ FRAMES = ROOT / ".build" / "frames"
 ALLOWED = {"SENTINELS", "available", "load", "pairs", "score"}
 #: Where a network computes, batches move the last digits.
 DIGITS, NEURAL_DIGITS = 1e-9, 1e-6
+#: Another processor trains other models of Yelp: their rows end so.
+TRAINED, TRAINED_DIGITS = (":yelp", "+yelp"), 0.02
 NEURAL = ("05_", "11_", "12_", "13_", "lesson_6", "lesson_7")
 every_notebook = pytest.mark.parametrize("name", sorted(p.stem for p in NOTEBOOKS.glob("*.ipynb")))
 
@@ -47,6 +50,9 @@ def check(name: str, headline: pd.DataFrame, other: pd.DataFrame, what: str) -> 
     for column in other:
         a = headline.loc[other.index, column].to_numpy(float)
         b = other[column].to_numpy(float)
+        if what == "frozen":
+            here = [any(part.endswith(TRAINED) for part in key) for key in other.index]
+            digits = np.where(here, TRAINED_DIGITS, digits)
         far = ~np.isclose(a, b, rtol=digits, atol=digits, equal_nan=True)
         assert not far.any(), (
             f"{what}, {column}:\n{pd.DataFrame({'ours': a, what: b}, other.index)[far]}"
@@ -106,6 +112,8 @@ def of_the_book(name: str) -> list[pd.DataFrame] | None:
 @every_notebook
 def test_with_data_the_open_computation_the_api_and_the_frozen_frame_agree(name, monkeypatch):
     monkeypatch.chdir(ROOT)
+    if name.startswith(("04_", "06_")) and (lack := get("perplexity:yelp").missing):
+        pytest.skip(f"{lack}; make book does it")
     frames = of_the_book(name)
     if frames is None:
         space = run(name, "setup", "headline", "fast")
