@@ -23,9 +23,12 @@ SHOWN = (
     *("bleu", "bleu:pauli2025", "chrf", "meteor", "rouge1", "rouge2", "rougeL", "ter", "pinc"),
     *("edit-similarity", "sentinel", "likelihood", "likelihood-style"),
 )
-#: Metrics with a model behind them, and the data sets of which the pages show them all.
+#: Metrics of content with a model behind them; these data sets are ranked by them, by the source.
+CONTENT = ("bertscore", "cosine", "sim", "wmd", "masked-bleu", "masked-cosine")
+RANKED = ("li2018@yelp-rated", "alva@simplicity_da")
+#: All metrics with a model behind them, and the data sets of which the pages show them all.
 MODELS = (
-    *("bertscore", "cosine", "sim", "wmd", "masked-bleu", "masked-cosine"),
+    *CONTENT,
     *("style-confidence", "style-emd", "style-kl", "style-js", "style-regressor"),
     *("perplexity", "perplexity:word", "slor"),
 )
@@ -67,6 +70,8 @@ def train(name: str) -> None:
 
 def scores(name: str) -> None:
     """Bring the score store up to date for a data set; one that is not here is passed over."""
+    import pandas as pd
+
     from tstmeta import data, scoring
 
     if not data.available(name):
@@ -77,7 +82,10 @@ def scores(name: str) -> None:
         more += YELP
     with warnings.catch_warnings():  # that a model is a demonstration is said on the pages
         warnings.simplefilter("ignore", DemonstrationWarning)
-        table = scoring.score(data.load(name), runnable([*SHOWN, *more]))
+        tables = [scoring.score(data.load(name), runnable([*SHOWN, *more]))]
+        if name in RANKED:
+            tables.append(scoring.score(data.load(name), runnable([*CONTENT]), ["source"]))
+    table = pd.concat(tables)
     failed = table[table["status"] == str(Status.ERROR)]
     if len(failed):
         first = failed["detail"].iloc[0]

@@ -228,8 +228,11 @@ def test_rated_sets_of_yelp_are_scored_with_its_models_where_it_is(monkeypatch):
     monkeypatch.setattr("tstmeta.data.load", str)
     for here in (True, False):
         monkeypatch.setattr("tstmeta.data.available", lambda name: here or name != "yelp")  # noqa: B023
-        monkeypatch.setattr(scoring, "score", lambda name, names: asked.update({name: names}) or OK)
+        asked.clear()
+        score = lambda name, names, *bases: asked.setdefault(name, []).extend(names) or OK  # noqa: E731
+        monkeypatch.setattr(scoring, "score", score)
         book.scores("li2018@yelp-rated")
+        assert set(book.CONTENT) < set(asked["li2018@yelp-rated"])  # systems are ranked by them
         assert ("perplexity:yelp" in asked["li2018@yelp-rated"]) == here
     book.scores("lai")
     assert not [name for name in asked["lai"] if "yelp" in name]
