@@ -106,7 +106,6 @@ def test_an_edited_text_becomes_an_item_without_system(root):
     item = loaded.items.set_index("item_id").loc["amazon-pos2neg-1-rated-1"]
     columns = ["system", "output", "source_id", "is_reference"]
     assert item[columns].tolist() == ["", "edited on its way", "amazon-pos2neg-1", False]
-    assert loaded.label("candidates")["amazon-pos2neg-1-rated-1"] == "Human"
     assert loaded.means.loc["amazon-pos2neg-1-rated-1", "fluency"] == ANSWERS[0][0]
 
 

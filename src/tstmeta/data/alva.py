@@ -65,15 +65,14 @@ def load(root: Path) -> Dataset:
 
     Items: ``item_id`` is ``source_id``, then for ``simplicity_da`` and ``structural`` the system,
     for ``preferences`` the corpus and a number; ``source_id`` is ``collection-sentence``, counted
-    from 0.  Where several systems of ``asset`` printed the same, they are the label ``candidates``.
+    from 0.  Where several systems of ``asset`` printed the same, the system is empty.
     """
     originals = read_lines(root / _DATASET / "asset.test.orig")
     files = [root / _DATASET / f"asset.test.simp.{number}" for number in range(10)]
     texts = zip(*(read_lines(file, len(originals)) for file in files), strict=True)
     sentences = list(zip(originals, map(list, texts), strict=True))
-    rated, candidates = _asset(root, sentences)
     collections = {
-        "asset": rated,
+        "asset": _asset(root, sentences),
         **{name: _study(root, name, sentences) for name in STUDIES},
         "preferences": _preferences(root, sentences),
     }
@@ -83,12 +82,8 @@ def load(root: Path) -> Dataset:
     }
     rename_raters(tables["ratings"], tables["preferences"])
     items = tables.pop("items")
-    labels = labels_table(
-        NAME,
-        items["item_id"],
-        collection=[name for name, tables in collections.items() for _ in tables["items"].index],
-        candidates=candidates + [""] * (len(items) - len(candidates)),
-    )
+    parts = [name for name, tables in collections.items() for _ in tables["items"].index]
+    labels = labels_table(NAME, items["item_id"], collection=parts)
     return Dataset.of(NAME, items, labels=labels, **tables)
 
 
@@ -105,8 +100,8 @@ def _read(path: Path, number: str, first: int, size: int, columns: dict[str, Any
     return table
 
 
-def _asset(root: Path, sentences: Sentences) -> tuple[dict[str, pd.DataFrame], list[str]]:
-    """``human_ratings.csv``, one row a rating, and the candidates for each output's system.
+def _asset(root: Path, sentences: Sentences) -> dict[str, pd.DataFrame]:
+    """``human_ratings.csv``, one row a rating.
 
     The file names no system; an output is of the one whose released line is the same text.
     """
@@ -132,8 +127,7 @@ def _asset(root: Path, sentences: Sentences) -> tuple[dict[str, pd.DataFrame], l
     )
     rated = (table["aspect"].map(ASPECTS), "asset " + table["worker_id"], table["rating"])
     ratings = long_ratings(NAME, "asset-" + table[number].astype(str), [rated])
-    candidates = ["|".join(names) if len(names) > 1 else "" for names in systems]
-    return {"items": items, "ratings": ratings}, candidates
+    return {"items": items, "ratings": ratings}
 
 
 def _study(root: Path, name: str, sentences: Sentences) -> dict[str, pd.DataFrame]:

@@ -6,8 +6,7 @@ all eight, 1 to 5.  ``r1`` is a slot, not a person.
 The rated rewrites came in shuffled order without their system, so that is looked up by the text.
 Where several systems wrote it (label ``ambiguous`` = how many), it was rated once for each, and the
 ratings go to them in the order of ``SYSTEMS``.  A text that none wrote was edited on its way to the
-raters: it is an item of its own with system ``""`` and the label ``candidates``, the systems that
-no other rewrite of its row was matched to.
+raters: it is an item of its own with system ``""``.
 """
 
 import re
@@ -89,7 +88,6 @@ def load(root: Path) -> Dataset:
         items["item_id"],
         corpus=rewrites["corpus"],
         ambiguous=[shared.get(item, "") for item in items["item_id"]],
-        candidates=rewrites["candidates"].fillna(""),
     )
     values = {(dimension, "r1"): ratings[dimension] for dimension in QUESTIONS.values()}
     table = ratings_table(NAME, ratings["item_id"], values)
@@ -167,12 +165,6 @@ def _matched(forms: pd.DataFrame, released: pd.DataFrame) -> pd.DataFrame:
     rated = rated.merge(items, on=[*text, "turn"], how="left").fillna({"system": ""})
     edited = rated["source_id"] + "-rated-" + rated["place"].astype(str)
     rated["item_id"] = rated["item_id"].fillna(edited)
-    matched = rated.groupby("form")["system"].agg(set)
-    systems = written.groupby("source_id")["system"].agg(list)
-    rated["candidates"] = [
-        "" if system else " ".join(s for s in systems[source] if s not in matched[form])
-        for source, form, system in rated[["source_id", "form", "system"]].to_numpy()
-    ]
     originals = released.set_index("source_id")["source"].to_dict()
     return rated.assign(source=rated["source_id"].map(originals))  # blanks at its ends, too
 
