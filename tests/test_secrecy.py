@@ -14,7 +14,7 @@ from tests.test_notebook import written
 from tstmeta import metrics, notebook
 from tstmeta.data import load
 from tstmeta.likelihood.tables import metric_of
-from tstmeta.likelihood.words import model_of, parse
+from tstmeta.likelihood.zeroshot import model_of, parse
 from tstmeta.models.causal import Continuation
 from tstmeta.models.server import ServerError, ServerModel
 from tstmeta.schema import DataError, Problem, TstmetaError

@@ -11,7 +11,7 @@ import pytest
 from tests import scored
 from tests.written import ROOT
 from tstmeta.likelihood import instructions
-from tstmeta.likelihood.words import parse
+from tstmeta.likelihood.zeroshot import parse
 
 PAGES = {name: (ROOT / name).read_text(encoding="utf-8") for name in ("README.md", "book/howto.md")}
 HOWTO = (

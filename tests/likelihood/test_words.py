@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tests.likelihood import small
-from tstmeta.likelihood.words import Server, model_of, parse
+from tstmeta.likelihood.zeroshot import Server, model_of, parse
 from tstmeta.models.causal import backbone
 from tstmeta.schema import TstmetaError
 

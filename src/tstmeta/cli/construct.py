@@ -14,7 +14,7 @@ import typer
 
 from ..console import Format, note, show_table
 from . import options
-from .server import USUAL_KEY, bill, key_of, price_of
+from .options import USUAL_KEY, bill, key_of, price_of
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -11,7 +11,7 @@ import typer
 from ..console import _ESCAPES, Format, note, show_table, write_table
 from ..secrecy import excerpt
 from . import options
-from .server import USUAL_KEY, bill, key_of, price_of
+from .options import USUAL_KEY, bill, key_of, price_of
 
 judge_app = typer.Typer(
     name="judge", help="Have a language model rate rewrites.", no_args_is_help=True

@@ -1,11 +1,15 @@
 """The likelihood method as two metrics: ``likelihood`` (content) and ``likelihood-style``.
 
 Both take the same tokens' log-probabilities, which are kept in the score store's folder ``tokens``.
+``likelihood:8b+released`` names a model and a variant of the method: words are joined by ``+`` in
+any order, one of each kind (see :func:`_kind`).  A model beside a server names the tokenizer.
 """
 
 import math
+import re
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import lru_cache
 from importlib.metadata import version
 from importlib.util import find_spec
@@ -17,24 +21,48 @@ from ..models import hub
 from ..models.causal import BACKBONES, Backbone, LanguageModel, MissingModel, backbone, described
 from ..models.template import DATE
 from ..models.tokencache import Cached
-from ..schema import DemonstrationWarning, Signature, Status
+from ..schema import DemonstrationWarning, Signature, Status, TstmetaError
 from ..secrecy import conceal
 from . import instructions as sets
 from . import tokens
-from .instructions import Instructions
+from .instructions import Instructions, shipped
 from .scorer import Rewrite, Scorer, TokenScores
-from .tokens import Variant
-from .words import Server, model_of, parse
+from .tokens import VARIANTS, Variant
 
+_DEVICE = re.compile(r"cpu|mps|cuda(:\d+)?")
 #: Rewrites whose tokens are held in memory at a time.
 _SHARD = 2**16
+
+
+@dataclass(frozen=True)
+class Server:
+    """A model that a server runs: where, what it is called there, and whose tokenizer it has."""
+
+    url: str = field(repr=False)  # it may hold a password
+    model: str
+    tokenizer: Backbone
+
+    @property
+    def identity(self) -> str:
+        return f"{self.model}|server|{self._label}"
+
+    @property
+    def _label(self) -> str:
+        return f"tokenizer {hub.identity(self.tokenizer)}"
+
+    def connected(self) -> LanguageModel:
+        """A backend; nothing is sent yet."""
+        from ..models.server import ServerModel
+
+        tokenizer = hub.tokenizer(self.tokenizer)
+        return ServerModel(self.url, self.model, tokenizer, label=self._label)
 
 
 class Likelihood:
     """Content preservation, Pauli et al. (2025), Eq. 1: <= 0, higher is better.
 
     Args:
-        words: words of the variant, see :mod:`.words`.
+        words: words of the variant.
         model, instructions, variant, wordings: the same as objects; they win over words.
         name: what tables call it, for instance ``likelihood:mine``; the words by default.
     """
@@ -48,7 +76,7 @@ class Likelihood:
     max_tokens: int | None = None
     VARIANTS: ClassVar[tuple[str, ...]] = (
         "released",
-        *(name for name in sets.shipped() if name != "paper"),
+        *(name for name in shipped() if name != "paper"),
         *(name for name in BACKBONES if name != "embedded"),
         *(f"{name}+released" for name in ("3b", "8b")),
     )
@@ -167,6 +195,83 @@ class LikelihoodStyle(Likelihood):
 
     name = "likelihood-style"
     dimensions: tuple[str, ...] = ("style",)
+
+
+def parse(words: str) -> dict[str, str]:
+    """What each word of a variant names: kind -> word.
+
+    Where the words hold a password or a key no message shows any: each may be a part of it.
+    """
+    secret = TstmetaError(
+        "the words after likelihood: are not understood, and not shown, for they hold a user, a "
+        "password or a key. Remedy: write http://HOST/v1#NAME, with %2B for a + in a password, and "
+        "give a key in the variable OPENAI_API_KEY"
+    )
+    if _torn(words):
+        raise secret
+    kinds: dict[str, str] = {}
+    try:
+        for word in filter(None, words.split("+")):
+            kind = _kind(word)
+            if kind in kinds:
+                raise TstmetaError(f"{words!r} names two {kind}s: {kinds[kind]} and {word}")
+            kinds[kind] = word
+    except TstmetaError:
+        if conceal(words) == words:
+            raise
+        raise secret from None
+    return kinds
+
+
+def _torn(words: str) -> bool:
+    """Whether a + in a password or a query may have made a word of the rest of it."""
+    parts = words.split("+")
+    if "+".join(map(conceal, parts)) != conceal(words):
+        return True
+    queries = [place for place, part in enumerate(parts) if "?" in part and conceal(part) != part]
+    return any("/" in part for part in parts[queries[0] + 1 :]) if queries else False
+
+
+def model_of(kinds: dict[str, str]) -> Backbone | Server:
+    """The model that is named; the embedded one when none is."""
+    if "server" not in kinds:
+        return backbone(kinds.get("model", "embedded"))
+    from ..models.server import address
+
+    url, _, name = kinds["server"].partition("#")
+    address(url)  # refuses what is no URL
+    if "?" in name:
+        raise TstmetaError("a query stands before the # of a server's address, and is never sent")
+    if not name and "model" not in kinds:
+        raise TstmetaError(
+            f"which model does {url} run? Write {url}#NAME, NAME being what the server calls it"
+        )
+    tokenizer = backbone(kinds.get("model", name))
+    return Server(url, name or tokenizer.where, tokenizer)
+
+
+def _kind(word: str) -> str:
+    if word.startswith(("http://", "https://")):
+        return "server"
+    if word in VARIANTS:
+        return "variant"
+    if word in shipped() or re.search(r"\.toml(#|$)", word):
+        return "instruction set"
+    if word.endswith(".csv"):
+        return "wordings file"
+    if word in hub.DTYPES:
+        return "dtype"
+    if _DEVICE.fullmatch(word):
+        return "device"
+    if word in BACKBONES or "/" in word or Path(word).expanduser().is_dir():
+        return "model"
+    raise TstmetaError(
+        f"likelihood does not know {word!r}: use a variant ({', '.join(VARIANTS)}), "
+        f"instructions ({', '.join(shipped())}, or FILE.toml#NAME), wordings of styles (FILE.csv), "
+        f"a model ({', '.join(BACKBONES)}, an id such as owner/name@revision, or a folder), "
+        f"a server (http://HOST/v1#NAME), a dtype ({', '.join(hub.DTYPES)}) "
+        "or a device (cpu, cuda)"
+    )
 
 
 # Content and style, one after the other, load a model once, and two are never held; a server is
