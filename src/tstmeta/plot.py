@@ -186,8 +186,8 @@ def rank_sets(frame: pd.DataFrame) -> Figure:
     """The rank of each metric and the ranks it could have, one panel a data set.
 
     Args:
-        frame: what ``tst.rank_sets`` returns: metric, rank, low, high and, where tests were made,
-            cluster; a dotted line stands where one ends.
+        frame: what ``tst.rank_sets`` returns: metric, rank, low, high and cluster; a dotted line
+            stands where one ends.
     """
     # half a rank on either side, so that a single rank is a bar too
     wide = {"low": frame["low"].astype(float) - 0.4, "high": frame["high"].astype(float) + 0.4}

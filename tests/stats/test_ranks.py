@@ -9,9 +9,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import rankdata
 
+from benchmarks import simulated
 from tests.stats.oracles import rng
 from tstmeta import stats
-from tstmeta.stats import ResamplingPlan, Setting, draw, of_draws, simultaneous_p
+from tstmeta.stats import (
+    ResamplingPlan,
+    Setting,
+    draw,
+    of_draws,
+    permutation_test,
+    simultaneous_p,
+)
 
 NAN = math.nan
 
@@ -178,6 +186,21 @@ def held_together(true, shape, repeats, draws=300):
         pairs = zip(sets, best, worst, strict=True)
         held += all(low <= b and high >= w for (low, high), b, w in pairs)
     return held / repeats
+
+
+def test_equally_good_metrics_share_a_cluster_though_sources_share_noise_and_swapped_cells_do_not():
+    random, shape, effects = rng(12), (40, 8), simulated.Effects(sources=0.9, cells=0.1)
+    plan, parted, swapped = ResamplingPlan("both", 199), 0, 0
+    some = draw(plan, shape, random)
+    for _ in range(100):
+        human, metrics = simulated.normal(random, shape, (0.5, 0.5), effects)
+        resampling = of_draws(human, metrics, Setting(), plan, some)
+        gaps, units = resampling.of_pairs[:2], resampling.fewest
+        parted += simultaneous_p(*resampling[:2], units=units, gaps=gaps)[0, 1] <= 0.05
+        cells = permutation_test(human, *metrics, Setting(), units="both", n=99, rng=random)
+        swapped += cells.p <= 0.05
+    assert parted <= 10
+    assert swapped >= 30
 
 
 def test_all_sets_hold_at_once_as_often_as_promised():
