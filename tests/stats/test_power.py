@@ -1,4 +1,4 @@
-"""Minimum detectable differences and widths, against their definitions and planted differences."""
+"""Minimum detectable differences, against their definition and planted differences."""
 
 import math
 
@@ -17,7 +17,7 @@ from tstmeta.stats import (
     resample,
     resampled,
 )
-from tstmeta.stats.power import detectable_difference, tilted, width_by_items
+from tstmeta.stats.power import detectable_difference, tilted
 
 NAN = math.nan
 
@@ -107,37 +107,8 @@ def test_a_difference_of_the_detectable_size_is_mostly_seen():
 
 
 @pytest.mark.nightly
-@pytest.mark.parametrize(("size", "first"), [((100, 1), 0.6), ((60, 1), 0.4), ((80, 3), 0.8)])
+@pytest.mark.parametrize(("size", "first"), [((100, 1), 0.6), ((120, 1), 0.4), ((80, 3), 0.8)])
 def test_a_difference_of_the_detectable_size_is_found_in_four_studies_of_five(size, first):
     seen, covered = power_reached(size, first, pilots=100, runs=1500)
     assert ((seen >= 0.75) & (seen <= 0.85)).all(), seen
     assert covered >= 0.9
-
-
-def test_widths_follow_the_law_of_the_square_root_where_sources_are_many():
-    human, metrics = world(11, sources=400)
-    result = width_by_items(human, metrics[0], Setting(), [50, 100, 200, 400, 1600], rng(0), 300)
-    assert result.sources == 400
-    assert result.width[:4] == pytest.approx(result.law[:4], rel=0.15)
-    assert result.law[-1] == pytest.approx(result.law[3] / 2)
-    assert np.isnan(result.width[-1])
-    assert (result.low[:4] <= result.width[:4]).all()
-    assert (result.width[:4] <= result.high[:4]).all()
-    assert (np.diff(result.width[:4]) < 0).all()
-
-
-def test_the_width_is_that_of_the_percentile_interval():
-    human, metrics = world(12, sources=30)
-    plan = ResamplingPlan(n=4000)
-    values = resampled(human, metrics[:1], Setting(), draw(plan, human.shape, rng(1)))[0]
-    low, high = np.quantile(values, [0.025, 0.975])
-    result = width_by_items(human, metrics[0], Setting(), [30], rng(0), 2000)
-    assert result.law[0] == pytest.approx(high - low, rel=0.05)
-    assert result.width[0] == pytest.approx(high - low, rel=0.05)
-
-
-@pytest.mark.parametrize("shape", [(1, 4), (9, 2)], ids=["one source", "constant ratings"])
-def test_where_there_is_no_width_there_is_no_law(shape):
-    result = width_by_items(np.ones(shape), np.ones(shape), Setting(), [5], rng(0))
-    assert result.sources == shape[0]
-    assert np.isnan([result.width, result.low, result.high, result.law]).all()

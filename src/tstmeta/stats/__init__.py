@@ -8,11 +8,12 @@ from .correlation import Correlation, kendall, pearson, spearman, williams
 from .intervals import Resample, difference, of_draws, of_resample, resample
 from .kernels import means
 from .limits import Interval, of_values
+from .margins import equivalent, noninferior
 from .matrices import LEVELS, Setting, correlate, estimate, resampled
 from .multiple import benjamini_yekutieli, holm, significance_clusters
 from .partial_correlation import corrected_partial, partial, partials
 from .permutation import PairTests, all_pairs, permutation_test
-from .power import detectable_difference, width_by_items
+from .power import detectable_difference
 from .ranks import rank_sets, simultaneous_p
 from .raters import alpha, ceiling, single_rater
 from .resampling import Draws, ResamplingPlan, draw

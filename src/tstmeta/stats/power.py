@@ -1,11 +1,11 @@
-"""How small a difference a data set can show, and how many rated sources a width of interval takes.
+"""How small a difference of two metrics a data set can show.
 
 A difference of two metrics is judged on the same draws for both, so what they share cancels, and
 the smallest detectable difference is a fact about a PAIR of metrics.
 """
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from functools import partial
 from typing import NamedTuple
 
@@ -75,7 +75,7 @@ def detectable_difference(
     if drawn.widened and n > 1:
         reach = float(stdtrit(n - 1.0, 1.0 - alpha / 2.0)) * math.sqrt(n / (n - 1.0))
     enough = n >= 2 * FEW_UNITS and plan.units != "both"
-    halves = [_half(plan, people.shape, rng) for _ in range(_HALVES * enough)]
+    halves = [_half(draws, plan, rng) for _ in range(_HALVES * enough)]
     quantile = float(stdtrit(_HALVES - 1.0, 0.975))
     observed = drawn.of_pairs.estimates[: len(scores) - 1]  # pairs with the first come first
     rows = np.full((3, len(observed)), np.nan)
@@ -133,79 +133,10 @@ def _smallest(gaps: Callable, draws: Draws, share: float, reach: float, power: f
     return float(gaps(brentq(beyond, -most, most, xtol=1e-4) - 2e-4, units)[0])
 
 
-def _half(plan: ResamplingPlan, shape: tuple[int, int], rng: np.random.Generator) -> Draws:
-    """Draws of a random half of the units of a plan, half of each stratum."""
-    clusters, strata = np.arange(shape[1]), np.zeros(shape[1])
-    if plan.units == "sources":
-        clusters, strata = clusters_of(plan, shape[0])
-    counts = np.zeros((_OF_HALF, len(strata)))
-    for stratum in np.unique(strata):
-        inside = rng.permutation(np.flatnonzero(strata == stratum))
-        inside = inside[: -(-len(inside) // 2)]
-        size = len(inside)
-        counts[:, inside] = rng.multinomial(size, np.full(size, 1.0 / size), size=_OF_HALF)
-    sources, systems = (np.ones((_OF_HALF, size)) for size in shape)
-    if plan.units == "sources":
-        return Draws(counts[:, clusters], systems)
-    return Draws(sources, counts)
-
-
-class Widths(NamedTuple):
-    """How the width of a 95 % interval depends on the number of rated sources.
-
-    ``width`` is the mean over subsamples of each size ``[N]``, ``low`` and ``high`` their 5 % and
-    95 % points, NaN where there are not so many sources; ``law`` is the width of all sources times
-    sqrt(all / size), NaN where these have no width.
-    """
-
-    width: Array
-    low: Array
-    high: Array
-    law: Array
-    sources: int
-
-
-def width_by_items(
-    human: ArrayLike,
-    metric: ArrayLike,
-    setting: Setting,
-    sizes: Sequence[int],
-    rng: np.random.Generator,
-    draws: int = 200,
-) -> Widths:
-    """Width of the bootstrap interval of one metric for fewer (or more) rated sources.
-
-    For each size, twenty choices of that many sources without replacement, each bootstrapped over
-    its sources.
-
-    Args:
-        human, metric: ``[S, K]``.
-        sizes: numbers of sources, each at least 2.
-        draws: bootstrap draws a subsample.
-    """
-    x, y, wanted = finite(human), finite(metric), np.asarray(sizes, dtype=int)
-    rated = np.flatnonzero((np.isfinite(x) & np.isfinite(y)).any(axis=1))
-    n, nothing = len(rated), np.full(len(wanted), np.nan)
-    if n < 2:
-        return Widths(nothing, nothing, nothing, nothing, n)
-
-    def widths(size: int, times: int) -> tuple[float, float, float]:
-        """Mean, 5 % and 95 % point over choices of so many sources; NaN of none."""
-        counts = np.zeros((times * draws, len(x)))
-        for block in np.split(counts, times):
-            chosen = rng.choice(rated, size, replace=False)
-            block[:, chosen] = rng.multinomial(size, np.full(size, 1.0 / size), size=draws)
-        resamples = Draws(counts, np.ones((len(counts), x.shape[1])))
-        values = np.split(resampled(x, y[None], setting, resamples)[0], times)
-        known = [row[np.isfinite(row)] for row in values]
-        ends = [np.quantile(row, [0.025, 0.975]) for row in known if len(row) > 1]
-        if not ends:
-            return math.nan, math.nan, math.nan
-        each = np.array([high - low for low, high in ends])
-        low, high = np.quantile(each, [0.05, 0.95])
-        return float(each.mean()), float(low), float(high)
-
-    full = widths(n, 1)[0]
-    summaries = [widths(size, 20) if size <= n else (math.nan,) * 3 for size in wanted]
-    mean, low, high = np.array(summaries).reshape(-1, 3).T
-    return Widths(mean, low, high, full * np.sqrt(n / wanted), n)
+def _half(draws: Draws, plan: ResamplingPlan, rng: np.random.Generator) -> Draws:
+    """Some of the draws, of a random half of the units."""
+    sources, systems = (counts[:_OF_HALF] for counts in draws)
+    if plan.units == "systems":
+        return Draws(sources, systems * (rng.permutation(systems.shape[1]) % 2))
+    clusters, strata = clusters_of(plan, sources.shape[1])
+    return Draws(sources * (rng.permutation(len(strata)) % 2)[clusters], systems)

@@ -1,0 +1,53 @@
+"""Is one metric no worse than another, or as good, up to a margin?  From the draws of both.
+
+That an interval includes 0 does not show a difference to be small.  Here the null hypothesis is
+that it is large (two one-sided tests: Schuirmann 1987, Journal of Pharmacokinetics and
+Biopharmaceutics 15); p inverts the percentile interval (Efron and Tibshirani 1993, Section 15.4).
+"""
+
+import math
+from itertools import combinations
+
+import numpy as np
+from scipy.special import ndtri, stdtr
+
+from .intervals import Resample
+
+
+def noninferior(resample: Resample, first: int, second: int, margin: float) -> float:
+    """One-sided p of: the metric in row ``first`` is worse than that in row ``second`` by the
+    margin or more.
+
+    (b + 1) / (D + 1) with b of D draws beyond the margin or without a value, with the quantiles of
+    t where intervals have them.  NaN where either has no value or there is nothing to draw.
+
+    Args:
+        margin: from 0 (superiority) up, in units of the statistic.
+
+    Raises:
+        ValueError: another margin.
+    """
+    if not 0 <= margin < math.inf:
+        raise ValueError(f"a margin is a number from 0 up, not {margin}")
+    pairs, rows = resample.of_pairs, combinations(range(len(resample.estimates)), 2)
+    place, sign = (
+        list(rows).index((min(first, second), max(first, second))),
+        np.sign(second - first),
+    )
+    n = min((int(count[place]) for count in pairs.counts.values()), default=0)
+    if n < 2 or not math.isfinite(pairs.estimates[place]):
+        return math.nan
+    drawn = sign * pairs.values[place]
+    p = ((~(drawn > -margin)).sum() + 1.0) / (len(drawn) + 1.0)
+    if resample.widened:
+        p = stdtr(n - 1.0, ndtri(p) * math.sqrt((n - 1.0) / n))
+    return float(p)
+
+
+def equivalent(resample: Resample, first: int, second: int, margin: float) -> float:
+    """p of: the metrics in two rows differ by the margin or more, in either direction.
+
+    The larger p of :func:`noninferior` there and back; a margin of 0 can never be shown.
+    """
+    sides = (first, second), (second, first)
+    return float(np.max([noninferior(resample, *rows, margin) for rows in sides]))
