@@ -7,7 +7,7 @@ import pandas as pd
 
 from .. import stats
 from ..schema import TstmetaError
-from ..stats import Resample, difference, significance_clusters
+from ..stats import Resample, difference, equivalent, noninferior, significance_clusters
 from .agreement import HEAD, TESTS, Analysis, analyses, resample
 
 #: The level of all tests, corrected for all pairs.
@@ -26,6 +26,8 @@ def compare(
     unit: str = "source",
     draws: int = 1000,
     seed: int = 0,
+    *,
+    margin: float | None = None,
 ) -> pd.DataFrame:
     """One metric's agreement minus another's, in the same resamples, with a test.
 
@@ -39,16 +41,21 @@ def compare(
     Args:
         a, b: names of metrics, or (metric, basis) where a metric stands on several bases.
         pairs, statistic, level, unit, draws, seed: see :func:`bootstrap`.
+        margin: a difference too small to matter, above 0, in units of the statistic.
 
     Returns:
         A row a data set that has both: dataset, a, b, difference (a minus b), low, high (95 %
         bootstrap interval), p (at least 1 / (draws + 1)), n (units that were swapped: sources; the
         fewer of sources and systems), null (hypothesis), note (whether either metric has a value in
-        more rewrites or groups; reasons for doubt).
+        more rewrites or groups; reasons for doubt).  With a margin also p_noninferior (of: a is
+        worse than b by the margin or more) and p_equivalent (of: the two differ by the margin or
+        more), see :mod:`tstmeta.stats.margins`.
 
     Raises:
-        TstmetaError: as :func:`bootstrap`, or no data set has both metrics.
+        TstmetaError: as :func:`bootstrap`, no data set has both metrics, or a margin is not above 0.
     """
+    if margin is not None and not 0 < margin < np.inf:
+        raise TstmetaError(f"a margin is a number above 0, not {margin}")
     rows = []
     labels = [name if isinstance(name, str) else " ".join(name) for name in (a, b)]
     for analysis in analyses(pairs, statistic, level, unit, draws, seed):
@@ -70,11 +77,15 @@ def compare(
         note = "; ".join(filter(None, [note, gap.reason, reason]))
         between = float(drawn.of_pairs.estimates[0])
         name = own.heads["dataset"].iloc[0]
-        rows.append((name, *labels, between, gap.low, gap.high, p, n, null, note))
+        row = (name, *labels, between, gap.low, gap.high, p, n, null, note)
+        if margin is not None:
+            row += noninferior(drawn, 0, 1, margin), equivalent(drawn, 0, 1, margin)
+        rows.append(row)
     if not rows:
         known = ", ".join(pairs["metric"].drop_duplicates())
         raise TstmetaError(f"no data set has both {' and '.join(labels)}; known: {known}")
     columns = ["dataset", "a", "b", "difference", "low", "high", "p", "n", "null", "note"]
+    columns += ["p_noninferior", "p_equivalent"] * (margin is not None)
     return pd.DataFrame(rows, columns=columns)
 
 
