@@ -19,7 +19,8 @@ from tools.world.scenes import WORDINGS, scene
 from tools.world.testset import small_world
 from tools.world.words import PHRASES, Choices
 from tstmeta import storage
-from tstmeta.data import Dataset, corpora, load
+from tstmeta.data import Dataset, load
+from tstmeta.data.tables import corpus_table
 from tstmeta.likelihood.instructions import Instructions, shipped
 from tstmeta.models import encoders, idf
 from tstmeta.models.classifiers import Task
@@ -281,7 +282,7 @@ def main() -> None:
         if "shares" not in report:
             write_report(out, {**report, "shares": worth(out)})
     elif given.what == "lm":
-        table = divide(corpora.table(conversations.sentences()))
+        table = divide(corpus_table(conversations.sentences()))
         texts = {part: rows["text"].tolist() for part, rows in table.groupby("part")}
         lm.train(out, texts["train"], texts["test"], name="ours")
     elif given.what in ("style", "strength"):

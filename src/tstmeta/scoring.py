@@ -21,7 +21,7 @@ from . import metrics as registry
 from . import schema
 from .data import Dataset, paths
 from .data.base import RATING
-from .data.own_values import read_scores as read_scores
+from .data.own import read_scores as read_scores
 from .data.tables import scores_table
 from .metrics.base import Metric, Request, Score
 from .schema import Signature, Status, TstmetaError

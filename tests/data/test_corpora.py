@@ -6,7 +6,8 @@ from tests.data import raw
 from tests.data.raw import swap, write, write_rows
 from tests.helpers import needs
 from tstmeta import data
-from tstmeta.data import cao, corpora, mukherjee, paradetox, paths, xformal, yelp
+from tstmeta.data import cao, mukherjee, paradetox, paths, xformal, yelp
+from tstmeta.data.tables import CORPUS
 from tstmeta.schema import MissingData, TstmetaError
 
 
@@ -30,7 +31,7 @@ def reviews(tmp_path):
 
 def test_each_line_of_yelp_is_a_sentence_with_its_style(reviews):
     table = yelp.corpus(reviews)
-    assert tuple(table.columns) == corpora.COLUMNS
+    assert tuple(table.columns) == CORPUS
     texts = ["the dev bread was 0\x85 ok .", "the dev bread was 1\x85 ok .", "_num_ stars"]
     assert table["text"].tolist()[:3] == texts
     assert table["style"].tolist() == ["negative", "positive", "positive"] * 2
@@ -63,7 +64,7 @@ def answers(tmp_path):
 
 def test_value_is_the_mean_rating_and_missing_rows_are_left_out(answers):
     table = xformal.corpus(answers)
-    assert tuple(table.columns) == corpora.COLUMNS
+    assert tuple(table.columns) == CORPUS
     assert table["value"].tolist() == [-2.4, 3.0] * 3
     assert table["text"].tolist()[:2] == ["lol, train !", "None of this applies ."]
     assert table["split"].tolist() == ["train"] * 2 + ["tune"] * 2 + ["test"] * 2

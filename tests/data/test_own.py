@@ -13,8 +13,7 @@ from hypothesis import strategies as st
 
 from tstmeta import data, schema
 from tstmeta.data import Card, Dataset
-from tstmeta.data.own import read
-from tstmeta.data.own_values import rated, read_scores
+from tstmeta.data.own import rated, read, read_scores
 from tstmeta.data.tables import items_table, rater_names
 from tstmeta.schema import DataError
 

@@ -15,6 +15,7 @@ from tools import train
 from tools.world.conversations import Example, example, sentences
 from tools.world.words import Choices
 from tstmeta import data, scoring
+from tstmeta.data.tables import corpus_table
 from tstmeta.likelihood.instructions import get, shipped
 from tstmeta.models import idf, lm
 from tstmeta.models.causal import EMBEDDED
@@ -192,7 +193,7 @@ def test_the_backbone_repeats_text_that_it_has_never_seen(text):
 
 def test_the_language_model_was_made_from_todays_text_and_options():
     report = report_of(lm.EMBEDDED)
-    table = divide(data.corpora.table(sentences()))
+    table = divide(corpus_table(sentences()))
     texts = [table.loc[table["part"] == part, "text"].tolist() for part in ("train", "test")]
     assert report["corpus"]["sha256"] == hashlib.sha256(json.dumps(texts).encode()).hexdigest()[:16]
     options = LmOptions(steps=report["options"]["steps"]).model_dump() | {"clip": 1.0}

@@ -113,7 +113,7 @@ def scored(
 
     from .. import scoring
     from ..data import load
-    from ..data.own_values import rated
+    from ..data.own import rated
 
     dataset = load(data)
     if ratings is not None:

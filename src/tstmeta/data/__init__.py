@@ -4,7 +4,7 @@ Data sets are entry points of the group ``tstmeta.datasets``.  Each names a modu
 ``load(root: Path) -> Dataset`` and, if it likes, a dict ``SUBSETS`` of functions ``Dataset ->
 Dataset``, ``RAW = False`` (no raw files: ``root`` is ours) and ``ready(root: Path) -> bool``
 (whether the file that matters is in the folder).  One with ``CORPUS = True`` has no ``load``, but
-``corpus(root: Path)`` of single sentences, see :mod:`.corpora`.
+``corpus(root: Path)`` of single sentences, see :data:`.tables.CORPUS`.
 """
 
 import difflib

@@ -7,11 +7,10 @@ from pathlib import Path
 
 import pandas as pd
 
-from . import corpora
 from .base import Dataset
 from .checks import FILLED
 from .files import read_csv
-from .tables import items_table
+from .tables import corpus_table, items_table
 
 NAME = "paradetox"
 STYLE = "non-toxic"
@@ -37,10 +36,10 @@ def load(root: Path) -> Dataset:
 
 
 def corpus(root: Path) -> pd.DataFrame:
-    """Toxic sentences, then their rewrites; columns of :data:`.corpora.COLUMNS`."""
+    """Toxic sentences, then their rewrites; columns of :data:`.tables.CORPUS`."""
     table = _read(root)
     rewrites = [text for cells in table[REWRITES].to_numpy() for text in cells if text]
-    parts = [corpora.table(table["toxic"], "toxic"), corpora.table(rewrites, STYLE)]
+    parts = [corpus_table(table["toxic"], "toxic"), corpus_table(rewrites, STYLE)]
     return pd.concat(parts, ignore_index=True)
 
 

@@ -1,5 +1,6 @@
 """Putting columns into our tables."""
 
+import math
 import re
 from collections.abc import Iterable, Mapping
 from typing import Any
@@ -107,3 +108,19 @@ def scores_table(
         "detail": np.where(known, "", "no value was released"),
     }
     return pd.DataFrame(rows).assign(dataset=dataset, signature=str(signature), sample=0, **facts)
+
+
+#: Columns of a corpus of single sentences.  ``value`` is a mean human rating of the style, NaN
+#: where there is none; ``style`` and ``split`` are empty where the files know of none.
+CORPUS = ("text", "style", "split", "value")
+
+
+def corpus_table(
+    text: Iterable[str],
+    style: str = "",
+    split: str = "",
+    value: Iterable[float] | float = math.nan,
+) -> pd.DataFrame:
+    """A corpus of one style and one split; a single value holds for all sentences."""
+    frame = pd.DataFrame({"text": list(text), "style": style, "split": split}, columns=CORPUS[:3])
+    return frame.astype(str).assign(value=np.array(value if isinstance(value, float) else [*value]))

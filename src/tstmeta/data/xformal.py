@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pandas as pd
 
-from . import corpora
 from .checks import numbers
 from .files import read_csv
+from .tables import corpus_table
 
 NAME = "xformal"
 CORPUS = True
@@ -19,7 +19,7 @@ NOTHING = "None"
 
 
 def corpus(root: Path) -> pd.DataFrame:
-    """Sentences with their mean formality as ``value``; columns of :data:`.corpora.COLUMNS`.
+    """Sentences with their mean formality as ``value``; columns of :data:`.tables.CORPUS`.
 
     ``style`` stays empty: where formal begins is for the reader to decide.  Rows without a sentence
     and a rating (15 in the test file) are left out; sentences that come twice are kept.
@@ -32,4 +32,4 @@ def _split(root: Path, split: str) -> pd.DataFrame:
     table = read_csv(path, ("SID", "label", "sentence"), unique=["SID"])
     missing = (table["label"] == NOTHING) & (table["sentence"] == NOTHING)
     values = numbers(table["label"].mask(missing, "0"), path, "label", *SCALE)
-    return corpora.table(table["sentence"][~missing], split=split, value=values[~missing])
+    return corpus_table(table["sentence"][~missing], split=split, value=values[~missing])

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pandas as pd
 
-from . import corpora
 from .checks import check, fault
 from .files import read_lines
+from .tables import corpus_table
 
 NAME = "yelp"
 CORPUS = True
@@ -19,7 +19,7 @@ STYLES = ("negative", "positive")
 
 
 def corpus(root: Path) -> pd.DataFrame:
-    """All sentences (columns: :data:`.corpora.COLUMNS`), negative before positive in a split."""
+    """All sentences (columns: :data:`.tables.CORPUS`), negative before positive in a split."""
     tables = []
     for split in SPLITS:
         for number, style in enumerate(STYLES):
@@ -27,5 +27,5 @@ def corpus(root: Path) -> pd.DataFrame:
             lines = read_lines(path)
             blank = (row for row, line in enumerate(lines, 1) if not line.strip())
             check(fault(path, "blank line", row) for row in blank)
-            tables.append(corpora.table(lines, style, split))
+            tables.append(corpus_table(lines, style, split))
     return pd.concat(tables, ignore_index=True)
