@@ -209,6 +209,16 @@ def test_over_sources_and_systems_p_is_that_of_the_resamples():
     assert "bootstrap of both" in row["null"]
 
 
+def test_a_margin_asks_for_noninferiority_and_equivalence():
+    [row] = tst.compare(PAIRS, "good", "fair", draws=400, margin=0.6).to_dict("records")
+    assert 1e-9 < row["p_noninferior"] <= row["p_equivalent"] < 0.05
+    [row] = tst.compare(PAIRS, "poor", "good", draws=400, margin=0.1).to_dict("records")
+    assert row["p_noninferior"] > 0.9  # it is worse by far more
+    assert row["p_equivalent"] >= row["p_noninferior"]
+    with pytest.raises(TstmetaError, match="a margin is a number above 0, not 0"):
+        tst.compare(PAIRS, "good", "fair", margin=0)
+
+
 def test_a_metric_on_two_bases_is_named_with_its_basis():
     two = pd.concat([SCORES, SCORES[SCORES["metric"] == "good"].assign(basis="reference")])
     frame = pairs(DATA, two)

@@ -52,7 +52,7 @@ def compare(
         more), see :mod:`tstmeta.stats.margins`.
 
     Raises:
-        TstmetaError: as :func:`bootstrap`, no data set has both metrics, or a margin is not above 0.
+        TstmetaError: as :func:`bootstrap`, no data set has both metrics, or no margin above 0.
     """
     if margin is not None and not 0 < margin < np.inf:
         raise TstmetaError(f"a margin is a number above 0, not {margin}")

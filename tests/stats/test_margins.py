@@ -1,0 +1,90 @@
+"""Non-inferiority and equivalence: p by its definition, beside the interval, and by simulation."""
+
+import math
+
+import numpy as np
+import pytest
+
+from tests.stats.oracles import rng
+from tstmeta.stats import (
+    ResamplingPlan,
+    Setting,
+    difference,
+    draw,
+    equivalent,
+    noninferior,
+    of_draws,
+    resample,
+)
+
+ITEMS, SETTING = (60, 1), Setting("kendall")
+
+
+def data(seed, noise=(1.0, 1.2, 0.8), shape=ITEMS):
+    """Ratings, and metrics that see them through noise."""
+    random = rng(seed)
+    human = random.normal(size=shape)
+    return human, np.stack([human + sd * random.normal(size=shape) for sd in noise])
+
+
+def test_p_is_the_share_of_draws_beyond_the_margin_the_data_counted_with_them():
+    drawn = resample(*data(1), SETTING, ResamplingPlan(n=199), rng())
+    for first, second in ((0, 1), (1, 0), (2, 1), (0, 2)):
+        gaps = drawn.values[first] - drawn.values[second]
+        for margin in (0.0, 0.03, 0.1, 0.9):
+            worse, better = (gaps <= -margin).sum() + 1, (gaps >= margin).sum() + 1
+            assert noninferior(drawn, first, second, margin) == pytest.approx(worse / 200)
+            both = equivalent(drawn, first, second, margin)
+            assert both == pytest.approx(max(worse, better) / 200)
+    assert noninferior(drawn, 0, 1, 2.5) == pytest.approx(1 / 200)  # never 0
+
+
+@pytest.mark.parametrize("shape", [(60, 1), (12, 6)])
+def test_p_is_below_five_percent_where_the_interval_of_ninety_lies_inside_the_margin(shape):
+    for seed in range(15):
+        drawn = resample(*data(seed, shape=shape), Setting(), ResamplingPlan(n=2000), rng(seed))
+        limits = difference(drawn, 0, 1, confidence=0.9)
+        for more in (-0.03, 0.03):
+            if limits.low < min(-0.03, -more):
+                assert (noninferior(drawn, 0, 1, more - limits.low) < 0.05) == (more > 0)
+            farther = max(-limits.low, limits.high) + more
+            assert (equivalent(drawn, 0, 1, farther) < 0.05) == (more > 0)
+
+
+def test_what_has_no_value_has_no_p_and_a_margin_is_not_below_zero():
+    human, metrics = data(2)
+    metrics[1] = 0
+    drawn = resample(human, metrics, SETTING, ResamplingPlan(n=20), rng())
+    assert math.isnan(noninferior(drawn, 0, 1, 0.1))
+    assert math.isnan(equivalent(drawn, 0, 1, 0.1))
+    for margin in (-0.1, math.nan, math.inf):
+        with pytest.raises(ValueError, match="a margin is a number from 0 up"):
+            noninferior(drawn, 0, 2, margin)
+
+
+def share(function, gap, margin, repeats):
+    """How often a test at 5 % rejects where the first metric is worse by ``gap``."""
+    random, plan, hits = rng(5), ResamplingPlan(n=300), 0
+    for repeat in range(repeats):
+        if repeat % 20 == 0:
+            draws = draw(plan, (100, 1), random)
+        human, *noise = random.normal(size=(3, 100, 1))
+        pair = [
+            r * human + math.sqrt(1 - r * r) * e
+            for r, e in zip((0.7 - gap, 0.7), noise, strict=True)
+        ]
+        drawn = of_draws(human, np.stack(pair), Setting(), plan, draws)
+        hits += function(drawn, 0, 1, margin) <= 0.05
+    return hits / repeats
+
+
+@pytest.mark.parametrize("function", [noninferior, equivalent])
+def test_equal_metrics_are_told_to_be_so_and_those_at_the_margin_seldom(function):
+    assert share(function, 0.2, 0.2, 100) < 0.12
+    assert share(function, 0.0, 0.3, 100) > 0.8
+
+
+@pytest.mark.nightly
+@pytest.mark.parametrize("function", [noninferior, equivalent])
+def test_at_the_margin_five_percent_are_rejected(function):
+    assert 0.035 <= share(function, 0.2, 0.2, 3000) <= 0.065
