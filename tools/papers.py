@@ -9,7 +9,7 @@ from tools.tables import raw
 from tstmeta import ledger
 from tstmeta.data import Card, paths
 from tstmeta.judge import prompts
-from tstmeta.ledger.claims import FAILS, HOLDS, OPEN
+from tstmeta.ledger.claims import ABSENT, FAILS, HOLDS, OPEN
 from tstmeta.ledger.ledger import STATUSES
 from tstmeta.likelihood import instructions
 
@@ -20,7 +20,7 @@ PAPERS = {
     "mukherjee2025": ("mukherjee2025evaluating", "Mukherjee et al. (2025)"),
     "pang2019": ("pang2019unsupervised", "Pang and Gimpel (2019)"),
 }
-MARKS = {HOLDS: "✓", FAILS: "✗", OPEN: "?"}
+MARKS = {HOLDS: "✓", FAILS: "✗", OPEN: "?", ABSENT: "–"}
 #: Statuses in the order of the page of differences.
 ORDER = ["match", "differs", "misprint", "printed-only", "needs"]
 Context = dict[str, Any]
@@ -46,7 +46,7 @@ def claims(judged: ledger.Claims) -> Context:
         cite, authors = PAPERS[str(key)]
         papers.append({"cite": cite, "title": authors, "claims": rows})
     verdicts = judged.verdicts["verdict"]
-    names = {"holds": HOLDS, "fails": FAILS, "open": OPEN}
+    names = {"holds": HOLDS, "fails": FAILS, "open": OPEN, "absent": ABSENT}
     count = {key: int((verdicts == name).sum()) for key, name in names.items()}
     return {"papers": papers, "count": len(verdicts), **count}
 
@@ -54,22 +54,32 @@ def claims(judged: ledger.Claims) -> Context:
 def claim(row: Context, evidence: pd.DataFrame) -> Context:
     """A claim with its mark, its anchor and its evidence as a page shows it."""
     own = evidence[evidence["claim"] == row["claim"]]
-    both = zip(own["low"], own["high"], own["published"], strict=True)
     limits = [
-        "published" if printed else f"{number(low)}\u00a0to\u00a0{number(high)}"
-        for low, high, printed in both
+        "published" if printed else between(low, high)
+        for low, high, printed in zip(own["low"], own["high"], own["published"], strict=True)
+    ]
+    wide = [
+        between(*ends) for ends in zip(own["corrected_low"], own["corrected_high"], strict=True)
     ]
     shown = pd.DataFrame(
         {
             "evidence": own["evidence"].str.replace("`", ""),
             "value": [number(value) for value in own["value"]],
             "95 %\u00a0interval": limits,
+            "corrected": wide,
             "n": [f"{n:,}" if n else "–" for n in own["n"]],
             "note": own["note"].str.replace(" resampled", "\u00a0resampled"),
         }
     )
+    if own["corrected_low"].notna().sum() < 2:  # nothing to correct
+        shown = shown.drop(columns="corrected")
     anchor = row["claim"].replace(".", "-")
     return {**row, "mark": MARKS[row["verdict"]], "anchor": anchor, "evidence": shown}
+
+
+def between(low: float, high: float) -> str:
+    """Limits as text, a dash without any."""
+    return "–" if pd.isna(low) else f"{number(low)}\u00a0to\u00a0{number(high)}"
 
 
 def number(value: float) -> str:

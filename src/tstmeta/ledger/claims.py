@@ -1,32 +1,35 @@
 """What the four papers conclude, and what the public data say of it.
 
-``data/published/claims.yaml`` has each claim with its evidence and decision rule; the verdict
-follows from the intervals by that rule.  A number that we did not compute is marked as published.
+``data/published/claims.yaml`` has each claim with its evidence; :func:`verdict_of` is the one rule
+of all verdicts.  A number that we did not compute is marked as published and decides nothing.
 """
 
 from __future__ import annotations
 
 import itertools
 import warnings
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from functools import cache
 from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
 import yaml
+from numpy.typing import ArrayLike
 
 from ..data import paths
-from ..models import hub
-from ..models.causal import backbone
 from ..schema import DemonstrationWarning
-from .evidence import KINDS, Finding, Setup
+from ..stats import ResamplingPlan
+from .evidence import COUNTED, KINDS, Finding, Setup
 from .recipes import Inputs
 
 HOLDS, FAILS, OPEN = "holds", "does not hold", "cannot be told"
-COUNTED = "counted"
+#: Instead of a verdict where data that count are not on this machine.
+ABSENT = "not evaluated here"
+#: What intervals speak of: a verdict speaks of no more than all of its evidence does.
+_SCOPES = [ResamplingPlan(units).estimand for units in ("sources", "systems", "both")]
 #: What an entry of evidence says beside the arguments of its kind.
-_ABOUT = ("kind", "name", "prefix", "note", "group", "model", "instead", "each")
+_ABOUT = ("kind", "name", "prefix", "note", "group", "each")
 
 
 class Claims(NamedTuple):
@@ -34,8 +37,9 @@ class Claims(NamedTuple):
 
     Attributes:
         verdicts: claim, paper, where, text, decision_rule, verdict, why.
-        evidence: claim, evidence, value, low, high, n, note, published, group; low and high are NaN
-            where the number is published.
+        evidence: claim, evidence, value, n, note, scope (what the interval speaks of), group,
+            published, low, high (95 %), corrected_low, corrected_high (see :func:`corrected`).
+            Limits are NaN where the number is published, corrected ones where it does not count.
     """
 
     verdicts: pd.DataFrame
@@ -50,10 +54,16 @@ def claims(draws: int = 2000, seed: int = 0, *, inputs: Inputs | None = None) ->
         findings, verdict, why = judge(claim, setup)
         words = {key: claim[key] for key in ("claim", "where", "text", "decision_rule")}
         verdicts.append(words | {"verdict": verdict, "why": why})
-        evidence += [{"claim": claim["claim"]} | row._asdict() for row in findings]
+        level = corrected(sum(row.counts for row in findings))
+        for row in findings:
+            low, high = row.interval()
+            least, most = row.interval(level) if row.counts else (np.nan, np.nan)
+            shown = {"claim": claim["claim"], **row._asdict(), "published": not row.limits}
+            shown |= {"low": low, "high": high, "corrected_low": least, "corrected_high": most}
+            evidence.append(shown)
     table = pd.DataFrame(verdicts)
     table.insert(1, "paper", table["claim"].str.partition(".")[0])
-    return Claims(table, pd.DataFrame(evidence, columns=["claim", *Finding._fields]))
+    return Claims(table, pd.DataFrame(evidence).drop(columns="limits"))
 
 
 @cache
@@ -63,34 +73,36 @@ def texts() -> list[dict[str, Any]]:
 
 
 def judge(claim: dict[str, Any], setup: Setup) -> tuple[list[Finding], str, str]:
-    """Findings, verdict and why."""
+    """Findings, verdict and why; what counts is not computed where data of it are missing."""
+    listed = list(entries(claim["evidence"]))
+    counted = [e for e in listed if "rule" in claim and e.get("group", COUNTED) == COUNTED]
+    missing = lacking(counted, setup)
     findings: list[Finding] = []
-    missing: dict[str, None] = {}
-    for entry in entries(claim["evidence"]):
-        data = flat([entry.get("data", []), entry.get("parts", [])])
-        lacking = [name for name in data if not setup.inputs.has(name)]
-        if entry.get("group", COUNTED) == COUNTED and "rule" in claim:
-            missing |= dict.fromkeys(name.partition("@")[0] for name in lacking)
-        findings += findings_of(entry, setup, bool(lacking))
-    computed = [row for row in findings if not row.published and not missing]
+    for entry in listed:
+        wanted = counted if entry in counted and "data" in entry else [entry]
+        findings += [] if lacking(wanted, setup) else findings_of(entry, setup)
+    verdict, why = decide(claim, findings)
     if missing:
-        findings = [row for row in findings if row.published]
         how = ", ".join(f"`tstmeta data fetch {name}`" for name in missing)
-        verdict, why = OPEN, f"The ratings were not on the machine that built this page: {how}."
-    else:
-        verdict, why = decide(claim, findings)
-    words = [why]
+        verdict, why = ABSENT, f"The ratings were not on the machine that built this page: {how}."
+    words, (_, bound) = [why], rule_of(claim)
     for group, text in claim.get("say", {}).items():
-        if own := [row for row in computed if row.group == group]:
-            words.append(text.format(n=len(own), sides=sides(own, rule_of(claim)[1])))
+        if own := [row.interval() for row in findings if row.group == group and row.limits]:
+            words.append(text.format(sides=sides(own, bound)))
     return findings, verdict, " ".join(filter(None, [*words, claim.get("note")]))
+
+
+def lacking(listed: Sequence[dict[str, Any]], setup: Setup) -> list[str]:
+    """The data sets that are not here, without their subsets."""
+    wanted = flat([entry.get("data", []) for entry in listed])
+    return list(dict.fromkeys(n.partition("@")[0] for n in wanted if not setup.inputs.has(n)))
 
 
 def entries(evidence: Sequence[Any]) -> Iterator[dict[str, Any]]:
     """The entries of a claim, one for every combination under ``each``; nested lists are joined."""
     for entry in flat(evidence):
         each = entry.get("each", {})
-        for values in itertools.product(*each.values()):
+        for values in itertools.product(*map(flat, each.values())):
             chosen = dict(zip(each, values, strict=True))
             yield {**entry, **chosen.pop("at", {}), **chosen}
 
@@ -100,19 +112,14 @@ def flat(values: Sequence[Any]) -> list[Any]:
     return [inner for v in values for inner in (flat(v) if isinstance(v, list) else [v])]
 
 
-def findings_of(entry: dict[str, Any], setup: Setup, lacking: bool) -> list[Finding]:
-    """The findings of an entry; where data or model are not here, the printed number or nothing."""
+def findings_of(entry: dict[str, Any], setup: Setup) -> list[Finding]:
+    """The findings of an entry, with what it says of them."""
     about = dict.fromkeys(_ABOUT, "") | {key: entry[key] for key in _ABOUT if key in entry}
     arguments = {key: value for key, value in entry.items() if key not in _ABOUT}
     arguments = {k: flat(v) if isinstance(v, list) else v for k, v in arguments.items()}
-    kind, model = about["kind"], about["model"]
-    if lacking or (model and not hub.here(backbone(model))):
-        if not about["instead"]:
-            return []
-        kind, arguments = "published", {"cell": about["instead"]}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", DemonstrationWarning)
-        findings = KINDS[kind](setup, **arguments)
+        findings = KINDS[about["kind"]](setup, **arguments)
     name = about["name"].format(**arguments)
     prefix = f"{about['prefix']}: " if about["prefix"] else ""
     return [
@@ -126,53 +133,56 @@ def findings_of(entry: dict[str, Any], setup: Setup, lacking: bool) -> list[Find
 
 
 def decide(claim: dict[str, Any], findings: Sequence[Finding]) -> tuple[str, str]:
-    """The verdict by the claim's rule, and its sentence."""
+    """The verdict by the claim's rule, and why: what it speaks of, the intervals, what follows."""
     rule, bound = rule_of(claim)
-    counted = [row for row in findings if row.group == COUNTED and not row.published]
-    verdict = verdict_of(rule, counted, bound)
-    higher = levels(row for row in counted if row.low > 0)
-    words = {
-        "n": len(counted),
-        "sides": sides(counted),
-        "better": f" At {higher} it is above." if higher else "",
-        "worse": levels(row for row in counted if row.high < 0),
-        "wide": levels(row for row in counted if not row.low > -bound),
-    }
-    return verdict, claim["because"][verdict].format(**words)
+    counted = [row for row in findings if row.counts] if rule else []
+    levels = (0.95, corrected(len(counted)))
+    plain, wide = ([row.interval(level) for row in counted] for level in levels)
+    verdict = verdict_of(rule, plain, wide, bound)
+    why = claim.get("because", {}).get(verdict, "")
+    if counted:
+        about = min((row.scope for row in counted), key=_SCOPES.index)
+        also = f"; corrected for their number {sides(wide, bound)}" if len(counted) > 1 else ""
+        why = f"For {about}: of {len(counted)} intervals {sides(plain, bound)}{also}. {why}".strip()
+    return verdict, why
 
 
 def rule_of(claim: dict[str, Any]) -> tuple[str, float]:
-    """The name of a claim's rule and its bound."""
-    rule = claim.get("rule", "")
-    return next(iter(rule.items())) if isinstance(rule, dict) else (rule, 0.0)
+    """The name of a claim's rule and its bound; no name without a rule."""
+    return next(iter(claim.get("rule", {"": 0.0}).items()))
 
 
-def verdict_of(rule: str, findings: Sequence[Finding], bound: float = 0.0) -> str:
-    """The verdict of a rule, as the file explains it; what fails cannot hold."""
-    low, high = np.array([(row.low, row.high) for row in findings]).reshape(-1, 2).T
-    if rule == "above":
-        holds, fails = (low > bound).all(), (high < bound).any()
-    elif rule == "below":
-        holds, fails = (high < bound).all(), (low > bound).any()
-    elif rule == "competitive":
-        holds, fails = (low > -bound).all(), (high < 0).any()
-    elif rule == "apart":
-        holds, fails = high[1] < low[0], high[0] < low[1]
-    elif rule == "opposite":
-        holds, fails = high[0] < 0 < low[1], (low > 0).all() or (high < 0).all()
-    else:
+def corrected(comparisons: int) -> float:
+    """The confidence of each interval at which so many hold together at 95 % (Bonferroni)."""
+    return 1 - 0.05 / max(comparisons, 1)
+
+
+def verdict_of(rule: str, plain: ArrayLike, wide: ArrayLike, bound: float = 0.0) -> str:
+    """One of three outcomes; no two go together, as each wide interval has the plain one in it.
+
+    What must be so of every comparison is read from intervals of 95 %: more of them make it harder
+    to show, not easier (intersection-union test, Berger 1982, Technometrics 24).  Where one of them
+    is enough it is read from intervals corrected for their number.
+
+    Args:
+        rule: ``above`` (``below``): every value lies above (below) the bound; that does not hold
+            where one lies on the other side.  ``both signs``: one lies above, another below; that
+            does not hold where all lie on one side.  Without a rule nothing can be told.
+        plain, wide: intervals ``[n, 2]`` of 95 %, and at :func:`corrected` confidence.
+    """
+    (low, high), (least, most) = np.reshape(plain, (-1, 2)).T, np.reshape(wide, (-1, 2)).T
+    every = {"above": (low > bound).all(), "below": (high < bound).all()}
+    some = {"below": (least > bound).any(), "above": (most < bound).any()}  # the other side
+    if not rule or not len(low):
         return OPEN
-    return FAILS if fails else HOLDS if holds else OPEN
+    if rule == "both signs":
+        every, some = {rule: np.all([*some.values()])}, {rule: np.any([*every.values()])}
+    return HOLDS if every[rule] else FAILS if some[rule] else OPEN
 
 
-def levels(findings: Iterable[Finding]) -> str:
-    """The levels that findings name: what stands before the colon."""
-    return " and ".join(row.evidence.partition(":")[0] for row in findings)
-
-
-def sides(findings: Sequence[Finding], bound: float = 0.0) -> str:
-    """How many intervals lie above the bound, below it, and on both sides."""
-    over = sum(row.low > bound for row in findings)
-    under = sum(row.high < bound for row in findings)
-    rest, at = len(findings) - over - under, f"{bound:g}" if bound else "zero"
-    return f"{over} above {at}, {under} below, {rest} on both sides"
+def sides(intervals: ArrayLike, bound: float) -> str:
+    """How many of ``[n, 2]`` lie above the bound, below it, and on both sides."""
+    low, high = np.reshape(intervals, (-1, 2)).T
+    over, under = int((low > bound).sum()), int((high < bound).sum())
+    at = f"{bound:.4g}".replace("-", "−") if bound else "zero"
+    return f"{over} above {at}, {under} below, {len(low) - over - under} on both sides"

@@ -1,13 +1,16 @@
-"""Evidence for claims: numbers with 95 % bootstrap confidence intervals, each a few lines of API.
+"""Evidence for claims: numbers with bootstrap confidence intervals, each a few lines of API.
 
 ``data/published/claims.yaml`` names these functions and their arguments.  A metric is written as
 tables print it: ``S-bleu`` against the source, ``R-bleu`` against the reference, else as it is.
+Where a set names several systems they are resampled with the sources, unless ``unit`` says
+otherwise; ``part`` is which rewrites take part, see :func:`inside`.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
+from itertools import combinations
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -20,26 +23,44 @@ from ..analysis.frame import DISTANCES, pairs
 from ..combine import Settings, hybrid
 from ..combine.folds import folds
 from ..combine.hybrids import Kind
+from ..stats import Interval, Resample, ResamplingPlan
 from ..stats.intervals import difference
-from .cells import cells
+from .cells import cells, names
 from .from_data import second_rater as second_against_first
+from .from_data import yelp_bleu
 from .recipes import RELEASED, Inputs
 
 #: Resamples of what takes long, at most; the note beside the number says so.
 _SLOW = 500
+#: The group of evidence that decides; what is of another group is shown and does not count.
+COUNTED = "counted"
+#: Where sources alone are resampled.
+_SOURCES = ResamplingPlan("sources").estimand
 
 
 class Finding(NamedTuple):
-    """A number for or against a claim; without ``low`` and ``high`` where it is a published one."""
+    """A number for or against a claim.
+
+    Attributes:
+        limits: its interval at a confidence; None where the number is a published one.
+        scope: what the interval speaks of, see ``ResamplingPlan.estimand``.
+    """
 
     evidence: str
     value: float
-    low: float = math.nan
-    high: float = math.nan
+    limits: Callable[[float], Interval] | None = None
     n: int = 0
     note: str = ""
-    published: bool = False
-    group: str = "counted"
+    scope: str = ""
+    group: str = COUNTED
+
+    @property
+    def counts(self) -> bool:
+        return self.limits is not None and self.group == COUNTED
+
+    def interval(self, confidence: float = 0.95) -> tuple[float, float]:
+        """Low and high, NaN where there are none."""
+        return self.limits(confidence)[:2] if self.limits else (math.nan, math.nan)
 
 
 class Setup(NamedTuple):
@@ -62,30 +83,63 @@ def label_of(metric: str) -> str:
     return f"{metric.removesuffix(name)}`{name.removeprefix(RELEASED)}`"
 
 
+def inside(setup: Setup, data: str, frame: pd.DataFrame, part: str) -> pd.Series:
+    """Which pairs are of a part: all, systems, people, design, a direction, or a subset.
+
+    ``design``: of the output of systems what the built set of pauli2025 has, strong shifts that
+    keep the content and light ones that break it, each by the median rating.
+    """
+    items = setup.inputs.data(part if "@" in part else data).items
+    people = frame["item_id"].isin(items["item_id"][items["is_reference"]])
+    if part == "design":
+        middle = frame.loc[~people, ["style", "human"]].median()
+        return ~people & ((frame["style"] > middle["style"]) == (frame["human"] > middle["human"]))
+    if part in set(frame["direction"]):
+        return frame["direction"] == part
+    known = {"systems": ~people, "people": people}
+    return known.get(part, frame["item_id"].isin(items["item_id"]))
+
+
 def analysis_of(
     setup: Setup, data: str, metrics: Sequence[str], dimension: str = "content", **how: Any
 ) -> Analysis:
-    """Several metrics on one data set; ``how`` may have statistic, level, unit."""
+    """Several metrics on one data set; ``how`` may have part, statistic, level, unit."""
     each = [setup.inputs.pairs(data, *name_and_basis(metric), dimension) for metric in metrics]
-    return _analysis(setup, pd.concat(each, ignore_index=True), **how)
+    frame, part = pd.concat(each, ignore_index=True), how.pop("part", "all")
+    return _analysis(setup, frame[inside(setup, data, frame, part)], **how)
 
 
 def _analysis(setup: Setup, frame: pd.DataFrame, **how: Any) -> Analysis:
+    how.setdefault("unit", "both" if len(set(frame["system"])) > 1 else "source")
     return next(analyses(frame, **{"draws": setup.draws, "seed": setup.seed, **how}))
 
 
-def finding(analysis: Analysis, evidence: str, minus: int | None = None, place: int = 0) -> Finding:
-    """A metric of an analysis, or that metric minus another, with its interval."""
-    drawn = resample(analysis)
-    value = float(drawn.estimates[place])
-    if minus is None:
-        limits = stats.of_resample(drawn)[place]
-    else:
-        value -= float(drawn.estimates[minus])
-        limits = difference(drawn, place, minus)
+def finding(
+    analysis: Analysis, what: str, place: int = 0, minus: int = 0, drawn: Resample | None = None
+) -> Finding:
+    """A metric of an analysis, or that metric minus a later one, with its interval."""
+    drawn = drawn or resample(analysis)
+    of_pairs = list(combinations(range(len(drawn.estimates)), 2))
+    row = of_pairs.index((place, minus)) if minus else place
+    value = float((drawn.of_pairs if minus else drawn).estimates[row])
+
+    def limits(confidence: float) -> Interval:
+        if minus:
+            return difference(drawn, place, minus, confidence=confidence)
+        return stats.of_resample(drawn, confidence=confidence)[place]
+
     units = "sources and systems" if analysis.plan.units == "both" else analysis.plan.units
-    note = "; ".join(filter(None, [f"{units} resampled", limits.reason]))
-    return Finding(evidence, value, limits.low, limits.high, agreement_of(analysis, place).n, note)
+    note = "; ".join(filter(None, [f"{units} resampled", limits(0.95).reason]))
+    n = agreement_of(analysis, place).n
+    return Finding(what, value, limits, n, note, analysis.plan.estimand)
+
+
+def from_draws(
+    estimate: float, values: Sequence[float], units: int, bounds: tuple[float, float]
+) -> Callable[[float], Interval]:
+    """The limits of a value whose draws are at hand."""
+    how: dict[str, Any] = {"units": units, "bounds": bounds}
+    return lambda confidence: stats.of_values([values], [estimate], confidence=confidence, **how)[0]
 
 
 # --------------------------------------------------------------------------- kinds of evidence
@@ -99,7 +153,7 @@ def agreement(setup: Setup, data: str, metric: str, **how: Any) -> list[Finding]
 def gap(setup: Setup, data: str, a: str, b: str, **how: Any) -> list[Finding]:
     """The agreement of one metric minus that of another, in the same resamples."""
     what = f"{label_of(a)} minus {label_of(b)} on `{data}`"
-    return [finding(analysis_of(setup, data, [a, b], **how), what, 1)]
+    return [finding(analysis_of(setup, data, [a, b], **how), what, 0, 1)]
 
 
 def best_gap(
@@ -109,44 +163,46 @@ def best_gap(
 
     The choice is part of the data, so the interval is a little too kind to the others.
     """
-    best = best_of(analysis_of(setup, data, others, **how), others)
+    analysis = analysis_of(setup, data, others, **how)
+    values = stats.estimate(analysis.matrices.human, analysis.matrices.metrics, analysis.setting)
+    best = others[int(np.nanargmax(values))]
     [row] = gap(setup, data, metric, best, **how)
     what = f"{label_of(metric)} minus the best other, {label_of(best)}, on `{data}`"
     return [row._replace(evidence=what)]
 
 
-def best_of(analysis: Analysis, metrics: Sequence[str]) -> str:
-    """The metric that agrees most."""
-    values = stats.estimate(analysis.matrices.human, analysis.matrices.metrics, analysis.setting)
-    return metrics[int(np.nanargmax(values))]
+def reference_free(setup: Setup, data: str, metrics: Sequence[str]) -> list[Finding]:
+    """Metrics' agreement against the source minus that against the references, their mean."""
+    k, both = len(metrics), [*metrics, *(f"R-{metric[2:]}" for metric in metrics)]
+    analysis = analysis_of(setup, data, both, part="systems")
+    drawn = resample(analysis)
+    gaps = np.column_stack(drawn.of_pairs[:2])  # estimates, then values
+    own = [b == a + k for a, b in combinations(range(2 * k), 2)]
+    value, *values = gaps[own].mean(axis=0).tolist()
+    row = finding(analysis, f"source minus reference on `{data}`, mean of {k}", drawn=drawn)
+    return [row._replace(value=value, limits=from_draws(value, values, drawn.fewest, (-2, 2)))]
 
 
-def first_places(setup: Setup, data: Sequence[str], metrics: Sequence[str]) -> list[Finding]:
-    """The best metric on each of two sets (Pearson's r), less the best on the other set."""
-    firsts = [best_of(analysis_of(setup, name, metrics), metrics) for name in data]
-    if firsts[0] == firsts[1]:
-        return [row for name in data for row in agreement(setup, name, firsts[0])]
-    orders = zip(data, firsts, reversed(firsts), strict=True)
-    return [row for name, a, b in orders for row in gap(setup, name, a, b)]
-
-
-def across(setup: Setup, data: str, parts: Sequence[str], metric: str) -> list[Finding]:
-    """Pearson's r on one part of a data set minus that on another, the same sources resampled."""
-    frame = setup.inputs.pairs(data, *name_and_basis(metric))
-    tables = []
-    for part in parts:
-        inside = frame["item_id"].isin(setup.inputs.data(part).items["item_id"])
-        tables.append(frame.assign(metric=part, score=frame["score"].where(inside)))
-    analysis = _analysis(setup, pd.concat(tables, ignore_index=True))
-    row = finding(analysis, f"{label_of(metric)} on `{parts[0]}` minus on `{parts[1]}`", 1)
-    return [row._replace(n=int(np.isfinite(analysis.matrices.metrics).sum()))]
-
-
-def second_rater(setup: Setup, data: str, dimension: str, direction: str) -> list[Finding]:
-    """Kendall's tau-b of the second rating slot with the first, in one direction."""
-    frame = second_against_first(setup.inputs, data, dimension)
-    analysis = _analysis(setup, frame[frame["direction"] == direction], statistic="kendall")
-    return [finding(analysis, f"second slot with first, {dimension}, {direction}")]
+def across(
+    setup: Setup,
+    data: str,
+    metric: str,
+    parts: Sequence[str],
+    dimension: str = "content",
+    **how: Any,
+) -> list[Finding]:
+    """Agreement on one part of a data set minus that on another; also of the second rating slot."""
+    frame = (
+        second_against_first(setup.inputs, data, dimension)
+        if metric == "second slot"
+        else setup.inputs.pairs(data, *name_and_basis(metric), dimension)
+    )
+    masks = {part: inside(setup, data, frame, part) for part in parts}
+    some = np.logical_or(*masks.values())
+    tables = [frame.assign(metric=k, score=frame["score"].where(m)) for k, m in masks.items()]
+    analysis = _analysis(setup, pd.concat([table[some] for table in tables]), **how)
+    row = finding(analysis, f"{label_of(metric)} on `{data}`, {parts[0]} minus {parts[1]}", 0, 1)
+    return [row._replace(n=int(some.sum()))]
 
 
 def alpha(setup: Setup, data: str, dimension: str) -> list[Finding]:
@@ -159,10 +215,28 @@ def alpha(setup: Setup, data: str, dimension: str) -> list[Finding]:
         picked = rng.integers(len(groups), size=len(groups))
         values[i] = stats.alpha(ratings[np.concatenate([groups[g] for g in picked])]).value
     whole = stats.alpha(ratings)
-    [limits] = stats.of_values(values[None], [whole.value], units=len(groups), bounds=(-1, 1))
+    limits = from_draws(whole.value, list(values), len(groups), (-1, 1))
     what = f"Krippendorff's alpha (ordinal) of {dimension} on `{data}`"
     note = f"sources resampled; {len(values):,} draws"
-    return [Finding(what, whole.value, limits.low, limits.high, whole.n, note)]
+    return [Finding(what, whole.value, limits, whole.n, note, _SOURCES)]
+
+
+def untransferred(
+    setup: Setup, data: Sequence[str], systems: Sequence[str], references: str
+) -> list[Finding]:
+    """Corpus BLEU of pang2019's sources as they are minus that of systems, sources resampled."""
+    ours = [names("pang2019", "system")[system][0] for system in systems]
+    bleu, *_ = yelp_bleu(setup.inputs)
+    parts = [yelp_bleu(setup.inputs, name)[1][references] for name in ("", *ours)]
+    n, rng = len(parts[0]), np.random.default_rng(setup.seed)
+    drawn = np.vstack([np.ones(n), rng.multinomial(n, np.full(n, 1 / n), size=setup.draws)])
+    copies, *others = (np.apply_along_axis(bleu.aggregate, 1, drawn @ part) for part in parts)
+    rows = []
+    for system, (value, *values) in zip(systems, copies - others, strict=True):  # itself first
+        what = f"BLEU of the sources minus that of {system}, {references} references"
+        limits = from_draws(value, values, n, (-100, 100))
+        rows.append(Finding(what, value, limits, n, "sources resampled", _SOURCES))
+    return rows
 
 
 def hybrids(setup: Setup, data: str, metrics: Sequence[str], words: str) -> list[Finding]:
@@ -175,41 +249,28 @@ def hybrids(setup: Setup, data: str, metrics: Sequence[str], words: str) -> list
     names = [name_and_basis(metric)[0] for metric in metrics]
     scores = setup.inputs.scores(data, names, "source")
     lower = [name for name in DISTANCES if name in names]
-    kinds: list[tuple[Kind, Settings]] = [("simulation", settings._replace(top=1))]
-    kinds += [("simulation", settings), ("learned", settings)]
+    kinds: list[tuple[Kind, Settings]] = [("simulation", settings), ("learned", settings)]
+    kinds += [("simulation", settings._replace(top=1))]
     combined = [hybrid(dataset, scores, "content", *how, lower=lower).scores for how in kinds]
-    analysis = _analysis(setup, pairs(dataset, pd.concat(combined)), draws=min(setup.draws, _SLOW))
+    frame = pairs(dataset, pd.concat(combined))
+    analysis = _analysis(setup, frame, draws=min(setup.draws, _SLOW))
     judging = folds(np.asarray(analysis.matrices.layout.sources), settings.outer, settings.seed)
     analysis = analysis._replace(setting=stats.Setting(settings.statistic, "within-task", judging))
-    rows = []
-    for place, name in ((1, "Hybrid-Simulation"), (2, "Hybrid-Learned")):
+    drawn, rows = resample(analysis), []
+    for place, name in enumerate(("Hybrid-Simulation", "Hybrid-Learned")):
         what = f"{name} minus the best single metric on `{data}`, {words}"
-        row = finding(analysis, what, 0, place)
+        row = finding(analysis, what, place, 2, drawn)
         rows.append(row._replace(note=f"{row.note}; {analysis.plan.n:,} draws, fits kept"))
     return rows
 
 
 def published(setup: Setup, cell: str) -> list[Finding]:
     """A printed number, marked as such."""
-    [value] = [printed.value for printed in cells() if printed.cell == cell]
-    return [Finding(cell, value, note=cell, published=True)]
+    [own] = [printed for printed in cells() if printed.cell == cell]
+    what = [own.metric, own.dimension, own.basis, own.dataset, own.language]
+    return [Finding(", ".join(word for word in what if word != "none"), own.value, note=cell)]
 
 
-def best_published(
-    setup: Setup, paper: str, table: str, dataset: str, language: str
-) -> list[Finding]:
-    """The highest printed Pearson's r of a table for one data set and language, if there is one."""
-    wanted = (dataset, language, "pearson")
-    rows = [c for c in cells(paper, table) if (c.dataset, c.language, c.statistic) == wanted]
-    if not rows:
-        return []
-    best = max(rows, key=lambda cell: cell.value)
-    what = f"best for {best.dimension}, {dataset}, {language}: {best.metric}"
-    return [Finding(what, best.value, note=best.cell, published=True)]
-
-
-_ALL = (agreement, gap, best_gap, first_places, across, second_rater, alpha, hybrids)
+_ALL = (agreement, gap, best_gap, reference_free, across, alpha, untransferred, hybrids, published)
 #: What ``claims.yaml`` can name.
-KINDS: dict[str, Callable[..., list[Finding]]] = {
-    kind.__name__: kind for kind in (*_ALL, published, best_published)
-}
+KINDS: dict[str, Callable[..., list[Finding]]] = {kind.__name__: kind for kind in _ALL}

@@ -234,19 +234,29 @@ def second_rater(inputs: Inputs, data: str, dimension: str) -> pd.DataFrame:
 
 
 def corpus_bleu(cell: Cell, how: Settings, inputs: Inputs) -> Answer:
-    """Table 6: corpus BLEU (multi-bleu) of 1,000 outputs, with two preparations of the references.
-
-    ``raw``: those of Li et al. (2018), case kept and untokenised.  ``tokenised``: the same as Luo
-    et al. (2019) distribute them.  The value with the other one stands in the reason.
-    """
+    """Table 6: corpus BLEU of 1,000 outputs; the value with other references is in the reason."""
     for name in ("li2018", "dualrl"):
         if not inputs.has(name):
             raise Needs(f"{name} data", f"tstmeta data fetch {name}")
+    metric, each = yelp_bleu(inputs, names(cell.paper, "system").get(cell.item, ("", ""))[0])
+    values = {name: metric.aggregate(np.sum(own, axis=0)) for name, own in each.items()}
+    value = values.pop(how["references"])
+    [(other, without)] = values.items()
+    reason = f"{how['references']} references; {without:.1f} with {other} ones"
+    signature = f"{metric.signature('reference')}|references:{how['references']}"
+    return Answer(value, len(each[other]), signature, reason)
+
+
+def yelp_bleu(inputs: Inputs, system: str = "") -> tuple[CorpusMetric, dict[str, np.ndarray]]:
+    """Corpus BLEU (multi-bleu) and what it adds up of a system, or of the sources: ``[1000, k]``.
+
+    With two preparations of the references.  ``raw``: those of Li et al. (2018), case kept and
+    untokenised.  ``tokenised``: the same as Luo et al. (2019) distribute them.
+    """
     metric = metrics.get("corpus-bleu:multi-bleu")
     if not isinstance(metric, CorpusMetric):
         raise TypeError(f"{metric.name} is no corpus metric")
     table = inputs.data("li2018@yelp").items
-    system = names(cell.paper, "system").get(cell.item, ("", ""))[0]
     # all systems have the same 1,000 sources; without one the source is its own output
     table = table[table["system"] == (system or "StyleEmbedding")]
     tokenised = inputs.data("dualrl").items.drop_duplicates(["style", "source"], keep="last")
@@ -255,16 +265,12 @@ def corpus_bleu(cell: Cell, how: Settings, inputs: Inputs) -> Answer:
         "raw": table["references"],
         "tokenised": by_source.loc[list(zip(table["style"], table["source"], strict=True))],
     }
-    values = {}
+    each = {}
     for preparation, lists in references.items():
         texts = zip(table["output"] if system else table["source"], lists, strict=True)
-        each = [metric.statistics(Request(output, tuple(given[:1]))) for output, given in texts]
-        values[preparation] = metric.aggregate(np.sum(each, axis=0))
-    value = values.pop(how["references"])
-    [(other, without)] = values.items()
-    reason = f"{how['references']} references; {without:.1f} with {other} ones"
-    signature = f"{metric.signature('reference')}|references:{how['references']}"
-    return Answer(value, len(table), signature, reason)
+        requests = [Request(output, tuple(given[:1])) for output, given in texts]
+        each[preparation] = np.array([metric.statistics(request) for request in requests])
+    return metric, each
 
 
 _ALL = (agreement, ranking, single_item, dimensions, alpha, count, at_level, corpus_bleu)
