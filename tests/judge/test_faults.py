@@ -15,9 +15,9 @@ from tests.judge import scripted
 from tests.judge.scripted import Act, Asked, error, says
 from tstmeta.data import own
 from tstmeta.judge import ratings
-from tstmeta.judge.budget import Budget
 from tstmeta.judge.client import Served
 from tstmeta.judge.prompts import load
+from tstmeta.judge.runner import Budget
 
 #: A prompt of a user's own: all rewrites of a source at once, 1 to 5.
 PROMPT = """

@@ -14,7 +14,7 @@ from tests.judge.asking import answers, chat, kept, questions
 from tests.judge.scripted import error, says, serving
 from tests.judge.talking import Chatting
 from tstmeta.judge.base import Reply, Unusable
-from tstmeta.judge.budget import Budget, Price, estimate, worst
+from tstmeta.judge.runner import Budget, Price, estimate, worst
 
 PRICE = Price(prompt=1.0, answer=10.0)
 

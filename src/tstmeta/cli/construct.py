@@ -91,9 +91,9 @@ def construct(
         return
     if not (style and server and model and out):
         raise typer.BadParameter("--style, --server, --model and --out are all needed", context)
-    from ..judge.budget import Budget
     from ..judge.client import Served
     from ..judge.construct import run
+    from ..judge.runner import Budget
 
     price, key = price_of(price_in, price_out), key_of(key_variable)
     chat = Served(server, model, revision=revision, key=key, timeout=timeout, retries=retries)

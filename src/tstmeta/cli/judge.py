@@ -141,9 +141,9 @@ def run_command(
     """
     from ..data import load, paths
     from ..judge import ratings
-    from ..judge.budget import Budget, estimate
     from ..judge.client import Served
     from ..judge.prompts import load as load_prompt
+    from ..judge.runner import Budget, estimate
 
     dataset, loaded = load(data), load_prompt(prompt)
     given: dict[str, Any] = {"temperature": temperature, "max_tokens": max_tokens, "seed": seed}

@@ -100,7 +100,7 @@ USUAL_KEY = "OPENAI_API_KEY"
 
 def price_of(prompt: float | None, answer: float | None) -> Any:
     """The Price of a million tokens of prompts and of answers; None where none is given."""
-    from ..judge.budget import Price
+    from ..judge.runner import Price
 
     if prompt is None and answer is None:
         return None

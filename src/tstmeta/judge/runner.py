@@ -1,15 +1,133 @@
-"""Questions in, answers out: some at a time, each asked once, each on file before it is seen."""
+"""Questions in, answers out: some at a time, each asked once, each on file before it is seen.
+
+What they cost is estimated before, and limits are checked before each question.
+"""
 
 import asyncio
+import json
+import math
 from collections.abc import Coroutine, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 from tqdm import tqdm
 
+from ..schema import TstmetaError
 from .base import Chat, Question, Reply
-from .budget import Budget
 from .cache import AnswerCache
+
+#: Marks of a chat template around each message, and around the whole, in tokens, at most.
+_MARKS, _FRAME = 16, 64
+#: Characters a token in English, on average, for an estimate without the model's tokenizer.
+_CHARACTERS = 4
+
+
+class Price(NamedTuple):
+    """Money for a million tokens, in any currency."""
+
+    prompt: float
+    answer: float
+
+    def of(self, prompt_tokens: float, answer_tokens: float) -> float:
+        return (self.prompt * prompt_tokens + self.answer * answer_tokens) / 1e6
+
+
+class Estimate(NamedTuple):
+    """What a run would cost: questions to ask, answers on file, tokens, and money for a price."""
+
+    requests: int
+    kept: int
+    prompt_tokens: int
+    answer_tokens: int
+    money: float | None
+
+    def __str__(self) -> str:
+        words = (
+            f"{self.requests:,} requests ({self.kept:,} answers are kept), about "
+            f"{self.prompt_tokens:,} tokens of prompts (characters / {_CHARACTERS}) and at most "
+            f"{self.answer_tokens:,} of answers"
+        )
+        return words + ("" if self.money is None else f", about {self.money:,.4g} of money")
+
+
+def estimate(
+    questions: Sequence[Question], chat: Chat, *, cache: Path, price: Price | None = None
+) -> Estimate:
+    """What :func:`run` would ask; asks nothing and writes nothing.
+
+    Prompts are taken to have a token for four characters, answers to be as long as they may be.
+    """
+    unique = {q.key(chat.server, chat.model, chat.revision): q for q in questions}
+    todo = list(unique.values())
+    if cache.exists():
+        with AnswerCache(cache) as answers:
+            todo = [question for key, question in unique.items() if answers.get(key) is None]
+    lengths = (sum(len(m.content) for m in question.messages) for question in todo)
+    prompt = sum(math.ceil(length / _CHARACTERS) for length in lengths)
+    answer = sum(question.sampling.max_tokens for question in todo)
+    money = price.of(prompt, answer) if price else None
+    return Estimate(len(todo), len(unique) - len(todo), prompt, answer, money)
+
+
+def worst(question: Question) -> tuple[int, int]:
+    """Most tokens of the prompt, with its schema, and of the answer: a byte is a token at most."""
+    size = sum(len(m.content.encode("utf-8", "replace")) + _MARKS for m in question.messages)
+    schema = len(json.dumps(question.schema)) if question.schema else 0
+    return size + schema + _FRAME, question.sampling.max_tokens
+
+
+@dataclass
+class Budget:
+    """Limits that no question may break (None for no limit), and what was spent.
+
+    While a question is under way, the most that it can cost is reserved; what the server counted
+    takes its place, if it did (else it is ``uncounted``).  Retries are not counted.
+    """
+
+    money: float | None = None
+    requests: int | None = None
+    price: Price | None = None
+    sent: int = 0
+    prompt_tokens: int = 0
+    answer_tokens: int = 0
+    uncounted: int = 0
+
+    def __post_init__(self) -> None:
+        self.under_way: list[tuple[int, int]] = []
+        if self.money is not None and self.price is None:
+            raise TstmetaError(
+                "a limit on money needs a price. Remedy: give the price of a million tokens of "
+                "prompts and of answers, or limit requests"
+            )
+
+    def forbids(self, question: Question) -> str:
+        """The limit that a question could break now, in words; empty if it may be asked."""
+        if self.requests is not None and self.sent >= self.requests:
+            return f"{self.requests:,} requests"
+        if self.money is not None and self.price is not None:
+            reserved = [*self.under_way, worst(question)]
+            prompt = self.prompt_tokens + sum(prompt for prompt, _ in reserved)
+            answer = self.answer_tokens + sum(answer for _, answer in reserved)
+            if self.price.of(prompt, answer) > self.money:
+                return f"{self.money:,.6g} of money"
+        return ""
+
+    def begin(self, question: Question) -> tuple[int, int]:
+        """Reserve what a question may cost: tokens of the prompt and of the answer."""
+        reserved = worst(question)
+        self.under_way.append(reserved)
+        self.sent += 1
+        return reserved
+
+    def end(self, reserved: tuple[int, int], reply: Reply) -> None:
+        """Count what it did cost."""
+        prompt, answer = reserved
+        self.under_way.remove(reserved)
+        self.uncounted += reply.prompt_tokens is None or reply.answer_tokens is None
+        self.prompt_tokens += prompt if reply.prompt_tokens is None else reply.prompt_tokens
+        self.answer_tokens += answer if reply.answer_tokens is None else reply.answer_tokens
 
 
 def run(

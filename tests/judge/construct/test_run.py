@@ -13,8 +13,8 @@ from tests.judge.construct import author
 from tests.judge.construct.author import PLAN, Author, plan, prompt_of, step, writes
 from tstmeta import data
 from tstmeta.judge.base import Reply
-from tstmeta.judge.budget import Budget
 from tstmeta.judge.construct import run, steps, table
+from tstmeta.judge.runner import Budget
 from tstmeta.schema import DataError, TstmetaError
 
 

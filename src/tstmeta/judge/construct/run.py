@@ -19,8 +19,7 @@ from ...data.files import read_lines
 from ...data.sheet import read_sheet
 from ...schema import TstmetaError
 from ..base import Chat, Question, Reply
-from ..budget import Estimate, Price, estimate
-from ..runner import run
+from ..runner import Estimate, Price, estimate, run
 from . import steps
 from . import table as tables
 from .checks import REJECTED, judge, plain
