@@ -17,6 +17,7 @@ from .. import stats
 from ..data import Dataset
 from ..schema import TstmetaError
 from ..stats import Correlation, Resample, ResamplingPlan, Setting, TieCalibrated
+from ..stats.resampling import leave_one_out
 from ..stats.ties import Level, held_out, pairs_once
 from .frame import corpus_metric
 from .matrices import Matrices, matrices, single_ratings
@@ -27,6 +28,9 @@ ACC_EQ = "acc_eq"
 DRAWS, TESTS, FOLDS = 0, 1, 2
 #: What a row of results is of.
 HEAD = ["dataset", "metric", "basis"]
+#: At level system: the lowest and highest value with one system left out, and whose absence moves
+#: the value most.
+WITHOUT = ["without_low", "without_high", "without"]
 _NOT_DEFINITE = "no rewrites with two raters, or too much noise for a positive definite matrix"
 
 
@@ -101,7 +105,9 @@ def correlate(
     Returns:
         Columns dataset, metric, basis, value, n (rewrites with both values), groups (sources,
         systems or tasks that the value is over; <NA> at level pooled), p (scipy's, which takes
-        rewrites for independent; NaN at levels of groups), reason (why there is no value).
+        rewrites for independent; NaN at levels of groups), reason (why there is no value); at level
+        system also without_low, without_high (lowest and highest value with any one system left
+        out) and without (the system whose absence moves it most).
 
     Raises:
         TstmetaError: an unknown name, or a level that the data do not have.
@@ -114,11 +120,11 @@ def correlate(
     if "statistics" in pairs:  # metrics of whole outputs
         whole = pairs[pairs["statistics"].notna()]
         for key, own in whole.groupby(HEAD, sort=False, observed=True):
-            value = at_corpus_level(own, statistic, level)
+            row = at_corpus_level(own, statistic, level)
             n = int(((own["statistics"] != "") & own["human"].notna()).sum())
             head = dict(zip(HEAD, key, strict=True))
-            rows.append(head | value._asdict() | {"n": n, "groups": value.n})
-    columns = [*HEAD, "value", "n", "groups", "p", "reason"]
+            rows.append(head | row | {"n": n, "groups": row["n"]})
+    columns = [*HEAD, "value", "n", "groups", "p", "reason", *WITHOUT * (level == "system")]
     return pd.DataFrame(rows, columns=columns).astype({"n": int, "groups": "Int64"})
 
 
@@ -136,11 +142,35 @@ def _row(analysis: Analysis, place: int, value: Correlation) -> dict[str, Any]:
         return value._asdict() | {"groups": None}
     own = analysis.matrices
     both = np.isfinite(own.human) & np.isfinite(own.metrics[place])
-    return value._asdict() | {"n": int(both.sum()), "groups": value.n}
+    row = value._asdict() | {"n": int(both.sum()), "groups": value.n}
+    if analysis.setting.level != "system":
+        return row
+    sides = own.human, own.metrics[place], analysis.setting
+    return row | _without(without_each_system(*sides), value.value, own.layout.systems)
 
 
-def at_corpus_level(own: pd.DataFrame, statistic: str, level: str) -> Correlation:
-    """Agreement of one corpus metric over systems; ``own`` are its pairs."""
+def without_each_system(
+    human: np.ndarray, metric: np.ndarray, setting: Setting
+) -> np.ndarray:
+    """The value of one metric ``[S, K]`` with each system left out ``[K]``; NaN where a system has
+    nothing to leave out, or where there is no value without it.
+    """
+    [left_out] = leave_one_out(ResamplingPlan("systems"), human.shape)
+    values = stats.resampled(human, metric[None], setting, left_out)[0]
+    return np.where((np.isfinite(human) & np.isfinite(metric)).any(axis=0), values, np.nan)
+
+
+def _without(values: np.ndarray, whole: float, systems: Sequence[str]) -> dict[str, Any]:
+    """The columns :data:`WITHOUT`."""
+    moved = np.abs(values - whole)
+    if not np.isfinite(moved).any():
+        return dict(zip(WITHOUT, (math.nan, math.nan, ""), strict=True))
+    ends = float(np.nanmin(values)), float(np.nanmax(values)), systems[int(np.nanargmax(moved))]
+    return dict(zip(WITHOUT, ends, strict=True))
+
+
+def at_corpus_level(own: pd.DataFrame, statistic: str, level: str) -> dict[str, Any]:
+    """Agreement of one corpus metric over systems, as a row; ``own`` are its pairs."""
     corpus = corpus_metric(str(own["metric"].iloc[0]))
     function, reason = stats.STATISTICS[statistic], ""
     if function.whole is not None:
@@ -148,12 +178,15 @@ def at_corpus_level(own: pd.DataFrame, statistic: str, level: str) -> Correlatio
     if corpus is None or level != "system":
         reason = "a metric of whole outputs: use level system"
     if corpus is None or reason:
-        return Correlation(math.nan, math.nan, 0, reason)
+        return Correlation(math.nan, math.nan, 0, reason)._asdict()
     own = own[(own["statistics"] != "") & own["human"].notna() & (own["system"] != "")]
     systems = own["system"].to_numpy(str)
     names, people = stats.means(own["human"].to_numpy(float), systems)
     parts = own["statistics"].to_numpy()
-    return function(people, [corpus.combine(list(parts[systems == name])) for name in names])
+    whole = np.array([corpus.combine(list(parts[systems == name])) for name in names])
+    value = function(people, whole)
+    alone = without_each_system(people[None], whole[None], Setting(statistic, "system"))
+    return value._asdict() | _without(alone, value.value, names)
 
 
 def resample(analysis: Analysis) -> Resample:
@@ -207,12 +240,14 @@ def bootstrap(
 
     Returns:
         Columns dataset, metric, basis, kind, value, low, high, n, groups, method (of the interval),
-        reason, draws (an array: the value in each resample).
+        reason, draws (an array: the value in each resample); at level system also without_low,
+        without_high and without, see :func:`correlate`.
 
     Raises:
         TstmetaError: as :func:`correlate`, or a plan that the data do not have.
     """
     columns = [*HEAD, "kind", "value", "low", "high", "n", "groups", "method", "reason", "draws"]
+    columns += WITHOUT * (level == "system")
     tables = [pd.DataFrame(columns=columns)]
     for analysis in analyses(pairs, statistic, level, unit, draws, seed, clustered, undefined):
         drawn = resample(analysis)
@@ -234,7 +269,7 @@ def intervals(analysis: Analysis, drawn: Resample) -> pd.DataFrame:
             row["reason"] = "; ".join(filter(None, [row["reason"], ties, limit.reason]))
         row["method"] = limit.method if math.isfinite(limit.low) else ""
         rows.append(row | {"low": limit.low, "high": limit.high})
-    columns = ["value", "low", "high", "method", "n", "groups", "reason"]
+    columns = ["value", "low", "high", "method", "n", "groups", "reason", *WITHOUT]
     table = pd.DataFrame(rows, columns=columns).astype({"n": int, "groups": "Int64"})
     return pd.concat([analysis.matrices.heads[[*HEAD, "kind"]], table], axis=1)
 

@@ -183,9 +183,10 @@ def evaluate(
 def _of_outputs(analysis: Analysis, frame: pd.DataFrame, metric: Scored) -> dict:
     """What is known of a metric of whole outputs: a value a system, so nothing to resample."""
     own = frame[(frame["metric"] == metric.name) & (frame["basis"] == metric.basis)]
-    value = at_corpus_level(own, analysis.setting.function.name, analysis.setting.level)
-    note = value.reason or "one value a system: no interval and no rank"
-    return {"value": value.value, "n": value.n, "note": note, "better": "higher"}
+    row = at_corpus_level(own, analysis.setting.function.name, analysis.setting.level)
+    row["note"] = row.pop("reason") or "one value a system: no interval and no rank"
+    del row["p"]
+    return row | {"better": "higher"}
 
 
 def _partials(analysis: Analysis, data: Dataset, dimension: str) -> pd.DataFrame:

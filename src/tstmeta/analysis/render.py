@@ -28,10 +28,13 @@ if TYPE_CHECKING:
 #: Columns of :attr:`~tstmeta.analysis.evaluation.Evaluation.frame`.
 COLUMNS = [
     *("metric", "basis", "dimension", "kind", "better", "value", "low", "high", "method", "n"),
+    *("without_low", "without_high", "without"),
     *("rank", "rank_low", "rank_high", "cluster", "partial", "given", "partial_all", "given_all"),
     *("as_rater", "against", "mean", "sd", "min", "max", "scored", "empty", "truncated", "failed"),
     *("note", "signature"),
 ]
+#: The values with any one system left out, and the system that moves it most, for reading.
+LESS = "one system less"
 #: What a file's name ends in, and what is written to it then.
 ENDINGS = {".csv": TableFormat.csv, ".json": TableFormat.json, ".tex": TableFormat.latex}
 #: Columns of whole numbers, some of them missing.
@@ -152,10 +155,12 @@ def table(own: Evaluation) -> tuple[pd.DataFrame, int]:
     """The rows for reading, people first, without empty columns; and the row before the line."""
     rows = own.frame
     sets = zip(rows["rank_low"], rows["rank_high"], strict=True)
+    ends = rows[["without_low", "without_high", "without"]].itertuples(index=False, name=None)
     columns = {
         **rows[["metric", "basis"]],
         own.label: rows["value"],
         **rows[["low", "high"]],
+        LESS: ["" if pd.isna(low) else f"{low:.2f}–{high:.2f} ({name})" for low, high, name in ends],
         "n": rows["n"].astype("Int64"),
         "rank": rows["rank"],
         "ranks": ["" if pd.isna(low) else f"{low}–{high}" for low, high in sets],
@@ -168,7 +173,7 @@ def table(own: Evaluation) -> tuple[pd.DataFrame, int]:
     shown = shown.loc[:, ~(shown.isna() | (shown == "")).all()]
     rule = int((rows["kind"] == METRIC).sum())
     if "as_rater" in shown:
-        blank = {name: "" for name in ("basis", "ranks", "note") if name in shown}
+        blank = {name: "" for name in ("basis", LESS, "ranks", "note") if name in shown}
         people = pd.DataFrame([blank | _people(own)]).reindex(columns=shown.columns)
         shown = pd.concat([people.astype(shown.dtypes), shown], ignore_index=True)
         rule += 1
