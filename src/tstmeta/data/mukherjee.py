@@ -41,9 +41,10 @@ def _items(path: Path, study: str, language: str) -> pd.DataFrame:
     if study == "sentiment":
         columns["task"] = one_of(TASKS)
     table = read_csv(path, columns)
-    direction, style = "", "non-toxic"
+    towards = [("", "non-toxic")] * len(table)
     if study == "sentiment":
-        direction, style = zip(*table["task"].map(TASKS), strict=True)
+        towards = [TASKS[task] for task in table["task"]]
+    direction, style = zip(*towards, strict=True)
     stem = f"{study}-{language}"
     sources = {text: f"{stem}-s{n}" for n, text in enumerate(table["src"].unique(), 1)}
     return items_table(

@@ -28,7 +28,8 @@ class Continuation(NamedTuple):
 #: The place of a request in the list of requests, and float32 log-probabilities [tokens].
 Answer = tuple[int, np.ndarray]
 #: What a backend is asked, and its answers in batches.
-Requests, Answers = Sequence[Continuation], Iterator[list[Answer]]
+Requests = Sequence[Continuation]
+Answers = Iterator[list[Answer]]
 
 
 @runtime_checkable
