@@ -1,7 +1,5 @@
 """From the frame to the matrices of :mod:`tstmeta.stats`: a row a source, a column a system."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from typing import NamedTuple, cast
@@ -37,7 +35,7 @@ class Layout(NamedTuple):
     named: bool  # whether any item names its system
 
     @classmethod
-    def of(cls, items: pd.DataFrame, level: str = "pooled") -> Layout:
+    def of(cls, items: pd.DataFrame, level: str = "pooled") -> "Layout":
         """The layout of items (source_id, system) for a level."""
         table = items[["source_id", "system"]].astype(str).reset_index(drop=True)
         table["again"] = table.groupby(["source_id", "system"]).cumcount()

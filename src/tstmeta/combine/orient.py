@@ -6,8 +6,6 @@ two quantiles of the *training* items to 0 and 1, for one perplexity of 100,000 
 others together; and as a zero would make the whole mean zero, u becomes ``FLOOR + (1 - FLOOR) u``.
 """
 
-from __future__ import annotations
-
 from collections.abc import Collection
 from typing import NamedTuple
 
@@ -46,7 +44,7 @@ class Scaling(NamedTuple):
     high: Array
 
     @classmethod
-    def fitted(cls, values: Array, lower: np.ndarray) -> Scaling:
+    def fitted(cls, values: Array, lower: np.ndarray) -> "Scaling":
         """Fitted on training items ``[M, n]``; without any value a metric counts as constant."""
         upright = oriented(values, lower)
         upright = np.where(np.isfinite(upright).any(axis=1, keepdims=True), upright, 0.0)

@@ -4,8 +4,6 @@
 of all verdicts.  A number that we did not compute is marked as published and decides nothing.
 """
 
-from __future__ import annotations
-
 import itertools
 import warnings
 from collections.abc import Iterator, Sequence

@@ -4,8 +4,6 @@ A file of parsed texts (CoNLL-U for dependency trees, PENMAN for Abstract Meanin
 looked up by text; a UDPipe model parses what it is given (Straka and Straková, 2017).
 """
 
-from __future__ import annotations
-
 import io
 import re
 from collections.abc import Iterable, Iterator
@@ -48,7 +46,7 @@ class Graph(NamedTuple):
         """Number of labels, attributes and relations: what Smatch counts."""
         return len(self.labels) + len(self.attributes) + len(self.relations)
 
-    def first(self, nodes: int) -> Graph:
+    def first(self, nodes: int) -> "Graph":
         """The graph of the first nodes; what hangs on the others is left out."""
         attributes = tuple(part for part in self.attributes if part[1] < nodes)
         relations = tuple(part for part in self.relations if max(part[1:]) < nodes)

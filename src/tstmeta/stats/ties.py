@@ -5,8 +5,6 @@ accuracy and tie calibration).  A threshold that was fitted on the pairs it is j
 the metric, so here it is fitted on other sources.
 """
 
-from __future__ import annotations
-
 import math
 from dataclasses import replace
 from typing import Literal, NamedTuple
@@ -62,7 +60,7 @@ class _Pairs(NamedTuple):
     source: Array
     other: Array
 
-    def of(self, inside: Array) -> _Pairs:
+    def of(self, inside: Array) -> "_Pairs":
         """The pairs whose sources ``[S]`` are both inside."""
         kept = inside[self.source] & inside[self.other]
         return _Pairs(*(column[kept] for column in self))
