@@ -180,7 +180,7 @@ NOTES = (
     " independent; percentile is what auto chooses",
     "matrix: sources x systems; all above, all below: share of percentile intervals that miss, by"
     " the side they miss on; width of rank sets in ranks; doubted: share of intervals that give a"
-    " reason for doubt",
+    " reason for doubt; sources and systems drawn: half as many data sets",
 )
 
 

@@ -254,20 +254,11 @@ def over_systems() -> list[Case]:
         group="",
         make=lambda rng: simulated.heavy(rng, simulated.normal(rng, (1, 8), (0.5, 0.9)), 5.0),
     )
-    return [remarked(case) for case in (*plain, heavy)]
-
-
-#: Why the intervals of a group cannot all cover 93 to 97 %.
-REMARKS = {
-    "ranks of 8 systems": "8 systems have few orders, so the value moves in steps and an interval"
-    " that must hold the truth takes in a whole one",
-    "8 systems alone": "the interval is as wide as t of 7 degrees of freedom, and r bends away from"
-    " its end",
-}
-
-
-def remarked(case: Case) -> Case:
-    return case._replace(remark=REMARKS.get(case.group, ""))
+    remark = (
+        "8 systems have few orders: a rank statistic moves in steps, and so does what is covered"
+    )
+    ranks = "ranks of 8 systems"
+    return [case._replace(remark=remark * (case.group == ranks)) for case in (*plain, heavy)]
 
 
 #: Where the variance comes from.
@@ -290,23 +281,18 @@ def of_both() -> list[Case]:
         ("cells", 8, "pairwise-accuracy", "system"),
         ("systems", 8, "pearson", "pooled"),
     ]
-    groups = {
-        (8, "system"): "ranks of 8 systems",
-        ("systems", 8): "8 systems alone",
-    }
+    levels = {"pooled": "", "source": ", by source", "system": ", over systems"}
     plain = [
-        remarked(
-            _case(
-                f"sources and systems drawn, variance of {name}",
-                groups.get((k, level)) or groups.get((name, k), "sources and systems"),
-                (40, k),
-                statistic,
-                (0.5,),
-                CROSSED[name],
-                _BOTH,
-                level,
-            )._replace(part=2)
-        )
+        _case(
+            f"sources and systems drawn{levels[level]}, variance of {name}",
+            "sources and systems",
+            (40, k),
+            statistic,
+            (0.5,),
+            CROSSED[name],
+            _BOTH,
+            level,
+        )._replace(part=2)
         for name, k, statistic, level in table
     ]
     return [*plain, *(_gap(each) for each in (plain[0], plain[3]))]

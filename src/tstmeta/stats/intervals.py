@@ -200,8 +200,10 @@ def _wider(sources: Array, systems: Array) -> Array:
     Means of systems carry the noise of their cells, so drawing systems has it, and drawing sources
     as well would count it twice; what all systems share of a source moves all means alike.
     """
-    one, other = (np.ma.masked_invalid(part).var(axis=1).filled(0.0) for part in (sources, systems))
-    return np.where((one > other)[:, None], sources, systems)
+    first, second = (
+        np.ma.masked_invalid(part).var(axis=1).filled(0.0) for part in (sources, systems)
+    )
+    return np.where((first > second)[:, None], sources, systems)
 
 
 def of_resample(
@@ -230,11 +232,11 @@ def difference(
     place = first * (2 * m - first - 1) // 2 + second - first - 1
     limits = _limits(resample.of_pairs, place, (low - high, high - low), confidence, method)
     has = resample.groups[[first, second]]
-    both, *counts = has.all(axis=0).sum(), *has.sum(axis=1)
-    if max(counts) == both:
+    both, alone = has.all(axis=0).sum(), sorted(has.sum(axis=1).tolist())
+    if alone[1] == both:
         return limits
-    alone = f"{min(counts):,} and {max(counts):,}"
-    where = f"over the {both:,} groups where both have a value (alone over {alone})"
+    where = f"over the {both:,} groups where both have a value (alone over {alone[0]:,} and"
+    where += f" {alone[1]:,})"
     return limits._replace(reason="; ".join(filter(None, [where, limits.reason])))
 
 

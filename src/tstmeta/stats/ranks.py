@@ -45,8 +45,8 @@ def simultaneous_p(
     of_metric, drawn = np.asarray(estimates, dtype=float), np.asarray(values, dtype=float)
     first, second = np.triu_indices(len(of_metric), 1)
     apart = of_metric[first] - of_metric[second]
-    centres, drawn = gaps or (apart, drawn[first] - drawn[second])
-    centres, drawn = np.asarray(centres, dtype=float), np.asarray(drawn, dtype=float)
+    of_pairs = gaps or (apart, drawn[first] - drawn[second])
+    centres, drawn = (np.asarray(side, dtype=float) for side in of_pairs)
     known, draws = np.isfinite(drawn), drawn.shape[1]
     steady = np.isfinite(apart + centres) & ((~known).sum(axis=1) <= _UNDEFINED * draws)
     p, table = np.ones(len(first)), np.full((len(of_metric),) * 2, np.nan)
