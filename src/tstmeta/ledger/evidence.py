@@ -8,7 +8,6 @@ otherwise; ``part`` is which rewrites take part, see :func:`inside`.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Sequence
 from itertools import combinations
 from typing import Any, NamedTuple
@@ -34,24 +33,17 @@ from .recipes import RELEASED, Inputs
 _SLOW = 500
 #: The group of evidence that decides; what is of another group is shown and does not count.
 COUNTED = "counted"
-#: Where sources alone are resampled.
-_SOURCES = ResamplingPlan("sources").estimand
 
 
 class Finding(NamedTuple):
-    """A number for or against a claim.
-
-    Attributes:
-        limits: its interval at a confidence; None where the number is a published one.
-        scope: what the interval speaks of, see ``ResamplingPlan.estimand``.
-    """
+    """A number for or against a claim."""
 
     evidence: str
     value: float
-    limits: Callable[[float], Interval] | None = None
+    limits: Callable[[float], Interval] | None = None  # at a confidence; None: a published number
     n: int = 0
     note: str = ""
-    scope: str = ""
+    scope: str = ""  # what the interval speaks of, see ``ResamplingPlan.estimand``
     group: str = COUNTED
 
     @property
@@ -60,7 +52,7 @@ class Finding(NamedTuple):
 
     def interval(self, confidence: float = 0.95) -> tuple[float, float]:
         """Low and high, NaN where there are none."""
-        return self.limits(confidence)[:2] if self.limits else (math.nan, math.nan)
+        return self.limits(confidence)[:2] if self.limits else (np.nan, np.nan)
 
 
 class Setup(NamedTuple):
@@ -96,8 +88,8 @@ def inside(setup: Setup, data: str, frame: pd.DataFrame, part: str) -> pd.Series
         return ~people & ((frame["style"] > middle["style"]) == (frame["human"] > middle["human"]))
     if part in set(frame["direction"]):
         return frame["direction"] == part
-    known = {"systems": ~people, "people": people}
-    return known.get(part, frame["item_id"].isin(items["item_id"]))
+    named = frame["item_id"].isin(items["item_id"])
+    return {"systems": ~people, "people": people}.get(part, named)
 
 
 def analysis_of(
@@ -183,15 +175,9 @@ def reference_free(setup: Setup, data: str, metrics: Sequence[str]) -> list[Find
     return [row._replace(value=value, limits=from_draws(value, values, drawn.fewest, (-2, 2)))]
 
 
-def across(
-    setup: Setup,
-    data: str,
-    metric: str,
-    parts: Sequence[str],
-    dimension: str = "content",
-    **how: Any,
-) -> list[Finding]:
+def across(setup: Setup, data: str, metric: str, parts: Sequence[str], **how: Any) -> list[Finding]:
     """Agreement on one part of a data set minus that on another; also of the second rating slot."""
+    dimension = how.pop("dimension", "content")
     frame = (
         second_against_first(setup.inputs, data, dimension)
         if metric == "second slot"
@@ -210,15 +196,13 @@ def alpha(setup: Setup, data: str, dimension: str) -> list[Finding]:
     dataset = setup.inputs.data(data)
     ratings = dataset.raters(dimension).to_numpy(float)
     groups = list(dataset.items.groupby("source_id", sort=False).indices.values())
-    rng, values = np.random.default_rng(setup.seed), np.empty(min(setup.draws, _SLOW))
-    for i in range(len(values)):
-        picked = rng.integers(len(groups), size=len(groups))
-        values[i] = stats.alpha(ratings[np.concatenate([groups[g] for g in picked])]).value
-    whole = stats.alpha(ratings)
-    limits = from_draws(whole.value, list(values), len(groups), (-1, 1))
+    rng, n, draws = np.random.default_rng(setup.seed), len(groups), min(setup.draws, _SLOW)
+    picked = (np.concatenate([groups[g] for g in rng.integers(n, size=n)]) for _ in range(draws))
+    values, whole = [stats.alpha(ratings[rows]).value for rows in picked], stats.alpha(ratings)
+    limits = from_draws(whole.value, values, n, (-1, 1))
     what = f"Krippendorff's alpha (ordinal) of {dimension} on `{data}`"
-    note = f"sources resampled; {len(values):,} draws"
-    return [Finding(what, whole.value, limits, whole.n, note, _SOURCES)]
+    note = f"sources resampled; {draws:,} draws"
+    return [Finding(what, whole.value, limits, whole.n, note, ResamplingPlan().estimand)]
 
 
 def untransferred(
@@ -231,11 +215,11 @@ def untransferred(
     n, rng = len(parts[0]), np.random.default_rng(setup.seed)
     drawn = np.vstack([np.ones(n), rng.multinomial(n, np.full(n, 1 / n), size=setup.draws)])
     copies, *others = (np.apply_along_axis(bleu.aggregate, 1, drawn @ part) for part in parts)
-    rows = []
+    rows, note = [], "sources resampled"
     for system, (value, *values) in zip(systems, copies - others, strict=True):  # itself first
         what = f"BLEU of the sources minus that of {system}, {references} references"
         limits = from_draws(value, values, n, (-100, 100))
-        rows.append(Finding(what, value, limits, n, "sources resampled", _SOURCES))
+        rows.append(Finding(what, value, limits, n, note, ResamplingPlan().estimand))
     return rows
 
 
@@ -252,8 +236,7 @@ def hybrids(setup: Setup, data: str, metrics: Sequence[str], words: str) -> list
     kinds: list[tuple[Kind, Settings]] = [("simulation", settings), ("learned", settings)]
     kinds += [("simulation", settings._replace(top=1))]
     combined = [hybrid(dataset, scores, "content", *how, lower=lower).scores for how in kinds]
-    frame = pairs(dataset, pd.concat(combined))
-    analysis = _analysis(setup, frame, draws=min(setup.draws, _SLOW))
+    analysis = _analysis(setup, pairs(dataset, pd.concat(combined)), draws=min(setup.draws, _SLOW))
     judging = folds(np.asarray(analysis.matrices.layout.sources), settings.outer, settings.seed)
     analysis = analysis._replace(setting=stats.Setting(settings.statistic, "within-task", judging))
     drawn, rows = resample(analysis), []
@@ -267,8 +250,8 @@ def hybrids(setup: Setup, data: str, metrics: Sequence[str], words: str) -> list
 def published(setup: Setup, cell: str) -> list[Finding]:
     """A printed number, marked as such."""
     [own] = [printed for printed in cells() if printed.cell == cell]
-    what = [own.metric, own.dimension, own.basis, own.dataset, own.language]
-    return [Finding(", ".join(word for word in what if word != "none"), own.value, note=cell)]
+    what = ", ".join([own.metric, own.dimension, own.basis, own.dataset, own.language])
+    return [Finding(what.replace(", none", ""), own.value, note=cell)]
 
 
 _ALL = (agreement, gap, best_gap, reference_free, across, alpha, untransferred, hybrids, published)

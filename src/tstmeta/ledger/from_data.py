@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Callable
+from typing import cast
 
 import numpy as np
 import pandas as pd
@@ -253,9 +254,7 @@ def yelp_bleu(inputs: Inputs, system: str = "") -> tuple[CorpusMetric, dict[str,
     With two preparations of the references.  ``raw``: those of Li et al. (2018), case kept and
     untokenised.  ``tokenised``: the same as Luo et al. (2019) distribute them.
     """
-    metric = metrics.get("corpus-bleu:multi-bleu")
-    if not isinstance(metric, CorpusMetric):
-        raise TypeError(f"{metric.name} is no corpus metric")
+    metric = cast(CorpusMetric, metrics.get("corpus-bleu:multi-bleu"))
     table = inputs.data("li2018@yelp").items
     # all systems have the same 1,000 sources; without one the source is its own output
     table = table[table["system"] == (system or "StyleEmbedding")]
