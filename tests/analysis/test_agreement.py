@@ -122,6 +122,29 @@ def test_a_corpus_metric_has_one_value_a_system(tmp_path):
     assert (row["groups"], row["value"]) == (3, pytest.approx(r([3, 3.5, 2.25], each)))
 
 
+def test_beside_a_value_at_system_level_stands_what_one_system_does_to_it(tmp_path):
+    [wide] = [own for name, own in PAIRS.groupby("metric") if name == "good"]
+    means = wide.groupby("system")[["score", "human"]].mean()
+    values = {name: means.drop(name).corr().iloc[0, 1] for name in means.index}
+    whole = means.corr().iloc[0, 1]
+    most = max(values, key=lambda name: abs(values[name] - whole))
+    for function in (tst.correlate, tst.bootstrap):
+        row = function(wide, level="system").iloc[0]
+        ends = row["without_low"], row["without_high"]
+        assert ends == pytest.approx((min(values.values()), max(values.values())))
+        assert row["without"] == most
+        assert "without" not in function(wide)
+    table = tst.evaluate(DATA, scores=SCORES, level="system", draws=20).frame.set_index("metric")
+    assert table.loc["good", "without"] == most
+    two = wide[wide["system"].isin(["A", "B"])]  # nothing is left to compare without either
+    row = tst.correlate(two, "kendall", "system").iloc[0]
+    assert math.isnan(row["without_low"])
+    given = scoring.score(DATA, ["corpus-bleu"], bases=["source"], store=tmp_path, progress=False)
+    row = tst.correlate(pairs(DATA, given), "kendall", "system").iloc[0]
+    assert -1 <= row["without_low"] < row["without_high"] <= 1
+    assert row["without"] in means.index
+
+
 def test_items_that_a_corpus_metric_lacks_do_not_make_it_a_metric_of_items(tmp_path):
     data = tiny()  # half of the items have a reference
     wanted = ["corpus-bleu", "rouge1"]

@@ -161,7 +161,7 @@ def test_draws_lie_about_the_cross_validated_value(level):
 
 @pytest.mark.nightly
 @pytest.mark.parametrize(
-    ("level", "shape"), [("source", (40, 6)), ("source", (20, 5)), ("pooled", (40, 3))]
+    ("level", "shape"), [("source", (40, 6)), ("source", (80, 4)), ("pooled", (40, 3))]
 )
 def test_the_interval_holds_the_true_value_in_93_to_97_of_a_hundred_data_sets(level, shape):
     value, low, high, _ = intervals(level, shape, 2000, 2)  # mean of the values: what they estimate

@@ -149,9 +149,7 @@ def _row(analysis: Analysis, place: int, value: Correlation) -> dict[str, Any]:
     return row | _without(without_each_system(*sides), value.value, own.layout.systems)
 
 
-def without_each_system(
-    human: np.ndarray, metric: np.ndarray, setting: Setting
-) -> np.ndarray:
+def without_each_system(human: np.ndarray, metric: np.ndarray, setting: Setting) -> np.ndarray:
     """The value of one metric ``[S, K]`` with each system left out ``[K]``; NaN where a system has
     nothing to leave out, or where there is no value without it.
     """

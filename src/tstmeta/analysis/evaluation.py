@@ -104,7 +104,8 @@ def evaluate(
     Returns:
         ``frame`` has these columns: metric, basis, dimension, kind (metric, sentinel, oracle),
         better (higher, or lower and then flipped), value, low, high, method (of the interval), n
-        (rewrites, or groups at a level of groups), rank, rank_low, rank_high (among all rows with a
+        (rewrites, or groups at a level of groups), without_low, without_high and without (at level
+        system, see :func:`tstmeta.correlate`), rank, rank_low, rank_high (among all rows with a
         value, and the ranks it could have), cluster (1 is best; a new one begins where all rows
         above differ from all below, see :func:`tstmeta.rank_sets`), partial and partial_all (the
         correlation over rewrites, Pearson's or Spearman's, with given and given_all held fixed),

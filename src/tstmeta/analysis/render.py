@@ -160,7 +160,9 @@ def table(own: Evaluation) -> tuple[pd.DataFrame, int]:
         **rows[["metric", "basis"]],
         own.label: rows["value"],
         **rows[["low", "high"]],
-        LESS: ["" if pd.isna(low) else f"{low:.2f}–{high:.2f} ({name})" for low, high, name in ends],
+        LESS: [
+            "" if pd.isna(low) else f"{low:.2f} to {top:.2f} ({name})" for low, top, name in ends
+        ],
         "n": rows["n"].astype("Int64"),
         "rank": rows["rank"],
         "ranks": ["" if pd.isna(low) else f"{low}–{high}" for low, high in sets],
