@@ -45,6 +45,8 @@ def families(by_metric: Mapping[str, pd.DataFrame]) -> dict[str, list[Context]]:
     for stem, rows in by_metric.items():
         runs = (rows["status"] == "ok").tolist()
         here = "yes" if all(runs) else "some variants" if any(runs) else "no"
+        if rows["family"].iloc[0] == catalogue.COMBINED_FAMILY:
+            here = "from scores of others"
         row = {"card": card(stem), "here": here, **plainly(rows.head(1))}
         listed.setdefault(rows["family"].iloc[0], []).append(row)
     return listed
@@ -84,6 +86,7 @@ def page(about: Card, rows: pd.DataFrame) -> Context:
     run = rows.loc[rows["status"] == "ok", "name"].tolist()
     context: Context = {"card": about, "facts": {k: v for k, v in facts.items() if v}, "run": run}
     context |= {"signatures": signatures, "demonstration": []}
+    context["missing"] = "" if rows["status"].iloc[0] == "ok" else rows["remedy"].iloc[0]
     context["combined"] = bool((rows["family"] == catalogue.COMBINED_FAMILY).all())
     if run and not context["combined"]:
         context["demonstration"] = [name for name in run if name.startswith("likelihood")]

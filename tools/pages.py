@@ -20,6 +20,7 @@ from tools.tables import cell, facts, one_line, table
 from tstmeta import data, schema
 from tstmeta.data import Card, paths
 from tstmeta.data.catalogue import describe
+from tstmeta.metrics import catalogue
 from tstmeta.models.causal import BACKBONES, EMBEDDED
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -42,7 +43,9 @@ def pages() -> Iterator[tuple[str, tuple[str, Context]]]:
     for name in data.names():
         yield f"cards/{name}", ("card", data_card(name))
     groups = metric_cards.groups()
-    yield "metrics", ("metrics", {"families": metric_cards.families(groups)})
+    summary = catalogue.summary(pd.concat(groups.values()))
+    listed = {"families": metric_cards.families(groups), "summary": summary}
+    yield "metrics", ("metrics", listed)
     for stem, rows in groups.items():
         yield f"metrics/{stem}", ("metric", metric_cards.page(metric_cards.card(stem), rows))
     yield "backbone", ("backbone", backbone())

@@ -252,6 +252,22 @@ def test_a_page_says_what_the_registry_says_and_the_example_is_computed(without)
         assert f">{score.value:.3f}<" in text
 
 
+def test_what_does_not_run_says_so_first_and_the_catalogue_counts_it(without, monkeypatch):
+    monkeypatch.setenv("TSTMETA_DATA", str(without / "none"))
+    monkeypatch.setattr(paths, "external", lambda: without / "external")
+    rows = catalogue.overview()
+    for row in rows[~rows["name"].str.contains(":")].to_dict("records"):
+        first = page(without, f"metrics/{row['name']}.md").split("\n\n")[1]
+        absent = first.startswith(f"**`{row['name']}` does not run here as it stands.** ")
+        assert absent == (row["status"] != "ok"), row["name"]
+    runs = set(rows.loc[rows["status"] == "ok", "name"]) - set(catalogue.COMBINED)
+    words = (
+        f"{len(runs)} of {len(rows)} names run here as they stand, {len(catalogue.COMBINED)} are"
+    )
+    assert words in page(without, "metrics.md")
+    assert "ted" not in runs
+
+
 @pytest.mark.parametrize(
     ("name", "words"),
     [

@@ -19,9 +19,11 @@ if TYPE_CHECKING:
 
 def metrics(format: options.FormatOption = Format.table) -> None:
     """List the metrics: what they measure, on what, and whether they run here."""
-    from ..metrics.catalogue import overview
+    from ..metrics.catalogue import overview, summary
 
-    show_table(overview(), format)
+    rows = overview()
+    show_table(rows, format)
+    note(f"{summary(rows)}: see their remedy")
 
 
 def score(

@@ -52,6 +52,17 @@ def overview() -> pd.DataFrame:
     return pd.DataFrame(list(rows.values()), columns=list(COLUMNS))
 
 
+def summary(rows: pd.DataFrame) -> str:
+    """How many names of the list run here as they stand, in words; combined ones count apart."""
+    combined = rows["family"] == COMBINED_FAMILY
+    runs = int(((rows["status"] == "ok") & ~combined).sum())
+    lack = int((rows["status"] != "ok").sum())
+    return (
+        f"{runs} of {len(rows)} names run here as they stand, {combined.sum()} are made from scores"
+        f" of others, and {lack} need a model, parses or a server first"
+    )
+
+
 def _row(name: str, family: str) -> dict[str, str]:
     metric = get(name)
     missing = getattr(metric, "missing", "")

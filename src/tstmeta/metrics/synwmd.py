@@ -16,7 +16,7 @@ import numpy as np
 from ..models import encoders, parses
 from ..models.encoders import MINILM
 from ..models.parses import Tree
-from ..models.vectors import Vectors
+from ..models.vectors import Vectors, identity, texts_of
 from ..schema import TstmetaError
 from .base import Request, Score, scored
 from .batched import cut_note, installed
@@ -178,8 +178,9 @@ class SynWmd(ParseMetric):
     copy is not quite at 0.  A text without a word that has a vector is ``invalid``.
 
     Args:
-        words: the file of parses, whose different sentences make the graph of words, too; ``flow``
-            for word flow without the distance of subtrees; ``vectors=FILE`` for word vectors in
+        words: the file of parses, whose different sentences make the graph of words, too, or a
+            UDPipe model and ``texts=FILE`` for the texts of that graph, one a line; ``flow`` for
+            word flow without the distance of subtrees; ``vectors=FILE`` for word vectors in
             GloVe's text format.
     """
 
@@ -188,12 +189,14 @@ class SynWmd(ParseMetric):
     modules = ("ot",)
     options: ClassVar[dict[str, tuple[str, ...]]] = {"parts": ("full", "flow")}
     remedy = (
-        "parse the texts with UDPipe, Stanza or another parser and name the CoNLL-U file, as in "
-        "{name}:/path/parses.conllu"
+        "parse the texts with UDPipe, Stanza or another parser and name the CoNLL-U file, or name "
+        "a UDPipe model and a file of texts to weigh words by, one a line, as in "
+        "{name}:/path/parses.conllu and {name}:/path/model.udpipe+texts=/path/texts.txt"
     )
 
     def __init__(self, words: str = ""):
         rest, self._vectors = without_file(words, "vectors=")
+        rest, self._texts = without_file(rest, "texts=")
         super().__init__(rest)
         self.name = f"{SynWmd.name}:{words}" if words else SynWmd.name
         self.languages = () if self._vectors else ("en",)
@@ -213,23 +216,26 @@ class SynWmd(ParseMetric):
             "left-out": "closed-class",
             "max_words": MAX_WORDS,
             "parses": self.identity,
+            **({"texts": identity(self._texts)} if self._texts else {}),
             **source_fields(self._vectors),
             "POT": installed("POT"),
         }
 
-    def read(self, file: str) -> parses.Kept[Tree]:
-        """The parses of a file, which has the sentences to weigh words by."""
-        kept = parses.trees(file)
-        if not isinstance(kept, parses.Kept):
-            raise TstmetaError(
-                f"{file} is a model, and synwmd weighs words by the parses of many texts: parse "
-                "them with it and name the CoNLL-U file"
-            )
-        return kept
+    def read(self, file: str) -> parses.Parser[Tree]:
+        """The parses of a file; those of a model need texts to weigh words by."""
+        parser = parses.trees(file)
+        if isinstance(parser, parses.Kept) == bool(self._texts):
+            fault = "has its own sentences" if self._texts else "is a model, which has no sentences"
+            remedy = self.remedy.format(name=SynWmd.name)
+            raise TstmetaError(f"{file} {fault} to weigh words by: {remedy}")
+        return parser
 
     @cached_property
     def _facts(self) -> tuple[dict[str, float], Vectors]:
-        trees = single(self.read(self.file).parses.values())
+        parser = self.read(self.file)
+        known = parser.parses.values() if isinstance(parser, parses.Kept) else ()
+        texts = texts_of(self._texts) if self._texts else ()
+        trees = single([*known, *map(parser.find, texts)])
         return word_weights(trees), source_of(self._vectors)
 
     def _blank(self, request: Request) -> Score | None:
