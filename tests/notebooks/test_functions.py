@@ -1,14 +1,20 @@
 """Functions that notebooks teach find what was planted, and agree with the library's."""
 
 import ast
+from dataclasses import replace
 from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
 import pytest
 
+from tests.combine import examples
+from tests.combine.examples import DIMENSIONS
 from tests.notebooks.cells import cells
 from tstmeta import stats
+from tstmeta.combine import PRINTED, gm_scores, j, learned_gm
+from tstmeta.combine.gm import learn
+from tstmeta.data import Card
 from tstmeta.ledger.cells import cells as printed_cells
 
 
@@ -106,3 +112,26 @@ def test_a_reading_of_overall_scores_takes_the_highest_of_the_printed_cells(
     agreement = space["agreement"].set_index("reading").iloc[:, 0]
     assert agreement.idxmax() == "Pearson's r"
     assert agreement.max() < len(space["named"])  # no reading has every column of Table 7
+
+
+def test_gm_and_j_in_the_open_are_those_of_the_library_and_learned_thresholds_order_pairs():
+    one = examples.rated(sources=40)
+    good = np.random.default_rng(3).uniform(size=120)
+    for dimension in DIMENSIONS:
+        one = examples.rating(one, 1 + 4 * good, dimension)
+    one = replace(one, card=Card("ours", facts={"scale": {key: [1, 5] for key in DIMENSIONS}}))
+    PP = 90 - 60 * good
+    values = {"Acc": good > 0.3, "Sim": 0.5 + good / 2, "PP": PP, "1/PP": 1 / PP}
+    table = pd.concat(examples.score(one, metric, of_it) for metric, of_it in values.items())
+    parts = {name: name for name in ("Acc", "Sim", "PP")}
+    wanted = ("splits", "gm", "whole", "choices", "in_the_open")
+    space = {"THREE": [*DIMENSIONS], "PARTS": parts, "learn": learn, "PRINTED": PRINTED}
+    space = functions("08_hybrids", *wanted, **space)
+    chosen = space["choices"](one)
+    ours = space["in_the_open"](one, table[table["metric"] != "1/PP"], chosen)
+    learned = learned_gm(replace(one, preferences=chosen), table, names=[*parts]).scores
+    theirs = {"GM": gm_scores(one, table, names=[*parts]), "GM, learned": learned}
+    theirs["J"] = j(one, table, acc="Acc", sim="Sim", fl="1/PP")
+    for name, scores in theirs.items():
+        assert ours[name] == pytest.approx(scores["value"].to_numpy(), abs=1e-12)
+    assert np.corrcoef(ours["GM, learned"], good)[0, 1] > 0.8
