@@ -236,6 +236,17 @@ def test_clustered_items_are_covered_where_the_naive_interval_fails():
     assert naive / repeats < 0.88
 
 
+def test_draws_of_both_count_what_is_of_cells_three_times_and_are_brought_to_one():
+    human, metrics = simulated.normal(rng(4), (60, 50), (0.5, 0.5))
+    plan, draws = ResamplingPlan("both", 1000), draw(ResamplingPlan("both", 1000), (60, 50), rng())
+    brought = of_draws(human, metrics, Setting(), plan, draws).values.var(axis=1)
+    np.testing.assert_allclose(
+        resampled(human, metrics, Setting(), draws).var(axis=1) / brought, 3, atol=0.5
+    )
+    by_theory = (1 - 0.5**2) ** 2 / human.size
+    np.testing.assert_allclose(brought / by_theory, 1, atol=0.25)
+
+
 @pytest.mark.parametrize("shares", [(0, 0, 1), (0.8, 0.1, 0.1)], ids=["cells", "sources"])
 def test_sources_and_systems_at_once_are_covered_and_not_too_well(shares):
     random, shape, hits, repeats = rng(8), (30, 12), 0, 200

@@ -238,7 +238,8 @@ def bootstrap(
 
     Returns:
         Columns dataset, metric, basis, kind, value, low, high, n, groups, method (of the interval),
-        reason, draws (an array: the value in each resample); at level system also without_low,
+        reason, draws (an array: the value in each resample, with ``both`` brought to the variance
+        of crossed samples, see :mod:`tstmeta.stats.intervals`); at level system also without_low,
         without_high and without, see :func:`correlate`.
 
     Raises:

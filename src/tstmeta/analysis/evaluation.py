@@ -110,8 +110,7 @@ def evaluate(
         above differ from all below, see :func:`tstmeta.rank_sets`), partial and partial_all (the
         correlation over rewrites, Pearson's or Spearman's, with given and given_all held fixed),
         as_rater (the metric in the place of a rater), against, mean, sd, min, max, scored, empty,
-        truncated, failed (of the
-        scores as they are), note, signature.
+        truncated, failed (of the scores as they are), note, signature.
 
     Raises:
         TstmetaError: what does not exist or cannot be had from these data.

@@ -1,7 +1,9 @@
 """Intervals from resampling: how far a value, or a difference of two metrics, can be trusted.
 
 Everything comes from one set of draws, the same for all metrics, so that differences are paired;
-:mod:`.limits` makes limits of them.  ``benchmarks/coverage.py`` says what they cover.
+:mod:`.limits` makes limits of them.  Draws of sources and systems count the noise of cells too
+often, and are brought to the variance of crossed samples.  ``benchmarks/coverage.py`` says what
+intervals cover.
 """
 
 from __future__ import annotations
