@@ -9,11 +9,9 @@ from .options import OutFile, OutFormat, Store
 
 
 def explain(
-    source: Annotated[str | None, typer.Option("--source", help="The text rewritten.")] = None,
-    output: Annotated[str | None, typer.Option("--output", help="The rewrite.")] = None,
-    style: Annotated[
-        str | None, typer.Option("--style", help="The target style, e.g. formal.")
-    ] = None,
+    source: Annotated[str | None, typer.Option(help="The text rewritten.")] = None,
+    output: Annotated[str | None, typer.Option(help="The rewrite.")] = None,
+    style: Annotated[str | None, typer.Option(help="The target style, e.g. formal.")] = None,
     data: Annotated[
         str | None,
         typer.Option("--data", "-d", help="A data set, a subset or your file, in place of a text."),
@@ -25,7 +23,6 @@ def explain(
     model: Annotated[
         str,
         typer.Option(
-            "--model",
             help="As behind likelihood: - a model, a variant, instructions, joined by + "
             "[default: the embedded demonstration model].",
             show_default=False,

@@ -31,67 +31,48 @@ Metrics = Annotated[
 ]
 Basis = StrEnum("Basis", ["source", "reference", "none"])
 Bases = Annotated[
-    list[Basis] | None,
-    typer.Option("--basis", help="What outputs are compared with; repeat for more."),
+    list[Basis] | None, typer.Option(help="What outputs are compared with; repeat for more.")
 ]
 ScoreFile = Annotated[
-    Path | None,
-    typer.Option("--scores", help="A file of scores computed elsewhere: item_id, metric, value."),
+    Path | None, typer.Option(help="A file of scores computed elsewhere: item_id, metric, value.")
 ]
 RatingFile = Annotated[
-    Path | None,
-    typer.Option("--ratings", help="A long file of ratings: item_id, dimension, rater, value."),
+    Path | None, typer.Option(help="A long file of ratings: item_id, dimension, rater, value.")
 ]
 Combine = Annotated[
     list[str] | None,
     typer.Option(
-        "--combine",
         help="A metric made of scores: gm, gm:learned, j:FL, hybrid-simulation, hybrid-learned, "
-        "hybrid-equal, overall-existing, overall-ours1, overall-ours2; repeat for more.",
+        "hybrid-equal, overall-existing, overall-ours1, overall-ours2; repeat for more."
     ),
 ]
 Store = Annotated[
-    Path | None, typer.Option("--store", help="Folder of the score store [default: data/scores].")
+    Path | None, typer.Option(help="Folder of the score store [default: data/scores].")
 ]
 
 # Of commands that ask a server.
 
 Server = Annotated[
-    str,
-    typer.Option("--server", help="Where the interface starts, such as http://localhost:8000/v1."),
+    str, typer.Option(help="Where the interface starts, such as http://localhost:8000/v1.")
 ]
 Model = Annotated[str, typer.Option("--model", "-m", help="What the server calls the model.")]
 Revision = Annotated[
-    str,
-    typer.Option(
-        "--revision", help="Which weights the server runs, if you know; kept with what comes out."
-    ),
+    str, typer.Option(help="Which weights the server runs, if you know; kept with what comes out.")
 ]
-Concurrency = Annotated[
-    int, typer.Option("--concurrency", min=1, help="Questions under way at once.")
-]
-Timeout = Annotated[float, typer.Option("--timeout", help="Seconds that an answer may take.")]
-Retries = Annotated[int, typer.Option("--retries", min=0, help="Of what may pass: 429, 5xx, ...")]
+Concurrency = Annotated[int, typer.Option(min=1, help="Questions under way at once.")]
+Timeout = Annotated[float, typer.Option(help="Seconds that an answer may take.")]
+Retries = Annotated[int, typer.Option(min=0, help="Of what may pass: 429, 5xx, ...")]
 PriceIn = Annotated[
-    float | None,
-    typer.Option("--price-in", min=0, help="Money for a million tokens of prompts."),
+    float | None, typer.Option(min=0, help="Money for a million tokens of prompts.")
 ]
 PriceOut = Annotated[
-    float | None,
-    typer.Option("--price-out", min=0, help="Money for a million tokens of answers."),
+    float | None, typer.Option(min=0, help="Money for a million tokens of answers.")
 ]
 MaxMoney = Annotated[
-    float | None,
-    typer.Option("--max-money", min=0, help="Ask nothing that could cost more in all."),
+    float | None, typer.Option(min=0, help="Ask nothing that could cost more in all.")
 ]
-MaxRequests = Annotated[
-    int | None,
-    typer.Option("--max-requests", min=0, help="Ask no more questions than this."),
-]
-KeyVariable = Annotated[
-    str,
-    typer.Option("--key-variable", help="The environment variable that holds the API key."),
-]
+MaxRequests = Annotated[int | None, typer.Option(min=0, help="Ask no more questions than this.")]
+KeyVariable = Annotated[str, typer.Option(help="The environment variable that holds the API key.")]
 DryRun = Annotated[bool, typer.Option("--dry-run", help="Say what it would cost and ask nothing.")]
 
 #: Where the API key is looked for; a server of one's own needs none.

@@ -40,9 +40,9 @@ def run(
 
 def reproduce(
     paper: Annotated[
-        str | None, typer.Option("--paper", help="pauli2025, lai2023, mukherjee2025 or pang2019.")
+        str | None, typer.Option(help="pauli2025, lai2023, mukherjee2025 or pang2019.")
     ] = None,
-    table: Annotated[str | None, typer.Option("--table", help="A table, e.g. 5 or fig1.")] = None,
+    table: Annotated[str | None, typer.Option(help="A table, e.g. 5 or fig1.")] = None,
     format: FormatOption = Format.table,
     store: Store = None,
 ) -> None:

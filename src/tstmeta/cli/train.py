@@ -20,8 +20,7 @@ if TYPE_CHECKING:
 RATED = ("mir", "li2018@yelp", "dualrl")
 
 StyleCorpus = Annotated[
-    str,
-    typer.Option("--corpus", help="yelp, xformal, or a CSV file with the columns text and style."),
+    str, typer.Option(help="yelp, xformal, or a CSV file with the columns text and style.")
 ]
 Out = Annotated[Path, typer.Option("--out", "-o", help="Folder to write, new or empty.")]
 Seed = Annotated[int, typer.Option(min=0, help="Of weights and the order of sentences.")]
