@@ -36,16 +36,12 @@ KeepOut = Annotated[
     ),
 ]
 
-train_app = typer.Typer(
-    help="Train what metrics run on, from a corpus of yours: models, lexicons, counts.",
-    no_args_is_help=True,
-    rich_markup_mode=None,
-)
+train_app = typer.Typer(no_args_is_help=True, rich_markup_mode=None)
 
 
 @train_app.callback()
 def train() -> None:
-    """Train what metrics run on; they take the folder or file that is written.
+    """Train what metrics run on, from a corpus of yours; they take the folder or file written.
 
     A run that was interrupted or killed goes on from its last checkpoint with the same command, and
     the same seed gives the same bytes.

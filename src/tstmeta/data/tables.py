@@ -116,10 +116,7 @@ CORPUS = ("text", "style", "split", "value")
 
 
 def corpus_table(
-    text: Iterable[str],
-    style: str = "",
-    split: str = "",
-    value: Iterable[float] | float = math.nan,
+    text: Iterable[str], style: str = "", split: str = "", value: Iterable[float] | float = math.nan
 ) -> pd.DataFrame:
     """A corpus of one style and one split; a single value holds for all sentences."""
     frame = pd.DataFrame({"text": list(text), "style": style, "split": split}, columns=CORPUS[:3])

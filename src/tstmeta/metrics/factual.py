@@ -43,10 +43,7 @@ ALIKE = "layer9+google-bert/bert-base-multilingual-cased"
 _REMEMBERED = 2**17
 
 PRECISION, RECALL = "precision", "recall"
-_OPTIONS = {
-    "rule": ("equation", "released", "released-0.1"),
-    "part": ("f", PRECISION, RECALL),
-}
+_OPTIONS = {"rule": ("equation", "released", "released-0.1"), "part": ("f", PRECISION, RECALL)}
 
 
 class QuestEval(ModelMetric):
