@@ -100,18 +100,24 @@ AGAINST = {
 
 @pytest.mark.parametrize(("row", "basis", "against"), AGAINST.values(), ids=AGAINST)
 def test_a_basis_says_what_an_output_is_compared_with(row, basis, against):
-    metric = Logged()
-    metric.bases = ("source", "reference", "none")
-    [plan] = scoring.plans(dataset(row), metric, [basis])
-    found = [request.against for unit in plan.units for request in unit]
+    units, item_ids = scoring.requests(dataset(row), basis)
+    found = [request.against for unit in units for request in unit]
     assert found == ([] if against is None else [against])
-    assert len(plan.item_ids) == len(found)
+    assert len(item_ids) == len(found)
 
 
 def test_a_request_carries_what_a_judge_needs():
     one = {"source": "s", "output": "o", "style": "polite", "language": "hi", "references": ["r"]}
-    [plan] = scoring.plans(dataset(one), Logged(), ["reference"])
-    assert plan.units == [(Request("o", ("r",), "s", "polite", "hi"),)]
+    [units, _] = scoring.requests(dataset(one), "reference")
+    assert units == [(Request("o", ("r",), "s", "polite", "hi"),)]
+
+
+def test_metrics_share_the_requests_of_a_basis(monkeypatch, tmp_path):
+    asked, build = [], scoring.requests
+    monkeypatch.setattr(scoring, "requests", lambda *of: asked.append(of[1:]) or build(*of))
+    one = {"source": "s", "output": "o", "references": ["r"]}
+    scoring.score(dataset(one), ["bleu", "ter", "chrf"], store=tmp_path)
+    assert asked == [("source", "item"), ("reference", "item")]
 
 
 # ---------------------------------------------------------------------- units of other sizes

@@ -9,6 +9,7 @@ import hashlib
 import math
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
+from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -81,12 +82,14 @@ def score(
         raise TstmetaError(f"profile is {profile!r}; use one of {names}")
     store = store or paths.scores()
     tables = []
+    grouped = cache(lambda *of: requests(data, *of))  # metrics of a unit and basis share requests
     for metric in _chosen([metrics] if isinstance(metrics, str) else metrics, profile):
         if metric is None:
             tables.append(human_style(data))
         else:
-            every = plans(data, metric, bases)
-            tables += [_score_one(data, plan, store, progress) for plan in every]
+            every = [basis for basis in metric.bases if bases is None or basis in bases]
+            each = (Plan(metric, basis, *grouped(basis, metric.unit)) for basis in every)
+            tables += [_score_one(data, plan, store, progress) for plan in each]
     tables = [table for table in tables if len(table)]
     if not tables:
         return schema.empty("scores")
@@ -107,21 +110,17 @@ def _chosen(metrics: Sequence[str | Metric], profile: str) -> list[Metric | None
     return list(chosen.values())
 
 
-def plans(dataset: Dataset, metric: Metric, bases: Sequence[str] | None = None) -> Iterator[Plan]:
-    """The units that a metric scores on each basis it has (and that is asked for)."""
-    for basis in metric.bases:
-        if bases is not None and basis not in bases:
-            continue
-        groups: dict[str, list[tuple[str, Request]]] = {}
-        for row in dataset.items.itertuples(index=False):
-            against = _against(basis, row)
-            if against is not None:
-                request = Request(row.output, against, row.source, row.style, row.language)
-                group = row.source_id if metric.unit == "source" else row.item_id
-                groups.setdefault(group, []).append((row.item_id, request))
-        units = [tuple(request for _, request in group) for group in groups.values()]
-        ids = [tuple(item_id for item_id, _ in group) for group in groups.values()]
-        yield Plan(metric, basis, units, ids)
+def requests(dataset: Dataset, basis: str, unit: str = "item") -> tuple[list, list]:
+    """The units of a data set, and the item of each request, that are scored on a basis."""
+    groups: dict[str, list[tuple[str, Request]]] = {}
+    for row in dataset.items.itertuples(index=False):
+        against = _against(basis, row)
+        if against is not None:
+            request = Request(row.output, against, row.source, row.style, row.language)
+            group = row.source_id if unit == "source" else row.item_id
+            groups.setdefault(group, []).append((row.item_id, request))
+    units = [tuple(request for _, request in group) for group in groups.values()]
+    return units, [tuple(item_id for item_id, _ in group) for group in groups.values()]
 
 
 def _against(basis: str, row: Any) -> tuple[str, ...] | None:
@@ -153,7 +152,7 @@ def _score_one(dataset: Dataset, plan: Plan, folder: Path, progress: bool) -> pd
     return table.iloc[np.argsort(order, kind="stable")].reset_index(drop=True)
 
 
-def key_of(signature: Signature, unit: Sequence[Request]) -> str:
+def key_of(signature: Signature | str, unit: Sequence[Request]) -> str:
     """SHA-256 (first 32 hexadecimal digits) of the signature and all texts of a unit."""
     digest = hashlib.sha256(str(signature).encode())
     for request in unit:
@@ -174,7 +173,8 @@ class _Store:
 
     def score(self, plan: Plan, progress: bool) -> pd.DataFrame:
         """Values for every request of the plan, in order: key, value, status, detail."""
-        units = [(key_of(self.signature, unit), unit) for unit in plan.units]
+        name = str(self.signature)
+        units = [(key_of(name, unit), unit) for unit in plan.units]
         wanted = [key for stem, unit in units for key in _keys(stem, len(unit))]
         with locked(self.lock):
             known = self._kept(wanted)
