@@ -119,14 +119,14 @@ def test_a_judge_that_may_be_worse_by_a_little_is_not_called_worse():
     findings = [finding(-0.18, -0.03), finding(0.1, 0.3)]
     verdict, why = rules.decide(claim("lai2023.content"), findings)
     assert verdict == OPEN
-    assert why.startswith(f"For {SYSTEMS}: of 2 intervals 1 above −0.1, 0 below, 1 on both sides;")
+    assert why.startswith(f"For {SYSTEMS}. Intervals: 1 above −0.1, 0 below, 1 on both sides;")
     assert rules.decide(claim("lai2023.content"), [finding(-0.3, -0.2), findings[1]])[0] == FAILS
 
 
 def test_a_verdict_speaks_of_no_more_than_all_its_evidence():
     fixed = stats.ResamplingPlan("sources").estimand
     findings = [finding(0.1, 0.3), finding(0.1, 0.3, scope=fixed)]
-    assert rules.decide(claim("lai2023.prompts"), findings)[1].startswith(f"For {fixed}: ")
+    assert rules.decide(claim("lai2023.prompts"), findings)[1].startswith(f"For {fixed}. ")
 
 
 # ----------------------------------------------------------------------------------- the file
@@ -305,7 +305,7 @@ def hybrids(monkeypatch):
 @pytest.mark.parametrize(
     ("style", "verdict", "part"),
     [
-        ([ABOVE] * 4, HOLDS, "of 8 intervals 8 above zero, 0 below, 0 on both"),
+        ([ABOVE] * 4, HOLDS, "Intervals: 8 above zero, 0 below, 0 on both"),
         ([ABOVE, BOTH, ABOVE, ABOVE], OPEN, "6 above zero, 0 below, 2 on both sides"),
         ([ABOVE, BELOW, BOTH, ABOVE], FAILS, "4 above zero, 2 below, 2 on both sides"),
     ],

@@ -79,6 +79,16 @@ def without(tmp_path_factory):
     return folder / "pages"
 
 
+def test_without_data_the_claims_say_what_was_not_evaluated_and_that_is_not_what_cannot_be_told(
+    without,
+):
+    text = (without / "claims.md").read_text(encoding="utf-8")
+    listed = re.findall(r"^\| \{ref\}.* \| (.) ([a-z ]+) \|", text, re.MULTILINE)
+    assert set(listed) == {("–", "not evaluated here"), ("?", "cannot be told")}
+    assert f"{listed.count(('–', 'not evaluated here'))} were not evaluated here." in text
+    assert text.count("**– not evaluated here.** The ratings were not on the machine") > 15
+
+
 def page(folder: Path, name: str) -> str:
     return (folder / name).read_text(encoding="utf-8")
 

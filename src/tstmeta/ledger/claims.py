@@ -140,8 +140,8 @@ def decide(claim: dict[str, Any], findings: Sequence[Finding]) -> tuple[str, str
     why = claim.get("because", {}).get(verdict, "")
     if counted:
         about = min((row.scope for row in counted), key=_SCOPES.index)
-        also = f"; corrected for their number {sides(wide, bound)}" if len(counted) > 1 else ""
-        why = f"For {about}: of {len(counted)} intervals {sides(plain, bound)}{also}. {why}".strip()
+        also = f"; corrected for their number, {sides(wide, bound)}" if len(counted) > 1 else ""
+        why = f"For {about}. Intervals: {sides(plain, bound)}{also}. {why}".strip()
     return verdict, why
 
 
