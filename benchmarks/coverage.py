@@ -52,7 +52,10 @@ def measured(case: Case, replicates: int, rng: Generator) -> list[Row]:
     limits, doubted, replicates = [], 0, max(1, replicates // case.part)
     for draws in drawn(case.plan, case.shape, replicates, rng):
         sample = case.make(rng)
-        resampled = of_draws(*sample, case.setting, case.plan, draws)
+        if case.resample:
+            resampled = case.resample(sample, case.plan, draws)
+        else:
+            resampled = of_draws(*sample, case.setting, case.plan, draws)
         ours = [each for method in METHODS for each in intervals_of(case, resampled, method)]
         naive = np.stack(case.naive(sample, resampled.estimates), axis=-1)
         limits.append(np.concatenate([naive, [(each.low, each.high) for each in ours]]))
@@ -153,6 +156,7 @@ def checks(cases_measured: Sequence[tuple[Case, Row]], of_ranks: Sequence[Row]) 
         ("ranks of 8 systems", "percentile"),  # too few values for an upper bound
         ("differences", "percentile"),
         ("sources and systems", "percentile"),
+        ("ties credited", "percentile"),
     ):
         values = [each[method] for case, each in cases_measured if case.group == group]
         name = f"{group}: {method} coverage"
@@ -187,14 +191,15 @@ NOTES = (
 def main() -> None:
     given = measure.arguments(__doc__, size=5000, quick=60, size_help="data sets of each kind")
     load = measure.load_average()
+    streams = cases()
     cases_measured = [
         (case, each)
-        for stream, some in enumerate(cases())
+        for stream, some in enumerate(streams)
         for rng in [np.random.default_rng([measure.SEED, stream])]
         for case in some
         for each in measured(case, given.size, rng)
     ]
-    rng = np.random.default_rng([measure.SEED, len(cases())])
+    rng = np.random.default_rng([measure.SEED, len(streams)])
     of_ranks = [ranked(*each, given.size, rng) for each in RANKED]
     rows = [*(each for _, each in cases_measured), *of_ranks]
     error = f"standard error of a coverage near 0.95: {np.sqrt(0.95 * 0.05 / given.size):.2g}"

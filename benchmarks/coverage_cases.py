@@ -18,8 +18,9 @@ import simulated
 from scipy import stats as scipy_stats
 from simulated import Array, Effects, Generator, Sample
 
-from tstmeta.stats import STATISTICS, ResamplingPlan, Setting
+from tstmeta.stats import STATISTICS, Draws, Resample, ResamplingPlan, Setting, of_draws
 from tstmeta.stats.resampling import Units
+from tstmeta.stats.ties import Level, TieCalibrated, held_out, pairs_once, tie_calibrated
 
 DRAWS = 1000
 CONFIDENCE = 0.95
@@ -42,6 +43,7 @@ class Case(NamedTuple):
         gap: whether it is about the difference of the first metric and the second.
         part: only one data set of so many is made, as each takes longer.
         remark: why the row may stray.
+        resample: draws of a data set, where its statistic is fitted to it.
     """
 
     name: str
@@ -56,6 +58,7 @@ class Case(NamedTuple):
     gap: bool = False
     part: int = 1
     remark: str = ""
+    resample: Callable[[Sample, ResamplingPlan, Draws], Resample] | None = None
 
 
 # ------------------------------------------------------------------------------------- naive
@@ -110,7 +113,7 @@ def by_row(human: Array, metrics: Array) -> Array:
 def cases() -> list[list[Case]]:
     """In lists that draw for themselves, so that one can be run without the others."""
     whole = [*independent(), *clustered(), *tied(), *over_systems()]
-    return [whole, gaps(), *([case] for case in of_both())]
+    return [whole, gaps(), *([case] for case in of_both()), *([case] for case in credited())]
 
 
 def _case(
@@ -323,3 +326,43 @@ def gaps() -> list[Case]:
             gap=True,
         )
     ]
+
+
+def credited() -> list[Case]:
+    """Ties credited (acc_eq) under a threshold that was fitted on other sources."""
+    table: list[tuple[str, tuple[int, int], Level, str]] = [
+        ("ties credited", (40, 6), "source", ""),
+        ("ties credited", (40, 3), "pooled", ""),
+        ("", (20, 5), "source", "over few sources the threshold itself varies, the draws keep it"),
+    ]
+    return [_credited(*each) for each in table]
+
+
+def _credited(group: str, shape: tuple[int, int], level: Level, remark: str) -> Case:
+    """Five-point ratings, fine scores; the true value is the mean over many data sets."""
+
+    def make(rng: Generator) -> Sample:
+        human, metrics = simulated.normal(rng, shape, (0.6,))
+        return np.digitize(human, simulated.STEPS) + 1.0, metrics
+
+    def fitted(sample: Sample) -> TieCalibrated:
+        return tie_calibrated(sample[0], sample[1][0], level, rng=np.random.default_rng(0))
+
+    def resample(sample: Sample, plan: ResamplingPlan, draws: Draws) -> Resample:
+        setting = Setting(held_out(fitted(sample), level), level)
+        drawn = of_draws(*sample, setting, plan, draws)
+        return pairs_once(drawn) if level == "pooled" else drawn
+
+    def naive(sample: Sample, estimates: Array) -> Limits:
+        """All pairs as independent."""
+        pairs = fitted(sample).n * (math.comb(shape[1], 2) if level == "source" else 1)
+        reach = Z * np.sqrt(estimates * (1 - estimates) / max(1, pairs))
+        return estimates - reach, estimates + reach
+
+    rng = np.random.default_rng(measure.SEED + 2)
+    values = np.array([fitted(make(rng)).value for _ in range(2000)])
+    error = float(values.std() / math.sqrt(len(values)))
+    name, true = f"ties credited, {level}", [float(values.mean())]
+    setting = Setting("acc_eq", level)
+    case = Case(name, group, shape, setting, _SOURCES, make, true, naive, error)
+    return case._replace(remark=remark, resample=resample)
