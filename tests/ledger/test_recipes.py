@@ -114,7 +114,8 @@ def test_a_cell_of_a_metric_with_a_model_is_computed_where_that_model_is_here(
     inputs = Canned()
     lacking = need(key, inputs)
     assert lacking.what == names("pauli2025", "metric")[printed(key).metric][1]
-    assert (lacking.reason, inputs.wanted) == ("", [])
+    assert lacking.reason == "its weights are not on this machine"
+    assert inputs.wanted == []
     here(True)
     ours = answer(printed(key), inputs)
     assert {wanted[1:] for wanted in inputs.wanted} == {(metric, basis)}
