@@ -107,7 +107,7 @@ def correlate(
         systems or tasks that the value is over; <NA> at level pooled), p (scipy's, which takes
         rewrites for independent; NaN at levels of groups), reason (why there is no value); at level
         system also without_low, without_high (lowest and highest value with any one system left
-        out) and without (the system whose absence moves it most).
+        out) and without (the system whose absence moves it most, none where none does).
 
     Raises:
         TstmetaError: an unknown name, or a level that the data do not have.
@@ -163,7 +163,8 @@ def _without(values: np.ndarray, whole: float, systems: Sequence[str]) -> dict[s
     moved = np.abs(values - whole)
     if not np.isfinite(moved).any():
         return dict(zip(WITHOUT, (math.nan, math.nan, ""), strict=True))
-    ends = float(np.nanmin(values)), float(np.nanmax(values)), systems[int(np.nanargmax(moved))]
+    most = systems[int(np.nanargmax(moved))] if np.nanmax(moved) > 0 else "none"
+    ends = float(np.nanmin(values)), float(np.nanmax(values)), most
     return dict(zip(WITHOUT, ends, strict=True))
 
 
