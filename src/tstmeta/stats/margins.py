@@ -15,8 +15,8 @@ from .intervals import Resample
 
 
 def noninferior(resample: Resample, first: int, second: int, margin: float) -> float:
-    """One-sided p of: the metric in row ``first`` is worse than that in row ``second`` by the
-    margin or more.
+    """One-sided p, in (0, 1], of the null hypothesis that the metric in row ``first`` is worse than
+    that in row ``second`` by the margin or more.
 
     (b + 1) / (D + 1) with b of D draws beyond the margin or without a value, with the quantiles of
     t where intervals have them.  NaN where either has no value or there is nothing to draw.
@@ -29,15 +29,12 @@ def noninferior(resample: Resample, first: int, second: int, margin: float) -> f
     """
     if not 0 <= margin < math.inf:
         raise ValueError(f"a margin is a number from 0 up, not {margin}")
-    pairs, rows = resample.of_pairs, combinations(range(len(resample.estimates)), 2)
-    place, sign = (
-        list(rows).index((min(first, second), max(first, second))),
-        np.sign(second - first),
-    )
+    pairs, rows = resample.of_pairs, list(combinations(range(len(resample.estimates)), 2))
+    place = rows.index((min(first, second), max(first, second)))
     n = min((int(count[place]) for count in pairs.counts.values()), default=0)
     if n < 2 or not math.isfinite(pairs.estimates[place]):
         return math.nan
-    drawn = sign * pairs.values[place]
+    drawn = np.sign(second - first) * pairs.values[place]
     p = ((~(drawn > -margin)).sum() + 1.0) / (len(drawn) + 1.0)
     if resample.widened:
         p = stdtr(n - 1.0, ndtri(p) * math.sqrt((n - 1.0) / n))
@@ -45,7 +42,7 @@ def noninferior(resample: Resample, first: int, second: int, margin: float) -> f
 
 
 def equivalent(resample: Resample, first: int, second: int, margin: float) -> float:
-    """p of: the metrics in two rows differ by the margin or more, in either direction.
+    """p of the null hypothesis that the metrics in two rows differ by the margin or more.
 
     The larger p of :func:`noninferior` there and back; a margin of 0 can never be shown.
     """
