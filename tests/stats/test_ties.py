@@ -159,6 +159,12 @@ def test_draws_lie_about_the_cross_validated_value(level):
     assert np.mean((low <= value.mean()) & (value.mean() <= high)) > 0.8
 
 
+def test_no_interval_of_a_small_pool_is_without_width():
+    value, low, high, _ = intervals("pooled", (10, 3), 60, 3)  # a fifth had none
+    assert (high - low > 0.05).all()
+    assert np.mean((low <= value.mean()) & (value.mean() <= high)) > 0.85
+
+
 @pytest.mark.nightly
 @pytest.mark.parametrize(
     ("level", "shape"), [("source", (40, 6)), ("source", (80, 4)), ("pooled", (40, 3))]

@@ -132,13 +132,14 @@ def pairs_once(resample: Resample) -> Resample:
 
     Pairs inside a fold are few, and what is of single pairs counts three times in draws and twice
     in the jackknife (Efron and Stein 1981, The Jackknife Estimate of Variance, Annals of Statistics
-    9, Section 3).  So the right variance is twice that of the jackknife less that of the draws.
+    9, Section 3).  So the right variance is twice that of the jackknife less that of the draws, and
+    never below a third of that of the draws.
     """
     if not np.isfinite(resample.estimates).all():
         return resample
     jackknife = sum((each.shape[1] - 1) * each.var(axis=1) for each in resample.jackknives)
     spread = np.nanvar(resample.values, axis=1)
-    share = np.clip(2 * jackknife - spread, 0.0, spread) / np.where(spread > 0, spread, 1.0)
+    share = np.clip(2 * jackknife - spread, spread / 3, spread) / np.where(spread > 0, spread, 1.0)
     centre = resample.estimates[:, None]
     shrunk = centre + np.sqrt(share)[:, None] * (resample.values - centre)
     return resample._replace(values=np.where(np.isfinite(share)[:, None], shrunk, resample.values))
