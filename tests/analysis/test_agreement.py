@@ -145,6 +145,17 @@ def test_beside_a_value_at_system_level_stands_what_one_system_does_to_it(tmp_pa
     assert row["without"] in means.index
 
 
+def test_the_system_that_a_value_cannot_do_without_is_named():
+    [wide] = [own for name, own in PAIRS.groupby("metric") if name == "good"]
+    one_worst = wide.assign(human=(wide["system"] != "A").astype(float))
+    row = tst.correlate(one_worst, level="system").iloc[0]
+    assert (row["without"], row["reason"]) == ("A", "without A there is no value")
+    assert row["without_low"] < row["without_high"]
+    perfect = wide.assign(score=-3 * wide["human"])  # what is left is rounding
+    row = tst.correlate(perfect, level="system").iloc[0]
+    assert (row["without"], row["reason"]) == ("", "")
+
+
 def test_items_that_a_corpus_metric_lacks_do_not_make_it_a_metric_of_items(tmp_path):
     data = tiny()  # half of the items have a reference
     wanted = ["corpus-bleu", "rouge1"]

@@ -41,6 +41,22 @@ def test_single_ratings_correct_it_and_sources_are_resampled():
     assert plain[["low", "corrected_low"]].isna().all()
 
 
+def test_units_are_the_sources_that_a_metric_has_and_both_intervals_say_so():
+    few = PAIRS["source_id"].isin(["s0", "s1", "s2", "s12", "s13", "s14"])  # of two tasks
+    rows = tst.partial(PAIRS[few | (PAIRS["metric"] == "poor")], data=DATA, draws=50)
+    notes = rows.set_index("metric")["note"]
+    assert notes["good"].count("; 5 units: over fewer than 8 it can cover less") == 2
+    assert "units" not in notes["poor"]
+
+
+@pytest.mark.parametrize(
+    ("how", "what"), [({"draws": -1}, "-1 draws"), ({"given": "system"}, "system is not")]
+)
+def test_what_cannot_be_held_fixed_or_drawn_is_refused(how, what):
+    with pytest.raises(tst.TstmetaError, match=what):
+        tst.partial(PAIRS, **how)
+
+
 def not_corrected():
     means, built = rated(raters=False), constructed()
     yield pairs(means, scored(means, good=0.4)), {"data": means}

@@ -17,7 +17,7 @@ from .. import stats
 from ..data import Dataset
 from ..schema import TstmetaError
 from ..stats import Correlation, Resample, ResamplingPlan, Setting, TieCalibrated
-from ..stats.resampling import leave_one_out
+from ..stats.resampling import clusters_of, leave_one_out
 from ..stats.ties import Level, held_out, pairs_once
 from .frame import corpus_metric
 from .matrices import Matrices, matrices, single_ratings
@@ -107,7 +107,8 @@ def correlate(
         systems or tasks that the value is over; <NA> at level pooled), p (scipy's, which takes
         rewrites for independent; NaN at levels of groups), reason (why there is no value); at level
         system also without_low, without_high (lowest and highest value with any one system left
-        out) and without (the system whose absence moves it most, none where none does).
+        out) and without (the system whose absence moves it most, or all without which there is no
+        value, as the reason then says; empty where none moves it).
 
     Raises:
         TstmetaError: an unknown name, or a level that the data do not have.
@@ -146,7 +147,7 @@ def _row(analysis: Analysis, place: int, value: Correlation) -> dict[str, Any]:
     if analysis.setting.level != "system":
         return row
     sides = own.human, own.metrics[place], analysis.setting
-    return row | _without(without_each_system(*sides), value.value, own.layout.systems)
+    return row | _without(*sides, value.value, own.layout.systems)
 
 
 def without_each_system(human: np.ndarray, metric: np.ndarray, setting: Setting) -> np.ndarray:
@@ -158,14 +159,20 @@ def without_each_system(human: np.ndarray, metric: np.ndarray, setting: Setting)
     return np.where((np.isfinite(human) & np.isfinite(metric)).any(axis=0), values, np.nan)
 
 
-def _without(values: np.ndarray, whole: float, systems: Sequence[str]) -> dict[str, Any]:
-    """The columns :data:`WITHOUT`."""
+def _without(
+    human: np.ndarray, metric: np.ndarray, setting: Setting, whole: float, systems: Sequence[str]
+) -> dict[str, Any]:
+    """The columns :data:`WITHOUT`, and the reason where some systems cannot be left out."""
+    values = without_each_system(human, metric, setting)
     moved = np.abs(values - whole)
     if not np.isfinite(moved).any():
         return dict(zip(WITHOUT, (math.nan, math.nan, ""), strict=True))
-    most = systems[int(np.nanargmax(moved))] if np.nanmax(moved) > 0 else "none"
+    needed = np.isnan(values) & (np.isfinite(human) & np.isfinite(metric)).any(axis=0)
+    most = systems[int(np.nanargmax(moved))] if np.nanmax(moved) > 1e-12 else ""
+    most = ", ".join(np.asarray(systems)[needed]) or most
     ends = float(np.nanmin(values)), float(np.nanmax(values)), most
-    return dict(zip(WITHOUT, ends, strict=True))
+    why = {"reason": f"without {most} there is no value"} if needed.any() else {}
+    return dict(zip(WITHOUT, ends, strict=True)) | why
 
 
 def at_corpus_level(own: pd.DataFrame, statistic: str, level: str) -> dict[str, Any]:
@@ -184,8 +191,8 @@ def at_corpus_level(own: pd.DataFrame, statistic: str, level: str) -> dict[str, 
     parts = own["statistics"].to_numpy()
     whole = np.array([corpus.combine(list(parts[systems == name])) for name in names])
     value = function(people, whole)
-    alone = without_each_system(people[None], whole[None], Setting(statistic, "system"))
-    return value._asdict() | _without(alone, value.value, names)
+    sides = people[None], whole[None], Setting(statistic, "system")
+    return value._asdict() | _without(*sides, value.value, names)
 
 
 def resample(analysis: Analysis) -> Resample:
@@ -300,11 +307,16 @@ def partial(
         or what to know of it).  A data set without the given columns has NaN and the reason.
 
     Raises:
-        TstmetaError: another statistic, or a dimension that no data set has.
+        TstmetaError: another statistic, fewer than 0 draws, a dimension that no data set has, or a
+            column without numbers.
     """
     wanted = [given] if isinstance(given, str) else list(given)
     if missing := [name for name in wanted if name not in pairs]:
         raise TstmetaError(f"no data set has human values of {', '.join(missing)}")
+    if other := [name for name in wanted if not pd.api.types.is_numeric_dtype(pairs[name])]:
+        raise TstmetaError(f"what is held fixed must be numbers: {', '.join(other)} is not")
+    if draws < 0:
+        raise TstmetaError(f"{draws} draws: 0 give no intervals, 1000 are usual")
     sets = {own.name: own for own in ([data] if isinstance(data, Dataset) else data)}
     parts = []
     for analysis in analyses(pairs, statistic, seed=seed):
@@ -320,19 +332,38 @@ def partial(
         known = sets.get(own.items["dataset"].iloc[0]) if statistic == "pearson" else None
         ratings, note = single_ratings(known, own, wanted)
         table["corrected"] = stats.corrected_partial(ratings, own.metrics)
-        some = stats.draw(analysis.plan._replace(n=draws), own.human.shape, analysis.rng(DRAWS))
+        plan = analysis.plan._replace(n=draws)
+        some = stats.draw(plan, own.human.shape, analysis.rng(DRAWS))
         drawn = stats.partial(own.human, own.metrics, held, statistic=statistic, draws=some)
-        limits = pd.DataFrame(stats.of_values(drawn, table["partial"], units=len(own.human)))
-        table[["low", "high"]] = limits[["low", "high"]]
+        uncorrected = _limits(drawn, table["partial"], np.isfinite(same + own.metrics), plan)
+        table[["low", "high"]] = uncorrected[["low", "high"]]
         drawn = stats.corrected_partial(ratings, own.metrics, draws=some)
-        limits = pd.DataFrame(stats.of_values(drawn, table["corrected"], units=len(own.human)))
+        twice = np.isfinite(ratings).all(axis=0).sum(axis=-1) > 1
+        limits = _limits(drawn, table["corrected"], twice & np.isfinite(own.metrics), plan)
         table[["corrected_low", "corrected_high"]] = limits[["low", "high"]]
         has = table["corrected"].notna()
         failed = np.isfinite(ratings).any() & ~has & table["partial"].notna()
         table["undefined"] = (limits["undefined"] / max(draws, 1)).where(has)
-        why = limits["reason"].where(has & (draws > 0), "").mask(failed, _NOT_DEFINITE)
-        table["note"] = ["; ".join(filter(None, [note, each])) for each in why]
+        why = zip(uncorrected["reason"], limits["reason"].mask(failed, _NOT_DEFINITE), strict=True)
+        table["note"] = ["; ".join(filter(None, [note, *each])) for each in why]
         parts.append(pd.concat([own.heads[[*HEAD, "kind"]].assign(value=plain), table], axis=1))
     if not parts:
         raise TstmetaError("there are no pairs, so nothing can be held fixed")
     return pd.concat(parts, ignore_index=True)
+
+
+def _limits(
+    drawn: np.ndarray, values: pd.Series, complete: np.ndarray, plan: ResamplingPlan
+) -> pd.DataFrame:
+    """Intervals of a column of :func:`partial` from draws ``[M, D]``, the reason with its name; a
+    unit is a source (cluster) of which a metric has complete rewrites ``[M, S, K]``.
+    """
+    clusters, strata = clusters_of(plan, complete.shape[1])
+    limits = []
+    for row, value, some in zip(drawn, values, complete.any(axis=2), strict=True):
+        inside = strata[np.unique(clusters[some])]
+        units = len(inside) - max(len(np.unique(inside)) - 1, 0)
+        [limit] = stats.of_values(row[None], [value], units=units)
+        known = plan.n and math.isfinite(value) and limit.reason
+        limits.append(limit._replace(reason=f"{values.name}: {limit.reason}" if known else ""))
+    return pd.DataFrame(limits, columns=stats.Interval._fields)

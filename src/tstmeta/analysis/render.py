@@ -156,7 +156,10 @@ def table(own: Evaluation) -> tuple[pd.DataFrame, int]:
     rows = own.frame
     sets = zip(rows["rank_low"], rows["rank_high"], strict=True)
     ends = rows[["without_low", "without_high", "without"]].itertuples(index=False, name=None)
-    less = ["" if pd.isna(low) else f"{low:.2f} to {top:.2f} ({name})" for low, top, name in ends]
+    less = [
+        "" if pd.isna(low) else f"{low:.2f} to {top:.2f}" + f" ({name})" * bool(name)
+        for low, top, name in ends
+    ]
     columns = {
         **rows[["metric", "basis"]],
         own.label: rows["value"],
