@@ -81,9 +81,7 @@ class Scorer:
                 check_answer(values, requests[place], identity)
                 answers[place] = values
         if missing := len(requests) - len(answers):
-            raise TstmetaError(
-                f"{identity} left {missing} of {len(requests)} requests out"
-            )
+            raise TstmetaError(f"{identity} left {missing} of {len(requests)} requests out")
         in_order = (answers[place] for place in range(len(requests)))
         return [_filled(scores, [next(in_order) for _ in some]) for scores, some in prepared]
 
