@@ -71,6 +71,17 @@ def test_what_cannot_be_detected_or_has_no_value_says_so():
     assert np.isnan(result.difference).all()  # one source: there is nothing to draw
 
 
+@pytest.mark.parametrize("statistic", ["pearson", "pairwise-accuracy", "acc_eq"])
+def test_a_metric_that_sees_nothing_or_nothing_but_people_cannot_be_tilted(statistic):
+    human, metrics = world(4)
+    others = np.stack([0 * human + 2, human, 3 - 0.1 * human, metrics[1]])
+    plan, setting = ResamplingPlan(n=99), Setting(statistic)
+    result = detectable_difference(human, metrics[0], others, setting, plan, rng())
+    assert np.isnan(result.difference).tolist() == [True, True, True, False]
+    constant = detectable_difference(0 * human, metrics[0], others, setting, plan, rng())
+    assert not np.isfinite(constant.difference).any()
+
+
 def correlated(random, size, first, second):
     """Human values and two metrics of correlation ``first`` and ``second`` with them."""
     human, *noise = random.normal(size=(3, *size))

@@ -30,7 +30,9 @@ class Detectable(NamedTuple):
     differences, each ``[M]``, first metric less each of the others.
 
     Infinite where no difference that there can be is detected; NaN where either metric has no
-    value; no limits where fewer than 16 units are resampled, or sources and systems both.
+    value or the other one sees nothing but people's values; no limits where the difference is not
+    finite, half of the units detect none, fewer than 16 units are resampled, or sources and systems
+    both.
     """
 
     difference: Array
@@ -76,7 +78,8 @@ def detectable_difference(
     quantile = float(stdtrit(_HALVES - 1.0, 0.975))
     observed = drawn.of_pairs.estimates[: len(scores) - 1]  # pairs with the first come first
     rows = np.full((3, len(observed)), np.nan)
-    for place in np.flatnonzero(np.isfinite(observed) & (n > 1)):
+    apart = np.array([_sees_more(people, other) for other in scores[1:]], dtype=bool)
+    for place in np.flatnonzero(np.isfinite(observed) & apart & (n > 1)):
 
         def gaps(angle: float, draws: Draws, other: Array = scores[1 + place]) -> Array:
             """The first metric less the tilted one in each draw ``[D]``."""
@@ -104,6 +107,14 @@ def tilted(people: Array, metric: Array, angle: float) -> Array:
     return math.cos(angle) * metric + math.sin(angle) * unit * people
 
 
+def _sees_more(people: Array, metric: Array) -> bool:
+    """Whether a line through people's values leaves more of a metric than rounding."""
+    both = np.isfinite(people) & np.isfinite(metric)
+    x, y = np.column_stack([people[both], np.ones(both.sum())]), metric[both]
+    left = np.abs(y - x @ np.linalg.lstsq(x, y)[0])
+    return bool(left.max(initial=0.0) > 1e-9 * np.abs(y).max(initial=0.0))
+
+
 def _smallest(gaps: Callable, draws: Draws, share: float, reach: float, power: float) -> float:
     """The smallest difference that is detected, by draws of a ``share`` of the units."""
     units = Draws(*(np.sign(counts.sum(axis=0))[None] for counts in draws))
@@ -118,6 +129,8 @@ def _smallest(gaps: Callable, draws: Draws, share: float, reach: float, power: f
     most = math.pi / 2
     if not beyond(-most) > 0:
         return math.inf
+    if not beyond(most) < 0:
+        return math.nan
     # a little farther, to the side where it is detected: the least tilt parts all ties
     return float(gaps(brentq(beyond, -most, most, xtol=1e-4) - 2e-4, units)[0])
 
