@@ -57,6 +57,16 @@ def test_what_cannot_be_held_fixed_or_drawn_is_refused(how, what):
         tst.partial(PAIRS, **how)
 
 
+def test_a_crowd_of_raters_keeps_its_levels_and_the_note_says_so():
+    ratings = DATA.ratings.copy()
+    source = ratings["item_id"].map(DATA.items.set_index("item_id")["source_id"])
+    ratings["rater"] = ratings["rater"].astype(str) + source.astype(str)
+    crowd = Dataset.of("many", DATA.items, DATA.card, ratings=ratings)
+    notes = tst.partial(pairs(crowd, SCORES), data=crowd)["note"]
+    assert notes.str.startswith("raters rated too little to take off their levels").all()
+    assert not tst.partial(PAIRS, data=DATA)["note"].str.contains("levels").any()
+
+
 def not_corrected():
     means, built = rated(raters=False), constructed()
     yield pairs(means, scored(means, good=0.4)), {"data": means}

@@ -85,6 +85,22 @@ def test_with_noise_that_a_rater_shares_only_covariances_across_raters_are_right
     assert abs(uncorrected) > 4 * error
 
 
+def test_many_raters_of_few_rewrites_leave_their_levels_in_as_noise():
+    rng, truth, rounds = np.random.default_rng(5), of_covariances(TRUE), []
+    for _ in range(40):
+        ratings, metric = world(rng, 300, systems=1, raters=2)
+        levels = rng.normal(size=(2, 200)) / 2
+        raters = rng.permuted(np.tile(np.arange(200), 3).reshape(2, 300), axis=1).T[:, None]
+        crowd = np.full((2, 300, 1, 200), np.nan)
+        own = ratings - ratings.mean(axis=(1, 2), keepdims=True) + levels[:, raters]
+        np.put_along_axis(crowd, raters[None].repeat(2, axis=0), own, axis=-1)
+        x, z = np.nanmean(crowd, axis=-1)
+        rounds.append([corrected_partial(crowd, metric)[0], partial(x, metric, [z])[0]])
+    ours, uncorrected = np.mean(rounds, axis=0) - truth
+    assert abs(ours) < 0.03  # without their levels it fell .1 short
+    assert uncorrected < -0.05
+
+
 @pytest.mark.nightly
 def test_its_interval_holds_the_truth_as_often_as_it_claims():
     rng, held, rounds = np.random.default_rng(3), 0, 800

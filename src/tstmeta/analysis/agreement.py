@@ -17,6 +17,7 @@ from .. import stats
 from ..data import Dataset
 from ..schema import TstmetaError
 from ..stats import Correlation, Resample, ResamplingPlan, Setting, TieCalibrated
+from ..stats.partial_correlation import levels_known
 from ..stats.resampling import clusters_of, leave_one_out
 from ..stats.ties import Level, held_out, pairs_once
 from .frame import corpus_metric
@@ -31,6 +32,7 @@ HEAD = ["dataset", "metric", "basis"]
 #: At level system: the lowest and highest value with one system left out, and whose absence moves
 #: the value most.
 WITHOUT = ["without_low", "without_high", "without"]
+_NOT_LEVELLED = "raters rated too little to take off their levels, which count as noise"
 _NOT_DEFINITE = "no rewrites with two raters, or too much noise for a positive definite matrix"
 
 
@@ -331,6 +333,8 @@ def partial(
         table = pd.DataFrame(left, columns=["partial", "p", "n", "reason"]).drop(columns="p")
         known = sets.get(own.items["dataset"].iloc[0]) if statistic == "pearson" else None
         ratings, note = single_ratings(known, own, wanted)
+        if not levels_known(ratings):
+            note = "; ".join(filter(None, [note, _NOT_LEVELLED]))
         table["corrected"] = stats.corrected_partial(ratings, own.metrics)
         plan = analysis.plan._replace(n=draws)
         some = stats.draw(plan, own.human.shape, analysis.rng(DRAWS))

@@ -12,6 +12,8 @@ from .resampling import Draws, everything
 
 #: A share of variance below this is rounding: what is left then says nothing.
 _NOTHING = 1e-10
+#: Raters' levels are taken off below this share of what their ratings know beside the items.
+_FEW_LEVELS = 0.05
 #: Numbers held at once.
 _ROOM = 2**23
 _TRANSFORMS = {"pearson": lambda sides, weights: sides, "spearman": kernels.standings}
@@ -76,9 +78,10 @@ def corrected_partial(cubes: ArrayLike, metrics: ArrayLike, *, draws: Draws | No
     """Pearson's partial correlation with what raters would say on average: errors in variables.
 
     A rating is the item's value, the rater's level (taken off by least squares on items and raters,
-    once for all draws) and noise that a rater's ratings of several dimensions share.  So variances
-    and covariances of values are those of ratings by two *different* raters of an item; with
-    variances alone corrected, shared noise would pass for shared values.  Metrics need means only.
+    once for all draws, where :func:`levels_known`; else it is noise) and noise that a rater's
+    ratings of several dimensions share.  So variances and covariances of values are those of
+    ratings by two *different* raters of an item; with variances alone corrected, shared noise would
+    pass for shared values.  Metrics need means only.
 
     Args:
         cubes: single ratings ``[1 + G, S, K, R]`` of the dimension asked about and of those given;
@@ -91,8 +94,7 @@ def corrected_partial(cubes: ArrayLike, metrics: ArrayLike, *, draws: Draws | No
     """
     ratings = finite(cubes)
     x, y, _ = _checked(ratings[0, ..., 0], metrics, ratings[..., 0])
-    given = np.isfinite(ratings).all(axis=0)
-    given &= given.sum(axis=-1, keepdims=True) > 1
+    given, known = _by_two(ratings), levels_known(ratings)
     complete = np.isfinite(y) & given.any(axis=-1)
     weightings = everything(x.shape) if draws is None else draws
     results = np.full((len(y), len(weightings)), np.nan)
@@ -100,7 +102,7 @@ def corrected_partial(cubes: ArrayLike, metrics: ArrayLike, *, draws: Draws | No
         members, (rows, columns) = (complete == cells).all(axis=(1, 2)), np.nonzero(cells)
         if len(rows) < len(ratings) + 2:
             continue
-        own = _levelled(ratings[:, rows, columns], given[rows, columns])  # [1 + G, n, R]
+        own = _levelled(ratings[:, rows, columns], given[rows, columns], known)  # [1 + G, n, R]
         count, sums = given[rows, columns].sum(axis=-1), own.sum(axis=-1)
         across = sums[:, None] * sums[None] - np.einsum("inr,jnr->ijn", own, own)
         products = (across / (count * (count - 1)))[:, :, None]
@@ -112,9 +114,30 @@ def corrected_partial(cubes: ArrayLike, metrics: ArrayLike, *, draws: Draws | No
     return results if draws is not None else results[:, 0]
 
 
-def _levelled(ratings: Array, given: Array) -> Array:
-    """Ratings ``[., n, R]`` without the raters' levels, about the mean of items; 0 if not given."""
+def levels_known(cubes: ArrayLike) -> bool:
+    """Whether raters of ``[1 + G, S, K, R]`` rated enough to tell their levels from their noise.
+
+    R levels fitted to N ratings of n items take (R - 1) / (N - n) of the noise with them, and make
+    the rest of different raters' ratings of an item dependent: it has to be below 0.05.
+    """
+    given = _by_two(finite(cubes))
+    raters = int(given.any(axis=(0, 1)).sum())
+    return raters - 1 <= _FEW_LEVELS * int(given.sum() - given.any(axis=-1).sum())
+
+
+def _by_two(ratings: Array) -> Array:
+    """Which ratings count ``[S, K, R]``."""
+    given = np.isfinite(ratings).all(axis=0)
+    return given & (given.sum(axis=-1, keepdims=True) > 1)
+
+
+def _levelled(ratings: Array, given: Array, known: bool) -> Array:
+    """Ratings ``[., n, R]`` about the mean of items, without the raters' levels if they are known;
+    0 if not given.
+    """
     ratings = np.where(given, ratings, np.nan)
+    if not known:
+        return np.nan_to_num(ratings - np.nanmean(ratings, axis=-1).mean(axis=-1)[:, None, None])
     apart = np.nansum(ratings - np.nanmean(ratings, axis=-1, keepdims=True), axis=1)
     normal = np.diag(given.sum(axis=0)) - given.T @ (given / given.sum(axis=1, keepdims=True))
     even = ratings - (apart @ np.linalg.pinv(normal, rcond=1e-10, hermitian=True))[:, None]
