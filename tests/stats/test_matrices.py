@@ -1,6 +1,7 @@
 """Every statistic at every level, under draws, against loops over repeated rows and columns."""
 
 import math
+import time
 
 import numpy as np
 import pytest
@@ -17,6 +18,7 @@ from tstmeta.stats import (
     draw,
     estimate,
     kernels,
+    pearson,
     resampled,
 )
 
@@ -180,3 +182,28 @@ def test_draws_in_slices_give_the_same_as_all_at_once(monkeypatch, name, level):
     whole = resampled(human, metrics, setting, draws)
     monkeypatch.setattr("tstmeta.stats.matrices._ROOM", 5 * metrics.size)
     assert resampled(human, metrics, setting, draws) == pytest.approx(whole, abs=1e-12, nan_ok=True)
+
+
+@pytest.mark.parametrize("units", ["sources", "both"])
+def test_differences_of_all_pairs_over_common_groups_are_those_of_each_and_cost_little(units):
+    human, metrics = (
+        np.round(oracles.rng().normal(size=(120, 4))),
+        oracles.rng(1).normal(size=(60, 120, 4)).round(),
+    )
+    metrics[:, :40] += 0.1 * oracles.rng(2).normal(size=(60, 40, 4))
+    setting, draws = (
+        Setting("pearson", "source"),
+        draw(ResamplingPlan(units, 60), (120, 4), oracles.rng()),
+    )
+    seconds = [time.process_time()]
+    for pairs in ((), np.transpose(np.triu_indices(60, 1))):
+        values = resampled(human, metrics, setting, draws, pairs)
+        seconds.append(time.process_time())
+    assert units == "sources" or seconds[2] - seconds[1] < 10 * (seconds[1] - seconds[0])
+    for place in (0, 700, 1769):
+        i, j = pairs[place]
+        for at in range(5):
+            rows, columns = (np.repeat(np.arange(len(n[at])), n[at].astype(int)) for n in draws)
+            x, a, b = (side[rows][:, columns] for side in (human, metrics[i], metrics[j]))
+            each = [[pearson(u, v).value for u, v in zip(x, y, strict=True)] for y in (a, b)]
+            assert values[60 + place, at] == pytest.approx(np.nanmean(np.subtract(*each)))

@@ -45,11 +45,12 @@ def compare(
 
     Returns:
         A row a data set that has both: dataset, a, b, difference (a minus b), low, high (95 %
-        bootstrap interval), p (at least 1 / (draws + 1)), n (units that were swapped: sources; the
-        fewer of sources and systems), null (hypothesis), note (whether either metric has a value in
-        more rewrites or groups; reasons for doubt).  With a margin also p_noninferior (of: a is
-        worse than b by the margin or more) and p_equivalent (of: the two differ by the margin or
-        more), see :mod:`tstmeta.stats.margins`.
+        bootstrap interval), p (never 0; at least 1 / (draws + 1), or 2 of all swaps where these are
+        few), n (units that were swapped: sources; the fewer of sources and systems), null
+        (hypothesis), note (whether either metric has a value in more rewrites or groups; reasons
+        for doubt).  With a margin also p_noninferior (of: a is worse than b by the margin or more)
+        and p_equivalent (of: the two differ by the margin or more), see
+        :mod:`tstmeta.stats.margins`.
 
     Raises:
         TstmetaError: as :func:`bootstrap`, no data set has both metrics, or no margin above 0.
@@ -146,7 +147,7 @@ def rank_sets(
     for analysis in analyses(pairs, statistic, level, unit, draws, seed):
         drawn = resample(analysis)
         head = analysis.matrices.heads[[*HEAD, "kind"]].assign(value=drawn.estimates)
-        table = pd.concat([head, ranks(drawn)], axis=1).assign(note=notes(drawn))
+        table = pd.concat([head, ranks(drawn, p_of_pairs(drawn))], axis=1).assign(note=notes(drawn))
         parts.append(table.sort_values("value", ascending=False, kind="stable"))
     if not parts:
         raise TstmetaError("there are no pairs, so there is nothing to rank")
@@ -160,9 +161,9 @@ def p_of_pairs(drawn: Resample) -> np.ndarray:
     return stats.simultaneous_p(drawn.estimates, drawn.values, units=drawn.fewest, gaps=gaps)
 
 
-def ranks(drawn: Resample) -> pd.DataFrame:
-    """rank, rank_low, rank_high and cluster of each metric with a value."""
-    estimates, p = drawn.estimates, p_of_pairs(drawn)
+def ranks(drawn: Resample, p: np.ndarray) -> pd.DataFrame:
+    """rank, rank_low, rank_high and cluster of each metric with a value; p as of p_of_pairs."""
+    estimates = drawn.estimates
     above = np.nan_to_num(estimates, nan=-np.inf)[:, None] > estimates[None, :] + 1e-12
     table = pd.DataFrame(stats.rank_sets(estimates, p), columns=["rank_low", "rank_high"])
     table.insert(0, "rank", 1 + above.sum(axis=0))

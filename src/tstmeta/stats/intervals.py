@@ -179,9 +179,7 @@ def _crossed(
     further out later, for which the variance is narrowed here.
     """
     some = np.isfinite(both) & np.isfinite(sources) & np.isfinite(systems)
-    total, *drawn = (
-        np.ma.masked_array(part, ~some).var(axis=1).filled(0.0) for part in (both, sources, systems)
-    )
+    total, *drawn = (_variances(part, some) for part in (both, sources, systems))
     cells = np.maximum(total - sum(drawn), 0.0)
     fair, narrow = np.zeros((2, 2, len(both)))
     for place, left_out in enumerate(jackknives):
@@ -202,10 +200,14 @@ def _wider(sources: Array, systems: Array) -> Array:
     Means of systems carry the noise of their cells, so drawing systems has it, and drawing sources
     as well would count it twice; what all systems share of a source moves all means alike.
     """
-    first, second = (
-        np.ma.masked_invalid(part).var(axis=1).filled(0.0) for part in (sources, systems)
-    )
+    first, second = (_variances(part, np.isfinite(part)) for part in (sources, systems))
     return np.where((first > second)[:, None], sources, systems)
+
+
+def _variances(values: Array, some: Array) -> Array:
+    """Of some values of each row; row by row, as all pairs of metrics are many numbers."""
+    rows = zip(values, some, strict=True)
+    return np.array([row[given].var() if given.any() else 0.0 for row, given in rows])
 
 
 def of_resample(

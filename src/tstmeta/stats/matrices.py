@@ -29,6 +29,8 @@ Level = Literal["pooled", "source", "within-system", "system", "task", "within-t
 LEVELS: tuple[Level, ...] = ("pooled", "source", "within-system", "system", "task", "within-task")
 #: Numbers held at once; draws are taken in slices that stay below, small enough for a cache.
 _ROOM = 2**22
+#: Differences of means below this are rounding: those of a copy are 0.
+_NOTHING = 1e-14
 
 
 class Setting(NamedTuple):
@@ -163,7 +165,7 @@ def resampled(
     rows = len(y) + len(of_pairs)
     if not sources * systems * len(y):
         return np.full((rows, len(draws)), np.nan)
-    size = max(1, _ROOM // max(1, len(y) * sources * systems, rows * max(sources, systems)))
+    size = max(1, _ROOM // max(1, len(y) * sources * systems, rows))
     if y.shape[1] == 1 and _whole_rows(setting, draws):
         size = max(1, _ROOM // (rows + sources))  # cells are added up before they meet draws
     results = [np.empty((rows, 0))]
@@ -253,9 +255,27 @@ def combined(sums: Parts, of_groups: Array, setting: Setting, pairs: Array) -> A
     values = setting.function.finish(*sums)
     if not math.isnan(setting.undefined):
         values = np.where(np.isfinite(values), values, setting.undefined)
-    values = with_gaps(values, pairs)  # NaN in a group where either has no value
     given = np.isfinite(values)
-    weight, summed = _over(given, of_groups), _over(np.where(given, values, 0.0), of_groups)
+    filled = np.where(given, values, 0.0)
+    results = _mean(_over(filled, of_groups), _over(given, of_groups))
+    if (given == given[:1]).all():  # all metrics have the same groups
+        return with_gaps(results, pairs)
+    i, j = pairs.T
+    if values.shape[-1] > 1 and len(pairs) > len(values):  # a matrix product a draw is quicker
+        v, c = (np.moveaxis(part, -1, 0) for part in (filled, given.astype(float)))
+        weighted = of_groups.T[:, None] * c
+        summed, common = (part @ weighted.swapaxes(1, 2) for part in (v, c))
+        summed, common = (summed[:, i, j] - summed[:, j, i]).T, common[:, i, j].T
+    else:
+        both = given[i] & given[j]
+        summed = _over(np.where(both, filled[i] - filled[j], 0.0), of_groups)
+        common = _over(both, of_groups)
+    gaps = _mean(summed, common)
+    return np.concatenate([results, np.where(np.abs(gaps) < _NOTHING, 0.0, gaps)])
+
+
+def _mean(summed: Array, weight: Array) -> Array:
+    """A weighted mean, NaN where nothing has weight."""
     return np.where(weight > 0, summed / np.where(weight > 0, weight, 1.0), np.nan)
 
 

@@ -50,7 +50,7 @@ def simultaneous_p(
     known, draws = np.isfinite(drawn), drawn.shape[1]
     steady = np.isfinite(apart + centres) & ((~known).sum(axis=1) <= _UNDEFINED * draws)
     p, table = np.ones(len(first)), np.full((len(of_metric),) * 2, np.nan)
-    whole = drawn[steady][:, known[steady].all(axis=0)]
+    whole = drawn[np.ix_(steady, known[steady].all(axis=0))]
     if whole.shape[1] > 1 and (units is None or units > 1):
         p[steady] = _max_t(centres[steady], whole, draws, units)
     p[~(apart * centres > 0)] = 1.0
@@ -68,9 +68,10 @@ def _max_t(centres: Array, whole: Array, draws: int, units: int | None) -> Array
     size = np.abs(centres) / scale
     if units is not None:  # lower tails, where both functions keep their digits
         size = -special.ndtri(special.stdtr(units - 1.0, -size * np.sqrt((units - 1.0) / units)))
-    deviations = np.abs(whole - centres[:, None])[varies] / scale[varies, None]
-    largest = np.sort(deviations.max(axis=0))
-    return (draws - np.searchsorted(largest, size) + 1.0) / (draws + 1.0)
+    largest = np.zeros(whole.shape[1])
+    for row, centre, step in zip(whole[varies], centres[varies], scale[varies], strict=True):
+        np.maximum(largest, np.abs(row - centre) / step, out=largest)
+    return (draws - np.searchsorted(np.sort(largest), size) + 1.0) / (draws + 1.0)
 
 
 def rank_sets(
