@@ -7,7 +7,15 @@ import pytest
 
 from benchmarks import simulated
 from tests.stats.oracles import rng
-from tstmeta.stats import Draws, ResamplingPlan, Setting, draw, estimate, resampled
+from tstmeta.stats import (
+    Draws,
+    ResamplingPlan,
+    Setting,
+    draw,
+    estimate,
+    noninferior,
+    resampled,
+)
 from tstmeta.stats.intervals import difference, of_draws, of_resample, resample
 
 NAN = math.nan
@@ -141,6 +149,32 @@ def test_bca_of_a_rank_statistic_over_fewer_than_twenty_systems_says_so(statisti
             limits.append(difference(resampling, 0, 1, method=method))
             doubtful = statistic != "pearson" and method == "bca" and systems < 20
             assert {"BCa of a rank statistic" in each.reason for each in limits} == {doubtful}
+
+
+def test_the_warning_of_bca_counts_the_systems_of_each_metric_also_where_sources_are_drawn():
+    human, metrics = data((30, 25))
+    metrics[1, :, 6:] = NAN
+    for setting, units in ((SETTINGS[3], "sources"), (Setting("kendall"), "systems")):
+        drawn = resample(human, metrics, setting, ResamplingPlan(units, 99), rng())
+        limits = [*of_resample(drawn, method="bca"), difference(drawn, 0, 1, method="bca")]
+        assert ["rank statistic over 6 systems" in each.reason for each in limits] == [0, 1, 0, 1]
+
+
+def test_a_row_is_counted_from_either_end_less_itself_it_is_nothing_and_another_is_refused():
+    human, metrics = data()
+    metrics[2] = 1.0
+    drawn = resample(human, metrics[[0, 1, 0, 2]], Setting(), ResamplingPlan(n=99), rng())
+    assert difference(drawn, -4, -3) == difference(drawn, 0, 1)
+    assert difference(drawn, 0, -3) == difference(drawn, 0, 1)
+    assert difference(drawn, 1, 1)[:2] == (0.0, 0.0)
+    assert np.isnan(difference(drawn, 3, 3)[:2]).all()
+    assert noninferior(drawn, 1, 1, 0.0) == 1
+    assert noninferior(drawn, 1, 1, 0.1) < 0.05
+    assert noninferior(drawn, -4, -3, 0.1) == noninferior(drawn, 0, 1, 0.1)
+    for rows in ((0, 4), (-5, 0)):
+        for function in (difference, lambda *of: noninferior(*of, 0.1)):
+            with pytest.raises(IndexError, match=f"4 metrics, and no rows {rows[0]} and {rows[1]}"):
+                function(drawn, *rows)
 
 
 def test_order_statistics_over_single_items_are_not_widened():

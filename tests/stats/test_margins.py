@@ -39,13 +39,19 @@ def test_p_is_the_share_of_draws_beyond_the_margin_the_data_counted_with_them():
     assert noninferior(drawn, 0, 1, 2.5) == pytest.approx(1 / 200)  # never 0
 
 
-@pytest.mark.parametrize("shape", [(60, 1), (12, 6)])
-def test_p_is_below_five_percent_where_the_interval_of_ninety_lies_inside_the_margin(shape):
+PLANS = [(ITEMS, {}), ((12, 6), {}), ((12, 1), {"strata": [0, 1, 2, 3] * 3})]
+PLANS += [((12, 6), {"units": units}) for units in ("systems", "both")]
+
+
+@pytest.mark.parametrize(("shape", "plan"), PLANS)
+def test_p_is_below_five_percent_where_the_interval_of_ninety_lies_inside_the_margin(shape, plan):
     for seed in range(15):
-        drawn = resample(*data(seed, shape=shape), Setting(), ResamplingPlan(n=2000), rng(seed))
+        how = ResamplingPlan(n=2000, **plan)
+        drawn = resample(*data(seed, shape=shape), Setting(), how, rng(seed))
         limits = difference(drawn, 0, 1, confidence=0.9)
-        for more in (-0.03, 0.03):
-            if limits.low < min(-0.03, -more):
+        step = 0.04 * (limits.high - limits.low)
+        for more in (-step, step):
+            if limits.low < -step:
                 assert (noninferior(drawn, 0, 1, more - limits.low) < 0.05) == (more > 0)
             farther = max(-limits.low, limits.high) + more
             assert (equivalent(drawn, 0, 1, farther) < 0.05) == (more > 0)

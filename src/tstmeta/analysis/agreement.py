@@ -201,29 +201,14 @@ def resample(analysis: Analysis) -> Resample:
     """All metrics under the same draws; ``acc_eq`` keeps its folds and their thresholds."""
     own, setting, plan = analysis.matrices, analysis.setting, analysis.plan
     draws = stats.draw(plan, own.human.shape, analysis.rng(DRAWS))
-    if setting.function.name != ACC_EQ or not len(own.metrics):
+    if setting.function.name != ACC_EQ:
         return stats.of_draws(own.human, own.metrics, setting, plan, draws)
     fits = [analysis.tie_calibrated(place) for place in range(len(own.metrics))]
-    level = cast(Level, setting.level)
-    settings = [setting._replace(statistic=held_out(fit, level)) for fit in fits]
-    parts = [
-        stats.of_draws(own.human, metric[None], tied, plan, draws)
-        for metric, tied in zip(own.metrics, settings, strict=True)
-    ]
-    if level == "pooled" and plan.units != "both":
-        parts = [pairs_once(part) for part in parts]
-    estimates, values, jackknives, given, counts, single, *_, groups, _ = zip(*parts, strict=True)
-    return Resample(
-        np.concatenate(estimates),
-        np.concatenate(values),
-        tuple(map(np.concatenate, zip(*jackknives, strict=True))),
-        tuple(map(np.concatenate, zip(*given, strict=True))),
-        {name: np.concatenate([count[name] for count in counts]) for name in counts[0]},
-        all(single),
-        setting,
-        plan,
-        np.concatenate(groups),
-    )
+    tied = setting._replace(statistic=held_out(fits, cast(Level, setting.level)))
+    drawn = stats.of_draws(own.human, own.metrics, tied, plan, draws)
+    if setting.level == "pooled" and plan.units != "both":
+        drawn = pairs_once(drawn)
+    return drawn._replace(setting=setting)
 
 
 def bootstrap(

@@ -35,6 +35,7 @@ class Resample(NamedTuple):
         single: whether each unit is one item.
         gaps: the same of the differences of all pairs i < j of metrics, in order, at levels of
             groups over the groups where both have a value; None where they are those of the values.
+        systems: how many of them each metric has a value of ``[M]``, drawn or not.
         groups: groups that each metric has a value in ``[M, G]``.
     """
 
@@ -46,6 +47,7 @@ class Resample(NamedTuple):
     single: bool
     setting: Setting
     plan: ResamplingPlan
+    systems: Array
     groups: Array
     gaps: Resample | None = None
 
@@ -71,6 +73,11 @@ class Resample(NamedTuple):
         itself, so a resample spreads enough.
         """
         return self.setting.function.name == "pearson" or not self.single
+
+    def left_out(self, row: int) -> list[Array]:
+        """Values of a row with one of its units left out ``[U]``, for each sample of units."""
+        both = zip(self.jackknives, self.given, strict=True)
+        return [values[row, given[row]] for values, given in both]
 
     @property
     def bounds(self) -> tuple[float, float]:
@@ -139,6 +146,7 @@ def of_draws(
         single,
         setting,
         plan,
+        systems=both.any(axis=1).sum(axis=1),
         groups=with_value(x, y, setting),
     )
     rest = tuple(left_out[m:] for left_out in jackknives)
@@ -161,6 +169,7 @@ def _of_pairs(
         jackknives=jackknives,
         given=tuple(some[i] | some[j] for some in whole.given),
         counts={name: np.minimum(n[i], n[j]) for name, n in whole.counts.items()},
+        systems=np.minimum(whole.systems[i], whole.systems[j]),
     )
 
 
@@ -218,6 +227,21 @@ def of_resample(
     return [_limits(resample, m, resample.bounds, confidence, method) for m in places]
 
 
+def pair_of(resample: Resample, first: int, second: int) -> tuple[Resample, int, int]:
+    """Rows, the row among them and its sign, of one metric minus another; 0 of itself.
+
+    Raises:
+        IndexError: there is no such row.
+    """
+    m = len(resample.estimates)
+    if not (-m <= first < m and -m <= second < m):
+        raise IndexError(f"there are {m} metrics, and no rows {first} and {second}")
+    if (first := first % m) == (second := second % m):
+        return resample, first, 0
+    i, j = sorted((first, second))
+    return resample.of_pairs, i * (2 * m - i - 1) // 2 + j - i - 1, 1 if i == first else -1
+
+
 def difference(
     resample: Resample,
     first: int,
@@ -229,12 +253,11 @@ def difference(
     """The metric in row ``first`` minus that in row ``second``, draw by draw; the reason says where
     it is over other groups than one of the two.
     """
-    if first > second:
-        back = difference(resample, second, first, confidence=confidence, method=method)
-        return back._replace(low=-back.high, high=-back.low)
-    (low, high), m = resample.bounds, len(resample.estimates)
-    place = first * (2 * m - first - 1) // 2 + second - first - 1
-    limits = _limits(resample.of_pairs, place, (low - high, high - low), confidence, method)
+    low, high = resample.bounds
+    rows, place, sign = pair_of(resample, first, second)
+    limits = _limits(rows, place, (low - high, high - low), confidence, method)
+    ends = sorted((sign * limits.low + 0.0, sign * limits.high + 0.0))  # no -0
+    limits = limits._replace(low=ends[0], high=ends[1])
     has = resample.groups[[first, second]]
     both, alone = has.all(axis=0).sum(), sorted(has.sum(axis=1).tolist())
     if alone[1] == both:
@@ -253,15 +276,15 @@ def _limits(
     limits = interval(
         resample.values[m],
         float(resample.estimates[m]),
-        [j[m, g[m]] for j, g in zip(resample.jackknives, resample.given, strict=True)],
+        resample.left_out(m),
         {name: int(count[m]) for name, count in resample.counts.items()},
         confidence=confidence,
         method=method,
         widened=resample.widened,
         bounds=bounds,
     )
-    systems = resample.counts.get("systems", np.array([FEW_SYSTEMS])).max(initial=0)
-    if limits.method != "bca" or systems >= FEW_SYSTEMS:
+    drawn = resample.plan.units != "sources" or resample.setting.level == "system"
+    if limits.method != "bca" or not drawn or (systems := resample.systems[m]) >= FEW_SYSTEMS:
         return limits
     if resample.setting.function.name == "pearson":
         return limits

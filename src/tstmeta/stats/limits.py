@@ -102,7 +102,7 @@ def interval(
         nothing = f"{n} {name[:-1] if n else name}: there is nothing to draw"
     if nothing:
         return Interval(math.nan, math.nan, used, draws, undefined, nothing)
-    (acceleration, freedom, narrowness), reasons = _influence(jackknives, n), []
+    (acceleration, freedom, narrowness), reasons = influence(jackknives, n), []
     if used == "bca" and not math.isfinite(acceleration):
         used = "percentile"
         reasons.append("percentile instead of BCa: with one unit left out there is no value")
@@ -128,8 +128,9 @@ def interval(
     return Interval(low, high, used, draws, undefined, "; ".join(reasons))
 
 
-def _influence(jackknives: Sequence[Array], n: int | None) -> tuple[float, float, float]:
-    """Acceleration (NaN where a unit cannot be left out), degrees of freedom and narrowness.
+def influence(jackknives: Sequence[Array], n: int | None) -> tuple[float, float, float]:
+    """Acceleration (NaN where a unit cannot be left out), degrees of freedom and narrowness: what
+    shares of draws are taken at instead of z.
 
     The influence of unit i of n is (n - 1) (mean of the jackknife - its value without i); squares
     and cubes of independent samples are added up, n being Satterthwaite's (1946) number.

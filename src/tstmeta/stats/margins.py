@@ -6,12 +6,12 @@ Biopharmaceutics 15); p inverts the percentile interval (Efron and Tibshirani 19
 """
 
 import math
-from itertools import combinations
 
 import numpy as np
 from scipy.special import ndtri, stdtr
 
-from .intervals import Resample
+from .intervals import Resample, pair_of
+from .limits import influence
 
 
 def noninferior(resample: Resample, first: int, second: int, margin: float) -> float:
@@ -26,18 +26,19 @@ def noninferior(resample: Resample, first: int, second: int, margin: float) -> f
 
     Raises:
         ValueError: another margin.
+        IndexError: there is no such row.
     """
     if not 0 <= margin < math.inf:
         raise ValueError(f"a margin is a number from 0 up, not {margin}")
-    pairs, rows = resample.of_pairs, list(combinations(range(len(resample.estimates)), 2))
-    place = rows.index((min(first, second), max(first, second)))
-    n = min((int(count[place]) for count in pairs.counts.values()), default=0)
-    if n < 2 or not math.isfinite(pairs.estimates[place]):
+    rows, place, sign = pair_of(resample, first, second)
+    n = min((int(count[place]) for count in rows.counts.values()), default=0)
+    if n < 2 or not math.isfinite(rows.estimates[place]):
         return math.nan
-    drawn = np.sign(second - first) * pairs.values[place]
+    drawn = sign * rows.values[place]
     p = ((~(drawn > -margin)).sum() + 1.0) / (len(drawn) + 1.0)
     if resample.widened:
-        p = stdtr(n - 1.0, ndtri(p) * math.sqrt((n - 1.0) / n))
+        _, freedom, narrowness = influence(rows.left_out(place), n)
+        p = stdtr(freedom, ndtri(p) / narrowness)
     return float(p)
 
 
