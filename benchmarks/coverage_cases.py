@@ -349,7 +349,7 @@ def _credited(group: str, shape: tuple[int, int], level: Level, remark: str) -> 
         return tie_calibrated(sample[0], sample[1][0], level, rng=np.random.default_rng(0))
 
     def resample(sample: Sample, plan: ResamplingPlan, draws: Draws) -> Resample:
-        setting = Setting(held_out(fitted(sample), level), level)
+        setting = Setting(held_out([fitted(sample)], level), level)
         drawn = of_draws(*sample, setting, plan, draws)
         return pairs_once(drawn) if level == "pooled" else drawn
 

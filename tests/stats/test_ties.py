@@ -115,7 +115,7 @@ def test_the_value_is_over_held_out_sources_with_the_threshold_of_the_others(lev
 def test_draws_judge_each_source_with_the_threshold_of_the_other_folds(level, units):
     for human, metric, rng in tables(4, 12, sources=9, systems=4):
         fit = tie_calibrated(human, metric, level, rng=rng)
-        setting = Setting(held_out(fit, level), level)
+        setting = Setting(held_out([fit], level), level)
         assert estimate(human, metric[None], setting)[0] == pytest.approx(fit.value, nan_ok=True)
         draws = draw(ResamplingPlan(units, 15), human.shape, rng)
         values = resampled(human, metric[None], setting, draws)[0]
@@ -134,6 +134,40 @@ def test_draws_judge_each_source_with_the_threshold_of_the_other_folds(level, un
             assert value == pytest.approx(right / total if total else NAN, nan_ok=True)
 
 
+def test_metrics_are_compared_over_the_sources_that_both_have():
+    compared, plan = 0, ResamplingPlan(n=9)
+    for human, metric, rng in tables(8, 30, sources=9, systems=4):
+        metrics = metric, np.where(np.arange(len(human))[:, None] % 2, metric, NAN)
+        fits = [tie_calibrated(human, each, rng=rng) for each in metrics]
+        setting = Setting(held_out(fits, "source"), "source")
+        drawn = of_draws(human, metrics, setting, plan, draw(plan, human.shape, rng))
+        shares = np.full((2, len(human)), NAN)
+        for m, (each, fit) in enumerate(zip(metrics, fits, strict=True)):
+            for s in np.flatnonzero(fit.folds >= 0):
+                threshold = fit.thresholds[fit.folds[s]]
+                if np.isfinite(threshold):
+                    shares[m, s] = accuracy(human, each, "source", [s], threshold)
+        gaps = (shares[0] - shares[1])[np.isfinite(shares).all(axis=0)]
+        expected = gaps.mean() if len(gaps) else NAN
+        assert drawn.of_pairs.estimates[0] == pytest.approx(expected, abs=1e-12, nan_ok=True)
+        assert drawn.groups.tolist() == np.isfinite(shares).tolist()
+        compared += len(gaps) > 1
+    assert compared > 10
+
+
+def test_pooled_differences_are_brought_to_their_own_variance():
+    random, plan = oracles.rng(6), ResamplingPlan(n=60)
+    human, *noise = random.normal(size=(7, 12, 3))
+    metrics = np.stack([np.full_like(human, NAN), *(human + each for each in noise)])
+    fits = [tie_calibrated(human, metric, "pooled", rng=random) for metric in metrics]
+    setting = Setting(held_out(fits, "pooled"), "pooled")
+    drawn = of_draws(human, metrics, setting, plan, draw(plan, human.shape, random))
+    once = pairs_once(drawn)
+    np.testing.assert_array_equal(once.of_pairs.values, pairs_once(drawn.of_pairs).values)
+    assert once.values[1:].std() < drawn.values[1:].std()  # the first metric has no value
+    assert once.of_pairs.values[6:].std() < drawn.of_pairs.values[6:].std()
+
+
 def intervals(level, shape, repeats, seed):
     """Values and their intervals of data sets of five-point ratings, and draws less the values."""
     random, plan, rows = oracles.rng(seed), ResamplingPlan(n=400), []
@@ -144,7 +178,7 @@ def intervals(level, shape, repeats, seed):
         metric = human + 1.3 * random.normal(size=shape)
         human = np.digitize(human, (-1.2, -0.4, 0.4, 1.2))
         fit = tie_calibrated(human, metric, level, rng=random)
-        setting = Setting(held_out(fit, level), level)
+        setting = Setting(held_out([fit], level), level)
         drawn = of_draws(human, metric[None], setting, plan, draws)
         drawn = pairs_once(drawn) if level == "pooled" else drawn
         [limits] = of_resample(drawn)

@@ -6,6 +6,7 @@ the metric, so here it is fitted on other sources.
 """
 
 import math
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Literal, NamedTuple
 
@@ -112,18 +113,33 @@ def tie_calibrated(
     return TieCalibrated(value, threshold, spread, fitted, folds, n, in_sample, untuned)
 
 
-def held_out(fit: TieCalibrated, level: Level) -> Statistic:
-    """acc_eq under the thresholds of a fit: each source is judged with that of the other folds.
+def held_out(fits: Sequence[TieCalibrated], level: Level) -> Statistic:
+    """acc_eq under the thresholds of fits: each source is judged with that of the other folds.
 
-    A statistic of the matrices ``[S, K]`` that were fitted, for their draws: of all sources and
+    A statistic of the matrices ``[M, S, K]`` that were fitted, for their draws: of all sources and
     systems once it is ``fit.value``.  Folds and thresholds stay as they are over the draws.
     """
 
-    def whole(x: Array, y: Array, of_sources: Array, of_systems: Array) -> Array:
-        draws = Draws(of_sources, of_systems)
-        right, total = _judged(x[0], y[0, 0], level, fit.folds, fit.thresholds, draws)
-        return np.where(total > 0, right / np.where(total > 0, total, 1.0), np.nan)[None]
+    def parts(x: Array, y: Array, weights: Array) -> tuple[Array, ...]:
+        """Sums of each source: from ``[.., S, 1, K]`` and ``[M, S, 1, K]`` to ``[M, S, D]``."""
+        x = np.broadcast_to(x, y.shape)
+        weights = np.broadcast_to(weights, (*y.shape[:2], *weights.shape[-2:]))
+        sums = np.zeros((2, *weights.shape[:-1]))
+        for m, fit in enumerate(fits):
+            for fold in np.flatnonzero(np.isfinite(fit.thresholds)):
+                inside, tied = fit.folds == fold, acc_eq(float(fit.thresholds[fold]))
+                sums[:, m, inside] = tied.parts(x[m, inside], y[m, inside], weights[m, inside])
+        return tuple(sums)
 
+    def whole(x: Array, y: Array, of_sources: Array, of_systems: Array) -> Array:
+        draws, values = Draws(of_sources, of_systems), []
+        for fit, own in zip(fits, y[:, 0], strict=True):
+            right, total = _judged(x[0], own, level, fit.folds, fit.thresholds, draws)
+            values.append(np.where(total > 0, right / np.where(total > 0, total, 1.0), np.nan))
+        return np.stack(values)
+
+    if level == "source":
+        return replace(acc_eq(), parts=parts)
     return replace(acc_eq(), whole=whole, levels=(level,))
 
 
@@ -133,12 +149,13 @@ def pairs_once(resample: Resample) -> Resample:
     Pairs inside a fold are few, and what is of single pairs counts three times in draws and twice
     in the jackknife (Efron and Stein 1981, The Jackknife Estimate of Variance, Annals of Statistics
     9, Section 3).  So the right variance is twice that of the jackknife less that of the draws, and
-    never below a third of that of the draws.
+    never below a third of that of the draws.  Differences of two metrics have their own.
     """
-    if not np.isfinite(resample.estimates).all():
-        return resample
+    if resample.gaps is not None:
+        resample = resample._replace(gaps=pairs_once(resample.gaps))
     jackknife = sum((each.shape[1] - 1) * each.var(axis=1) for each in resample.jackknives)
-    spread = np.nanvar(resample.values, axis=1)
+    some = np.isfinite(resample.values).any(axis=1)[:, None]
+    spread = np.nanvar(np.where(some, resample.values, 0.0), axis=1)
     share = np.clip(2 * jackknife - spread, spread / 3, spread) / np.where(spread > 0, spread, 1.0)
     centre = resample.estimates[:, None]
     shrunk = centre + np.sqrt(share)[:, None] * (resample.values - centre)
@@ -148,20 +165,19 @@ def pairs_once(resample: Resample) -> Resample:
 def _judged(
     x: Array, y: Array, level: Level, folds: Array, thresholds: Array, draws: Draws | None = None
 ) -> tuple[Array, Array]:
-    """Weight of the right pairs inside the folds, and of all pairs there, each ``[D]``."""
+    """Weight of the right pairs inside the folds, and of all pairs there, each ``[D]``; at level
+    source without draws.
+    """
     draws = everything(x.shape) if draws is None else draws
     right, total = np.zeros(len(draws)), np.zeros(len(draws))
     for fold in np.flatnonzero(np.isfinite(thresholds)):
         inside, tied = folds == fold, acc_eq(float(thresholds[fold]))
-        sources, systems = draws.sources[:, inside], draws.systems
         if level == "source":
-            systems = systems[:1] if (systems == 1).all() else systems
-            shares = tied.finish(*tied.sums(x[inside, None], y[inside, None], systems))
-            weight = sources.T * np.isfinite(shares)  # [G, D]
-            right += (weight * np.nan_to_num(shares)).sum(axis=0)
-            total += weight.sum(axis=0)
+            shares = tied.finish(*tied.sums(x[inside, None], y[inside, None], draws.systems))
+            right, total = right + np.nansum(shares), total + np.isfinite(shares).sum()
         else:
-            cells = (sources[:, :, None] * systems[:, None]).reshape(len(draws), -1)
+            cells = draws.sources[:, inside, None] * draws.systems[:, None]
+            cells = cells.reshape(len(draws), -1)
             pairs, alike = tied.sums(x[inside].reshape(1, -1), y[inside].reshape(1, -1), cells)
             right, total = right + alike, total + pairs
     return right, total
