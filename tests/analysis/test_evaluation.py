@@ -152,7 +152,7 @@ def test_acc_eq_fits_a_threshold_to_each_metric_on_other_data():
     for place, row in enumerate(own.frame.head(3).to_dict("records")):
         rng = np.random.default_rng([4, agreement.FOLDS])
         fit = stats.tie_calibrated(human, metrics[ORDER.index(row["metric"])], "source", rng=rng)
-        assert row["value"] == own.drawn.estimates[place] == pytest.approx(fit.value)
+        assert row["value"] == fit.value == pytest.approx(own.drawn.estimates[place])
         assert f"scores tie up to {fit.threshold:.3g}" in row["note"]
     with pytest.raises(TstmetaError, match="level pooled or source, not 'system'"):
         analyse(DATA, SCORES, statistic="acc_eq", level="system", **QUICK)
@@ -169,7 +169,8 @@ def test_a_metric_of_whole_outputs_has_a_value_and_no_interval(with_corpus):
     row = own.frame.set_index("metric").loc["corpus-bleu"]
     expected = correlate(pairs(DATA, with_corpus), level="system").set_index("metric")
     assert row["value"] == pytest.approx(expected.loc["corpus-bleu", "value"])
-    assert (row["n"], row["note"]) == (4, "one value a system: no interval and no rank")
+    reasons = "without A there is no value; one value a system: no interval and no rank"
+    assert (row["n"], row["note"]) == (4, reasons)
     assert row[["low", "high", "rank", "cluster", "partial"]].isna().all()
     at = own.frame["metric"].tolist().index("corpus-bleu")
     assert np.isnan(own.drawn[1][at]).all()

@@ -185,7 +185,8 @@ def _of_outputs(analysis: Analysis, frame: pd.DataFrame, metric: Scored) -> dict
     """What is known of a metric of whole outputs: a value a system, so nothing to resample."""
     own = frame[(frame["metric"] == metric.name) & (frame["basis"] == metric.basis)]
     row = at_corpus_level(own, analysis.setting.function.name, analysis.setting.level)
-    row["note"] = row.pop("reason") or "one value a system: no interval and no rank"
+    has = "one value a system: no interval and no rank" if pd.notna(row["value"]) else ""
+    row["note"] = "; ".join(filter(None, [row.pop("reason"), has]))
     del row["p"]
     return row | {"better": "higher"}
 
