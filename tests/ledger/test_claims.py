@@ -10,9 +10,11 @@ import pandas as pd
 import pytest
 from scipy.stats import norm
 
+from tests.analysis import many
 from tests.helpers import needs
 from tests.ledger.canned import Canned
 from tstmeta import metrics, scoring, stats
+from tstmeta.analysis.agreement import analyses, resample
 from tstmeta.analysis.frame import pairs
 from tstmeta.analysis.matrices import matrices
 from tstmeta.combine import Settings, hybrid
@@ -29,6 +31,7 @@ HOLDS, FAILS, OPEN = rules.HOLDS, rules.FAILS, rules.OPEN
 ABSENT = rules.ABSENT
 KEYS = [claim["claim"] for claim in rules.texts()]
 ABOVE, BELOW, BOTH = (0.01, 0.02), (-0.02, -0.01), (-0.01, 0.01)
+UNITS = ("sources", "systems", "both")
 SYSTEMS = stats.ResamplingPlan("both").estimand
 
 
@@ -124,9 +127,29 @@ def test_a_judge_that_may_be_worse_by_a_little_is_not_called_worse():
 
 
 def test_a_verdict_speaks_of_no_more_than_all_its_evidence():
-    fixed = stats.ResamplingPlan("sources").estimand
-    findings = [finding(0.1, 0.3), finding(0.1, 0.3, scope=fixed)]
-    assert rules.decide(claim("lai2023.prompts"), findings)[1].startswith(f"For {fixed}. ")
+    sources, systems, both = (stats.ResamplingPlan(u).estimand for u in UNITS)
+    cases = [(sources, both, sources), (both, systems, systems), (both, both, both)]
+    for first, second, scope in [*cases, (sources, systems, "these systems, these sources")]:
+        findings = [finding(0.1, 0.3, scope=each) for each in (first, second)]
+        assert rules.decide(claim("lai2023.prompts"), findings)[1].startswith(f"For {scope}. ")
+
+
+def test_what_is_of_several_metrics_has_the_doubts_of_its_own_interval_and_the_fewest_rewrites(
+    monkeypatch,
+):
+    data = many.rated(systems=False)
+    frame = pairs(data, many.scored(data, a=0.3, b=0.5, c=0.7, d=0.9))
+    few = frame["source_id"].isin(["s1", "s2", "s3"]) | (frame["metric"] != "b")
+    analysis = next(analyses(frame.assign(score=frame["score"].where(few)), draws=50))
+    gap = evidence.finding(analysis, "gap", 0, 1)
+    monkeypatch.setattr(evidence, "analysis_of", lambda *_, **__: analysis)
+    [mean] = evidence.reference_free(SMALL, "few", ["S-a", "S-b"])
+    r = resample(analysis).estimates
+    assert (gap.value, mean.value) == pytest.approx((r[0] - r[1], (r[:2] - r[2:]).mean()))
+    assert (gap.n, mean.n) == (12, 12)
+    assert "3 sources: over fewer than 8" in gap.note
+    assert mean.note == "; ".join(filter(None, ["sources resampled", mean.limits(0.95).reason]))
+    assert "3 units: over fewer than 8" in mean.note
 
 
 # ----------------------------------------------------------------------------------- the file

@@ -17,15 +17,12 @@ from numpy.typing import ArrayLike
 
 from ..data import paths
 from ..schema import DemonstrationWarning
-from ..stats import ResamplingPlan
 from .evidence import COUNTED, KINDS, Finding, Setup
 from .recipes import Inputs
 
 HOLDS, FAILS, OPEN = "holds", "does not hold", "cannot be told"
 #: Instead of a verdict where data that count are not on this machine.
 ABSENT = "not evaluated here"
-#: What intervals speak of: a verdict speaks of no more than all of its evidence does.
-_SCOPES = [ResamplingPlan(units).estimand for units in ("sources", "systems", "both")]
 #: What an entry of evidence says beside the arguments of its kind.
 _ABOUT = ("kind", "name", "prefix", "note", "group", "each")
 
@@ -131,7 +128,9 @@ def findings_of(entry: dict[str, Any], setup: Setup) -> list[Finding]:
 
 
 def decide(claim: dict[str, Any], findings: Sequence[Finding]) -> tuple[str, str]:
-    """The verdict by the claim's rule, and why: what it speaks of, the intervals, what follows."""
+    """The verdict by the claim's rule, and why: what it speaks of (systems or sources like these
+    only where all of its evidence does), the intervals, what follows.
+    """
     rule, bound = rule_of(claim)
     counted = [row for row in findings if row.counts] if rule else []
     levels = (0.95, corrected(len(counted)))
@@ -139,7 +138,8 @@ def decide(claim: dict[str, Any], findings: Sequence[Finding]) -> tuple[str, str
     verdict = verdict_of(rule, plain, wide, bound)
     why = claim.get("because", {}).get(verdict, "")
     if counted:
-        about = min((row.scope for row in counted), key=_SCOPES.index)
+        scopes = zip(*(row.scope.split(", ") for row in counted), strict=True)
+        about = ", ".join(max(own, key=lambda of: of.startswith("these")) for own in scopes)
         also = f"; corrected for their number, {sides(wide, bound)}" if len(counted) > 1 else ""
         why = f"For {about}. Intervals: {sides(plain, bound)}{also}. {why}".strip()
     return verdict, why

@@ -8,8 +8,7 @@ otherwise; ``part`` is which rewrites take part, see :func:`inside`.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from itertools import combinations
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -23,7 +22,7 @@ from ..combine import Settings, hybrid
 from ..combine.folds import folds
 from ..combine.hybrids import Kind
 from ..stats import Interval, Resample, ResamplingPlan
-from ..stats.intervals import difference
+from ..stats.intervals import difference, pair_of
 from .cells import cells, names
 from .from_data import second_rater as second_against_first
 from .from_data import yelp_bleu
@@ -111,18 +110,29 @@ def finding(
 ) -> Finding:
     """A metric of an analysis, or that metric minus a later one, with its interval."""
     drawn = drawn or resample(analysis)
-    of_pairs = list(combinations(range(len(drawn.estimates)), 2))
-    row = of_pairs.index((place, minus)) if minus else place
-    value = float((drawn.of_pairs if minus else drawn).estimates[row])
+    places, rows, row, sign = [place], drawn, place, 1
+    if minus:
+        places, (rows, row, sign) = [place, minus], pair_of(drawn, place, minus)
 
     def limits(confidence: float) -> Interval:
         if minus:
             return difference(drawn, place, minus, confidence=confidence)
         return stats.of_resample(drawn, confidence=confidence)[place]
 
+    return _finding(analysis, what, sign * float(rows.estimates[row]), limits, places)
+
+
+def _finding(
+    analysis: Analysis,
+    what: str,
+    value: float,
+    limits: Callable[[float], Interval],
+    places: Iterable[int],
+) -> Finding:
+    """What is of the metrics in some places; n is that of the one that has the fewest."""
     units = "sources and systems" if analysis.plan.units == "both" else analysis.plan.units
     note = "; ".join(filter(None, [f"{units} resampled", limits(0.95).reason]))
-    n = agreement_of(analysis, place).n
+    n = min(agreement_of(analysis, place).n for place in places)
     return Finding(what, value, limits, n, note, analysis.plan.estimand)
 
 
@@ -169,10 +179,11 @@ def reference_free(setup: Setup, data: str, metrics: Sequence[str]) -> list[Find
     analysis = analysis_of(setup, data, both, part="systems")
     drawn = resample(analysis)
     gaps = np.column_stack(drawn.of_pairs[:2])  # estimates, then values
-    own = [b == a + k for a, b in combinations(range(2 * k), 2)]
+    own = [pair_of(drawn, place, place + k)[1] for place in range(k)]
     value, *values = gaps[own].mean(axis=0).tolist()
-    row = finding(analysis, f"source minus reference on `{data}`, mean of {k}", drawn=drawn)
-    return [row._replace(value=value, limits=from_draws(value, values, drawn.fewest, (-2, 2)))]
+    limits = from_draws(value, values, drawn.fewest, (-2, 2))
+    what = f"source minus reference on `{data}`, mean of {k}"
+    return [_finding(analysis, what, value, limits, range(2 * k))]
 
 
 def across(setup: Setup, data: str, metric: str, parts: Sequence[str], **how: Any) -> list[Finding]:
