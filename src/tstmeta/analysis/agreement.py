@@ -17,7 +17,7 @@ from .. import stats
 from ..data import Dataset
 from ..schema import TstmetaError
 from ..stats import Correlation, Resample, ResamplingPlan, Setting, TieCalibrated
-from ..stats.partial_correlation import levels_known
+from ..stats.partial_correlation import by_two, levels_known
 from ..stats.resampling import clusters_of, leave_one_out
 from ..stats.ties import Level, held_out, pairs_once
 from .frame import corpus_metric
@@ -152,28 +152,20 @@ def _row(analysis: Analysis, place: int, value: Correlation) -> dict[str, Any]:
     return row | _without(*sides, value.value, own.layout.systems)
 
 
-def without_each_system(human: np.ndarray, metric: np.ndarray, setting: Setting) -> np.ndarray:
-    """The value of one metric ``[S, K]`` with each system left out ``[K]``; NaN where a system has
-    nothing to leave out, or where there is no value without it.
-    """
-    [left_out] = leave_one_out(ResamplingPlan("systems"), human.shape)
-    values = stats.resampled(human, metric[None], setting, left_out)[0]
-    return np.where((np.isfinite(human) & np.isfinite(metric)).any(axis=0), values, np.nan)
-
-
 def _without(
     human: np.ndarray, metric: np.ndarray, setting: Setting, whole: float, systems: Sequence[str]
 ) -> dict[str, Any]:
     """The columns :data:`WITHOUT`, and the reason where some systems cannot be left out."""
-    values = without_each_system(human, metric, setting)
-    moved = np.abs(values - whole)
+    [left_out] = leave_one_out(ResamplingPlan("systems"), human.shape)
+    some = (np.isfinite(human) & np.isfinite(metric)).any(axis=0)
+    values = stats.resampled(human, metric[None], setting, left_out)[0, some]
+    moved, names = np.abs(values - whole), np.asarray(systems)[some]
     if not np.isfinite(moved).any():
         return dict(zip(WITHOUT, (math.nan, math.nan, ""), strict=True))
-    needed = np.isnan(values) & (np.isfinite(human) & np.isfinite(metric)).any(axis=0)
-    most = systems[int(np.nanargmax(moved))] if np.nanmax(moved) > 1e-12 else ""
-    most = ", ".join(np.asarray(systems)[needed]) or most
-    ends = float(np.nanmin(values)), float(np.nanmax(values)), most
-    why = {"reason": f"without {most} there is no value"} if needed.any() else {}
+    most = str(names[np.nanargmax(moved)]) if np.nanmax(moved) > 1e-12 else ""
+    needed = ", ".join(names[np.isnan(values)])
+    ends = float(np.nanmin(values)), float(np.nanmax(values)), needed or most
+    why = {"reason": f"without {needed} there is no value"} if needed else {}
     return dict(zip(WITHOUT, ends, strict=True)) | why
 
 
@@ -318,8 +310,8 @@ def partial(
         table = pd.DataFrame(left, columns=["partial", "p", "n", "reason"]).drop(columns="p")
         known = sets.get(own.items["dataset"].iloc[0]) if statistic == "pearson" else None
         ratings, note = single_ratings(known, own, wanted)
-        if not levels_known(ratings):
-            note = "; ".join(filter(None, [note, _NOT_LEVELLED]))
+        rated = by_two(ratings)
+        levels = "" if levels_known(rated) else _NOT_LEVELLED
         table["corrected"] = stats.corrected_partial(ratings, own.metrics)
         plan = analysis.plan._replace(n=draws)
         some = stats.draw(plan, own.human.shape, analysis.rng(DRAWS))
@@ -327,14 +319,14 @@ def partial(
         uncorrected = _limits(drawn, table["partial"], np.isfinite(same + own.metrics), plan)
         table[["low", "high"]] = uncorrected[["low", "high"]]
         drawn = stats.corrected_partial(ratings, own.metrics, draws=some)
-        twice = np.isfinite(ratings).all(axis=0).sum(axis=-1) > 1
-        limits = _limits(drawn, table["corrected"], twice & np.isfinite(own.metrics), plan)
+        rated = rated.any(axis=-1) & np.isfinite(own.metrics)
+        limits = _limits(drawn, table["corrected"], rated, plan)
         table[["corrected_low", "corrected_high"]] = limits[["low", "high"]]
         has = table["corrected"].notna()
         failed = np.isfinite(ratings).any() & ~has & table["partial"].notna()
         table["undefined"] = (limits["undefined"] / max(draws, 1)).where(has)
         why = zip(uncorrected["reason"], limits["reason"].mask(failed, _NOT_DEFINITE), strict=True)
-        table["note"] = ["; ".join(filter(None, [note, *each])) for each in why]
+        table["note"] = ["; ".join(filter(None, [note, levels, *each])) for each in why]
         parts.append(pd.concat([own.heads[[*HEAD, "kind"]].assign(value=plain), table], axis=1))
     if not parts:
         raise TstmetaError("there are no pairs, so nothing can be held fixed")
@@ -344,15 +336,14 @@ def partial(
 def _limits(
     drawn: np.ndarray, values: pd.Series, complete: np.ndarray, plan: ResamplingPlan
 ) -> pd.DataFrame:
-    """Intervals of a column of :func:`partial` from draws ``[M, D]``, the reason with its name; a
-    unit is a source (cluster) of which a metric has complete rewrites ``[M, S, K]``.
+    """Intervals of draws ``[M, D]``, the reason with its name; a unit is a source (cluster) with
+    ``complete`` rewrites ``[M, S, K]``.
     """
     clusters, strata = clusters_of(plan, complete.shape[1])
     limits = []
-    for row, value, some in zip(drawn, values, complete.any(axis=2), strict=True):
-        inside = strata[np.unique(clusters[some])]
-        units = len(inside) - max(len(np.unique(inside)) - 1, 0)
-        [limit] = stats.of_values(row[None], [value], units=units)
-        known = plan.n and math.isfinite(value) and limit.reason
-        limits.append(limit._replace(reason=f"{values.name}: {limit.reason}" if known else ""))
-    return pd.DataFrame(limits, columns=stats.Interval._fields)
+    for row, value, cells in zip(drawn, values, complete, strict=True):
+        own = strata[np.unique(clusters[cells.any(axis=1)])]
+        limits += stats.of_values(row[None], [value], units=len(own) - len(np.unique(own)) + 1)
+    table = pd.DataFrame(limits)
+    known = values.notna() & (table["reason"] != "") & (plan.n > 0)
+    return table.assign(reason=(f"{values.name}: " + table["reason"]).where(known, ""))

@@ -156,15 +156,12 @@ def table(own: Evaluation) -> tuple[pd.DataFrame, int]:
     rows = own.frame
     sets = zip(rows["rank_low"], rows["rank_high"], strict=True)
     ends = rows[["without_low", "without_high", "without"]].itertuples(index=False, name=None)
-    less = [
-        "" if pd.isna(low) else f"{low:.2f} to {top:.2f}" + f" ({name})" * bool(name)
-        for low, top, name in ends
-    ]
+    less = ["" if pd.isna(low) else f"{low:.2f} to {top:.2f} ({name})" for low, top, name in ends]
     columns = {
         **rows[["metric", "basis"]],
         own.label: rows["value"],
         **rows[["low", "high"]],
-        LESS: less,
+        LESS: [each.removesuffix(" ()") for each in less],
         "n": rows["n"].astype("Int64"),
         "rank": rows["rank"],
         "ranks": ["" if pd.isna(low) else f"{low}–{high}" for low, high in sets],

@@ -12,8 +12,6 @@ from .resampling import Draws, everything
 
 #: A share of variance below this is rounding: what is left then says nothing.
 _NOTHING = 1e-10
-#: Raters' levels are taken off below this share of what their ratings know beside the items.
-_FEW_LEVELS = 0.05
 #: Numbers held at once.
 _ROOM = 2**23
 _TRANSFORMS = {"pearson": lambda sides, weights: sides, "spearman": kernels.standings}
@@ -94,7 +92,7 @@ def corrected_partial(cubes: ArrayLike, metrics: ArrayLike, *, draws: Draws | No
     """
     ratings = finite(cubes)
     x, y, _ = _checked(ratings[0, ..., 0], metrics, ratings[..., 0])
-    given, known = _by_two(ratings), levels_known(ratings)
+    given = by_two(ratings)
     complete = np.isfinite(y) & given.any(axis=-1)
     weightings = everything(x.shape) if draws is None else draws
     results = np.full((len(y), len(weightings)), np.nan)
@@ -102,7 +100,7 @@ def corrected_partial(cubes: ArrayLike, metrics: ArrayLike, *, draws: Draws | No
         members, (rows, columns) = (complete == cells).all(axis=(1, 2)), np.nonzero(cells)
         if len(rows) < len(ratings) + 2:
             continue
-        own = _levelled(ratings[:, rows, columns], given[rows, columns], known)  # [1 + G, n, R]
+        own = _levelled(ratings[:, rows, columns], given[rows, columns], levels_known(given))
         count, sums = given[rows, columns].sum(axis=-1), own.sum(axis=-1)
         across = sums[:, None] * sums[None] - np.einsum("inr,jnr->ijn", own, own)
         products = (across / (count * (count - 1)))[:, :, None]
@@ -114,34 +112,28 @@ def corrected_partial(cubes: ArrayLike, metrics: ArrayLike, *, draws: Draws | No
     return results if draws is not None else results[:, 0]
 
 
-def levels_known(cubes: ArrayLike) -> bool:
-    """Whether raters of ``[1 + G, S, K, R]`` rated enough to tell their levels from their noise.
-
-    R levels fitted to N ratings of n items take (R - 1) / (N - n) of the noise with them, and make
-    the rest of different raters' ratings of an item dependent: it has to be below 0.05.
-    """
-    given = _by_two(finite(cubes))
-    raters = int(given.any(axis=(0, 1)).sum())
-    return raters - 1 <= _FEW_LEVELS * int(given.sum() - given.any(axis=-1).sum())
-
-
-def _by_two(ratings: Array) -> Array:
-    """Which ratings count ``[S, K, R]``."""
-    given = np.isfinite(ratings).all(axis=0)
+def by_two(cubes: ArrayLike) -> Array:
+    """Which ratings ``[1 + G, S, K, R]`` count: ``[S, K, R]``."""
+    given = np.isfinite(finite(cubes)).all(axis=0)
     return given & (given.sum(axis=-1, keepdims=True) > 1)
 
 
-def _levelled(ratings: Array, given: Array, known: bool) -> Array:
-    """Ratings ``[., n, R]`` about the mean of items, without the raters' levels if they are known;
-    0 if not given.
+def levels_known(given: Array) -> bool:
+    """Whether raters rated enough ``[S, K, R]``: R levels fitted to N ratings of n items take
+    (R - 1) / (N - n) of the noise with them, and make the rest of different raters dependent.
     """
+    free = given.sum() - given.any(axis=-1).sum()
+    return bool(given.any(axis=(0, 1)).sum() - 1 <= 0.05 * free)
+
+
+def _levelled(ratings: Array, given: Array, known: bool) -> Array:
+    """Ratings ``[., n, R]`` about the mean of items, without levels if known; 0 if not given."""
     ratings = np.where(given, ratings, np.nan)
-    if not known:
-        return np.nan_to_num(ratings - np.nanmean(ratings, axis=-1).mean(axis=-1)[:, None, None])
-    apart = np.nansum(ratings - np.nanmean(ratings, axis=-1, keepdims=True), axis=1)
-    normal = np.diag(given.sum(axis=0)) - given.T @ (given / given.sum(axis=1, keepdims=True))
-    even = ratings - (apart @ np.linalg.pinv(normal, rcond=1e-10, hermitian=True))[:, None]
-    return np.nan_to_num(even - np.nanmean(even, axis=-1).mean(axis=-1)[:, None, None])
+    if known:
+        apart = np.nansum(ratings - np.nanmean(ratings, axis=-1, keepdims=True), axis=1)
+        normal = np.diag(given.sum(axis=0)) - given.T @ (given / given.sum(axis=1, keepdims=True))
+        ratings = ratings - (apart @ np.linalg.pinv(normal, rcond=1e-10, hermitian=True))[:, None]
+    return np.nan_to_num(ratings - np.nanmean(ratings, axis=-1).mean(axis=-1)[:, None, None])
 
 
 def partials(

@@ -16,7 +16,7 @@ from scipy.special import ndtri, stdtrit
 from .intervals import of_draws
 from .kernels import Array, finite
 from .limits import FEW_UNITS
-from .matrices import Setting, resampled
+from .matrices import Setting, estimate, resampled
 from .resampling import Draws, ResamplingPlan, clusters_of, draw
 
 #: Random halves of the units behind the interval of a detectable difference, and draws of each.
@@ -78,7 +78,7 @@ def detectable_difference(
     quantile = float(stdtrit(_HALVES - 1.0, 0.975))
     observed = drawn.of_pairs.estimates[: len(scores) - 1]  # pairs with the first come first
     rows = np.full((3, len(observed)), np.nan)
-    apart = np.array([_sees_more(people, other) for other in scores[1:]], dtype=bool)
+    apart = np.abs(estimate(people, scores[1:], Setting())) < 1.0 - _ROUNDING
     for place in np.flatnonzero(np.isfinite(observed) & apart & (n > 1)):
 
         def gaps(angle: float, draws: Draws, other: Array = scores[1 + place]) -> Array:
@@ -107,14 +107,6 @@ def tilted(people: Array, metric: Array, angle: float) -> Array:
     return math.cos(angle) * metric + math.sin(angle) * unit * people
 
 
-def _sees_more(people: Array, metric: Array) -> bool:
-    """Whether a line through people's values leaves more of a metric than rounding."""
-    both = np.isfinite(people) & np.isfinite(metric)
-    x, y = np.column_stack([people[both], np.ones(both.sum())]), metric[both]
-    left = np.abs(y - x @ np.linalg.lstsq(x, y)[0])
-    return bool(left.max(initial=0.0) > 1e-9 * np.abs(y).max(initial=0.0))
-
-
 def _smallest(gaps: Callable, draws: Draws, share: float, reach: float, power: float) -> float:
     """The smallest difference that is detected, by draws of a ``share`` of the units."""
     units = Draws(*(np.sign(counts.sum(axis=0))[None] for counts in draws))
@@ -127,10 +119,8 @@ def _smallest(gaps: Callable, draws: Draws, share: float, reach: float, power: f
         return float(last - reach * np.nanstd(drawn, ddof=1)) - _ROUNDING
 
     most = math.pi / 2
-    if not beyond(-most) > 0:
-        return math.inf
-    if not beyond(most) < 0:
-        return math.nan
+    if not beyond(-most) > 0 > beyond(most):
+        return math.nan if beyond(-most) > 0 else math.inf
     # a little farther, to the side where it is detected: the least tilt parts all ties
     return float(gaps(brentq(beyond, -most, most, xtol=1e-4) - 2e-4, units)[0])
 

@@ -132,11 +132,10 @@ def held_out(fits: Sequence[TieCalibrated], level: Level) -> Statistic:
         return tuple(sums)
 
     def whole(x: Array, y: Array, of_sources: Array, of_systems: Array) -> Array:
-        draws, values = Draws(of_sources, of_systems), []
-        for fit, own in zip(fits, y[:, 0], strict=True):
-            right, total = _judged(x[0], own, level, fit.folds, fit.thresholds, draws)
-            values.append(np.where(total > 0, right / np.where(total > 0, total, 1.0), np.nan))
-        return np.stack(values)
+        draws, each = Draws(of_sources, of_systems), zip(y[:, 0], fits, strict=True)
+        sums = [_judged(x[0], own, level, f.folds, f.thresholds, draws) for own, f in each]
+        right, total = np.stack(sums, axis=1)
+        return acc_eq().finish(total, right)
 
     if level == "source":
         return replace(acc_eq(), parts=parts)
@@ -165,9 +164,7 @@ def pairs_once(resample: Resample) -> Resample:
 def _judged(
     x: Array, y: Array, level: Level, folds: Array, thresholds: Array, draws: Draws | None = None
 ) -> tuple[Array, Array]:
-    """Weight of the right pairs inside the folds, and of all pairs there, each ``[D]``; at level
-    source without draws.
-    """
+    """Weight of the right pairs inside the folds and of all there ``[D]``; draws are of pooled."""
     draws = everything(x.shape) if draws is None else draws
     right, total = np.zeros(len(draws)), np.zeros(len(draws))
     for fold in np.flatnonzero(np.isfinite(thresholds)):
@@ -176,8 +173,9 @@ def _judged(
             shares = tied.finish(*tied.sums(x[inside, None], y[inside, None], draws.systems))
             right, total = right + np.nansum(shares), total + np.isfinite(shares).sum()
         else:
-            cells = draws.sources[:, inside, None] * draws.systems[:, None]
-            cells = cells.reshape(len(draws), -1)
+            cells = (draws.sources[:, inside, None] * draws.systems[:, None]).reshape(
+                len(draws), -1
+            )
             pairs, alike = tied.sums(x[inside].reshape(1, -1), y[inside].reshape(1, -1), cells)
             right, total = right + alike, total + pairs
     return right, total
