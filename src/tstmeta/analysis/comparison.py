@@ -46,11 +46,10 @@ def compare(
     Returns:
         A row a data set that has both: dataset, a, b, difference (a minus b), low, high (95 %
         bootstrap interval), p (never 0; at least 1 / (draws + 1), or 2 of all swaps where these are
-        few), n (units that were swapped: sources; the fewer of sources and systems), null
-        (hypothesis), note (whether either metric has a value in more rewrites or groups; reasons
-        for doubt).  With a margin also p_noninferior (of: a is worse than b by the margin or more)
-        and p_equivalent (of: the two differ by the margin or more), see
-        :mod:`tstmeta.stats.margins`.
+        few), n (units that were swapped; the fewer of sources and systems), null (hypothesis), note
+        (more rewrites or groups of either metric; reasons for doubt).  With a margin also
+        p_noninferior (of: a is worse than b by the margin or more) and p_equivalent (of: the two
+        differ by the margin or more), see :mod:`tstmeta.stats.margins`.
 
     Raises:
         TstmetaError: as :func:`bootstrap`, no data set has both metrics, or no margin above 0.

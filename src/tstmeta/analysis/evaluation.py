@@ -141,8 +141,7 @@ def evaluate(
     except ValueError as error:  # what the statistics refuse, such as a seed below 0
         raise TstmetaError(str(error)) from error
     own, layout = analysis.matrices, analysis.matrices.layout
-    p = comparison.p_of_pairs(drawn)
-    ranked = comparison.ranks(drawn, p)
+    ranked = comparison.ranks(drawn, p := comparison.p_of_pairs(drawn))
     human, as_rater = people(data, dimension, own, analysis.setting)
     values = intervals(analysis, drawn).drop(columns="dataset")
     values["n"] = values["groups"].fillna(values["n"]).astype(int)

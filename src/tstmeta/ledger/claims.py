@@ -128,9 +128,7 @@ def findings_of(entry: dict[str, Any], setup: Setup) -> list[Finding]:
 
 
 def decide(claim: dict[str, Any], findings: Sequence[Finding]) -> tuple[str, str]:
-    """The verdict by the claim's rule, and why: what it speaks of (systems or sources like these
-    only where all of its evidence does), the intervals, what follows.
-    """
+    """The verdict by the claim's rule, and why: what all evidence speaks of, the intervals."""
     rule, bound = rule_of(claim)
     counted = [row for row in findings if row.counts] if rule else []
     levels = (0.95, corrected(len(counted)))

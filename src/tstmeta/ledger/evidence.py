@@ -8,7 +8,7 @@ otherwise; ``part`` is which rewrites take part, see :func:`inside`.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -110,30 +110,22 @@ def finding(
 ) -> Finding:
     """A metric of an analysis, or that metric minus a later one, with its interval."""
     drawn = drawn or resample(analysis)
-    places, rows, row, sign = [place], drawn, place, 1
-    if minus:
-        places, (rows, row, sign) = [place, minus], pair_of(drawn, place, minus)
+    rows, row, sign = pair_of(drawn, place, minus) if minus else (drawn, place, 1)
+    value = sign * float(rows.estimates[row])
 
     def limits(confidence: float) -> Interval:
         if minus:
             return difference(drawn, place, minus, confidence=confidence)
         return stats.of_resample(drawn, confidence=confidence)[place]
 
-    return _finding(analysis, what, sign * float(rows.estimates[row]), limits, places)
+    n = min(agreement_of(analysis, each).n for each in (place, minus or place))
+    return Finding(what, value, limits, n, _note(analysis, limits), analysis.plan.estimand)
 
 
-def _finding(
-    analysis: Analysis,
-    what: str,
-    value: float,
-    limits: Callable[[float], Interval],
-    places: Iterable[int],
-) -> Finding:
-    """What is of the metrics in some places; n is that of the one that has the fewest."""
+def _note(analysis: Analysis, limits: Callable[[float], Interval]) -> str:
+    """What was resampled, and reasons for doubt."""
     units = "sources and systems" if analysis.plan.units == "both" else analysis.plan.units
-    note = "; ".join(filter(None, [f"{units} resampled", limits(0.95).reason]))
-    n = min(agreement_of(analysis, place).n for place in places)
-    return Finding(what, value, limits, n, note, analysis.plan.estimand)
+    return "; ".join(filter(None, [f"{units} resampled", limits(0.95).reason]))
 
 
 def from_draws(
@@ -182,8 +174,9 @@ def reference_free(setup: Setup, data: str, metrics: Sequence[str]) -> list[Find
     own = [pair_of(drawn, place, place + k)[1] for place in range(k)]
     value, *values = gaps[own].mean(axis=0).tolist()
     limits = from_draws(value, values, drawn.fewest, (-2, 2))
-    what = f"source minus reference on `{data}`, mean of {k}"
-    return [_finding(analysis, what, value, limits, range(2 * k))]
+    row = finding(analysis, f"source minus reference on `{data}`, mean of {k}", drawn=drawn)
+    n = min(agreement_of(analysis, place).n for place in range(2 * k))
+    return [row._replace(value=value, limits=limits, n=n, note=_note(analysis, limits))]
 
 
 def across(setup: Setup, data: str, metric: str, parts: Sequence[str], **how: Any) -> list[Finding]:

@@ -74,11 +74,6 @@ class Resample(NamedTuple):
         """
         return self.setting.function.name == "pearson" or not self.single
 
-    def left_out(self, row: int) -> list[Array]:
-        """Values of a row with one of its units left out ``[U]``, for each sample of units."""
-        both = zip(self.jackknives, self.given, strict=True)
-        return [values[row, given[row]] for values, given in both]
-
     @property
     def bounds(self) -> tuple[float, float]:
         """Ends of the scale: accuracies lie between 0 and 1, correlations between -1 and 1."""
@@ -215,8 +210,7 @@ def _wider(sources: Array, systems: Array) -> Array:
 
 def _variances(values: Array, some: Array) -> Array:
     """Of some values of each row; row by row, as all pairs of metrics are many numbers."""
-    rows = zip(values, some, strict=True)
-    return np.array([row[given].var() if given.any() else 0.0 for row, given in rows])
+    return np.array([r[s].var() if s.any() else 0.0 for r, s in zip(values, some, strict=True)])
 
 
 def of_resample(
@@ -228,11 +222,7 @@ def of_resample(
 
 
 def pair_of(resample: Resample, first: int, second: int) -> tuple[Resample, int, int]:
-    """Rows, the row among them and its sign, of one metric minus another; 0 of itself.
-
-    Raises:
-        IndexError: there is no such row.
-    """
+    """Rows, the row among them and its sign (0 of itself), of one metric minus another."""
     m = len(resample.estimates)
     if not (-m <= first < m and -m <= second < m):
         raise IndexError(f"there are {m} metrics, and no rows {first} and {second}")
@@ -276,7 +266,7 @@ def _limits(
     limits = interval(
         resample.values[m],
         float(resample.estimates[m]),
-        resample.left_out(m),
+        [j[m, g[m]] for j, g in zip(resample.jackknives, resample.given, strict=True)],
         {name: int(count[m]) for name, count in resample.counts.items()},
         confidence=confidence,
         method=method,
@@ -284,9 +274,8 @@ def _limits(
         bounds=bounds,
     )
     drawn = resample.plan.units != "sources" or resample.setting.level == "system"
-    if limits.method != "bca" or not drawn or (systems := resample.systems[m]) >= FEW_SYSTEMS:
-        return limits
-    if resample.setting.function.name == "pearson":
+    drawn &= limits.method == "bca" and resample.setting.function.name != "pearson"
+    if not drawn or (systems := resample.systems[m]) >= FEW_SYSTEMS:
         return limits
     doubt = (
         f"BCa of a rank statistic over {systems} systems: below {FEW_SYSTEMS} it covers less than"

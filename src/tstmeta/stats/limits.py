@@ -129,8 +129,7 @@ def interval(
 
 
 def influence(jackknives: Sequence[Array], n: int | None) -> tuple[float, float, float]:
-    """Acceleration (NaN where a unit cannot be left out), degrees of freedom and narrowness: what
-    shares of draws are taken at instead of z.
+    """Acceleration (NaN where a unit cannot be left out), degrees of freedom and narrowness.
 
     The influence of unit i of n is (n - 1) (mean of the jackknife - its value without i); squares
     and cubes of independent samples are added up, n being Satterthwaite's (1946) number.

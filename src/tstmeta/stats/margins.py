@@ -37,7 +37,8 @@ def noninferior(resample: Resample, first: int, second: int, margin: float) -> f
     drawn = sign * rows.values[place]
     p = ((~(drawn > -margin)).sum() + 1.0) / (len(drawn) + 1.0)
     if resample.widened:
-        _, freedom, narrowness = influence(rows.left_out(place), n)
+        left_out = [j[place, g[place]] for j, g in zip(rows.jackknives, rows.given, strict=True)]
+        _, freedom, narrowness = influence(left_out, n)
         p = stdtr(freedom, ndtri(p) / narrowness)
     return float(p)
 

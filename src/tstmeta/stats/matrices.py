@@ -23,14 +23,12 @@ from numpy.typing import ArrayLike
 from .correlation import Correlation
 from .kernels import Array, column_means, finite, standardised
 from .resampling import Draws, everything
-from .statistic import STATISTICS, Parts, Statistic
+from .statistic import STATISTICS, Parts, Statistic, ratio
 
 Level = Literal["pooled", "source", "within-system", "system", "task", "within-task"]
 LEVELS: tuple[Level, ...] = ("pooled", "source", "within-system", "system", "task", "within-task")
 #: Numbers held at once; draws are taken in slices that stay below, small enough for a cache.
 _ROOM = 2**22
-#: Differences of means below this are rounding: those of a copy are 0.
-_NOTHING = 1e-14
 
 
 class Setting(NamedTuple):
@@ -183,11 +181,7 @@ def resampled(
 
 def with_gaps(values: Array, pairs: Array) -> Array:
     """Rows ``[M, ...]``, and those of the ``pairs`` ``[P, 2]``, first minus second."""
-    return (
-        np.concatenate([values, values[pairs[:, 0]] - values[pairs[:, 1]]])
-        if len(pairs)
-        else values
-    )
+    return np.concatenate([values, values[pairs[:, 0]] - values[pairs[:, 1]]])
 
 
 def _values(x: Array, y: Array, setting: Setting, draws: Draws) -> Array:
@@ -256,34 +250,24 @@ def combined(sums: Parts, of_groups: Array, setting: Setting, pairs: Array) -> A
     if not math.isnan(setting.undefined):
         values = np.where(np.isfinite(values), values, setting.undefined)
     given = np.isfinite(values)
-    filled = np.where(given, values, 0.0)
-    results = _mean(_over(filled, of_groups), _over(given, of_groups))
     if (given == given[:1]).all():  # all metrics have the same groups
-        return with_gaps(results, pairs)
-    i, j = pairs.T
-    if values.shape[-1] > 1 and len(pairs) > len(values):  # a matrix product a draw is quicker
-        v, c = (np.moveaxis(part, -1, 0) for part in (filled, given.astype(float)))
-        weighted = of_groups.T[:, None] * c
-        summed, common = (part @ weighted.swapaxes(1, 2) for part in (v, c))
-        summed, common = (summed[:, i, j] - summed[:, j, i]).T, common[:, i, j].T
-    else:
-        both = given[i] & given[j]
-        summed = _over(np.where(both, filled[i] - filled[j], 0.0), of_groups)
-        common = _over(both, of_groups)
-    gaps = _mean(summed, common)
-    return np.concatenate([results, np.where(np.abs(gaps) < _NOTHING, 0.0, gaps)])
+        return with_gaps(_mean(values, of_groups), pairs)
+    if len(pairs) <= len(values) or values.shape[-1] == 1:
+        return _mean(with_gaps(values, pairs), of_groups)  # NaN where either has no value
+    v, c = (np.moveaxis(side, -1, 0) for side in (np.nan_to_num(values), given.astype(float)))
+    weighted = (of_groups.T[:, None] * c).swapaxes(1, 2)
+    summed, common = v @ weighted, c @ weighted  # of all pairs [D, M, M]
+    gaps = ratio(summed - summed.swapaxes(1, 2), common)[:, *pairs.T].T
+    gaps[np.abs(gaps) < 1e-14] = 0.0  # rounding: a copy is no better
+    return np.concatenate([_mean(values, of_groups), gaps])
 
 
-def _mean(summed: Array, weight: Array) -> Array:
-    """A weighted mean, NaN where nothing has weight."""
-    return np.where(weight > 0, summed / np.where(weight > 0, weight, 1.0), np.nan)
-
-
-def _over(values: Array, of_groups: Array) -> Array:
-    """Weighted sums over groups: [M, G, 1|D] and [G, D] to [M, D]."""
+def _mean(values: Array, of_groups: Array) -> Array:
+    """Weighted means over groups: [M, G, 1|D] and [G, D] to [M, D]; NaN where none has weight."""
+    sides = np.nan_to_num(values), np.isfinite(values)
     if values.shape[-1] == 1:
-        return values[..., 0] @ of_groups
-    return (values * of_groups).sum(axis=1)
+        return ratio(*(side[..., 0] @ of_groups for side in sides))
+    return ratio(*((side * of_groups).sum(axis=1) for side in sides))
 
 
 def _flat(values: Array) -> Array:

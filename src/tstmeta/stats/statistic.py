@@ -117,7 +117,7 @@ def _filled(values: Array, inside: Array, filling: float) -> Array:
     return values if inside.all() else np.where(inside, values, filling)
 
 
-def _ratio(above: Array, below: Array) -> Array:
+def ratio(above: Array, below: Array) -> Array:
     """A quotient, NaN where nothing is below."""
     fine = below > 0
     return np.where(fine, above / np.where(fine, below, 1.0), np.nan)
@@ -147,7 +147,7 @@ def _centred(x: Array, used: Array) -> Array:
 
 
 def _correlation(xx: Array, yy: Array, xy: Array) -> Array:
-    return np.clip(_ratio(xy, np.sqrt(xx * yy)), -1.0, 1.0)
+    return np.clip(ratio(xy, np.sqrt(xx * yy)), -1.0, 1.0)
 
 
 def _rank_moments(x: Array, y: Array, weights: Array) -> Parts:
@@ -167,7 +167,7 @@ def _tau_c_parts(x: Array, y: Array, weights: Array) -> Parts:
 
 
 def _tau_c(agreeing: Array, n: Array, least: Array) -> Array:
-    return _ratio(2.0 * agreeing * least, n**2 * (least - 1.0))
+    return ratio(2.0 * agreeing * least, n**2 * (least - 1.0))
 
 
 def _preference_parts(x: Array, y: Array, weights: Array) -> Parts:
@@ -175,7 +175,7 @@ def _preference_parts(x: Array, y: Array, weights: Array) -> Parts:
 
 
 def _preference(untied: Array, agreeing: Array) -> Array:
-    return 0.5 * (1.0 + _ratio(agreeing, untied))
+    return 0.5 * (1.0 + ratio(agreeing, untied))
 
 
 def _accuracy_parts(x: Array, y: Array, weights: Array, threshold: float = 0.0) -> Parts:
@@ -184,7 +184,7 @@ def _accuracy_parts(x: Array, y: Array, weights: Array, threshold: float = 0.0) 
 
 
 def _accuracy(pairs: Array, alike: Array) -> Array:
-    return _ratio(alike, pairs)
+    return ratio(alike, pairs)
 
 
 def acc_eq(threshold: float = 0.0) -> Statistic:
@@ -228,7 +228,7 @@ def _soft_agreement(x: Array, y: Array, of_sources: Array, of_systems: Array) ->
         of_pair = of_systems[:, i] * of_systems[:, j] * shared
         gap += of_pair * np.abs(people - metric)
         weight += of_pair
-    return 1.0 - _ratio(gap, weight)
+    return 1.0 - ratio(gap, weight)
 
 
 def _sureness(first: Array, second: Array, of_sources: Array) -> Array:
