@@ -36,9 +36,7 @@ DRAWS = 999
 SHARING = 20
 #: One data set of so many is made for the bootstrap, which takes longer.
 PART = 5
-#: Data sets of a full run; twice the standard error of a share of 6 % among them is left to chance.
-SIZE = 5000
-LEAST, LARGEST = 0.04, 0.06 + 2 * math.sqrt(0.06 * 0.94 / SIZE)
+LEAST, LARGEST = 0.04, 0.06
 #: What the bootstrap draws where these are swapped.
 PLANS: dict[Units, ResamplingPlan] = {
     "inputs": ResamplingPlan("sources", DRAWS),
@@ -202,7 +200,7 @@ NOTES = (
 
 
 def main() -> None:
-    given = measure.arguments(__doc__, size=SIZE, quick=60, size_help="data sets of each kind")
+    given = measure.arguments(__doc__, size=5000, quick=60, size_help="data sets of each kind")
     load = measure.load_average()
     rows = [
         measured(case, given.size, rng)

