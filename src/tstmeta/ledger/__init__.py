@@ -3,4 +3,4 @@
 from .claims import Claims, claims
 from .ledger import counts, published, reproduce
 from .recipes import Inputs
-from .table import beside, listing
+from .table import beside, listing, of_the_book

@@ -5,10 +5,11 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Sequence
 from html import escape
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
+from ..data import names
 from ..extras import needs
 from ..schema import TstmetaError
 from .cells import round_half_up
@@ -76,6 +77,17 @@ def beside(
     style = _styler(texts).set_td_classes(kinds).set_tooltips(abouts, as_title_attribute=True)
     style.format_index(escape="html", axis=0).format_index(escape="html", axis=1)
     return style.set_caption(escape(f"{caption}. {LEGEND}" if caption else LEGEND))
+
+
+def of_the_book(table: Any, dataset: str) -> Any:
+    """A table of printed numbers; a line instead where ``dataset``, the parameter of a page, is a
+    file of one's own, with which they have nothing to do.
+    """
+    from IPython.display import Markdown
+
+    own = dataset != "auto" and dataset.partition("@")[0] not in names()
+    left_out = f"*Left out: the printed numbers are of other data than `{dataset}`.*"
+    return Markdown(left_out) if own else table
 
 
 def _kinds(frame: pd.DataFrame) -> pd.Series:
