@@ -46,26 +46,28 @@ setup: ## Install everything into .venv (once; the network is needed here only)
 .PHONY: install
 install:
 	@rm -f "$(STAMP)"; \
-	chosen=; tried=; \
+	chosen=; tried=; bare=; \
 	for python in "$(PYTHON)" python3.11 python3.12 python3.13 python3 python; do \
 	  [ -n "$$python" ] || continue; \
 	  tried="$$tried $$python (`"$$python" -V 2>&1 | head -n 1`),"; \
 	  if "$$python" -c 'import sys; sys.exit(not (3, 11) <= sys.version_info[:2] <= (3, 13))' 2>/dev/null; then \
-	    chosen=$$python; break; \
+	    if "$$python" -c 'import venv, ensurepip' 2>/dev/null; then chosen=$$python; break; fi; \
+	    bare=$${bare:-$$python}; \
 	  fi; \
 	  [ "$$python" != "$(PYTHON)" ] || break; \
 	done; \
-	if [ -z "$$chosen" ]; then \
+	if [ -z "$$chosen$$bare" ]; then \
 	  echo "Python 3.11, 3.12 or 3.13 is needed. Tried:$${tried%,}." >&2; \
-	  echo "  Debian, Ubuntu: apt-get install python3.11 python3.11-venv" >&2; \
-	  echo "  macOS:          brew install python@3.11" >&2; \
-	  echo "  or name one:    make PYTHON=/path/to/python3 setup" >&2; \
+	  echo "  Debian 12 and 13, Ubuntu 24.04: apt-get install python3 python3-venv" >&2; \
+	  echo "  macOS:                          brew install python@3.13" >&2; \
+	  echo "  or name one:                    make PYTHON=/path/to/python3 setup" >&2; \
 	  exit 1; \
 	fi; \
-	if ! "$$chosen" -c 'import venv, ensurepip' 2>/dev/null; then \
-	  echo "$$chosen cannot make virtual environments: its module ensurepip or venv is missing." >&2; \
-	  echo "  Debian, Ubuntu: apt-get install python3.11-venv" >&2; \
-	  echo "  macOS:          brew reinstall python@3.11" >&2; \
+	if [ -z "$$chosen" ]; then \
+	  has=`"$$bare" -c 'import sys; print("%d.%d" % sys.version_info[:2])'`; \
+	  echo "$$bare cannot make virtual environments: its module ensurepip or venv is missing." >&2; \
+	  echo "  Debian, Ubuntu: apt-get install python$$has-venv" >&2; \
+	  echo "  macOS:          brew reinstall python@$$has" >&2; \
 	  exit 1; \
 	fi; \
 	if ! "$(PY)" -m pip --version >/dev/null 2>&1 || \

@@ -162,25 +162,32 @@ def test_make_alone_says_what_can_be_made(checkout):
 
 
 OLD = 'case "$1" in -V) echo "Python 3.9.1";; *) exit 1;; esac'
-BARE = f'case "$2" in *ensurepip*) exit 1;; esac; exec "{sys.executable}" "$@"'
+BARE = 'case "$2" in *ensurepip*) exit 1;; *print*) echo 3.13;; esac'
 NEEDED = "Python 3.11, 3.12 or 3.13 is needed"
 
 
+@pytest.mark.parametrize("named", [True, False], ids=["named", "on the path"])
 @pytest.mark.parametrize(
     ("script", "words"),
     [
-        (OLD, (NEEDED, "Python 3.9.1", "apt-get install python3.11")),
-        (BARE, ("ensurepip", "python3.11-venv")),
+        (OLD, (NEEDED, "Python 3.9.1", "apt-get install python3 python3-venv\n")),
+        (BARE, ("ensurepip", "apt-get install python3.13-venv\n", "python@3.13\n")),
     ],
     ids=["an old one", "one without ensurepip"],
 )
-def test_a_python_that_will_not_do_is_refused_with_the_remedy(checkout, script, words):
-    path = checkout / "some python"
+def test_a_python_that_will_not_do_is_refused_with_the_remedy(checkout, script, words, named):
+    tools = checkout / "some tools"
+    tools.mkdir()
+    for tool in ("sh", "rm", "cat", "head", "make"):
+        (tools / tool).symlink_to(str(shutil.which(tool)))
+    path = tools / "python3"
     path.write_text(f"#!/bin/sh\n{script}\n")
     path.chmod(0o755)
-    done = make(checkout, "setup", f"PYTHON={path}")
+    chosen = [f"PYTHON={path}"] if named else []
+    done = make(checkout, "setup", *chosen, **({} if named else {"PATH": str(tools)}))
     assert done.returncode != 0
     assert [word for word in words if word not in done.stderr] == []
+    assert "python3.11" not in done.stderr.partition("\n")[2]  # Debian 13 has no such package
     assert not (checkout / ".venv").exists()
 
 
