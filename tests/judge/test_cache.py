@@ -2,7 +2,9 @@
 
 import json
 import math
+import os
 import sqlite3
+import stat
 from contextlib import closing
 from pathlib import Path
 
@@ -45,6 +47,52 @@ def test_the_first_answer_to_a_question_stays(tmp_path):
     with AnswerCache(tmp_path / "a.sqlite") as first, AnswerCache(tmp_path / "a.sqlite") as second:
         first.put("k", question(), Reply("4"))
         assert second.put("k", question(), Reply("5")) == second.get("k") == Reply("4")
+
+
+def test_of_two_processes_one_may_ask_until_it_gives_back_or_its_lease_ends(tmp_path, monkeypatch):
+    clock = [1000.0]
+    monkeypatch.setattr(cache.time, "time", lambda: clock[0])
+    path = tmp_path / "a.sqlite"
+    with AnswerCache(path) as first, AnswerCache(path) as second:
+        assert [first.claim("k"), second.claim("k"), first.claim("k")] == [True, False, False]
+        first.release("k")
+        assert second.claim("k")
+        for passed, free in ((cache.LEASE, False), (1, True), (-2 * cache.LEASE, True)):
+            clock[0] += passed
+            assert first.claim("k") == free
+        second.release("k")  # no longer its own
+        first.renew()
+        assert not second.claim("k")
+        first.put("k", question(), Reply("4"))
+        first.release("k")
+        assert not second.claim("k"), "there is an answer"
+
+
+@pytest.mark.skipif(os.name == "nt", reason="modes of POSIX")
+def test_files_with_answers_are_their_owners_alone_and_a_mode_that_was_chosen_stays(tmp_path):
+    def modes(folder):
+        return {path.name: stat.filemode(path.stat().st_mode) for path in folder.iterdir()}
+
+    with AnswerCache(tmp_path / "new" / "a.sqlite") as answers:
+        answers.put("k", question(), FULL)
+        names = ("a.sqlite", "a.sqlite-wal", "a.sqlite-shm")
+        assert modes(tmp_path / "new") == dict.fromkeys(names, "-rw-------")
+    (tmp_path / "new" / "a.sqlite").chmod(0o640)
+    with AnswerCache(tmp_path / "new" / "a.sqlite") as answers:
+        assert answers.get("k") == FULL
+        assert modes(tmp_path / "new") == dict.fromkeys(names, "-rw-r-----")
+
+
+def test_an_answer_that_is_set_aside_is_none_and_stays_in_the_file(tmp_path):
+    with AnswerCache(tmp_path / "a.sqlite") as answers:
+        for text in ("4", "5"):
+            answers.put("k", question(), Reply(text))
+            answers.put("other", question(), Reply("2"))
+            answers.set_aside(["k", "none"])
+            assert (answers.get("k"), len(answers)) == (None, 1)
+        assert answers.claim("k")
+        aside = answers._db.execute("SELECT key, reply FROM aside").fetchall()
+    assert [(key, json.loads(reply)["text"]) for key, reply in aside] == [("k", "4"), ("k", "5")]
 
 
 def test_what_was_asked_stands_beside_the_answer(tmp_path):

@@ -3,9 +3,12 @@
 import asyncio
 import os
 import signal
+import sqlite3
 import subprocess
 import sys
 import threading
+import time
+from contextlib import closing
 
 import pytest
 
@@ -13,7 +16,9 @@ from tests.judge import scripted
 from tests.judge.asking import answers, chat, kept, questions
 from tests.judge.scripted import error, says, serving
 from tests.judge.talking import Chatting
+from tstmeta.judge import cache
 from tstmeta.judge.base import Reply, Unusable
+from tstmeta.judge.cache import AnswerCache
 from tstmeta.judge.runner import Budget, Price, estimate, worst
 
 PRICE = Price(prompt=1.0, answer=10.0)
@@ -137,10 +142,12 @@ def test_what_the_server_did_not_count_costs_what_it_may_have(tmp_path, act, cou
 RUN = """
 import sys
 from pathlib import Path
+from tstmeta.judge import cache as caches
 from tstmeta.judge.base import Message, Question
 from tstmeta.judge.client import Served
 from tstmeta.judge.runner import run
 url, cache, count = sys.argv[1], Path(sys.argv[2]), int(sys.argv[3])
+caches.LEASE = 3.0
 asked = [Question((Message("user", f"Rate number {n}."),)) for n in range(count)]
 run(asked, Served(url, "tiny", key=""), cache=cache, concurrency=4)
 print("done")
@@ -186,11 +193,69 @@ def test_a_run_that_is_stopped_goes_on_where_it_stopped(tmp_path, number):
     assert [reply.text for reply in replies] == [f"Rate number {place}." for place in range(60)]
 
 
-def test_two_processes_share_a_cache_and_what_one_asked_the_other_has(tmp_path):
-    with serving(latency=0.01) as server:
-        other = program(server.url, tmp_path / "answers.sqlite", 40)
-        replies = answers(server, questions(40), tmp_path, concurrency=4)
-        printed, errors = other.communicate(timeout=60)
-        assert "done" in printed, errors
-        assert 40 <= server.requests <= 80
-    assert len(replies) == kept(tmp_path) == 40
+def held(folder) -> int:
+    """Claims that stand in the cache."""
+    with closing(sqlite3.connect(folder / "answers.sqlite")) as file:
+        return file.execute("SELECT count(*) FROM claims").fetchone()[0]
+
+
+def test_two_processes_on_one_cache_ask_each_question_once(tmp_path):
+    with serving(lambda asked: says(asked.prompt, latency=0.05)) as server:
+        others = [program(server.url, tmp_path / "answers.sqlite", 60) for _ in range(2)]
+        for other in others:
+            printed, errors = other.communicate(timeout=60)
+            assert "done" in printed, errors
+        assert server.requests == kept(tmp_path) == 60
+        assert server.most_at_once > 4, "they worked at the same time"
+    assert held(tmp_path) == 0
+
+
+def test_a_claim_stands_as_long_as_its_answer_is_under_way(tmp_path, monkeypatch):
+    monkeypatch.setattr(cache, "LEASE", 0.4)
+    [asked] = questions(1)
+
+    class Slow(Chatting):
+        async def ask(self, question):
+            await asyncio.sleep(1.0)
+            with AnswerCache(tmp_path / "answers.sqlite") as other:
+                assert not other.claim(asked.key(self.server, self.model, self.revision))
+            return Reply("4")
+
+    [reply] = answers(None, [asked], tmp_path, served=Slow(lambda question: Reply("4")))
+    assert reply.text == "4"
+
+
+@pytest.mark.skipif(os.name == "nt", reason="signals of POSIX")
+@pytest.mark.parametrize(
+    ("number", "begun"),
+    [(signal.SIGINT, False), (signal.SIGKILL, False), (signal.SIGKILL, True)],
+    ids=["Ctrl-C", "killed, then another", "killed beside another"],
+)
+def test_what_a_stopped_process_had_claimed_another_asks(tmp_path, number, begun):
+    """Ctrl-C gives claims back; a killed process is found dead, or its lease ends."""
+    there = threading.Event()
+
+    def script(asked):
+        there.set() if asked.number == 4 else None
+        return scripted.HANG if asked.number <= 4 else says(asked.prompt)
+
+    with serving(script) as server:
+        first = program(server.url, tmp_path / "answers.sqlite", 8)
+        assert there.wait(60)
+        second = begun and program(server.url, tmp_path / "answers.sqlite", 8)
+        while begun and kept(tmp_path) < 4:
+            time.sleep(0.05)
+        first.send_signal(number)
+        first.communicate(timeout=60)
+        assert begun or held(tmp_path) == (4 if number == signal.SIGKILL else 0)
+        second = second or program(server.url, tmp_path / "answers.sqlite", 8)
+        assert "done" in second.communicate(timeout=60)[0]
+        assert server.requests == 4 + 8
+    assert (kept(tmp_path), held(tmp_path)) == (8, 0)
+
+
+def test_a_question_that_failed_is_given_back_at_once(tmp_path):
+    with serving(lambda asked: error(400)) as server:
+        answers(server, questions(3), tmp_path)
+        answers(server, questions(3), tmp_path, budget=Budget(requests=1), concurrency=1)
+        assert (server.requests, held(tmp_path)) == (4, 0)

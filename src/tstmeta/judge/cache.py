@@ -1,26 +1,40 @@
 """Answers that were paid for, kept for good: one SQLite file that several processes may share.
 
-An answer is on file before anybody sees it, under a key that hashes all that decides it.
+An answer is on file before anybody sees it, under a key that hashes all that decides it.  Who asks
+a question claims it first, so that no other process pays for it, too.
 """
 
 import json
+import os
+import platform
 import sqlite3
-from collections.abc import Iterator
+import time
+from collections.abc import Iterable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Self
+from uuid import uuid4
 
 from ..schema import TstmetaError
 from .base import Question, Reply, TokenChoice
 
 #: Seconds to wait for another process that writes; one answer takes well under a millisecond.
 PATIENCE = 60.0
+#: Seconds after which a claim that was not renewed is void.
+LEASE = 20.0
 _JSON = json.JSONEncoder(separators=(",", ":"))
 _TABLE = """
 CREATE TABLE IF NOT EXISTS answers (
   key TEXT PRIMARY KEY NOT NULL, question TEXT NOT NULL, reply TEXT NOT NULL, at TEXT NOT NULL
 )"""
+_CLAIMS = """
+CREATE TABLE IF NOT EXISTS claims (key TEXT PRIMARY KEY NOT NULL, owner TEXT NOT NULL, at REAL)"""
+#: One statement, so that of two processes one succeeds; a clock that was set back counts as void.
+_CLAIM = """
+INSERT INTO claims SELECT :key, :owner, :now
+WHERE NOT EXISTS (SELECT 1 FROM answers WHERE key = :key)
+ON CONFLICT (key) DO UPDATE SET owner = :owner, at = :now WHERE abs(claims.at - :now) > :lease"""
 
 
 class CacheError(TstmetaError):
@@ -32,8 +46,11 @@ class AnswerCache:
 
     def __init__(self, path: Path):
         self.path = Path(path)
+        self._owner = f"{platform.node()}/{os.getpid()}/{uuid4().hex}"
         with self._explained(), ExitStack() as stack:
             self.path.parent.mkdir(parents=True, exist_ok=True)
+            if not self.path.exists():  # it holds texts; SQLite gives its other files the same mode
+                self.path.touch(mode=0o600)
             self._db = sqlite3.connect(
                 self.path, timeout=PATIENCE, isolation_level=None, check_same_thread=False
             )
@@ -44,6 +61,10 @@ class AnswerCache:
             with suppress(sqlite3.OperationalError):
                 self._db.execute("PRAGMA journal_mode = WAL")
             self._db.execute("PRAGMA synchronous = NORMAL")
+            self._db.execute(_CLAIMS)
+            for owner in self._db.execute("SELECT DISTINCT owner FROM claims").fetchall():
+                if _is_dead(*owner):
+                    self._db.execute("DELETE FROM claims WHERE owner = ?", owner)
             stack.pop_all()
 
     def __enter__(self) -> Self:
@@ -81,6 +102,35 @@ class AnswerCache:
             added = self._db.execute("INSERT OR IGNORE INTO answers VALUES (?, ?, ?, ?)", row)
         return reply if added.rowcount else (self.get(key) or reply)
 
+    def claim(self, key: str) -> bool:
+        """Whether to ask this question now: nobody has its answer, and no other process asks it.
+
+        A claim lasts until its :meth:`release`, or :data:`LEASE` seconds after its last
+        :meth:`renew`.
+        """
+        facts = {"key": key, "owner": self._owner, "now": time.time(), "lease": LEASE}
+        with self._explained():
+            return self._db.execute(_CLAIM, facts).rowcount > 0
+
+    def renew(self) -> None:
+        """Say that the claims of this process still stand."""
+        with self._explained():
+            self._db.execute("UPDATE claims SET at = ? WHERE owner = ?", (time.time(), self._owner))
+
+    def release(self, key: str) -> None:
+        """Give a claim back, with or without an answer."""
+        with self._explained():
+            self._db.execute("DELETE FROM claims WHERE key = ? AND owner = ?", (key, self._owner))
+
+    def set_aside(self, keys: Iterable[str]) -> None:
+        """Move answers to the table ``aside`` of the same file, all or none, to ask anew."""
+        rows = [(key,) for key in keys]
+        with self._explained(), self._db:
+            self._db.execute("BEGIN IMMEDIATE")
+            self._db.execute("CREATE TABLE IF NOT EXISTS aside AS SELECT * FROM answers LIMIT 0")
+            self._db.executemany("INSERT INTO aside SELECT * FROM answers WHERE key = ?", rows)
+            self._db.executemany("DELETE FROM answers WHERE key = ?", rows)
+
     @contextmanager
     def _explained(self) -> Iterator[None]:
         """Errors of SQLite, of the file and of what it holds, with the remedy."""
@@ -93,3 +143,15 @@ class AnswerCache:
         except (TypeError, ValueError, KeyError) as error:
             remedy = "move the file away; what it held is asked again"
             raise CacheError(f"{self.path}: an answer cannot be read. Remedy: {remedy}") from error
+
+
+def _is_dead(owner: str) -> bool:
+    """Whether the process behind a claim is known to have ended; else its lease decides."""
+    host, pid, _ = owner.rsplit("/", 2)
+    if host != platform.node() or os.name == "nt":  # signal 0 would end a process there
+        return False
+    try:
+        os.kill(int(pid), 0)
+    except OSError as error:  # one of another user's is alive
+        return isinstance(error, ProcessLookupError)
+    return False

@@ -1,12 +1,14 @@
 """Questions in, answers out: some at a time, each asked once, each on file before it is seen.
 
-What they cost is estimated before, and limits are checked before each question.
+What they cost is estimated before, and limits are checked before each question.  Several processes
+may work on one file: each leaves to the others what they ask, and reads their answers.
 """
 
 import asyncio
 import json
 import math
-from collections.abc import Coroutine, Iterator, Sequence
+from collections import deque
+from collections.abc import Collection, Coroutine, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,6 +17,7 @@ from typing import NamedTuple
 from tqdm import tqdm
 
 from ..schema import TstmetaError
+from . import cache as caches
 from .base import Chat, Question, Reply
 from .cache import AnswerCache
 
@@ -22,6 +25,8 @@ from .cache import AnswerCache
 _MARKS, _FRAME = 16, 64
 #: Characters a token in English, on average, for an estimate without the model's tokenizer.
 _CHARACTERS = 4
+#: Seconds between two looks at a question that another process asks.
+_PAUSE = 0.2
 
 
 class Price(NamedTuple):
@@ -53,17 +58,23 @@ class Estimate(NamedTuple):
 
 
 def estimate(
-    questions: Sequence[Question], chat: Chat, *, cache: Path, price: Price | None = None
+    questions: Sequence[Question],
+    chat: Chat,
+    *,
+    cache: Path,
+    price: Price | None = None,
+    anew: Collection[str] = (),
 ) -> Estimate:
     """What :func:`run` would ask; asks nothing and writes nothing.
 
-    Prompts are taken to have a token for four characters, answers to be as long as they may be.
+    ``anew``: keys of kept answers that do not count, for they are to be set aside.  Prompts are
+    taken to have a token for four characters, answers to be as long as they may be.
     """
     unique = {q.key(chat.server, chat.model, chat.revision): q for q in questions}
     todo = list(unique.values())
     if cache.exists():
         with AnswerCache(cache) as answers:
-            todo = [question for key, question in unique.items() if answers.get(key) is None]
+            todo = [q for key, q in unique.items() if key in anew or answers.get(key) is None]
     lengths = (sum(len(m.content) for m in question.messages) for question in todo)
     prompt = sum(math.ceil(length / _CHARACTERS) for length in lengths)
     answer = sum(question.sampling.max_tokens for question in todo)
@@ -161,8 +172,7 @@ def run(
             disable=None if progress else True,
         )
         if todo:
-            jobs = ((key, questions[place]) for key, place in todo.items())
-            work = _answers(jobs, chat, answers, budget or Budget(), concurrency, bar)
+            work = _answers(questions, todo, chat, answers, budget or Budget(), concurrency, bar)
             with bar:
                 replies |= _in_a_thread(work)
     return [replies[key] for key in keys]
@@ -184,7 +194,8 @@ def _in_a_thread(work: Coroutine[None, None, dict[str, Reply]]) -> dict[str, Rep
 
 
 async def _answers(
-    jobs: Iterator[tuple[str, Question]],
+    questions: Sequence[Question],
+    places: dict[str, int],
     chat: Chat,
     answers: AnswerCache,
     budget: Budget,
@@ -193,13 +204,32 @@ async def _answers(
 ) -> dict[str, Reply]:
     """The replies by key; the first error ends the others."""
     replies: dict[str, Reply] = {}
+    todo = deque(places)
+    elsewhere: set[str] = set()  # what another process asks: it comes last
     ended = asyncio.Condition()
 
     async def worker() -> None:
-        for key, question in jobs:  # of all workers: each takes the next when it is free
-            # another process may have asked it by now
-            replies[key] = answers.get(key) or await paid(key, question)
+        while todo:  # of all workers: each takes the next when it is free
+            key = todo.popleft()
+            if key in elsewhere:
+                await asyncio.sleep(_PAUSE)
+            reply = answers.get(key)  # another process may have asked it by now
+            if reply is None and answers.claim(key):
+                try:
+                    reply = await paid(key, questions[places[key]])
+                finally:
+                    answers.release(key)
+            if reply is None:
+                elsewhere.add(key)
+                todo.append(key)
+                continue
+            replies[key] = reply
             bar.update()
+
+    async def renewing() -> None:
+        while True:
+            await asyncio.sleep(caches.LEASE / 4)
+            answers.renew()
 
     async def paid(key: str, question: Question) -> Reply:
         async with ended:
@@ -217,9 +247,10 @@ async def _answers(
                 ended.notify_all()
 
     try:
-        async with asyncio.TaskGroup() as workers:
-            for _ in range(concurrency):
-                workers.create_task(worker())
+        async with asyncio.TaskGroup() as tasks:
+            renewal = tasks.create_task(renewing())
+            await asyncio.wait([tasks.create_task(worker()) for _ in range(concurrency)])
+            renewal.cancel()
     except ExceptionGroup as errors:
         raise errors.exceptions[0] from None
     finally:

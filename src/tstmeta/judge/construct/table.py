@@ -16,7 +16,7 @@ import pandas as pd
 from pydantic import ValidationError
 
 from ... import storage
-from ...console import to_csv
+from ...console import from_inert, inert, to_csv
 from ...data import files as raw
 from ...data import label_studio, own
 from ...schema import TstmetaError
@@ -71,7 +71,7 @@ def begin(plan: Blueprint, sources: Sequence[str]) -> pd.DataFrame:
 def write(folder: Path, table: pd.DataFrame) -> None:
     """Write the judged rows."""
     rows = table.assign(why=table["findings"].map(listed)).reset_index()
-    storage.write(folder / ROWS, to_csv(rows[COLUMNS]))
+    storage.write(folder / ROWS, to_csv(rows[COLUMNS], for_people=True))
 
 
 def read(folder: Path, plan: Blueprint) -> pd.DataFrame:
@@ -79,7 +79,7 @@ def read(folder: Path, plan: Blueprint) -> pd.DataFrame:
     path = folder / ROWS
     if not path.is_file():
         raise TstmetaError(f"{folder} has no {ROWS} yet. Remedy: run tstmeta construct to its end")
-    table = raw.read_csv(path, COLUMNS)
+    table = raw.read_csv(path, COLUMNS).map(from_inert)
     table["output"] = table["output"].str.strip()
     table["accept"] = table["accept"].str.strip().str.lower()
     texts = dict(zip(table["source_id"], table["source"], strict=True))
@@ -90,14 +90,15 @@ def read(folder: Path, plan: Blueprint) -> pd.DataFrame:
         items = ", ".join(wanted.index.symmetric_difference(table["item_id"])[:3])
         raw.check([raw.fault(path, f"a row is missing, doubled or new: {items}", remedy=remedy)])
     table = table.assign(row=table.index + 1).set_index("item_id").loc[wanted.index]
-    wrong = (table[FIXED] != wanted[FIXED]).assign(accept=~table["accept"].isin(["yes", "no", ""]))
+    shown = wanted[FIXED].map(lambda text: from_inert(inert(text)))  # no control characters
+    wrong = (table[FIXED] != shown).assign(accept=~table["accept"].isin(["yes", "no", ""]))
     rows = table.to_dict("index")
     raw.check(
         raw.fault(path, f"{rows[item][name]!r} may not stand here", rows[item]["row"], name, remedy)
         for name in wrong
         for item in wrong.index[wrong[name]]
     )
-    return table[wanted.columns].astype(object)
+    return table.assign(**wanted[FIXED])[wanted.columns].astype(object)
 
 
 def settled(table: pd.DataFrame) -> pd.DataFrame:
