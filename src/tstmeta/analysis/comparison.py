@@ -1,5 +1,6 @@
 """One metric against another: differences, paired permutation tests, ranks and clusters."""
 
+from itertools import combinations
 from typing import Literal
 
 import numpy as np
@@ -8,7 +9,7 @@ import pandas as pd
 from .. import stats
 from ..schema import TstmetaError
 from ..stats import Resample, difference, equivalent, noninferior, significance_clusters
-from .agreement import HEAD, TESTS, Analysis, analyses, resample
+from .agreement import ACC_EQ, DRAWS, HEAD, TESTS, Analysis, analyses, resample
 
 #: The level of all tests, corrected for all pairs.
 ALPHA = 1 - 0.95
@@ -169,6 +170,45 @@ def ranks(drawn: Resample, p: np.ndarray) -> pd.DataFrame:
     table["cluster"] = significance_clusters(estimates, p, alpha=ALPHA)
     table = table.astype("Int64")
     return table.mask(~np.repeat(np.isfinite(estimates)[:, None], 4, axis=1))
+
+
+def differences(heads: pd.DataFrame, drawn: Resample, p: np.ndarray) -> pd.DataFrame:
+    """The difference of every two rows of an evaluation, the upper one of each pair first.
+
+    Args:
+        heads: metric and basis of each row.
+        p: corrected for all pairs ``[M, M]``, see :func:`p_of_pairs`.
+
+    Returns:
+        A row a pair: a, a_basis, b, b_basis, difference (a minus b; NaN where either has no value),
+        low, high (95 % bootstrap interval), p (two-sided, in (0, 1], of the same resamples) of this
+        pair alone, p_adjusted (for all pairs at once), note (reasons for doubt).
+    """
+    rows, names = [], heads[["metric", "basis"]].to_numpy().tolist()
+    (estimates, values), (gaps, of_gaps), counts = drawn[:2], drawn.of_pairs[:2], drawn.of_pairs[4]
+    for place, (i, j) in enumerate(combinations(range(len(heads)), 2)):
+        limits, two, own = difference(drawn, i, j), [i, j], (gaps[[place]], of_gaps[[place]])
+        units = min((int(n[place]) for n in counts.values()), default=0)
+        alone = stats.simultaneous_p(estimates[two], values[two], units=units, gaps=own)[0, 1]
+        both = (alone, p[i, j]) if np.isfinite(gaps[place]) else (np.nan, np.nan)
+        row = *names[i], *names[j], gaps[place], limits.low, limits.high, *both, limits.reason
+        rows.append(row)
+    columns = ["a", "a_basis", "b", "b_basis", "difference", "low", "high", "p", "p_adjusted"]
+    return pd.DataFrame(rows, columns=[*columns, "note"])
+
+
+def detectable(analysis: Analysis, first: int, other: int) -> float:
+    """How much worse than the metric in row ``first`` that in row ``other`` would have to be for
+    these data to show it with 80 % power: see :func:`tstmeta.stats.detectable_difference`.
+
+    From at most 200 resamples.  NaN for ``acc_eq``, whose tie thresholds are fitted to the scores.
+    """
+    if analysis.setting.function.name == ACC_EQ:
+        return np.nan
+    own, plan = analysis.matrices, analysis.plan._replace(n=min(analysis.plan.n, 200))
+    sides = own.human, own.metrics[first], own.metrics[[other]]
+    rng = analysis.rng(DRAWS)
+    return float(stats.detectable_difference(*sides, analysis.setting, plan, rng, halves=0)[0][0])
 
 
 def notes(drawn: Resample) -> list[str]:
