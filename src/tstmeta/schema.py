@@ -5,7 +5,7 @@ becomes a :class:`DataError` that carries one :class:`Problem` a fault.
 """
 
 import hashlib
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any, NamedTuple, Self
@@ -125,9 +125,11 @@ def each(passes: Callable[[Any], bool], remedy: str, name: str | None = None) ->
     return pa.Check(passes, element_wise=True, ignore_na=False, error=remedy, name=name)
 
 
-def one_of(known: Iterable[str]) -> pa.Check:
+def one_of(known: Collection[str]) -> pa.Check:
     """Cells that are one of a few texts."""
-    return pa.Check.isin(tuple(known), error=f"use one of {', '.join(known)}")
+    return each(
+        lambda cell: isinstance(cell, str) and cell in known, f"use one of {', '.join(known)}"
+    )
 
 
 #: Cells that are texts and not blank.

@@ -101,5 +101,5 @@ class Journal:
         for line in self.path.read_bytes().split(b"\n")[:-1]:
             try:
                 yield json.loads(line)
-            except ValueError:
+            except (ValueError, RecursionError):
                 continue

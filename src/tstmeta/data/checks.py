@@ -71,7 +71,10 @@ def checked(
     in the columns ``unique`` no two rows may agree.
     """
     table = {name: pa.Column(checks=check, nullable=True) for name, check in checks.items()}
-    hold(frame, pa.DataFrameSchema(table, unique=list(unique) or None), str(where))
+    try:
+        hold(frame, pa.DataFrameSchema(table, unique=list(unique) or None), str(where))
+    except TypeError:  # lists and objects cannot be looked up among others: they are the fault
+        hold(frame, pa.DataFrameSchema(table), str(where))
     numbers = [name for name, check in checks.items() if getattr(check, "name", "") == "numeric"]
     return frame.assign(**{name: frame[name].map(number).astype(float) for name in numbers})
 

@@ -109,7 +109,7 @@ def read_json_lines(
     for row, line in enumerate(read_lines(path, count), 1):
         try:
             objects.append(json.loads(line))
-        except ValueError as error:
+        except (ValueError, RecursionError) as error:
             problems.append(fault(path, f"not JSON ({str(error)[:60]})", row))
             continue
         if not isinstance(objects[-1], dict):

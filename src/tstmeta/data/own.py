@@ -19,14 +19,14 @@ from pathlib import Path
 from typing import Annotated, Any, Literal
 
 import pandas as pd
-from pydantic import AfterValidator, BaseModel, Field, ValidationError
+from pydantic import AfterValidator, BaseModel, Field, FiniteFloat, ValidationError
 
 from .. import schema
 from ..schema import BASES, DIMENSIONS, MEAN_RATER, DataError, Problem, Status
 from ..secrecy import conceal
 from .base import Card, Dataset
 from .checks import FILLED, check, checked, each, numeric, one_of
-from .sheet import Sheet, misspelt, read_sheet
+from .sheet import BROKEN, Sheet, misspelt, read_sheet
 from .tables import items_table, labels_table, ratings_table, rename_raters
 
 #: Dimension -> (lowest, highest) possible rating.
@@ -65,7 +65,9 @@ _CHECKS: dict[str, Any] = {
     ),
     "references": each(
         lambda cell: (
-            isinstance(cell, list) and all(isinstance(text, str) and text.strip() for text in cell)
+            isinstance(cell, list)
+            and all(isinstance(text, str) and text.strip() for text in cell)
+            and not BROKEN.search("".join(cell))  # JSON may spell what the file itself may not hold
         ),
         'write ["first", "second"], none of them empty, or use columns reference_1, reference_2',
     ),
@@ -79,7 +81,7 @@ def _rising(limits: list[float]) -> list[float]:
     return limits
 
 
-_Limits = Annotated[list[float], Field(min_length=2, max_length=2), AfterValidator(_rising)]
+_Limits = Annotated[list[FiniteFloat], Field(min_length=2, max_length=2), AfterValidator(_rising)]
 
 
 class _Facts(BaseModel, extra="forbid", strict=True):
@@ -146,7 +148,7 @@ def _beside(path: Path, problems: list[Problem]) -> dict[str, Any]:
         return facts.model_dump(exclude_unset=True)
     except ValidationError as error:
         faults = [(".".join(map(str, e["loc"])), e["msg"]) for e in error.errors()]
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError, RecursionError) as error:
         faults = [("", f"not TOML ({error})")]
     remedy = f"use only {', '.join(_Facts.model_fields)}; a scale is written scale.content = [1, 5]"
     problems += [Problem(str(file), None, key, what, remedy) for key, what in faults]
@@ -231,7 +233,7 @@ def _list(cell: Any) -> Any:
     if isinstance(cell, str) and cell.startswith("["):
         try:
             return json.loads(cell)
-        except ValueError:
+        except (ValueError, RecursionError):
             return cell
     return [] if cell is None or cell == "" else cell
 
@@ -310,10 +312,11 @@ def read_scores(path: Path, dataset: Dataset) -> pd.DataFrame:
     origin = table["metric"].astype(str) + f"|file:{path.name}|sha256:{digest}"
     table["signature"] = table["signature"].mask(table["signature"] == "", origin)
     without = [str(status) for status in Status if not status.has_value]
-    nothing = table["status"].isin(without)
+    nothing = table["status"].map(lambda cell: cell in without)
     checks = {
         "item_id": _known(set(dataset.items["item_id"])),
-        "metric": FILLED,
+        **dict.fromkeys(("metric", "signature"), FILLED),
+        "detail": _TEXT,
         "dimension": one_of(DIMENSIONS),
         "basis": one_of(BASES),
         "sample": numeric(whole=True),

@@ -10,8 +10,9 @@ import io
 import json
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +23,9 @@ from .checks import checked
 
 _DELIMITERS = {",": "commas", ";": "semicolons", "\t": "tabs", "|": "bars"}
 #: Halves of characters (a byte that is not UTF-8 is read as one) and NUL bytes.
-_BROKEN = re.compile("[\ud800-\udfff\0]")
+BROKEN = re.compile("[\ud800-\udfff\0]")
+#: Lists within lists and objects within objects go no deeper.
+DEEPEST = 20
 
 
 @dataclass
@@ -41,7 +44,7 @@ class Sheet:
 
     def fault(self, row: int | None, column: str, what: str, remedy: str) -> None:
         """Note one fault and go on."""
-        self.problems.append(Problem(self.file, row, _BROKEN.sub("?", column), what, remedy))
+        self.problems.append(Problem(self.file, row, BROKEN.sub("?", column), what, remedy))
 
     def stop(self, what: str, remedy: str, row: int | None = None) -> DataError:
         """The error for a fault after which reading makes no sense."""
@@ -124,10 +127,12 @@ def misspelt(name: str, known: Iterable[str]) -> str:
 def read_sheet(path: Path) -> Sheet:
     """Read a file; its faults are in ``problems``, or raised where nothing can be read."""
     ending = path.suffix.lower()
-    sheet = Sheet(str(path), 0 if ending in (".csv", ".tsv") else None)
+    sheet = Sheet(BROKEN.sub("?", str(path)), 0 if ending in (".csv", ".tsv") else None)
     readers = {".csv": _csv, ".tsv": _csv, ".jsonl": _jsonl, ".parquet": _parquet}
     if not path.is_file():
         raise sheet.stop("there is no such file", "check the name and the folder")
+    if sheet.file != str(path):
+        raise sheet.stop("the name of the file is not UTF-8", "rename it")
     if ending not in readers:
         raise sheet.stop(f"unknown format {ending!r}", f"save it as one of {', '.join(readers)}")
     try:
@@ -145,14 +150,31 @@ def read_sheet(path: Path) -> Sheet:
 
 
 def _check_characters(sheet: Sheet) -> None:
+    before = len(sheet.problems)
     for row, record in [(sheet.header, sheet.columns), *sheet.rows.items()]:
         for column, cell in zip(sheet.columns, record, strict=True):
-            for text in cell if isinstance(cell, list) else [cell]:
-                if isinstance(text, str) and (broken := _BROKEN.search(text)):
-                    what = f"a NUL byte or broken UTF-8 at character {broken.start() + 1}"
-                    sheet.fault(row, column, what, "take it out and save the file as UTF-8")
-    if any("broken UTF-8" in problem.what for problem in sheet.problems):
+            try:
+                broken = next(filter(None, map(BROKEN.search, _texts(cell))), None)
+            except RecursionError:
+                what = f"lists or objects within others, more than {DEEPEST} deep"
+                sheet.fault(row, column, what, "write a text, a number or a list of texts")
+                continue
+            if broken:
+                what = f"a NUL byte or broken UTF-8 at character {broken.start() + 1}"
+                sheet.fault(row, column, what, "take it out and save the file as UTF-8")
+    if len(sheet.problems) > before:
         raise DataError(sheet.problems)  # such text cannot even be put into a table
+
+
+def _texts(cell: Any, deepest: int = DEEPEST) -> Iterator[str]:
+    """The texts in a cell, those in its lists and objects too."""
+    if isinstance(cell, str):
+        yield cell
+    elif isinstance(cell, list | tuple | dict):
+        if not deepest:
+            raise RecursionError
+        for part in chain(cell, cell.values()) if isinstance(cell, dict) else cell:
+            yield from _texts(part, deepest - 1)
 
 
 def _decoded(sheet: Sheet, path: Path) -> str:
@@ -209,9 +231,22 @@ def _parquet(sheet: Sheet, path: Path) -> None:
         table = pq.ParquetFile(path).read()
         named = [n for n, c in enumerate(table.column_names) if not c.startswith("__index_")]
         table = table.select(named)
-        columns = [column.to_pylist() for column in table.columns]
     except (pa.ArrowException, OSError, UnicodeDecodeError) as error:
         what = f"not a readable Parquet file ({str(error).splitlines()[0][:120]})"
         raise sheet.stop(what, "write it anew, for instance with to_parquet") from error
     sheet.columns = list(table.column_names)
+    columns = [_values(sheet, *pair) for pair in zip(sheet.columns, table.columns, strict=True)]
     sheet.rows = dict(enumerate(map(list, zip(*columns, strict=True)), 1))
+
+
+def _values(sheet: Sheet, name: str, column: Any) -> list[Any]:
+    """A column of Parquet in Python's types; what they cannot hold is a fault of its row."""
+    values: list[Any] = []
+    try:
+        for value in column:
+            values.append(value.as_py())
+    except (ValueError, OverflowError, LookupError) as error:
+        what = f"a value of type {column.type} that cannot be read ({str(error)[:60]})"
+        sheet.fault(len(values) + 1, name, what, "write it as a text")
+        raise DataError(sheet.problems) from error
+    return values
