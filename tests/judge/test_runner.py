@@ -147,17 +147,22 @@ from tstmeta.judge.base import Message, Question
 from tstmeta.judge.client import Served
 from tstmeta.judge.runner import run
 url, cache, count = sys.argv[1], Path(sys.argv[2]), int(sys.argv[3])
-caches.LEASE = 3.0
+if sys.argv[4:] == ["hasty"]:
+    caches.LEASE = 1.0
+elif sys.argv[4:] == ["wait"]:
+    import openai
+    print("ready", flush=True)
+    sys.stdin.readline()
 asked = [Question((Message("user", f"Rate number {n}."),)) for n in range(count)]
 run(asked, Served(url, "tiny", key=""), cache=cache, concurrency=4)
 print("done")
 """
 
 
-def program(url: str, cache, count: int) -> subprocess.Popen:
-    command = [sys.executable, "-c", RUN, url, str(cache), str(count)]
-    pipe = subprocess.PIPE
-    return subprocess.Popen(command, stdout=pipe, stderr=pipe, text=True, preexec_fn=heed)
+def program(url: str, cache, count: int, *more: str) -> subprocess.Popen:
+    command = [sys.executable, "-c", RUN, url, str(cache), str(count), *more]
+    pipes = dict.fromkeys(("stdin", "stdout", "stderr"), subprocess.PIPE)
+    return subprocess.Popen(command, **pipes, text=True, preexec_fn=heed)
 
 
 def heed() -> None:
@@ -201,7 +206,11 @@ def held(folder) -> int:
 
 def test_two_processes_on_one_cache_ask_each_question_once(tmp_path):
     with serving(lambda asked: says(asked.prompt, latency=0.05)) as server:
-        others = [program(server.url, tmp_path / "answers.sqlite", 60) for _ in range(2)]
+        others = [program(server.url, tmp_path / "answers.sqlite", 60, "wait") for _ in range(2)]
+        assert [other.stdout.readline() for other in others] == ["ready\n"] * 2
+        for other in others:
+            other.stdin.write("go\n")
+            other.stdin.flush()
         for other in others:
             printed, errors = other.communicate(timeout=60)
             assert "done" in printed, errors
@@ -242,7 +251,7 @@ def test_what_a_stopped_process_had_claimed_another_asks(tmp_path, number, begun
     with serving(script) as server:
         first = program(server.url, tmp_path / "answers.sqlite", 8)
         assert there.wait(60)
-        second = begun and program(server.url, tmp_path / "answers.sqlite", 8)
+        second = begun and program(server.url, tmp_path / "answers.sqlite", 8, "hasty")
         while begun and kept(tmp_path) < 4:
             time.sleep(0.05)
         first.send_signal(number)
