@@ -162,6 +162,21 @@ def test_a_run_uses_this_python_and_the_values_given_and_leaves_no_trace_of_time
     assert drafts(home) == []
 
 
+SHOWN = {
+    "<td>-0.00</td>": "<td>0.00</td>",
+    "[−0.0, 0.10]": "[0.0, 0.10]",
+    "-0.001 1e-0.0": "-0.001 1e-0.0",
+    "a-0.00": "a-0.00",
+    "-10.00": "-10.00",
+}
+
+
+def test_a_number_that_is_shown_as_zero_has_no_sign(home, source):
+    page = written(source, f"from IPython.display import HTML; HTML({'|'.join(SHOWN)!r})")
+    made = nbformat.read(run_notebook(page, {}, home / "out.ipynb"), as_version=4)
+    assert made.cells[-1].outputs[0].data["text/html"] == "|".join(SHOWN.values())
+
+
 def test_nothing_runs_when_a_parameter_is_refused(home, source):
     with pytest.raises(ParameterError):
         run_notebook(source, {"n": "many"}, home / "out.ipynb")

@@ -50,7 +50,7 @@ def points(axis) -> dict[float, tuple[float, str]]:
     return {
         y: (x, line.get_color())
         for line in axis.lines
-        if line.get_marker() in ("o", "D") and line.get_markersize() > 4
+        if line.get_marker() in ("o", "D", "X") and line.get_markersize() > 4
         for x, y in zip(line.get_xdata(), line.get_ydata(), strict=True)
     }
 
@@ -89,6 +89,51 @@ def test_flipped_and_reference_based_metrics_are_marked_and_sentinels_known_by_k
     assert shown(plot.heatmap(frame)) == ["human-style", "R-bleu", "bleu", "ter ↓"]
 
 
+KINDS = {
+    "bleu:pauli2025": "lexical",
+    "released:rouge-l": "lexical",
+    "masked-cosine": "embedding",
+    "released:comet-22-all": "embedding",
+    "perplexity": "likelihood",
+    "likelihood-style:3b": "likelihood",
+    "released:chatgpt-multi": "judge",
+    "style-emd:yelp": "classifier",
+    "released:r-pt16": "classifier",
+    "random:3": "sentinel",
+    "human-style": "human",
+    "style-label": "human",
+    "−bleu": "lexical",
+}
+
+
+@pytest.mark.parametrize(("metric", "kind"), KINDS.items())
+def test_a_metric_has_the_colour_and_marker_of_its_kind_in_every_figure(metric, kind):
+    assert plot.look(metric) == kind
+    frame = pd.DataFrame({"metric": [metric, "chrf"], "value": [0.5, 0.4], "rank": [1, 2]})
+    frame = frame.assign(low=frame["value"] - 0.1, high=1.0, dataset="mir")
+    both = pd.concat([frame, frame.assign(dataset="lai")])
+    for axis in (panels(plot.forest(frame))[0], panels(plot.rank_sets(frame))[0], plot.bump(both)):
+        drawn = [line for line in axis.lines if line.get_marker() == plot.KINDS[kind][1]]
+        assert any(
+            same_color(line.get_color(), plot.KINDS[kind][0]) or axis.texts for line in drawn
+        )
+
+
+def test_no_two_kinds_or_lines_share_a_colour_or_a_marker():
+    for looks in (plot.KINDS.values(), plot.LINES):
+        assert (
+            len({colour for colour, *_ in looks}) == len({look[1] for look in looks}) == len(looks)
+        )
+    assert not {colour for colour, _ in plot.KINDS.values()} & set(plot.COLOURS)
+
+
+def test_no_figure_shows_a_zero_with_a_sign():
+    frame = values().assign(value=-0.001)
+    assert {text.get_text() for text in plot.heatmap(frame).texts} == {"0.00"}
+    flat = pd.DataFrame({"score": [0, 1, 2, 3.0], "human": [1, -1, -1, 0.999]})
+    assert panels(plot.scatter(flat))[0].get_title(loc="left").startswith("r = 0.00")
+
+
 def test_a_heat_map_has_a_number_in_each_cell_and_sentinels_below_a_rule():
     axis = plot.heatmap(values())
     assert shown(axis) == ["bleu", "chrf", "random", "human-style"]
@@ -114,7 +159,7 @@ def test_a_forest_stands_best_first_with_sentinels_below():
         0: (0.5, plot.BLUE),
         1: (0.4, plot.BLUE),
         2: (0.0, plot.GREY),
-        3: (-0.2, plot.GREY),
+        3: (-0.2, plot.ORANGE),
     }
     assert mir.get_xlabel() == "Pearson's r"
 
@@ -124,13 +169,13 @@ def test_a_forest_shows_the_human_ceiling_of_its_own_data_set_only():
         {"dataset": ["lai", "mir"], "value": [0.8, np.nan], "low": [0.7, 0.0], "high": [0.9, 0.0]}
     )
     mir, lai = panels(plot.forest(values(), ceiling))
-    drawn = [line.get_xdata()[0] for line in lai.lines if line.get_color() == plot.ORANGE]
+    drawn = [line.get_xdata()[0] for line in lai.lines if line.get_linewidth() == 1.6]
     assert drawn == [0.8]
     (shade,) = lai.patches
     assert (shade.get_x(), round(shade.get_x() + shade.get_width(), 9)) == (0.7, 0.9)
     assert not mir.patches
     words = [text.get_text() for text in lai.figure.legends[0].texts]
-    assert words == ["metric", "sentinel", "human ceiling"]
+    assert words == ["lexical", "sentinel", "human", "human ceiling"]
 
 
 def test_rank_sets_show_the_rank_the_set_and_where_a_cluster_ends():
@@ -153,9 +198,8 @@ def test_a_bump_chart_draws_ranks_with_sentinels_dashed():
         "random": [3, 4],
         "human-style": [4, 1],
     }
-    dashed = {line.get_label() for line in axis.lines if line.get_color() == plot.GREY}
-    assert dashed == {"random", "human-style"}
-    assert {line.get_linestyle() for line in axis.lines} == {"-", "--"}
+    dashed = {line.get_label() for line in axis.lines if line.get_linestyle() == "--"}
+    assert {"random", "human-style"} <= dashed
     assert [one.get_text() for one in axis.get_xticklabels()] == ["mir", "lai"]
     assert axis.get_ylim()[0] > axis.get_ylim()[1]  # the best on top
     frame = values()

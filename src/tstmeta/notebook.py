@@ -7,6 +7,7 @@ refused.  The executed notebook appears whole or not at all, and holds no time s
 import ast
 import logging
 import os
+import re
 import sys
 import time
 from collections.abc import Mapping
@@ -77,7 +78,8 @@ def parameters(source: Path) -> dict[str, Parameter]:
         TstmetaError: no notebook, or a parameter of another form than
             ``name: type = default  # help``, with a type of :data:`TYPES`.
     """
-    needs("papermill", extra="book")
+    needs("papermill", "ipykernel", "jupyter_client", "nbclient", "nbformat", extra="book")
+    needs("IPython", "traitlets", "zmq", extra="book")
     import papermill
 
     try:
@@ -173,7 +175,7 @@ def run_notebook(source: Path, given: Mapping[str, Any], out: Path) -> Path:
         draft.unlink(missing_ok=True)
         raise
     with whole(out) as fresh:
-        nbformat.write(_timeless(notebook), fresh)
+        nbformat.write(_tidied(notebook), fresh)
     draft.unlink()
     seconds = time.monotonic() - started
     note(f"{source.stem}: {len(notebook.cells)} cells in {seconds:.0f} s -> {out}")
@@ -199,11 +201,19 @@ def _this_python() -> type:
     return ThisPython
 
 
-def _timeless(notebook: Any) -> Any:
+#: The sign of a number that is shown as 0.
+_MINUS_0 = re.compile(r"(?<![\w.])[-−](?=0\.0+(?!\d))")
+
+
+def _tidied(notebook: Any) -> Any:
+    """Without time stamps, and without −0.00 in tables."""
     notebook.metadata.pop("papermill", None)
     for cell in notebook.cells:
         cell.metadata.pop("papermill", None)
         cell.metadata.pop("execution", None)
         if "injected-parameters" in cell.metadata.get("tags", []):
             cell.id = "injected-parameters"
+        for shown in (output.get("data", {}) for output in cell.get("outputs", [])):
+            for kind in {"text/html", "text/plain"} & set(shown):
+                shown[kind] = _MINUS_0.sub("", shown[kind])
     return notebook

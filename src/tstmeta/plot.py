@@ -1,7 +1,9 @@
 """The figures of the book: a frame of ours in, matplotlib axes or a figure out.
 
-Colours are told apart by colour-blind readers (Okabe and Ito), and shape or position says the same.
-Sentinels, which know nothing of quality, stand below a line or are dashed.
+A colour means the same in every figure: :data:`KINDS` of metrics and people have theirs,
+:data:`LINES` are for anything else, :data:`DIVERGING` is for correlations, from -1 to 1.
+Colours are told apart by colour-blind readers (after Okabe and Ito), and a marker, a stroke, a
+label or the position says the same.  Sentinels, which know nothing of quality, stand below a line.
 """
 
 import math
@@ -21,23 +23,46 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.ticker import MaxNLocator
 
-from .analysis.frame import METRIC, kind_of
+from .analysis.frame import METRIC, ORACLES, SENTINEL, kind_of
+from .metrics import families
 from .schema import TstmetaError
 
 BLUE, ORANGE, GREEN, GREY, INK = "#0072B2", "#D55E00", "#009E73", "#6B6B6B", "#222222"
-#: Lines: a colour, a marker and a stroke each, so that none is told by its colour alone.
+#: What a value rests on: a colour and a marker each.
+KINDS = {
+    "lexical": (BLUE, "o"),
+    "embedding": (GREEN, "s"),
+    "likelihood": ("#8E3FA8", "^"),
+    "judge": ("#7A4B00", "P"),
+    "classifier": (INK, "v"),
+    "sentinel": (GREY, "D"),
+    "human": (ORANGE, "X"),
+}
+_OF_FAMILY = {
+    **dict.fromkeys(("semantic", "learned", "factual", "graph", "synwmd"), "embedding"),
+    **dict.fromkeys(("zeroshot", "fluency"), "likelihood"),
+    **{"judges": "judge", "style": "classifier", SENTINEL: "sentinel"},
+}
+_OF_NAME = {
+    **dict.fromkeys(("masked-cosine", "comet-20-both", "comet-22-all"), "embedding"),
+    **dict.fromkeys(("c-gyafc", "c-pt16", "r-pt16"), "classifier"),
+    **dict.fromkeys(("gpt2_ppl", "source-gpt2_ppl"), "likelihood"),
+    **dict.fromkeys(("chatgpt", "chatgpt-multi"), "judge"),
+    **dict.fromkeys(ORACLES, "human"),
+}
+#: Whatever is no kind of metric: a colour, a marker and a stroke each.
 LINES = (
-    (BLUE, "o", "-"),
-    (ORANGE, "s", "-"),
-    (GREEN, "^", "-"),
-    ("#AA4A86", "v", "--"),
-    ("#8A6500", "P", "--"),
-    (INK, "X", "--"),
-    ("#2B8CC4", "D", "-."),
+    ("#3D4C9F", "o", "-"),
+    ("#B07A00", "s", "--"),
+    ("#4F7F1F", "^", "-."),
+    ("#C2418A", "v", ":"),
+    ("#1F8A93", "P", "-"),
+    ("#8C5A6B", "X", "--"),
+    ("#5E5E8A", "D", "-."),
 )
+COLOURS = [colour for colour, *_ in LINES]
 #: Disagrees, nothing, agrees.
 DIVERGING = LinearSegmentedColormap.from_list("orange to blue", [ORANGE, "#FFFFFF", BLUE])
-DIMENSIONS = {"content": BLUE, "style": ORANGE, "fluency": GREEN, "overall": "#AA4A86"}
 _STYLE: dict[Any, Any] = {
     **dict.fromkeys(("figure.dpi", "savefig.dpi"), 150),
     "font.size": 9.5,
@@ -56,9 +81,18 @@ _styled = mpl.rc_context(_STYLE)
 plt.draw_if_interactive()  # a notebook's backend sets itself up now, not within the style
 
 
+def look(metric: str) -> str:
+    """The name in :data:`KINDS` of a metric; what no family has is lexical."""
+    name = metric.removeprefix("released:").lstrip("−").partition(":")[0].replace("rouge-", "rouge")
+    of = {known: family for family, names in families().items() for known in names}
+    return _OF_NAME.get(name) or _OF_FAMILY.get(of.get(name, ""), "lexical")
+
+
 def _named(frame: pd.DataFrame) -> pd.DataFrame:
-    """With ``shown`` (R- for reference-based, an arrow for flipped metrics) and ``sentinel``."""
+    """With ``shown`` (R- for reference-based, an arrow for flipped metrics), ``sentinel`` (or
+    human values) and ``look``."""
     shown = frame["metric"].astype(str)
+    frame = frame.assign(look=shown.map({name: look(name) for name in shown.unique()}))
     kind = frame["kind"] if "kind" in frame else shown.map(kind_of)
     if "basis" in frame:
         shown = shown.where(frame["basis"] != "reference", "R-" + shown)
@@ -90,12 +124,13 @@ def _panels(count: int, height: float, across: int = 2) -> tuple[Figure, list[Ax
 def _rows(
     frame: pd.DataFrame, value: str, label: str, lw: float, alpha: float
 ) -> tuple[Figure, list[tuple[Axes, str, pd.DataFrame]]]:
-    """A panel a data set, in it a row a name: a point and its interval, sentinels grey."""
+    """A panel a data set, in it a row a name: a point and its interval in the kind's look."""
     parts = _groups(frame.dropna(subset=value), "dataset")
     figure, panels = _panels(len(parts), 0.8 + 0.2 * max(len(rows) for _, rows in parts))
     for axis, (name, rows) in zip(panels, parts, strict=True):
-        place, metric = np.arange(len(rows)), ~rows["sentinel"].to_numpy(bool)
-        for some, colour, marker in ((metric, BLUE, "o"), (~metric, GREY, "D")):
+        place = np.arange(len(rows))
+        for kind, (colour, marker) in KINDS.items():
+            some = (rows["look"] == kind).to_numpy()
             low, high = rows["low"][some].astype(float), rows["high"][some].astype(float)
             axis.hlines(place[some], low, high, color=colour, lw=lw, alpha=alpha)
             axis.plot(rows[value][some], place[some], marker, color=colour, ms=4.5, zorder=4)
@@ -112,9 +147,12 @@ def _key(colour: str, marker: str, label: str) -> Line2D:
     return Line2D([], [], color=colour, marker=marker, linestyle="", ms=5, label=label)
 
 
-def _legend(figure: Figure, more: Sequence[Line2D], columns: int = 3, kinds: bool = True) -> None:
-    both = [_key(BLUE, "o", "metric"), _key(GREY, "D", "sentinel")] if kinds else []
-    figure.legend(handles=[*both, *more], loc="outside lower center", ncols=columns, fontsize=8.5)
+def _legend(figure: Any, more: Sequence[Line2D], looks: Sequence[str] = ()) -> None:
+    """Keys of the kinds that a figure shows, and more."""
+    keys = [_key(*style, kind) for kind, style in KINDS.items() if kind in set(looks)]
+    columns = min(4, len(keys) + len(more))
+    style = {"loc": "outside lower center", "ncols": columns, "fontsize": 8.5}
+    figure.legend(handles=[*keys, *more], **style)
 
 
 @_styled
@@ -131,7 +169,7 @@ def heatmap(frame: pd.DataFrame, columns: str = "dataset", *, label: str = "") -
     grid = rows.pivot_table("value", "shown", columns, dropna=False, sort=False)
     grid = grid.reindex(index=rows["shown"].unique(), columns=frame[columns].unique())
     grid.columns = grid.columns.astype(str)
-    texts = grid.map(lambda value: "–" if pd.isna(value) else f"{value:.2f}".replace("-", "−"))
+    texts = grid.map(lambda value: "–" if pd.isna(value) else f"{value:z.2f}".replace("-", "−"))
     tall, wide = grid.shape
     longest = max(map(len, grid.index), default=0)
     size = (min(WIDTH, 1.5 + 0.075 * longest + 0.72 * wide), 1.1 + 0.27 * tall)
@@ -177,7 +215,7 @@ def forest(
         above = int((~rows["sentinel"]).sum())
         if 0 < above < len(rows):
             axis.axhline(above - 0.5, color=INK, lw=1)
-    _legend(figure, limit)
+    _legend(figure, limit, ordered["look"])
     return figure
 
 
@@ -193,7 +231,7 @@ def rank_sets(frame: pd.DataFrame) -> Figure:
     wide = {"low": frame["low"].astype(float) - 0.4, "high": frame["high"].astype(float) + 0.4}
     ordered = _named(frame.assign(**wide)).sort_values("rank", kind="stable")
     figure, panels = _rows(ordered, "rank", "rank", 5, 0.3)
-    keys = [Line2D([], [], color=BLUE, lw=5, alpha=0.3, label="ranks it could have")]
+    keys = [Line2D([], [], color=INK, lw=5, alpha=0.3, label="ranks it could have")]
     for axis, _, rows in panels:
         if "cluster" in rows and rows["cluster"].notna().all():
             for last in np.flatnonzero(np.diff(rows["cluster"].astype(int))):
@@ -201,13 +239,13 @@ def rank_sets(frame: pd.DataFrame) -> Figure:
                 keys[1:] = [line]
         axis.set_xlim(0.2, len(rows) + 0.8)
         axis.xaxis.set_major_locator(MaxNLocator(integer=True))
-    _legend(figure, keys, 2)
+    _legend(figure, keys, ordered["look"])
     return figure
 
 
 @_styled
 def bump(frame: pd.DataFrame) -> Axes:
-    """Ranks across data sets, best on top: who wins where.  Sentinels are dashed and grey.
+    """Ranks across data sets, best on top: who wins where.  Sentinels are dashed.
 
     The lines whose rank changes most stand out.
 
@@ -220,18 +258,21 @@ def bump(frame: pd.DataFrame) -> Axes:
     _groups(grid, None)
     grid = grid.sort_values(grid.columns[0], ascending=False, kind="stable")
     ranks = grid.rank(ascending=False, method="first")
-    sentinel = rows.drop_duplicates("shown").set_index("shown")["sentinel"][ranks.index]
+    known = rows.drop_duplicates("shown").set_index("shown").loc[ranks.index]
+    sentinel = known["sentinel"]
     change = ranks[~sentinel].diff(axis=1).abs().sum(axis=1)
     moved = change[change > 0].nlargest(len(LINES)).index
-    looks = dict(zip([name for name in ranks.index if name in moved], LINES, strict=False))
+    strokes = [stroke for *_, stroke in LINES]
+    looks = dict(zip([name for name in ranks.index if name in moved], strokes, strict=False))
     longest = max(map(len, ranks.index))
     size = (min(WIDTH, 0.8 + 1.35 * ranks.shape[1] + 0.15 * longest), 0.8 + 0.24 * len(ranks))
     axis = plt.subplots(figsize=size, layout="constrained")[1]
     x = np.arange(ranks.shape[1])
     for name in sorted(ranks.index, key=looks.__contains__):  # pale ones lie below
         bold = name in looks
-        plain = (GREY, "D", "--") if sentinel[name] else ("#BDBDBD", "o", "-")
-        colour, marker, stroke = looks.get(name, plain)
+        colour, marker = KINDS[known.loc[name, "look"]]
+        colour = colour if bold or sentinel[name] else "#BDBDBD"
+        stroke = "--" if sentinel[name] else looks.get(name, "-")
         y, width = ranks.loc[name].to_numpy(float), 2.4 if bold else 1.4
         axis.plot(x, y, stroke, color=colour, marker=marker, ms=6, lw=width, label=name)
         text: dict[str, Any] = {"color": colour if bold or sentinel[name] else "#4D4D4D"}
@@ -244,6 +285,7 @@ def bump(frame: pd.DataFrame) -> Axes:
     axis.set_yticks([])
     axis.spines[["left", "bottom"]].set_visible(False)
     axis.grid(visible=False, axis="y")
+    _legend(axis.figure, [], known["look"])
     return axis
 
 
@@ -280,12 +322,12 @@ def scatter(
             points = moved[part[hue] == level] if hue else moved
             axis.scatter(points[x], points[y], s=size, c=colour, marker=marker, alpha=solid, lw=0)
         r = part[x].corr(part[y], min_periods=3)
-        shown = "" if math.isnan(r) else f"r = {r:.2f}, ".replace("-", "−")
+        shown = "" if math.isnan(r) else f"r = {r:z.2f}, ".replace("-", "−")
         axis.set_title(f"{name}\n{shown}n = {len(part):,}".strip(), fontsize=9.5)
         axis.set(xlabel=x, ylabel=y)
     if hue:
         keys = [_key(colour, marker, str(level)) for level, (colour, marker, _) in looks]
-        _legend(figure, keys, min(4, len(keys)), kinds=False)
+        _legend(figure, keys)
     return figure
 
 
@@ -334,9 +376,9 @@ def _rewrite(title: str, part: pd.DataFrame) -> str:
         letter = LETTERS.get(str(row.best), "")
         blocks.append(f"{_patch(str(row.token), shade, outline)}<sub>{letter}</sub>")
     columns = ["token", "best", "content", *LETTERS]
-    numbers = part[columns].to_html(index=False, float_format="{:.2f}".format, border=0)
+    numbers = part[columns].to_html(index=False, float_format="{:z.2f}".format, border=0)
     means = {name: part[of].mean() for name, of in (("C", "content"), ("S", "lead")) if of in part}
-    mean = ", ".join(f"{name} = {value:.3f}" for name, value in means.items()).replace("-", "−")
+    mean = ", ".join(f"{name} = {value:z.3f}" for name, value in means.items()).replace("-", "−")
     return (
         f"<p style='margin-bottom:.2em'><b>{escape(title)}</b>: {mean}</p>"
         f"<div style='line-height:2'>{' '.join(blocks)}</div>"
