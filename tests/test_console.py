@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tstmeta.console import show_table, to_csv, to_json, to_text, write_table
+from tstmeta.console import from_inert, inert, show_table, to_csv, to_json, to_text, write_table
 from tstmeta.schema import TstmetaError
 
 MIXED = pd.DataFrame(
@@ -39,6 +39,40 @@ def test_csv_keeps_all_digits_and_writes_lists_as_json():
     assert [row["value"] for row in rows] == [repr(1 / 3), "", "-2.0"]
     assert [json.loads(row["texts"]) for row in rows] == [["é"], [], ["x", "y"]]
     assert [row["n"] for row in rows] == ["1", "", "3"]
+
+
+@pytest.mark.parametrize(
+    ("cell", "shown"),
+    [
+        ("=1+1", "'=1+1"),
+        ("+cmd|' /C calc'!A0", "'+cmd|' /C calc'!A0"),
+        ("- a dash", "'- a dash"),
+        ("@SUM(A1)", "'@SUM(A1)"),
+        (" \n=1", "' \n=1"),
+        ("\t=1", "'\t=1"),
+        ("＝1", "'＝1"),
+        ("'=1", "''=1"),  # so that every text comes back
+        ("\r=1\x07", "\\r=1\\x07"),
+        ("-0.25", "-0.25"),
+        ("+1e-3", "+1e-3"),
+        (-0.25, "-0.25"),
+        ("a=1", "a=1"),
+        ("'tis", "'tis"),
+    ],
+)
+def test_a_table_for_people_holds_no_formula_and_a_table_of_data_is_exact(cell, shown):
+    read = lambda text: next(csv.DictReader(io.StringIO(text, newline="")))  # noqa: E731
+    frame = pd.DataFrame({"=x": [cell]}, dtype=object)
+    assert read(to_csv(frame, for_people=True)) == {"'=x": shown}
+    assert read(to_csv(frame)) == {"=x": str(cell)}
+
+
+SIGNS = st.characters(exclude_categories=["Cc", "Cs"], include_characters="\t\n")
+
+
+@given(st.text(st.sampled_from("'=+-@＝ \t\n1e") | SIGNS, max_size=5))
+def test_what_a_table_for_people_changes_is_taken_back(text):
+    assert from_inert(inert(text)) == text
 
 
 def test_json_is_a_list_of_objects_with_null_for_what_is_missing():

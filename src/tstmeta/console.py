@@ -6,8 +6,10 @@ is CSV or JSON.  Control characters are shown as escapes, so that no text can st
 
 from __future__ import annotations
 
+import csv
 import json
 import math
+import re
 import sys
 from collections.abc import Iterator
 from enum import StrEnum
@@ -23,7 +25,15 @@ _UNBOUNDED = 10_000_000
 _STEERING = (*range(0x20), *range(0x7F, 0xA0), 0x2028, 0x2029, 0x200E, 0x200F)
 _STEERING += (*range(0x202A, 0x202F), *range(0x2066, 0x206A))
 _ESCAPES = {code: repr(chr(code))[1:-1] for code in _STEERING}
+#: What a spreadsheet takes for a formula, escaped or not; and what is a number after all.
+_FORMULA = re.compile(r"'*(\t|\s*[=+\-@＝＋－＠])")
+_NUMBER = re.compile(r"[+-]?\d+(\.\d*)?(e[+-]?\d+)?", re.ASCII | re.I)
+_CONTROLS = {code: text for code, text in _ESCAPES.items() if code < 0xA0 and code not in (9, 10)}
 
+#: What a spreadsheet takes for a formula, or strips until it does; and what is a number after all.
+_FORMULA = re.compile(r"'*(\t|\s*[=+\-@＝＋－＠])")
+_NUMBER = re.compile(r"[+-]?\d+(\.\d*)?(e[+-]?\d+)?", re.ASCII | re.I)
+_CONTROLS = {code: text for code, text in _ESCAPES.items() if code < 0xA0 and code not in (9, 10)}
 
 #: How a table is written on stdout, a table of results, and a table to a file.
 Format = StrEnum("Format", ["table", "csv", "json"])
@@ -79,10 +89,33 @@ def write_table(
         storage.write(out, text)
 
 
-def to_csv(frame: pd.DataFrame) -> str:
-    """A table as CSV with line ends ``\\n``; lists are written as JSON."""
-    listed = frame.map(lambda value: _dumps(value) if isinstance(value, list | dict) else value)
-    return listed.to_csv(index=False, lineterminator="\n")
+def to_csv(frame: pd.DataFrame, for_people: bool = False) -> str:
+    """A table as CSV with line ends ``\\n``; lists are written as JSON.
+
+    Args:
+        for_people: the file will be opened in a spreadsheet, and its texts are :func:`inert`.
+    """
+    frame = frame.map(lambda value: _dumps(value) if isinstance(value, list | dict) else value)
+    if for_people:
+        frame = frame.rename(columns=inert).map(lambda v: inert(v) if isinstance(v, str) else v)
+    written = frame.to_csv(index=False, lineterminator="\n")
+    if "\r" in written:  # the csv module would leave it bare, and a reader would end the row there
+        written = frame.to_csv(index=False, lineterminator="\n", quoting=csv.QUOTE_NONNUMERIC)
+    return written
+
+
+def inert(text: str) -> str:
+    """A text that is no formula in a spreadsheet: an apostrophe before it, controls escaped.
+
+    Source: OWASP, CSV Injection (https://owasp.org/www-community/attacks/CSV_Injection).
+    """
+    text = text.translate(_CONTROLS)
+    return f"'{text}" if _FORMULA.match(text) and not _NUMBER.fullmatch(text) else text
+
+
+def from_inert(text: str) -> str:
+    """The text that :func:`inert` was given; escapes of control characters stay."""
+    return text[1:] if text.startswith("'") and _FORMULA.match(text) else text
 
 
 def to_json(frame: pd.DataFrame) -> str:

@@ -151,6 +151,16 @@ def test_a_score_file_called_like_a_corpus_metric_is_taken_item_by_item(tstmeta,
     assert (row["n"], float(row["mean"])) == (3, pytest.approx(8 / 3))
 
 
+def test_a_name_from_a_file_is_no_formula_in_the_table_and_numbers_stay_numbers(tstmeta, tmp_path):
+    lines = [f"{n},=1+1,{value}\n" for n, value in enumerate((-3, -1, -4, -1), 1)]
+    (tmp_path / "f.csv").write_text("item_id,metric,value\n" + "".join(lines))
+    words = ("evaluate", "-d", "mine.csv", "--scores", "f.csv", "--format", "csv")
+    rows = table(tstmeta(*words)).set_index("metric")
+    assert set(rows.loc["'=1+1", "mean"].astype(float)) == {-2.25}
+    kept = table(tstmeta("score", "-d", "mine.csv", "--scores", "f.csv")).iloc[0]
+    assert (kept["metric"], float(kept["value"])) == ("=1+1", -3)
+
+
 def test_a_file_gets_the_format_of_its_name_and_the_same_call_gives_the_same_bytes(
     tstmeta, many, tmp_path
 ):

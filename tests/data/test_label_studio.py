@@ -12,6 +12,7 @@ from typer.testing import CliRunner
 from tests.data import studio
 from tests.data.studio import ANN, BEN, MAIL, annotation, exported, result
 from tstmeta import cli, data
+from tstmeta.console import from_inert
 from tstmeta.data import Dataset, label_studio, paths
 from tstmeta.data.label_studio import form_id, read_export, tasks, write_form
 from tstmeta.schema import DataError, TstmetaError
@@ -125,6 +126,14 @@ def test_write_form_writes_the_form_a_file_a_batch_and_the_key(toy, tmp_path):
     assert written[0].read_bytes() == paths.own("contrast", label_studio.FORM).read_bytes()
 
 
+def test_ids_are_no_formulas_in_the_key_and_come_back_exactly(toy, tmp_path):
+    ids = [f"{sign}1+{number}" for number, sign in enumerate(["=", "@", "-", "'=", ""] * 4)][:16]
+    hostile = Dataset.of("toy", toy.items.assign(item_id=ids))
+    key = pd.read_csv(write_form(hostile, tmp_path)[-1], dtype=str)["item_id"]
+    assert not key.str.match(r"[=+\-@]").any()
+    assert key.map(from_inert).tolist() == tasks(hostile).index.tolist()
+
+
 def test_tasks_of_another_form_are_not_mixed_in(toy, tmp_path):
     write_form(toy, tmp_path)
     with pytest.raises(TstmetaError, match=r"another form \(tasks-2.json, tasks-3.json"):
@@ -199,7 +208,7 @@ BROKEN = [
     *((put("annotations", value=value), NO_TASK) for value in (None, [3])),
     *((put(*FIRST, "result", value=value), NO_TASK) for value in (None, ["x"])),
     (put(*FIRST, "result", value=[]), f"column rate_content: [] is {SCALE}"),
-    *((put(*FIRST, "completed_by", value=value), NOBODY) for value in (None, {}, [])),
+    *((put(*FIRST, "completed_by", value=value), NOBODY) for value in (None, {}, [], "\ud800")),
     *((put("data", "item_id", value=value), OTHER) for value in ("t0", ["t0"])),
     *((put("data", f"{n}_text", value="x"), OTHER) for n in ("source", "output")),
     (put("data", "style", value="rude"), OTHER),
@@ -231,6 +240,7 @@ def test_a_broken_task_is_reported_with_its_row_and_a_remedy(spoil, expected, to
     [
         ("", "not JSON"),
         ("[{", "not JSON"),
+        ("[" * 100_000, "not JSON"),
         ("item_id,annotator\nt0,1\n", "not JSON"),
         ('{"id": 1}', "not a list of tasks"),
         ("[]", "no ratings"),

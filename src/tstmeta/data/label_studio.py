@@ -83,7 +83,7 @@ def write_form(dataset: Dataset, folder: Path, seed: int = 0) -> list[Path]:
         part = [{"data": task} for task in rows.to_dict("records")]
         files[f"tasks-{batch}.json"] = json.dumps(part, ensure_ascii=False, indent=1) + "\n"
     key = todo.rename(columns={"item_id": "form_id"})[["form_id", "batch"]].reset_index()
-    files["key.csv"] = to_csv(key[["form_id", "item_id", "batch"]])
+    files["key.csv"] = to_csv(key[["form_id", "item_id", "batch"]], for_people=True)
     if strangers := sorted({path.name for path in folder.glob("tasks-*.json")} - set(files)):
         listed = ", ".join(strangers)
         raise TstmetaError(f"{folder} holds another form ({listed}): name an empty one")
@@ -188,4 +188,5 @@ def _rater(annotation: Mapping[str, Any]) -> str:
     person = annotation.get("completed_by")
     if isinstance(person, dict):
         person = person.get("id", person.get("email"))
-    return str(person) if isinstance(person, str | int) and not isinstance(person, bool) else ""
+    name = str(person) if isinstance(person, str | int) and not isinstance(person, bool) else ""
+    return name if name.isprintable() else ""  # half a character names nobody

@@ -269,6 +269,23 @@ def test_what_a_person_accepted_or_rejected_is_not_asked_for_again(tmp_path):
     assert "Something else entirely" in rows(tmp_path).loc["formal-01-light", "output"]
 
 
+def test_the_table_for_people_holds_no_formula_and_its_texts_come_back_exactly(tmp_path):
+    hostile = [f"{name} gets 2 apples at the market on Monday." for name in ("=SUM(1)", "Anna\x07")]
+    (tmp_path / "own.txt").write_text("\n".join(hostile))
+    facts = {"style": "more formal", "style_now": "informal", **author.SERVER}
+    wanted = run.plan_of(tmp_path / "formal", tmp_path / "own.txt", None, **facts)
+    before, _ = construct(tmp_path, Author(), wanted=wanted)
+    names = rows(tmp_path)["source"].str.partition(" ")[0]
+    assert set(names) == {"'=SUM(1)", "Anna\\x07"}
+    assert rows(tmp_path).loc["formal-01-light", "output"].startswith("'=SUM(1)")
+    edit(tmp_path, "formal-01-light", accept="yes")
+    after = table.check(tmp_path / "formal")
+    for column in ("source", "output"):
+        assert after[column].tolist() == before[column].tolist()
+    loaded = data.load(str(tmp_path / "formal" / "formal.csv"))
+    assert set(loaded.items["source"]) == {hostile[0]}  # answers with control characters are none
+
+
 @pytest.mark.parametrize(
     ("cells", "words"),
     [
