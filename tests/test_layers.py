@@ -10,7 +10,7 @@ SRC = Path(__file__).parents[1] / "src" / "tstmeta"
 LAYERS = [
     ["secrecy"],
     ["schema"],
-    ["storage", "retrying", "extras"],
+    ["storage", "retrying", "extras", "plugins"],
     ["data", "models"],
     ["metrics", "likelihood", "judge"],
     ["scoring"],

@@ -1,11 +1,19 @@
 """Optional packages: whether they are installed, and which extra brings them."""
 
 import importlib.util
+import re
+from importlib.metadata import requires
+
+#: What is installed under another name than it is imported.
+_PACKAGES = {"ot": "pot", "sklearn": "scikit-learn", "ufal": "ufal-udpipe", "zmq": "pyzmq"}
 
 
 def lacking(*modules: str, extra: str = "models") -> str:
     """What to install when one of these modules is not here; empty when all are."""
-    absent = [name for name in modules if not importlib.util.find_spec(name)]
+    # what transformers itself cannot do without: half an installation is none
+    beside = ("huggingface_hub", "safetensors", "tokenizers") * ("transformers" in modules)
+    every = dict.fromkeys((*modules, *beside))
+    absent = [name for name in every if not importlib.util.find_spec(name)]
     return f"{', '.join(absent)} is not installed: pip install 'tstmeta[{extra}]'" if absent else ""
 
 
@@ -19,3 +27,14 @@ def needs(*modules: str, extra: str = "models") -> None:
         from .schema import TstmetaError  # imported late: the command line must start at once
 
         raise TstmetaError(words)
+
+
+def remedy(error: BaseException) -> str:
+    """What to install where an import failed for want of an extra; empty for any other error."""
+    module = (getattr(error, "name", "") or "").partition(".")[0]
+    if module and isinstance(error, ModuleNotFoundError):
+        package = re.escape(_PACKAGES.get(module, module.replace("_", "-").lower()))
+        for need in requires("tstmeta") or ():
+            if extra := re.fullmatch(rf"{package}(?![\w-]).* extra == .(\w+).", need):
+                return lacking(module, extra=extra[1])
+    return ""

@@ -55,10 +55,10 @@ def test_metrics_lists_each_with_what_it_measures_and_what_to_do_for_a_missing_m
     own = (rows["status"] == "ok") & (rows["family"] != catalogue.COMBINED_FAMILY)
     assert f"{own.sum()} of {len(rows)} names run here as they stand" in listed.stderr
     assert rows.index.tolist() == catalogue.names()
-    assert set(metrics.names()) <= set(rows.index)
+    assert set(metrics.names(variants=True)) <= set(rows.index)
     runs = rows[rows["status"] == "ok"]
     assert set(runs["profile"]) == {"embedded"} == {*rows["profile"]} - {"real"}
-    assert runs.loc[runs.index.isin(metrics.names()), "signature"].ne("").all()
+    assert runs.loc[runs.index.isin(metrics.names(variants=True)), "signature"].ne("").all()
     assert "hf download meta-llama/Llama-3.1-8B" in rows.loc["likelihood:8b+released", "remedy"]
     assert rows.loc["corpus-bleu", "unit"] == "corpus"
     assert rows.loc["ter", "better"] == "lower"

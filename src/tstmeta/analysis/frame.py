@@ -119,7 +119,7 @@ def kind_of(metric: str) -> str:
     """metric, sentinel or oracle (human values of another dimension)."""
     if metric in ORACLES:
         return ORACLE
-    known = registry.families().get(SENTINEL, [])
+    known = registry.family(SENTINEL)
     return SENTINEL if metric.partition(":")[0] in known else METRIC
 
 

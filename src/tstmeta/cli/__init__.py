@@ -49,11 +49,13 @@ def main() -> None:
         note("interrupted")
         sys.exit(130)
     except Exception as error:
+        from ..extras import remedy
         from ..schema import TstmetaError  # slow to import, so only when something went wrong
 
-        if not isinstance(error, TstmetaError | OSError):
+        words = remedy(error)
+        if not words and not isinstance(error, TstmetaError | OSError):
             raise
-        note(f"error: {error}")
+        note(f"error: {words or error}")
         sys.exit(2)
 
 

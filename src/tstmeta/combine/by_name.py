@@ -79,7 +79,7 @@ def combined(
 def _parts(scores: pd.DataFrame) -> pd.DataFrame:
     """Without what stands beside metrics in a table and must not be combined."""
     stems = scores["metric"].astype(str).str.partition(":")[0]
-    beside = {*metrics.families().get("sentinel", ()), scoring.HUMAN_STYLE}
+    beside = {*metrics.family("sentinel"), scoring.HUMAN_STYLE}
     beside |= {name.partition(":")[0] for name in NAMES}
     return scores[~stems.isin(beside)]
 

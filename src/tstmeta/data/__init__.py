@@ -9,9 +9,9 @@ Dataset``, ``RAW = False`` (no raw files: ``root`` is ours) and ``ready(root: Pa
 
 import difflib
 from functools import lru_cache
-from importlib.metadata import EntryPoint, entry_points
 from pathlib import Path
 
+from .. import plugins
 from ..schema import DataError, MissingData, TstmetaError
 from . import paths
 from .base import Card, Dataset
@@ -24,14 +24,9 @@ class UnknownDataset(TstmetaError):
     """A data set or subset name that nobody registered."""
 
 
-@lru_cache
-def _entry_points() -> dict[str, EntryPoint]:
-    return {point.name: point for point in entry_points(group=GROUP)}
-
-
 def names() -> list[str]:
     """Registered data sets, sorted by name."""
-    return list(_entry_points())
+    return sorted(plugins.points(GROUP))
 
 
 def subsets(name: str) -> list[str]:
@@ -80,12 +75,12 @@ def load(name: str) -> Dataset:
 
 
 def _module(name: str):
-    point = _entry_points().get(name)
+    point = plugins.points(GROUP).get(name)
     if point is None:
         near = difflib.get_close_matches(name, names(), n=3, cutoff=0.4)
         hint = f"did you mean {' or '.join(near)}?" if near else "see them with: tstmeta data list"
         raise UnknownDataset(f"no data set is called {name!r}; {hint}")
-    return point.load()
+    return plugins.load(point)
 
 
 @lru_cache(maxsize=16)

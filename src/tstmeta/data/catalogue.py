@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 import pandas as pd
 
+from .. import plugins
 from ..console import note
 from ..schema import MEAN_RATER, DataError, MissingData, TstmetaError
 from . import UnknownDataset, _module, fetch, load, names
@@ -79,8 +80,8 @@ def here(name: str) -> str:
 
 def _row(name: str) -> dict[str, object]:
     card, place = Card.read(name), here(name)
-    corpus = getattr(_module(name), "CORPUS", False)
-    dataset = _loaded(name) if place != "no" and not corpus else None
+    whole = place != "no" and not getattr(_module(name), "CORPUS", False)
+    dataset = _loaded(name) if whole else None
     rated = (dataset.dimensions if dataset else []) or list(card.scale)
     return {
         "name": name,
@@ -102,8 +103,8 @@ def _loaded(name: str) -> Dataset | None:
         return None
     except TstmetaError as error:
         note(f"{name} cannot be loaded: {error}")
-    except ImportError as error:  # a data set of another package
-        note(f"the loader of {name} cannot be imported: {error}")
+    except Exception as error:  # a data set of another package
+        note(f"{name} cannot be loaded: {plugins.place(error)}")
     return None
 
 

@@ -1,24 +1,41 @@
 """Metrics by name: entry points of the group ``tstmeta.metrics``, loaded when they are needed.
 
-An entry point names a class or factory that takes an optional ``variant``, as in
-``bleu:pauli2025``; ``module.path:function`` names a function ``(source, output) -> float``.
+An entry point names a class or a factory that takes an optional ``variant``, as in
+``bleu:pauli2025``, or a function ``(source, output) -> float``.  ``module:function`` and
+``./file.py:function`` name such things where the user is at work.
 """
 
 from __future__ import annotations
 
 import difflib
+import hashlib
 import importlib
+import inspect
+import os
 import re
+import runpy
 import sys
+import warnings
 from contextlib import suppress
-from functools import cache
-from importlib.metadata import EntryPoint, entry_points
+from importlib.metadata import EntryPoint
+from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
+from .. import plugins
+from ..plugins import BrokenPlugin
 from ..schema import TstmetaError
 from ..secrecy import conceal
-from .base import CorpusMetric, Metric, PairMetric, Request, Score, more_is_better, wrap
+from .base import (
+    CorpusMetric,
+    Metric,
+    PairMetric,
+    Request,
+    Score,
+    _Wrapped,
+    more_is_better,
+    wrap,
+)
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -28,66 +45,114 @@ GROUP = "tstmeta.metrics"
 
 
 class UnknownMetric(TstmetaError):
-    """A metric name that nobody registered."""
+    """A metric name that nobody registered, or that names no metric."""
 
 
-@cache
-def _entry_points() -> dict[str, EntryPoint]:
-    return {point.name: point for point in entry_points(group=GROUP)}
-
-
-def _with_variants(stem: str) -> list[str]:
-    variants = getattr(_entry_points()[stem].load(), "VARIANTS", ())
-    return [stem, *(f"{stem}:{variant}" for variant in variants)]
-
-
-def names() -> list[str]:
-    """All registered metrics with their variants."""
-    return [name for stem in _entry_points() for name in _with_variants(stem)]
+def names(variants: bool = False) -> list[str]:
+    """All registered metrics, of which nothing is imported; or, imported, with their variants."""
+    stems = plugins.points(GROUP)
+    return [name for stem in stems for name in (_with_variants(stem) if variants else (stem,))]
 
 
 def families() -> dict[str, list[str]]:
     """Metric names by family: the module that defines them, e.g. ``lexical``, ``sentinel``."""
-    groups: dict[str, list[str]] = {}
-    for stem, point in _entry_points().items():
-        family = point.module.rpartition(".")[2]
-        groups.setdefault(family, []).extend(_with_variants(stem))
-    return groups
+    modules = map(_family_of, plugins.points(GROUP).values())
+    return {name: family(name) for name in dict.fromkeys(modules)}
+
+
+def family(name: str) -> list[str]:
+    """The metrics of a family with their variants; nothing else is imported."""
+    stems = [stem for stem, point in plugins.points(GROUP).items() if _family_of(point) == name]
+    return [member for stem in stems for member in _with_variants(stem)]
+
+
+def _family_of(point: EntryPoint) -> str:
+    return point.module.rpartition(".")[2]
+
+
+def _with_variants(stem: str) -> list[str]:
+    try:
+        listed = getattr(_loaded(plugins.points(GROUP)[stem]), "VARIANTS", ())
+        return [stem, *(f"{stem}:{variant}" for variant in listed)]
+    except BrokenPlugin as error:
+        warnings.warn(str(error), stacklevel=2)
+        return []
+
+
+def _loaded(point: EntryPoint) -> Any:
+    listed = getattr(thing := plugins.load(point), "VARIANTS", ())
+    if isinstance(listed, list | tuple) and all(isinstance(variant, str) for variant in listed):
+        return thing
+    raise plugins.broken(point, f"VARIANTS is {listed!r:.80}, not a tuple of texts")
 
 
 def get(name: str, *, imports: bool = False) -> Metric:
     """The metric of that name.
 
     Args:
-        imports: whether ``module.path:function`` may be imported, which runs code: only for a name
-            that the user gave as a metric to compute.
+        imports: whether ``module:function`` and ``./file.py:function`` may be imported, which runs
+            code: only for a name that the user gave as a metric to compute.
 
     Raises:
-        UnknownMetric: with the nearest known names.
+        UnknownMetric: with the nearest known names, or what is wrong with the code.
+        BrokenPlugin: what is registered under that name cannot be used.
     """
     stem, _, variant = name.partition(":")
-    if point := _entry_points().get(stem):
-        factory = point.load()
-        if not variant:
-            return factory()
-        if _takes(factory, variant):
-            metric = factory(variant)
+    if point := plugins.points(GROUP).get(stem):
+        thing = _loaded(point)
+        if not variant or _takes(thing, variant):
+            try:
+                metric = _metric(thing, stem, *filter(None, [variant]))
+            except TstmetaError:
+                raise
+            except (Exception, SystemExit) as error:
+                raise plugins.broken(point, f"{name!r} gives {plugins.place(error)}") from error
             metric.name = conceal(metric.name)  # a URL may hold a key
             return metric
-    elif imports and "." in stem and variant:
-        return _imported(stem, variant)
+    elif imports and ":" in name and (metric := _imported(*name.rpartition(":")[::2])):
+        return metric
     from .catalogue import how  # it lists what is here, so it imports this module
 
     if remedy := how(name):
         raise UnknownMetric(f"{name!r} combines other metrics, and is had so: {remedy}")
-    near = difflib.get_close_matches(name, names(), n=3, cutoff=0.4)
+    near = difflib.get_close_matches(name, names(variants=True), n=3, cutoff=0.4)
     hint = f"did you mean {' or '.join(near)}?" if near else "see them with: tstmeta metrics"
-    raise UnknownMetric(f"no metric is called {name!r}; {hint}")
+    hint = f"name a function of it, {name}:FUNCTION" if name.endswith(".py") else hint
+    nor = f", and there is no module {stem!r} here" if imports and variant.isidentifier() else ""
+    raise UnknownMetric(f"no metric is called {name!r}{nor}; {hint}")
 
 
 def _takes(factory: Any, variant: str) -> bool:
     listed = getattr(factory, "VARIANTS", ()).__contains__
     return bool(getattr(factory, "accepts_variant", listed)(variant))
+
+
+def _metric(thing: Any, name: str, *words: str) -> Metric:
+    """The metric that a class or a factory builds, a function of two texts is, or a thing is."""
+    if isinstance(thing, Metric) and not isinstance(thing, type):
+        return thing
+    if not isinstance(thing, type) and not _binds(thing, *words):
+        if _binds(thing, "source", "output"):
+            return wrap(thing, name)
+        what = f"{name}{inspect.signature(thing)}" if callable(thing) else f"{thing!r:.80}"
+        raise TypeError(f"{what} is no metric: write a function of (source, output)")
+    built = thing(*words)
+    if not isinstance(built, Metric):
+        lacks = [part for part in Metric.__annotations__ if not hasattr(built, part)]
+        raise TypeError(f"{built!r:.80} is no metric: it lacks {', '.join(lacks) or 'methods'}")
+    built.name = built.name or name
+    return built
+
+
+def _binds(function: Any, *arguments: str) -> bool:
+    """Whether a function can be called with so many arguments; of an unknown one, with two."""
+    try:
+        inspect.signature(function).bind(*arguments)
+    except TypeError:
+        return False
+    except ValueError:
+        return len(arguments) == 2
+    return True
 
 
 def known(name: str) -> Metric | None:
@@ -97,12 +162,13 @@ def known(name: str) -> Metric | None:
     words that could name one are left out.
     """
     stem, _, variant = name.partition(":")
-    point = _entry_points().get(stem)
-    if point is None or (variant and not _takes(point.load(), variant)):
-        return None
+    point = plugins.points(GROUP).get(stem)
+    with suppress(Exception):  # whatever a plug-in makes of words that a stranger wrote
+        if point is None or (variant and not _takes(_loaded(point), variant)):
+            return None
     words = [word for word in variant.split("+") if not re.search(r"[/\\=]|\.\w+(#|$)", word)]
     for form in (f"{stem}:{'+'.join(words)}", stem):
-        with suppress(Exception):  # whatever a factory makes of words that a stranger wrote
+        with suppress(Exception):
             return get(form.removesuffix(":"))
     return None
 
@@ -117,30 +183,62 @@ def resolve(wanted: list[str] | tuple[str, ...], profile: str = "embedded") -> l
     """Expand family names and ``all`` to metric names, without repeats, in order.
 
     In the profile ``embedded`` such a name leaves out the metrics that need a model from a hub.
+    What cannot be used here is left out with a warning.
     """
-    every = names()
-    groups = {"all": every, **families()}
+    points = plugins.points(GROUP)
+    groups = {_family_of(point) for point in points.values()}
     expanded: list[str] = []
     for name in wanted:
-        if name in every or name not in groups:
+        if name.partition(":")[0] in points or name not in groups | {"all"}:
             expanded.append(name)
             continue
-        members = [m for m in groups[name] if profile == "real" or get(m).profile == "embedded"]
+        every = names(variants=True) if name == "all" else family(name)
+        members = [member for member in every if _may_run(member, profile)]
         if not members:
-            known = ", ".join(groups[name])
+            known = ", ".join(every)
             raise UnknownMetric(f"each metric of {name!r} needs a model of yours: name {known}")
         expanded += members
     return list(dict.fromkeys(expanded))
 
 
-def _imported(module: str, attribute: str) -> Metric:
+def _may_run(name: str, profile: str) -> bool:
     try:
-        thing = getattr(importlib.import_module(module), attribute)
-    except (ImportError, AttributeError) as error:
-        raise UnknownMetric(f"cannot import metric {module}:{attribute}: {error}") from error
-    if isinstance(thing, type):  # a class has all that a metric has, and is none
-        return thing()
-    return thing if isinstance(thing, Metric) else wrap(thing, f"{module}:{attribute}")
+        return get(name).profile == "embedded" or profile == "real"
+    except TstmetaError as error:
+        warnings.warn(f"{name} is left out: {error}", stacklevel=2)
+        return False
+
+
+def _imported(place: str, attribute: str) -> Metric | None:
+    """What the user named in a file or a module; None where there is no such module."""
+    name, is_file = f"{place}:{attribute}", place.endswith(".py") or re.search(r"[/\\]", place)
+    if not attribute.isidentifier() or not (
+        is_file or all(map(str.isidentifier, place.split(".")))
+    ):
+        return None
+    file = os.path.abspath(os.path.expanduser(place)) if "\0" not in place else ""
+    if is_file and not (file.endswith(".py") and os.path.isfile(file)):
+        raise UnknownMetric(f"{name!r}: there is no file {place!r}; name one that ends in .py")
+    folder = os.path.dirname(file) if is_file else os.getcwd()
+    if folder not in sys.path:  # at its end: what is installed comes first
+        sys.path.append(folder)
+    try:
+        module = runpy.run_path(file) if is_file else vars(importlib.import_module(place))
+        if attribute not in module:
+            raise UnknownMetric(f"cannot import metric {name}: there is no {attribute!r} in it")
+        metric = _metric(module[attribute], name)
+        if isinstance(metric, _Wrapped) and (source := str(module.get("__file__"))).endswith(".py"):
+            # what stands beside the function counts, too: an edited file is scored anew
+            metric.version += f".{hashlib.sha256(Path(source).read_bytes()).hexdigest()[:8]}"
+        for basis in metric.bases:
+            metric.signature(basis)
+        return metric
+    except TstmetaError:
+        raise
+    except (Exception, SystemExit) as error:
+        if isinstance(error, ModuleNotFoundError) and error.name == place and "." not in place:
+            return None
+        raise UnknownMetric(f"cannot import metric {name}: {plugins.place(error)}") from error
 
 
 class _Catalogue(ModuleType):

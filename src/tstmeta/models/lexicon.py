@@ -13,7 +13,6 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, lru_cache
-from importlib.metadata import entry_points
 from itertools import chain
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -22,7 +21,7 @@ import numpy as np
 import pandas as pd
 import pandera.pandas as pa
 
-from .. import storage
+from .. import plugins, storage
 from ..schema import FILLED, DataError, Problem, TstmetaError, each, hold
 
 GROUP = "tstmeta.lexicons"
@@ -58,13 +57,13 @@ class Lexicon:
 @cache
 def names() -> tuple[str, ...]:
     """Lexicons that are registered under a name."""
-    return tuple(sorted(point.name for point in entry_points(group=GROUP)))
+    return tuple(sorted(plugins.points(GROUP)))
 
 
 def place(name: str) -> Path:
     """Where the file of a registered lexicon is."""
-    for point in entry_points(group=GROUP, name=name):
-        return Path(point.load()())
+    if point := plugins.points(GROUP).get(name):
+        return Path(plugins.load(point)())
     known = ", ".join(names()) or "none"
     raise TstmetaError(f"no lexicon is called {name!r}; registered: {known}. Or name a file")
 

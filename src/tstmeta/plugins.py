@@ -1,0 +1,63 @@
+"""What packages add under a name: entry points, loaded when they are needed.
+
+One of another package may be broken: that is an error with its name, never a traceback.
+"""
+
+import warnings
+from functools import cache
+from importlib.metadata import EntryPoint, entry_points
+from pathlib import Path
+from traceback import extract_tb
+from typing import Any
+
+from .schema import TstmetaError
+from .secrecy import excerpt
+
+
+class BrokenPlugin(TstmetaError):
+    """An entry point that cannot be used."""
+
+
+@cache
+def points(group: str) -> dict[str, EntryPoint]:
+    """The entry points of a group by name, nothing imported; of one name, ours counts."""
+    by_name: dict[str, EntryPoint] = {}
+    every = sorted(entry_points(group=group), key=lambda point: point.module[:8] != "tstmeta.")
+    for point in every:
+        if (used := by_name.setdefault(point.name, point)) is not point:
+            words = f"{point.name!r} of {_package(point)} ({point.value}) is not used: "
+            warnings.warn(words + f"{_package(used)} has that name, too", stacklevel=2)
+    return by_name
+
+
+def load(point: EntryPoint) -> Any:
+    """What an entry point names.
+
+    Raises:
+        BrokenPlugin: its import failed; says how and where.
+    """
+    try:
+        return point.load()
+    except (Exception, SystemExit) as error:
+        raise broken(point, place(error)) from error
+
+
+def broken(point: EntryPoint, reason: str) -> BrokenPlugin:
+    """The error that names an entry point and its package, and says why it cannot be used."""
+    return BrokenPlugin(
+        f"{point.name!r} of {_package(point)} ({point.value}) is broken: {reason}. "
+        "Remedy: mend that package or uninstall it"
+    )
+
+
+def place(error: BaseException) -> str:
+    """What went wrong in somebody's code and where, on one line."""
+    words = excerpt(f"{type(error).__name__}: {error}", 300)
+    files = [] if isinstance(error, SyntaxError) else extract_tb(error.__traceback__)
+    own = [at for at in files if not at.filename.startswith(("<", str(Path(__file__).parent)))]
+    own = [at for at in own if "importlib" not in at.filename]
+    return f"{words} ({Path(own[-1].filename).name}, line {own[-1].lineno})" if own else words
+
+
+def _package(point: EntryPoint) -> str:
+    return f"the package {point.dist.name}" if point.dist else "a package without name"

@@ -1,0 +1,173 @@
+"""What another package adds by entry points: metrics, data sets, lexicons; sound and broken."""
+
+import json
+import os
+import subprocess
+import sys
+
+import pytest
+
+#: Modules of a package that adds to ours, and its entry points.
+MODULES = {
+    "sound": "def shared(source, output):\n    return len({*source.split()} & {*output.split()})\n",
+    "fails": "import no_such_module\n",
+    "typo": "def f(:\n",
+    "leaves": "raise SystemExit(3)\n",
+    "odd": """
+class Numbered:
+    VARIANTS = 5
+
+def raising():
+    raise ValueError("no such file")
+
+def giving():
+    return 3
+
+def three(source, output, more):
+    return 1.0
+""",
+    "texts": """
+import pandas as pd
+from tstmeta.data import Dataset
+from tstmeta.data.tables import items_table
+RAW = False
+
+def load(root):
+    ids = {"item_id": ["1"], "source_id": ["1"]}
+    frame = pd.DataFrame({**ids, "source": ["a b"], "output": ["a c"]})
+    return Dataset.of("theirs", items_table("theirs", frame))
+""",
+}
+METRICS = """
+theirs = their_sound:shared
+bleu = their_sound:shared
+fails = their_fails:metric
+gone = their_absent:metric
+nothing = their_sound:nothing
+typo = their_typo:f
+leaves = their_leaves:f
+numbered = their_odd:Numbered
+raising = their_odd:raising
+giving = their_odd:giving
+three = their_odd:three
+"""
+#: Metric -> what is said of it.
+BROKEN = {
+    "fails": "No module named 'no_such_module' (their_fails.py, line 1)",
+    "gone": "No module named 'their_absent'",
+    "nothing": "has no attribute 'nothing'",
+    "typo": "SyntaxError: invalid syntax (their_typo.py, line 1)",
+    "leaves": "SystemExit: 3 (their_leaves.py, line 1)",
+    "numbered": "VARIANTS is 5, not a tuple of texts",
+    "raising": "ValueError: no such file (their_odd.py, line 6)",
+    "giving": "3 is no metric",
+    "three": "three(source, output, more) is no metric: write a function of (source, output)",
+}
+#: What is tried in a process that has that package; prints what came of it as JSON.
+PROGRAM = """
+import json, sys, tempfile, warnings
+from pathlib import Path
+from typer.testing import CliRunner
+from tstmeta import cli, data, metrics, schema
+from tstmeta.models import lexicon
+
+with warnings.catch_warnings(record=True) as caught:
+    warnings.simplefilter("always")
+    results = {"names": metrics.names(), "data": data.names()}
+    results["warnings"] = [str(each.message) for each in caught]
+heavy = {"nltk", "sacrebleu", "rouge_score", "torch", "tstmeta.metrics.lexical", "their_sound"}
+results["imported"] = sorted(heavy & set(sys.modules))
+with warnings.catch_warnings(record=True) as caught:
+    warnings.simplefilter("always")
+    rows = CliRunner().invoke(cli.app, ["metrics", "--format", "csv"])
+    results["list"] = rows.stdout
+    results["warnings"] += [str(each.message) for each in caught]
+    results["all"] = metrics.resolve(["all"])
+results["errors"] = {}
+for name in (*json.loads(sys.argv[1]), "theirs:variant"):
+    try:
+        metrics.get(name)
+    except schema.TstmetaError as error:
+        results["errors"][name] = str(error)
+try:
+    lexicon.place("fails")
+except schema.TstmetaError as error:
+    results["errors"]["lexicon"] = str(error)
+store = tempfile.mkdtemp()
+words = ["score", "--data", "theirs", "-m", "theirs", "-m", "bleu", "--store", store]
+scored = CliRunner().invoke(cli.app, words)
+results["score"] = [scored.exit_code, scored.output, str(scored.exception)]
+results["bleu"] = type(metrics.get("bleu")).__name__
+shown = CliRunner().invoke(cli.app, ["data", "list"])
+results["sets"] = [shown.exit_code, shown.output + str(shown.exception)]
+print(json.dumps(results))
+"""
+
+
+@pytest.fixture(scope="module")
+def results(tmp_path_factory) -> dict:
+    site = tmp_path_factory.mktemp("site")
+    for name, text in MODULES.items():
+        (site / f"their_{name}.py").write_text(text)
+    about = site / "their_package-1.0.dist-info"
+    about.mkdir()
+    (about / "METADATA").write_text("Metadata-Version: 2.1\nName: their-package\nVersion: 1.0\n")
+    (about / "entry_points.txt").write_text(
+        f"[tstmeta.metrics]\n{METRICS}\n[tstmeta.datasets]\ntheirs = their_texts\n"
+        "broken = their_fails\n[tstmeta.lexicons]\nfails = their_fails:place\n"
+    )
+    environment = {**os.environ, "PYTHONPATH": str(site), "TSTMETA_DATA": str(site)}
+    command = [sys.executable, "-c", PROGRAM, json.dumps(list(BROKEN))]
+    done = subprocess.run(command, cwd=site, env=environment, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout.splitlines()[-1])
+
+
+def test_names_are_listed_without_importing_a_metric(results):
+    assert {"theirs", "bleu", "meteor", "likelihood", *BROKEN} <= set(results["names"])
+    assert results["imported"] == []
+
+
+@pytest.mark.parametrize(("name", "words"), BROKEN.items())
+def test_a_broken_metric_is_an_error_with_its_package_and_the_place(results, name, words):
+    error = results["errors"][name]
+    assert f"{name!r} of the package their-package (their_" in error
+    assert words in error
+    assert error.count("\n") == 0
+
+
+def test_a_broken_metric_is_a_row_with_its_reason_and_the_others_are_listed(results):
+    rows = {line.partition(",")[0]: line for line in results["list"].splitlines()}
+    for name, words in BROKEN.items():
+        assert words.split("(")[0].strip() in rows[name]
+        assert ",error," in rows[name]
+    assert {"theirs", "bleu", "bleu:pauli2025", "likelihood:8b"} <= set(rows)
+
+
+def test_what_cannot_be_loaded_is_a_warning_with_its_name(results):
+    told = "\n".join(results["warnings"])
+    for name in ("fails", "gone", "nothing", "typo", "leaves", "numbered"):
+        assert f"{name!r} of the package their-package" in told
+    assert "'bleu' of the package their-package (their_sound:shared) is not used" in told
+    assert results["bleu"] == "SentenceBleu"
+
+
+def test_all_leaves_broken_metrics_out_and_keeps_the_rest(results):
+    assert {"theirs", "bleu", "ter"} <= set(results["all"])
+    assert not set(BROKEN) & set(results["all"])
+
+
+def test_a_function_and_a_data_set_of_another_package_are_used_by_name(results):
+    code, output, error = results["score"]
+    assert code == 0, output + error
+    assert "theirs,1,theirs,content,source,theirs|basis:source|refs:max|version:" in output
+    assert ",1.0,ok," in output
+    assert results["errors"]["theirs:variant"].startswith("no metric is called 'theirs:variant'")
+
+
+def test_a_broken_data_set_or_lexicon_hides_no_other(results):
+    code, output = results["sets"]
+    assert code == 0, output
+    assert {"contrast", "theirs", "broken"} <= {line.split(" ")[0] for line in output.splitlines()}
+    assert "No module named 'no_such_module'" in output
+    assert "'fails' of the package their-package" in results["errors"]["lexicon"]
