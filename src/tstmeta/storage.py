@@ -11,10 +11,11 @@ from .schema import TstmetaError
 
 
 @contextmanager
-def whole(path: Path) -> Iterator[Path]:
+def whole(path: Path, private: bool = False) -> Iterator[Path]:
     """Where to write a file: what is written there takes the place of ``path`` in one move.
 
     A run that is killed leaves the old file or the new one; a draft it left is written over.
+    A private file can be read by its owner alone (mode 0600).
 
     Raises:
         TstmetaError: the file cannot be written.
@@ -22,15 +23,23 @@ def whole(path: Path) -> Iterator[Path]:
     draft = path.with_name(f".{path.name}.part")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
+        if private:
+            draft.unlink(missing_ok=True)
+            draft.touch(0o600)
         yield draft
         os.replace(draft, path)
     except OSError as error:
         with suppress(OSError):
             draft.unlink()
-        raise TstmetaError(
-            f"cannot write {path}: {error.strerror or error}. Remedy: see that there is room, and "
-            "that the folder may be written to"
-        ) from error
+        raise cannot_write(path, error) from error
+
+
+def cannot_write(path: Path | str, error: OSError) -> TstmetaError:
+    """What to raise where there is no room, or no right to write: names the file and the remedy."""
+    return TstmetaError(
+        f"cannot write {path}: {error.strerror or error}. Remedy: see that there is room, and that "
+        "the folder may be written to; the same command then goes on"
+    )
 
 
 def write(path: Path, content: str | bytes) -> None:
@@ -66,6 +75,7 @@ class Journal:
 
     Each call of :meth:`add` is one write and one flush: a kill may cut the last line, never an
     earlier one, and a cut line is not read.  Outside ``with`` the file is opened for each call.
+    It can be read by its owner alone, since entries may hold texts.
     """
 
     def __init__(self, path: Path):
@@ -73,7 +83,7 @@ class Journal:
         self._file: IO[bytes] | None = None
 
     def __enter__(self) -> Self:
-        self._file = open(self.path, "a+b")
+        self._file = open(self.path, "a+b", opener=lambda *how: os.open(*how, mode=0o600))
         if self._file.tell():
             self._file.seek(-1, os.SEEK_END)
             if self._file.read(1) != b"\n":  # a kill cut the last line: what comes begins anew
@@ -82,7 +92,8 @@ class Journal:
 
     def __exit__(self, *_: object) -> None:
         if self._file:
-            self._file.close()
+            with suppress(OSError):  # of what add() could not write, and said so
+                self._file.close()
         self._file = None
 
     def add(self, entries: Iterable[Any]) -> None:
@@ -91,8 +102,11 @@ class Journal:
             with self:
                 return self.add(entries)
         lines = "".join(json.dumps(entry, ensure_ascii=True) + "\n" for entry in entries)
-        self._file.write(lines.encode())
-        self._file.flush()
+        try:
+            self._file.write(lines.encode())
+            self._file.flush()
+        except OSError as error:
+            raise cannot_write(self.path, error) from error
 
     def __iter__(self) -> Iterator[Any]:
         """The entries whose lines are whole, in order; a damaged line is left out."""

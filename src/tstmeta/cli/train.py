@@ -159,6 +159,7 @@ def lm(
     from ..models.lm import MODELS
     from ..models.training.lm import train
     from ..models.training.options import FINE_TUNING, LmOptions, configure
+    from ..storage import locked
 
     model = MODELS.get(base) or (backbone(base) if base else None)
     options = configure(FINE_TUNING if model else LmOptions(), settings or ())
@@ -172,9 +173,10 @@ def lm(
         list(dict.fromkeys(table.loc[table["part"] == part, "text"])) for part in ("train", "test")
     )
     name = " ".join(filter(None, (Path(corpus).name, style)))
-    report = train(
-        out, texts, held_out, base=model, seed=seed, options=options, name=name, device=device
-    )
+    with locked(out / ".lock", timeout=0):  # two runs would write over each other's checkpoints
+        report = train(
+            out, texts, held_out, base=model, seed=seed, options=options, name=name, device=device
+        )
     keys = ("corpus", "cut", "base", "parameters", "seed", "perplexity")
     _show({key: report[key] for key in keys}, format, out, "perplexity:OUT")
 
@@ -219,6 +221,7 @@ def classifier(
     from ..models.classifiers import Task
     from ..models.training.classifier import train
     from ..models.training.options import STYLE, configure
+    from ..storage import locked
 
     low, _, high = (word.strip() for word in styles.partition(","))
     if bool(low and high) != (regress and corpus.endswith(".csv")):
@@ -237,16 +240,11 @@ def classifier(
         tasks = [Task(str(name), tuple(sorted(set(rows)))) for name, rows in named]
     if single := [task.name for task in tasks if len(task.styles) < 2]:
         raise mistake(f"{corpus}: the task {single[0]!r} has one style only, two are needed")
-    report = train(
-        out,
-        table,
-        kind,
-        tasks=tasks,
-        seed=seed,
-        options=configure(STYLE[kind], settings or ()),
-        regression=regress,
-        base=backbone(base) if base else None,
-    )
+    settled = configure(STYLE[kind], settings or ())
+    begin = backbone(base) if base else None
+    given = {"tasks": tasks, "seed": seed, "options": settled, "regression": regress, "base": begin}
+    with locked(out / ".lock", timeout=0):
+        report = train(out, table, kind, **given)
     facts = {"sentences": report["sizes"], "seed": seed, "corpus": report["corpus"]}
     metric = "style-regressor:OUT" if regress else "style-accuracy:OUT"
     _show({**facts, **report["results"]}, format, out, metric)
