@@ -263,5 +263,5 @@ def test_a_table_of_scores_that_cannot_be_read_is_an_error_with_the_remedy(conte
         pd.DataFrame({"other": [1]}).to_parquet(table)
     else:
         table.write_bytes(content)
-    with pytest.raises(TstmetaError, match=r"cannot be read as a table of scores .* delete it"):
+    with pytest.raises(TstmetaError, match=r"not a table of scores .* delete this file"):
         run(THREE, Logged(), tmp_path)

@@ -7,6 +7,7 @@ which the next run merges after a kill.  Rows with status ``error`` are not kept
 
 import hashlib
 import math
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from functools import cache
@@ -22,6 +23,7 @@ from . import metrics as registry
 from . import schema
 from .data import Dataset, paths
 from .data.base import RATING
+from .data.checks import check, fault
 from .data.own import read_scores as read_scores
 from .data.tables import scores_table
 from .metrics.base import Metric, Request, Score
@@ -36,6 +38,10 @@ STYLE_LABEL = "style-label"
 #: Which metrics may run; see :func:`score`.
 PROFILES = ("", "embedded", "real")
 _COLUMNS = ["key", "value", "status", "detail"]
+_TYPES = {"key": str, "value": float, "status": str, "detail": str}
+_KEY = r"[0-9a-f]{32}(/\d+)?"
+_REMEDY = "delete this file of the score store: its scores are computed again, no other is lost"
+_WITH_VALUE = [str(status) for status in Status if status.has_value]
 _Row = tuple[str, float, str, str]
 
 
@@ -194,7 +200,7 @@ class _Store:
         with self.journal, tqdm(total=len(todo), desc=label, unit="unit", disable=disable) as bar:
             results = _checked(plan.metric, list(todo.values()))
             for key, scores in zip(todo, results, strict=True):
-                values = [(score.value, str(score.status), score.detail) for score in scores]
+                values = [(score.value, str(score.status), _utf8(score)) for score in scores]
                 if any(score.status is Status.ERROR for score in scores):
                     failed += _rows(key, values)
                 else:
@@ -204,24 +210,32 @@ class _Store:
 
     def _kept(self, wanted: list[str]) -> pd.DataFrame:
         """What is known of the wanted keys; what the journal has goes into the table, sorted."""
-        table = _frame([])
-        if self.table.is_file():
-            try:
-                table = pd.read_parquet(self.table, columns=_COLUMNS)
-            except (pa.ArrowException, KeyError, OSError) as error:
-                raise TstmetaError(
-                    f"{self.table} cannot be read as a table of scores "
-                    f"({str(error).splitlines()[0]}); delete it, and they are computed again"
-                ) from error
+        table = self._read() if self.table.is_file() else _frame([])
         if self.journal.path.is_file():
             fresh = _frame(list(_journalled(self.journal)))
             if len(fresh):
                 table = pd.concat([table, fresh], ignore_index=True) if len(table) else fresh
                 table = table.drop_duplicates("key").sort_values("key", ignore_index=True)
-                with whole(self.table) as draft:
+                with whole(self.table, private=True) as draft:
                     table.to_parquet(draft, index=False)
             self.journal.path.unlink()
         return table[table["key"].isin(wanted)]
+
+    def _read(self) -> pd.DataFrame:
+        """The table, whose rows must be such as this module writes."""
+        try:
+            table = pd.read_parquet(self.table, columns=_COLUMNS).astype(_TYPES)
+            sound = table["key"].str.fullmatch(_KEY, na=False) & ~table["key"].duplicated()
+            sound &= table["status"].isin([str(status) for status in Status])
+            sound &= np.isfinite(table["value"]) == table["status"].isin(_WITH_VALUE)
+            faults: list[tuple[int | None, str]] = [
+                (place + 1, f"value {value} with status {status!r} under the key {key!r}")
+                for place, key, value, status, _ in table[~sound].itertuples()
+            ]
+        except (pa.ArrowException, KeyError, OSError, ValueError, TypeError) as error:
+            faults = [(None, f"not a table of scores ({str(error).splitlines()[0]})")]
+        check(fault(self.table, what, row, remedy=_REMEDY) for row, what in faults)
+        return table
 
 
 def _checked(metric: Metric, units: list[tuple[Request, ...]]) -> Iterator[tuple[Score, ...]]:
@@ -250,14 +264,18 @@ def _sound(score: Score) -> Score:
     return Score(value if status.has_value else math.nan, status, detail)
 
 
+def _utf8(score: Score) -> str:
+    """A score's detail as it can be written; half a character becomes a question mark."""
+    return score.detail.encode("utf-8", "replace").decode()
+
+
 def _keys(stem: str, count: int) -> list[str]:
     """The keys of a unit's rewrites, numbered where there are several."""
     return [stem] if count == 1 else [f"{stem}/{place}" for place in range(count)]
 
 
 def _frame(rows: list[_Row]) -> pd.DataFrame:
-    types = {"key": str, "value": float, "status": str, "detail": str}
-    return pd.DataFrame(rows, columns=_COLUMNS).astype(types)
+    return pd.DataFrame(rows, columns=_COLUMNS).astype(_TYPES)
 
 
 def _rows(key: str, values: Sequence[Sequence]) -> list[_Row]:
@@ -267,9 +285,11 @@ def _rows(key: str, values: Sequence[Sequence]) -> list[_Row]:
 def _journalled(journal: Journal) -> Iterator[_Row]:
     """The rows of a journal; a damaged line is left out, and scored anew."""
     for entry in journal:
-        with suppress(ValueError, TypeError):
-            key, values = entry
-            yield from _rows(str(key), [(float(v), str(Status(s)), str(d)) for v, s, d in values])
+        with suppress(ValueError, TypeError, OverflowError):
+            stem, values = entry
+            rows = [(float(v), Status(s), str(d).encode().decode()) for v, s, d in values]
+            if all(math.isfinite(value) == status.has_value for value, status, _ in rows):
+                yield from (row for row in _rows(stem, rows) if re.fullmatch(_KEY, row[0]))
 
 
 def human_style(dataset: Dataset) -> pd.DataFrame:
