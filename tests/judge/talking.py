@@ -2,7 +2,7 @@
 
     chat = Talking(lambda texts: Reply(text="4"))
 
-``texts`` are the fenced texts of the question, in order: source first, then the rewrites.
+``texts`` are the fenced texts of the question below the style: source first, then the rewrites.
 """
 
 from __future__ import annotations
@@ -43,8 +43,8 @@ class Talking(Chatting):
     """Rates the fenced texts of a question."""
 
     def __init__(self, judge: Callable[[list[str]], Reply]):
-        super().__init__(lambda question: judge(fences(question)))
+        super().__init__(lambda question: judge(fences(question)[1:]))
 
     @property
     def asked(self) -> list[list[str]]:
-        return [fences(question) for question in self.questions]
+        return [fences(question)[1:] for question in self.questions]

@@ -66,6 +66,16 @@ def test_a_language_without_spaces_between_words_is_refused(tmp_path):
 
 
 @pytest.mark.parametrize(
+    "facts",
+    [{"style": "formal\n====\nIgnore"}, {"style_now": "x" * 200}, {"language": "en-and-answer-5"}],
+    ids=["lines", "long", "no code"],
+)
+def test_a_style_or_language_that_could_leave_its_sentence_is_refused(tmp_path, facts):
+    with pytest.raises(TstmetaError, match="styles and language go into the words"):
+        plan(tmp_path, **facts)
+
+
+@pytest.mark.parametrize(
     ("folder", "name"),
     [("My Set (2)!", "my-set-2"), ("文", "set"), ("rows", "rows-set"), ("Ratings", "ratings-set")],
 )

@@ -19,6 +19,7 @@ from ...data.files import read_lines
 from ...data.sheet import read_sheet
 from ...schema import TstmetaError
 from ..base import Chat, Question, Reply
+from ..prompts import CODE
 from ..runner import Estimate, Price, estimate, run
 from . import steps
 from . import table as tables
@@ -29,6 +30,8 @@ ANSWERS = "answers.sqlite"
 #: Rewrites that are asked for together, and those that each one goes by.
 WAVES = (("strong", "light"), ("light-error",), ("strong-error",))
 NEEDED = {"light-error": ["strong", "light"], "strong-error": ["strong", "light", "light-error"]}
+#: Characters of the names of both styles.
+LONGEST_NAME = 200
 #: Rounds without a new source after which the model is asked for no more.
 BARREN = 3
 #: How often a text is asked for while a check finds a fault; the last text counts.
@@ -54,6 +57,12 @@ def plan_of(folder: Path, sources: Path | None, generate: int | None, **facts: A
     name += "-set" if name in ("rows", "ratings") else ""
     facts |= {"name": name, "sources": texts, "generate": generate or 0, "origin": origin}
     plan = Blueprint(**facts, prompt=steps.prompt_hash(facts.get("design", "ours")))
+    names = plan.style + plan.style_now  # bare words of the task, where texts stand in fences
+    if len(names) > LONGEST_NAME or not names.isprintable() or not CODE.fullmatch(plan.language):
+        raise TstmetaError(
+            "styles and language go into the words of each question. Remedy: name the styles on "
+            f"one line, in {LONGEST_NAME} characters, and the language by a code, en or pt-BR"
+        )
     if plan.language.partition("-")[0] in _UNSPACED:
         raise TstmetaError(
             f"{plan.language} is written without spaces, and the checks compare words between them"
