@@ -39,7 +39,7 @@ def test_front_matter_has_the_known_keys_and_cites_what_is_in_the_bibliography(n
     assert isinstance(facts["verified"], bool)
     texts = [facts[key] for key in ("title", "task", "rated", "raters", "licence")]
     assert all(isinstance(text, str) and text for text in texts)
-    assert facts["url"] == "" or re.fullmatch(r"https?://\S+", facts["url"])
+    assert facts["url"] == "" or re.fullmatch(r"https://\S+", facts["url"])
     keys = set(re.findall(r"^@\w+\{([^,\s]+),", BIBLIOGRAPHY.read_text("utf-8"), re.M))
     assert {facts["citation"], *facts.get("also_cite", [])} <= keys
     assert facts["commit"] == "" or re.fullmatch(r"[0-9a-f]{40}", facts["commit"])

@@ -10,8 +10,8 @@ import pandas as pd
 import pytest
 
 from tests.helpers import needs
+from tstmeta.data import Card, paths
 from tstmeta.data import fetch as module
-from tstmeta.data import paths
 from tstmeta.data.fetch import FetchError, check, chosen, fetch, manifest
 from tstmeta.schema import DataError, TstmetaError
 from tstmeta.storage import locked
@@ -260,6 +260,7 @@ def test_our_manifest_pins_every_file_to_a_commit_and_a_hash():
     urls = pd.Series([e.url for e in entries])
     assert urls.str.match(r"https://[^/]+/[^/]+/[^/]+/[0-9a-f]{40}/.+").all()
     assert all(e.bytes for e in entries if e.sha256)
+    assert "No hash of it is known" in Card.read("scialom").body  # why it is not among them
 
 
 def test_a_subset_stands_for_its_data_set_and_all_for_every_public_one():
@@ -275,6 +276,7 @@ def test_a_subset_stands_for_its_data_set_and_all_for_every_public_one():
         ([], "name a data set, or say --all"),
         (["nosuch"], "no data set is called 'nosuch'; these can be fetched: alva"),
         (["contrast"], "cannot be fetched; why: tstmeta data show contrast"),
+        (["scialom"], "cannot be fetched; why: tstmeta data show scialom"),
     ],
 )
 def test_what_cannot_be_fetched_is_said(names, message):
