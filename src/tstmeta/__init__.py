@@ -23,7 +23,7 @@ _WHERE = {
     **dict.fromkeys(("SENTINELS", "pairs"), "analysis.frame"),
     **dict.fromkeys(("bootstrap", "compare", "correlate", "partial", "rank_sets"), "analysis"),
     **dict.fromkeys(("alpha", "ceiling", "evaluate"), "analysis"),
-    "costs": "analysis.costs",
+    **{"costs": "analysis.costs", "seeded": "analysis.seeds"},
     **dict.fromkeys(("available", "load"), "data"),
     "read": "data.own",
     "score": "scoring",
@@ -50,6 +50,7 @@ if TYPE_CHECKING:  # what editors know of the names
     )
     from .analysis.costs import costs
     from .analysis.frame import SENTINELS, pairs
+    from .analysis.seeds import seeded
     from .data import available, load
     from .data.base import Dataset
     from .data.catalogue import about, datasets

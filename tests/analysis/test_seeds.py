@@ -1,0 +1,41 @@
+"""One random metric may be lucky: what a page shows of ``random`` is the mean of ten seeds."""
+
+import pytest
+
+import tstmeta as tst
+from tests.notebooks.cells import NOTEBOOKS, cells
+from tstmeta.analysis.frame import kind_of
+from tstmeta.analysis.seeds import SEEDS
+
+
+@pytest.mark.parametrize(("statistic", "level"), [("pearson", "pooled"), ("kendall", "source")])
+def test_the_row_is_the_mean_of_ten_seeds_with_two_standard_deviations_to_either_side(
+    statistic, level
+):
+    data = tst.load("contrast@tied")
+    pairs = tst.pairs(data, tst.score(data, ["bleu", *SEEDS], ["source"]))
+    each = tst.correlate(pairs, statistic, level).set_index("metric")["value"]
+    one = pairs[pairs["metric"].isin(["bleu", "random"])]
+    frame = tst.correlate(one, statistic, level).assign(low=0.0, high=1.0)
+    shown = tst.seeded(frame, [data], "content", statistic, level).set_index("metric")
+    own = each[SEEDS]
+    name = f"random: mean of 10 seeds, sd {own.std():.2f}"
+    row = shown.loc[name, ["value", "low", "high"]].tolist()
+    assert row == pytest.approx(
+        [own.mean(), own.mean() - 2 * own.std(), own.mean() + 2 * own.std()]
+    )
+    assert shown.loc["bleu", ["value", "low", "high"]].tolist() == [each["bleu"], 0, 1]
+    assert (kind_of(name), tst.plot.look(name)) == ("sentinel", "sentinel")
+    assert set(tst.seeded(frame, [], "content")["metric"]) == {"bleu", "random"}  # of no set
+
+
+PAGES = sorted(path.stem for path in NOTEBOOKS.glob("[01]*.ipynb"))
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_no_chapter_draws_a_single_seed_beside_metrics(name):
+    code = cells(name)
+    sentinels = any("tst.SENTINELS" in cell or '"sentinel"' in cell for cell in code)
+    drawn = [c for c in code if any(f"plot.{one}(" in c for one in ("forest", "heatmap", "bump"))]
+    handled = ("seeded(", "random", "with_seeds", "by_level", "some)")
+    assert not sentinels or all(any(word in cell for word in handled) for cell in drawn)
