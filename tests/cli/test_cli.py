@@ -9,6 +9,8 @@ from io import StringIO
 
 import pandas as pd
 import pytest
+import typer
+from typer.testing import CliRunner
 
 from tests.command import command_line
 from tstmeta import cli, data
@@ -189,13 +191,57 @@ def test_the_program_prints_plain_tables_when_piped_and_errors_without_traceback
 
 def test_help_shows_examples_and_does_not_import_pandas():
     assert "tstmeta data fetch pauli lai" in program("data", "fetch", "--help").stdout
+    assert "--install-completion" in quick("--help")
+
+
+def quick(*words, **options):
+    """What the program prints without pandas."""
     code = (
-        "import sys; from tstmeta import cli; sys.argv = ['tstmeta', '--help']\n"
+        f"import sys; from tstmeta import cli; sys.argv = ['tstmeta', *{words}]\n"
         "try: cli.main()\n"
         "except SystemExit: sys.exit('pandas' in sys.modules)"
     )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    environment = {**os.environ, **options}
+    command = [sys.executable, "-c", code]
+    done = subprocess.run(command, capture_output=True, text=True, env=environment, timeout=60)
     assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+@pytest.mark.parametrize(
+    ("typed", "completed"),
+    [
+        ("tstmeta e", "evaluate explain"),
+        ("tstmeta score --dat", "--data"),
+        ("tstmeta score --metric rou", "rouge1 rouge2 rougeL"),
+        ("tstmeta evaluate -d con", "contrast"),
+        ("tstmeta data show pau", "pauli"),
+        ("tstmeta data fetch pauli mi", "mir"),
+        ("tstmeta data export lai --table pre", "preferences"),
+    ],
+)
+def test_a_shell_completes_commands_options_and_names(typed, completed):
+    typing = {"COMP_WORDS": typed, "COMP_CWORD": str(len(typed.split()) - 1)}
+    typing["_TSTMETA_COMPLETE"] = "complete_bash"
+    shown = CliRunner().invoke(cli.app, [], prog_name="tstmeta", env=typing).stdout
+    assert shown.split() == completed.split()
+    if "rou" in typed:
+        assert quick(**typing) == shown
+
+
+def commands(group, *words):
+    """All commands of the program, groups among them, by their words."""
+    yield words
+    for name, command in getattr(group, "commands", {}).items():
+        yield from commands(command, *words, name)
+
+
+@pytest.mark.parametrize("words", commands(typer.main.get_command(cli.app)), ids=" ".join)
+def test_h_shows_the_help_of_every_command(tstmeta, words):
+    shown = tstmeta(*words, "-h")
+    assert shown.exit_code == 0
+    assert shown.stdout.startswith("Usage: ")
+    assert shown.stdout == tstmeta(*words, "--help").stdout
 
 
 def test_a_reader_that_closes_the_pipe_early_causes_no_traceback(mine):

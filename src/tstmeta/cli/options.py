@@ -3,12 +3,24 @@
 import os
 import re
 from enum import StrEnum
+from importlib.metadata import entry_points
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
 from ..console import FileFormat, Format, mistake
+
+
+def metric_names() -> list[str]:
+    """What a shell completes: nothing slow is imported for it."""
+    return sorted(entry_points(group="tstmeta.metrics").names)
+
+
+def data_names() -> list[str]:
+    """The same of data sets."""
+    return sorted(entry_points(group="tstmeta.datasets").names)
+
 
 OutFile = Annotated[
     Path | None, typer.Option("--out", "-o", help="File to write [default: stdout as CSV].")
@@ -23,11 +35,39 @@ FormatOption = Annotated[
 
 Data = Annotated[
     str,
-    typer.Option("--data", "-d", help="A data set, a subset such as lai@pauli2025, or your file."),
+    typer.Option(
+        "--data",
+        "-d",
+        help="A data set, a subset such as lai@pauli2025, or your file.",
+        autocompletion=data_names,
+    ),
 ]
+DataSets = Annotated[
+    list[str],
+    typer.Option(
+        "--data",
+        "-d",
+        help="A data set, a subset such as lai@pauli2025, or your file; repeat for more.",
+        autocompletion=data_names,
+    ),
+]
+Where = Annotated[
+    list[str] | None,
+    typer.Option(help="Only rewrites with COLUMN=VALUE, such as direction=I2F; repeat for more."),
+]
+Limit = Annotated[
+    int | None,
+    typer.Option(min=1, help="A random sample: whole sources, no more rewrites than this."),
+]
+Seed = Annotated[int, typer.Option(min=0, help="Of all that is random.")]
 Metrics = Annotated[
     list[str] | None,
-    typer.Option("--metric", "-m", help="A metric, a family or module:function; repeat for more."),
+    typer.Option(
+        "--metric",
+        "-m",
+        help="A metric, a family or module:function; repeat for more.",
+        autocompletion=metric_names,
+    ),
 ]
 Basis = StrEnum("Basis", ["source", "reference", "none"])
 Bases = Annotated[
