@@ -6,9 +6,11 @@ import math
 import os
 import re
 import signal
+import sqlite3
 import subprocess
 import sys
 import time
+from contextlib import closing
 
 import pandas as pd
 import pytest
@@ -193,6 +195,40 @@ def test_ctrl_c_keeps_what_was_answered_and_the_same_command_goes_on(tstmeta, tm
         assert result.exit_code == 0, result.stderr
         assert "2 requests (2 answers are kept)" in result.stderr
         assert server.requests == 5  # the third was under way, and nobody has its answer
+
+
+def test_what_a_mended_server_answers_is_asked_anew_where_the_answer_was_invalid(tstmeta, tmp_path):
+    states = ["broken"]
+
+    def script(asked):
+        if "he went" in asked.prompt or states[-1] == "mended":
+            return counting(asked)
+        refuses = "fond" in asked.prompt
+        return says(None, refusal="No.") if refuses else says("eleven" + " more" * len(states))
+
+    def statuses(*more):
+        result = tstmeta(*asking(server, "--out", "rows.csv", *more))
+        assert not isinstance(result.exception, Exception), result.exception
+        rows = pd.read_csv(tmp_path / "rows.csv")
+        return rows["status"].tolist(), server.requests, result
+
+    with scripted.serving(script) as server:
+        first, count, _ = statuses()
+        assert (first, count) == (["invalid", "ok", "refused", "invalid"], 4)
+        result = statuses("--again", "invalid", "--dry-run")[2]
+        assert "2 requests (2 answers are kept)" in result.stderr
+        assert "2 kept answers are invalid: asked anew" in result.stderr
+        assert statuses()[:2] == (first, 4), "a dry run sets nothing aside"
+        limited = statuses("--again", "invalid", "--max-requests", "1", "--concurrency", "1")
+        assert limited[:2] == (["invalid", "ok", "refused", "error"], 5)
+        states.append("mended")
+        assert statuses()[:2] == (["invalid", "ok", "refused", "ok"], 6), "it goes on"
+        both = statuses("--again", "invalid", "--again", "refused")
+        assert (*both[:2], both[2].exit_code) == (["ok"] * 4, 8, 0)
+        assert statuses("--again", "invalid")[1] == 8, "nothing is left to ask anew"
+    with closing(sqlite3.connect(tmp_path / "store" / "judge" / "answers.sqlite")) as file:
+        replies = [json.loads(row[0]) for row in file.execute("SELECT reply FROM aside")]
+    assert sorted(reply["text"] for reply in replies) == ["", *["eleven more"] * 3]
 
 
 MISTAKES = {

@@ -3,6 +3,7 @@
 import shlex
 import sys
 from dataclasses import replace
+from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -16,6 +17,7 @@ from .options import USUAL_KEY, bill, key_of, price_of
 judge_app = typer.Typer(
     name="judge", help="Have a language model rate rewrites.", no_args_is_help=True
 )
+Again = StrEnum("Again", ["invalid", "refused", "truncated"])
 #: Log-probabilities asked for beside each token; more than so many few servers give.
 TOP_LOGPROBS = 20
 #: What of a prompt a terminal has room for.
@@ -106,6 +108,14 @@ def run_command(
     max_requests: options.MaxRequests = None,
     key_variable: options.KeyVariable = USUAL_KEY,
     dry_run: options.DryRun = False,
+    again: Annotated[
+        list[Again] | None,
+        typer.Option(
+            help="Ask anew where the kept answer is so, as of a server that was mended since; the "
+            "old answer is set aside in the same file. After an interrupt leave this out. Errors "
+            "are always asked anew."
+        ),
+    ] = None,
     cache: Annotated[
         Path | None,
         typer.Option(help="File of answers [default: data/scores/judge/answers.sqlite]."),
@@ -129,7 +139,8 @@ def run_command(
 ) -> None:
     """Rate a data set.  Answers are kept: an answer that came is never asked or paid for again.
 
-    Kill it whenever you like: the same command goes on where it stopped.  What is no rating becomes
+    Kill it whenever you like: the same command goes on where it stopped.  Several may run at once:
+    none asks what another asks.  What is no rating becomes
     a row with its status and the judge's words.  The API key is read from the environment and goes
     nowhere but to the server.  Exit code 1 when some ratings are missing.
 
@@ -141,6 +152,7 @@ def run_command(
     """
     from ..data import load, paths
     from ..judge import ratings
+    from ..judge.cache import AnswerCache
     from ..judge.client import Served
     from ..judge.prompts import load as load_prompt
     from ..judge.runner import Budget, estimate
@@ -156,15 +168,23 @@ def run_command(
     cache = cache or paths.scores() / ratings.ANSWERS
     note(f"{chat.model} at {chat.server}, prompt {loaded.name}@{loaded.hash}")
     manner: dict[str, Any] = {"samples": samples, "shuffle": shuffle, "limit": limit}
-    questions = [job.question for job in ratings.jobs(dataset, loaded, **manner)]
-    note(str(estimate(questions, chat, cache=cache, price=price)))
+    todo = ratings.jobs(dataset, loaded, **manner)
+    anew = ratings.kept_as(again or (), todo, loaded, chat, cache)
+    questions = [job.question for job in todo]
+    note(str(estimate(questions, chat, cache=cache, price=price, anew=anew)))
+    if again:
+        note(f"{len(anew):,} kept answers are {' or '.join(again)}: asked anew")
     if dry_run:
         return
+    if anew:
+        with AnswerCache(cache) as kept:
+            kept.set_aside(anew)
     limits: dict[str, Any] = {"cache": cache, "concurrency": concurrency, "budget": budget}
     try:
         rows = ratings.ask(dataset, loaded, chat, **manner, **limits)
     except KeyboardInterrupt:
-        note(f"answers so far are kept in {cache}; the same command goes on from there")
+        end = ", without --again" if again else ""
+        note(f"answers so far are kept in {cache}; the same command{end} goes on from there")
         raise
     texts = rows.select_dtypes(include=["object", "str"]).columns
     harmless = rows.assign(**{name: rows[name].str.translate(_ESCAPES) for name in texts})

@@ -5,7 +5,7 @@ status and what the judge said; something is put in its place only by name (:fun
 """
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from functools import partial
 from itertools import permutations
 from pathlib import Path
@@ -21,6 +21,7 @@ from ..schema import Signature, Status, TstmetaError
 from ..secrecy import excerpt
 from . import answers
 from .base import Chat, Question, Reply
+from .cache import AnswerCache
 from .prompts import Prompt
 from .runner import run
 
@@ -149,6 +150,23 @@ def ask(
     rows = [row for job, reply in pairs for row in _rows(job, reply, prompt)]
     about = {"dataset": dataset.name.partition("@")[0], **origin(prompt, chat, shuffle)}
     return pd.DataFrame(rows).assign(**about)[COLUMNS]
+
+
+def kept_as(
+    statuses: Collection[str], todo: Sequence[JudgeJob], prompt: Prompt, chat: Chat, cache: Path
+) -> set[str]:
+    """Keys of the kept answers with a rating of one of these statuses; none without a cache."""
+    keys: set[str] = set()
+    if not statuses or not cache.exists():
+        return keys
+    with AnswerCache(cache) as kept:
+        for job in todo:
+            key = job.question.key(chat.server, chat.model, chat.revision)
+            if reply := kept.get(key):
+                rows = answers.read(reply, prompt, len(job.item_ids))
+                if any(rating.status in statuses for row in rows for rating in row.values()):
+                    keys.add(key)
+    return keys
 
 
 def _rows(job: JudgeJob, reply: Reply, prompt: Prompt) -> Iterator[dict[str, Any]]:
