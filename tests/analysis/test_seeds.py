@@ -19,13 +19,17 @@ def test_the_row_is_the_mean_of_ten_seeds_with_two_standard_deviations_to_either
     frame = tst.correlate(one, statistic, level).assign(low=0.0, high=1.0)
     shown = tst.seeded(frame, [data], "content", statistic, level).set_index("metric")
     own = each[SEEDS]
-    name = f"random: mean of 10 seeds, sd {own.std():.2f}"
+    name = "random: mean of 10 seeds"
     row = shown.loc[name, ["value", "low", "high"]].tolist()
     assert row == pytest.approx(
         [own.mean(), own.mean() - 2 * own.std(), own.mean() + 2 * own.std()]
     )
     assert shown.loc["bleu", ["value", "low", "high"]].tolist() == [each["bleu"], 0, 1]
     assert (kind_of(name), tst.plot.look(name)) == ("sentinel", "sentinel")
+    [plain] = tst.seeded(
+        frame[["dataset", "metric", "value"]], [data], "content", statistic, level
+    )["metric"].drop(0)
+    assert plain == f"{name}, sd {own.std():.2f}"
     assert set(tst.seeded(frame, [], "content")["metric"]) == {"bleu", "random"}  # of no set
 
 

@@ -29,8 +29,8 @@ def seeded(
 
     Returns:
         A copy: value is the mean, low and high lie two standard deviations of the seeds from it,
-        and the name says how many seeds and the largest standard deviation.  Ranks stay those of
-        seed 0.
+        and the name says how many seeds, and without low and high the largest standard deviation.
+        Ranks stay those of seed 0.
     """
     frame, spread, at = frame.copy(), [0.0], frame["metric"] == RANDOM
     for own in data:
@@ -44,5 +44,6 @@ def seeded(
         if "low" in frame:
             frame.loc[rows, "low"] = each.mean() - 2 * each.std()
             frame.loc[rows, "high"] = each.mean() + 2 * each.std()
-    named = f"{RANDOM}: mean of {len(SEEDS)} seeds, sd {max(spread):.2f}"
+    sd = "" if "low" in frame else f", sd {max(spread):.2f}"
+    named = f"{RANDOM}: mean of {len(SEEDS)} seeds{sd}"
     return frame.assign(metric=frame["metric"].mask(at & (len(spread) > 1), named))
