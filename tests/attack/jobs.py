@@ -1,0 +1,264 @@
+"""What is attacked: real commands on small jobs, in processes of their own.
+
+A job knows how many units of work (scores, answers, steps) it has on file and how many were begun.
+Whatever ends a run, the same command must go on from what is on file and end as if nothing had
+happened: :func:`survive`.
+"""
+
+import contextlib
+import multiprocessing
+import os
+import resource
+import sqlite3
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import closing, contextmanager
+from multiprocessing.process import BaseProcess
+from pathlib import Path
+from typing import NamedTuple
+
+import pandas as pd
+
+from tests.judge import scripted
+from tests.judge.construct import author
+from tstmeta import cli
+from tstmeta.models.training.loop import CHECKPOINT, read_checkpoint
+from tstmeta.schema import TstmetaError
+
+ROWS = 40
+#: Seconds after which a run that does not end is a fault.
+PATIENCE = 120
+#: Seconds that a unit of work takes, about.
+PACE = 0.02
+#: Answers under way at once.
+CONCURRENCY = 4
+#: Files that hold other bytes after each run: SQLite's, and what was begun.
+OTHERWISE = (".sqlite", ".sqlite-wal", ".sqlite-shm", ".log", ".pyc")
+#: Slow metric; it holds what Python names anew in each process (an inner function, a set of texts).
+METRIC = """
+import time
+
+def logged(source, output):
+    with open("begun.log", "a") as log:
+        log.write(output + "\\n")
+    time.sleep(0.02)
+    return sum(len(word) / 7 for word in output.split() if word not in {"a", "the", "of", "and"})
+"""
+#: What has just been computed, or a step of a training, is written down, slowly.
+ANSWERS = """
+import time
+from tstmeta.models import tokencache
+check = tokencache.check_answer
+def logged(*answer):
+    with open("begun.log", "a") as log:
+        log.write("answer\\n")
+    time.sleep(0.01)
+    check(*answer)
+tokencache.check_answer = logged
+"""
+STEPS = """
+import time
+from tstmeta.models.training.loop import Learner
+step = Learner.step
+def logged(self, number, *rest):
+    with open("begun.log", "a") as log:
+        log.write(f"{number}\\n")
+    time.sleep(0.02)
+    return step(self, number, *rest)
+Learner.step = logged
+"""
+
+
+class Job(NamedTuple):
+    """A command and what may be known of it from outside.
+
+    Attributes:
+        words: the command.
+        kept, begun: units on file, and units begun so far, in a folder.
+        under_way: units that may be begun and not on file.
+        files: what lies in the folder at first.
+        before: Python that is run before the command.
+    """
+
+    words: list[str]
+    kept: Callable[[Path], int]
+    begun: Callable[[Path], int]
+    under_way: int
+    files: dict[str, str]
+    before: str = ""
+
+    def start(self, place: Path, *more: str, fresh: bool = False, limit: int = 0) -> BaseProcess:
+        """Start the command in a folder.
+
+        Args:
+            fresh: in a new Python; else in a fork of one that has imported what takes time.
+            limit: no file may be larger; Linux then refuses to write as on a full disk.
+        """
+        place.mkdir(exist_ok=True)
+        for name, text in self.files.items():
+            (place / name).parent.mkdir(exist_ok=True)
+            (place / name).write_text(text)
+        context = multiprocessing.get_context("spawn" if fresh else "forkserver")
+        arguments = (place, [*self.words, *more], self.before, limit)
+        process = context.Process(target=command, args=arguments)
+        process.start()
+        return process
+
+
+multiprocessing.set_forkserver_preload(
+    ["pandera.pandas", "pyarrow.parquet", "filelock", "openai", "torch._dynamo"]
+    + [f"tstmeta.{name}" for name in ("scoring", "judge.ratings", "models.textcnn", "models.hub")]
+)
+
+
+def command(place: Path, words: list[str], before: str, limit: int) -> None:
+    """The command line in a folder; what it says goes into a file beside that."""
+    os.chdir(place)
+    sys.path.insert(0, str(place))
+    for stream in (1, 2):
+        os.dup2(os.open(f"../{place.name}.said", os.O_WRONLY | os.O_CREAT | os.O_APPEND), stream)
+    exec(before, {})
+    if limit:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit))
+    sys.argv = ["tstmeta", *words]
+    cli.main()
+
+
+def end(process: BaseProcess, place: Path) -> tuple[int | None, str]:
+    """Wait for the end: the exit code, and what was said so far in the folder."""
+    process.join(PATIENCE)
+    return process.exitcode, place.with_name(f"{place.name}.said").read_text()
+
+
+def until_kept(job: Job, place: Path, process: BaseProcess, units: int) -> None:
+    """Wait until so many units are on file, or the end."""
+    deadline = time.monotonic() + PATIENCE
+    while job.kept(place) < units and process.is_alive():
+        assert time.monotonic() < deadline
+        time.sleep(0.005)
+
+
+def written(place: Path) -> dict[str, bytes]:
+    """All files of a folder that hold the same bytes after each run."""
+    files = [path for path in place.rglob("*") if path.is_file() and path.suffix not in OTHERWISE]
+    return {path.relative_to(place).as_posix(): path.read_bytes() for path in files}
+
+
+# --------------------------------------------------------------------------------------- the jobs
+
+
+def lines(*paths: Path) -> int:
+    return sum(path.read_bytes().count(b"\n") for path in paths if path.is_file())
+
+
+def logged(place: Path) -> int:
+    return lines(place / "begun.log")
+
+
+def rows(place: Path, folder: str) -> int:
+    """Lines of journals and rows of tables."""
+    tables = [len(pd.read_parquet(path)) for path in (place / folder).glob("*.parquet")]
+    return lines(*(place / folder).glob("*.journal")) + sum(tables)
+
+
+def answers(place: Path, file: str) -> int:
+    with (
+        contextlib.suppress(sqlite3.OperationalError),  # the file is being made
+        closing(sqlite3.connect(f"file:{place / file}?mode=ro", uri=True)) as kept,
+    ):
+        return kept.execute("SELECT count(*) FROM answers").fetchone()[0]
+    return 0
+
+
+def steps(place: Path) -> int:
+    if (place / "model" / CHECKPOINT).is_file():
+        with contextlib.suppress(TstmetaError):  # it has just gone
+            return len(read_checkpoint(place / "model")[0]["losses"])
+    return logged(place) if (place / "model" / "training.json").is_file() else 0
+
+
+def texts(count: int) -> str:
+    """A data set of somebody's own; the last two rows are equal."""
+    few = [f"the source {n},an output {n} of many,formal" for n in range(1, count)]
+    return "\n".join(["source,output,style", *few, few[-1], ""])
+
+
+def score_words(metric: str) -> list[str]:
+    words = ["score", "--data", "mine.csv", "--basis", "source", "--metric", metric]
+    return [*words, "--store", "store", "--out", "out.csv"]
+
+
+@contextmanager
+def scoring() -> Iterator[Job]:
+    files = {"mine.csv": texts(ROWS), "slow/__init__.py": "", "slow/metric.py": METRIC}
+    words = score_words("slow.metric:logged")
+    yield Job(words, lambda place: rows(place, "store"), logged, 1, files)
+
+
+@contextmanager
+def likelihood() -> Iterator[Job]:
+    files = {"mine.csv": texts(ROWS)}
+    kept = lambda place: rows(place, "store/tokens")  # noqa: E731
+    yield Job(score_words("likelihood"), kept, logged, ROWS // 2, files, ANSWERS)
+
+
+def rated(asked: scripted.Asked) -> scripted.Act:
+    return scripted.says(str(1 + len(asked.prompt) % 5), latency=0.04)
+
+
+@contextmanager
+def judging() -> Iterator[Job]:
+    with scripted.serving(rated) as server:
+        words = ["judge", "run", "--data", "mine.csv", "--prompt", "content", "--model", "tiny"]
+        words += ["--server", server.url, "--cache", "answers.sqlite", "--out", "out.csv"]
+        words += ["--concurrency", str(CONCURRENCY)]
+        kept = lambda place: answers(place, "answers.sqlite")  # noqa: E731
+        files = {"mine.csv": texts(ROWS)}
+        yield Job(words, kept, lambda place: server.requests, CONCURRENCY, files)
+
+
+def obliged(asked: scripted.Asked) -> scripted.Act:
+    return scripted.says(author.write(asked.prompt), latency=0.04)
+
+
+@contextmanager
+def constructing() -> Iterator[Job]:
+    with scripted.serving(obliged) as server:
+        words = ["construct", "--style", "more formal", "--style-now", "informal", "--seed", "3"]
+        words += ["--sources", "texts.txt", "--out", "set", "--model", "tiny"]
+        words += ["--server", server.url, "--concurrency", str(CONCURRENCY)]
+        files = {"texts.txt": "".join(author.source(number) + "\n" for number in range(8))}
+        kept = lambda place: answers(place, "set/answers.sqlite")  # noqa: E731
+        yield Job(words, kept, lambda place: server.requests, CONCURRENCY, files)
+
+
+def training(*words: str) -> Callable:
+    corpus = pd.DataFrame(
+        [
+            {"text": f"the {thing} in street {place} was {word}", "style": style, "split": split}
+            for style, word in (("good", "warm"), ("bad", "cold"))
+            for thing in ("soup", "shop")
+            for split, count in (("train", 20), ("dev", 3), ("test", 3))
+            for place in range(count)
+        ]
+    ).to_csv(index=False)
+
+    @contextmanager
+    def job() -> Iterator[Job]:
+        every = ["train", *words, "--corpus", "corpus.csv", "--out", "model"]
+        every += ["--set", "batch=4", "--set", "checkpoint=2", "--set", "epochs=2"]
+        yield Job(every, steps, logged, 2, {"corpus.csv": corpus}, STEPS)
+
+    return job
+
+
+SMALL = ("vocabulary=300", "width=16", "layers=1", "heads=2", "inner=24", "length=32")
+JOBS = {
+    "scores": scoring,
+    "log-probabilities": likelihood,
+    "answers of a judge": judging,
+    "a built test set": constructing,
+    "a style classifier": training("classifier", "--kind", "textcnn"),
+    "a language model": training("lm", *(word for text in SMALL for word in ("--set", text))),
+}
