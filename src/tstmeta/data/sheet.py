@@ -168,8 +168,8 @@ def _check_characters(sheet: Sheet) -> None:
 
 def _texts(cell: Any, deepest: int = DEEPEST) -> Iterator[str]:
     """The texts in a cell, those in its lists and objects too."""
-    if isinstance(cell, str):
-        yield cell
+    if isinstance(cell, str | bytes):
+        yield cell if isinstance(cell, str) else cell.decode(errors="surrogateescape")
     elif isinstance(cell, list | tuple | dict):
         if not deepest:
             raise RecursionError
