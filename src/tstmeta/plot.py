@@ -237,7 +237,7 @@ def rank_sets(frame: pd.DataFrame) -> Figure:
             for last in np.flatnonzero(np.diff(rows["cluster"].astype(int))):
                 line = axis.axhline(last + 0.5, color=INK, lw=0.9, ls=":", label="cluster ends")
                 keys[1:] = [line]
-        axis.set_xlim(0.2, len(rows) + 0.8)
+        axis.set_xlim(0.2, max(len(rows), rows["rank"].max()) + 0.8)
         axis.xaxis.set_major_locator(MaxNLocator(integer=True))
     _legend(figure, keys, ordered["look"])
     return figure

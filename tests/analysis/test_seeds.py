@@ -19,7 +19,7 @@ def test_the_row_is_the_mean_of_ten_seeds_with_two_standard_deviations_to_either
     frame = tst.correlate(one, statistic, level).assign(low=0.0, high=1.0)
     shown = tst.seeded(frame, [data], "content", statistic, level).set_index("metric")
     own = each[SEEDS]
-    name = "random: mean of 10 seeds"
+    name = "random: mean of 10"
     row = shown.loc[name, ["value", "low", "high"]].tolist()
     assert row == pytest.approx(
         [own.mean(), own.mean() - 2 * own.std(), own.mean() + 2 * own.std()]

@@ -45,5 +45,5 @@ def seeded(
             frame.loc[rows, "low"] = each.mean() - 2 * each.std()
             frame.loc[rows, "high"] = each.mean() + 2 * each.std()
     sd = "" if "low" in frame else f", sd {max(spread):.2f}"
-    named = f"{RANDOM}: mean of {len(SEEDS)} seeds{sd}"
+    named = f"{RANDOM}: mean of {len(SEEDS)}{sd}"
     return frame.assign(metric=frame["metric"].mask(at & (len(spread) > 1), named))
