@@ -42,15 +42,20 @@ def test_the_title_says_what_was_computed_of_what():
 
 
 def test_notes_are_of_people_of_tests_and_of_what_was_flipped():
-    people, tests, flipped = render.notes(OWN)
+    people, tests, flipped, references = render.notes(OWN)
     assert people.startswith("Human ceiling: one rater agrees with the mean of the others at 0.")
     assert tests == "Clusters part what differs at 0.05, all pairs at once, in the same resamples"
     assert flipped == "Flipped, since lower is better: ter (source)"
+    assert references == "0 of 96 rewrites have a reference: there are no reference-based values"
     means = analyse(rated(raters=False), SCORES, draws=50, clusters=False)
     assert render.notes(means)[:2] == [
         "The human ceiling is not known: only means of ratings were released",
         tests,
     ]
+    assert render.notes(OWN, gaps=True)[1] == (
+        "p is of a pair alone, p_adjusted (max-t) of all 10 pairs of rows at once, both in the same"
+        " resamples"
+    )
     shown, rule = render.table(means)
     assert (shown["metric"][0], rule) == ("good", 3)
     assert not {"cluster", "as_rater"} & set(shown.columns)
@@ -84,33 +89,69 @@ def test_csv_has_every_column_and_whole_numbers_stay_whole():
     assert (good["rank"], good["scored"]) == ("1", "96")
 
 
-def test_json_says_how_to_get_the_numbers_again():
+def test_json_has_rows_differences_the_summary_and_how_to_get_the_numbers_again():
     both = [OWN, analyse(DATA, SCORES, dimension="style", draws=400, seed=7)]
     read = json.loads(render.rendered(both, TableFormat.json))
-    assert list(read) == ["data", "setting", "estimand", "seed", "rows", "versions"]
-    content, style = read["data"]["dimensions"]
+    assert list(read) == ["evaluations", "rows", "differences", "versions"]
+    content, style = read["evaluations"]
     assert (content["dimension"], style["dimension"]) == ("content", "style")
     assert content["human"]["value"] == OWN.human.value
-    setting = {"statistic": "pearson", "level": "pooled", "units": "sources", "draws": 400}
-    assert (read["setting"], read["seed"]) == (setting, 7)
+    assert (content["notes"], content["summary"]) == (render.notes(OWN), OWN.summary)
+    setting = {"dataset": "many", "statistic": "pearson", "level": "pooled"}
+    setting |= {"units": "sources", "draws": 400, "seed": 7}
+    assert setting.items() <= content.items()
     assert [row["dimension"] for row in read["rows"]] == ["content"] * 6 + ["style"] * 5
+    assert len(read["differences"]) == len(OWN.differences) + len(both[1].differences)
     assert set(read["versions"]) == {"python", "tstmeta", "numpy", "scipy", "pandas"}
 
 
-def test_latex_has_a_caption_and_signatures():
-    text = OWN.to_latex()
-    assert "% signature: good|basis:source\n" in text
-    assert "\\caption{many: 96 rewrites" in text
-    assert "95 \\% bootstrap" in text
-    assert text.count("\\midrule") == 2
-    assert "human-style & none & " in text
+def test_latex_is_a_compact_table_and_all_else_stands_in_comments():
+    head, table = OWN.to_latex().split("\\begin{table}\n")
+    assert all(line.startswith("% ") for line in head.splitlines())
+    for line in (*OWN.summary, *render.notes(OWN), "signature: good|basis:source"):
+        assert f"% {line}\n" in head
+    assert "\\caption{many: 96 rewrites" in table
+    assert "95 \\% bootstrap" in table
+    good = OWN.frame.iloc[0]
+    limits = f"{good['value']:.3f} [{good['low']:.3f}, {good['high']:.3f}]"
+    body = table[table.index("\\toprule") :].splitlines()
+    assert body[1:4] == [
+        r"metric & Pearson's r [95 \% CI] & cluster \\",
+        r"\midrule",
+        rf"good & {limits} & 1 \\",
+    ]
+    assert [body.index(r"\midrule", at) for at in (3, 7)] == [6, 9]
+    assert "[$-$0." in body[7]
+    assert body[10] == rf"human ceiling & {OWN.human.value:.3f} & -- \\"
+
+
+def test_differences_have_a_table_of_their_own():
+    text = render.rendered([OWN], TableFormat.latex, gaps=True)
+    row = OWN.differences.iloc[0]
+    limits = f"{row['difference']:.3f} [{row['low']:.3f}, {row['high']:.3f}]"
+    assert f"good & ter & {limits} & {row['p']:.3f} & {row['p_adjusted']:.3f}" in text
+    read = pd.read_csv(io.StringIO(render.rendered([OWN], TableFormat.csv, gaps=True)))
+    np.testing.assert_allclose(read["p_adjusted"], OWN.differences["p_adjusted"])
+    plain = render.rendered([OWN], TableFormat.table, gaps=True).splitlines()
+    assert plain[-len(OWN.differences)].split()[:2] == ["good", "ter"]
+
+
+def test_several_levels_are_one_latex_table_and_one_csv():
+    own = [OWN, analyse(DATA, SCORES, level="source", draws=50)]
+    text = render.rendered(own, TableFormat.latex)
+    assert text.count("\\begin{table}") == 1
+    assert "level & metric & Pearson's r" in text
+    assert "level pooled, source; 95" in text
+    assert "\nsource & good & " in text
+    read = pd.read_csv(io.StringIO(render.rendered(own, TableFormat.csv)))
+    assert read.groupby("level", sort=False).size().to_dict() == {"pooled": 6, "source": 6}
 
 
 @pytest.mark.parametrize("text", HOSTILE)
 def test_hostile_texts_stay_one_cell_and_mean_nothing(text):
     frame = pd.DataFrame({"metric": [text], "value": [-0.5]})
     lines = render.latex(frame, text).splitlines()
-    [row] = [line for line in lines if "-0.500" in line]
+    [row] = [line for line in lines if "$-$0.500" in line]
     assert row.endswith(r"\\")
     assert row.replace(r"\&", "").count("&") == 1
 

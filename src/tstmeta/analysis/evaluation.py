@@ -4,20 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
 
-from .. import stats
+from .. import stats, storage
 from ..data import Dataset, load
 from ..metrics import Metric
 from ..schema import TstmetaError
 from ..stats import Interval, Resample
-from . import comparison, render
+from . import choice, comparison, render, summary
 from .agreement import Analysis, agreement, analyses, at_corpus_level, intervals, resample
-from .frame import METRIC, ORACLES, SENTINELS, Scored, pairs, scored
+from .frame import METRIC, ORACLES, Scored, check_dimension, pairs, scored
 from .people import People, people
 
 if TYPE_CHECKING:
@@ -41,6 +42,8 @@ class Evaluation:
         human: people's own agreement.
         drawn: estimates ``[M]``, values in every draw ``[M, D]`` and the jackknife.
         p: of the difference of every two rows, corrected for all pairs ``[M, M]``.
+        tested: whether tests were asked for; without them there is no summary.
+        remarks: what the table is not over, in words with counts.
     """
 
     dataset: str
@@ -54,6 +57,8 @@ class Evaluation:
     human: People
     drawn: Resample
     p: np.ndarray
+    tested: bool = True
+    remarks: tuple[str, ...] = ()
 
     @property
     def label(self) -> str:
@@ -64,21 +69,81 @@ class Evaluation:
         """The interval of one row's value minus another's."""
         return stats.difference(self.drawn, first, second)
 
-    def plot(self) -> Figure:
-        """A forest plot: values with intervals, sentinels below a line, the human ceiling."""
-        from .. import plot  # needs the extra for drawing
+    @cached_property
+    def differences(self) -> pd.DataFrame:
+        """Each metric against those below it and against the best sentinel, a row a pair.
 
-        ceiling = pd.DataFrame([{"dataset": self.dataset, **self.human._asdict()}])
-        return plot.forest(self.frame.assign(dataset=self.dataset), ceiling=ceiling)
+        Columns dataset, dimension, statistic, level, a, a_basis, b, b_basis, difference (a minus
+        b), low, high (95 % bootstrap interval), p (two-sided, of the same resamples, this pair
+        alone), p_adjusted (single-step max-t over all pairs of rows of the frame, since the best
+        sentinel is the best of several, see :func:`tstmeta.stats.simultaneous_p`), note.
+        """
+        metrics, sentinel = summary.places(self)
+        known = metrics if sentinel is None else [*metrics, sentinel]
+        compared = np.isin(np.arange(len(self.frame)), known)
+        first, second = np.triu_indices(len(self.frame), 1)
+        table = comparison.differences(self.frame, self.drawn, self.p)
+        facts = self.frame[["dataset", "dimension", "statistic", "level"]].iloc[0]
+        table = table[compared[first] & compared[second]].reset_index(drop=True)
+        return pd.concat([pd.DataFrame([facts] * len(table), index=table.index), table], axis=1)
+
+    @cached_property
+    def summary(self) -> list[str]:
+        """In words: which metric leads and which cannot be told from it, which stay below the best
+        sentinel, and the difference that these data could show (by simulation).
+        """
+        return summary.sentences(self) if self.tested else []
+
+    def plot(self) -> Figure:
+        """A forest plot: values with intervals, sentinels below a line, the human ceiling, and at
+        the right the ranks that each could have.
+        """
+        return draw([self])
 
     def to_latex(self) -> str:
-        """The table for LaTeX (``booktabs``), with caption, notes and signatures."""
+        """The table for LaTeX (``booktabs``), with caption, summary, notes and signatures."""
         return render.rendered([self], render.TableFormat.latex)
+
+
+def draw(evaluations: Sequence[Evaluation]) -> Figure:
+    """Forest plots of evaluations that have values, a panel each; see :meth:`Evaluation.plot`."""
+    from .. import plot  # needs the extra for drawing
+
+    drawn = [own for own in evaluations if own.frame["value"].notna().any()]
+    names = render.panels(drawn)
+    frame = pd.concat(
+        own.frame.assign(dataset=name) for own, name in zip(drawn, names, strict=True)
+    )
+    people = [{"dataset": n, **own.human._asdict()} for own, n in zip(drawn, names, strict=True)]
+    labels = ", ".join(dict.fromkeys(own.label for own in drawn))
+    figure = plot.forest(
+        frame.assign(flipped=frame["better"] == "lower"), pd.DataFrame(people), label=labels
+    )
+    for axis, own in zip(figure.axes, drawn, strict=False):  # a panel may be spare
+        rows = own.frame.dropna(subset="value")
+        side = axis.secondary_yaxis("right")
+        side.set_yticks(range(len(rows)), render.ranks(rows), fontsize=7.5)
+        side.tick_params(length=0)
+        side.set_ylabel("ranks it could have", fontsize=7.5)
+    return figure
+
+
+def save(figure: Figure, out: Path) -> None:
+    """Write a figure as .pdf, .svg or .png: the same bytes for the same figure."""
+    import matplotlib as mpl
+
+    kind = out.suffix.lower().removeprefix(".")
+    dates = {"pdf": {"CreationDate": None}, "svg": {"Date": None}}
+    with (
+        mpl.rc_context({"svg.hashsalt": "tstmeta", "pdf.fonttype": 42}),
+        storage.whole(out) as draft,
+    ):
+        figure.savefig(draft, format=kind, metadata=dates.get(kind), dpi=300)
 
 
 def evaluate(
     data: Dataset | str | Path,
-    metrics: Sequence[str | Metric] = ("lexical",),
+    metrics: Sequence[str | Metric] | None = None,
     dimension: str = "content",
     statistic: str = "pearson",
     level: str = "pooled",
@@ -89,20 +154,25 @@ def evaluate(
     clusters: bool = True,
     scores: pd.DataFrame | None = None,
     lower: Sequence[str] = (),
+    remarks: Sequence[str] = (),
 ) -> Evaluation:
     """Hold metrics and sentinels against one dimension of human judgement.
 
     Args:
         data: a data set, its name, or a file of your own.
-        metrics: names or families to score; sentinels and people's style rating stand beside.
+        metrics: names or families to score, by default one metric an idea of those that run here
+            (:data:`.choice.DEFAULTS`); a family stands under its own dimensions, a name under all.
+            Sentinels and people's style rating stand beside.
         dimension: content, style or fluency.
         scores: a ``scores`` table to take instead of scoring.
         lower: metrics of which less is better, beside those that say so themselves.
-        clusters: part metrics that differ; without it the column is empty.
+        clusters: part metrics that differ; without it the column and the summary are empty.
+        remarks: what else to note below the title.
         statistic, level, unit, draws, seed: see :func:`tstmeta.bootstrap`.
 
     Returns:
-        ``frame`` has these columns: metric, basis, dimension, kind (metric, sentinel, oracle),
+        ``frame`` has these columns: dataset, statistic, level, metric, basis, dimension, kind
+        (metric, sentinel, oracle),
         better (higher, or lower and then flipped), value, low, high, method (of the interval), n
         (rewrites, or groups at a level of groups), without_low, without_high and without (at level
         system, see :func:`tstmeta.correlate`), rank, rank_low, rank_high (among all rows with a
@@ -117,9 +187,9 @@ def evaluate(
     """
     data = data if isinstance(data, Dataset) else load(str(data))
     if scores is None:
-        from ..scoring import score
-
-        scores = score(data, [*metrics, *SENTINELS], progress=False)
+        check_dimension(data, dimension)
+        scores, left_out = choice.score(data, [dimension], metrics, progress=False)
+        scores, remarks = choice.listed(scores, dimension, metrics), [*remarks, *left_out]
     if dimension == "style":
         scores = scores[~scores["metric"].isin(ORACLES)]
     frame = pairs(data, scores, dimension, lower)
@@ -161,6 +231,9 @@ def evaluate(
         as_rater=as_rater,
         dimension=dimension,
         against=own.against,
+        dataset=data.name,
+        statistic=statistic,
+        level=level,
     )
     for at, place in enumerate(order):
         for column, known in whole.get(place, {}).items():
@@ -177,6 +250,8 @@ def evaluate(
         human=human,
         drawn=drawn,
         p=p,
+        tested=clusters,
+        remarks=(*remarks, *choice.gaps(data, scores, dimension)),
     )
 
 

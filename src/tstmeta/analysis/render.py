@@ -11,6 +11,7 @@ import platform
 import re
 from collections.abc import Sequence
 from importlib.metadata import version
+from itertools import accumulate
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -21,14 +22,17 @@ from ..console import TableFormat
 from ..data import Dataset
 from ..schema import TstmetaError
 from .frame import METRIC, scored
+from .summary import name_of, number, probability, with_limits
 
 if TYPE_CHECKING:
     from .evaluation import Evaluation
 
+#: What two tables may differ in.
+SETTING = ("dataset", "dimension", "statistic", "level")
 #: Columns of :attr:`~tstmeta.analysis.evaluation.Evaluation.frame`.
 COLUMNS = [
-    *("metric", "basis", "dimension", "kind", "better", "value", "low", "high", "method", "n"),
-    *("without_low", "without_high", "without"),
+    *("dataset", "statistic", "level", "metric", "basis", "dimension", "kind", "better"),
+    *("value", "low", "high", "method", "n", "without_low", "without_high", "without"),
     *("rank", "rank_low", "rank_high", "cluster", "partial", "given", "partial_all", "given_all"),
     *("as_rater", "against", "mean", "sd", "min", "max", "scored", "empty", "truncated", "failed"),
     *("note", "signature"),
@@ -53,30 +57,31 @@ def format_of(out: Path | None, format: TableFormat | None = None) -> TableForma
     return kind
 
 
-def rendered(evaluations: Sequence[Evaluation], kind: TableFormat) -> str:
-    """Evaluations of one data set, a dimension each, as text in a format."""
-    if kind not in (TableFormat.csv, TableFormat.json):
-        return "\n".join(_reading(own, kind) for own in evaluations)
+def rendered(evaluations: Sequence[Evaluation], kind: TableFormat, gaps: bool = False) -> str:
+    """Evaluations as text in a format: values, or ``gaps``, the differences; JSON has both."""
+    if kind is TableFormat.table:
+        return "\n".join(_reading(own, gaps) for own in evaluations)
+    if kind is TableFormat.latex:
+        shared = dict.fromkeys(own.dimension for own in evaluations)
+        groups = [[own for own in evaluations if own.dimension == name] for name in shared]
+        return "\n".join(_latex(group, gaps) for group in groups)
+    tested = [own.differences for own in evaluations if own.tested or gaps]
+    both = {"rows": _values(evaluations), "differences": pd.concat(tested or [pd.DataFrame()])}
+    if kind is TableFormat.csv:
+        return console.to_csv(both["differences" if gaps else "rows"], for_people=True)
+    return _json(both, evaluations=list(map(_facts, evaluations)))
+
+
+def _values(evaluations: Sequence[Evaluation]) -> pd.DataFrame:
     parts = []
     for own in evaluations:
         if math.isfinite(own.human.value):
-            row = {"dimension": own.dimension, "kind": "human", "against": own.against}
+            row = dict(zip(SETTING, _setting(own), strict=True))
+            row |= {"kind": "human", "against": own.against}
             parts.append(pd.DataFrame([row | _people(own) | {"note": own.human.note}]))
         parts.append(own.frame)
     rows = pd.concat([part.astype(object) for part in parts], ignore_index=True)[COLUMNS]
-    rows = rows.astype(dict.fromkeys(_WHOLE, "Int64"))
-    if kind is TableFormat.csv:
-        return console.to_csv(rows)
-    dimensions = [_dimension(own) for own in evaluations]
-    setting, plan = evaluations[0].analysis.setting, evaluations[0].analysis.plan
-    computed = {"statistic": setting.function.name, "level": setting.level}
-    return _json(
-        rows,
-        data={"name": evaluations[0].dataset, "dimensions": dimensions},
-        setting=computed | {"units": plan.units, "draws": plan.n},
-        estimand=plan.estimand,
-        seed=evaluations[0].analysis.seed,
-    )
+    return rows.astype(dict.fromkeys(_WHOLE, "Int64"))
 
 
 def described(data: Dataset, scores: pd.DataFrame, kind: TableFormat) -> str:
@@ -88,37 +93,110 @@ def described(data: Dataset, scores: pd.DataFrame, kind: TableFormat) -> str:
     ]
     frame = pd.DataFrame(rows, columns=columns).assign(note="nothing to compare with: no ratings")
     if kind is TableFormat.csv:
-        return console.to_csv(frame.reindex(columns=COLUMNS))
+        return console.to_csv(frame.reindex(columns=COLUMNS), for_people=True)
     if kind is TableFormat.json:
         facts = {"name": data.name, "items": len(data.items)}
-        return _json(frame.reindex(columns=COLUMNS), data=facts)
+        return _json({"rows": frame.reindex(columns=COLUMNS)}, data=facts)
     head = f"{data.name}: {len(data.items):,} rewrites; scores, nothing to compare with"
     if kind is TableFormat.table:
         return f"{head}\n{console.to_text(frame)}"
     return latex(frame.drop(columns="signature"), head)
 
 
-def _json(frame: pd.DataFrame, **head: Any) -> str:
-    """One JSON object: the head, the rows, one a line, and the versions."""
+def _json(tables: dict[str, pd.DataFrame], **head: Any) -> str:
+    """One JSON object: the head, the tables, a row a line, and the versions."""
     versions = {name: version(name) for name in ("tstmeta", "numpy", "scipy", "pandas")}
     versions = {"python": platform.python_version(), **versions}
-    lines = json.dumps(head, ensure_ascii=False, indent=1)[:-2]
-    rows = console.to_json(frame).rstrip()
-    return f'{lines},\n "rows": {rows},\n "versions": {json.dumps(versions)}\n}}\n'
+    lines = [json.dumps(head, ensure_ascii=False, indent=1)[:-2]]
+    lines += [f' "{name}": {console.to_json(table).rstrip()}' for name, table in tables.items()]
+    return ",\n".join([*lines, f' "versions": {json.dumps(versions)}\n}}\n'])
 
 
-def _dimension(own: Evaluation) -> dict[str, Any]:
+def _setting(own: Evaluation) -> tuple[str, ...]:
+    setting = own.analysis.setting
+    return own.dataset, own.dimension, setting.function.name, setting.level
+
+
+def _facts(own: Evaluation) -> dict[str, Any]:
     human = {key: None if pd.isna(value) else value for key, value in own.human._asdict().items()}
-    names = ("dimension", "against", "items", "sources", "systems")
-    return {name: getattr(own, name) for name in names} | {"human": human}
+    facts: dict[str, Any] = dict(zip(SETTING, _setting(own), strict=True))
+    facts |= {name: getattr(own, name) for name in ("against", "items", "sources", "systems")}
+    plan = own.analysis.plan
+    facts |= {"human": human, "units": plan.units, "draws": plan.n, "estimand": plan.estimand}
+    return facts | {"seed": own.analysis.seed, "notes": notes(own), "summary": own.summary}
 
 
-def _reading(own: Evaluation, kind: TableFormat) -> str:
-    shown, rule = table(own)
-    if kind is TableFormat.table:
-        return "\n".join([title(own), *notes(own), console.to_text(shown, rule)])
-    signatures = [f"signature: {signature}" for signature in own.frame["signature"]]
-    return latex(shown.drop(columns="signature"), title(own), [*notes(own), *signatures], rule)
+def panels(evaluations: Sequence[Evaluation]) -> list[str]:
+    """What tells evaluations apart, in words."""
+    names = [", ".join(str(cell) for cell in row) for row in _varied(evaluations).to_numpy()]
+    return [name or own.dataset for name, own in zip(names, evaluations, strict=True)]
+
+
+def _varied(evaluations: Sequence[Evaluation]) -> pd.DataFrame:
+    """The parts of the setting in which they differ, a column each."""
+    table = pd.DataFrame([_setting(own) for own in evaluations], columns=list(SETTING))
+    return table[[name for name in table if len(set(table[name])) > 1]]
+
+
+def _reading(own: Evaluation, gaps: bool) -> str:
+    shown, rule = (_gaps(own), 0) if gaps else table(own)
+    return "\n".join([title(own), *notes(own, gaps), *own.summary, console.to_text(shown, rule)])
+
+
+def _latex(evaluations: Sequence[Evaluation], gaps: bool) -> str:
+    """One compact table of evaluations of a dimension, and all else as comments; R- in a name says
+    that the metric is reference-based.
+    """
+    varied, comments, blocks = _varied(evaluations), ["R- is reference-based"], []
+    label = " or ".join(dict.fromkeys(own.label for own in evaluations))
+    for own, head in zip(evaluations, varied.to_dict("records"), strict=True):
+        comments += [title(own), *notes(own, gaps), *own.summary]
+        lack = own.frame[own.frame["value"].isna()]
+        comments += [
+            f"no value: {row.metric} ({row.basis}): {row.note}" for row in lack.itertuples()
+        ]
+        comments += [f"signature: {signature}" for signature in own.frame["signature"]]
+        for part in [_gaps(own)] if gaps else _compact(own, label):
+            blocks.append(pd.concat([pd.DataFrame([head] * len(part)), part], axis=1))
+    caption = title(evaluations[0])
+    if len(evaluations) > 1:
+        names = [f"{name} {', '.join(dict.fromkeys(varied[name]))}" for name in varied]
+        caption = f"{label} of metrics with people on {evaluations[0].dimension}: "
+        caption += "; ".join([*names, "95 % bootstrap confidence intervals"])
+    rules = list(accumulate(map(len, blocks)))[:-1]
+    return latex(pd.concat(blocks), caption, list(dict.fromkeys(comments)), rules)
+
+
+def _compact(own: Evaluation, label: str) -> list[pd.DataFrame]:
+    """metric, value with interval, cluster: metrics, what stands below the line, people."""
+    rows = own.frame.dropna(subset="value")
+    values = rows[["value", "low", "high"]].itertuples(index=False)
+    table = pd.DataFrame(
+        {
+            "metric": list(map(name_of, rows["metric"], rows["basis"])),
+            f"{label} [95 % CI]": [with_limits(*each) for each in values],
+            "cluster": rows["cluster"].astype(object),
+        }
+    )
+    ceiling = "human ceiling", number(own.human.value), None
+    people = pd.DataFrame([ceiling] * math.isfinite(own.human.value), columns=table.columns)
+    metric = rows["kind"] == METRIC
+    parts = table[metric], table[~metric], people
+    return [part.reset_index(drop=True) for part in parts if len(part)]
+
+
+def _gaps(own: Evaluation) -> pd.DataFrame:
+    """The differences for reading."""
+    rows = own.differences
+    limits = rows[["difference", "low", "high"]].itertuples(index=False)
+    return pd.DataFrame(
+        {
+            "a": list(map(name_of, rows["a"], rows["a_basis"])),
+            "b": list(map(name_of, rows["b"], rows["b_basis"])),
+            "a less b [95 % CI]": [with_limits(*each) for each in limits],
+            **{name: list(map(probability, rows[name])) for name in ("p", "p_adjusted")},
+        }
+    )
 
 
 def title(own: Evaluation) -> str:
@@ -134,29 +212,33 @@ def title(own: Evaluation) -> str:
     )
 
 
-def notes(own: Evaluation) -> list[str]:
-    """What else a reader must know: the human ceiling, tests, and what was flipped."""
-    human = own.human
+def notes(own: Evaluation, gaps: bool = False) -> list[str]:
+    """What else a reader must know: the human ceiling, tests, what was flipped or is not there."""
+    human, rows = own.human, own.frame["rank"].notna().sum()
     if math.isfinite(human.value):
         people = (
-            f"Human ceiling: one rater agrees with the mean of the others at {human.value:.3f}"
-            f" (single raters {human.low:.3f} to {human.high:.3f}; {human.n:,} ratings);"
+            f"Human ceiling: one rater agrees with the mean of the others at"
+            f" {number(human.value)} (single raters {number(human.low)} to {number(human.high)};"
+            f" {human.n:,} ratings);"
             " as_rater is a metric in that rater's place" + f"; {human.note}" * bool(human.note)
         )
     else:
         people = f"The human ceiling is not known: {human.note}"
-    clusters = "Clusters part what differs at 0.05, all pairs at once, in the same resamples"
+    tests = "Clusters part what differs at 0.05, all pairs at once, in the same resamples"
+    if gaps:
+        tests = "p is of a pair alone, p_adjusted (max-t) of all"
+        tests += f" {rows * (rows - 1) // 2:,} pairs of rows at once, both in the same resamples"
     less = own.frame[own.frame["better"] == "lower"]
     flipped = ", ".join(less["metric"] + " (" + less["basis"] + ")")
-    return [people, clusters, *([f"Flipped, since lower is better: {flipped}"] if flipped else [])]
+    words = [f"Flipped, since lower is better: {flipped}"] if flipped else []
+    return [people, tests, *words, *own.remarks]
 
 
 def table(own: Evaluation) -> tuple[pd.DataFrame, int]:
     """The rows for reading, people first, without empty columns; and the row before the line."""
     rows = own.frame
-    sets = zip(rows["rank_low"], rows["rank_high"], strict=True)
     ends = rows[["without_low", "without_high", "without"]].itertuples(index=False, name=None)
-    less = ["" if pd.isna(low) else f"{low:.2f} to {top:.2f} ({name})" for low, top, name in ends]
+    less = ["" if pd.isna(low) else f"{low:z.2f} to {top:z.2f} ({name})" for low, top, name in ends]
     columns = {
         **rows[["metric", "basis"]],
         own.label: rows["value"],
@@ -164,7 +246,7 @@ def table(own: Evaluation) -> tuple[pd.DataFrame, int]:
         LESS: [each.removesuffix(" ()") for each in less],
         "n": rows["n"].astype("Int64"),
         "rank": rows["rank"],
-        "ranks": ["" if pd.isna(low) else f"{low}–{high}" for low, high in sets],
+        "ranks": ranks(rows),
         "cluster": rows["cluster"],
         f"given {rows['given'].iloc[0]}": rows["partial"],
         f"given {rows['given_all'].iloc[0]}": rows["partial_all"],
@@ -181,6 +263,12 @@ def table(own: Evaluation) -> tuple[pd.DataFrame, int]:
     return shown, rule if 0 < rule < len(shown) else 0
 
 
+def ranks(rows: pd.DataFrame) -> list[str]:
+    """The ranks that each row could have."""
+    sets = zip(rows["rank_low"], rows["rank_high"], strict=True)
+    return ["" if pd.isna(low) else f"{low}–{high}" for low, high in sets]
+
+
 def _people(own: Evaluation) -> dict[str, Any]:
     """The row that people have: one rater against the mean of the others."""
     name = "one rater" if own.human.persons else "one rating slot"
@@ -189,18 +277,22 @@ def _people(own: Evaluation) -> dict[str, Any]:
 
 _WORDS = {"\\": r"\textbackslash ", "~": r"\textasciitilde ", "^": r"\textasciicircum "}
 _LATEX = str.maketrans({**_WORDS, **{sign: f"\\{sign}" for sign in "&%$#_{}"}})
+#: The sign of a number, not a hyphen.
+_MINUS = re.compile(r"(?<![\w.)-])-(?=\d)")
 
 
-def latex(frame: pd.DataFrame, head: str, comments: Sequence[str] = (), rule: int = 0) -> str:
+def latex(
+    frame: pd.DataFrame, head: str, comments: Sequence[str] = (), rules: Sequence[int] = ()
+) -> str:
     """A frame for LaTeX, all texts escaped, with a caption; it needs ``\\usepackage{booktabs}``.
 
-    Comments stand before the table; a line is drawn after ``rule`` rows.
+    Comments stand before the table; a line is drawn after so many rows each.
     """
     rows = [list(frame), *frame.astype(object).itertuples(index=False)]
     lines = [" & ".join(map(_cell, row)) + r" \\" for row in rows]
     lines.insert(1, r"\midrule")
-    if rule:
-        lines.insert(rule + 2, r"\midrule")
+    for place in sorted(rules, reverse=True):
+        lines.insert(place + 2, r"\midrule")
     sides = "".join("r" if frame[name].dtype.kind in "iuf" else "l" for name in frame)
     before = [f"% {_one_line(comment)}" for comment in comments]
     before += [r"\begin{table}", r"\centering", f"\\caption{{{_cell(head)}}}"]
@@ -213,8 +305,8 @@ def _cell(value: Any) -> str:
     if pd.isna(value):
         return "--"
     if isinstance(value, float):
-        return f"{value:z.3f}"
-    return _one_line(str(value)).translate(_LATEX)
+        value = number(value)
+    return _MINUS.sub("$-$", _one_line(str(value)).translate(_LATEX))
 
 
 def _one_line(text: str) -> str:

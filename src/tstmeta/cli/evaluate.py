@@ -1,65 +1,82 @@
 """``tstmeta evaluate``: which metrics agree with people, on anybody's data."""
 
+from __future__ import annotations
+
 import sys
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from ..console import TableFormat, note
-from .options import Bases, Combine, Data, Metrics, RatingFile, ScoreFile, Store
-from .score import known_combinations, scored, tell_failures, with_combined
+from ..console import TableFormat, mistake, note
+from . import options
+from .score import known_combinations, selections, tell_failures, with_combined
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from ..data import Dataset
 
 # As in tstmeta.stats, which takes long to import: a test holds them against it.
-Statistic = Literal[
-    "pearson",
-    "spearman",
-    "kendall",
-    "tau-c",
-    "pairwise-accuracy",
-    "acc_eq",
-    "preference",
-    "soft-pairwise-accuracy",
-]
-Level = Literal["pooled", "source", "within-system", "system", "task", "within-task"]
+Statistic = StrEnum(
+    "Statistic",
+    [
+        *("pearson", "spearman", "kendall", "tau-c", "pairwise-accuracy", "acc_eq", "preference"),
+        "soft-pairwise-accuracy",
+    ],
+)
+Level = StrEnum("Level", ["pooled", "source", "within-system", "system", "task", "within-task"])
 Units = Literal["sources", "systems", "both"]
+Table = Literal["values", "differences"]
 Dimension = StrEnum("Dimension", ["content", "style", "fluency", "overall", "structure"])
 
 
 def evaluate(
-    data: Data,
-    metric: Metrics = None,
-    basis: Bases = None,
-    combine: Combine = None,
-    scores: ScoreFile = None,
-    ratings: RatingFile = None,
+    data: options.DataSets,
+    metric: options.Metrics = None,
+    basis: options.Bases = None,
+    combine: options.Combine = None,
+    scores: options.ScoreFile = None,
+    ratings: options.RatingFile = None,
+    where: options.Where = None,
+    limit: options.Limit = None,
     dimension: Annotated[
         list[Dimension] | None, typer.Option(help="Repeat for more [default: all judged].")
     ] = None,
     statistic: Annotated[
-        Statistic, typer.Option("--statistic", "-s", help="How agreement is measured.")
-    ] = "pearson",
+        list[Statistic] | None,
+        typer.Option(
+            "--statistic", "-s", help="How agreement is measured; repeat for more [pearson]."
+        ),
+    ] = None,
     level: Annotated[
-        Level,
+        list[Level] | None,
         typer.Option(
             "--level",
             "-l",
-            help="All rewrites; those of a source, system or task, then averaged; means of "
-            "systems; all, standardised within tasks.",
+            help="All rewrites [default]; those of a source, system or task, then averaged; means "
+            "of systems; all, standardised within tasks; repeat for more.",
         ),
-    ] = "pooled",
+    ] = None,
     resample: Annotated[
         Units, typer.Option(help="What is resampled: what intervals and tests generalise over.")
     ] = "sources",
     draws: Annotated[int, typer.Option(help="Number of bootstrap resamples.")] = 1000,
-    seed: Annotated[int, typer.Option(help="Of all that is random.")] = 0,
+    seed: options.Seed = 0,
     tests: Annotated[
         bool, typer.Option(help="Part metrics that differ into clusters, all pairs tested at once.")
     ] = True,
     lower: Annotated[
         list[str] | None,
         typer.Option(help="A metric of your score file for which less is better; repeat for more."),
+    ] = None,
+    show: Annotated[
+        Table, typer.Option("--table", help="A row a metric, or a row a pair of metrics.")
+    ] = "values",
+    plot: Annotated[
+        Path | None,
+        typer.Option(help="File for a figure (.pdf .svg .png): values, intervals, ranks."),
     ] = None,
     out: Annotated[
         Path | None, typer.Option("--out", "-o", help="File to write [default: stdout].")
@@ -73,69 +90,117 @@ def evaluate(
             "json print nothing else.",
         ),
     ] = None,
-    store: Store = None,
+    store: options.Store = None,
 ) -> None:
     """Hold metrics against human ratings: values with intervals, ranks, tests, people beside.
 
     Sentinels, which know nothing of quality, stand below a line in every table, and with them the
     human style rating offered as if it were a metric.  Ranks count them.  A metric of which lower
     is better is flipped.  Without ratings the table describes the scores.  What --combine
-    fits on ratings is fitted on other sources than it scores.
+    fits on ratings is fitted on other sources than it scores.  By default a dozen metrics are
+    scored, one an idea.  Sentences below the title (with --out and as CSV on stderr) say which
+    metric leads, which stay below the sentinels and what difference the data could show.
 
     \b
     Examples:
-      tstmeta evaluate --data mine.csv
+      tstmeta evaluate --data mine.csv --out table.tex --plot figure.pdf
       tstmeta evaluate --data pauli --metric lexical --dimension content --level within-task
       tstmeta evaluate --data lai@pauli2025 --scores comet.csv --level system --statistic kendall \\
         --resample systems
-      tstmeta evaluate --data mine.csv --ratings ratings.csv --seed 7 --out table.tex
+      tstmeta evaluate --data mine.csv --ratings ratings.csv --where direction=I2F --level pooled \\
+        --level system --table differences --out differences.csv
       tstmeta evaluate --data lai --metric lexical --dimension content --combine hybrid-learned
     """
+    import pandas as pd
+
+    from ..analysis import choice, render
     from ..analysis import evaluate as evaluated
-    from ..analysis.frame import SENTINELS
-    from ..analysis.render import described, format_of, rendered
-    from ..combine import CombineError
+    from ..analysis.evaluation import draw, save
     from ..secrecy import conceal
     from ..storage import write
 
-    kind = format_of(out, format)
+    kind = render.format_of(out, format)
+    if plot is not None:
+        savable(plot)
     names = known_combinations(combine)
-    wanted = [*(metric or ([] if scores else ["lexical"])), *SENTINELS]
-    dataset, table = scored(data, wanted, basis, scores, ratings, store)
-    dimensions = [str(name) for name in dimension or dataset.judged]
+    hybrids = [name for name in names if name.startswith("hybrid-")]
     lower = [conceal(name) for name in lower or []]  # as tables call them
-    hybrids = [name for name in names if name.startswith("hybrid-")] if dimensions else []
-    whole = [name for name in names if name not in hybrids]
-    table = with_combined(dataset, table, whole, seed=seed, lower=lower, store=store)
-    tell_failures(table)
-    evaluations, refusals = [], []
-    for name in dimensions:
-        own = table
-        try:  # a hybrid is of the metrics for one dimension
-            own = with_combined(dataset, table, hybrids, name, seed, lower)
-            tell_failures(own.iloc[len(table) :])
-        except CombineError as refusal:
-            refusals.append(refusal)
-            if dimension or len(refusals) == len(dimensions):
-                raise refusals[0] from None
-            note(f"a dimension goes without a hybrid: {refusal}")
-        evaluations.append(
+    wanted = metric or ([] if scores else None)
+    evaluations, plain = [], []
+    for dataset, given in selections(data, scores, ratings, where, limit, seed):
+        dimensions = [str(name) for name in dimension or dataset.judged]
+        table, remarks = choice.score(dataset, dimensions or ["content"], wanted, basis, store)
+        table = pd.concat([part for part in (table, given) if len(part)], ignore_index=True)
+        own = [name for name in names if name not in hybrids or not dimensions]
+        table = with_combined(dataset, table, own, seed=seed, lower=lower, store=store)
+        if not dimensions:
+            tell_failures(table)
+            plain.append((dataset, table, kind))
+            if len(data) > 1:
+                note(f"{dataset.name}: no ratings, nothing to compare with")
+        tables = {name: choice.listed(table, name, wanted) for name in dimensions}
+        with_hybrids(dataset, tables, hybrids, seed, lower, strict=bool(dimension))
+        evaluations += [
             evaluated(
                 dataset,
                 dimension=name,
-                statistic=statistic,
-                level=level,
+                statistic=str(one_statistic),
+                level=str(one_level),
                 unit=resample.removesuffix("s"),
                 draws=draws,
                 seed=seed,
                 clusters=tests,
                 scores=own,
                 lower=lower,
+                remarks=remarks,
             )
-        )
-    text = rendered(evaluations, kind) if evaluations else described(dataset, table, kind)
+            for name, own in tables.items()
+            for one_statistic in dict.fromkeys(statistic or [Statistic.pearson])
+            for one_level in dict.fromkeys(level or [Level.pooled])
+        ]
+    if evaluations:
+        text = render.rendered(evaluations, kind, show == "differences")
+    else:
+        text = "\n".join(render.described(*each) for each in plain)
+    if plot is not None:
+        save(draw(evaluations), plot)
+    if kind is not TableFormat.table:  # there they stand above the table
+        for words in dict.fromkeys(w for own in evaluations for w in (*own.remarks, *own.summary)):
+            note(words)
     if out is None:
         sys.stdout.write(text)
     else:
         write(out, text)
-        note(f"wrote {out}")
+    for file in filter(None, (plot, out)):
+        note(f"wrote {file}")
+
+
+def with_hybrids(
+    data: Dataset,
+    tables: dict[str, pd.DataFrame],
+    names: list[str],
+    seed: int,
+    lower: list[str],
+    strict: bool,
+) -> None:
+    """Put hybrids below the scores for each dimension, of whose metrics they are made."""
+    from ..combine import CombineError
+
+    refusals = []
+    for name, table in tables.items():
+        try:
+            tables[name] = with_combined(data, table, names, name, seed, lower)
+        except CombineError as refusal:
+            refusals.append(refusal)
+            if strict or len(refusals) == len(tables):
+                raise refusals[0] from None
+            note(f"a dimension goes without a hybrid: {refusal}")
+
+
+def savable(plot: Path) -> None:
+    """Refuse a figure that could not be drawn or written, before anything is scored."""
+    from ..extras import needs
+
+    needs("matplotlib", "seaborn", "IPython", extra="book")
+    if plot.suffix.lower() not in (".pdf", ".svg", ".png"):
+        raise mistake(f"{plot} cannot be drawn: end its name in .pdf, .svg or .png")

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import typer
 
-from ..console import Format, note, show_table, write_table
+from ..console import Format, mistake, note, show_table, write_table
 from . import options
 
 if TYPE_CHECKING:
@@ -27,12 +27,15 @@ def metrics(format: options.FormatOption = Format.table) -> None:
 
 
 def score(
-    data: options.Data,
+    data: options.DataSets,
     metric: options.Metrics = None,
     basis: options.Bases = None,
     combine: options.Combine = None,
     scores: options.ScoreFile = None,
     ratings: options.RatingFile = None,
+    where: options.Where = None,
+    limit: options.Limit = None,
+    seed: options.Seed = 0,
     out: options.OutFile = None,
     format: options.OutFormat = None,
     store: options.Store = None,
@@ -48,12 +51,18 @@ def score(
       tstmeta score --data mine.csv --metric my_package.my_module:my_function
       tstmeta score --data mine.csv --metric style-accuracy --combine gm
     """
-    from ..scoring import HUMAN_STYLE
+    import pandas as pd
+
+    from ..scoring import HUMAN_STYLE, score
 
     names = known_combinations(combine)
     wanted = metric or ([] if scores else ["lexical", "sentinel", HUMAN_STYLE])
-    dataset, table = scored(data, wanted, basis, scores, ratings, store)
-    table = with_combined(dataset, table, names, store=store)
+    tables = []
+    for dataset, given in selections(data, scores, ratings, where, limit, seed):
+        computed = score(dataset, wanted, bases=basis, store=store) if wanted else given
+        table = pd.concat([computed, given], ignore_index=True) if wanted else given
+        tables.append(with_combined(dataset, table, names, seed=seed, store=store))
+    table = pd.concat(tables, ignore_index=True)
     write_table(table, out, format)
     failed = tell_failures(table)
     note(f"{len(table)} scores, {failed} failed" + (f", in {out}" if out else ""))
@@ -63,11 +72,12 @@ def score(
 
 def tell_failures(table: pd.DataFrame) -> int:
     """Name the metrics that have rows without a value on stderr, and the reason of the first."""
-    failed = table[~table["status"].isin(["ok", "empty", "truncated"])]
-    for name, rows in failed.groupby("metric", sort=False):
-        total = int((table["metric"] == name).sum())
-        note(f"{name}: {len(rows)} of {total} scores failed: {rows['detail'].iloc[0]}")
-    return len(failed)
+    from ..analysis.choice import failures
+    from ..analysis.frame import USABLE
+
+    for words in failures(table):
+        note(words)
+    return int((~table["status"].isin(USABLE)).sum())
 
 
 def known_combinations(names: list[str] | None) -> list[str]:
@@ -102,25 +112,71 @@ def with_combined(
     return pd.concat([table, *tables], ignore_index=True)
 
 
-def scored(
-    data: str,
-    wanted: list[str],
-    basis: Sequence[str] | None,
+def selections(
+    names: list[str],
     scores: Path | None,
     ratings: Path | None,
-    store: Path | None,
-):
-    """The data set and its scores: computed ones, and those of a file where one is given."""
+    where: list[str] | None,
+    limit: int | None,
+    seed: int,
+) -> Iterator[tuple[Dataset, pd.DataFrame]]:
+    """Data sets, or the part of each that is asked for, with their scores from a file."""
+    from .. import schema
+    from ..data import load
+    from ..data.own import rated, read_scores
+
+    if len(names) > 1 and (scores or ratings):
+        raise mistake("--scores and --ratings are of one data set: give a single --data")
+    sets = [load(name) for name in dict.fromkeys(names)]
+    if twice := {own.name for own in sets if [other.name for other in sets].count(own.name) > 1}:
+        raise mistake(f"two data sets are called {', '.join(twice)}: rename a file")
+    for whole in sets:
+        whole = whole if ratings is None else rated(whole, ratings)
+        given = schema.empty("scores") if scores is None else read_scores(scores, whole)
+        own = sample(chosen(whole, where or []), limit, seed)
+        if own is not whole:
+            note(f"{own.name}: {len(own.items):,} of {len(whole.items):,} rewrites")
+        yield own, given[given["item_id"].isin(own.items["item_id"])]
+
+
+def chosen(data: Dataset, where: list[str]) -> Dataset:
+    """The rewrites with such values: any of those given for a column, in all columns."""
     import pandas as pd
 
-    from .. import scoring
-    from ..data import load
-    from ..data.own import rated
+    from ..schema import shown
 
-    dataset = load(data)
-    if ratings is not None:
-        dataset = rated(dataset, ratings)
-    tables = [scoring.score(dataset, wanted, bases=basis, store=store)] if wanted else []
-    if scores is not None:
-        tables.append(scoring.read_scores(scores, dataset))
-    return dataset, pd.concat(tables, ignore_index=True)
+    wanted: dict[str, list[str]] = {}
+    for words in where:
+        name, equals, value = words.partition("=")
+        if not equals:
+            raise mistake(f"--where takes COLUMN=VALUE, such as direction=I2F, not {words!r}")
+        wanted.setdefault(name, []).append(value)
+    fields = ["item_id", "source_id", "system", "style", "direction", "language", "is_reference"]
+    known = [*fields, *data.labels["name"].unique()]
+    keep = pd.Series(True, data.items.index)
+    for name, values in wanted.items():
+        if name not in known:
+            raise mistake(f"{data.name} has no column {name!r}; --where knows {', '.join(known)}")
+        column = data.items[name] if name in data.items else data.label(name)
+        column = column.astype(str).reset_index(drop=True)
+        for value in values:
+            if value not in set(column):
+                there = list(map(shown, column.unique()))
+                there[10:] = [f"{len(there) - 10} more"] * (len(there) > 10)
+                raise mistake(f"{data.name}: no {name} is {value!r}; there is {', '.join(there)}")
+        keep &= column.isin(values)
+    return data.where(keep, f"{data.name}@{','.join(where)}") if where else data
+
+
+def sample(data: Dataset, limit: int | None, seed: int) -> Dataset:
+    """Sources drawn at random, each with all its rewrites, up to the first that is too many."""
+    if limit is None or limit >= len(data.items):
+        return data
+    import numpy as np
+
+    sizes = data.items["source_id"].value_counts(sort=False)
+    drawn = sizes.iloc[np.random.default_rng(seed).permutation(len(sizes))]
+    kept = drawn.index[: max(1, int((drawn.cumsum() <= limit).sum()))]
+    name = f"{data.name}@a random sample of {{}} of {len(data.items):,} rewrites, seed {seed}"
+    keep = data.items["source_id"].isin(kept)
+    return data.where(keep, name.format(f"{int(keep.sum()):,}"))

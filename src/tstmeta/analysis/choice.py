@@ -1,0 +1,123 @@
+"""What is evaluated when nobody names a metric, and under which dimension a metric is listed."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import pandas as pd
+
+from .. import metrics as registry
+from .. import schema, scoring
+from ..data import Dataset
+from ..metrics import Metric
+from ..schema import TstmetaError
+from .frame import METRIC, SENTINELS, USABLE, kind_of
+
+#: Dimension -> basis -> metrics: one an idea (n-grams, characters, subsequences, matched words,
+#: edits, vectors of tokens, of sentences, moved words; classifiers, distances, likelihoods).
+DEFAULTS: dict[str, dict[str, tuple[str, ...]]] = {
+    "content": {
+        "source": ("bleu", "chrf", "rougeL", "meteor", "ter", "bertscore", "cosine", "wmd"),
+        "reference": ("bleu", "chrf", "bertscore", "cosine"),
+    },
+    "style": {
+        "none": ("style-confidence", "style-regressor"),
+        "source": ("style-emd:directed", "style-cosine", "likelihood-style"),
+    },
+    "fluency": {"none": ("perplexity", "slor")},
+}
+
+
+def score(
+    data: Dataset,
+    dimensions: Sequence[str],
+    metrics: Sequence[str | Metric] | None = None,
+    bases: Sequence[str] | None = None,
+    store: Path | None = None,
+    progress: bool = True,
+) -> tuple[pd.DataFrame, list[str]]:
+    """Scores of metrics, by default those of :data:`DEFAULTS` that run here, and of sentinels; and
+    what is left out, in words.
+    """
+    if metrics is not None:
+        names = [*metrics, *SENTINELS]
+        return scoring.score(data, names, bases, store=store, progress=progress), []
+    plan, left_out = {str(bases[0]) if bases else "source": list(SENTINELS)}, {}
+    for basis, name in (pair for dimension in dimensions for pair in _default(dimension)):
+        if bases is None or basis in bases:
+            if remedy := _lacks(name):
+                left_out.setdefault(remedy, {})[name] = None
+            else:
+                plan.setdefault(basis, []).append(name)
+    tables = [
+        scoring.score(data, names, [basis], store=store, progress=progress)
+        for basis, names in plan.items()
+    ]
+    tables = [table for table in tables if len(table)] or [schema.empty("scores")]
+    words = [f"left out: {', '.join(names)} ({remedy})" for remedy, names in left_out.items()]
+    return pd.concat(tables, ignore_index=True), words
+
+
+def listed(
+    scores: pd.DataFrame, dimension: str, metrics: Sequence[str | Metric] | None = None
+) -> pd.DataFrame:
+    """The scores that a table of a dimension lists: a metric that came by default or family stands
+    under its own dimensions, one that was named under all.
+    """
+    if metrics is None:
+        every = {name for own in DEFAULTS for _, name in _default(own)}
+        return scores[~scores["metric"].isin(every - {name for _, name in _default(dimension)})]
+    named = {name for name in metrics if isinstance(name, str)}
+    members = set(registry.resolve(sorted(named))) - named
+    away = [name for name in members if kind_of(name) == METRIC and not _is_of(name, dimension)]
+    return scores[~scores["metric"].isin(away)]
+
+
+def gaps(data: Dataset, scores: pd.DataFrame, dimension: str) -> list[str]:
+    """What a table is not over: rewrites without ratings or references, scores that failed."""
+    size, words = len(data.items), []
+    if unrated := int(data.human(dimension).isna().sum()):
+        words.append(f"{unrated:,} of {size:,} rewrites have no rating of {dimension}")
+    with_one = int((data.items["references"].str.len() > 0).sum())
+    if with_one < size and any(map(_takes_references, scores["metric"].unique())):
+        values = (
+            "reference-based values are over these"
+            if with_one
+            else "there are no reference-based values"
+        )
+        words.append(f"{with_one:,} of {size:,} rewrites have a reference: {values}")
+    return words + failures(scores)
+
+
+def failures(scores: pd.DataFrame) -> list[str]:
+    """The metrics that have rows without a value, and the reason of the first."""
+    failed = scores[~scores["status"].isin(USABLE)]
+    total = scores["metric"].value_counts()
+    return [
+        f"{name}: {len(rows)} of {total[name]} scores failed: {rows['detail'].iloc[0]}"
+        for name, rows in failed.groupby("metric", sort=False)
+    ]
+
+
+def _default(dimension: str) -> list[tuple[str, str]]:
+    """Basis and name; those of content where a dimension has none of its own."""
+    own = DEFAULTS.get(dimension, DEFAULTS["content"])
+    return [(basis, name) for basis, names in own.items() for name in names]
+
+
+def _lacks(name: str) -> str:
+    """What to do before a metric runs here; empty where it does."""
+    try:
+        return getattr(registry.get(name), "missing", "")
+    except TstmetaError as error:
+        return str(error)
+
+
+def _is_of(name: str, dimension: str) -> bool:
+    return dimension not in DEFAULTS or dimension in registry.get(name).dimensions
+
+
+def _takes_references(name: str) -> bool:
+    metric = registry.known(name) if kind_of(name) == METRIC else None
+    return metric is not None and "reference" in metric.bases
