@@ -167,7 +167,7 @@ def task_book():
         "actions": [python("tools/book.py", "build")],
         "file_dep": [
             str(MANIFEST),
-            *files("book/*.md", "book/*.bib", "book/_static/*", "_config.yml", "_toc.yml"),
+            *files("book/*.md", "book/*.bib", "book/_static/*", "_*.yml", "pyproject.toml"),
             *(f"book/results/{Path(source).name}" for source in files("notebooks/*.ipynb")),
             *CODE,  # the page on the API is made of its docstrings
             *TOOLS,

@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import subprocess
 import sys
 from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 
+import nbformat
 import pandas as pd
 import pytest
 
 from tests.models import style
-from tools import book, plotly_pages
+from tools import book, buttons, plotly_pages
 from tstmeta import scoring
 from tstmeta.models import classifiers, hub
 from tstmeta.models.causal import Backbone
@@ -107,6 +109,77 @@ def test_plotly_is_loaded_on_the_pages_that_draw_with_it_and_on_no_other():
     assert added == []
     load(app, "c", "page.html", {"body": "<script>Plotly.newPlot('x')</script>"}, None)
     assert added == ["vendor/plotly.min.js"]
+
+
+@pytest.fixture(params=["", "https://github.com/some/thing"], ids=["no address", "an address"])
+def url(request, tmp_path, monkeypatch) -> str:
+    """The address in ``pyproject.toml``, or none, as it is now."""
+    text = (ROOT / "pyproject.toml").read_text()
+    assert "\n[project.urls]\n" in text
+    added = f'Repository = "{request.param}"\n' if request.param else ""
+    (tmp_path / "pyproject.toml").write_text(
+        text.replace("[project.urls]\n", f"[project.urls]\n{added}")
+    )
+    monkeypatch.setattr(buttons, "ROOT", tmp_path)
+    return request.param
+
+
+def test_buttons_that_lead_to_the_repository_appear_where_its_address_is_known(url):
+    theme = {"launch_buttons": {}, "search_bar_text": "x"}
+    config = SimpleNamespace(html_theme_options=theme)
+    buttons.address(None, config)
+    if not url:
+        assert config.html_theme_options == theme
+        return
+    assert config.html_theme_options["repository_url"] == url
+    shown = {name for name, value in config.html_theme_options.items() if value is True}
+    assert shown == {f"use_{name}_button" for name in ("repository", "issues", "edit_page")}
+
+
+def labels(page: str, *given: str) -> dict[str, str]:
+    """Label and address of the buttons of a page, where the theme gives these."""
+    listed = [{"label": label, "url": f"x/main/{page}.ipynb"} for label in given]
+    context = {"header_buttons": [{"buttons": listed}] if given else []}
+    context["pathto"] = lambda path, _resource: f"../../{path}"
+    buttons.buttons(None, page, "page.html", context, None)
+    every = [each for group in context["header_buttons"] for each in group.get("buttons", [group])]
+    return {each["label"]: each["url"] for each in every}
+
+
+def test_a_notebook_page_offers_its_notebook_and_edits_lead_to_files_that_people_edit():
+    download = {"download-notebook-button": "../../_static/01_first.ipynb"}
+    assert labels("book/results/01_first") == download
+    edit = {"source-edit-button": "x/main/notebooks/01_first.ipynb"}
+    assert labels("book/results/01_first", *edit) == edit | download
+    assert labels("book/intro", *edit) == {"source-edit-button": "x/main/book/intro.ipynb"}
+    assert labels("book/_generated/data", *edit) == {}
+
+
+@pytest.mark.nightly
+def test_the_buttons_stand_in_pages_that_are_built_with_our_configuration(home, url):
+    (home / "book" / "results").mkdir(parents=True)
+    for name in ("_config.yml", "tools/buttons.py", "tools/plotly_pages.py", "book/references.md"):
+        (home / name).parent.mkdir(exist_ok=True)
+        shutil.copy(ROOT / name, home / name)
+    shutil.copy(ROOT / "book" / "references.bib", home / "book")
+    shutil.copytree(ROOT / "book" / "_static", home / "book" / "_static")
+    first = nbformat.v4.new_notebook(cells=[nbformat.v4.new_markdown_cell("# First")])
+    for folder in ("notebooks", "book/results"):
+        (home / folder).mkdir(exist_ok=True)
+        nbformat.write(first, home / folder / "01_first.ipynb")
+    toc = "format: jb-book\nroot: book/references\nchapters:\n- file: book/results/01_first\n"
+    (home / "_toc.yml").write_text(toc)
+    built = book.build()
+    page = (built / "book" / "results" / "01_first.html").read_text()
+    assert '<a href="../../_static/01_first.ipynb"' in page
+    assert (built / "_static" / "01_first.ipynb").is_file()
+    links = [
+        f"{url}/edit/main/notebooks/01_first.ipynb",
+        f"{url}/issues/new",
+        "mybinder.org/v2/gh/some",
+    ]
+    assert [link in page for link in links] == [bool(url)] * 3
+    assert "executablebooks/jupyter-book" not in page
 
 
 # ---------------------------------------------------------------------------------- task graph
