@@ -9,6 +9,7 @@ import pytest
 from tests.helpers import needs
 from tests.scored import NAN, THREE, Logged, dataset, run
 from tstmeta import data, schema, scoring
+from tstmeta.analysis.frame import pairs
 from tstmeta.data.tables import scores_table
 from tstmeta.metrics import CorpusMetric, Request, Score, UnknownMetric
 
@@ -221,13 +222,49 @@ def test_human_style_on_the_constructed_set():
     assert content.corr(found.set_index("item_id")["value"]) == pytest.approx(0.545, abs=5e-4)
 
 
-def test_released_scores_can_be_chosen_by_name():
-    tables = [
-        scores_table("tiny", "1", [1], metric=name, dimension="content", basis="none", fields={})
-        for name in ("released:a", "released:b")
-    ]
-    given = dataset({}, scores=pd.concat(tables))
-    assert len(scoring.released(given)) == 2
-    assert scoring.released(given, ["released:b"])["signature"].tolist() == [
-        "released:b|basis:none"
-    ]
+#: Scores that came with a data set: metric, dimension, basis.
+CAME = [
+    *(("released:a", "content", basis) for basis in ("source", "reference")),
+    *(("released:judge", dimension, "none") for dimension in ("style", "fluency")),
+]
+
+
+@pytest.fixture
+def released():
+    """A data set with one item, rated for style, and the scores of :data:`CAME`."""
+    names = ("metric", "dimension", "basis")
+    facts = [dict(zip(names, row, strict=True)) for row in CAME]
+    tables = [scores_table("tiny", "1", [1], **f, fields={"for": f["dimension"]}) for f in facts]
+    return dataset({}, scores=pd.concat(tables), ratings={("style", "r1"): [3.0]})
+
+
+@pytest.mark.parametrize(
+    ("wanted", "bases", "rows"),
+    [
+        ("released", None, CAME),
+        (["released", "released:a"], None, CAME),
+        ("released:a", None, CAME[:2]),
+        (["released:a"], ["reference"], CAME[1:2]),
+        (["released:judge", "source-only"], ["none"], CAME[2:]),
+    ],
+)
+def test_scores_that_came_with_a_data_set_are_taken_by_name(
+    released, tmp_path, wanted, bases, rows
+):
+    table = scoring.score(released, wanted, bases, store=tmp_path)
+    given = table[table["metric"].str.startswith("released")]
+    assert [tuple(row) for row in given[["metric", "dimension", "basis"]].to_numpy()] == rows
+    assert (given["value"] == 1).all()
+
+
+def test_a_released_name_that_is_not_there_lists_what_is(released, tmp_path):
+    for wanted, known in (("released:b", "released:a, released:judge"), ("released", "no scores")):
+        own = released if wanted == "released:b" else THREE
+        with pytest.raises(UnknownMetric, match=f"no scores called '{wanted}'; .*{known}"):
+            scoring.score(own, [wanted], store=tmp_path)
+
+
+def test_of_ratings_of_several_dimensions_under_one_name_those_of_the_dimension_count(released):
+    rows = pairs(released, released.scores, "style")[["metric", "basis", "signature"]]
+    assert rows["metric"].tolist() == ["released:a", "released:a", "released:judge"]
+    assert rows["signature"].iloc[-1] == "released:judge|basis:none|for:style"

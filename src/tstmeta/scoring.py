@@ -35,6 +35,8 @@ from .storage import Journal, locked, whole
 HUMAN_STYLE = "human-style"
 #: The same where the style shift is known by construction: 1 strong, 0 light.
 STYLE_LABEL = "style-label"
+#: Scores that came with a data set: the family, and how their names begin.
+RELEASED = "released"
 #: Which metrics may run; see :func:`score`.
 PROFILES = ("", "embedded", "real")
 _COLUMNS = ["key", "value", "status", "detail"]
@@ -66,7 +68,8 @@ def score(
 
     Args:
         metrics: names (``bleu``, ``bleu:pauli2025``), families (``lexical``, ``sentinel``),
-            ``all``, ``human-style``, metric objects such as :func:`tstmeta.wrap` makes.
+            ``all``, ``human-style``, metric objects such as :func:`tstmeta.wrap` makes, and
+            scores that came with the data set (``released:bleu``, or ``released`` for all).
         bases: source, reference, none; default all that a metric has.
         profile: ``embedded`` leaves out what needs a model from a hub, ``real`` takes families
             whole; by default single names are taken as they are and families as ``embedded``.
@@ -80,7 +83,7 @@ def score(
         row, and a reference is not compared with itself.
 
     Raises:
-        UnknownMetric: a name that nobody registered.
+        UnknownMetric: a name that nobody registered, or that no score of the data set has.
         TstmetaError: an unknown profile.
     """
     if profile not in PROFILES:
@@ -89,9 +92,13 @@ def score(
     store = store or paths.scores()
     tables = []
     grouped = cache(lambda *of: requests(data, *of))  # metrics of a unit and basis share requests
-    for metric in _chosen([metrics] if isinstance(metrics, str) else metrics, profile):
-        if metric is None:
+    wanted = [metrics] if isinstance(metrics, str) else metrics
+    for name, metric in _chosen(data, wanted, profile).items():
+        if name == HUMAN_STYLE:
             tables.append(human_style(data))
+        elif metric is None:
+            table = released(data, [name])
+            tables.append(table if bases is None else table[table["basis"].isin(bases)])
         else:
             every = [basis for basis in metric.bases if bases is None or basis in bases]
             each = (Plan(metric, basis, *grouped(basis, metric.unit)) for basis in every)
@@ -102,18 +109,32 @@ def score(
     return schema.validate(pd.concat(tables, ignore_index=True), "scores", data.name)
 
 
-def _chosen(metrics: Sequence[str | Metric], profile: str) -> list[Metric | None]:
-    """The metrics in order, a name once; None stands for ``human-style``."""
+def _chosen(
+    data: Dataset, metrics: Sequence[str | Metric], profile: str
+) -> dict[str, Metric | None]:
+    """The metrics in order by name; None for ``human-style`` and what came with the data set."""
     chosen: dict[str, Metric | None] = {}
     for place, metric in enumerate(metrics):
         if not isinstance(metric, str):
             chosen[f"object {place}"] = metric
             continue
+        if metric.partition(":")[0] == RELEASED:
+            chosen |= dict.fromkeys(_came_with(data, metric))
+            continue
         for name in registry.resolve([metric], profile or "embedded"):
             own = None if name == HUMAN_STYLE else registry.get(name, imports=True)
             if own is None or profile != "embedded" or own.profile == profile:
                 chosen.setdefault(name, own)
-    return list(chosen.values())
+    return chosen
+
+
+def _came_with(data: Dataset, name: str) -> list[str]:
+    """The names of released scores that a name means: itself, or all that the data set has."""
+    known = list(data.scores["metric"].unique())
+    if known and name in (RELEASED, *known):
+        return known if name == RELEASED else [name]
+    there = f"its scores: {', '.join(known)}" if known else "no scores came with it"
+    raise registry.UnknownMetric(f"{data.name} has no scores called {name!r}; {there}")
 
 
 def requests(dataset: Dataset, basis: str, unit: str = "item") -> tuple[list, list]:

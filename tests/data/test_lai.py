@@ -8,11 +8,12 @@ from tests.data import raw
 from tests.data.raw import drop_last_line, pearson, swap, write
 from tests.helpers import needs
 from tstmeta import data
+from tstmeta.analysis.frame import pairs
 from tstmeta.data import lai
 
 METRICS = {
     "content.src": {"bleu": 0.5, "wmd": 1.25, "chatgpt": 80.0, "chatgpt_multi": 70.0},
-    "content.ref": {"bleu": 0.25, "chatgpt": 60.0},
+    "content.ref": {"bleu": 0.25, "chatgpt": 80.0},
     "style": {"c-pt16": 0.9, "chatgpt": 50.0, "chatgpt_multi": 40.0},
     "fluency": {"gpt2_ppl": 12.5, "chatgpt": 30.0, "chatgpt_multi": 20.0},
 }
@@ -96,7 +97,7 @@ def test_released_scores_keep_their_values_and_name_basis_and_dimension(root):
         name("source-gpt2_ppl", "none", "fluency", "|file:txt"): 1.5,
     }
     assert expected.items() <= actual.items()
-    assert len(scores) == 36 * 14
+    assert len(scores) == 36 * 13
     assert scores["metric"].str.startswith("released:").all()
 
 
@@ -110,7 +111,7 @@ def test_subsets_take_their_systems_out(root):
     assert all(part.name == f"lai@{name}" for name, part in parts.items())
     assert "yi" not in set(parts["pauli2025"].items["system"])
     assert set(parts["pauli2025-references"].items["system"]) == {"ref"}
-    assert len(parts["pauli2025"].scores) == 32 * 14
+    assert len(parts["pauli2025"].scores) == 32 * 13
 
 
 def test_the_four_references_stand_in_upstream_order(root):
@@ -178,6 +179,17 @@ def test_the_real_released_scores_are_complete():
     scores = data.load("lai").scores
     assert scores["status"].eq("ok").all()
     assert scores.groupby("signature", observed=True).size().eq(720).all()
-    assert scores["signature"].nunique() == 37
+    assert scores["signature"].nunique() == 36
     both = scores[scores["metric"] == "released:comet-20-both"]
     assert set(both["basis"]) == {"source", "reference"}
+
+
+@needs("lai")
+@pytest.mark.parametrize("dimension", ["content", "style", "fluency"])
+def test_no_two_released_scores_of_a_dimension_have_one_name_and_basis(dimension):
+    loaded = data.load("lai")
+    heads = pairs(loaded, loaded.scores, dimension)[
+        ["metric", "basis", "signature"]
+    ].drop_duplicates()
+    assert not heads.duplicated(["metric", "basis"]).any()
+    assert {"released:chatgpt", "released:chatgpt-multi"} <= set(heads["metric"])

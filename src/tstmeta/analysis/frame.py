@@ -55,13 +55,12 @@ def pairs(
             name in ``lower`` that no metric has.
     """
     check_dimension(data, dimension)
+    scores = of_dimension(scores, dimension)
     if unknown := [name for name in lower if name not in set(scores["metric"])]:
         known = ", ".join(dict.fromkeys(scores["metric"])) or "none"
         raise TstmetaError(
             f"no metric is called {', '.join(unknown)}, so none can be flipped; known: {known}"
         )
-    if dimension == "style":
-        scores = scores[~scores["metric"].isin(ORACLES)]
     items = judged(data, dimension)
     parts = []
     for own in scored(data, scores):
@@ -74,6 +73,15 @@ def pairs(
             table.insert(table.columns.get_loc("signature"), "statistics", own.statistics)
         parts.append(table)
     return pd.concat(parts, ignore_index=True) if parts else items.iloc[:0]
+
+
+def of_dimension(scores: pd.DataFrame, dimension: str) -> pd.DataFrame:
+    """The scores to hold against a dimension: without people's own style where that is asked about,
+    and of a judge that rated several dimensions under one name the ratings of this one.
+    """
+    own = ~(scores["metric"].isin(ORACLES) & (dimension == "style"))
+    several = scores.groupby("metric")["dimension"].transform("nunique") > 1
+    return scores[own & (~several | (scores["dimension"] == dimension))]
 
 
 def judged(data: Dataset, dimension: str) -> pd.DataFrame:

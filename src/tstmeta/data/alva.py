@@ -166,7 +166,9 @@ def _scores(table: pd.DataFrame) -> pd.DataFrame:
         facts = {"metric": f"released:{metric}", "dimension": dimension, "basis": basis}
         for references, rows in sets if basis == "reference" else sets[:1]:
             fields = {"from": "alvamanchego2021"}
-            fields |= {"refs": references} if basis == "reference" else {}
+            if basis == "reference":
+                facts["metric"] = f"released:{metric}-{references}"
+                fields["refs"] = references
             tables.append(scores_table(NAME, rows["item"], rows[metric], **facts, fields=fields))
     return pd.concat(tables)
 

@@ -116,7 +116,7 @@ def _scores(root: Path, files: Mapping[str, pd.DataFrame], ids: pd.Series) -> pd
         table(files[name][key], key.replace("_multi", "-multi"), dimension, basis)
         for name, (dimension, basis) in _JSON.items()
         for key in files[name].columns[5:]
-        if key not in _HUMAN
+        if key not in _HUMAN and (name, key) != ("content.ref", "chatgpt")  # no reference was shown
     ]
     folder, comet = root / "data" / "outputs", []
     for system in SYSTEMS:
