@@ -13,6 +13,7 @@ def test_the_row_is_the_mean_of_ten_seeds_with_two_standard_deviations_to_either
     statistic, level
 ):
     data = tst.load("contrast@tied")
+    data = data.where(data.items["source_id"].isin(data.items["source_id"].unique()[:30]), "few")
     pairs = tst.pairs(data, tst.score(data, ["bleu", *SEEDS], ["source"]))
     each = tst.correlate(pairs, statistic, level).set_index("metric")["value"]
     one = pairs[pairs["metric"].isin(["bleu", "random"])]

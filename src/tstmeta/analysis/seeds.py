@@ -6,7 +6,7 @@ import pandas as pd
 
 from ..data import Dataset
 from ..scoring import score
-from .agreement import correlate
+from .agreement import WITHOUT, correlate
 from .frame import pairs
 
 #: Plain ``random`` is seed 0.
@@ -41,6 +41,7 @@ def seeded(
         each = correlate(both, statistic, level)["value"]
         spread.append(each.std())
         frame.loc[rows, "value"] = each.mean()
+        frame.loc[rows, [name for name in WITHOUT if name in frame]] = None
         if "low" in frame:
             frame.loc[rows, "low"] = each.mean() - 2 * each.std()
             frame.loc[rows, "high"] = each.mean() + 2 * each.std()
