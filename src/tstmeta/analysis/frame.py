@@ -22,7 +22,7 @@ METRIC, SENTINEL, ORACLE = "metric", "sentinel", "oracle"
 #: Scores that count in an analysis; the others have no value.
 USABLE = ("ok", "empty", "truncated")
 #: Released scores of which less is better.
-DISTANCES = ("released:wmd", "released:gpt2_ppl")
+DISTANCES = ("released:wmd", "released:gpt2_ppl", "released:source-gpt2_ppl")
 
 
 def pairs(
