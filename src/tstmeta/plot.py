@@ -7,6 +7,7 @@ label or the position says the same.  Sentinels, which know nothing of quality, 
 """
 
 import math
+import re
 from collections.abc import Sequence
 from html import escape
 from typing import Any
@@ -23,8 +24,7 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.ticker import MaxNLocator
 
-from .analysis.frame import METRIC, ORACLES, SENTINEL, kind_of
-from .metrics import families
+from .analysis.frame import METRIC, ORACLES, kind_of
 from .schema import TstmetaError
 
 BLUE, ORANGE, GREEN, GREY, INK = "#0072B2", "#D55E00", "#009E73", "#6B6B6B", "#222222"
@@ -38,17 +38,14 @@ KINDS = {
     "sentinel": (GREY, "D"),
     "human": (ORANGE, "X"),
 }
-_OF_FAMILY = {
-    **dict.fromkeys(("semantic", "learned", "factual", "graph", "synwmd"), "embedding"),
-    **dict.fromkeys(("zeroshot", "fluency"), "likelihood"),
-    **{"judges": "judge", "style": "classifier", SENTINEL: "sentinel"},
-}
-_OF_NAME = {
-    **dict.fromkeys(("masked-cosine", "comet-20-both", "comet-22-all"), "embedding"),
-    **dict.fromkeys(("c-gyafc", "c-pt16", "r-pt16"), "classifier"),
-    **dict.fromkeys(("gpt2_ppl", "source-gpt2_ppl"), "likelihood"),
-    **dict.fromkeys(("chatgpt", "chatgpt-multi"), "judge"),
-    **dict.fromkeys(ORACLES, "human"),
+#: What the name of a metric begins with; others are lexical.
+_NAMES = {
+    "embedding": r"bertscore|(masked-)?cosine|s3bert|sim\b|(syn)?wmd|bleurt|comet|questeval|smatch",
+    "likelihood": "likelihood|.*perplexity|slor|.*_ppl",
+    "judge": "judge|chatgpt",
+    "human": "|".join(ORACLES),
+    "classifier": "style-|[cr]-(gyafc|pt16)",
+    "sentinel": "constant|copy-rate|length-ratio|output-only|random|source-only",
 }
 #: Whatever is no kind of metric: a colour, a marker and a stroke each.
 LINES = (
@@ -82,10 +79,9 @@ plt.draw_if_interactive()  # a notebook's backend sets itself up now, not within
 
 
 def look(metric: str) -> str:
-    """The name in :data:`KINDS` of a metric; what no family has is lexical."""
-    name = metric.removeprefix("released:").lstrip("−").partition(":")[0].replace("rouge-", "rouge")
-    of = {known: family for family, names in families().items() for known in names}
-    return _OF_NAME.get(name) or _OF_FAMILY.get(of.get(name, ""), "lexical")
+    """The name in :data:`KINDS` of a metric."""
+    name = metric.removeprefix("released:")
+    return next((kind for kind, names in _NAMES.items() if re.match(names, name)), "lexical")
 
 
 def _named(frame: pd.DataFrame) -> pd.DataFrame:

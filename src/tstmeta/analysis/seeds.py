@@ -1,4 +1,4 @@
-"""The sentinel ``random`` as a page shows it: one seed may be lucky, so it is the mean of ten."""
+"""The sentinel ``random`` beside metrics: one seed may be lucky, so a page shows ten in one row."""
 
 from collections.abc import Iterable
 
@@ -10,7 +10,7 @@ from .agreement import WITHOUT, correlate
 from .frame import pairs
 
 #: Plain ``random`` is seed 0.
-RANDOM, SEEDS = "random", ["random", *(f"random:{seed}" for seed in range(1, 10))]
+SEEDS = ["random", *(f"random:{seed}" for seed in range(1, 10))]
 
 
 def seeded(
@@ -20,31 +20,22 @@ def seeded(
     statistic: str = "pearson",
     level: str = "pooled",
 ) -> pd.DataFrame:
-    """Results in which the row ``random`` of each data set is the mean of ten seeds.
+    """Results with the mean over ten seeds in the rows of ``random``, and a name that says so.
 
-    Args:
-        frame: of :func:`correlate`, :func:`bootstrap` or :func:`evaluate`: metric, dataset, value.
-        data: the data sets; of others the row stays.
-        dimension, statistic, level: what ``frame`` was computed with.
-
-    Returns:
-        A copy: value is the mean, low and high lie two standard deviations of the seeds from it,
-        and the name says how many seeds, and without low and high the largest standard deviation.
-        Ranks stay those of seed 0.
+    ``frame`` is of :func:`correlate`, :func:`bootstrap` or :func:`evaluate`, with these settings;
+    ``data`` are its data sets.  low and high become the mean less and plus two standard deviations
+    of the seeds; without them the name has the largest.  Ranks stay those of seed 0.
     """
-    frame, spread, at = frame.copy(), [0.0], frame["metric"] == RANDOM
+    frame, spread, at = frame.copy(), [0.0], frame["metric"] == SEEDS[0]
     for own in data:
-        rows = at & (frame["dataset"] == own.name)
-        if not rows.any():
+        if not (rows := at & (frame["dataset"] == own.name)).any():
             continue
         both = pairs(own, score(own, SEEDS, ["source"], progress=False), dimension)
-        each = correlate(both, statistic, level)["value"]
-        spread.append(each.std())
-        frame.loc[rows, "value"] = each.mean()
+        mean, sd = correlate(both, statistic, level)["value"].agg(["mean", "std"])
+        for name, value in {"value": mean, "low": mean - 2 * sd, "high": mean + 2 * sd}.items():
+            if name in frame:
+                frame.loc[rows, name] = value
         frame.loc[rows, [name for name in WITHOUT if name in frame]] = None
-        if "low" in frame:
-            frame.loc[rows, "low"] = each.mean() - 2 * each.std()
-            frame.loc[rows, "high"] = each.mean() + 2 * each.std()
-    sd = "" if "low" in frame else f", sd {max(spread):.2f}"
-    named = f"{RANDOM}: mean of {len(SEEDS)}{sd}"
-    return frame.assign(metric=frame["metric"].mask(at & (len(spread) > 1), named))
+        spread.append(sd)
+    name = f"random: mean of {len(SEEDS)}" + f", sd {max(spread):.2f}" * ("low" not in frame)
+    return frame.assign(metric=frame["metric"].mask(at & (len(spread) > 1), name))
