@@ -1,6 +1,9 @@
 """The command evaluate as a user meets it: a table for anybody's data."""
 
 import json
+import subprocess
+import sys
+from itertools import product
 from pathlib import Path
 from typing import get_args
 
@@ -83,7 +86,20 @@ def test_what_is_not_there_is_noted_with_counts(tstmeta, tmp_path):
     assert none[0].startswith("0 of 3 rewrites have a reference: there are no ")
 
 
-def test_by_default_a_dimension_has_a_dozen_metrics_of_its_own_at_most(tstmeta):
+def test_by_default_a_dimension_has_metrics_of_its_own(tstmeta, monkeypatch):
+    monkeypatch.setitem(DEFAULTS, "content", {"source": ("bleu", "ter"), "reference": ("bleu",)})
+    monkeypatch.setitem(DEFAULTS, "style", {"source": ("pinc",)})
+    own = defaults(tstmeta)
+    assert [own["content"], own["style"]] == [{"bleu", "ter"}, {"pinc"}]
+
+
+@pytest.mark.nightly
+def test_by_default_a_dimension_has_a_dozen_metrics_at_most(tstmeta):
+    assert all(len(names) <= 12 for names in defaults(tstmeta).values())
+
+
+def defaults(tstmeta) -> dict[str, set[str]]:
+    """Metrics by dimension where none is named, each on the bases that the list gives it."""
     result = tstmeta("evaluate", "--data", "mine.csv", "--draws", "50", "--format", "csv")
     assert result.exit_code == 0
     rows = table(result)
@@ -92,16 +108,17 @@ def test_by_default_a_dimension_has_a_dozen_metrics_of_its_own_at_most(tstmeta):
         own = rows[(rows["dimension"] == dimension) & (rows["kind"] == "metric")]
         expected = {(n, b) for b, names in DEFAULTS[dimension].items() for n in names}
         assert set(zip(own["metric"], own["basis"], strict=True)) == expected
-        assert len(own) <= 12
         sentinels = rows[(rows["dimension"] == dimension) & (rows["kind"] == "sentinel")]
         assert sentinels["metric"].tolist().count("copy-rate") == 1
     assert rows[rows["metric"] == "human-style"]["dimension"].tolist() == ["content"]
     assert rows["kind"].tolist().count("human") == 1  # style has one rater
     assert set(rows["against"]) == {"mean human rating"}
+    return rows[rows["kind"] == "metric"].groupby("dimension")["metric"].agg(set).to_dict()
 
 
 def test_by_default_what_lacks_an_extra_is_left_out_and_said(tstmeta, monkeypatch):
     monkeypatch.setattr(BertScore, "missing", "torch is not installed")
+    monkeypatch.setitem(DEFAULTS, "content", {"source": ("bertscore", "bleu")})
     words = ("evaluate", "-d", "mine.csv", "--dimension", "content", "--draws", "20", "--no-tests")
     result = tstmeta(*words, "--format", "csv")
     assert "left out: bertscore (torch is not installed)\n" in result.stderr
@@ -221,6 +238,96 @@ def test_a_mistake_is_named_with_what_to_do(tstmeta, words, message):
     with pytest.raises(TstmetaError, match=message):
         raise result.exception
     assert result.stdout == ""
+
+
+def test_levels_statistics_and_data_sets_stand_in_one_table(tstmeta, many, tmp_path):
+    (tmp_path / "other.csv").write_bytes((tmp_path / "many.csv").read_bytes())
+    words = ("evaluate", "-d", "many.csv", "-d", "other.csv", "-m", "bleu", "--basis", "source")
+    words += ("--dimension", "content", "--draws", "20", "-l", "pooled", "-l", "source")
+    words += ("-s", "pearson", "-s", "spearman", "--no-tests")
+    rows = table(tstmeta(*words, "-f", "csv"))
+    rows = rows[rows["metric"] == "bleu"]
+    found = rows[["dataset", "statistic", "level"]].to_numpy().tolist()
+    expected = product(("many", "other"), ("pearson", "spearman"), ("pooled", "source"))
+    assert found == list(map(list, expected))
+    refused = tstmeta(*words, "--scores", "scores.csv")
+    assert "of one data set: give a single --data" in str(refused.exception)
+
+
+def test_rewrites_are_chosen_by_columns_and_labels(tstmeta, many):
+    words = (*many, "--dimension", "content", "--no-tests", "--where", "system=A", "--where")
+    rows = table(tstmeta(*words, "system=B", "--where", "task=formal", "-f", "csv"))
+    assert set(rows["dataset"]) == {"many@system=A,system=B,task=formal"}
+    assert set(rows["n"][rows["kind"] == "metric"]) == {24}
+    for wrong, message in (
+        ("mood=good", "no column 'mood'; --where knows item_id, source_id, .*task, survey"),
+        ("task=rude", "many: no task is 'rude'; there is 'formal', 'polite'"),
+        ("task", "--where takes COLUMN=VALUE, .* not 'task'"),
+    ):
+        with pytest.raises(TstmetaError, match=message):
+            raise tstmeta(*words, wrong).exception
+
+
+def test_a_sample_keeps_sources_whole_is_stated_and_leaves_the_store_as_it_is(
+    tstmeta, many, tmp_path
+):
+    words = ("score", "-d", "many.csv", "-m", "chrf", "--basis", "source")
+    every = table(tstmeta(*words))
+    (tmp_path / "store").rename(tmp_path / "whole")
+    some = tstmeta(*words, "--limit", "31", "--seed", "5")
+    assert "many@a random sample of 28 of 96 rewrites, seed 5: 28 of 96 rewrites" in some.stderr
+    drawn = table(some)
+    assert drawn.merge(every).shape == drawn.shape == (28, every.shape[1])
+    source = pd.read_csv("many.csv").set_index("item_id")["source_id"][drawn["item_id"]]
+    assert set(source.value_counts()) == {4}
+    assert tstmeta(*words, "--limit", "31", "--seed", "5").stdout == some.stdout
+    assert tstmeta(*words, "--limit", "31", "--seed", "6").stdout != some.stdout
+    pd.testing.assert_frame_equal(table(tstmeta(*words)), every)
+    title = tstmeta(*many, "--limit", "31", "--dimension", "content", "--no-tests").stdout
+    assert title.startswith("many@a random sample of 28 of 96 rewrites, seed 0: 28 rewrites, 7 so")
+
+
+def paper(folder: Path, *words: str) -> dict[str, bytes]:
+    """What the installed command writes for a paper, and what it says."""
+    program = Path(sys.executable).with_name("tstmeta")
+    words = ("evaluate", "--data", "many.csv", "--out", "table.tex", "--plot", "figure.pdf", *words)
+    done = subprocess.run([program, *words], cwd=folder, capture_output=True, timeout=600)
+    assert (done.returncode, done.stdout) == (0, b""), done.stderr
+    files = {name: (folder / name).read_bytes() for name in ("table.tex", "figure.pdf")}
+    return files | {"said": done.stderr}
+
+
+def check(written: dict[str, bytes]) -> None:
+    """Table, figure, sentences and power statement are there."""
+    latex, said = written["table.tex"].decode(), written["said"].decode()
+    assert latex.count(r"\begin{tabular}") == latex.count("human ceiling &") == 2
+    assert written["figure.pdf"].startswith(b"%PDF")
+    for words in ("agrees best with the mean human rating of content", "The best sentinel is"):
+        assert words in said
+        assert words in latex
+    assert "80 % power" in said
+
+
+def test_one_command_writes_table_figure_sentences_and_power_with_the_same_bytes(
+    tstmeta, many, tmp_path
+):
+    words = ("-m", "bleu", "--basis", "source", "--scores", "scores.csv", "--draws", "200")
+    written = paper(tmp_path, *words)
+    check(written)
+    tstmeta("evaluate", "-d", "many.csv", *words, "--out", "again.tex", "--plot", "again.pdf")
+    assert (tmp_path / "again.tex").read_bytes() == written["table.tex"]
+    assert (tmp_path / "again.pdf").read_bytes() == written["figure.pdf"]
+
+
+@pytest.mark.nightly
+def test_one_command_with_nothing_but_a_rated_file_does_so_too(many, tmp_path):
+    check(paper(tmp_path))
+
+
+def test_a_figure_that_cannot_be_drawn_is_refused_before_scoring(tstmeta, tmp_path):
+    refused = tstmeta("evaluate", "-d", "mine.csv", "--plot", "figure.jpg")
+    assert "end its name in .pdf, .svg or .png" in str(refused.exception)
+    assert not (tmp_path / "store").exists()
 
 
 def test_a_hybrid_stands_among_the_metrics_and_was_fitted_on_other_sources(tstmeta, many):

@@ -11,7 +11,7 @@ import typer
 
 from ..console import TableFormat, mistake, note
 from . import options
-from .score import known_combinations, selections, tell_failures, with_combined
+from .score import known_combinations, selections, tell_failures, together, with_combined
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -111,8 +111,6 @@ def evaluate(
         --level system --table differences --out differences.csv
       tstmeta evaluate --data lai --metric lexical --dimension content --combine hybrid-learned
     """
-    import pandas as pd
-
     from ..analysis import choice, render
     from ..analysis import evaluate as evaluated
     from ..analysis.evaluation import draw, save
@@ -130,7 +128,7 @@ def evaluate(
     for dataset, given in selections(data, scores, ratings, where, limit, seed):
         dimensions = [str(name) for name in dimension or dataset.judged]
         table, remarks = choice.score(dataset, dimensions or ["content"], wanted, basis, store)
-        table = pd.concat([part for part in (table, given) if len(part)], ignore_index=True)
+        table = together(table, given)
         own = [name for name in names if name not in hybrids or not dimensions]
         table = with_combined(dataset, table, own, seed=seed, lower=lower, store=store)
         if not dimensions:

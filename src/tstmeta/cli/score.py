@@ -51,23 +51,27 @@ def score(
       tstmeta score --data mine.csv --metric my_package.my_module:my_function
       tstmeta score --data mine.csv --metric style-accuracy --combine gm
     """
-    import pandas as pd
-
     from ..scoring import HUMAN_STYLE, score
 
     names = known_combinations(combine)
     wanted = metric or ([] if scores else ["lexical", "sentinel", HUMAN_STYLE])
     tables = []
     for dataset, given in selections(data, scores, ratings, where, limit, seed):
-        computed = score(dataset, wanted, bases=basis, store=store) if wanted else given
-        table = pd.concat([computed, given], ignore_index=True) if wanted else given
+        table = together(score(dataset, wanted, bases=basis, store=store), given)
         tables.append(with_combined(dataset, table, names, seed=seed, store=store))
-    table = pd.concat(tables, ignore_index=True)
+    table = together(*tables)
     write_table(table, out, format)
     failed = tell_failures(table)
     note(f"{len(table)} scores, {failed} failed" + (f", in {out}" if out else ""))
     if failed:
         raise typer.Exit(1)
+
+
+def together(*tables: pd.DataFrame) -> pd.DataFrame:
+    """Tables of scores as one."""
+    import pandas as pd
+
+    return pd.concat([table for table in tables if len(table)] or tables[:1], ignore_index=True)
 
 
 def tell_failures(table: pd.DataFrame) -> int:
@@ -101,15 +105,13 @@ def with_combined(
     """Scores with those of combinations below them."""
     if not names:
         return table
-    import pandas as pd
-
     from ..combine import combined
 
     tables = [
         combined(dataset, table, name, dimension, seed=seed, lower=lower or (), store=store)
         for name in names
     ]
-    return pd.concat([table, *tables], ignore_index=True)
+    return together(table, *tables)
 
 
 def selections(

@@ -1,0 +1,100 @@
+"""An evaluation in words: what the sentences claim, and numbers that never read 0 and are not."""
+
+import math
+from dataclasses import replace
+from itertools import combinations
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from tests.analysis.many import rated, scored
+from tests.analysis.test_evaluation import analyse
+from tstmeta.analysis import choice, comparison, evaluate
+from tstmeta.analysis.summary import number, probability
+
+DATA = rated()
+OWN = analyse(DATA, scored(DATA, good=0.4, ter=0.5, poor=4.0, random=2.0), draws=300)
+
+
+@pytest.mark.parametrize(
+    ("value", "digits", "expected"),
+    [
+        (0.1234, 3, "0.123"),
+        (-0.0004, 3, "-0.0004"),
+        (0.00001234, 3, "0.00001"),
+        (0.004, 2, "0.004"),
+        (-0.0, 3, "0"),
+        (1e-17, 3, "0"),
+        (math.nan, 3, "-"),
+    ],
+)
+def test_no_difference_is_shown_as_zero(value, digits, expected):
+    assert number(value, digits) == expected
+
+
+def test_a_small_p_is_said_to_be_small():
+    assert (probability(0.0002), probability(0.001), probability(1.0)) == (
+        "<0.001",
+        "0.001",
+        "1.000",
+    )
+
+
+def words(**pairs: float) -> list[str]:
+    """The sentences had tests other p for pairs named as in ``good_ter``, and 0.001 elsewhere."""
+    names, p = OWN.frame["metric"].tolist(), np.full(OWN.p.shape, 0.001)
+    for pair, value in pairs.items():
+        i, j = map(names.index, pair.split("_"))
+        p[i, j] = p[j, i] = value
+    return replace(OWN, p=p).summary
+
+
+def test_the_words_are_of_who_leads_of_sentinels_and_of_power():
+    lead, sentinel, power = words(good_ter=0.2, poor_random=0.051)
+    row = OWN.frame.iloc[0]
+    limits = f"{row['value']:.3f} [{row['low']:.3f}, {row['high']:.3f}]"
+    assert lead == (
+        f"good agrees best with the mean human rating of content (Pearson's r {limits}); ter cannot"
+        " be told from it; it is above poor (at 0.05 for all 10 pairs of rows)."
+    )
+    assert sentinel.startswith("The best sentinel is random (0.")
+    assert sentinel.endswith(
+        ": no metric is below it; poor cannot be told from it; 2 of 3 metrics are above it."
+    )
+    least = comparison.detectable(OWN.analysis, 0, 1)
+    gap = OWN.frame["value"][0] - OWN.frame["value"][1]
+    assert power == (
+        "With 80 % power these data would show that ter is worse than good if the difference were"
+        f" {least:.3f} (this pair alone at 0.05, by simulation); it is {number(gap)}."
+    )
+
+
+def test_below_a_sentinel_is_only_what_differs_from_it():
+    assert OWN.frame["value"][2] < OWN.frame["value"][3]  # poor, then random
+    assert ": poor is below it; 2 of 3 metrics are above it." in words()[1]
+    assert "no metric can be told from it." in words(good_random=1, ter_random=1, poor_random=1)[1]
+
+
+def test_without_tests_there_are_no_words_and_without_values_they_say_so():
+    scores = scored(DATA, good=0.4)
+    assert analyse(DATA, scores, draws=20, clusters=False).summary == []
+    alone = analyse(DATA, scores.assign(value=1.0), draws=20).summary
+    assert alone == ["No metric has a value for content that could be compared."]
+
+
+def test_differences_are_of_metrics_and_of_the_best_sentinel():
+    table = OWN.differences
+    pairs = list(zip(table["a"], table["b"], strict=True))
+    assert pairs == list(combinations(["good", "ter", "poor", "random"], 2))
+    every = comparison.differences(OWN.frame, OWN.drawn, OWN.p)
+    of_these = every[every["b"] != "human-style"].reset_index(drop=True)
+    pd.testing.assert_frame_equal(table[list(every)], of_these)
+    assert set(table["level"]) == {"pooled"}
+
+
+def test_the_default_is_the_same_in_python(monkeypatch):
+    monkeypatch.setitem(choice.DEFAULTS, "content", {"source": ("chrf", "nothing-such")})
+    own = evaluate(DATA, draws=20, clusters=False)
+    assert own.frame.loc[own.frame["kind"] == "metric", "metric"].tolist() == ["chrf"]
+    assert any(words.startswith("left out: nothing-such (") for words in own.remarks)
