@@ -106,9 +106,16 @@ class Job(NamedTuple):
         return process
 
 
+OURS = (
+    "analysis",
+    "cli.score",
+    "judge.ratings",
+    "judge.construct.run",
+    "models.training.classifier",
+)
 multiprocessing.set_forkserver_preload(
-    ["pandera.pandas", "pyarrow.parquet", "filelock", "openai", "torch._dynamo"]
-    + [f"tstmeta.{name}" for name in ("scoring", "judge.ratings", "models.textcnn", "models.hub")]
+    ["pandera.pandas", "pyarrow.parquet", "filelock", "openai", "rich.console", "torch._dynamo"]
+    + [f"tstmeta.{name}" for name in OURS]
 )
 
 
