@@ -17,6 +17,7 @@ CORE = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["dependen
 #: Runs commands in a process in which only the core can be imported.
 PROGRAM = """
 import json, sys
+from pathlib import Path
 from importlib.machinery import PathFinder
 
 class Core(PathFinder):
@@ -34,11 +35,26 @@ for words in {commands!r}:
     result = CliRunner().invoke(cli.app, words.split())
     ours = isinstance(result.exception, schema.TstmetaError | SystemExit | None)
     results[words] = [result.exit_code, result.output + str(result.exception), ours]
-try:
-    import tstmeta
-    tstmeta.plot.heatmap(None)
-except schema.TstmetaError as error:
-    results["figure"] = [1, str(error), True]
+import tstmeta
+
+def score(name):
+    scores = tstmeta.score(data, [name], progress=False, store=store)
+    assert not scores["status"].eq("error").any(), scores["detail"].iloc[0]
+
+data, store = tstmeta.load("mine.csv"), Path("store")
+scores = tstmeta.score(data, ["bleu"], progress=False, store=store)
+calls = {{f"tst.score {{name}}": lambda name=name: score(name) for name in {metrics!r}}}
+calls["tst.plot"] = lambda: tstmeta.plot.heatmap(None)
+calls["tst.explain"] = lambda: tstmeta.explain(data)
+calls["tst.evaluate"] = lambda: tstmeta.evaluate(data, scores=scores, draws=20).plot()
+for name, call in calls.items():
+    try:
+        call()
+        results[name] = [0, "done", True]
+    except (schema.TstmetaError, AssertionError) as error:
+        results[name] = [1, str(error), "ModuleNotFoundError" not in str(error)]
+    except Exception as error:
+        results[name] = [1, repr(error), False]
 print(json.dumps(results))
 """
 SERVER = "--server http://127.0.0.1:9/v1 --model m"
@@ -55,6 +71,13 @@ RUNS = (
     "judge show pauli2025 --data mine.csv",
     "train lexicon --help",
 )
+#: Metrics with a model behind them.
+MODELS = (
+    *("bertscore", "bertscore:rescaled+roberta-large", "cosine", "cosine:labse", "masked-cosine"),
+    *("wmd", "sim", "style-confidence", "style-accuracy:toxicity", "perplexity", "slor:word"),
+    *("perplexity:gpt2", "bleurt", "bleurt:bleurt-tiny-512", "likelihood", "likelihood:3b"),
+    *("questeval", "smatch-amr"),
+)
 NEEDS = {
     "score --data mine.csv --metric bertscore --store store": "models",
     "score --data mine.csv --metric likelihood --store store": "models",
@@ -66,8 +89,38 @@ NEEDS = {
     f"judge run --data mine.csv --prompt pauli2025 {SERVER}": "judge",
     f"construct --style kind --sources texts.txt {SERVER} --out new": "judge",
     "run 01_datasets": "book",
-    "figure": "book",
+    "tst.plot": "book",
+    "tst.evaluate": "book",
+    "tst.explain": "models",
+    **{f"tst.score {name}": "models" for name in MODELS},
 }
+#: A module that is not here where the rest of its extra is -> what is run, and the extra.
+HALF = {
+    "tokenizers": ("explain --source a --output b --style positive", "models"),
+    "sentence_transformers": ("score --data mine.csv -m cosine -m wmd --store store", "models"),
+    "nbclient": ("run 01_datasets", "book"),
+    "httpx2": (f"judge run --data mine.csv --prompt pauli2025 {SERVER}", "judge"),
+    "sklearn": ("train classifier --corpus corpus.csv --kind linear --out classifier", "models"),
+}
+#: What begins PROGRAM, and a program that runs the command itself.
+BLOCK = PROGRAM[: PROGRAM.index("from typer")]
+WHOLE = (
+    BLOCK
+    + """
+import contextlib, io
+from tstmeta import cli
+results = {{}}
+for words in {commands!r}:
+    sys.argv = ["tstmeta", *words.split()]
+    with contextlib.redirect_stderr(io.StringIO()) as text:
+        try:
+            cli.main()
+            results[words] = ["no exit", ""]
+        except BaseException as end:
+            results[words] = [repr(end), text.getvalue()]
+print(json.dumps(results))
+"""
+)
 MINE = """source,output,style,content.r1
 The food was awful.,The food was great.,positive,5
 The food was awful.,I had a day.,positive,1
@@ -89,6 +142,22 @@ def closure(requirements: list[str]) -> set[str]:
     return names
 
 
+def ran(folder: Path, code: str) -> dict[str, list]:
+    """What a program printed last, run in a folder with the files that the commands name."""
+    (folder / "mine.csv").write_text(MINE)
+    (folder / "texts.txt").write_text("The food was awful and the room was cold.\n")
+    rows = [
+        f"they said {i},it was {i * j},{'AB'[j]},{i % 5 + j}" for i in range(20) for j in (0, 1)
+    ]
+    (folder / "rated.csv").write_text("\n".join(["source,output,system,content.r1", *rows, ""]))
+    rows = [f"word{i} and more,{style}" for i in range(60) for style in ("good", "bad")]
+    (folder / "corpus.csv").write_text("\n".join(["text,style", *rows, ""]))
+    command, environment = [sys.executable, "-c", code], {**os.environ, "PYTHONWARNINGS": "ignore"}
+    done = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout.splitlines()[-1])
+
+
 @pytest.fixture(scope="module")
 def results(tmp_path_factory) -> dict[str, list]:
     """Command -> exit code, output with the error, whether the error is one of ours."""
@@ -99,22 +168,9 @@ def results(tmp_path_factory) -> dict[str, list]:
         if not {canonicalize_name(owner) for owner in owners} & kept
     }
     assert {"torch", "matplotlib", "openai", "jinja2", "sklearn"} <= blocked
-    folder = tmp_path_factory.mktemp("core")
-    (folder / "mine.csv").write_text(MINE)
-    (folder / "texts.txt").write_text("The food was awful and the room was cold.\n")
-    rows = [
-        f"they said {i},it was {i * j},{'AB'[j]},{i % 5 + j}" for i in range(20) for j in (0, 1)
-    ]
-    (folder / "rated.csv").write_text("\n".join(["source,output,system,content.r1", *rows, ""]))
-    rows = [f"word{i} and more,{style}" for i in range(60) for style in ("good", "bad")]
-    (folder / "corpus.csv").write_text("\n".join(["text,style", *rows, ""]))
-    commands = [*RUNS, *(words for words in NEEDS if words != "figure")]
-    code = PROGRAM.format(blocked=blocked, commands=commands)
-    environment = {**os.environ, "PYTHONWARNINGS": "ignore"}
-    command = [sys.executable, "-c", code]
-    done = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True)
-    assert done.returncode == 0, done.stderr
-    return json.loads(done.stdout.splitlines()[-1])
+    commands = [*RUNS, *(words for words in NEEDS if not words.startswith("tst."))]
+    code = PROGRAM.format(blocked=blocked, commands=commands, metrics=MODELS)
+    return ran(tmp_path_factory.mktemp("core"), code)
 
 
 @pytest.mark.parametrize("words", RUNS)
@@ -130,3 +186,18 @@ def test_what_needs_more_names_the_extra(results, words, extra):
     assert code
     assert ours, output
     assert f"pip install 'tstmeta[{extra}]'" in output
+
+
+@pytest.fixture(scope="module")
+def halves(tmp_path_factory) -> dict[str, list]:
+    commands = [words for words, _ in HALF.values()]
+    code = WHOLE.format(blocked=set(HALF), commands=commands)
+    return ran(tmp_path_factory.mktemp("half"), code)
+
+
+@pytest.mark.parametrize(("words", "extra"), HALF.values(), ids=HALF)
+def test_half_an_extra_is_one_line_that_names_it(halves, words, extra):
+    end, text = halves[words]
+    assert end in ("SystemExit(1)", "SystemExit(2)"), end + text
+    assert f"is not installed: pip install 'tstmeta[{extra}]'" in text
+    assert "Traceback" not in text

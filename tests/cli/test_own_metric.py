@@ -1,0 +1,140 @@
+"""A metric of one's own, named on the command line: of a module or file in the working folder."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.command import CSV, command_line, table
+from tstmeta.schema import TstmetaError
+
+FILES = {
+    "own_words.py": """
+import own_helper
+from tstmeta.metrics import PairMetric
+
+class Length(PairMetric):
+    name = "own-length"
+    def pair(self, text, output):
+        return len(output)
+
+class Empty:
+    pass
+
+def shared(source, output):
+    return own_helper.count(source, output)
+
+def named(name):
+    metric = Length()
+    metric.name = name
+    return metric
+
+def factory():
+    return named("own-factory")
+
+ready, number = named("own-ready"), 5
+def three(source, output, more): ...
+def output_only(output): ...
+def raising(source, output): return {}[output]
+def text(source, output): return "high"
+def nothing(source, output): pass
+""",
+    "own_helper.py": "def count(a, b):\n    return len({*a.split()} & {*b.split()})\n",
+    "own_typo.py": "def f(source, output)\n    return 1\n",
+    "own_lacks.py": "\nimport no_such_module\n",
+    "own_leaves.py": "import sys\nsys.exit(3)\n",
+    "bleu.py": "def shared(source, output): return 7\n",
+}
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    for name, text in FILES.items():
+        (tmp_path / name).write_text(text)
+    (tmp_path / "mine.csv").write_text(CSV)
+    monkeypatch.setattr(sys, "path", [*sys.path])
+    yield tmp_path
+    for name in [name for name in sys.modules if name.startswith("own_")]:
+        del sys.modules[name]
+
+
+@pytest.fixture
+def tstmeta(folder, monkeypatch):
+    run = command_line(folder, monkeypatch)
+    return lambda *words: run("score", "-d", "mine.csv", "--basis", "source", *words)
+
+
+def test_the_installed_command_computes_what_stands_in_the_working_folder(folder):
+    names = ["own_words:shared", "./own_words.py:shared", "own_words:Length", "own_words:ready"]
+    words = [word for name in [*names, "own_words.py:factory"] for word in ("--metric", name)]
+    command = [str(Path(sys.executable).with_name("tstmeta")), "score", "--data", "mine.csv"]
+    command += ["--basis", "source", "--store", "store", *words]
+    bare = {key: value for key, value in os.environ.items() if key != "PYTHONPATH"}
+    done = subprocess.run(command, cwd=folder, env=bare, capture_output=True, text=True)
+    assert (done.returncode, done.stderr) == (0, "20 scores, 0 failed\n")
+    rows = [line.split(",") for line in done.stdout.splitlines()[1:]]
+    values = {name: [] for name in (*names[:2], "own-length", "own-ready", "own-factory")}
+    for row in rows:
+        values[row[2]].append(float(row[7]))
+    assert list(values.values()) == [[3, 1, 3, 2]] * 2 + [[24, 7, 11, 14]] * 3
+
+
+#: What is named -> what is said, as the last line.
+MISTAKES = {
+    "own_typo:f": "cannot import metric own_typo:f: SyntaxError: expected ':' (own_typo.py, line",
+    "./own_typo.py:f": "SyntaxError: expected ':' (own_typo.py, line 1)",
+    "own_lacks:f": "No module named 'no_such_module' (own_lacks.py, line 2)",
+    "own_leaves.py:f": "SystemExit: 3 (own_leaves.py, line 2)",
+    "own_words:f": "cannot import metric own_words:f: there is no 'f' in it",
+    "own_words:number": "5 is no metric: write a function of (source, output)",
+    "own_words:Empty": "is no metric: it lacks name, unit, dimensions",
+    "own_words:three": "three(source, output, more) is no metric: write a function of (source, ou",
+    "own_words:output_only": "output_only(output) is no metric",
+    "own_word:shared": "no metric is called 'own_word:shared', and there is no module 'own_word'",
+    "./own_words.py": "name a function of it, ./own_words.py:FUNCTION",
+    "bleu:shared": "no metric is called 'bleu:shared'",  # a registered name wins
+    "../x:y": "'../x:y': there is no file '../x'; name one that ends in .py",
+    "./x.py:y": "there is no file './x.py'",
+    ".:f": "no metric is called",
+    **dict.fromkeys((":", "x:", ":x", "..:..", "a..b:c", ".a:b", "a b:c", "a:b:c"), "no metric is"),
+    **dict.fromkeys(
+        ("ключ:函数", "é:x", "１:f", "bleu:é", "x" * 5000 + ":f"), "no metric is called"
+    ),
+    **dict.fromkeys(
+        ("\0:f", "a:\0", "bleu:\ud800", "./\ud800.py:f", "a\n:b"), "control characters"
+    ),
+    "/".join("x" * 5000) + ".py:f": "there is no file",
+}
+
+
+@pytest.mark.parametrize(("name", "words"), MISTAKES.items(), ids=lambda text: ascii(text)[:30])
+def test_what_is_wrong_is_one_clear_line(tstmeta, name, words):
+    result = tstmeta("-m", name)
+    assert isinstance(result.exception, TstmetaError)
+    assert words in str(result.exception)
+    assert str(result.exception).count("\n") == 0
+    assert result.stdout == ""
+
+
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [
+        ("raising", "KeyError: 'the cat was sitting down'"),
+        ("text", "the function returned 'high', which is no number"),
+        ("nothing", "the function returned None, which is no number"),
+    ],
+)
+def test_a_function_that_gives_no_number_is_rows_with_the_reason(tstmeta, name, words):
+    result = tstmeta("-m", f"own_words:{name}", "-m", "own_words:shared")
+    assert result.exit_code == 1
+    assert result.stderr.splitlines()[0].endswith(f"4 of 4 scores failed: {words}")
+    assert table(result)["value"].tolist()[4:] == ["3.0", "1.0", "3.0", "2.0"]
+
+
+def test_an_edited_file_is_scored_anew_whatever_was_edited_in_it(tstmeta, folder):
+    (folder / "more.py").write_text("SCALE = 1\ndef f(source, output):\n    return SCALE\n")
+    assert set(table(tstmeta("-m", "./more.py:f"))["value"]) == {1.0}
+    (folder / "more.py").write_text("SCALE = 2\ndef f(source, output):\n    return SCALE\n")
+    assert set(table(tstmeta("-m", "./more.py:f"))["value"]) == {2.0}
