@@ -247,9 +247,9 @@ def test_levels_statistics_and_data_sets_stand_in_one_table(tstmeta, many, tmp_p
     words += ("-s", "pearson", "-s", "spearman", "--no-tests")
     rows = table(tstmeta(*words, "-f", "csv"))
     rows = rows[rows["metric"] == "bleu"]
-    found = rows[["dataset", "statistic", "level"]].to_numpy().tolist()
+    listed = rows[["dataset", "statistic", "level"]].to_numpy().tolist()
     expected = product(("many", "other"), ("pearson", "spearman"), ("pooled", "source"))
-    assert found == list(map(list, expected))
+    assert listed == list(map(list, expected))
     refused = tstmeta(*words, "--scores", "scores.csv")
     assert "of one data set: give a single --data" in str(refused.exception)
 

@@ -18,7 +18,7 @@ from ..schema import TstmetaError
 from ..stats import Interval, Resample
 from . import choice, comparison, render, summary
 from .agreement import Analysis, agreement, analyses, at_corpus_level, intervals, resample
-from .frame import METRIC, ORACLES, Scored, check_dimension, pairs, scored
+from .frame import METRIC, Scored, check_dimension, of_dimension, pairs, scored
 from .people import People, people
 
 if TYPE_CHECKING:
@@ -161,7 +161,7 @@ def evaluate(
     Args:
         data: a data set, its name, or a file of your own.
         metrics: names or families to score, by default one metric an idea of those that run here
-            (:data:`.choice.DEFAULTS`); a family stands under its own dimensions, a name under all.
+            (``tstmeta.analysis.choice.DEFAULTS``); a family stands under its own dimensions, a name under all.
             Sentinels and people's style rating stand beside.
         dimension: content, style or fluency.
         scores: a ``scores`` table to take instead of scoring.
@@ -190,8 +190,7 @@ def evaluate(
         check_dimension(data, dimension)
         scores, left_out = choice.score(data, [dimension], metrics, progress=False)
         scores, remarks = choice.listed(scores, dimension, metrics), [*remarks, *left_out]
-    if dimension == "style":
-        scores = scores[~scores["metric"].isin(ORACLES)]
+    scores = of_dimension(scores, dimension)
     frame = pairs(data, scores, dimension, lower)
     # without the column a metric of whole outputs is a row of NaN
     items = frame.drop(columns="statistics", errors="ignore")
