@@ -12,7 +12,7 @@ import pytest
 from tests.scored import NAN, THREE, Logged, contents, dataset, run
 from tstmeta import scoring
 from tstmeta.metrics import PairMetric, Request, Score, wrap
-from tstmeta.schema import Status, TstmetaError
+from tstmeta.schema import DataError, Status
 
 
 class Scripted(PairMetric):
@@ -238,30 +238,100 @@ def test_a_crash_while_the_table_is_written_leaves_nothing_for_good(tmp_path, mo
     assert contents(tmp_path / "cut") == contents(tmp_path / "whole")
 
 
-@pytest.mark.parametrize(
-    "damage", [b"garbage", b"\xff\xfe", b"17", b'["key"]', b'["key", [["a", "ok", ""]]]']
-)
+#: Lines of a journal; KEY is that of an item which was scored.
+DAMAGED = ["garbage", "\udcff\udcfe", "17", '["KEY"]', '["KEY", [["a", "ok", ""]]]', "[" * 99_999]
+DAMAGED += [f'["KEY", [[{value}, "ok", ""]]]' for value in ("NaN", "-Infinity", "1e999", 10**400)]
+DAMAGED += ['["KEY", [[1, "invalid", ""]]]', '["KEY", [[1, "fine", ""]]]']
+DAMAGED += [
+    '["KEY", [[1, "ok", "\\ud800"]]]',
+    '["another", [[1, "ok", ""]]]',
+    '[["KEY"], [[1, "ok", ""]]]',
+]
+
+
+@pytest.mark.parametrize("damage", DAMAGED, ids=range(len(DAMAGED)))
 def test_a_damaged_line_of_a_journal_is_scored_again_and_no_other(damage, tmp_path):
     run(THREE, Logged(), tmp_path)
     (table,) = tmp_path.glob("*.parquet")
     rows = pd.read_parquet(table)
     lines = [json.dumps([row.key, [[row.value, row.status, ""]]]) for row in rows.itertuples()]
     table.unlink()
+    lines[1] = damage.replace("KEY", rows["key"][1])
     journal = table.with_suffix(".journal")
-    journal.write_bytes(b"\n".join([lines[0].encode(), damage, lines[2].encode(), b""]))
+    journal.write_bytes("\n".join([*lines, ""]).encode(errors="surrogateescape"))
     metric = Logged()
     found = run(THREE, metric, tmp_path)
     assert (len(metric.calls), found["value"].notna().all()) == (1, True)
     pd.testing.assert_frame_equal(pd.read_parquet(table), rows)
 
 
-@pytest.mark.parametrize("content", [b"", b"PAR1 and then nothing", None])
-def test_a_table_of_scores_that_cannot_be_read_is_an_error_with_the_remedy(content, tmp_path):
-    run(THREE, Logged(), tmp_path)
+def altered(**cells):
+    """What makes the second row of a table another one."""
+    return lambda rows: rows.assign(
+        **{name: [*rows[name][:1], cell, *rows[name][2:]] for name, cell in cells.items()}
+    )
+
+
+#: What is wrong with a table of the store, how it came about, and words of the message.
+BROKEN = {
+    "no file": (lambda _: b"", "not a table of scores"),
+    "another file": (lambda _: b"PAR1 and then nothing", "not a table of scores"),
+    "another table": (lambda _: pd.DataFrame({"other": [1]}), "not a table of scores"),
+    "words as values": (lambda rows: rows.assign(value="high"), "not a table of scores"),
+    "NaN with status ok": (altered(value=NAN), "row 2: value nan with status 'ok'"),
+    "infinity": (altered(value=math.inf), "row 2: value inf with status 'ok'"),
+    "a value that is none": (altered(status="refused"), "row 2: value 8.0 with status 'refused'"),
+    "an unknown status": (altered(status="fine"), "row 2: value 8.0 with status 'fine'"),
+    "no status": (altered(status=None), "row 2: value 8.0 with status nan"),
+    "a key of no hash": (altered(key="key"), "row 2: .* under the key 'key'"),
+    "no key": (altered(key=None), "row 2: .* under the key nan"),
+    "a key twice": (lambda rows: pd.concat([rows, rows[:1]]), "row 4: .* under the key"),
+}
+
+
+@pytest.mark.parametrize(("broken", "message"), BROKEN.values(), ids=BROKEN)
+def test_a_broken_table_names_file_row_and_remedy_and_nothing_else_is_lost(
+    broken, message, tmp_path
+):
+    expected = run(THREE, Logged(), tmp_path)
     (table,) = tmp_path.glob("*.parquet")
-    if content is None:
-        pd.DataFrame({"other": [1]}).to_parquet(table)
+    run(THREE, Logged(version=2), tmp_path)
+    damaged = broken(pd.read_parquet(table))
+    table.unlink()
+    if isinstance(damaged, bytes):
+        table.write_bytes(damaged)
     else:
-        table.write_bytes(content)
-    with pytest.raises(TstmetaError, match=r"not a table of scores .* delete this file"):
-        run(THREE, Logged(), tmp_path)
+        damaged.to_parquet(table, index=False)
+    before, metric = contents(tmp_path), Logged()
+    with pytest.raises(DataError, match=f"{table}[,:] {message}.*Remedy: delete this file"):
+        run(THREE, metric, tmp_path)
+    assert (metric.calls, contents(tmp_path)) == ([], before)
+    table.unlink()
+    pd.testing.assert_frame_equal(run(THREE, metric, tmp_path), expected)
+    again = Logged(version=2)
+    run(THREE, again, tmp_path)
+    assert (len(metric.calls), again.calls) == (3, [])
+
+
+def test_the_table_of_another_signature_gives_no_values(tmp_path):
+    run(THREE, Logged(value=0.5), tmp_path / "a")
+    metric = Logged(version=2)
+    run(THREE, metric, tmp_path / "b")
+    (other,), (table,) = ((tmp_path / folder).glob("*.parquet") for folder in "ab")
+    table.write_bytes(other.read_bytes())
+    metric = Logged(version=2)
+    assert run(THREE, metric, tmp_path / "b")["value"].tolist() == [8, 8, 8]
+    assert len(metric.calls) == 3
+
+
+def test_a_detail_with_half_a_character_is_kept_and_stops_no_later_run(tmp_path):
+    halves = Scripted(*[(Score(NAN, Status.REFUSED, "no \ud83d"),)] * 3)
+    details = [run(THREE, metric, tmp_path)["detail"] for metric in (halves, Scripted())]
+    assert details[0].tolist() == details[1].tolist() == ["no ?"] * 3
+
+
+def test_only_the_owner_reads_a_store(crashed):
+    four, journal, _ = crashed
+    assert journal.stat().st_mode & 0o777 == 0o600
+    run(four, Logged(), journal.parent)
+    assert journal.with_suffix(".parquet").stat().st_mode & 0o777 == 0o600
