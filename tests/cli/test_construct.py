@@ -1,13 +1,6 @@
-"""``tstmeta construct``: from sources to a rated data set, killed, resumed, mistreated."""
+"""``tstmeta construct``: from sources to a rated data set, resumed, mistreated."""
 
 import json
-import signal
-import sqlite3
-import subprocess
-import sys
-import time
-from collections import Counter
-from contextlib import closing, suppress
 
 import pandas as pd
 import pytest
@@ -16,7 +9,7 @@ from tests.command import command_line, table
 from tests.data.studio import exported
 from tests.judge import scripted
 from tests.judge.construct import author
-from tests.judge.scripted import HANG, error, says
+from tests.judge.scripted import error, says
 from tstmeta.console import _ESCAPES
 
 
@@ -90,47 +83,6 @@ def test_from_sources_to_a_rated_data_set_that_metrics_are_held_against(tstmeta,
     assert "people rated formal-01-strong, and now it has another" in str(checked.exception)
     (tmp_path / "formal" / "ratings.csv").unlink()
     assert tstmeta("construct", "check", "formal").exit_code == 0
-
-
-def test_a_killed_run_goes_on_where_it_stopped_and_asks_nothing_twice(tstmeta, tmp_path):
-    answered: Counter[str] = Counter()
-    is_open = False
-
-    def script(request):
-        if not is_open and answered.total() >= 17:  # in the second step
-            return HANG
-        answered[json.dumps(request.body, sort_keys=True)] += 1
-        return author.served(request)
-
-    with scripted.serving(script) as server:
-        command = [sys.executable, "-m", "tstmeta", *words(server, "--concurrency", "4")]
-        process = subprocess.Popen(command, cwd=tmp_path, stderr=subprocess.PIPE)
-        wait_for(tmp_path / "formal" / "answers.sqlite", 17, process)
-        process.send_signal(signal.SIGKILL)
-        process.communicate(timeout=60)
-        assert not (tmp_path / "formal" / "rows.csv").exists()
-        is_open = True
-        result = tstmeta(*words(server))
-        assert result.exit_code == 0, result.stderr
-    assert "at most 12 requests (12 answers are kept)" in result.stderr
-    assert len(answered) == 24
-    assert set(answered.values()) == {1}
-    assert set(rows(tmp_path)["verdict"]) == {"passed"}
-
-
-def wait_for(path, count, process):
-    """Until so many answers are on file."""
-    deadline = time.monotonic() + 60
-    while True:
-        assert process.poll() is None, process.communicate()
-        assert time.monotonic() < deadline
-        with (
-            suppress(sqlite3.OperationalError),  # the file is being made
-            closing(sqlite3.connect(f"file:{path}?mode=ro", uri=True)) as answers,
-        ):
-            if answers.execute("SELECT count(*) FROM answers").fetchone()[0] == count:
-                return
-        time.sleep(0.02)
 
 
 def bad(request):

@@ -1,11 +1,6 @@
 """Log-probabilities that are kept: keys, bytes, damage, and runs that were killed."""
 
 import os
-import signal
-import subprocess
-import sys
-import time
-from collections import Counter
 
 import numpy as np
 import pyarrow as pa
@@ -25,9 +20,8 @@ class Fake:
 
     window, vocabulary, tokenizer = 100, 10, None
 
-    def __init__(self, identity="fake", pause=0.0, log=None):
-        self.identity, self.pause, self.log = identity, pause, log
-        self.calls = []
+    def __init__(self, identity="fake"):
+        self.identity, self.calls = identity, []
 
     def logprobs(self, requests, *, known=(), progress=False):
         for start in range(0, len(requests), 5):
@@ -35,10 +29,6 @@ class Fake:
             if all(place in known for place in places):
                 continue
             self.calls.append(start)
-            if self.log:
-                with open(self.log, "a") as log:
-                    log.write(f"{start}\n")
-            time.sleep(self.pause)
             yield [(place, self.value(requests[place])) for place in places if place not in known]
 
     def value(self, request):
@@ -131,43 +121,6 @@ def test_however_often_a_run_is_stopped_the_bytes_are_the_same(tmp_path_factory,
 
 
 # ------------------------------------------------------------------------------------ the killed
-
-
-def run(folder, log):
-    """All answers, slowly, in a process of its own."""
-    cached = Cached(Fake(pause=0.02, log=log), folder)
-    print(sum(len(batch) for batch in cached.logprobs(drawn())))
-
-
-def start(folder, log):
-    script = f"from tests.models.test_tokencache import *; run(Path({str(folder)!r}), {str(log)!r})"
-    command = [sys.executable, "-c", f"from pathlib import Path; {script}"]
-    return subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
-
-
-def lines(path):
-    return path.read_text().splitlines() if path.is_file() else []
-
-
-@pytest.mark.nightly
-def test_a_killed_run_goes_on_where_it_stopped(tmp_path):
-    log = tmp_path / "log"
-    for kills, begun in enumerate((1, 4, 9)):
-        process, deadline = start(tmp_path / "cut", log), time.monotonic() + 60
-        while len(lines(log)) < begun + kills:
-            assert process.poll() is None, "it ended before it was killed"
-            assert time.monotonic() < deadline
-            time.sleep(0.002)
-        process.send_signal(signal.SIGKILL)
-        process.communicate(timeout=60)
-        assert process.returncode == -signal.SIGKILL
-    output, _ = start(tmp_path / "cut", log).communicate(timeout=60)
-    assert output == "60\n"
-    times = Counter(lines(log))
-    assert len(times) == 12
-    assert sum(times.values()) <= 12 + 3  # no batch twice but those that were in flight
-    assert table(tmp_path / "cut") == whole(tmp_path)
-    assert not list((tmp_path / "cut").glob("*.journal"))
 
 
 @pytest.mark.parametrize(

@@ -2,11 +2,6 @@
 
 import hashlib
 import json
-import os
-import signal
-import subprocess
-import sys
-import time
 
 import pytest
 import torch
@@ -74,42 +69,6 @@ def test_a_run_that_dies_while_it_writes_its_result_is_done_again(
             run(tmp_path, kind)
     run(tmp_path, kind)
     assert digests(tmp_path) == digests(whole[kind][0])
-
-
-KILLED = """
-import sys, time
-from pathlib import Path
-from tests.models.training.conftest import HELD, TEXTS, TOY, lm
-from tstmeta import storage
-from tstmeta.models.training.loop import Learner
-import torch; torch.set_num_threads(1)
-step = Learner.step
-def slow(self, number, *rest):
-    time.sleep(60 * (number == 5))
-    return step(self, number, *rest)
-Learner.step = slow
-lm.train(Path(sys.argv[1]), TEXTS, HELD, options=TOY)
-"""
-
-
-@pytest.mark.nightly
-def test_a_killed_process_goes_on_from_its_checkpoint_to_the_same_bytes(run, whole, tmp_path):
-    process = subprocess.Popen([sys.executable, "-c", KILLED, str(tmp_path)])
-    try:
-        deadline = time.monotonic() + 120
-        while not (tmp_path / CHECKPOINT).is_file() or steps_kept(tmp_path) != 4:
-            assert process.poll() is None
-            assert time.monotonic() < deadline
-            time.sleep(0.05)
-    finally:
-        os.kill(process.pid, signal.SIGKILL)
-        process.wait()
-    run(tmp_path, "lm")
-    assert digests(tmp_path) == digests(whole["lm"][0])
-
-
-def steps_kept(folder):
-    return len(read_checkpoint(folder)[0]["losses"])
 
 
 # ------------------------------------------------------------------------------------ the folder
