@@ -1,6 +1,7 @@
 """Names in figures hide no other name, and no line is told by its colour alone."""
 
 import itertools
+import re
 import warnings
 
 import matplotlib as mpl
@@ -10,7 +11,7 @@ mpl.use("Agg")
 
 import matplotlib.pyplot as plt
 
-from tests.notebooks.cells import cells
+from tests.notebooks.cells import NOTEBOOKS, cells
 
 #: A page, and what stands in the cell that draws.
 PICTURES = [
@@ -57,3 +58,15 @@ def test_lines_differ_in_more_than_their_colour(figure):
     looks = [look for look in looks if look[0] not in ("", "None")]
     assert len(looks) > 3
     assert len(set(map(str, looks))) == len(looks)
+
+
+#: What a page would give a colour by itself.
+OWN_COLOURS = re.compile(r"#[0-9A-Fa-f]{6}\b|tab:|colorblind|[\"']C\d|\"C\{")
+
+
+@pytest.mark.parametrize("name", sorted(path.stem for path in NOTEBOOKS.glob("*.ipynb")))
+def test_a_page_takes_its_colours_from_the_one_palette(name):
+    for source in cells(name):
+        assert not OWN_COLOURS.search(source), source
+        if "DIVERGING" in source:  # of correlations, with one centre and one range
+            assert re.search(r"vmin=-1,\s+vmax=1,", source), source
