@@ -29,6 +29,21 @@ def test_a_file_that_cannot_be_written_is_named_with_a_remedy(tmp_path):
         write(tmp_path / "file" / "x", "text")
 
 
+@pytest.mark.parametrize("name", ["half \udcff", "half \udcff/file"])
+def test_a_name_that_is_not_utf8_is_refused(tmp_path, name):
+    with pytest.raises(TstmetaError, match="the name is not UTF-8"):
+        write(tmp_path / name, "text")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_what_is_private_is_for_the_owner_alone_whatever_a_kill_left(tmp_path):
+    (tmp_path / ".file.part").write_text("a draft that anybody reads")
+    with whole(tmp_path / "file", private=True) as draft:
+        draft.write_text("text")
+    Journal(tmp_path / "journal").add(["text"])
+    assert {path.stat().st_mode & 0o777 for path in tmp_path.iterdir()} == {0o600}
+
+
 LINES = b'["a", 1]\n["b", 2]\n'
 
 
