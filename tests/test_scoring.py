@@ -9,6 +9,7 @@ import pytest
 from tests.helpers import needs
 from tests.scored import NAN, THREE, Logged, dataset, run
 from tstmeta import data, schema, scoring
+from tstmeta.analysis import choice
 from tstmeta.analysis.frame import pairs
 from tstmeta.data.tables import scores_table
 from tstmeta.metrics import CorpusMetric, Request, Score, UnknownMetric
@@ -262,6 +263,13 @@ def test_a_released_name_that_is_not_there_lists_what_is(released, tmp_path):
         own = released if wanted == "released:b" else THREE
         with pytest.raises(UnknownMetric, match=f"no scores called '{wanted}'; .*{known}"):
             scoring.score(own, [wanted], store=tmp_path)
+
+
+def test_the_family_of_released_scores_stands_under_its_own_dimensions(released):
+    rows = choice.listed(released.scores, "style", ["released"])
+    assert rows["metric"].tolist() == ["released:judge"]
+    rows = choice.listed(released.scores, "style", ["released", "released:a"])
+    assert rows["metric"].tolist() == ["released:a", "released:a", "released:judge"]
 
 
 def test_of_ratings_of_several_dimensions_under_one_name_those_of_the_dimension_count(released):

@@ -71,7 +71,11 @@ def listed(
     named = {name for name in metrics if isinstance(name, str)}
     members = set(registry.resolve(sorted(named))) - named
     away = [name for name in members if kind_of(name) == METRIC and not _is_of(name, dimension)]
-    return scores[~scores["metric"].isin(away)]
+    rows = scores[~scores["metric"].isin(away)]
+    if scoring.RELEASED in named:
+        family = rows["metric"].str.startswith("released:") & ~rows["metric"].isin(named)
+        rows = rows[~family | (rows["dimension"] == dimension)]
+    return rows
 
 
 def gaps(data: Dataset, scores: pd.DataFrame, dimension: str) -> list[str]:
