@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator, Sequence
+from functools import lru_cache
 from typing import Any, NamedTuple, cast
 
 import numpy as np
@@ -56,8 +57,17 @@ class Analysis(NamedTuple):
 
     def tie_calibrated(self, place: int) -> TieCalibrated:
         """A metric's tie threshold for ``acc_eq``, fitted on other sources than it is judged on."""
-        own, level = self.matrices, cast(Level, self.setting.level)
-        return stats.tie_calibrated(own.human, own.metrics[place], level, rng=self.rng(FOLDS))
+        own = self.matrices
+        sides = own.human.tobytes(), own.metrics[place].tobytes(), own.human.shape
+        return _tie_calibrated(*sides, cast(Level, self.setting.level), self.seed)
+
+
+@lru_cache(maxsize=64)  # a value, its draws and its note ask for the same fit
+def _tie_calibrated(
+    human: bytes, metric: bytes, shape: tuple[int, int], level: Level, seed: int
+) -> TieCalibrated:
+    sides = [np.frombuffer(side).reshape(shape) for side in (human, metric)]
+    return stats.tie_calibrated(*sides, level, rng=np.random.default_rng([seed, FOLDS]))
 
 
 def analyses(

@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike
 Array = np.ndarray
 #: Up to here all pairs of items are held at once; beyond, they come in blocks of rows.
 FEW = 128
-_BLOCK = 2**24
+_BLOCK = 2**20
 #: Spread below this share of the largest value is rounding; below it scipy says r means nothing.
 FLAT = 2e-13
 
@@ -64,16 +64,18 @@ def pair_totals(
     of_x = _signs(x[..., :, None], x[..., None, :])
     of_y = _signs(y[..., :, None], y[..., None, :], tolerance)
     off = ~np.eye(n, dtype=bool)
-    return tuple(_pairs(function(of_x, of_y) * off, weights) for function in functions)
+    return tuple(
+        _pairs((function(of_x, of_y) * off).astype(float), weights) for function in functions
+    )
 
 
 def _signs(first: Array, second: Array, tolerance: float = 0.0) -> Array:
-    """-1, 0 or 1."""
-    with np.errstate(over="ignore"):  # a gap too wide for a number is a gap
-        gaps = first - second
+    """-1, 0 or 1, in bytes."""
     if tolerance > 0:
-        gaps = np.where(np.abs(gaps) <= tolerance, 0.0, gaps)
-    return np.sign(gaps)
+        with np.errstate(over="ignore"):  # a gap too wide for a number is a gap
+            gaps = first - second
+        first, second = np.where(np.abs(gaps) <= tolerance, 0.0, gaps), 0.0
+    return (first > second).view(np.int8) - (first < second).view(np.int8)
 
 
 def _pairs(table: Array, weights: Array) -> Array:
@@ -86,22 +88,35 @@ def _pairs(table: Array, weights: Array) -> Array:
 
 
 def _blocks(functions, x: Array, y: Array, weights: Array, tolerance: float) -> Array:
-    """:func:`pair_totals` of long vectors under ``[D, n]``, some rows at a time: ``[D, F]``."""
-    n = len(x)
-    # counts and signs are small whole numbers, for which single precision is exact
-    counts = (weights == np.rint(weights)).all() and weights.sum(axis=1).max(initial=0.0) < 2**24
+    """:func:`pair_totals` of long vectors under ``[D, n]``, some rows at a time: ``[D, F]``.
+
+    Items of one weight in every draw, such as the rewrites of a source, are added up first.
+    """
+    known: dict[bytes, int] = {}
+    group = np.array([known.setdefault(one.tobytes(), len(known)) for one in weights.T])
+    order = np.argsort(group, kind="stable")
+    x, y, sizes = x[order], y[order], np.bincount(group)
+    starts = np.cumsum(sizes) - sizes
+    weights = weights[:, order[starts]]  # [D, G]
+    # counts and their sums are small whole numbers, for which single precision is exact
+    counts = (weights == np.rint(weights)).all()
+    counts &= (weights @ sizes).max(initial=0.0) * sizes.max(initial=0) < 2**24
     light = weights.astype(np.float32) if counts else weights
     sums = np.zeros((len(weights), len(functions)))
-    step = max(1, _BLOCK // max(n, len(weights)))
-    for start in range(0, n, step):
-        rows = slice(start, start + step)
-        of_x = _signs(x[rows, None], x[None, :]).astype(np.float32)
-        of_y = _signs(y[rows, None], y[None, :], tolerance).astype(np.float32)
-        own = np.arange(n)[None, :] == np.arange(n)[rows, None]
+    step = max(1, _BLOCK // max(len(x), len(weights)) * len(starts) // max(1, len(x)))
+    for first in range(0, len(starts), step):
+        inside = slice(first, first + step)
+        rows = slice(starts[first], starts[first] + sizes[inside].sum())
+        of_x, of_y = _signs(x[rows, None], x), _signs(y[rows, None], y, tolerance)
+        own = np.arange(rows.stop - rows.start)
         for place, function in enumerate(functions):
-            table = np.where(own, np.float32(0), function(of_x, of_y).astype(np.float32))
-            inner = (light @ table.T).astype(float)
-            sums[:, place] += 0.5 * np.einsum("dn,dn->d", inner, weights[:, rows])
+            table = function(of_x, of_y)
+            table[own, own + rows.start] = 0
+            if len(starts) < len(x):
+                table = np.add.reduceat(table, starts, axis=1, dtype=np.int32)
+                table = np.add.reduceat(table, starts[inside] - rows.start, axis=0)
+            inner = (light @ table.astype(light.dtype).T).astype(float)
+            sums[:, place] += 0.5 * np.einsum("dn,dn->d", inner, weights[:, inside])
     return sums
 
 
@@ -113,8 +128,8 @@ def standings(x: Array, weights: Array) -> Array:
         return _by_vector(_standings, (x,), weights)
     table = _signs(x[..., :, None], x[..., None, :])
     if table.shape[-3] == 1:
-        return weights @ -table[..., 0, :, :]
-    return np.einsum("...dj,...dij->...di", weights, table)
+        return weights @ -table[..., 0, :, :].astype(float)
+    return np.einsum("...dj,...dij->...di", weights, table.astype(float))
 
 
 def _standings(x: Array, weights: Array) -> Array:

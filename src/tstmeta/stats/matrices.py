@@ -163,9 +163,7 @@ def resampled(
     rows = len(y) + len(of_pairs)
     if not sources * systems * len(y):
         return np.full((rows, len(draws)), np.nan)
-    size = max(1, _ROOM // max(1, len(y) * sources * systems, rows))
-    if y.shape[1] == 1 and _whole_rows(setting, draws):
-        size = max(1, _ROOM // (rows + sources))  # cells are added up before they meet draws
+    size = max(1, _ROOM // _held(x, y, setting, draws, rows))
     results = [np.empty((rows, 0))]
     for start in range(0, len(draws), size):
         inside = slice(start, start + size)
@@ -198,11 +196,22 @@ def _values(x: Array, y: Array, setting: Setting, draws: Draws) -> Array:
     return _pooled(x, y, setting, draws)
 
 
-def _whole_rows(setting: Setting, draws: Draws) -> bool:
-    """Whether only rows are drawn, so that what their cells give does not change."""
-    function = setting.function
-    quick = setting.level == "source" or (setting.level == "pooled" and bool(function.of_rows))
-    return function.whole is None and quick and bool((draws.systems == 1).all())
+def _held(x: Array, y: Array, setting: Setting, draws: Draws, rows: int) -> int:
+    """Numbers that a draw takes: few where cells are added up before they meet draws."""
+    function, level, (metrics, _, sources, systems) = setting.function, setting.level, y.shape
+    few, cells = rows + sources + systems, max(1, metrics * sources * systems, rows)
+    if y.shape[1] > 1:
+        return cells
+    if level == "system":
+        return few + metrics * systems * (1 if function.whole else systems)
+    quick = level == "source" or (level == "pooled" and bool(function.of_rows))
+    if function.whole is None and quick and (draws.systems == 1).all():
+        return few
+    if function.whole is None and level == "pooled":
+        return few + sources * systems
+    if function.of_rows and level == "within-system":
+        return few + metrics * systems
+    return cells
 
 
 def _pooled(x: Array, y: Array, setting: Setting, draws: Draws) -> Array:
@@ -214,13 +223,18 @@ def _pooled(x: Array, y: Array, setting: Setting, draws: Draws) -> Array:
     # take, unlike brackets, leaves the items of a vector side by side in memory
     weights = draws.sources.take(rows, axis=1) * draws.systems.take(columns, axis=1)
     x, y = (_flat(side).take(cells, axis=-1) for side in (x, y))
-    return function.values(x, y, weights)
+    return np.concatenate([function.values(x, metric[None], weights) for metric in y])
 
 
 def _by_line(x: Array, y: Array, setting: Setting, draws: Draws) -> tuple[Parts, Array]:
     axis, weights, of_groups = -1, draws.sources, draws.systems
     if setting.level == "source":
         axis, weights, of_groups = -2, draws.systems, draws.sources
+    elif (quick := setting.function.of_rows) and y.shape[1] == 1:
+        once, least = np.ones((len(weights), 1)), setting.function.least
+        columns = [slice(k, k + 1) for k in range(y.shape[-1])]
+        parts = [quick(x[0, :, k], y[:, 0, :, k], weights, once, least) for k in columns]
+        return tuple(np.stack(part, axis=1) for part in zip(*parts, strict=True)), of_groups.T
     # groups first: [G, 1, n] and [M, G, 1|D, n]
     x, y = np.moveaxis(x, axis, 0), np.moveaxis(y, axis, 1)
     if y.shape[-2] == 1 and (weights == weights[:1]).all():
