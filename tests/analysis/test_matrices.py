@@ -1,14 +1,17 @@
 """Where items stand in matrices, and that nothing falls out or is counted twice."""
 
 import numpy as np
+import pandas as pd
 import pytest
+from scipy.stats import spearmanr
 
 from tests.analysis.tiny import NAN, constructed, rated, scores
-from tstmeta.analysis import correlate
+from tstmeta.analysis import bootstrap, correlate
 from tstmeta.analysis.frame import pairs
 from tstmeta.analysis.matrices import Layout, cube, matrices
 from tstmeta.data import Card, Dataset
 from tstmeta.data.tables import items_table, labels_table, ratings_table
+from tstmeta.schema import TstmetaError
 from tstmeta.stats import draw
 
 #: source, system of each item of ``mixed()``
@@ -40,7 +43,7 @@ BY_SYSTEM = [[1, 3], [2, NAN], [5, NAN], [3, 2], [6, NAN]]
 @pytest.mark.parametrize(
     ("level", "sources", "systems", "matrix"),
     [
-        ("pooled", "xyz", ["A", "B", "A (2)", "rewrite (1)"], BY_SOURCE),
+        ("pooled", "xyz", ["A", "B", "A", ""], BY_SOURCE),
         ("system", "xyxzz", ["A", "B"], BY_SYSTEM),
     ],
     ids=["a second rewrite gets a column of its own", "at level system nameless items stay out"],
@@ -96,6 +99,40 @@ def test_a_source_that_fills_two_rows_is_drawn_whole():
     np.testing.assert_array_equal(drawn.sources[:, 0], drawn.sources[:, 2])
     np.testing.assert_array_equal(drawn.sources[:, 3], drawn.sources[:, 4])
     assert (drawn.sources[:, 0] != drawn.sources[:, 3]).any()
+
+
+@pytest.mark.parametrize("unit", ["system", "both"])
+@pytest.mark.parametrize("level", ["pooled", "source"])
+def test_a_second_rewrite_is_no_second_system(level, unit):
+    rng = np.random.default_rng(1)
+    places = [
+        s + name for s in "uvwxyz" for name in ("A", "B", "C", "D", "A"[: s in "uvx"]) if name
+    ]
+    human, metric = rng.normal(size=(2, len(places))).round(1)
+    data = mixed(places, human.tolist())
+    frame = pairs(data, scores(data, metric))
+    own = matrices(frame, level)
+    assert own.layout.names == ["A", "B", "C", "D"]
+    drawn = draw(own.plan(unit, 40), own.human.shape, np.random.default_rng([0, 0]))
+    [row] = bootstrap(frame, "spearman", level, unit, 40).to_dict("records")
+    assert "4 systems" in row["reason"]
+    first = [own.layout.systems.index(name) for name in "ABCD"]
+    assert set(drawn.systems[:, first].sum(axis=1)) == {4.0}, "four systems are drawn, not five"
+    for d in range(40 * (unit == "system")):  # repeat what was drawn, rewrite by rewrite
+        times = dict(zip("ABCD", drawn.systems[d, first].astype(int), strict=True))
+        count = np.array([times[place[1:]] for place in places])
+        groups = [p[0] for p in places] if level == "source" else ["all"] * len(places)
+        rows = pd.DataFrame({"x": human, "y": metric, "g": groups})
+        rows = rows.loc[np.repeat(rows.index, count)]
+        values = [
+            spearmanr(g["x"], g["y"]).statistic
+            for _, g in rows.groupby("g")
+            if len(g) > 2 and np.ptp(g["x"]) > 0 and np.ptp(g["y"]) > 0
+        ]
+        assert row["draws"][d] == pytest.approx(np.mean(values) if values else NAN, nan_ok=True)
+    two = mixed(["xA", "xA", "yA"], [1.0, 2, 3])
+    with pytest.raises(TstmetaError, match=r"only one system \(A\) was judged"):
+        bootstrap(pairs(two, scores(two, [1.0, 2, 3])), level=level, unit=unit)
 
 
 def test_single_ratings_stand_where_their_means_stand():

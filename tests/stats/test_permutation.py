@@ -84,9 +84,13 @@ def test_sources_of_a_cluster_are_swapped_together():
     assert result.p == np.mean(np.abs(after) >= abs(difference) - 1e-9)
     cells = perm.all_pairs(human, metrics, Setting(), units="both", rng=rng(), clusters=labels)
     assert (cells.n[0, 1], cells.draws) == (12, 4096)
-    for units, wrong in (("systems", labels), ("inputs", labels[:5])):
-        with pytest.raises(ValueError, match="clusters are labels of the 6 sources"):
+    for units, wrong, those in (("systems", labels, "4 systems"), ("inputs", labels[:5], "6 sou")):
+        with pytest.raises(ValueError, match=f"clusters are labels of the {those}"):
             perm.all_pairs(human, metrics, Setting(), units=units, rng=rng(), clusters=wrong)
+    twice = perm.all_pairs(
+        human, metrics, Setting(), units="systems", rng=rng(), clusters=["A", "B", "A", "B"]
+    )
+    assert (twice.n[0, 1], twice.draws) == (2, 4)
 
 
 ONES, RAMP = np.ones((4, 3)), np.arange(12.0).reshape(4, 3) % 5

@@ -102,7 +102,7 @@ def _tested(analysis: Analysis, drawn: Resample) -> tuple[float, int, str, str]:
         units=_SWAPPED[plan.units],
         n=plan.n,
         rng=analysis.rng(TESTS),
-        clusters=None if plan.units == "systems" else plan.clusters,
+        clusters=plan.columns if plan.units == "systems" else plan.clusters,
     ).test(0, 1)
     return test.p, test.n, test.null, test.reason
 

@@ -243,7 +243,7 @@ def evaluate(
         against=own.against,
         items=int(np.isfinite(own.human).sum()),
         sources=len(set(layout.sources)),
-        systems=len(layout.systems) if layout.named else 0,
+        systems=len(layout.names),
         analysis=analysis,
         frame=table[render.COLUMNS],
         human=human,

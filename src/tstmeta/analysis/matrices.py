@@ -23,13 +23,13 @@ _HEAD = ["dataset", "metric", "basis", "kind", "flipped", "signature"]
 class Layout(NamedTuple):
     """Where each item stands in its matrices.
 
-    Where systems are compared a column is a system: a system's second rewrite of a source (rare)
-    gets a row of its own, and items of unknown system have no place.  Elsewhere a row is a source:
-    the second rewrite gets a column, ``name (2)``, and nameless items are ``rewrite (1)``, ...
+    Where systems are compared a column is a system: a system's second rewrite of a source gets a
+    row of its own, and items of unknown system have no place.  Elsewhere a row is a source: the
+    second rewrite gets a column of its own, of the same system, which is drawn with the first.
     """
 
-    sources: list[str]  # of each row
-    systems: list[str]  # of each column
+    sources: list[str]  # of each row; several rows may be of one source
+    systems: list[str]  # of each column, alike; empty where it is not known
     row: np.ndarray  # of each item, -1 where it has no place
     column: np.ndarray
     named: bool  # whether any item names its system
@@ -40,22 +40,22 @@ class Layout(NamedTuple):
         table = items[["source_id", "system"]].astype(str).reset_index(drop=True)
         table["again"] = table.groupby(["source_id", "system"]).cumcount()
         known = table["system"] != ""
+        placed, rows, columns = table, ["source_id"], ["system", "again"]
         if level in OF_SYSTEMS:
-            placed, rows = table[known], ["source_id", "again"]
-        else:
-            number = " (" + (table["again"] + 1).astype(str) + ")"
-            first = known & (table["again"] == 0)
-            name = table["system"].where(known, "rewrite")
-            placed, rows = table.assign(system=name.where(first, name + number)), ["source_id"]
-        row = placed.groupby(rows, sort=False).ngroup()
-        column, systems = pd.factorize(placed["system"])
+            placed, rows, columns = table[known], ["source_id", "again"], ["system"]
+        row, column = (placed.groupby(keys, sort=False).ngroup() for keys in (rows, columns))
         return cls(
             placed.drop_duplicates(rows)["source_id"].tolist(),
-            [str(system) for system in systems],
+            placed.drop_duplicates(columns)["system"].tolist(),
             row.reindex(table.index, fill_value=-1).to_numpy(int),
-            pd.Series(column, placed.index).reindex(table.index, fill_value=-1).to_numpy(int),
+            column.reindex(table.index, fill_value=-1).to_numpy(int),
             bool(known.any()),
         )
+
+    @property
+    def names(self) -> list[str]:
+        """The systems that are known, each once."""
+        return [name for name in dict.fromkeys(self.systems) if name]
 
     def matrix(self, values: np.ndarray) -> np.ndarray:
         """Values ``[..., items]`` to ``[..., rows, columns]``, NaN where there is no item."""
@@ -116,7 +116,9 @@ class Matrices(NamedTuple):
         if clusters is not None and strata is not None:
             crossed = set(zip(clusters.tolist(), strata.tolist(), strict=True))
             strata = strata if len(crossed) == len(set(clusters.tolist())) else None
-        return ResamplingPlan(UNITS[unit], draws, clusters, strata)
+        systems = self.layout.systems
+        columns = np.asarray(systems) if len(set(systems)) < len(systems) else None
+        return ResamplingPlan(UNITS[unit], draws, clusters, strata, columns)
 
     def setting(
         self, statistic: str = "pearson", level: str = "pooled", *, undefined: float = math.nan
@@ -135,7 +137,8 @@ class Matrices(NamedTuple):
     def _check_systems(self, what: str, least: int) -> None:
         """Refuse what compares systems where fewer than ``least`` were judged."""
         judged = np.isfinite(self.human).any(axis=0)
-        names = [name for name, some in zip(self.layout.systems, judged, strict=True) if some]
+        columns = zip(self.layout.systems, judged, strict=True)
+        names = list({name: None for name, some in columns if some and name})
         reason = "no item names its system: give the items a column `system`"
         if self.layout.named:
             only = f"only one system ({names[0]}) was judged" if names else "no system was judged"

@@ -18,7 +18,7 @@ from numpy.typing import ArrayLike
 from .kernels import Array
 from .limits import Interval, Method, interval
 from .matrices import Setting, resampled, with_value
-from .resampling import Draws, ResamplingPlan, clusters_of, draw, leave_one_out
+from .resampling import Draws, ResamplingPlan, clusters_of, draw, leave_one_out, systems_of
 
 #: Below so many systems BCa of a statistic of order covers too little (``benchmarks/coverage.py``).
 FEW_SYSTEMS = 20
@@ -113,7 +113,8 @@ def of_draws(
             strata = clusters_of(plan, len(x))[1]
             name = "sources" if plan.clusters is None else "clusters"
         else:
-            some, strata, name = both.any(axis=1), np.zeros(len(kept), dtype=int), "systems"
+            some = both.any(axis=1) @ (kept.systems == 0).T  # [M, systems]
+            strata, name = np.zeros(len(kept), dtype=int), "systems"
         samples = [strata == stratum for stratum in np.unique(strata)]
         jackknives += [left_out[:, inside] for inside in samples]
         given += [some[:, inside] for inside in samples]
@@ -129,7 +130,8 @@ def of_draws(
             values = _crossed(estimates, *all_three, jackknives)
     else:
         values = values_of(draws)
-    alone = plan.units != "both" and plan.clusters is None
+    alone = plan.units != "both" and plan.clusters is None and plan.columns is None
+    number = systems_of(plan, x.shape[1])
     most = both.sum(axis=2 if plan.units == "sources" else 1).max(initial=0)
     single = setting.level == "system" or (alone and bool(most <= 1))
     whole = Resample(
@@ -141,7 +143,7 @@ def of_draws(
         single,
         setting,
         plan,
-        systems=both.any(axis=1).sum(axis=1),
+        systems=(both.any(axis=1) @ (number[:, None] == np.unique(number))).sum(axis=1),
         groups=with_value(x, y, setting),
     )
     rest = tuple(left_out[m:] for left_out in jackknives)

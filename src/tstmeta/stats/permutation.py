@@ -111,8 +111,8 @@ def all_pairs(
         units: what is swapped whole: ``inputs`` (sources), ``systems`` or ``both`` (single cells).
         n: random swaps; p is then (b + 1) / (n + 1) with b swaps at least as large as observed
             (Phipson and Smyth 2010).
-        clusters: one label a source ``[S]``: clusters are swapped whole (with ``both``: the cells
-            of a cluster under one system).
+        clusters: one label a source ``[S]`` (a column ``[K]`` where systems are swapped): clusters
+            are swapped whole (with ``both``: the cells of a cluster under one system).
         enumerate_up_to: where there are no more swaps than this, all are tried and p is b over
             their number.
     """

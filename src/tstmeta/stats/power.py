@@ -17,7 +17,7 @@ from .intervals import of_draws
 from .kernels import Array, finite
 from .limits import FEW_UNITS
 from .matrices import Setting, estimate, resampled
-from .resampling import Draws, ResamplingPlan, clusters_of, draw
+from .resampling import Draws, ResamplingPlan, clusters_of, draw, systems_of
 
 #: Random halves of the units behind the interval of a detectable difference, and draws of each.
 _HALVES, _OF_HALF = 12, 150
@@ -131,6 +131,7 @@ def _half(draws: Draws, plan: ResamplingPlan, rng: np.random.Generator) -> Draws
     """Some of the draws, of a random half of the units."""
     sources, systems = (counts[:_OF_HALF] for counts in draws)
     if plan.units == "systems":
-        return Draws(sources, systems * (rng.permutation(systems.shape[1]) % 2))
+        number = systems_of(plan, systems.shape[1])
+        return Draws(sources, systems * (rng.permutation(number.max() + 1) % 2)[number])
     clusters, strata = clusters_of(plan, sources.shape[1])
     return Draws(sources * (rng.permutation(len(strata)) % 2)[clusters], systems)

@@ -25,13 +25,15 @@ class ResamplingPlan(NamedTuple):
     """``n`` draws with replacement of sources (rows), systems (columns) or both (independently).
 
     With one label a source ``[S]``, ``clusters`` are drawn whole (by default each source alone),
-    and each of the ``strata`` keeps its number of clusters.
+    and each of the ``strata`` keeps its number of clusters.  With one label a column ``[K]``,
+    ``columns`` of one label are one system.
     """
 
     units: Units = "sources"
     n: int = 1000
     clusters: ArrayLike | None = None
     strata: ArrayLike | None = None
+    columns: ArrayLike | None = None
 
     @property
     def estimand(self) -> str:
@@ -56,7 +58,8 @@ def draw(plan: ResamplingPlan, shape: tuple[int, int], rng: np.random.Generator)
             counts[:, inside] = _counts(len(inside), plan.n, rng)
         sources = counts[:, clusters]
     if plan.units in ("systems", "both"):
-        systems = _counts(shape[1], plan.n, rng)
+        number = systems_of(plan, shape[1])
+        systems = _counts(int(number.max(initial=-1)) + 1, plan.n, rng)[:, number]
     return Draws(sources, systems)
 
 
@@ -86,16 +89,25 @@ def clusters_of(plan: ResamplingPlan, n_sources: int) -> tuple[np.ndarray, np.nd
     return clusters, of_cluster
 
 
+def systems_of(plan: ResamplingPlan, n_columns: int) -> np.ndarray:
+    """Number of the system of each column ``[K]``."""
+    if plan.columns is None:
+        return np.arange(n_columns)
+    return np.unique(np.asarray(plan.columns), return_inverse=True)[1].reshape(-1)
+
+
 def leave_one_out(plan: ResamplingPlan, shape: tuple[int, int]) -> list[Draws]:
     """The jackknife of a plan: each source (cluster) left out once, then each system."""
-    n_sources, n_systems = shape
+    n_sources, n_columns = shape
     parts = []
     if plan.units in ("sources", "both"):
         clusters, strata = clusters_of(plan, n_sources)
         kept = (clusters[None, :] != np.arange(len(strata))[:, None]).astype(float)
-        parts.append(Draws(kept, np.ones((len(kept), n_systems))))
+        parts.append(Draws(kept, np.ones((len(kept), n_columns))))
     if plan.units in ("systems", "both"):
-        parts.append(Draws(np.ones((n_systems, n_sources)), 1.0 - np.eye(n_systems)))
+        number = systems_of(plan, n_columns)
+        kept = (number != np.arange(number.max(initial=-1) + 1)[:, None]).astype(float)
+        parts.append(Draws(np.ones((len(kept), n_sources)), kept))
     return parts
 
 

@@ -44,9 +44,11 @@ def swaps_of(
     sources, systems = counted.shape
     row, column = np.arange(sources), np.arange(systems)
     if clusters is not None:
-        if units == "systems" or np.shape(clusters) != (sources,):
-            raise ValueError(f"clusters are labels of the {sources} sources, swapped as inputs")
-        row = np.unique(np.asarray(clusters), return_inverse=True)[1].reshape(-1)
+        lines = {"systems": (systems, "systems")}.get(units, (sources, "sources"))
+        if np.shape(clusters) != lines[:1]:
+            raise ValueError(f"clusters are labels of the {lines[0]} {lines[1]}")
+        number = np.unique(np.asarray(clusters), return_inverse=True)[1].reshape(-1)
+        row, column = (row, number) if units == "systems" else (number, column)
     labels = {
         "inputs": row[:, None] + 0 * column,
         "systems": 0 * row[:, None] + column,
