@@ -63,5 +63,7 @@ def test_what_a_page_rests_on_is_said_set_by_set(tmp_path):
     said = tst.about([mine, contrast])
     assert said.startswith("**This page was built with real human ratings**: `mine`. ")
     assert f"Beside them stands {built}" in said
-    assert "is not about yours" in said
-    assert "is not about yours" not in tst.about([contrast])
+    assert "a set or table it names is not yours" in said
+    assert "not yours" not in tst.about([contrast])
+    (tmp_path / "bare.csv").write_text("source,output\na b,a\nc d,c\n")
+    assert "constructed" not in tst.about([tst.load(str(tmp_path / "bare.csv"))])

@@ -35,21 +35,18 @@ def about(data: Iterable[Dataset]) -> str:
     """What a page rests on, as Markdown: real ratings and whose, or none; each set by its name."""
     chosen = list(data)
     rated = ", ".join(f"`{data.name}`" for data in chosen if len(data.ratings))
-    built = ", ".join(f"`{data.name}`" for data in chosen if not len(data.ratings))
-    by_construction = "constructed: the labels hold by construction, and nobody rated it"
+    built = ", ".join(f"`{data.name}`" for data in chosen if not len(data.ratings) and data.judged)
+    built += ", constructed: the labels hold by construction, and nobody rated it." * bool(built)
     if rated:
-        beside = f" Beside them stands {built}, {by_construction}." if built else ""
-        if any(data.name.split("@")[0].split(" ")[0] not in names() for data in chosen):
-            beside += (
-                " The text was written for the data of the book: what it says of a data set by name"
-                " or of a printed table is not about yours."
-            )
-        return f"**This page was built with real human ratings**: {rated}.{beside}"
-    shown = f"It was built on {built}, {by_construction}." if built else ""
+        said = f"**This page was built with real human ratings**: {rated}."
+        said += f" Beside them stands {built}" if built else ""
+        own = any(data.name.split("@")[0].split(" ")[0] not in names() for data in chosen)
+        said += " The text is about the book's data: a set or table it names is not yours." * own
+        return said
+    shown = f"It was built on {built}" if built else "What rests on ratings is left out."
     return (
         "**This page was built without human ratings**: none of the rated data sets was on the"
-        f" machine. {shown or 'What rests on ratings is left out.'} Get the ratings with"
-        " `tstmeta data fetch --all`, then build again."
+        f" machine. {shown} Get the ratings with `tstmeta data fetch --all`, then build again."
     )
 
 
