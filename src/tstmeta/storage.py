@@ -72,6 +72,10 @@ def locked(path: Path, timeout: float = 3600) -> Iterator[None]:
         ) from error
 
 
+def _owners(path: str, flags: int) -> int:
+    return os.open(path, flags, 0o600)
+
+
 class Journal:
     """Results as JSON lines, added as they come: ``with journal: journal.add([...])``.
 
@@ -85,7 +89,7 @@ class Journal:
         self._file: IO[bytes] | None = None
 
     def __enter__(self) -> Self:
-        self._file = open(self.path, "a+b", opener=lambda *how: os.open(*how, mode=0o600))
+        self._file = open(self.path, "a+b", opener=_owners)
         if self._file.tell():
             self._file.seek(-1, os.SEEK_END)
             if self._file.read(1) != b"\n":  # a kill cut the last line: what comes begins anew
