@@ -19,6 +19,7 @@ import pytest
 import trove_classifiers
 import yaml
 from packaging.requirements import Requirement
+from packaging.specifiers import SpecifierSet
 from packaging.utils import canonicalize_name
 from packaging.version import Version
 
@@ -94,6 +95,13 @@ def test_what_is_installed_is_what_the_lock_says():
         if installed.get(name) is None or Version(installed[name]) != Version(version)
     }
     assert differing == {}
+
+
+@pytest.mark.parametrize("python", ["3.11.0", "3.12.0", "3.13.0"])
+def test_the_lock_can_be_installed_on_the_first_release_of_each_python(python):
+    needs = {name: distribution(name).metadata["Requires-Python"] for name in LOCKED}
+    refused = [name for name, need in needs.items() if need and python not in SpecifierSet(need)]
+    assert refused == []
 
 
 def test_conda_users_get_the_same_python_and_the_same_lock():
