@@ -65,7 +65,7 @@ Metrics = Annotated[
     typer.Option(
         "--metric",
         "-m",
-        help="A metric, a family or module:function; repeat for more.",
+        help="A metric, a family, module:function or ./file.py:function; repeat for more.",
         autocompletion=metric_names,
     ),
 ]

@@ -48,7 +48,7 @@ def score(
     \b
     Examples:
       tstmeta score --data pauli --metric bleu --metric meteor --out scores.parquet
-      tstmeta score --data mine.csv --metric my_package.my_module:my_function
+      tstmeta score --data mine.csv --metric ./my_file.py:my_function
       tstmeta score --data mine.csv --metric style-accuracy --combine gm
     """
     from ..scoring import HUMAN_STYLE, score
