@@ -441,3 +441,9 @@ def test_a_broken_score_file_is_told_what_is_wrong_and_what_to_do(
     name = "scores.jsonl" if isinstance(content, dict) else "scores.csv"
     [problem] = problems(scores, lines(content) if isinstance(content, dict) else content, name)
     assert_reported(problem, tmp_path / name, row, column, what, remedy)
+
+
+def test_a_file_is_named_by_a_text_or_a_path(tmp_path):
+    (tmp_path / "mine.csv").write_text("source,output\na,b\n")
+    named, given = read(str(tmp_path / "mine.csv")), read(tmp_path / "mine.csv")
+    assert named.items.equals(given.items)

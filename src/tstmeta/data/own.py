@@ -93,7 +93,7 @@ class _Facts(BaseModel, extra="forbid", strict=True):
     scale: dict[Literal[DIMENSIONS], _Limits] = {}  # type: ignore[valid-type]
 
 
-def read(path: Path) -> Dataset:
+def read(path: Path | str) -> Dataset:
     """Read a data set of your own from CSV, TSV, JSONL or Parquet.
 
     What is not given: ``item_id`` is the row number, ``source_id`` is the same for equal sources,
@@ -103,6 +103,7 @@ def read(path: Path) -> Dataset:
     Raises:
         DataError: everything that is wrong with the files.
     """
+    path = Path(path)
     name, sheet = path.stem, read_sheet(path)
     facts = _beside(path, sheet.problems)
     scale, file = facts.setdefault("scale", {}), facts.pop("ratings", "")
