@@ -384,3 +384,26 @@ def test_a_megabyte_is_read_in_seconds(prompt, piece):
     start = time.perf_counter()
     sound(read(reply, prompt, ITEMS[prompt.unit]), prompt)
     assert time.perf_counter() - start < 10
+
+
+_MARKS = "\n".join("* _" * 60 + str(number) for number in range(1000))
+
+
+@pytest.mark.timeout(60)  # each took minutes, or hours
+@pytest.mark.parametrize(
+    ("prompt", "text"),
+    [
+        (LABELS, "Output 1\n" + "\n" * 200_000),
+        (LABELS, "*\n" * 100_000),
+        (LABELS, "Output 1\nScore" + "\n" * 200_000),
+        (LABELS, "Output 1\nExplanation" + "\n" * 200_000),
+        (BINARY, _MARKS),
+        (PAIR, _MARKS),
+    ],
+    ids=["blank lines", "stars", "score", "explanation", "marks for a word", "marks for a pair"],
+)
+def test_an_answer_of_blanks_and_marks_is_read_in_seconds(prompt, text):
+    start = time.perf_counter()
+    rows = read(Reply(text), prompt, ITEMS[prompt.unit])
+    assert all(rating.status is Status.INVALID for row in rows for rating in row.values())
+    assert time.perf_counter() - start < 10

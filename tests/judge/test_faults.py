@@ -3,9 +3,11 @@
 Nine rewrites a source, a source a fault; the script finds the fault's name in the source.
 """
 
+import gzip
 import json
 import math
 from collections.abc import Callable
+from dataclasses import replace
 from typing import NamedTuple
 
 import pandas as pd
@@ -73,6 +75,10 @@ def some(script: Callable[[Asked], Act], rated: list[float]) -> Case:
     return Case(script, ["invalid" if math.isnan(value) else "ok" for value in rated], rated)
 
 
+def packed(data: bytes) -> Act:
+    return Act(data=gzip.compress(data), headers={"content-encoding": "gzip"})
+
+
 _HOLE = math.nan
 CASES = {
     "all is well": Case(always(GOOD)),
@@ -96,6 +102,22 @@ CASES = {
     "an error as a success": without("error", always(scripted.raw({"error": {"code": 502}}))),
     "half a character": without(
         "error", always(scripted.raw(GOOD.data.replace(b"tiny", b"\\ud800")))
+    ),
+    "nested ten thousand deep": without("error", always(scripted.raw("[" * 10**5)), "came: [[["),
+    "an error that is nested so": without(
+        "error", always(scripted.raw('{"error":' * 10**5, status=400)), "answers 400: {"
+    ),
+    "ratings that are nested so": without("invalid", always(says('{"ratings":' * 10**4)), "broken"),
+    "half characters in an error": without(
+        "error", always(error(400, "\ud800 no", fields={"code": "\udfff"})), "answers 400: no"
+    ),
+    "a body of 20 megabytes": without("error", always(says("4" * 20 * 2**20))),
+    "an error of 20 megabytes": without("error", always(error(400, "no " * 7 * 2**20)), "no no"),
+    "a bomb of 64 megabytes": without(
+        "error", always(packed(b" " * 2**26 + GOOD.data)), "it is packed with gzip"
+    ),
+    "an error whose encoding encodes no texts": without(
+        "error", always(replace(error(400, "no"), kind="application/json; charset=zlib")), "no"
     ),
     "400": without("error", always(error(400, "no"))),
     "a refusal in words": without("refused", always(says("I'm sorry, I cannot rate this."))),

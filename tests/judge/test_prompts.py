@@ -263,6 +263,12 @@ def test_each_fault_names_its_field_and_what_goes_there(old, new, field, what):
     assert any(column == field and what in words for column, words in known), known
 
 
+@pytest.mark.parametrize("value", ["[" * 5000, "{a=" * 5000, "1" * 5000, "1 2"])
+def test_a_file_that_is_no_toml_or_nested_without_end_is_one_fault(value):
+    [(field, what)] = faults(f"about = {value}")
+    assert (field, what[:7]) == ("", "no TOML")
+
+
 def test_names_and_files_that_cannot_be_read_say_why(tmp_path):
     with pytest.raises(TstmetaError, match=r"'gpt-5'; use content, .*pauli2025.*ends with \.toml"):
         load("gpt-5")

@@ -25,7 +25,7 @@ _WORDS: Mapping[str, Mapping[str, float]] = {
 #: What some models put around their thoughts, where the server does not take them out.
 _THOUGHT = ("<think>", "</think>")
 #: A line that is nothing but an answer, perhaps behind a label: ``4``, ``**Rating:** 4/5``.
-_DECOR = r"[\s*_\"'`#|()\[\]{}]{0,40}"
+_DECOR = r"[\s*_\"'`#|()\[\]{}]{0,40}+"  # possessive: a line of signs is looked through once
 _LABEL = rf"{_DECOR}(?P<label>[^\W\d_][^\n:=.,;!?]{{0,60}}[:=])?{_DECOR}"
 _NUMBER = r"(?<!\d)[-−+]?\d{1,12}(?:\.\d{1,12})?(?!\d)"
 _END = rf"{_DECOR}(?P<dot>\.?){_DECOR}"
@@ -38,8 +38,10 @@ _WORD = re.compile(rf"{_LABEL}(?P<value>[\w ]{{1,20}}?){_END}")
 _LINE = 200
 _OPENING = re.compile(r"[{\[]")
 #: What stands above the ratings of an output, and before its explanation, in labels.
-_OUTPUT = re.compile(r"^\W*output\s+(\d{1,6})\b", re.I | re.M)
-_REASONS = re.compile(r"^\W*explanation\W*?[:=]", re.I | re.M)
+#: Signs stay on their line: across lines, an answer of blank ones would take hours to read.
+_SIGNS = r"[^\w\n]*"
+_OUTPUT = re.compile(rf"^{_SIGNS}output\s+(\d{{1,6}})\b", re.I | re.M)
+_REASONS = re.compile(rf"^{_SIGNS}explanation{_SIGNS}?[:=]", re.I | re.M)
 #: How a refusal in words begins; many servers never fill the field that is meant for it.
 _REFUSAL = re.compile(
     r"\W{0,20}((i('m| am)? |my )?(so |very )?(sorry|apolog\w+|unfortunately)\b"
@@ -270,7 +272,8 @@ def _of_labels(text: str, cut: bool, prompt: Prompt, items: int) -> list[Row]:
 
 def _of_label(text: str, label: str, prompt: Prompt) -> _Reading:
     """The rating in the one line that begins with a label."""
-    lines = [*re.finditer(rf"^\W*{re.escape(label)}\W*?[:=](.*)$", text, re.I | re.M)]
+    pattern = rf"^{_SIGNS}{re.escape(label)}{_SIGNS}?[:=](.*)$"
+    lines = [*re.finditer(pattern, text, re.I | re.M)]
     if len(lines) != 1:
         return _Reading(why=f"{label} is given twice" if lines else "no rating found")
     if not (reading := _of_line(lines[0][1], prompt, alone=True)):

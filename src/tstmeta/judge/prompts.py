@@ -292,10 +292,10 @@ def parse(text: str, name: str, where: str) -> Prompt:
     """A prompt from the text of a file; ``where`` is what messages call it."""
     try:
         return Prompt.model_validate({**tomllib.loads(text), "name": name})
-    except tomllib.TOMLDecodeError as error:
-        faults = [("", f"no TOML: {error}")]
     except ValidationError as error:
         faults = [(".".join(map(str, each["loc"])), each["msg"]) for each in error.errors()]
+    except (ValueError, RecursionError) as error:  # of numbers and nesting without end, too
+        faults = [("", f"no TOML: {error}")]
     raise DataError([Problem(where, None, field, what, _REMEDY) for field, what in faults])
 
 
