@@ -195,3 +195,15 @@ def test_an_answer_that_cannot_be_right_is_refused_and_not_kept(tmp_path, answer
     model = Fake()
     tiny.answers(Cached(model, tmp_path), drawn())
     assert len(model.calls) == 12
+
+
+def test_only_the_owner_can_read_what_is_kept_of_texts(tmp_path):
+    before = os.umask(0o022)
+    try:
+        cached = Cached(Fake(), tmp_path)
+        modes = [interrupted(cached, drawn(), 2).stat().st_mode & 0o777]
+        tiny.answers(cached, drawn())
+        modes += [path.stat().st_mode & 0o777 for path in tmp_path.glob("*.parquet")]
+    finally:
+        os.umask(before)
+    assert modes == [0o600, 0o600]

@@ -104,7 +104,7 @@ class Cached:
                 values = pa.array([journal[key] for key in fresh], _LIST)
                 rows = pa.table([pa.array(fresh), values], schema=_SCHEMA)
                 table = pa.concat_tables([table, rows]).sort_by("key").combine_chunks()
-                with whole(self.table) as draft:
+                with whole(self.table, private=True) as draft:
                     pq.write_table(table, draft)
             self.journal.unlink()
         kept = table.filter(pc.is_in(table["key"], pa.array(sorted(wanted), pa.string())))
