@@ -4,10 +4,10 @@ import math
 
 import numpy as np
 import pytest
-from scipy.stats import rankdata
+from scipy.stats import kendalltau, rankdata
 
 from tstmeta.stats import Draws, ResamplingPlan, Setting, draw, estimate
-from tstmeta.stats.partial_correlation import partial, partials
+from tstmeta.stats.partial_correlation import partial, partial_at, partials
 
 NAN = math.nan
 STATISTICS = ("pearson", "spearman")
@@ -157,3 +157,47 @@ def test_what_has_no_value_says_why(human, metric, given, n, reason, statistic):
     assert reason in result.reason
     draws = Draws(np.ones((2, len(human))), np.ones((2, human.shape[1])))
     assert np.isnan(partial(human, [metric], given, statistic=statistic, draws=draws)).all()
+
+
+def partial_tau(x, y, z) -> float:
+    """Kendall (1942), the formula for one variable; for two it takes what one of them leaves."""
+    if len(z) == 0:
+        return kendalltau(x, y).statistic
+    xy, xz, yz = (partial_tau(*two, z[:-1]) for two in ((x, y), (x, z[-1]), (y, z[-1])))
+    return (xy - xz * yz) / math.sqrt((1 - xz**2) * (1 - yz**2))
+
+
+def test_partial_tau_is_kendalls_formula():
+    seen = 0
+    for human, metrics, given, _ in problems(5, 60, missing=0.0, most=2):
+        values = partial(human, metrics, given, statistic="kendall")
+        for value, y in zip(values, metrics, strict=True):
+            if math.isfinite(value):
+                z = given.reshape(len(given), human.size)
+                assert value == pytest.approx(partial_tau(human.ravel(), y.ravel(), z), abs=1e-9)
+                seen += len(given)
+    assert seen > 50
+
+
+@pytest.mark.parametrize("statistic", ["pearson", "spearman", "kendall"])
+def test_the_value_at_a_level_is_the_mean_of_its_groups_or_that_of_means(statistic):
+    seen = 0
+    for human, metrics, given, tasks in problems(6, 40, most=1):
+        for place, metric in enumerate(metrics):
+            sides = np.stack([human, metric, *given])
+            groups = {
+                "source": [np.s_[:, [s], :] for s in range(len(human))],
+                "within-system": [np.s_[:, :, [k]] for k in range(human.shape[1])],
+                "task": [np.s_[:, tasks == task, :] for task in np.unique(tasks)],
+            }
+            parts = {level: [sides[g] for g in of] for level, of in groups.items()}
+            some = np.where(np.isfinite(sides).all(axis=0), sides, NAN)
+            rated = some[:, :, np.isfinite(some[0]).any(axis=0)]
+            parts["system"] = [np.nanmean(rated, axis=1, keepdims=True)]
+            for level, own in parts.items():
+                values = [partial(s[0], s[1:2], s[2:], statistic=statistic)[0] for s in own]
+                expected = np.nanmean(values) if np.isfinite(values).any() else NAN
+                result = partial_at(human, metrics, given, Setting(statistic, level, tasks))[place]
+                assert result == pytest.approx(expected, abs=1e-9, nan_ok=True), level
+                seen += math.isfinite(expected)
+    assert seen > 100

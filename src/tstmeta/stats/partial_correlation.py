@@ -8,13 +8,19 @@ from numpy.typing import ArrayLike
 from . import kernels
 from .correlation import Correlation, constant
 from .kernels import FLAT, Array, finite, standardised
+from .matrices import Setting
 from .resampling import Draws, everything
+from .statistic import ratio
 
 #: A share of variance below this is rounding: what is left then says nothing.
 _NOTHING = 1e-10
 #: Numbers held at once.
 _ROOM = 2**23
-_TRANSFORMS = {"pearson": lambda sides, weights: sides, "spearman": kernels.standings}
+_TRANSFORMS = {
+    "pearson": lambda sides, weights: sides,
+    "spearman": kernels.standings,
+    "kendall": lambda sides, weights: sides,
+}
 
 
 def partial(
@@ -30,12 +36,13 @@ def partial(
 
     Both sides are regressed on all given variables by least squares; the value is the Pearson
     correlation of the residuals (Whittaker 1990, Section 5.7), signs kept.  Spearman does the same
-    on average ranks.
+    on average ranks, and Kendall's partial tau (Kendall 1942, Partial Rank Correlation, Biometrika
+    32) on the signs of all pairs of items.
 
     Args:
         human, metrics: ``[S, K]`` and ``[M, S, K]``.
         given: ``[G, S, K]``; with G = 0 the plain correlation.
-        statistic: ``pearson`` or ``spearman``.
+        statistic: ``pearson``, ``spearman`` or ``kendall`` (tau-b).
         tasks: one label a source ``[S]``: all variables are standardised within tasks first; tasks
             where people or the metric are constant are left out.
         draws: weightings, the same for all metrics.
@@ -70,6 +77,32 @@ def partial(
             weights = weightings.sources[inside][:, rows] * weightings.systems[inside][:, columns]
             results[members, inside] = _partial(*sides, weights, of_items, statistic)
     return results if draws is not None else results[:, 0]
+
+
+def partial_at(human: ArrayLike, metrics: ArrayLike, given: ArrayLike, setting: Setting) -> Array:
+    """:func:`partial` at the level of a setting ``[M]``: over all items (pooled, within-task), in
+    each group of items that has a value and then averaged, or over means of systems of the items
+    that have all values.
+    """
+    x, y, z = _checked(human, metrics, given)
+    level, name = setting.level, setting.function.name
+    if level in ("pooled", "within-task"):
+        tasks = setting.tasks if level == "within-task" else None
+        return partial(x, y, z, statistic=name, tasks=tasks)
+    if level == "system":
+        values, cells = np.full(len(y), np.nan), np.isfinite(y) & np.isfinite(z).all(axis=0)
+        for place, metric in enumerate(np.where(cells, y, np.nan)):
+            sides = np.stack([metric, *np.where(cells[place], z, np.nan)])[:, None]
+            of_x, means = kernels.column_means(x[None], sides, np.ones((1, len(x))))
+            values[place] = partial(of_x[0], means[:1], means[1:], statistic=name)[0]
+        return values
+    if level == "within-system":
+        x, y, z = (side.swapaxes(-1, -2) for side in (x, y, z))
+    labels = np.asarray(setting.tasks) if level == "task" else np.arange(len(x))
+    groups = [labels == label for label in dict.fromkeys(labels.tolist())]
+    values = np.array([partial(x[g], y[:, g], z[:, g], statistic=name) for g in groups])
+    known = np.isfinite(values)
+    return ratio(np.where(known, values, 0.0).sum(axis=0), known.sum(axis=0))
 
 
 def corrected_partial(cubes: ArrayLike, metrics: ArrayLike, *, draws: Draws | None = None) -> Array:
@@ -164,7 +197,19 @@ def _partial(main: Array, scores: Array, weights: Array, labels, statistic: str)
     main, scores = (np.where(np.isfinite(side), side, 0.0) for side in (main, scores))
     main, scores = (_TRANSFORMS[statistic](side, weights) for side in (main, scores))
     enough = (weights > 0).sum(axis=1) >= len(main) + 2
-    return np.where(enough, _left(*_covariances(main, scores, weights)), np.nan)
+    products = _of_pairs if statistic == "kendall" else _covariances
+    return np.where(enough, _left(*products(main, scores, weights)), np.nan)
+
+
+def _of_pairs(main: Array, scores: Array, weights: Array) -> tuple[Array, Array, Array]:
+    """:func:`_covariances` of the signs of all pairs of items, so that correlations are tau-b."""
+
+    def total(a: Array, b: Array) -> Array:
+        return kernels.pair_totals((np.multiply,), a, b, weights)[0]
+
+    inner = np.stack([np.stack([total(a, b) for b in main]) for a in main])
+    outer = np.stack([total(a, scores) for a in main])
+    return inner, outer, total(scores, scores)
 
 
 def _within(sides: Array, weights: Array, labels: Array) -> Array:
