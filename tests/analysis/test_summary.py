@@ -10,8 +10,10 @@ import pytest
 
 from tests.analysis.many import rated, scored
 from tests.analysis.test_evaluation import analyse
-from tstmeta.analysis import choice, comparison, evaluate
+from tstmeta.analysis import choice, comparison, evaluate, render
+from tstmeta.analysis.evaluation import draw
 from tstmeta.analysis.summary import number, probability
+from tstmeta.schema import TstmetaError
 
 DATA = rated()
 OWN = analyse(DATA, scored(DATA, good=0.4, ter=0.5, poor=4.0, random=2.0), draws=300)
@@ -91,6 +93,21 @@ def test_differences_are_of_metrics_and_of_the_best_sentinel():
     of_these = every[every["b"] != "human-style"].reset_index(drop=True)
     pd.testing.assert_frame_equal(table[list(every)], of_these)
     assert set(table["level"]) == {"pooled"}
+
+
+def test_each_panel_of_the_figure_has_the_ranks_of_its_own_rows():
+    pytest.importorskip("matplotlib")
+    worse = analyse(DATA, scored(DATA, poor=4.0, random=2.0), level="source", draws=50)
+    better = analyse(DATA, scored(DATA, good=0.4, ter=0.5), draws=50)  # its panel comes first
+    figure = draw([worse, better])
+    panels = {axis.get_title("left"): axis for axis in figure.axes}
+    for title, own in (("source", worse), ("pooled", better)):
+        [side] = panels[title].child_axes
+        labels = [tick.get_text() for tick in side.get_yticklabels()]
+        assert labels == render.ranks(own.frame.dropna(subset="value"))
+        assert len(labels) == len(panels[title].get_yticks())
+    with pytest.raises(TstmetaError, match="nothing to draw"):
+        draw([])
 
 
 def test_the_default_is_the_same_in_python(monkeypatch):

@@ -36,27 +36,29 @@ def score(
     bases: Sequence[str] | None = None,
     store: Path | None = None,
     progress: bool = True,
-) -> tuple[pd.DataFrame, list[str]]:
-    """Scores of metrics, by default those of :data:`DEFAULTS` that run here, and of sentinels; and
-    what is left out, in words.
-    """
+) -> pd.DataFrame:
+    """Scores of metrics, by default those of :data:`DEFAULTS` that run here, and of sentinels."""
     if metrics is not None:
         names = [*metrics, *SENTINELS]
-        return scoring.score(data, names, bases, store=store, progress=progress), []
-    plan, left_out = {str(bases[0]) if bases else "source": list(SENTINELS)}, {}
+        return scoring.score(data, names, bases, store=store, progress=progress)
+    plan = {str(bases[0]) if bases else "source": list(SENTINELS)}
     for basis, name in (pair for dimension in dimensions for pair in _default(dimension)):
-        if bases is None or basis in bases:
-            if remedy := _lacks(name):
-                left_out.setdefault(remedy, {})[name] = None
-            else:
-                plan.setdefault(basis, []).append(name)
+        if (bases is None or basis in bases) and not _lacks(name):
+            plan.setdefault(basis, []).append(name)
     tables = [
         scoring.score(data, names, [basis], store=store, progress=progress)
         for basis, names in plan.items()
     ]
     tables = [table for table in tables if len(table)] or [schema.empty("scores")]
-    words = [f"left out: {', '.join(names)} ({remedy})" for remedy, names in left_out.items()]
-    return pd.concat(tables, ignore_index=True), words
+    return pd.concat(tables, ignore_index=True)
+
+
+def left_out(dimension: str) -> list[str]:
+    """The default metrics of a dimension that do not run here, and what to do."""
+    names: dict[str, list[str]] = {}
+    for name in dict.fromkeys(name for _, name in _default(dimension)):
+        names.setdefault(_lacks(name), []).append(name)
+    return [f"left out: {', '.join(names[why])} ({why})" for why in names if why]
 
 
 def listed(

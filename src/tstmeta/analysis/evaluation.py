@@ -110,21 +110,22 @@ def draw(evaluations: Sequence[Evaluation]) -> Figure:
     from .. import plot  # needs the extra for drawing
 
     drawn = [own for own in evaluations if own.frame["value"].notna().any()]
-    names = render.panels(drawn)
-    frame = pd.concat(
-        own.frame.assign(dataset=name) for own, name in zip(drawn, names, strict=True)
-    )
-    people = [{"dataset": n, **own.human._asdict()} for own, n in zip(drawn, names, strict=True)]
+    if not drawn:
+        raise TstmetaError("there is nothing to draw: no metric has a value beside ratings")
+    named = dict(zip(render.panels(drawn), drawn, strict=True))
+    frame = pd.concat(own.frame.assign(dataset=name) for name, own in named.items())
+    people = [{"dataset": name, **own.human._asdict()} for name, own in named.items()]
     labels = ", ".join(dict.fromkeys(own.label for own in drawn))
     figure = plot.forest(
         frame.assign(flipped=frame["better"] == "lower"), pd.DataFrame(people), label=labels
     )
-    for axis, own in zip(figure.axes, drawn, strict=False):  # a panel may be spare
-        rows = own.frame.dropna(subset="value")
-        side = axis.secondary_yaxis("right")
-        side.set_yticks(range(len(rows)), render.ranks(rows), fontsize=7.5)
-        side.tick_params(length=0)
-        side.set_ylabel("ranks it could have", fontsize=7.5)
+    for axis in figure.axes:
+        if own := named.get(axis.get_title("left")):  # a panel may be spare
+            rows = own.frame.dropna(subset="value")
+            side = axis.secondary_yaxis("right")
+            side.set_yticks(range(len(rows)), render.ranks(rows), fontsize=7.5)
+            side.tick_params(length=0)
+            side.set_ylabel("ranks it could have", fontsize=7.5)
     return figure
 
 
@@ -134,10 +135,8 @@ def save(figure: Figure, out: Path) -> None:
 
     kind = out.suffix.lower().removeprefix(".")
     dates = {"pdf": {"CreationDate": None}, "svg": {"Date": None}}
-    with (
-        mpl.rc_context({"svg.hashsalt": "tstmeta", "pdf.fonttype": 42}),
-        storage.whole(out) as draft,
-    ):
+    same = {"svg.hashsalt": "tstmeta", "pdf.fonttype": 42}
+    with mpl.rc_context(same), storage.whole(out) as draft:
         figure.savefig(draft, format=kind, metadata=dates.get(kind), dpi=300)
 
 
@@ -161,8 +160,8 @@ def evaluate(
     Args:
         data: a data set, its name, or a file of your own.
         metrics: names or families to score, by default one metric an idea of those that run here
-            (``tstmeta.analysis.choice.DEFAULTS``); a family stands under its own dimensions, a name under all.
-            Sentinels and people's style rating stand beside.
+            (``tstmeta.analysis.choice.DEFAULTS``).  A family stands under its own dimensions, a
+            name under all.  Sentinels and people's style rating stand beside.
         dimension: content, style or fluency.
         scores: a ``scores`` table to take instead of scoring.
         lower: metrics of which less is better, beside those that say so themselves.
@@ -188,8 +187,9 @@ def evaluate(
     data = data if isinstance(data, Dataset) else load(str(data))
     if scores is None:
         check_dimension(data, dimension)
-        scores, left_out = choice.score(data, [dimension], metrics, progress=False)
-        scores, remarks = choice.listed(scores, dimension, metrics), [*remarks, *left_out]
+        scores = choice.score(data, [dimension], metrics, progress=False)
+        scores = choice.listed(scores, dimension, metrics)
+        remarks = [*remarks, *(choice.left_out(dimension) if metrics is None else [])]
     scores = of_dimension(scores, dimension)
     frame = pairs(data, scores, dimension, lower)
     # without the column a metric of whole outputs is a row of NaN

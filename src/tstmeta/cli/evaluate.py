@@ -21,10 +21,7 @@ if TYPE_CHECKING:
 # As in tstmeta.stats, which takes long to import: a test holds them against it.
 Statistic = StrEnum(
     "Statistic",
-    [
-        *("pearson", "spearman", "kendall", "tau-c", "pairwise-accuracy", "acc_eq", "preference"),
-        "soft-pairwise-accuracy",
-    ],
+    "pearson spearman kendall tau-c pairwise-accuracy acc_eq preference soft-pairwise-accuracy",
 )
 Level = StrEnum("Level", ["pooled", "source", "within-system", "system", "task", "within-task"])
 Units = Literal["sources", "systems", "both"]
@@ -86,7 +83,7 @@ def evaluate(
         typer.Option(
             "--format",
             "-f",
-            help="Default: as --out is named (.csv .json .tex .md), else table; on stdout csv and "
+            help="Default: as --out is named (.csv .json .tex), else table; on stdout csv and "
             "json print nothing else.",
         ),
     ] = None,
@@ -127,7 +124,7 @@ def evaluate(
     evaluations, plain = [], []
     for dataset, given in selections(data, scores, ratings, where, limit, seed):
         dimensions = [str(name) for name in dimension or dataset.judged]
-        table, remarks = choice.score(dataset, dimensions or ["content"], wanted, basis, store)
+        table = choice.score(dataset, dimensions or ["content"], wanted, basis, store)
         table = together(table, given)
         own = [name for name in names if name not in hybrids or not dimensions]
         table = with_combined(dataset, table, own, seed=seed, lower=lower, store=store)
@@ -150,18 +147,16 @@ def evaluate(
                 clusters=tests,
                 scores=own,
                 lower=lower,
-                remarks=remarks,
+                remarks=choice.left_out(name) if wanted is None else (),
             )
             for name, own in tables.items()
-            for one_statistic in dict.fromkeys(statistic or [Statistic.pearson])
-            for one_level in dict.fromkeys(level or [Level.pooled])
+            for one_statistic in dict.fromkeys(statistic or [Statistic("pearson")])
+            for one_level in dict.fromkeys(level or [Level("pooled")])
         ]
     if evaluations:
         text = render.rendered(evaluations, kind, show == "differences")
     else:
         text = "\n".join(render.described(*each) for each in plain)
-    if plot is not None:
-        save(draw(evaluations), plot)
     if kind is not TableFormat.table:  # there they stand above the table
         for words in dict.fromkeys(w for own in evaluations for w in (*own.remarks, *own.summary)):
             note(words)
@@ -169,8 +164,10 @@ def evaluate(
         sys.stdout.write(text)
     else:
         write(out, text)
-    for file in filter(None, (plot, out)):
-        note(f"wrote {file}")
+        note(f"wrote {out}")
+    if plot is not None:
+        save(draw(evaluations), plot)
+        note(f"wrote {plot}")
 
 
 def with_hybrids(
