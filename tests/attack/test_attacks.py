@@ -1,7 +1,6 @@
 """Real commands that are killed, run twice at once, or have no room: nothing is lost.
 
-Tests that bear the marker ``attack`` are counted by ``benchmarks/attacks.py``; what is recorded
-here (tried, survived, ...) is what a test counts for.
+``benchmarks/attacks.py`` counts what is recorded here (tried, survived, ...).
 """
 
 import random
@@ -72,7 +71,6 @@ def goes_on(attacked: Attacked, place: Path, before: int, record) -> None:
     record("survived", 1)
 
 
-@pytest.mark.attack("kills")
 @every
 @pytest.mark.parametrize("kills", [2, pytest.param(10, marks=pytest.mark.nightly)])
 def test_killed_at_any_moment_a_run_goes_on_and_ends_byte_by_byte_the_same(
@@ -104,7 +102,6 @@ ROOM = (
 )
 
 
-@pytest.mark.attack("disk full")
 @pytest.mark.parametrize(("attacked", "limit", "file"), on(*ROOM), indirect=["attacked"])
 def test_where_there_is_no_room_the_file_is_named_and_the_next_run_goes_on(
     attacked, tmp_path, limit, file, record
@@ -120,7 +117,6 @@ def test_where_there_is_no_room_the_file_is_named_and_the_next_run_goes_on(
     goes_on(attacked, place, before, record)
 
 
-@pytest.mark.attack("two at once")
 @every
 def test_two_runs_at_the_same_time_do_the_work_once_or_the_second_is_turned_away(
     attacked, tmp_path, record
