@@ -1,11 +1,13 @@
 """The command line as a user meets it."""
 
+import errno
 import os
 import shlex
 import subprocess
 import sys
 import warnings
 from io import StringIO
+from unittest.mock import Mock
 
 import pandas as pd
 import pytest
@@ -45,6 +47,15 @@ def test_a_mistake_is_a_message_on_stderr_and_exit_code_2(monkeypatch, capsys):
     assert captured.out == ""
     assert captured.err.startswith("error: no data set is called 'paulli'; did you mean pauli")
     assert "Traceback" not in captured.err
+
+
+@pytest.mark.parametrize("stopped", [errno.ENOSPC, errno.EDQUOT, errno.EFBIG])
+def test_where_there_is_no_room_the_remedy_is_said_whatever_was_written(
+    monkeypatch, capsys, stopped
+):
+    monkeypatch.setattr(cli, "app", Mock(side_effect=OSError(stopped, os.strerror(stopped))))
+    assert ended(monkeypatch, "metrics") == 2
+    assert f"{os.strerror(stopped)}. Remedy: make room; the same" in capsys.readouterr().err
 
 
 def test_a_broken_file_gives_its_report_and_no_traceback(monkeypatch, capsys, tmp_path):

@@ -8,6 +8,7 @@ stderr.  Exit codes: 0 done, 1 a check found faults, 2 a mistake in what was ask
 
 import sys
 import warnings
+from errno import EDQUOT, EFBIG, ENOSPC
 from functools import cache
 from typing import Annotated
 
@@ -55,6 +56,8 @@ def main() -> None:
         words = remedy(error)
         if not words and not isinstance(error, TstmetaError | OSError):
             raise
+        if isinstance(error, OSError) and error.errno in (ENOSPC, EDQUOT, EFBIG):
+            words = f"{error}. Remedy: make room; the same command goes on from what is kept"
         note(f"error: {words or error}")
         sys.exit(2)
 
