@@ -308,3 +308,13 @@ def test_one_missing_cell_is_found_where_it_is(table, data):
     with pytest.raises(DataError) as raised:
         validate(given.infer_objects(), table)
     assert (row + 1, column) in [(p.row, p.column) for p in raised.value.problems]
+
+
+@pytest.mark.parametrize("column", ["item_id", "source", "output", "references"])
+def test_half_a_character_is_a_fault_of_its_row(column):
+    """Pandera names no cell of such texts: a table of them passed."""
+    cells = [["whole"], ["\ud83d"]] if column == "references" else ["whole", "\ud83d"]
+    given = frame("items").assign(**{column: pd.Series(cells, dtype=object)})
+    [(row, name, _, remedy)] = problems(given, "items")
+    assert (row, name) == (2, column)
+    assert "texts" in remedy

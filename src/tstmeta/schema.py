@@ -5,6 +5,7 @@ becomes a :class:`DataError` that carries one :class:`Problem` a fault.
 """
 
 import hashlib
+import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
@@ -134,8 +135,11 @@ def one_of(known: Collection[str]) -> pa.Check:
 
 #: Cells that are texts and not blank.
 FILLED = each(lambda x: isinstance(x, str) and bool(x.strip()), "fill it in or drop the row")
+_HALF = re.compile("[\ud800-\udfff]")
 _LIST = each(
-    lambda cell: isinstance(cell, list) and all(isinstance(x, str) for x in cell),
+    lambda cell: (
+        isinstance(cell, list) and all(isinstance(x, str) and not _HALF.search(x) for x in cell)
+    ),
     "use a list of texts",
 )
 
@@ -145,7 +149,14 @@ def hold(frame: pd.DataFrame, schema: pa.DataFrameSchema, where: str) -> pd.Data
     try:
         return schema.validate(frame, lazy=True)
     except SchemaErrors as error:
-        raise DataError(_problems(error.failure_cases, schema, where)) from None
+        cases = error.failure_cases
+    problems = list(_problems(cases, schema, where))
+    # Of texts that UTF-8 cannot hold pandera names neither row nor cell.
+    for name in [] if problems else cases["column"].unique():
+        rows = [row for row, cell in frame[name].items() if _HALF.search(str(cell))]
+        what, remedy = "not texts", "use texts that UTF-8 can hold"
+        problems += [Problem(where, row, name, what, remedy) for row in rows or [None]]
+    raise DataError(problems)
 
 
 #: How a report names the types of columns.
