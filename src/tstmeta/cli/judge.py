@@ -111,9 +111,8 @@ def run_command(
     again: Annotated[
         list[Again] | None,
         typer.Option(
-            help="Ask anew where the kept answer is so, as of a server that was mended since; the "
-            "old answer is set aside in the same file. After an interrupt leave this out. Errors "
-            "are always asked anew."
+            help="Ask anew where the kept answer is so, as of a server that was mended; the old "
+            "one is set aside in the file. Interrupted, go on without it. Errors are always asked."
         ),
     ] = None,
     cache: Annotated[
@@ -140,9 +139,9 @@ def run_command(
     """Rate a data set.  Answers are kept: an answer that came is never asked or paid for again.
 
     Kill it whenever you like: the same command goes on where it stopped.  Several may run at once:
-    none asks what another asks.  What is no rating becomes
-    a row with its status and the judge's words.  The API key is read from the environment and goes
-    nowhere but to the server.  Exit code 1 when some ratings are missing.
+    none asks what another asks.  What is no rating becomes a row with its status and the judge's
+    words.  The API key is read from the environment and goes nowhere but to the server.  Exit code
+    1 when some ratings are missing.
 
     \b
     Examples:
@@ -176,9 +175,9 @@ def run_command(
         note(f"{len(anew):,} kept answers are {' or '.join(again)}: asked anew")
     if dry_run:
         return
-    if anew:
-        with AnswerCache(cache) as kept:
-            kept.set_aside(anew)
+    with AnswerCache(cache) as kept:
+        for old in anew:
+            kept.set_aside(old)
     limits: dict[str, Any] = {"cache": cache, "concurrency": concurrency, "budget": budget}
     try:
         rows = ratings.ask(dataset, loaded, chat, **manner, **limits)

@@ -9,7 +9,7 @@ import os
 import platform
 import sqlite3
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from datetime import UTC, datetime
 from pathlib import Path
@@ -28,13 +28,11 @@ _TABLE = """
 CREATE TABLE IF NOT EXISTS answers (
   key TEXT PRIMARY KEY NOT NULL, question TEXT NOT NULL, reply TEXT NOT NULL, at TEXT NOT NULL
 )"""
-_CLAIMS = """
-CREATE TABLE IF NOT EXISTS claims (key TEXT PRIMARY KEY NOT NULL, owner TEXT NOT NULL, at REAL)"""
+_CLAIMS = "CREATE TABLE IF NOT EXISTS claims (key TEXT PRIMARY KEY, owner TEXT, at REAL)"
 #: One statement, so that of two processes one succeeds; a clock that was set back counts as void.
 _CLAIM = """
-INSERT INTO claims SELECT :key, :owner, :now
-WHERE NOT EXISTS (SELECT 1 FROM answers WHERE key = :key)
-ON CONFLICT (key) DO UPDATE SET owner = :owner, at = :now WHERE abs(claims.at - :now) > :lease"""
+INSERT INTO claims SELECT ?1, ?2, ?3 WHERE NOT EXISTS (SELECT 1 FROM answers WHERE key = ?1)
+ON CONFLICT (key) DO UPDATE SET owner = ?2, at = ?3 WHERE abs(claims.at - ?3) > ?4"""
 
 
 class CacheError(TstmetaError):
@@ -62,9 +60,8 @@ class AnswerCache:
                 self._db.execute("PRAGMA journal_mode = WAL")
             self._db.execute("PRAGMA synchronous = NORMAL")
             self._db.execute(_CLAIMS)
-            for owner in self._db.execute("SELECT DISTINCT owner FROM claims").fetchall():
-                if _is_dead(*owner):
-                    self._db.execute("DELETE FROM claims WHERE owner = ?", owner)
+            self._db.create_function("is_dead", 1, _is_dead)
+            self._db.execute("DELETE FROM claims WHERE is_dead(owner)")
             stack.pop_all()
 
     def __enter__(self) -> Self:
@@ -98,38 +95,31 @@ class AnswerCache:
         facts = vars(question) | {"sampling": vars(question.sampling)}
         # in ASCII: half characters and zero bytes, which SQLite takes ill, come through whole
         row = (key, _JSON.encode(facts), _JSON.encode(vars(reply)), now)
-        with self._explained():
-            added = self._db.execute("INSERT OR IGNORE INTO answers VALUES (?, ?, ?, ?)", row)
-        return reply if added.rowcount else (self.get(key) or reply)
+        added = self._write("INSERT OR IGNORE INTO answers VALUES (?, ?, ?, ?)", *row)
+        return reply if added else (self.get(key) or reply)
 
     def claim(self, key: str) -> bool:
-        """Whether to ask this question now: nobody has its answer, and no other process asks it.
+        """Whether to ask a question now: nobody has its answer, and nobody else has claimed it.
 
-        A claim lasts until its :meth:`release`, or :data:`LEASE` seconds after its last
-        :meth:`renew`.
+        A claim stands until its release, or :data:`LEASE` seconds after it was renewed.
         """
-        facts = {"key": key, "owner": self._owner, "now": time.time(), "lease": LEASE}
-        with self._explained():
-            return self._db.execute(_CLAIM, facts).rowcount > 0
+        return self._write(_CLAIM, key, self._owner, time.time(), LEASE) > 0
 
     def renew(self) -> None:
         """Say that the claims of this process still stand."""
-        with self._explained():
-            self._db.execute("UPDATE claims SET at = ? WHERE owner = ?", (time.time(), self._owner))
+        self._write("UPDATE claims SET at = ? WHERE owner = ?", time.time(), self._owner)
 
     def release(self, key: str) -> None:
         """Give a claim back, with or without an answer."""
-        with self._explained():
-            self._db.execute("DELETE FROM claims WHERE key = ? AND owner = ?", (key, self._owner))
+        self._write("DELETE FROM claims WHERE key = ? AND owner = ?", key, self._owner)
 
-    def set_aside(self, keys: Iterable[str]) -> None:
-        """Move answers to the table ``aside`` of the same file, all or none, to ask anew."""
-        rows = [(key,) for key in keys]
-        with self._explained(), self._db:
-            self._db.execute("BEGIN IMMEDIATE")
-            self._db.execute("CREATE TABLE IF NOT EXISTS aside AS SELECT * FROM answers LIMIT 0")
-            self._db.executemany("INSERT INTO aside SELECT * FROM answers WHERE key = ?", rows)
-            self._db.executemany("DELETE FROM answers WHERE key = ?", rows)
+    def set_aside(self, key: str) -> None:
+        """Have a question asked anew; the old answer stays in the file under another key."""
+        self._write("UPDATE answers SET key = 'aside ' || rowid || key WHERE key = ?", key)
+
+    def _write(self, statement: str, *facts: object) -> int:
+        with self._explained():
+            return self._db.execute(statement, facts).rowcount
 
     @contextmanager
     def _explained(self) -> Iterator[None]:
@@ -148,10 +138,9 @@ class AnswerCache:
 def _is_dead(owner: str) -> bool:
     """Whether the process behind a claim is known to have ended; else its lease decides."""
     host, pid, _ = owner.rsplit("/", 2)
-    if host != platform.node() or os.name == "nt":  # signal 0 would end a process there
-        return False
     try:
-        os.kill(int(pid), 0)
+        if host == platform.node() and os.name != "nt":  # where signal 0 would end a process
+            os.kill(int(pid), 0)
     except OSError as error:  # one of another user's is alive
         return isinstance(error, ProcessLookupError)
     return False

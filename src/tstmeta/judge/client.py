@@ -192,11 +192,11 @@ def _bound(seconds: float) -> Any:
 
     class Bounded(httpx2.AsyncByteStream):
         def __init__(self, stream: Any, packed: str):
-            self.stream, self.end = stream, time.monotonic() + seconds
-            self.packed = packed if packed in ("gzip", "deflate", "br", "zstd") else ""
+            self.stream, self.packed, self.end = stream, packed, time.monotonic() + seconds
 
         async def __aiter__(self) -> AsyncIterator[bytes]:
-            if self.packed:  # a few bytes may unpack to more than there is memory
+            # a few bytes may unpack to more than there is memory
+            if self.packed not in ("", "identity", "utf-8"):
                 yield f"it is packed with {self.packed}, and was asked for as it is".encode()
                 return
             size = 0
@@ -213,7 +213,7 @@ def _bound(seconds: float) -> Any:
 
     async def bound(response: httpx2.Response) -> None:
         response.encoding = "utf-8"  # what a server names may be no encoding of texts
-        packed = response.headers.pop("content-encoding", "").strip().lower()
+        packed = response.headers.pop("content-encoding", "").lower()
         response.stream = Bounded(response.stream, packed)
 
     return bound

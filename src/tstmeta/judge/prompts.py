@@ -69,6 +69,7 @@ from .base import Message, Question, Role, Sampling
 RULES = 2
 #: A slot is a name in braces; other braces, as of an example in JSON, are words like any other.
 SLOT = re.compile(r"\{([a-z_]+)\}")
+_TEXT = r"\{(?:source|outputs?|first|second|style|opposite)\}"
 #: A language, and a script and a region at most: longer, it could be a sentence.
 CODE = re.compile(r"[A-Za-z]{2,3}(-[A-Za-z]{4})?(-([A-Za-z]{2}|[0-9]{3}))?")
 #: How instructions in English name a language; a code that is not here goes in as it is.
@@ -318,18 +319,12 @@ def fence_for(texts: Sequence[str]) -> str:
 def _fill(template: str, words: Mapping[str, str], fence: str) -> str:
     """Fill slots in one pass, so that a slot inside a text stays what it is.
 
-    What is in a fence gets lines of its own, wherever its slot stands.
+    A slot whose text stands in a fence gets a line of its own.
     """
-
-    def filled(slot: re.Match[str]) -> str:
-        text = words.get(slot[1], slot[0])
-        if fence and slot[1] != "fence":
-            above, below = template[: slot.start()][-1:], template[slot.end() :][:1]
-            text = "\n" * (text.startswith(fence) and above not in ("", "\n")) + text
-            text += "\n" * (text.endswith(fence) and below not in ("", "\n"))
-        return text
-
-    return SLOT.sub(filled, template)
+    if fence:
+        template = re.sub(rf"(?<=[^\n])(?={_TEXT})", "\n", template)
+        template = re.sub(rf"({_TEXT})(?=[^\n])", r"\1\n", template)
+    return SLOT.sub(lambda slot: words.get(slot[1], slot[0]), template)
 
 
 def _rating(low: float, high: float) -> dict[str, Any]:

@@ -155,18 +155,13 @@ def ask(
 def kept_as(
     statuses: Collection[str], todo: Sequence[JudgeJob], prompt: Prompt, chat: Chat, cache: Path
 ) -> set[str]:
-    """Keys of the kept answers with a rating of one of these statuses; none without a cache."""
-    keys: set[str] = set()
+    """Keys of the kept answers with a rating of one of these statuses."""
     if not statuses or not cache.exists():
-        return keys
+        return set()
+    jobs = {job.question.key(chat.server, chat.model, chat.revision): job for job in todo}
     with AnswerCache(cache) as kept:
-        for job in todo:
-            key = job.question.key(chat.server, chat.model, chat.revision)
-            if reply := kept.get(key):
-                rows = answers.read(reply, prompt, len(job.item_ids))
-                if any(rating.status in statuses for row in rows for rating in row.values()):
-                    keys.add(key)
-    return keys
+        rows = ((key, _rows(jobs[key], reply, prompt)) for key in jobs if (reply := kept.get(key)))
+        return {key for key, each in rows if any(row["status"] in statuses for row in each)}
 
 
 def _rows(job: JudgeJob, reply: Reply, prompt: Prompt) -> Iterator[dict[str, Any]]:

@@ -71,7 +71,7 @@ def test_a_language_without_spaces_between_words_is_refused(tmp_path):
     ids=["lines", "long", "no code"],
 )
 def test_a_style_or_language_that_could_leave_its_sentence_is_refused(tmp_path, facts):
-    with pytest.raises(TstmetaError, match="styles and language go into the words"):
+    with pytest.raises(TstmetaError, match="name the styles on one line"):
         plan(tmp_path, **facts)
 
 

@@ -30,8 +30,6 @@ ANSWERS = "answers.sqlite"
 #: Rewrites that are asked for together, and those that each one goes by.
 WAVES = (("strong", "light"), ("light-error",), ("strong-error",))
 NEEDED = {"light-error": ["strong", "light"], "strong-error": ["strong", "light", "light-error"]}
-#: Characters of the names of both styles.
-LONGEST_NAME = 200
 #: Rounds without a new source after which the model is asked for no more.
 BARREN = 3
 #: How often a text is asked for while a check finds a fault; the last text counts.
@@ -57,11 +55,10 @@ def plan_of(folder: Path, sources: Path | None, generate: int | None, **facts: A
     name += "-set" if name in ("rows", "ratings") else ""
     facts |= {"name": name, "sources": texts, "generate": generate or 0, "origin": origin}
     plan = Blueprint(**facts, prompt=steps.prompt_hash(facts.get("design", "ours")))
-    names = plan.style + plan.style_now  # bare words of the task, where texts stand in fences
-    if len(names) > LONGEST_NAME or not names.isprintable() or not CODE.fullmatch(plan.language):
+    names = plan.style + plan.style_now  # they go into the words, where texts stand in fences
+    if len(names) > 200 or not names.isprintable() or not CODE.fullmatch(plan.language):
         raise TstmetaError(
-            "styles and language go into the words of each question. Remedy: name the styles on "
-            f"one line, in {LONGEST_NAME} characters, and the language by a code, en or pt-BR"
+            "name the styles on one line, in 200 characters; the language is a code: en or pt-BR"
         )
     if plan.language.partition("-")[0] in _UNSPACED:
         raise TstmetaError(
