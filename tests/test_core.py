@@ -96,7 +96,6 @@ NEEDS = {
 }
 #: A module that is not here where the rest of its extra is -> what is run, and the extra.
 HALF = {
-    "tokenizers": ("explain --source a --output b --style positive", "models"),
     "sentence_transformers": ("score --data mine.csv -m cosine -m wmd --store store", "models"),
     "nbclient": ("run 01_datasets", "book"),
     "httpx2": (f"judge run --data mine.csv --prompt pauli2025 {SERVER}", "judge"),

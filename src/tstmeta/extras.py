@@ -10,10 +10,7 @@ _PACKAGES = {"ot": "pot", "sklearn": "scikit-learn", "ufal": "ufal-udpipe", "zmq
 
 def lacking(*modules: str, extra: str = "models") -> str:
     """What to install when one of these modules is not here; empty when all are."""
-    # what transformers itself cannot do without: half an installation is none
-    beside = ("huggingface_hub", "safetensors", "tokenizers") * ("transformers" in modules)
-    every = dict.fromkeys((*modules, *beside))
-    absent = [name for name in every if not importlib.util.find_spec(name)]
+    absent = [name for name in modules if not importlib.util.find_spec(name)]
     return f"{', '.join(absent)} is not installed: pip install 'tstmeta[{extra}]'" if absent else ""
 
 

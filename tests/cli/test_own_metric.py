@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.command import CSV, command_line, table
+from tstmeta import metrics
 from tstmeta.schema import TstmetaError
 
 FILES = {
@@ -138,3 +139,14 @@ def test_an_edited_file_is_scored_anew_whatever_was_edited_in_it(tstmeta, folder
     assert set(table(tstmeta("-m", "./more.py:f"))["value"]) == {1.0}
     (folder / "more.py").write_text("SCALE = 2\ndef f(source, output):\n    return SCALE\n")
     assert set(table(tstmeta("-m", "./more.py:f"))["value"]) == {2.0}
+
+
+def test_a_metric_that_stands_in_a_module_keeps_its_signature_however_often_it_is_named(folder):
+    (folder / "own_ready.py").write_text(
+        "from tstmeta.metrics import wrap\nwrapped = wrap(lambda source, output: 1.0, 'mine')\n"
+    )
+    sys.path.append(str(folder))
+    first, again = (
+        str(metrics.get("own_ready:wrapped", imports=True).signature("source")) for _ in range(2)
+    )
+    assert first == again

@@ -213,9 +213,9 @@ def _imported(place: str, attribute: str) -> Metric | None:
         if attribute not in module:
             raise UnknownMetric(f"cannot import metric {name}: there is no {attribute!r} in it")
         metric, source = _metric(module[attribute], name), str(module.get("__file__"))
-        if hasattr(metric, "function") and source.endswith(".py"):
+        if metric is not module[attribute] and hasattr(metric, "function"):
             # what stands beside the function counts, too: an edited file is scored anew
-            text = Path(source).read_bytes()
+            text = Path(source).read_bytes() if source.endswith(".py") else b""
             metric.version += f".{hashlib.sha256(text).hexdigest()[:8]}"  # type: ignore[attr-defined]
         return metric
     except TstmetaError:
