@@ -150,10 +150,10 @@ def checks(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
         tried, survived = total("tried", kind), total("survived", kind)
         failed = None if tried is None or survived is None else tried - survived
         made.append(check(f"{kind}: not survived", failed, "==", 0))
-    tried = sum(row["tried"] for row in rows if row["while_writing"] is not None)
-    landed = total("while_writing")
-    share = None if landed is None else landed / tried
-    made.append(check("share of kills and full disks amid writing", share, ">=", 0.5))
+    kills = [row for row in rows if row["attack"] == "kill" and row["while_writing"] is not None]
+    landed, tried = (sum(row[name] for row in kills) for name in ("while_writing", "tried"))
+    share = landed / tried if tried else None
+    made.append(check("share of kills that came while something was written", share, ">=", 0.5))
     made.append(check("results lost", total("lost"), "==", 0))
     return [*made, check("kept results computed, asked or paid again", total("twice"), "==", 0)]
 
@@ -177,7 +177,7 @@ def main() -> None:
         "each a row of a test's table",
         "survived: the next run ends byte by byte the same; or a message names the file and what "
         "to do, nothing else is lost and no code is run",
-        "while_writing: the run ended when a part of its results was on file; lost: results that "
+        "while writing: the run ended when a part of its results was on file; lost: results that "
         "were finished and not on file, but for those under way; twice: results on file that were "
         "computed, asked or paid again",
     ]

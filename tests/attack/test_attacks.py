@@ -17,6 +17,7 @@ from tstmeta.storage import locked
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="forks and limits of Linux")
 #: Jobs whose program loads no large model.
 QUICK = ("scores", "answers of a judge", "a built test set", "a style classifier")
+NIGHTLY = pytest.mark.nightly
 
 
 class Attacked(NamedTuple):
@@ -29,11 +30,8 @@ class Attacked(NamedTuple):
 
 def on(*cases):
     """The cases (a job's name, and what else a test takes); slow jobs at night."""
-    marks = [() if case[0] in QUICK else pytest.mark.nightly for case in cases]
+    marks = [() if case[0] in QUICK else NIGHTLY for case in cases]
     return [pytest.param(*case, marks=mark) for case, mark in zip(cases, marks, strict=True)]
-
-
-every = pytest.mark.parametrize("attacked", on(*zip(JOBS)), indirect=True)
 
 
 @pytest.fixture(scope="module")
@@ -71,8 +69,14 @@ def goes_on(attacked: Attacked, place: Path, before: int, record) -> None:
     record("survived", 1)
 
 
-@every
-@pytest.mark.parametrize("kills", [2, pytest.param(10, marks=pytest.mark.nightly)])
+@pytest.mark.parametrize(
+    ("attacked", "kills"),
+    [
+        *on(*((name, 2) for name in JOBS)),
+        *(pytest.param(name, 10, marks=NIGHTLY) for name in QUICK),
+    ],
+    indirect=["attacked"],
+)
 def test_killed_at_any_moment_a_run_goes_on_and_ends_byte_by_byte_the_same(
     attacked, tmp_path, kills, record
 ):
@@ -117,7 +121,7 @@ def test_where_there_is_no_room_the_file_is_named_and_the_next_run_goes_on(
     goes_on(attacked, place, before, record)
 
 
-@every
+@pytest.mark.parametrize("attacked", on(*zip(JOBS)), indirect=True)
 def test_two_runs_at_the_same_time_do_the_work_once_or_the_second_is_turned_away(
     attacked, tmp_path, record
 ):
