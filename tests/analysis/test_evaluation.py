@@ -126,23 +126,26 @@ def test_a_metric_with_gaps_does_not_change_the_items_of_the_others():
 
 
 @pytest.mark.parametrize(
-    ("statistic", "level", "how"),
+    ("statistic", "level", "how", "given"),
     [
-        ("pearson", "pooled", "pearson"),
-        ("kendall", "source", "spearman"),
-        ("pearson", "within-task", "pearson"),
+        ("pearson", "pooled", "pearson", "style"),
+        ("kendall", "source", "kendall", "style"),
+        ("pearson", "within-task", "pearson", "style"),
+        ("spearman", "system", "spearman", "style"),
+        ("pairwise-accuracy", "task", "spearman", "style (Spearman's rho)"),
+        ("soft-pairwise-accuracy", "system", "spearman", "style (Spearman's rho)"),
     ],
 )
-def test_partial_correlations_hold_the_other_dimensions_fixed(statistic, level, how):
+def test_given_another_dimension_is_the_statistic_at_its_level(statistic, level, how, given):
     own = analyse(DATA, SCORES, statistic=statistic, level=level, **QUICK)
     human, metrics, all_of_it = laid_out(level)
     style = laid_out(level, ORDER[:1], "style")[0]
-    tasks = all_of_it.tasks if level == "within-task" else None
-    expected = stats.partial(human, metrics, style[None], statistic=how, tasks=tasks)
+    setting = stats.Setting(how, level, all_of_it.tasks)
+    expected = stats.partial_at(human, metrics, style[None], setting)
     values = own.frame.set_index("metric")["partial"]
     np.testing.assert_allclose(values[ORDER[:-1]], expected)
     assert np.isnan(values["human-style"])
-    assert set(own.frame["given"]) == {"style"}
+    assert set(own.frame["given"]) == {given}
     assert own.frame["partial_all"].isna().all()  # fluency was not rated
 
 

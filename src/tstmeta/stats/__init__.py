@@ -11,7 +11,7 @@ from .limits import Interval, of_values
 from .margins import equivalent, noninferior
 from .matrices import LEVELS, Setting, correlate, estimate, resampled
 from .multiple import benjamini_yekutieli, holm, significance_clusters
-from .partial_correlation import corrected_partial, partial, partial_at, partials
+from .partial_correlation import PARTIAL, corrected_partial, partial, partial_at, partials
 from .permutation import PairTests, all_pairs, permutation_test
 from .power import detectable_difference
 from .ranks import rank_sets, simultaneous_p

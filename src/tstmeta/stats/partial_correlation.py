@@ -16,7 +16,8 @@ from .statistic import ratio
 _NOTHING = 1e-10
 #: Numbers held at once.
 _ROOM = 2**23
-_TRANSFORMS = {
+#: Statistics of which there is a partial one, and what they make of the values.
+PARTIAL = {
     "pearson": lambda sides, weights: sides,
     "spearman": kernels.standings,
     "kendall": lambda sides, weights: sides,
@@ -52,8 +53,8 @@ def partial(
         people or the metric are constant, or where given variables are constant, collinear, or
         explain either side altogether.
     """
-    if statistic not in _TRANSFORMS:
-        raise ValueError(f"no partial {statistic!r}; known: {', '.join(_TRANSFORMS)}")
+    if statistic not in PARTIAL:
+        raise ValueError(f"no partial {statistic!r}; known: {', '.join(PARTIAL)}")
     x, y, z = _checked(human, metrics, given)
     labels = None if tasks is None else np.asarray(tasks)
     weightings = everything(x.shape) if draws is None else draws
@@ -195,7 +196,7 @@ def _partial(main: Array, scores: Array, weights: Array, labels, statistic: str)
             return np.concatenate(each)
     weights = weights * (np.isfinite(main[0]) & np.isfinite(scores[0]))
     main, scores = (np.where(np.isfinite(side), side, 0.0) for side in (main, scores))
-    main, scores = (_TRANSFORMS[statistic](side, weights) for side in (main, scores))
+    main, scores = (PARTIAL[statistic](side, weights) for side in (main, scores))
     enough = (weights > 0).sum(axis=1) >= len(main) + 2
     products = _of_pairs if statistic == "kendall" else _covariances
     return np.where(enough, _left(*products(main, scores, weights)), np.nan)
