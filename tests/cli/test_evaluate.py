@@ -260,9 +260,9 @@ def test_rewrites_are_chosen_by_columns_and_labels(tstmeta, many):
     assert set(rows["dataset"]) == {"many@system=A,system=B,task=formal"}
     assert set(rows["n"][rows["kind"] == "metric"]) == {24}
     for wrong, message in (
-        ("mood=good", "no column 'mood'; --where knows item_id, source_id, .*task, survey"),
-        ("task=rude", "many: no task is 'rude'; there is 'formal', 'polite'"),
-        ("task", "--where takes COLUMN=VALUE, .* not 'task'"),
+        ("mood=good", "many has no column 'mood', but item_id, source_id, .*survey, task"),
+        ("task=rude", "--where: no task is 'rude'; there is 'formal', 'polite'"),
+        ("task", "--where: no task is ''; there is 'formal', 'polite'"),
     ):
         with pytest.raises(TstmetaError, match=message):
             raise tstmeta(*words, wrong).exception

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from pathlib import Path
+from typing import Any
 
 import pandas as pd
 
 from .. import metrics as registry
-from .. import schema, scoring
+from .. import scoring
 from ..data import Dataset
 from ..metrics import Metric
 from ..schema import TstmetaError
@@ -34,30 +34,24 @@ def score(
     dimensions: Sequence[str],
     metrics: Sequence[str | Metric] | None = None,
     bases: Sequence[str] | None = None,
-    store: Path | None = None,
-    progress: bool = True,
+    **options: Any,
 ) -> pd.DataFrame:
     """Scores of metrics, by default those of :data:`DEFAULTS` that run here, and of sentinels."""
     if metrics is not None:
-        names = [*metrics, *SENTINELS]
-        return scoring.score(data, names, bases, store=store, progress=progress)
+        return scoring.score(data, [*metrics, *SENTINELS], bases, **options)
     plan = {str(bases[0]) if bases else "source": list(SENTINELS)}
     for basis, name in (pair for dimension in dimensions for pair in _default(dimension)):
         if (bases is None or basis in bases) and not _lacks(name):
             plan.setdefault(basis, []).append(name)
-    tables = [
-        scoring.score(data, names, [basis], store=store, progress=progress)
-        for basis, names in plan.items()
-    ]
-    tables = [table for table in tables if len(table)] or [schema.empty("scores")]
-    return pd.concat(tables, ignore_index=True)
+    tables = [scoring.score(data, names, [basis], **options) for basis, names in plan.items()]
+    return pd.concat([table for table in tables if len(table)] or tables, ignore_index=True)
 
 
 def left_out(dimension: str) -> list[str]:
     """The default metrics of a dimension that do not run here, and what to do."""
-    names: dict[str, list[str]] = {}
-    for name in dict.fromkeys(name for _, name in _default(dimension)):
-        names.setdefault(_lacks(name), []).append(name)
+    names: dict[str, dict[str, None]] = {}
+    for _, name in _default(dimension):
+        names.setdefault(_lacks(name), {})[name] = None
     return [f"left out: {', '.join(names[why])} ({why})" for why in names if why]
 
 
@@ -68,16 +62,16 @@ def listed(
     under its own dimensions, one that was named under all.
     """
     if metrics is None:
-        every = {name for own in DEFAULTS for _, name in _default(own)}
-        return scores[~scores["metric"].isin(every - {name for _, name in _default(dimension)})]
-    named = {name for name in metrics if isinstance(name, str)}
-    members = set(registry.resolve(sorted(named))) - named
-    away = [name for name in members if kind_of(name) == METRIC and not _is_of(name, dimension)]
-    rows = scores[~scores["metric"].isin(away)]
-    if scoring.RELEASED in named:
-        family = rows["metric"].str.startswith("released:") & ~rows["metric"].isin(named)
-        rows = rows[~family | (rows["dimension"] == dimension)]
-    return rows
+        away = {name for other in DEFAULTS for _, name in _default(other)}
+        away -= {name for _, name in _default(dimension)}
+    else:
+        named = {name for name in metrics if isinstance(name, str)}
+        away = {
+            name
+            for name in set(registry.resolve(sorted(named))) - named
+            if dimension in DEFAULTS and dimension not in registry.get(name).dimensions
+        }
+    return scores[~scores["metric"].isin(away)]
 
 
 def gaps(data: Dataset, scores: pd.DataFrame, dimension: str) -> list[str]:
@@ -85,21 +79,20 @@ def gaps(data: Dataset, scores: pd.DataFrame, dimension: str) -> list[str]:
     size, words = len(data.items), []
     if unrated := int(data.human(dimension).isna().sum()):
         words.append(f"{unrated:,} of {size:,} rewrites have no rating of {dimension}")
+    metrics = (
+        registry.known(name) for name in scores["metric"].unique() if kind_of(name) == METRIC
+    )
     with_one = int((data.items["references"].str.len() > 0).sum())
-    if with_one < size and any(map(_takes_references, scores["metric"].unique())):
-        values = (
-            "reference-based values are over these"
-            if with_one
-            else "there are no reference-based values"
-        )
+    if with_one < size and any("reference" in metric.bases for metric in metrics if metric):
+        values = "reference-based values are over these"
+        values = values if with_one else "there are no reference-based values"
         words.append(f"{with_one:,} of {size:,} rewrites have a reference: {values}")
     return words + failures(scores)
 
 
 def failures(scores: pd.DataFrame) -> list[str]:
     """The metrics that have rows without a value, and the reason of the first."""
-    failed = scores[~scores["status"].isin(USABLE)]
-    total = scores["metric"].value_counts()
+    failed, total = scores[~scores["status"].isin(USABLE)], scores["metric"].value_counts()
     return [
         f"{name}: {len(rows)} of {total[name]} scores failed: {rows['detail'].iloc[0]}"
         for name, rows in failed.groupby("metric", sort=False)
@@ -118,12 +111,3 @@ def _lacks(name: str) -> str:
         return getattr(registry.get(name), "missing", "")
     except TstmetaError as error:
         return str(error)
-
-
-def _is_of(name: str, dimension: str) -> bool:
-    return dimension not in DEFAULTS or dimension in registry.get(name).dimensions
-
-
-def _takes_references(name: str) -> bool:
-    metric = registry.known(name) if kind_of(name) == METRIC else None
-    return metric is not None and "reference" in metric.bases

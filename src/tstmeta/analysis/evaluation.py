@@ -78,14 +78,12 @@ class Evaluation:
         alone), p_adjusted (single-step max-t over all pairs of rows of the frame, since the best
         sentinel is the best of several, see :func:`tstmeta.stats.simultaneous_p`), note.
         """
-        metrics, sentinel = summary.places(self)
-        known = metrics if sentinel is None else [*metrics, sentinel]
-        compared = np.isin(np.arange(len(self.frame)), known)
+        compared = np.isin(np.arange(len(self.frame)), np.concatenate(summary.places(self)))
         first, second = np.triu_indices(len(self.frame), 1)
         table = comparison.differences(self.frame, self.drawn, self.p)
-        facts = self.frame[["dataset", "dimension", "statistic", "level"]].iloc[0]
         table = table[compared[first] & compared[second]].reset_index(drop=True)
-        return pd.concat([pd.DataFrame([facts] * len(table), index=table.index), table], axis=1)
+        facts = render.setting_of(self)
+        return table.assign(**facts)[[*facts, *table]]
 
     @cached_property
     def summary(self) -> list[str]:
@@ -112,7 +110,8 @@ def draw(evaluations: Sequence[Evaluation]) -> Figure:
     drawn = [own for own in evaluations if own.frame["value"].notna().any()]
     if not drawn:
         raise TstmetaError("there is nothing to draw: no metric has a value beside ratings")
-    named = dict(zip(render.panels(drawn), drawn, strict=True))
+    parts = map(", ".join, render.varied(drawn).to_numpy())
+    named = {name or own.dataset: own for name, own in zip(parts, drawn, strict=True)}
     frame = pd.concat(own.frame.assign(dataset=name) for name, own in named.items())
     people = [{"dataset": name, **own.human._asdict()} for name, own in named.items()]
     labels = ", ".join(dict.fromkeys(own.label for own in drawn))
@@ -177,7 +176,8 @@ def evaluate(
         system, see :func:`tstmeta.correlate`), rank, rank_low, rank_high (among all rows with a
         value, and the ranks it could have), cluster (1 is best; a new one begins where all rows
         above differ from all below, see :func:`tstmeta.rank_sets`), partial and partial_all (the
-        correlation over rewrites, Pearson's or Spearman's, with given and given_all held fixed),
+        statistic at its level with given and given_all held fixed; these name it where it is
+        another, see :func:`tstmeta.stats.partial_at`),
         as_rater (the metric in the place of a rater), against, mean, sd, min, max, scored, empty,
         truncated, failed (of the scores as they are), note, signature.
 
@@ -265,21 +265,21 @@ def _of_outputs(analysis: Analysis, frame: pd.DataFrame, metric: Scored) -> dict
 
 
 def _partials(analysis: Analysis, data: Dataset, dimension: str) -> pd.DataFrame:
-    """The correlation over items with one other dimension, and with all others, held fixed.
-
-    Pearson's where the statistic is, else Spearman's; within tasks where the level is of tasks.
+    """The statistic at its level with one other dimension, and with all others, held fixed; where
+    no partial statistic is defined, Spearman's, and its name stands beside what is given.
     """
     own, setting = analysis.matrices, analysis.setting
     others = [name for name in _PARTED if name in data.judged and name != dimension]
     others = others if dimension in _PARTED else []
-    statistic = "pearson" if setting.function.name == "pearson" else "spearman"
-    tasks = setting.tasks if "task" in setting.level else None
+    label = ""
+    if setting.function.name not in stats.PARTIAL:
+        setting = setting._replace(statistic="spearman")
+        label = f" ({setting.function.label})"
     table = pd.DataFrame(index=own.heads.index)
     for suffix, some in (("", others[:1]), ("_all", others if len(others) > 1 else [])):
         values = np.full(len(own.metrics), np.nan)
         if some:
-            given = own.of_items(some)
-            values = stats.partial(own.human, own.metrics, given, statistic=statistic, tasks=tasks)
+            values = stats.partial_at(own.human, own.metrics, own.of_items(some), setting)
         table[f"partial{suffix}"] = values
-        table[f"given{suffix}"] = ", ".join(some)
+        table[f"given{suffix}"] = ", ".join(some) + label * bool(some)
     return table

@@ -22,13 +22,13 @@ from ..console import TableFormat
 from ..data import Dataset
 from ..schema import TstmetaError
 from .frame import METRIC, scored
-from .summary import name_of, number, probability, with_limits
+from .summary import name_of, number, with_limits
 
 if TYPE_CHECKING:
     from .evaluation import Evaluation
 
 #: What two tables may differ in.
-SETTING = ("dataset", "dimension", "statistic", "level")
+SETTING = ["dataset", "dimension", "statistic", "level"]
 #: Columns of :attr:`~tstmeta.analysis.evaluation.Evaluation.frame`.
 COLUMNS = [
     *("dataset", "statistic", "level", "metric", "basis", "dimension", "kind", "better"),
@@ -65,23 +65,23 @@ def rendered(evaluations: Sequence[Evaluation], kind: TableFormat, gaps: bool = 
         shared = dict.fromkeys(own.dimension for own in evaluations)
         groups = [[own for own in evaluations if own.dimension == name] for name in shared]
         return "\n".join(_latex(group, gaps) for group in groups)
-    tested = [own.differences for own in evaluations if own.tested or gaps]
-    both = {"rows": _values(evaluations), "differences": pd.concat(tested or [pd.DataFrame()])}
-    if kind is TableFormat.csv:
-        return console.to_csv(both["differences" if gaps else "rows"], for_people=True)
-    return _json(both, evaluations=list(map(_facts, evaluations)))
-
-
-def _values(evaluations: Sequence[Evaluation]) -> pd.DataFrame:
     parts = []
     for own in evaluations:
         if math.isfinite(own.human.value):
-            row = dict(zip(SETTING, _setting(own), strict=True))
-            row |= {"kind": "human", "against": own.against}
+            row = setting_of(own) | {"kind": "human", "against": own.against}
             parts.append(pd.DataFrame([row | _people(own) | {"note": own.human.note}]))
         parts.append(own.frame)
     rows = pd.concat([part.astype(object) for part in parts], ignore_index=True)[COLUMNS]
-    return rows.astype(dict.fromkeys(_WHOLE, "Int64"))
+    rows = rows.astype(dict.fromkeys(_WHOLE, "Int64"))
+    if kind is TableFormat.csv and not gaps:
+        return console.to_csv(rows, for_people=True)
+    pairs = pd.concat(
+        own.differences.iloc[: None if own.tested or gaps else 0] for own in evaluations
+    )
+    if kind is TableFormat.csv:
+        return console.to_csv(pairs, for_people=True)
+    facts = list(map(_facts, evaluations))
+    return _json({"rows": rows, "differences": pairs}, evaluations=facts)
 
 
 def described(data: Dataset, scores: pd.DataFrame, kind: TableFormat) -> str:
@@ -112,30 +112,23 @@ def _json(tables: dict[str, pd.DataFrame], **head: Any) -> str:
     return ",\n".join([*lines, f' "versions": {json.dumps(versions)}\n}}\n'])
 
 
-def _setting(own: Evaluation) -> tuple[str, ...]:
-    setting = own.analysis.setting
-    return own.dataset, own.dimension, setting.function.name, setting.level
+def setting_of(own: Evaluation) -> dict[str, str]:
+    """What it may differ in from another one."""
+    return own.frame[SETTING].iloc[0].to_dict()
+
+
+def varied(evaluations: Sequence[Evaluation]) -> pd.DataFrame:
+    """The parts of the setting in which they do differ, a column each."""
+    table = pd.DataFrame(map(setting_of, evaluations))
+    return table[[name for name in table if len(set(table[name])) > 1]]
 
 
 def _facts(own: Evaluation) -> dict[str, Any]:
     human = {key: None if pd.isna(value) else value for key, value in own.human._asdict().items()}
-    facts: dict[str, Any] = dict(zip(SETTING, _setting(own), strict=True))
-    facts |= {name: getattr(own, name) for name in ("against", "items", "sources", "systems")}
-    plan = own.analysis.plan
-    facts |= {"human": human, "units": plan.units, "draws": plan.n, "estimand": plan.estimand}
+    names, plan = ("against", "items", "sources", "systems"), own.analysis.plan
+    facts = setting_of(own) | {name: getattr(own, name) for name in names} | {"human": human}
+    facts |= {"units": plan.units, "draws": plan.n, "estimand": plan.estimand}
     return facts | {"seed": own.analysis.seed, "notes": notes(own), "summary": own.summary}
-
-
-def panels(evaluations: Sequence[Evaluation]) -> list[str]:
-    """What tells evaluations apart, in words."""
-    names = [", ".join(str(cell) for cell in row) for row in _varied(evaluations).to_numpy()]
-    return [name or own.dataset for name, own in zip(names, evaluations, strict=True)]
-
-
-def _varied(evaluations: Sequence[Evaluation]) -> pd.DataFrame:
-    """The parts of the setting in which they differ, a column each."""
-    table = pd.DataFrame([_setting(own) for own in evaluations], columns=list(SETTING))
-    return table[[name for name in table if len(set(table[name])) > 1]]
 
 
 def _reading(own: Evaluation, gaps: bool) -> str:
@@ -147,20 +140,18 @@ def _latex(evaluations: Sequence[Evaluation], gaps: bool) -> str:
     """One compact table of evaluations of a dimension, and all else as comments; R- in a name says
     that the metric is reference-based.
     """
-    varied, comments, blocks = _varied(evaluations), ["R- is reference-based"], []
+    heads, comments, blocks = varied(evaluations), ["R- is reference-based"], []
     label = " or ".join(dict.fromkeys(own.label for own in evaluations))
-    for own, head in zip(evaluations, varied.to_dict("records"), strict=True):
+    for own, head in zip(evaluations, heads.to_dict("records"), strict=True):
         comments += [title(own), *notes(own, gaps), *own.summary]
-        lack = own.frame[own.frame["value"].isna()]
-        comments += [
-            f"no value: {row.metric} ({row.basis}): {row.note}" for row in lack.itertuples()
-        ]
-        comments += [f"signature: {signature}" for signature in own.frame["signature"]]
+        for row in own.frame.itertuples():
+            lacks = f"no value: {row.metric} ({row.basis}): {row.note}"
+            comments += [*([lacks] * pd.isna(row.value)), f"signature: {row.signature}"]
         for part in [_gaps(own)] if gaps else _compact(own, label):
             blocks.append(pd.concat([pd.DataFrame([head] * len(part)), part], axis=1))
     caption = title(evaluations[0])
     if len(evaluations) > 1:
-        names = [f"{name} {', '.join(dict.fromkeys(varied[name]))}" for name in varied]
+        names = [f"{name} {', '.join(dict.fromkeys(heads[name]))}" for name in heads]
         caption = f"{label} of metrics with people on {evaluations[0].dimension}: "
         caption += "; ".join([*names, "95 % bootstrap confidence intervals"])
     rules = list(accumulate(map(len, blocks)))[:-1]
@@ -189,14 +180,12 @@ def _gaps(own: Evaluation) -> pd.DataFrame:
     """The differences for reading."""
     rows = own.differences
     limits = rows[["difference", "low", "high"]].itertuples(index=False)
-    return pd.DataFrame(
-        {
-            "a": list(map(name_of, rows["a"], rows["a_basis"])),
-            "b": list(map(name_of, rows["b"], rows["b_basis"])),
-            "a less b [95 % CI]": [with_limits(*each) for each in limits],
-            **{name: list(map(probability, rows[name])) for name in ("p", "p_adjusted")},
-        }
-    )
+    table = {"a": map(name_of, rows["a"], rows["a_basis"])}
+    table |= {"b": map(name_of, rows["b"], rows["b_basis"])}
+    table |= {"a less b [95 % CI]": (with_limits(*each) for each in limits)}
+    for name in ("p", "p_adjusted"):
+        table[name] = ("<0.001" if p < 0.001 else number(p) for p in rows[name])
+    return pd.DataFrame({name: list(cells) for name, cells in table.items()})
 
 
 def title(own: Evaluation) -> str:

@@ -21,19 +21,14 @@ if TYPE_CHECKING:
 _LISTED = 6
 
 
-def number(value: float, digits: int = 3) -> str:
-    """With so many decimals, or as many as a small one needs not to read 0; never -0."""
+def number(value: float) -> str:
+    """With three decimals, or as many as a small one needs not to read 0; never -0."""
     if not math.isfinite(value):
         return "-"
-    text = f"{value:z.{digits}f}"
+    text = f"{value:z.3f}"
     if float(text) or abs(value) < 1e-12:  # what is left of rounding is no difference
         return text if float(text) else "0"
     return np.format_float_positional(value, 1, fractional=False, trim="-")
-
-
-def probability(p: float) -> str:
-    """With three decimals, or that it is below them."""
-    return "<0.001" if p < 0.001 else number(p)
 
 
 def with_limits(value: float, low: float, high: float) -> str:
@@ -46,81 +41,61 @@ def name_of(metric: str, basis: str) -> str:
     return f"R-{metric}" if basis == "reference" else metric
 
 
-def places(own: Evaluation) -> tuple[list[int], int | None]:
+def places(own: Evaluation) -> tuple[list[int], list[int]]:
     """Rows of the metrics that can be compared, best first, and of the best sentinel."""
-    ranked = own.frame["rank"].notna()
-    metrics = np.flatnonzero(ranked & (own.frame["kind"] == METRIC)).tolist()
-    sentinels = np.flatnonzero(ranked & (own.frame["kind"] == SENTINEL)).tolist()
-    return metrics, next(iter(sentinels), None)  # they stand best first
+    kind = own.frame["kind"].where(own.frame["rank"].notna())
+    metrics, sentinels = (np.flatnonzero(kind == name).tolist() for name in (METRIC, SENTINEL))
+    return metrics, sentinels[:1]  # they stand best first
 
 
 def sentences(own: Evaluation) -> list[str]:
     """Which metric leads, which stay below the best sentinel, which difference could be shown."""
-    metrics, sentinel = places(own)
+    (metrics, sentinels), value = places(own), own.frame["value"]
     if not metrics:
         return [f"No metric has a value for {own.dimension} that could be compared."]
-    first, *rest = metrics
-    alike = [place for place in rest if not _differ(own, first, place)]
-    lead = f"{_name(own, first)} agrees best with the {own.against} of {own.dimension}"
-    lead += f" ({own.label} {_value(own, first)})"
-    if alike:
-        lead += f"; {_names(own, alike)} cannot be told from it"
-    if others := [place for place in rest if place not in alike]:
-        lead += f"; it is above {_names(own, others)}"
-    rows = len(own.frame["rank"].dropna())
-    lead += f" (at 0.05 for all {rows * (rows - 1) // 2:,} pairs of rows)." if rest else "."
-    words = [lead, _of_sentinel(own, metrics, sentinel), _power(own, first, rest)]
-    return [sentence for sentence in words if sentence]
+    rows, differ = own.frame["rank"].count(), own.p <= comparison.ALPHA
+    for first in metrics[:1]:
+        parts = [f"{_label(own, first)} agrees best with the {own.against} of {own.dimension}"]
+        alike = [place for place in metrics[1:] if not differ[first, place]]
+        below = [place for place in metrics[1:] if differ[first, place]]
+        parts += [f"{_names(own, alike)} cannot be told from it"] * bool(alike)
+        parts += [f"it is above {_names(own, below)}"] * bool(below)
+        words = [f"{'; '.join(parts)} (at 0.05 for all {rows * (rows - 1) // 2:,} pairs of rows)."]
+    for best in sentinels:
+        alike = [place for place in metrics if not differ[place, best]]
+        below = [place for place in metrics if differ[place, best] and value[place] < value[best]]
+        above = len(metrics) - len(alike) - len(below)
+        parts = [f"below it: {_names(own, below) or 'no metric'}"]
+        parts += [f"{_names(own, alike)} cannot be told from it"] * bool(alike)
+        parts += [f"above it: {above} of {len(metrics)} metrics"]
+        words.append(f"The best sentinel is {_label(own, best)}; {'; '.join(parts)}.")
+    return words + _power(own, metrics)
 
 
-def _of_sentinel(own: Evaluation, metrics: Sequence[int], sentinel: int | None) -> str:
-    if sentinel is None:
-        return ""
-    value = own.frame["value"]
-    alike = [place for place in metrics if not _differ(own, place, sentinel)]
-    apart = [place for place in metrics if place not in alike]
-    below = [place for place in apart if value[place] < value[sentinel]]
-    parts = [f"{_names(own, below) or 'no metric'} {'are' if len(below) > 1 else 'is'} below it"]
-    if alike:
-        parts.append(f"{_names(own, alike)} cannot be told from it")
-    parts.append(f"{len(apart) - len(below)} of {len(metrics)} metrics are above it")
-    parts = parts if apart else ["no metric can be told from it"]
-    best = f"{_name(own, sentinel)} ({_value(own, sentinel)})"
-    return f"The best sentinel is {best}: {'; '.join(parts)}."
-
-
-def _power(own: Evaluation, first: int, rest: Sequence[int]) -> str:
+def _power(own: Evaluation, metrics: Sequence[int]) -> list[str]:
     """Of the pair that leads: the difference is a fact about a pair of metrics."""
-    gap = own.frame["value"][first] - own.frame["value"]
-    other = next((place for place in rest if gap[place] > 1e-12), None)
-    if other is None:
-        return ""
-    least = comparison.detectable(own.analysis, first, other)
-    pair = f"{_name(own, other)} is worse than {_name(own, first)}"
-    if math.isnan(least):
-        return ""
-    if math.isinf(least):
-        return f"No difference is so large that these data would show with 80 % power that {pair}."
-    return (
-        f"With 80 % power these data would show that {pair} if the difference were {number(least)}"
-        f" (this pair alone at 0.05, by simulation); it is {number(gap[other])}."
-    )
+    gap = own.frame["value"][metrics[0]] - own.frame["value"]
+    for other in [place for place in metrics if gap[place] > 1e-12][:1]:
+        least = comparison.detectable(own.analysis, metrics[0], other)
+        pair = f"{_names(own, [other])} is worse than {_names(own, metrics[:1])}"
+        if math.isinf(least):
+            return [
+                f"No difference is so large that these data would show (80 % power) that {pair}."
+            ]
+        if math.isfinite(least):
+            words = f"With 80 % power these data would show that {pair} if the difference were"
+            words += f" {number(least)} (this pair alone at 0.05, by simulation)"
+            return [f"{words}; it is {number(gap[other])}."]
+    return []
 
 
-def _differ(own: Evaluation, first: int, second: int) -> bool:
-    return bool(own.p[first, second] <= comparison.ALPHA)
-
-
-def _value(own: Evaluation, place: int) -> str:
-    return with_limits(*own.frame.loc[place, ["value", "low", "high"]])
-
-
-def _name(own: Evaluation, place: int) -> str:
-    return name_of(*own.frame.loc[place, ["metric", "basis"]])
+def _label(own: Evaluation, place: int) -> str:
+    value = with_limits(*own.frame.loc[place, ["value", "low", "high"]])
+    return f"{_names(own, [place])} ({own.label} {value})"
 
 
 def _names(own: Evaluation, some: Sequence[int]) -> str:
-    names = [_name(own, place) for place in some]
+    names = [name_of(*own.frame.loc[place, ["metric", "basis"]]) for place in some]
     if len(names) > _LISTED:
         names[_LISTED - 1 :] = [f"{len(names) - _LISTED + 1} more"]
     return " and ".join(filter(None, [", ".join(names[:-1]), *names[-1:]]))

@@ -1,22 +1,15 @@
 """``tstmeta evaluate``: which metrics agree with people, on anybody's data."""
 
-from __future__ import annotations
-
 import sys
 from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import Annotated, Literal
 
 import typer
 
 from ..console import TableFormat, mistake, note
 from . import options
 from .score import known_combinations, selections, tell_failures, together, with_combined
-
-if TYPE_CHECKING:
-    import pandas as pd
-
-    from ..data import Dataset
 
 # As in tstmeta.stats, which takes long to import: a test holds them against it.
 Statistic = StrEnum(
@@ -111,12 +104,16 @@ def evaluate(
     from ..analysis import choice, render
     from ..analysis import evaluate as evaluated
     from ..analysis.evaluation import draw, save
+    from ..combine import CombineError
+    from ..extras import needs
     from ..secrecy import conceal
     from ..storage import write
 
     kind = render.format_of(out, format)
     if plot is not None:
-        savable(plot)
+        if plot.suffix.lower() not in (".pdf", ".svg", ".png"):
+            raise mistake(f"{plot} cannot be drawn: end its name in .pdf, .svg or .png")
+        needs("matplotlib", "seaborn", "IPython", extra="book")
     names = known_combinations(combine)
     hybrids = [name for name in names if name.startswith("hybrid-")]
     lower = [conceal(name) for name in lower or []]  # as tables call them
@@ -124,7 +121,8 @@ def evaluate(
     evaluations, plain = [], []
     for dataset, given in selections(data, scores, ratings, where, limit, seed):
         dimensions = [str(name) for name in dimension or dataset.judged]
-        table = choice.score(dataset, dimensions or ["content"], wanted, basis, store)
+        known = dimensions or ["content"]
+        table = choice.score(dataset, known, wanted, basis, store=store)
         table = together(table, given)
         own = [name for name in names if name not in hybrids or not dimensions]
         table = with_combined(dataset, table, own, seed=seed, lower=lower, store=store)
@@ -133,26 +131,33 @@ def evaluate(
             plain.append((dataset, table, kind))
             if len(data) > 1:
                 note(f"{dataset.name}: no ratings, nothing to compare with")
-        tables = {name: choice.listed(table, name, wanted) for name in dimensions}
-        with_hybrids(dataset, tables, hybrids, seed, lower, strict=bool(dimension))
-        evaluations += [
-            evaluated(
-                dataset,
-                dimension=name,
-                statistic=str(one_statistic),
-                level=str(one_level),
-                unit=resample.removesuffix("s"),
-                draws=draws,
-                seed=seed,
-                clusters=tests,
-                scores=own,
-                lower=lower,
-                remarks=choice.left_out(name) if wanted is None else (),
-            )
-            for name, own in tables.items()
-            for one_statistic in dict.fromkeys(statistic or [Statistic("pearson")])
-            for one_level in dict.fromkeys(level or [Level("pooled")])
-        ]
+        refusals = []
+        for name in dimensions:
+            listed = choice.listed(table, name, wanted)
+            try:  # a hybrid is of the metrics for one dimension
+                listed = with_combined(dataset, listed, hybrids, name, seed, lower)
+            except CombineError as refusal:
+                refusals.append(refusal)
+                if dimension or len(refusals) == len(dimensions):
+                    raise refusals[0] from None
+                note(f"a dimension goes without a hybrid: {refusal}")
+            evaluations += [
+                evaluated(
+                    dataset,
+                    dimension=name,
+                    statistic=str(own_statistic),
+                    level=str(own_level),
+                    unit=resample.removesuffix("s"),
+                    draws=draws,
+                    seed=seed,
+                    clusters=tests,
+                    scores=listed,
+                    lower=lower,
+                    remarks=choice.left_out(name) if wanted is None else (),
+                )
+                for own_statistic in dict.fromkeys(statistic or [Statistic("pearson")])
+                for own_level in dict.fromkeys(level or [Level("pooled")])
+            ]
     if evaluations:
         text = render.rendered(evaluations, kind, show == "differences")
     else:
@@ -168,34 +173,3 @@ def evaluate(
     if plot is not None:
         save(draw(evaluations), plot)
         note(f"wrote {plot}")
-
-
-def with_hybrids(
-    data: Dataset,
-    tables: dict[str, pd.DataFrame],
-    names: list[str],
-    seed: int,
-    lower: list[str],
-    strict: bool,
-) -> None:
-    """Put hybrids below the scores for each dimension, of whose metrics they are made."""
-    from ..combine import CombineError
-
-    refusals = []
-    for name, table in tables.items():
-        try:
-            tables[name] = with_combined(data, table, names, name, seed, lower)
-        except CombineError as refusal:
-            refusals.append(refusal)
-            if strict or len(refusals) == len(tables):
-                raise refusals[0] from None
-            note(f"a dimension goes without a hybrid: {refusal}")
-
-
-def savable(plot: Path) -> None:
-    """Refuse a figure that could not be drawn or written, before anything is scored."""
-    from ..extras import needs
-
-    needs("matplotlib", "seaborn", "IPython", extra="book")
-    if plot.suffix.lower() not in (".pdf", ".svg", ".png"):
-        raise mistake(f"{plot} cannot be drawn: end its name in .pdf, .svg or .png")

@@ -143,42 +143,32 @@ def selections(
 
 def chosen(data: Dataset, where: list[str]) -> Dataset:
     """The rewrites with such values: any of those given for a column, in all columns."""
-    import pandas as pd
-
     from ..schema import shown
 
-    wanted: dict[str, list[str]] = {}
-    for words in where:
-        name, equals, value = words.partition("=")
-        if not equals:
-            raise mistake(f"--where takes COLUMN=VALUE, such as direction=I2F, not {words!r}")
-        wanted.setdefault(name, []).append(value)
-    fields = ["item_id", "source_id", "system", "style", "direction", "language", "is_reference"]
-    known = [*fields, *data.labels["name"].unique()]
-    keep = pd.Series(True, data.items.index)
-    for name, values in wanted.items():
-        if name not in known:
-            raise mistake(f"{data.name} has no column {name!r}; --where knows {', '.join(known)}")
-        column = data.items[name] if name in data.items else data.label(name)
-        column = column.astype(str).reset_index(drop=True)
-        for value in values:
-            if value not in set(column):
-                there = list(map(shown, column.unique()))
-                there[10:] = [f"{len(there) - 10} more"] * (len(there) > 10)
-                raise mistake(f"{data.name}: no {name} is {value!r}; there is {', '.join(there)}")
-        keep &= column.isin(values)
+    names = ["item_id", "source_id", "system", "style", "direction", "language", "is_reference"]
+    table = data.items[names].astype(str).set_index("item_id", drop=False)
+    table = table.join(data.labels.pivot(index="item_id", columns="name", values="value"))
+    keep, wanted = table["item_id"].notna(), [words.partition("=")[::2] for words in where]
+    for name in dict(wanted):
+        values = {value for other, value in wanted if other == name}
+        if name not in table:
+            raise mistake(f"--where: {data.name} has no column {name!r}, but {', '.join(table)}")
+        there = table[name].dropna().unique()
+        if unknown := sorted(values.difference(there)):
+            some = [*map(shown, there[:10]), *["..."] * (len(there) > 10)]
+            raise mistake(f"--where: no {name} is {unknown[0]!r}; there is {', '.join(some)}")
+        keep &= table[name].isin(values)
     return data.where(keep, f"{data.name}@{','.join(where)}") if where else data
 
 
 def sample(data: Dataset, limit: int | None, seed: int) -> Dataset:
     """Sources drawn at random, each with all its rewrites, up to the first that is too many."""
-    if limit is None or limit >= len(data.items):
+    if limit is None or limit >= (size := len(data.items)):
         return data
     import numpy as np
 
-    sizes = data.items["source_id"].value_counts(sort=False)
-    drawn = sizes.iloc[np.random.default_rng(seed).permutation(len(sizes))]
-    kept = drawn.index[: max(1, int((drawn.cumsum() <= limit).sum()))]
-    name = f"{data.name}@a random sample of {{}} of {len(data.items):,} rewrites, seed {seed}"
-    keep = data.items["source_id"].isin(kept)
-    return data.where(keep, name.format(f"{int(keep.sum()):,}"))
+    sources = data.items["source_id"].value_counts(sort=False)
+    drawn = sources.iloc[np.random.default_rng(seed).permutation(len(sources))].cumsum()
+    keep = data.items["source_id"].isin(drawn.index[: max(1, (drawn <= limit).sum())])
+    words = f"a random sample of {keep.sum():,} of {size:,} rewrites, seed {seed}"
+    return data.where(keep, f"{data.name}@{words}")
