@@ -328,6 +328,8 @@ def test_a_detail_with_half_a_character_is_kept_and_stops_no_later_run(tmp_path)
     halves = Scripted(*[(Score(NAN, Status.REFUSED, "no \ud83d"),)] * 3)
     details = [run(THREE, metric, tmp_path)["detail"] for metric in (halves, Scripted())]
     assert details[0].tolist() == details[1].tolist() == ["no ?"] * 3
+    failed = run(THREE, Scripted(ValueError("no \ud83d")), tmp_path / "error")
+    assert set(failed["detail"]) == {"ValueError: no ?"}
 
 
 def test_only_the_owner_reads_a_store(crashed):

@@ -221,7 +221,7 @@ class _Store:
         with self.journal, tqdm(total=len(todo), desc=label, unit="unit", disable=disable) as bar:
             results = _checked(plan.metric, list(todo.values()))
             for key, scores in zip(todo, results, strict=True):
-                values = [(score.value, str(score.status), _utf8(score)) for score in scores]
+                values = [(score.value, str(score.status), score.detail) for score in scores]
                 if any(score.status is Status.ERROR for score in scores):
                     failed += _rows(key, values)
                 else:
@@ -274,20 +274,16 @@ def _checked(metric: Metric, units: list[tuple[Request, ...]]) -> Iterator[tuple
         ours = isinstance(error, TstmetaError)  # says by itself what to do
         reason = str(error) if ours else conceal(f"{type(error).__name__}: {error}")
     for unit in units[done:]:
-        yield tuple(Score(math.nan, Status.ERROR, reason) for _ in unit)
+        yield tuple(_sound(Score(math.nan, Status.ERROR, reason)) for _ in unit)
 
 
 def _sound(score: Score) -> Score:
     """A score as the protocol wants it: a value that is no number has status ``invalid``."""
-    value, status, detail = float(score.value), Status(score.status), str(score.detail)
+    value, status = float(score.value), Status(score.status)
+    detail = str(score.detail).encode("utf-8", "replace").decode()  # no file takes half a character
     if status.has_value and not math.isfinite(value):
         return Score(math.nan, Status.INVALID, detail or f"the metric returned {value}")
     return Score(value if status.has_value else math.nan, status, detail)
-
-
-def _utf8(score: Score) -> str:
-    """A score's detail as it can be written; half a character becomes a question mark."""
-    return score.detail.encode("utf-8", "replace").decode()
 
 
 def _keys(stem: str, count: int) -> list[str]:

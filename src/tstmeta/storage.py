@@ -72,10 +72,6 @@ def locked(path: Path, timeout: float = 3600) -> Iterator[None]:
         ) from error
 
 
-def _owners(path: str, flags: int) -> int:
-    return os.open(path, flags, 0o600)
-
-
 class Journal:
     """Results as JSON lines, added as they come: ``with journal: journal.add([...])``.
 
@@ -89,7 +85,7 @@ class Journal:
         self._file: IO[bytes] | None = None
 
     def __enter__(self) -> Self:
-        self._file = open(self.path, "a+b", opener=_owners)
+        self._file = open(self.path, "a+b", opener=lambda path, how: os.open(path, how, 0o600))
         if self._file.tell():
             self._file.seek(-1, os.SEEK_END)
             if self._file.read(1) != b"\n":  # a kill cut the last line: what comes begins anew

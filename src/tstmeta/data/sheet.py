@@ -24,8 +24,6 @@ from .checks import checked
 _DELIMITERS = {",": "commas", ";": "semicolons", "\t": "tabs", "|": "bars"}
 #: Halves of characters (a byte that is not UTF-8 is read as one) and NUL bytes.
 BROKEN = re.compile("[\ud800-\udfff\0]")
-#: Lists within lists and objects within objects go no deeper.
-DEEPEST = 20
 
 
 @dataclass
@@ -156,7 +154,7 @@ def _check_characters(sheet: Sheet) -> None:
             try:
                 broken = next(filter(None, map(BROKEN.search, _texts(cell))), None)
             except RecursionError:
-                what = f"lists or objects within others, more than {DEEPEST} deep"
+                what = "lists or objects within others, more than 20 deep"
                 sheet.fault(row, column, what, "write a text, a number or a list of texts")
                 continue
             if broken:
@@ -166,7 +164,7 @@ def _check_characters(sheet: Sheet) -> None:
         raise DataError(sheet.problems)  # such text cannot even be put into a table
 
 
-def _texts(cell: Any, deepest: int = DEEPEST) -> Iterator[str]:
+def _texts(cell: Any, deepest: int = 20) -> Iterator[str]:
     """The texts in a cell, those in its lists and objects too."""
     if isinstance(cell, str | bytes):
         yield cell if isinstance(cell, str) else cell.decode(errors="surrogateescape")
