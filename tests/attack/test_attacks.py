@@ -6,6 +6,8 @@
 import random
 import sys
 import time
+from contextlib import ExitStack
+from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
@@ -35,19 +37,25 @@ def on(*cases):
 
 
 @pytest.fixture(scope="module")
-def attacked(request, tmp_path_factory):
-    with JOBS[request.param]() as job:
-        place = tmp_path_factory.mktemp("undisturbed") / "whole"
-        code, said = end(job.start(place), place)
-        assert code == 0, said
-        assert job.begun(place) >= 20
-        yield Attacked(job, written(place), job.begun(place))
+def undisturbed(tmp_path_factory):
+    """A function that gives a job by its name, with what an undisturbed run of it writes."""
+    with ExitStack() as stack:
+
+        @cache
+        def run(name):
+            job, place = stack.enter_context(JOBS[name]()), tmp_path_factory.mktemp("job") / "whole"
+            code, said = end(job.start(place), place)
+            assert code == 0, said
+            assert job.begun(place) >= 20
+            return Attacked(job, written(place), job.begun(place))
+
+        yield run
 
 
 @pytest.fixture
 def record(request, record_property):
     """Count something of an attack."""
-    record_property("on", request.node.callspec.params["attacked"])
+    record_property("on", request.node.callspec.params["name"])
     return record_property
 
 
@@ -69,17 +77,14 @@ def goes_on(attacked: Attacked, place: Path, before: int, record) -> None:
     record("survived", 1)
 
 
-@pytest.mark.parametrize(
-    ("attacked", "kills"),
-    [
-        *on(*((name, 2) for name in JOBS)),
-        *(pytest.param(name, 10, marks=NIGHTLY) for name in QUICK),
-    ],
-    indirect=["attacked"],
-)
+MANY = [pytest.param(name, 10, marks=NIGHTLY) for name in QUICK]
+
+
+@pytest.mark.parametrize(("name", "kills"), [*on(*((name, 2) for name in JOBS)), *MANY])
 def test_killed_at_any_moment_a_run_goes_on_and_ends_byte_by_byte_the_same(
-    attacked, tmp_path, kills, record
+    undisturbed, tmp_path, name, kills, record
 ):
+    attacked = undisturbed(name)
     job, _, units = attacked
     moments, landed = random.Random(kills), 0
     for number in range(kills):
@@ -106,10 +111,11 @@ ROOM = (
 )
 
 
-@pytest.mark.parametrize(("attacked", "limit", "file"), on(*ROOM), indirect=["attacked"])
+@pytest.mark.parametrize(("name", "limit", "file"), on(*ROOM))
 def test_where_there_is_no_room_the_file_is_named_and_the_next_run_goes_on(
-    attacked, tmp_path, limit, file, record
+    undisturbed, tmp_path, name, limit, file, record
 ):
+    attacked = undisturbed(name)
     place = tmp_path / "full"
     before = attacked.job.begun(place)
     record("tried", 1)
@@ -121,11 +127,11 @@ def test_where_there_is_no_room_the_file_is_named_and_the_next_run_goes_on(
     goes_on(attacked, place, before, record)
 
 
-@pytest.mark.parametrize("attacked", on(*zip(JOBS)), indirect=True)
+@pytest.mark.parametrize("name", on(*zip(JOBS)))
 def test_two_runs_at_the_same_time_do_the_work_once_or_the_second_is_turned_away(
-    attacked, tmp_path, record
+    undisturbed, tmp_path, name, record
 ):
-    job, files, units = attacked
+    job, files, units = undisturbed(name)
     place = tmp_path / "shared"
     before = job.begun(place)
     record("tried", 1)
