@@ -29,6 +29,13 @@ def test_a_file_that_cannot_be_written_is_named_with_a_remedy(tmp_path):
         write(tmp_path / "file" / "x", "text")
 
 
+def test_a_name_that_is_empty_is_refused_and_leaves_nothing(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(TstmetaError, match=r"cannot write \."):
+        write(Path(""), "text")
+    assert list(tmp_path.iterdir()) == []
+
+
 @pytest.mark.parametrize("name", ["half \udcff", "half \udcff/file"])
 def test_a_name_that_is_not_utf8_is_refused(tmp_path, name):
     with pytest.raises(TstmetaError, match="the name is not UTF-8"):

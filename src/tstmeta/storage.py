@@ -22,7 +22,7 @@ def whole(path: Path, private: bool = False) -> Iterator[Path]:
     """
     if any("\ud800" <= sign <= "\udfff" for sign in str(path)):  # Parquet cannot be written there
         raise TstmetaError(f"cannot write {path}: the name is not UTF-8. Remedy: rename it")
-    draft = path.with_name(f".{path.name}.part")
+    draft = path.parent / f".{path.name}.part"
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         if private:

@@ -74,6 +74,10 @@ MISTAKES = {
     "nothing at all": ((), "name either a text"),
     "both": (("--data", "mine.csv", "--style", "b"), "name either a text"),
     "half a rewrite": (("--source", "a", "--style", "b"), "a rewrite has a --source"),
+    "half a character": (
+        ("--source", "a \udcff", "--output", "b", "--style", "c"),
+        "a text holds half a character",
+    ),
     "all to read": (("--data", "mine.csv"), "--out FILE"),
     "an unknown item": (("--data", "mine.csv", "-i", "x"), "there is no item 'x'"),
     "an unknown data set": (("--data", "laii", "-i", "x"), "did you mean lai"),

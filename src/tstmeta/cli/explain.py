@@ -49,6 +49,8 @@ def explain(
         raise mistake("name either a text (--source, --output and --style) or a data set (--data)")
     if data is None and not (source and style and output is not None):
         raise mistake("a rewrite has a --source, an --output (which may be empty) and a --style")
+    if any("\ud800" <= sign <= "\udfff" for text in (source, output, style) for sign in text or ""):
+        raise mistake("a text holds half a character: type or paste it as UTF-8")
     to_read = out is None and format is None
     if data is not None and to_read and not item:
         raise mistake(f"name items of {data} with --item, or a file for all of them: --out FILE")
