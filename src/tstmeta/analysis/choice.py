@@ -12,7 +12,7 @@ from .. import scoring
 from ..data import Dataset
 from ..metrics import Metric
 from ..schema import TstmetaError
-from .frame import METRIC, SENTINELS, USABLE, kind_of
+from .frame import METRIC, SENTINELS, USABLE, kind_of, of_dimension
 
 #: Dimension -> basis -> metrics: one an idea (n-grams, characters, subsequences, matched words,
 #: edits, vectors of tokens, of sentences, moved words; classifiers, distances, likelihoods).
@@ -71,6 +71,10 @@ def listed(
             for name in set(registry.resolve(sorted(named))) - named
             if dimension in DEFAULTS and dimension not in registry.get(name).dimensions
         }
+        if scoring.RELEASED in named:
+            scores = of_dimension(scores, dimension)
+            others = scores["metric"][scores["dimension"] != dimension]
+            away |= set(others[others.str.startswith("released:")]) - named
     return scores[~scores["metric"].isin(away)]
 
 
@@ -79,9 +83,7 @@ def gaps(data: Dataset, scores: pd.DataFrame, dimension: str) -> list[str]:
     size, words = len(data.items), []
     if unrated := int(data.human(dimension).isna().sum()):
         words.append(f"{unrated:,} of {size:,} rewrites have no rating of {dimension}")
-    metrics = (
-        registry.known(name) for name in scores["metric"].unique() if kind_of(name) == METRIC
-    )
+    metrics = [registry.known(name) for name in set(scores["metric"]) if kind_of(name) == METRIC]
     with_one = int((data.items["references"].str.len() > 0).sum())
     if with_one < size and any("reference" in metric.bases for metric in metrics if metric):
         values = "reference-based values are over these"

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
@@ -134,7 +134,7 @@ def save(figure: Figure, out: Path) -> None:
 
     kind = out.suffix.lower().removeprefix(".")
     dates = {"pdf": {"CreationDate": None}, "svg": {"Date": None}}
-    same = {"svg.hashsalt": "tstmeta", "pdf.fonttype": 42}
+    same: dict[Any, Any] = {"svg.hashsalt": "tstmeta", "pdf.fonttype": 42}
     with mpl.rc_context(same), storage.whole(out) as draft:
         figure.savefig(draft, format=kind, metadata=dates.get(kind), dpi=300)
 

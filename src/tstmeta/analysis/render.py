@@ -75,9 +75,8 @@ def rendered(evaluations: Sequence[Evaluation], kind: TableFormat, gaps: bool = 
     rows = rows.astype(dict.fromkeys(_WHOLE, "Int64"))
     if kind is TableFormat.csv and not gaps:
         return console.to_csv(rows, for_people=True)
-    pairs = pd.concat(
-        own.differences.iloc[: None if own.tested or gaps else 0] for own in evaluations
-    )
+    tested = [own.differences for own in evaluations if own.tested or gaps]
+    pairs = pd.concat(tested or [pd.DataFrame()])
     if kind is TableFormat.csv:
         return console.to_csv(pairs, for_people=True)
     facts = list(map(_facts, evaluations))
@@ -154,6 +153,8 @@ def _latex(evaluations: Sequence[Evaluation], gaps: bool) -> str:
         names = [f"{name} {', '.join(dict.fromkeys(heads[name]))}" for name in heads]
         caption = f"{label} of metrics with people on {evaluations[0].dimension}: "
         caption += "; ".join([*names, "95 % bootstrap confidence intervals"])
+    if not blocks:
+        raise TstmetaError("there is no table to write: no metric has a value beside ratings")
     rules = list(accumulate(map(len, blocks)))[:-1]
     return latex(pd.concat(blocks), caption, list(dict.fromkeys(comments)), rules)
 
@@ -180,12 +181,11 @@ def _gaps(own: Evaluation) -> pd.DataFrame:
     """The differences for reading."""
     rows = own.differences
     limits = rows[["difference", "low", "high"]].itertuples(index=False)
-    table = {"a": map(name_of, rows["a"], rows["a_basis"])}
-    table |= {"b": map(name_of, rows["b"], rows["b_basis"])}
-    table |= {"a less b [95 % CI]": (with_limits(*each) for each in limits)}
+    table = {name: list(map(name_of, rows[name], rows[f"{name}_basis"])) for name in "ab"}
+    table["a less b [95 % CI]"] = [with_limits(*each) for each in limits]
     for name in ("p", "p_adjusted"):
-        table[name] = ("<0.001" if p < 0.001 else number(p) for p in rows[name])
-    return pd.DataFrame({name: list(cells) for name, cells in table.items()})
+        table[name] = ["<0.001" if p < 0.001 else number(p) for p in rows[name]]
+    return pd.DataFrame(table)
 
 
 def title(own: Evaluation) -> str:

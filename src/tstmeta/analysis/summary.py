@@ -79,9 +79,7 @@ def _power(own: Evaluation, metrics: Sequence[int]) -> list[str]:
         least = comparison.detectable(own.analysis, metrics[0], other)
         pair = f"{_names(own, [other])} is worse than {_names(own, metrics[:1])}"
         if math.isinf(least):
-            return [
-                f"No difference is so large that these data would show (80 % power) that {pair}."
-            ]
+            return [f"These data would show at no difference, with 80 % power, that {pair}."]
         if math.isfinite(least):
             words = f"With 80 % power these data would show that {pair} if the difference were"
             words += f" {number(least)} (this pair alone at 0.05, by simulation)"

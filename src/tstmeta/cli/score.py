@@ -147,7 +147,7 @@ def chosen(data: Dataset, where: list[str]) -> Dataset:
 
     names = ["item_id", "source_id", "system", "style", "direction", "language", "is_reference"]
     table = data.items[names].astype(str).set_index("item_id", drop=False)
-    table = table.join(data.labels.pivot(index="item_id", columns="name", values="value"))
+    table = table.join(data.labels.pivot_table("value", "item_id", "name", aggfunc="first"))
     keep, wanted = table["item_id"].notna(), [words.partition("=")[::2] for words in where]
     for name in dict(wanted):
         values = {value for other, value in wanted if other == name}
