@@ -3,12 +3,10 @@
 import asyncio
 import os
 import signal
-import sqlite3
 import subprocess
 import sys
 import threading
 import time
-from contextlib import closing
 
 import pytest
 
@@ -198,12 +196,6 @@ def test_a_run_that_is_stopped_goes_on_where_it_stopped(tmp_path, number):
     assert [reply.text for reply in replies] == [f"Rate number {place}." for place in range(60)]
 
 
-def held(folder) -> int:
-    """Claims that stand in the cache."""
-    with closing(sqlite3.connect(folder / "answers.sqlite")) as file:
-        return file.execute("SELECT count(*) FROM claims").fetchone()[0]
-
-
 def test_two_processes_on_one_cache_ask_each_question_once(tmp_path):
     with serving(lambda asked: says(asked.prompt, latency=0.05)) as server:
         others = [program(server.url, tmp_path / "answers.sqlite", 60, "wait") for _ in range(2)]
@@ -216,7 +208,7 @@ def test_two_processes_on_one_cache_ask_each_question_once(tmp_path):
             assert "done" in printed, errors
         assert server.requests == kept(tmp_path) == 60
         assert server.most_at_once > 4, "they worked at the same time"
-    assert held(tmp_path) == 0
+    assert kept(tmp_path, "claims") == 0
 
 
 def test_a_claim_stands_as_long_as_its_answer_is_under_way(tmp_path, monkeypatch):
@@ -256,15 +248,15 @@ def test_what_a_stopped_process_had_claimed_another_asks(tmp_path, number, begun
             time.sleep(0.05)
         first.send_signal(number)
         first.communicate(timeout=60)
-        assert begun or held(tmp_path) == (4 if number == signal.SIGKILL else 0)
+        assert begun or kept(tmp_path, "claims") == (4 if number == signal.SIGKILL else 0)
         second = second or program(server.url, tmp_path / "answers.sqlite", 8)
         assert "done" in second.communicate(timeout=60)[0]
         assert server.requests == 4 + 8
-    assert (kept(tmp_path), held(tmp_path)) == (8, 0)
+    assert (kept(tmp_path), kept(tmp_path, "claims")) == (8, 0)
 
 
 def test_a_question_that_failed_is_given_back_at_once(tmp_path):
     with serving(lambda asked: error(400)) as server:
         answers(server, questions(3), tmp_path)
         answers(server, questions(3), tmp_path, budget=Budget(requests=1), concurrency=1)
-        assert (server.requests, held(tmp_path)) == (4, 0)
+        assert (server.requests, kept(tmp_path, "claims")) == (4, 0)

@@ -70,10 +70,6 @@ class AnswerCache:
     def __exit__(self, *error: object) -> None:
         self._db.close()
 
-    def __len__(self) -> int:
-        with self._explained():
-            return int(self._db.execute("SELECT count(*) FROM answers").fetchone()[0])
-
     def get(self, key: str) -> Reply | None:
         """The answer that is kept under a key, or None."""
         with self._explained():
