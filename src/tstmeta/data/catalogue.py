@@ -38,11 +38,11 @@ def about(data: Iterable[Dataset]) -> str:
     built = ", ".join(f"`{data.name}`" for data in chosen if not len(data.ratings) and data.judged)
     built += ", constructed: the labels hold by construction, and nobody rated it." * bool(built)
     if rated:
-        said = f"**This page was built with real human ratings**: {rated}."
-        said += f" Beside them stands {built}" if built else ""
+        words = f"**This page was built with real human ratings**: {rated}."
+        words += f" Beside them stands {built}" if built else ""
         own = any(data.name.split("@")[0].split(" ")[0] not in names() for data in chosen)
-        said += " The text is about the book's data: a set or table it names is not yours." * own
-        return said
+        words += " The text is about the book's data: a set or table it names is not yours." * own
+        return words
     shown = f"It was built on {built}" if built else "What rests on ratings is left out."
     return (
         "**This page was built without human ratings**: none of the rated data sets was on the"
