@@ -6,7 +6,16 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from tstmeta.stats import STATISTICS, ResamplingPlan, Setting, draw, kernels, means, resampled
+from tstmeta.stats import (
+    STATISTICS,
+    ResamplingPlan,
+    Setting,
+    draw,
+    kernels,
+    matrices,
+    means,
+    resampled,
+)
 from tstmeta.stats.kernels import column_means
 
 NAN, INF = math.nan, math.inf
@@ -76,3 +85,20 @@ def test_rows_and_cells_give_the_same_values_and_the_same_gaps():
         np.testing.assert_allclose(quick, slow, atol=1e-9)
         compared += int(np.isfinite(quick).sum())
     assert compared > 10_000
+
+
+def test_pairs_of_items_are_looked_at_once_however_many_draws(monkeypatch):
+    looks, signs = [], kernels._signs
+
+    def counted(first, second, *tolerance):
+        looks.append(np.size(second))
+        return signs(first, second, *tolerance)
+
+    monkeypatch.setattr(kernels, "_signs", counted)
+    monkeypatch.setattr(matrices, "_ROOM", 10_000)
+    rng = np.random.default_rng(0)
+    human, metric = rng.normal(size=(2, 60, 4)).round(1)
+    of = [draw(ResamplingPlan(n=n), human.shape, rng) for n in (1, 100)]
+    for draws in of:
+        resampled(human, metric[None], Setting("kendall"), draws)
+    assert looks == [human.size] * 4  # people and the metric, each time

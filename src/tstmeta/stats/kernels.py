@@ -98,25 +98,28 @@ def _blocks(functions, x: Array, y: Array, weights: Array, tolerance: float) -> 
     x, y, sizes = x[order], y[order], np.bincount(group)
     starts = np.cumsum(sizes) - sizes
     weights = weights[:, order[starts]]  # [D, G]
-    # counts and their sums are small whole numbers, for which single precision is exact
+    # counts and their sums are small whole or half numbers, for which single precision is exact
     counts = (weights == np.rint(weights)).all()
-    counts &= (weights @ sizes).max(initial=0.0) * sizes.max(initial=0) < 2**24
+    counts &= (weights @ sizes).max(initial=0.0) * sizes.max(initial=0) < 2**23
     light = weights.astype(np.float32) if counts else weights
     sums = np.zeros((len(weights), len(functions)))
     step = max(1, _BLOCK // max(len(x), len(weights)) * len(starts) // max(1, len(x)))
     for first in range(0, len(starts), step):
         inside = slice(first, first + step)
         rows = slice(starts[first], starts[first] + sizes[inside].sum())
-        of_x, of_y = _signs(x[rows, None], x), _signs(y[rows, None], y, tolerance)
-        own = np.arange(rows.stop - rows.start)
+        # each pair once: with the items of these rows and those after them
+        of_x = _signs(x[rows, None], x[rows.start :])
+        of_y = _signs(y[rows, None], y[rows.start :], tolerance)
         for place, function in enumerate(functions):
             table = function(of_x, of_y)
-            table[own, own + rows.start] = 0
+            np.fill_diagonal(table, 0)
             if len(starts) < len(x):
-                table = np.add.reduceat(table, starts, axis=1, dtype=np.int32)
+                table = np.add.reduceat(table, starts[first:] - rows.start, axis=1, dtype=np.int32)
                 table = np.add.reduceat(table, starts[inside] - rows.start, axis=0)
-            inner = (light @ table.astype(light.dtype).T).astype(float)
-            sums[:, place] += 0.5 * np.einsum("dn,dn->d", inner, weights[:, inside])
+            table = table.astype(light.dtype)
+            table[:, : len(table)] *= 0.5  # there and back
+            inner = (light[:, first:] @ table.T).astype(float)
+            sums[:, place] += np.einsum("dn,dn->d", inner, weights[:, inside])
     return sums
 
 
