@@ -18,6 +18,7 @@ from .. import stats
 from ..data import Dataset
 from ..schema import TstmetaError
 from ..stats import Correlation, Resample, ResamplingPlan, Setting, TieCalibrated
+from ..stats.limits import FEW_UNITS
 from ..stats.partial_correlation import by_two, levels_known
 from ..stats.resampling import clusters_of, leave_one_out
 from ..stats.ties import Level, held_out, pairs_once
@@ -117,10 +118,11 @@ def correlate(
     Returns:
         Columns dataset, metric, basis, value, n (rewrites with both values), groups (sources,
         systems or tasks that the value is over; <NA> at level pooled), p (scipy's, which takes
-        rewrites for independent; NaN at levels of groups), reason (why there is no value); at level
-        system also without_low, without_high (lowest and highest value with any one system left
-        out) and without (the system whose absence moves it most, or all without which there is no
-        value, as the reason then says; empty where none moves it).
+        rewrites for independent; NaN at levels of groups), reason (why there is no value, or a
+        doubt, such as that systems are few); at level system also without_low, without_high (lowest
+        and highest value with any one system left out) and without (the system whose absence moves
+        it most, or all without which there is no value, as the reason then says; empty where none
+        moves it).
 
     Raises:
         TstmetaError: an unknown name, or a level that the data do not have.
@@ -159,7 +161,21 @@ def _row(analysis: Analysis, place: int, value: Correlation) -> dict[str, Any]:
     if analysis.setting.level != "system":
         return row
     sides = own.human, own.metrics[place], analysis.setting
-    return row | _without(*sides, value.value, own.layout.systems)
+    row |= _without(*sides, value.value, own.layout.systems)
+    return row | {"reason": joined(row["reason"], few_systems(analysis.setting.level, value.n))}
+
+
+def few_systems(level: str, systems: int) -> str:
+    """The doubt about a value at level system that is over few of them; empty elsewhere."""
+    if level != "system" or not 1 < systems < FEW_UNITS:
+        return ""
+    least = 2.0 / math.factorial(systems)
+    return f"{systems} systems say little of others; no order of them has a p below {least:.1g}"
+
+
+def joined(*reasons: str) -> str:
+    """Reasons, without empty ones."""
+    return "; ".join(filter(None, reasons))
 
 
 def _without(
@@ -196,7 +212,8 @@ def at_corpus_level(own: pd.DataFrame, statistic: str, level: str) -> dict[str, 
     whole = np.array([corpus.combine(list(parts[systems == name])) for name in names])
     value = function(people, whole)
     sides = people[None], whole[None], Setting(statistic, "system")
-    return value._asdict() | _without(*sides, value.value, names)
+    row = value._asdict() | _without(*sides, value.value, names)
+    return row | {"reason": joined(row["reason"], few_systems(level, value.n))}
 
 
 def resample(analysis: Analysis) -> Resample:
@@ -262,7 +279,7 @@ def intervals(analysis: Analysis, drawn: Resample) -> pd.DataFrame:
             ties = ""
             if fit:
                 ties = f"scores tie up to {fit.threshold:.3g} (folds differ by {fit.spread:.2g})"
-            row["reason"] = "; ".join(filter(None, [row["reason"], ties, limit.reason]))
+            row["reason"] = joined(row["reason"], ties, limit.reason)
         row["method"] = limit.method if math.isfinite(limit.low) else ""
         rows.append(row | {"low": limit.low, "high": limit.high})
     columns = ["value", "low", "high", "method", "n", "groups", "reason", *WITHOUT]
@@ -336,7 +353,7 @@ def partial(
         failed = np.isfinite(ratings).any() & ~has & table["partial"].notna()
         table["undefined"] = (limits["undefined"] / max(draws, 1)).where(has)
         why = zip(uncorrected["reason"], limits["reason"].mask(failed, _NOT_DEFINITE), strict=True)
-        table["note"] = ["; ".join(filter(None, [note, levels, *each])) for each in why]
+        table["note"] = [joined(note, levels, *each) for each in why]
         parts.append(pd.concat([own.heads[[*HEAD, "kind"]].assign(value=plain), table], axis=1))
     if not parts:
         raise TstmetaError("there are no pairs, so nothing can be held fixed")

@@ -9,7 +9,7 @@ import pandas as pd
 from .. import stats
 from ..schema import TstmetaError
 from ..stats import Resample, difference, equivalent, noninferior, significance_clusters
-from .agreement import ACC_EQ, DRAWS, HEAD, TESTS, Analysis, analyses, resample
+from .agreement import ACC_EQ, DRAWS, HEAD, TESTS, Analysis, analyses, few_systems, joined, resample
 
 #: The level of all tests, corrected for all pairs.
 ALPHA = 1 - 0.95
@@ -75,7 +75,8 @@ def compare(
         drawn = resample(analysis)
         gap = difference(drawn, 0, 1)
         p, n, null, reason = _tested(analysis, drawn)
-        note = "; ".join(filter(None, [note, gap.reason, reason]))
+        few = few_systems(level, int(drawn.of_pairs.systems[0]))
+        note = joined(note, few, gap.reason, reason)
         between = float(drawn.of_pairs.estimates[0])
         name = own.heads["dataset"].iloc[0]
         row = (name, *labels, between, gap.low, gap.high, p, n, null, note)
@@ -137,7 +138,8 @@ def rank_sets(
 
     Returns:
         Columns dataset, metric, basis, kind, value, rank, low, high (best and worst rank it could
-        have), cluster (1 is best), note (whether it is held against others over fewer groups).
+        have), cluster (1 is best), note (whether it is over few systems, or held against others
+        over fewer groups).
         Best first.
 
     Raises:
@@ -147,7 +149,9 @@ def rank_sets(
     for analysis in analyses(pairs, statistic, level, unit, draws, seed):
         drawn = resample(analysis)
         head = analysis.matrices.heads[[*HEAD, "kind"]].assign(value=drawn.estimates)
-        table = pd.concat([head, ranks(drawn, p_of_pairs(drawn))], axis=1).assign(note=notes(drawn))
+        few = [few_systems(level, int(n)) for n in drawn.systems]
+        doubts = [joined(*each) for each in zip(few, notes(drawn), strict=True)]
+        table = pd.concat([head, ranks(drawn, p_of_pairs(drawn))], axis=1).assign(note=doubts)
         parts.append(table.sort_values("value", ascending=False, kind="stable"))
     if not parts:
         raise TstmetaError("there are no pairs, so there is nothing to rank")
@@ -191,8 +195,9 @@ def differences(heads: pd.DataFrame, drawn: Resample, p: np.ndarray) -> pd.DataF
         units = min((int(n[place]) for n in counts.values()), default=0)
         alone = stats.simultaneous_p(estimates[two], values[two], units=units, gaps=own)[0, 1]
         both = (alone, p[i, j]) if np.isfinite(gaps[place]) else (np.nan, np.nan)
-        row = *names[i], *names[j], gaps[place], limits.low, limits.high, *both, limits.reason
-        rows.append(row)
+        few = few_systems(drawn.setting.level, int(drawn.of_pairs.systems[place]))
+        ends = limits.low, limits.high
+        rows.append((*names[i], *names[j], gaps[place], *ends, *both, joined(few, limits.reason)))
     columns = ["a", "a_basis", "b", "b_basis", "difference", "low", "high", "p", "p_adjusted"]
     return pd.DataFrame(rows, columns=[*columns, "note"])
 
