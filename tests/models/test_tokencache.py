@@ -156,7 +156,10 @@ def test_a_last_line_that_was_cut_is_computed_again(tmp_path, cut):
 
 @pytest.mark.parametrize(
     "damage",
-    [b"", b"\xff\xfe\x00", b"{", b"17", b'["key"]', b'["key", "no base64"]', b'["k", "QQ=="]'],
+    [
+        *(b"", b"\xff\xfe\x00", b"{", b"17", b'["key"]', b'["key", "no base64"]', b'["k", "QQ=="]'),
+        *(b"[" * 99_999, b'["\\ud800", ""]'),
+    ],
 )
 def test_a_damaged_line_is_computed_again_and_no_other(tmp_path, damage):
     journal = interrupted(Cached(Fake(), tmp_path / "cut"), drawn(), 8)

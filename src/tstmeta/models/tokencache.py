@@ -98,7 +98,7 @@ class Cached:
                 with suppress(ValueError, TypeError):  # what is damaged is computed again
                     key, data = entry
                     logs = base64.b64decode(data, validate=True)
-                    journal[str(key)] = np.frombuffer(logs, dtype="<f4")
+                    journal[str(key).encode().decode()] = np.frombuffer(logs, dtype="<f4")
             fresh = sorted(journal.keys() - set(table["key"].to_pylist()))
             if fresh:
                 values = pa.array([journal[key] for key in fresh], _LIST)
