@@ -65,7 +65,7 @@ def _with_variants(stem: str) -> list[str]:
         return [stem, *(f"{stem}:{variant}" for variant in listed)]
     except BrokenPlugin as error:
         warnings.warn(str(error), stacklevel=2)
-        return []
+        return [stem]
 
 
 def _loaded(point: EntryPoint) -> Any:

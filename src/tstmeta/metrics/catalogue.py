@@ -11,7 +11,6 @@ import pandas as pd
 
 from ..schema import TstmetaError
 from . import families, get, more_is_better
-from . import names as registered
 
 COLUMNS = (
     *("name", "family", "profile", "dimension", "unit", "bases", "languages", "better"),
@@ -28,7 +27,8 @@ OPEN, COMBINED = _LISTED["open"], _LISTED["combined"]
 
 def names() -> list[str]:
     """All names of the list in its order: registered metrics by family, open forms, combined."""
-    return [*_families(), *OPEN, *COMBINED]
+    registered = [name for members in families().values() for name in members]
+    return [*registered, *OPEN, *COMBINED]
 
 
 def overview() -> pd.DataFrame:
@@ -38,24 +38,19 @@ def overview() -> pd.DataFrame:
     combined metric says how its scores are had.
     """
     rows = {}
-    for name, family in _families().items():
-        try:
-            rows[name] = _row(name, family)
-        except Exception as error:  # a third party's broken metric must not hide the others
-            kind = "" if isinstance(error, TstmetaError) else f"{type(error).__name__}: "
-            blank = dict.fromkeys(COLUMNS, "") | {"name": name, "family": family}
-            rows[name] = {**blank, "status": "error", "remedy": f"{kind}{error}"}
+    for family, members in families().items():
+        for name in members:
+            try:
+                rows[name] = _row(name, family)
+            except Exception as error:  # a third party's broken metric must not hide the others
+                kind = "" if isinstance(error, TstmetaError) else f"{type(error).__name__}: "
+                blank = dict.fromkeys(COLUMNS, "") | {"name": name, "family": family}
+                rows[name] = {**blank, "status": "error", "remedy": f"{kind}{error}"}
     for name, remedy in OPEN.items():
         form = {"name": name, "profile": "real", "status": "error", "remedy": remedy}
         rows[name] = {**rows[name.partition(":")[0]], **form, "signature": ""}
     rows |= {name: _combined(name) for name in COMBINED}
     return pd.DataFrame(list(rows.values()), columns=list(COLUMNS))
-
-
-def _families() -> dict[str, str]:
-    """The family of each registered metric, by family; one that cannot be loaded has none."""
-    known = {name: family for family, members in families().items() for name in members}
-    return known | {name: "" for name in registered() if name not in known}
 
 
 def summary(rows: pd.DataFrame) -> str:
