@@ -226,6 +226,18 @@ def test_a_file_gets_the_format_of_its_name_and_the_same_call_gives_the_same_byt
     assert tstmeta(*many, "--format", "latex").stdout == (tmp_path / "t.tex").read_text()
 
 
+@pytest.mark.parametrize("words", [("--out", "t.tex"), ("--plot", "f.pdf")], ids=" ".join)
+def test_what_shows_the_form_of_a_file_in_two_rows_ends_in_words_and_writes_nothing(
+    tstmeta, tmp_path, words
+):
+    readme = (Path(__file__).parents[2] / "README.md").read_text()
+    (tmp_path / "two.csv").write_text(readme.split("```text\n")[1].partition("```")[0])
+    result = tstmeta("evaluate", "-d", "two.csv", "-m", "bleu", *words)
+    assert isinstance(result.exception, TstmetaError)
+    assert "no metric has a value beside ratings" in str(result.exception)
+    assert not (tmp_path / words[1]).exists()
+
+
 @pytest.mark.parametrize(
     ("words", "message"),
     [
