@@ -4,6 +4,7 @@ import json
 import math
 import re
 import sys
+import time
 
 import numpy as np
 import pandas as pd
@@ -11,7 +12,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tstmeta.console import from_inert, inert, show_table, to_csv, to_json, to_text, write_table
+from tstmeta.console import (
+    from_inert,
+    inert,
+    show_table,
+    to_csv,
+    to_json,
+    to_text,
+    waiting,
+    write_table,
+)
 from tstmeta.schema import TstmetaError
 
 MIXED = pd.DataFrame(
@@ -149,6 +159,16 @@ def test_a_file_that_cannot_be_written_is_an_error_of_ours_and_leaves_nothing(tm
 def test_parquet_does_not_go_to_stdout():
     with pytest.raises(TstmetaError, match="--out"):
         write_table(MIXED, None, "parquet")
+
+
+def test_what_takes_long_says_so_now_and_then_and_what_is_quick_says_nothing(capsys):
+    with waiting("mine, content", every=0.05):
+        time.sleep(0.18)
+    lines = capsys.readouterr().err.splitlines()
+    assert 1 <= len(lines) <= 3
+    assert lines[0] == "mine, content: 0 s so far"
+    assert waiting("quick")(len)("abc") == 3
+    assert capsys.readouterr() == ("", "")
 
 
 def test_a_line_can_be_drawn_after_some_rows():

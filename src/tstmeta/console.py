@@ -11,7 +11,10 @@ import json
 import math
 import re
 import sys
+import threading
+import time
 from collections.abc import Iterator
+from contextlib import contextmanager
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -49,6 +52,24 @@ def escaped(text: str) -> str:
 def note(message: str) -> None:
     """A line for the person who waits, on stderr."""
     print(message.translate({**_ESCAPES, 0x0A: "\n"}), file=sys.stderr, flush=True)
+
+
+@contextmanager
+def waiting(what: str, every: float = 20.0) -> Iterator[None]:
+    """Say on stderr every so many seconds that ``what`` goes on; nothing where it is quick."""
+    done, begun = threading.Event(), time.monotonic()
+
+    def tell() -> None:
+        while not done.wait(every):
+            note(f"{what}: {time.monotonic() - begun:.0f} s so far")
+
+    thread = threading.Thread(target=tell, daemon=True)
+    thread.start()
+    try:
+        yield
+    finally:
+        done.set()
+        thread.join()
 
 
 def show_table(frame: pd.DataFrame, format: Format | str = Format.table) -> None:

@@ -17,6 +17,7 @@ from typer.testing import CliRunner
 from tests.command import command_line
 from tstmeta import cli, data
 from tstmeta.data import catalogue, fetch
+from tstmeta.stats import alpha
 
 
 @pytest.fixture
@@ -120,6 +121,10 @@ def test_show_describes_a_file_of_yours(tstmeta, mine):
     assert facts["counts", "systems"] == "2"
     assert facts["content", "raters"] == "r1, r2"
     assert facts["content", "mean"] == "3.125"
+    known = alpha([[5, 4], [2, 1], [5, 5], [1, 2]]).value
+    expected = f"{known:.3f} (2 raters, 4 rewrites)"
+    assert facts["content", "Krippendorff's alpha (ordinal)"] == expected
+    assert facts["style", "Krippendorff's alpha (ordinal)"] == "- (one rater only)"
     assert "ann" not in result.output
 
 

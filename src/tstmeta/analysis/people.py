@@ -10,6 +10,7 @@ import pandas as pd
 from .. import stats
 from ..data import Dataset
 from ..data.base import RATING
+from ..schema import TstmetaError
 from ..stats import Setting
 from .frame import check_dimension, judged
 from .matrices import Matrices, check, cube, matrices
@@ -82,6 +83,30 @@ def ceiling(
         rows.append({"dataset": own.name, "dimension": dimension, **values._asdict()})
     columns = ["dataset", "dimension", *People._fields]
     return pd.DataFrame(rows, columns=columns).rename(columns={"note": "reason"})
+
+
+def agreement_facts(data: Dataset) -> pd.DataFrame:
+    """Krippendorff's alpha of each dimension for reading: part (the dimension), what, value.
+
+    Interval where the scale of the card (or of the ratings) is more than ten points wide, else
+    ordinal.  Where there is none, the value says why.
+    """
+    rows = []
+    for dimension in data.dimensions:
+        values = data.ratings.loc[data.ratings["dimension"] == dimension, "value"]
+        low, high = data.card.scale.get(dimension) or (values.min(), values.max())
+        level = "interval" if high - low > 10 else "ordinal"
+        try:
+            check_dimension(data, dimension)
+            row, reason = alpha(data, dimension).iloc[0], cube(data, dimension).reason
+        except TstmetaError as error:
+            rows.append((dimension, "Krippendorff's alpha", f"- ({error})"))
+            continue
+        about = f"{row['raters']} raters, {row['n']:,} rewrites" + f"; {reason}" * bool(reason)
+        why = reason or row["reason"]
+        value = f"{row[level]:z.3f} ({about})" if np.isfinite(row[level]) else f"- ({why})"
+        rows.append((dimension, f"Krippendorff's alpha ({level})", value))
+    return pd.DataFrame(rows, columns=["part", "what", "value"])
 
 
 def alpha(data: Dataset | Iterable[Dataset], dimension: str = "content") -> pd.DataFrame:

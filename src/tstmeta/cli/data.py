@@ -38,15 +38,24 @@ def data_list(format: FormatOption = Format.table) -> None:
 
 @data_app.command("show")
 def data_show(name: Name, format: FormatOption = Format.table) -> None:
-    """Show a data set: its card, its counts, its ratings."""
+    """Show a data set: its card, its counts, its ratings and how far raters agree."""
+    import pandas as pd
+
+    from ..analysis.people import agreement_facts
+    from ..data import load
     from ..data.catalogue import describe
 
     about = describe(name)
+    facts = about.facts
     if about.note:
         note(about.note)
+    else:
+        facts = pd.concat([facts, agreement_facts(load(name))])
+        place = {part: at for at, part in enumerate(dict.fromkeys(facts["part"]))}
+        facts = facts.sort_values("part", key=lambda part: part.map(place), kind="stable")
     if format is Format.table:
         print(about.title)
-    show_table(about.facts, format)
+    show_table(facts, format)
     if format is Format.table and about.body:
         print(f"\n{about.body}")
 

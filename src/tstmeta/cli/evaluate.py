@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 
 import typer
 
-from ..console import TableFormat, mistake, note
+from ..console import TableFormat, mistake, note, waiting
 from . import options
 from .score import known_combinations, selections, tell_failures, together, with_combined
 
@@ -142,7 +142,7 @@ def evaluate(
                     raise refusals[0] from None
                 note(f"a dimension goes without a hybrid: {refusal}")
             evaluations += [
-                evaluated(
+                waiting(f"{dataset.name}, {name}, {own_level}: {draws:,} draws")(evaluated)(
                     dataset,
                     dimension=name,
                     statistic=str(own_statistic),
