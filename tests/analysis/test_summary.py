@@ -96,7 +96,7 @@ def test_each_panel_of_the_figure_has_the_ranks_of_its_own_rows():
         labels = [tick.get_text() for tick in side.get_yticklabels()]
         assert labels == render.ranks(own.frame.dropna(subset="value"))
         assert len(labels) == len(panels[title].get_yticks())
-    with pytest.raises(TstmetaError, match="nothing to draw"):
+    with pytest.raises(TstmetaError, match="no metric has a value beside ratings"):
         draw([])
 
 

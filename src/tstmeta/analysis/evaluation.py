@@ -107,9 +107,7 @@ def draw(evaluations: Sequence[Evaluation]) -> Figure:
     """Forest plots of evaluations that have values, a panel each; see :meth:`Evaluation.plot`."""
     from .. import plot  # needs the extra for drawing
 
-    drawn = [own for own in evaluations if own.frame["value"].notna().any()]
-    if not drawn:
-        raise TstmetaError("there is nothing to draw: no metric has a value beside ratings")
+    drawn = render.with_values(evaluations)
     parts = map(", ".join, render.varied(drawn).to_numpy())
     named = {name or own.dataset: own for name, own in zip(parts, drawn, strict=True)}
     frame = pd.concat(own.frame.assign(dataset=name) for name, own in named.items())

@@ -62,8 +62,9 @@ def rendered(evaluations: Sequence[Evaluation], kind: TableFormat, gaps: bool = 
     if kind is TableFormat.table:
         return "\n".join(_reading(own, gaps) for own in evaluations)
     if kind is TableFormat.latex:
-        shared = dict.fromkeys(own.dimension for own in evaluations)
-        groups = [[own for own in evaluations if own.dimension == name] for name in shared]
+        valued = with_values(evaluations)
+        shared = dict.fromkeys(own.dimension for own in valued)
+        groups = [[own for own in valued if own.dimension == name] for name in shared]
         return "\n".join(_latex(group, gaps) for group in groups)
     parts = []
     for own in evaluations:
@@ -109,6 +110,15 @@ def _json(tables: dict[str, pd.DataFrame], **head: Any) -> str:
     lines = [json.dumps(head, ensure_ascii=False, indent=1)[:-2]]
     lines += [f' "{name}": {console.to_json(table).rstrip()}' for name, table in tables.items()]
     return ",\n".join([*lines, f' "versions": {json.dumps(versions)}\n}}\n'])
+
+
+def with_values(evaluations: Sequence[Evaluation]) -> list[Evaluation]:
+    """Those that there is something to show of."""
+    valued = [own for own in evaluations if own.frame["value"].notna().any()]
+    if not valued:
+        why = "".join(f" ({own.frame['note'].iloc[0]})" for own in evaluations[:1])
+        raise TstmetaError(f"nothing to show: no metric has a value beside ratings{why}")
+    return valued
 
 
 def setting_of(own: Evaluation) -> dict[str, str]:
