@@ -33,10 +33,6 @@ _FORMULA = re.compile(r"'*(\t|\s*[=+\-@＝＋－＠])")
 _NUMBER = re.compile(r"[+-]?\d+(\.\d*)?(e[+-]?\d+)?", re.ASCII | re.I)
 _CONTROLS = {code: text for code, text in _ESCAPES.items() if code < 0xA0 and code not in (9, 10)}
 
-#: What a spreadsheet takes for a formula, or strips until it does; and what is a number after all.
-_FORMULA = re.compile(r"'*(\t|\s*[=+\-@＝＋－＠])")
-_NUMBER = re.compile(r"[+-]?\d+(\.\d*)?(e[+-]?\d+)?", re.ASCII | re.I)
-_CONTROLS = {code: text for code, text in _ESCAPES.items() if code < 0xA0 and code not in (9, 10)}
 
 #: How a table is written on stdout, a table of results, and a table to a file.
 Format = StrEnum("Format", ["table", "csv", "json"])

@@ -72,10 +72,14 @@ def test_a_broken_file_gives_its_report_and_no_traceback(monkeypatch, capsys, tm
 @pytest.mark.parametrize(
     ("error", "code", "message"),
     [
-        (OSError(28, "No space left", "a.csv"), 2, "error: [Errno 28] No space left: 'a.csv'\n"),
+        (
+            OSError(5, "Input/output error", "a.csv"),
+            2,
+            "error: [Errno 5] Input/output error: 'a.csv'\n",
+        ),
         (KeyboardInterrupt(), 130, ""),
     ],
-    ids=["a full disk", "an interruption"],
+    ids=["a broken disk", "an interruption"],
 )
 def test_what_ends_a_command_is_no_traceback(monkeypatch, capsys, error, code, message):
     monkeypatch.setattr(data, "load", lambda *_: (_ for _ in ()).throw(error))
