@@ -50,6 +50,7 @@ def pages() -> Iterator[tuple[str, tuple[str, Context]]]:
         yield f"metrics/{stem}", ("metric", metric_cards.page(metric_cards.card(stem), rows))
     yield "backbone", ("backbone", backbone())
     yield "trained", ("trained", trained())
+    yield "reliability", ("reliability", reliability())
     yield "speed", ("speed", {"results": results(lambda name: name not in ELSEWHERE)})
     yield "certainty", ("certainty", {"results": results(SIMULATIONS.__contains__)})
     yield from papers.pages()
@@ -169,7 +170,7 @@ def conversations(count: int = 8) -> pd.DataFrame:
 
 #: Results that are simulations of what intervals and tests deliver, and those with other pages.
 SIMULATIONS = ("coverage", "rejection")
-ELSEWHERE = (*SIMULATIONS, "training")
+ELSEWHERE = (*SIMULATIONS, "training", "attacks")
 
 
 def results(wanted: Any) -> list[Context]:
@@ -184,6 +185,15 @@ def results(wanted: Any) -> list[Context]:
             result |= {"title": title[0].upper() + title[1:], "rows": rows}
             contexts.append(result | {"checks": pd.DataFrame(result["checks"])})
     return contexts
+
+
+def reliability() -> Context:
+    """What was tried against the program, and what came of it: the table, and its sums by kind."""
+    shown = results("attacks".__eq__)
+    rows = shown[0]["rows"]
+    sums = rows.groupby("attack").sum(numeric_only=True).astype(int)
+    sums.columns = sums.columns.str.replace(" ", "_")
+    return {"results": shown, "totals": sums.T.to_dict(), "every": sums.sum().to_dict()}
 
 
 def trained() -> Context:
