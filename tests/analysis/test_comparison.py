@@ -7,8 +7,9 @@ import pytest
 
 from tests.analysis.many import rated, scored
 from tstmeta import stats
-from tstmeta.analysis import evaluate
+from tstmeta.analysis import agreement, evaluate
 from tstmeta.analysis.comparison import detectable, differences
+from tstmeta.schema import TstmetaError
 
 DATA, NAMES = rated(), {"good": 0.4, "fair": 1.0, "poor": 4.0}
 
@@ -41,3 +42,24 @@ def test_the_detectable_difference_of_two_rows_is_that_of_the_statistics():
     assert detectable(own.analysis, 0, 2) == expected.difference[1]
     none = evaluate(DATA, scores=scored(DATA, **NAMES), draws=20, statistic="acc_eq")
     assert np.isnan(detectable(none.analysis, 0, 1)), "its tie thresholds are fitted"
+
+
+def test_a_tie_threshold_is_fitted_once_a_metric(monkeypatch):
+    fits, fit = [], stats.tie_calibrated
+
+    def counted(*sides, **options):
+        fits.append(sides)
+        return fit(*sides, **options)
+
+    monkeypatch.setattr(stats, "tie_calibrated", counted)
+    own = {"statistic": "acc_eq", "level": "source", "draws": 20, "seed": 77}
+    evaluate(DATA, scores=scored(DATA, **NAMES), **own)
+    assert len(fits) == len(NAMES)
+
+
+def test_more_rewrites_than_there_is_room_for_their_pairs_are_refused_with_a_way_out(
+    monkeypatch,
+):
+    monkeypatch.setattr(agreement, "MOST", 95)
+    with pytest.raises(TstmetaError, match=r"96 are too many .* use level source"):
+        evaluate(DATA, scores=scored(DATA, **NAMES), statistic="acc_eq", draws=20)

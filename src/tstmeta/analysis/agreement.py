@@ -27,6 +27,8 @@ from .matrices import Matrices, matrices, single_ratings
 
 #: Accuracy that credits ties.
 ACC_EQ = "acc_eq"
+#: Rewrites whose pairs, 50 million, still fit into 6 GB of memory.
+MOST = 10_000
 #: Purposes of random numbers: a stream each, so that one does not change the draws of another.
 DRAWS, TESTS, FOLDS = 0, 1, 2
 #: What a row of results is of.
@@ -92,6 +94,12 @@ def analyses(
                 raise TstmetaError(
                     f"acc_eq has a tie threshold at level pooled or source, not {level!r}:"
                     " use pairwise-accuracy"
+                )
+            rated = int(np.isfinite(own.human).sum())
+            if statistic == ACC_EQ and level == "pooled" and rated > MOST:
+                raise TstmetaError(
+                    f"acc_eq at level pooled sorts all pairs of rewrites: {rated:,} are too many (at"
+                    f" most {MOST:,}); use level source, or pairwise-accuracy"
                 )
         except (TstmetaError, ValueError) as error:
             raise TstmetaError(f"{name}: {error}") from error
