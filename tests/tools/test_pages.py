@@ -333,7 +333,7 @@ def test_the_facts_of_the_embedded_model_are_those_of_its_files(without):
 
 def test_every_committed_result_is_on_a_page_with_its_checks(without):
     results = sorted((paths.home() / "benchmarks" / "results").glob("*.json"))
-    names = ("speed", "certainty", "trained")
+    names = ("speed", "certainty", "trained", "reliability")
     shown = unescape("".join(page(without, f"{name}.md") for name in names))
     for path in results:
         report = json.loads(path.read_text())
