@@ -98,7 +98,7 @@ def analyses(
             rated = int(np.isfinite(own.human).sum())
             if statistic == ACC_EQ and level == "pooled" and rated > MOST:
                 raise TstmetaError(
-                    f"acc_eq at level pooled sorts all pairs of rewrites: {rated:,} are too many (at"
+                    f"acc_eq at level pooled sorts all pairs of rewrites, too many of {rated:,} (at"
                     f" most {MOST:,}); use level source, or pairwise-accuracy"
                 )
         except (TstmetaError, ValueError) as error:
