@@ -92,8 +92,13 @@ def _blocks(functions, x: Array, y: Array, weights: Array, tolerance: float) -> 
 
     Items of one weight in every draw, such as the rewrites of a source, are added up first.
     """
-    known: dict[bytes, int] = {}
-    group = np.array([known.setdefault(one.tobytes(), len(known)) for one in weights.T])
+    known: dict[tuple[bytes, int], int] = {}
+    seen: dict[bytes, int] = {}
+    group = np.empty(len(x), dtype=int)
+    for item, weight in enumerate(map(np.ndarray.tobytes, weights.T)):
+        seen[weight] = seen.get(weight, 0) + 1
+        part = weight, seen[weight] * len(x) // _BLOCK  # what is held at once stays small
+        group[item] = known.setdefault(part, len(known))
     order = np.argsort(group, kind="stable")
     x, y, sizes = x[order], y[order], np.bincount(group)
     starts = np.cumsum(sizes) - sizes
