@@ -69,8 +69,8 @@ class Analysis(NamedTuple):
 def _tie_calibrated(
     human: bytes, metric: bytes, shape: tuple[int, int], level: Level, seed: int
 ) -> TieCalibrated:
-    sides = [np.frombuffer(side).reshape(shape) for side in (human, metric)]
-    return stats.tie_calibrated(*sides, level, rng=np.random.default_rng([seed, FOLDS]))
+    x, y = (np.frombuffer(side).reshape(shape) for side in (human, metric))
+    return stats.tie_calibrated(x, y, level, rng=np.random.default_rng([seed, FOLDS]))
 
 
 def analyses(

@@ -74,7 +74,7 @@ def _signs(first: Array, second: Array, tolerance: float = 0.0) -> Array:
     if tolerance > 0:
         with np.errstate(over="ignore"):  # a gap too wide for a number is a gap
             gaps = first - second
-        first, second = np.where(np.abs(gaps) <= tolerance, 0.0, gaps), 0.0
+        first, second = np.where(np.abs(gaps) <= tolerance, 0.0, gaps), np.zeros(1)
     return (first > second).view(np.int8) - (first < second).view(np.int8)
 
 
