@@ -25,6 +25,17 @@ def giving():
 
 def three(source, output, more):
     return 1.0
+
+from tstmeta.metrics import PairMetric
+
+class Sauce(PairMetric):
+    bases = ("sauce",)
+
+class Nothing(PairMetric):
+    dimensions = ()
+
+class Five(PairMetric):
+    name = 5
 """,
     "texts": """
 import pandas as pd
@@ -50,6 +61,9 @@ numbered = their_odd:Numbered
 raising = their_odd:raising
 giving = their_odd:giving
 three = their_odd:three
+sauce = their_odd:Sauce
+blank = their_odd:Nothing
+five = their_odd:Five
 """
 #: Metric -> what is said of it.
 BROKEN = {
@@ -62,6 +76,9 @@ BROKEN = {
     "raising": "ValueError: no such file (their_odd.py, line 6)",
     "giving": "3 is no metric",
     "three": "three(source, output, more) is no metric: write a function of (source, output)",
+    "sauce": "has bases ('sauce',): name some of source, reference, none",
+    "blank": "has dimensions (): name some of content",
+    "five": "TypeError",
 }
 #: What is tried in a process that has that package; prints what came of it as JSON.
 PROGRAM = """
@@ -148,7 +165,10 @@ def test_what_cannot_be_loaded_is_a_warning_with_its_name(results):
     told = "\n".join(results["warnings"])
     for name in ("fails", "gone", "nothing", "typo", "leaves", "numbered"):
         assert f"{name!r} of the package their-package" in told
-    assert "'bleu' of the package their-package (their_sound:shared) is not used: that name is taken" in told
+    assert (
+        "'bleu' of the package their-package (their_sound:shared) is not used: that name is taken"
+        in told
+    )
     assert results["bleu"] == "SentenceBleu"
 
 

@@ -12,7 +12,7 @@ from tstmeta import data, schema, scoring
 from tstmeta.analysis import choice
 from tstmeta.analysis.frame import pairs
 from tstmeta.data.tables import scores_table
-from tstmeta.metrics import CorpusMetric, Request, Score, UnknownMetric
+from tstmeta.metrics import CorpusMetric, PairMetric, Request, Score, UnknownMetric
 
 # ---------------------------------------------------------------------------- what is computed
 
@@ -106,6 +106,12 @@ def test_a_basis_says_what_an_output_is_compared_with(row, basis, against):
     found = [request.against for unit in units for request in unit]
     assert found == ([] if against is None else [against])
     assert len(item_ids) == len(found)
+
+
+@pytest.mark.parametrize("thing", [len, 3, PairMetric])
+def test_what_is_no_metric_says_so(thing, tmp_path):
+    with pytest.raises(TypeError, match="is no metric"):
+        scoring.score(dataset({"source": "s", "output": "o"}), [thing], store=tmp_path)
 
 
 def test_a_request_carries_what_a_judge_needs():

@@ -26,7 +26,7 @@ class Scripted(PairMetric):
 
     def score(self, units: Sequence[tuple[Request, ...]]) -> Iterator[tuple[Score, ...]]:
         for answer in self.answers:
-            if isinstance(answer, Exception):
+            if isinstance(answer, BaseException):
                 raise answer
             yield answer  # type: ignore[misc]
 
@@ -132,6 +132,7 @@ ANSWERS = {
     "raises at once": ([RuntimeError("no model")], "error error error", "RuntimeError: no model"),
     "raises midway": ([ONE, RuntimeError("gone")], "ok error error", "RuntimeError: gone"),
     "raises at the end": ([ONE, ONE, ONE, RuntimeError("late")], "ok ok ok", ""),
+    "leaves": ([ONE, SystemExit(3)], "ok error error", "SystemExit: 3"),
     "too few units": ([ONE, ONE], "ok ok error", "the metric returned too few scores"),
     "no units": ([], "error error error", "the metric returned too few scores"),
     "too many units": ([ONE] * 5, "ok ok ok", ""),

@@ -29,6 +29,17 @@ def test_a_file_that_cannot_be_written_is_named_with_a_remedy(tmp_path):
         write(tmp_path / "file" / "x", "text")
 
 
+def test_a_lock_or_a_journal_that_cannot_be_made_is_named_with_a_remedy(tmp_path):
+    (tmp_path / "file").write_text("")
+    (tmp_path / "folder").mkdir()
+    with pytest.raises(TstmetaError, match=r"cannot write .*x.lock: .* Remedy"):
+        locked(tmp_path / "file" / "x.lock").__enter__()
+    with pytest.raises(TstmetaError, match=r"cannot write .*folder: .* Remedy"):
+        locked(tmp_path / "folder").__enter__()
+    with pytest.raises(TstmetaError, match=r"cannot write .*folder: .* Remedy"):
+        Journal(tmp_path / "folder").add([1])
+
+
 def test_a_name_that_is_empty_is_refused_and_leaves_nothing(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     with pytest.raises(TstmetaError, match=r"cannot write \."):

@@ -56,15 +56,14 @@ def train(name: str) -> None:
     """Train a model that has a name; one that was trained otherwise makes room."""
     from tstmeta.cli import app
     from tstmeta.models import classifiers, lm
+    from tstmeta.models.training.loop import AnotherRun
 
     model = {"yelp-style": classifiers.MODELS["yelp"], "yelp-lm": lm.MODELS["yelp"]}[name]
     command = ["train", *model.course.split(), "--out", model.where]
     try:
         app(command, standalone_mode=False)
-    except TstmetaError:
-        if not model.folder.is_dir():
-            raise
-        shutil.rmtree(model.folder)  # another corpus, library or option
+    except AnotherRun:
+        shutil.rmtree(model.folder)
         app(command, standalone_mode=False)
 
 

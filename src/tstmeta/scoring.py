@@ -2,7 +2,8 @@
 
 A score's key is a hash of the metric's signature and of every text of its unit.  Each signature has
 one Parquet file, sorted by key, and during a run a journal beside it: one line a finished unit,
-which the next run merges after a kill.  Rows with status ``error`` are not kept.
+which the next run merges after a kill.  Rows with status ``error`` are not kept, nor are scores of
+a judge: its answers are, and are read again.
 """
 
 import hashlib
@@ -11,6 +12,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from functools import cache
+from itertools import chain
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -83,7 +85,8 @@ def score(
         row, and a reference is not compared with itself.
 
     Raises:
-        UnknownMetric: a name that nobody registered, or that no score of the data set has.
+        UnknownMetric: a name that nobody registered, or that no score of the data set has; an
+            object that is no metric.
         TstmetaError: an unknown profile.
     """
     if profile not in PROFILES:
@@ -116,7 +119,7 @@ def _chosen(
     chosen: dict[str, Metric | None] = {}
     for place, metric in enumerate(metrics):
         if not isinstance(metric, str):
-            chosen[f"object {place}"] = metric
+            chosen[f"object {place}"] = registry.whole(metric)
             continue
         if metric.partition(":")[0] == RELEASED:
             chosen |= dict.fromkeys(_came_with(data, metric))
@@ -164,7 +167,11 @@ def _score_one(dataset: Dataset, plan: Plan, folder: Path, progress: bool) -> pd
     if keep_in := getattr(plan.metric, "keep_in", None):
         keep_in(folder, progress)
     signature = plan.metric.signature(plan.basis)
-    rows = _Store(folder, signature).score(plan, progress)
+    if getattr(plan.metric, "keeps_answers", False):
+        scores = chain.from_iterable(_checked(plan.metric, plan.units))
+        rows = _frame([("", score.value, str(score.status), score.detail) for score in scores])
+    else:
+        rows = _Store(folder, signature).score(plan, progress)
     ids = [item_id for unit in plan.item_ids for item_id in unit]
     table = rows.assign(
         dataset=dataset.name.partition("@")[0],
@@ -270,7 +277,7 @@ def _checked(metric: Metric, units: list[tuple[Request, ...]]) -> Iterator[tuple
             done += 1
             yield sound
         reason = "the metric returned too few scores"
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         ours = isinstance(error, TstmetaError)  # says by itself what to do
         reason = str(error) if ours else conceal(f"{type(error).__name__}: {error}")
     for unit in units[done:]:

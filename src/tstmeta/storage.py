@@ -58,18 +58,24 @@ def locked(path: Path, timeout: float = 3600) -> Iterator[None]:
         timeout: seconds to wait for another process.
 
     Raises:
-        TstmetaError: another process still holds it.
+        TstmetaError: another process still holds it, or its folder cannot be written to.
     """
     from filelock import FileLock, Timeout  # takes time to import
 
-    path.parent.mkdir(parents=True, exist_ok=True)
+    lock = FileLock(path, timeout=timeout)
     try:
-        with FileLock(path, timeout=timeout):
-            yield
+        path.parent.mkdir(parents=True, exist_ok=True)
+        lock.acquire()
     except Timeout as error:
         raise TstmetaError(
             f"another run is at work here and holds {path}. Remedy: wait for it or stop it"
         ) from error
+    except OSError as error:
+        raise cannot_write(path, error) from error
+    try:
+        yield
+    finally:
+        lock.release()
 
 
 class Journal:
@@ -85,7 +91,10 @@ class Journal:
         self._file: IO[bytes] | None = None
 
     def __enter__(self) -> Self:
-        self._file = open(self.path, "a+b", opener=lambda path, how: os.open(path, how, 0o600))
+        try:
+            self._file = open(self.path, "a+b", opener=lambda path, how: os.open(path, how, 0o600))
+        except OSError as error:
+            raise cannot_write(self.path, error) from error
         if self._file.tell():
             self._file.seek(-1, os.SEEK_END)
             if self._file.read(1) != b"\n":  # a kill cut the last line: what comes begins anew

@@ -88,7 +88,7 @@ MISTAKES = {
     "./own_typo.py:f": "SyntaxError: expected ':' (own_typo.py, line 1)",
     "own_lacks:f": "No module named 'no_such_module' (own_lacks.py, line 2)",
     "own_leaves.py:f": "SystemExit: 3 (own_leaves.py, line 2)",
-    "own_words:f": "cannot import metric own_words:f: there is no 'f' in it",
+    "own_words:f": "cannot import metric own_words:f: no 'f' in /",
     "own_words:number": "5 is no metric: write a function of (source, output)",
     "own_words:Empty": "is no metric: it lacks name, unit, dimensions",
     "own_words:three": "three(source, output, more) is no metric: write a function of (source, ou",

@@ -245,6 +245,7 @@ def test_a_broken_task_is_reported_with_its_row_and_a_remedy(spoil, expected, to
         ('{"id": 1}', "not a list of tasks"),
         ("[]", "no ratings"),
         ("[1]", f"row 1: {NO_TASK}"),
+        ('[{"data": {}}, {"data": {}}]', "1 problem found"),
         ('[{"data": {}, "annotations": []}]', "no ratings"),
     ],
 )

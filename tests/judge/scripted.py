@@ -55,7 +55,7 @@ class Act:
     kind: str = "application/json"
     headers: dict[str, str] = field(default_factory=dict)
     latency: float = 0.0
-    fault: Literal["", "hang", "reset", "half", "drip"] = ""
+    fault: Literal["", "hang", "reset", "half", "drip", "drip head"] = ""
 
 
 Script = Callable[[Asked], Act | None]
@@ -114,7 +114,7 @@ RESET = Act(fault="reset")  # the connection is cut (RST) in place of an answer
 #: The header promises a whole completion, and the connection ends in its middle.
 HALF = Act(data=says().data, fault="half")
 #: One byte each 20 ms, for ever: every single read is in time, the whole never is.
-DRIP = Act(fault="drip")
+DRIP, DRIP_HEAD = Act(fault="drip"), Act(fault="drip head")
 
 
 class Server:
@@ -198,8 +198,9 @@ class Server:
         lines = [f"HTTP/1.1 {act.status} Said", f"content-type: {act.kind}"]
         lines += [f"content-length: {length}"]
         lines += [f"{name}: {value}" for name, value in act.headers.items()]
-        writer.write(("\r\n".join(lines) + "\r\n\r\n").encode("latin-1"))
-        while act.fault == "drip":
+        end = "\r\nx: " if act.fault == "drip head" else "\r\n\r\n"
+        writer.write(("\r\n".join(lines) + end).encode("latin-1"))
+        while act.fault.startswith("drip"):
             writer.write(b" ")
             await writer.drain()
             await asyncio.sleep(0.02)

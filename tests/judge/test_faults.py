@@ -91,6 +91,7 @@ CASES = {
     "a connection that is reset": without("error", always(scripted.RESET), "(ReadError)"),
     "half an answer": without("error", always(scripted.HALF), "(RemoteProtocolError)"),
     "an answer that drips": without("error", always(scripted.DRIP), "no answer within 1 s"),
+    "a head that drips": without("error", always(scripted.DRIP_HEAD), "no answer within 1 s"),
     "a web page": without("error", always(scripted.page()), "came: <!doctype html>"),
     "a body that is no JSON": without("error", always(scripted.raw("{'choices':"))),
     "a body without choices": without("error", always(scripted.raw({"choices": []}))),
@@ -200,6 +201,6 @@ def test_a_second_run_asks_only_what_failed(run):
     kept = ["item_id", "rating", "status", "detail"]
     pd.testing.assert_frame_equal(table[kept], again[kept])
     passing = ("500 for ever", "429 for ever", "a hang", "a connection that is reset")
-    passing += ("half an answer", "an answer that drips")
+    passing += ("half an answer", "an answer that drips", "a head that drips")
     assert requests == len(failed) + 2 * len(passing)  # two retries of what may pass
     assert budget.sent == len(CASES) + len(failed)

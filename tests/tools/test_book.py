@@ -293,6 +293,7 @@ def test_a_model_is_trained_once_and_one_that_was_trained_otherwise_makes_room(
     monkeypatch.setitem(classifiers.MODELS, "yelp", replace(model, course="classifier --corpus x"))
     with pytest.raises(TstmetaError, match="no corpus is called 'x'"):
         book.train("yelp-style")
+    assert read_report(model.folder)["options"]["bits"] == 7, "a mistake removes no model"
 
 
 def test_rated_sets_of_yelp_are_scored_with_its_models_where_it_is(monkeypatch):

@@ -122,6 +122,9 @@ def read_export(exports: Path | Iterable[Path], dataset: Dataset) -> pd.DataFram
         if not isinstance(export, list):
             problems.append(fault(path, "not a list of tasks", remedy=_EXPORT))
             continue
+        if export and all(isinstance(task, dict) and "annotations" not in task for task in export):
+            problems.append(fault(path, "tasks that went out, without annotations", remedy=_EXPORT))
+            continue
         for number, task in enumerate(export, 1):
             try:
                 rows += [{"file": path, "row": number, **r} for r in _ratings(task, items)]

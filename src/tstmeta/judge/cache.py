@@ -5,8 +5,6 @@ a question claims it first, so that no other process pays for it, too.
 """
 
 import json
-import os
-import platform
 import sqlite3
 import time
 from collections.abc import Iterator
@@ -44,7 +42,7 @@ class AnswerCache:
 
     def __init__(self, path: Path):
         self.path = Path(path)
-        self._owner = f"{platform.node()}/{os.getpid()}/{uuid4().hex}"
+        self._owner = uuid4().hex
         with self._explained(), ExitStack() as stack:
             self.path.parent.mkdir(parents=True, exist_ok=True)
             if not self.path.exists():  # it holds texts; SQLite gives its other files the same mode
@@ -60,8 +58,6 @@ class AnswerCache:
                 self._db.execute("PRAGMA journal_mode = WAL")
             self._db.execute("PRAGMA synchronous = NORMAL")
             self._db.execute(_CLAIMS)
-            self._db.create_function("is_dead", 1, _is_dead)
-            self._db.execute("DELETE FROM claims WHERE is_dead(owner)")
             stack.pop_all()
 
     def __enter__(self) -> Self:
@@ -129,14 +125,3 @@ class AnswerCache:
         except (TypeError, ValueError, KeyError) as error:
             remedy = "move the file away; what it held is asked again"
             raise CacheError(f"{self.path}: an answer cannot be read. Remedy: {remedy}") from error
-
-
-def _is_dead(owner: str) -> bool:
-    """Whether the process behind a claim is known to have ended; else its lease decides."""
-    host, pid, _ = owner.rsplit("/", 2)
-    try:
-        if host == platform.node() and os.name != "nt":  # where signal 0 would end a process
-            os.kill(int(pid), 0)
-    except OSError as error:  # one of another user's is alive
-        return isinstance(error, ProcessLookupError)
-    return False

@@ -6,9 +6,9 @@ read in :mod:`.protocol`.  The API key is in no message, no answer and no ``repr
 
 from __future__ import annotations
 
+import asyncio
 import base64
 import os
-import time
 from collections.abc import AsyncIterator
 from typing import TYPE_CHECKING, Any
 
@@ -145,12 +145,22 @@ class Served:
         import httpx2
         import openai
 
-        http = httpx2.AsyncClient(
+        seconds = self._timeout
+
+        class Timed(httpx2.AsyncClient):  # whose own limit is begun anew with each byte
+            async def send(self, *request: Any, **options: Any) -> httpx2.Response:
+                try:
+                    async with asyncio.timeout(seconds):
+                        return await super().send(*request, **options)
+                except TimeoutError:
+                    raise httpx2.ReadTimeout("the answer is not whole in time") from None
+
+        http = Timed(
             timeout=httpx2.Timeout(self._timeout, connect=min(10.0, self._timeout)),
             limits=httpx2.Limits(max_connections=None, max_keepalive_connections=None),
             trust_env=not self._local,  # a proxy does not know what listens on this machine
             follow_redirects=False,  # nor is a key sent where a server points
-            event_hooks={"response": [_bound(self._timeout)]},
+            event_hooks={"response": [_bound]},
         )
         client = openai.AsyncOpenAI(
             base_url=self.server,
@@ -186,13 +196,13 @@ class Served:
         self._client = None
 
 
-def _bound(seconds: float) -> Any:
-    """A hook of the client: a body has an end, in bytes and in time, and is nothing but UTF-8."""
+async def _bound(response: httpx2.Response) -> None:
+    """A hook of the client: a body has an end, and is nothing but UTF-8."""
     import httpx2
 
     class Bounded(httpx2.AsyncByteStream):
         def __init__(self, stream: Any, packed: str):
-            self.stream, self.packed, self.end = stream, packed, time.monotonic() + seconds
+            self.stream, self.packed = stream, packed
 
         async def __aiter__(self) -> AsyncIterator[bytes]:
             # a few bytes may unpack to more than there is memory
@@ -202,8 +212,6 @@ def _bound(seconds: float) -> Any:
             size = 0
             async for part in self.stream:
                 size += len(part)
-                if time.monotonic() > self.end:
-                    raise httpx2.ReadTimeout("the answer is not whole in time")
                 if size > LONGEST_BODY:
                     return  # what is cut there is no JSON
                 yield part
@@ -211,9 +219,6 @@ def _bound(seconds: float) -> Any:
         async def aclose(self) -> None:
             await self.stream.aclose()
 
-    async def bound(response: httpx2.Response) -> None:
-        response.encoding = "utf-8"  # what a server names may be no encoding of texts
-        packed = response.headers.pop("content-encoding", "").lower()
-        response.stream = Bounded(response.stream, packed)
-
-    return bound
+    response.encoding = "utf-8"  # what a server names may be no encoding of texts
+    packed = response.headers.pop("content-encoding", "").lower()
+    response.stream = Bounded(response.stream, packed)

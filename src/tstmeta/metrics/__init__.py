@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING, Any
 
 from .. import plugins
 from ..plugins import BrokenPlugin
-from ..schema import TstmetaError
+from ..schema import BASES, DIMENSIONS, TstmetaError
 from ..secrecy import conceal
 from .base import CorpusMetric, Metric, PairMetric, Request, Score, more_is_better, wrap
 
@@ -95,11 +95,11 @@ def get(name: str, *, imports: bool = False) -> Metric:
         if not variant or _takes(thing, variant):
             try:
                 metric = _metric(thing, stem, *filter(None, [variant]))
+                metric.name = conceal(metric.name)  # a URL may hold a key
             except (TstmetaError, OSError):
                 raise
             except (Exception, SystemExit) as error:
                 raise plugins.broken(point, plugins.place(error)) from error
-            metric.name = conceal(metric.name)  # a URL may hold a key
             return metric
     elif imports and (metric := _imported(*name.rpartition(":")[::2])):
         return metric
@@ -110,7 +110,8 @@ def get(name: str, *, imports: bool = False) -> Metric:
     near = difflib.get_close_matches(name, names(variants=True), n=3, cutoff=0.4)
     hint = f"did you mean {' or '.join(near)}?" if near else "see them with: tstmeta metrics"
     hint = f"name a function of it, {name}:FUNCTION" if name.endswith(".py") else hint
-    nor = f", and there is no module {stem!r} here" if imports and variant.isidentifier() else ""
+    maybe = imports and not point and variant.isidentifier()
+    nor = f", and there is no module {stem!r} here" if maybe else ""
     raise UnknownMetric(f"no metric is called {name!r}{nor}; {hint}")
 
 
@@ -122,17 +123,29 @@ def _takes(factory: Any, variant: str) -> bool:
 def _metric(thing: Any, name: str, *words: str) -> Metric:
     """The metric that a class or a factory builds, a function of two texts is, or a thing is."""
     if isinstance(thing, Metric) and not isinstance(thing, type):
-        return thing
+        return whole(thing)
     if not isinstance(thing, type) and not _binds(thing, *words):
         if _binds(thing, "source", "output"):
             return wrap(thing, name)
         what = f"{name}{inspect.signature(thing)}" if callable(thing) else f"{thing!r:.80}"
         raise TypeError(f"{what} is no metric: write a function of (source, output)")
-    if not isinstance(built := thing(*words), Metric):
-        lacks = [part for part in Metric.__annotations__ if not hasattr(built, part)]
-        raise TypeError(f"{built!r:.80} is no metric: it lacks {', '.join(lacks) or 'methods'}")
+    built = whole(thing(*words))
     built.name = built.name or name
     return built
+
+
+def whole(thing: Any) -> Metric:
+    """A thing that is a metric; for any other, TypeError with what it lacks."""
+    if isinstance(thing, type) or not isinstance(thing, Metric):
+        parts = (*Metric.__annotations__, "signature", "score")
+        lacks = ", ".join(part for part in parts if not hasattr(thing, part))
+        why = f"it lacks {lacks}; tstmeta.wrap makes one of a function" if lacks else "call it"
+        raise TypeError(f"{thing!r:.80} is no metric: {why}")
+    for part, known in (("bases", BASES), ("dimensions", DIMENSIONS)):
+        given = getattr(thing, part)
+        if not given or not set(given) <= set(known):
+            raise TypeError(f"{thing!r:.80} has {part} {given!r}: name some of {', '.join(known)}")
+    return thing
 
 
 def _binds(function: Any, *arguments: str) -> bool:
@@ -210,9 +223,10 @@ def _imported(place: str, attribute: str) -> Metric | None:
         sys.path.append(folder)
     try:
         module = runpy.run_path(path) if is_file else vars(importlib.import_module(place))
+        source = str(module.get("__file__", place))
         if attribute not in module:
-            raise UnknownMetric(f"cannot import metric {name}: there is no {attribute!r} in it")
-        metric, source = _metric(module[attribute], name), str(module.get("__file__"))
+            raise UnknownMetric(f"cannot import metric {name}: no {attribute!r} in {source}")
+        metric = _metric(module[attribute], name)
         if metric is not module[attribute] and hasattr(metric, "function"):
             # what stands beside the function counts, too: an edited file is scored anew
             text = Path(source).read_bytes() if source.endswith(".py") else b""

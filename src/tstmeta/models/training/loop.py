@@ -30,6 +30,10 @@ CHECKPOINT = "checkpoint.safetensors"
 CLIP = 1.0
 
 
+class AnotherRun(TstmetaError):
+    """A folder holds what another corpus, library, seed or option made."""
+
+
 def finished(out: Path, run: Mapping[str, Any]) -> dict[str, Any] | None:
     """The report of this very run where the folder holds its result; another's is refused."""
     if (out / CHECKPOINT).is_file():
@@ -39,7 +43,7 @@ def finished(out: Path, run: Mapping[str, Any]) -> dict[str, Any] | None:
     if report and all(report.get(key) == value for key, value in run.items()):
         return report if weights else None
     if weights or report:
-        raise TstmetaError(
+        raise AnotherRun(
             f"{out} holds a model of another run. Remedy: name another folder with --out"
         )
     return None
@@ -144,7 +148,7 @@ def follow(
     if (out / CHECKPOINT).is_file():
         about, tensors = read_checkpoint(out)
         if about["run"] != run:
-            raise TstmetaError(
+            raise AnotherRun(
                 f"{out} holds the checkpoint of another run (another corpus, seed, base or "
                 "option). Remedy: give the same, or another folder with --out"
             )
