@@ -200,20 +200,6 @@ def crashed(tmp_path, monkeypatch):
     return four, journal, journal.read_bytes()
 
 
-def test_a_journal_cut_at_any_byte_loses_at_most_the_line_that_was_cut(crashed, tmp_path):
-    four, journal, written = crashed
-    expected = run(four, Logged(), tmp_path / "whole")
-    table = contents(tmp_path / "whole")
-    assert written.count(b"\n") == 4
-    for end in [*range(0, len(written), 5), len(written) - 1, len(written)]:
-        journal.write_bytes(written[:end])
-        metric = Logged()
-        pd.testing.assert_frame_equal(run(four, metric, journal.parent), expected)
-        assert len(metric.calls) == 4 - written[:end].count(b"\n")
-        assert contents(journal.parent) == table
-        journal.with_suffix(".parquet").unlink()
-
-
 def test_a_journal_beside_a_table_is_added_to_it(crashed):
     four, journal, written = crashed
     lines = written.splitlines(keepends=True)

@@ -168,35 +168,6 @@ def heed() -> None:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
-@pytest.mark.skipif(os.name == "nt", reason="signals of POSIX")
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-def test_a_run_that_is_stopped_goes_on_where_it_stopped(tmp_path, number, monkeypatch):
-    """Those under way are lost at most; what was answered is never asked again."""
-    monkeypatch.setattr(cache, "LEASE", 1.0)
-    stop = threading.Event()
-
-    def script(asked):
-        if asked.number == 20:
-            stop.set()
-        return says(asked.prompt, latency=0.02)
-
-    with serving(script) as server:
-        process = program(server.url, tmp_path / "answers.sqlite", 60)
-        assert stop.wait(60)
-        process.send_signal(number)
-        printed, errors = process.communicate(timeout=60)
-        assert "done" not in printed
-        assert process.returncode == -number, errors
-        before = server.requests
-        assert 20 <= before < 60
-        lost = before - kept(tmp_path)
-        assert 0 <= lost <= 4
-        replies = answers(server, questions(60), tmp_path)
-        assert server.requests == 60 + lost
-        assert server.repeated() == lost
-    assert [reply.text for reply in replies] == [f"Rate number {place}." for place in range(60)]
-
-
 def test_two_processes_on_one_cache_ask_each_question_once(tmp_path):
     with serving(lambda asked: says(asked.prompt, latency=0.05)) as server:
         others = [program(server.url, tmp_path / "answers.sqlite", 60, "wait") for _ in range(2)]

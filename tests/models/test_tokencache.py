@@ -144,16 +144,6 @@ def test_a_run_that_dies_while_it_writes_the_table_loses_nothing(tmp_path, monke
     assert {path.suffix for path in (tmp_path / "cut").iterdir()} <= {".parquet", ".lock"}
 
 
-@pytest.mark.parametrize("cut", [1, 2, 10, 40, 100])
-def test_a_last_line_that_was_cut_is_computed_again(tmp_path, cut):
-    journal = interrupted(Cached(Fake(), tmp_path / "cut"), drawn(), 8)
-    os.truncate(journal, journal.stat().st_size - cut)
-    model = Fake()
-    tiny.answers(Cached(model, tmp_path / "cut"), drawn())
-    assert 12 - 8 <= len(model.calls) <= 12 - 8 + 4
-    assert table(tmp_path / "cut") == whole(tmp_path)
-
-
 @pytest.mark.parametrize(
     "damage",
     [

@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from ..console import Format, note, show_table, write_table
-from .options import FormatOption, OutFile, OutFormat, data_names
+from .options import FormatOption, OutFile, OutFormat, registered
 
 data_app = typer.Typer(
     help="Data sets with human judgement.", no_args_is_help=True, rich_markup_mode=None
@@ -16,14 +16,14 @@ data_app = typer.Typer(
 Table = StrEnum("Table", ["items", "ratings", "labels", "preferences", "scores"])
 Names = Annotated[
     list[str] | None,
-    typer.Argument(metavar="[NAME]...", show_default=False, autocompletion=data_names),
+    typer.Argument(metavar="[NAME]...", show_default=False, autocompletion=registered("datasets")),
 ]
 Name = Annotated[
     str,
     typer.Argument(
         metavar="NAME",
         help="A data set, a subset such as lai@pauli2025, or a file of yours.",
-        autocompletion=data_names,
+        autocompletion=registered("datasets"),
     ),
 ]
 

@@ -2,6 +2,7 @@
 
 import os
 import re
+from collections.abc import Callable
 from enum import StrEnum
 from importlib.metadata import entry_points
 from pathlib import Path
@@ -12,14 +13,9 @@ import typer
 from ..console import FileFormat, Format, mistake
 
 
-def metric_names() -> list[str]:
+def registered(group: str) -> Callable[[], list[str]]:
     """What a shell completes: nothing slow is imported for it."""
-    return sorted(entry_points(group="tstmeta.metrics").names)
-
-
-def data_names() -> list[str]:
-    """The same of data sets."""
-    return sorted(entry_points(group="tstmeta.datasets").names)
+    return lambda: sorted(entry_points(group=f"tstmeta.{group}").names)
 
 
 OutFile = Annotated[
@@ -39,7 +35,7 @@ Data = Annotated[
         "--data",
         "-d",
         help="A data set, a subset such as lai@pauli2025, or your file.",
-        autocompletion=data_names,
+        autocompletion=registered("datasets"),
     ),
 ]
 DataSets = Annotated[
@@ -48,7 +44,7 @@ DataSets = Annotated[
         "--data",
         "-d",
         help="A data set, a subset such as lai@pauli2025, or your file; repeat for more.",
-        autocompletion=data_names,
+        autocompletion=registered("datasets"),
     ),
 ]
 Where = Annotated[
@@ -66,7 +62,7 @@ Metrics = Annotated[
         "--metric",
         "-m",
         help="A metric, a family, module:function or ./file.py:function; repeat for more.",
-        autocompletion=metric_names,
+        autocompletion=registered("metrics"),
     ),
 ]
 Basis = StrEnum("Basis", ["source", "reference", "none"])
