@@ -51,8 +51,13 @@ def note(message: str) -> None:
 
 
 @contextmanager
-def waiting(what: str, every: float = 20.0) -> Iterator[None]:
-    """Say on stderr every so many seconds that ``what`` goes on; nothing where it is quick."""
+def waiting(what: str, every: float = 20.0, bar: bool = False) -> Iterator[None]:
+    """Say on stderr every so many seconds that ``what`` goes on; nothing where it is quick, or at a
+    terminal where a ``bar`` says so.
+    """
+    if bar and sys.stderr.isatty():
+        yield
+        return
     done, begun = threading.Event(), time.monotonic()
 
     def tell() -> None:

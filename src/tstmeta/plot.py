@@ -86,7 +86,8 @@ def look(metric: str) -> str:
 
 def _named(frame: pd.DataFrame) -> pd.DataFrame:
     """With ``shown`` (R- for reference-based, an arrow for flipped metrics), ``sentinel`` (or
-    human values) and ``look``."""
+    human values) and ``look``, numbered as it came."""
+    frame = frame.reset_index(drop=True)
     shown = frame["metric"].astype(str)
     frame = frame.assign(look=shown.map({name: look(name) for name in shown.unique()}))
     kind = frame["kind"] if "kind" in frame else shown.map(kind_of)
@@ -122,6 +123,7 @@ def _rows(
 ) -> tuple[Figure, list[tuple[Axes, str, pd.DataFrame]]]:
     """A panel a data set, in it a row a name: a point and its interval in the kind's look."""
     parts = _groups(frame.dropna(subset=value), "dataset")
+    parts.sort(key=lambda part: part[1].index.min())  # panels as data sets came
     figure, panels = _panels(len(parts), 0.8 + 0.2 * max(len(rows) for _, rows in parts))
     for axis, (name, rows) in zip(panels, parts, strict=True):
         place = np.arange(len(rows))

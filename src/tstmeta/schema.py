@@ -42,6 +42,20 @@ class Status(StrEnum):
         return self in (Status.OK, Status.EMPTY, Status.TRUNCATED)
 
 
+#: Scores that count in an analysis; the others have no value.
+USABLE = tuple(str(status) for status in Status if status.has_value)
+
+
+def failures(scores: pd.DataFrame) -> list[str]:
+    """The metrics that have rows without a value, and the reason of the first, once a reason."""
+    failed, total = scores[~scores["status"].isin(USABLE)], scores["metric"].value_counts()
+    names: dict[str, list[str]] = {}
+    for name, rows in failed.groupby("metric", sort=False):
+        words = f"{len(rows)} of {total[name]} scores failed: {rows['detail'].iloc[0]}"
+        names.setdefault(words, []).append(str(name))
+    return [f"{', '.join(some)}: {words}" for words, some in names.items()]
+
+
 class TstmetaError(Exception):
     """A mistake that the user can mend; URLs in the message lose user, password and query."""
 

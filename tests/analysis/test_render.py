@@ -50,8 +50,8 @@ def test_notes_are_of_people_of_tests_and_of_what_was_flipped():
     means = analyse(rated(raters=False), SCORES, draws=50, clusters=False)
     assert render.notes(means)[:2] == [
         "The human ceiling is not known: only means of ratings were released",
-        tests,
-    ]
+        flipped,
+    ], "without tests there are no clusters"
     assert render.notes(OWN, gaps=True)[1] == (
         "p is of a pair alone, p_adjusted (max-t) of all 10 pairs of rows at once, both in the same"
         " resamples"

@@ -27,6 +27,7 @@ OWN = analyse(DATA, scored(DATA, good=0.4, ter=0.5, poor=4.0, random=2.0), draws
         (0.00001234, "0.00001"),
         (-0.0, "0"),
         (1e-17, "0"),
+        (-2e-12, "0"),
         (math.nan, "-"),
     ],
 )
@@ -63,6 +64,33 @@ def test_the_words_are_of_who_leads_of_sentinels_and_of_power():
     )
 
 
+def test_metrics_of_one_value_lead_together_and_chance_and_fewer_rewrites_are_stated():
+    table = scored(DATA, good=0.4, ter=0.4, poor=4.0)
+    values = table["value"].where(table["metric"] != "ter", -table["value"].to_numpy())
+    good = table.loc[table["metric"] == "good", "value"].to_numpy()
+    twins = table.assign(value=values.mask(table["metric"] == "ter", -np.resize(good, len(table))))
+    lead = analyse(DATA, twins, draws=50).summary[0]
+    assert lead.startswith(f"good and ter (Pearson's r {number(OWN.frame['value'][0])} each) agree")
+    assert "; they are above poor (at" in lead
+    worse = table[table["metric"] == "good"].assign(value=lambda own: -own["value"])
+    assert (
+        "; its interval does not lie above 0, which is chance (at"
+        in (analyse(DATA, worse, draws=50).summary[0])
+    )
+    fewer = analyse(DATA, table.assign(value=table["value"].mask(table.index == 0)), draws=50)
+    assert "], over 95 of 96 rewrites) agrees best" in fewer.summary[0]
+    notes = fewer.differences.set_index(["a", "b"])["note"]
+    assert notes["good", "ter"].startswith("over 95 and 96 rewrites")
+    assert not notes["ter", "poor"].startswith("over")
+
+
+def test_few_systems_stand_in_the_remarks_of_every_form():
+    few = analyse(DATA, scored(DATA, good=0.4), level="system", draws=20).remarks[0]
+    assert (
+        few == "level system: 4 systems say little of others; no order of them has a p below 0.08"
+    )
+
+
 def test_below_a_sentinel_is_only_what_differs_from_it():
     assert OWN.frame["value"][2] < OWN.frame["value"][3]  # poor, then random
     assert "; below it: poor; above it: 2 of 3 metrics." in words()[1]
@@ -79,7 +107,7 @@ def test_differences_are_of_metrics_and_of_the_best_sentinel():
     table = OWN.differences
     pairs = list(zip(table["a"], table["b"], strict=True))
     assert pairs == list(combinations(["good", "ter", "poor", "random"], 2))
-    every = comparison.differences(OWN.frame, OWN.drawn, OWN.p)
+    every = comparison.differences(OWN.analysis.matrices, OWN.drawn, OWN.p)
     of_these = every[every["b"] != "human-style"].reset_index(drop=True)
     pd.testing.assert_frame_equal(table[list(every)], of_these)
     assert set(table["level"]) == {"pooled"}
@@ -88,8 +116,9 @@ def test_differences_are_of_metrics_and_of_the_best_sentinel():
 def test_each_panel_of_the_figure_has_the_ranks_of_its_own_rows():
     pytest.importorskip("matplotlib")
     worse = analyse(DATA, scored(DATA, poor=4.0, random=2.0), level="source", draws=50)
-    better = analyse(DATA, scored(DATA, good=0.4, ter=0.5), draws=50)  # its panel comes first
+    better = analyse(DATA, scored(DATA, good=0.4, ter=0.5), draws=50)
     figure = draw([worse, better])
+    assert [axis.get_title("left") for axis in figure.axes] == ["source", "pooled"], "as given"
     panels = {axis.get_title("left"): axis for axis in figure.axes}
     for title, own in (("source", worse), ("pooled", better)):
         [side] = panels[title].child_axes

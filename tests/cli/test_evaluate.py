@@ -61,11 +61,11 @@ def test_the_choices_are_those_of_the_statistics():
 
 
 def test_scores_that_could_not_be_computed_are_named_once_a_metric(tstmeta):
-    words = ("-m", "likelihood", "-m", "bleu", "--draws", "50", "--format", "csv")
-    result = tstmeta("evaluate", "--data", "mine.csv", *words)
+    words = ("-m", "likelihood", "-m", "likelihood-style", "-m", "bleu", "--draws", "50")
+    result = tstmeta("evaluate", "--data", "mine.csv", *words, "--format", "csv")
     assert result.exit_code == 0
-    reason = "no target style; name it in the column style"
-    assert result.stderr.count(f"likelihood: 4 of 4 scores failed: {reason}\n") == 1
+    reason = "4 of 4 scores failed: no target style; name it in the column style"
+    assert result.stderr.count(f"likelihood, likelihood-style: {reason}\n") == 1
     assert "bleu:" not in result.stderr
 
 
@@ -257,7 +257,9 @@ def test_levels_statistics_and_data_sets_stand_in_one_table(tstmeta, many, tmp_p
     words = ("evaluate", "-d", "many.csv", "-d", "other.csv", "-m", "bleu", "--basis", "source")
     words += ("--dimension", "content", "--draws", "20", "-l", "pooled", "-l", "source")
     words += ("-s", "pearson", "-s", "spearman", "--no-tests")
-    rows = table(tstmeta(*words, "-f", "csv"))
+    result = tstmeta(*words, "-f", "csv")
+    assert result.stderr.count("many: 96 rewrites, ") == 4, "sentences stand below their title"
+    rows = table(result)
     rows = rows[rows["metric"] == "bleu"]
     listed = rows[["dataset", "statistic", "level"]].to_numpy().tolist()
     expected = product(("many", "other"), ("pearson", "spearman"), ("pooled", "source"))

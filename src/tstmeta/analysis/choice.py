@@ -11,8 +11,8 @@ from .. import metrics as registry
 from .. import scoring
 from ..data import Dataset
 from ..metrics import Metric
-from ..schema import TstmetaError
-from .frame import METRIC, SENTINELS, USABLE, kind_of, of_dimension
+from ..schema import TstmetaError, failures
+from .frame import METRIC, SENTINELS, kind_of, of_dimension
 
 #: Dimension -> basis -> metrics: one an idea (n-grams, characters, subsequences, matched words,
 #: edits, vectors of tokens, of sentences, moved words; classifiers, distances, likelihoods).
@@ -90,15 +90,6 @@ def gaps(data: Dataset, scores: pd.DataFrame, dimension: str) -> list[str]:
         values = values if with_one else "there are no reference-based values"
         words.append(f"{with_one:,} of {size:,} rewrites have a reference: {values}")
     return words + failures(scores)
-
-
-def failures(scores: pd.DataFrame) -> list[str]:
-    """The metrics that have rows without a value, and the reason of the first."""
-    failed, total = scores[~scores["status"].isin(USABLE)], scores["metric"].value_counts()
-    return [
-        f"{name}: {len(rows)} of {total[name]} scores failed: {rows['detail'].iloc[0]}"
-        for name, rows in failed.groupby("metric", sort=False)
-    ]
 
 
 def _default(dimension: str) -> list[tuple[str, str]]:

@@ -10,6 +10,7 @@ from .. import stats
 from ..schema import TstmetaError
 from ..stats import Resample, difference, equivalent, noninferior, significance_clusters
 from .agreement import ACC_EQ, DRAWS, HEAD, TESTS, Analysis, analyses, few_systems, joined, resample
+from .matrices import Matrices
 
 #: The level of all tests, corrected for all pairs.
 ALPHA = 1 - 0.95
@@ -176,28 +177,32 @@ def ranks(drawn: Resample, p: np.ndarray) -> pd.DataFrame:
     return table.mask(~np.repeat(np.isfinite(estimates)[:, None], 4, axis=1))
 
 
-def differences(heads: pd.DataFrame, drawn: Resample, p: np.ndarray) -> pd.DataFrame:
+def differences(own: Matrices, drawn: Resample, p: np.ndarray) -> pd.DataFrame:
     """The difference of every two rows of an evaluation, the upper one of each pair first.
 
     Args:
-        heads: metric and basis of each row.
+        own: the rows.
         p: corrected for all pairs ``[M, M]``, see :func:`p_of_pairs`.
 
     Returns:
         A row a pair: a, a_basis, b, b_basis, difference (a minus b; NaN where either has no value),
         low, high (95 % bootstrap interval), p (two-sided, in (0, 1], of the same resamples) of this
-        pair alone, p_adjusted (for all pairs at once), note (reasons for doubt).
+        pair alone, p_adjusted (for all pairs at once), note (whether the two are over other
+        rewrites; reasons for doubt).
     """
-    rows, names = [], heads[["metric", "basis"]].to_numpy().tolist()
+    rows, names = [], own.heads[["metric", "basis"]].to_numpy().tolist()
+    cells = np.isfinite(own.human + own.metrics)
     (estimates, values), (gaps, of_gaps), counts = drawn[:2], drawn.of_pairs[:2], drawn.of_pairs[4]
-    for place, (i, j) in enumerate(combinations(range(len(heads)), 2)):
-        limits, two, own = difference(drawn, i, j), [i, j], (gaps[[place]], of_gaps[[place]])
+    for place, (i, j) in enumerate(combinations(range(len(names)), 2)):
+        limits, two, alone = difference(drawn, i, j), [i, j], (gaps[[place]], of_gaps[[place]])
         units = min((int(n[place]) for n in counts.values()), default=0)
-        alone = stats.simultaneous_p(estimates[two], values[two], units=units, gaps=own)[0, 1]
-        both = (alone, p[i, j]) if np.isfinite(gaps[place]) else (np.nan, np.nan)
+        p_alone = stats.simultaneous_p(estimates[two], values[two], units=units, gaps=alone)[0, 1]
+        both = (p_alone, p[i, j]) if np.isfinite(gaps[place]) else (np.nan, np.nan)
         few = few_systems(drawn.setting.level, int(drawn.of_pairs.systems[place]))
-        ends = limits.low, limits.high
-        rows.append((*names[i], *names[j], gaps[place], *ends, *both, joined(few, limits.reason)))
+        n = f"over {cells[i].sum():,} and {cells[j].sum():,} rewrites"
+        n *= bool((cells[i] != cells[j]).any())
+        note = joined(n, few, limits.reason)
+        rows.append((*names[i], *names[j], gaps[place], *limits[:2], *both, note))
     columns = ["a", "a_basis", "b", "b_basis", "difference", "low", "high", "p", "p_adjusted"]
     return pd.DataFrame(rows, columns=[*columns, "note"])
 

@@ -17,7 +17,15 @@ from ..metrics import Metric
 from ..schema import TstmetaError
 from ..stats import Interval, Resample
 from . import choice, comparison, render, summary
-from .agreement import Analysis, agreement, analyses, at_corpus_level, intervals, resample
+from .agreement import (
+    Analysis,
+    agreement,
+    analyses,
+    at_corpus_level,
+    few_systems,
+    intervals,
+    resample,
+)
 from .frame import METRIC, Scored, check_dimension, of_dimension, pairs, scored
 from .people import People, people
 
@@ -80,7 +88,7 @@ class Evaluation:
         """
         compared = np.isin(np.arange(len(self.frame)), np.concatenate(summary.places(self)))
         first, second = np.triu_indices(len(self.frame), 1)
-        table = comparison.differences(self.frame, self.drawn, self.p)
+        table = comparison.differences(self.analysis.matrices, self.drawn, self.p)
         table = table[compared[first] & compared[second]].reset_index(drop=True)
         facts = render.setting_of(self)
         return table.assign(**facts)[[*facts, *table]]
@@ -232,6 +240,8 @@ def evaluate(
         statistic=statistic,
         level=level,
     )
+    few = few_systems(level, len(layout.names))
+    few = few and f"level {level}: {few}"
     for at, place in enumerate(order):
         for column, known in whole.get(place, {}).items():
             table.loc[at, column] = known
@@ -248,7 +258,7 @@ def evaluate(
         drawn=drawn,
         p=p,
         tested=clusters,
-        remarks=(*remarks, *choice.gaps(data, scores, dimension)),
+        remarks=tuple(filter(None, [*remarks, few, *choice.gaps(data, scores, dimension)])),
     )
 
 

@@ -10,7 +10,7 @@ from .. import metrics as registry
 from .. import schema
 from ..data import Dataset
 from ..metrics import CorpusMetric
-from ..schema import TstmetaError
+from ..schema import USABLE, TstmetaError
 from ..scoring import HUMAN_STYLE, STYLE_LABEL
 
 #: What to score beside any metric: sentinels, which know nothing of quality, and people's style.
@@ -19,8 +19,6 @@ SENTINELS = ("sentinel", HUMAN_STYLE)
 ORACLES = (HUMAN_STYLE, STYLE_LABEL)
 #: What a row of a table is.
 METRIC, SENTINEL, ORACLE = "metric", "sentinel", "oracle"
-#: Scores that count in an analysis; the others have no value.
-USABLE = ("ok", "empty", "truncated")
 #: Released scores of which less is better.
 DISTANCES = ("released:wmd", "released:gpt2_ppl", "released:source-gpt2_ppl")
 

@@ -142,14 +142,16 @@ def _facts(own: Evaluation) -> dict[str, Any]:
 
 def _reading(own: Evaluation, gaps: bool) -> str:
     shown, rule = (_gaps(own), 0) if gaps else table(own)
-    return "\n".join([title(own), *notes(own, gaps), *own.summary, console.to_text(shown, rule)])
+    about = ["as_rater: a metric in the place of one rater, beside the human ceiling"]
+    about = [*notes(own, gaps), *about * ("as_rater" in shown), *own.summary]
+    return "\n".join([title(own), *about, console.to_text(shown, rule)])
 
 
 def _latex(evaluations: Sequence[Evaluation], gaps: bool) -> str:
     """One compact table of evaluations of a dimension, and all else as comments; R- in a name says
     that the metric is reference-based.
     """
-    heads, comments, blocks = varied(evaluations), ["R- is reference-based"], []
+    heads, comments, blocks = varied(evaluations), [], []
     label = " or ".join(dict.fromkeys(own.label for own in evaluations))
     for own, head in zip(evaluations, heads.to_dict("records"), strict=True):
         comments += [title(own), *notes(own, gaps), *own.summary]
@@ -163,8 +165,9 @@ def _latex(evaluations: Sequence[Evaluation], gaps: bool) -> str:
         names = [f"{name} {', '.join(dict.fromkeys(heads[name]))}" for name in heads]
         caption = f"{label} of metrics with people on {evaluations[0].dimension}: "
         caption += "; ".join([*names, "95 % bootstrap confidence intervals"])
-    if not blocks:
-        raise TstmetaError("there is no table to write: no metric has a value beside ratings")
+    tests = list(dict.fromkeys(words for own in evaluations for words in _tests(own, gaps)))
+    line = ["Below the line stand sentinels, which know nothing of quality"] * (not gaps)
+    caption = ". ".join([caption, "R- is reference-based", *line, *tests * (len(tests) == 1)])
     rules = list(accumulate(map(len, blocks)))[:-1]
     return latex(pd.concat(blocks), caption, list(dict.fromkeys(comments)), rules)
 
@@ -195,6 +198,8 @@ def _gaps(own: Evaluation) -> pd.DataFrame:
     table["a less b [95 % CI]"] = [with_limits(*each) for each in limits]
     for name in ("p", "p_adjusted"):
         table[name] = ["<0.001" if p < 0.001 else number(p) for p in rows[name]]
+    if len(set(rows["note"])) > 1:  # what is of all rows stands above
+        table["note"] = rows["note"]
     return pd.DataFrame(table)
 
 
@@ -213,24 +218,29 @@ def title(own: Evaluation) -> str:
 
 def notes(own: Evaluation, gaps: bool = False) -> list[str]:
     """What else a reader must know: the human ceiling, tests, what was flipped or is not there."""
-    human, rows = own.human, own.frame["rank"].notna().sum()
+    human = own.human
     if math.isfinite(human.value):
         people = (
             f"Human ceiling: one rater agrees with the mean of the others at"
             f" {number(human.value)} (single raters {number(human.low)} to {number(human.high)};"
-            f" {human.n:,} ratings);"
-            " as_rater is a metric in that rater's place" + f"; {human.note}" * bool(human.note)
+            f" {human.n:,} ratings)" + f"; {human.note}" * bool(human.note)
         )
     else:
         people = f"The human ceiling is not known: {human.note}"
-    tests = "Clusters part what differs at 0.05, all pairs at once, in the same resamples"
-    if gaps:
-        tests = "p is of a pair alone, p_adjusted (max-t) of all"
-        tests += f" {rows * (rows - 1) // 2:,} pairs of rows at once, both in the same resamples"
     less = own.frame[own.frame["better"] == "lower"]
     flipped = ", ".join(less["metric"] + " (" + less["basis"] + ")")
     words = [f"Flipped, since lower is better: {flipped}"] if flipped else []
-    return [people, tests, *words, *own.remarks]
+    return [people, *_tests(own, gaps), *words, *own.remarks]
+
+
+def _tests(own: Evaluation, gaps: bool) -> list[str]:
+    """What was tested at once, in a line; none where nothing of it is shown."""
+    if gaps:
+        rows = own.frame["rank"].notna().sum()
+        pairs = f"{rows * (rows - 1) // 2:,} pairs of rows at once, both in the same resamples"
+        return [f"p is of a pair alone, p_adjusted (max-t) of all {pairs}"]
+    words = "Clusters part what differs at 0.05, all pairs at once, in the same resamples"
+    return [words] * own.tested
 
 
 def table(own: Evaluation) -> tuple[pd.DataFrame, int]:

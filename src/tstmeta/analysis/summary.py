@@ -26,7 +26,7 @@ def number(value: float) -> str:
     if not math.isfinite(value):
         return "-"
     text = f"{value:z.3f}"
-    if float(text) or abs(value) < 1e-12:  # what is left of rounding is no difference
+    if float(text) or abs(value) < 1e-9:  # what is left of rounding is no difference
         return text if float(text) else "0"
     return np.format_float_positional(value, 1, fractional=False, trim="-")
 
@@ -53,14 +53,21 @@ def sentences(own: Evaluation) -> list[str]:
     (metrics, sentinels), value = places(own), own.frame["value"]
     if not metrics:
         return [f"No metric has a value for {own.dimension} that could be compared."]
-    rows, differ = own.frame["rank"].count(), own.p <= comparison.ALPHA
-    for first in metrics[:1]:
-        parts = [f"{_label(own, first)} agrees best with the {own.against} of {own.dimension}"]
-        alike = [place for place in metrics[1:] if not differ[first, place]]
-        below = [place for place in metrics[1:] if differ[first, place]]
-        parts += [f"{_names(own, alike)} cannot be told from it"] * bool(alike)
-        parts += [f"it is above {_names(own, below)}"] * bool(below)
-        words = [f"{'; '.join(parts)} (at 0.05 for all {rows * (rows - 1) // 2:,} pairs of rows)."]
+    rank, differ = own.frame["rank"], own.p <= comparison.ALPHA
+    first = [place for place in metrics if rank[place] == rank[metrics[0]]]
+    alone = len(first) == 1
+    agree, it, are = ("agrees", "it", "it is") if alone else ("agree", "them", "they are")
+    alike = [place for place in metrics[len(first) :] if not differ[first, place].all()]
+    below = [place for place in metrics[len(first) :] if differ[first, place].all()]
+    parts = [f"{_label(own, first)} {agree} best with the {own.against} of {own.dimension}"]
+    chance = own.analysis.setting.function.chance
+    if (own.frame["low"][first] <= chance).all():
+        intervals = "its interval does" if alone else "their intervals do"
+        parts += [f"{intervals} not lie above {chance:g}, which is chance"]
+    parts += [f"{_names(own, alike)} cannot be told from {it}"] * bool(alike)
+    parts += [f"{are} above {_names(own, below)}"] * bool(below)
+    pairs = rank.count() * (rank.count() - 1) // 2
+    words = [f"{'; '.join(parts)} (at 0.05 for all {pairs:,} pairs of rows)."]
     for best in sentinels:
         alike = [place for place in metrics if not differ[place, best]]
         below = [place for place in metrics if differ[place, best] and value[place] < value[best]]
@@ -68,7 +75,7 @@ def sentences(own: Evaluation) -> list[str]:
         parts = [f"below it: {_names(own, below) or 'no metric'}"]
         parts += [f"{_names(own, alike)} cannot be told from it"] * bool(alike)
         parts += [f"above it: {above} of {len(metrics)} metrics"]
-        words.append(f"The best sentinel is {_label(own, best)}; {'; '.join(parts)}.")
+        words.append(f"The best sentinel is {_label(own, [best])}; {'; '.join(parts)}.")
     return words + _power(own, metrics)
 
 
@@ -87,9 +94,14 @@ def _power(own: Evaluation, metrics: Sequence[int]) -> list[str]:
     return []
 
 
-def _label(own: Evaluation, place: int) -> str:
-    value = with_limits(*own.frame.loc[place, ["value", "low", "high"]])
-    return f"{_names(own, [place])} ({own.label} {value})"
+def _label(own: Evaluation, some: Sequence[int]) -> str:
+    """Rows of one value, with it, and how many rewrites it is over where these are not all."""
+    if len(some) > 1:
+        return f"{_names(own, some)} ({own.label} {number(own.frame['value'][some[0]])} each)"
+    value, sides = with_limits(*own.frame.loc[some[0], ["value", "low", "high"]]), own.analysis[0]
+    n = int(np.isfinite(sides.human + sides.metrics[some[0]]).sum())
+    over = f", over {n:,} of {own.items:,} rewrites" * (0 < n < own.items)
+    return f"{_names(own, some)} ({own.label} {value}{over})"
 
 
 def _names(own: Evaluation, some: Sequence[int]) -> str:

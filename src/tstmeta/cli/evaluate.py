@@ -122,7 +122,8 @@ def evaluate(
     for dataset, given in selections(data, scores, ratings, where, limit, seed):
         dimensions = [str(name) for name in dimension or dataset.judged]
         known = dimensions or ["content"]
-        table = choice.score(dataset, known, wanted, basis, store=store)
+        with waiting(f"{dataset.name}: scoring", bar=True):
+            table = choice.score(dataset, known, wanted, basis, store=store)
         table = together(table, given)
         own = [name for name in names if name not in hybrids or not dimensions]
         table = with_combined(dataset, table, own, seed=seed, lower=lower, store=store)
@@ -163,8 +164,11 @@ def evaluate(
     else:
         text = "\n".join(render.described(*each) for each in plain)
     if kind is not TableFormat.table:  # there they stand above the table
-        for words in dict.fromkeys(w for own in evaluations for w in (*own.remarks, *own.summary)):
-            note(words)
+        words = list(dict.fromkeys(remark for each in evaluations for remark in each.remarks))
+        for each in evaluations:
+            words += [render.title(each)] * (len(evaluations) > 1) + each.summary
+        for line in words:
+            note(line)
     if out is None:
         sys.stdout.write(text)
     else:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from ..console import Format, mistake, note, show_table, write_table
+from ..console import Format, mistake, note, show_table, waiting, write_table
 from . import options
 
 if TYPE_CHECKING:
@@ -57,7 +57,8 @@ def score(
     wanted = metric or ([] if scores else ["lexical", "sentinel", HUMAN_STYLE])
     tables = []
     for dataset, given in selections(data, scores, ratings, where, limit, seed):
-        table = together(score(dataset, wanted, bases=basis, store=store), given)
+        with waiting(f"{dataset.name}: scoring", bar=True):
+            table = together(score(dataset, wanted, bases=basis, store=store), given)
         tables.append(with_combined(dataset, table, names, seed=seed, store=store))
     table = together(*tables)
     write_table(table, out, format)
@@ -76,8 +77,7 @@ def together(*tables: pd.DataFrame) -> pd.DataFrame:
 
 def tell_failures(table: pd.DataFrame) -> int:
     """Name the metrics that have rows without a value on stderr, and the reason of the first."""
-    from ..analysis.choice import failures
-    from ..analysis.frame import USABLE
+    from ..schema import USABLE, failures
 
     for words in failures(table):
         note(words)
