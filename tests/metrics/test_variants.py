@@ -33,6 +33,7 @@ def test_words_are_options_and_at_most_one_model(words, model, chosen):
 
 REFUSED = [
     ("blue", "did you mean bleu"),
+    ("ROUGE-L", "did you mean rougeL"),
     ("ter:any", "ter"),
     ("random:abc", "random"),
     *((f"random:{seed}", "random") for seed in ("1.5", "07", "+1", "-0", "1 ", "١")),

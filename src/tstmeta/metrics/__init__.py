@@ -107,12 +107,16 @@ def get(name: str, *, imports: bool = False) -> Metric:
 
     if remedy := how(name):
         raise UnknownMetric(f"{name!r} combines other metrics, and is had so: {remedy}")
-    near = difflib.get_close_matches(name, names(variants=True), n=3, cutoff=0.4)
-    hint = f"did you mean {' or '.join(near)}?" if near else "see them with: tstmeta metrics"
-    hint = f"name a function of it, {name}:FUNCTION" if name.endswith(".py") else hint
-    maybe = imports and not point and variant.isidentifier()
-    nor = f", and there is no module {stem!r} here" if maybe else ""
-    raise UnknownMetric(f"no metric is called {name!r}{nor}; {hint}")
+    words = f"no metric is called {name!r:.100}"
+    if imports and not point and variant.isidentifier():
+        words += f", and there is no module {stem!r:.100} here"
+    if name.endswith(".py"):
+        raise UnknownMetric(f"{words}; name a function of it, {name}:FUNCTION")
+    lowered = {each.lower(): each for each in names(variants=True)}
+    near = difflib.get_close_matches(name.lower(), lowered, n=3, cutoff=0.4)
+    meant = " or ".join(lowered[each] for each in near)
+    hint = f"did you mean {meant}?" if near else "see them with: tstmeta metrics"
+    raise UnknownMetric(f"{words}; {hint}")
 
 
 def _takes(factory: Any, variant: str) -> bool:
