@@ -26,13 +26,18 @@ def test_long_vectors_take_blocks_and_give_the_same(size, monkeypatch):
     rng = np.random.default_rng(5)
     x, y = rng.integers(0, 9, (1, size)).astype(float), np.round(rng.normal(size=(2, 1, size)), 1)
     weights = rng.multinomial(size, np.full(size, 1 / size), 3).astype(float)
-    functions = (lambda a, b: a * b, lambda a, b: 1.0 * (a == b))
-    first = [*kernels.pair_totals(functions, x, y, weights, 0.2), kernels.standings(x, weights)]
+    functions = (np.multiply, np.equal)
+
+    def values():
+        pairs = kernels.pair_totals(functions, x, y, weights, 0.2)
+        others = [f(side, weights) for f in (kernels.untied, kernels.standings) for side in (x, y)]
+        return [*pairs, *others]
+
+    first = values()
     for few, block in ((10**6, 2**24), (0, 2**24), (0, 1)):
         monkeypatch.setattr(kernels, "FEW", few)
         monkeypatch.setattr(kernels, "_BLOCK", block)
-        again = [*kernels.pair_totals(functions, x, y, weights, 0.2), kernels.standings(x, weights)]
-        for before, after in zip(first, again, strict=True):
+        for before, after in zip(first, values(), strict=True):
             np.testing.assert_array_equal(before, after)
 
 
@@ -91,7 +96,7 @@ def test_pairs_of_items_are_looked_at_once_however_many_draws(monkeypatch):
     looks, signs = [], kernels._signs
 
     def counted(first, second, *tolerance):
-        looks.append(np.size(second))
+        looks[-1] += np.broadcast(first, second).size
         return signs(first, second, *tolerance)
 
     monkeypatch.setattr(kernels, "_signs", counted)
@@ -100,5 +105,6 @@ def test_pairs_of_items_are_looked_at_once_however_many_draws(monkeypatch):
     human, metric = rng.normal(size=(2, 60, 4)).round(1)
     of = [draw(ResamplingPlan(n=n), human.shape, rng) for n in (1, 100)]
     for draws in of:
+        looks.append(0)
         resampled(human, metric[None], Setting("kendall"), draws)
-    assert looks == [human.size] * 4  # people and the metric, each time
+    assert looks == [2 * human.size**2] * 2  # people and the metric, each time

@@ -6,6 +6,7 @@ drawn twice makes a pair with itself, which never counts.  Sums in another order
 which a rank statistic would take for an order: means are exact, or rounded where it cannot show.
 """
 
+import itertools
 import math
 from collections.abc import Callable
 
@@ -16,6 +17,8 @@ Array = np.ndarray
 #: Up to here all pairs of items are held at once; beyond, they come in blocks of rows.
 FEW = 128
 _BLOCK = 2**20
+#: Items of one weight that are added up at once: pairs of two such groups fit into a byte.
+_SLOTS = 8
 #: Spread below this share of the largest value is rounding; below it scipy says r means nothing.
 FLAT = 2e-13
 
@@ -69,6 +72,26 @@ def pair_totals(
     )
 
 
+def untied(x: Array, weights: Array) -> Array:
+    """Weighted sum over pairs of items whose values differ."""
+    if x.shape[-1] > FEW:
+        return _by_vector(_untied, (x,), weights)
+    return pair_totals((lambda a, _: np.abs(a),), x, x, weights)[0]
+
+
+def _untied(x: Array, weights: Array) -> Array:
+    """All pairs but those within groups of equal values; most groups may be one item."""
+    order, starts = _groups(x)
+    sizes = np.diff(starts, append=len(x))
+    alone, more = np.repeat(sizes == 1, sizes), sizes[sizes > 1]
+    groups = [weights.take(order[alone], axis=1)]
+    if len(more):
+        tied = weights.take(order[~alone], axis=1)
+        groups.append(np.add.reduceat(tied, np.cumsum(more) - more, axis=1))
+    squares = sum(np.einsum("dn,dn->d", group, group) for group in groups)
+    return 0.5 * (sum(group.sum(axis=1) for group in groups) ** 2 - squares)
+
+
 def _signs(first: Array, second: Array, tolerance: float = 0.0) -> Array:
     """-1, 0 or 1, in bytes."""
     if tolerance > 0:
@@ -90,40 +113,45 @@ def _pairs(table: Array, weights: Array) -> Array:
 def _blocks(functions, x: Array, y: Array, weights: Array, tolerance: float) -> Array:
     """:func:`pair_totals` of long vectors under ``[D, n]``, some rows at a time: ``[D, F]``.
 
-    Items of one weight in every draw, such as the rewrites of a source, are added up first.
+    Up to ``_SLOTS`` items of one weight in every draw, such as the rewrites of a source, are added
+    up first: a group.  Groups stand by size, so those that fill a slot are the first ones.
     """
-    known: dict[tuple[bytes, int], int] = {}
-    seen: dict[bytes, int] = {}
-    group = np.empty(len(x), dtype=int)
+    if tolerance == 0:  # numbers of few bytes are compared faster
+        kind = np.int16 if len(x) < 2**15 else np.int32
+        x, y = (np.unique(side, return_inverse=True)[1].astype(kind) for side in (x, y))
+    of_weight: dict[bytes, list[int]] = {}
     for item, weight in enumerate(map(np.ndarray.tobytes, weights.T)):
-        seen[weight] = seen.get(weight, 0) + 1
-        part = weight, seen[weight] * len(x) // _BLOCK  # what is held at once stays small
-        group[item] = known.setdefault(part, len(known))
-    order = np.argsort(group, kind="stable")
-    x, y, sizes = x[order], y[order], np.bincount(group)
-    starts = np.cumsum(sizes) - sizes
-    weights = weights[:, order[starts]]  # [D, G]
+        of_weight.setdefault(weight, []).append(item)
+    groups = [
+        items[i : i + _SLOTS] for items in of_weight.values() for i in range(0, len(items), _SLOTS)
+    ]
+    groups.sort(key=len, reverse=True)
+    slots = [[items[k] for items in groups if len(items) > k] for k in range(len(groups[0]))]
+    sides = [(x[items], y[items]) for items in slots]
+    weights = weights[:, slots[0]]  # [D, G]
     # counts and their sums are small whole or half numbers, for which single precision is exact
     counts = (weights == np.rint(weights)).all()
-    counts &= (weights @ sizes).max(initial=0.0) * sizes.max(initial=0) < 2**23
+    counts &= weights.sum(axis=1).max(initial=0.0) * len(slots) ** 2 < 2**23
     light = weights.astype(np.float32) if counts else weights
     sums = np.zeros((len(weights), len(functions)))
-    step = max(1, _BLOCK // max(len(x), len(weights)) * len(starts) // max(1, len(x)))
-    for first in range(0, len(starts), step):
+    step = max(1, _BLOCK // max(len(groups), len(weights)))
+    for first in range(0, len(groups), step):
         inside = slice(first, first + step)
-        rows = slice(starts[first], starts[first] + sizes[inside].sum())
-        # each pair once: with the items of these rows and those after them
-        of_x = _signs(x[rows, None], x[rows.start :])
-        of_y = _signs(y[rows, None], y[rows.start :], tolerance)
-        for place, function in enumerate(functions):
-            table = function(of_x, of_y)
-            np.fill_diagonal(table, 0)
-            if len(starts) < len(x):
-                table = np.add.reduceat(table, starts[first:] - rows.start, axis=1, dtype=np.int32)
-                table = np.add.reduceat(table, starts[inside] - rows.start, axis=0)
-            table = table.astype(light.dtype)
-            table[:, : len(table)] *= 0.5  # there and back
-            inner = (light[:, first:] @ table.T).astype(float)
+        # each pair of groups once: with these groups and those after them
+        shape = (len(functions), len(weights[0, inside]), len(groups) - first)
+        tables = np.zeros(shape, dtype=np.int8)
+        for (row, (a, b)), (column, (c, d)) in itertools.product(enumerate(sides), repeat=2):
+            of_x = _signs(a[inside, None], c[first:])
+            of_y = _signs(b[inside, None], d[first:], tolerance)
+            for table, function in zip(tables, functions, strict=True):
+                part = function(of_x, of_y)
+                if row == column:
+                    np.fill_diagonal(part, 0)
+                table[: part.shape[0], : part.shape[1]] += part
+        for place, table in enumerate(tables):
+            halved = table.astype(light.dtype)
+            halved[:, : len(halved)] *= 0.5  # there and back
+            inner = (light[:, first:] @ halved.T).astype(float)
             sums[:, place] += np.einsum("dn,dn->d", inner, weights[:, inside])
     return sums
 

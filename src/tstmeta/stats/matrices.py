@@ -210,7 +210,7 @@ def _held(x: Array, y: Array, setting: Setting, draws: Draws, rows: int) -> int:
     if function.whole is None and quick and (draws.systems == 1).all():
         return few
     if function.whole is None and level == "pooled":
-        return few + sources * systems // (1 if function.name == "spearman" else 8)
+        return few + sources * systems // (1 if function.name == "spearman" else 16)
     if function.of_rows and level == "within-system":
         return few + metrics * systems
     return cells

@@ -210,7 +210,7 @@ def _of_pairs(main: Array, scores: Array, weights: Array) -> tuple[Array, Array,
 
     inner = np.stack([np.stack([total(a, b) for b in main]) for a in main])
     outer = np.stack([total(a, scores) for a in main])
-    return inner, outer, total(scores, scores)
+    return inner, outer, kernels.untied(scores, weights)
 
 
 def _within(sides: Array, weights: Array, labels: Array) -> Array:

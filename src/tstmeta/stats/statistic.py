@@ -155,8 +155,8 @@ def _rank_moments(x: Array, y: Array, weights: Array) -> Parts:
 
 
 def _tau_parts(x: Array, y: Array, weights: Array) -> Parts:
-    signs = (lambda a, b: np.abs(a), lambda a, b: np.abs(b), np.multiply)
-    return kernels.pair_totals(signs, x, y, weights)
+    agreeing = kernels.pair_totals((np.multiply,), x, y, weights)
+    return kernels.untied(x, weights), kernels.untied(y, weights), *agreeing
 
 
 def _tau_c_parts(x: Array, y: Array, weights: Array) -> Parts:
@@ -171,7 +171,7 @@ def _tau_c(agreeing: Array, n: Array, least: Array) -> Array:
 
 
 def _preference_parts(x: Array, y: Array, weights: Array) -> Parts:
-    return kernels.pair_totals((lambda a, b: np.abs(a), np.multiply), x, y, weights)
+    return kernels.untied(x, weights), *kernels.pair_totals((np.multiply,), x, y, weights)
 
 
 def _preference(untied: Array, agreeing: Array) -> Array:
