@@ -16,7 +16,7 @@ DATA, NAMES = rated(), {"good": 0.4, "fair": 1.0, "poor": 4.0}
 
 def test_differences_of_all_rows_are_those_of_each_two_alone_with_p_of_both_kinds():
     own = evaluate(DATA, scores=scored(DATA, **NAMES), draws=200)
-    table = differences(own.analysis.matrices, own.drawn, own.p)
+    table = differences(own.analysis.matrices, own.drawn, own.p, range(3))
     assert table[["a", "b"]].to_numpy().tolist() == [
         list(two) for two in itertools.combinations(["good", "fair", "poor"], 2)
     ]

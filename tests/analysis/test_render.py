@@ -130,6 +130,8 @@ def test_differences_have_a_table_of_their_own():
     row = OWN.differences.iloc[0]
     limits = f"{row['difference']:.3f} [{row['low']:.3f}, {row['high']:.3f}]"
     assert f"good & ter & {limits} & {row['p']:.3f} & {row['p_adjusted']:.3f}" in text
+    many = render.rendered([analyse(DATA, SCORES)], TableFormat.latex, gaps=True)
+    assert " & $<$0.001 & $<$0.001" in many, "plain TeX would print another sign"
     read = pd.read_csv(io.StringIO(render.rendered([OWN], TableFormat.csv, gaps=True)))
     np.testing.assert_allclose(read["p_adjusted"], OWN.differences["p_adjusted"])
     plain = render.rendered([OWN], TableFormat.table, gaps=True).splitlines()

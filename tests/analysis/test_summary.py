@@ -107,7 +107,7 @@ def test_differences_are_of_metrics_and_of_the_best_sentinel():
     table = OWN.differences
     pairs = list(zip(table["a"], table["b"], strict=True))
     assert pairs == list(combinations(["good", "ter", "poor", "random"], 2))
-    every = comparison.differences(OWN.analysis.matrices, OWN.drawn, OWN.p)
+    every = comparison.differences(OWN.analysis.matrices, OWN.drawn, OWN.p, range(5))
     of_these = every[every["b"] != "human-style"].reset_index(drop=True)
     pd.testing.assert_frame_equal(table[list(every)], of_these)
     assert set(table["level"]) == {"pooled"}

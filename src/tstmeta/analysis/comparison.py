@@ -1,5 +1,6 @@
 """One metric against another: differences, paired permutation tests, ranks and clusters."""
 
+from collections.abc import Sequence
 from itertools import combinations
 from typing import Literal
 
@@ -9,6 +10,7 @@ import pandas as pd
 from .. import stats
 from ..schema import TstmetaError
 from ..stats import Resample, difference, equivalent, noninferior, significance_clusters
+from ..stats.intervals import pair_of
 from .agreement import ACC_EQ, DRAWS, HEAD, TESTS, Analysis, analyses, few_systems, joined, resample
 from .matrices import Matrices
 
@@ -177,11 +179,13 @@ def ranks(drawn: Resample, p: np.ndarray) -> pd.DataFrame:
     return table.mask(~np.repeat(np.isfinite(estimates)[:, None], 4, axis=1))
 
 
-def differences(own: Matrices, drawn: Resample, p: np.ndarray) -> pd.DataFrame:
-    """The difference of every two rows of an evaluation, the upper one of each pair first.
+def differences(
+    own: Matrices, drawn: Resample, p: np.ndarray, places: Sequence[int]
+) -> pd.DataFrame:
+    """The difference of every two of these rows of an evaluation, the first of each pair first.
 
     Args:
-        own: the rows.
+        own: all rows; ``places`` in rising order.
         p: corrected for all pairs ``[M, M]``, see :func:`p_of_pairs`.
 
     Returns:
@@ -193,7 +197,8 @@ def differences(own: Matrices, drawn: Resample, p: np.ndarray) -> pd.DataFrame:
     rows, names = [], own.heads[["metric", "basis"]].to_numpy().tolist()
     cells = np.isfinite(own.human + own.metrics)
     (estimates, values), (gaps, of_gaps), counts = drawn[:2], drawn.of_pairs[:2], drawn.of_pairs[4]
-    for place, (i, j) in enumerate(combinations(range(len(names)), 2)):
+    for i, j in combinations(places, 2):
+        place = pair_of(drawn, i, j)[1]
         limits, two, alone = difference(drawn, i, j), [i, j], (gaps[[place]], of_gaps[[place]])
         units = min((int(n[place]) for n in counts.values()), default=0)
         p_alone = stats.simultaneous_p(estimates[two], values[two], units=units, gaps=alone)[0, 1]

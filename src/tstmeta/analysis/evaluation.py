@@ -24,6 +24,7 @@ from .agreement import (
     at_corpus_level,
     few_systems,
     intervals,
+    joined,
     resample,
 )
 from .frame import METRIC, Scored, check_dimension, of_dimension, pairs, scored
@@ -86,10 +87,9 @@ class Evaluation:
         alone), p_adjusted (single-step max-t over all pairs of rows of the frame, since the best
         sentinel is the best of several, see :func:`tstmeta.stats.simultaneous_p`), note.
         """
-        compared = np.isin(np.arange(len(self.frame)), np.concatenate(summary.places(self)))
-        first, second = np.triu_indices(len(self.frame), 1)
-        table = comparison.differences(self.analysis.matrices, self.drawn, self.p)
-        table = table[compared[first] & compared[second]].reset_index(drop=True)
+        metrics, sentinels = summary.places(self)
+        own, compared = self.analysis.matrices, [*metrics, *sentinels]
+        table = comparison.differences(own, self.drawn, self.p, compared)
         facts = render.setting_of(self)
         return table.assign(**facts)[[*facts, *table]]
 
@@ -221,7 +221,7 @@ def evaluate(
     values = intervals(analysis, drawn).drop(columns="dataset")
     values["n"] = values["groups"].fillna(values["n"]).astype(int)
     both = zip(values["reason"], comparison.notes(drawn), strict=True)
-    values["reason"] = ["; ".join(filter(None, each)) for each in both]
+    values["reason"] = [joined(*each) for each in both]
     table = pd.concat(
         [
             values.rename(columns={"reason": "note"}),
@@ -267,7 +267,7 @@ def _of_outputs(analysis: Analysis, frame: pd.DataFrame, metric: Scored) -> dict
     own = frame[(frame["metric"] == metric.name) & (frame["basis"] == metric.basis)]
     row = at_corpus_level(own, analysis.setting.function.name, analysis.setting.level)
     has = "one value a system: no interval and no rank" if pd.notna(row["value"]) else ""
-    row["note"] = "; ".join(filter(None, [row.pop("reason"), has]))
+    row["note"] = joined(row.pop("reason"), has)
     del row["p"]
     return row | {"better": "higher"}
 

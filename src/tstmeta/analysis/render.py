@@ -285,7 +285,8 @@ def _people(own: Evaluation) -> dict[str, Any]:
 
 
 _WORDS = {"\\": r"\textbackslash ", "~": r"\textasciitilde ", "^": r"\textasciicircum "}
-_LATEX = str.maketrans({**_WORDS, **{sign: f"\\{sign}" for sign in "&%$#_{}"}})
+_SIGNS = {sign: f"\\{sign}" for sign in "&%$#_{}"} | {sign: f"${sign}$" for sign in "<>|"}
+_LATEX = str.maketrans(_WORDS | _SIGNS)
 #: The sign of a number, not a hyphen.
 _MINUS = re.compile(r"(?<![\w.)-])-(?=\d)")
 
