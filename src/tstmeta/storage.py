@@ -40,7 +40,7 @@ def cannot_write(path: Path | str, error: OSError) -> TstmetaError:
     """What to raise where there is no room, or no right to write: names the file and the remedy."""
     return TstmetaError(
         f"cannot write {path}: {error.strerror or error}. Remedy: see that there is room, and that "
-        "the folder may be written to; the same command then goes on"
+        f"{Path(path).parent} is a folder that may be written to; the same command then goes on"
     )
 
 
