@@ -9,7 +9,7 @@ from typing import Annotated, Any, Literal
 
 import typer
 
-from ..console import _ESCAPES, Format, note, show_table, write_table
+from ..console import Format, escaped, note, show_table, write_table
 from ..secrecy import excerpt
 from . import options
 from .options import USUAL_KEY, bill, key_of, price_of
@@ -62,8 +62,8 @@ def show_command(
     if job.question.schema:
         schema = json.dumps(job.question.schema, ensure_ascii=False, indent=1)
         texts.append(f"--- schema\n{schema}")
-    for text in texts:
-        sys.stdout.write(text.translate({**_ESCAPES, 0x0A: "\n"}) + "\n")
+    for line in "\n".join(texts).split("\n"):
+        sys.stdout.write(escaped(line) + "\n")
     note(f"prompt {loaded.name}@{loaded.hash} for {', '.join(job.item_ids)}")
     note(f"{loaded.origin}: {' '.join(loaded.about.split())}")
 
@@ -186,7 +186,7 @@ def run_command(
         note(f"answers so far are kept in {cache}; the same command{end} goes on from there")
         raise
     texts = rows.select_dtypes(include=["object", "str"]).columns
-    harmless = rows.assign(**{name: rows[name].str.translate(_ESCAPES) for name in texts})
+    harmless = rows.assign(**rows[texts].map(escaped, na_action="ignore"))
     write_table(rows if out or not sys.stdout.isatty() else harmless, out)
     if scores_out is not None:
         write_table(ratings.scores(rows, missing, value), scores_out)

@@ -152,14 +152,12 @@ def _check_characters(sheet: Sheet) -> None:
     for row, record in [(sheet.header, sheet.columns), *sheet.rows.items()]:
         for column, cell in zip(sheet.columns, record, strict=True):
             try:
-                broken = next(filter(None, map(BROKEN.search, _texts(cell))), None)
+                if broken := next(filter(None, map(BROKEN.search, _texts(cell))), None):
+                    what = f"a NUL byte or broken UTF-8 at character {broken.start() + 1}"
+                    sheet.fault(row, column, what, "take it out and save the file as UTF-8")
             except RecursionError:
                 what = "lists or objects within others, more than 20 deep"
                 sheet.fault(row, column, what, "write a text, a number or a list of texts")
-                continue
-            if broken:
-                what = f"a NUL byte or broken UTF-8 at character {broken.start() + 1}"
-                sheet.fault(row, column, what, "take it out and save the file as UTF-8")
     if len(sheet.problems) > before:
         raise DataError(sheet.problems)  # such text cannot even be put into a table
 

@@ -222,9 +222,9 @@ async def _answers(
             if reply is None:
                 elsewhere.add(key)
                 todo.append(key)
-                continue
-            replies[key] = reply
-            bar.update()
+            else:
+                replies[key] = reply
+                bar.update()
 
     async def renewing() -> None:
         while True:
