@@ -207,3 +207,12 @@ def test_differences_of_all_pairs_over_common_groups_are_those_of_each_and_cost_
             x, a, b = (side[rows][:, columns] for side in (human, metrics[i], metrics[j]))
             each = [[pearson(u, v).value for u, v in zip(x, y, strict=True)] for y in (a, b)]
             assert values[60 + place, at] == pytest.approx(np.nanmean(np.subtract(*each)))
+
+
+def test_peoples_ranks_are_computed_once_for_all_metrics(monkeypatch):
+    ranked, own = [], kernels._standings
+    monkeypatch.setattr(kernels, "_standings", lambda *sides: ranked.append(1) or own(*sides))
+    rng = np.random.default_rng(0)
+    human, metrics = rng.normal(size=(60, 4)), rng.normal(size=(3, 60, 4))
+    estimate(human, metrics, Setting("spearman"))
+    assert len(ranked) == 1 + len(metrics)

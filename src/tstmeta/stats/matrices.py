@@ -210,7 +210,7 @@ def _held(x: Array, y: Array, setting: Setting, draws: Draws, rows: int) -> int:
     if function.whole is None and quick and (draws.systems == 1).all():
         return few
     if function.whole is None and level == "pooled":
-        return few + sources * systems // (1 if function.name == "spearman" else 16)
+        return cells if function.name == "spearman" else few + sources * systems // 16
     if function.of_rows and level == "within-system":
         return few + metrics * systems
     return cells
@@ -225,7 +225,9 @@ def _pooled(x: Array, y: Array, setting: Setting, draws: Draws) -> Array:
     # take, unlike brackets, leaves the items of a vector side by side in memory
     weights = draws.sources.take(rows, axis=1) * draws.systems.take(columns, axis=1)
     x, y = (_flat(side).take(cells, axis=-1) for side in (x, y))
-    return np.concatenate([function.values(x, metric[None], weights) for metric in y])
+    step = len(y) if function.name == "spearman" else 1  # people's ranks once for all metrics
+    parts = [y[start : start + step] for start in range(0, len(y), step)]
+    return np.concatenate([function.values(x, part, weights) for part in parts])
 
 
 def _by_line(x: Array, y: Array, setting: Setting, draws: Draws) -> tuple[Parts, Array]:
