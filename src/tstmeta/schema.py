@@ -46,6 +46,11 @@ class Status(StrEnum):
 USABLE = tuple(str(status) for status in Status if status.has_value)
 
 
+def together(*tables: pd.DataFrame) -> pd.DataFrame:
+    """Tables of scores as one; an empty one has no say in types."""
+    return pd.concat([table for table in tables if len(table)] or tables[:1], ignore_index=True)
+
+
 def failures(scores: pd.DataFrame) -> list[str]:
     """The metrics that have rows without a value, and the reason of the first, once a reason."""
     failed, total = scores[~scores["status"].isin(USABLE)], scores["metric"].value_counts()

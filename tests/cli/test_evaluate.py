@@ -383,3 +383,9 @@ def test_combinations_are_scores_like_others_and_an_unknown_one_stops_before_sco
     assert not (tmp_path / "store").exists()
     metric = tstmeta("score", "-d", "many.csv", "-m", "gm")
     assert "--combine gm" in str(metric.exception)
+
+
+def test_failures_are_named_without_loading_the_statistics():
+    words = "import sys; from tstmeta import schema; from tstmeta.cli.score import tell_failures;"
+    words += "tell_failures(schema.empty('scores')); sys.exit('tstmeta.stats' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", words], timeout=60).returncode == 0

@@ -11,7 +11,7 @@ from .. import metrics as registry
 from .. import scoring
 from ..data import Dataset
 from ..metrics import Metric
-from ..schema import TstmetaError, failures
+from ..schema import TstmetaError, failures, together
 from .frame import METRIC, SENTINELS, kind_of, of_dimension
 
 #: Dimension -> basis -> metrics: one an idea (n-grams, characters, subsequences, matched words,
@@ -43,8 +43,8 @@ def score(
     for basis, name in (pair for dimension in dimensions for pair in _default(dimension)):
         if (bases is None or basis in bases) and not _lacks(name):
             plan.setdefault(basis, []).append(name)
-    tables = [scoring.score(data, names, [basis], **options) for basis, names in plan.items()]
-    return pd.concat([table for table in tables if len(table)] or tables, ignore_index=True)
+    parts = plan.items()
+    return together(*(scoring.score(data, names, [basis], **options) for basis, names in parts))
 
 
 def left_out(dimension: str) -> list[str]:

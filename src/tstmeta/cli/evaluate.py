@@ -9,7 +9,7 @@ import typer
 
 from ..console import TableFormat, mistake, note, waiting
 from . import options
-from .score import known_combinations, selections, tell_failures, together, with_combined
+from .score import known_combinations, selections, tell_failures, with_combined
 
 # As in tstmeta.stats, which takes long to import: a test holds them against it.
 Statistic = StrEnum(
@@ -106,6 +106,7 @@ def evaluate(
     from ..analysis.evaluation import draw, save
     from ..combine import CombineError
     from ..extras import needs
+    from ..schema import together
     from ..secrecy import conceal
     from ..storage import write
 

@@ -51,6 +51,7 @@ def score(
       tstmeta score --data mine.csv --metric ./my_file.py:my_function
       tstmeta score --data mine.csv --metric style-accuracy --combine gm
     """
+    from ..schema import together
     from ..scoring import HUMAN_STYLE, score
 
     names = known_combinations(combine)
@@ -66,13 +67,6 @@ def score(
     note(f"{len(table)} scores, {failed} failed" + (f", in {out}" if out else ""))
     if failed:
         raise typer.Exit(1)
-
-
-def together(*tables: pd.DataFrame) -> pd.DataFrame:
-    """Tables of scores as one."""
-    import pandas as pd
-
-    return pd.concat([table for table in tables if len(table)] or tables[:1], ignore_index=True)
 
 
 def tell_failures(table: pd.DataFrame) -> int:
@@ -106,6 +100,7 @@ def with_combined(
     if not names:
         return table
     from ..combine import combined
+    from ..schema import together
 
     tables = [
         combined(dataset, table, name, dimension, seed=seed, lower=lower or (), store=store)
