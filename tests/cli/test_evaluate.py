@@ -238,6 +238,15 @@ def test_what_shows_the_form_of_a_file_in_two_rows_ends_in_words_and_writes_noth
     assert not (tmp_path / words[1]).exists()
 
 
+def test_a_figure_of_scores_without_ratings_is_refused_before_anything_is_written(
+    tstmeta, tmp_path
+):
+    (tmp_path / "bare.csv").write_text("source,output\na b,a c\na d,a d\n")
+    result = tstmeta("evaluate", "-d", "bare.csv", "-m", "bleu", "-o", "t.csv", "--plot", "f.pdf")
+    assert "nothing to show: no metric has a value beside ratings" in str(result.exception)
+    assert not list(tmp_path.glob("[tf].*"))
+
+
 @pytest.mark.parametrize(
     ("words", "message"),
     [

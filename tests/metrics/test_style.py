@@ -118,7 +118,10 @@ def test_blank_texts_show_nothing_of_the_target_style(fake):
 @pytest.mark.parametrize("name", [f"style-{name}" for name in NAMES[:-1]])
 def test_a_style_that_the_model_does_not_know_is_a_row_with_the_remedy(fake, name):
     against = ("40 60",) if name in DISTANCES else ()
-    known, unknown = scored(name, item("20 80", *against), item("20 80", *against, style="blue"))
+    known, unknown, none = scored(
+        name, *(item("20 80", *against, style=style) for style in ("good", "blue", ""))
+    )
+    assert "name it in the column style" in none.detail
     assert known.status is Status.OK
     assert unknown.status is Status.ERROR
     assert "knows no style 'blue', only bad, good" in unknown.detail

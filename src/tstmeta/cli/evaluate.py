@@ -160,6 +160,7 @@ def evaluate(
                 for own_statistic in dict.fromkeys(statistic or [Statistic("pearson")])
                 for own_level in dict.fromkeys(level or [Level("pooled")])
             ]
+    figure = draw(evaluations) if plot else None  # what cannot be drawn is said first
     if evaluations:
         text = render.rendered(evaluations, kind, show == "differences")
     else:
@@ -175,6 +176,6 @@ def evaluate(
     else:
         write(out, text)
         note(f"wrote {out}")
-    if plot is not None:
-        save(draw(evaluations), plot)
+    if figure and plot:
+        save(figure, plot)
         note(f"wrote {plot}")

@@ -108,6 +108,8 @@ class StyleModel:
 
     def place(self, style: str, wordings: Mapping[str, str] | None = None) -> tuple[int, int]:
         """The task of a style and its place among the task's styles; ``wordings`` go first."""
+        if not style:
+            raise TstmetaError("no target style; name it in the column style")
         style = (wordings or {}).get(style, style)
         for number, task in enumerate(self.about.tasks):
             name = task.wordings.get(style, style)
