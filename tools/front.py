@@ -44,6 +44,7 @@ def table(scored: Sequence[tuple[tst.Dataset, pd.DataFrame]], dimension: str) ->
             columns={"low": "first"}
         )
         rows = rows.merge(tst.bootstrap(pairs)[[*keys, "low", "high"]], on=keys)
+        rows = tst.seeded(rows.assign(dataset=data.name), [data], dimension)
         cells = rows[["value", "low", "high"]].to_numpy()
         shown = (f"{v:.2f} [{low:.2f}, {high:.2f}]" for v, low, high in cells)
         rows["shown"] = [text.replace("-", "−") for text in shown]
@@ -53,7 +54,7 @@ def table(scored: Sequence[tuple[tst.Dataset, pd.DataFrame]], dimension: str) ->
         who = "raters" if people["persons"] else "rating slots"
         ceiling = f"{people['value']:.2f} ({people['raters']} {who})"
         below["human ceiling"][data.name] = ceiling if people["n"] else "not known"
-        parts.append(rows[rows["kind"] == "metric"].assign(dataset=data.name))
+        parts.append(rows[rows["kind"] == "metric"])
     rows = pd.concat(parts)
     rows["first"] = rows["first"] == 1
     order = rows.groupby("metric").agg(first=("first", "sum"), value=("value", "mean"))

@@ -238,6 +238,16 @@ def test_what_shows_the_form_of_a_file_in_two_rows_ends_in_words_and_writes_noth
     assert not (tmp_path / words[1]).exists()
 
 
+def test_random_is_the_mean_of_several_seeds_kept_in_the_same_store(tstmeta, many, tmp_path):
+    words = ("-m", "bleu", "--dimension", "content", "--store", "own", "-f", "csv")
+    rows = table(tstmeta(*many, *words))
+    [row] = rows[rows["metric"].str.startswith("random")].itertuples()
+    assert (row.metric, row.kind) == ("random: mean of 10", "sentinel")
+    assert "mean of the seeds" in row.note
+    assert len(list((tmp_path / "own").glob("random*.parquet"))) == 10
+    assert [path.name for path in tmp_path.rglob("random*") if path.parent.name != "own"] == []
+
+
 def test_a_figure_of_scores_without_ratings_is_refused_before_anything_is_written(
     tstmeta, tmp_path
 ):

@@ -1,6 +1,8 @@
 """``tstmeta evaluate``: which metrics agree with people, on anybody's data."""
 
+import itertools
 import sys
+from dataclasses import replace
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, Literal
@@ -104,6 +106,7 @@ def evaluate(
     from ..analysis import choice, render
     from ..analysis import evaluate as evaluated
     from ..analysis.evaluation import draw, save
+    from ..analysis.seeds import seeded
     from ..combine import CombineError
     from ..extras import needs
     from ..schema import together
@@ -143,23 +146,28 @@ def evaluate(
                 if dimension or len(refusals) == len(dimensions):
                     raise refusals[0] from None
                 note(f"a dimension goes without a hybrid: {refusal}")
-            evaluations += [
-                waiting(f"{dataset.name}, {name}, {own_level}: {draws:,} draws")(evaluated)(
-                    dataset,
-                    dimension=name,
-                    statistic=str(own_statistic),
-                    level=str(own_level),
-                    unit=resample.removesuffix("s"),
-                    draws=draws,
-                    seed=seed,
-                    clusters=tests,
-                    scores=listed,
-                    lower=lower,
-                    remarks=choice.left_out(name) if wanted is None else (),
-                )
-                for own_statistic in dict.fromkeys(statistic or [Statistic("pearson")])
-                for own_level in dict.fromkeys(level or [Level("pooled")])
-            ]
+            for own_statistic, own_level in itertools.product(
+                dict.fromkeys(statistic or [Statistic("pearson")]),
+                dict.fromkeys(level or [Level("pooled")]),
+            ):
+                how = str(own_statistic), str(own_level)
+                with waiting(f"{dataset.name}, {name}, {', '.join(how)}: {draws:,} draws"):
+                    result = evaluated(
+                        dataset,
+                        None,
+                        name,
+                        *how,
+                        unit=resample.removesuffix("s"),
+                        draws=draws,
+                        seed=seed,
+                        clusters=tests,
+                        scores=listed,
+                        lower=lower,
+                        remarks=choice.left_out(name) if wanted is None else (),
+                    )
+                    rows = result.frame.assign(dataset=dataset.name)
+                    rows = seeded(rows, [dataset], name, *how, store)
+                evaluations.append(replace(result, frame=rows[result.frame.columns]))
     figure = draw(evaluations) if plot else None  # what cannot be drawn is said first
     if evaluations:
         text = render.rendered(evaluations, kind, show == "differences")
