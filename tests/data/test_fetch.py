@@ -230,7 +230,7 @@ def test_a_second_run_into_the_same_folder_is_turned_away(server, get, tmp_path)
 def test_a_folder_that_cannot_be_written_is_named_with_a_way_out(server, get, tmp_path):
     server.files = {"a": b"x"}
     (tmp_path / "raw").write_text("a file where the folder should be")
-    with pytest.raises(FetchError, match=r"cannot write into .*raw .*TSTMETA_DATA"):
+    with pytest.raises(FetchError, match=r"cannot write .*raw/.*TSTMETA_DATA"):
         get()
 
 

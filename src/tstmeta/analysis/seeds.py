@@ -40,7 +40,9 @@ def seeded(
                 frame.loc[rows, name] = value
         frame.loc[rows, [name for name in WITHOUT if name in frame]] = None
         if "note" in frame:
-            frame.loc[rows, "note"] = "value, low and high are the mean of the seeds and 2 sd; the rest is seed 0"
+            frame.loc[rows, "note"] = (
+                "value, low and high are the mean of the seeds and 2 sd; the rest is seed 0"
+            )
         spread.append(sd)
     name = f"random: mean of {len(SEEDS)}" + f", sd {max(spread):.2f}" * ("low" not in frame)
     return frame.assign(metric=frame["metric"].mask(at & (len(spread) > 1), name))

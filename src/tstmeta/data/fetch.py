@@ -148,11 +148,9 @@ def fetch(names: Sequence[str]) -> pd.DataFrame:
         for root in sorted({folder(entry.dataset).parent for entry in todo}):
             try:
                 stack.enter_context(locked(root / ".fetch.lock", timeout=0))
-            except OSError as error:
-                raise FetchError(
-                    f"cannot write into {root} ({error.strerror}), where these files are looked "
-                    "up; point TSTMETA_DATA at another folder, with a folder for each data set"
-                ) from error
+            except TstmetaError as error:  # no room, no right, or another run
+                words = "point TSTMETA_DATA at another folder, with a folder for each data set"
+                raise FetchError(f"{error}; or {words}") from error
         if failed := _fetch_all(todo) if todo else {}:
             lines = [f"{len(failed)} of {len(todo)} files could not be fetched"]
             lines += dict.fromkeys(failed.values())
