@@ -64,6 +64,15 @@ def test_the_words_are_of_who_leads_of_sentinels_and_of_power():
     )
 
 
+def test_the_best_sentinel_is_the_one_with_the_highest_value_shown():
+    own = analyse(DATA, scored(DATA, good=0.4, random=1.0, **{"copy-rate": 2.5}), draws=50)
+    assert "The best sentinel is random (" in own.summary[1]
+    shown = own.frame.assign(value=own.frame["value"].mask(own.frame["metric"] == "random", 0.0))
+    several = replace(own, frame=shown)  # as the mean of seeds stands there
+    assert "The best sentinel is copy-rate (" in several.summary[1]
+    assert set(several.differences["b"]) == {"copy-rate"}
+
+
 def test_metrics_of_one_value_lead_together_and_chance_and_fewer_rewrites_are_stated():
     table = scored(DATA, good=0.4, ter=0.4, poor=4.0)
     values = table["value"].where(table["metric"] != "ter", -table["value"].to_numpy())

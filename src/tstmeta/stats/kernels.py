@@ -58,7 +58,8 @@ def pair_totals(
     tolerance: float = 0.0,
 ) -> tuple[Array, ...]:
     """Weighted sums over pairs of different items, of symmetric functions of the signs of the
-    differences of x and of y; differences of y up to ``tolerance`` are ties.
+    differences of x and of y, which give -1, 0 or 1 in bytes or truth values; differences of y up
+    to ``tolerance`` are ties.
     """
     n = x.shape[-1]
     if n > FEW:
