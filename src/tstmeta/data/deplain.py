@@ -1,0 +1,51 @@
+"""German sentences in plain language, written by people: Stodden et al. (2023), 384 pairs.
+
+One person rated each pair.  The 46 pairs of news are left out: their texts were not released.
+"""
+
+from pathlib import Path
+
+from .base import Dataset, by_label
+from .checks import numeric, one_of
+from .files import read_csv
+from .tables import items_table, labels_table, long_ratings
+
+NAME = "deplain"
+PAIRS = Path("F__Human_Annotations", "DEplain-web-sent-manual-open-rated.csv")
+#: Rated aspect -> our dimension and its scale (low, high).
+ASPECTS = {
+    "meaning_preservation": ("content", 1, 5),
+    "simplicity": ("style", -2, 2),
+    "grammaticality_simple": ("fluency", -2, 2),
+    "structural_simplicity": ("structure", -2, 2),
+}
+DOMAINS = ("bible", "fiction", "language learner")
+SUBSETS = by_label("domain", (name.replace(" ", "-") for name in DOMAINS))
+
+
+def load(root: Path) -> Dataset:
+    """Load the pairs and their ratings.
+
+    Items: ``item_id`` is ``web-1`` … in the order of the file, ``source_id`` the id of the first
+    pair with that original.  The label ``domain`` is where the texts come from.
+    """
+    held = dict.fromkeys(["original", "simplification"])
+    held |= {"domain": one_of(DOMAINS), "rater": one_of(("1", "2"))}
+    held |= {name: numeric(*scale, whole=True) for name, (_, *scale) in ASPECTS.items()}
+    table = read_csv(root / PAIRS, held)
+    table["item_id"] = [f"web-{number}" for number in range(1, len(table) + 1)]
+    items = items_table(
+        NAME,
+        table[["item_id"]],
+        source_id=table.groupby("original")["item_id"].transform("first"),
+        system="human",
+        style="simplified",
+        language="de",
+        source=table["original"],
+        output=table["simplification"],
+        is_reference=True,
+    )
+    rated = [(ours, "r" + table["rater"], table[name]) for name, (ours, *_) in ASPECTS.items()]
+    labels = labels_table(NAME, table["item_id"], domain=table["domain"].str.replace(" ", "-"))
+    ratings = long_ratings(NAME, table["item_id"], rated)
+    return Dataset.of(NAME, items, ratings=ratings, labels=labels)

@@ -1,0 +1,69 @@
+"""German simplifications: the form on made-up files, the sums on the real one."""
+
+import pytest
+
+from tests.data import raw
+from tests.data.raw import pearson, swap, write_rows
+from tests.helpers import needs
+from tstmeta import data
+from tstmeta.data import deplain
+
+PAIRS = str(deplain.PAIRS)
+CODES = [("content", "style"), ("style", "fluency"), ("content", "fluency")]
+
+
+@pytest.fixture
+def root(tmp_path):
+    """Three pairs, two of them of one original."""
+    columns = f"original simplification domain rater {' '.join(deplain.ASPECTS)}"
+    rows = [("Lang.", "Kurz.", "bible", 2, 5.0, 1.0, 2.0, 0.0)]
+    rows += [("Lang.", "Kürzer.", "language learner", 1, 4.0, 2.0, 2.0, 1.0)]
+    rows += [("Länger.", "Knapp.", "fiction", 2, 1.0, -2.0, -1.0, 2.0)]
+    write_rows(tmp_path / PAIRS, columns, rows)
+    return tmp_path
+
+
+def test_each_pair_is_written_by_people_and_rated_by_one(root):
+    loaded = deplain.load(root)
+    columns = ["item_id", "source_id", "language", "output", "is_reference"]
+    assert loaded.items[columns].to_numpy().tolist() == [
+        ["web-1", "web-1", "de", "Kurz.", True],
+        ["web-2", "web-1", "de", "Kürzer.", True],
+        ["web-3", "web-3", "de", "Knapp.", True],
+    ]
+    assert loaded.raters("style").fillna(9).to_numpy().tolist() == [[9, 1], [2, 9], [9, -2]]
+    assert loaded.label("domain").tolist() == ["bible", "language-learner", "fiction"]
+
+
+@raw.faults(
+    {
+        "off the scale": (PAIRS, swap("5.0", "6.0"), ["row 1", "meaning_preservation"]),
+        "a third rater": (PAIRS, swap("fiction,2", "fiction,3"), ["row 3", "rater"]),
+    }
+)
+def test_a_broken_file_is_reported(root, file, harm, words):
+    raw.reported(deplain.load, root, file, harm, words)
+
+
+@needs("deplain")
+@pytest.mark.parametrize(
+    ("name", "items", "codes", "means"),
+    [
+        ("deplain", 384, [-0.257, -0.040, 0.107], [4.29, 1.04, 1.96, 0.95]),
+        ("deplain@bible", 155, [-0.241], [4.34, 1.39, 1.92, 1.28]),
+        ("deplain@fiction", 72, [-0.043], [3.82, 1.10, 2.00, 1.08]),
+        ("deplain@language-learner", 157, [-0.486], [4.46, 0.67, 1.97, 0.57]),
+    ],
+)
+def test_the_sums_of_the_real_set_come_out(name, items, codes, means):
+    loaded = data.load(name)
+    assert len(loaded.items) == items
+    assert pearson(loaded, *CODES[: len(codes)]) == codes
+    assert loaded.means[list(loaded.dimensions)].mean().round(2).tolist() == means
+
+
+@needs("deplain")
+def test_one_rater_did_nearly_all():
+    counts = data.load("deplain").ratings.query("dimension == 'style'")["rater"].value_counts()
+    assert counts.to_dict() == {"r2": 352, "r1": 32}
+    assert data.load("deplain").items["source_id"].nunique() == 381
