@@ -1,0 +1,127 @@
+"""Russian detoxification: the form on made-up files, the sums on the real ones."""
+
+import pytest
+
+from tests.data import raw
+from tests.data.raw import drop_last_line, swap, write_table
+from tests.helpers import needs
+from tstmeta import data
+from tstmeta.analysis.frame import pairs
+from tstmeta.data import russe2022
+
+MAIN = "dataset/test_all_metrics_russe2022.csv"
+GPT, LLAMA = (f"vizualize/models_to_plot/russe2022/{file}" for file in russe2022.JUDGES.values())
+
+
+@pytest.fixture
+def root(tmp_path, monkeypatch):
+    """Two sources, each rewritten by two teams; the second judge gives no fluency."""
+    monkeypatch.setattr(russe2022, "ITEMS", 4)
+    rows = [
+        {"original": f"source {n}", "method_output": f"{team} {n}", "participant_name": team}
+        | {"neutral_sentence_reference": f"reference {n}"}
+        | {"content": 1, "non-toxicity": n, "fluency": 0.5}
+        for team in ("team b", "team a")
+        for n in (0, 1)
+    ]
+    write_table(tmp_path / MAIN, [row | dict.fromkeys(russe2022.METRICS, 0.25) for row in rows])
+    for file, fluency in ((GPT, 0.5), (LLAMA, "")):
+        answers = dict.fromkeys(russe2022.ANSWERS, 1.0) | {"fluency_score": fluency}
+        repeated = [{russe2022.REPEATED[name]: row[name] for name in row} for row in rows]
+        write_table(tmp_path / file, [row | answers for row in repeated])
+    return tmp_path
+
+
+def test_systems_are_numbered_and_nobody_is_named(root):
+    loaded = russe2022.load(root)
+    assert loaded.items["item_id"].tolist() == ["0-s1", "1-s1", "0-s2", "1-s2"]
+    columns = ["source", "output", "references", "system", "language", "style"]
+    expected = ["source 1", "team a 1", ["reference 1"], "s2", "ru", "non-toxic"]
+    assert loaded.items.set_index("item_id").loc["1-s2", columns].tolist() == expected
+    assert loaded.means.loc["1-s1"].to_dict() == {"content": 1, "style": 1, "fluency": 0.5}
+
+
+def test_a_blank_of_a_judge_is_no_rating(root):
+    scores = russe2022.load(root).scores.set_index(["metric", "dimension", "basis"])
+    scores = scores[scores["item_id"] == "0-s1"]
+    assert scores.loc[("released:gpt-4.1-mini", "fluency", "source"), "value"] == 0.5
+    assert scores.loc[("released:llama-3.3-70b", "fluency", "source"), "status"] == "invalid"
+    assert scores.loc[("released:llama-3.3-70b", "fluency", "none"), "value"] == 1
+    assert scores.loc[("released:cls-new-gen", "style", "none"), "value"] == 0.25
+    assert len(scores) == len(russe2022.METRICS) + 8
+
+
+FAULTS = {
+    "a row too few": (MAIN, drop_last_line, ["3 rows where 4"]),
+    "a judgement off the scale": (MAIN, swap(",0.5,", ",2,"), ["row 1", "fluency", "0 to 1"]),
+    "another text": (GPT, swap("team b 1", "tema"), ["row 2", "neutral_sentence", "the same row"]),
+    "another judgement": (LLAMA, swap(",0.5,", ",0,"), ["row 1", "fluency", "the same row"]),
+    "no rating scale": (LLAMA, swap("1.0", "good"), ["row 1", "content_score", "'good'"]),
+}
+
+
+@raw.faults(FAULTS)
+def test_a_broken_file_is_reported(root, file, harm, words):
+    raw.reported(russe2022.load, root, file, harm, words)
+
+
+@needs("russe2022")
+def test_the_real_set_has_875_sources_and_five_systems():
+    loaded = data.load("russe2022")
+    items, human = loaded.items, loaded.means
+    assert items["system"].value_counts().to_dict() == {f"s{n}": 875 for n in range(1, 6)}
+    assert items["source_id"].nunique() == 875
+    assert (items["output"] == items["source"]).sum() == 35
+    assert (items["output"] == items["references"].str[0]).sum() == 86
+    dimensions = [("content", "fluency"), ("content", "style"), ("fluency", "style")]
+    assert raw.pearson(loaded, *dimensions) == [0.184, -0.068, 0.029]
+    same = items.groupby(["source_id", "output"]).ngroup().to_numpy()
+    groups = human.groupby(same).agg(["size", "nunique"])
+    groups = groups[groups["content", "size"] > 1]
+    assert len(groups) == 162
+    differ = (groups.xs("nunique", axis=1, level=1) > 1).sum().to_dict()
+    assert differ == {"content": 5, "style": 13, "fluency": 16}
+
+
+SUMS = [
+    ("content", "chrf", "reference", 4375, 0.304),
+    ("content", "wmt22-comet-da", "reference", 4375, 0.363),
+    ("content", "xcomet-lite", "reference", 4375, 0.476),
+    ("content", "xcomet-xxl", "reference", 4375, 0.433),
+    ("content", "sim-input-gen", "source", 4375, 0.290),
+    ("content", "sim-gen-ref", "reference", 4375, 0.297),
+    ("content", "gpt-4.1-mini", "source", 4375, 0.397),
+    ("content", "llama-3.3-70b", "source", 4093, 0.228),
+    ("style", "cls-new-gen", "none", 4375, 0.551),
+    ("style", "gpt-4.1-mini", "source", 4375, 0.221),
+    ("style", "llama-3.3-70b", "source", 4375, 0.224),
+    ("fluency", "xcomet-lite", "reference", 4375, 0.210),
+    ("fluency", "gpt-4.1-mini", "source", 4375, 0.234),
+    ("fluency", "llama-3.3-70b", "source", 2914, 0.033),
+    ("fluency", "gpt-4.1-mini", "none", 4375, 0.301),
+    ("fluency", "llama-3.3-70b", "none", 3993, 0.199),
+]
+
+
+@needs("russe2022")
+@pytest.mark.parametrize(("dimension", "metric", "basis", "n", "r"), SUMS)
+def test_the_released_scores_correlate_as_measured(dimension, metric, basis, n, r):
+    loaded = data.load("russe2022")
+    own = loaded.scores[loaded.scores["metric"] == f"released:{metric}"]
+    rows = pairs(loaded, own, dimension).query("basis == @basis").dropna(subset="score")
+    assert len(rows) == n
+    assert rows["score"].corr(rows["human"]) == pytest.approx(r, abs=0.0005)
+
+
+@needs("russe2022")
+def test_what_is_near_its_source_stays_toxic_and_equal_rewrites_get_unequal_ratings():
+    loaded = data.load("russe2022")
+    near = loaded.scores[loaded.scores["metric"] == "released:sim-input-gen"]
+    rows = pairs(loaded, near, "style")
+    assert rows["score"].corr(rows["human"], "spearman") == pytest.approx(-0.23, abs=0.005)
+    same = loaded.items.groupby(["source_id", "output"]).ngroup().to_numpy()
+    gpt = loaded.scores.query("metric == 'released:gpt-4.1-mini' and basis == 'source'")
+    values = gpt.pivot(index="item_id", columns="dimension", values="value")
+    values = values.reindex(loaded.items["item_id"])
+    differ = (values.groupby(same).nunique() > 1).sum().to_dict()
+    assert differ == {"content": 4, "style": 0, "fluency": 4}
