@@ -1,0 +1,85 @@
+"""Simplification rated by Sulem et al. (2018): 70 sentences in 28 forms, three raters each.
+
+The released outputs are in lower case, cut into tokens and escaped, and no source is with them.
+``alva@structural`` has 25 of the systems, sources and outputs as they read, but means of ratings.
+"""
+
+from pathlib import Path
+
+import pandas as pd
+
+from ..schema import DataError
+from .base import Dataset
+from .checks import fault, numbers
+from .files import read_csv
+from .tables import items_table, ratings_table
+
+NAME = "sulem2018"
+RATINGS = "Human_evaluation_benchmark_acl2018.ods"
+TEXTS = Path("alva", "metaeval-simplification", "data", "structural_simplicity.csv")
+SENTENCES = 70
+SOURCE, REFERENCE = "Identity", "Simple-Wikipedia"
+#: Systems in the order of the sheet, with the names of the released outputs.
+SYSTEMS = (
+    *(SOURCE, REFERENCE, "NTS-h1_default_model", "NTS-h1_w2v_model", "NTS-h4_default_model"),
+    *("NTS-h4_w2v_model", "DSS", "DSS^m", "Hybrid"),
+    *("SENTS-h1_default_model", "SENTS-h1^m_default_model", "SENTS-h1_w2v_model"),
+    *("SENTS-h1^m_w2v_model", "SENTS-h4_default_model", "SENTS-h4^m_default_model"),
+    *("SENTS-h4_w2v_model", "SENTS-h4^m_w2v_model", "Moses", "Moses_LM", "SEMoses^m"),
+    *("SEMoses_LM^m", "SEMoses", "SEMoses_LM", "SETrain1-Moses", "SETrain1-Moses_LM"),
+    *("SETrain2-Moses", "SETrain2-Moses_LM", "SBMT-SARI"),
+)
+#: Question, in the order of the columns of each rater -> dimension and scale (low, high).
+QUESTIONS = {
+    "Qa": ("fluency", 1, 5),
+    "Qb": ("content", 1, 5),
+    "Qc": ("style", -2, 2),
+    "Qd": ("structure", -2, 2),
+}
+
+
+def load(root: Path) -> Dataset:
+    """Load the ratings, and the texts of ``alva`` where its files lie beside these.
+
+    Items: ``item_id`` is ``source_id-system``, ``source_id`` is the number of the test sentence,
+    from 0 as in ``alva``.  A text that is not here is None.
+    """
+    path = root / RATINGS
+    try:
+        sheet = pd.read_excel(path, engine="calamine", header=None, dtype=object)
+    except Exception as error:  # the reader has errors of its own
+        raise DataError([fault(path, f"not a readable sheet ({error})")]) from error
+    body = sheet.iloc[2:]
+    first = [True] + [False] * (SENTENCES - 1)  # a system is named once
+    wanted = [*QUESTIONS] * 3, [*range(1, SENTENCES + 1)] * len(SYSTEMS), first * len(SYSTEMS)
+    if ([*sheet.iloc[1, 2:]], [*body[0]], body[1].notna().tolist()) != wanted:
+        raise DataError([fault(path, f"not {len(SYSTEMS)} systems with {SENTENCES} rows each")])
+    keys = [(number, system) for system in SYSTEMS for number in range(SENTENCES)]
+    texts = _texts(root.parent / TEXTS)
+    items = items_table(
+        NAME,
+        item_id=[f"{number}-{system}" for number, system in keys],
+        source_id=[str(number) for number, _ in keys],
+        system=[system for _, system in keys],
+        style="simplified",
+        source=[texts.get((number, SOURCE)) for number, _ in keys],
+        output=[texts.get(key) for key in keys],
+        is_reference=[system == REFERENCE for _, system in keys],
+    )
+    ratings = {}
+    for place, question in enumerate([*QUESTIONS] * 3):
+        dimension, *scale = QUESTIONS[question]
+        values = numbers(body[place + 2], path, question, *scale)
+        ratings[dimension, f"r{place // len(QUESTIONS) + 1}"] = values
+    return Dataset.of(NAME, items, ratings=ratings_table(NAME, items["item_id"], ratings))
+
+
+def _texts(path: Path) -> dict[tuple[int, str], str]:
+    """Texts by number and system, those of the sources among them; none without the file."""
+    if not path.is_file():
+        return {}
+    table = read_csv(path, ("sent_id", "sys_name", "orig_sent", "simp_sent"))
+    lines = table["sent_id"].astype(int) - 1
+    sources = zip(((line, SOURCE) for line in lines), table["orig_sent"], strict=True)
+    outputs = zip(zip(lines, table["sys_name"], strict=True), table["simp_sent"], strict=True)
+    return dict(sources) | dict(outputs)
