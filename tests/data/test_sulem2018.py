@@ -1,0 +1,120 @@
+"""Simplification with single ratings: the form on a made-up sheet, the numbers on the real one."""
+
+import html
+import re
+
+import pandas as pd
+import pytest
+
+from tests.data import raw
+from tests.helpers import needs
+from tstmeta import data
+from tstmeta.data import sulem2018
+from tstmeta.data.files import read_lines
+
+
+def sheet(style=1):
+    """Two sentences a system; rater r gives fluency r, content 5, a style, structure -2."""
+    rows = [["Sentences", "System", "Annotator1"], [None, None, *[*sulem2018.QUESTIONS] * 3]]
+    for name in sulem2018.SYSTEMS:
+        ratings = [value for rater in (1, 2, 3) for value in (rater, 5, style, -2)]
+        rows += [[1, name, *ratings], [2, None, *ratings]]
+    return pd.DataFrame(rows)
+
+
+@pytest.fixture
+def load(tmp_path, monkeypatch):
+    monkeypatch.setattr(sulem2018, "SENTENCES", 2)
+
+    def run(frame):
+        monkeypatch.setattr(pd, "read_excel", lambda *_, **__: frame)
+        return sulem2018.load(tmp_path / "sulem2018")
+
+    return run
+
+
+def test_texts_are_those_of_alva_and_none_where_it_is_not(load, tmp_path):
+    loaded = load(sheet())
+    assert loaded.items[["source", "output"]].isna().all(axis=None)
+    assert loaded.means.loc["1-DSS", ["content", "fluency", "structure"]].tolist() == [5, 2, -2]
+    columns, texts = "sent_id sys_name orig_sent simp_sent", [("a b", "a"), ("c d", "c")]
+    lines = [(number, "DSS", *pair) for number, pair in enumerate(texts, 1)]
+    raw.write_rows(tmp_path / sulem2018.TEXTS, columns, lines)
+    items = load(sheet()).items.set_index("item_id")
+    assert items.loc["1-DSS", ["source_id", "source", "output"]].tolist() == ["1", "c d", "c"]
+    assert items.loc["0-Identity", ["source", "output"]].tolist() == ["a b", "a b"]
+    assert items.loc[items["is_reference"], "output"].isna().tolist() == [True, True]
+
+
+@pytest.mark.parametrize(
+    ("frame", "words"),
+    [
+        (sheet(3), "column Qc: bad value"),
+        (sheet()[:-1], "not 28 systems with 2 rows"),
+        (sheet().replace("Qd", "Qe"), "not 28 systems"),
+    ],
+)
+def test_a_broken_sheet_is_reported(load, frame, words):
+    assert words in raw.complaint(lambda _: load(frame), None)
+
+
+def test_a_file_that_is_no_sheet_is_reported(tmp_path):
+    harm = lambda path: path.write_bytes(b"no")  # noqa: E731
+    raw.reported(sulem2018.load, tmp_path, sulem2018.RATINGS, harm, ["not a readable sheet"])
+
+
+RAW = needs("sulem2018")
+PAIRS = [("style", name) for name in ("content", "fluency", "structure")] + [("content", "fluency")]
+
+
+@RAW
+@pytest.mark.parametrize(
+    ("keep", "expected"),
+    [
+        (lambda items: items["system"] != "", [-0.356, 0.300, 0.940, 0.513]),
+        (lambda items: items["system"] != "Identity", [-0.349, 0.317, 0.940, 0.500]),
+        (lambda items: items["is_reference"], [-0.173, 0.013, 0.600, 0.216]),
+    ],
+    ids=["all", "without sources", "reference"],
+)
+def test_item_means_correlate_as_in_the_sheet(keep, expected):
+    whole = data.load("sulem2018")
+    assert len(whole.items) == 1960
+    assert raw.pearson(whole.where(keep(whole.items)), *PAIRS) == expected
+
+
+RATERS = {
+    "style": [0.525, 0.474, 0.548],
+    "content": [0.771, 0.829, 0.814],
+    "fluency": [0.668, 0.609, 0.719],
+    "structure": [0.540, 0.454, 0.559],
+}
+
+
+@RAW
+@pytest.mark.parametrize(("dimension", "expected"), RATERS.items())
+def test_raters_agree_as_in_the_sheet(dimension, expected):
+    actual = data.load("sulem2018").raters(dimension).corr().round(3).to_numpy()
+    assert actual[[0, 0, 1], [1, 2, 2]].tolist() == expected
+
+
+@needs("sulem2018", "alva")
+def test_means_are_those_of_alva_and_its_texts_those_of_the_released_outputs():
+    whole, other = data.load("sulem2018"), data.load("alva@structural")
+    means = whole.means.loc[other.items["item_id"].str.removeprefix("structural-")]
+    assert abs(means.to_numpy() - other.means[means.columns].to_numpy()).max() < 1e-9
+    reference = whole.means[whole.items["is_reference"].to_numpy()].mean()
+    assert reference[["style", "content", "fluency"]].round(2).tolist() == [0.83, 4.21, 4.60]
+    outputs = whole.items.set_index("system")["output"]
+
+    def bare(text):
+        words = re.sub("-[lr]rb-", "", html.unescape(html.unescape(text)).lower())
+        return "".join(filter(str.isalnum, words))
+
+    differing = [
+        path.name
+        for path in (data.root("sulem2018") / "Evaluation_system_outputs").iterdir()
+        for ours, released in zip(outputs[path.name], read_lines(path)[:70], strict=True)
+        if bare(ours) != bare(released)
+    ]
+    assert differing == ["SETrain1-Moses_LM"] * 5  # other letters, which became ____
