@@ -185,7 +185,10 @@ def matrices(frame: pd.DataFrame, level: str = "pooled") -> Matrices:
 
 
 #: Sets whose rater columns are slots that different persons filled.
-SLOTS = {"lai": "the two rating slots of an item were filled by different persons in each survey"}
+SLOTS = {
+    "lai": "the two rating slots of an item were filled by different persons in each survey",
+    "wu_arase": "whether a rating slot is one person throughout was not published",
+}
 _NOT_CORRECTED = (
     "corrected is Pearson's correlation where single ratings are given: neither means nor labels"
     " tell how much noise they have, nor how much of it two dimensions share"

@@ -36,13 +36,11 @@ def load(root: Path) -> Dataset:
     table["item_id"] = [f"web-{number}" for number in range(1, len(table) + 1)]
     items = items_table(
         NAME,
-        table[["item_id"]],
+        table.rename(columns={"original": "source", "simplification": "output"}),
         source_id=table.groupby("original")["item_id"].transform("first"),
         system="human",
         style="simplified",
         language="de",
-        source=table["original"],
-        output=table["simplification"],
         is_reference=True,
     )
     rated = [(ours, "r" + table["rater"], table[name]) for name, (ours, *_) in ASPECTS.items()]

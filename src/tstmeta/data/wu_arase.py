@@ -1,0 +1,78 @@
+"""English sentences simplified by language models: Wu and Arase (2025), 6,163 rewrites.
+
+Each has three ratings of three dimensions, from 1 to 3.  The errors that people marked in 3,300 of
+them are labels.  The part on Newsela was not released.
+"""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from ..schema import DataError
+from .base import Dataset, by_label
+from .checks import FILLED, checked, fault, numeric, one_of, published
+from .files import read_text
+from .tables import items_table, labels_table, long_ratings
+
+NAME = "wu_arase"
+#: Name in the files -> system.
+MODELS = {"gpt": "GPT-4", "llama": "Llama-3.2-3B", "qwen": "Qwen2.5-72B", "t5": "Control-T5"}
+COLLECTIONS = ("turk", "asset", "simpa")
+#: Rated aspect -> our dimension.
+ASPECTS = {"meaning preservation": "content", "simplicity": "style", "fluency": "fluency"}
+SUBSETS = by_label("collection", COLLECTIONS)
+
+
+def load(root: Path) -> Dataset:
+    """Load the rewrites, their ratings (r1 to r3 are slots) and the labels.
+
+    Items: ``item_id`` is ``collection-number-model``; ``source_id`` is ``turk-number``, also of
+    ``asset``, which has the same sentences, or ``simpa-number``.  Labels: ``collection`` and, where
+    errors were looked for, ``errors``: names in small letters, joined by ``; ``, or ``no error``.
+    """
+    answers = {
+        (ours, f"r{slot}"): f"label_annotations.annotator_{slot}.{aspect}"
+        for aspect, ours in ASPECTS.items()
+        for slot in (1, 2, 3)
+    }
+    table = _read(root, "likert", dict.fromkeys(answers.values(), numeric(1, 3, whole=True)))
+    first = table["source_file"].replace("asset", "turk") + "-" + table["number"]
+    letters = table["source"].str.lower().str.replace("[^a-z0-9]", "", regex=True)
+    items = items_table(
+        NAME,
+        table.rename(columns={"simple": "output"}),
+        source_id=first.groupby(letters).transform("first"),
+        system=table["model"].map(MODELS),
+        style="simplified",
+    )
+    rated = [(*pair, table[column]) for pair, column in answers.items()]
+    ratings = long_ratings(NAME, table["item_id"], rated)
+    marked = _read(root, "error", {"label": None})
+    kinds = [dict.fromkeys(span["annotation"].lower() for span in row) for row in marked["label"]]
+    labels = [
+        labels_table(NAME, table["item_id"], collection=table["source_file"]),
+        labels_table(NAME, marked["item_id"], errors=map("; ".join, kinds)),
+    ]
+    return Dataset.of(NAME, items, ratings=ratings, labels=pd.concat(labels, ignore_index=True))
+
+
+def _read(root: Path, kind: str, more: dict[str, Any]) -> pd.DataFrame:
+    """The files of a kind, one a model, with ``number`` and ``item_id``."""
+    key = ["source_file", "source_id", "model"]
+    held = [one_of(COLLECTIONS), numeric(1, whole=True), one_of(MODELS), FILLED, FILLED]
+    checks = dict(zip([*key, "source", "simple"], held, strict=True)) | more
+    tables = []
+    for model in MODELS:
+        path = root / "annotation" / kind / "exclude_newsela" / f"{kind}_{model}.json"
+        try:
+            table = pd.json_normalize(json.loads(read_text(path)))
+        except ValueError as error:
+            raise DataError([fault(path, f"not JSON ({str(error)[:60]})")]) from error
+        table.index += 1
+        with published():
+            tables.append(checked(table, checks, path, key))
+    whole = pd.concat(tables, ignore_index=True)
+    whole["number"] = whole["source_id"].astype(int).astype(str)
+    return whole.assign(item_id=whole["source_file"] + "-" + whole["number"] + "-" + whole["model"])

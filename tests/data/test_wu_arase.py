@@ -1,0 +1,108 @@
+"""Simplifications by language models: the form on made-up files, the sums on the real ones."""
+
+import json
+
+import pytest
+
+from tests.data import raw
+from tests.data.raw import pearson, swap
+from tests.helpers import needs
+from tstmeta import data
+from tstmeta.data import wu_arase
+
+FOLDER = "annotation/{0}/exclude_newsela/{0}_{1}.json"
+LIKERT = FOLDER.format("likert", "gpt")
+CODES = [("style", "content"), ("style", "fluency"), ("content", "fluency")]
+
+
+def rewrite(model, collection, source, **more):
+    names = {"source_file": collection, "source_id": 7, "model": model}
+    return {**names, "source": source, "simple": f"{model} has it.", **more}
+
+
+@pytest.fixture
+def root(tmp_path):
+    """Each model simplified a sentence of two collections that differ in their spaces."""
+    slots = {f"annotator_{n}": dict.fromkeys(wu_arase.ASPECTS, n) for n in (1, 2, 3)}
+    spans = [{"annotation": name} for name in ("Coreference", "Hallucination", "Coreference")]
+    sources = {"asset": "It is so.", "turk": "It is so ."}
+    for model in wu_arase.MODELS:
+        rows = [rewrite(model, *two, label_annotations=slots) for two in sources.items()]
+        marked = [rewrite(model, "turk", "It is so .", label=spans)]
+        raw.write(tmp_path / FOLDER.format("likert", model), [json.dumps(rows)])
+        raw.write(tmp_path / FOLDER.format("error", model), [json.dumps(marked)])
+    return tmp_path
+
+
+def test_collections_share_their_sources_and_slots_are_raters(root):
+    loaded = wu_arase.load(root)
+    assert (items := loaded.items)["item_id"].tolist()[:3] == [
+        "asset-7-gpt",
+        "turk-7-gpt",
+        "asset-7-llama",
+    ]
+    assert set(items["source_id"]) == {"turk-7"}
+    assert items["system"].unique().tolist() == [*wu_arase.MODELS.values()]
+    assert loaded.raters("content").iloc[0].to_dict() == {"r1": 1, "r2": 2, "r3": 3}
+    assert loaded.label("errors").tolist() == ["", "coreference; hallucination"] * 4
+
+
+@raw.faults(
+    {
+        "no JSON": (LIKERT, swap("[", ""), ["not JSON"]),
+        "off the scale": (LIKERT, swap('"fluency": 3', '"fluency": 4'), ["row 1", "3.fluency"]),
+        "no output": (LIKERT, swap("gpt has it.", " "), ["row 1", "simple"]),
+    }
+)
+def test_a_broken_file_is_reported(root, file, harm, words):
+    raw.reported(wu_arase.load, root, file, harm, words)
+
+
+@needs("wu_arase")
+@pytest.mark.parametrize(
+    ("dimension", "counts", "slots"),
+    [
+        ("content", [2343, 462, 15684], [0.374, 0.385, 0.419]),
+        ("style", [883, 249, 17357], [0.189, 0.194, 0.195]),
+        ("fluency", [72, 26, 18391], [-0.005, 0.054, 0.055]),
+    ],
+)
+def test_ratings_and_agreement_of_slots_come_out(dimension, counts, slots):
+    loaded = data.load("wu_arase")
+    values = loaded.ratings.query("dimension == @dimension")["value"]
+    assert values.value_counts().sort_index().tolist() == counts
+    r = loaded.raters(dimension).corr()
+    assert sorted(r.round(3).to_numpy()[[0, 0, 1], [1, 2, 2]].tolist()) == slots
+
+
+@needs("wu_arase")
+@pytest.mark.parametrize(
+    ("system", "items", "means", "r"),
+    [
+        ("GPT-4", 1815, [2.850, 2.889, 2.989], 0.032),
+        ("Qwen2.5-72B", 1815, [2.927, 2.906, 2.992], 0.025),
+        ("Llama-3.2-3B", 1815, [2.896, 2.489, 2.994], -0.111),
+        ("Control-T5", 718, [2.891, 2.421, 2.982], 0.102),
+    ],
+)
+def test_means_of_systems_come_out(system, items, means, r):
+    whole = data.load("wu_arase")
+    part = whole.where(whole.items["system"] == system)
+    assert len(part.items) == items
+    assert part.means[["style", "content", "fluency"]].mean().round(3).tolist() == means
+    assert pearson(part, CODES[0]) == [r]
+
+
+@needs("wu_arase")
+def test_correlations_and_sizes_come_out():
+    loaded = data.load("wu_arase")
+    assert pearson(loaded, *CODES) == [-0.014, 0.052, 0.026]
+    assert loaded.items["source_id"].nunique() == 359 + 1096
+    collections = loaded.label("collection").value_counts()
+    assert collections.to_dict() == {"simpa": 3291, "turk": 1436, "asset": 1436}
+    errors = loaded.label("errors")
+    looked = errors[errors != ""]
+    assert len(looked) == 3300
+    means, meaning = loaded.means.loc[looked.index], "altered meaning|hallucination|coreference"
+    for kinds, dimension, r in ((meaning, "content", -0.471), ("lack of sim", "style", -0.303)):
+        assert round(means[dimension].corr(looked.str.contains(kinds).astype(float)), 3) == r
