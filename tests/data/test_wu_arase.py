@@ -36,7 +36,8 @@ def root(tmp_path):
 
 def test_collections_share_their_sources_and_slots_are_raters(root):
     loaded = wu_arase.load(root)
-    assert (items := loaded.items)["item_id"].tolist()[:3] == [
+    items = loaded.items
+    assert items["item_id"].tolist()[:3] == [
         "asset-7-gpt",
         "turk-7-gpt",
         "asset-7-llama",

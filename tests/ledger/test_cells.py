@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import tstmeta as tst
 from tests import written
 from tstmeta import metrics
 from tstmeta.data import paths
@@ -119,3 +120,25 @@ def test_each_printed_name_is_ours_or_says_what_is_needed_and_metrics_are_listed
     assert set(listed) == printed
     assert all(own and set(own) <= set(catalogue.names()) for own in listed.values())
     assert {cell.metric for cell in cells()} >= NO_METRICS
+
+
+def test_means_of_systems_are_by_people_in_english_and_hindi_alone():
+    table = tst.published("mukherjee2024", "systems")
+    sizes = table.pivot_table("value", ["task", "by"], "language", "size", 0)[["en", "hi", "bn"]]
+    assert {key: row.tolist() for key, row in sizes.iterrows()} == {
+        ("detoxification", "automatic"): [136, 136, 0],  # 34 systems, four scores
+        ("detoxification", "gpt-4"): [18, 18, 0],
+        ("sentiment", "automatic"): [144, 144, 144],
+        ("sentiment", "gpt-4"): [18, 18, 18],
+        ("sentiment", "human"): [18, 18, 0],
+    }
+    keys = [name for name in table if name != "value"]
+    assert not table.duplicated(keys).any()
+    people = table.query("by == 'human' and quantity == 'style'").set_index(["language", "system"])
+    assert people.loc[("en", "GPT-3.5-ZS"), "value"] == 4.66
+    assert people.loc[("hi", "Mistral-7B-Instruct-FS"), "value"] == 2.26
+    rated, automatic = table["by"] != "automatic", table["by"] == "automatic"
+    assert table.loc[rated, "value"].between(1, 5).all()
+    assert table.loc[automatic, "value"].between(0, 100).all()
+    wide = table[automatic].pivot_table("value", keys[:4], "quantity")
+    assert (wide[["ACC", "CS", "BL"]].mean(axis=1) - wide["AVG"]).abs().max() < 0.1

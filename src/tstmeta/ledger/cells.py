@@ -9,6 +9,8 @@ import pandas as pd
 from ..data import paths
 
 PAPERS = ("pauli2025", "lai2023", "mukherjee2025", "pang2019")
+#: Tables of other papers, in files of their own: their numbers are no cells of the ledger.
+TABLES = {("mukherjee2024", "systems"): "mukherjee2024_systems"}
 
 
 class Cell(NamedTuple):
@@ -52,6 +54,11 @@ def names(paper: str, kind: str) -> dict[str, tuple[str, str]]:
 def remarks() -> dict[str, tuple[str, str]]:
     """Cell -> (status, reason) for cells that our value is known not to equal."""
     return {row.cell: (row.status, row.reason) for row in _read("remarks").itertuples()}
+
+
+def as_released(paper: str, table: str) -> pd.DataFrame:
+    """One of :data:`TABLES`, as :func:`tstmeta.published` describes it."""
+    return _read(TABLES[paper, table]).astype({"value": float})
 
 
 def _read(name: str) -> pd.DataFrame:
