@@ -28,7 +28,7 @@ from .data.base import RATING
 from .data.checks import check, fault
 from .data.own import read_scores as read_scores
 from .data.tables import scores_table
-from .metrics.base import Metric, Request, Score
+from .metrics.base import Metric, Request, Score, spoken
 from .schema import Signature, Status, TstmetaError
 from .secrecy import conceal
 from .storage import Journal, locked, whole
@@ -105,7 +105,7 @@ def score(
         else:
             every = [basis for basis in metric.bases if bases is None or basis in bases]
             each = (Plan(metric, basis, *grouped(basis, metric.unit)) for basis in every)
-            tables += [_score_one(data, plan, store, progress) for plan in each]
+            tables += [_in_languages(data, plan, store, progress) for plan in each]
     tables = [table for table in tables if len(table)]
     if not tables:
         return schema.empty("scores")
@@ -161,6 +161,37 @@ def _against(basis: str, row: Any) -> tuple[str, ...] | None:
         return ()
     own = row.output if row.is_reference else None
     return tuple(text for text in row.references if text != own) or None
+
+
+def _in_languages(dataset: Dataset, plan: Plan, *how: Any) -> pd.DataFrame:
+    """A plan by the languages of its units: scored as the metric is for each, or refused."""
+    groups: dict[str | int, Plan] = {}
+    for unit, ids in zip(plan.units, plan.item_ids, strict=True):
+        own = spoken(plan.metric, unit[0].language)
+        reason = isinstance(own, str)
+        group = Plan(plan.metric if reason else own, plan.basis, [], [])
+        group = groups.setdefault(own if reason else id(own), group)
+        group.units.append(unit)
+        group.item_ids.append(ids)
+    tables = [
+        _refused(dataset, own, key) if isinstance(key, str) else _score_one(dataset, own, *how)
+        for key, own in groups.items()
+    ] or [_score_one(dataset, plan, *how)]
+    if len(tables) == 1:
+        return tables[0]
+    table = pd.concat(tables)
+    order = pd.Index(dataset.items["item_id"]).get_indexer(table["item_id"])
+    return table.iloc[np.argsort(order, kind="stable")].reset_index(drop=True)
+
+
+def _refused(dataset: Dataset, plan: Plan, reason: str) -> pd.DataFrame:
+    """Rows without a value, which the store does not keep."""
+    metric, ids = plan.metric, [item_id for unit in plan.item_ids for item_id in unit]
+    facts = {"metric": conceal(metric.name), "dimension": metric.dimensions[0], "basis": plan.basis}
+    name = dataset.name.partition("@")[0]
+    table = scores_table(name, ids, [math.nan] * len(ids), fields={}, **facts)
+    table = table.assign(status=str(Status.REFUSED), detail=conceal(reason))
+    return table.assign(signature=str(metric.signature(plan.basis)))[schema.columns("scores")]
 
 
 def _score_one(dataset: Dataset, plan: Plan, folder: Path, progress: bool) -> pd.DataFrame:

@@ -71,7 +71,6 @@ class Likelihood:
     unit: Unit = "item"
     dimensions: tuple[str, ...] = ("content",)
     bases: tuple[str, ...] = ("source",)
-    languages: tuple[str, ...] = ()
     higher_is_better = True
     max_tokens: int | None = None
     VARIANTS: ClassVar[tuple[str, ...]] = (
@@ -114,6 +113,11 @@ class Likelihood:
     def profile(self) -> str:
         """``embedded`` with the demonstration model, else ``real``."""
         return self.model.profile if isinstance(self.model, Backbone) else "real"
+
+    @property
+    def languages(self) -> tuple[str, ...]:
+        """Those of its model; empty = any."""
+        return getattr(self.model, "languages", ())
 
     @property
     def missing(self) -> str:

@@ -50,9 +50,10 @@ class Metric(Protocol):
     """What scoring needs to know of a metric.  Subclass :class:`PairMetric` or write your own.
 
     A metric may also have ``missing`` (what to do when it cannot run here, else empty), ``turned``
-    (the bases on which the other direction is better), ``keep_in(folder, progress)``: the folder
-    of the score store, and whether bars may be shown; and ``keeps_answers``, where scores are cheap
-    to read from what the metric itself keeps there, so that they are not kept, too.
+    (the bases on which the other direction is better), ``abroad`` (the metric that stands for it
+    outside English), ``keep_in(folder, progress)``: the folder of the score store, and whether bars
+    may be shown; and ``keeps_answers``, where scores are cheap to read from what the metric itself
+    keeps there, so that they are not kept, too.
     """
 
     name: str
@@ -62,7 +63,7 @@ class Metric(Protocol):
     dimensions: tuple[str, ...]
     #: The bases it can be computed on, of ``source``, ``reference``, ``none``.
     bases: tuple[str, ...]
-    #: Language codes it is made for; empty = any.
+    #: Codes of the languages it is made for; empty = any.  Others are refused by scoring.
     languages: tuple[str, ...]
     #: ``embedded`` (runs anywhere) or ``real`` (needs a model from a hub).
     profile: str
@@ -78,6 +79,25 @@ class Metric(Protocol):
     def score(self, units: Sequence[tuple[Request, ...]]) -> Iterator[tuple[Score, ...]]:
         """Yield one tuple of scores a unit, in order, as soon as each is known."""
         ...
+
+
+#: Names of languages that data sets here are in.
+LANGUAGES = {"en": "English", "de": "German", "ru": "Russian", "hi": "Hindi", "bn": "Bengali"}
+
+
+def code_of(language: str) -> str:
+    """The language of a code such as ``pt-BR``, without the rest."""
+    return language.partition("-")[0].lower()
+
+
+def spoken(metric: Metric, language: str) -> Metric | str:
+    """The metric as it is for a language, or why it says nothing of a rewrite in it."""
+    code = code_of(language)
+    if metric.languages and code not in metric.languages:
+        known = " and ".join(LANGUAGES.get(own, own) for own in metric.languages)
+        name = f"{LANGUAGES[code]} ({language})" if code in LANGUAGES else language
+        return f"{metric.name} is made for {known}; this rewrite is in {name}"
+    return metric if code == "en" else getattr(metric, "abroad", metric)
 
 
 def more_is_better(metric: Metric, basis: str) -> bool:

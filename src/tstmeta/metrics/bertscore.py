@@ -19,9 +19,10 @@ from .base import Score, scored
 from .batched import ModelMetric, Pair, cut_note, installed
 from .variants import parse, without_file
 
-#: The layers of the English encoders that have a name here: what the bert-score library found best
+#: The layers of encoders that have a name here: what the bert-score library found best
 #: on WMT16.  The embedded one is not in its table and gets what that gives to six-layer BERTs.
 LAYERS = {"all-minilm-l6-v2": 5, "deberta-xlarge-mnli": 40, "roberta-large": 17}
+LAYERS |= {"xlm-roberta-large": 17, "mbert": 9}
 _OPTIONS = {"part": ("p", "r", "f1"), "scale": ("rescaled",), "weights": ("idf",)}
 #: Pairs whose vectors are held at a time, and numbers of a padded batch: 16 MiB a side.
 _CHUNK, _BATCH = 1024, 2**22
@@ -52,7 +53,7 @@ class BertScore(ModelMetric):
     name = "bertscore"
     VARIANTS: ClassVar[tuple[str, ...]] = (
         *("p", "r", "idf", "deberta-xlarge-mnli", "rescaled+deberta-xlarge-mnli"),
-        *("roberta-large", "rescaled+roberta-large"),
+        *("roberta-large", "rescaled+roberta-large", "xlm-roberta-large", "mbert"),
     )
 
     def __init__(self, words: str = ""):
@@ -76,7 +77,7 @@ class BertScore(ModelMetric):
         self.rescaled = "scale" in chosen
         here = self.rescaled and find_spec("bert_score")
         self.baseline = _baseline(self.model, self.layer) if here else None
-        self.profile, self.languages = self.model.profile, languages(self.model)
+        self.profile, self.languages = self.model.profile, self.model.languages
 
     @property
     def missing(self) -> str:
@@ -132,11 +133,6 @@ class BertScore(ModelMetric):
         for token, count in counts.items():
             weights[token] = math.log((total + 1) / (count + 1))
         return weights
-
-
-def languages(model: Backbone) -> tuple[str, ...]:
-    """What an encoder is made for; empty = any, or not known."""
-    return ("en",) if ENCODERS.get(model.name) is model and model.name in LAYERS else ()
 
 
 def _known_as(model: Backbone) -> str:

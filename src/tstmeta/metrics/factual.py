@@ -17,12 +17,11 @@ from ..models import seq2seq
 from ..models.causal import Backbone, backbone
 from ..models.seq2seq import Prompt, Seq2Seq, Written
 from ..schema import TstmetaError
-from .base import Request, Score, scored
+from .base import Score, scored
 from .batched import BatchedMetric, ModelMetric, Pair, cut_note, identity_of, installed
 from .bertscore import BertScore
 from .candidates import RULE, by_rule
 from .learned import absent
-from .text import refused
 from .variants import choose
 
 #: Upstream's models; their prompts are those of their model cards.
@@ -122,9 +121,6 @@ class QuestEval(ModelMetric):
             "refs": "max",
             "transformers": installed("transformers"),
         }
-
-    def _blank(self, request: Request) -> Score | None:
-        return refused(self, request) or super()._blank(request)
 
     def pairs(self, pairs: Sequence[Pair]) -> list[Score]:
         texts = dict.fromkeys(text for pair in pairs for text in pair)

@@ -55,8 +55,7 @@ class Perplexity(ModelMetric):
         self.per, self.long = chosen.get("per", "token"), chosen.get("long", "first-window")
         self._demonstrates = isinstance(self.model, Backbone) and self.model.profile == "embedded"
         self.profile = "embedded" if self._demonstrates else "real"
-        if getattr(self.model, "name", "") in ("embedded", "gpt2", "yelp"):
-            self.languages = ("en",)
+        self.languages = getattr(self.model, "languages", ())
 
     @property
     def missing(self) -> str:

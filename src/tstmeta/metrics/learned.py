@@ -6,14 +6,14 @@ from typing import ClassVar
 
 from ..extras import lacking
 from ..models import hub, sequence
-from ..models.causal import Backbone, MissingModel
+from ..models.causal import ENGLISH, Backbone, MissingModel
 from .base import Score, scored
 from .batched import BatchedMetric, ModelMetric, Pair, cut_note, identity_of, installed
 from .variants import parse
 
 #: BLEURT's models, converted to PyTorch; the first is that of Pauli et al. (2025).
 MODELS = {
-    name: Backbone(name, f"Elron/{name}", revision)
+    name: Backbone(name, f"Elron/{name}", revision, languages=ENGLISH)
     for name, revision in {
         "bleurt-large-512": "00397b0917e464c5ca1a45db156d0b836cd65e97",
         "bleurt-base-512": "",
@@ -33,7 +33,6 @@ class Bleurt(ModelMetric):
     """
 
     name = "bleurt"
-    languages = ("en",)
     profile = "real"
     VARIANTS: ClassVar[tuple[str, ...]] = tuple(MODELS)[1:]
 
@@ -41,6 +40,7 @@ class Bleurt(ModelMetric):
         super().__init__(words)
         named, _ = parse(words, {}, MODELS)
         self.model = named or MODELS["bleurt-large-512"]
+        self.languages = self.model.languages
 
     @property
     def missing(self) -> str:

@@ -2,7 +2,7 @@
 
 Values are those of the upstream libraries, on the upstream scale; they are imported when a metric
 is made.  Texts in Hindi, Bengali or another language of :data:`.text.DEVANAGARI` and
-:data:`.text.BENGALI` are spelt in one way first, and metrics that know only English refuse others.
+:data:`.text.BENGALI` are spelt in one way first.
 """
 
 from types import SimpleNamespace
@@ -11,8 +11,8 @@ from typing import Any, ClassVar
 import numpy as np
 
 from . import ngrams, wordnet
-from .base import CorpusMetric, PairMetric, Request, Score
-from .text import DANDA, SPELT, Stemmer, UnicodeWords, refused, sentences, spelt, tokens13a
+from .base import CorpusMetric, PairMetric, Request
+from .text import DANDA, SPELT, Stemmer, UnicodeWords, sentences, spelt, tokens13a
 
 
 class _Lexical(PairMetric):
@@ -28,18 +28,12 @@ class _Lexical(PairMetric):
         return spelt(cut, self.apart), note
 
 
-class _English(_Lexical):
-    """A metric of which some variants know only English, and refuse other languages."""
-
-    def _blank(self, request: Request) -> Score | None:
-        return refused(self, request) or super()._blank(request)
-
-
 class SentenceBleu(_Lexical):
     """BLEU of single sentences (Papineni et al., 2002); not symmetric.
 
-    Plain: sacreBLEU's sentence BLEU (Post, 2018), effective order, 13a tokens, in [0, 100].  The
-    variants are NLTK's with smoothing 1, in [0, 1]: ``nltk-word`` on white-space tokens;
+    Plain: sacreBLEU's sentence BLEU (Post, 2018), effective order, 13a tokens, in [0, 100].
+    ``intl``, which stands for it outside English, cuts at the punctuation of every script.  The
+    others are NLTK's with smoothing 1, in [0, 1]: ``nltk-word`` on white-space tokens;
     ``lai2023``, what the scores released with that paper hold, on Penn Treebank words;
     ``pauli2025``, what the printed numbers of that paper are, on raw strings, so n-grams of
     characters, with the output in the place of the reference and the compared text in that of the
@@ -47,12 +41,14 @@ class SentenceBleu(_Lexical):
     """
 
     name = "bleu"
-    VARIANTS: ClassVar[tuple[str, ...]] = ("pauli2025", "nltk-word", "lai2023")
+    VARIANTS: ClassVar[tuple[str, ...]] = ("pauli2025", "nltk-word", "lai2023", "intl")
     TOKENS: ClassVar = {"pauli2025": "characters", "nltk-word": "white-space", "lai2023": "penn"}
 
     def __init__(self, variant: str = ""):
         super().__init__(variant)
-        if variant:
+        if variant == "lai2023":
+            self.languages = ("en",)
+        if variant in self.TOKENS:
             refs, roles = "clipped-together", "output-as-hypothesis"
             if variant == "pauli2025":
                 refs, roles = "max", "output-as-reference"
@@ -65,16 +61,20 @@ class SentenceBleu(_Lexical):
         from sacrebleu.metrics import BLEU
 
         self.apart = True
+        tok = variant or "13a"
         self.facts = (
-            f"refs:clipped-together tok:13a case:mixed eff:yes smooth:exp scale:100 {DANDA}"
+            f"refs:clipped-together tok:{tok} case:mixed eff:yes smooth:exp scale:100 {DANDA}"
         )
-        self._bleu = BLEU(effective_order=True)
+        self._bleu = BLEU(tokenize=tok, effective_order=True)
+        if not variant:
+            self.abroad = SentenceBleu("intl")
+            self.abroad.name = self.name
 
     def value(self, request: Request) -> float:
         output, texts = request.output, request.against
         if self.variant == "pauli2025":
             return max(ngrams.nltk_bleu([output], text) for text in texts)
-        if self.variant:
+        if self.variant in self.TOKENS:
             cut = ngrams.penn_words if self.variant == "lai2023" else str.split
             return ngrams.nltk_bleu([cut(text) for text in texts], cut(output))
         return self._bleu.sentence_score(output, list(texts)).score
@@ -87,24 +87,28 @@ class CorpusBleu(_Lexical, CorpusMetric):
     closest reference length (the shorter of two as close).  Their sum gives exactly sacreBLEU's
     ``corpus_bleu``; items may differ in their number of references, which clip together.  An item's
     own value is that of a corpus of one sentence, so 0 below four tokens.  Plain: 13a tokens,
-    smoothing exp.  ``multi-bleu``: white-space tokens, case kept, no smoothing, as Moses'
-    multi-bleu.perl.
+    smoothing exp; ``intl`` stands for it outside English, as in :class:`SentenceBleu`.
+    ``multi-bleu``: white-space tokens, case kept, no smoothing, as Moses' multi-bleu.perl.
     """
 
     name = "corpus-bleu"
-    VARIANTS: ClassVar[tuple[str, ...]] = ("multi-bleu",)
+    VARIANTS: ClassVar[tuple[str, ...]] = ("multi-bleu", "intl")
 
     def __init__(self, variant: str = ""):
         from sacrebleu.metrics import BLEU
 
         super().__init__(variant)
-        self.apart = not variant
-        tokens, self._smoothing = ("none", "none") if variant else ("13a", "exp")
-        tok = "white-space" if variant else tokens
+        moses = variant == "multi-bleu"
+        self.apart = not moses
+        tokens, self._smoothing = ("none", "none") if moses else (variant or "13a", "exp")
+        tok = "white-space" if moses else tokens
         rest = f"eff:no smooth:{self._smoothing} scale:100 {DANDA if self.apart else SPELT}"
         self.facts = f"refs:clipped-together tok:{tok} case:mixed {rest}"
         # force: no advice on the log about texts that look tokenised.
         self._bleu = BLEU(tokenize=tokens, smooth_method=self._smoothing, force=True)
+        if not variant:
+            self.abroad = CorpusBleu("intl")
+            self.abroad.name = self.name
 
     def statistics(self, request: Request) -> np.ndarray:
         # sacreBLEU leaves empty references out and fails when none is left; a blank one passes.
@@ -119,7 +123,7 @@ class CorpusBleu(_Lexical, CorpusMetric):
         ).score
 
 
-class Meteor(_English):
+class Meteor(_Lexical):
     """METEOR (Banerjee and Lavie, 2005; parameters of Lavie and Agarwal, 2007), in [0, 1).
 
     NLTK's ``single_meteor_score``: exact words, then Porter stems, then WordNet synonyms; alpha
@@ -194,7 +198,7 @@ class Chrf(_Lexical):
         return self._chrf.sentence_score(request.output, list(request.against)).score
 
 
-class Rouge1(_English):
+class Rouge1(_Lexical):
     """ROUGE-1: F1 of shared words, in [0, 1] (Lin, 2004), by the package rouge-score.
 
     Plain: lower-case words of any script, no stemming.  ``stem``: Porter stems, for English.

@@ -16,7 +16,7 @@ from ..models.lexicon import Lexicon
 from ..schema import MissingData, Status, TstmetaError
 from .base import Request, Score
 from .batched import BatchedMetric
-from .text import refused, word_spans
+from .text import word_spans
 from .variants import choose
 
 #: Our words: style that is asked for -> list that has the words of both sides.
@@ -155,8 +155,6 @@ class MaskedBleu(BatchedMetric):
 
     def _hide(self, request: Request) -> Score | tuple[Request, str]:
         """The request with style words hidden and how many they were, or why it has no value."""
-        if refusal := refused(self, request):
-            return refusal
         if self._lexicon is None and request.style not in OURS:
             what = f"no list of style words for the style {request.style!r}"
             remedy = f"name a lexicon, for instance {self.name.partition(':')[0]}:words.csv"
@@ -182,7 +180,7 @@ class MaskedCosine(MaskedBleu):
     """
 
     name = "masked-cosine"
-    VARIANTS: ClassVar[tuple[str, ...]] = ("dropped", "sentiment", "labse")
+    VARIANTS: ClassVar[tuple[str, ...]] = ("dropped", "sentiment", "labse", "multilingual-minilm")
     stem: ClassVar[str] = "cosine"
     token: str = "[MASK]"
 

@@ -20,7 +20,7 @@ from ..models.vectors import TokenTable, VectorFile, Vectors
 from ..schema import Status, TstmetaError
 from .base import Request, Score, scored
 from .batched import ModelMetric, cut_note, installed
-from .bertscore import BertScore, languages
+from .bertscore import BertScore
 from .variants import choose, parse, without_file
 
 __all__ = ["BertScore", "Cosine", "S3Bert", "Sim", "Wmd"]
@@ -49,7 +49,7 @@ class Cosine(ModelMetric):
     """
 
     name = "cosine"
-    VARIANTS: ClassVar[tuple[str, ...]] = ("labse",)
+    VARIANTS: ClassVar[tuple[str, ...]] = ("labse", "multilingual-minilm")
     #: What of the vectors is compared.
     part = slice(0, None)
 
@@ -57,7 +57,7 @@ class Cosine(ModelMetric):
         super().__init__(words)
         model, _ = parse(words, {}, ENCODERS)
         self.model = model or MINILM
-        self.profile, self.languages = self.model.profile, languages(self.model)
+        self.profile, self.languages = self.model.profile, self.model.languages
 
     @property
     def missing(self) -> str:

