@@ -1,0 +1,104 @@
+"""Two sets of human judgments released with MIS (Babakov et al., 2022).
+
+``civil``: 500 detoxified comments of Laugier et al. (2021), five raters each.  ``yelp``: pairs of
+outputs on Yelp compared by people, of Pang and Gimpel (2019).
+"""
+
+from pathlib import Path
+
+import pandas as pd
+
+from .base import Dataset, by_label
+from .checks import FILLED, checked, each, numeric, one_of, published
+from .files import read_csv, read_json_lines
+from .tables import items_table, labels_table, long_ratings, rename_raters
+
+NAME = "mis"
+SUBSETS = by_label("collection", ("civil", "yelp"))
+_FOLDER = Path("benchmarking", "source_data")
+#: Dimension -> column with the question.
+QUESTIONS = {
+    "content": "does_the_candidate_rephrasing_preserve_the_nontoxic_content"
+    "_from_the_original_comment",
+    "fluency": "is_the_candidate_rephrasing_fluent_in_english",
+    "style": "is_the_candidate_rephrasing_text_a_polite_comment",
+    "overall": "we_also_ask_you_to_judge_the_overall_acceptability_of_the_rephrasing"
+    "_if_it_appeared_in_a_realworld_system",
+}
+SYSTEMS = {
+    f"{name} rephrasing": name.replace(" (", "-").strip(")")
+    for name in ("CA", "CAET", "IE", "ST (cond)", "ST (multi)")
+}
+#: Systems compared -> how many pairs; field of the comparison -> dimension; answer -> value.
+PAIRS = {"m0-m2": 134, "m0-m7": 198, "m2-m7": 171, "m6-m7": 146}
+BETTER = {"style_better": "style", "content_better": "content", "lang_better": "fluency"}
+ANSWERS = {1: "a", 2: "b", -1: "tie"}
+#: Style of the source -> direction, target style.
+STYLES = {0: ("neg2pos", "positive"), 1: ("pos2neg", "negative")}
+_TEXTS = ["source", "direction", "style", "system", "output"]
+
+
+def load(root: Path) -> Dataset:
+    """Load both collections (label ``collection``).
+
+    Items: ``item_id`` is ``source_id-system``, with ``-2`` for another text of that system;
+    ``source_id`` is ``civil-s1`` …, ``yelp-s1`` … by first appearance.  Texts of one line of
+    ``yelp`` were not released.  Who compared is not known: all comparisons have one rater.
+    """
+    civil, ratings = _civil(root / _FOLDER / "f1659626_annon.csv")
+    yelp, preferences = _yelp(root / _FOLDER / "textual-transfer-pairwise-comparison")
+    rename_raters(ratings, preferences)
+    items = pd.concat([civil, yelp], ignore_index=True)
+    collection = items["item_id"].str.partition("-")[0]
+    labels = labels_table(NAME, items["item_id"], collection=collection)
+    items = items_table(NAME, items.where(items.notna(), None))
+    return Dataset.of(NAME, items, ratings=ratings, labels=labels, preferences=preferences)
+
+
+def _items(collection: str, texts: pd.DataFrame) -> pd.DataFrame:
+    """Each text of a system for a source once, with its ids."""
+    items = texts.drop_duplicates(ignore_index=True)
+    number = items.groupby(["source", "direction"], sort=False, dropna=False).ngroup() + 1
+    items["source_id"] = f"{collection}-s" + number.astype(str)
+    items["item_id"] = items["source_id"] + "-" + items["system"]
+    items["item_id"] += items.groupby("item_id").cumcount().map(lambda n: f"-{n + 1}" * (n > 0))
+    return items
+
+
+def _civil(path: Path) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """Items and ratings without the test questions; who rated is read to number the raters."""
+    texts = ["original_toxic_comment", "variable", "value"]
+    columns = {"_golden": one_of(("true", "false")), "_worker_id": FILLED}
+    columns |= {**dict.fromkeys(texts, FILLED), "variable": one_of(SYSTEMS)}
+    columns |= dict.fromkeys(QUESTIONS.values(), numeric(1, 5, whole=True))
+    table = read_csv(path, columns)[[*columns]]
+    table = table[table["_golden"] == "false"].assign(direction="", style="polite")
+    table[["source", "system", "output"]] = table[texts].replace({"variable": SYSTEMS})
+    items = _items("civil", table[_TEXTS])
+    ids = table.merge(items, on=_TEXTS, how="left")["item_id"]
+    rated = [(name, table["_worker_id"], table[question]) for name, question in QUESTIONS.items()]
+    return items, long_ratings(NAME, ids, rated)
+
+
+def _yelp(folder: Path) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """Items and comparisons; NaN stands for a text that was not released."""
+    checks = dict.fromkeys(BETTER, each(lambda cell: cell in [*ANSWERS], "use 1, 2 or -1"))
+    checks["ori_style"] = each(lambda cell: cell in [*STYLES], "use 0 or 1")
+    keys, tables = ["ori_sent", "model1", "sent1", "model2", "sent2", *checks], []
+    for pair, count in PAIRS.items():
+        path = folder / f"yelp-{pair}.human.jsonl"
+        rows = pd.DataFrame(read_json_lines(path, keys, count), index=range(1, count + 1))
+        with published():
+            tables.append(checked(rows, checks, path))
+    table = pd.concat(tables, ignore_index=True)
+    table[["direction", "style"]] = [STYLES[style] for style in table["ori_style"]]
+    sides = [table[["ori_sent", "direction", "style", f"model{k}", f"sent{k}"]] for k in (1, 2)]
+    sides = [side.set_axis(_TEXTS, axis=1) for side in sides]
+    items = _items("yelp", pd.concat(sides).sort_index(kind="stable"))
+    a, b = (side.merge(items, on=_TEXTS, how="left")["item_id"] for side in sides)
+    facts = {"dataset": NAME, "item_a": a, "item_b": b, "rater": "yelp"}
+    compared = [
+        pd.DataFrame({**facts, "dimension": dimension, "value": table[key].map(ANSWERS)})
+        for key, dimension in BETTER.items()
+    ]
+    return items, pd.concat(compared)

@@ -1,0 +1,118 @@
+"""Civil rephrases and compared outputs: the form on made-up files, the sums on the real ones."""
+
+import json
+
+import pandas as pd
+import pytest
+
+from tests.data import raw
+from tests.data.raw import drop_last_line, pearson, swap, write, write_table
+from tests.helpers import needs
+from tstmeta import data
+from tstmeta.data import mis
+
+CIVIL = "benchmarking/source_data/f1659626_annon.csv"
+YELP = "benchmarking/source_data/textual-transfer-pairwise-comparison/yelp-m6-m7.human.jsonl"
+PLACES = {"_country": "MADEUPLAND", "_region": "MADEUPSHIRE", "_city": "MADEUPTOWN"}
+WORKERS = ["MADEUPWORKERA", "MADEUPWORKERB"]
+NAN = float("nan")
+
+
+def judgment(worker, content, golden="false", **more):
+    """One row of the platform's export."""
+    texts = {"original_toxic_comment": "Oaf!", "variable": "ST (cond) rephrasing", "value": "Oh!"}
+    ratings = {**dict.fromkeys(mis.QUESTIONS.values(), 2), mis.QUESTIONS["content"]: content}
+    return {"_golden": golden, "_worker_id": worker, **texts, **ratings, **more}
+
+
+@pytest.fixture
+def root(tmp_path, monkeypatch):
+    """One output rated by two, with a test question; three comparisons, one without its texts."""
+    rows = [judgment(WORKERS[1], 5, **PLACES), judgment(WORKERS[0], 3, **PLACES)]
+    write_table(tmp_path / CIVIL, [*rows, judgment(WORKERS[0], 1, "true", **PLACES)])
+    monkeypatch.setattr(mis, "PAIRS", {"m6-m7": 3})
+    texts = [("Good.", 1, "Bad.", "Bad."), ("Good.", 1, "Bad.", "Poor."), (NAN, 0, NAN, NAN)]
+    answers = dict(zip(mis.BETTER, (1, 2, -1), strict=True))
+    keys = ("ori_sent", "ori_style", "sent1", "sent2")
+    answers |= {"model1": "m6", "model2": "m7"}
+    lines = [dict(zip(keys, line, strict=True)) | answers for line in texts]
+    write(tmp_path / YELP, map(json.dumps, lines))
+    return tmp_path
+
+
+def test_an_item_is_a_text_of_a_system_and_may_not_be_there(root):
+    items = mis.load(root).items.fillna("(none)")
+    columns = ["item_id", "direction", "style", "source", "output"]
+    assert items[columns].to_numpy().tolist() == [
+        ["civil-s1-ST-cond", "", "polite", "Oaf!", "Oh!"],
+        *([f"yelp-s1-{name}", "pos2neg", "negative", "Good.", "Bad."] for name in ("m6", "m7")),
+        ["yelp-s1-m7-2", "pos2neg", "negative", "Good.", "Poor."],
+        *([f"yelp-s2-{name}", "neg2pos", "positive", "(none)", "(none)"] for name in ("m6", "m7")),
+    ]
+
+
+def test_test_questions_are_left_out_and_the_comparisons_have_a_rater_of_their_own(root):
+    loaded = mis.load(root)
+    assert loaded.raters("content").iloc[0].to_dict() == {"r1": 5, "r2": 3}
+    rows = loaded.preferences[["item_a", "item_b", "dimension", "rater", "value"]]
+    assert rows[rows["item_b"] == "yelp-s1-m7-2"].to_numpy().tolist() == [
+        ["yelp-s1-m6", "yelp-s1-m7-2", dimension, "r3", value]
+        for dimension, value in (("style", "a"), ("content", "b"), ("fluency", "tie"))
+    ]
+
+
+def test_no_place_is_read(root):
+    before = mis.load(root)
+    write_table(root / CIVIL, [judgment(WORKERS[1], 5), judgment(WORKERS[0], 3)])  # has no places
+    after = mis.load(root)
+    assert after.ratings.equals(before.ratings)
+    assert after.items.equals(before.items)
+
+
+FAULTS = {
+    "off the scale": (CIVIL, swap(",5,", ",6,"), ["row 1", "preserve_the_nontoxic_content"]),
+    "another system": (CIVIL, swap("ST (cond)", "Mine"), ["row 1", "variable"]),
+    "another answer": (YELP, swap(": 2", ": 0"), ["row 1", "content_better"]),
+    "a pair too few": (YELP, drop_last_line, ["2 lines where 3"]),
+}
+
+
+@raw.faults(FAULTS)
+def test_a_broken_file_is_reported_without_worker_and_place(root, file, harm, words):
+    assert "MADEUP" not in raw.reported(mis.load, root, file, harm, words)
+
+
+@needs("mis")
+def test_real_ratings():
+    part = data.load("mis@civil")
+    assert len(part.items) == 500
+    sizes = part.ratings.groupby(["item_id", "dimension"]).size()
+    assert sizes.value_counts().to_dict() == {5: 2000}
+    assert part.ratings["rater"].nunique() == 428
+    names = ["style", "content", "fluency", "overall"]
+    pairs = [(a, b) for place, a in enumerate(names) for b in names[place + 1 :]]
+    assert pearson(part, *pairs) == [-0.112, -0.035, 0.126, 0.625, 0.704, 0.735]
+    caet = part.where(part.items["system"] == "CAET")
+    assert pearson(caet, ("style", "content")) == [-0.29]
+    systems = part.means.groupby(part.items.set_index("item_id")["system"])[names].mean()
+    expected = "2.98 1.89 2.32 1.81  2.72 2.63 3.06 2.52  2.77 2.2 2.39 1.89"
+    expected += "  2.91 2.08 2.36 1.87  2.93 2.1 2.42 1.93"  # CA, CAET, IE, ST-cond, ST-multi
+    assert systems.round(2).to_numpy().ravel().tolist() == [float(x) for x in expected.split()]
+
+
+@needs("mis")
+def test_real_comparisons():
+    part = data.load("mis@yelp")
+    assert (len(part.items), part.items["output"].isna().sum()) == (888, 2)
+    assert part.items["item_id"].str.endswith("-m7-2").sum() == 59
+    given, systems = part.preferences, part.items.set_index("item_id")["system"]
+    pair = given["item_a"].map(systems) + given["item_b"].map(systems)
+    counts = given.groupby(["dimension", "value", pair]).size()  # m0m2, m0m7, m2m7, m6m7
+    assert counts["style", "tie"].tolist() == [114, 150, 145, 109]
+    assert counts["content", "a"].tolist() == [2, 5, 10, 23]
+    assert counts["content", "b"].tolist() == [34, 108, 44, 24]
+    coded = given["value"].map({"a": -1, "tie": 0, "b": 1})
+    wide = {name: list(coded[given["dimension"] == name]) for name in given["dimension"]}
+    r = pd.DataFrame(wide).corr().round(3)
+    assert r.loc["style", ["content", "fluency"]].tolist() == [0.01, 0.068]
+    assert r.loc["content", "fluency"] == 0.366
