@@ -12,6 +12,8 @@ STAMP := $(VENV)/.installed
 
 # A foreign module path or pip target would end up in what is built.
 unexport PYTHONPATH PYTHONHOME PIP_TARGET PIP_PREFIX PIP_USER
+# Without bytecode on disk each of a hundred processes would compile the libraries anew (10 s each).
+unexport PYTHONDONTWRITEBYTECODE
 
 # What was installed, and where: compared by content, so the file times of a clone do not matter,
 # and a folder that was moved is noticed.
@@ -112,4 +114,4 @@ clean: ## Remove what was built; installed packages, data and scores stay
 
 distclean: clean ## Remove computed scores, caches and .venv too; data/external stays
 	rm -rf data/scores .venv .pytest_cache .hypothesis .mypy_cache .ruff_cache
-	find src tests -name __pycache__ -type d -prune -exec rm -rf {} +
+	find src tests tools benchmarks -name __pycache__ -type d -prune -exec rm -rf {} +
