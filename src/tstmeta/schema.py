@@ -18,8 +18,8 @@ from pandera.errors import SchemaErrors
 
 from .secrecy import conceal
 
-#: What a rating can be about.  ``overall`` and ``structure`` occur in simplification data only.
-DIMENSIONS = ("content", "style", "fluency", "overall", "structure")
+#: What a rating can be about.  ``overall``, ``structure`` and ``overcorrection`` occur in few sets.
+DIMENSIONS = ("content", "style", "fluency", "overall", "structure", "overcorrection")
 #: What an output is compared with: its source (S-), its references (R-) or nothing.
 BASES = ("source", "reference", "none")
 #: The rater name under which a released mean is stored (the single ratings were not released).
@@ -157,7 +157,8 @@ FILLED = each(lambda x: isinstance(x, str) and bool(x.strip()), "fill it in or d
 _HALF = re.compile("[\ud800-\udfff]")
 _LIST = each(
     lambda cell: (
-        isinstance(cell, list) and all(isinstance(x, str) and not _HALF.search(x) for x in cell)
+        isinstance(cell, list)
+        and all(x is None or (isinstance(x, str) and not _HALF.search(x)) for x in cell)
     ),
     "use a list of texts",
 )
@@ -228,7 +229,7 @@ _COLUMNS = {
         **_filled("item_id", "source_id"),
         **_texts("system", "style", "direction"),
         **_filled("language"),
-        **_texts("source", "output"),
+        **{name: pa.Column(str, coerce=True, nullable=True) for name in ("source", "output")},
         "references": pa.Column(object, _LIST),
         "is_reference": pa.Column(bool),
     },

@@ -23,7 +23,7 @@ from tqdm import tqdm
 
 from . import metrics as registry
 from . import schema
-from .data import Dataset, paths
+from .data import Dataset, paths, shipped
 from .data.base import RATING
 from .data.checks import check, fault
 from .data.own import read_scores as read_scores
@@ -75,7 +75,8 @@ def score(
         bases: source, reference, none; default all that a metric has.
         profile: ``embedded`` leaves out what needs a model from a hub, ``real`` takes families
             whole; by default single names are taken as they are and families as ``embedded``.
-        store: folder of the score store (default ``data/scores``).
+        store: folder of the score store (default ``data/scores``, and the scores that the project
+            passes on, see :mod:`tstmeta.data.shipped`).
         progress: show a bar on standard error (only on a terminal).
 
     Returns:
@@ -92,7 +93,6 @@ def score(
     if profile not in PROFILES:
         names = ", ".join(filter(None, PROFILES))
         raise TstmetaError(f"profile is {profile!r}; use one of {names}")
-    store = store or paths.scores()
     tables = []
     grouped = cache(lambda *of: requests(data, *of))  # metrics of a unit and basis share requests
     wanted = [metrics] if isinstance(metrics, str) else metrics
@@ -143,7 +143,8 @@ def _came_with(data: Dataset, name: str) -> list[str]:
 def requests(dataset: Dataset, basis: str, unit: str = "item") -> tuple[list, list]:
     """The units of a data set, and the item of each request, that are scored on a basis."""
     groups: dict[str, list[tuple[str, Request]]] = {}
-    for row in dataset.items.itertuples(index=False):
+    items = dataset.items.dropna(subset=["source", "output"])  # a text may not be here
+    for row in items.itertuples(index=False):
         against = _against(basis, row)
         if against is not None:
             request = Request(row.output, against, row.source, row.style, row.language)
@@ -194,27 +195,53 @@ def _refused(dataset: Dataset, plan: Plan, reason: str) -> pd.DataFrame:
     return table.assign(signature=str(metric.signature(plan.basis)))[schema.columns("scores")]
 
 
-def _score_one(dataset: Dataset, plan: Plan, folder: Path, progress: bool) -> pd.DataFrame:
-    if keep_in := getattr(plan.metric, "keep_in", None):
-        keep_in(folder, progress)
-    signature = plan.metric.signature(plan.basis)
-    if getattr(plan.metric, "keeps_answers", False):
-        scores = chain.from_iterable(_checked(plan.metric, plan.units))
-        rows = _frame([("", score.value, str(score.status), score.detail) for score in scores])
+def _score_one(dataset: Dataset, plan: Plan, folder: Path | None, progress: bool) -> pd.DataFrame:
+    """One metric and basis: what was passed on with the project, and the rest by computing it.
+
+    Where the texts are not here, a registered metric is known by its name: the scores say by their
+    signature how they were made, which may be with other libraries than those of this machine.
+    """
+    metric, given, signature = plan.metric, pd.DataFrame(), ""
+    if dataset.has_texts or type(registry.known(metric.name)) is not type(metric):
+        if keep_in := getattr(metric, "keep_in", None):
+            keep_in(folder or paths.scores(), progress)
+        signature = str(metric.signature(plan.basis))
+    if folder is None or not dataset.has_texts:
+        given = shipped.scores(dataset, conceal(metric.name), plan.basis, signature)
+    if len(given):
+        done = set(given["item_id"])
+        left = [x for x in zip(plan.units, plan.item_ids, strict=True) if not done.issuperset(x[1])]
+        units, item_ids = ([*column] for column in zip(*left, strict=True)) if left else ([], [])
+        plan = Plan(metric, plan.basis, units, item_ids)
+    if dataset.has_texts:
+        rows = _computed(plan, folder or paths.scores(), progress)
+        ids = [item_id for unit in plan.item_ids for item_id in unit]
     else:
-        rows = _Store(folder, signature).score(plan, progress)
-    ids = [item_id for unit in plan.item_ids for item_id in unit]
+        ids = [] if len(given) else list(dataset.items["item_id"])
+        reason = f"its texts are not here, and {metric.name} was not passed on: get them with: "
+        reason += f"tstmeta data fetch {dataset.name.partition('@')[0]}"
+        rows = _frame([("", math.nan, str(Status.ERROR), reason)] * len(ids))
     table = rows.assign(
         dataset=dataset.name.partition("@")[0],
         item_id=ids,
-        metric=conceal(plan.metric.name),
-        dimension=plan.metric.dimensions[0],
+        metric=conceal(metric.name),
+        dimension=metric.dimensions[0],
         basis=plan.basis,
-        signature=str(signature),
+        signature=signature or metric.name,
         sample=0,
     )[schema.columns("scores")]
+    table = schema.together(given, table)
     order = pd.Index(dataset.items["item_id"]).get_indexer(table["item_id"])
     return table.iloc[np.argsort(order, kind="stable")].reset_index(drop=True)
+
+
+def _computed(plan: Plan, folder: Path, progress: bool) -> pd.DataFrame:
+    if getattr(plan.metric, "keeps_answers", False):
+        scores = chain.from_iterable(_checked(plan.metric, plan.units))
+        return _frame([("", score.value, str(score.status), score.detail) for score in scores])
+    if not plan.units:
+        return _frame([])
+    return _Store(folder, plan.metric.signature(plan.basis)).score(plan, progress)
 
 
 def key_of(signature: Signature | str, unit: Sequence[Request]) -> str:

@@ -16,9 +16,10 @@ def bare(tmp_path, monkeypatch):
 def test_every_data_set_has_a_row_even_where_nothing_is_here(bare):
     frame = catalogue.datasets().set_index("name")
     assert frame.index.tolist() == names()
-    assert pd.isna(frame.loc["pauli", "items"])
-    assert frame.loc["pauli", "dimensions"] == "content, style"  # from the card
-    assert frame.loc["pauli", "raters"] == "-"
+    assert pd.isna(frame.loc["mir", "items"])
+    assert frame.loc["mir", "dimensions"] == "content, style, fluency"  # from the card
+    assert frame.loc["mir", "raters"] == "-"
+    assert frame.loc["pauli", ["dimensions", "here"]].tolist() == ["content, style", "numbers"]
 
 
 def test_a_data_set_that_cannot_be_loaded_does_not_hide_the_others(bare, monkeypatch, capsys):

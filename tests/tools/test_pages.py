@@ -394,7 +394,7 @@ def foreign_sentences() -> dict[str, set[str]]:
 
 
 def sentences(name: str) -> set[str]:
-    if not data.available(name):
+    if not data.has_texts(name):
         return set()
     try:
         items = data.load(name).items

@@ -264,7 +264,7 @@ def read_corpus(
         keep_out: data sets of which no text (source, rewrite, reference) is trained or tuned on.
         split: of sentences whose file names none.
     """
-    from ..data import available, load, paths, xformal, yelp
+    from ..data import has_texts, load, paths, xformal, yelp
     from ..data.checks import numeric
     from ..data.files import read_csv
     from ..models.splits import USUAL, YELP, divide
@@ -287,7 +287,7 @@ def read_corpus(
     else:
         raise mistake(f"no corpus is called {name!r}: use yelp, xformal or a file FILE.csv")
     if keep_out is None:
-        keep_out = [data for data in RATED if name == "yelp" and available(data)]
+        keep_out = [data for data in RATED if name == "yelp" and has_texts(data)]
     rows = [load(data).items[["source", "output", "references"]] for data in keep_out]
     never = [text for items in rows for column in items for text in items[column].explode()]
     return divide(table, roles, [text for text in never if isinstance(text, str)])

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from .. import plugins
 from ..schema import DataError, MissingData, TstmetaError
-from . import paths
+from . import paths, shipped
 from .base import Card, Dataset
 from .checks import fault
 
@@ -43,8 +43,8 @@ def root(name: str) -> Path:
     return paths.raw(name) if getattr(_module(name), "RAW", True) else paths.own(name)
 
 
-def available(name: str) -> bool:
-    """Whether the files of a data set are on this machine."""
+def has_texts(name: str) -> bool:
+    """Whether the files of a data set, with its texts, are on this machine."""
     base = name.partition("@")[0]
     try:
         return getattr(_module(base), "ready", Path.is_dir)(root(base))
@@ -52,12 +52,20 @@ def available(name: str) -> bool:
         return False
 
 
+def available(name: str) -> bool:
+    """Whether a data set can be loaded: from its files, or without texts (:mod:`.shipped`)."""
+    return has_texts(name) or shipped.available(name.partition("@")[0])
+
+
 def load(name: str) -> Dataset:
     """Load a registered data set, a named subset (``name@subset``) or a file of your own.
 
+    Where the raw files are not here, its ratings and scores come without texts if the project may
+    pass them on (``has_texts`` says so).
+
     Raises:
         UnknownDataset: no such name, with the nearest ones.
-        MissingData: the raw files are not here, with the command that gets them.
+        MissingData: the raw files are not here, and needed; with the command that gets them.
         DataError: a file of yours has faults; all are listed.
     """
     if Path(name).suffix.lower() in (".csv", ".tsv", ".jsonl", ".parquet"):
@@ -65,7 +73,8 @@ def load(name: str) -> Dataset:
 
         return read(Path(name))
     base, _, subset = name.partition("@")
-    whole = _load(base, str(root(base)))
+    numbers_only = not has_texts(base) and shipped.available(base)
+    whole = shipped.load(base) if numbers_only else _load(base, str(root(base)))
     if not subset:
         return whole
     if name not in subsets(base):

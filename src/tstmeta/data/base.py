@@ -1,5 +1,7 @@
 """What a data set is: up to five tables and a card."""
 
+import hashlib
+import json
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
@@ -10,7 +12,7 @@ import pandas as pd
 import yaml
 
 from .. import schema
-from ..schema import DataError, Problem, TstmetaError
+from ..schema import DataError, MissingData, Problem, TstmetaError
 from . import paths
 
 #: What a metric can be held against.
@@ -18,6 +20,8 @@ RATING, CONSTRUCTION = "mean human rating", "label by construction"
 #: The label that stands for a dimension on a constructed set, and its value that counts 1.
 _CONSTRUCTED = {"content": ("error", "none"), "style": ("shift", "strong")}
 _ABOUT_ITEMS = ("ratings", "labels", "preferences", "scores")
+#: Columns of :attr:`Dataset.lengths`.
+LENGTHS = ("source_words", "output_words", "source_characters", "output_characters", "copy")
 
 
 @dataclass(frozen=True)
@@ -56,7 +60,8 @@ def _ids(frame: pd.DataFrame) -> list[str]:
 class Dataset:
     """Rated rewrites: validated tables under one name.
 
-    Build one with :meth:`of`, which validates; restrict one with :meth:`where`.
+    Build one with :meth:`of`, which validates; restrict one with :meth:`where`.  The texts may not
+    be here (see :mod:`.shipped`): sources and outputs are then NaN, a reference is None.
     """
 
     name: str
@@ -66,23 +71,33 @@ class Dataset:
     preferences: pd.DataFrame
     scores: pd.DataFrame
     card: Card
+    #: Where the texts are not here: :data:`LENGTHS` and digest of each item, index item_id.
+    known: pd.DataFrame | None = None
 
     @classmethod
-    def of(cls, name: str, items: pd.DataFrame, card: Card | None = None, **tables) -> Self:
+    def of(
+        cls,
+        name: str,
+        items: pd.DataFrame,
+        card: Card | None = None,
+        known: pd.DataFrame | None = None,
+        **tables: pd.DataFrame | None,
+    ) -> Self:
         """Validate the tables given (any of the other four) and fill in those that are not."""
         valid = {"items": schema.validate(items, "items", name)}
-        known, problems = set(valid["items"]["item_id"]), []
+        ids, problems = set(valid["items"]["item_id"]), []
         for table in _ABOUT_ITEMS:
             frame = tables.pop(table, None)
             frame = schema.empty(table) if frame is None else frame
             valid[table] = frame = schema.validate(frame, table, name)
             for column in _ids(frame):
-                for row, item in frame.loc[~frame[column].isin(known), column].items():
+                for row, item in frame.loc[~frame[column].isin(ids), column].items():
                     what, remedy = f"no item is called {item!r}", "add the item or drop the row"
                     problems.append(Problem(f"{name} ({table})", row + 1, column, what, remedy))
         if problems:
             raise DataError(problems)
-        return cls(name=name, card=card or Card.read(name.partition("@")[0]), **valid, **tables)
+        card = card or Card.read(name.partition("@")[0])
+        return cls(name=name, card=card, known=known, **valid, **tables)
 
     def where(self, keep: pd.Series, name: str | None = None) -> Self:
         """The data set restricted to the items where ``keep`` (aligned with ``items``) is true."""
@@ -95,6 +110,46 @@ class Dataset:
             known = frame[_ids(frame)].isin(set(items["item_id"])).all(axis=1)
             tables[table] = frame[known].reset_index(drop=True)
         return replace(self, name=name or self.name, items=items, **tables)
+
+    @property
+    def has_texts(self) -> bool:
+        """Whether the texts of the rewrites are here, and not only what people said of them."""
+        return self.known is None
+
+    def need_texts(self, purpose: str) -> None:
+        """Raise a MissingData where the texts are not here; ``purpose`` ends "are needed ..."."""
+        if not self.has_texts:
+            base = self.name.partition("@")[0]
+            raise MissingData(
+                f"{self.name} is here with its ratings and scores, without its texts, and these are"
+                f" needed {purpose}. Get them with: tstmeta data fetch {base}"
+            )
+
+    @cached_property
+    def lengths(self) -> pd.DataFrame:
+        """Lengths in words (split at white space) and characters, and whether the output is a copy.
+
+        Index item_id in item order, columns :data:`LENGTHS`; NaN where a text is missing.
+        """
+        ids = self.items["item_id"]
+        if self.known is not None:
+            return self.known[[*LENGTHS]].reindex(ids)
+        table = pd.DataFrame({"copy": (self.items["source"] == self.items["output"]).to_numpy()})
+        for side in ("source", "output"):
+            table[f"{side}_words"] = self.items[side].str.split().str.len()
+            table[f"{side}_characters"] = self.items[side].str.len()
+        return table[[*LENGTHS]].set_axis(pd.Index(ids))
+
+    @cached_property
+    def digests(self) -> pd.Series:
+        """Sixteen hexadecimal digits of the texts, style and language of each item, in order."""
+        ids = self.items["item_id"]
+        if self.known is not None:
+            return self.known["digest"].reindex(ids)
+        texts = self.items[["source", "output", "references", "style", "language"]]
+        lines = map(json.dumps, texts.astype(object).itertuples(index=False, name=None))
+        hashes = [hashlib.sha256(line.encode()).hexdigest()[:16] for line in lines]
+        return pd.Series(hashes, pd.Index(ids), dtype=str, name="digest")
 
     @cached_property
     def means(self) -> pd.DataFrame:
@@ -165,12 +220,14 @@ def by_label(label: str, values: Iterable[str]) -> Subsets:
 
 def with_references(dataset: Dataset, references: Iterable[list[str]], name: str) -> Dataset:
     """The data set with other references: one list an item, in item order."""
+    dataset.need_texts(f"for {name}")
     lists = pd.Series([list(texts) for texts in references], dtype=object)
     return replace(dataset, name=name, items=dataset.items.assign(references=lists))
 
 
 def untransferred(dataset: Dataset, name: str) -> Dataset:
     """One item a source whose output is the source itself; nobody rated these."""
+    dataset.need_texts(f"for {name}")
     first = dataset.items.drop_duplicates("source_id")
     ids = first["source_id"] + "-untransferred"
     facts = {"system": "untransferred", "output": first["source"], "is_reference": False}

@@ -8,7 +8,7 @@ import pandas as pd
 from .. import plugins
 from ..console import note
 from ..schema import MEAN_RATER, DataError, MissingData, TstmetaError
-from . import UnknownDataset, _module, fetch, load, names
+from . import UnknownDataset, _module, fetch, load, names, shipped
 from .base import Card, Dataset
 
 
@@ -26,7 +26,8 @@ def datasets() -> pd.DataFrame:
     """One row a data set: name, title, task, items, raters, dimensions, access, here.
 
     ``items`` and ``raters`` (ratings an item and dimension) are counted where the data set is here
-    and <NA> or ``-`` where it is not; ``here`` is yes, partly (files are missing) or no.
+    and <NA> or ``-`` where it is not; ``here`` is yes, partly (files are missing), numbers (ratings
+    and scores without texts) or no.
     """
     return pd.DataFrame([_row(name) for name in names()]).astype({"items": "Int64"})
 
@@ -67,12 +68,14 @@ def describe(name: str) -> Description:
 
 
 def here(name: str) -> str:
-    """Whether the files of a data set are on this machine: yes, partly or no."""
+    """Whether the files of a data set are on this machine: yes, partly, numbers or no."""
     files = [fetch.folder(e.dataset) / e.path for e in fetch.manifest() if e.dataset == name]
     if not files:
         return "yes" if _loaded(name) else "no"
     present = sum(file.is_file() for file in files)
-    return "yes" if present == len(files) else "partly" if present else "no"
+    if present:
+        return "yes" if present == len(files) else "partly"
+    return "numbers" if shipped.available(name) else "no"
 
 
 def _row(name: str) -> dict[str, object]:
@@ -134,8 +137,8 @@ def _of_tables(dataset: Dataset) -> Iterator[tuple[str, str, str]]:
         "systems": items["system"].replace("", pd.NA).nunique(),
         "human references as items": items["is_reference"].sum(),
         "items with references": (items["references"].map(len) > 0).sum(),
-        "empty outputs": (items["output"].str.strip() == "").sum(),
-        "outputs equal to the source": (items["output"] == items["source"]).sum(),
+        "empty outputs": (dataset.lengths["output_words"] == 0).sum(),
+        "outputs equal to the source": dataset.lengths["copy"].sum(),
         **{name: len(getattr(dataset, name)) for name in ("ratings", "preferences", "scores")},
     }
     for what, count in counts.items():

@@ -1,0 +1,97 @@
+"""Numbers passed on without texts: what loads where no raw file is, and what scores find."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import tstmeta as tst
+from tests import written
+from tests.helpers import needs
+from tests.test_privacy import leaks
+from tools import ship
+from tstmeta import data
+from tstmeta.data import paths, shipped
+from tstmeta.schema import MissingData
+
+every_set = pytest.mark.parametrize("name", sorted(ship.PARTS))
+
+
+@pytest.fixture
+def bare(tmp_path, monkeypatch):
+    """A machine without a raw file."""
+    monkeypatch.setenv("TSTMETA_DATA", str(tmp_path))
+    monkeypatch.setattr(paths, "external", lambda: tmp_path)
+
+
+@every_set
+def test_without_raw_files_a_set_has_its_items_ratings_and_scores_and_no_text(name, bare):
+    whole = data.load(name)
+    assert data.available(name)
+    assert not data.has_texts(name)
+    assert whole.items[["source", "output"]].isna().all(axis=None)
+    assert len(whole.ratings)
+    scores = tst.score(whole, ["chrf", "length-ratio"], ["source"], progress=False)
+    assert scores["status"].eq("ok").mean() > 0.5
+
+
+def test_what_was_not_passed_on_says_that_a_text_is_needed(bare):
+    lai = data.load("lai")
+    own = tst.wrap(lambda source, output: float(len(output)), "bleu")
+    scores = tst.score(lai, [own, "bleurt"], ["source"], progress=False)
+    assert set(scores["status"]) == {"error"}
+    assert scores["detail"].str.endswith("tstmeta data fetch lai").all()
+    with pytest.raises(MissingData, match="tstmeta data fetch lai"):
+        data.load("lai@references4")
+
+
+@needs("lai")
+def test_where_a_text_was_changed_its_scores_are_computed(tmp_path, monkeypatch):
+    monkeypatch.setattr(paths, "scores", lambda: tmp_path)
+    lai = data.load("lai@pauli2025-references")
+    passed_on = tst.score(lai, ["chrf"], ["source"], progress=False)
+    assert not list(tmp_path.iterdir())
+    output = lai.items["output"].where(np.arange(len(lai.items)) > 0, "Something else.")
+    items = lai.items.assign(output=output)
+    changed = data.Dataset.of("lai", items)
+    scores = tst.score(changed, ["chrf"], ["source"], progress=False)
+    assert list(tmp_path.iterdir())
+    assert scores["item_id"].tolist() == passed_on["item_id"].tolist()
+    differs = scores["value"] != passed_on["value"]
+    assert differs.tolist() == [True] + [False] * (len(items) - 1)
+
+
+@every_set
+def test_no_file_that_is_passed_on_holds_a_text(name):
+    for file in shipped.folder(name).glob("*.parquet"):
+        frame = pd.read_parquet(file)
+        for column in frame.columns[frame.dtypes.map(pd.api.types.is_string_dtype)]:
+            limit = {"signature": 300, "detail": 120}.get(column, 48)
+            assert frame[column].str.len().max() <= limit, (file.name, column)
+            assert column != "signature" or frame[column].nunique() < 200
+
+
+def test_all_that_is_passed_on_is_small():
+    files = paths.own("ratings").rglob("*")
+    assert sum(file.stat().st_size for file in files if file.is_file()) < 15e6
+
+
+@needs("pauli", "alva", "li2018")
+@every_set
+def test_no_raw_id_of_a_rater_is_passed_on(name):
+    for file in shipped.folder(name).glob("*.parquet"):
+        assert leaks(written.table_text(pd.read_parquet(file))) == 0, file.name
+
+
+@every_set
+def test_the_numbers_are_those_of_the_raw_files(name):
+    """Ratings of all items, and the cheap scores; the nightly test recomputes every score."""
+    if not data.has_texts(name):
+        pytest.skip(f"raw data not on this machine: {name} (tstmeta data fetch)")
+    raw, passed_on = data.load(name), shipped.load(name)
+    for table in ("ratings", "preferences"):
+        pd.testing.assert_frame_equal(getattr(raw, table), getattr(passed_on, table))
+    pd.testing.assert_series_equal(raw.digests, passed_on.digests)
+    pd.testing.assert_frame_equal(raw.lengths, passed_on.lengths, check_dtype=False)
+    kept = raw.scores["metric"].str.startswith("released:")
+    assert kept.all()
+    pd.testing.assert_frame_equal(raw.scores, passed_on.scores)
