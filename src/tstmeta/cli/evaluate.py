@@ -21,7 +21,8 @@ Statistic = StrEnum(
 Level = StrEnum("Level", ["pooled", "source", "within-system", "system", "task", "within-task"])
 Units = Literal["sources", "systems", "both"]
 Table = Literal["values", "differences"]
-Dimension = StrEnum("Dimension", ["content", "style", "fluency", "overall", "structure"])
+_NAMES = ["content", "style", "fluency", "overall", "structure", "overcorrection"]
+Dimension = StrEnum("Dimension", _NAMES)
 
 
 def evaluate(

@@ -1,0 +1,99 @@
+"""People and GPT-4 on the same rewrites: Sottana et al. (2023), two tasks of 100 sources each.
+
+Three people and GPT-4 rated four outputs a source, the human reference among them.  Folders of
+people's files are named by their ids, which go nowhere: not into tables, nor into messages.
+"""
+
+from collections.abc import Iterator
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from ..schema import DataError
+from .base import Dataset, Subsets, by_label, labelled
+from .checks import numbers
+from .files import read_json_lines
+from .tables import items_table, labels_table, long_ratings, scores_table
+
+NAME, SOURCES, RATERS, JUDGE = "sottana", 100, ("r1", "r2", "r3"), "gpt-4"
+FOLDER = Path("data", "outputs", "potato_and_GPT4_full_annotations")
+#: Task -> target style.
+TASKS = {"simplification": "simplified", "gec": "corrected"}
+_CHANGED = {"Substantial": "0", "Substatial": "0", "Moderate": "1", "Minor": "2", "No": "3"}
+#: Question -> dimension, scale (low, high; higher is better) and answers that are turned to it.
+QUESTIONS: dict[str, tuple[str, int, int, dict[str, str]]] = {
+    "semantics": ("content", 1, 5, {}),
+    "fluency": ("fluency", 1, 5, {}),
+    "simplicity": ("style", 1, 5, {}),
+    "grammaticality": ("fluency", 0, 2, {"2 or more": "0", "1": "1", "0": "2"}),
+    "overcorrection": ("overcorrection", 0, 3, _CHANGED),
+}
+
+
+def load(root: Path) -> Dataset:
+    """Load both tasks (label ``task``).
+
+    Items: ``item_id`` is ``source_id-system``, ``source_id`` is ``simplification-1`` … in the order
+    of GPT-4's file.  ``gold_reference`` is an item, and the reference of the others of its source.
+    """
+    table = pd.DataFrame([row for task in TASKS for row in _answers(root / FOLDER, task)])
+    table["item_id"] = table["source_id"] + "-" + table["system"]
+    ratings, scores = [], []
+    for question, rows in table.groupby("question"):
+        dimension, *scale, words = QUESTIONS[str(question)]
+        given = rows["answer"].astype(str).str.removesuffix(" over-correction").replace(words)
+        rows = rows.assign(value=numbers(given, root / FOLDER, str(question), *scale))
+        people, judge = rows[rows["rater"] != JUDGE], rows[rows["rater"] == JUDGE]
+        columns = dimension, people["rater"], people["value"]
+        ratings.append(long_ratings(NAME, people["item_id"], [columns]))
+        facts = {"metric": f"released:{JUDGE}", "dimension": dimension, "basis": "source"}
+        fields = {"dimension": dimension, "from": "sottana2023"}
+        scores.append(scores_table(NAME, judge["item_id"], judge["value"], fields=fields, **facts))
+    first = table.drop_duplicates("item_id")
+    labels = labels_table(NAME, first["item_id"], task=first["task"])
+    tables = {"ratings": pd.concat(ratings), "labels": labels, "scores": pd.concat(scores)}
+    return Dataset.of(NAME, items_table(NAME, first), **tables)
+
+
+def _answers(folder: Path, task: str) -> Iterator[dict[str, Any]]:
+    """One row an item, question and rater; attention checks, which GPT-4 did not see, drop out."""
+    path = folder / f"{task}_evaluation_1_of_4" / "gpt4_as_annotator" / "output.jsonl"
+    people = _people(folder, task)
+    for number, judged in enumerate(read_json_lines(path, ("id", "gold_reference"), SOURCES), 1):
+        forms = people[judged.pop("id")]
+        item = {"task": task, "style": TASKS[task], "source_id": f"{task}-{number}"}
+        for place, (system, verdicts) in enumerate(judged.items(), 1):  # as people were shown them
+            item |= {"system": system.removeprefix("google/"), "is_reference": place == 1}
+            item |= {"source": forms[0]["displayed_text"], "output": forms[0][f"summary_{place}"]}
+            item["references"] = [forms[0]["summary_1"]] * (place > 1)
+            for question, verdict in verdicts.items():
+                yield {**item, "question": question, "rater": JUDGE, "answer": verdict}
+                for rater, form in zip(RATERS, forms, strict=True):
+                    [answer] = form["label_annotations"][question + f"_{place}" * (place > 1)]
+                    answer = answer.removeprefix("scale_")
+                    yield {**item, "question": question, "rater": rater, "answer": answer}
+
+
+def _people(folder: Path, task: str) -> dict[str, list[dict[str, Any]]]:
+    """What people were shown and answered: a form a rater, in the order of their ids."""
+    forms: dict[str, list[dict[str, Any]]] = {}
+    for part in folder.glob(f"{task}_evaluation_*/annotation_output"):
+        for rater, file in zip(RATERS, sorted(part.glob("*/annotated_*.jsonl")), strict=True):
+            try:
+                lines = read_json_lines(file, ("id", "displayed_text", "label_annotations"))
+            except DataError as bad:
+                raise DataError(p._replace(file=f"{part}/{rater}") for p in bad.problems) from None
+            for line in lines:
+                forms.setdefault(line["id"], []).append(line)
+    return forms
+
+
+def _systems(whole: Dataset, task: str) -> Dataset:
+    part = labelled(whole, "task", task)
+    return part.where(~part.items["is_reference"], f"{NAME}@{task}-systems")
+
+
+SUBSETS: Subsets = by_label("task", TASKS)
+SUBSETS |= {f"{task}-systems": partial(_systems, task=task) for task in TASKS}

@@ -1,0 +1,125 @@
+"""People and GPT-4 on the same rewrites: the form on made-up files, numbers on the real ones."""
+
+import json
+
+import pytest
+
+from tests.data import raw
+from tests.helpers import needs
+from tstmeta import data
+from tstmeta.data import sottana
+
+FOLDER = sottana.FOLDER.as_posix()
+#: Question -> what each person answers (in the order of their ids), and what GPT-4 does.
+ANSWERS = {
+    "simplification": {"semantics": (["scale_3", "scale_4", "scale_5"], 4.5)},
+    "gec": {
+        "grammaticality": (["0", "1", "2 or more"], "1"),
+        "overcorrection": (["Substatial over-correction", "Minor over-correction", "No"], "No"),
+    },
+}
+
+
+@pytest.fixture
+def root(tmp_path, monkeypatch):
+    """One source a task, in its first part, and attention checks in both."""
+    monkeypatch.setattr(sottana, "SOURCES", 1)
+    shown = {"displayed_text": "a b c"} | {f"summary_{n}": f"output {n}" for n in (1, 2, 3, 4)}
+    for task, questions in ANSWERS.items():
+        verdicts = {question: verdict for question, (_, verdict) in questions.items()}
+        judged = dict.fromkeys(("gold_reference", "google/a", "b", "c"), verdicts) | {"id": "x"}
+        part = tmp_path / FOLDER / f"{task}_evaluation_1_of_4"
+        raw.write(part / "gpt4_as_annotator/output.jsonl", [json.dumps(judged)])
+        for place, person in enumerate(("adam", "mia", "zoe")):
+            given = {q + end: {a[place]: "?"} for q, (a, _) in questions.items() for end in ENDS}
+            form = {"id": "x", **shown, "label_annotations": given}
+            check = {**form, "id": "attention_check_1"}
+            for number, lines in ((1, [check, form]), (2, [check])):
+                folder = part.with_name(f"{task}_evaluation_{number}_of_4") / "annotation_output"
+                raw.write(folder / person / "annotated_instances.jsonl", map(json.dumps, lines))
+    return tmp_path
+
+
+ENDS = ("", "_2", "_3", "_4")
+
+
+def test_the_reference_is_an_item_and_higher_is_better_for_people_and_for_gpt_4(root):
+    loaded = sottana.load(root)
+    items = loaded.items.set_index("item_id")
+    facts = ["source_id", "system", "style", "source", "output", "references", "is_reference"]
+    expected = ["gec-1", "a", "corrected", "a b c", "output 2", ["output 1"], False]
+    assert items.loc["gec-1-a", facts].tolist() == expected
+    assert items.loc["gec-1-gold_reference", facts[-2:]].tolist() == [[], True]
+    ratings = {name: loaded.raters(name) for name in ("content", "fluency", "overcorrection")}
+    assert ratings["content"].loc["simplification-1-a"].tolist() == [3, 4, 5]
+    assert ratings["fluency"].loc["gec-1-a"].tolist() == [2, 1, 0]
+    assert ratings["overcorrection"].loc["gec-1-a"].tolist() == [0, 2, 3]
+    scores = loaded.scores.set_index(["item_id", "dimension"])["value"]
+    assert scores["gec-1-a"].to_dict() == {"fluency": 1, "overcorrection": 3}
+    assert sottana.SUBSETS["gec-systems"](loaded).items["system"].tolist() == ["a", "b", "c"]
+
+
+JUDGE = f"{FOLDER}/gec_evaluation_1_of_4/gpt4_as_annotator/output.jsonl"
+FORM = f"{FOLDER}/gec_evaluation_1_of_4/annotation_output/zoe/annotated_instances.jsonl"
+FAULTS = {
+    "no answer": (JUDGE, raw.swap('"1"', '"9"'), ["column grammaticality: bad value '9'"]),
+    "no JSON": (FORM, raw.swap("{", ""), ["annotation_output/r3, row 1: not JSON"]),
+    "no text": (FORM, raw.swap('"displayed_text"', '"t"'), ["r3, row 1, column displayed_text"]),
+}
+
+
+@pytest.mark.parametrize(("file", "harm", "words"), FAULTS.values(), ids=FAULTS)
+def test_a_broken_file_is_reported_without_the_name_of_a_person(root, file, harm, words):
+    harm(root / file)
+    message = raw.complaint(sottana.load, root)
+    assert words[0] in message
+    assert "zoe" not in message
+
+
+#: Subset -> GPT-4 with people in each dimension; people's means of first and second, and so on.
+REAL = {
+    "simplification": ([0.396, 0.350, 0.172], [0.151, 0.609, 0.446]),
+    "simplification-systems": ([0.087, 0.472, 0.318], [-0.094, 0.238, 0.427]),
+    "gec": ([0.341, 0.463, 0.302], [-0.046, 0.641, -0.064]),
+}
+
+
+@needs("sottana")
+@pytest.mark.parametrize(("name", "judge", "people"), [(name, *row) for name, row in REAL.items()])
+def test_item_means_and_gpt_4_correlate_as_in_the_files(name, judge, people):
+    part = data.load(f"sottana@{name}")
+    scores = part.scores.pivot(index="item_id", columns="dimension", values="value")
+    assert part.means.corrwith(scores)[part.dimensions].round(3).tolist() == judge
+    a, b, c = part.dimensions
+    assert raw.pearson(part, (a, b), (a, c), (b, c)) == people
+
+
+#: Dimension of simplification -> raters in pairs; each rater with the mean of the others.
+RATERS = {
+    "content": ([0.679, 0.797, 0.615], [0.831, 0.677, 0.777]),
+    "fluency": ([0.576, 0.672, 0.505], [0.725, 0.577, 0.652]),
+    "style": ([0.420, 0.559, 0.429], [0.581, 0.481, 0.587]),
+}
+
+
+@needs("sottana")
+@pytest.mark.parametrize(
+    ("name", "pairs", "others"), [(k, *v) for k, v in RATERS.items()]
+)
+def test_raters_agree_as_in_the_files(name, pairs, others):
+    ratings = data.load("sottana@simplification").raters(name)
+    assert ratings.corr().round(3).to_numpy()[[0, 0, 1], [1, 2, 2]].tolist() == pairs
+    rest = [ratings[r].corr(ratings.drop(columns=r).mean(axis=1)) for r in ratings]
+    assert [round(r, 3) for r in rest] == others
+
+
+@needs("sottana")
+def test_means_of_systems_are_the_printed_ones_where_half_points_of_gpt_4_are_cut():
+    part = data.load("sottana@simplification")
+    system = part.items.set_index("item_id")["system"]
+    people = part.raters("content").groupby(system).mean().round(2)
+    assert people.loc["gold_reference"].tolist() == [2.78, 3.39, 1.91]
+    assert people.loc["gpt-3.5-turbo"].tolist() == [4.42, 4.58, 3.98]
+    judge = part.scores[part.scores["dimension"] == "content"].set_index("item_id")["value"] // 1
+    printed = judge.groupby(system).mean().round(2)
+    assert printed[["gold_reference", "gpt-3.5-turbo"]].tolist() == [4.03, 4.66]
