@@ -10,6 +10,7 @@ import pandas as pd
 
 from tools.book import CHOICES, MODELS, SHOWN, WITH_CHOICES, YELP, runnable
 from tstmeta import data, scoring
+from tstmeta.analysis.seeds import SEEDS
 from tstmeta.console import note
 from tstmeta.data import Card, paths, shipped
 
@@ -26,7 +27,7 @@ PARTS = {
     "deplain": ("deplain",),
 }
 #: What is scored of all of them, and what of single ones besides.
-EVERY = (*SHOWN, *MODELS, "corpus-bleu")
+EVERY = (*SHOWN, "lexical", *MODELS, *SEEDS)
 MORE = {"li2018": YELP}
 
 

@@ -21,7 +21,9 @@ RATING, CONSTRUCTION = "mean human rating", "label by construction"
 _CONSTRUCTED = {"content": ("error", "none"), "style": ("shift", "strong")}
 _ABOUT_ITEMS = ("ratings", "labels", "preferences", "scores")
 #: Columns of :attr:`Dataset.lengths`.
-LENGTHS = ("source_words", "output_words", "source_characters", "output_characters", "copy")
+LENGTHS = (
+    *("source_words", "output_words", "source_characters", "output_characters", "copy", "variant"),
+)
 
 
 @dataclass(frozen=True)
@@ -127,9 +129,10 @@ class Dataset:
 
     @cached_property
     def lengths(self) -> pd.DataFrame:
-        """Lengths in words (split at white space) and characters, and whether the output is a copy.
+        """Lengths in words (split at white space) and characters, and which outputs are the same.
 
-        Index item_id in item order, columns :data:`LENGTHS`; NaN where a text is missing.
+        Index item_id in item order, columns :data:`LENGTHS`; NaN where a text is missing.  ``copy``
+        is whether the output is the source, ``variant`` numbers the different outputs of a source.
         """
         ids = self.items["item_id"]
         if self.known is not None:
@@ -138,6 +141,10 @@ class Dataset:
         for side in ("source", "output"):
             table[f"{side}_words"] = self.items[side].str.split().str.len()
             table[f"{side}_characters"] = self.items[side].str.len()
+        variants = self.items.drop_duplicates(["source_id", "output"])
+        variants = variants.assign(variant=variants.groupby("source_id").cumcount())
+        key = ["source_id", "output"]
+        table["variant"] = self.items[key].merge(variants[[*key, "variant"]], "left")["variant"]
         return table[[*LENGTHS]].set_axis(pd.Index(ids))
 
     @cached_property
