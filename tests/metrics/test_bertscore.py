@@ -71,7 +71,8 @@ def test_the_embedded_numbers_are_the_librarys():
 
 def test_layers_and_baselines_are_the_librarys():
     names = {"deberta-xlarge-mnli": "microsoft/deberta-xlarge-mnli"}
-    for name in ("deberta-xlarge-mnli", "roberta-large"):
+    names["mbert"] = "bert-base-multilingual-cased"
+    for name in sorted({*LAYERS} - {MINILM.name}):
         upstream = names.get(name, name)
         assert LAYERS[name] == model2layers[upstream]
         file = f"{bert_score.__path__[0]}/rescale_baseline/en/{upstream}.tsv"

@@ -118,9 +118,9 @@ def test_each_question_is_written_and_asked_once_however_often_texts_repeat():
     assert len([p for batch in scorer._given["qg"].calls for p in batch]) == 6, "remembered"
 
 
-def test_guards_blank_texts_other_languages_long_prompts_and_a_text_that_breaks_a_model():
-    blank, hindi = scores(metric(), item(" ", SOURCE), item(OUTPUT, SOURCE, language="hi"))
-    assert (blank.status, blank.value, hindi.status) == (Status.EMPTY, 0, Status.REFUSED)
+def test_guards_blank_texts_long_prompts_and_a_text_that_breaks_a_model():
+    [blank] = scores(metric(), item(" ", SOURCE))
+    assert (blank.status, blank.value) == (Status.EMPTY, 0)
     [long] = scores(metric(answerer=Answerer(tokens=700)), item(OUTPUT, SOURCE))
     assert long.status is Status.TRUNCATED
     assert long.detail.startswith("700 tokens, first 512 used; precision 0.556")

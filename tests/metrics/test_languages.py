@@ -1,4 +1,4 @@
-"""Texts in Hindi and Bengali: spelt in one way, words whole, and no number from English rules."""
+"""Texts in other languages: spelt in one way, words whole, and no number from English rules."""
 
 import math
 import unicodedata
@@ -7,15 +7,18 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from tests.metrics import metric, single, texts
-from tstmeta import metrics
+from tests.metrics import metric, needs_encoder, single, texts
+from tests.scored import dataset
+from tstmeta import metrics, score
 from tstmeta.metrics import Request
 from tstmeta.metrics.text import UnicodeWords, respelt, spelt, word_spans
-from tstmeta.schema import Status
+from tstmeta.models.causal import Backbone
+from tstmeta.models.encoders import ENCODERS
 
 NAMES = metrics.resolve(["lexical"])
 ENGLISH_ONLY = [name for name in NAMES if metric(name).languages]
 ANY = [name for name in NAMES if not metric(name).languages]
+CORPUS_BLEU = ("corpus-bleu", "corpus-bleu:intl", "corpus-bleu:multi-bleu")
 JOINER, NON_JOINER, NUKTA, VIRAMA = "\u200d", "\u200c", "\u093c", "\u094d"
 #: Letters, signs, joiners, digits and marks of both scripts, and some of ours.
 script = st.text(
@@ -113,12 +116,131 @@ def test_the_way_a_text_was_typed_changes_no_value(name, text, typed, language):
         assert single(metric(name), a, b, language=language) == copy
 
 
-@pytest.mark.parametrize("name", ENGLISH_ONLY)
-@pytest.mark.parametrize("language", ["fr", "hi-IN"])
-def test_a_metric_made_for_english_refuses_other_languages(name, language):
-    result = single(metric(name), HINDI, HINDI, language=language)
-    assert result.status is Status.REFUSED
-    assert result.detail == f"made for en; this text is {language}"
-    assert math.isnan(result.value)
-    if "lai2023" not in name:  # which has a tokenizer of its own to name
-        assert "|language:en|" in f"{metric(name).signature('source')}|"
+def rewrite(output, source, language="ru"):
+    return {"output": output, "source": source, "language": language, "style": "formal"}
+
+
+def rows(scorer, *rewrites, store, basis="source"):
+    table = score(dataset(*rewrites), [scorer], bases=[basis], store=store, progress=False)
+    return list(table.itertuples())
+
+
+TEXTS = {
+    "en": "“So”, he said, the soup is cold…",
+    "de": "„Größe“, sagte er, die Straße ist schön…",
+    "ru": "«Да», сказал он, суп ещё холодный…",
+    "hi": "“हाँ”, उसने कहा: यह लड़का ३ बार पढ़ने गया।",
+    "bn": "“হ্যাঁ”, সে বলল: সে হঠাৎ ২ বার ভালো বাজারে গেল।",
+}
+#: Of a text beside itself; other names give 1.
+OF_A_COPY = {"bleu": 100, "bleu:intl": 100, "corpus-bleu": 100, "ter": 0, "pinc": 0}
+OF_A_COPY |= dict.fromkeys(("chrf", "chrf:chrf++", *CORPUS_BLEU), 100)
+
+
+@pytest.mark.parametrize("name", [*ANY, *CORPUS_BLEU])
+def test_a_copy_is_a_copy_in_every_language(name, tmp_path):
+    copies = [rewrite(text, text, language) for language, text in TEXTS.items()]
+    for row in rows(name, *copies, store=tmp_path):
+        exact = 0.01 if name == "meteor:exact" else 1e-9  # which is 1 - 0.5 / m^3 of m words
+        assert (row.status, row.value) == ("ok", pytest.approx(OF_A_COPY.get(name, 1), abs=exact))
+
+
+#: Source "mama washed the frame", output "mama washed the window", without the articles.
+FRAME, WINDOW = "мама мыла раму", "мама мыла окно"
+BY_HAND = [
+    ("rouge1", FRAME, WINDOW, "ru", 2 / 3),
+    ("rouge2", FRAME, WINDOW, "ru", 1 / 2),
+    ("rougeL", FRAME, WINDOW, "ru", 2 / 3),
+    ("edit-similarity", FRAME, WINDOW, "ru", 2 / 3),
+    ("ter", FRAME, WINDOW, "ru", 100 / 3),
+    ("pinc", FRAME, WINDOW, "ru", 100 * (1 / 3 + 1 / 2 + 1) / 3),
+    ("meteor:exact", FRAME, WINDOW, "ru", 2 / 3 * (1 - 0.5 / 2**3)),
+    ("bleu", FRAME, WINDOW, "ru", 100 * (2 / 3 * 1 / 2 * 1 / 2) ** (1 / 3)),
+    ("bleu", "«да»", "да", "ru", 100 * math.exp(1 - 3)),  # of 3 tokens 1
+    ("bleu:nltk-word", "«да»", "да", "ru", 0),
+    ("rouge1", "die Straße ist schön", "die Strasse ist schön", "de", 3 / 4),
+    ("bleu", "„Größe“", "Größe", "de", 100 * math.exp(1 - 3)),
+    ("rouge1", "वह घर गया।", "वह बाज़ार गया", "hi", 2 / 3),
+    ("edit-similarity", "वह घर गया।", "वह बाज़ार गया।", "hi", 3 / 4),
+    ("pinc", "वह घर", "वह शहर", "hi", 100 * (1 / 2 + 1) / 2),
+    ("ter", "সে ঘরে গেল", "সে", "bn", 200 / 3),
+    ("rougeL", "সে বাজারে গেল।", "সে গেল।", "bn", 4 / 5),
+]
+
+
+@pytest.mark.parametrize(("name", "source", "output", "language", "value"), BY_HAND)
+def test_values_by_hand(name, source, output, language, value, tmp_path):
+    [row] = rows(name, rewrite(output, source, language), store=tmp_path)
+    assert row.value == pytest.approx(value, abs=1e-6)
+
+
+def test_bleu_outside_english_has_other_tokens_and_says_so(tmp_path):
+    both = [rewrite("«да»", "да", language) for language in ("ru", "en", "hi")]
+    russian, english, hindi = rows("bleu", *both, store=tmp_path)
+    assert "|tok:intl|" in russian.signature == hindi.signature
+    assert english.signature == str(metric("bleu").signature("source"))
+    assert "|tok:13a|" in english.signature
+    assert {row.metric for row in (russian, english, hindi)} == {"bleu"}
+    assert russian.value == hindi.value > english.value == 0
+    detail = rows("corpus-bleu", rewrite("да, сказал он", "«да», сказал он"), store=tmp_path)[0]
+    assert detail.detail == "[4.0, 2.0, 1.0, 0.0, 4.0, 3.0, 2.0, 1.0, 4.0, 6.0]"
+
+
+REFUSING = (
+    *(name for name in ENGLISH_ONLY if "rouge1" not in name or "stem" in name),
+    *("cosine", "s3bert", "bertscore", "bertscore:roberta-large", "wmd", "sim", "synwmd"),
+    *("masked-bleu", "masked-cosine", "bleurt", "questeval", "slor", "perplexity", "likelihood"),
+    *("perplexity:gpt2", "likelihood:smollm2-135m", "likelihood-style", "corpus-perplexity"),
+    *("style-accuracy", "style-confidence:toxicity", "style-emd", "style-regressor"),
+)
+
+
+@pytest.mark.parametrize("name", REFUSING)
+def test_a_metric_made_for_english_refuses_other_languages(name, tmp_path):
+    basis = metric(name).bases[0]
+    rewrites = [rewrite(HINDI, HINDI, "hi-IN"), rewrite("Oui.", "Non.", "fr")]
+    hindi, french = rows(name, *rewrites, store=tmp_path, basis=basis)
+    assert hindi.status == french.status == "refused"
+    assert hindi.detail == f"{name} is made for English; this rewrite is in Hindi (hi-IN)"
+    assert french.detail.endswith("this rewrite is in fr")
+    assert math.isnan(hindi.value)
+    assert hindi.signature == str(metric(name).signature(basis))
+    assert not [*tmp_path.iterdir()], "the store keeps nothing of them"
+
+
+KNOWS_MORE = (
+    *("cosine:labse", "cosine:multilingual-minilm", "masked-cosine:labse", "likelihood:8b"),
+    *("bertscore:xlm-roberta-large", "bertscore:mbert", "perplexity:mgpt", "smatch-dep", "ted"),
+    *("comet-22", "likelihood:qwen2.5-0.5b", "style-accuracy:owner/other", "bleurt:owner/other"),
+)
+
+
+@pytest.mark.parametrize("name", KNOWS_MORE)
+def test_a_metric_on_a_model_of_many_languages_or_of_ones_own_takes_any(name):
+    hides = ("en",) if name.startswith("masked") else ()  # words of our lists are English
+    assert metric(name).languages == hides
+
+
+def test_rewrites_in_several_languages_keep_their_order(tmp_path):
+    languages = ["en", "ru", "en", "hi"]
+    rewrites = [rewrite("so it is", "so it was", language) for language in languages]
+    table = rows("meteor", *rewrites, store=tmp_path)
+    assert [row.item_id for row in table] == ["1", "2", "3", "4"]
+    assert [row.status for row in table] == ["ok", "refused", "ok", "refused"]
+
+
+@needs_encoder
+@pytest.mark.parametrize("name", ["cosine:multilingual-minilm", "bertscore:mbert"])
+def test_a_multilingual_encoder_reads_every_language(name, tmp_path, monkeypatch):
+    from tstmeta.metrics import bertscore
+
+    tiny_encoder = pytest.importorskip("tests.models.tiny_encoder")
+    short, folder = name.partition(":")[2], tiny_encoder.pooled(tmp_path / "model", window=40)
+    here = Backbone(short, str(folder), languages=ENCODERS[short].languages)
+    monkeypatch.setitem(ENCODERS, short, here)
+    monkeypatch.setitem(bertscore.LAYERS, short, 2)
+    rewrites = [rewrite(text[-9:], text[-9:], language) for language, text in TEXTS.items()]
+    own = rows(metrics.get(name), *rewrites, rewrite("soup", FRAME), store=tmp_path / "store")
+    assert {row.status for row in own} == {"ok"}
+    assert [row.value for row in own][:-1] == pytest.approx([1] * len(TEXTS), abs=1e-5)
+    assert own[-1].value < 0.99

@@ -74,6 +74,8 @@ REMEDIES = [
     ("bertscore", "install it anew"),
     ("bertscore:roberta-large", "hf download"),
     ("cosine:labse", "hf download sentence-transformers/LaBSE"),
+    ("cosine:multilingual-minilm", "paraphrase-multilingual-MiniLM-L12-v2"),
+    ("bertscore:mbert", "hf download google-bert/bert-base-multilingual-cased"),
     ("s3bert", "name the folder: s3bert:/path/folder"),
     ("sim", "install it anew"),
     ("bleurt", "upstream's weights are pickles, which are never read: convert them to safetensors"),

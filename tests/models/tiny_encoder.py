@@ -33,6 +33,10 @@ _SIZES = {
 CONFIGS = {
     "bert": (transformers.BertConfig, _SIZES),
     "roberta": (transformers.RobertaConfig, {**_SIZES, "max_position_embeddings": WINDOW + 1}),
+    "xlm-roberta": (
+        transformers.XLMRobertaConfig,
+        {**_SIZES, "max_position_embeddings": WINDOW + 1},
+    ),
     "deberta": (
         transformers.DebertaConfig,
         {**_SIZES, "relative_attention": True, "pos_att_type": ["c2p", "p2c"]},

@@ -140,7 +140,7 @@ def _known_as(model: Backbone) -> str:
     if model.local:
         near = ENCODERS.get(Path(model.where).resolve().name)
         model = near if near and not near.local else model
-    return model.where.removeprefix("FacebookAI/")
+    return model.where.removeprefix("FacebookAI/").removeprefix("google-bert/")
 
 
 def _layer(model: Backbone) -> int:
