@@ -2,7 +2,9 @@
 
 import csv
 import hashlib
+import io
 import threading
+import zipfile
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
@@ -206,6 +208,63 @@ def test_a_file_that_keeps_coming_is_cut_off(server, get, tmp_path, monkeypatch,
     assert not (tmp_path / "raw/demo/a").exists()
 
 
+FORMS = {"people/zoe/a.txt": b"first", "people/adam/a.txt": b"second"}
+
+
+def packed(server, members, **changes):
+    """A row for ``FORMS``, which the archive of a repository should hold; it holds ``members``."""
+    stream = io.BytesIO()
+    with zipfile.ZipFile(stream, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, text in members.items():
+            archive.writestr(name, text)
+    server.files["repo.zip"] = stream.getvalue()
+    hashes = sorted(hashlib.sha256(text).hexdigest() for text in FORMS.values())
+    digest = hashlib.sha256("".join(f"{each}\n" for each in hashes).encode()).hexdigest()
+    facts = {"url": f"{server.address}/repo.zip", "sha256": digest}
+    size = sum(map(len, FORMS.values()))
+    return row(server, "people/*/a.txt", **{**facts, "body": b"", "bytes": size, **changes})
+
+
+def test_of_an_archive_only_what_the_row_names_is_unpacked(server, get, tmp_path):
+    others = {"repo-1/LICENSE": TEXT, "repo-1/people/zoe/b.txt": b"y", "repo-1/people/": b""}
+    pin = packed(server, {f"repo-1/{name}": text for name, text in FORMS.items()} | others)
+    server.script = {"repo.zip": [("cut after", 70_000)]}
+    assert get(pin)["state"].tolist() == ["ok"]
+    assert [span and span[:6] for _, span in server.seen] == [None, "bytes="]  # taken up
+    assert tree(tmp_path / "raw/demo") == FORMS
+    assert get(pin)["state"].tolist() == ["ok"]
+    assert len(server.seen) == 2
+    (tmp_path / "raw/demo/people/zoe/a.txt").write_bytes(b"other")
+    assert check(["demo"])["state"].tolist() == ["wrong hash"]
+    (tmp_path / "raw/demo/people/zoe/a.txt").unlink()
+    assert check(["demo"])["state"].tolist() == ["wrong size"]
+
+
+@pytest.mark.parametrize(
+    ("members", "changes", "words"),
+    [
+        ({"r/people/../../a.txt": b"first", "r/people/adam/a.txt": b"second"}, {}, "wrong size"),
+        ({"r//people/zoe/a.txt": b"first", "r/people/adam/a.txt": b"second"}, {}, "wrong size"),
+        ({"r/people/zoe/a.txt": b"0" * 5, "r/people/adam/a.txt": b"second"}, {}, "wrong hash"),
+        ({"r/people/zoe/a.txt": b"0" * 2_000_000}, {}, "wrong size"),
+        ({"r/people/zoe/a.txt": b"0" * 5_000}, {"bytes": 5_000}, "wrong size"),
+        ({}, {}, "wrong size"),
+        (None, {}, "not a readable archive"),
+    ],
+    ids=["out of it", "absolute", "other text", "large", "over the limit", "empty", "no archive"],
+)
+def test_an_archive_that_is_not_as_it_should_be_leaves_nothing(
+    server, get, tmp_path, monkeypatch, members, changes, words
+):
+    pin = packed(server, members or {}, **changes)
+    if members is None:
+        server.files["repo.zip"] = b"PK no archive"
+    monkeypatch.setattr(module, "MAX_BYTES", 4_000)
+    with pytest.raises(FetchError, match=rf"demo/people/\*/a.txt: {words}.*: refused"):
+        get(pin)
+    assert tree(tmp_path) == {"manifest.csv": (tmp_path / "manifest.csv").read_bytes()}
+
+
 def test_offline_is_one_message_and_leaves_no_trace(server, get, tmp_path):
     server.files = {f"file{n}": b"x" for n in range(19)}
     rows = [row(server, path, url=f"http://127.0.0.1:1/{path}") for path in server.files]
@@ -260,7 +319,7 @@ def test_our_manifest_pins_every_file_to_a_commit_and_a_hash():
     public = {name for name in names() if Card.read(name).facts["access"] == "public"}
     assert public - {e.dataset for e in entries} == {"scialom"}
     urls = pd.Series([e.url for e in entries])
-    assert urls.str.match(r"https://[^/]+/[^/]+/[^/]+/[0-9a-f]{40}/.+").all()
+    assert urls.str.match(r"https://[^/]+/[^/]+/[^/]+/(archive/)?[0-9a-f]{40}[/.].+").all()
     assert all(e.bytes for e in entries if e.sha256)
     assert "No hash of it is known" in Card.read("scialom").body  # why it is not among them
 

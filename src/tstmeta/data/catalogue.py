@@ -69,10 +69,10 @@ def describe(name: str) -> Description:
 
 def here(name: str) -> str:
     """Whether the files of a data set are on this machine: yes, partly, numbers or no."""
-    files = [fetch.folder(e.dataset) / e.path for e in fetch.manifest() if e.dataset == name]
+    files = [fetch.located(entry) for entry in fetch.manifest() if entry.dataset == name]
     if not files:
         return "yes" if _loaded(name) else "no"
-    present = sum(file.is_file() for file in files)
+    present = sum(map(bool, files))
     if present:
         return "yes" if present == len(files) else "partly"
     return "numbers" if shipped.available(name) else "no"

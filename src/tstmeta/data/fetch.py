@@ -3,13 +3,18 @@
 ``data/cards/manifest.csv`` names every file with its size, its hash and an address that pins a
 commit.  A download goes into ``<file>.part``, which a later call resumes; only a file with the
 right hash takes the real name.
+
+Where paths carry ids of people, ``path`` is a pattern with ``*`` and the address an archive's: what
+matches is unpacked; ``bytes`` is the sum of sizes, ``sha256`` the hash of the sorted hashes.
 """
 
 import hashlib
 import os
 import re
-from collections.abc import Callable, Mapping, Sequence
+import zipfile
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import ExitStack
+from functools import partial
 from pathlib import Path, PurePosixPath
 from typing import NamedTuple
 
@@ -46,6 +51,10 @@ class Entry(NamedTuple):
     sha256: str
     git_blob: str
     url: str
+
+    @property
+    def packed(self) -> bool:
+        return "*" in self.path
 
 
 def _stays(path: str) -> bool:
@@ -98,18 +107,24 @@ def chosen(names: Sequence[str], everything: bool = False) -> list[str]:
     return list(dict.fromkeys(wanted))
 
 
-def state(entry: Entry, file: Path) -> str:
-    """What is at ``file``: ok, missing, wrong size or wrong hash."""
-    if not file.is_file():
+def state(entry: Entry, files: Sequence[Path]) -> str:
+    """What the files of an entry are: ok, missing, wrong size or wrong hash."""
+    if not files:
         return "missing"
-    size = file.stat().st_size
+    size = sum(file.stat().st_size for file in files)
     if entry.bytes is not None and size != entry.bytes:
         return "wrong size"
-    with file.open("rb") as opened:
-        digest = hashlib.sha256() if entry.sha256 else hashlib.sha1(b"blob %d\0" % size)
-        while block := opened.read(1 << 20):
-            digest.update(block)
-    return "ok" if digest.hexdigest() == (entry.sha256 or entry.git_blob) else "wrong hash"
+    kind = "sha256" if entry.sha256 else partial(hashlib.sha1, b"blob %d\0" % size)
+    digests = []
+    for file in files:
+        with file.open("rb") as opened:
+            digests.append(hashlib.file_digest(opened, kind).hexdigest())
+    digest = _together(digests) if entry.packed else digests[0]
+    return "ok" if digest == (entry.sha256 or entry.git_blob) else "wrong hash"
+
+
+def _together(digests: Iterable[str]) -> str:
+    return hashlib.sha256("".join(f"{digest}\n" for digest in sorted(digests)).encode()).hexdigest()
 
 
 def folder(name: str) -> Path:
@@ -120,16 +135,23 @@ def folder(name: str) -> Path:
         return paths.external() / name
 
 
+def located(entry: Entry) -> list[Path]:
+    """The files of an entry that are here."""
+    root = folder(entry.dataset)
+    files = root.glob(entry.path) if entry.packed else [root / entry.path]
+    return [file for file in files if file.is_file()]
+
+
 def check(names: Sequence[str] | None = None) -> pd.DataFrame:
     """Whether the files of the manifest are where loaders look, with the right size and hash.
 
     Gives a row a file: dataset, path, bytes (of the manifest, <NA> if not known), state; of the
     data sets named, or else of those of which at least one file is here.
     """
-    files = {entry: folder(entry.dataset) / entry.path for entry in manifest()}
-    here = [entry.dataset for entry, file in files.items() if file.is_file()]
+    files = {entry: located(entry) for entry in manifest()}
+    here = [entry.dataset for entry in files if files[entry]]
     wanted = here if names is None else chosen(names)
-    rows = [(*e[:3], state(e, file)) for e, file in files.items() if e.dataset in wanted]
+    rows = [(*e[:3], state(e, files[e])) for e in files if e.dataset in wanted]
     frame = pd.DataFrame(rows, columns=["dataset", "path", "bytes", "state"])
     return frame.astype({"bytes": "Int64"})
 
@@ -141,9 +163,9 @@ def fetch(names: Sequence[str]) -> pd.DataFrame:
         FetchError: some files failed, or the network cannot be reached.  What had arrived is kept
             and a repeated call goes on from there.
     """
-    files = {e: folder(e.dataset) / e.path for e in manifest() if e.dataset in names}
-    todo = {entry: file for entry, file in files.items() if state(entry, file) != "ok"}
-    note(f"{len(files)} files, {len(files) - len(todo)} of them here already")
+    entries = [entry for entry in manifest() if entry.dataset in names]
+    todo = {e: folder(e.dataset) / e.path for e in entries if state(e, located(e)) != "ok"}
+    note(f"{len(entries)} files, {len(entries) - len(todo)} of them here already")
     with ExitStack() as stack:  # so that two runs never append to one partial file
         for root in sorted({folder(entry.dataset).parent for entry in todo}):
             try:
@@ -194,30 +216,55 @@ def _download(
     client: httpx.Client, entry: Entry, target: Path, advance: Callable[[int], None]
 ) -> None:
     """Fetch a file, from where an earlier try was cut, and put it in place if it is right."""
+    expected = entry.bytes
+    if entry.packed:  # its own size is not known
+        target, expected = folder(entry.dataset) / Path(entry.url).name, None
     part = target.with_name(f"{target.name}.part")
     have = part.stat().st_size if part.exists() else 0
-    if not have or have != entry.bytes:
+    if not have or have != expected:
         try:
             headers = {"Range": f"bytes={have}-"} if have else {}
             with client.stream("GET", entry.url, headers=headers) as response:
-                have = _receive(response, part, have, entry.bytes or MAX_BYTES, advance)
+                have = _receive(response, part, have, expected or MAX_BYTES, advance)
         except (httpx.ConnectError, httpx.ConnectTimeout):
             raise
         except httpx.TransportError as error:
             raise Again(f"the connection broke ({type(error).__name__})") from error
         except (httpx.HTTPError, httpx.InvalidURL) as error:
             raise Refused(str(error)) from error
-    wrong, size = state(entry, part), part.stat().st_size
+    size = part.stat().st_size
+    wrong = _unpack(entry, part) if entry.packed else state(entry, [part])
     if wrong == "ok":
-        os.replace(part, target)
-    elif size < (entry.bytes or 0):
-        raise Again(f"cut off after {size} of {entry.bytes} bytes")
+        part.unlink() if entry.packed else os.replace(part, target)
+    elif size < (expected or 0):
+        raise Again(f"cut off after {size} of {expected} bytes")
     elif have:  # the old half may have been something else
         part.unlink()
         raise Again("the resumed file was wrong")
     else:
         part.unlink()
         raise Refused(f"{wrong}: refused")
+
+
+def _unpack(entry: Entry, file: Path) -> str:
+    """Put the members of an archive that an entry means in place, if they are right together."""
+    try:
+        with zipfile.ZipFile(file) as archive:
+            inside = {member.filename.partition("/")[2]: member for member in archive.infolist()}
+            meant = {n: m for n, m in inside.items() if _stays(n) and Path(n).match(entry.path)}
+            size = sum(member.file_size for member in meant.values())
+            if size != entry.bytes or size > MAX_BYTES:  # before any of them is read
+                return "wrong size"
+            texts = {name: archive.read(member) for name, member in meant.items()}
+    except Exception as error:  # damaged, encrypted, packed otherwise: each has its own
+        return f"not a readable archive ({error})"
+    if _together(hashlib.sha256(text).hexdigest() for text in texts.values()) != entry.sha256:
+        return "wrong hash"
+    for name, text in texts.items():
+        path = folder(entry.dataset) / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(text)
+    return "ok"
 
 
 def _receive(
