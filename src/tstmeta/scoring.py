@@ -143,7 +143,7 @@ def _came_with(data: Dataset, name: str) -> list[str]:
 def requests(dataset: Dataset, basis: str, unit: str = "item") -> tuple[list, list]:
     """The units of a data set, and the item of each request, that are scored on a basis."""
     groups: dict[str, list[tuple[str, Request]]] = {}
-    items = dataset.items.dropna(subset=["source", "output"])  # a text may not be here
+    items = dataset.with_texts("by a metric") if dataset.has_texts else dataset.items.iloc[:0]
     for row in items.itertuples(index=False):
         against = _against(basis, row)
         if against is not None:
@@ -169,9 +169,8 @@ def _in_languages(dataset: Dataset, plan: Plan, *how: Any) -> pd.DataFrame:
     groups: dict[str | int, Plan] = {}
     for unit, ids in zip(plan.units, plan.item_ids, strict=True):
         own = spoken(plan.metric, unit[0].language)
-        reason = isinstance(own, str)
-        group = Plan(plan.metric if reason else own, plan.basis, [], [])
-        group = groups.setdefault(own if reason else id(own), group)
+        key, metric = (own, plan.metric) if isinstance(own, str) else (id(own), own)
+        group = groups.setdefault(key, Plan(metric, plan.basis, [], []))
         group.units.append(unit)
         group.item_ids.append(ids)
     tables = [
@@ -230,7 +229,7 @@ def _score_one(dataset: Dataset, plan: Plan, folder: Path | None, progress: bool
         signature=signature or metric.name,
         sample=0,
     )[schema.columns("scores")]
-    table = schema.together(given, table)
+    table = schema.together(table, given)  # of two empty ones the first, which has columns
     order = pd.Index(dataset.items["item_id"]).get_indexer(table["item_id"])
     return table.iloc[np.argsort(order, kind="stable")].reset_index(drop=True)
 
