@@ -282,3 +282,7 @@ def test_of_ratings_of_several_dimensions_under_one_name_those_of_the_dimension_
     rows = pairs(released, released.scores, "style")[["metric", "basis", "signature"]]
     assert rows["metric"].tolist() == ["released:a", "released:a", "released:judge"]
     assert rows["signature"].iloc[-1] == "released:judge|basis:none|for:style"
+
+
+def test_without_references_there_are_no_rows_of_that_basis():
+    assert scoring.score(data.load("contrast"), ["bleu"], ["reference"]).empty
