@@ -30,7 +30,7 @@ _WHERE = {
     "Dataset": "data.base",
     "wrap": "metrics.base",
     **dict.fromkeys(("explain", "token_scores"), "likelihood.tables"),
-    **dict.fromkeys(("published", "reproduce"), "ledger"),
+    **dict.fromkeys(("frozen", "published", "reproduce"), "ledger"),
     **dict.fromkeys(("DemonstrationWarning", "TstmetaError"), "schema"),
 }
 
@@ -55,7 +55,7 @@ if TYPE_CHECKING:  # what editors know of the names
     from .data.base import Dataset
     from .data.catalogue import about, datasets
     from .data.own import read
-    from .ledger import published, reproduce
+    from .ledger import frozen, published, reproduce
     from .likelihood.tables import explain, token_scores
     from .metrics.base import wrap
     from .schema import DemonstrationWarning, TstmetaError

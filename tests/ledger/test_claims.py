@@ -213,7 +213,8 @@ def test_the_file_names_only_kinds_metrics_and_cells_that_exist(text):
 
 def hold(given: Claims, name: str) -> None:
     """Verdicts are equal, values to 1e-9, limits to .03 or .35 of the width (other draws)."""
-    old = pd.read_csv(paths.home() / "tests" / "frozen" / f"claims.{name}.csv")
+    where = {"real": "data/frozen/claims.csv", "contrast": "tests/frozen/claims.contrast.csv"}
+    old = pd.read_csv(paths.home() / where[name])
     before = old.drop_duplicates("claim").set_index("claim")["verdict"]
     pd.testing.assert_series_equal(given.verdicts.set_index("claim")["verdict"], before)
     old = old.dropna(subset="value").reset_index(drop=True)

@@ -3,7 +3,7 @@
 A notebook's cells tagged ``parameters``, ``setup``, ``headline`` and ``fast`` run here by
 themselves without data; with data their frames are those of the book, if that is up to date.
 ``headline`` computes with pandas, numpy or scipy, ``fast`` the same with the API.
-``tests/frozen/NAME.real.csv`` holds what came out with the real data, ``.contrast.csv`` without.
+``data/frozen/NAME.csv`` holds what came out with the real data, ``tests/frozen`` without any.
 """
 
 import ast
@@ -18,7 +18,8 @@ from tests.notebooks.cells import NOTEBOOKS, cells, run
 from tstmeta.metrics import get
 
 ROOT = Path(__file__).parents[2]
-FROZEN = ROOT / "tests" / "frozen"
+#: What was frozen: with the real data, and without any.
+FROZEN = {"real": "data/frozen/{}.csv", "contrast": "tests/frozen/{}.contrast.csv"}
 #: What the notebooks computed when the book was built.
 FRAMES = ROOT / ".build" / "frames"
 #: What a headline cell may ask of us; the rest is pandas, numpy, scipy.
@@ -73,7 +74,7 @@ def _text(key: object) -> tuple[str, ...]:
 
 def frozen(name: str, kind: str, headline: pd.DataFrame) -> pd.DataFrame:
     """The frozen frame, with the key columns that the headline has."""
-    table = pd.read_csv(FROZEN / f"{name}.{kind}.csv", keep_default_na=False, dtype=str)
+    table = pd.read_csv(ROOT / FROZEN[kind].format(name), keep_default_na=False, dtype=str)
     keys = list(headline.index.names)
     values = table.set_index(keys)
     return values.apply(pd.to_numeric, errors="coerce")

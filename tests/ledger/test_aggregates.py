@@ -1,0 +1,49 @@
+"""Frozen aggregates: what a machine without raw files shows of sets not passed on."""
+
+import pytest
+
+import tstmeta as tst
+from tstmeta.data import names, paths
+from tstmeta.ledger.aggregates import whole
+
+
+@pytest.fixture
+def bare(monkeypatch, tmp_path):
+    """A machine without raw files."""
+    monkeypatch.setenv("TSTMETA_DATA", str(tmp_path / "none"))
+    monkeypatch.setattr(paths, "external", lambda: tmp_path / "none")
+
+
+FRAMES = sorted(path.stem for path in paths.own("frozen").glob("*.csv"))
+
+
+def test_what_may_be_passed_on_is_computed_and_what_may_not_is_frozen(bare):
+    rows = tst.frozen("02_content_preservation")
+    assert list(rows) == ["dataset", "metric", "r", "n"]
+    assert set(rows["dataset"].str.split("@").str[0]) == {"mir", "lens"}
+    assert rows["r"].between(-1, 1).sum() > 60
+
+
+def test_rows_that_need_texts_are_frozen_where_only_numbers_are_here(bare):
+    assert tst.frozen("13_references").empty
+    rows = tst.frozen("13_references", texts=True)
+    assert {"lai@references4", "alva@asset"} <= set(rows["dataset"])
+
+
+@pytest.mark.parametrize("name", ["lesson_3_too_small_p", "lesson_4_confound_dial", "mine"])
+def test_a_frame_without_data_sets_gives_nothing(bare, name):
+    assert tst.frozen(name).empty
+
+
+def test_nothing_is_frozen_where_the_files_are(monkeypatch):
+    monkeypatch.setattr("tstmeta.ledger.aggregates.available", lambda name: True)
+    assert all(tst.frozen(name).empty for name in FRAMES)
+
+
+def test_what_is_frozen_is_aggregates_of_known_data_sets():
+    known = {*names(), "simulated"}
+    for name in FRAMES:
+        rows = whole(name)
+        if rows.columns[0] == "dataset":
+            assert set(rows["dataset"].str.replace(r"[@ ].*", "", regex=True)) <= known, name
+        assert not {"item_id", "source_id", "rater"} & set(rows), name
