@@ -55,6 +55,7 @@ def families(by_metric: Mapping[str, pd.DataFrame]) -> dict[str, list[Context]]:
 def plainly(rows: pd.DataFrame) -> dict[str, str]:
     """Cells of the catalogue by the labels of :data:`FACTS`; empty ones are left out."""
     cells = rows[list(FACTS)].rename(columns=FACTS)
+    cells["languages"] = cells["languages"].replace("en", "English, others are refused")
     for label in ("meant for", "compared with"):
         listed = cells[label] != "as its parts"
         cells[label] = cells[label].mask(listed, cells[label].str.replace(" ", ", "))
