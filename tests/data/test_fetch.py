@@ -5,6 +5,7 @@ import hashlib
 import io
 import threading
 import zipfile
+import zlib
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
@@ -249,19 +250,21 @@ def test_of_an_archive_only_what_the_row_names_is_unpacked(server, get, tmp_path
         ({"r/people/zoe/a.txt": b"0" * 2_000_000}, {}, "wrong size"),
         ({"r/people/zoe/a.txt": b"0" * 5_000}, {"bytes": 5_000}, "wrong size"),
         ({}, {}, "wrong size"),
-        (None, {}, "not a readable archive"),
+        ({f"r/{name}": text for name, text in FORMS.items()}, {}, "not a readable archive"),
     ],
-    ids=["out of it", "absolute", "other text", "large", "over the limit", "empty", "no archive"],
+    ids=["out of it", "absolute", "other text", "large", "over the limit", "empty", "damaged"],
 )
 def test_an_archive_that_is_not_as_it_should_be_leaves_nothing(
     server, get, tmp_path, monkeypatch, members, changes, words
 ):
-    pin = packed(server, members or {}, **changes)
-    if members is None:
-        server.files["repo.zip"] = b"PK no archive"
+    pin = packed(server, members, **changes)
+    if words == "not a readable archive":
+        crc = zlib.crc32(b"first").to_bytes(4, "little")
+        server.files["repo.zip"] = server.files["repo.zip"].replace(crc, b"0000")
     monkeypatch.setattr(module, "MAX_BYTES", 4_000)
-    with pytest.raises(FetchError, match=rf"demo/people/\*/a.txt: {words}.*: refused"):
+    with pytest.raises(FetchError, match=rf"demo/people/\*/a.txt: {words}.*: refused") as raised:
         get(pin)
+    assert "zoe" not in str(raised.value)
     assert tree(tmp_path) == {"manifest.csv": (tmp_path / "manifest.csv").read_bytes()}
 
 

@@ -256,8 +256,8 @@ def _unpack(entry: Entry, file: Path) -> str:
             if size != entry.bytes or size > MAX_BYTES:  # before any of them is read
                 return "wrong size"
             texts = {name: archive.read(member) for name, member in meant.items()}
-    except Exception as error:  # damaged, encrypted, packed otherwise: each has its own
-        return f"not a readable archive ({error})"
+    except Exception as error:  # of many kinds; its words may name a member, so an id
+        return f"not a readable archive ({type(error).__name__})"
     if _together(hashlib.sha256(text).hexdigest() for text in texts.values()) != entry.sha256:
         return "wrong hash"
     for name, text in texts.items():
