@@ -30,9 +30,7 @@ def visits(browser: walk.Browser, address: str) -> walk.Visits:
     """Every page at a desk and on a phone; of pages that are alike the first have colours."""
     visits = {}
     with walk.context(browser, walk.DESKTOP) as context:
+        tab = context.new_page()
         for page in walk.pages():
-            tab = context.new_page()
-            visits[page] = walk.visit(tab, address, page)
-            walk.look_on(tab, visits[page])
-            tab.close()
+            visits[page] = walk.visit(tab, address, page, whole=True)
     return visits

@@ -68,10 +68,20 @@ _FACTS = """() => ({
 FAINT = """() => {
   const canvas = Object.assign(document.createElement('canvas'), {width: 1, height: 1});
   const pen = canvas.getContext('2d', {willReadFrequently: true});
+  const painted = new Map();
   const rgba = (colours) => {
+    const key = colours.filter(colour => colour !== 'rgba(0, 0, 0, 0)').join();
+    if (painted.has(key)) return painted.get(key);
     pen.clearRect(0, 0, 1, 1);
     for (const colour of colours) { pen.fillStyle = colour; pen.fillRect(0, 0, 1, 1); }
-    return [...pen.getImageData(0, 0, 1, 1).data];
+    painted.set(key, [...pen.getImageData(0, 0, 1, 1).data]);
+    return painted.get(key);
+  };
+  const grounds = new Map([[null, []]]);
+  const ground = (one) => {
+    if (!grounds.has(one))
+      grounds.set(one, [...ground(one.parentElement), getComputedStyle(one).backgroundColor]);
+    return grounds.get(one);
   };
   const light = ([r, g, b]) => [r, g, b]
     .map(c => c / 255).map(c => c <= 0.04045 ? c / 12.92 : ((c + 0.055) / 1.055) ** 2.4)
@@ -81,9 +91,7 @@ FAINT = """() => {
     const own = [...one.childNodes].some(n => n.nodeType === 3 && n.textContent.trim());
     if (!own || !one.checkVisibility({opacityProperty: true})) continue;
     if (one.closest('svg, mjx-container, .headerlink')) continue;
-    const behind = [];
-    for (let up = one; up; up = up.parentElement)
-      behind.unshift(getComputedStyle(up).backgroundColor);
+    const behind = ground(one);
     const back = light(rgba(behind));
     const text = light(rgba([...behind, getComputedStyle(one).color]));
     const ratio = (Math.max(back, text) + 0.05) / (Math.min(back, text) + 0.05);
@@ -194,26 +202,34 @@ def opened(browser: Browser, size: tuple[int, int], **options: Any) -> Iterator[
         yield fresh.new_page()
 
 
-def visit(tab: Page, address: str, page: str) -> Visit:
-    """Open a page, wait until it is quiet, and note what it asked for, said and shows."""
+def visit(tab: Page, address: str, page: str, whole: bool = False) -> Visit:
+    """Open a page, wait until it is quiet, and note what it asked for, said and shows.
+
+    With ``whole`` in light and dark and on a phone, too; then the tab is as it was before.
+    """
     seen = Visit(page)
 
     def note(request: Request) -> None:
         if not request.url.startswith((f"{address}/", "data:", "blob:")):
             seen.strangers.append(request.url)
 
-    tab.on("request", note)
-    tab.on("console", lambda said: seen.errors.append(said.text) if said.type == "error" else None)
-    tab.on("pageerror", lambda error: seen.errors.append(str(error)))
-    tab.on("requestfailed", lambda request: seen.failures.append(request.url))
-    tab.on(
-        "response",
-        lambda answer: (
+    heard: dict[Any, Callable] = {
+        "request": note,
+        "console": lambda said: seen.errors.append(said.text) if said.type == "error" else None,
+        "pageerror": lambda error: seen.errors.append(str(error)),
+        "requestfailed": lambda request: seen.failures.append(request.url),
+        "response": lambda answer: (
             seen.failures.append(f"{answer.status} {answer.url}") if answer.status >= 400 else None
         ),
-    )
+    }
+    for event, listener in heard.items():
+        tab.on(event, listener)
     settle(tab, f"{address}/{page}")
     seen.facts = tab.evaluate(_FACTS)
+    if whole:
+        look_on(tab, seen)
+    for event, listener in heard.items():
+        tab.remove_listener(event, listener)
     return seen
 
 
@@ -226,6 +242,8 @@ def look_on(tab: Page, seen: Visit) -> None:
     tab.set_viewport_size({"width": PHONE[0], "height": PHONE[1]})
     tab.wait_for_timeout(100)
     seen.phone = tab.evaluate(_FACTS)
+    tab.set_viewport_size({"width": DESKTOP[0], "height": DESKTOP[1]})
+    tab.emulate_media(color_scheme="light")
 
 
 def settle(tab: Page, url: str) -> None:
