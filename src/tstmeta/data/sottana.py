@@ -54,7 +54,7 @@ def load(root: Path) -> Dataset:
     first = table.drop_duplicates("item_id")
     labels = labels_table(NAME, first["item_id"], task=first["task"])
     tables = {"ratings": pd.concat(ratings), "labels": labels, "scores": pd.concat(scores)}
-    return Dataset.of(NAME, items_table(NAME, first), **tables)
+    return Dataset.of(NAME, items_table(NAME, first, style=first["task"].map(TASKS)), **tables)
 
 
 def _answers(folder: Path, task: str) -> Iterator[dict[str, Any]]:
@@ -63,7 +63,7 @@ def _answers(folder: Path, task: str) -> Iterator[dict[str, Any]]:
     people = _people(folder, task)
     for number, judged in enumerate(read_json_lines(path, ("id", "gold_reference"), SOURCES), 1):
         forms = people[judged.pop("id")]
-        item = {"task": task, "style": TASKS[task], "source_id": f"{task}-{number}"}
+        item: dict[str, Any] = {"task": task, "source_id": f"{task}-{number}"}
         for place, (system, verdicts) in enumerate(judged.items(), 1):  # as people were shown them
             item |= {"system": system.removeprefix("google/"), "is_reference": place == 1}
             item |= {"source": forms[0]["displayed_text"], "output": forms[0][f"summary_{place}"]}
