@@ -4,53 +4,59 @@
 (:mod:`tstmeta.data.shipped`), with the licence.  It needs the raw files, and the models of Yelp.
 """
 
+import shutil
 import sys
 
 import pandas as pd
 
-from tools.book import CHOICES, MODELS, SHOWN, WITH_CHOICES, YELP, runnable
+from tools.book import CHOICES, CONTENT, MODELS, SHOWN, YELP, runnable
 from tstmeta import data, scoring
 from tstmeta.analysis.seeds import SEEDS
 from tstmeta.console import note
 from tstmeta.data import Card, paths, shipped
 
-#: Data sets whose licence lets their numbers be passed on, and the parts that are scored.
+#: What is scored of rewrites that pages show, what on Yelp besides, and what of other rewrites.
+EVERY = (*SHOWN, "lexical", *SEEDS)
+LESS = (*SHOWN, *CONTENT)
+#: Data sets whose licence lets their numbers be passed on: their parts, and what is scored of each.
 PARTS = {
-    "pauli": ("pauli",),
-    "lai": ("lai",),
-    "li2018": ("li2018@rated",),
-    "alva": ("alva@asset", "alva@simplicity_da", "alva@structural"),
-    "russe2022": ("russe2022",),
-    "sottana": ("sottana",),
-    "strap": ("strap",),
-    "sulem2018": ("sulem2018",),
-    "deplain": ("deplain",),
+    "pauli": {"pauli": (*EVERY, *CHOICES)},
+    "lai": {"lai": (*EVERY, *CHOICES)},
+    "li2018": {
+        "li2018@yelp-rated": (*EVERY, *YELP),
+        **dict.fromkeys(("li2018@amazon-rated", "li2018@captions-rated"), LESS),
+    },
+    "alva": dict.fromkeys(("alva@asset", "alva@simplicity_da", "alva@structural"), EVERY),
+    **{name: {name: EVERY} for name in ("russe2022", "sottana", "strap", "sulem2018", "deplain")},
+    # ours: their texts are always here, and nobody has to wait for what does not change
+    "contrast": {"contrast": (*EVERY, *MODELS, *CHOICES)},
+    "world": {"world": (*EVERY, *CHOICES)},
 }
-#: What is scored of all of them, and what of single ones besides.
-EVERY = (*SHOWN, "lexical", *MODELS, *SEEDS)
-MORE = {"li2018": YELP}
 
 
 def main(names: list[str]) -> None:
     """Write the data sets named, or all."""
     for name in names or PARTS:
-        wanted = [*EVERY, *MORE.get(name, ()), *(CHOICES if name in WITH_CHOICES else ())]
-        metrics = runnable(wanted)
         store = paths.scores()  # named, so that what was passed on is not passed on again
-        tables = [scoring.score(data.load(part), metrics, store=store) for part in PARTS[name]]
+        tables = [
+            scoring.score(data.load(part), runnable([*metrics]), store=store)
+            for part, metrics in PARTS[name].items()
+        ]
         target = shipped.folder(name)
+        shutil.rmtree(target, ignore_errors=True)
         shipped.write(data.load(name), pd.concat(tables), target)
         (target / "README.md").write_text(licence(name), encoding="utf-8")
-        size = sum(file.stat().st_size for file in target.iterdir())
+        size = sum(file.stat().st_size for file in target.rglob("*") if file.is_file())
         note(f"{name}: {sum(map(len, tables))} scores, {size / 1e6:.2f} MB")
 
 
 def licence(name: str) -> str:
     """What the numbers are and under which licence they may go on."""
     card = Card.read(name)
+    of = f" Made from {card.facts['url']} at {card.facts['commit']}." if card.facts["url"] else ""
     return (
-        f"# {card.title}\n\nRatings and scores without texts. Made from {card.facts['url']} at"
-        f" {card.facts['commit']}.\n\nLicence of the data set: {card.facts['licence']}.\n\nCite"
+        f"# {card.title}\n\nRatings and scores without texts.{of}\n\nLicence of the data"
+        f" set: {card.facts['licence']}.\n\nCite"
         f" `{card.facts['citation']}` (book/references.bib); see data/cards/{name}.md.\n"
     )
 

@@ -11,6 +11,8 @@ from tests.test_privacy import leaks
 from tools import ship
 from tstmeta import data
 from tstmeta.data import paths, shipped
+from tstmeta.judge.prompts import load as load_prompt
+from tstmeta.judge.ratings import jobs
 from tstmeta.schema import MissingData
 
 every_set = pytest.mark.parametrize("name", sorted(ship.PARTS))
@@ -62,7 +64,7 @@ def test_where_a_text_was_changed_its_scores_are_computed(tmp_path, monkeypatch)
 
 @every_set
 def test_no_file_that_is_passed_on_holds_a_text(name):
-    for file in shipped.folder(name).glob("*.parquet"):
+    for file in shipped.folder(name).rglob("*.parquet"):
         frame = pd.read_parquet(file)
         for column in frame.columns[frame.dtypes.map(pd.api.types.is_string_dtype)]:
             limit = {"signature": 300, "detail": 120}.get(column, 48)
@@ -78,7 +80,7 @@ def test_all_that_is_passed_on_is_small():
 @needs("pauli", "alva", "li2018")
 @every_set
 def test_no_raw_id_of_a_rater_is_passed_on(name):
-    for file in shipped.folder(name).glob("*.parquet"):
+    for file in shipped.folder(name).rglob("*.parquet"):
         assert leaks(written.table_text(pd.read_parquet(file))) == 0, file.name
 
 
@@ -95,3 +97,17 @@ def test_the_numbers_are_those_of_the_raw_files(name):
     kept = raw.scores["metric"].str.startswith("released:")
     assert kept.all()
     pd.testing.assert_frame_equal(raw.scores, passed_on.scores)
+
+
+@pytest.mark.parametrize(
+    "work",
+    [
+        lambda lai: tst.token_scores(lai, "likelihood"),
+        lambda lai: jobs(lai, load_prompt("content")),
+        lambda lai: lai.with_texts("to count words"),
+    ],
+)
+def test_work_on_texts_says_that_they_are_not_here_and_how_to_get_them(work, bare):
+    lai = data.load("lai")
+    with pytest.raises(MissingData, match="tstmeta data fetch lai"):
+        work(lai)

@@ -117,7 +117,7 @@ def idf(
     encoder = parse(model, {}, encoders.ENCODERS)[0] or encoders.MINILM
     if absent := encoders.missing(encoder):
         raise mistake(absent)
-    texts = dict.fromkeys(text for name in data for text in load(name).items["source"])
+    texts = dict.fromkeys(text for name in data for text in load(name).with_texts()["source"])
     counts = idf.write(encoders.load(encoder), [text for text in texts if text.strip()], out)
     facts = {"texts": counts.total, "tokens": len(counts.counts), "table": vectors.identity(out)}
     _show(facts, format, out, "bertscore:idf=OUT" + (f"+{model}" if model else ""))
@@ -288,7 +288,8 @@ def read_corpus(
         raise mistake(f"no corpus is called {name!r}: use yelp, xformal or a file FILE.csv")
     if keep_out is None:
         keep_out = [data for data in RATED if name == "yelp" and has_texts(data)]
-    rows = [load(data).items[["source", "output", "references"]] for data in keep_out]
+    columns = ["source", "output", "references"]
+    rows = [load(data).with_texts("to keep them out")[columns] for data in keep_out]
     never = [text for items in rows for column in items for text in items[column].explode()]
     return divide(table, roles, [text for text in never if isinstance(text, str)])
 

@@ -118,14 +118,19 @@ class Dataset:
         """Whether the texts of the rewrites are here, and not only what people said of them."""
         return self.known is None
 
-    def need_texts(self, purpose: str) -> None:
-        """Raise a MissingData where the texts are not here; ``purpose`` ends "are needed ..."."""
+    def with_texts(self, purpose: str = "here") -> pd.DataFrame:
+        """The items that have a source and an output.
+
+        Raises:
+            MissingData: the texts are not on this machine, and are needed ``purpose``.
+        """
         if not self.has_texts:
             base = self.name.partition("@")[0]
             raise MissingData(
                 f"{self.name} is here with its ratings and scores, without its texts, and these are"
                 f" needed {purpose}. Get them with: tstmeta data fetch {base}"
             )
+        return self.items.dropna(subset=["source", "output"])
 
     @cached_property
     def lengths(self) -> pd.DataFrame:
@@ -227,14 +232,14 @@ def by_label(label: str, values: Iterable[str]) -> Subsets:
 
 def with_references(dataset: Dataset, references: Iterable[list[str]], name: str) -> Dataset:
     """The data set with other references: one list an item, in item order."""
-    dataset.need_texts(f"for {name}")
+    dataset.with_texts(f"for {name}")
     lists = pd.Series([list(texts) for texts in references], dtype=object)
     return replace(dataset, name=name, items=dataset.items.assign(references=lists))
 
 
 def untransferred(dataset: Dataset, name: str) -> Dataset:
     """One item a source whose output is the source itself; nobody rated these."""
-    dataset.need_texts(f"for {name}")
+    dataset.with_texts(f"for {name}")
     first = dataset.items.drop_duplicates("source_id")
     ids = first["source_id"] + "-untransferred"
     facts = {"system": "untransferred", "output": first["source"], "is_reference": False}

@@ -9,6 +9,7 @@ and each text is missing (NaN); :func:`tstmeta.score` finds the scores.
 
 from functools import lru_cache
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 
@@ -37,15 +38,14 @@ def folder(name: str) -> Path:
 @lru_cache(maxsize=16)
 def load(name: str) -> Dataset:
     """A data set without its texts, with the scores that came with it."""
-    tables = {file.stem: _read(name, file.stem) for file in folder(name).glob("*.parquet")}
-    items = tables.pop("items")
+    items = _read(name, "items")
     known = items.set_index("item_id")[_KNOWN]
     lists = [[None] * count for count in items.pop("references")]
-    items = items.drop(columns=_KNOWN).assign(source=None, output=None)
+    items = items.drop(columns=_KNOWN).assign(dataset=name, source=None, output=None)
     items["references"] = pd.Series(lists, dtype=object)
-    tables["scores"] = tables["scores"][tables["scores"]["metric"].str.startswith("released:")]
-    every = {table: frame.assign(dataset=name) for table, frame in tables.items()}
-    return Dataset.of(name, items.assign(dataset=name), Card.read(name), known, **every)
+    about = {table: _read(name, table) for table in ("ratings", "labels", "preferences")}
+    about["scores"] = _read(name, "scores/released")
+    return Dataset.of(name, items, Card.read(name), known, **about)
 
 
 def scores(data: Dataset, metric: str, basis: str, signature: str = "") -> pd.DataFrame:
@@ -54,52 +54,49 @@ def scores(data: Dataset, metric: str, basis: str, signature: str = "") -> pd.Da
     Where an item's texts are here, they must be those that were scored.
 
     Args:
-        signature: of the metric; empty takes it as the metric had it (it cannot run here).
+        signature: of the metric; empty takes whatever it was.
     """
-    name = data.name.partition("@")[0]
-    if not available(name):
+    name, stem = data.name.partition("@")[0], metric.partition(":")[0]
+    if stem == "released" or (table := _by_metric(name, stem).get((metric, basis))) is None:
         return pd.DataFrame()
-    table = _by_metric(name).get((metric, basis))
-    if table is None or signature not in ("", table["signature"].iloc[0]):
+    if signature not in ("", table["signature"].iloc[0]):
         return pd.DataFrame()
-    table = table[table["item_id"].isin(_unchanged(data, name))]
-    return table.assign(dataset=name)
-
-
-def _unchanged(data: Dataset, name: str) -> set[str]:
-    """The items whose texts are not here, or are those that were scored."""
     ids = data.items["item_id"]
-    return set(ids[data.digests.to_numpy(object) == _digests(name).reindex(ids).to_numpy(object)])
+    same = data.digests.to_numpy(object) == _digests(name).reindex(ids).to_numpy(object)
+    return table[table["item_id"].isin(ids[same])]
 
 
 @lru_cache(maxsize=16)
 def _digests(name: str) -> pd.Series:
-    return _read(name, "items").set_index("item_id")["digest"]
+    return pd.read_parquet(folder(name) / "items.parquet").set_index("item_id")["digest"]
 
 
-@lru_cache(maxsize=16)
-def _by_metric(name: str) -> dict[tuple[str, str], pd.DataFrame]:
-    own = _read(name, "scores")
-    own = own[~own["metric"].str.startswith("released:")]
-    return dict(iter(own.groupby(["metric", "basis"], sort=False)))
+@lru_cache(maxsize=256)
+def _by_metric(name: str, stem: str) -> dict[tuple[str, str], pd.DataFrame]:
+    table = _read(name, f"scores/{stem}")
+    return {} if table is None else dict(iter(table.groupby(["metric", "basis"], sort=False)))
 
 
-def _read(name: str, table: str) -> pd.DataFrame:
-    return pd.read_parquet(folder(name) / f"{table}.parquet")
+def _read(name: str, table: str) -> Any:
+    """A table with the columns of its schema; None where there is none."""
+    file = folder(name) / f"{table}.parquet"
+    return pd.read_parquet(file).assign(dataset=name) if file.is_file() else None
 
 
 def write(data: Dataset, own: pd.DataFrame, target: Path) -> None:
-    """Write the numbers of a data set, with our scores of it."""
-    target.mkdir(parents=True, exist_ok=True)
-    items = data.items.drop(columns=["source", "output", "dataset"])
+    """Write the numbers of a data set, with our scores of it, a file a metric."""
+    items = data.items.drop(columns=["source", "output"])
     items["references"] = items["references"].map(len)
     items = items.merge(data.lengths.assign(digest=data.digests), "left", "item_id")
     labels = data.labels[data.labels["name"].isin(LABELS)]
+    tables = {"items": items, "ratings": data.ratings, "labels": labels}
+    tables |= {"preferences": data.preferences, "scores/released": data.scores}
     own = own[own["status"] != str(Status.ERROR)]
-    scores = pd.concat([data.scores, own], ignore_index=True)
-    tables = {"ratings": data.ratings, "labels": labels, "preferences": data.preferences}
-    for table, frame in {"items": items, **tables, "scores": scores}.items():
-        if frame.empty:
-            continue
-        frame = frame.drop(columns="dataset", errors="ignore").reset_index(drop=True)
-        frame.to_parquet(target / f"{table}.parquet", index=False, compression="zstd")
+    for stem, rows in own.groupby(own["metric"].str.partition(":")[0]):
+        tables[f"scores/{stem}"] = rows
+    target.joinpath("scores").mkdir(parents=True, exist_ok=True)
+    for table, frame in tables.items():
+        if len(frame):
+            frame.drop(columns="dataset").reset_index(drop=True).to_parquet(
+                target / f"{table}.parquet", index=False, compression="zstd", compression_level=19
+            )

@@ -105,7 +105,7 @@ def _units(
     dataset: Dataset, prompt: Prompt, sample: int, shuffle: int | None, limit: int | None
 ) -> Iterator[list[_Row]]:
     needed = ("item_id", "source_id", "source", "output", "style", "language")
-    columns = (dataset.items[name].tolist() for name in needed)
+    columns = (dataset.with_texts("by a judge")[name].tolist() for name in needed)
     rows: list[_Row] = []
     grouped: dict[tuple[str, ...], list[_Row]] = {}
     for item_id, source_id, source, output, style, language in zip(*columns, strict=True):

@@ -101,7 +101,7 @@ def metric_of(words: str = "", store: Path | None = None) -> Likelihood:
 
 def rewrites_of(data: Dataset | pd.DataFrame, items: Sequence[str] | None = None) -> pd.Series:
     """Rewrites by item id, in the order of ``items``."""
-    table = data if isinstance(data, pd.DataFrame) else data.items
+    table = data if isinstance(data, pd.DataFrame) else data.with_texts("token by token")
     if missing := [name for name in _TEXTS if name not in table]:
         raise TstmetaError(f"the table has no column {', '.join(missing)}")
     ids = table["item_id"] if "item_id" in table else table.index.astype(str)
