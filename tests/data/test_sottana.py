@@ -56,7 +56,7 @@ def test_the_reference_is_an_item_and_higher_is_better_for_people_and_for_gpt_4(
     assert ratings["overcorrection"].loc["gec-1-a"].tolist() == [0, 2, 3]
     scores = loaded.scores.set_index(["item_id", "dimension"])["value"]
     assert scores["gec-1-a"].to_dict() == {"fluency": 1, "overcorrection": 3}
-    assert sottana.SUBSETS["gec-systems"](loaded).items["system"].tolist() == ["a", "b", "c"]
+    assert len(sottana.SUBSETS["gec-systems"](loaded).items) == 3
 
 
 JUDGE = f"{FOLDER}/gec_evaluation_1_of_4/gpt4_as_annotator/output.jsonl"
@@ -94,23 +94,21 @@ def test_item_means_and_gpt_4_correlate_as_in_the_files(name, judge, people):
     assert raw.pearson(part, (a, b), (a, c), (b, c)) == people
 
 
-#: Dimension of simplification -> raters in pairs; each rater with the mean of the others.
+#: Dimension of simplification -> raters in pairs, then each rater with the mean of the others.
 RATERS = {
-    "content": ([0.679, 0.797, 0.615], [0.831, 0.677, 0.777]),
-    "fluency": ([0.576, 0.672, 0.505], [0.725, 0.577, 0.652]),
-    "style": ([0.420, 0.559, 0.429], [0.581, 0.481, 0.587]),
+    "content": [0.679, 0.797, 0.615, 0.831, 0.677, 0.777],
+    "fluency": [0.576, 0.672, 0.505, 0.725, 0.577, 0.652],
+    "style": [0.420, 0.559, 0.429, 0.581, 0.481, 0.587],
 }
 
 
 @needs("sottana")
-@pytest.mark.parametrize(
-    ("name", "pairs", "others"), [(k, *v) for k, v in RATERS.items()]
-)
-def test_raters_agree_as_in_the_files(name, pairs, others):
+@pytest.mark.parametrize(("name", "expected"), RATERS.items())
+def test_raters_agree_as_in_the_files(name, expected):
     ratings = data.load("sottana@simplification").raters(name)
-    assert ratings.corr().round(3).to_numpy()[[0, 0, 1], [1, 2, 2]].tolist() == pairs
     rest = [ratings[r].corr(ratings.drop(columns=r).mean(axis=1)) for r in ratings]
-    assert [round(r, 3) for r in rest] == others
+    pairs = ratings.corr().to_numpy()[[0, 0, 1], [1, 2, 2]]
+    assert [round(float(r), 3) for r in (*pairs, *rest)] == expected
 
 
 @needs("sottana")
