@@ -29,7 +29,7 @@ class Canned(Inputs):
         self.missing, self.value, self.signature = missing, value, signature
         self.wanted: list[tuple[str, ...]] = []
 
-    def has(self, name):
+    def has(self, name, texts=False):
         return name not in self.missing
 
     def data(self, name):

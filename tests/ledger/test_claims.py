@@ -22,11 +22,11 @@ from tstmeta.combine.folds import folds
 from tstmeta.data import Card, Dataset, names, paths
 from tstmeta.data.tables import items_table, ratings_table
 from tstmeta.ledger import Claims, Inputs, claims, evidence
+from tstmeta.ledger.aggregates import whole
 from tstmeta.ledger.cells import cells
 from tstmeta.ledger.evidence import Finding, Setup
 
 rules = import_module("tstmeta.ledger.claims")  # the package has a function of that name
-pytestmark = pytest.mark.xdist_group("claims")  # they are computed once
 HOLDS, FAILS, OPEN = rules.HOLDS, rules.FAILS, rules.OPEN
 ABSENT = rules.ABSENT
 KEYS = [claim["claim"] for claim in rules.texts()]
@@ -211,10 +211,9 @@ def test_the_file_names_only_kinds_metrics_and_cells_that_exist(text):
 # --------------------------------------------------------------------------------- the frozen
 
 
-def hold(given: Claims, name: str) -> None:
+def hold(given: Claims) -> None:
     """Verdicts are equal, values to 1e-9, limits to .03 or .35 of the width (other draws)."""
-    where = {"real": "data/frozen/claims.csv", "contrast": "tests/frozen/claims.contrast.csv"}
-    old = pd.read_csv(paths.home() / where[name])
+    old = whole("claims")
     before = old.drop_duplicates("claim").set_index("claim")["verdict"]
     pd.testing.assert_series_equal(given.verdicts.set_index("claim")["verdict"], before)
     old = old.dropna(subset="value").reset_index(drop=True)
@@ -232,28 +231,37 @@ def hold(given: Claims, name: str) -> None:
 
 @needs("pauli", "lai", "mir", "alva", "lens", "li2018", "ziegen_editing", "dualrl")
 def test_with_the_ratings_verdicts_and_numbers_are_the_frozen_ones():
-    hold(claims(), "real")
+    hold(claims(draws=500), "real")
 
 
-def test_without_the_ratings_verdicts_and_numbers_are_the_frozen_ones(monkeypatch, tmp_path):
+def test_without_the_raw_files_verdicts_and_numbers_are_computed_or_frozen(monkeypatch, tmp_path):
     monkeypatch.setenv("TSTMETA_DATA", str(tmp_path / "none"))
     monkeypatch.setattr(paths, "external", lambda: tmp_path / "none")
     bare = claims(draws=500)
-    hold(bare, "contrast")
+    hold(bare)
     why = bare.verdicts.set_index("claim")["why"]
-    assert "`tstmeta data fetch mir`, `tstmeta data fetch lai`," in why["pauli2025.ranking"]
-    assert why["mukherjee2025.ensembles"].endswith("cannot be seen from what is public.")
+    frozen = why.str.startswith("Frozen: computed where all its data were (")
+    assert 5 < frozen.sum() < len(why) - 5
+    assert "`tstmeta data fetch mir`" in why["pauli2025.ranking"]
     assert "labels hold by construction" in why["pauli2025.data-decide"]
-    told = bare.verdicts.set_index("claim")["verdict"]
-    for text in rules.texts():  # what nobody's data could tell, and what these here do not
-        assert told[text["claim"]] == (ABSENT if "rule" in text else OPEN)
+    assert why["mukherjee2025.ensembles"].endswith("cannot be seen from what is public.")
+    own = bare.evidence[~bare.evidence["published"]]
+    assert own["value"].between(own["low"], own["high"]).all()
+    marked = own["note"].str.startswith("frozen; ")
+    assert (marked == own["claim"].map(frozen)).all()
     printed = {cell.cell: cell.value for cell in cells()}
-    own = bare.evidence[bare.evidence["published"]]
-    assert len(own) > 20
-    assert own["note"].map(printed).equals(own["value"])
-    assert own[["low", "high"]].isna().all(axis=None)
-    computed = bare.evidence[~bare.evidence["published"]]
-    assert computed["value"].between(computed["low"], computed["high"]).all()
+    published = bare.evidence[bare.evidence["published"]]
+    assert published["note"].map(printed).equals(published["value"])
+    assert published[["low", "high"]].isna().all(axis=None)
+
+
+def test_a_claim_of_which_nothing_was_frozen_is_not_evaluated_without_its_data(monkeypatch):
+    monkeypatch.setattr(rules, "whole", lambda name: pd.DataFrame({"claim": []}))
+    text = claim("pauli2025.ranking")
+    monkeypatch.setattr(rules, "texts", lambda: [text])
+    given = claims(draws=20, inputs=Canned("mir"))
+    assert given.verdicts["verdict"].tolist() == [ABSENT]
+    assert "`tstmeta data fetch mir`" in given.verdicts["why"][0]
 
 
 # ------------------------------------------------------------------------------- the evidence

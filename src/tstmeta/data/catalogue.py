@@ -11,6 +11,8 @@ from ..schema import MEAN_RATER, DataError, MissingData, TstmetaError
 from . import UnknownDataset, _module, fetch, load, names, shipped
 from .base import Card, Dataset
 
+_FETCH = "for they may not be passed on (`tstmeta data fetch {}` gets them)"
+
 
 @dataclass(frozen=True)
 class Description:
@@ -32,16 +34,31 @@ def datasets() -> pd.DataFrame:
     return pd.DataFrame([_row(name) for name in names()]).astype({"items": "Int64"})
 
 
-def about(data: Iterable[Dataset]) -> str:
-    """What a page rests on, as Markdown: real ratings and whose, or none; each set by its name."""
+def about(data: Iterable[Dataset], frozen: pd.DataFrame | None = None) -> str:
+    """What a page rests on, as Markdown: real ratings and whose, or none; each set by its name.
+
+    Args:
+        frozen: numbers of data sets that are not here, see :func:`tstmeta.frozen`.
+    """
     chosen = list(data)
-    rated = ", ".join(f"`{data.name}`" for data in chosen if len(data.ratings))
+    rated = [data for data in chosen if len(data.ratings)]
     built = ", ".join(f"`{data.name}`" for data in chosen if not len(data.ratings) and data.judged)
     built += ", constructed: the labels hold by construction, and nobody rated it." * bool(built)
-    if rated:
-        words = f"**This page was built with real human ratings**: {rated}."
+    old = [] if frozen is None or frozen.empty else sorted({_base(n) for n in frozen["dataset"]})
+    kinds = {
+        "": [data.name for data in rated if data.has_texts],
+        "ratings and scores without texts: ": [data.name for data in rated if not data.has_texts],
+        "frozen aggregates: ": old,
+    }
+    listed = "; ".join(
+        f"{kind}{', '.join(f'`{name}`' for name in own)}" for kind, own in kinds.items() if own
+    )
+    if listed:
+        words = f"**This page was built with real human ratings**: {listed}."
+        words += f" What is frozen was computed where these ratings are, {_FETCH}." * bool(old)
+        words = words.format(" ".join(old))
         words += f" Beside them stands {built}" if built else ""
-        own = any(data.name.split("@")[0].split(" ")[0] not in names() for data in chosen)
+        own = any(_base(data.name) not in names() for data in chosen)
         words += " The text is about the book's data: a set or table it names is not yours." * own
         return words
     shown = f"It was built on {built}" if built else "What rests on ratings is left out."
@@ -49,6 +66,11 @@ def about(data: Iterable[Dataset]) -> str:
         "**This page was built without human ratings**: none of the rated data sets was on the"
         f" machine. {shown} Get the ratings with `tstmeta data fetch --all`, then build again."
     )
+
+
+def _base(name: str) -> str:
+    """The registered data set that a name such as ``alva@asset (systems)`` is of."""
+    return name.partition("@")[0].partition(" ")[0]
 
 
 def describe(name: str) -> Description:

@@ -2,6 +2,7 @@
 
 ``data/published/claims.yaml`` has each claim with its evidence; :func:`verdict_of` is the one rule
 of all verdicts.  A number that we did not compute is marked as published and decides nothing.
+Where data of a claim are not on this machine, its verdict and numbers are those that were frozen.
 """
 
 import itertools
@@ -17,12 +18,15 @@ from numpy.typing import ArrayLike
 
 from ..data import paths
 from ..schema import DemonstrationWarning
+from .aggregates import whole
 from .evidence import COUNTED, KINDS, Finding, Setup
 from .recipes import Inputs
 
 HOLDS, FAILS, OPEN = "holds", "does not hold", "cannot be told"
 #: Instead of a verdict where data that count are not on this machine.
 ABSENT = "not evaluated here"
+#: Kinds of evidence that are computed from texts, not from scores of them.
+_READING = ("untransferred",)
 #: What an entry of evidence says beside the arguments of its kind.
 _ABOUT = ("kind", "name", "prefix", "note", "group", "each")
 
@@ -42,12 +46,20 @@ class Claims(NamedTuple):
 
 
 def claims(draws: int = 2000, seed: int = 0, *, inputs: Inputs | None = None) -> Claims:
-    """Judge every claim from what is on this machine."""
+    """Judge every claim from what is on this machine; what cannot be is as it was frozen."""
     setup = Setup(inputs or Inputs(), draws, seed)
-    verdicts, evidence = [], []
+    verdicts, evidence, frozen = [], [], whole("claims")
     for claim in texts():
-        findings, verdict, why = judge(claim, setup)
         words = {key: claim[key] for key in ("claim", "where", "text", "decision_rule")}
+        missing = lacking(list(entries(claim["evidence"])), setup)
+        old = frozen[frozen["claim"] == claim["claim"]] if missing else frozen[:0]
+        if len(old):
+            verdicts.append(words | _as_frozen(old, missing))
+            rows = old.dropna(subset="value").fillna({"note": ""})
+            rows["note"] = rows["note"].mask(rows["published"] == 0, "frozen; " + rows["note"])
+            evidence += rows.to_dict("records")
+            continue
+        findings, verdict, why = judge(claim, setup)
         verdicts.append(words | {"verdict": verdict, "why": why})
         level = corrected(sum(row.counts for row in findings))
         for row in findings:
@@ -58,7 +70,16 @@ def claims(draws: int = 2000, seed: int = 0, *, inputs: Inputs | None = None) ->
             evidence.append(shown)
     table = pd.DataFrame(verdicts)
     table.insert(1, "paper", table["claim"].str.partition(".")[0])
-    return Claims(table, pd.DataFrame(evidence).drop(columns="limits"))
+    shown = pd.DataFrame(evidence).drop(columns=["limits", "verdict", "why"], errors="ignore")
+    return Claims(table, shown.astype({"published": bool}).fillna({"note": "", "scope": ""}))
+
+
+def _as_frozen(old: pd.DataFrame, missing: Sequence[str]) -> dict[str, str]:
+    """Verdict and why of a claim whose data are not all here."""
+    why = "" if pd.isna(old["why"].iloc[0]) else f" {old['why'].iloc[0]}"
+    these = ", ".join(f"`tstmeta data fetch {name}`" for name in missing)
+    why = f"Frozen: computed where all its data were ({these}).{why}"
+    return {"verdict": old["verdict"].iloc[0], "why": why}
 
 
 @cache
@@ -89,8 +110,8 @@ def judge(claim: dict[str, Any], setup: Setup) -> tuple[list[Finding], str, str]
 
 def lacking(listed: Sequence[dict[str, Any]], setup: Setup) -> list[str]:
     """The data sets that are not here, without their subsets."""
-    wanted = flat([entry.get("data", []) for entry in listed])
-    return list(dict.fromkeys(n.partition("@")[0] for n in wanted if not setup.inputs.has(n)))
+    wanted = [(name, e["kind"] in _READING) for e in listed for name in flat([e.get("data", [])])]
+    return list(dict.fromkeys(n.partition("@")[0] for n, t in wanted if not setup.inputs.has(n, t)))
 
 
 def entries(evidence: Sequence[Any]) -> Iterator[dict[str, Any]]:

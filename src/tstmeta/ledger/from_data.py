@@ -237,7 +237,7 @@ def second_rater(inputs: Inputs, data: str, dimension: str) -> pd.DataFrame:
 def corpus_bleu(cell: Cell, how: Settings, inputs: Inputs) -> Answer:
     """Table 6: corpus BLEU of 1,000 outputs; the value with other references is in the reason."""
     for name in ("li2018", "dualrl"):
-        if not inputs.has(name):
+        if not inputs.has(name, texts=True):
             raise Needs(f"{name} data", f"tstmeta data fetch {name}")
     metric, each = yelp_bleu(inputs, names(cell.paper, "system").get(cell.item, ("", ""))[0])
     values = {name: metric.aggregate(np.sum(own, axis=0)) for name, own in each.items()}

@@ -12,7 +12,7 @@ import yaml
 
 from .. import scoring
 from ..analysis.frame import pairs
-from ..data import Dataset, available, load, paths
+from ..data import Dataset, available, has_texts, load, paths
 from ..schema import TstmetaError
 from .cells import Cell, names
 
@@ -28,8 +28,9 @@ class Inputs:
         self._data: dict[str, Dataset] = {}
         self._pairs: dict[tuple[str, str, str, str], pd.DataFrame] = {}
 
-    def has(self, name: str) -> bool:
-        return name in self._data or available(name)
+    def has(self, name: str, texts: bool = False) -> bool:
+        """Whether a data set can be computed with, or its texts can be read."""
+        return name in self._data or (has_texts if texts else available)(name)
 
     def add(self, data: Dataset) -> None:
         self._data[data.name] = data
