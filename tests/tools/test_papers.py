@@ -3,17 +3,12 @@
 from __future__ import annotations
 
 import pandas as pd
-import pytest
 
-from tests.helpers import needs
-from tests.ledger.test_ledger import nothing, with_data  # noqa: F401
 from tools import pages, papers
 from tstmeta.data import Card, paths
 from tstmeta.judge import prompts
 from tstmeta.ledger import reproduce
 from tstmeta.likelihood import instructions
-
-pytestmark = pytest.mark.xdist_group("ledger")  # it is computed once
 
 
 def is_whole(rows: pd.DataFrame) -> None:
@@ -31,15 +26,6 @@ def is_whole(rows: pd.DataFrame) -> None:
             assert row["reason"]
             assert [line.endswith(f": {row['reason']}.") for line in shown].count(True) == 1
     assert f" {context['matched']} match" in text
-
-
-def test_without_data_every_cell_has_one_reason(nothing):  # noqa: F811
-    is_whole(reproduce())
-
-
-@needs("pauli", "lai", "mir")
-def test_with_what_is_here_every_cell_has_one_reason():
-    is_whole(with_data().reset_index())
 
 
 def test_every_prompt_of_ours_and_every_card_that_differs_is_named_with_a_reason():
