@@ -48,7 +48,8 @@ def overview() -> pd.DataFrame:
                 rows[name] = {**blank, "status": "error", "remedy": f"{kind}{error}"}
     for name, remedy in OPEN.items():
         form = {"name": name, "profile": "real", "status": "error", "remedy": remedy}
-        rows[name] = {**rows[name.partition(":")[0]], **form, "signature": ""}
+        form |= {"signature": "", "languages": "any"}  # of a model of one's own not known
+        rows[name] = {**rows[name.partition(":")[0]], **form}
     rows |= {name: _combined(name) for name in COMBINED}
     return pd.DataFrame(list(rows.values()), columns=list(COLUMNS))
 
