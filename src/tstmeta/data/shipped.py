@@ -59,8 +59,8 @@ def scores(data: Dataset, metric: str, basis: str, signature: str = "") -> pd.Da
     name, stem = data.name.partition("@")[0], metric.partition(":")[0]
     if stem == "released" or (table := _by_metric(name, stem).get((metric, basis))) is None:
         return pd.DataFrame()
-    if signature not in ("", table["signature"].iloc[0]):
-        return pd.DataFrame()
+    if signature:
+        table = table[table["signature"] == signature]
     ids = data.items["item_id"]
     same = data.digests.to_numpy(object) == _digests(name).reindex(ids).to_numpy(object)
     return table[table["item_id"].isin(ids[same])]
