@@ -231,7 +231,7 @@ def hold(given: Claims) -> None:
 
 @needs("pauli", "lai", "mir", "alva", "lens", "li2018", "ziegen_editing", "dualrl")
 def test_with_the_ratings_verdicts_and_numbers_are_the_frozen_ones():
-    hold(claims(), "real")
+    hold(claims())
 
 
 def test_without_the_raw_files_verdicts_and_numbers_are_computed_or_frozen(monkeypatch, tmp_path):
