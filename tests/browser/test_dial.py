@@ -32,7 +32,5 @@ def test_turning_the_dial_moves_the_slider_and_the_bars(
         box = rail.bounding_box()
         assert box is not None
         tab.mouse.click(box["x"] + 0.9 * box["width"], box["y"] + box["height"] / 2)
-        tab.wait_for_timeout(1500)  # the bars move for half a second
-        after = tab.evaluate(SHOWN)
-        assert after[0] != before[0]
-        assert after[1] != before[1]
+        moved = f"old => ({SHOWN})().every((now, place) => now !== old[place])"
+        tab.wait_for_function(moved, arg=before)  # else a TimeoutError

@@ -240,7 +240,7 @@ def look_on(tab: Page, seen: Visit) -> None:
         tab.wait_for_selector(f"html[data-theme={scheme}]", state="attached")
         seen.faint[scheme] = tab.evaluate(FAINT)
     tab.set_viewport_size({"width": PHONE[0], "height": PHONE[1]})
-    tab.wait_for_timeout(100)
+    tab.wait_for_timeout(150 if seen.facts["charts"] else 20)  # charts are drawn anew after 100 ms
     seen.phone = tab.evaluate(_FACTS)
     tab.set_viewport_size({"width": DESKTOP[0], "height": DESKTOP[1]})
     tab.emulate_media(color_scheme="light")
