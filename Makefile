@@ -1,7 +1,7 @@
 # The front door.  Works with GNU Make 3.81; needs Python 3.11 to 3.13, make and git, nothing
 # else.  `make book` and `make test` install the whole lock file into .venv first, once.
 
-.PHONY: help setup book test nightly serve lint clean distclean
+.PHONY: help setup data book test nightly serve lint clean distclean
 .NOTPARALLEL:
 
 PYTHON ?=
@@ -88,16 +88,20 @@ install:
 	"$(PY)" -m pip check && cp requirements.lock "$(STAMP).lock" && \
 	"$(PY)" -c '$(fingerprint)' > "$(STAMP).part" && mv "$(STAMP).part" "$(STAMP)"
 
-book: setup ## Build the book into book/_build/html
+data: setup ## Fetch the raw files of all public data sets (go on after an interruption: the same again)
+	@"$(PY)" -m tstmeta data fetch --all
+
+book: setup ## Build the book into book/_build/html: from raw files where they are, else from data/ratings
 	@"$(PY)" dodo.py
 
-test: book ## Build the book, then check style and types and run all tests
+test: setup ## Build the book of a machine without raw files, check style and types, run all tests
+	@env -u TSTMETA_DATA "$(PY)" dodo.py
 	@"$(PY)" -m ruff check .
 	@"$(PY)" -m ruff format --check .
 	@"$(PY)" -m mypy
 	@"$(PY)" -m pytest -n 2 --dist loadfile --no-loadscope-reorder
 
-nightly: book ## All tests, also the long simulations that `make test` leaves out
+nightly: book ## All tests, also long ones: simulations, and every number that is passed on computed again
 	@"$(PY)" -m pytest -n 2 --dist loadfile --no-loadscope-reorder -m "nightly or not nightly"
 
 lint: setup ## Put the code into the project's style and check its types

@@ -31,16 +31,12 @@ DOIT_CONFIG = {
     "verbosity": 2,
 }
 
-#: The data sets whose scores the pages show; each is scored when its files are here.  What takes
-#: longest comes first, so that two at a time end together; alva@asset before alva@simplicity_da,
-#: whose texts it shares: an encoder's last digits follow from what stands in its batches.
-SCORED = (
-    *("mir", "li2018@yelp-rated", "alva@asset", "lai", "contrast", "world", "pauli"),
-    *("lens@simpda_2022", "alva@simplicity_da"),
-)
+#: The data sets whose scores the pages show and the project may not pass on: each is scored when
+#: its files are here.  The scores of all others are in ``data/ratings``.
+SCORED = ("mir", "lens@simpda_2022")
 #: Models that are trained on Yelp where its sentences are here, and the data sets of Yelp.
 TRAINED = ("yelp-lm", "yelp-style")
-OF_YELP = ("mir", "li2018@yelp-rated", "dualrl")
+OF_YELP = ("mir", "li2018", "dualrl")
 #: Which pages were generated is known only once they are: their names and hashes stand here.
 MANIFEST = Path(".build/pages.json")
 
@@ -84,7 +80,8 @@ CODE = files("src/tstmeta/**/*")
 #: What makes the pages of data and the book.
 TOOLS = files("tools/*.py", "tools/world/*")
 OURS = files(
-    *(f"data/{name}/**/*" for name in ("contrast", "world", "published", "cards", "metric_cards"))
+    *(f"data/{name}/**/*" for name in ("contrast", "world", "published", "cards", "metric_cards")),
+    *("data/ratings/**/*", "data/frozen/*.csv"),
 )
 VERSIONS = ["requirements.lock"]
 
@@ -96,7 +93,7 @@ def reports():
 
 def task_train():
     """Train the models of Yelp, once; a training that was stopped goes on."""
-    of_yelp = [path for name in ("yelp", *OF_YELP) for path in raw(name.partition("@")[0])]
+    of_yelp = [path for name in ("yelp", *OF_YELP) for path in raw(name)]
     code = files("src/tstmeta/models/*.py", "src/tstmeta/models/training/*.py")
     for path in reports():
         yield {
@@ -108,14 +105,12 @@ def task_train():
 
 
 def task_scores():
-    """Score the data sets that are here with all that the pages show of each."""
+    """Score the data sets that are here, and not passed on, with all that the pages show."""
     parts = ("data", "metrics", "models", "likelihood", "judge")
     code = files("src/tstmeta/*.py", *(f"src/tstmeta/{part}/**/*" for part in parts))
     for name in SCORED:
-        whole = name.partition("@")[0]
-        files_of = files(f"data/{name}/**/*") if name in ("contrast", "world") else raw(whole)
         models = reports() if name in OF_YELP else []
-        if files_of:
+        if files_of := raw(name.partition("@")[0]):
             yield {
                 "name": name,
                 "actions": [python("tools/book.py", "scores", name)],

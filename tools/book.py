@@ -23,27 +23,22 @@ SHOWN = (
     *("bleu", "bleu:pauli2025", "chrf", "meteor", "rouge1", "rouge2", "rougeL", "ter", "pinc"),
     *("edit-similarity", "sentinel", "likelihood", "likelihood-style"),
 )
-#: Metrics of content with a model behind them; these data sets are ranked by them, by the source.
+#: Metrics of content with a model behind them, and all metrics with one.
 CONTENT = ("bertscore", "cosine", "sim", "wmd", "masked-bleu", "masked-cosine")
-RANKED = ("li2018@yelp-rated", "alva@simplicity_da")
-#: All metrics with a model behind them, and the data sets of which the pages show them all.
 MODELS = (
     *CONTENT,
     *("style-confidence", "style-emd", "style-kl", "style-js", "style-regressor"),
     *("perplexity", "perplexity:word", "slor"),
 )
-WITH_MODELS = ("contrast", "pauli", "lai", "mir", "alva@asset", "lens@simpda_2022")
 #: Metrics whose models are trained on Yelp (and what GM takes besides), and rated sets of Yelp.
 YELP = (
     *("style-accuracy:yelp", "style-confidence:yelp", "style-emd:yelp", "style-kl:yelp"),
     *("style-js:yelp", "perplexity:yelp", "perplexity:word+yelp", "slor:yelp", "sim"),
 )
-WITH_YELP = ("mir", "li2018@yelp-rated")
-#: Variants of the likelihood method that chapter 5 compares, and its data sets.
+#: Variants of the likelihood method that chapter 5 compares.
 CHOICES = tuple(
     f"likelihood:{name}" for name in ("default-system", "emphasis", "wording", "released")
 )
-WITH_CHOICES = ("contrast", "world", "pauli", "lai", "mir")
 #: What a notebook computes in the open, and the same by the API.
 FRAMES = ("headline", "fast")
 #: What of MathJax a page with TeX loads, its fonts and extensions included.
@@ -69,22 +64,17 @@ def train(name: str) -> None:
 
 def scores(name: str) -> None:
     """Bring the score store up to date for a data set; one that is not here is passed over."""
-    import pandas as pd
-
     from tstmeta import data, scoring
 
     if not data.available(name):
         note(f"{name}: not on this machine")
         return
-    more = [*(MODELS if name in WITH_MODELS else ()), *(CHOICES if name in WITH_CHOICES else ())]
-    if name in WITH_YELP and data.available("yelp"):
+    more = [*MODELS, *(CHOICES if name == "mir" else ())]
+    if name == "mir" and data.available("yelp"):  # reviews of Yelp, too
         more += YELP
     with warnings.catch_warnings():  # that a model is a demonstration is said on the pages
         warnings.simplefilter("ignore", DemonstrationWarning)
-        tables = [scoring.score(data.load(name), runnable([*SHOWN, *more]))]
-        if name in RANKED:
-            tables.append(scoring.score(data.load(name), runnable([*CONTENT]), ["source"]))
-    table = pd.concat(tables)
+        table = scoring.score(data.load(name), runnable([*SHOWN, *more]))
     failed = table[table["status"] == str(Status.ERROR)]
     if len(failed):
         first = failed["detail"].iloc[0]

@@ -6,6 +6,7 @@
 
 import shutil
 import sys
+from pathlib import Path
 
 import pandas as pd
 
@@ -16,7 +17,7 @@ from tstmeta.console import note
 from tstmeta.data import Card, paths, shipped
 
 #: What is scored of rewrites that pages show, what on Yelp besides, and what of other rewrites.
-EVERY = (*SHOWN, "lexical", *SEEDS)
+EVERY = (*SHOWN, "lexical", *MODELS, *SEEDS)
 LESS = (*SHOWN, *CONTENT)
 #: Data sets whose licence lets their numbers be passed on: their parts, and what is scored of each.
 PARTS = {
@@ -28,26 +29,30 @@ PARTS = {
     },
     "alva": dict.fromkeys(("alva@asset", "alva@simplicity_da", "alva@structural"), EVERY),
     **{name: {name: EVERY} for name in ("russe2022", "sottana", "strap", "sulem2018", "deplain")},
-    # ours: their texts are always here, and nobody has to wait for what does not change
-    "contrast": {"contrast": (*EVERY, *MODELS, *CHOICES)},
-    "world": {"world": (*EVERY, *CHOICES)},
+}
+#: Our own sets, whose texts are always here: nobody has to wait for scores that do not change.
+OURS = {
+    "contrast": {"contrast": (*EVERY, *CHOICES)},
+    "world": {"world": (*SHOWN, "lexical", *SEEDS, *CHOICES)},
 }
 
 
 def main(names: list[str]) -> None:
     """Write the data sets named, or all."""
-    for name in names or PARTS:
-        store = paths.scores()  # named, so that what was passed on is not passed on again
-        tables = [
-            scoring.score(data.load(part), runnable([*metrics]), store=store)
-            for part, metrics in PARTS[name].items()
-        ]
-        target = shipped.folder(name)
+    for name in names or PARTS | OURS:
+        own, target = scored(name, paths.scores()), shipped.folder(name)
         shutil.rmtree(target, ignore_errors=True)
-        shipped.write(data.load(name), pd.concat(tables), target)
+        shipped.write(data.load(name), own, target)
         (target / "README.md").write_text(licence(name), encoding="utf-8")
         size = sum(file.stat().st_size for file in target.rglob("*") if file.is_file())
-        note(f"{name}: {sum(map(len, tables))} scores, {size / 1e6:.2f} MB")
+        note(f"{name}: {len(own)} scores, {size / 1e6:.2f} MB")
+
+
+def scored(name: str, store: Path) -> pd.DataFrame:
+    """The scores of a data set that are passed on, of this store or computed, and of no other."""
+    parts = (PARTS | OURS)[name].items()
+    tables = [scoring.score(data.load(p), runnable([*own]), store=store) for p, own in parts]
+    return pd.concat(tables, ignore_index=True)
 
 
 def licence(name: str) -> str:

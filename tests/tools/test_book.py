@@ -220,8 +220,10 @@ def tree(tmp_path: Path) -> Path:
         "src/tstmeta/models/weights/backbone/model.safetensors",
         "src/tstmeta/__pycache__/x.py",
         "data/contrast/polite.csv",
-        "data/external/pauli/items.csv",
-        "elsewhere/lai/items.csv",
+        "data/ratings/lai/items.parquet",
+        "data/frozen/01_first.csv",
+        "data/external/mir/items.csv",
+        "elsewhere/lens/items.csv",
         "book/intro.md",
         "book/results/01_first.ipynb",
     ):
@@ -247,22 +249,22 @@ def test_a_task_runs_again_when_its_source_code_data_or_versions_change(tree):
         "src/tstmeta/metrics/lexical.py",
         "src/tstmeta/models/weights/backbone/model.safetensors",
         "data/contrast/polite.csv",
-        "data/external/pauli/items.csv",
+        "data/ratings/lai/items.parquet",
+        "data/frozen/01_first.csv",
+        "data/external/mir/items.csv",
         "requirements.lock",
     }
-    assert set(tasks["scores:contrast"][0]) <= set(needs)
+    assert set(tasks["scores:mir"][0]) <= set(needs)
 
 
-def test_only_data_that_is_here_is_scored_and_read(tree):
-    tasks = graph(tree)
-    assert {name for name in tasks if name.startswith("scores")} == {
-        "scores:contrast",
-        "scores:pauli",
-    }
+def test_only_data_that_is_here_and_not_passed_on_is_scored(tree):
+    assert [name for name in graph(tree) if name.startswith("scores")] == ["scores:mir"]
     elsewhere = str(tree / "elsewhere")
     tasks = graph(tree, TSTMETA_DATA=elsewhere)
-    assert "scores:lai" in tasks
-    assert f"{elsewhere}/lai/items.csv" in tasks["notebooks:01_first"][0]
+    assert "scores:lens@simpda_2022" in tasks
+    assert f"{elsewhere}/lens/items.csv" in tasks["notebooks:01_first"][0]
+    shutil.rmtree(tree / "data" / "external")
+    assert not [name for name in graph(tree) if name.startswith("scores")]
 
 
 def test_models_of_yelp_are_trained_before_its_sets_are_scored_and_only_where_it_is(tree):
@@ -275,7 +277,7 @@ def test_models_of_yelp_are_trained_before_its_sets_are_scored_and_only_where_it
     made = [path for name in tasks if name.startswith("train:") for path in tasks[name][1]]
     assert made == [f"data/scores/models/yelp-{kind}/training.json" for kind in ("lm", "style")]
     assert set(made) <= set(tasks["scores:mir"][0]) & set(tasks["notebooks:01_first"][0])
-    assert not set(made) & set(tasks["scores:lai"][0])
+    assert not set(made) & set(tasks["scores:lens@simpda_2022"][0])
     assert str(tree / "elsewhere/mir/sentences.txt") in tasks["train:yelp-lm"][0]
 
 
@@ -296,20 +298,19 @@ def test_a_model_is_trained_once_and_one_that_was_trained_otherwise_makes_room(
     assert read_report(model.folder)["options"]["bits"] == 7, "a mistake removes no model"
 
 
-def test_rated_sets_of_yelp_are_scored_with_its_models_where_it_is(monkeypatch):
+def test_rated_reviews_of_yelp_are_scored_with_its_models_where_it_is(monkeypatch):
     asked = {}
     monkeypatch.setattr(book, "runnable", list)
     monkeypatch.setattr("tstmeta.data.load", str)
     for here in (True, False):
         monkeypatch.setattr("tstmeta.data.available", lambda name: here or name != "yelp")  # noqa: B023
-        asked.clear()
-        score = lambda name, names, *bases: asked.setdefault(name, []).extend(names) or OK  # noqa: E731
+        score = lambda name, names: asked.__setitem__(name, names) or OK  # noqa: E731
         monkeypatch.setattr(scoring, "score", score)
-        book.scores("li2018@yelp-rated")
-        assert set(book.CONTENT) < set(asked["li2018@yelp-rated"])  # systems are ranked by them
-        assert ("perplexity:yelp" in asked["li2018@yelp-rated"]) == here
-    book.scores("lai")
-    assert not [name for name in asked["lai"] if "yelp" in name]
+        book.scores("mir")
+        assert {*book.MODELS, *book.CHOICES} < set(asked["mir"])
+        assert ("perplexity:yelp" in asked["mir"]) == here
+    book.scores("lens@simpda_2022")
+    assert not [name for name in asked["lens@simpda_2022"] if "yelp" in name]
 
 
 def test_a_metric_that_cannot_run_here_is_left_out_with_what_to_do(monkeypatch, capsys):

@@ -1,0 +1,34 @@
+"""Every score that is passed on comes out again where the texts are."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from tools import ship
+from tstmeta import data, metrics
+from tstmeta.data import shipped
+
+KEYS = ["item_id", "metric", "basis", "signature", "sample"]
+
+
+@pytest.mark.nightly
+@pytest.mark.timeout(5 * 3600)
+@pytest.mark.parametrize("name", [*ship.PARTS, *ship.OURS])
+def test_every_score_that_is_passed_on_comes_out_again(name, tmp_path):
+    if not data.has_texts(name):
+        pytest.skip(f"raw data not on this machine: {name} (tstmeta data fetch)")
+    fresh = ship.scored(name, tmp_path)
+    files = [f for f in shipped.folder(name).glob("scores/*.parquet") if f.stem != "released"]
+    old = pd.concat(map(pd.read_parquet, files), ignore_index=True)
+    # models of Yelp are trained where Yelp is, and are others on another processor
+    yelp = [set(table["signature"][table["metric"].str.endswith("yelp")]) for table in (fresh, old)]
+    if yelp[0] != yelp[1]:
+        fresh, old = (table[~table["metric"].str.endswith("yelp")] for table in (fresh, old))
+    fresh = fresh[fresh["status"] != "error"]
+    assert len(fresh) == len(old)
+    both = old.merge(fresh, "left", KEYS, suffixes=("", "_fresh"), validate="one_to_one")
+    assert both["status"].equals(both["status_fresh"])
+    exact = both["metric"].isin(metrics.resolve(["lexical", "sentinel"]))
+    digits = np.where(exact | both["metric"].str.startswith("random"), 0, 1e-6)
+    near = np.isclose(both["value"], both["value_fresh"], rtol=digits, atol=digits, equal_nan=True)
+    assert near.all(), both[~near].head()
