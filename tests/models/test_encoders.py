@@ -3,6 +3,7 @@
 import json
 import math
 import shutil
+from functools import cache
 from pathlib import Path
 
 import numpy as np
@@ -43,11 +44,16 @@ def encoder(folder: Path, **options) -> Encoder:
     return subject
 
 
-def alone(folder: Path, text: str, layer: int) -> np.ndarray:
-    """The oracle: transformers itself, a text alone, all hidden states, float64."""
-    tokenizer = AutoTokenizer.from_pretrained(folder)
+@cache
+def loaded(folder: Path):
     model = AutoModel.from_pretrained(folder).double().eval()
     model = model.get_encoder() if model.config.is_encoder_decoder else model
+    return AutoTokenizer.from_pretrained(folder), model
+
+
+def alone(folder: Path, text: str, layer: int) -> np.ndarray:
+    """The oracle: transformers itself, a text alone, all hidden states, float64."""
+    tokenizer, model = loaded(folder)
     inputs = tokenizer(text, return_tensors="pt", truncation=True, max_length=WINDOW)
     with torch.inference_mode():
         states = model(
