@@ -16,7 +16,7 @@ NEEDED = {
     *("name", "title", "task", "rated", "raters", "scale", "licence", "citation", "url", "commit"),
     *("access", "verified", "examples", "subsets"),
 }
-OPTIONAL = {"also_cite", "differs", "overlaps", "subset_scales"}
+OPTIONAL = {"also_cite", "differs", "outputs", "overlaps", "subset_scales"}
 HEADINGS = ["What", "Who rated", "How to get it", "Known traps"]
 #: Whose licence lets us print sentences.
 SHOWN = {"contrast", "world", "pauli"}

@@ -84,6 +84,8 @@ def test_item_means_and_raters_correlate_as_in_the_sheet():
 @needs("sulem2018", "alva")
 def test_means_are_those_of_alva_and_its_texts_those_of_the_released_outputs():
     whole, other = data.load("sulem2018"), data.load("alva@structural")
+    systems = data.load("sulem2018@systems").items["system"]
+    assert {*systems} - {*other.items["system"]} == {"Moses_LM"}
     means = whole.means.loc[other.items["item_id"].str.removeprefix("structural-")]
     assert abs(means.to_numpy() - other.means[means.columns].to_numpy()).max() < 1e-9
     reference = whole.means[whole.items["is_reference"].to_numpy()].mean()

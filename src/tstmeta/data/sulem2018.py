@@ -9,7 +9,7 @@ from pathlib import Path
 import pandas as pd
 
 from ..schema import DataError
-from .base import Dataset
+from .base import Dataset, Subsets
 from .checks import fault, numbers
 from .files import read_csv
 from .tables import items_table, ratings_table
@@ -83,3 +83,10 @@ def _texts(path: Path) -> dict[tuple[int, str], str]:
     sources = zip(((line, SOURCE) for line in lines), table["orig_sent"], strict=True)
     outputs = zip(zip(lines, table["sys_name"], strict=True), table["simp_sent"], strict=True)
     return dict(sources) | dict(outputs)
+
+
+def _systems(whole: Dataset) -> Dataset:
+    return whole.where(~whole.items["system"].isin([SOURCE, REFERENCE]), f"{NAME}@systems")
+
+
+SUBSETS: Subsets = {"systems": _systems}
