@@ -22,9 +22,9 @@ def test_an_unknown_name_is_an_attribute_error():
 
 def test_importing_the_package_imports_nothing_slow():
     program = (
-        "import sys, tstmeta\n"
-        "tstmeta.load, tstmeta.correlate\n"
-        "print([name for name in ('torch', 'transformers', 'matplotlib', 'openai')"
+        "import sys, tstmeta, tstmeta.likelihood\n"
+        "tstmeta.load, tstmeta.correlate, tstmeta.metrics.names()\n"
+        "print([name for name in ('torch', 'transformers', 'matplotlib', 'openai', 'nltk')"
         " if name in sys.modules])"
     )
     command = [sys.executable, "-c", program]

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import re
-import subprocess
-import sys
 
 import pytest
 
@@ -43,9 +41,3 @@ def test_the_python_that_is_shown_runs(code, tmp_path, monkeypatch):
     rows = [{"style": "formal"}, {"style": "polite"}]  # in place of the whole contrast set
     monkeypatch.setattr("tstmeta.data.load", lambda name: scored.dataset(*rows))
     exec(compile(code, "howto", "exec"), {})
-
-
-def test_to_import_the_package_loads_no_model_library():
-    code = "import sys, tstmeta.likelihood; print({'torch', 'transformers'} & {*sys.modules})"
-    shown = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60)
-    assert shown.stdout == "set()\n", shown.stderr
