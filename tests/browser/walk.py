@@ -68,21 +68,15 @@ _FACTS = """() => ({
 FAINT = """() => {
   const canvas = Object.assign(document.createElement('canvas'), {width: 1, height: 1});
   const pen = canvas.getContext('2d', {willReadFrequently: true});
-  const painted = new Map();
-  const rgba = (colours) => {
-    const key = colours.filter(colour => colour !== 'rgba(0, 0, 0, 0)').join();
-    if (painted.has(key)) return painted.get(key);
+  const kept = new Map();
+  const once = (key, make) => kept.has(key) ? kept.get(key) : kept.set(key, make()).get(key);
+  const rgba = (colours) => once(colours.filter(c => c !== 'rgba(0, 0, 0, 0)').join(), () => {
     pen.clearRect(0, 0, 1, 1);
     for (const colour of colours) { pen.fillStyle = colour; pen.fillRect(0, 0, 1, 1); }
-    painted.set(key, [...pen.getImageData(0, 0, 1, 1).data]);
-    return painted.get(key);
-  };
-  const grounds = new Map([[null, []]]);
-  const ground = (one) => {
-    if (!grounds.has(one))
-      grounds.set(one, [...ground(one.parentElement), getComputedStyle(one).backgroundColor]);
-    return grounds.get(one);
-  };
+    return [...pen.getImageData(0, 0, 1, 1).data];
+  });
+  const ground = (one) => one ? once(one, () =>
+    [...ground(one.parentElement), getComputedStyle(one).backgroundColor]) : [];
   const light = ([r, g, b]) => [r, g, b]
     .map(c => c / 255).map(c => c <= 0.04045 ? c / 12.92 : ((c + 0.055) / 1.055) ** 2.4)
     .reduce((sum, c, i) => sum + c * [0.2126, 0.7152, 0.0722][i], 0);
@@ -91,9 +85,8 @@ FAINT = """() => {
     const own = [...one.childNodes].some(n => n.nodeType === 3 && n.textContent.trim());
     if (!own || !one.checkVisibility({opacityProperty: true})) continue;
     if (one.closest('svg, mjx-container, .headerlink')) continue;
-    const behind = ground(one);
-    const back = light(rgba(behind));
-    const text = light(rgba([...behind, getComputedStyle(one).color]));
+    const back = light(rgba(ground(one)));
+    const text = light(rgba([...ground(one), getComputedStyle(one).color]));
     const ratio = (Math.max(back, text) + 0.05) / (Math.min(back, text) + 0.05);
     if (ratio < 4.5) faint.push([Math.round(ratio * 10) / 10,
       `${one.tagName}.${one.className} ${one.textContent.trim().slice(0, 40)}`]);
