@@ -12,9 +12,7 @@ import papermill
 import pytest
 from typer.testing import CliRunner
 
-from tests.helpers import needs
-from tstmeta import cli, data
-from tstmeta.data import paths
+from tstmeta import cli
 from tstmeta.notebook import check, parameters
 
 FOLDER = Path(__file__).parents[1] / "notebooks"
@@ -172,20 +170,8 @@ def says_what_it_rests_on(path: Path) -> bool:
     return "tst.about(" in path.read_text(encoding="utf-8")
 
 
-@each(NOTEBOOKS)
-def test_without_data_a_notebook_shows_the_contrast_set_and_says_so(path, tmp_path):
-    if any((paths.external() / name).is_dir() for name in data.names()):
-        pytest.skip("data/external holds raw data, so there is no 'without'")
-    notebook = run(tmp_path, path.stem, raw=str(tmp_path / "none"))
-    check_run(path, notebook)
-    text = output_text(notebook)
-    assert not WITH.search(text)
-    assert (WITHOUT in text) == says_what_it_rests_on(path)
-
-
-@needs("pauli", "lai", "mir")
 @every_notebook
-def test_with_data_a_notebook_shows_real_ratings_and_says_whose(path):
+def test_with_or_without_raw_files_a_notebook_shows_real_ratings_and_says_whose(path):
     result = RESULTS / path.name
     if not result.is_file():
         pytest.skip(f"book/results/{path.name} is not here (make book)")

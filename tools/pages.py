@@ -19,7 +19,7 @@ from tools import front, metric_cards, papers
 from tools.tables import cell, facts, one_line, table
 from tstmeta import data, schema
 from tstmeta.data import Card, paths
-from tstmeta.data.catalogue import describe
+from tstmeta.data.catalogue import describe, here
 from tstmeta.metrics import catalogue
 from tstmeta.models.causal import BACKBONES, EMBEDDED
 
@@ -86,7 +86,7 @@ def environment() -> jinja2.Environment:
 
 def data_row(name: str) -> Context:
     card = {key: Card.read(name).facts.get(key, "") for key in ("task", "rated", "access")}
-    return {"name": name, "here": data.available(name), **card}
+    return {"name": name, "here": here(name), **card}
 
 
 def data_card(name: str) -> Context:
@@ -103,7 +103,7 @@ def data_card(name: str) -> Context:
     several = (counts["what"] == "raters") & (persons > 0)
     counts["value"] = counts["value"].mask(several, persons.astype(str))
     context = {"name": name, "title": Card.read(name).title, "body": about.body, "note": about.note}
-    context |= {"facts": facts, "counts": counts, "here": data.available(name)}
+    context |= {"facts": facts, "counts": counts, "here": here(name)}
     return context | {"cite": ", ".join(filter(None, cite))}
 
 

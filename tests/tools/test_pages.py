@@ -18,7 +18,7 @@ import yaml
 from tests import written
 from tests.analysis.tiny import HOSTILE
 from tests.helpers import needs
-from tools import metric_cards, pages, tables
+from tools import metric_cards, pages, ship, tables
 from tstmeta import data
 from tstmeta.data import Card, paths
 from tstmeta.ledger.cells import PAPERS, cells
@@ -80,14 +80,11 @@ def without(tmp_path_factory):
     return folder / "pages"
 
 
-def test_without_data_the_claims_say_what_was_not_evaluated_and_that_is_not_what_cannot_be_told(
-    without,
-):
+def test_without_raw_files_every_claim_has_a_verdict_and_says_what_was_frozen(without):
     text = (without / "claims.md").read_text(encoding="utf-8")
     listed = re.findall(r"^\| \{ref\}.* \| (.) ([a-z ]+) \|", text, re.MULTILINE)
-    assert set(listed) == {("–", "not evaluated here"), ("?", "cannot be told")}
-    assert f"{listed.count(('–', 'not evaluated here'))} were not evaluated here." in text
-    assert text.count("**– not evaluated here.** The ratings were not on the machine") > 15
+    assert set(listed) == {("✓", "holds"), ("✗", "does not hold"), ("?", "cannot be told")}
+    assert 5 < text.count(".** Frozen: computed where all its data were (`tstmeta data fetch") < 20
 
 
 def page(folder: Path, name: str) -> str:
@@ -170,7 +167,8 @@ def test_the_list_links_every_data_set_and_says_whether_it_is_here(without):
     rows = re.findall(
         r"^\| \[(\w+)\]\(cards/\w+\.md\) \|.*\| (\w+) \|$", page(without, "data.md"), re.M
     )
-    assert rows == [(name, "yes" if name in OWN else "no") for name in data.names()]
+    state = {**dict.fromkeys(ship.PARTS, "numbers"), **dict.fromkeys(OWN, "yes")}
+    assert rows == [(name, state.get(name, "no")) for name in data.names()]
 
 
 @pytest.mark.parametrize("name", data.names())
@@ -349,9 +347,9 @@ def test_the_front_page_names_a_metric_a_sentinel_and_people_for_each_dimension(
     content, style = parts(page(without, "front.md"))
     for fragment in (content, style):
         assert "could be best" in fragment
-        assert "1 of 1" in plain(fragment)
+        assert "1 of 2" in plain(fragment)
         assert "best sentinel" in plain(fragment)
-    assert "built without human ratings" in page(without, "front.md")
+    assert "ratings and scores without texts: `lai@pauli2025`" in page(without, "front.md")
 
 
 def test_every_cell_of_the_ledger_is_on_its_page(without):
