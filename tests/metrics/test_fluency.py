@@ -15,6 +15,7 @@ from tstmeta import data, metrics, scoring
 from tstmeta.metrics.base import Request
 from tstmeta.metrics.fluency import CorpusPerplexity, DemonstrationWarning, Perplexity, Slor
 from tstmeta.models import lm
+from tstmeta.models.causal import Backbone
 from tstmeta.schema import Status
 
 TEXTS = ["the soup was cold", "so", "Grüße aus Köln!", "we were told that the train would leave"]
@@ -64,6 +65,11 @@ def test_slor_is_the_gain_over_the_tokens_own_frequencies(unigrams):
     (token,) = run(Slor(model=engine, unigrams=unigrams), "the soup was cold")
     count = upstream(engine, "the soup was cold")[1]
     assert word.value == pytest.approx(token.value * count / 4)
+
+
+def test_slor_of_a_model_that_is_not_trained_yet_says_how_to_train_it(tmp_path):
+    model = Backbone("mine", str(tmp_path / "none"), course="lm --corpus mine.csv")
+    assert "train it: tstmeta train lm --corpus mine.csv" in Slor(model=model).missing
 
 
 def test_blank_short_and_long_texts_are_told_apart(unigrams):

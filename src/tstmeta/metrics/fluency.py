@@ -178,7 +178,7 @@ class Slor(Perplexity):
         self.name = f"{Slor.name}:{words}" if words else Slor.name
         if unigrams is None and isinstance(self.model, Backbone) and self.model.local:
             beside = Path(self.model.where).expanduser() / lm.UNIGRAMS
-            unigrams = beside if beside.is_file() else None
+            unigrams = beside if beside.is_file() or self.model.course else None  # to be trained
         if unigrams is None:
             raise TstmetaError(
                 f"{self.name} needs the token frequencies of what the model was trained on: name a "
