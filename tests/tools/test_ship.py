@@ -1,9 +1,12 @@
 """Every score that is passed on comes out again where the texts are."""
 
+import tomllib
+
 import numpy as np
 import pandas as pd
 import pytest
 
+from tests import written
 from tools import ship
 from tstmeta import data, metrics
 from tstmeta.data import shipped
@@ -32,3 +35,11 @@ def test_every_score_that_is_passed_on_comes_out_again(name, tmp_path):
     digits = np.where(exact | both["metric"].str.startswith("random"), 0, 1e-6)
     near = np.isclose(both["value"], both["value_fresh"], rtol=digits, atol=digits, equal_nan=True)
     assert near.all(), both[~near].head()
+
+
+def test_the_wheel_has_the_numbers_but_for_sets_whose_licence_asks_for_more_than_a_credit():
+    project = tomllib.loads((written.ROOT / "pyproject.toml").read_text())
+    wheel = project["tool"]["hatch"]["build"]["targets"]["wheel"]["force-include"]
+    names = {place.removeprefix("data/ratings/") for place in wheel if "data/ratings/" in place}
+    assert names == {*ship.PARTS, *ship.OURS} - {"alva", "deplain"}
+    assert "data/frozen" in wheel
