@@ -15,6 +15,7 @@ from tstmeta import data, scoring
 from tstmeta.analysis.seeds import SEEDS
 from tstmeta.console import note
 from tstmeta.data import Card, paths, shipped
+from tstmeta.schema import Status, TstmetaError, failures
 
 #: What is scored of rewrites that pages show, what on Yelp besides, and what of other rewrites.
 EVERY = (*SHOWN, "lexical", *MODELS, *SEEDS)
@@ -52,7 +53,11 @@ def scored(name: str, store: Path) -> pd.DataFrame:
     """The scores of a data set that are passed on, of this store or computed, and of no other."""
     parts = (PARTS | OURS)[name].items()
     tables = [scoring.score(data.load(p), runnable([*own]), store=store) for p, own in parts]
-    return pd.concat(tables, ignore_index=True)
+    table = pd.concat(tables, ignore_index=True)
+    sound = table.loc[table["status"] != str(Status.ERROR), "metric"]
+    if failed := sorted({*table["metric"]} - {*sound}):
+        raise TstmetaError(f"{name}: no score of {', '.join(failed)}: {failures(table)[0]}")
+    return table
 
 
 def licence(name: str) -> str:
