@@ -1,11 +1,10 @@
 """The metrics of the chapters on content: one list, so that each data set has one best metric."""
 
-import pandas as pd
 import pytest
 
 from tests.notebooks.cells import NOTEBOOKS
-from tests.notebooks.test_headlines import FROZEN
 from tools import book, front
+from tstmeta.ledger.aggregates import whole
 from tstmeta.metrics import get
 from tstmeta.notebook import parameters
 
@@ -29,7 +28,7 @@ def test_a_chapter_on_content_looks_at_the_metrics_of_the_front_page(name):
 
 def best(name, value):
     """The best metric of each data set by a chapter's main frame; sentinels are no metrics."""
-    frame = pd.read_csv(FROZEN / f"{name}.real.csv")
+    frame = whole(name)
     frame = frame[frame["metric"].isin(content())].dropna(subset=value)
     return frame.loc[frame.groupby("dataset")[value].idxmax()].set_index("dataset")["metric"]
 
