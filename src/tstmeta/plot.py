@@ -40,11 +40,12 @@ KINDS = {
 }
 #: What the name of a metric begins with; others are lexical.
 _NAMES = {
-    "embedding": r"bertscore|(masked-)?cosine|s3bert|sim\b|(syn)?wmd|bleurt|comet|questeval|smatch",
+    "embedding": r"bertscore|(masked-)?cosine|s3bert|sim\b|(syn)?wmd|bleurt|(x|wmt22-)?comet"
+    "|questeval|smatch",
     "likelihood": "likelihood|.*perplexity|slor|.*_ppl",
-    "judge": "judge|chatgpt",
+    "judge": "judge|chatgpt|gpt-|llama",
     "human": "|".join(ORACLES),
-    "classifier": "style-|[cr]-(gyafc|pt16)",
+    "classifier": "style-|[cr]-(gyafc|pt16)|cls-",
     "sentinel": "constant|copy-rate|length-ratio|output-only|random|source-only",
 }
 #: Whatever is no kind of metric: a colour, a marker and a stroke each.
