@@ -78,13 +78,15 @@ def inside(setup: Setup, data: str, frame: pd.DataFrame, part: str) -> pd.Series
     """Which pairs are of a part: all, systems, people, design, a direction, or a subset.
 
     ``design``: of the output of systems what the built set of pauli2025 has, strong shifts that
-    keep the content and light ones that break it, each by the median rating.
+    keep the content and light ones that break it: what lies above the median rating, or, where the
+    median is the highest rating, has it.
     """
     items = setup.inputs.data(part if "@" in part else data).items
     people = frame["item_id"].isin(items["item_id"][items["is_reference"]])
     if part == "design":
-        middle = frame.loc[~people, ["style", "human"]].median()
-        return ~people & ((frame["style"] > middle["style"]) == (frame["human"] > middle["human"]))
+        ratings = frame[["style", "human"]].where(~people)
+        high = ratings.gt(ratings.median()) | ratings.eq(ratings.max())
+        return ~people & (high["style"] == high["human"])
     if part in set(frame["direction"]):
         return frame["direction"] == part
     named = frame["item_id"].isin(items["item_id"])
@@ -187,6 +189,7 @@ def across(setup: Setup, data: str, metric: str, parts: Sequence[str], **how: An
         if metric == "second slot"
         else setup.inputs.pairs(data, *name_and_basis(metric), dimension)
     )
+    frame = frame.dropna(subset="score")
     masks = {part: inside(setup, data, frame, part) for part in parts}
     some = np.logical_or(*masks.values())
     tables = [frame.assign(metric=k, score=frame["score"].where(m)) for k, m in masks.items()]
