@@ -3,6 +3,7 @@
 import pytest
 
 import tstmeta as tst
+from tools.ship import PARTS
 from tstmeta.data import names, paths
 from tstmeta.ledger.aggregates import whole
 
@@ -20,7 +21,7 @@ FRAMES = sorted(path.stem for path in paths.own("frozen").glob("*.csv"))
 def test_what_may_be_passed_on_is_computed_and_what_may_not_is_frozen(bare):
     rows = tst.frozen("02_content_preservation")
     assert list(rows) == ["dataset", "metric", "r", "n"]
-    assert set(rows["dataset"].str.split("@").str[0]) == {"mir", "lens"}
+    assert {"mir", "lens"} <= set(rows["dataset"].str.split("@").str[0]) <= {*names()} - {*PARTS}
     assert rows["r"].between(-1, 1).sum() > 60
 
 
@@ -47,3 +48,12 @@ def test_what_is_frozen_is_aggregates_of_known_data_sets():
         if rows.columns[0] == "dataset":
             assert set(rows["dataset"].str.replace(r"[@ ].*", "", regex=True)) <= known, name
         assert not {"item_id", "source_id", "rater"} & set(rows), name
+
+
+def test_a_page_names_what_is_computed_without_texts_and_what_is_frozen(bare):
+    frozen = tst.frozen("02_content_preservation")
+    said = tst.about([tst.load("lai@pauli2025"), tst.load("contrast")], frozen)
+    assert "ratings and scores without texts: `lai@pauli2025`; frozen aggregates: `lens`" in said
+    assert "get them with `tstmeta data fetch lens mir" in said
+    assert said.endswith("nobody rated it.")
+    assert tst.about([], frozen).startswith("**This page was built with real human ratings**")

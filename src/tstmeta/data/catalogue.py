@@ -11,8 +11,6 @@ from ..schema import MEAN_RATER, DataError, MissingData, TstmetaError
 from . import UnknownDataset, _module, fetch, load, names, shipped
 from .base import Card, Dataset
 
-_FETCH = "for they may not be passed on (`tstmeta data fetch {}` gets them)"
-
 
 @dataclass(frozen=True)
 class Description:
@@ -55,8 +53,9 @@ def about(data: Iterable[Dataset], frozen: pd.DataFrame | None = None) -> str:
     )
     if listed:
         words = f"**This page was built with real human ratings**: {listed}."
-        words += f" What is frozen was computed where these ratings are, {_FETCH}." * bool(old)
-        words = words.format(" ".join(old))
+        if old:
+            words += " What is frozen was computed where these ratings are, which may not be passed"
+            words += f" on; get them with `tstmeta data fetch {' '.join(old)}`."
         words += f" Beside them stands {built}" if built else ""
         own = any(_base(data.name) not in names() for data in chosen)
         words += " The text is about the book's data: a set or table it names is not yours." * own
