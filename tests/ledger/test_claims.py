@@ -240,6 +240,7 @@ def hold(given: Claims) -> None:
         assert ((new[end] - old[end]).abs().fillna(0) <= limit.fillna(0)).all()
 
 
+@pytest.mark.nightly
 @needs("pauli", "lai", "mir", "alva", "lens", "li2018", "ziegen_editing", "dualrl")
 @needs("mis", "russe2022", "sottana", "strap", "sulem2018", "wu_arase")
 def test_with_the_ratings_verdicts_and_numbers_are_the_frozen_ones():

@@ -21,8 +21,9 @@ Statistic = StrEnum(
 Level = StrEnum("Level", ["pooled", "source", "within-system", "system", "task", "within-task"])
 Units = Literal["sources", "systems", "both"]
 Table = Literal["values", "differences"]
-_NAMES = ["content", "style", "fluency", "overall", "structure", "overcorrection"]
-Dimension = StrEnum("Dimension", _NAMES)
+Dimension = StrEnum(
+    "Dimension", ["content", "style", "fluency", "overall", "structure", "overcorrection"]
+)
 
 
 def evaluate(
