@@ -63,7 +63,8 @@ def scores(data: Dataset, metric: str, basis: str, signature: str = "") -> pd.Da
         table = table[table["signature"] == signature]
     ids = data.items["item_id"]
     same = data.digests.to_numpy(object) == _digests(name).reindex(ids).to_numpy(object)
-    return table[table["item_id"].isin(ids[same])]
+    known = pd.Index(ids[same]).get_indexer(table["item_id"])  # isin takes 40 times as long
+    return table[known >= 0]
 
 
 @lru_cache(maxsize=16)
