@@ -159,12 +159,11 @@ def best_gap(
 
     The choice is part of the data, so the interval is a little too kind to the others.
     """
-    analysis = analysis_of(setup, data, others, **how)
-    values = stats.estimate(analysis.matrices.human, analysis.matrices.metrics, analysis.setting)
-    best = others[int(np.nanargmax(values))]
-    [row] = gap(setup, data, metric, best, **how)
-    what = f"{label_of(metric)} minus the best other, {label_of(best)}, on `{data}`"
-    return [row._replace(evidence=what)]
+    analysis = analysis_of(setup, data, [metric, *others], **how)
+    own = analysis.matrices
+    best = int(np.nanargmax(stats.estimate(own.human, own.metrics[1:], analysis.setting)))
+    what = f"{label_of(metric)} minus the best other, {label_of(others[best])}, on `{data}`"
+    return [finding(analysis.of([0, 1 + best]), what, 0, 1)]
 
 
 def reference_free(setup: Setup, data: str, metrics: Sequence[str]) -> list[Finding]:
