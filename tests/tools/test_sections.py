@@ -73,6 +73,30 @@ def empty(folder: Path = BOOK) -> dict[str, list[tuple[str, str]]]:
     return {str(page.relative_to(folder)): listed for page, listed in pages.items() if listed}
 
 
+CODE = "<div class='cell'><div class='cell_input'><pre>{}</pre></div>{}</div>"
+SHOWS = "<div class='cell_output'><table><tr><td>1</td></tr></table></div>"
+
+
+@pytest.mark.parametrize(
+    ("below", "why"),
+    [
+        ("<p>Words.</p>", ""),
+        (CODE.format("plot(x)", SHOWS), ""),
+        (CODE.format("def f():\n    g()", ""), ""),
+        ("<section><h2>More</h2><p>Words.</p></section>", ""),
+        ("", "nothing stands below the heading"),
+        (CODE.format("plot(x)", ""), "no cell shows anything"),
+        (CODE.format("x", "<div class='cell_output'><p>Nothing to compare: no</p></div>"), "says"),
+        (CODE.format("x", SHOWS.replace("td", "th")), "a table has no row"),
+    ],
+)
+def test_a_section_that_shows_nothing_is_seen(tmp_path, below, why):
+    page = tmp_path / "page.html"
+    page.write_text(f"<article><section><h1>A title<a>#</a></h1>{below}</section></article>")
+    assert [title for title, _ in empty_sections(page)] == ["A title"] * bool(why)
+    assert all(given.startswith(why) for _, given in empty_sections(page))
+
+
 @pytest.mark.skipif(not (BOOK / "index.html").is_file(), reason="the book is not built: make book")
 def test_no_section_of_the_book_is_empty():
     assert len(list(BOOK.rglob("*.html"))) > 50
