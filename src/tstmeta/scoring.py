@@ -216,10 +216,7 @@ def _score_one(dataset: Dataset, plan: Plan, folder: Path | None, progress: bool
         rows = _computed(plan, folder or paths.scores(), progress)
         ids = [item_id for unit in plan.item_ids for item_id in unit]
     else:
-        ids = [] if len(given) else list(dataset.items["item_id"])
-        reason = f"its texts are not here, and {metric.name} was not passed on: get them with: "
-        reason += f"tstmeta data fetch {dataset.name.partition('@')[0]}"
-        rows = _frame([("", math.nan, str(Status.ERROR), reason)] * len(ids))
+        ids, rows = _lacking(dataset, plan) if given.empty else ([], _frame([]))
     table = rows.assign(
         dataset=dataset.name.partition("@")[0],
         item_id=ids,
@@ -232,6 +229,20 @@ def _score_one(dataset: Dataset, plan: Plan, folder: Path | None, progress: bool
     table = schema.together(table, given)  # of two empty ones the first, which has columns
     order = pd.Index(dataset.items["item_id"]).get_indexer(table["item_id"])
     return table.iloc[np.argsort(order, kind="stable")].reset_index(drop=True)
+
+
+def _lacking(dataset: Dataset, plan: Plan) -> tuple[list[str], pd.DataFrame]:
+    """The items that a metric would score if their texts were here, and a row for each."""
+    name, items = plan.metric.name, dataset.items
+    if plan.basis == "reference":
+        items = items[items["references"].str.len() > 0]
+    lack = f"its texts are not here, and {name} was not passed on: get them with: "
+    lack += f"tstmeta data fetch {dataset.name.partition('@')[0]}"
+    own = [spoken(plan.metric, language) for language in items["language"]]
+    rows = [
+        (Status.REFUSED, words) if isinstance(words, str) else (Status.ERROR, lack) for words in own
+    ]
+    return list(items["item_id"]), _frame([("", math.nan, str(s), words) for s, words in rows])
 
 
 def _computed(plan: Plan, folder: Path, progress: bool) -> pd.DataFrame:

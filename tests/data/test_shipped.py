@@ -44,6 +44,10 @@ def test_what_was_not_passed_on_says_that_a_text_is_needed(bare):
     assert scores["detail"].str.endswith("tstmeta data fetch lai").all()
     with pytest.raises(MissingData, match="tstmeta data fetch lai"):
         data.load("lai@references4")
+    german = tst.score(data.load("deplain"), ["bleurt", "comet-22"], progress=False)
+    statuses = german.groupby(["metric", "basis"])["status"].unique().str.join(" ")
+    # bleurt is made for English; without references no row of that basis
+    assert statuses.to_dict() == {("bleurt", "source"): "refused", ("comet-22", "source"): "error"}
 
 
 @needs("lai")
