@@ -75,7 +75,7 @@ def test_without_raw_files_cells_follow_from_what_is_passed_on_or_say_what_they_
     assert table.loc["lai2023", "needs"] == 0
     assert table.loc["pauli2025", "match"] > 60
     missing = rows[rows["status"].str.endswith(" data")]
-    assert set(missing["status"]) == {"needs mir data", "needs dualrl data"}
+    assert set(missing["status"]) == {"needs mir data", "needs li2018 data"}
     assert missing["reason"].str.startswith("tstmeta data fetch ").all()
     own = rows.set_index("cell")
     own = own[~own["status"].str.startswith("needs")]

@@ -400,7 +400,8 @@ def sentences(name: str) -> set[str]:
         module = __import__(f"tstmeta.data.{name}", fromlist=["corpus"])
         return set(module.corpus(data.root(name))["text"].iloc[::7])
     references = {text for texts in items["references"] for text in texts}
-    return {*items["source"], *items["output"], *references}
+    every = {*items["source"], *items["output"], *references}
+    return {text for text in every if isinstance(text, str)}  # a text may not be here
 
 
 def shown(text: str) -> int:
