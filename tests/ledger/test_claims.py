@@ -291,15 +291,19 @@ def test_the_two_parts_of_a_comparison_are_what_their_subsets_are():
     assert gap.interval()[0] > 0
 
 
-@pytest.mark.parametrize(("name", "high"), [("mir", pd.Series.gt), ("russe2022", pd.Series.ge)])
-def test_the_part_with_the_built_sets_design_is_strong_and_kept_or_light_and_broken(name, high):
+@pytest.mark.parametrize(
+    ("name", "high", "most"), [("mir", pd.Series.gt, 0.5), ("russe2022", pd.Series.ge, 0.7)]
+)
+def test_the_part_with_the_built_sets_design_is_strong_and_kept_or_light_and_broken(
+    name, high, most
+):
     if not SMALL.inputs.has(name):
         pytest.skip(f"needs {name}")
     frame = SMALL.inputs.pairs(name, "bleu", "source")
     own = frame[evidence.inside(SMALL, name, frame, "design")]
     strong, kept = (high(own[side], frame[side].median()) for side in ("style", "human"))
     assert (strong == kept).all()
-    assert 0.3 < len(own) / len(frame) < 0.7
+    assert 0.3 < len(own) / len(frame) < most
 
 
 def test_the_embedded_model_decides_no_claim_and_is_marked():

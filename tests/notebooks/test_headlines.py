@@ -28,8 +28,6 @@ ALLOWED = {"SENTINELS", "available", "load", "pairs", "score"}
 DIGITS, NEURAL_DIGITS = 1e-9, 1e-6
 #: Another processor trains other models of Yelp: their rows end so.
 TRAINED, TRAINED_DIGITS = (":yelp", "+yelp"), 0.02
-#: Here the model runs in the open, while the API takes the scores that are passed on.
-LIVE = ("lesson_6",)
 NEURAL = ("05_", "11_", "12_", "13_", "lesson_6", "lesson_7")
 #: Elsewhere the rows of these metrics alone.
 NETWORKS = {"bertscore", "cosine", "likelihood", "likelihood-style", "masked-bleu", "sim", "wmd"}
@@ -65,8 +63,7 @@ def check(name: str, headline: pd.DataFrame, other: pd.DataFrame, what: str) -> 
     assert missing.empty, f"{what}: rows are missing: {list(missing)[:5]} ({names})"
     network = [name.startswith(NEURAL) or any(map(_by_network, key)) for key in other.index]
     # both ways compute from the same scores; what was frozen had scores of other batches
-    stored = what == "frozen" or name.startswith(LIVE)
-    digits = np.where(network, NEURAL_DIGITS, DIGITS) if stored else DIGITS
+    digits = np.where(network, NEURAL_DIGITS, DIGITS) if what == "frozen" else DIGITS
     for column in other:
         a = headline.loc[other.index, column].to_numpy(float)
         b = other[column].to_numpy(float)
