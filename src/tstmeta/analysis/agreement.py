@@ -119,7 +119,8 @@ def correlate(
         pairs: see :func:`tstmeta.pairs`.
         statistic: a name of ``tstmeta.stats.STATISTICS``: pearson, spearman, kendall (tau-b),
             tau-c, pairwise-accuracy, acc_eq, preference (AUC), soft-pairwise-accuracy.
-        level: pooled (all rewrites), source (within each source, then averaged), within-system,
+        level: pooled (all rewrites), source (within each source, then averaged), same-source (all
+            pairs of rewrites of one source; Pearson's r: about the source's means), within-system,
             system (over means of systems), task, within-task (pooled, standardised within tasks).
         undefined: what a group without a value counts; by default it is left out.
 

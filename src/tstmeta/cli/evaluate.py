@@ -18,7 +18,10 @@ Statistic = StrEnum(
     "Statistic",
     "pearson spearman kendall tau-c pairwise-accuracy acc_eq preference soft-pairwise-accuracy",
 )
-Level = StrEnum("Level", ["pooled", "source", "within-system", "system", "task", "within-task"])
+Level = StrEnum(
+    "Level",
+    ["pooled", "source", "same-source", "within-system", "system", "task", "within-task"],
+)
 Units = Literal["sources", "systems", "both"]
 Table = Literal["values", "differences"]
 Dimension = StrEnum(

@@ -7,6 +7,7 @@ level             what is computed
 ================= ==================================================================
 ``pooled``        the statistic over all cells (dataset level)
 ``source``        in each row, then averaged over rows (sample level)
+``same-source``   over all pairs of cells of one row, of all rows together: a row counts as its pairs
 ``within-system`` in each column, then averaged over columns
 ``system``        over column means, both sides over the same cells (system level)
 ``task``          over the cells of each task, then averaged over tasks
@@ -15,7 +16,7 @@ level             what is computed
 """
 
 import math
-from typing import Literal, NamedTuple
+from typing import Literal, NamedTuple, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -25,8 +26,10 @@ from .kernels import Array, column_means, finite, standardised
 from .resampling import Draws, everything
 from .statistic import STATISTICS, Parts, Statistic, ratio
 
-Level = Literal["pooled", "source", "within-system", "system", "task", "within-task"]
-LEVELS: tuple[Level, ...] = ("pooled", "source", "within-system", "system", "task", "within-task")
+Level = Literal[
+    "pooled", "source", "same-source", "within-system", "system", "task", "within-task"
+]
+LEVELS: tuple[Level, ...] = get_args(Level)
 #: Numbers held at once; draws are taken in slices that stay below, small enough for a cache.
 _ROOM = 2**22
 
@@ -98,12 +101,12 @@ def _cells_of_tasks(x: Array, y: Array, setting: Setting, fine: bool) -> tuple[i
 
 def _groups(x: Array, y: Array, setting: Setting, fine: bool) -> tuple[int, str]:
     """Groups that count, and why there is no value."""
-    function, kind = setting.function, setting.level.removeprefix("within-")
+    function, kind = setting.function, setting.level.removeprefix("within-").removeprefix("same-")
     if setting.level == "task":
         labels = _tasks(setting, len(x))
         groups = [(x[labels == t], y[labels == t]) for t in dict.fromkeys(labels.tolist())]
     else:
-        sides = (x, y) if setting.level == "source" else (x.T, y.T)
+        sides = (x.T, y.T) if setting.level == "within-system" else (x, y)
         groups = list(zip(*sides, strict=True))
     if not groups:
         return 0, f"there is no {kind}"
@@ -206,7 +209,7 @@ def _held(x: Array, y: Array, setting: Setting, draws: Draws, rows: int) -> int:
         return cells
     if level == "system":
         return few + metrics * systems * (1 if function.whole else systems)
-    quick = level == "source" or (level == "pooled" and bool(function.of_rows))
+    quick = level in ("source", "same-source") or (level == "pooled" and bool(function.of_rows))
     if function.whole is None and quick and (draws.systems == 1).all():
         return few
     if function.whole is None and level == "pooled":
@@ -232,7 +235,7 @@ def _pooled(x: Array, y: Array, setting: Setting, draws: Draws) -> Array:
 
 def _by_line(x: Array, y: Array, setting: Setting, draws: Draws) -> tuple[Parts, Array]:
     axis, weights, of_groups = -1, draws.sources, draws.systems
-    if setting.level == "source":
+    if setting.level in ("source", "same-source"):
         axis, weights, of_groups = -2, draws.systems, draws.sources
     elif (quick := setting.function.of_rows) and y.shape[1] == 1:
         once, least = np.ones((len(weights), 1)), setting.function.least
@@ -259,11 +262,17 @@ def _by_task(x: Array, y: Array, setting: Setting, draws: Draws) -> tuple[Parts,
 
 
 #: Levels of groups: their sums, each [M, G, 1|D], and their weights [G, D].
-_GROUPED = {"source": _by_line, "within-system": _by_line, "task": _by_task}
+_GROUPED = {
+    **dict.fromkeys(("source", "same-source", "within-system"), _by_line),
+    "task": _by_task,
+}
 
 
 def combined(sums: Parts, of_groups: Array, setting: Setting, pairs: Array) -> Array:
     """Groups to one value ``[M + P, D]``: sums ``[M, G, 1|D]``, weights of groups ``[G, D]``."""
+    if setting.level == "same-source":  # sums of all groups finish to one value
+        whole = (_weighted(part, of_groups) for part in sums)
+        return with_gaps(setting.function.finish(*whole), pairs)
     values = setting.function.finish(*sums)
     if not math.isnan(setting.undefined):
         values = np.where(np.isfinite(values), values, setting.undefined)
@@ -283,9 +292,14 @@ def combined(sums: Parts, of_groups: Array, setting: Setting, pairs: Array) -> A
 def _mean(values: Array, of_groups: Array) -> Array:
     """Weighted means over groups: [M, G, 1|D] and [G, D] to [M, D]; NaN where none has weight."""
     sides = np.nan_to_num(values), np.isfinite(values)
-    if values.shape[-1] == 1:
-        return ratio(*(side[..., 0] @ of_groups for side in sides))
-    return ratio(*((side * of_groups).sum(axis=1) for side in sides))
+    return ratio(*(_weighted(side, of_groups) for side in sides))
+
+
+def _weighted(parts: Array, of_groups: Array) -> Array:
+    """Weighted sums over groups: [M, G, 1|D] and [G, D] to [M, D]."""
+    if parts.shape[-1] == 1:
+        return np.asarray(parts[..., 0] @ of_groups)
+    return np.asarray((parts * of_groups).sum(axis=1))
 
 
 def _flat(values: Array) -> Array:

@@ -27,7 +27,7 @@ _ROUNDING = 1e-10
 #: Up to here a value may change when scores are standardised, which takes some digits.
 _OTHER = 0.01
 #: The axis along which groups lie.
-_GROUPS = {"source": 0, "within-system": 1}
+_GROUPS = {"source": 0, "same-source": 0, "within-system": 1}
 #: Scores of pairs of metrics taken at once: few, so that many swaps are.
 _ROOM = 2**15
 

@@ -164,7 +164,7 @@ def _by_line(
     x: Array, scores: Array, setting: Setting, swaps: Swaps, flips: Array, pairs: Array
 ) -> Array:
     """The same for cells swapped within rows or columns: each line has weights of its own."""
-    axis = 0 if setting.level == "source" else 1
+    axis = 1 if setting.level == "within-system" else 0
     unit, x = np.moveaxis(swaps.unit, axis, 0), np.moveaxis(x, axis, 0)  # [G, n]
     stacked = np.concatenate(np.moveaxis(scores, (1, 2 + axis), (0, 2)), axis=-1)  # [P, G, 2n]
     x = np.concatenate([x, x], axis=-1)
