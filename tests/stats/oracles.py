@@ -17,6 +17,7 @@ PLACES = [
     (name, level)
     for name, statistic in stats.STATISTICS.items()
     for level in (["system"] if statistic.whole else stats.LEVELS)
+    if statistic.additive or level != "same-source"
 ]
 
 
@@ -136,6 +137,11 @@ def at_level(
         return value(name, cells(human, metric, rows, columns), statistics=statistics)
     if level == "source":
         return grouped(name, [cells(human, metric, [s], columns) for s in rows], **how)
+    if level == "same-source":
+        parts, finish, least, _ = statistics[name]
+        groups = [complete(cells(human, metric, [s], columns)) for s in rows]
+        sums = [parts(group) for group in groups if len(group) >= least]
+        return finish(*map(math.fsum, zip(*sums, strict=True))) if sums else NAN
     if level == "within-system":
         return grouped(name, [cells(human, metric, rows, [k]) for k in columns], **how)
     if level == "system":

@@ -24,6 +24,7 @@ from tstmeta.stats import (
 
 NAN = math.nan
 PLACES = [(name, level) for name in oracles.STATISTICS for level in LEVELS]
+PLACES.remove(("tau-c", "same-source"))
 everywhere = pytest.mark.parametrize(("name", "level"), PLACES)
 
 

@@ -26,9 +26,7 @@ from .kernels import Array, column_means, finite, standardised
 from .resampling import Draws, everything
 from .statistic import STATISTICS, Parts, Statistic, ratio
 
-Level = Literal[
-    "pooled", "source", "same-source", "within-system", "system", "task", "within-task"
-]
+Level = Literal["pooled", "source", "same-source", "within-system", "system", "task", "within-task"]
 LEVELS: tuple[Level, ...] = get_args(Level)
 #: Numbers held at once; draws are taken in slices that stay below, small enough for a cache.
 _ROOM = 2**22

@@ -35,6 +35,7 @@ class Statistic:
         whole: for a statistic of matrices, not of vectors: people ``[1|D, S, K]``, metrics
             ``[M, 1|D, S, K]``, weights of sources ``[D, S]``, of systems ``[D, K]`` to ``[M, D]``;
             it is defined at ``levels`` alone.
+        additive: whether parts of several groups may be added up before they finish.
         of_rows: quicker ``parts`` of all cells (:func:`.kernels.moments_of_rows`).
     """
 
@@ -49,6 +50,7 @@ class Statistic:
     scale_free: bool = True
     whole: Callable[[Array, Array, Array, Array], Array] | None = None
     levels: tuple[str, ...] = ("system",)
+    additive: bool = True
     of_rows: Callable[[Array, Array, Array, Array, int], Parts] | None = None
 
     def __call__(self, human: ArrayLike, metric: ArrayLike) -> Correlation:
@@ -65,6 +67,8 @@ class Statistic:
         if self.whole is not None and level not in self.levels:
             at = ", ".join(self.levels)
             raise ValueError(f"{self.label} is not defined at level {level}, only at {at}")
+        if level == "same-source" and not self.additive:
+            raise ValueError(f"{self.label} is not defined at level {level}: use source")
 
     def why(
         self, human: Array, metric: Array, least: int | None = None, items: str = "items"
@@ -257,7 +261,7 @@ STATISTICS: dict[str, Statistic] = {
             "spearman", "Spearman's rho", _rank_moments, _correlation, least=3, direct=spearman
         ),
         Statistic("kendall", "Kendall's tau-b", _tau_parts, _correlation, alone=3, direct=kendall),
-        Statistic("tau-c", "Stuart's tau-c", _tau_c_parts, _tau_c),
+        Statistic("tau-c", "Stuart's tau-c", _tau_c_parts, _tau_c, additive=False),
         Statistic("pairwise-accuracy", "pairwise accuracy", _accuracy_parts, _accuracy, chance=0.5),
         acc_eq(),
         Statistic("preference", "preference accuracy", _preference_parts, _preference, chance=0.5),
