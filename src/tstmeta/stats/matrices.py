@@ -7,7 +7,7 @@ level             what is computed
 ================= ==================================================================
 ``pooled``        the statistic over all cells (dataset level)
 ``source``        in each row, then averaged over rows (sample level)
-``same-source``   over all pairs of cells of one row, of all rows together: a row counts as its pairs
+``same-source``   over the pairs of cells of one row, of all rows together
 ``within-system`` in each column, then averaged over columns
 ``system``        over column means, both sides over the same cells (system level)
 ``task``          over the cells of each task, then averaged over tasks
