@@ -1,0 +1,121 @@
+"""One mean over data sets that differ: random effects, and where a new set is to be expected.
+
+A value y_i with sampling variance v_i stands for the truth of its set, which itself varies from set
+to set: y_i = mean + u_i + e_i with var u_i = tau^2 and var e_i = v_i.  The mean and tau^2 come from
+statsmodels (Paule and Mandel 1982, or DerSimonian and Laird 1986).  The interval of the mean is
+that of Hartung and Knapp (2001) with k - 1 degrees of freedom, never narrower than the usual one
+(Knapp and Hartung 2003).  The prediction interval of the value that a new set will show is
+
+    mean +- t(k - 2) sqrt(tau^2 + var(mean) + v_new)
+
+(Higgins, Thompson and Spiegelhalter 2009, section 4.2, with the sampling variance of the new set).
+"""
+
+import math
+from collections.abc import Hashable, Sequence
+from typing import Literal, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy.special import stdtrit
+
+from .kernels import Array
+
+TauMethod = Literal["pm", "dl"]
+#: Fewest values from which anything is pooled, and variances below which a value is no surer.
+LEAST, _SURE = 3, 1e-8
+
+
+class Pooled(NamedTuple):
+    """The mean with its limits, tau (the standard deviation of the truths of sets), the prediction
+    interval, and k values behind it; NaN and a reason where fewer than three.
+    """
+
+    mean: float = math.nan
+    low: float = math.nan
+    high: float = math.nan
+    tau: float = math.nan
+    predict_low: float = math.nan
+    predict_high: float = math.nan
+    k: int = 0
+    reason: str = ""
+
+
+class Families(NamedTuple):
+    """Values and variances ``[k]``, one a family, in the order of ``names``."""
+
+    values: Array
+    variances: Array
+    names: tuple[Hashable, ...]
+
+
+def of_families(
+    values: ArrayLike, errors: ArrayLike, families: Sequence[Hashable], least: int = 1
+) -> Families:
+    """One value a family of sets that share sources: the plain mean of its sets.
+
+    Its standard error is the mean of theirs, as if sets of one family erred alike: they share
+    sources, so this is never too sure.  Sets without value or error are left out.
+
+    Args:
+        values, errors, families: ``[n]``, one a set; errors are standard errors.
+        least: fewest sets of a family.
+    """
+    y, se = np.asarray(values, dtype=float), np.asarray(errors, dtype=float)
+    given = np.isfinite(y) & np.isfinite(se)
+    of = {name: given & np.array([family == name for family in families]) for name in families}
+    of = {name: inside for name, inside in of.items() if inside.sum() >= least}
+    means = [(y[inside].mean(), se[inside].mean() ** 2) for inside in of.values()]
+    sides = np.array(means, dtype=float).reshape(-1, 2).T
+    return Families(*sides, tuple(of))
+
+
+def pool(
+    values: ArrayLike,
+    variances: ArrayLike,
+    *,
+    method: TauMethod = "pm",
+    new: float | None = None,
+    confidence: float = 0.95,
+) -> Pooled:
+    """Random effects over values ``[k]`` with sampling variances ``[k]``.
+
+    Args:
+        method: of tau^2: ``pm`` (Paule-Mandel) or ``dl`` (DerSimonian-Laird).
+        new: sampling variance of the value to be predicted; by default the median of those given.
+
+    Raises:
+        ValueError: unequal lengths, or a variance that is negative or missing.
+    """
+    from statsmodels.stats.meta_analysis import combine_effects
+
+    y, v = np.asarray(values, dtype=float), np.asarray(variances, dtype=float)
+    if y.shape != v.shape or y.ndim != 1 or not (np.isfinite(y) & (v >= 0)).all():
+        raise ValueError("values [k] and as many variances, none missing or negative, are needed")
+    if len(y) < LEAST:
+        return Pooled(k=len(y), reason=f"{len(y)} of at least {LEAST} values to pool")
+    v = np.maximum(v, _SURE)
+    with np.errstate(divide="ignore", invalid="ignore"):  # of measures that are not used
+        fit = combine_effects(y, v, method_re=method)
+    # a moment estimate below 0 is 0, where random effects are fixed ones
+    fixed = fit.tau2 <= 0
+    mean = fit.mean_effect_fe if fixed else fit.mean_effect_re
+    usual = fit.var_eff_w_fe if fixed else fit.var_eff_w_re
+    of_mean = max(fit.var_hksj_fe if fixed else fit.var_hksj_re, usual)
+    tau2 = max(0.0, float(fit.tau2))
+    tail = 0.5 * (1.0 + confidence)
+    half = float(stdtrit(len(y) - 1, tail)) * math.sqrt(of_mean)
+    new = float(np.median(v)) if new is None else new
+    ahead = float(stdtrit(len(y) - 2, tail)) * math.sqrt(tau2 + of_mean + new)
+    limits = (mean - half, mean + half, math.sqrt(tau2), mean - ahead, mean + ahead)
+    return Pooled(float(mean), *map(float, limits), len(y))
+
+
+def winkler(low: ArrayLike, high: ArrayLike, value: ArrayLike, alpha: float = 0.05) -> Array:
+    """Interval scores: the width, and 2 / alpha times how far a value lies outside; less is better.
+
+    Source: Winkler (1972); Gneiting and Raftery (2007), equation 43.
+    """
+    bottom, top, x = (np.asarray(side, dtype=float) for side in (low, high, value))
+    outside = np.maximum(bottom - x, 0.0) + np.maximum(x - top, 0.0)
+    return np.asarray(top - bottom + 2.0 / alpha * outside)

@@ -1,0 +1,83 @@
+"""Random effects against formulas by hand and worlds whose truth is known."""
+
+import math
+
+import numpy as np
+import pytest
+from scipy import stats as scipy_stats
+
+from tstmeta import stats
+
+NAN = math.nan
+
+
+def test_families_are_plain_means_with_the_mean_of_the_errors():
+    result = stats.of_families([0.5, 0.6, 0.7, NAN, 0.9], [0.1, 0.2, 0.3, 0.1, NAN], [*"aabcc"])
+    assert result.names == ("a", "b")
+    assert result.values == pytest.approx([0.55, 0.7])
+    assert result.variances == pytest.approx([0.15**2, 0.3**2])
+
+
+@pytest.mark.parametrize("method", ["pm", "dl"])
+def test_equal_variances_give_what_the_formulas_of_equal_weights_give(method):
+    y, v = np.array([0.6, 0.65, 0.7, 0.62, 0.58]), 0.0004
+    tau2, k = y.var(ddof=1) - v, len(y)
+    half = scipy_stats.t.ppf(0.975, k - 1) * math.sqrt((tau2 + v) / k)
+    ahead = scipy_stats.t.ppf(0.975, k - 2) * math.sqrt(tau2 + (tau2 + v) / k + 0.01)
+    result = stats.pool(y, [v] * k, method=method, new=0.01)
+    expected = (y.mean(), half, math.sqrt(tau2), ahead)
+    given = (result.mean, result.high - result.mean, result.tau, result.predict_high - result.mean)
+    assert given == pytest.approx(expected, abs=1e-6)
+    assert (result.low + result.high) / 2 == pytest.approx(y.mean())
+
+
+@pytest.mark.parametrize("method", ["pm", "dl"])
+def test_values_nearer_than_their_noise_have_no_tau_and_no_narrow_interval(method):
+    result = stats.pool([0.60, 0.61, 0.60, 0.605], [0.01, 0.02, 0.01, 0.01], method=method)
+    fixed = math.sqrt(1 / (1 / np.array([0.01, 0.02, 0.01, 0.01])).sum())
+    assert result.tau == 0
+    assert result.high - result.mean == pytest.approx(scipy_stats.t.ppf(0.975, 3) * fixed)
+
+
+def test_a_value_without_noise_does_not_divide_by_zero():
+    assert stats.pool([0.5, 0.5, 0.5], [0, 0, 0]).mean == pytest.approx(0.5)
+
+
+def test_fewer_than_three_values_are_not_pooled():
+    result = stats.pool([0.5, 0.6], [0.1, 0.1])
+    assert math.isnan(result.mean)
+    assert result.reason == "2 of at least 3 values to pool"
+
+
+@pytest.mark.parametrize(("v", "y"), [([0.1], [0.1, 0.2]), ([-1, 1], [0, 0]), ([1, 1], [0, NAN])])
+def test_what_cannot_be_pooled_is_refused(v, y):
+    with pytest.raises(ValueError, match="none missing or negative"):
+        stats.pool(y, v)
+
+
+@pytest.mark.parametrize("tau", [0.0, 0.03, 0.08])
+def test_ten_families_give_back_mean_and_tau_and_cover_a_new_set(tau):
+    """Families have one to three sets, which err alike and differ a little in truth."""
+    rng, of_set = np.random.default_rng(1), 0.25 * tau
+    means, squares, covered = [], [], []
+    for _ in range(400):
+        sizes = rng.integers(1, 4, 10)
+        of = np.repeat(np.arange(10), sizes)
+        error = rng.uniform(0.01, 0.05, len(of))
+        shared = np.sqrt(0.5) * (rng.normal(size=10)[of] + rng.normal(size=len(of)))
+        truth = 0.65 + tau * rng.normal(size=10)[of] + of_set * rng.normal(size=len(of))
+        families = stats.of_families(truth + error * shared, error, of.tolist())
+        last = rng.uniform(0.01, 0.05)
+        new = 0.65 + math.hypot(tau, of_set, last) * rng.normal()
+        result = stats.pool(*families[:2], new=last**2)
+        means.append(result.mean)
+        squares.append(result.tau**2)
+        covered.append(result.predict_low <= new <= result.predict_high)
+    assert np.mean(means) == pytest.approx(0.65, abs=0.005)
+    assert np.mean(squares) == pytest.approx(tau**2 * (1 + 0.25**2), abs=0.0004 + 0.1 * tau**2)
+    assert np.mean(covered) > 0.92
+
+
+def test_the_interval_score_is_the_width_and_a_fine_for_missing():
+    given = stats.winkler([0.4, 0.4, 0.4], [0.6, 0.6, 0.6], [0.5, 0.65, 0.3])
+    assert given == pytest.approx([0.2, 0.2 + 40 * 0.05, 0.2 + 40 * 0.1])
