@@ -20,3 +20,4 @@ from .raters import alpha, ceiling, single_rater
 from .resampling import Draws, ResamplingPlan, draw
 from .statistic import STATISTICS, Statistic, acc_eq
 from .ties import TieCalibrated, tie_calibrated
+from .variance import d_study, variance_components
