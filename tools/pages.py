@@ -15,7 +15,7 @@ import jinja2
 import pandas as pd
 from safetensors.numpy import load_file
 
-from tools import front, metric_cards, papers
+from tools import front, metric_cards, papers, reviewer
 from tools.tables import cell, facts, one_line, table
 from tstmeta import data, schema
 from tstmeta.data import Card, paths
@@ -53,6 +53,7 @@ def pages() -> Iterator[tuple[str, tuple[str, Context]]]:
     yield "reliability", ("reliability", reliability())
     yield "speed", ("speed", {"results": results(lambda name: name not in ELSEWHERE)})
     yield "certainty", ("certainty", {"results": results(SIMULATIONS.__contains__)})
+    yield "reviewer", ("reviewer", reviewer.context())
     yield from papers.pages()
 
 

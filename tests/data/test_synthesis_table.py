@@ -41,6 +41,13 @@ def test_every_data_set_with_rated_rewrites_is_in_the_table():
     assert {name for name in data.names() if Card.read(name).scale} - corpora <= {*BASES}
 
 
+def test_what_a_metric_was_trained_on_is_near_to_known_families():
+    trained = pd.read_csv(paths.own("metric_cards", "trained_on.csv"), keep_default_na=False)
+    near = {name for text in trained["near"] for name in text.split("; ")}
+    assert near <= {"", "any", *TABLE["family"]}
+    assert (trained[["metrics", "trained"]] != "").all(axis=None)
+
+
 @needs(*sorted({*BASES[JUDGED.index]}))
 def test_sets_that_share_more_than_a_hundredth_of_their_sources_are_one_family():
     family = JUDGED.set_index("set")["family"]

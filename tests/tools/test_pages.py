@@ -30,7 +30,7 @@ from tstmeta.schema import Status, TstmetaError
 CARDS = sorted(path.stem for path in paths.own("metric_cards").glob("*.md"))
 PAGES = {
     *("front.md", "data.md", "metrics.md", "speed.md", "certainty.md", "backbone.md", "trained.md"),
-    "reliability.md",
+    *("reliability.md", "reviewer.md"),
     *("claims.md", "departures.md", "ledger.md", *(f"ledger/{paper}.md" for paper in PAPERS)),
     *(f"metrics/{name}.md" for name in CARDS),
     *(f"cards/{name}.md" for name in data.names()),
