@@ -1,7 +1,8 @@
 """Write what is frozen: ``python -m tools.freeze NAME ...``, with the raw files of all data sets.
 
 ``data/frozen/NAME.csv`` gets the main frame of notebook NAME as the book last computed it (so run
-``make book`` first), and ``claims`` the verdicts and evidence of all claims, computed now.
+``make book`` first), ``claims`` the verdicts and evidence of all claims, computed now, and
+``effects`` what each data set says of each metric (:mod:`tstmeta.analysis.synthesis`).
 """
 
 import sys
@@ -9,23 +10,57 @@ from pathlib import Path
 
 import pandas as pd
 
+import tstmeta as tst
+from tools.book import MODELS, SHOWN, runnable
 from tstmeta import ledger
+from tstmeta.analysis import synthesis
 from tstmeta.data import paths
+from tstmeta.metrics import catalogue
 from tstmeta.schema import MissingData
 
+#: What is frozen beside the headline statistic: statistic and level.
+SECOND = (("pearson", "same-source"), ("kendall", "same-source"), ("preference", "system"))
 FRAMES = Path(__file__).resolve().parents[1] / ".build" / "frames"
 
 
 def main(names: list[str]) -> None:
     """Write the frames named."""
     for name in names:
-        table = claims(ledger.claims()) if name == "claims" else frame(name)
-        table.to_csv(paths.own("frozen", f"{name}.csv"), index=False)
+        if name == "effects":
+            parts = synthesis.panels().query("panel != 'out'").itertuples()
+            table = pd.concat([effects(row.dataset, row.dimensions.split()) for row in parts])
+        else:
+            table = claims(ledger.claims()) if name == "claims" else frame(name)
+        digits = "%.6g" if name == "effects" else None
+        table.to_csv(paths.own("frozen", f"{name}.csv"), index=False, float_format=digits)
 
 
 def frame(name: str) -> pd.DataFrame:
     """The headline frame of a notebook of the book."""
     return pd.read_parquet(FRAMES / f"{name}.headline.parquet").reset_index()
+
+
+def effects(name: str, dimensions: list[str]) -> pd.DataFrame:
+    """What one data set says of the metrics that claim a dimension, of sentinels and of people."""
+    data, claimed = tst.load(name), catalogue.overview().set_index("name")["dimension"]
+    bases = [basis for basis in ("source", "none", "reference") if has(data, basis)]
+    scores = tst.score(data, runnable([*SHOWN, *MODELS]), bases, progress=False)
+    parts = []
+    for one in dimensions:
+        pairs = tst.pairs(data, scores, one)
+        claims = pairs["metric"].map(lambda metric, one=one: one in claimed[metric].split())
+        pairs = pairs[claims & pairs.groupby(["metric", "basis"])["score"].transform("count").gt(0)]
+        parts += [synthesis.effects(pairs, one), synthesis.of_people(data, one)]
+        for other, level in SECOND:
+            if level != "system" or data.items["system"].replace("", pd.NA).nunique() > 2:
+                more = synthesis.effects(pairs, one, other, level)
+                parts.append(more[more["against"] == ""])
+    return pd.concat([part for part in parts if len(part)])
+
+
+def has(data: tst.Dataset, basis: str) -> bool:
+    """Whether a metric can be given this basis."""
+    return basis != "reference" or bool((data.items["references"].map(len) > 0).all())
 
 
 def claims(judged: ledger.Claims) -> pd.DataFrame:

@@ -23,6 +23,8 @@ _WHERE = {
     **dict.fromkeys(("SENTINELS", "pairs"), "analysis.frame"),
     **dict.fromkeys(("bootstrap", "compare", "correlate", "partial", "rank_sets"), "analysis"),
     **dict.fromkeys(("alpha", "ceiling", "evaluate"), "analysis"),
+    **dict.fromkeys(("effects", "evidence", "pool"), "analysis.synthesis"),
+    "verdicts": "analysis.verdicts",
     **{"costs": "analysis.costs", "seeded": "analysis.seeds"},
     **dict.fromkeys(("available", "load"), "data"),
     "read": "data.own",
@@ -51,6 +53,8 @@ if TYPE_CHECKING:  # what editors know of the names
     from .analysis.costs import costs
     from .analysis.frame import SENTINELS, pairs
     from .analysis.seeds import seeded
+    from .analysis.synthesis import effects, evidence, pool
+    from .analysis.verdicts import verdicts
     from .data import available, load
     from .data.base import Dataset
     from .data.catalogue import about, datasets

@@ -67,7 +67,7 @@ def of_families(
     of = {name: inside for name, inside in of.items() if inside.sum() >= least}
     means = [(y[inside].mean(), se[inside].mean() ** 2) for inside in of.values()]
     sides = np.array(means, dtype=float).reshape(-1, 2).T
-    return Families(*sides, tuple(of))
+    return Families(sides[0], sides[1], tuple(of))
 
 
 def pool(
@@ -107,8 +107,8 @@ def pool(
     half = float(stdtrit(len(y) - 1, tail)) * math.sqrt(of_mean)
     new = float(np.median(v)) if new is None else new
     ahead = float(stdtrit(len(y) - 2, tail)) * math.sqrt(tau2 + of_mean + new)
-    limits = (mean - half, mean + half, math.sqrt(tau2), mean - ahead, mean + ahead)
-    return Pooled(float(mean), *map(float, limits), len(y))
+    low, high, below, above = (float(mean + gap) for gap in (-half, half, -ahead, ahead))
+    return Pooled(float(mean), low, high, math.sqrt(tau2), below, above, len(y))
 
 
 def winkler(low: ArrayLike, high: ArrayLike, value: ArrayLike, alpha: float = 0.05) -> Array:

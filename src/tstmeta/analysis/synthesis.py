@@ -1,0 +1,205 @@
+"""What each data set says of a metric, and what all say together.
+
+The effect of a metric on a set is its accuracy on pairs of rewrites of one source that people
+separate, a tie of the metric being one half: it means the same whatever the scale, its spread and
+its ties.  Which sets share sources (a *family*), and which are pooled, stands in
+``data/cards/synthesis.csv``; effects of all sets, as they came out where their files are, in
+``data/frozen/effects.csv``.
+"""
+
+from collections.abc import Iterator
+from functools import cache
+from itertools import combinations
+
+import numpy as np
+import pandas as pd
+
+from .. import stats
+from ..data import Dataset, paths
+from ..schema import TstmetaError
+from ..stats.pooling import TauMethod
+from .agreement import bootstrap
+from .frame import METRIC
+from .people import ceiling
+
+#: The headline statistic and its level.
+ACCURACY, SAME_SOURCE = "preference", "same-source"
+#: What an effect is of; an empty ``against`` is a value, another name a difference.
+HEAD = ["dimension", "statistic", "level", "metric", "basis", "kind", "against", "against_basis"]
+#: Sentinels that may be used either way: a copy may count for good or for bad.
+EITHER_WAY = ("copy-rate", "length-ratio", "output-only")
+FLIPPED = ":flipped"
+#: People as a row: one rater held against the others.
+PEOPLE = "people"
+
+
+@cache
+def _panels() -> pd.DataFrame:
+    table = pd.read_csv(paths.own("cards", "synthesis.csv"), keep_default_na=False)
+    return table.rename(columns={"set": "dataset"})
+
+
+def panels() -> pd.DataFrame:
+    """A row a rated set: dataset, family, panel (pool, stress, out), level, task, language,
+    dimensions that enter, reason, outputs and more.
+    """
+    return _panels().copy()
+
+
+def effects(
+    pairs: pd.DataFrame,
+    dimension: str = "",
+    statistic: str = ACCURACY,
+    level: str = "",
+    draws: int = 1000,
+    seed: int = 0,
+) -> pd.DataFrame:
+    """What each data set says of each metric, and of the difference of every two.
+
+    Args:
+        pairs: see :func:`tstmeta.pairs`.
+        dimension: what the pairs are about, written into the column.
+        statistic, level: see :func:`tstmeta.correlate`; by default the level of the set in
+            :func:`tstmeta.analysis.synthesis.panels`, else same-source.
+        draws, seed: of the bootstrap over sources.
+
+    Returns:
+        Columns dataset, dimension, statistic, level, metric (a sentinel that may be used either way
+        also as ``copy-rate:flipped``), basis, kind, against, against_basis (empty: the row is a
+        value; else the difference to that metric, of the same resamples), value, se (standard
+        error: the standard deviation of the resamples), sources (that have pairs), pairs (of
+        rewrites of one source that people separate).
+    """
+    known = panels().set_index("dataset")["level"]
+    parts = []
+    for name, own in pairs.groupby("dataset", sort=False, observed=True):
+        turned = own[own["metric"].isin(EITHER_WAY)]
+        turned = turned.assign(metric=turned["metric"] + FLIPPED, score=-turned["score"])
+        own = pd.concat([own, turned], ignore_index=True)
+        at = level or known.get(str(name), "") or SAME_SOURCE
+        table = bootstrap(own, statistic, at, draws=draws, seed=seed)
+        counts = {"sources": table["groups"].astype(float), "pairs": separated(own)}
+        drawn = np.stack(table["draws"].to_list())
+        table = table.assign(against="", against_basis="", se=_spread(drawn), **counts)
+        places = np.array([*_comparable(table)], dtype=int).reshape(-1, 2).T
+        first, second = (table.iloc[place].reset_index(drop=True) for place in places)
+        gaps = first.assign(against=second["metric"], against_basis=second["basis"])
+        gaps["value"] = first["value"] - second["value"]
+        gaps["se"] = _spread(drawn[places[0]] - drawn[places[1]])
+        gaps["sources"] = np.minimum(first["sources"], second["sources"])
+        both = pd.concat([table, gaps[gaps["value"].notna()]], ignore_index=True)
+        parts.append(both.assign(dimension=dimension, statistic=statistic, level=at))
+    if not parts:
+        raise TstmetaError("there are no pairs, so there are no effects")
+    columns = ["dataset", *HEAD, "value", "se", "sources", "pairs"]
+    return pd.concat(parts, ignore_index=True)[columns]
+
+
+def _spread(draws: np.ndarray) -> np.ndarray:
+    """Standard deviations of draws ``[M, D]``; NaN where a draw has no value."""
+    return draws.std(axis=1, ddof=1) if draws.shape[1] > 1 else np.full(len(draws), np.nan)
+
+
+def _comparable(table: pd.DataFrame) -> Iterator[tuple[int, int]]:
+    """Places of two rows on the same side, with references or without; a sentinel stands second."""
+    rows = list(zip(table["basis"] == "reference", table["kind"] == METRIC, strict=True))
+    for i, j in combinations(range(len(rows)), 2):
+        if rows[i][0] == rows[j][0] and (rows[i][1] or rows[j][1]):
+            yield (i, j) if rows[i][1] else (j, i)
+
+
+def separated(pairs: pd.DataFrame) -> int:
+    """Pairs of rewrites of one source in a data set whose human values differ."""
+    items = pairs.drop_duplicates("item_id").dropna(subset="human")
+    of_source = items.groupby("source_id", observed=True).size()
+    alike = items.groupby(["source_id", "human"], observed=True).size()
+    return int(((of_source**2).sum() - (alike**2).sum()) // 2)
+
+
+def of_people(data: Dataset, dimension: str) -> pd.DataFrame:
+    """One rater against the others as an effect without standard error; no row without ratings."""
+    if not data.against(dimension) or dimension not in data.dimensions:
+        return pd.DataFrame()
+    row = ceiling(data, dimension, ACCURACY, SAME_SOURCE).iloc[0]
+    key = (dimension, ACCURACY, SAME_SOURCE, "rater", "none", PEOPLE, "", "")
+    head = {"dataset": data.name, **dict(zip(HEAD, key, strict=True)), "value": row["value"]}
+    rest = dict.fromkeys(("se", "sources", "pairs"), np.nan)
+    return pd.DataFrame([head | rest]).dropna(subset="value")
+
+
+@cache
+def _frozen() -> pd.DataFrame:
+    own = dict.fromkeys(("against", "against_basis"), "")
+    table = pd.read_csv(paths.own("frozen", "effects.csv")).fillna(own)
+    return table.merge(_panels().drop(columns="level"), on="dataset")
+
+
+def evidence(dimension: str = "content", differences: bool = False) -> pd.DataFrame:
+    """The effects of all data sets on a dimension, computed where their files are.
+
+    Args:
+        dimension: content, style or fluency.
+        differences: the rows with a metric in ``against`` too.
+
+    Returns:
+        The columns of :func:`effects` and, of the data set, family, panel, task, language, outputs
+        (the newest kind) and more.
+
+    Raises:
+        TstmetaError: a dimension of which there is no evidence.
+    """
+    table = _frozen()
+    if dimension not in (known := table["dimension"].unique().tolist()):
+        raise TstmetaError(f"no evidence on {dimension!r}; there is of {', '.join(known)}")
+    rows = (table["dimension"] == dimension) & (differences | (table["against"] == ""))
+    return table[rows].reset_index(drop=True)
+
+
+def against(effects: pd.DataFrame, metric: str, basis: str) -> pd.DataFrame:
+    """Differences of all others to one metric: the other minus it, whichever way they stand."""
+    second = (effects["against"] == metric) & (effects["against_basis"] == basis)
+    first = (effects["metric"] == metric) & (effects["basis"] == basis) & (effects["against"] != "")
+    turned = effects[first].assign(value=-effects["value"][first])
+    names = {"metric": "against", "basis": "against_basis"}
+    turned = turned.rename(columns=names | {other: name for name, other in names.items()})
+    return pd.concat([effects[second], turned[effects.columns]], ignore_index=True)
+
+
+def pool(effects: pd.DataFrame, method: TauMethod = "pm", panel: str = "pool") -> pd.DataFrame:
+    """Random effects over families of data sets, a row a metric (or difference).
+
+    Args:
+        effects: see :func:`effects`; with columns family and panel, or they are looked up, and a
+            set that the table does not know is a family of its own.
+        method: of tau^2, ``pm`` (Paule-Mandel) or ``dl`` (DerSimonian-Laird).
+        panel: the sets to pool, ``pool`` or ``stress``.
+
+    Returns:
+        dimension, statistic, level, metric, basis, kind, against, against_basis; mean with low and
+        high (95 %, Hartung-Knapp), tau, predict_low and predict_high (where the value of a new set
+        of the usual size is to be expected, 95 %), families, sets, reason (why there is no mean).
+        Limits stay on the scale.  See :mod:`tstmeta.stats.pooling`.
+
+    Raises:
+        TstmetaError: values at system level, which few systems make too noisy to be pooled.
+    """
+    if "system" in set(effects["level"]):
+        raise TstmetaError("values at level system are shown, not pooled: they are of few systems")
+    if "family" not in effects:
+        effects = effects.merge(panels()[["dataset", "family", "panel"]], "left", "dataset")
+        effects["family"] = effects["family"].fillna(effects["dataset"])
+        effects["panel"] = effects["panel"].fillna("pool")
+    rows = []
+    for key, own in effects[effects["panel"] == panel].groupby(HEAD, sort=False, observed=True):
+        own = own[own["value"].notna() & own["se"].notna()]
+        families = stats.of_families(own["value"], own["se"], own["family"].tolist())
+        new = float((own["se"] ** 2).median()) if len(own) else None
+        result = stats.pool(families.values, families.variances, method=method, new=new)
+        head = dict(zip(HEAD, key, strict=True))
+        least = 0.0 if head["statistic"] == ACCURACY and not head["against"] else -1.0
+        limits = result._asdict() | {"sets": len(own), "families": result.k}
+        for name in ("low", "high", "predict_low", "predict_high"):
+            limits[name] = float(np.clip(limits[name], least, 1.0))
+        rows.append(head | limits)
+    columns = ["mean", "low", "high", "tau", "predict_low", "predict_high", "families", "sets"]
+    return pd.DataFrame(rows, columns=[*HEAD, *columns, "reason"])

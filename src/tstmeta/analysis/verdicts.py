@@ -1,0 +1,129 @@
+"""The rule that turns evidence into a verdict; it was written before it was applied.
+
+============ =======================================================================================
+unknown      fewer than five families, or none of the task or language asked about
+do not use   the interval of the mean accuracy lies at or below one half, or that of the difference
+             to the best sentinel below 0
+use          the prediction interval lies above one half, the difference to the best sentinel above
+             0, no set is significantly the other way (Holm), all of the stress panel above one half
+with care    all else, with the reason
+============ =======================================================================================
+
+The best sentinel of a dimension is the one with the highest mean on the same side, with or without
+references.
+"""
+
+from typing import Any, NamedTuple
+
+import pandas as pd
+from scipy.special import ndtr
+
+from .. import stats
+from .frame import METRIC, SENTINEL
+from .synthesis import ACCURACY, against, evidence, pool
+
+UNKNOWN, NEVER, CARE, USE = "unknown", "do not use", "with care", "use"
+ORDER = (USE, CARE, NEVER, UNKNOWN)
+#: Fewest families of which something is said, and what a metric that knows nothing gets.
+FAMILIES, CHANCE = 5, 0.5
+ALPHA = 0.05
+
+
+class Against(NamedTuple):
+    """Sets on which a metric orders rewrites the other way: significantly, of those that are
+    pooled; at all, of the stress panel.
+    """
+
+    pooled: list[str]
+    stress: list[str]
+
+
+def other_way(effects: pd.DataFrame) -> Against:
+    """The sets that stand against a metric, of the values of one metric."""
+    own = effects[effects["panel"] == "pool"].dropna(subset=["value", "se"])
+    z = (own["value"] - CHANCE) / own["se"].clip(lower=1e-4)
+    low = own["dataset"][stats.holm(ndtr(z.to_numpy(float))) <= ALPHA]
+    stress = effects[(effects["panel"] == "stress") & (effects["value"] <= CHANCE)]
+    return Against(low.tolist(), stress["dataset"].tolist())
+
+
+def verdicts(
+    effects: pd.DataFrame | None = None,
+    dimension: str = "content",
+    references: bool = False,
+    task: str = "",
+    language: str = "",
+) -> pd.DataFrame:
+    """The verdict on every metric of a dimension at segment level, best first.
+
+    Args:
+        effects: evidence with its differences; by default all of the book's.
+        references: metrics that compare with references, or those that need none.
+        task, language: what it is for; only whether there is evidence of it is asked of them.
+
+    Returns:
+        metric, basis, verdict, reason; mean, low, high, predict_low, predict_high of the accuracy;
+        sentinel (the best), difference, difference_low, difference_high to it; families, own
+        (families of the task and language), languages, outputs (the newest kind), fails (sets that
+        it orders the other way).
+
+    Raises:
+        TstmetaError: a dimension of which there is no evidence.
+    """
+    if effects is None:
+        effects = evidence(dimension, differences=True)
+    effects = effects[(effects["statistic"] == ACCURACY) & (effects["level"] != "system")]
+    effects = effects[(effects["basis"] == "reference") == references]
+    values = effects[effects["against"] == ""]
+    pooled = pool(values.assign(level=""))
+    known = pooled[(pooled["kind"] == SENTINEL) & pooled["mean"].notna()]
+    best = known.sort_values("mean").tail(1)
+    sentinel, basis = best[["metric", "basis"]].iloc[0] if len(best) else ("", "")
+    gaps = pool(against(effects, sentinel, basis).assign(level=""))
+    gaps = gaps.set_index(["metric", "basis"])[["mean", "low", "high"]]
+    gaps.columns = ["difference", "difference_low", "difference_high"]
+    table = pooled[pooled["kind"] == METRIC].join(gaps, on=["metric", "basis"])
+    facts_of = ["sentinel", "own", "outputs", "languages", "fails", "verdict", "reason"]
+    rows = []
+    for row in table.drop(columns="reason").itertuples():
+        own = values[(values["metric"] == row.metric) & (values["basis"] == row.basis)]
+        sets = own[(own["panel"] == "pool") & own["value"].notna()]
+        fits = sets["language"].str.contains(language) & sets["task"].str.contains(
+            task, regex=False
+        )
+        flips = other_way(own)
+        of = sets["family"][fits].nunique()
+        newest = sets.sort_values("year")["outputs"].iloc[-1] if len(sets) else ""
+        facts = {"sentinel": sentinel, "own": of, "outputs": newest}
+        facts["languages"] = " ".join(sorted(set(sets["language"])))
+        facts["fails"] = ", ".join([*flips.pooled, *flips.stress])
+        facts["verdict"], facts["reason"] = decide(row, flips, of, task, language)
+        rows.append(facts)
+    table = table.drop(columns="reason").reset_index(drop=True)
+    table = table.join(pd.DataFrame(rows, columns=facts_of))
+    table["rank"] = table["verdict"].map({name: rank for rank, name in enumerate(ORDER)})
+    table = table.sort_values(["rank", "mean"], ascending=[True, False])
+    columns = ["metric", "basis", "verdict", "reason", "mean", "low", "high", "predict_low"]
+    columns += ["predict_high", "sentinel", *gaps, "families", "own", "languages", "outputs"]
+    return table[[*columns, "fails"]].reset_index(drop=True)
+
+
+def decide(row: Any, flips: Against, own: int, task: str, language: str) -> tuple[str, str]:
+    """The rule: a verdict and its reason, from a row of :func:`pool` with its differences."""
+    if row.families < FAMILIES:
+        return UNKNOWN, f"{row.families} families of sets, fewer than {FAMILIES}"
+    if not own:
+        wanted = " in ".join(filter(None, (task, language)))
+        return UNKNOWN, f"no rated set of {wanted}"
+    if row.high <= CHANCE:
+        return NEVER, "no better than chance"
+    if row.difference_high < 0:
+        return NEVER, "worse than the best sentinel"
+    doubts = {
+        "a new set may show less than one half": row.predict_low <= CHANCE,
+        "not surely better than the best sentinel": not row.difference_low > 0,
+        f"the other way on {', '.join(flips.pooled)}": bool(flips.pooled),
+        f"the other way on the stress set {', '.join(flips.stress)}": bool(flips.stress),
+    }
+    reasons = [reason for reason, holds in doubts.items() if holds]
+    return (CARE, "; ".join(reasons)) if reasons else (USE, "")
