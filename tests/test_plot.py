@@ -12,7 +12,7 @@ mpl.use("Agg")
 
 import matplotlib.pyplot as plt
 
-from tstmeta import plot
+from tstmeta import plot, strips
 from tstmeta.schema import TstmetaError
 
 NAMES = ("random", "bleu", "chrf", "human-style")
@@ -193,6 +193,29 @@ def test_rank_sets_show_the_rank_the_set_and_where_a_cluster_ends():
     assert [line.get_ydata()[0] for line in axis.lines if line.get_linestyle() == ":"] == [1.5]
 
 
+def test_families_stand_best_first_at_most_so_many_with_the_best_sentinel_and_people():
+    means = {"bleu": 0.6, "chrf": 0.7, "ter": 0.5, "random": 0.5, "copy-rate:flipped": 0.55}
+    kinds = ["metric"] * 3 + ["sentinel"] * 2 + ["people"]
+    limits = {"low": 0.4, "high": 0.8, "predict_low": 0.3, "predict_high": 0.9, "basis": "source"}
+    mean = [*means.values(), np.nan]
+    pooled = pd.DataFrame({"metric": [*means, "rater"], "kind": kinds, "mean": mean, **limits})
+    sets = {"family": ["x", "x", "y", "z"], "panel": ["pool"] * 3 + ["stress"]}
+    sets |= {"value": [0.6, 0.7, 0.9, 0.2], "basis": "source"}
+    values = pd.concat([pd.DataFrame({"metric": name, **sets}) for name in pooled["metric"]])
+    axis = plot.families(values, pooled, limit=2)
+    assert shown(axis) == ["chrf", "bleu", "copy-rate ↓", "people"]
+    drawn = [line.get_xdata().round(9).tolist() for line in axis.lines[1:4]]
+    assert drawn == [[0.7], [0.65, 0.9], [0.2]]  # the mean, two families, a set of the stress panel
+    assert {round(x, 9) for x, _ in points(axis).values()} == {0.6, 0.7, 0.55, 0.775}
+    words = [text.get_text() for text in axis.figure.legends[0].texts]
+    assert words[:3] == ["lexical", "sentinel", "human"]
+    with pytest.raises(TstmetaError, match="nothing to draw"):
+        plot.families(values, pooled.iloc[:0])
+    own = plt.subplots()[1]
+    assert plot.families(values, pooled, own, legend=False) is own
+    assert not own.figure.legends
+
+
 def test_a_bump_chart_draws_ranks_with_sentinels_dashed():
     axis = plot.bump(values())
     assert {line.get_label(): list(line.get_ydata()) for line in axis.lines} == {
@@ -269,7 +292,7 @@ def test_no_text_of_a_strip_is_read_as_html():
 
 
 def test_a_strip_shades_tokens_by_probability_and_says_their_numbers():
-    page, shade = plot.strip(tokens()).data, list(plot._SHADES)
+    page, shade = plot.strip(tokens()).data, list(strips._SHADES)
     line = page.partition("<details>")[0]
     shades = [part[:7] for part in line.split("background:")[1:]]
     assert shades[:3] == [shade[0], shade[4], shade[0]]

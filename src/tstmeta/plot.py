@@ -9,7 +9,6 @@ label or the position says the same.  Sentinels, which know nothing of quality, 
 import math
 import re
 from collections.abc import Sequence
-from html import escape
 from typing import Any
 
 import matplotlib as mpl
@@ -17,15 +16,15 @@ import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 import seaborn as sns
-from IPython.display import HTML
 from matplotlib.axes import Axes
 from matplotlib.colors import LinearSegmentedColormap
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
-from matplotlib.ticker import MaxNLocator
+from matplotlib.ticker import MaxNLocator, PercentFormatter
 
 from .analysis.frame import METRIC, ORACLES, kind_of
 from .schema import TstmetaError
+from .strips import strip as strip
 
 BLUE, ORANGE, GREEN, GREY, INK = "#0072B2", "#D55E00", "#009E73", "#6B6B6B", "#222222"
 #: What a value rests on: a colour and a marker each.
@@ -219,6 +218,65 @@ def forest(
 
 
 @_styled
+def families(
+    values: pd.DataFrame,
+    pooled: pd.DataFrame,
+    ax: Axes | None = None,
+    *,
+    limit: int = 10,
+    legend: bool = True,
+) -> Axes:
+    """What families of data sets say of a metric, and all together: best mean first.
+
+    Dots are families (the mean of their sets), crosses sets of the stress panel; the thick line is
+    the interval of the mean, the thin one the prediction interval, the dashed one chance.  Below
+    stand the best sentinel and people, whose large mark is a median.
+
+    Args:
+        values: rows of ``tst.evidence``: one dimension, the headline statistic, one side.
+        pooled: what ``tst.pool`` makes of them.
+        ax: where to draw; by default a figure of its own.
+        limit: at most so many metrics.
+        legend: of the kinds of metrics and of the marks.
+    """
+    ranked = pooled.dropna(subset="mean").sort_values("mean", ascending=False)
+    parts = [ranked[ranked["kind"] == METRIC].head(limit)]
+    parts += [ranked[ranked["kind"] == "sentinel"].head(1), pooled[pooled["kind"] == "people"]]
+    _groups(rows := _named(pd.concat(parts)), None)
+    people = rows["kind"] == "people"
+    rows = rows.assign(look=rows["look"].mask(people, "human"))
+    size = (WIDTH, 1.2 + 0.25 * len(rows))
+    axis = ax or plt.subplots(figsize=size, layout="constrained")[1]
+    axis.axvline(0.5, color=INK, lw=1, ls="--", zorder=1)
+    for y, row in enumerate(rows.itertuples()):
+        own = values[(values["metric"] == row.metric) & (values["basis"] == row.basis)]
+        own = own.dropna(subset="value")
+        dots = own[own["panel"] == "pool"].groupby("family")["value"].mean()
+        crosses = own.loc[own["panel"] == "stress", "value"]
+        colour, marker = KINDS[row.look]
+        axis.hlines(y, row.predict_low, row.predict_high, color=colour, lw=1)
+        axis.hlines(y, row.low, row.high, color=colour, lw=4, alpha=0.6)
+        middle = dots.median() if row.look == "human" else row.mean
+        axis.plot(middle, y, marker, color=colour, ms=6, mec="white", mew=0.7, zorder=4)
+        axis.plot(dots, np.full(len(dots), y - 0.25), "o", color=colour, ms=2.6, alpha=0.8)
+        axis.plot(crosses, np.full(len(crosses), y + 0.25), "x", color=INK, ms=3.6, mew=0.9)
+    names = rows["shown"].mask(people, "people").str.replace(":flipped", " ↓")
+    axis.set_yticks(range(len(rows)), list(names), fontsize=8.5)
+    axis.set_ylim(len(rows) - 0.4, -0.6)
+    axis.tick_params(axis="y", length=0)
+    axis.grid(visible=False, axis="y")
+    axis.axhline(int((rows["kind"] == METRIC).sum()) - 0.5, color=INK, lw=1)
+    axis.xaxis.set_major_formatter(PercentFormatter(1, symbol=" %"))
+    axis.set_xlabel("pairs ordered as people order them", fontsize=8.5)
+    if legend:
+        marks = [_key(INK, "o", "a family"), _key(INK, "x", "a stress set")]
+        lines = {4: "interval of the mean", 1: "prediction interval"}
+        marks += [Line2D([], [], color=INK, lw=w, alpha=0.6, label=t) for w, t in lines.items()]
+        _legend(axis.figure, marks, rows["look"])
+    return axis
+
+
+@_styled
 def rank_sets(frame: pd.DataFrame) -> Figure:
     """The rank of each metric and the ranks it could have, one panel a data set.
 
@@ -333,59 +391,3 @@ def scatter(
 def _jittered(values: pd.Series, share: float, rng: np.random.Generator) -> pd.Series:
     reach = share * (values.max() - values.min())
     return values + rng.uniform(-reach, reach, len(values)) * values.duplicated(keep=False)
-
-
-#: A token is one step darker below each of these probabilities, and how the steps are called.
-STEPS = (0.5, 0.1, 0.01, 0.001)
-_SHADES = {
-    "#FFFFFF": "1 in 2 or more",
-    "#FCE5C0": "to 1 in 10",
-    "#F8C382": "to 1 in 100",
-    "#EE9A4D": "to 1 in 1,000",
-    "#E07B39": "less",
-}
-LETTERS = {"style": "s", "paraphrase": "p", "repeat": "r"}
-
-
-def strip(tokens: pd.DataFrame, titles: dict[str, str] | None = None) -> HTML:
-    """Rewrites in which one sees which tokens the model did not foresee.
-
-    Each token is shaded by its probability under the instruction that accounts for it best, and has
-    that instruction's letter.  The numbers stand in a table that opens below, for readers who see
-    no colours.
-
-    Args:
-        tokens: what ``tst.explain`` returns: token, style, paraphrase, repeat, best, content;
-            item_id where there are several rewrites; marked where tokens are to be outlined.
-        titles: item_id -> words above a rewrite; its id by default.
-    """
-    titles = titles or {}
-    body = "".join(_rewrite(titles.get(id, id), part) for id, part in _groups(tokens, "item_id"))
-    steps = " ".join(_patch(name, shade) for shade, name in _SHADES.items())
-    letters = ", ".join(f"{letter} = {name}" for name, letter in LETTERS.items())
-    key = f"<p style='font-size:.85em'>Probability of a token: {steps}<br>Letter: {letters}.</p>"
-    return HTML(f"<div>{body}{key}</div>")
-
-
-def _rewrite(title: str, part: pd.DataFrame) -> str:
-    blocks = []
-    for row in part.itertuples():
-        shade = list(_SHADES)[sum(row.content < math.log(limit) for limit in STEPS)]
-        outline = "outline:2px solid #123b66;" * bool(getattr(row, "marked", False))
-        letter = LETTERS.get(str(row.best), "")
-        blocks.append(f"{_patch(str(row.token), shade, outline)}<sub>{letter}</sub>")
-    columns = ["token", "best", "content", *LETTERS]
-    numbers = part[columns].to_html(index=False, float_format="{:z.2f}".format, border=0)
-    means = {name: part[of].mean() for name, of in (("C", "content"), ("S", "lead")) if of in part}
-    mean = ", ".join(f"{name} = {value:z.3f}" for name, value in means.items()).replace("-", "−")
-    return (
-        f"<p style='margin-bottom:.2em'><b>{escape(title)}</b>: {mean}</p>"
-        f"<div style='line-height:2'>{' '.join(blocks)}</div>"
-        "<details><summary>Numbers (natural logarithms)</summary>"
-        f"<div style='overflow-x:auto'>{numbers}</div></details>"
-    )
-
-
-def _patch(text: str, shade: str, more: str = "") -> str:
-    style = "white-space:pre;color:#111;border:1px solid #999;border-radius:3px;padding:0 .35em;"
-    return f"<span style='{style}background:{shade};{more}'>{escape(text)}</span>"
