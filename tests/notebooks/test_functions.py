@@ -1,6 +1,7 @@
 """Functions that notebooks teach find what was planted, and agree with the library's."""
 
 import ast
+from collections import Counter
 from dataclasses import replace
 from types import SimpleNamespace
 
@@ -135,3 +136,26 @@ def test_gm_and_j_in_the_open_are_those_of_the_library_and_learned_thresholds_or
     for name, scores in theirs.items():
         assert ours[name] == pytest.approx(scores["value"].to_numpy(), abs=1e-12)
     assert np.corrcoef(ours["GM, learned"], good)[0, 1] > 0.8
+
+
+def test_pairs_of_a_source_are_those_that_people_separate_and_a_tie_counts_one_half():
+    every_two = functions("20_released_judges", "every_two")["every_two"]
+    rows = [("s", "a", 1, 2.0), ("s", "b", 2, 3.0), ("s", "c", 2, 1.0), ("t", "d", 1, 5.0)]
+    rows += [("t", "e", 3, 5.0), ("t", "f", 4, np.nan), ("u", "g", 9, 0.0)]
+    own = pd.DataFrame(rows, columns=["source_id", "item_id", "human", "score"])
+    [counted] = every_two(own.assign(metric="m", basis="none")).to_numpy().T
+    assert counted == pytest.approx([1, 0, 0.5, np.nan, np.nan], nan_ok=True)  # ab ac de df ef
+
+
+def test_the_luckiest_of_many_metrics_of_noise_is_worth_nothing_on_the_other_half():
+    rng, names = np.random.default_rng(0), [(f"m{place}", "none") for place in range(40)]
+    index = pd.MultiIndex.from_product([range(60), range(3)], names=["source_id", "item_id"])
+    two = pd.DataFrame(rng.integers(0, 2, (180, 40)), index, names).astype(float)
+    given = {"Counter": Counter, "kind": dict.fromkeys(names, "metric"), "draws": 500}
+    space = functions("20_released_judges", "of_kind", "cross_fitted", "with_interval", **given)
+    held, _ = space["cross_fitted"](two)
+    assert two.mean().max() > 0.57
+    assert held.mean() == pytest.approx(0.5, abs=0.03)
+    value, low, high = space["with_interval"](two[names[0]])
+    assert value == two[names[0]].mean()
+    assert (high - low) / 2 == pytest.approx(1.96 * 0.5 / 180**0.5, rel=0.2)
