@@ -212,7 +212,7 @@ def test_families_stand_best_first_at_most_so_many_with_the_best_sentinel_and_pe
     with pytest.raises(TstmetaError, match="nothing to draw"):
         plot.families(values, pooled.iloc[:0])
     own = plt.subplots()[1]
-    assert plot.families(values, pooled, own, legend=False) is own
+    assert plot.families(values, pooled, own) is own
     assert not own.figure.legends
 
 

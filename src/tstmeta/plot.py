@@ -22,7 +22,7 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.ticker import MaxNLocator, PercentFormatter
 
-from .analysis.frame import METRIC, ORACLES, kind_of
+from .analysis.frame import METRIC, ORACLES, SENTINEL, kind_of
 from .schema import TstmetaError
 from .strips import strip as strip
 
@@ -43,7 +43,7 @@ _NAMES = {
     "|questeval|smatch",
     "likelihood": "likelihood|.*perplexity|slor|.*_ppl",
     "judge": "judge|chatgpt|gpt-|llama",
-    "human": "|".join(ORACLES),
+    "human": "|".join((*ORACLES, "rater")),
     "classifier": "style-|[cr]-(gyafc|pt16)|cls-",
     "sentinel": "constant|copy-rate|length-ratio|output-only|random|source-only",
 }
@@ -132,13 +132,18 @@ def _rows(
             low, high = rows["low"][some].astype(float), rows["high"][some].astype(float)
             axis.hlines(place[some], low, high, color=colour, lw=lw, alpha=alpha)
             axis.plot(rows[value][some], place[some], marker, color=colour, ms=4.5, zorder=4)
-        axis.set_yticks(place, list(rows["shown"]), fontsize=8.5)
-        axis.set_ylim(len(rows) - 0.4, -0.6)
-        axis.tick_params(axis="y", length=0)
-        axis.grid(visible=False, axis="y")
+        _list(axis, rows["shown"], label)
         axis.set_title(name)
-        axis.set_xlabel(label, fontsize=8.5)
     return figure, [(axis, *part) for axis, part in zip(panels, parts, strict=True)]
+
+
+def _list(axis: Axes, names: Sequence[str], label: str) -> None:
+    """Rows of a panel from the top, and the words below it."""
+    axis.set_yticks(range(len(names)), list(names), fontsize=8.5)
+    axis.set_ylim(len(names) - 0.4, -0.6)
+    axis.tick_params(axis="y", length=0)
+    axis.grid(visible=False, axis="y")
+    axis.set_xlabel(label, fontsize=8.5)
 
 
 def _key(colour: str, marker: str, label: str) -> Line2D:
@@ -219,12 +224,7 @@ def forest(
 
 @_styled
 def families(
-    values: pd.DataFrame,
-    pooled: pd.DataFrame,
-    ax: Axes | None = None,
-    *,
-    limit: int = 10,
-    legend: bool = True,
+    values: pd.DataFrame, pooled: pd.DataFrame, ax: Axes | None = None, *, limit: int = 10
 ) -> Axes:
     """What families of data sets say of a metric, and all together: best mean first.
 
@@ -235,22 +235,19 @@ def families(
     Args:
         values: rows of ``tst.evidence``: one dimension, the headline statistic, one side.
         pooled: what ``tst.pool`` makes of them.
-        ax: where to draw; by default a figure of its own.
+        ax: where to draw; by default a figure of its own, with a legend.
         limit: at most so many metrics.
-        legend: of the kinds of metrics and of the marks.
     """
     ranked = pooled.dropna(subset="mean").sort_values("mean", ascending=False)
-    parts = [ranked[ranked["kind"] == METRIC].head(limit)]
-    parts += [ranked[ranked["kind"] == "sentinel"].head(1), pooled[pooled["kind"] == "people"]]
-    _groups(rows := _named(pd.concat(parts)), None)
-    people = rows["kind"] == "people"
-    rows = rows.assign(look=rows["look"].mask(people, "human"))
+    of = {kind: ranked[ranked["kind"] == kind] for kind in (METRIC, SENTINEL)}
+    people = pooled[pooled["kind"] == "people"]
+    rows = _named(pd.concat([of[METRIC].head(limit), of[SENTINEL].head(1), people]))
+    _groups(rows, None)
     size = (WIDTH, 1.2 + 0.25 * len(rows))
     axis = ax or plt.subplots(figsize=size, layout="constrained")[1]
     axis.axvline(0.5, color=INK, lw=1, ls="--", zorder=1)
     for y, row in enumerate(rows.itertuples()):
         own = values[(values["metric"] == row.metric) & (values["basis"] == row.basis)]
-        own = own.dropna(subset="value")
         dots = own[own["panel"] == "pool"].groupby("family")["value"].mean()
         crosses = own.loc[own["panel"] == "stress", "value"]
         colour, marker = KINDS[row.look]
@@ -260,18 +257,14 @@ def families(
         axis.plot(middle, y, marker, color=colour, ms=6, mec="white", mew=0.7, zorder=4)
         axis.plot(dots, np.full(len(dots), y - 0.25), "o", color=colour, ms=2.6, alpha=0.8)
         axis.plot(crosses, np.full(len(crosses), y + 0.25), "x", color=INK, ms=3.6, mew=0.9)
-    names = rows["shown"].mask(people, "people").str.replace(":flipped", " ↓")
-    axis.set_yticks(range(len(rows)), list(names), fontsize=8.5)
-    axis.set_ylim(len(rows) - 0.4, -0.6)
-    axis.tick_params(axis="y", length=0)
-    axis.grid(visible=False, axis="y")
+    names = rows["shown"].replace("rater", "people").str.replace(":flipped", " ↓")
+    _list(axis, names, "pairs ordered as people order them")
     axis.axhline(int((rows["kind"] == METRIC).sum()) - 0.5, color=INK, lw=1)
     axis.xaxis.set_major_formatter(PercentFormatter(1, symbol=" %"))
-    axis.set_xlabel("pairs ordered as people order them", fontsize=8.5)
-    if legend:
-        marks = [_key(INK, "o", "a family"), _key(INK, "x", "a stress set")]
-        lines = {4: "interval of the mean", 1: "prediction interval"}
-        marks += [Line2D([], [], color=INK, lw=w, alpha=0.6, label=t) for w, t in lines.items()]
+    if not ax:
+        wide = {4: "interval of the mean", 1: "prediction interval"}
+        lines = [Line2D([], [], color=INK, lw=w, alpha=0.6, label=t) for w, t in wide.items()]
+        marks = [_key(INK, "o", "a family"), _key(INK, "x", "a stress set"), *lines]
         _legend(axis.figure, marks, rows["look"])
     return axis
 

@@ -6,8 +6,6 @@ from html import escape
 import pandas as pd
 from IPython.display import HTML
 
-from .schema import TstmetaError
-
 #: A token is one step darker below each of these probabilities, and how the steps are called.
 STEPS = (0.5, 0.1, 0.01, 0.001)
 _SHADES = {
@@ -32,11 +30,8 @@ def strip(tokens: pd.DataFrame, titles: dict[str, str] | None = None) -> HTML:
             item_id where there are several rewrites; marked where tokens are to be outlined.
         titles: item_id -> words above a rewrite; its id by default.
     """
-    if tokens.empty:
-        raise TstmetaError("there is nothing to draw: no row has a value")
-    named = tokens if "item_id" in tokens else tokens.assign(item_id="")
-    titles = titles or {}
-    parts = named.groupby("item_id", sort=False, observed=True)
+    ids = tokens.get("item_id", pd.Series("", tokens.index))
+    titles, parts = titles or {}, tokens.groupby(ids, sort=False, observed=True)
     body = "".join(_rewrite(titles.get(str(id), str(id)), part) for id, part in parts)
     steps = " ".join(_patch(name, shade) for shade, name in _SHADES.items())
     letters = ", ".join(f"{letter} = {name}" for name, letter in LETTERS.items())
