@@ -5,7 +5,8 @@ unknown      fewer than five families, or none of the task or language asked abo
 do not use   the interval of the mean accuracy lies at or below one half, or that of the difference
              to the best sentinel below 0
 use          the prediction interval lies above one half, the difference to the best sentinel above
-             0, no set is significantly the other way (Holm), all of the stress panel above one half
+             0, no set is significantly the other way (Holm), all of the stress panel above one
+             half, a constructed set among it
 with care    all else, with the reason
 ============ =======================================================================================
 
@@ -27,15 +28,18 @@ ORDER = (USE, CARE, NEVER, UNKNOWN)
 #: Fewest families of which something is said, and what a metric that knows nothing gets.
 FAMILIES, CHANCE = 5, 0.5
 ALPHA = 0.05
+#: How the reason of a constructed set begins.
+CONSTRUCTED = "constructed"
 
 
 class Against(NamedTuple):
     """Sets on which a metric orders rewrites the other way: significantly, of those that are
-    pooled; at all, of the stress panel.
+    pooled; at all, of the stress panel; and whether a constructed set was there to try it on.
     """
 
     pooled: list[str]
     stress: list[str]
+    tried: bool = True
 
 
 def other_way(effects: pd.DataFrame) -> Against:
@@ -43,8 +47,10 @@ def other_way(effects: pd.DataFrame) -> Against:
     own = effects[effects["panel"] == "pool"].dropna(subset=["value", "se"])
     z = (own["value"] - CHANCE) / own["se"].clip(lower=1e-4)
     low = own["dataset"][stats.holm(ndtr(z.to_numpy(float))) <= ALPHA]
-    stress = effects[(effects["panel"] == "stress") & (effects["value"] <= CHANCE)]
-    return Against(low.tolist(), stress["dataset"].tolist())
+    stress = effects[(effects["panel"] == "stress") & effects["value"].notna()]
+    flipped = stress["dataset"][stress["value"] <= CHANCE].tolist()
+    tried = bool(stress["reason"].str.startswith(CONSTRUCTED).any())
+    return Against(low.tolist(), flipped, tried)
 
 
 def verdicts(
@@ -123,7 +129,8 @@ def decide(row: Any, flips: Against, own: int, task: str, language: str) -> tupl
         "a new set may show less than one half": row.predict_low <= CHANCE,
         "not surely better than the best sentinel": not row.difference_low > 0,
         f"the other way on {', '.join(flips.pooled)}": bool(flips.pooled),
-        f"the other way on the stress set {', '.join(flips.stress)}": bool(flips.stress),
+        f"the other way on the stress panel: {', '.join(flips.stress)}": bool(flips.stress),
+        "no constructed set to try it on": not flips.tried,
     }
     reasons = [reason for reason, holds in doubts.items() if holds]
     return (CARE, "; ".join(reasons)) if reasons else (USE, "")
