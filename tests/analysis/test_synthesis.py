@@ -1,0 +1,130 @@
+"""Effects against loops over pairs, differences of the same resamples, and what is pooled."""
+
+from itertools import combinations
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import tstmeta as tst
+from tests.helpers import needs
+from tstmeta import stats
+from tstmeta.analysis import synthesis
+
+SOURCES, SYSTEMS = np.repeat(np.arange(8), 3), np.tile(["A", "B", "C"], 8)
+RNG = np.random.default_rng(3)
+HUMAN = RNG.integers(1, 5, 24).astype(float)
+SCORES = {"bleu": RNG.integers(0, 4, 24).astype(float), "chrf": RNG.normal(size=24)}
+SCORES["copy-rate"] = RNG.integers(0, 3, 24).astype(float)
+HUMAN[5] = SCORES["bleu"][10] = np.nan
+
+
+def pairs(basis="source"):
+    """A set with ratings and scores of a few steps, two of them missing."""
+    same = {"dataset": "own", "item_id": [f"i{i}" for i in range(24)], "source_id": SOURCES}
+    same |= {"system": SYSTEMS, "human": HUMAN, "against": "ratings", "basis": basis}
+    same |= dict.fromkeys(("task", "direction", "rater_group", "signature"), "")
+    table = pd.concat(pd.DataFrame(same | {"metric": m, "score": s}) for m, s in SCORES.items())
+    kind = np.where(table["metric"] == "copy-rate", "sentinel", "metric")
+    return table.assign(flipped=False, kind=kind)
+
+
+@pytest.fixture(scope="module")
+def table():
+    both = synthesis.effects(pd.concat([pairs(), pairs("reference")]), "content", draws=4000)
+    return both.set_index(["metric", "basis", "against", "against_basis"])
+
+
+def counted(score, of):
+    """Credit and number of the separated pairs of one source."""
+    rows = np.flatnonzero((of == SOURCES) & np.isfinite(HUMAN) & np.isfinite(score))
+    apart = [(i, j) for i, j in combinations(rows, 2) if HUMAN[i] != HUMAN[j]]
+    signs = [np.sign((HUMAN[i] - HUMAN[j]) * (score[i] - score[j])) for i, j in apart]
+    return sum((sign + 1) / 2 for sign in signs), len(apart)
+
+
+def accuracy(score, sources):
+    credit, of = np.sum([counted(score, source) for source in sources], axis=0)
+    return credit / of
+
+
+@pytest.mark.parametrize("metric", SCORES)
+def test_an_effect_is_the_share_of_separated_pairs_in_order_a_tie_one_half(table, metric):
+    row, score = table.loc[(metric, "source", "", "")], SCORES[metric]
+    assert row["value"] == pytest.approx(accuracy(score, range(8)))
+    assert row["sources"] == sum(counted(score, source)[1] > 0 for source in range(8))
+    assert row["pairs"] == sum(counted(SCORES["chrf"], source)[1] for source in range(8))
+
+
+def test_standard_errors_are_those_of_resampled_sources_the_same_for_a_difference(table):
+    rng, names = np.random.default_rng(1), ("chrf", "copy-rate")
+    some = [rng.integers(0, 8, 8) for _ in range(1500)]
+    drawn = np.array([[accuracy(SCORES[name], own) for name in names] for own in some])
+    ends = ("", ""), (names[1], "source")
+    value, gap = (table.loc[("chrf", "source", *end)] for end in ends)
+    assert value["se"] == pytest.approx(drawn[:, 0].std(), rel=0.06)
+    assert gap["se"] == pytest.approx((drawn[:, 0] - drawn[:, 1]).std(), rel=0.06)
+    assert gap["value"] == pytest.approx(value["value"] - accuracy(SCORES[names[1]], range(8)))
+
+
+def test_a_flipped_sentinel_is_one_minus_itself_and_differences_stay_on_a_side(table):
+    names = "copy-rate", "copy-rate:flipped"
+    plain, flipped = (table.loc[(name, "source", "", "")] for name in names)
+    assert (plain["value"], plain["se"]) == pytest.approx((1 - flipped["value"], flipped["se"]))
+    gaps = table.reset_index().query("against != ''")
+    assert (gaps["basis"] == gaps["against_basis"]).all()
+    assert (set(gaps["metric"]), len(gaps)) == ({"bleu", "chrf"}, 10)  # a sentinel stands second
+
+
+def test_differences_to_a_metric_change_their_sign_where_it_stands_first(table):
+    of = synthesis.against(table.reset_index(), "chrf", "source").set_index("metric")
+    assert set(of.index) == {"bleu", "copy-rate", "copy-rate:flipped"}
+    for name, row in of.iterrows():
+        values = [table.loc[(metric, "source", "", ""), "value"] for metric in (name, "chrf")]
+        assert row["value"] == pytest.approx(values[0] - values[1])
+
+
+def of_sets(values, level="same-source"):
+    """Effects of ``bleu`` on sets: name -> value."""
+    head = ("content", "preference", level, "bleu", "source", "metric", "", "")
+    table = pd.DataFrame({"dataset": [*values], "value": [*values.values()], "se": 0.02})
+    return table.assign(**dict(zip(synthesis.HEAD, head, strict=True)))
+
+
+def test_sets_of_a_family_count_once_unknown_sets_are_their_own_and_other_panels_stay_out():
+    values = {"wu_arase@turk": 0.5, "wu_arase@asset": 0.7, "mir": 0.8, "russe2022": np.nan}
+    values |= {"mine": 0.7, "yours": 0.6, "pauli": 0.1}
+    (row,) = tst.pool(of_sets(values)).to_dict("records")
+    assert (row["families"], row["sets"]) == (4, 5)
+    alone = stats.pool([0.6, 0.8, 0.7, 0.6], [0.02**2] * 4)
+    names = ("mean", "low", "high", "tau", "predict_low")
+    assert [row[n] for n in names] == pytest.approx([getattr(alone, n) for n in names])
+    assert row["predict_high"] == 1  # limits stay on the scale
+    assert tst.pool(of_sets(values), panel="stress")["sets"].tolist() == [1]
+
+
+def test_values_of_systems_and_dimensions_without_evidence_are_refused():
+    with pytest.raises(tst.TstmetaError, match="shown, not pooled"):
+        tst.pool(of_sets({"mir": 0.5}, level="system"))
+    with pytest.raises(tst.TstmetaError, match="there is of content, style, fluency"):
+        tst.evidence("humour")
+    with pytest.raises(tst.TstmetaError, match="no effects"):
+        tst.effects(pairs().iloc[:0])
+
+
+@pytest.mark.parametrize(
+    ("dimension", "name", "metrics"),
+    [
+        ("content", "lai@lai2023-systems", ["bleu", "chrf", "cosine"]),
+        pytest.param("style", "li2018@yelp-rated", ["style-confidence"], marks=needs("li2018")),
+    ],
+)
+def test_frozen_effects_are_what_is_computed_now(dimension, name, metrics):
+    data = tst.load(name)
+    scores = tst.score(data, [*metrics, *tst.SENTINELS], ["source", "none"], progress=False)
+    given = tst.effects(tst.pairs(data, scores, dimension), dimension, draws=2)
+    frozen = tst.evidence(dimension, differences=True).query("dataset == @name")
+    both = given.merge(frozen, on=["dataset", *synthesis.HEAD])
+    assert {*metrics, "random", "copy-rate"} <= set(both["metric"]) | set(both["against"])
+    assert both["value_x"].to_numpy() == pytest.approx(both["value_y"].to_numpy(), abs=1e-5)
+    assert both["pairs_x"].tolist() == both["pairs_y"].tolist()
