@@ -79,7 +79,7 @@ def test_plain_papermill_reads_every_parameter_with_its_help(path):
 LIBRARIES = {
     *("numpy", "pandas", "scipy", "seaborn", "matplotlib", "plotly", "sklearn", "IPython"),
     *("myst_nb", "tqdm", "warnings", "itertools", "functools", "math", "fractions", "typing"),
-    *("collections", "dataclasses", "difflib", "tstmeta"),
+    *("collections", "dataclasses", "difflib", "statsmodels", "tstmeta"),
 }
 #: Lines of a cell that readers see, and of one that only draws and is folded.
 MOST, MOST_FOLDED = 26, 45
