@@ -170,7 +170,7 @@ def conversations(count: int = 8) -> pd.DataFrame:
 # ----------------------------------------------------------------------------------- benchmarks
 
 #: Results that are simulations of what intervals and tests deliver, and those with other pages.
-SIMULATIONS = ("coverage", "rejection")
+SIMULATIONS = ("coverage", "pooling", "rejection")
 ELSEWHERE = (*SIMULATIONS, "training", "attacks")
 
 

@@ -12,7 +12,7 @@ from benchmarks import simulated
 from tests.stats.oracles import rng
 
 BENCHMARKS = Path(__file__).resolve().parents[2] / "benchmarks"
-every_simulation = pytest.mark.parametrize("name", ["coverage", "rejection"])
+every_simulation = pytest.mark.parametrize("name", ["coverage", "rejection", "pooling"])
 
 
 TRUE = {
@@ -37,9 +37,11 @@ def test_the_true_value_is_that_of_very_many_items(case):
 
 
 #: BCa over 8 systems is too wide for tau-b (the percentile is not); a test over 8 systems rejects a
-#: little too often.  The page shows both as goals that do not hold, and why.
+#: little too often; a tau as small as the noise is often put at 0, which is too narrow for a truth
+#: without noise.  The page shows them as goals that do not hold, and why.
 MISSED = {
     "coverage": ["8 or 12 systems: bca coverage, highest"],
+    "pooling": ["10 families: truth of a new set held, lowest"],
     "rejection": ["exchangeable: share rejected, highest"],
 }
 
@@ -67,7 +69,7 @@ def test_a_short_run_has_the_form_and_the_goals_of_the_committed_one(name, tmp_p
         assert len({tuple(row) for row in each["rows"]}) == 1
     goals = [[(goal["name"], goal["goal"]) for goal in each["checks"]] for each in both]
     assert goals[0] == goals[1]
-    settings = [[(r["setting"], r["statistic"]) for r in each["rows"]] for each in both]
+    settings = [[(r["setting"], r.get("statistic")) for r in each["rows"]] for each in both]
     assert settings[0] == settings[1]
     for row in report["rows"]:
         assert any(line.startswith(row["setting"]) for line in run.stdout.splitlines())
