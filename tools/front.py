@@ -1,66 +1,126 @@
-"""What the front page says first: which metrics could be the best, and how sure that is."""
+"""What the front page answers: which metric for which task, and how sure that is.
 
-from collections.abc import Sequence
+All of it comes from the frozen effects (``tst.evidence``) and the rule (``tst.verdicts``), so that
+it is the same page with raw data and without.
+"""
+
+import base64
+import io
 from typing import Any
 
 import pandas as pd
+from matplotlib.figure import Figure
 
 import tstmeta as tst
-from tools import book
-from tstmeta.metrics import catalogue
+from tools.metric_cards import card
+from tstmeta.analysis.synthesis import ACCURACY, FLIPPED, SAME_SOURCE, panels
+from tstmeta.analysis.verdicts import FAMILIES, NEVER, UNKNOWN
 
-#: Rated outputs of systems, two papers on several styles and two on plain language.
-SETS = ("mir", "lai@pauli2025", "alva@asset", "lens@simpda_2022")
-#: How many metrics are shown of each dimension.
-MOST = {"content": 6, "style": 3}
-
-
-def context() -> dict[str, Any]:
-    """The context of the template ``front``: a table a dimension, and what they rest on."""
-    sets = [tst.load(name) for name in SETS if tst.available(name)] or [tst.load("contrast")]
-    names = book.runnable([*book.SHOWN, *book.MODELS])  # what the score store holds of them
-    scored = [(data, tst.score(data, names, ["source", "none"], progress=False)) for data in sets]
-    tables = {dimension: table(scored, dimension) for dimension in MOST}
-    return {"about": tst.about(sets), "tables": tables, "sets": len(sets)}
+Context = dict[str, Any]
+DIMENSIONS = ("content", "style", "fluency")
+#: What readers call a task, in the order of the rows; the table of sets says more of captions.
+TASKS = ("formality", "sentiment", "detoxification", "simplification", "author style", "captions")
+LANGUAGES = {"en": "English", "ru": "Russian"}
+#: The last row: there is no evidence on it, and the rule says what follows.
+OTHER = "any other task or language"
+#: Inches of a figure, of which three stand side by side.
+WIDTH, ROW = 2.6, 0.22
 
 
-def table(scored: Sequence[tuple[tst.Dataset, pd.DataFrame]], dimension: str) -> pd.DataFrame:
-    """Metrics by the number of data sets on which their rank set begins at 1; a column a data set.
+def context() -> Context:
+    """The context of the template ``front``: answers, figures, needs, and what they rest on."""
+    evidence = {name: tst.evidence(name, differences=True) for name in DIMENSIONS}
+    at = f"statistic == {ACCURACY!r} and level != 'system'"  # the headline statistic
+    evidence = {name: rows.query(at) for name, rows in evidence.items()}
+    pool = panels().query("panel == 'pool'")
+    tasks = {task: (task, "en") for task in TASKS}
+    known = pool.loc[pool["language"] != "en", ["task", "language"]].drop_duplicates()
+    tasks |= {f"{task} in {LANGUAGES[code]}": (task, code) for task, code in known.to_numpy()}
+    tasks[OTHER] = (OTHER, "")
+    answers = {
+        label: {name: answer(rows, name, *asked) for name, rows in evidence.items()}
+        for label, asked in tasks.items()
+    }
+    sides = [(name, references) for name in DIMENSIONS for references in (False, True)]
+    needs = [need(evidence[name], name, references) for name, references in sides]
+    return {
+        "answers": answers,
+        "needs": needs,
+        "figures": {name: figure(rows, name) for name, rows in evidence.items()},
+        "fewest": FAMILIES,
+        "families": pool["family"].nunique(),
+        "sets": len(pool),
+    }
 
-    Only metrics that claim the dimension take part, and sentinels.  Below stand the best sentinel
-    of each data set and the human ceiling.
+
+def first(effects: pd.DataFrame, dimension: str, references: bool, *asked: str) -> Context:
+    """The metric that the rule puts first, as the page shows it; no metric where none may be named.
+
+    *None* is the verdict where every metric is not to be used, and where there is no metric at all.
     """
-    claims = catalogue.overview().set_index("name")["dimension"].str.split().map(set)
-    parts = []
-    below: dict[str, dict[str, str]] = {"best sentinel": {}, "human ceiling": {}}
-    for data, scores in scored:
-        if dimension not in data.judged:
-            continue
-        pairs = tst.pairs(data, scores, dimension)
-        fits = pairs["metric"].map(lambda name: dimension in claims.get(name, set()))
-        pairs = pairs[fits | (pairs["kind"] == "sentinel")]
-        keys = ["metric", "basis"]
-        rows = tst.rank_sets(pairs)[[*keys, "kind", "value", "low"]].rename(
-            columns={"low": "first"}
-        )
-        rows = rows.merge(tst.bootstrap(pairs)[[*keys, "low", "high"]], on=keys)
-        rows = tst.seeded(rows.assign(dataset=data.name), [data], dimension)
-        cells = rows[["value", "low", "high"]].to_numpy()
-        shown = (f"{v:.2f} [{low:.2f}, {high:.2f}]" for v, low, high in cells)
-        rows["shown"] = [text.replace("-", "−") for text in shown]
-        sentinel = rows[rows["kind"] == "sentinel"].nlargest(1, "value").iloc[0]
-        below["best sentinel"][data.name] = f"{sentinel['shown']} {sentinel['metric']}"
-        people = tst.ceiling(data, dimension).iloc[0]
-        who = "raters" if people["persons"] else "rating slots"
-        ceiling = f"{people['value']:.2f} ({people['raters']} {who})"
-        below["human ceiling"][data.name] = ceiling if people["n"] else "not known"
-        parts.append(rows[rows["kind"] == "metric"])
-    rows = pd.concat(parts)
-    rows["first"] = rows["first"] == 1
-    order = rows.groupby("metric").agg(first=("first", "sum"), value=("value", "mean"))
-    order = order.sort_values(["first", "value"], ascending=False).head(MOST[dimension])
-    wide = rows.set_index(["metric", "dataset"])["shown"].unstack("dataset")  # noqa: PD010
-    wide = wide.loc[order.index]
-    wide = wide[[part["dataset"].iloc[0] for part in parts]].reset_index()
-    wide.insert(1, "could be best", [f"{n} of {len(parts)}" for n in order["first"]])
-    return pd.concat([wide, pd.DataFrame(below).T.rename_axis("metric").reset_index()]).fillna("")
+    rows = tst.verdicts(effects, dimension, references, *asked)
+    verdict = rows["verdict"].iloc[0] if len(rows) else NEVER
+    if verdict in (NEVER, UNKNOWN):
+        reason = rows["reason"].iloc[0] if len(rows) else "there is no such metric here"
+        return {"verdict": "none" if verdict == NEVER else UNKNOWN, "reason": reason}
+    row = rows.iloc[0].to_dict()
+    stem = row["metric"].partition(":")[0]
+    row |= {"name": shown(row["metric"]), "stem": stem, "card": card(stem).facts.get("fails", "")}
+    expected = f"{100 * row['predict_low']:.0f} to {100 * row['predict_high']:.0f}"
+    return row | {"accuracy": percent(row["mean"]), "expected": expected}
+
+
+def answer(effects: pd.DataFrame, dimension: str, task: str, language: str) -> Context:
+    """A cell of the first table: the metric to take, and its value on the families of the task."""
+    row = first(effects, dimension, False, task, language)
+    if "metric" not in row:
+        return row
+    own = effects[(effects["metric"] == row["metric"]) & (effects["basis"] == row["basis"])]
+    own = own[(own["panel"] == "pool") & (own["against"] == "") & own["value"].notna()]
+    own = own[own["task"].str.contains(task, regex=False) & own["language"].str.contains(language)]
+    return row | {"here": percent(own.groupby("family")["value"].mean().mean())}
+
+
+def need(effects: pd.DataFrame, dimension: str, references: bool) -> Context:
+    """A row of the second table, whatever the task."""
+    row = first(effects, dimension, references)
+    if "metric" in row:
+        limits = (signed(row[name]) for name in ("difference_low", "difference_high"))
+        row["gap"] = f"{signed(row['difference'])} ({' to '.join(limits)})"
+        row["sentinel"] = shown(row["sentinel"])
+        row["spoken"] = ", ".join(LANGUAGES.get(code, code) for code in row["languages"].split())
+    return {"dimension": dimension, "references": references, **row}
+
+
+def shown(metric: str) -> str:
+    return metric.replace(FLIPPED, " ↓")
+
+
+def percent(share: float) -> str:
+    return f"{100 * share:.0f}\N{NO-BREAK SPACE}%"
+
+
+def signed(share: float) -> str:
+    """A difference of shares in percentage points."""
+    return f"{100 * share:+z.0f}".replace("-", "−")
+
+
+def figure(effects: pd.DataFrame, dimension: str) -> Context:
+    """The figure of a dimension as PNG in base64, and what stands in it in words."""
+    values = effects[(effects["against"] == "") & (effects["basis"] != "reference")]
+    pooled = tst.pool(values.assign(level=SAME_SOURCE))
+    axis = tst.plot.families(values, pooled)
+    drawing = axis.get_figure()
+    assert isinstance(drawing, Figure)
+    drawing.legends[0].remove()
+    drawing.set_size_inches(WIDTH, 0.4 + ROW * len(axis.get_yticks()))
+    axis.set(xlabel="", xlim=(0, 1), xticks=(0.25, 0.5, 0.75))
+    for line in axis.lines:
+        line.set_markersize(0.75 * line.get_markersize())
+    file = io.BytesIO()
+    drawing.savefig(file, dpi=280)
+    names = ", ".join(label.get_text() for label in axis.get_yticklabels())
+    alt = f"Metrics of {dimension}, best mean first, then the best sentinel and people: {names}; "
+    alt += "of each the families of data sets as dots, the mean with its interval, the prediction "
+    alt += "interval, and sets of the stress panel as crosses"
+    return {"png": base64.b64encode(file.getvalue()).decode(), "alt": alt}

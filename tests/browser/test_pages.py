@@ -130,6 +130,19 @@ def test_search_says_when_it_finds_nothing(browser: walk.Browser, address: str) 
         expect(tab.locator("#search-results")).to_contain_text("did not match any documents")
 
 
+@pytest.mark.parametrize("size", [(1280, 800), walk.PHONE])
+def test_the_first_screen_says_what_to_use_for_the_content_of_formality_transfer(
+    browser: walk.Browser, address: str, size: tuple[int, int]
+) -> None:
+    with walk.opened(browser, size) as tab:
+        walk.settle(tab, f"{address}/book/intro.html")
+        row = tab.locator(".tst-answer tbody tr").first
+        expect(row).to_contain_text("formality")
+        box = row.locator("td").first.bounding_box()
+        assert box is not None
+        assert box["y"] + box["height"] < size[1]
+
+
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_the_page_follows_the_reader_s_colour_scheme(
     browser: walk.Browser, address: str, scheme: str

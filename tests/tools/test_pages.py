@@ -340,16 +340,7 @@ def test_every_committed_result_is_on_a_page_with_its_checks(without):
         assert all(note in shown for note in report["notes"])
 
 
-# ---------------------------------------------------------------------------------- front, ledger
-
-
-def test_the_front_page_names_a_metric_a_sentinel_and_people_for_each_dimension(without):
-    content, style = parts(page(without, "front.md"))
-    for fragment in (content, style):
-        assert "could be best" in fragment
-        assert re.search(r"\b[12] of 2\b", plain(fragment))
-        assert "best sentinel" in plain(fragment)
-    assert "ratings and scores without texts: `lai@pauli2025`" in page(without, "front.md")
+# ----------------------------------------------------------------------------------------- ledger
 
 
 def test_every_cell_of_the_ledger_is_on_its_page(without):
