@@ -27,7 +27,9 @@ def test_every_cell_is_the_rule_s_best_metric(fragments, task, language, place, 
     best = tst.verdicts(None, dimension, task=task, language=language).iloc[0]
     cell = rows(fragments[0])[task if language == "en" else f"{task} in Russian"][place]
     if best["verdict"] in ("use", "with care"):
-        assert cell.startswith(f"{best['verdict']} {best['metric']} : {100 * best['mean']:.0f}")
+        assert cell.startswith(f"{best['verdict']} {best['metric']} ")
+        assert ("*" in cell) == (not best["difference_low"] > 0)
+        assert f": {100 * best['mean']:.0f}" in cell
         assert f"({100 * best['predict_low']:.0f} to {100 * best['predict_high']:.0f})" in cell
         assert f", {best['own']} famil" in cell
     else:
