@@ -2,7 +2,8 @@
 
 ``data/frozen/NAME.csv`` gets the main frame of notebook NAME as the book last computed it (so run
 ``make book`` first), ``claims`` the verdicts and evidence of all claims, computed now, and
-``effects`` what each data set says of each metric (:mod:`tstmeta.analysis.synthesis`).
+``effects`` what each data set says of each metric (:mod:`tstmeta.analysis.synthesis`), and ``sets``
+what their rewrites are like (:func:`tstmeta.analysis.advice.profile`).
 """
 
 import sys
@@ -13,7 +14,7 @@ import pandas as pd
 import tstmeta as tst
 from tools.book import MODELS, SHOWN, runnable
 from tstmeta import ledger
-from tstmeta.analysis import synthesis
+from tstmeta.analysis import advice, synthesis
 from tstmeta.data import paths
 from tstmeta.metrics import catalogue
 from tstmeta.schema import MissingData
@@ -26,12 +27,15 @@ FRAMES = Path(__file__).resolve().parents[1] / ".build" / "frames"
 def main(names: list[str]) -> None:
     """Write the frames named."""
     for name in names:
+        sets = list(synthesis.panels().query("panel != 'out'").itertuples())
         if name == "effects":
-            parts = synthesis.panels().query("panel != 'out'").itertuples()
-            table = pd.concat([effects(row.dataset, row.dimensions.split()) for row in parts])
+            table = pd.concat([effects(row.dataset, row.dimensions.split()) for row in sets])
+        elif name == "sets":
+            profiles = [advice.profile(tst.load(row.dataset)) for row in sets]
+            table = pd.DataFrame(profiles).rename_axis("dataset").reset_index()
         else:
             table = claims(ledger.claims()) if name == "claims" else frame(name)
-        digits = "%.6g" if name == "effects" else None
+        digits = "%.6g" if name in ("effects", "sets") else None
         table.to_csv(paths.own("frozen", f"{name}.csv"), index=False, float_format=digits)
 
 
@@ -46,14 +50,15 @@ def effects(name: str, dimensions: list[str]) -> pd.DataFrame:
     bases = [basis for basis in ("source", "none", "reference") if has(data, basis)]
     scores = tst.score(data, runnable([*SHOWN, *MODELS]), bases, progress=False)
     parts = []
-    for one in dimensions:
-        pairs = tst.pairs(data, scores, one)
-        claims = pairs["metric"].map(lambda metric, one=one: one in claimed[metric].split())
+    for dimension in dimensions:
+        pairs = tst.pairs(data, scores, dimension)
+        able = {metric for metric, text in claimed.items() if dimension in text.split()}
+        claims = pairs["metric"].isin(able)
         pairs = pairs[claims & pairs.groupby(["metric", "basis"])["score"].transform("count").gt(0)]
-        parts += [synthesis.effects(pairs, one), synthesis.of_people(data, one)]
+        parts += [synthesis.effects(pairs, dimension), synthesis.of_people(data, dimension)]
         for other, level in SECOND:
             if level != "system" or data.items["system"].replace("", pd.NA).nunique() > 2:
-                more = synthesis.effects(pairs, one, other, level)
+                more = synthesis.effects(pairs, dimension, other, level)
                 parts.append(more[more["against"] == ""])
     return pd.concat([part for part in parts if len(part)])
 

@@ -24,7 +24,7 @@ _WHERE = {
     **dict.fromkeys(("bootstrap", "compare", "correlate", "partial", "rank_sets"), "analysis"),
     **dict.fromkeys(("alpha", "ceiling", "evaluate"), "analysis"),
     **dict.fromkeys(("effects", "evidence", "pool"), "analysis.synthesis"),
-    "verdicts": "analysis.verdicts",
+    **{"advise": "analysis.advice", "verdicts": "analysis.verdicts"},
     **{"costs": "analysis.costs", "seeded": "analysis.seeds"},
     **dict.fromkeys(("available", "load"), "data"),
     "read": "data.own",
@@ -50,6 +50,7 @@ if TYPE_CHECKING:  # what editors know of the names
         partial,
         rank_sets,
     )
+    from .analysis.advice import advise
     from .analysis.costs import costs
     from .analysis.frame import SENTINELS, pairs
     from .analysis.seeds import seeded

@@ -1,5 +1,5 @@
-"""The command line: ``tstmeta data | metrics | score | judge | construct | evaluate | explain |
-train | reproduce | run``.
+"""The command line: ``tstmeta data | metrics | score | judge | construct | evaluate | advise |
+explain | train | reproduce | run``.
 
 Commands parse, call one function and print; what they do lives elsewhere and is imported inside the
 command, so that ``tstmeta --help`` starts at once.  Results go to stdout, notes and progress to
@@ -15,7 +15,7 @@ from typing import Annotated
 import typer
 
 from ..console import note
-from . import construct, data, evaluate, explain, judge, run, score, train
+from . import advise, construct, data, evaluate, explain, judge, run, score, train
 
 app = typer.Typer(
     name="tstmeta",
@@ -29,6 +29,7 @@ app.add_typer(data.data_app, name="data")
 app.command("metrics")(score.metrics)
 app.command("score")(score.score)
 app.command("evaluate")(evaluate.evaluate)
+app.command("advise")(advise.advise)
 app.command("explain")(explain.explain)
 app.command("reproduce")(run.reproduce)
 app.command("run", context_settings={"allow_extra_args": True, "ignore_unknown_options": True})(

@@ -1,0 +1,277 @@
+"""Advice for rewrites of one's own: which metric to take, what to expect of it, what to rate.
+
+With s^2 the variance of an effect times the sources of its set, n sources have the variance s^2 / n
+and show a difference with 80 % power at .05 from n = ((z(.975) + z(.8)) s / difference)^2 on.  More
+rewrites a source make s^2 smaller: it is the median of the rated sets that are near in that.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+from scipy.special import ndtri
+
+from .. import console, stats
+from .. import metrics as registry
+from ..data import Dataset, load, paths
+from ..metrics.base import code_of, spoken
+from ..schema import USABLE
+from ..scoring import score
+from .frame import judged, pairs
+from .summary import number, with_limits
+from .synthesis import ACCURACY, SAME_SOURCE, against, effects, evidence, panels, separated
+from .verdicts import CHANCE, FAMILIES, ORDER, UNKNOWN, USE, verdicts
+
+DIMENSIONS = ("content", "style", "fluency")
+#: Sources with pairs from which ratings of one's own say something; rated sets that come nearest;
+#: sources from which a difference counts as one that cannot be shown.
+LEAST, NEAREST, MOST = 30, 5, 100_000
+#: Columns of :attr:`Advice.frame`, and those that its text has.
+COLUMNS = [
+    *("dimension", "metric", "basis", "verdict", "reason", "accuracy", "predict_low"),
+    *("predict_high", "own", "own_se", "inside", "best", "sources_best", "items_best", "sentinel"),
+    *("sources_sentinel", "items_sentinel", "families", "alike", "outputs", "fails"),
+]
+_SHOWN = ["own", "inside", "sources_best", "sources_sentinel", "fails", "reason"]
+_LEGEND = """accuracy: on pairs of rewrites of one source, with limits for a new set (95 %)
+sources_best, _sentinel: rated sources that tell it from the best metric or sentinel (80 % power)"""
+
+
+@dataclass(frozen=True)
+class Advice:
+    """What :func:`advise` gives: a row a metric, what the rewrites are like (empty without data),
+    the rated sets of that task and language, sentences; ``str`` has all of it for reading.
+    """
+
+    frame: pd.DataFrame
+    profile: pd.Series
+    sets: pd.DataFrame
+    notes: tuple[str, ...]
+
+    def __str__(self) -> str:
+        rows, above = self.frame, [self.profile.dropna().to_frame().T, self.sets.loc[:, :"overlap"]]
+        limits = rows[["accuracy", "predict_low", "predict_high"]].itertuples(index=False)
+        shown = rows[["dimension", "metric", "basis", "verdict"]]
+        shown = shown.assign(accuracy=[with_limits(*row) for row in limits])
+        shown = shown.join(rows[_SHOWN].dropna(axis=1, how="all"))
+        lines = [console.to_text(part) for part in above if part.size]
+        return "\n".join([*lines, *self.notes, "", _LEGEND, console.to_text(shown)])
+
+
+def profile(data: Dataset) -> pd.Series:
+    """What rewrites are like, with their texts or without.
+
+    Returns:
+        task (empty if not known), language (codes, the most frequent first), items, sources,
+        rewrites (a source), copies (share of outputs that are the source), words (median of the
+        sources), length (mean of output words over source words), overlap and overlap_sd (mean and
+        standard deviation of the share of source tokens in the output), content_pairs, style_pairs
+        and fluency_pairs (pairs of rewrites of one source that people separate), style_content
+        (Pearson correlation of both ratings, less the means of their sources).  NaN: not known.
+    """
+    tasks, task = panels().set_index("dataset")["task"], data.card.facts.get("task", "")
+    task = tasks.get(data.name) or next((known for known in tasks if known in task), task)
+    sources, lengths = data.items["source_id"], data.lengths
+    copied = score(data, ["copy-rate"], ["source"], progress=False)
+    overlap = copied["value"][copied["status"].isin(USABLE)]
+    facts = {
+        "task": task,
+        "language": " ".join(data.items["language"].value_counts().index),
+        "items": len(sources),
+        "sources": sources.nunique(),
+        "rewrites": len(sources) / sources.nunique(),
+        "copies": lengths["copy"].astype(float).mean(),
+        "words": lengths["source_words"].median(),
+        "length": (lengths["output_words"] / lengths["source_words"]).mean(),
+        "overlap": overlap.mean(),
+        "overlap_sd": overlap.std(),
+    }
+    for one in DIMENSIONS:
+        facts[f"{one}_pairs"] = separated(judged(data, one)) if data.against(one) else np.nan
+    both = pd.concat([data.human("content"), data.human("style")], axis=1, keys=DIMENSIONS[:2])
+    both = both.set_axis(sources.to_numpy()).dropna()
+    both -= both.groupby(level=0).transform("mean")
+    enough = (both.abs() > 1e-9).sum().min() >= LEAST
+    facts["style_content"] = both["content"].corr(both["style"]) if enough else np.nan
+    return pd.Series(facts, name=data.name)
+
+
+@cache
+def _rated() -> pd.DataFrame:
+    """The rated sets with what their rewrites are like."""
+    about = panels()[["dataset", "family", "panel", "task", "language", "outputs", "year"]]
+    known = pd.read_csv(paths.own("frozen", "sets.csv"))
+    return about.merge(known.drop(columns=["task", "language"]), on="dataset")
+
+
+def advise(
+    data: Dataset | Path | str | None = None,
+    task: str = "",
+    language: str = "",
+    dimensions: Sequence[str] = DIMENSIONS,
+    references: bool | None = None,
+) -> Advice:
+    """Which metric to take for some rewrites, what to expect of it, and what to rate.
+
+    Args:
+        data: a data set, the name of one, or your file; None for a task and language alone.  Of a
+            set of the book, its own family is left out of the evidence.
+        task, language: what the rewrites are, by default what the data say; part of a name does.
+        dimensions: of content, style and fluency.
+        references: also metrics that need references; by default where all rewrites have one.
+
+    Returns:
+        ``frame`` has dimension, metric, basis, verdict, reason (see :func:`tstmeta.verdicts`);
+        accuracy, predict_low, predict_high (to expect on pairs of rewrites of one source, 95 %, for
+        as many sources); own, own_se, inside (on your ratings, of 30 sources with pairs at least,
+        and whether it lies in that interval); best, sources_best, items_best and sentinel,
+        sources_sentinel, items_sentinel (how many rated sources and rewrites tell the metric from
+        the best one and from the best sentinel; missing above 100,000); families, alike (those of
+        the task and language), outputs (the newest kind), fails (sets that it orders the other
+        way).
+
+    Raises:
+        TstmetaError: a dimension without evidence, or a fault in the data.
+    """
+    own = load(str(data)) if isinstance(data, Path | str) else data
+    about = pd.Series(dtype=object) if own is None else profile(own)
+    task = (task or about.get("task", "")).strip().lower()
+    language = code_of(language or about.get("language", "").partition(" ")[0])
+    if references is None:
+        references = own is not None and bool(own.items["references"].str.len().gt(0).all())
+    left_out = _families(own)
+    rated, parts, mute = _rated()[~_rated()["family"].isin(left_out)], [], dict[str, str]()
+    for one in dimensions:
+        known = evidence(one, differences=True).merge(rated[["dataset", "rewrites"]])
+        known = known[(known["statistic"] == ACCURACY) & (known["level"] != "system")]
+        for side in ("source", "reference")[: 1 + references]:
+            table = verdicts(known, one, side == "reference", task, language)
+            table = table.rename(columns={"mean": "accuracy", "own": "alike"})
+            made = {name: spoken(registry.get(name), language or "en") for name in table["metric"]}
+            mute |= (away := {name: "" for name, as_is in made.items() if isinstance(as_is, str)})
+            if len(table := table[~table["metric"].isin(away)]):
+                table = _numbers(table, known[known["panel"] == "pool"], side, own)
+                parts.append((_beside(own, one, table) if own else table).assign(dimension=one))
+    frame = pd.concat(parts or [pd.DataFrame()]).reindex(columns=COLUMNS)
+    place = [*dimensions, *ORDER].index
+    keys = [-frame["accuracy"], frame["verdict"].map(place), frame["dimension"].map(place)]
+    frame = frame.iloc[np.lexsort(keys)].reset_index(drop=True)
+    whole = [name for name in COLUMNS if name.startswith(("sources_", "items_"))]
+    fits = rated["task"].str.contains(task, regex=False)
+    fits &= rated["language"].str.contains(language, regex=False)
+    notes = [f"Evidence left out, of the same sources: {', '.join(left_out)}."] * bool(left_out)
+    notes += [f"Not listed, as not made for {language}: {', '.join(mute)}."] * bool(mute)
+    notes += _notes(frame, about, rated, dimensions, " in ".join(filter(None, (task, language))))
+    sets = rated[fits].reset_index(drop=True)
+    return Advice(frame.astype(dict.fromkeys(whole, "Int64")), about, sets, tuple(notes))
+
+
+def _families(own: Dataset | None) -> list[str]:
+    """The families of a set of the book, or of the sets that it is a part of."""
+    known, name = panels().set_index("dataset")["family"], own.name if own else ""
+    base = known.index.str.replace("@.*", "", regex=True) == name.partition("@")[0]
+    return [known[name]] if name in known else known[base].unique().tolist()
+
+
+def _numbers(
+    table: pd.DataFrame, known: pd.DataFrame, side: str, own: Dataset | None
+) -> pd.DataFrame:
+    """What to expect of each metric on so many sources, and how many tell it from others."""
+    near, size, rewrites = 0.0, 0, _rated()["rewrites"].median()
+    if own is not None:
+        of_sources = own.items["source_id"].value_counts()
+        near, size = max(2.0, of_sources.mean()), (of_sources > 1).sum()
+    best, known = table.iloc[np.argmax(table["families"] >= FAMILIES)], known.dropna(subset="se")
+    tables = {"": known[known["against"] == ""]}
+    tables["best"] = against(known, best["metric"], best["basis"])
+    tables["sentinel"] = against(known, best["sentinel"], side)
+    rows = []
+    for row in table.assign(best=best["metric"]).to_dict("records"):
+        for name, rated in tables.items():
+            rated = rated[(rated["metric"] == row["metric"]) & (rated["basis"] == row["basis"])]
+            variance = spread(rated, near)
+            of = stats.of_families(rated["value"], rated["se"], rated["family"].tolist())
+            new = variance / size if size else None
+            pooled = stats.pool(of.values, of.variances, new=new)
+            if name:
+                row[f"sources_{name}"] = n = sources_needed(pooled.mean, variance)
+                row[f"items_{name}"] = np.ceil(n * (near or rewrites))
+            elif size:
+                row["predict_low"], row["predict_high"] = np.clip(pooled[4:6], 0.0, 1.0)
+        rows.append(row)
+    return pd.DataFrame(rows)
+
+
+def spread(rows: pd.DataFrame, rewrites: float = 0.0) -> float:
+    """The variance of an effect times its sources: the median of sets, or of those nearest."""
+    if rewrites:
+        far = np.abs(np.log(rows["rewrites"] / rewrites))
+        rows = rows.loc[far.nsmallest(NEAREST).index]
+    return float((rows["se"] ** 2 * rows["sources"]).median())
+
+
+def sources_needed(difference: float, variance: float) -> float:
+    """Sources on which a difference of that :func:`spread` shows; NaN above :data:`MOST`."""
+    z = float(ndtri(0.975) + ndtri(0.8))
+    n = np.ceil(z**2 * variance / difference**2) if difference else np.inf
+    return float(n) if n <= MOST else np.nan
+
+
+def _beside(own: Dataset, dimension: str, table: pd.DataFrame) -> pd.DataFrame:
+    """The accuracy on ratings of one's own, where enough sources have pairs."""
+    if judged(own, dimension).groupby("source_id")["human"].nunique().gt(1).sum() < LEAST:
+        return table
+    names, bases = table["metric"].unique().tolist(), table["basis"].unique().tolist()
+    frame = pairs(own, score(own, names, bases, progress=False), dimension)
+    frame = frame[frame.groupby(["metric", "basis"])["score"].transform("count") > 0]
+    values = effects(frame, dimension, level=SAME_SOURCE)
+    values = values[values["against"] == ""].set_index(["metric", "basis"])[["value", "se"]]
+    table = table.join(values.set_axis(["own", "own_se"], axis=1), on=["metric", "basis"])
+    inside = table["own"].between(table["predict_low"], table["predict_high"]).astype(object)
+    return table.assign(inside=inside.where(table[["own", "predict_low"]].notna().all(axis=1)))
+
+
+def _notes(
+    frame: pd.DataFrame, about: pd.Series, rated: pd.DataFrame, dimensions: Sequence[str], of: str
+) -> Iterator[str]:
+    """What to take, what may turn it round, how ratings stand to it, and what to rate first."""
+    if about.get("rewrites") == 1:
+        yield "Accuracy is about pairs of rewrites of one source: score two of each at least."
+    r = about.get("style_content", np.nan)
+    if "content" in dimensions and not r <= 0:
+        copied = evidence().merge(rated["dataset"])
+        copied = copied[(copied["metric"] == "copy-rate") & (copied["basis"] == "source")]
+        copied = copied[(copied["statistic"] == ACCURACY) & (copied["level"] == SAME_SOURCE)]
+        like = f", as in your ratings (r = {number(r)})" if r > 0 else ""
+        yield (
+            f"Similarity looks worse where the stronger style has the better content{like}: shared"
+            f" words are wrong on {', '.join(copied['dataset'][copied['value'] < CHANCE])}."
+        )
+    lacks = []
+    for one in dimensions:
+        rows = frame[frame["dimension"] == one]
+        if (rows["verdict"] == UNKNOWN).all():
+            lacks.append(one)
+        else:
+            best = ", ".join(rows["metric"][rows["verdict"] == USE])
+            yield f"{one}: " + (f"use {best}." if best else "no metric to use without care.")
+        if len(own := rows.dropna(subset=["own", "inside"])):
+            inside = f"{own['inside'].sum()} of {len(own)}"
+            yield f"{one}: {inside} metrics are on your ratings where they were to be expected."
+    if lacks:
+        pool = rated[rated["panel"] == "pool"]
+        tasks, codes = (", ".join(sorted(set(pool[name]))) for name in ("task", "language"))
+        yield (
+            f"Nothing is known of {', '.join(lacks)}{f' for {of}' * bool(of)}: there are rated sets"
+            f" of {tasks}, in {codes}."
+        )
+        ahead = frame[frame["dimension"].isin(lacks) & (frame["families"] >= FAMILIES)]
+        ahead = ahead.drop_duplicates("dimension").dropna(subset="sources_sentinel")
+        plan = f"{lacks[0]} of {LEAST} sources"
+        for row in ahead.nsmallest(1, "sources_sentinel").itertuples():
+            plan = f"{row.dimension} of {max(LEAST, row.sources_sentinel):,.0f} sources, which tell"
+            plan += f" {row.metric} from {row.sentinel} if they differ as on other sets"
+        yield f"Rate first {plan}; at least two rewrites of each source."
