@@ -10,8 +10,11 @@ from typing import Any
 
 import pandas as pd
 
+import tstmeta as tst
 from tools.tables import number, one_line
 from tstmeta import data, scoring
+from tstmeta.analysis.synthesis import ACCURACY, PEOPLE
+from tstmeta.analysis.verdicts import FAMILIES, UNKNOWN
 from tstmeta.data import Card, Dataset, paths
 from tstmeta.data.contrast import parse_span
 from tstmeta.metrics import Metric, catalogue
@@ -47,7 +50,12 @@ def families(by_metric: Mapping[str, pd.DataFrame]) -> dict[str, list[Context]]:
         here = "yes" if all(runs) else "some variants" if any(runs) else "no"
         if rows["family"].iloc[0] == catalogue.COMBINED_FAMILY:
             here = "from scores of others"
+        own = judged()[judged()["metric"] == stem].groupby("of", sort=False)["verdict"].first()
         row = {"card": card(stem), "here": here, **plainly(rows.head(1))}
+        by: dict[str, list[str]] = {}
+        for each in rows["dimension"].iloc[0].split():
+            by.setdefault(own.get(each, UNKNOWN), []).append(each)
+        row["verdict"] = "; ".join(f"{name}: {', '.join(of)}" for name, of in by.items())
         listed.setdefault(rows["family"].iloc[0], []).append(row)
     return listed
 
@@ -88,12 +96,65 @@ def page(about: Card, rows: pd.DataFrame) -> Context:
     context: Context = {"card": about, "facts": {k: v for k, v in facts.items() if v}, "run": run}
     context |= {"signatures": signatures, "demonstration": []}
     context["missing"] = "" if rows["status"].iloc[0] == "ok" else rows["remedy"].iloc[0]
+    context |= {"known": known(about.name), "lacking": lacking(rows)}
     context["combined"] = bool((rows["family"] == catalogue.COMBINED_FAMILY).all())
     if run and not context["combined"]:
         context["demonstration"] = [name for name in run if name.startswith("likelihood")]
         context["source"], context["example"] = rewrites(example())
         context["values"] = values(run)
     return context
+
+
+@cache
+def judged() -> pd.DataFrame:
+    """Where each metric agrees with people and where it fails, a row a dimension and side."""
+    tables = []
+    for dimension in ("content", "style", "fluency"):
+        whole = tst.evidence(dimension, differences=True)
+        rules = pd.concat(tst.verdicts(whole, dimension, side) for side in (False, True))
+        fits = (whole["against"] == "") & (whole["kind"] != PEOPLE) & (whole["level"] != "system")
+        values = whole[fits & (whole["statistic"] == ACCURACY)].dropna(subset="value")
+        pooled = tst.pool(values.assign(level="")).drop(columns="reason")
+        table = pooled.merge(rules[["metric", "basis", "verdict", "reason"]], "left")
+        for row in table.fillna({"verdict": "sentinel", "reason": ""}).itertuples():
+            own = values[(values["metric"] == row.metric) & (values["basis"] == row.basis)]
+            head = f"{row.metric}: {dimension} ({row.basis})".replace(" (none)", "")
+            shown = {"metric": row.metric, "of": dimension, "": head, "verdict": row.verdict}
+            mean = f"{span(row.mean, row.low, row.high)} ({row.families} families)"
+            shown |= {"because": row.reason, "accuracy": mean.strip()}
+            shown["a new set"] = span(None, row.predict_low, row.predict_high)
+            ordered = own[own["panel"] == "pool"].sort_values("value", ascending=False)
+            some = {"best on": ordered[:3], "worst on": ordered[3:][:-4:-1]}
+            some |= {"stress sets": own[own["panel"] == "stress"]}
+            tables.append(shown | {label: sets(part) for label, part in some.items()})
+    return pd.DataFrame(tables)
+
+
+def known(name: str) -> pd.DataFrame:
+    """What is known of a metric and its variants, a column a variant, dimension and side."""
+    own = judged()[judged()["metric"].str.partition(":")[0] == name]
+    return own.drop(columns=["metric", "of"]).set_index("").T.rename_axis("").reset_index()
+
+
+def sets(rows: pd.DataFrame) -> str:
+    """Data sets with their values and 95 % intervals from the standard error."""
+    cells = rows[["dataset", "value", "se"]].itertuples(index=False)
+    return "; ".join(f"{name} {span(v, v - 1.96 * se, v + 1.96 * se)}" for name, v, se in cells)
+
+
+def span(value: float | None, low: float, high: float) -> str:
+    """An accuracy and its interval, which stays on the scale; empty where there is none."""
+    ends = "" if pd.isna(low) else f"[{max(low, 0):.2f}, {min(high, 1):.2f}]"
+    return f"{value:.2f} {ends}" if ends and value is not None else ends
+
+
+def lacking(rows: pd.DataFrame) -> str:
+    """Why nothing is known of a metric; ``rows`` are its rows of the catalogue."""
+    if rows["unit"].iloc[0] == "corpus":
+        return "it has no score for a single rewrite, so it orders no rewrites of one source"
+    if rows["family"].iloc[0] == catalogue.COMBINED_FAMILY:
+        return "it is made from scores of others, and was made for no rated set here"
+    return f"it was not run on {FAMILIES} families of rated data sets, which a verdict takes"
 
 
 def example() -> Dataset:
