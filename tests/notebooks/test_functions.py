@@ -8,6 +8,7 @@ from types import SimpleNamespace
 import numpy as np
 import pandas as pd
 import pytest
+from scipy.optimize import brentq
 
 from tests.combine import examples
 from tests.combine.examples import DIMENSIONS
@@ -159,3 +160,17 @@ def test_the_luckiest_of_many_metrics_of_noise_is_worth_nothing_on_the_other_hal
     value, low, high = space["with_interval"](two[names[0]])
     assert value == two[names[0]].mean()
     assert (high - low) / 2 == pytest.approx(1.96 * 0.5 / 180**0.5, rel=0.2)
+
+
+@pytest.mark.parametrize("signal", [0.5, 0.8])
+def test_simulated_raters_have_the_signal_that_they_were_given(signal):
+    wanted = ["every_two", "order", "means_of_others", "simulated", "against_others", "fitted"]
+    space = functions("19_noise", *wanted, "perfect", brentq=brentq)
+    scale = np.tile(np.arange(1, 6), 3).reshape(5, 1, 3)  # every mark is as frequent
+    marks, _, two = space["simulated"](scale, 0.3, signal, pairs=4000)
+    ratings = marks[two.T]  # [sources, 2 systems, raters]
+    space["seed"] = 1
+    shared, again, _ = space["fitted"](ratings, stats.variance_components(ratings))
+    assert (shared, again) == pytest.approx((0.3, signal), abs=0.05)
+    accuracy = [space["perfect"](ratings, shared, again, raters)[0] for raters in (1, 30)]
+    assert 0.7 < accuracy[0] < accuracy[1] < 1
