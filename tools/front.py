@@ -38,8 +38,8 @@ def context() -> Context:
     tasks |= {f"{task} in {LANGUAGES[code]}": (task, code) for task, code in known.to_numpy()}
     tasks[OTHER] = (OTHER, "")
     answers = {
-        label: {name: answer(rows, name, *asked) for name, rows in evidence.items()}
-        for label, asked in tasks.items()
+        label: {name: answer(rows, name, *wanted) for name, rows in evidence.items()}
+        for label, wanted in tasks.items()
     }
     sides = [(name, references) for name in DIMENSIONS for references in (False, True)]
     needs = [need(evidence[name], name, references) for name, references in sides]
@@ -53,12 +53,12 @@ def context() -> Context:
     }
 
 
-def first(effects: pd.DataFrame, dimension: str, references: bool, *asked: str) -> Context:
+def first(effects: pd.DataFrame, dimension: str, references: bool, *wanted: str) -> Context:
     """The metric that the rule puts first, as the page shows it; no metric where none may be named.
 
     *None* is the verdict where every metric is not to be used, and where there is no metric at all.
     """
-    rows = tst.verdicts(effects, dimension, references, *asked)
+    rows = tst.verdicts(effects, dimension, references, *wanted)
     verdict = rows["verdict"].iloc[0] if len(rows) else NEVER
     if verdict in (NEVER, UNKNOWN):
         reason = rows["reason"].iloc[0] if len(rows) else "there is no such metric here"
