@@ -42,7 +42,7 @@ sources_best, _sentinel: rated sources that tell it from the best metric or sent
 
 @dataclass(frozen=True)
 class Advice:
-    """What :func:`advise` gives: a row a metric, what the rewrites are like (empty without data),
+    """What :func:`advise` gives: a row a metric, what the rewrites are like (see :func:`profile`),
     the rated sets of that task and language, sentences; ``str`` has all of it for reading.
     """
 
@@ -57,23 +57,23 @@ class Advice:
         shown = rows[["dimension", "metric", "basis", "verdict"]]
         shown = shown.assign(accuracy=[with_limits(*row) for row in limits])
         shown = shown.join(rows[_SHOWN].dropna(axis=1, how="all"))
-        lines = [console.to_text(part) for part in above if part.size]
+        lines = [console.to_text(part) for part in above if part.size > 1]
         return "\n".join([*lines, *self.notes, "", _LEGEND, console.to_text(shown)])
 
 
-def profile(data: Dataset) -> pd.Series:
-    """What rewrites are like, with their texts or without.
+def profile(data: Dataset, task: str = "") -> pd.Series:
+    """What rewrites are like, with their texts or without; the task by default as the data say.
 
     Returns:
-        task (empty if not known), language (codes, the most frequent first), items, sources,
+        task (empty: not known), language (codes, the most frequent first), items, sources,
         rewrites (a source), copies (share of outputs that are the source), words (median of the
         sources), length (mean of output words over source words), overlap and overlap_sd (mean and
         standard deviation of the share of source tokens in the output), content_pairs, style_pairs
         and fluency_pairs (pairs of rewrites of one source that people separate), style_content
         (Pearson correlation of both ratings, less the means of their sources).  NaN: not known.
     """
-    tasks, task = panels().set_index("dataset")["task"], data.card.facts.get("task", "")
-    task = tasks.get(data.name) or next((known for known in tasks if known in task), task)
+    tasks, words = panels().set_index("dataset")["task"], data.card.facts.get("task", "")
+    task = task or tasks.get(data.name) or next((each for each in tasks if each in words), words)
     sources, lengths = data.items["source_id"], data.lengths
     copied = score(data, ["copy-rate"], ["source"], progress=False)
     overlap = copied["value"][copied["status"].isin(USABLE)]
@@ -130,15 +130,14 @@ def advise(
         and whether it lies in that interval); best, sources_best, items_best and sentinel,
         sources_sentinel, items_sentinel (how many rated sources and rewrites tell the metric from
         the best one and from the best sentinel; missing above 100,000); families, alike (those of
-        the task and language), outputs (the newest kind), fails (sets that it orders the other
-        way).
+        the task and language), outputs (the newest kind), fails (sets it orders the other way).
 
     Raises:
         TstmetaError: a dimension without evidence, or a fault in the data.
     """
     own = load(str(data)) if isinstance(data, Path | str) else data
-    about = pd.Series(dtype=object) if own is None else profile(own)
-    task = (task or about.get("task", "")).strip().lower()
+    about = pd.Series({"task": task}) if own is None else profile(own, task)
+    task = about["task"].strip().lower()
     language = code_of(language or about.get("language", "").partition(" ")[0])
     if references is None:
         references = own is not None and bool(own.items["references"].str.len().gt(0).all())
@@ -160,12 +159,11 @@ def advise(
     keys = [-frame["accuracy"], frame["verdict"].map(place), frame["dimension"].map(place)]
     frame = frame.iloc[np.lexsort(keys)].reset_index(drop=True)
     whole = [name for name in COLUMNS if name.startswith(("sources_", "items_"))]
-    fits = rated["task"].str.contains(task, regex=False)
-    fits &= rated["language"].str.contains(language, regex=False)
     notes = [f"Evidence left out, of the same sources: {', '.join(left_out)}."] * bool(left_out)
     notes += [f"Not listed, as not made for {language}: {', '.join(mute)}."] * bool(mute)
     notes += _notes(frame, about, rated, dimensions, " in ".join(filter(None, (task, language))))
-    sets = rated[fits].reset_index(drop=True)
+    sets = rated[rated["task"].str.contains(task, regex=False)]
+    sets = sets[sets["language"].str.contains(language, regex=False)].reset_index(drop=True)
     return Advice(frame.astype(dict.fromkeys(whole, "Int64")), about, sets, tuple(notes))
 
 

@@ -1,0 +1,161 @@
+"""Advice: which metric fits rewrites of one's own, what to expect of it, what to rate."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy.stats import norm
+
+import tstmeta as tst
+from tstmeta.analysis import advice, synthesis
+from tstmeta.data import paths
+from tstmeta.schema import TstmetaError
+
+SETS = pd.read_csv(paths.own("frozen", "sets.csv")).set_index("dataset")
+
+
+@pytest.fixture(autouse=True)
+def store(tmp_path, monkeypatch):
+    """A score store of one's own, beside ``mine.csv``: the contrast set as if people rated it."""
+    monkeypatch.setattr(paths, "scores", lambda: tmp_path / "store")
+    monkeypatch.chdir(tmp_path)
+    data = tst.load("contrast")
+    wide = data.items[["source_id", "source", "output", "system", "style"]]
+    for name in ("content", "style"):
+        wide = wide.assign(**{f"{name}.r1": data.human(name).to_numpy()})
+    wide.to_csv("mine.csv", index=False)
+
+
+@pytest.fixture
+def quick(monkeypatch):
+    """Advice on metrics of words alone."""
+    some = "metric in ['chrf', 'bleu', 'ter']"
+    monkeypatch.setattr(advice, "verdicts", lambda *about: tst.verdicts(*about).query(some))
+
+
+@pytest.mark.parametrize("gap", [0.05, 0.2])
+def test_so_many_sources_show_a_difference_with_80_percent_power(gap):
+    n = int(advice.sources_needed(gap, variance=0.25))
+    means = np.random.default_rng(0).normal(gap, 0.5, (4000, n)).mean(axis=1)
+    assert np.mean(np.abs(means) > norm.isf(0.025) * 0.5 / np.sqrt(n)) == pytest.approx(
+        0.8, abs=0.03
+    )
+    assert np.isnan(advice.sources_needed(0.0, 0.25))
+    assert np.isnan(advice.sources_needed(1e-4, 0.25))
+
+
+def test_the_number_of_sources_is_that_of_the_pooled_differences():
+    row = tst.advise(dimensions=["content"]).frame.query("metric == 'wmd'").iloc[0]
+    gaps = synthesis.against(tst.evidence("content", differences=True), "copy-rate", "source")
+    gaps = gaps.query("metric == 'wmd' and panel == 'pool' and statistic == 'preference'")
+    gaps = gaps[(gaps["level"] == "same-source") & gaps["se"].notna()]
+    mean = tst.pool(gaps)["mean"].iloc[0]
+    variance = np.median(gaps["se"] ** 2 * gaps["sources"])
+    n = np.ceil((norm.ppf(0.975) + norm.ppf(0.8)) ** 2 * variance / mean**2)
+    assert (row["sentinel"], row["sources_sentinel"]) == ("copy-rate", n)
+    assert row["items_sentinel"] == np.ceil(n * SETS["rewrites"].median())
+
+
+def test_more_rewrites_a_source_take_fewer_sources():
+    rows = pd.DataFrame({"rewrites": [1, 2, 2, 2, 2, 2, 8, 8, 8, 8, 8], "sources": 100.0})
+    rows["se"] = 0.1 / rows["rewrites"]
+    assert advice.spread(rows, 9) < advice.spread(rows) == advice.spread(rows, 1.5)
+
+
+@pytest.mark.parametrize(
+    ("asked", "words"),
+    [
+        ({"task": "haiku"}, "for haiku: there are rated sets of author style, detoxification"),
+        ({"language": "pt-BR"}, "for pt: there are rated sets of"),
+        ({"task": "sentiment", "language": "ru"}, "for sentiment in ru:"),
+    ],
+)
+def test_where_nothing_is_known_it_says_what_is_and_what_to_rate(asked, words):
+    result = tst.advise(dimensions=["content"], **asked)
+    assert set(result.frame["verdict"]) == {"unknown"}
+    assert words in result.notes[-2]
+    assert result.notes[-1].startswith("Rate first content of ")
+    assert "at least two rewrites" in result.notes[-1]
+    assert len(result.sets) == 0
+
+
+def test_metrics_that_do_not_speak_the_language_are_not_listed():
+    result = tst.advise(language="ru", dimensions=["content"])
+    assert "chrf" in set(result.frame["metric"])
+    assert "cosine" not in set(result.frame["metric"])
+    assert any(note.startswith("Not listed, as not made for ru: cosine") for note in result.notes)
+    assert tst.advise(language="hi", dimensions=["fluency"]).frame.empty
+
+
+def test_a_file_with_ratings_has_their_effects_beside(quick):
+    result = tst.advise("mine.csv", "formality", dimensions=["content"])
+    rows = result.frame.set_index(["metric", "basis"]).loc[("chrf", "source")]
+    data = tst.read("mine.csv")
+    own = tst.effects(tst.pairs(data, tst.score(data, ["chrf"], ["source"]), "content"))
+    assert rows["own"] == pytest.approx(own["value"].iloc[0])
+    assert rows["inside"] == (rows["predict_low"] <= rows["own"] <= rows["predict_high"])
+    assert result.profile["content_pairs"] == 960
+    assert set(result.sets["task"]) == {"formality"}
+    assert f"{result.frame['inside'].sum()} of {result.frame['own'].count()} metrics" in str(result)
+
+
+def test_fewer_sources_widen_what_is_to_be_expected(quick):
+    data = tst.read("mine.csv")
+    few = data.where(data.items["source_id"].isin(data.items["source_id"].unique()[:5]))
+    wide, narrow = (tst.advise(each, dimensions=["content"]).frame for each in (few, data))
+    assert wide["own"].isna().all()
+    assert (wide["predict_high"] - wide["predict_low"]).iloc[0] > (
+        narrow["predict_high"] - narrow["predict_low"]
+    ).iloc[0]
+
+
+def test_one_rewrite_a_source_without_ratings_is_advised_on(quick):
+    tst.load("contrast").items.drop_duplicates("source_id")[["source", "output"]].to_csv(
+        "one.csv", index=False
+    )
+    result = tst.advise("one.csv", dimensions=["content"])
+    assert result.notes[0].startswith("Accuracy is about pairs of rewrites of one source")
+    assert result.frame["own"].isna().all()
+    assert result.profile["rewrites"] == 1
+
+
+def test_ratings_that_go_together_are_said_to_turn_similarity_round(quick):
+    data = tst.load("contrast")
+    tied = data.where(data.label("shift").eq("strong") == data.label("error").eq("none"))
+    assert advice.profile(tied)["style_content"] == pytest.approx(1)
+    assert any("as in your ratings (r = 1.000)" in x for x in tst.advise(tied).notes)
+
+
+def test_a_rated_set_is_not_its_own_evidence():
+    result = tst.advise("lai@lai2023-systems", dimensions=["style"])
+    assert result.notes[0] == "Evidence left out, of the same sources: gyafc."
+    assert not set(result.sets["family"]) & {"gyafc"}
+    assert (result.frame["alike"] == 0).all()
+
+
+def test_an_unknown_dimension_is_refused():
+    with pytest.raises(TstmetaError, match="no evidence on 'overall'"):
+        tst.advise(dimensions=["overall"])
+
+
+@pytest.mark.parametrize("name", ["contrast", "lai@lai2023-systems", "deplain", "pauli"])
+def test_profiles_are_as_frozen_with_texts_and_without(name):
+    row = advice.profile(tst.load(name)).replace("", np.nan)
+    left, right = row.drop(["task", "language"]), SETS.loc[name].drop(["task", "language"])
+    np.testing.assert_allclose(left.astype(float), right.astype(float), rtol=1e-5)
+
+
+def test_each_set_that_is_pooled_or_stress_has_a_profile():
+    known = synthesis.panels().query("panel != 'out'")["dataset"]
+    assert list(SETS.index) == list(known)
+
+
+def test_most_values_of_a_left_out_family_lie_where_they_were_to_be_expected():
+    known = tst.evidence("content").query("kind == 'metric' and panel == 'pool'")
+    known = known.query("statistic == 'preference' and level == 'same-source'")
+    inside = []
+    for family, own in known.groupby("family"):
+        ahead = tst.pool(known[known["family"] != family]).dropna(subset="predict_low")
+        both = own.merge(ahead, on=["metric", "basis"]).dropna(subset="value")
+        inside += list(both["value"].between(both["predict_low"], both["predict_high"]))
+    assert len(inside) > 200
+    assert np.mean(inside) >= 0.85

@@ -1,0 +1,55 @@
+"""The command advise: what it prints, for people and for programs."""
+
+import json
+
+import pytest
+
+import tstmeta as tst
+from tests.command import command_line, table
+from tstmeta.analysis import advice
+
+
+@pytest.fixture
+def tstmeta(tmp_path, monkeypatch):
+    """Run a command on a machine without raw data, with advice on metrics of words alone."""
+    some = "metric in ['chrf', 'bleu', 'ter']"
+    monkeypatch.setattr(advice, "verdicts", lambda *about: tst.verdicts(*about).query(some))
+    return command_line(tmp_path, monkeypatch)
+
+
+def test_a_task_alone_gets_a_plain_table_with_sets_and_notes(tstmeta):
+    shown = tstmeta("advise", "--task", "Formality", "--dimension", "content")
+    assert (shown.exit_code, shown.stderr) == (0, "")
+    assert "\x1b" not in shown.stdout
+    assert "strap@formality" in shown.stdout
+    assert "content: " in shown.stdout
+    head = shown.stdout.splitlines()[-4].split()
+    assert head[:5] == ["dimension", "metric", "basis", "verdict", "accuracy"]
+
+
+def test_a_file_is_described_and_its_references_are_used(tstmeta):
+    words = ("advise", "--data", "mine.csv", "--task", "formality", "--dimension", "content")
+    rows = table(tstmeta(*words, "--format", "csv"))
+    assert list(rows.columns) == advice.COLUMNS
+    assert set(rows["basis"]) == {"source", "reference"}
+    assert set(table(tstmeta(*words, "--no-references", "-f", "csv"))["basis"]) == {"source"}
+    described = tstmeta(*words).stdout.splitlines()
+    assert described[0].split()[:5] == ["task", "language", "items", "sources", "rewrites"]
+    assert described[1].split()[:4] == ["formality", "en", "4", "4"]
+
+
+def test_json_is_rows_alone_and_notes_stand_beside(tstmeta):
+    shown = tstmeta("advise", "--language", "hi", "--dimension", "content", "-f", "json")
+    rows = json.loads(shown.stdout)
+    assert {row["verdict"] for row in rows} == {"unknown"}
+    assert "Nothing is known of content for hi" in shown.stderr
+    assert "Rate first content of " in shown.stderr
+
+
+def test_a_random_sample_is_of_whole_sources(tstmeta):
+    words = ("advise", "-d", "contrast", "--limit", "8", "--dimension", "content")
+    assert tstmeta(*words).stdout.splitlines()[1].split()[2:4] == ["8", "2"]
+
+
+def test_what_is_wrong_with_a_file_is_said(tstmeta):
+    assert "there is no such file" in str(tstmeta("advise", "-d", "gone.csv").exception)
