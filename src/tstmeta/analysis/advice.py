@@ -89,8 +89,8 @@ def profile(data: Dataset, task: str = "") -> pd.Series:
         "overlap": overlap.mean(),
         "overlap_sd": overlap.std(),
     }
-    for one in DIMENSIONS:
-        facts[f"{one}_pairs"] = separated(judged(data, one)) if data.against(one) else np.nan
+    for name in DIMENSIONS:
+        facts[f"{name}_pairs"] = separated(judged(data, name)) if data.against(name) else np.nan
     both = pd.concat([data.human("content"), data.human("style")], axis=1, keys=DIMENSIONS[:2])
     both = both.set_axis(sources.to_numpy()).dropna()
     both -= both.groupby(level=0).transform("mean")
@@ -143,17 +143,17 @@ def advise(
         references = own is not None and bool(own.items["references"].str.len().gt(0).all())
     left_out = _families(own)
     rated, parts, mute = _rated()[~_rated()["family"].isin(left_out)], [], dict[str, str]()
-    for one in dimensions:
-        known = evidence(one, differences=True).merge(rated[["dataset", "rewrites"]])
+    for name in dimensions:
+        known = evidence(name, differences=True).merge(rated[["dataset", "rewrites"]])
         known = known[(known["statistic"] == ACCURACY) & (known["level"] != "system")]
         for side in ("source", "reference")[: 1 + references]:
-            table = verdicts(known, one, side == "reference", task, language)
+            table = verdicts(known, name, side == "reference", task, language)
             table = table.rename(columns={"mean": "accuracy", "own": "alike"})
-            made = {name: spoken(registry.get(name), language or "en") for name in table["metric"]}
-            mute |= (away := {name: "" for name, as_is in made.items() if isinstance(as_is, str)})
+            spoke = {each: spoken(registry.get(each), language or "en") for each in table["metric"]}
+            mute |= (away := {each: "" for each, how in spoke.items() if isinstance(how, str)})
             if len(table := table[~table["metric"].isin(away)]):
                 table = _numbers(table, known[known["panel"] == "pool"], side, own)
-                parts.append((_beside(own, one, table) if own else table).assign(dimension=one))
+                parts.append((_beside(own, name, table) if own else table).assign(dimension=name))
     frame = pd.concat(parts or [pd.DataFrame()]).reindex(columns=COLUMNS)
     place = [*dimensions, *ORDER].index
     keys = [-frame["accuracy"], frame["verdict"].map(place), frame["dimension"].map(place)]
@@ -249,16 +249,16 @@ def _notes(
             f" words are wrong on {', '.join(copied['dataset'][copied['value'] < CHANCE])}."
         )
     lacks = []
-    for one in dimensions:
-        rows = frame[frame["dimension"] == one]
+    for name in dimensions:
+        rows = frame[frame["dimension"] == name]
         if (rows["verdict"] == UNKNOWN).all():
-            lacks.append(one)
+            lacks.append(name)
         else:
             best = ", ".join(rows["metric"][rows["verdict"] == USE])
-            yield f"{one}: " + (f"use {best}." if best else "no metric to use without care.")
+            yield f"{name}: " + (f"use {best}." if best else "no metric to use without care.")
         if len(own := rows.dropna(subset=["own", "inside"])):
             inside = f"{own['inside'].sum()} of {len(own)}"
-            yield f"{one}: {inside} metrics are on your ratings where they were to be expected."
+            yield f"{name}: {inside} metrics are on your ratings where they were to be expected."
     if lacks:
         pool = rated[rated["panel"] == "pool"]
         tasks, codes = (", ".join(sorted(set(pool[name]))) for name in ("task", "language"))
