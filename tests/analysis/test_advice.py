@@ -118,6 +118,13 @@ def test_one_rewrite_a_source_without_ratings_is_advised_on(quick):
     assert result.profile["rewrites"] == 1
 
 
+def test_metrics_without_a_value_on_the_file_have_nothing_beside():
+    pd.read_csv("mine.csv").drop(columns="style").to_csv("plain.csv", index=False)
+    result = tst.advise("plain.csv", dimensions=["style"])
+    assert len(result.frame)
+    assert result.frame["own"].isna().all()
+
+
 def test_ratings_that_go_together_are_said_to_turn_similarity_round(quick):
     data = tst.load("contrast")
     tied = data.where(data.label("shift").eq("strong") == data.label("error").eq("none"))

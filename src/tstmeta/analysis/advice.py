@@ -225,6 +225,8 @@ def _beside(own: Dataset, dimension: str, table: pd.DataFrame) -> pd.DataFrame:
     names, bases = table["metric"].unique().tolist(), table["basis"].unique().tolist()
     frame = pairs(own, score(own, names, bases, progress=False), dimension)
     frame = frame[frame.groupby(["metric", "basis"])["score"].transform("count") > 0]
+    if frame.empty:  # such as of metrics that have to know a target style
+        return table
     values = effects(frame, dimension, level=SAME_SOURCE)
     values = values[values["against"] == ""].set_index(["metric", "basis"])[["value", "se"]]
     table = table.join(values.set_axis(["own", "own_se"], axis=1), on=["metric", "basis"])

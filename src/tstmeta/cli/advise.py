@@ -29,10 +29,9 @@ def advise(
 ) -> None:
     """Say which metric to take for your rewrites, what to expect of it, and what to rate.
 
-    The evidence is that of all rated data sets: a verdict on each metric, its accuracy on pairs of
-    rewrites of one source with the interval in which that of a new set is to be expected, sets that
-    it fails on, and how many rated sources tell two metrics apart.  With ratings of 30 sources or
-    more, your own accuracy stands beside.  Where nothing is known it says so, and what to rate.
+    From all rated data sets: a verdict on each metric, its accuracy on pairs of rewrites of one
+    source with limits for a new set, sets that it fails on, and how many rated sources tell it from
+    others.  If you rated 30 sources or more, your own accuracy stands beside.
 
     \b
     Examples:
