@@ -95,7 +95,10 @@ def test_a_file_with_ratings_has_their_effects_beside(quick):
     assert rows["inside"] == (rows["predict_low"] <= rows["own"] <= rows["predict_high"])
     assert result.profile["content_pairs"] == 960
     assert set(result.sets["task"]) == {"formality"}
-    assert f"{result.frame['inside'].sum()} of {result.frame['own'].count()} metrics" in str(result)
+    assert (
+        f"{result.frame['inside'].sum()} of {result.frame['own'].count()} metrics as expected"
+        in str(result)
+    )
 
 
 def test_fewer_sources_widen_what_is_to_be_expected(quick):
