@@ -174,3 +174,27 @@ def test_simulated_raters_have_the_signal_that_they_were_given(signal):
     assert (shared, again) == pytest.approx((0.3, signal), abs=0.05)
     accuracy = [space["perfect"](ratings, shared, again, raters)[0] for raters in (1, 30)]
     assert 0.7 < accuracy[0] < accuracy[1] < 1
+
+
+def test_a_choice_among_metrics_of_noise_is_worth_half_on_other_sources():
+    space = functions("18_choosing", "gaps", "right", "picked")
+    rng = np.random.default_rng(0)
+    item = pd.DataFrame({"source_id": np.repeat(range(60), 3), "item_id": range(180)})
+    item["human"] = rng.integers(0, 3, 180)
+    names = [f"m{place}" for place in range(30)]
+    own = [item.assign(metric=name, score=rng.integers(0, 9, 180)) for name in names]
+    each = space["right"](space["gaps"](pd.concat(own))).groupby("source_id")
+    credit, count = each.sum(), each.count()
+    half = np.array([rng.permutation(len(credit)) % 2 for _ in range(200)])
+    sides = [pd.DataFrame(take @ credit / (take @ count)) for take in (half, 1 - half)]
+    best, values = space["picked"](*sides)
+    assert (sides[0].to_numpy()[np.arange(200), best] == sides[0].max(axis=1)).all()
+    assert values.mean() == pytest.approx(0.5, abs=0.02)
+    assert (credit.sum() / count.sum()).max() > 0.55
+
+
+def test_weights_fitted_on_sums_are_those_of_least_squares_over_all_pairs():
+    space = functions("18_choosing", "sums", "solved", RIDGE=0.01)
+    x = np.random.default_rng(0).normal(0.5, 1, (40, 3))
+    whole = np.vstack([x, 0.4**0.5 * np.eye(3)]), np.r_[np.ones(40), np.zeros(3)]  # 40 * 0.01
+    assert space["solved"](*space["sums"](x)) == pytest.approx(np.linalg.lstsq(*whole)[0])
