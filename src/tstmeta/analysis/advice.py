@@ -259,7 +259,7 @@ def _notes(
             best = ", ".join(rows["metric"][rows["verdict"] == USE])
             yield f"{name}: " + (f"use {best}." if best else "no metric to use without care.")
         if len(own := rows.dropna(subset=["own", "inside"])):
-            yield f"{name}: {own['inside'].sum()} of {len(own)} metrics as expected on your ratings."
+            yield f"{name}: your ratings: {own['inside'].sum()} of {len(own)} metrics as expected."
     if lacks:
         pool = rated[rated["panel"] == "pool"]
         tasks, codes = (", ".join(sorted(set(pool[name]))) for name in ("task", "language"))
