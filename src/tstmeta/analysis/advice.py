@@ -163,7 +163,7 @@ def advise(
     notes += [f"Not listed, as not made for {language}: {', '.join(mute)}."] * bool(mute)
     notes += _notes(frame, about, rated, dimensions, " in ".join(filter(None, (task, language))))
     sets = rated[rated["task"].str.contains(task, regex=False)]
-    sets = sets[sets["language"].str.contains(language, regex=False)].reset_index(drop=True)
+    sets = sets[sets["language"].str.split().map(set) >= {language} - {""}].reset_index(drop=True)
     return Advice(frame.astype(dict.fromkeys(whole, "Int64")), about, sets, tuple(notes))
 
 
