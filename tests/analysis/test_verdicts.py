@@ -84,7 +84,13 @@ def test_verdicts_stand_best_first_beside_the_best_sentinel(evidence):
 
 @pytest.mark.parametrize(
     ("task", "language", "own"),
-    [("formality", "", 6), ("formality", "ru", 3), ("", "de", 0), ("poetry", "en", 0)],
+    [
+        ("formality", "", 6),
+        ("formality", "ru", 3),
+        ("", "de", 0),
+        ("", "r", 0),
+        ("poetry", "en", 0),
+    ],
 )
 def test_a_task_or_language_without_a_set_is_unknown(evidence, task, language, own):
     chrf = tst.verdicts(evidence, task=task, language=language).set_index("metric").loc["chrf"]

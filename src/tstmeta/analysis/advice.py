@@ -23,7 +23,7 @@ from ..scoring import score
 from .frame import judged, pairs
 from .summary import number, with_limits
 from .synthesis import ACCURACY, SAME_SOURCE, against, effects, evidence, panels, separated
-from .verdicts import CHANCE, FAMILIES, ORDER, UNKNOWN, USE, verdicts
+from .verdicts import CHANCE, FAMILIES, ORDER, UNKNOWN, USE, spoken_in, verdicts
 
 DIMENSIONS = ("content", "style", "fluency")
 #: Sources with pairs from which ratings of one's own say something; rated sets that come nearest;
@@ -163,7 +163,7 @@ def advise(
     notes += [f"Not listed, as not made for {language}: {', '.join(mute)}."] * bool(mute)
     notes += _notes(frame, about, rated, dimensions, " in ".join(filter(None, (task, language))))
     sets = rated[rated["task"].str.contains(task, regex=False)]
-    sets = sets[sets["language"].str.split().map(set) >= {language} - {""}].reset_index(drop=True)
+    sets = sets[spoken_in(sets, language)].reset_index(drop=True)
     return Advice(frame.astype(dict.fromkeys(whole, "Int64")), about, sets, tuple(notes))
 
 

@@ -94,9 +94,7 @@ def verdicts(
     for row in table.drop(columns="reason").itertuples():
         own = values[(values["metric"] == row.metric) & (values["basis"] == row.basis)]
         sets = own[(own["panel"] == "pool") & own["value"].notna()]
-        fits = sets["language"].str.contains(language) & sets["task"].str.contains(
-            task, regex=False
-        )
+        fits = sets["task"].str.contains(task, regex=False) & spoken_in(sets, language)
         flips = other_way(own)
         of = sets["family"][fits].nunique()
         newest = sets.sort_values("year")["outputs"].iloc[-1] if len(sets) else ""
@@ -112,6 +110,11 @@ def verdicts(
     columns = ["metric", "basis", "verdict", "reason", "mean", "low", "high", "predict_low"]
     columns += ["predict_high", "sentinel", *gaps, "families", "own", "languages", "outputs"]
     return table[[*columns, "fails"]].reset_index(drop=True)
+
+
+def spoken_in(sets: pd.DataFrame, language: str) -> pd.Series:
+    """Whether a set is in a language (a whole code); all are where none is given."""
+    return sets["language"].map(lambda codes: language in ("", *codes.split())).astype(bool)
 
 
 def decide(row: Any, flips: Against, own: int, task: str, language: str) -> tuple[str, str]:
