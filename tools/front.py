@@ -14,7 +14,7 @@ from matplotlib.figure import Figure
 import tstmeta as tst
 from tools.metric_cards import card
 from tstmeta.analysis.synthesis import ACCURACY, FLIPPED, SAME_SOURCE, panels
-from tstmeta.analysis.verdicts import FAMILIES, NEVER, UNKNOWN
+from tstmeta.analysis.verdicts import CHANCE, FAMILIES, NEVER, UNKNOWN
 
 Context = dict[str, Any]
 DIMENSIONS = ("content", "style", "fluency")
@@ -56,7 +56,7 @@ def context() -> Context:
 def first(effects: pd.DataFrame, dimension: str, references: bool, *wanted: str) -> Context:
     """The metric that the rule puts first, as the page shows it; no metric where none may be named.
 
-    *None* is the verdict where every metric is not to be used, and where there is no metric at all.
+    *None* is the answer where no metric is above chance by the interval of its mean.
     """
     rows = tst.verdicts(effects, dimension, references, *wanted)
     verdict = rows["verdict"].iloc[0] if len(rows) else NEVER
@@ -64,6 +64,9 @@ def first(effects: pd.DataFrame, dimension: str, references: bool, *wanted: str)
         reason = rows["reason"].iloc[0] if len(rows) else "there is no such metric here"
         return {"verdict": "none" if verdict == NEVER else UNKNOWN, "reason": reason}
     row = rows.iloc[0].to_dict()
+    if row["low"] <= CHANCE:
+        nearest = f"`{shown(row['metric'])}` comes nearest, with {percent(row['mean'])}"
+        return {"verdict": "none", "reason": f"no metric is surely above chance; {nearest}"}
     stem = row["metric"].partition(":")[0]
     row |= {"name": shown(row["metric"]), "stem": stem, "card": card(stem).facts.get("fails", "")}
     expected = f"{100 * row['predict_low']:.0f} to {100 * row['predict_high']:.0f}"

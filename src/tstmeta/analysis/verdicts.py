@@ -60,7 +60,8 @@ def verdicts(
     task: str = "",
     language: str = "",
 ) -> pd.DataFrame:
-    """The verdict on every metric of a dimension at segment level, best first.
+    """The verdict on every metric of a dimension at segment level, best first: by verdict, then
+    those whose mean lies above chance by its interval, then by the mean.
 
     Args:
         effects: evidence with its differences; by default all of the book's.
@@ -106,7 +107,8 @@ def verdicts(
     table = table.drop(columns="reason").reset_index(drop=True)
     table = table.join(pd.DataFrame(rows, columns=facts_of))
     table["rank"] = table["verdict"].map({name: rank for rank, name in enumerate(ORDER)})
-    table = table.sort_values(["rank", "mean"], ascending=[True, False])
+    table["sure"] = table["low"] > CHANCE
+    table = table.sort_values(["rank", "sure", "mean"], ascending=[True, False, False])
     columns = ["metric", "basis", "verdict", "reason", "mean", "low", "high", "predict_low"]
     columns += ["predict_high", "sentinel", *gaps, "families", "own", "languages", "outputs"]
     return table[[*columns, "fails"]].reset_index(drop=True)
