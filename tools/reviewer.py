@@ -15,7 +15,7 @@ def context() -> dict[str, Any]:
     panels = {name: sets[sets["panel"] == name] for name in ("out", "stress", "pool")}
     pool, used = panels["pool"], sets[sets["panel"] != "out"]
     rated = {name: pool[pool["dimensions"].str.contains(name)] for name in DIMENSIONS}
-    columns = ["set", "family", "panel", "task", "dimensions", "outputs", "year", "reason"]
+    columns = ["set", "family", "panel", "task", "dimensions", "outputs", "year"]
     return {
         "all": counted(sets),
         "panels": {name: counted(own) for name, own in panels.items()},
