@@ -18,7 +18,7 @@ from tstmeta.ledger.cells import PAPERS, cells, remarks
 from tstmeta.ledger.recipes import Answer, settings, settings_of
 from tstmeta.schema import TstmetaError
 
-EVERYTHING = ("pauli", "lai", "mir", "li2018", "dualrl", "ziegen")
+EVERYTHING = ("pauli", "lai", "mir", "li2018", "dualrl", "ziegen", "mis")
 
 
 @cache
@@ -75,7 +75,8 @@ def test_without_raw_files_cells_follow_from_what_is_passed_on_or_say_what_they_
     assert table.loc["lai2023", "needs"] == 0
     assert table.loc["pauli2025", "match"] > 60
     missing = rows[rows["status"].str.endswith(" data")]
-    assert set(missing["status"]) == {"needs mir data", "needs li2018 data"}
+    expected = {"needs mir data", "needs li2018 data", "needs mis data"}
+    assert set(missing["status"]) == expected
     assert missing["reason"].str.startswith("tstmeta data fetch ").all()
     own = rows.set_index("cell")
     own = own[~own["status"].str.startswith("needs")]
@@ -169,6 +170,21 @@ def test_bleu_of_pang2019_comes_out_and_names_the_preparation_of_references(syst
     assert row["signature"].endswith(f"|references:{preparation}")
     assert row["reason"].startswith(f"{preparation} references; ")
     assert row["n"] == 1000
+
+
+@needs("mis")
+def test_21_of_36_percentages_of_preferences_come_out_and_the_others_say_what_would_fit():
+    rows = with_data()
+    own = rows[rows["signature"].str.startswith("share of comparisons")]
+    assert own["status"].value_counts().to_dict() == {"match": 21, "differs": 15}
+    for key, with_total in [
+        *(("m6-m7.semantic-preservation", 144), ("m6-m7.fluency", 145)),
+        *(("m2-m7.transfer-quality", 172), ("m2-m7.fluency", None)),
+    ]:
+        of = own[own.index.str.contains(key) & (own["status"] == "differs")]
+        words = f"; with {with_total}, these wins" if with_total else "no total within 5 of the"
+        assert of["reason"].str.contains(words).all(), key
+    assert with_data().loc["pang2019.t4.m0-m7.semantic-preservation.yelp.b-gt-a", "n"] == 198
 
 
 @needs("lai")

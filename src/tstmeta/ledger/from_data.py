@@ -1,4 +1,4 @@
-"""Recipes that compute a printed number from data: pauli2025, lai2023, BLEU of pang2019."""
+"""Recipes that compute a printed number from data: pauli2025, lai2023, pang2019."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from ..data import Dataset
 from ..metrics.base import CorpusMetric, Request
 from ..models import hub
 from ..models.causal import BACKBONES, Backbone
-from .cells import Cell, names, round_half_up
+from .cells import Cell, cells, matches, names, round_half_up
 from .recipes import Answer, Inputs, Needs, Recipe, Settings, model_of
 
 #: What is missing where a data set is not on this machine; the others are fetched.
@@ -272,6 +272,41 @@ def yelp_bleu(inputs: Inputs, system: str = "") -> tuple[CorpusMetric, dict[str,
     return metric, each
 
 
-_ALL = (agreement, ranking, single_item, dimensions, alpha, count, at_level, corpus_bleu)
+#: By how many pairs a total may be off that we look for where a percentage of Table 4 differs.
+_NEAR = 5
+
+
+def preferred(cell: Cell, how: Settings, inputs: Inputs) -> Answer:
+    """Table 4: the percentage of comparisons of two systems with one answer, by plain counts.
+
+    The reason says which other total of pairs, if any, has the three printed percentages of that
+    question with the same wins and the rest ties.
+    """
+    if not inputs.has(how["data"]):
+        raise Needs("mis data", "tstmeta data fetch mis")
+    data, question = inputs.data(how["data"]), cell.item.partition(":")[0]
+    systems, own = data.items.set_index("item_id")["system"], data.preferences
+    a, b = question.lower().split(" vs ")
+    own = own[own["item_a"].map(systems).eq(a) & own["item_b"].map(systems).eq(b)]
+    own = own.loc[own["dimension"] == cell.dimension, "value"]
+    n, a_wins, b_wins = len(own), int((own == "a").sum()), int((own == "b").sum())
+
+    def share(one: Cell, total: int) -> float:
+        """In percent, of so many pairs with the same wins and the rest ties."""
+        counts = {"A>B": a_wins, "B>A": b_wins, "Tie": total - a_wins - b_wins}
+        return 100 * counts[one.item.partition(": ")[2]] / total
+
+    same = (cell.dataset, cell.metric, question)
+    three = [c for c in cells(cell.paper, "4") if (c.dataset, c.metric, c.item[:8]) == same]
+    near = range(n - _NEAR, n + _NEAR + 1)
+    fits = [total for total in near if all(matches(share(one, total), one) for one in three)]
+    reason = f"no total within {_NEAR} of the {n} pairs has these wins and all three percentages"
+    if fits:
+        reason = f"{n} pairs were released; with {fits[0]}, these wins and the rest ties, all match"
+    value, signature = share(cell, n), f"share of comparisons|{question}|data:{how['data']}"
+    return Answer(value, n, signature, "" if matches(value, cell) else reason)
+
+
+_ALL = (agreement, ranking, single_item, dimensions, alpha, count, at_level, corpus_bleu, preferred)
 #: What ``recipes.yaml`` can name.
 RECIPES: dict[str, Recipe] = {recipe.__name__: recipe for recipe in _ALL}
