@@ -70,7 +70,7 @@ def scores(name: str) -> None:
         note(f"{name}: not on this machine")
         return
     more = [*MODELS, *(CHOICES if name == "mir" else ())]
-    if name == "mir" and data.available("yelp"):  # reviews of Yelp, too
+    if name in ("mir", "mis@yelp") and data.available("yelp"):  # reviews of Yelp, too
         more += YELP
     with warnings.catch_warnings():  # that a model is a demonstration is said on the pages
         warnings.simplefilter("ignore", DemonstrationWarning)

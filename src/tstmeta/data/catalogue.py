@@ -39,7 +39,7 @@ def about(data: Iterable[Dataset], frozen: pd.DataFrame | None = None) -> str:
         frozen: numbers of data sets that are not here, see :func:`tstmeta.frozen`.
     """
     chosen = list(data)
-    rated = [data for data in chosen if len(data.ratings)]
+    rated = [data for data in chosen if len(data.ratings) or len(data.preferences)]
     built = ", ".join(f"`{data.name}`" for data in chosen if not len(data.ratings) and data.judged)
     built += ", constructed: the labels hold by construction, and nobody rated it." * bool(built)
     old = [] if frozen is None or frozen.empty else sorted({_base(n) for n in frozen["dataset"]})
