@@ -291,15 +291,15 @@ def preferred(cell: Cell, how: Settings, inputs: Inputs) -> Answer:
     own = own.loc[own["dimension"] == cell.dimension, "value"]
     n, a_wins, b_wins = len(own), int((own == "a").sum()), int((own == "b").sum())
 
-    def share(one: Cell, total: int) -> float:
+    def share(printed: Cell, total: int) -> float:
         """In percent, of so many pairs with the same wins and the rest ties."""
         counts = {"A>B": a_wins, "B>A": b_wins, "Tie": total - a_wins - b_wins}
-        return 100 * counts[one.item.partition(": ")[2]] / total
+        return 100 * counts[printed.item.partition(": ")[2]] / total
 
     same = (cell.dataset, cell.metric, question)
     three = [c for c in cells(cell.paper, "4") if (c.dataset, c.metric, c.item[:8]) == same]
     near = range(n - _NEAR, n + _NEAR + 1)
-    fits = [total for total in near if all(matches(share(one, total), one) for one in three)]
+    fits = [total for total in near if all(matches(share(c, total), c) for c in three)]
     reason = f"no total within {_NEAR} of the {n} pairs has these wins and all three percentages"
     if fits:
         reason = f"{n} pairs were released; with {fits[0]}, these wins and the rest ties, all match"
