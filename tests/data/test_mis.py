@@ -116,3 +116,8 @@ def test_real_comparisons():
     r = pd.DataFrame(wide).corr().round(3)
     assert r.loc["style", ["content", "fluency"]].tolist() == [0.01, 0.068]
     assert r.loc["content", "fluency"] == 0.366
+
+
+@needs("mis")
+def test_comparisons_count_as_human_judgments_for_what_a_page_rests_on():
+    assert "with real human ratings**: `mis@yelp`." in data.catalogue.about([data.load("mis@yelp")])
