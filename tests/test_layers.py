@@ -17,7 +17,7 @@ LAYERS = [
     ["stats"],
     ["analysis"],
     ["combine"],
-    ["ledger", "plot", "strips"],
+    ["ledger", "plot", "strips", "transfer"],
     ["cli", "console", "notebook", "__main__"],
 ]
 RANK = {name: rank for rank, names in enumerate(LAYERS) for name in names}

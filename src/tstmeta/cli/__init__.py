@@ -1,5 +1,5 @@
 """The command line: ``tstmeta data | metrics | score | judge | construct | evaluate | advise |
-explain | train | reproduce | run``.
+explain | train | transfer | reproduce | run``.
 
 Commands parse, call one function and print; what they do lives elsewhere and is imported inside the
 command, so that ``tstmeta --help`` starts at once.  Results go to stdout, notes and progress to
@@ -15,7 +15,7 @@ from typing import Annotated
 import typer
 
 from ..console import note
-from . import advise, construct, data, evaluate, explain, judge, run, score, train
+from . import advise, construct, data, evaluate, explain, judge, run, score, train, transfer
 
 app = typer.Typer(
     name="tstmeta",
@@ -38,6 +38,7 @@ app.command("run", context_settings={"allow_extra_args": True, "ignore_unknown_o
 app.add_typer(judge.judge_app, name="judge")
 app.add_typer(construct.construct_app, name="construct")
 app.add_typer(train.train_app, name="train")
+app.add_typer(transfer.transfer_app, name="transfer")
 
 
 def main() -> None:

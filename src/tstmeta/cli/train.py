@@ -264,7 +264,7 @@ def read_corpus(
         keep_out: data sets of which no text (source, rewrite, reference) is trained or tuned on.
         split: of sentences whose file names none.
     """
-    from ..data import has_texts, load, paths, xformal, yelp
+    from ..data import has_texts, paths, texts_of, xformal, yelp
     from ..data.checks import numeric
     from ..data.files import read_csv
     from ..models.splits import USUAL, YELP, divide
@@ -288,10 +288,7 @@ def read_corpus(
         raise mistake(f"no corpus is called {name!r}: use yelp, xformal or a file FILE.csv")
     if keep_out is None:
         keep_out = [data for data in RATED if name == "yelp" and has_texts(data)]
-    columns = ["source", "output", "references"]
-    rows = [load(data).with_texts("to keep them out")[columns] for data in keep_out]
-    never = [text for items in rows for column in items for text in items[column].explode()]
-    return divide(table, roles, [text for text in never if isinstance(text, str)])
+    return divide(table, roles, texts_of(*keep_out))
 
 
 def _show(results: Mapping[str, Any], format: Format, out: Path, metric: str) -> None:

@@ -5,7 +5,7 @@ reads zeros beyond the end of a text, so padding a batch changes nothing.
 """
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Any, Self
 
@@ -17,12 +17,16 @@ WIDTHS, DROPOUT = (3, 4, 5), 0.5
 #: Words that are read; a sentence is much shorter.
 WINDOW = 400
 _BATCH = 256
-_PAD, _UNKNOWN = 0, 1
+PAD, UNKNOWN = 0, 1
+#: How a text becomes words.
+_Cut = Callable[[str], Sequence[str]]
 
 
-def vocabulary(texts: Iterable[str], least: int = 2, most: int = 20_000) -> list[str]:
+def vocabulary(
+    texts: Iterable[str], least: int = 2, most: int = 20_000, cut: _Cut = words
+) -> list[str]:
     """The words that occur ``least`` times or more, the most frequent first."""
-    counts = Counter(word for text in texts for word in words(text))
+    counts = Counter(word for text in texts for word in cut(text))
     kept = sorted((word for word, n in counts.items() if n >= least), key=lambda w: (-counts[w], w))
     return kept[:most]
 
@@ -35,31 +39,39 @@ def network(size: int, styles: int, seed: int, vector: int, maps: int) -> Any:
     class TextCNN(nn.Module):
         def __init__(self) -> None:
             super().__init__()
-            self.vectors = nn.Embedding(size + 2, vector, padding_idx=_PAD)
+            self.vectors = nn.Embedding(size + 2, vector, padding_idx=PAD)
             self.filters = nn.ModuleList(nn.Conv1d(vector, maps, width) for width in WIDTHS)
             self.dropout = nn.Dropout(DROPOUT)
             self.out = nn.Linear(maps * len(WIDTHS), styles)
 
         def forward(self, ids: torch.Tensor, lengths: torch.Tensor) -> torch.Tensor:
-            seen = self.vectors(ids).transpose(1, 2)  # [B, vector, T]
-            seen = nn.functional.pad(seen, (0, max(WIDTHS) - 1))
-            begins = torch.arange(ids.shape[1])[None, :] < lengths[:, None]  # [B, T]
-            strongest = []
-            for layer in self.filters:
-                answers = torch.relu(layer(seen)[:, :, : ids.shape[1]])  # [B, maps, T]
-                # relu leaves nothing below 0, so a place that may not win is one of 0
-                strongest.append((answers * begins[:, None]).amax(2))
-            return self.out(self.dropout(torch.cat(strongest, 1)))
+            answers = strongest(self.filters, self.vectors(ids), lengths)
+            return self.out(self.dropout(answers))
 
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed)
         return TextCNN()
 
 
-def numbered(texts: Iterable[str], known: Sequence[str]) -> list[list[int]]:
+def strongest(filters: Sequence[Any], vectors: Any, lengths: Any) -> Any:
+    """The strongest answer of each map [B, maps * widths] to vectors [B, T, V] of texts."""
+    import torch
+
+    places, widest = vectors.shape[1], max(layer.kernel_size[0] for layer in filters)
+    begins = torch.arange(places, device=vectors.device)[None, :] < lengths[:, None]  # [B, T]
+    seen = torch.nn.functional.pad(vectors.transpose(1, 2), (0, widest - 1))
+    best = []
+    for layer in filters:
+        answers = torch.relu(layer(seen)[:, :, :places])  # [B, maps, T]
+        # relu leaves nothing below 0, so a place that may not win is one of 0
+        best.append((answers * begins[:, None]).amax(2))
+    return torch.cat(best, 1)
+
+
+def numbered(texts: Iterable[str], known: Sequence[str], cut: _Cut = words) -> list[list[int]]:
     """The numbers of each text's words, of all of them; at least one."""
-    numbers = {word: number for number, word in enumerate(known, _UNKNOWN + 1)}
-    return [[numbers.get(word, _UNKNOWN) for word in words(text)] or [_UNKNOWN] for text in texts]
+    numbers = {word: number for number, word in enumerate(known, UNKNOWN + 1)}
+    return [[numbers.get(word, UNKNOWN) for word in cut(text)] or [UNKNOWN] for text in texts]
 
 
 def padded(rows: Sequence[Sequence[int]]) -> tuple[Any, Any]:
@@ -67,7 +79,7 @@ def padded(rows: Sequence[Sequence[int]]) -> tuple[Any, Any]:
     import torch
 
     cut = [torch.tensor(row[:WINDOW]) for row in rows]
-    ids = torch.nn.utils.rnn.pad_sequence(cut, batch_first=True, padding_value=_PAD)
+    ids = torch.nn.utils.rnn.pad_sequence(cut, batch_first=True, padding_value=PAD)
     return ids, torch.tensor([len(row) for row in cut])
 
 

@@ -1,0 +1,226 @@
+"""Each loss against a loop over sentences, places and words; its gradient by differences."""
+
+import math
+
+import pytest
+import torch
+
+from tests.transfer.small import READ, WORDS, model, passes, readers
+from tstmeta.transfer import losses
+from tstmeta.transfer.network import BEGIN, END, sentences
+
+EPS = [torch.tensor([0.2, 0.9, 0.5]).double(), torch.tensor([0.0, 1.0, 0.3]).double()]
+
+
+def number(tensor):
+    return tensor.item() if torch.is_tensor(tensor) else tensor
+
+
+def words_of(read):
+    return [ids[:n] for ids, n in zip(read.ids.tolist(), read.lengths.tolist(), strict=True)]
+
+
+def cell(gru, x, h):
+    """One step of a GRU (Cho et al., 2014), written out, for one sentence."""
+    gi, gh = gru.weight_ih_l0 @ x + gru.bias_ih_l0, gru.weight_hh_l0 @ h + gru.bias_hh_l0
+    (ir, iz, i), (hr, hz, n) = gi.chunk(3), gh.chunk(3)
+    new, z = torch.tanh(i + torch.sigmoid(ir + hr) * n), torch.sigmoid(iz + hz)
+    return (1 - z) * new + z * h
+
+
+def encoded(g, words, style):
+    h = torch.cat([g.styles[style], torch.zeros(g.content).double()])
+    for word in words:
+        h = cell(g.encoder, g.words.weight[word], h)
+    return h[-g.content :]
+
+
+def log_p(g, words, style, z):
+    """log p_G(words and end mark), word by word, and the states."""
+    h, total, states = torch.cat([g.styles[style], z]), 0.0, []
+    for before, word in zip([BEGIN, *words], [*words, END], strict=True):
+        h = cell(g.decoder, g.words.weight[before], h)
+        states.append(h)
+        total = total + torch.log_softmax(g.out(h), 0)[word]
+    return total, states
+
+
+def freely(g, count, style, z):
+    """States and logits over ``count`` places with the own distributions fed back."""
+    h, fed, states, logits = torch.cat([g.styles[style], z]), g.words.weight[BEGIN], [], []
+    for _ in range(count):
+        h = cell(g.decoder, fed, h)
+        states.append(h)
+        logits.append(g.out(h))
+        fed = sum(
+            p * own for p, own in zip((logits[-1] / 0.5).softmax(0), g.words.weight, strict=True)
+        )
+    return states, logits
+
+
+def judged(judge, states):
+    """A discriminator's answer to the states of one sentence: filters over windows, the best."""
+    answers = []
+    for layer in judge.filters:
+        width = layer.kernel_size[0]
+        padded = [*states, *[torch.zeros_like(states[0])] * (width - 1)]
+        for weight, bias in zip(layer.weight, layer.bias, strict=True):
+            sums = [
+                bias + sum((weight[:, k] * padded[at + k]).sum() for k in range(width))
+                for at in range(len(states))
+            ]
+            answers.append(torch.relu(torch.stack(sums)).max())
+    return (judge.out.weight[0] * torch.stack(answers)).sum() + judge.out.bias[0]
+
+
+def each(of):
+    """The sum over styles of the mean over sentences of ``of(style, words)``."""
+    return sum(sum(of(t, own) for own in words_of(READ[t])) / 3 for t in (0, 1))
+
+
+def states_of(g, style, words, away):
+    """h_t, or h~_t with ``away``."""
+    z = encoded(g, words, style)
+    if away:
+        return freely(g, len(words) + 1, 1 - style, z)[0]
+    return log_p(g, words, style, z)[1]
+
+
+def test_eq_2_is_the_sum_of_the_log_probabilities_of_words():
+    g = model().generator
+    expected = each(lambda t, own: -log_p(g, own, t, encoded(g, own, t))[0])
+    assert number(losses.reconstruction(passes(g)[0], READ)) == pytest.approx(number(expected))
+
+
+def test_eq_3_judges_sentences_of_a_style_against_those_transferred_into_it():
+    m = model("adversarial")
+    g, judges = m.generator, m.discriminators["adversarial"]
+
+    def of(t, own):
+        real = torch.sigmoid(judged(judges[t], states_of(g, t, own, False)))
+        fake = torch.sigmoid(judged(judges[1 - t], states_of(g, t, own, True)))
+        return -math.log(number(real)) - math.log(1 - number(fake))
+
+    assert number(losses.adversarial(judges, *passes(g))) == pytest.approx(each(of))
+
+
+def test_eq_4_goes_back_from_the_likeliest_words_and_no_gradient_through_them():
+    g = model().generator
+
+    def of(t, own):
+        h, word, away = torch.cat([g.styles[1 - t], encoded(g, own, t)]), BEGIN, []
+        for place in range(4):
+            h = cell(g.decoder, g.words.weight[word], h)
+            possible = [n for n in range(WORDS) if n > END or (n == END and place)]
+            word = max(possible, key=g.out(h).tolist().__getitem__)
+            if word == END:
+                break
+            away.append(word)
+        return -log_p(g, own, t, encoded(g, away, 1 - t))[0]
+
+    loss = losses.cyclic(g, READ, 4)
+    assert number(loss) == pytest.approx(number(each(of)))
+    ours, theirs = (torch.autograd.grad(x, [*g.parameters()]) for x in (loss, each(of)))
+    assert all(torch.allclose(a, b) for a, b in zip(ours, theirs, strict=True))
+
+
+def test_eq_5_writes_the_paraphrase_from_the_sentence_in_its_style():
+    g = model().generator
+    u, v = [[4, 5], [6]], [[5, 4, 7], [8, 8]]
+    pairs = [None, (sentences(u), sentences(v))]
+    sides = zip(u, v, strict=True)
+    expected = sum(-log_p(g, b, 1, encoded(g, a, 1))[0] for a, b in sides) / 2
+    assert number(losses.paraphrase(g, pairs)) == pytest.approx(number(expected))
+
+
+def test_eq_6_crosses_the_other_styles_language_model_up_to_the_end_mark():
+    g, models = model().generator, readers()
+    with torch.no_grad():
+        g.out.bias[END] += 0.4  # some sentences end early, others do not
+    ends = set()
+
+    def of(t, own):
+        _, logits = freely(g, len(own) + 1, 1 - t, encoded(g, own, t))
+        total, before = 0.0, [BEGIN]
+        for scores in logits:
+            expected = models[1 - t](torch.tensor([before]))[0, -1].softmax(0)
+            total = total - (expected.detach() * torch.log_softmax(scores, 0)).sum()
+            before.append(int(scores.argmax()))
+            ends.add(before[-1] == END)
+            if before[-1] == END:
+                break
+        return total
+
+    expected = number(each(of))
+    assert ends == {True, False}
+    assert number(losses.language(models, passes(g)[1])) == pytest.approx(expected)
+
+
+def test_eq_7_values_a_sentence_against_its_own_transfer_and_its_slope_is_to_be_one():
+    m = model("wasserstein")
+    g, judges = m.generator, m.discriminators["wasserstein"]
+
+    def of(t, own):
+        real, fake = (judged(judges[t], states_of(g, t, own, away)) for away in (False, True))
+        return number(fake - real)
+
+    def penalty(t, n, own):
+        pairs = zip(*(states_of(g, t, own, away) for away in (False, True)), strict=True)
+        between = [(EPS[t][n] * a + (1 - EPS[t][n]) * b).detach() for a, b in pairs]
+        slope, step = 0.0, 1e-6
+        for at in range(len(between)):  # by differences
+            for k in range(len(between[at])):
+                ends = []
+                for sign in (1, -1):
+                    near = [state.clone() for state in between]
+                    near[at][k] += sign * step
+                    ends.append(number(judged(judges[t], near)))
+                slope += ((ends[0] - ends[1]) / (2 * step)) ** 2
+        return (math.sqrt(slope) - 1) ** 2
+
+    assert number(losses.wasserstein(judges, *passes(g))) == pytest.approx(each(of))
+    own = [(t, n, words) for t in (0, 1) for n, words in enumerate(words_of(READ[t]))]
+    with torch.no_grad():
+        expected = sum(penalty(*where) for where in own) / 3
+    value = losses.gradient_penalty(judges, *passes(g), EPS)
+    assert number(value) == pytest.approx(expected, rel=1e-5)
+
+
+LOSSES = {
+    "reconstruction": lambda m, own, other: losses.reconstruction(own, READ),
+    "adversarial": lambda m, *both: losses.adversarial(m.discriminators["adversarial"], *both),
+    "paraphrase": lambda m, *_: losses.paraphrase(m.generator, [tuple(READ), None]),
+    "language": lambda m, own, other: losses.language(readers(), other),
+    "wasserstein": lambda m, *both: losses.wasserstein(m.discriminators["wasserstein"], *both),
+    "penalty": lambda m, *both: losses.gradient_penalty(
+        m.discriminators["wasserstein"], *both, EPS
+    ),
+}
+
+
+@pytest.mark.parametrize("name", LOSSES)
+def test_gradients_are_those_of_finite_differences(name):
+    m = model("adversarial", "wasserstein")
+    judges = name == "penalty"  # which is part of the discriminators' step only
+    part = m.discriminators["wasserstein"] if judges else m.generator
+    values = dict(part.named_parameters())
+
+    def loss(*_):
+        return LOSSES[name](m, *passes(m.generator))
+
+    slopes = torch.autograd.grad(loss(), [*values.values()], allow_unused=True)
+    rng, step = torch.Generator().manual_seed(1), 1e-6
+    checked = 0
+    with torch.set_grad_enabled(judges):
+        for value, slope in zip(values.values(), slopes, strict=True):
+            flat = value.detach().view(-1)
+            for at in torch.randint(len(flat), (4,), generator=rng).tolist():
+                ends, kept = [], number(flat[at])
+                for sign in (1, -1):
+                    flat[at] = kept + sign * step
+                    ends.append(number(loss()))
+                flat[at] = kept
+                own = 0.0 if slope is None else number(slope.reshape(-1)[at])
+                assert own == pytest.approx((ends[0] - ends[1]) / (2 * step), abs=1e-5)
+                checked += own != 0
+    assert checked > (5 if judges else 15)

@@ -1,0 +1,224 @@
+"""M0 to M7 from one file; training, also after a kill; what the command writes and refuses."""
+
+import hashlib
+import json
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+
+import pandas as pd
+import pytest
+import torch
+
+from tests.command import command_line
+from tests.helpers import needs
+from tests.models.training.conftest import killed
+from tstmeta.models.splits import key
+from tstmeta.models.training.loop import CHECKPOINT
+from tstmeta.schema import TstmetaError
+from tstmeta.transfer import configuration, trainer
+from tstmeta.transfer.corpus import EXCLUDED, paraphrased, referenced, select
+
+#: Section 5.2; the losses of each model are those of Section 5.1.
+PRINTED = {
+    "M0": {},
+    "M1": {"paraphrase": 0.2},
+    "M2": {"cyclic": 5.0},
+    "M3": {"cyclic": 5.0, "language": 1e-3},
+    "M4": {"cyclic": 5.0, "paraphrase": 0.2},
+    "M5": {"cyclic": 5.0, "paraphrase": 0.2, "language": 1e-3},
+    "M6": {"cyclic": 5.0, "wasserstein": 1.0},
+    "M7": {"cyclic": 5.0, "wasserstein": 1.0, "paraphrase": 0.2, "language": 1e-3},
+}
+WHOLE = configuration.read()
+QUICK = WHOLE.model_copy(update={"options": WHOLE.options.model_copy(update=WHOLE.quick)})
+WORDS = {"good": ("lovely", "warm", "nice"), "bad": ("awful", "cold", "rude")}
+TABLE = pd.DataFrame(
+    [
+        (f"the {thing} is n't {word} in {place} number {number}", style)
+        for style, words in WORDS.items()
+        for word in words
+        for thing in ("soup", "shop", "bread")
+        for place in ("town", "street")
+        for number in range(9)
+    ],
+    columns=["text", "style"],
+)
+CORPUS = select(TABLE, QUICK.options, WHOLE.paraphrases)
+
+
+def train(out, name, seed=0):
+    return trainer.train(out, name, CORPUS, QUICK, seed)
+
+
+def digests(out):
+    files = [path for path in out.rglob("*") if path.suffix in (".safetensors", ".csv", ".json")]
+    return {path.name: hashlib.sha256(path.read_bytes()).hexdigest() for path in files}
+
+
+def test_eight_models_differ_by_their_losses_in_one_file():
+    always = {"reconstruction": 1.0, "adversarial": 1.0}
+    assert {name: WHOLE.weights_of(name) for name in WHOLE.models} == {
+        name: {**always, **more} for name, more in PRINTED.items()
+    }
+    with pytest.raises(TstmetaError, match="called 'M8'; use one of M0, M1"):
+        WHOLE.weights_of("M8")
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ("[models]", "[model]", "models: Field required"),
+        ('M0 = ["reconstruction"', 'M0 = ["rec"', "models.M0.0: Input should be"),
+        ("cyclic = 5.0", "cyclic = -1", "weights.cyclic: Input should be greater"),
+        ("word = 64", "word = ", "Invalid value"),
+    ],
+)
+def test_a_configuration_of_another_form_is_refused(tmp_path, old, new, message):
+    text = configuration.paths.own("transfer", "models.toml").read_text(encoding="utf-8")
+    (tmp_path / "own.toml").write_text(text.replace(old, new, 1))
+    with pytest.raises(TstmetaError, match=message):
+        configuration.read(tmp_path / "own.toml")
+
+
+@pytest.mark.parametrize("name", WHOLE.models)
+def test_every_model_takes_its_steps_and_changes_all_that_it_has(tmp_path, name):
+    before = torch.get_rng_state()
+    report = train(tmp_path, name)
+    assert torch.equal(before, torch.get_rng_state())
+    assert (report["steps"], report["points"]) == (6, [2, 4, 6])
+    assert report["weights"] == WHOLE.weights_of(name)
+    for point in report["points"]:
+        outputs = pd.read_csv(tmp_path / "outputs" / f"{point:06d}.csv", keep_default_na=False)
+        assert len(outputs) == len(CORPUS.sources)
+        assert outputs["output"].str.split().str.len().between(1, QUICK.options.longest).all()
+    assert train(tmp_path, name) == report
+    with pytest.raises(TstmetaError, match="holds a model of another run"):
+        train(tmp_path, name, seed=1)
+
+
+@pytest.mark.parametrize("name", ["M0", "M7"])
+def test_a_run_that_dies_ends_with_the_same_bytes(tmp_path, name):
+    train(tmp_path / "whole", name)
+    for at in (1, 3, 5):
+        with killed(at):
+            train(tmp_path / "died", name)
+    train(tmp_path / "died", name)
+    assert digests(tmp_path / "died") == digests(tmp_path / "whole")
+    train(tmp_path / "other", name, seed=5)
+    assert digests(tmp_path / "other")["model.safetensors"] not in digests(tmp_path / "whole")
+
+
+def test_learning_makes_sentences_likelier(tmp_path):
+    options = QUICK.options.model_copy(update={"steps": 60, "rate": 1e-2})
+    whole = QUICK.model_copy(update={"options": options})
+    first, *_, last = trainer.train(tmp_path, "M0", CORPUS, whole)["losses"]
+    assert last < 0.7 * first
+
+
+# --------------------------------------------------------------------------------------- sentences
+
+
+def test_a_sentence_is_in_one_part_and_excluded_ones_in_none():
+    never = ["THE soup is n't  lovely in town number 0", "the shop is n't rude in street number 3"]
+    corpus = select(TABLE, QUICK.options, WHOLE.paraphrases, never)
+    texts = [*corpus.train["text"], *corpus.sources["text"]]
+    assert len(texts) == len(set(texts))
+    assert not {key(text) for text in texts} & {key(text) for text in never}
+    again = select(TABLE.sample(frac=1, random_state=1), QUICK.options, WHOLE.paraphrases)
+    assert again.identity() == CORPUS.identity()
+
+
+def test_paraphrases_come_from_rules_or_from_a_file_with_both_styles():
+    train = pd.DataFrame({"text": ["it is n't really far", "a tea"], "number": [1, 0]})
+    pair = {"text": "it is n't really far", "paraphrase": "it is not very far", "number": 1}
+    assert paraphrased(train, WHOLE.paraphrases).to_dict("records") == [pair]
+    given = pd.DataFrame({"text": ["so it was", "tea"], "paraphrase": ["it was so", "a tea"]})
+    pairs = select(TABLE, QUICK.options, pairs=given).pairs
+    assert list(zip(pairs["text"], pairs["number"], strict=True)) == [
+        ("so it was", 0),
+        ("so it was", 1),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("table", "message"),
+    [
+        (TABLE[TABLE["style"] == "good"], "between two styles; the corpus has 1"),
+        (
+            TABLE.head(1).merge(
+                TABLE[["style"]].drop_duplicates(), how="cross", suffixes=("_", "")
+            ),
+            "lacks",
+        ),
+    ],
+)
+def test_too_few_sentences_are_refused(table, message):
+    with pytest.raises(TstmetaError, match=message):
+        select(table, QUICK.options)
+
+
+@needs("yelp", *(name.partition("@")[0] for name in EXCLUDED))
+def test_no_rated_sentence_and_no_source_of_a_preference_is_learned_from():
+    from tstmeta import data
+    from tstmeta.cli.train import read_corpus
+
+    table = read_corpus("yelp", keep_out=())
+    table = table[table["split"] == "dev"]
+    corpus = select(table, WHOLE.options, (), data.texts_of(*EXCLUDED), referenced())
+    held = corpus.sources[corpus.sources["part"] != "reference"]
+    learned = {key(text) for text in [*corpus.train["text"], *held["text"]]}
+    for name in ("mir", "li2018@yelp", "dualrl", "mis@yelp"):
+        items = data.load(name).items
+        rated = {key(text) for text in items["source"].dropna()}
+        assert rated & {key(text) for text in table["text"]}  # or there would be nothing to exclude
+        assert not rated & learned
+        assert not learned & {key(text) for texts in items["references"] for text in texts}
+    assert corpus.train["number"].value_counts().to_dict() == {0: 10_000, 1: 10_000}
+    sizes = corpus.sources.groupby(["part", "number"]).size()
+    assert sizes.to_dict() == {
+        (p, n): 250 for p in ("choose", "report", "reference") for n in (0, 1)
+    }
+    assert (corpus.sources["references"].str.len() > 0).sum() == 500
+
+
+# ------------------------------------------------------------------------------------- the command
+
+
+def test_the_command_follows_metrics_and_resumes_after_a_kill(tmp_path, monkeypatch):
+    run = command_line(tmp_path, monkeypatch)
+    TABLE.to_csv(tmp_path / "mine.csv", index=False)
+    text = configuration.paths.own("transfer", "models.toml").read_text(encoding="utf-8")
+    lines = [line for line in text.splitlines() if not line.startswith(("source =", "none ="))]
+    (tmp_path / "own.toml").write_text("\n".join([*lines, 'source = ["bleu", "copy-rate"]']))
+    words = ["transfer", "run", "--model", "M7", "--corpus", "mine.csv", "--quick"]
+    words += ["--config", "own.toml", "--set", "steps=60", "--set", "points=10", "--out"]
+    result = run(*words, "whole")
+    assert result.exit_code == 0, result.exception
+    table = pd.read_csv(tmp_path / "whole" / "trajectory.csv")
+    assert sorted(set(table["step"])) == [*range(6, 61, 6)]
+    assert set(table["part"]) == {"choose", "report"}
+    assert set(table["metric"]) == {"bleu", "copy-rate"}
+    assert table["n"].eq(8).all()
+    command = [sys.executable, "-m", "tstmeta", *words, "died"]
+    kills = 0
+    for _ in range(2):
+        process = subprocess.Popen(
+            command, cwd=tmp_path, stderr=subprocess.DEVNULL, stdout=subprocess.DEVNULL
+        )
+        while process.poll() is None and not (tmp_path / "died" / "outputs").exists():
+            time.sleep(0.02)
+        time.sleep(random.uniform(0, 0.5))
+        process.send_signal(signal.SIGKILL)
+        kills += process.wait() == -signal.SIGKILL
+    assert kills
+    assert run(*words, "died").exit_code == 0
+    assert digests(tmp_path / "died") == digests(tmp_path / "whole")
+    assert "another run" in str(run(*words, "whole", "--seed", "1").exception)
+    assert json.loads((tmp_path / "whole" / "training.json").read_text())["model"] == "M7"
+    assert not (tmp_path / "whole" / CHECKPOINT).exists()
+    assert "called 'M9'" in str(run(*words, "new", "--model", "M9").exception)
+    assert not os.path.exists(tmp_path / "new")
