@@ -2,15 +2,20 @@
 
 import torch
 
+from tstmeta.models.textcnn import padded
 from tstmeta.transfer import configuration
-from tstmeta.transfer.network import Generator, LanguageGru, TransferModel, sentences
+from tstmeta.transfer.network import Generator, LanguageGru, Sentences, TransferModel
 
 WORDS = 9
-OPTIONS = configuration.TransferOptions(
-    word=3, style=2, content=3, maps=2, batch=3, dropout=0.5, temperature=0.5
-)
+SIZES = {"word": 3, "style": 2, "content": 3, "maps": 2, "batch": 3, "temperature": 0.5}
+OPTIONS = configuration.read().options.model_copy(update=SIZES)
 #: Sentences of both styles by word number: 4 and above are words.
-READ = [sentences([[4, 5, 6], [7], [8, 4]]), sentences([[5], [6, 7, 4, 8], [4, 4]])]
+READ = [
+    Sentences(*padded(rows)) for rows in ([[4, 5, 6], [7], [8, 4]], [[5], [6, 7, 4, 8], [4, 4]])
+]
+    Sentences(*padded([[4, 5, 6], [7], [8, 4]])),
+    Sentences(*padded([[5], [6, 7, 4, 8], [4, 4]])),
+]
 
 
 def model(*losses: str) -> TransferModel:

@@ -7,7 +7,7 @@ import torch
 
 from tests.transfer.small import READ, WORDS, model, passes, readers
 from tstmeta.transfer import losses
-from tstmeta.transfer.network import BEGIN, END, sentences
+from tstmeta.transfer.network import BEGIN, END
 
 EPS = [torch.tensor([0.2, 0.9, 0.5]).double(), torch.tensor([0.0, 1.0, 0.3]).double()]
 
@@ -126,11 +126,13 @@ def test_eq_4_goes_back_from_the_likeliest_words_and_no_gradient_through_them():
 
 def test_eq_5_writes_the_paraphrase_from_the_sentence_in_its_style():
     g = model().generator
-    u, v = [[4, 5], [6]], [[5, 4, 7], [8, 8]]
-    pairs = [None, (sentences(u), sentences(v))]
-    sides = zip(u, v, strict=True)
-    expected = sum(-log_p(g, b, 1, encoded(g, a, 1))[0] for a, b in sides) / 2
-    assert number(losses.paraphrase(g, pairs)) == pytest.approx(number(expected))
+    us, vs = READ, READ[::-1]
+    expected = sum(
+        -log_p(g, v, t, encoded(g, u, t))[0] / 3
+        for t in (0, 1)
+        for u, v in zip(words_of(us[t]), words_of(vs[t]), strict=True)
+    )
+    assert number(losses.paraphrase(g, us, vs)) == pytest.approx(number(expected))
 
 
 def test_eq_6_crosses_the_other_styles_language_model_up_to_the_end_mark():
@@ -189,7 +191,7 @@ def test_eq_7_values_a_sentence_against_its_own_transfer_and_its_slope_is_to_be_
 LOSSES = {
     "reconstruction": lambda m, own, other: losses.reconstruction(own, READ),
     "adversarial": lambda m, *both: losses.adversarial(m.discriminators["adversarial"], *both),
-    "paraphrase": lambda m, *_: losses.paraphrase(m.generator, [tuple(READ), None]),
+    "paraphrase": lambda m, *_: losses.paraphrase(m.generator, READ, READ[::-1]),
     "language": lambda m, own, other: losses.language(readers(), other),
     "wasserstein": lambda m, *both: losses.wasserstein(m.discriminators["wasserstein"], *both),
     "penalty": lambda m, *both: losses.gradient_penalty(

@@ -193,9 +193,10 @@ def test_the_command_follows_metrics_and_resumes_after_a_kill(tmp_path, monkeypa
     TABLE.to_csv(tmp_path / "mine.csv", index=False)
     text = configuration.paths.own("transfer", "models.toml").read_text(encoding="utf-8")
     lines = [line for line in text.splitlines() if not line.startswith(("source =", "none ="))]
-    (tmp_path / "own.toml").write_text("\n".join([*lines, 'source = ["bleu", "copy-rate"]']))
+    text = "\n".join([*lines, 'source = ["bleu", "copy-rate"]'])
+    (tmp_path / "own.toml").write_text(text.replace("points = 3", "points = 10"))
     words = ["transfer", "run", "--model", "M7", "--corpus", "mine.csv", "--quick"]
-    words += ["--config", "own.toml", "--set", "steps=60", "--set", "points=10", "--out"]
+    words += ["--config", "own.toml", "--steps", "60", "--out"]
     result = run(*words, "whole")
     assert result.exit_code == 0, result.exception
     table = pd.read_csv(tmp_path / "whole" / "trajectory.csv")

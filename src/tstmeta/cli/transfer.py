@@ -34,10 +34,6 @@ def run(
     ] = None,
     steps: Annotated[int, typer.Option(min=0, help="Of training [default: whole epochs].")] = 0,
     quick: Annotated[bool, typer.Option("--quick", help="Tiny, to see that it runs.")] = False,
-    settings: Annotated[
-        list[str] | None,
-        typer.Option("--set", metavar="NAME=VALUE", help="An option; repeat for more."),
-    ] = None,
     device: Annotated[str, typer.Option(help="cpu, cuda or auto.")] = "cpu",
     format: FormatOption = Format.table,
 ) -> None:
@@ -54,7 +50,9 @@ def run(
     """
     needs("torch", "transformers", "safetensors")
     from ..data import texts_of
+    from ..data.files import read_csv
     from ..models.training.options import configure
+    from ..schema import FILLED
     from ..storage import locked
     from ..transfer import configuration, trajectory
     from ..transfer import corpus as selection
@@ -64,15 +62,16 @@ def run(
     whole = configuration.read(config)
     changes = [f"{name}={value}" for name, value in (whole.quick if quick else {}).items()]
     changes += [f"steps={steps}"] if steps else []
-    options = configure(whole.options, [*changes, *(settings or ())])
+    options = configure(whole.options, changes)
     whole = whole.model_copy(update={"options": options})
     whole.weights_of(model)
     table, never, referenced = read_corpus(corpus, keep_out=()), set(), None
     if corpus == "yelp":
         table, referenced = table[table["split"] == "dev"], selection.referenced()
         never = texts_of(*selection.EXCLUDED)
-    paraphrases = selection.read_pairs(pairs) if pairs else None
-    chosen = selection.select(table, options, whole.paraphrases, never, referenced, paraphrases)
+    cells = dict.fromkeys(("text", "paraphrase"), FILLED)
+    given = read_csv(pairs, cells) if pairs else None
+    chosen = selection.select(table, options, whole.paraphrases, never, referenced, given)
     with locked(out / ".lock", timeout=0):
         report = train(out, model, chosen, whole, seed, device)
         rows, lacking = trajectory.trace(out, chosen, whole, report)

@@ -4,77 +4,56 @@ import tomllib
 from pathlib import Path
 from typing import Annotated, Literal
 
-from pydantic import (
-    BaseModel,
-    ConfigDict,
-    Field,
-    NonNegativeFloat,
-    PositiveFloat,
-    PositiveInt,
-    ValidationError,
-)
+from pydantic import BaseModel, ConfigDict, Field, PositiveFloat, PositiveInt, ValidationError
 
 from ..data import paths
 from ..models.training.options import Options
 from ..schema import TstmetaError
 
-LossName = Literal[
-    "reconstruction", "paraphrase", "cyclic", "language", "adversarial", "wasserstein"
-]
-Share = Annotated[float, Field(gt=0, lt=0.5)]
+Loss = Literal["reconstruction", "paraphrase", "cyclic", "language", "adversarial", "wasserstein"]
 
 
 class TransferOptions(Options):
-    """Sizes and course of a transfer model.
+    """Sizes and course.
 
-    ``word``, ``style`` and ``content`` are the sizes of the vectors; the GRUs have as many states
-    as style and content together.  ``maps`` are filters of a width in a discriminator.
-    ``vocabulary`` bounds the words, ``longest`` those of a sentence, ``sentences`` the training
-    sentences of a style; the parts that choose and report have ``held`` sentences a style, and
-    ``referenced`` sources a style have references.  ``steps`` bounds the course (0: its epochs do),
-    which is measured at ``points``.  The weight of the second discriminators halves after each
-    ``halving`` updates.
+    ``word``, ``style`` and ``content`` are sizes of vectors; a GRU has as many states as style and
+    content together, a discriminator ``maps`` filters of a width.  ``vocabulary`` bounds the words,
+    ``longest`` those of a sentence, ``sentences`` the training sentences of a style, ``held`` those
+    of a part that is transferred.  ``steps`` bounds the course (0: its epochs do), which is
+    measured at ``points``.  Eq. 7 weighs half as much after each ``halving`` steps.
     """
 
-    word: PositiveInt = 64
-    style: PositiveInt = 32
-    content: PositiveInt = 96
-    maps: PositiveInt = 32
-    vocabulary: PositiveInt = 4000
-    longest: PositiveInt = 15
-    sentences: PositiveInt = 10_000
-    held: PositiveInt = 250
-    referenced: PositiveInt = 250
-    batch: PositiveInt = 32
+    word: PositiveInt
+    style: PositiveInt
+    content: PositiveInt
+    maps: PositiveInt
+    vocabulary: PositiveInt
+    longest: PositiveInt
+    sentences: PositiveInt
+    held: PositiveInt
     steps: Annotated[int, Field(ge=0)] = 0
-    points: PositiveInt = 12
-    halving: PositiveInt = 300
-    temperature: PositiveFloat = 1.0
-    penalty: NonNegativeFloat = 10.0
-    dropout: Annotated[float, Field(ge=0, lt=1)] = 0.5
-    language_epochs: PositiveInt = 2
+    points: PositiveInt
+    halving: PositiveInt
+    temperature: PositiveFloat
+    language_epochs: PositiveInt
 
 
 class Configuration(BaseModel):
-    """The file: options, weights of the losses, losses of each model, metrics, deviations."""
+    """The file: sizes, weights of losses, losses of each model, metrics, deviations."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     options: TransferOptions
     quick: dict[str, int]
-    weights: dict[LossName, PositiveFloat]
-    models: dict[str, list[LossName]]
+    weights: dict[Loss, PositiveFloat]
+    models: dict[str, list[Loss]]
     metrics: dict[Literal["source", "reference", "none"], list[str]]
     gm: Annotated[list[str], Field(min_length=3, max_length=3)]
     paraphrases: list[Annotated[list[str], Field(min_length=2, max_length=2)]]
     deviations: list[str]
 
     def weights_of(self, model: str) -> dict[str, float]:
-        """Loss -> weight of a model; what it lacks has none.
-
-        Raises:
-            TstmetaError: no model has this name.
-        """
+        """Loss -> weight of a model; a model of another name is refused."""
         if model not in self.models:
             known = ", ".join(self.models)
             raise TstmetaError(f"no transfer model is called {model!r}; use one of {known}")
@@ -82,17 +61,13 @@ class Configuration(BaseModel):
 
 
 def read(path: Path | None = None) -> Configuration:
-    """Read a configuration; by default the one that comes with the project.
-
-    Raises:
-        TstmetaError: the file is missing or has another form.
-    """
+    """Read a configuration, by default the project's own; one of another form is refused."""
     path = path or paths.own("transfer", "models.toml")
     try:
         return Configuration.model_validate(tomllib.loads(path.read_text(encoding="utf-8")))
     except ValidationError as error:
-        place = ".".join(map(str, error.errors()[0]["loc"]))
-        words = f"{place}: {error.errors()[0]['msg']}"
+        problem = error.errors()[0]
+        words = f"{'.'.join(map(str, problem['loc']))}: {problem['msg']}"
     except (OSError, tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         words = str(error)
     raise TstmetaError(f"{path} is no configuration of transfer models ({words})")

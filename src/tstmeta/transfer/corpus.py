@@ -5,15 +5,13 @@ human preferences and no human reference is ever learned from.
 """
 
 from collections.abc import Iterable, Sequence
-from pathlib import Path
 from typing import NamedTuple
 
 import pandas as pd
 
 from .. import data
-from ..data.files import read_csv
 from ..models.splits import corpus_hash, hashed, key
-from ..schema import FILLED, TstmetaError
+from ..schema import TstmetaError
 from .configuration import TransferOptions
 
 #: No text of these is learned from, nor in the parts that choose and report.
@@ -89,7 +87,7 @@ def select(
             )
     if referenced is not None:
         rows = referenced.assign(number=referenced["style"].map(styles.index), part=REFERENCE)
-        parts[REFERENCE] = rows.groupby("number").head(options.referenced)
+        parts[REFERENCE] = rows.groupby("number").head(options.held)
     train = parts.pop("train")[["text", "number"]].reset_index(drop=True)
     sources = pd.concat(parts.values(), ignore_index=True)
     if "references" not in sources:
@@ -120,12 +118,6 @@ def paraphrased(train: pd.DataFrame, rules: Iterable[Sequence[str]]) -> pd.DataF
         if other.strip() != text:
             rows.append((text, other.strip(), number))
     return pd.DataFrame(rows, columns=["text", "paraphrase", "number"])
-
-
-def read_pairs(path: Path) -> pd.DataFrame:
-    """Paraphrases from a CSV file with the columns text and paraphrase."""
-    remedy = "paraphrases are a CSV file with the columns text and paraphrase"
-    return read_csv(path, {"text": FILLED, "paraphrase": FILLED}, remedy=remedy)
 
 
 def referenced() -> pd.DataFrame:

@@ -12,16 +12,16 @@ from torch.nn.functional import cross_entropy, softplus
 
 from .network import BEGIN, END, PAD, Generator, Sentences, Unfolded
 
+#: The weight of the gradient penalty, as printed.
+XI = 10.0
 Pair = Sequence[Unfolded]
 Judge = Callable[[torch.Tensor, torch.Tensor], torch.Tensor]
 
 
 def unlikelihood(logits: torch.Tensor, written: Sentences) -> torch.Tensor:
     """-log p of sentences and their end marks under logits [B, T + 1, V], the mean over B."""
-    whole = cross_entropy(
-        logits.flatten(0, 1), written.targets().flatten(), ignore_index=PAD, reduction="sum"
-    )
-    return whole / len(logits)
+    flat, targets = logits.flatten(0, 1), written.targets().flatten()
+    return cross_entropy(flat, targets, ignore_index=PAD, reduction="sum") / len(logits)
 
 
 def reconstruction(followed: Pair, read: Sequence[Sentences]) -> torch.Tensor:
@@ -54,15 +54,13 @@ def cyclic(generator: Generator, read: Sequence[Sentences], longest: int) -> tor
 
 
 def paraphrase(
-    generator: Generator, pairs: Sequence[tuple[Sentences, Sentences] | None]
+    generator: Generator, us: Sequence[Sentences], vs: Sequence[Sentences]
 ) -> torch.Tensor:
-    """Eq. 5: of pairs (u, v) of style t, v from E(u, y_t); None where a style has no pair."""
+    """Eq. 5: of pairs (u, v) of style t, v from y_t and E(u, y_t)."""
     total = generator.styles.new_zeros(())
-    for t, pair in enumerate(pairs):
-        if pair is not None:
-            u, v = pair
-            followed = generator.follow(v, t, generator.encode(u, t))
-            total = total + unlikelihood(followed.logits, v)
+    for t, (u, v) in enumerate(zip(us, vs, strict=True)):
+        followed = generator.follow(v, t, generator.encode(u, t))
+        total = total + unlikelihood(followed.logits, v)
     return total
 
 

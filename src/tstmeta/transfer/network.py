@@ -9,13 +9,14 @@ from typing import NamedTuple
 import torch
 from torch import nn
 
-from ..models.textcnn import PAD, UNKNOWN, padded, strongest
+from ..models.textcnn import PAD, UNKNOWN, strongest
 from .configuration import TransferOptions
 
 #: Words that begin and end a sentence stand before all others in the vocabulary.
 MARKS = ("<s>", "</s>")
 BEGIN, END = UNKNOWN + 1, UNKNOWN + 2
-#: Widths of filters: Eq. 3 and Eq. 7.
+#: Of the language models, as printed; widths of the discriminators' filters (Eq. 3 and 7).
+DROPOUT = 0.5
 WIDTHS = {"adversarial": (3, 4, 5), "wasserstein": (1, 2, 3)}
 
 
@@ -33,10 +34,6 @@ class Sentences(NamedTuple):
         """What it then should write [B, T + 1]: the words and the end mark."""
         longer = nn.functional.pad(self.ids, (0, 1), value=PAD)
         return longer.scatter(1, self.lengths[:, None], END)
-
-
-def sentences(rows: Sequence[Sequence[int]], device: str = "cpu") -> Sentences:
-    return Sentences(*(tensor.to(device) for tensor in padded(rows)))
 
 
 class Unfolded(NamedTuple):
@@ -126,7 +123,7 @@ class LanguageGru(nn.Module):
         size = options.style + options.content
         self.words = nn.Embedding(words, options.word, padding_idx=PAD)
         self.gru = nn.GRU(options.word, size, batch_first=True)
-        self.dropout = nn.Dropout(options.dropout)
+        self.dropout = nn.Dropout(DROPOUT)
         self.out = nn.Linear(size, words)
 
     def forward(self, ids: torch.Tensor) -> torch.Tensor:

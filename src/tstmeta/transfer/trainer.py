@@ -4,8 +4,7 @@ What a step sees depends on the seed and its number alone (see :mod:`..models.tr
 run that was killed ends with the same weights.
 """
 
-from collections.abc import Mapping, Sequence
-from functools import partial
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -16,16 +15,16 @@ from torch import nn
 
 from .. import storage
 from ..models import hub
-from ..models.textcnn import numbered, vocabulary
+from ..models.textcnn import numbered, padded, vocabulary
 from ..models.training import loop
 from ..models.training.loop import Learner
+from ..schema import TstmetaError
 from . import losses
 from .configuration import Configuration, TransferOptions
 from .corpus import TransferCorpus
-from .network import MARKS, LanguageGru, Sentences, TransferModel, sentences
+from .network import MARKS, LanguageGru, Sentences, TransferModel
 
-WEIGHTS = "model.safetensors"
-#: Folder with what was written at each point, one CSV file a point; and that of language models.
+#: Folders: a CSV file of outputs for each point; the language models.
 OUTPUTS, LANGUAGE = "outputs", "language"
 #: Sentences that are transferred at a time.
 _BATCH = 250
@@ -43,12 +42,8 @@ def train(
 
     A checkpoint in it is taken up; the result of this very run is left as it is.
 
-    Args:
-        name: of a model of the configuration.
-        device: see :func:`tstmeta.models.hub.device_of`.
-
     Returns:
-        The report: what makes it this run, ``points`` and the loss at each.
+        The report: what makes it this run, ``points`` in steps, the mean loss up to each.
 
     Raises:
         TstmetaError: no such model, nothing to learn, a folder of another run.
@@ -68,195 +63,155 @@ def train(
     if report := loop.finished(out, run):
         return report
     torch.set_num_threads(options.threads)
-    known = [*MARKS, *vocabulary(corpus.train["text"], 2, options.vocabulary, str.split)]
-    device = hub.device_of(device)
-    lesson = _Lesson(corpus, known, options, seed, device)
-    readers = _language_models(out / LANGUAGE, run, lesson) if "language" in weights else []
-    model = _seeded(seed, partial(TransferModel, len(known) + 2, list(weights), options)).to(device)
-    course = _Course(model, weights, lesson, readers)
+    course = _Course(corpus, weights, options, seed, hub.device_of(device))
+    if "language" in weights:
+        course.learn_languages(out / LANGUAGE, run, epoch * options.language_epochs)
     points = [steps * (k + 1) // options.points for k in range(options.points)]
 
     def step(number: int) -> float:
         if number in points:
-            _write_outputs(out, number, corpus, lesson, model)
+            course.write_outputs(out, number)
         return course.step(number)
 
     values = loop.follow(out, run, course.whole, step, steps, options.checkpoint)
-    _write_outputs(out, steps, corpus, lesson, model)
-    ends = [places.mean() for places in np.split(np.array(values), points[:-1]) if len(places)]
-    report = {
-        **run,
-        "vocabulary": len(known),
-        "points": points,
-        "losses": np.round(ends, 4).tolist(),
-    }
+    course.write_outputs(out, steps)
+    ends = [part.mean() for part in np.split(np.array(values), points[:-1]) if len(part)]
+    report = {**run, "points": points, "losses": np.round(ends, 4).tolist()}
     loop.write_report(out, report)
-    _write_weights(out / WEIGHTS, model)
+    course.write(out / "model.safetensors")
     (out / loop.CHECKPOINT).unlink()
     return report
 
 
-def _seeded(seed: int, build: Any) -> Any:
-    with torch.random.fork_rng(devices=[]):
-        torch.manual_seed(seed)
-        return build()
-
-
-def _write_weights(path: Path, model: nn.Module) -> None:
-    from safetensors.torch import save
-
-    state = model.named_parameters()
-    storage.write(path, save({name: value.detach().cpu() for name, value in state}))
-
-
-class _Lesson:
-    """What a step sees: sentences of each style by number, and paraphrases."""
+class _Course:
+    """What the steps of a model see and do."""
 
     def __init__(
         self,
         corpus: TransferCorpus,
-        known: Sequence[str],
+        weights: Mapping[str, float],
         options: TransferOptions,
         seed: int,
         device: str,
     ):
-        self.known, self.options, self.seed, self.device = known, options, seed, device
-        train, pairs = ([t[t["number"] == n] for n in (0, 1)] for t in (corpus.train, corpus.pairs))
-        self.texts = [self.numbers(rows["text"]) for rows in train]
-        columns = ("text", "paraphrase")
-        self.sides = [[self.numbers(rows[column]) for column in columns] for rows in pairs]
+        self.corpus, self.weights, self.options = corpus, weights, options
+        self.seed, self.device = seed, device
+        self.known = [*MARKS, *vocabulary(corpus.train["text"], 2, options.vocabulary, str.split)]
+        columns = [(corpus.train, "text"), (corpus.pairs, "text"), (corpus.pairs, "paraphrase")]
+        #: Training sentences and both sides of paraphrases: [3][style][sentence][word].
+        self.rows = [
+            [self._numbers(table.loc[table["number"] == n, column]) for n in (0, 1)]
+            for table, column in columns
+        ]
+        if "paraphrase" in weights and not all(self.rows[1]):
+            raise TstmetaError(
+                "no paraphrase of a style. Remedy: name a file of paraphrases with --pairs"
+            )
+        with torch.random.fork_rng(devices=[]):
+            torch.manual_seed(seed)
+            size = len(self.known) + 2
+            self.model = TransferModel(size, list(weights), options).to(device)
+            self.readers = nn.ModuleList(LanguageGru(size, options) for _ in (0, 1)).to(device)
+        self.generator = self._learner(self.model.generator)
+        self.judges = self._learner(self.model.discriminators)
+        both = [*self.generator.optimisers, *self.judges.optimisers]
+        self.whole = Learner(self.model, both, seed)
 
-    def numbers(self, texts: Sequence[str]) -> list[list[int]]:
+    def _learner(self, part: nn.Module) -> Learner:
+        # a model without discriminators has none to train
+        values = [*part.parameters()]
+        adam = torch.optim.Adam(values, lr=self.options.rate) if values else None
+        return Learner(part, [adam] if adam else [], self.seed)
+
+    def _numbers(self, texts: Iterable[str]) -> list[list[int]]:
         return [row[: self.options.longest] for row in numbered(texts, self.known, str.split)]
 
-    def padded(self, rows: Sequence[Sequence[int]]) -> Sentences:
-        return sentences(rows, self.device)
+    def _padded(self, rows: Sequence[Sequence[int]]) -> Sentences:
+        return Sentences(*(tensor.to(self.device) for tensor in padded(rows)))
 
-    def read(self, step: int) -> list[Sentences]:
-        """A batch of each style."""
-        order = [self._rows(step, len(rows), style) for style, rows in enumerate(self.texts)]
-        return [self.padded([r[n] for n in o]) for r, o in zip(self.texts, order, strict=True)]
-
-    def pairs(self, step: int) -> list[tuple[Sentences, Sentences] | None]:
-        """Paraphrases of each style; None where it has none."""
-        batches: list[tuple[Sentences, Sentences] | None] = []
-        for style, (one_side, other) in enumerate(self.sides):
-            order = self._rows(step, len(one_side), 2 + style) if one_side else []
-            u, v = ([rows[n] for n in order] for rows in (one_side, other))
-            batches.append((self.padded(u), self.padded(v)) if u else None)
+    def _read(self, step: int, column: int = 0) -> list[Sentences]:
+        """A batch of each style; both sides of paraphrases in the same order."""
+        batches = []
+        for style, rows in enumerate(self.rows[column]):
+            stream = 4 * self.seed + 2 * (column > 0) + style
+            order = loop.rows_of(step, len(rows), self.options.batch, stream)
+            batches.append(self._padded([rows[n] for n in order]))
         return batches
-
-    def _rows(self, step: int, count: int, stream: int) -> np.ndarray:
-        return loop.rows_of(step, count, self.options.batch, 4 * self.seed + stream)
-
-
-class _Course:
-    """The steps of one model."""
-
-    def __init__(
-        self,
-        model: TransferModel,
-        weights: Mapping[str, float],
-        lesson: _Lesson,
-        readers: Sequence[nn.Module],
-    ):
-        self.model, self.weights, self.lesson, self.readers = model, weights, lesson, readers
-        options, seed = lesson.options, lesson.seed
-        parts = [part for part in (model.generator, model.discriminators) if [*part.parameters()]]
-        learners = [Learner(part, [self._adam(part, options)], seed) for part in parts]
-        self.generator, self.judges = learners[0], learners[1:]
-        self.whole = Learner(model, [adam for own in learners for adam in own.optimisers], seed)
-
-    @staticmethod
-    def _adam(part: nn.Module, options: TransferOptions) -> torch.optim.Optimizer:
-        return torch.optim.Adam(part.parameters(), lr=options.rate, weight_decay=options.decay)
 
     def step(self, number: int) -> float:
         """One of the discriminators, then one of the generator; the generator's loss."""
-        options, generator = self.lesson.options, self.model.generator
-        read = self.lesson.read(number)
+        generator, rate = self.model.generator, self.options.rate
+        read, transferred = self._read(number), []
         contents = [generator.encode(read[t], t) for t in (0, 1)]
         followed = [generator.follow(read[t], t, contents[t]) for t in (0, 1)]
-        transferred = []
-        if self.judges or self.readers:
+        if self.judges.optimisers or "language" in self.weights:
             transferred = [generator.unfold(read[t], 1 - t, contents[t]) for t in (0, 1)]
-        for learner in self.judges:
-            loss = map(self._judged, [(followed, transferred)])
-            learner.step(number, loss, 1, options.rate)
-        loss = map(self._whole, [(number, read, followed, transferred)])
-        return self.generator.step(number, loss, 1, options.rate)
+        if self.judges.optimisers:
+            self.judges.step(number, map(self._judged, [(followed, transferred)]), 1, rate)
+        whole = map(self._total, [(number, read, followed, transferred)])
+        return self.generator.step(number, whole, 1, rate)
 
     def _judged(self, passes: tuple[losses.Pair, losses.Pair]) -> torch.Tensor:
         """What discriminators go down: Eq. 3, and Eq. 7 with its penalty."""
         own, other = ([p._replace(states=p.states.detach()) for p in side] for side in passes)
-        judges, total = self.model.discriminators, own[0].states.new_zeros(())
+        judges, parts = self.model.discriminators, []
         if "adversarial" in judges:
-            total = total + losses.adversarial(judges["adversarial"], own, other)
+            parts.append(losses.adversarial(judges["adversarial"], own, other))
         if "wasserstein" in judges:
-            shares = [torch.rand(len(p.states)).to(p.states.device) for p in own]
             critics = judges["wasserstein"]
+            shares = [torch.rand(len(p.states)).to(p.states) for p in own]
             penalty = losses.gradient_penalty(critics, own, other, shares)
-            total = total + losses.wasserstein(critics, own, other)
-            total = total + self.lesson.options.penalty * penalty
-        return total
+            parts.append(losses.wasserstein(critics, own, other) + losses.XI * penalty)
+        return torch.stack(parts).sum()
 
-    def _whole(self, now: tuple[int, Any, losses.Pair, losses.Pair]) -> torch.Tensor:
+    def _total(self, now: tuple[int, Any, losses.Pair, losses.Pair]) -> torch.Tensor:
         """What the generator goes down: the sum of Section 4.6."""
-        number, read, followed, transferred = now
-        options, model = self.lesson.options, self.model
-        judges = model.discriminators
+        number, read, *passes = now
+        generator, judges = self.model.generator, self.model.discriminators
+        halved = 0.5 ** (number // self.options.halving)
         parts = {
-            "reconstruction": lambda: losses.reconstruction(followed, read),
-            "paraphrase": lambda: losses.paraphrase(model.generator, self.lesson.pairs(number)),
-            "cyclic": lambda: losses.cyclic(model.generator, read, options.longest),
-            "language": lambda: losses.language(self.readers, transferred),
-            "adversarial": lambda: (
-                -losses.adversarial(judges["adversarial"], followed, transferred)
+            "reconstruction": lambda: losses.reconstruction(passes[0], read),
+            "paraphrase": lambda: losses.paraphrase(
+                generator, self._read(number, 1), self._read(number, 2)
             ),
-            "wasserstein": lambda: (
-                -losses.wasserstein(judges["wasserstein"], followed, transferred)
-                * 0.5 ** (number // options.halving)
-            ),
+            "cyclic": lambda: losses.cyclic(generator, read, self.options.longest),
+            "language": lambda: losses.language(self.readers, passes[1]),
+            "adversarial": lambda: -losses.adversarial(judges["adversarial"], *passes),
+            "wasserstein": lambda: -halved * losses.wasserstein(judges["wasserstein"], *passes),
         }
         return torch.stack([weight * parts[name]() for name, weight in self.weights.items()]).sum()
 
+    def learn_languages(self, out: Path, run: Mapping[str, Any], steps: int) -> None:
+        """Train the language models of Eq. 6, which are kept fixed from then on."""
+        learner = self._learner(self.readers)
 
-def _language_models(out: Path, run: Mapping[str, Any], lesson: _Lesson) -> Sequence[nn.Module]:
-    """Eq. 6's language model of each style, trained before and kept fixed."""
-    options, seed = lesson.options, lesson.seed
-    size = len(lesson.known) + 2
-    build = partial(LanguageGru, size, options)
-    models = _seeded(seed, lambda: nn.ModuleList(build() for _ in range(2))).to(lesson.device)
-    adam = torch.optim.Adam(models.parameters(), lr=options.rate)
-    learner = Learner(models, [adam], seed)
+        def loss(read: Sequence[Sentences]) -> torch.Tensor:
+            own = zip(self.readers, read, strict=True)
+            return torch.stack([losses.unlikelihood(m(x.fed()), x) for m, x in own]).sum()
 
-    def loss(read: Sequence[Sentences]) -> torch.Tensor:
-        own = zip(models, read, strict=True)
-        return torch.stack([losses.unlikelihood(m(x.fed()), x) for m, x in own]).sum()
+        def step(number: int) -> float:
+            return learner.step(number, map(loss, [self._read(number)]), 1, self.options.rate)
 
-    def step(number: int) -> float:
-        return learner.step(number, map(loss, [lesson.read(number)]), 1, options.rate)
+        # the last checkpoint stays: a run that goes on takes the models from it
+        loop.follow(out, run, learner, step, steps, self.options.checkpoint)
+        self.readers.eval().requires_grad_(False)
 
-    epoch = -(-max(map(len, lesson.texts)) // options.batch)
-    # the last checkpoint stays: a run that goes on takes the models from it
-    loop.follow(out, run, learner, step, epoch * options.language_epochs, options.checkpoint)
-    return [model.eval().requires_grad_(False) for model in models]
+    def write_outputs(self, out: Path, point: int) -> None:
+        """Transfer all sources: a row each, in their order."""
+        sources = self.corpus.sources
+        rows, texts = self._numbers(sources["text"]), [""] * len(sources)
+        for style, places in sources.groupby("number").groups.items():
+            for at in range(0, len(places), _BATCH):
+                batch = places[at : at + _BATCH]
+                read = self._padded([rows[place] for place in batch])
+                own = self.model.generator.transfer(read, style, 1 - style, self.options.longest)
+                for place, ids in zip(batch, own.ids.tolist(), strict=True):
+                    texts[place] = " ".join(self.known[n - 2] for n in ids if n)
+        table = pd.DataFrame({"output": texts}).to_csv(index=False, lineterminator="\n")
+        storage.write(out / OUTPUTS / f"{point:06d}.csv", table)
 
+    def write(self, path: Path) -> None:
+        from safetensors.torch import save
 
-def _write_outputs(
-    out: Path, point: int, corpus: TransferCorpus, lesson: _Lesson, model: TransferModel
-) -> None:
-    """Transfer all sources: one row each, in their order."""
-    rows = lesson.numbers(corpus.sources["text"])
-    texts = pd.Series("", index=corpus.sources.index)
-    for style, places in corpus.sources.groupby("number").groups.items():
-        for at in range(0, len(places), _BATCH):
-            batch = places[at : at + _BATCH]
-            read = lesson.padded([rows[place] for place in batch])
-            own = model.generator.transfer(read, style, 1 - style, lesson.options.longest)
-            for place, ids, length in zip(
-                batch, own.ids.tolist(), own.lengths.tolist(), strict=True
-            ):
-                texts[place] = " ".join(lesson.known[n - 2] for n in ids[:length])
-    table = pd.DataFrame({"output": texts}).to_csv(index=False, lineterminator="\n")
-    storage.write(out / OUTPUTS / f"{point:06d}.csv", table)
+        state = self.model.named_parameters()
+        storage.write(path, save({name: value.detach().cpu() for name, value in state}))
