@@ -10,12 +10,8 @@ WORDS = 9
 SIZES = {"word": 3, "style": 2, "content": 3, "maps": 2, "batch": 3, "temperature": 0.5}
 OPTIONS = configuration.read().options.model_copy(update=SIZES)
 #: Sentences of both styles by word number: 4 and above are words.
-READ = [
-    Sentences(*padded(rows)) for rows in ([[4, 5, 6], [7], [8, 4]], [[5], [6, 7, 4, 8], [4, 4]])
-]
-    Sentences(*padded([[4, 5, 6], [7], [8, 4]])),
-    Sentences(*padded([[5], [6, 7, 4, 8], [4, 4]])),
-]
+ROWS = [[[4, 5, 6], [7], [8, 4]], [[5], [6, 7, 4, 8], [4, 4]]]
+READ = [Sentences(*padded(rows)) for rows in ROWS]
 
 
 def model(*losses: str) -> TransferModel:
