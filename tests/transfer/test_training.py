@@ -71,9 +71,9 @@ def test_eight_models_differ_by_their_losses_in_one_file():
 @pytest.mark.parametrize(
     ("old", "new", "message"),
     [
-        ("[models]", "[model]", "models: Field required"),
-        ('M0 = ["reconstruction"', 'M0 = ["rec"', "models.M0.0: Input should be"),
-        ("cyclic = 5.0", "cyclic = -1", "weights.cyclic: Input should be greater"),
+        ("[models]", "[model]", r"models\n +Field required"),
+        ('M0 = ["reconstruction"', 'M0 = ["rec"', r"models.M0.0\n +Input should be"),
+        ("cyclic = 5.0", "cyclic = -1", r"weights.cyclic\n +Input should be greater"),
         ("word = 64", "word = ", "Invalid value"),
     ],
 )
@@ -194,28 +194,24 @@ def test_the_command_follows_metrics_and_resumes_after_a_kill(tmp_path, monkeypa
     text = configuration.paths.own("transfer", "models.toml").read_text(encoding="utf-8")
     lines = [line for line in text.splitlines() if not line.startswith(("source =", "none ="))]
     text = "\n".join([*lines, 'source = ["bleu", "copy-rate"]'])
-    (tmp_path / "own.toml").write_text(text.replace("points = 3", "points = 10"))
+    (tmp_path / "own.toml").write_text(text.replace("points = 3", "points = 6"))
     words = ["transfer", "run", "--model", "M7", "--corpus", "mine.csv", "--quick"]
-    words += ["--config", "own.toml", "--steps", "60", "--out"]
+    words += ["--config", "own.toml", "--steps", "30", "--out"]
     result = run(*words, "whole")
     assert result.exit_code == 0, result.exception
     table = pd.read_csv(tmp_path / "whole" / "trajectory.csv")
-    assert sorted(set(table["step"])) == [*range(6, 61, 6)]
+    assert sorted(set(table["step"])) == [*range(5, 31, 5)]
     assert set(table["part"]) == {"choose", "report"}
     assert set(table["metric"]) == {"bleu", "copy-rate"}
     assert table["n"].eq(8).all()
     command = [sys.executable, "-m", "tstmeta", *words, "died"]
-    kills = 0
-    for _ in range(2):
-        process = subprocess.Popen(
-            command, cwd=tmp_path, stderr=subprocess.DEVNULL, stdout=subprocess.DEVNULL
-        )
-        while process.poll() is None and not (tmp_path / "died" / "outputs").exists():
-            time.sleep(0.02)
-        time.sleep(random.uniform(0, 0.5))
-        process.send_signal(signal.SIGKILL)
-        kills += process.wait() == -signal.SIGKILL
-    assert kills
+    nowhere = subprocess.DEVNULL
+    process = subprocess.Popen(command, cwd=tmp_path, stderr=nowhere, stdout=nowhere)
+    while process.poll() is None and not (tmp_path / "died" / "outputs").exists():
+        time.sleep(0.02)
+    time.sleep(random.uniform(0, 0.3))
+    process.send_signal(signal.SIGKILL)
+    assert process.wait() == -signal.SIGKILL
     assert run(*words, "died").exit_code == 0
     assert digests(tmp_path / "died") == digests(tmp_path / "whole")
     assert "another run" in str(run(*words, "whole", "--seed", "1").exception)

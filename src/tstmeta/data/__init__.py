@@ -84,11 +84,7 @@ def load(name: str) -> Dataset:
 
 
 def texts_of(*names: str) -> set[str]:
-    """Every source, rewrite and reference of data sets, which is then to be kept out of a training.
-
-    Raises:
-        MissingData: the texts of one are not here.
-    """
+    """Every source, rewrite and reference of data sets, whose texts have to be here."""
     rows = [load(name).with_texts("to keep them out") for name in names]
     columns = [items[c].explode() for items in rows for c in ("source", "output", "references")]
     return {text for column in columns for text in column if isinstance(text, str)}

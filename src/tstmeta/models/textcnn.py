@@ -18,8 +18,7 @@ WIDTHS, DROPOUT = (3, 4, 5), 0.5
 WINDOW = 400
 _BATCH = 256
 PAD, UNKNOWN = 0, 1
-#: How a text becomes words.
-_Cut = Callable[[str], Sequence[str]]
+_Cut = Callable[[str], Sequence[str]]  # a text to its words
 
 
 def vocabulary(
@@ -54,18 +53,16 @@ def network(size: int, styles: int, seed: int, vector: int, maps: int) -> Any:
 
 
 def strongest(filters: Sequence[Any], vectors: Any, lengths: Any) -> Any:
-    """The strongest answer of each map [B, maps * widths] to vectors [B, T, V] of texts."""
+    """The strongest answer of each filter [B, F] to vectors [B, T, V] of texts."""
     import torch
 
     places, widest = vectors.shape[1], max(layer.kernel_size[0] for layer in filters)
-    begins = torch.arange(places, device=vectors.device)[None, :] < lengths[:, None]  # [B, T]
-    seen = torch.nn.functional.pad(vectors.transpose(1, 2), (0, widest - 1))
-    best = []
-    for layer in filters:
-        answers = torch.relu(layer(seen)[:, :, :places])  # [B, maps, T]
-        # relu leaves nothing below 0, so a place that may not win is one of 0
-        best.append((answers * begins[:, None]).amax(2))
-    return torch.cat(best, 1)
+    begins = torch.arange(places, device=vectors.device) < lengths[:, None]  # [B, T]
+    seen = (vectors * begins[:, :, None]).transpose(1, 2)
+    seen = torch.nn.functional.pad(seen, (0, widest - 1))
+    # relu leaves nothing below 0, so a place that may not win is one of 0
+    answers = [torch.relu(layer(seen)[:, :, :places]) * begins[:, None] for layer in filters]
+    return torch.cat([answer.amax(2) for answer in answers], 1)
 
 
 def numbered(texts: Iterable[str], known: Sequence[str], cut: _Cut = words) -> list[list[int]]:

@@ -4,7 +4,7 @@ import tomllib
 from pathlib import Path
 from typing import Annotated, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, PositiveFloat, PositiveInt, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, PositiveFloat, PositiveInt
 
 from ..data import paths
 from ..models.training.options import Options
@@ -14,13 +14,11 @@ Loss = Literal["reconstruction", "paraphrase", "cyclic", "language", "adversaria
 
 
 class TransferOptions(Options):
-    """Sizes and course.
+    """Sizes and course; ``sentences`` of a style are learned from, ``held`` of a part transferred.
 
-    ``word``, ``style`` and ``content`` are sizes of vectors; a GRU has as many states as style and
-    content together, a discriminator ``maps`` filters of a width.  ``vocabulary`` bounds the words,
-    ``longest`` those of a sentence, ``sentences`` the training sentences of a style, ``held`` those
-    of a part that is transferred.  ``steps`` bounds the course (0: its epochs do), which is
-    measured at ``points``.  Eq. 7 weighs half as much after each ``halving`` steps.
+    A GRU has as many states as style and content together, a discriminator ``maps`` filters of a
+    width.  ``steps`` bounds the course (0: its epochs do), which is measured at ``points``.  Eq. 7
+    weighs half as much after each ``halving`` steps.
     """
 
     word: PositiveInt
@@ -65,9 +63,6 @@ def read(path: Path | None = None) -> Configuration:
     path = path or paths.own("transfer", "models.toml")
     try:
         return Configuration.model_validate(tomllib.loads(path.read_text(encoding="utf-8")))
-    except ValidationError as error:
-        problem = error.errors()[0]
-        words = f"{'.'.join(map(str, problem['loc']))}: {problem['msg']}"
-    except (OSError, tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        words = str(error)
-    raise TstmetaError(f"{path} is no configuration of transfer models ({words})")
+    except (OSError, ValueError) as error:  # no file, no TOML, another form
+        words = f"{path} is no configuration of transfer models: {error}"
+        raise TstmetaError(words) from error

@@ -5,6 +5,7 @@ human preferences and no human reference is ever learned from.
 """
 
 from collections.abc import Iterable, Sequence
+from functools import reduce
 from typing import NamedTuple
 
 import pandas as pd
@@ -16,34 +17,23 @@ from .configuration import TransferOptions
 
 #: No text of these is learned from, nor in the parts that choose and report.
 EXCLUDED = ("mir", "li2018@yelp", "dualrl", "mis@yelp")
-#: The sources with references; they are transferred, never learned from.
-REFERENCED = "li2018@yelp"
 #: Parts that are transferred.  Of a hundred sentences the first five may choose, then five report.
 CHOOSE, REPORT, REFERENCE = "choose", "report", "reference"
 _HUNDREDTH = {CHOOSE: range(5), REPORT: range(5, 10), "train": range(10, 100)}
 
 
 class TransferCorpus(NamedTuple):
-    """Training sentences of two styles, number 0 and 1; the sources to transfer; paraphrases.
-
-    ``train`` has the columns text and number, ``sources`` also part and references, ``pairs`` text,
-    paraphrase and number.
-    """
+    """Styles by number, and tables of sentences; ``sources`` are those to transfer."""
 
     styles: tuple[str, ...]
     train: pd.DataFrame
     sources: pd.DataFrame
     pairs: pd.DataFrame
 
-    def identity(self) -> dict[str, dict[str, int | str]]:
+    def identity(self) -> dict[str, list[int | str]]:
         """Rows and hash of each table, which make a run this one."""
-        columns = {"train": ["text", "number"], "sources": ["text", "number", "part"]}
-        columns["pairs"] = ["text", "paraphrase", "number"]
-        tables = {name: getattr(self, name) for name in columns}
-        return {
-            name: {"rows": len(table), "sha256": corpus_hash(table, columns[name])}
-            for name, table in tables.items()
-        }
+        tables = {name: getattr(self, name) for name in ("train", "sources", "pairs")}
+        return {name: [len(t), corpus_hash(t, t.columns)] for name, t in tables.items()}
 
 
 def select(
@@ -54,17 +44,11 @@ def select(
     referenced: pd.DataFrame | None = None,
     pairs: pd.DataFrame | None = None,
 ) -> TransferCorpus:
-    """Divide sentences of two styles.
+    """Divide the sentences of a ``table`` with the columns text and style, without ``never``.
 
     Args:
-        table: columns ``text`` and ``style``.
-        rules: two wordings each, see :func:`paraphrased`.
-        never: texts that go to no part.
-        referenced: columns ``text``, ``style`` (of the text) and ``references``.
-        pairs: columns ``text`` and ``paraphrase``; by default what ``rules`` make.
-
-    Raises:
-        TstmetaError: not two styles, or too few sentences of one.
+        referenced: sources with the columns text, style and references.
+        pairs: columns text and paraphrase; by default what ``rules`` make of training sentences.
     """
     styles = tuple(sorted(set(table["style"])))
     if len(styles) != 2:
@@ -75,60 +59,39 @@ def select(
     kept = table[short & ~keys.duplicated(keep=False) & ~keys.isin(excluded)]
     draws = [hashed(f"transfer/{words}") for words in keys[kept.index]]  # its place and its part
     draw = pd.Series(draws, kept.index, "uint64")
-    kept = kept.assign(number=kept["style"].map(styles.index), draw=draw).sort_values("draw")
-    parts, most = {}, {"train": options.sentences}
-    for part, hundredth in _HUNDREDTH.items():
-        rows = kept[(kept["draw"] % 100).isin(hundredth)].groupby("number")
-        parts[part] = rows.head(most.get(part, options.held)).assign(part=part)
+    kept = kept.assign(references=[[]] * len(kept), draw=draw).sort_values("draw")
+    rows = {part: kept[(kept["draw"] % 100).isin(own)] for part, own in _HUNDREDTH.items()}
+    rows |= {} if referenced is None else {REFERENCE: referenced}
+    parts = {}
+    for part, own in rows.items():
+        most = options.sentences if part == "train" else options.held
+        own = own.assign(number=own["style"].map(styles.index), part=part)
+        parts[part] = own.groupby("number").head(most)[["part", "number", "text", "references"]]
         if parts[part]["number"].nunique() < 2:
-            raise TstmetaError(
-                f"the part {part} lacks sentences of a style that have at most {options.longest} "
-                "words. Remedy: give a larger corpus"
-            )
-    if referenced is not None:
-        rows = referenced.assign(number=referenced["style"].map(styles.index), part=REFERENCE)
-        parts[REFERENCE] = rows.groupby("number").head(options.held)
+            raise TstmetaError(f"the part {part} lacks a style. Remedy: give a larger corpus")
     train = parts.pop("train")[["text", "number"]].reset_index(drop=True)
     sources = pd.concat(parts.values(), ignore_index=True)
-    if "references" not in sources:
-        sources["references"] = None
-    sources["references"] = [r if isinstance(r, list) else [] for r in sources["references"]]
-    sources = sources[["part", "number", "text", "references"]]
-    if pairs is None:
-        pairs = paraphrased(train, rules)
-    else:  # with both styles, as printed
-        pairs = pairs.merge(pd.DataFrame({"number": [0, 1]}), how="cross")
+    both = pd.DataFrame({"number": [0, 1]})  # a pair of a file has both styles, as printed
+    pairs = paraphrased(train, rules) if pairs is None else pairs.merge(both, how="cross")
     sides = zip(pairs["text"], pairs["paraphrase"], strict=True)
     apart = [u not in v and v not in u for u, v in sides]  # as printed, Section 4.3
     return TransferCorpus(styles, train, sources, pairs[apart].reset_index(drop=True))
 
 
 def paraphrased(train: pd.DataFrame, rules: Iterable[Sequence[str]]) -> pd.DataFrame:
-    """Training sentences with the words of the rules exchanged, in both directions.
-
-    A substitute of ours for paraphrases: style and content stay, and so does nearly every word.
-    Each sentence with a rule's words gives one pair.
-    """
-    swaps = {a: b for pair in rules for a, b in (pair, pair[::-1])}
-    rows = []
-    for text, number in zip(train["text"], train["number"], strict=True):
-        other = f" {text} "
-        for old in [words for words in swaps if f" {words} " in f" {text} "]:
-            other = other.replace(f" {old} ", f" {swaps[old]} ", 1)
-        if other.strip() != text:
-            rows.append((text, other.strip(), number))
-    return pd.DataFrame(rows, columns=["text", "paraphrase", "number"])
+    """A substitute of ours: sentences with words exchanged, in both directions of the rules."""
+    swaps = {f" {a} ": f" {b} " for pair in rules for a, b in (pair, pair[::-1])}
+    others = []
+    for text in (f" {text} " for text in train["text"]):
+        own = [old for old in swaps if old in text]
+        others.append(reduce(lambda new, old: new.replace(old, swaps[old], 1), own, text).strip())
+    pairs = train.assign(paraphrase=others)[["text", "paraphrase", "number"]]
+    return pairs[pairs["text"] != pairs["paraphrase"]]
 
 
 def referenced() -> pd.DataFrame:
-    """Yelp's sources with their human rewrites, for :func:`select`.
-
-    Raises:
-        MissingData: they are not here.
-    """
-    items = data.load(REFERENCED).with_texts("for their references").drop_duplicates("source_id")
+    """Yelp's sources with their human rewrites, which must be here, for :func:`select`."""
+    items = data.load("li2018@yelp").with_texts("for their references").drop_duplicates("source_id")
     other = {"positive": "negative", "negative": "positive"}
-    style = items["style"].map(other)  # of the source
-    return pd.DataFrame(
-        {"text": items["source"], "style": style, "references": items["references"]}
-    )
+    texts = items[["source", "references"]].rename(columns={"source": "text"})
+    return texts.assign(style=items["style"].map(other))

@@ -8,11 +8,12 @@ from typing import NamedTuple
 
 import torch
 from torch import nn
+from torch.nn.utils.rnn import pack_padded_sequence
 
 from ..models.textcnn import PAD, UNKNOWN, strongest
 from .configuration import TransferOptions
 
-#: Words that begin and end a sentence stand before all others in the vocabulary.
+#: Words that begin and end a sentence; they stand before all others.
 MARKS = ("<s>", "</s>")
 BEGIN, END = UNKNOWN + 1, UNKNOWN + 2
 #: Of the language models, as printed; widths of the discriminators' filters (Eq. 3 and 7).
@@ -32,16 +33,15 @@ class Sentences(NamedTuple):
 
     def targets(self) -> torch.Tensor:
         """What it then should write [B, T + 1]: the words and the end mark."""
-        longer = nn.functional.pad(self.ids, (0, 1), value=PAD)
-        return longer.scatter(1, self.lengths[:, None], END)
+        return nn.functional.pad(self.ids, (0, 1)).scatter(1, self.lengths[:, None], END)
 
 
 class Unfolded(NamedTuple):
-    """A decoder's states [B, T, S] and logits [B, T, V], and to which place they count [B]."""
+    """A decoder's states [B, T, S], to which place they count [B], and logits [B, T, V]."""
 
     states: torch.Tensor
-    logits: torch.Tensor
     lengths: torch.Tensor
+    logits: torch.Tensor
 
 
 class Generator(nn.Module):
@@ -64,16 +64,14 @@ class Generator(nn.Module):
     def encode(self, read: Sentences, style: int) -> torch.Tensor:
         """Content vectors z = E(x, y) [B, content]."""
         blank = self.styles.new_zeros(len(read.ids), self.content)
-        packed = nn.utils.rnn.pack_padded_sequence(
-            self.words(read.ids), read.lengths.cpu(), batch_first=True, enforce_sorted=False
-        )
+        packed = pack_padded_sequence(self.words(read.ids), read.lengths.cpu(), True, False)
         _, last = self.encoder(packed, self.begin(style, blank))
         return last[0][:, -self.content :]
 
     def follow(self, read: Sentences, style: int, content: torch.Tensor) -> Unfolded:
         """Unfold from (y, z) with the words of sentences fed in."""
         states, _ = self.decoder(self.words(read.fed()), self.begin(style, content))
-        return Unfolded(states, self.out(states), read.lengths + 1)
+        return Unfolded(states, read.lengths + 1, self.out(states))
 
     def unfold(self, read: Sentences, style: int, content: torch.Tensor) -> Unfolded:
         """Unfold from (y, z) with its own previous distributions fed in, as long as ``read``."""
@@ -84,13 +82,12 @@ class Generator(nn.Module):
             states.append(own)
             logits.append(self.out(own))
             fed = (logits[-1] / self.temperature).softmax(2) @ self.words.weight
-        return Unfolded(torch.cat(states, 1), torch.cat(logits, 1), read.lengths + 1)
+        return Unfolded(torch.cat(states, 1), read.lengths + 1, torch.cat(logits, 1))
 
     @torch.no_grad()
     def transfer(self, read: Sentences, source: int, target: int, places: int) -> Sentences:
         """The likeliest word at each place, up to the end mark; at least one word."""
-        state = self.begin(target, self.encode(read, source))
-        ids = [read.fed()[:, :1]]
+        state, ids = self.begin(target, self.encode(read, source)), [read.fed()[:, :1]]
         for place in range(places):
             own, state = self.decoder(self.words(ids[-1]), state)
             logits = self.out(own)
@@ -98,8 +95,7 @@ class Generator(nn.Module):
             ids.append(logits.argmax(2))
         written = torch.cat(ids[1:], 1)
         before = (written == END).cumsum(1) == 0
-        lengths = before.sum(1)
-        return Sentences(written.where(before, PAD)[:, : int(lengths.max())], lengths)
+        return Sentences(written.where(before, PAD), before.sum(1))
 
 
 class Discriminator(nn.Module):
@@ -111,8 +107,7 @@ class Discriminator(nn.Module):
         self.out = nn.Linear(maps * len(widths), 1)
 
     def forward(self, states: torch.Tensor, lengths: torch.Tensor) -> torch.Tensor:
-        inside = torch.arange(states.shape[1], device=states.device)[None] < lengths[:, None]
-        return self.out(strongest(list(self.filters), states * inside[..., None], lengths))[:, 0]
+        return self.out(strongest(list(self.filters), states, lengths))[:, 0]
 
 
 class LanguageGru(nn.Module):
@@ -138,10 +133,7 @@ class TransferModel(nn.Module):
         super().__init__()
         self.generator = Generator(words, options)
         size = options.style + options.content
-        self.discriminators = nn.ModuleDict(
-            {
-                loss: nn.ModuleList(Discriminator(size, widths, options.maps) for _ in range(2))
-                for loss, widths in WIDTHS.items()
-                if loss in losses
-            }
-        )
+        self.discriminators = nn.ModuleDict()
+        for loss in sorted(set(WIDTHS) & {"adversarial", *losses}):
+            both = [Discriminator(size, WIDTHS[loss], options.maps) for _ in range(2)]
+            self.discriminators[loss] = nn.ModuleList(both)
