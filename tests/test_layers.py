@@ -54,6 +54,12 @@ def test_no_module_imports_one_to_its_right(path):
     assert not imports(path) & STRANGERS.get(own, set())
 
 
+def test_only_its_command_imports_the_transfer_models():
+    users = [path for path in modules() if "transfer" in imports(path)]
+    inside = {path.relative_to(SRC).as_posix() for path in users if "transfer" not in path.parts}
+    assert inside == {"cli/transfer.py"}
+
+
 def test_every_module_has_a_place_in_the_map():
     parts = {path.relative_to(SRC).parts[0].removesuffix(".py") for path in SRC.rglob("*.py")}
     assert parts - {"__init__"} <= set(RANK)

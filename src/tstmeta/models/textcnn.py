@@ -52,7 +52,7 @@ def network(size: int, styles: int, seed: int, vector: int, maps: int) -> Any:
         return TextCNN()
 
 
-def strongest(filters: Sequence[Any], vectors: Any, lengths: Any) -> Any:
+def strongest(filters: Any, vectors: Any, lengths: Any) -> Any:
     """The strongest answer of each filter [B, F] to vectors [B, T, V] of texts."""
     import torch
 

@@ -107,7 +107,7 @@ class Discriminator(nn.Module):
         self.out = nn.Linear(maps * len(widths), 1)
 
     def forward(self, states: torch.Tensor, lengths: torch.Tensor) -> torch.Tensor:
-        return self.out(strongest(list(self.filters), states, lengths))[:, 0]
+        return self.out(strongest(self.filters, states, lengths))[:, 0]
 
 
 class LanguageGru(nn.Module):
