@@ -19,7 +19,7 @@ from tests.models.training.conftest import killed
 from tstmeta.models.splits import key
 from tstmeta.models.training.loop import CHECKPOINT
 from tstmeta.schema import TstmetaError
-from tstmeta.transfer import configuration, trainer
+from tstmeta.transfer import configuration, trainer, trajectory
 from tstmeta.transfer.corpus import EXCLUDED, paraphrased, referenced, select
 
 #: Section 5.2; the losses of each model are those of Section 5.1.
@@ -183,6 +183,37 @@ def test_no_rated_sentence_and_no_source_of_a_preference_is_learned_from():
         (p, n): 250 for p in ("choose", "report", "reference") for n in (0, 1)
     }
     assert (corpus.sources["references"].str.len() > 0).sum() == 500
+
+
+def test_a_trajectory_has_means_corpus_values_and_gm_of_each_point_and_part(tmp_path):
+    facts = {"text": ["the soup is cold", "the tea is warm"], "style": ["bad", "good"]}
+    rewrites = [["the soup is warm"], ["the tea is cold", "it is a cold tea"]]
+    own = pd.DataFrame({**facts, "references": rewrites})
+    corpus = select(TABLE, QUICK.options, referenced=own)
+    perfect = ["the soup is warm", "it is a cold tea"]
+    outputs = {2: [*corpus.sources["text"][:-2], *perfect], 4: ["a soup"] * len(corpus.sources)}
+    for point, texts in outputs.items():
+        (tmp_path / "outputs").mkdir(exist_ok=True)
+        file = tmp_path / "outputs" / f"{point:06d}.csv"
+        pd.DataFrame({"output": texts}).to_csv(file, index=False)
+    names = {"source": ["copy-rate", "edit-similarity"], "reference": ["corpus-bleu"], "none": []}
+    gm = ["copy-rate", "edit-similarity", "copy-rate"]
+    whole = QUICK.model_copy(update={"metrics": names, "gm": gm})
+    table = trajectory.trace(tmp_path, corpus, whole, {"model": "M0", "seed": 3, "points": [2, 4]})
+    values = table.set_index(["step", "part", "metric"])["value"]
+    assert values[2, "report", "copy-rate"] == 1 > values[4, "report", "copy-rate"]
+    assert values[2, "reference", "corpus-bleu"] == pytest.approx(100)
+    assert values[4, "reference", "corpus-bleu"] < 50
+    assert ("choose", "corpus-bleu") not in {(p, m) for _, p, m in values.index}
+    cube = (100 - 63) * (100 - 71) * min(97 - 1, 1 + 37)  # Acc, Sim and PP are 1 here
+    assert values[2, "choose", "gm"] == pytest.approx(cube ** (1 / 3))
+    assert values[4, "choose", "gm"] == 0
+    assert table["n"].tolist() == [8 if p != "reference" else 2 for p in table["part"]]
+    written = pd.read_csv(tmp_path / "trajectory.csv")
+    assert written["value"].tolist() == pytest.approx(table["value"].tolist(), rel=1e-5)
+    assert not {str, object} & {written[c].map(type).iloc[0] for c in ("step", "value", "n")}
+    signatures = json.loads((tmp_path / "signatures.json").read_text())
+    assert signatures["corpus-bleu reference"].startswith("corpus-bleu|")
 
 
 # ------------------------------------------------------------------------------------- the command
