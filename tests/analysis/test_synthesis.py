@@ -10,6 +10,7 @@ import tstmeta as tst
 from tests.helpers import needs
 from tstmeta import stats
 from tstmeta.analysis import synthesis
+from tstmeta.schema import TstmetaError
 
 SOURCES, SYSTEMS = np.repeat(np.arange(8), 3), np.tile(["A", "B", "C"], 8)
 RNG = np.random.default_rng(3)
@@ -128,3 +129,8 @@ def test_frozen_effects_are_what_is_computed_now(dimension, name, metrics):
     assert {*metrics, "random", "copy-rate"} <= set(both["metric"]) | set(both["against"])
     assert both["value_x"].to_numpy() == pytest.approx(both["value_y"].to_numpy(), abs=1e-5)
     assert both["pairs_x"].tolist() == both["pairs_y"].tolist()
+
+
+def test_another_method_is_refused_with_those_that_there_are():
+    with pytest.raises(TstmetaError, match="unknown method 'reml' for tau; known: pm, dl"):
+        tst.pool(tst.evidence("fluency").query("level != 'system'"), method="reml")

@@ -28,8 +28,11 @@ NONE, BAD = Against([], []), Against([], ["x"])
         ({"predict_low": 0.5}, NONE, 1, CARE, "a new set may show less than one half"),
         ({"difference_low": 0}, NONE, 1, CARE, "not surely better than the best sentinel"),
         ({"difference_low": math.nan, "difference_high": math.nan}, NONE, 1, CARE, "not surely"),
-        ({}, Against(["mir", "alva"], []), 1, CARE, "the other way on mir, alva"),
-        ({"predict_low": 0.4}, BAD, 1, CARE, "one half; the other way on the stress panel: x"),
+        ({}, Against(["mir", "alva"], []), 1, CARE, "orders pairs against people on mir, alva"),
+        (
+            *({"predict_low": 0.4}, BAD, 1, CARE),
+            "one half; orders pairs against people on the stress panel: x",
+        ),
         ({}, Against([], [], False), 1, CARE, "no constructed set to try it on"),
         ({"high": 0.4, "predict_low": 0.1}, Against(["mir"], []), 1, NEVER, "no better"),
     ],

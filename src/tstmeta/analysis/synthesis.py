@@ -10,6 +10,7 @@ its ties.  Which sets share sources (a *family*), and which are pooled, stands i
 from collections.abc import Iterator
 from functools import cache
 from itertools import combinations
+from typing import get_args
 
 import numpy as np
 import pandas as pd
@@ -185,6 +186,8 @@ def pool(effects: pd.DataFrame, method: TauMethod = "pm", panel: str = "pool") -
     """
     if "system" in set(effects["level"]):
         raise TstmetaError("values at level system are shown, not pooled: they are of few systems")
+    if method not in (known := get_args(TauMethod)):
+        raise TstmetaError(f"unknown method {method!r} for tau; known: {', '.join(known)}")
     if "family" not in effects:
         effects = effects.merge(panels()[["dataset", "family", "panel"]], "left", "dataset")
         effects["family"] = effects["family"].fillna(effects["dataset"])

@@ -130,11 +130,12 @@ def decide(row: Any, flips: Against, own: int, task: str, language: str) -> tupl
         return NEVER, "no better than chance"
     if row.difference_high < 0:
         return NEVER, "worse than the best sentinel"
+    against_people = "orders pairs against people on"
     doubts = {
         "a new set may show less than one half": row.predict_low <= CHANCE,
         "not surely better than the best sentinel": not row.difference_low > 0,
-        f"the other way on {', '.join(flips.pooled)}": bool(flips.pooled),
-        f"the other way on the stress panel: {', '.join(flips.stress)}": bool(flips.stress),
+        f"{against_people} {', '.join(flips.pooled)}": bool(flips.pooled),
+        f"{against_people} the stress panel: {', '.join(flips.stress)}": bool(flips.stress),
         "no constructed set to try it on": not flips.tried,
     }
     reasons = [reason for reason, holds in doubts.items() if holds]
