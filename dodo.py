@@ -35,7 +35,7 @@ DOIT_CONFIG = {
 #: its files are here.  The scores of all others are in ``data/ratings``.
 SCORED = ("wu_arase", "mir", "mis@yelp", "lens@simpda_2022", "mis@civil")  # the longest first
 #: Models that are trained on Yelp where its sentences are here, and the data sets of Yelp.
-TRAINED = ("yelp-lm", "yelp-style")
+TRAINED = ("yelp-lm", "yelp-style", "yelp-cnn")
 OF_YELP = ("mir", "li2018", "dualrl")
 #: Which pages were generated is known only once they are: their names and hashes stand here.
 MANIFEST = Path(".build/pages.json")

@@ -53,7 +53,11 @@ def train(name: str) -> None:
     from tstmeta.models import classifiers, lm
     from tstmeta.models.training.loop import AnotherRun
 
-    model = {"yelp-style": classifiers.MODELS["yelp"], "yelp-lm": lm.MODELS["yelp"]}[name]
+    model = {
+        "yelp-style": classifiers.MODELS["yelp"],
+        "yelp-cnn": classifiers.MODELS["yelp-cnn"],
+        "yelp-lm": lm.MODELS["yelp"],
+    }[name]
     command = ["train", *model.course.split(), "--out", model.where]
     try:
         app(command, standalone_mode=False)

@@ -40,6 +40,10 @@ REGRESSOR = "the model is a regressor: use it with style-regressor"
 CLASSIFIER = "the model is a classifier, no regressor: use style-confidence"
 #: Words after ``tstmeta train`` for Yelp sentences by sentiment (Shen et al., 2017).
 COURSE = "classifier --corpus yelp"
+#: The same as the TextCNN of Pang and Gimpel (2019); none of their compared sources is tuned on.
+CNN_COURSE = f"{COURSE} --kind textcnn" + "".join(
+    f" --keep-out {name}" for name in ("mir", "li2018@yelp", "dualrl", "mis@yelp")
+)
 #: Models by name: two linear demonstrations, trained by us on generated text, English toxicity
 #: (Logacheva et al., 2022), and sentiment on Yelp, trained where its sentences are here.
 MODELS = {
@@ -49,6 +53,7 @@ MODELS = {
         Backbone("embedded-strength", str(_WEIGHTS / "style_strength"), profile="embedded"),
         Backbone("toxicity", "s-nlp/roberta_toxicity_classifier"),
         Backbone("yelp", str(paths.scores() / "models" / "yelp-style"), course=COURSE),
+        Backbone("yelp-cnn", str(paths.scores() / "models" / "yelp-cnn"), course=CNN_COURSE),
     )
 }
 

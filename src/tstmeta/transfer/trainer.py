@@ -52,6 +52,7 @@ def train(
     if report := loop.finished(out, run):
         return report
     torch.set_num_threads(options.threads)
+    torch.set_flush_denormal(True)  # sharp distributions are full of them; products take 20 times
     course = _Course(run, corpus, hub.device_of(device))
     if "language" in weights:
         course.learn_languages(out / LANGUAGE, run, epoch * options.language_epochs)
