@@ -188,7 +188,30 @@ def test_eq_7_values_a_sentence_against_its_own_transfer_and_its_slope_is_to_be_
     assert number(value) == pytest.approx(expected, rel=1e-5)
 
 
+def worth(read, written):
+    """Long sentences are liked, and what begins as the source does."""
+    return written.lengths.double() + 2.0 * (written.ids[:, 0] == read.ids[:, 0])
+
+
+def rewarded(g):
+    torch.manual_seed(7)
+    return losses.self_critical(g, READ, 4, worth)
+
+
+def test_a_reward_makes_drawn_words_likelier_as_far_as_they_beat_the_likeliest():
+    g, total = model().generator, 0.0
+    torch.manual_seed(7)
+    for t in (0, 1):
+        drawn, likeliest = (g.transfer(READ[t], t, 1 - t, 4, draw) for draw in (True, False))
+        assert drawn.ids.tolist() != likeliest.ids.tolist()
+        gains = (worth(READ[t], drawn) - worth(READ[t], likeliest)).tolist()
+        pairs = zip(words_of(READ[t]), words_of(drawn), gains, strict=True)
+        total += sum(-r * log_p(g, new, 1 - t, encoded(g, own, t))[0] / 3 for own, new, r in pairs)
+    assert number(rewarded(g)) == pytest.approx(number(total))
+
+
 LOSSES = {
+    "reward": lambda m, *_: rewarded(m.generator),
     "reconstruction": lambda m, own, other: losses.reconstruction(own, READ),
     "adversarial": lambda m, *both: losses.adversarial(m.discriminators["adversarial"], *both),
     "paraphrase": lambda m, *_: losses.paraphrase(m.generator, READ, READ[::-1]),

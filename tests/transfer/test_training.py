@@ -59,10 +59,11 @@ def digests(out):
     return {path.name: hashlib.sha256(path.read_bytes()).hexdigest() for path in files}
 
 
-def test_eight_models_differ_by_their_losses_in_one_file():
+def test_the_models_differ_by_their_losses_in_one_file():
     always = {"reconstruction": 1.0, "adversarial": 1.0}
     assert {name: WHOLE.weights_of(name) for name in WHOLE.models} == {
-        name: {**always, **more} for name, more in PRINTED.items()
+        **{name: {**always, **more} for name, more in PRINTED.items()},
+        "M0-Sim": {**always, "reward": 20.0},
     }
     with pytest.raises(TstmetaError, match="called 'M8'; use one of M0, M1"):
         WHOLE.weights_of("M8")
@@ -185,7 +186,7 @@ def test_no_rated_sentence_and_no_source_of_a_preference_is_learned_from():
     assert (corpus.sources["references"].str.len() > 0).sum() == 500
 
 
-def test_a_trajectory_has_means_corpus_values_and_gm_of_each_point_and_part(tmp_path):
+def test_a_trajectory_has_means_corpus_values_of_each_point_and_part(tmp_path):
     facts = {"text": ["the soup is cold", "the tea is warm"], "style": ["bad", "good"]}
     rewrites = [["the soup is warm"], ["the tea is cold", "it is a cold tea"]]
     own = pd.DataFrame({**facts, "references": rewrites})
@@ -197,17 +198,13 @@ def test_a_trajectory_has_means_corpus_values_and_gm_of_each_point_and_part(tmp_
         file = tmp_path / "outputs" / f"{point:06d}.csv"
         pd.DataFrame({"output": texts}).to_csv(file, index=False)
     names = {"source": ["copy-rate", "edit-similarity"], "reference": ["corpus-bleu"], "none": []}
-    gm = ["copy-rate", "edit-similarity", "copy-rate"]
-    whole = QUICK.model_copy(update={"metrics": names, "gm": gm})
+    whole = QUICK.model_copy(update={"metrics": names})
     table = trajectory.trace(tmp_path, corpus, whole, {"model": "M0", "seed": 3, "points": [2, 4]})
     values = table.set_index(["step", "part", "metric"])["value"]
     assert values[2, "report", "copy-rate"] == 1 > values[4, "report", "copy-rate"]
     assert values[2, "reference", "corpus-bleu"] == pytest.approx(100)
     assert values[4, "reference", "corpus-bleu"] < 50
     assert ("choose", "corpus-bleu") not in {(p, m) for _, p, m in values.index}
-    cube = (100 - 63) * (100 - 71) * min(97 - 1, 1 + 37)  # Acc, Sim and PP are 1 here
-    assert values[2, "choose", "gm"] == pytest.approx(cube ** (1 / 3))
-    assert values[4, "choose", "gm"] == 0
     assert table["n"].tolist() == [8 if p != "reference" else 2 for p in table["part"]]
     written = pd.read_csv(tmp_path / "trajectory.csv")
     assert written["value"].tolist() == pytest.approx(table["value"].tolist(), rel=1e-5)

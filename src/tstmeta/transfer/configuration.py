@@ -10,7 +10,9 @@ from ..data import paths
 from ..models.training.options import Options
 from ..schema import TstmetaError
 
-Loss = Literal["reconstruction", "paraphrase", "cyclic", "language", "adversarial", "wasserstein"]
+Loss = Literal[
+    "reconstruction", "paraphrase", "cyclic", "language", "adversarial", "wasserstein", "reward"
+]
 
 
 class TransferOptions(Options):
@@ -37,7 +39,10 @@ class TransferOptions(Options):
 
 
 class Configuration(BaseModel):
-    """The file: sizes, weights of losses, losses of each model, metrics, deviations."""
+    """The file: sizes, weights of losses, losses of each model, metrics, deviations.
+
+    ``reward`` is the metric that the loss of this name has a model write for.
+    """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
@@ -46,7 +51,7 @@ class Configuration(BaseModel):
     weights: dict[Loss, PositiveFloat]
     models: dict[str, list[Loss]]
     metrics: dict[Literal["source", "reference", "none"], list[str]]
-    gm: Annotated[list[str], Field(min_length=3, max_length=3)]
+    reward: str
     paraphrases: list[Annotated[list[str], Field(min_length=2, max_length=2)]]
     deviations: list[str]
 

@@ -1,10 +1,12 @@
 """The losses of Pang and Gimpel (2019, Eq. 2 to 7): sums over words, means over B sentences.
 
+One more, of ours, rewards what a metric likes (:func:`self_critical`).
+
 Style ``t`` is 0 or 1, and ``read[t]`` are sentences of it.  Each function gives the sum over both
 styles, a scalar tensor.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import torch
@@ -16,6 +18,8 @@ from .network import BEGIN, END, PAD, Generator, Sentences, Unfolded
 #: The weight of the gradient penalty, as printed.
 XI = 10.0
 Pair = Sequence[Unfolded]
+#: What written sentences are worth beside those that were read [B].
+Reward = Callable[[Sentences, Sentences], torch.Tensor]
 
 
 def unlikelihood(logits: torch.Tensor, written: Sentences) -> torch.Tensor:
@@ -98,4 +102,23 @@ def gradient_penalty(
         values = judge(between, own.lengths).sum()  # sentences do not touch each other
         (slope,) = torch.autograd.grad(values, between, create_graph=True)
         each.append(((slope.flatten(1).norm(dim=1) - 1) ** 2).mean())
+    return torch.stack(each).sum()
+
+
+def self_critical(
+    generator: Generator, read: Sequence[Sentences], longest: int, reward: Reward
+) -> torch.Tensor:
+    """Drawn transfers as far as they are worth more than the likeliest ones (Rennie et al., 2017).
+
+    -(r(drawn) - r(likeliest)) log p(drawn): going down it makes better ones likelier, worse rarer.
+    """
+    each = []
+    for t in (0, 1):
+        drawn, likeliest = (
+            generator.transfer(read[t], t, 1 - t, longest, d) for d in (True, False)
+        )
+        gain = reward(read[t], drawn) - reward(read[t], likeliest)
+        logits = generator.follow(drawn, 1 - t, generator.encode(read[t], t)).logits.transpose(1, 2)
+        words = cross_entropy(logits, drawn.targets(), ignore_index=PAD, reduction="none")
+        each.append(words.sum(1) @ gain / len(gain))
     return torch.stack(each).sum()

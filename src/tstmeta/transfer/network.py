@@ -85,14 +85,17 @@ class Generator(nn.Module):
         return Unfolded(torch.cat(states, 1), read.lengths + 1, torch.cat(logits, 1))
 
     @torch.no_grad()
-    def transfer(self, read: Sentences, source: int, target: int, places: int) -> Sentences:
-        """The likeliest word at each place, up to the end mark; at least one word."""
+    def transfer(
+        self, read: Sentences, source: int, target: int, places: int, draw: bool = False
+    ) -> Sentences:
+        """The likeliest word at each place, or one drawn, up to the end mark; at least one word."""
         state, ids = self.begin(target, self.encode(read, source)), [read.fed()[:, :1]]
         for place in range(places):
             own, state = self.decoder(self.words(ids[-1]), state)
             logits = self.out(own)
             logits[..., [PAD, UNKNOWN, BEGIN] + [END] * (place == 0)] = -torch.inf
-            ids.append(logits.argmax(2))
+            words = torch.distributions.Categorical(logits=logits).sample() if draw else None
+            ids.append(logits.argmax(2) if words is None else words)
         written = torch.cat(ids[1:], 1)
         before = (written == END).cumsum(1) == 0
         return Sentences(written.where(before, PAD), before.sum(1))

@@ -15,9 +15,11 @@ import torch
 from safetensors.torch import save
 from torch import nn
 
+from .. import metrics as registry
 from .. import storage
+from ..metrics.base import Request
 from ..models import hub
-from ..models.textcnn import numbered, padded, vocabulary
+from ..models.textcnn import UNKNOWN, numbered, padded, vocabulary
 from ..models.training import loop
 from ..models.training.loop import Learner
 from ..schema import TstmetaError
@@ -48,6 +50,7 @@ def train(
     steps = options.steps or epoch * options.epochs
     run = {"model": name, "seed": seed, "steps": steps, "weights": weights}
     run |= {"options": options.model_dump(), "corpus": corpus.identity()}
+    run |= {"reward": configuration.reward} if "reward" in weights else {}
     run["versions"] = loop.versions("torch", "numpy")
     if report := loop.finished(out, run):
         return report
@@ -90,6 +93,7 @@ class _Course:
             raise TstmetaError(
                 "a style lacks paraphrases. Remedy: name a file of them with --pairs"
             )
+        self.metric: Any = registry.get(run["reward"]) if "reward" in run else None
         with torch.random.fork_rng(devices=[]):
             torch.manual_seed(self.seed)
             size = len(self.known) + 2
@@ -108,6 +112,18 @@ class _Course:
 
     def _padded(self, rows: Sequence[Sequence[int]]) -> Sentences:
         return Sentences(*(tensor.to(self.device) for tensor in padded(rows)))
+
+    def _texts(self, sentences: Sentences) -> list[str]:
+        """Their known words."""
+        rows = sentences.ids.tolist()
+        return [" ".join(self.known[n - UNKNOWN - 1] for n in ids if n > UNKNOWN) for ids in rows]
+
+    def _worth(self, read: Sentences, written: Sentences) -> torch.Tensor:
+        """The metric's values [B]; nothing where it has none."""
+        both = zip(self._texts(written), self._texts(read), strict=True)
+        scores = self.metric.score([(Request(output, (text,), text),) for output, text in both])
+        values = torch.tensor([score.value for (score,) in scores])
+        return values.nan_to_num(0.0).to(self.device)
 
     def _read(self, step: int, column: int = 0) -> list[Sentences]:
         """A batch of each style; both sides of paraphrases in the same order."""
@@ -144,13 +160,15 @@ class _Course:
         number, read, *passes = now
         sides = partial(self._read, number)
         generator, judges = self.model.generator, self.model.discriminators
+        longest, worth = self.options.longest, self._worth
         halved = 0.5 ** (number // self.options.halving)
         parts = {
             "reconstruction": lambda: losses.reconstruction(passes[0], read),
             "paraphrase": lambda: losses.paraphrase(generator, sides(1), sides(2)),
-            "cyclic": lambda: losses.cyclic(generator, read, self.options.longest),
+            "cyclic": lambda: losses.cyclic(generator, read, longest),
             "language": lambda: losses.language(self.readers, passes[1]),
             "adversarial": lambda: -losses.adversarial(judges["adversarial"], *passes),
+            "reward": lambda: losses.self_critical(generator, read, longest, worth),
             "wasserstein": lambda: -halved * losses.wasserstein(judges["wasserstein"], *passes),
         }
         return torch.stack([weight * parts[name]() for name, weight in self.weights.items()]).sum()
@@ -177,7 +195,6 @@ class _Course:
         for (style, _), texts in batches:
             read = self._padded(self._numbers(texts))
             away = self.model.generator.transfer(read, style, 1 - style, self.options.longest)
-            rows = [" ".join(self.known[n - 2] for n in ids if n) for ids in away.ids.tolist()]
-            outputs[texts.index] = rows
+            outputs[texts.index] = self._texts(away)
         table = outputs.to_csv(index=False, lineterminator="\n")
         storage.write(out / OUTPUTS / f"{point:06d}.csv", table)

@@ -8,7 +8,6 @@ import pandas as pd
 
 from .. import metrics as registry
 from .. import storage
-from ..combine.gm import gm
 from ..console import note
 from ..data import Dataset
 from ..data.tables import items_table
@@ -58,12 +57,6 @@ def trace(
             value = combine(own["detail"]) if combine else own["value"].mean()
             rows.append((step, part, name, basis, value, len(own)))
     table = pd.DataFrame(rows, columns=COLUMNS[2:])
-    parts = table[(table["basis"] != "reference") & table["metric"].isin(configuration.gm)]
-    wide = parts.pivot_table("value", ["step", "part"], "metric")
-    if set(configuration.gm) <= set(wide):
-        both = {"value": gm(*(wide[name] for name in configuration.gm)), "metric": "gm"}
-        both["n"] = parts.groupby(["step", "part"])["n"].min()
-        table = pd.concat([table, wide.assign(basis="source", **both).reset_index()])
     table = table.assign(model=report["model"], seed=report["seed"])[COLUMNS]
     table = table.sort_values(COLUMNS[2:6], ignore_index=True)
     storage.write(out / FILE, table.to_csv(index=False, lineterminator="\n", float_format="%.6g"))
