@@ -206,6 +206,7 @@ def test_a_trajectory_has_means_corpus_values_of_each_point_and_part(tmp_path):
     assert values[4, "reference", "corpus-bleu"] < 50
     assert ("choose", "corpus-bleu") not in {(p, m) for _, p, m in values.index}
     assert table["n"].tolist() == [8 if p != "reference" else 2 for p in table["part"]]
+    assert set(table.loc[table["part"] == "reference", "metric"]) == {"corpus-bleu"}
     written = pd.read_csv(tmp_path / "trajectory.csv")
     assert written["value"].tolist() == pytest.approx(table["value"].tolist(), rel=1e-5)
     assert not {str, object} & {written[c].map(type).iloc[0] for c in ("step", "value", "n")}

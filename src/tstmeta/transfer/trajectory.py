@@ -13,7 +13,7 @@ from ..data import Dataset
 from ..data.tables import items_table
 from ..scoring import score
 from .configuration import Configuration
-from .corpus import TransferCorpus
+from .corpus import REFERENCE, TransferCorpus
 from .trainer import OUTPUTS
 
 FILE = "trajectory.csv"
@@ -38,17 +38,20 @@ def trace(
 ) -> pd.DataFrame:
     """Score a run's outputs; write ``trajectory.csv``, and the signatures beside it.
 
-    A row is the mean, or the corpus value, of n outputs.
+    A row is the mean, or the corpus value, of n outputs.  Those that have references are not held
+    against their sources: others are, and encoders take longest.
     """
     idf = out / "idf.txt"
     storage.write(idf, "".join(f"{text}\n" for text in corpus.train["text"]))
     data, rows, signatures = dataset(out, corpus, report["points"]), [], {}
+    others = data.where(~data.items["source_id"].str.startswith(REFERENCE))
     for basis, name in ((b, n) for b, names in configuration.metrics.items() for n in names):
         metric: Any = registry.get(name.replace("{idf}", str(idf)))
         if lack := getattr(metric, "missing", ""):
             note(f"{name} is left out: {lack}")
             continue
-        table = score(data, [metric], [basis], store=out / "scores", progress=False)
+        shown = others if basis == "source" else data
+        table = score(shown, [metric], [basis], store=out / "scores", progress=False)
         table = table.dropna(subset="value")
         signatures[f"{name} {basis}"] = str(metric.signature(basis)).replace(str(out), "OUT")
         keys = table["item_id"].str.split("-")
