@@ -29,6 +29,7 @@ _WHERE = {
     **dict.fromkeys(("available", "load"), "data"),
     "read": "data.own",
     "score": "scoring",
+    "trajectories": "analysis.trajectories",
     "Dataset": "data.base",
     "wrap": "metrics.base",
     **dict.fromkeys(("explain", "token_scores"), "likelihood.tables"),
@@ -55,6 +56,7 @@ if TYPE_CHECKING:  # what editors know of the names
     from .analysis.frame import SENTINELS, pairs
     from .analysis.seeds import seeded
     from .analysis.synthesis import effects, evidence, pool
+    from .analysis.trajectories import trajectories
     from .analysis.verdicts import verdicts
     from .data import available, load
     from .data.base import Dataset

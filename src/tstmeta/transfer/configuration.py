@@ -19,8 +19,8 @@ class TransferOptions(Options):
     """Sizes and course; ``sentences`` of a style are learned from, ``held`` of a part transferred.
 
     A GRU has as many states as style and content together, a discriminator ``maps`` filters of a
-    width.  ``steps`` bounds the course (0: its epochs do), which is measured at ``points``.  Eq. 7
-    weighs half as much after each ``halving`` steps.
+    width.  ``steps`` bounds the course (0: its epochs do).  After ``alone`` steps of reconstruction
+    it is measured at ``points``.  Eq. 7 weighs half as much after each ``halving`` steps.
     """
 
     word: PositiveInt
@@ -32,6 +32,7 @@ class TransferOptions(Options):
     sentences: PositiveInt
     held: PositiveInt
     steps: Annotated[int, Field(ge=0)] = 0
+    alone: Annotated[int, Field(ge=0)] = 0
     points: PositiveInt
     halving: PositiveInt
     temperature: PositiveFloat

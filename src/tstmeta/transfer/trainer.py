@@ -59,7 +59,8 @@ def train(
     course = _Course(run, corpus, hub.device_of(device))
     if "language" in weights:
         course.learn_languages(out / LANGUAGE, run, epoch * options.language_epochs)
-    points = [steps * (k + 1) // options.points for k in range(options.points)]
+    rest = max(steps - options.alone, 0)
+    points = [options.alone + rest * (k + 1) // options.points for k in range(options.points)]
 
     def step(number: int) -> float:
         if number in points:
@@ -135,6 +136,8 @@ class _Course:
     def step(self, number: int) -> float:
         """One of the discriminators, then one of the generator; the generator's loss."""
         generator, rate = self.model.generator, self.options.rate
+        if number < self.options.alone:
+            return self.generator.step(number, map(self._alone, [self._read(number)]), 1, rate)
         read = self._read(number)
         contents = [generator.encode(read[t], t) for t in (0, 1)]
         followed = [generator.follow(read[t], t, contents[t]) for t in (0, 1)]
@@ -142,6 +145,12 @@ class _Course:
         self.judges.step(number, map(self._judged, [(followed, transferred)]), 1, rate)
         whole = map(self._total, [(number, read, followed, transferred)])
         return self.generator.step(number, whole, 1, rate)
+
+    def _alone(self, read: list[Sentences]) -> torch.Tensor:
+        """Reconstruction, with which training begins."""
+        generator = self.model.generator
+        own = [generator.follow(read[t], t, generator.encode(read[t], t)) for t in (0, 1)]
+        return losses.reconstruction(own, read)
 
     def _judged(self, passes: tuple[losses.Pair, losses.Pair]) -> torch.Tensor:
         """What discriminators go down: Eq. 3, and Eq. 7 with its penalty."""
@@ -161,7 +170,7 @@ class _Course:
         sides = partial(self._read, number)
         generator, judges = self.model.generator, self.model.discriminators
         longest, worth = self.options.longest, self._worth
-        halved = 0.5 ** (number // self.options.halving)
+        halved = 0.5 ** ((number - self.options.alone) // self.options.halving)
         parts = {
             "reconstruction": lambda: losses.reconstruction(passes[0], read),
             "paraphrase": lambda: losses.paraphrase(generator, sides(1), sides(2)),
