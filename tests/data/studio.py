@@ -28,9 +28,9 @@ def result(name, value, kind="choices"):
     return {"from_name": name, "to_name": "output", "type": kind, "value": {kind: wrapped}}
 
 
-def annotation(person, answers, **more):
+def annotation(person, answers, form=label_studio.RATING, **more):
     """One annotation; ``answers`` are content, style, fluency."""
-    results = [result(n, v) for n, v in zip(label_studio.QUESTIONS, answers, strict=True)]
+    results = [result(n, v) for n, v in zip(form.questions, answers, strict=True)]
     return {"id": 1, "completed_by": person, "was_cancelled": False, "result": results, **more}
 
 

@@ -194,7 +194,7 @@ def put(*path, value):
 
 
 FIRST = ("annotations", 0)
-NO_TASK, SCALE = "not a task with data and annotations", "not one whole number from 1 to 5"
+NO_TASK, SCALE = "not a task with data and annotations", "not one of 1, 2, 3, 4, 5"
 OTHER = "column item_id: the raters saw another text than it has"
 NOBODY = "column completed_by: it does not say who rated"
 
@@ -217,7 +217,7 @@ BROKEN = [
         lambda task: task["annotations"][0]["result"].append(result("rate_content", 2)),
         f"column rate_content: ['5', '2'] is {SCALE}",
     ),
-    (lambda task: task["annotations"].append(annotation(ANN, (1, 1, 1))), "rated this rewrite be"),
+    (lambda task: task["annotations"].append(annotation(ANN, (1, 1, 1))), "person rated this before"),
     *((answer({"choices": [x]}), SCALE) for x in ("6", "0", "-1", "4.5", "٤", "4 - Strongly", "")),
     *((answer({"choices": choices}), SCALE) for choices in (["3", "4"], [])),
     *((answer(value), NO_TASK) for value in ({"rating": 4}, {}, None, "5")),

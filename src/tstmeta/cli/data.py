@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from ..console import Format, note, show_table, write_table
-from .options import FormatOption, OutFile, OutFormat, registered
+from .options import FormatOption, Limit, OutFile, OutFormat, Where, registered
 
 data_app = typer.Typer(
     help="Data sets with human judgement.", no_args_is_help=True, rich_markup_mode=None
@@ -26,6 +26,10 @@ Name = Annotated[
         autocompletion=registered("datasets"),
     ),
 ]
+Exports = Annotated[
+    list[Path], typer.Argument(metavar="EXPORT...", help="What Label Studio exported as JSON.")
+]
+FormData = Annotated[str, typer.Option("--data", "-d", help="What the form was made from.")]
 
 
 @data_app.command("list")
@@ -117,24 +121,31 @@ def data_export(
 def data_form(
     name: Name,
     out: Annotated[Path, typer.Option("--out", "-o", help="Folder to write the form to.")],
+    pairwise: Annotated[
+        bool, typer.Option("--pairwise", help="Ask which of two systems is better: A, B or tie.")
+    ] = False,
+    where: Where = None,
+    limit: Limit = None,
     seed: Annotated[int, typer.Option(help="Of the order and of the batches.")] = 0,
 ) -> None:
-    """Write a rating form for Label Studio: the form, its tasks without labels, and a key."""
-    from ..data import load
-    from ..data.label_studio import write_form
+    """Write a rating form for Label Studio: the form, its tasks without labels, and a key.
 
-    for path in write_form(load(name), out, seed):
+    A pairwise form comes as a sheet, too: comparisons.csv.
+
+    \b
+    Example: tstmeta data form ends.csv --pairwise --where system=M0-0 --where system=M7-0 -o form
+    """
+    from ..data import load
+    from ..data.label_studio import PAIRWISE, RATING, write_form
+    from .score import chosen, sample
+
+    data = sample(chosen(load(name), where or []), limit, seed)
+    for path in write_form(data, out, seed, PAIRWISE if pairwise else RATING):
         note(f"wrote {path}")
 
 
 @data_app.command("import-ratings")
-def data_import_ratings(
-    exports: Annotated[
-        list[Path], typer.Argument(metavar="EXPORT...", help="What Label Studio exported as JSON.")
-    ],
-    data: Annotated[str, typer.Option("--data", "-d", help="What the form was made from.")],
-    out: OutFile = None,
-) -> None:
+def data_import_ratings(exports: Exports, data: FormData, out: OutFile = None) -> None:
     """Turn exports of a rating form into a table of ratings.  Raters become r1, r2, ...
 
     \b
@@ -147,3 +158,20 @@ def data_import_ratings(
     write_table(ratings, out)
     raters = ratings["rater"].nunique()
     note(f"{len(ratings)} ratings by {raters} raters of {ratings['item_id'].nunique()} rewrites")
+
+
+@data_app.command("import-preferences")
+def data_import_preferences(exports: Exports, data: FormData, out: OutFile = None) -> None:
+    """Turn exports or sheets (.csv) of a pairwise form into a table of preferences.
+
+    A sheet is of one rater, or has a column rater.  Raters become r1, r2, ...
+
+    \b
+    Example: tstmeta data import-preferences ann.csv project.json --data ends.csv -o preferences.csv
+    """
+    from ..data import load
+    from ..data.label_studio import PAIRWISE, read_export
+
+    table = read_export(exports, load(data), PAIRWISE)
+    write_table(table, out)
+    note(f"{len(table)} preferences by {table['rater'].nunique()} raters")

@@ -1,25 +1,27 @@
 """Rating forms for Label Studio: rewrites go out without labels, ratings come back without names.
 
 Formats: https://labelstud.io/guide/tasks, https://labelstud.io/guide/export (JSON; checked with
-Label Studio 1.23.2).  The form is ``data/contrast/label_studio.xml``.
+Label Studio 1.23.2).  The forms lie in ``data/contrast``: one asks for ratings, the other which of
+two rewrites is better, as Pang and Gimpel (2019, Section 6.2) did, and comes as a CSV sheet, too.
 """
 
 import hashlib
 import json
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
 
 from .. import storage
-from ..console import to_csv
+from ..console import inert, to_csv
 from ..schema import DataError, Problem, TstmetaError, shown, validate
 from . import paths
 from .base import Dataset
-from .checks import check, fault
+from .checks import FILLED, check, fault, one_of
 from .files import read_text
+from .sheet import read_sheet
 from .tables import rename_raters
 
 #: Name of each question in the form -> what it rates.  Other questions (a comment) are not read.
@@ -28,8 +30,32 @@ QUESTIONS = {"rate_content": "content", "rate_style": "style", "rate_fluency": "
 SHOWN = {"style": "style", "source_text": "source", "output_text": "output"}
 #: Lowest and highest answer.
 SCALE = (1, 5)
-_CHOICES = [[str(value)] for value in range(SCALE[0], SCALE[1] + 1)]
 FORM = "label_studio.xml"
+#: The sheet of comparisons: one row a task, with an empty column for each question.
+SHEET = "comparisons.csv"
+
+
+class Form(NamedTuple):
+    """File, field of the opaque id, columns that it hides, questions, fields, and answers."""
+
+    file: str
+    key: str
+    ids: list[str]
+    questions: Mapping[str, str]
+    shown: Mapping[str, str]
+    answers: Mapping[str, Any]
+
+
+_CHOICES = {str(value): value for value in range(SCALE[0], SCALE[1] + 1)}
+RATING = Form(FORM, "item_id", ["item_id"], QUESTIONS, SHOWN, _CHOICES)
+PAIRWISE = Form(
+    "label_studio_pairwise.xml",
+    "form_id",
+    ["item_a", "item_b"],
+    {"better_content": "content", "better_style": "style", "better_fluency": "fluency"},
+    {"style": "style", "source_text": "source", "A": "output_a", "B": "output_b"},
+    {"A": "a", "B": "b", "tie": "tie"},
+)
 
 # The id hides the cell of the design from raters.  It is no secret: the texts are public, and
 # the importer must find the item again without a key file.
@@ -37,27 +63,53 @@ _KEY = b"tstmeta rating form"
 _EXPORT = "export the project again from Label Studio, as JSON"
 
 
-def form_id(dataset: str, item_id: str) -> str:
+def form_id(dataset: str, *item_ids: str) -> str:
     """The id that raters see: ``t`` and 16 digits of a keyed BLAKE2b hash (RFC 7693)."""
-    text = f"{dataset}\0{item_id}".encode()
+    text = "\0".join([dataset, *item_ids]).encode()
     return "t" + hashlib.blake2b(text, key=_KEY, digest_size=8).hexdigest()
 
 
-def tasks(dataset: Dataset, seed: int = 0) -> pd.DataFrame:
+def _compared(items: pd.DataFrame) -> pd.DataFrame:
+    """Every two rewrites of one source in one style by two systems, in both orders."""
+    shared = ["dataset", "source_id", "source", "style"]
+    items = items[[*shared, "system", "item_id", "output"]].rename(columns={"item_id": "item"})
+    both = items.merge(items, on=shared, suffixes=("_a", "_b"))
+    both = both[both["system_a"] != both["system_b"]].reset_index(drop=True)
+    if both.empty:
+        what = "no source has rewrites of two systems in one style"
+        raise TstmetaError(f"{what}. Remedy: name the system of each rewrite in a column system")
+    return both
+
+
+def _drawn(both: pd.DataFrame, rng: np.random.Generator) -> pd.DataFrame:
+    """One order of each comparison; of two systems each is A equally often, give or take one."""
+    first = both[both["system_a"] < both["system_b"]]
+    first = first.assign(system=first["system_a"] + "\0" + first["system_b"])
+    turned = first.groupby("system")["system"].transform(
+        lambda own: (rng.permutation(len(own)) + rng.integers(2)) % 2 == 1
+    )
+    sides = {f"{name}_{s}": f"{name}_{o}" for name in ("item", "output") for s, o in ("ab", "ba")}
+    return pd.concat([first[~turned], first[turned].rename(columns=sides)]).sort_index()
+
+
+def tasks(dataset: Dataset, seed: int = 0, form: Form = RATING) -> pd.DataFrame:
     """What raters are shown, one row a rewrite, in that order; indexed by ``item_id``.
 
     The columns are the ``data`` of a task: the opaque id of :func:`form_id` under ``item_id``,
     ``style``, ``source_text``, ``output_text`` and ``batch``, from 1; give each rater one.  As in a
     Latin square, no batch holds two rewrites of one source, and where every source has every
-    system, each batch holds them equally often (give or take one).
+    system, each batch holds them equally often (give or take one).  Of a pairwise form a row is a
+    comparison, of two rewrites of a source by two systems, indexed by both items; its texts are
+    under ``A`` and ``B``, and which system is ``A`` is drawn.
     """
-    items, remedy = dataset.items, "fill it in or leave the rewrite out"
+    items, remedy = dataset.with_texts("to be rated"), "fill it in or leave the rewrite out"
     check(
         Problem(dataset.name, int(row) + 1, column, "raters would have nothing to judge", remedy)
         for column in SHOWN.values()
         for row in items.index[items[column].str.strip() == ""]
     )
     rng = np.random.default_rng(seed)
+    items = _drawn(_compared(items), rng) if form is PAIRWISE else items
     by_system = items.sort_values(["source_id", "system"], kind="stable")
     rewrite = by_system.groupby("source_id").cumcount().reindex(items.index)
     sources = items.drop_duplicates("source_id").set_index("source_id")["style"]
@@ -66,25 +118,29 @@ def tasks(dataset: Dataset, seed: int = 0) -> pd.DataFrame:
     batch = ((rewrite + items["source_id"].map(turn)) % (rewrite.max() + 1)).to_numpy(int)
     order = rng.permutation(len(items))
     order = order[np.argsort(batch[order], kind="stable")]
-    shown = items.iloc[order].set_index("item_id", drop=False)
-    data = {"item_id": [form_id(*ids) for ids in shown[["dataset", "item_id"]].to_numpy()]}
-    data |= {field: shown[column] for field, column in SHOWN.items()}
+    shown = items.iloc[order].set_index(form.ids, drop=False)
+    data = {form.key: [form_id(*ids) for ids in shown[["dataset", *form.ids]].to_numpy()]}
+    data |= {field: shown[column] for field, column in form.shown.items()}
     return pd.DataFrame(data, shown.index).assign(batch=pd.factorize(batch[order])[0] + 1)
 
 
-def write_form(dataset: Dataset, folder: Path, seed: int = 0) -> list[Path]:
-    """Write the form, ``tasks-<batch>.json`` for each batch, and ``key.csv``.
+def write_form(dataset: Dataset, folder: Path, seed: int = 0, form: Form = RATING) -> list[Path]:
+    """Write the form, ``tasks-<batch>.json`` for each batch, of comparisons a sheet, ``key.csv``.
 
-    ``key.csv`` (form_id, item_id, batch) is for the people who run the study, not for raters.
+    ``key.csv`` (form_id, item_id or item_a and item_b, batch) is for the people who run the study,
+    not for raters.
     """
-    todo = tasks(dataset, seed)
-    files = {FORM: paths.own("contrast", FORM).read_text("utf-8")}
+    todo = tasks(dataset, seed, form)
+    files = {form.file: paths.own("contrast", form.file).read_text("utf-8")}
     for batch, rows in todo.groupby("batch"):
         part = [{"data": task} for task in rows.to_dict("records")]
         files[f"tasks-{batch}.json"] = json.dumps(part, ensure_ascii=False, indent=1) + "\n"
-    key = todo.rename(columns={"item_id": "form_id"})[["form_id", "batch"]].reset_index()
-    files["key.csv"] = to_csv(key[["form_id", "item_id", "batch"]], for_people=True)
-    if strangers := sorted({path.name for path in folder.glob("tasks-*.json")} - set(files)):
+    sheet = to_csv(todo.assign(**dict.fromkeys(form.questions, "")), for_people=True)
+    files |= {SHEET: sheet} if form is PAIRWISE else {}
+    key = todo.rename(columns={form.key: "form_id"})[["form_id", "batch"]].reset_index()
+    files["key.csv"] = to_csv(key[["form_id", *form.ids, "batch"]], for_people=True)
+    there = {path.name for kind in ("label_*.xml", "tasks-*.json") for path in folder.glob(kind)}
+    if strangers := sorted(there - set(files)):
         listed = ", ".join(strangers)
         raise TstmetaError(f"{folder} holds another form ({listed}): name an empty one")
     for name, text in files.items():
@@ -92,98 +148,135 @@ def write_form(dataset: Dataset, folder: Path, seed: int = 0) -> list[Path]:
     return [folder / name for name in files]
 
 
-def read_export(exports: Path | Iterable[Path], dataset: Dataset) -> pd.DataFrame:
+def read_export(
+    exports: Path | Iterable[Path], dataset: Dataset, form: Form = RATING
+) -> pd.DataFrame:
     """The ratings in one JSON export of Label Studio, or in several of the same server.
 
     Cancelled and skipped annotations, drafts, predictions and comments are left out.  Raters become
-    ``r1``, ``r2``, ... by first appearance; nothing else of them is kept.
+    ``r1``, ``r2``, ... by first appearance; nothing else of them is kept.  What is called ``.csv``
+    is a sheet that was filled in, by one rater or by those in a column ``rater``; rows without any
+    answer are left out.
 
     Returns:
-        A ratings table, sorted by item (in item order), rater and dimension; values 1 to 5.
+        A ratings table, sorted by item (in item order), rater and dimension; values 1 to 5.  Of a
+        pairwise form a preferences table; ``item_a`` is of the system that is sorted first,
+        whichever was shown as A.
 
     Raises:
         DataError: everything that is wrong, with file, task (counted from 1) and remedy.
     """
     files = [exports] if isinstance(exports, Path) else list(exports)
-    records = dataset.items.to_dict("records")
-    items = {form_id(item["dataset"], item["item_id"]): item for item in records}
+    items = dataset.with_texts("to be held against what raters saw")
+    records = (_compared(items) if form is PAIRWISE else items).to_dict("records")
+    known = {form_id(row["dataset"], *(row[name] for name in form.ids)): row for row in records}
     rows: list[dict[str, Any]] = []
     problems: list[Problem] = []
     for path in files:
         try:
-            export = json.loads(read_text(path, remedy=_EXPORT))
+            read = (_sheet if path.suffix.lower() == ".csv" else _export)(path, form)
         except DataError as error:
             problems += error.problems
             continue
-        except (ValueError, RecursionError) as error:
-            row = getattr(error, "lineno", None)
-            problems.append(fault(path, f"not JSON ({str(error)[:60]})", row, remedy=_EXPORT))
-            continue
-        if not isinstance(export, list):
-            problems.append(fault(path, "not a list of tasks", remedy=_EXPORT))
-            continue
-        if export and all(isinstance(task, dict) and "annotations" not in task for task in export):
-            problems.append(fault(path, "tasks that went out, without annotations", remedy=_EXPORT))
-            continue
-        for number, task in enumerate(export, 1):
+        for number, task in read.items():
             try:
-                rows += [{"file": path, "row": number, **r} for r in _ratings(task, items)]
+                rows += [{"file": path, "row": number, **r} for r in _answers(task, form, known)]
             except _Fault as error:
                 what, column, remedy = error.args
                 problems.append(fault(path, what, number, column, remedy))
     if not (rows or problems):
-        problems.append(fault(files[0], "no ratings", remedy=_EXPORT))
+        remedy = "export the project again, or fill in the sheet, once somebody has rated"
+        problems.append(fault(files[0], "no ratings", remedy=remedy))
     check(problems)
     table = pd.DataFrame(rows)
-    twice = table[table.duplicated(["item_id", "dimension", "rater"])]
-    what = "the same person rated this rewrite before"
-    remedy = "delete one of the two annotations in Label Studio and export again"
-    places = twice[["file", "row"]].drop_duplicates().to_numpy()
-    check(fault(file, what, row, "", remedy) for file, row in places)
+    if form is PAIRWISE:
+        system = items.set_index("item_id")["system"]
+        turned = table["item_a"].map(system) > table["item_b"].map(system)
+        table.loc[turned, form.ids] = table.loc[turned, form.ids[::-1]].to_numpy()
+        table["value"] = table["value"].mask(turned, table["value"].replace({"a": "b", "b": "a"}))
+    twice = table[table.duplicated([*form.ids, "dimension", "rater"])]
+    what, remedy = "the same person rated this before", "delete one of the two answers"
+    cases = twice[["file", "row"]].drop_duplicates().to_numpy()
+    check(fault(file, what, row, "", remedy) for file, row in cases)
     rename_raters(table)
-    item = pd.Index(dataset.items["item_id"]).get_indexer(table["item_id"])
-    dimension = table["dimension"].map([*QUESTIONS.values()].index)
-    order = np.lexsort((dimension, table["rater"].str[1:].astype(int), item))
+    places = [pd.Index(items["item_id"]).get_indexer(table[name]) for name in form.ids[::-1]]
+    dimension = table["dimension"].map([*form.questions.values()].index)
+    order = np.lexsort((dimension, table["rater"].str[1:].astype(int), *places))
     table = table.drop(columns=["file", "row"]).iloc[order]
-    return validate(table, "ratings", dataset.name)
+    return validate(table, "preferences" if form is PAIRWISE else "ratings", dataset.name)
+
+
+def _export(path: Path, form: Form) -> dict[int, Any]:
+    """Tasks of an export, by number."""
+    try:
+        export = json.loads(read_text(path, remedy=_EXPORT))
+    except (ValueError, RecursionError) as error:
+        row, what = getattr(error, "lineno", None), f"not JSON ({str(error)[:60]})"
+        raise DataError([fault(path, what, row, remedy=_EXPORT)]) from error
+    if not isinstance(export, list):
+        raise DataError([fault(path, "not a list of tasks", remedy=_EXPORT)])
+    if export and all(isinstance(task, dict) and "annotations" not in task for task in export):
+        raise DataError([fault(path, "tasks that went out, without annotations", remedy=_EXPORT)])
+    return dict(enumerate(export, 1))
+
+
+def _sheet(path: Path, form: Form) -> dict[int, Any]:
+    """Rows of a sheet that have an answer, by number, as tasks of an export."""
+    sheet, questions = read_sheet(path), [*form.questions]
+    sheet.check_columns(form.key, *form.shown, *questions)
+    table = sheet.frame(sheet.columns)
+    table = table[(table[questions] != "").any(axis=1)]
+    table = table if "rater" in table else table.assign(rater=str(path))
+    checks = {"rater": FILLED, **dict.fromkeys(questions, one_of(form.answers))}
+    rows, tasks = sheet.hold(table, checks).to_dict("index"), {}
+    for number, row in rows.items():
+        result = [{"from_name": name, "value": {"choices": [row[name]]}} for name in questions]
+        given = {"completed_by": row["rater"], "result": result}
+        tasks[number] = {"data": row, "annotations": [given]}
+    return tasks
 
 
 class _Fault(Exception):
     """What is wrong with a task, where, and what to do."""
 
 
-def _ratings(task: Any, items: Mapping[str, Mapping[str, Any]]) -> Iterator[dict[str, Any]]:
-    """The ratings of one task, under what the server calls its raters."""
+def _answers(
+    task: Any, form: Form, known: Mapping[str, Mapping[str, Any]]
+) -> Iterator[dict[str, Any]]:
+    """The answers of one task, under what the server calls its raters."""
     try:
         data, annotations = task["data"], []
         for annotation in task["annotations"]:
             if not (annotation.get("was_cancelled") or annotation.get("skipped")):
-                answers: dict[str, list[str]] = {question: [] for question in QUESTIONS}
+                answers: dict[str, list[str]] = {question: [] for question in form.questions}
                 for entry in annotation["result"]:
-                    if entry["from_name"] in QUESTIONS:
+                    if entry["from_name"] in answers:
                         answers[entry["from_name"]] += entry["value"]["choices"]
                 annotations.append((_rater(annotation), answers))
-        item = items.get(str(data.get("item_id")))
+        item = known.get(str(data.get(form.key)))
     except (TypeError, KeyError, AttributeError):
         raise _Fault("not a task with data and annotations", "", _EXPORT) from None
     for rater, answers in annotations:
         # A rating holds for the text that was shown, and for no other.
         if item is None or any(
-            str(data.get(field, item[column])).split() != item[column].split()
-            for field, column in SHOWN.items()
+            str(data.get(field, item[column])).split()
+            not in (item[column].split(), inert(item[column]).split())
+            for field, column in form.shown.items()
         ):
             remedy = "name the data set that the form was made from, as it was then"
-            raise _Fault("the raters saw another text than it has under this id", "item_id", remedy)
+            raise _Fault("the raters saw another text than it has under this id", form.key, remedy)
         if not rater:
             remedy = "export again with the annotators, so that raters can be told apart"
             raise _Fault("it does not say who rated", "completed_by", remedy)
-        for question, dimension in QUESTIONS.items():
-            if answers[question] not in _CHOICES:
-                what = f"{shown(answers[question])} is not one whole number from 1 to 5"
+        for question, dimension in form.questions.items():
+            if answers[question] not in [[answer] for answer in form.answers]:
+                what = f"{shown(answers[question])} is not one of {', '.join(form.answers)}"
                 remedy = "rate it again with this form, or skip the task, and export again"
                 raise _Fault(what, question, remedy)
-            rating = {"rater": rater, "dimension": dimension, "value": int(answers[question][0])}
-            yield {"dataset": item["dataset"], "item_id": item["item_id"], **rating}
+            value = form.answers[answers[question][0]]
+            # a name that :func:`rename_raters` never keeps
+            rating = {"rater": f"by {rater}", "dimension": dimension, "value": value}
+            yield {"dataset": item["dataset"], **{i: item[i] for i in form.ids}, **rating}
 
 
 def _rater(annotation: Mapping[str, Any]) -> str:

@@ -4,7 +4,8 @@ Columns ``source`` and ``output`` are needed; other columns of the items, ``refe
 ``reference_1``, ... and ratings such as ``content.r1`` are understood, any other is a label.  The
 data set is called after the file.  A file ``mine.csv.toml`` beside ``mine.csv`` may give ``scale``
 (``scale.content = [1, 5]``), ``ratings`` (a file with ``item_id, dimension, rater, value``),
-``title``, ``task``, ``licence``, and ``examples`` (whether sentences may be printed).
+``preferences`` (a file with ``item_a, item_b, dimension, rater, value``), ``title``, ``task``,
+``licence``, and ``examples`` (whether sentences may be printed).
 
 Ratings and scores may stand in files of their own, one value a row.
 """
@@ -89,6 +90,7 @@ class _Facts(BaseModel, extra="forbid", strict=True):
     task: str = ""
     licence: str = ""
     ratings: str = ""
+    preferences: str = ""
     examples: bool = False
     scale: dict[Literal[DIMENSIONS], _Limits] = {}  # type: ignore[valid-type]
 
@@ -107,6 +109,11 @@ def read(path: Path | str) -> Dataset:
     name, sheet = path.stem, read_sheet(path)
     facts = _beside(path, sheet.problems)
     scale, file = facts.setdefault("scale", {}), facts.pop("ratings", "")
+    compared = schema.empty("preferences")
+    if beside := facts.pop("preferences", ""):
+        other = read_sheet(path.parent / beside)
+        other.refuse()
+        compared = schema.validate(other.frame().assign(dataset=name), "preferences", other.file)
     references, rated, labels = _roles(sheet)
     table = _checked(sheet, references, rated, scale)
     columns = {key: table[column] for column, key in rated.items()}
@@ -121,7 +128,7 @@ def read(path: Path | str) -> Dataset:
         except DataError as error:
             sheet.problems += error.problems
     sheet.refuse()
-    rename_raters(judged)
+    rename_raters(judged, compared)
     given = dict(table[table.columns.intersection(_KNOWN[:-1])])
     if "language" in given:
         given["language"] = given["language"].replace("", "en")
@@ -135,6 +142,7 @@ def read(path: Path | str) -> Dataset:
         items_table(name, **given),
         Card(name, facts.get("title", name), {"name": name, **facts}),
         ratings=judged,
+        preferences=compared,
         labels=labels_table(name, given["item_id"], **table[labels].map(_label)),
     )
 
