@@ -16,6 +16,7 @@ import torch
 from tests.command import command_line
 from tests.helpers import needs
 from tests.models.training.conftest import killed
+from tstmeta.data import load
 from tstmeta.models.splits import key
 from tstmeta.models.training.loop import CHECKPOINT
 from tstmeta.schema import TstmetaError
@@ -212,6 +213,10 @@ def test_a_trajectory_has_means_corpus_values_of_each_point_and_part(tmp_path):
     assert not {str, object} & {written[c].map(type).iloc[0] for c in ("step", "value", "n")}
     signatures = json.loads((tmp_path / "signatures.json").read_text())
     assert signatures["corpus-bleu reference"].startswith("corpus-bleu|")
+    ends = load(str(tmp_path / "outputs.csv"))  # the last point, as a file of one's own
+    assert set(ends.items["system"]) == {"M0-3"}
+    assert ends.items["output"].tolist() == outputs[4]
+    assert ends.label("part").tolist() == corpus.sources["part"].tolist()
 
 
 # ------------------------------------------------------------------------------------- the command

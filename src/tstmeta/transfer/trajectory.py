@@ -17,6 +17,8 @@ from .corpus import REFERENCE, TransferCorpus
 from .trainer import OUTPUTS
 
 FILE = "trajectory.csv"
+#: What was written at the last point, as a data set file; the system is the model and its seed.
+ENDS = "outputs.csv"
 COLUMNS = ["model", "seed", "step", "part", "metric", "basis", "value", "n"]
 
 
@@ -64,4 +66,9 @@ def trace(
     table = table.sort_values(COLUMNS[2:6], ignore_index=True)
     storage.write(out / FILE, table.to_csv(index=False, lineterminator="\n", float_format="%.6g"))
     storage.write(out / "signatures.json", json.dumps(signatures, indent=1) + "\n")
+    ends = data.items[data.items["system"] == str(report["points"][-1])]
+    ends = ends.assign(system=f"{report['model']}-{report['seed']}")
+    ends["part"] = ends["source_id"].str.partition("-")[0]
+    names = ["source", "output", "system", "style", "part"]
+    storage.write(out / ENDS, ends[names].to_csv(index=False, lineterminator="\n"))
     return table
