@@ -156,7 +156,7 @@ def test_what_is_of_several_metrics_has_the_doubts_of_its_own_interval_and_the_f
 
 
 def test_every_claim_has_a_key_of_its_own_and_a_decision_rule_in_words():
-    assert len(set(KEYS)) == len(KEYS) == 25
+    assert len(set(KEYS)) == len(KEYS) == 33
     for text in rules.texts():
         assert all(text[key] for key in ("text", "decision_rule", "where"))
         assert set(text.get("because", {})) <= {HOLDS, FAILS, OPEN}
@@ -336,6 +336,76 @@ def test_untransferred_less_a_system_is_the_difference_of_what_the_ledger_comput
         )
         assert row.value == pytest.approx(whole) == pytest.approx(value, abs=1e-3)
         assert row.interval()[0] > 0
+
+
+@needs("mis")
+def test_the_share_won_less_the_share_lost_is_what_table_4_prints():
+    printed = {cell.cell: cell.value for cell in cells("pang2019", "4")}
+    key = "pang2019.t4.m0-m7.semantic-preservation.yelp"
+    [row] = evidence.preferred(SMALL, "mis@yelp", "content", "m0", "m7")
+    [back] = evidence.preferred(SMALL, "mis@yelp", "content", "m7", "m0")
+    expected = printed[f"{key}.a-gt-b"] - printed[f"{key}.b-gt-a"]
+    assert 100 * row.value == pytest.approx(expected, abs=0.1)
+    assert row.interval() == pytest.approx([-end for end in back.interval()[::-1]])
+
+
+def test_a_share_of_choices_is_that_of_the_chapter_and_its_limits_widen_about_it():
+    [row] = evidence.choices(SMALL, "sim", "content")
+    frozen = whole("22_preferences").query("dataset == 'mis@yelp' and dimension == 'content'")
+    own = frozen.set_index("metric").loc["sim"]
+    assert [row.value, *row.interval()] == own.filter(like="balanced").tolist()
+    assert row.n == own["comparisons"]
+    wide, plain = (np.subtract(row.interval(level), row.value) for level in (0.99, 0.95))
+    assert wide / plain == pytest.approx(norm.ppf(0.995) / norm.ppf(0.975))
+
+
+ACC = "style-accuracy:yelp"
+#: Acc and Sim at three points of each run; M2 is never near an Acc of 0.7.
+RUNS = {
+    ("M0", 0): [(0.70, 1.0), (0.80, 2.0), (0.90, 3.0)],
+    ("M0", 1): [(0.71, 2.0), (0.79, 5.0), (0.90, 7.0)],
+    ("M2", 0): [(0.85, 4.0), (0.81, 9.0), (0.95, 6.0)],
+    ("M2", 1): [(0.80, 6.0), (0.90, 2.0), (0.85, 5.0)],
+}
+
+
+@pytest.fixture
+def runs(monkeypatch, tmp_path):
+    """A folder of made-up runs; what chooses has another Sim than what reports."""
+    monkeypatch.setattr(paths, "own", lambda *parts: tmp_path.joinpath(*parts))
+    for (model, seed), points in RUNS.items():
+        rows = [
+            (model, seed, step, part, metric, basis, value + (part == "choose") * (metric == "sim"))
+            for step, point in enumerate(points)
+            for part in ("choose", "report")
+            for metric, basis, value in zip((ACC, "sim"), ("none", "source"), point, strict=True)
+        ]
+        columns = ["model", "seed", "step", "part", "metric", "basis", "value"]
+        folder = tmp_path / "transfer" / "runs" / f"{model}-{seed}"
+        folder.mkdir(parents=True)
+        pd.DataFrame(rows, columns=columns).to_csv(folder / "trajectory.csv", index=False)
+
+
+@pytest.mark.parametrize(
+    ("how", "value", "variance", "n"),
+    [
+        ({"model": "M2", "minus": "M0"}, 0.5, 4.25, 4),  # 3 7 | 6 5
+        ({"model": "M2", "minus": "M0", "acc": 0.8}, 4.0, 4.5, 4),  # 2 5 | 9 6
+        ({"model": "M0", "along": ACC}, 1.0, 0.0625, 2),  # 1 1 | -.5 -1
+    ],
+)
+def test_a_transfer_model_has_the_mean_of_its_seeds_and_a_pooled_variance(
+    how, value, variance, n, runs
+):
+    [row] = evidence.transfer(SMALL, "sim", **how)
+    half = 4.302653 * math.sqrt(variance * (1 / 2 + (n == 4) / 2))  # Student's t, two degrees
+    assert (row.value, row.n) == (pytest.approx(value), n)
+    assert row.interval() == pytest.approx([value - half, value + half], rel=1e-5)
+
+
+def test_of_runs_that_are_not_there_or_never_near_an_accuracy_there_is_no_evidence(runs):
+    assert evidence.transfer(SMALL, "sim", "M2", "M0", acc=0.7) == []
+    assert evidence.transfer(SMALL, "sim", "M7", "M0") == []
 
 
 # ---------------------------------------------------------------------- combinations of metrics

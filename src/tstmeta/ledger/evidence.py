@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
+from scipy.stats import norm, t
 
 from .. import stats
 from ..analysis.agreement import Analysis, analyses, resample
@@ -21,8 +22,10 @@ from ..analysis.frame import DISTANCES, pairs
 from ..combine import Settings, hybrid
 from ..combine.folds import folds
 from ..combine.hybrids import Kind
+from ..data import paths
 from ..stats import Interval, Resample, ResamplingPlan
 from ..stats.intervals import difference, pair_of
+from .aggregates import whole
 from .cells import cells, names
 from .from_data import second_rater as second_against_first
 from .from_data import yelp_bleu
@@ -253,6 +256,71 @@ def hybrids(setup: Setup, data: str, metrics: Sequence[str], words: str) -> list
     return rows
 
 
+def preferred(setup: Setup, data: str, dimension: str, better: str, worse: str) -> list[Finding]:
+    """The share of comparisons that one system wins minus the share it loses to the other."""
+    dataset = setup.inputs.data(data)
+    items, own = dataset.items.set_index("item_id"), dataset.preferences
+    own = own[own["dimension"] == dimension]
+    a, b = (own[side].map(items["system"]) for side in ("item_a", "item_b"))
+    sign = (a.eq(better) & b.eq(worse)) * 1.0 - (a.eq(worse) & b.eq(better))
+    won, of = own["value"].map({"a": 1.0, "b": -1.0, "tie": 0.0}) * sign, own["item_a"]
+    sums = won[sign != 0].groupby(of.map(items["source_id"])).agg(["sum", "size"]).to_numpy(float)
+    n, rng = len(sums), np.random.default_rng(setup.seed)
+    drawn = np.vstack([np.ones(n), rng.multinomial(n, np.full(n, 1 / n), size=setup.draws)]) @ sums
+    value, *values = (drawn[:, 0] / drawn[:, 1]).tolist()
+    what, size = f"{better} over {worse}, {dimension}, on `{data}`", int(sums[:, 1].sum())
+    limits, note = from_draws(value, values, n, (-1, 1)), "share won less share lost"
+    return [Finding(what, value, limits, size, note, ResamplingPlan().estimand)]
+
+
+def choices(setup: Setup, of: str, dimension: str, share: str = "balanced") -> list[Finding]:
+    """A metric's share of the choices of people: a row of chapter 22, of ``mis@yelp``."""
+    rows = whole("22_preferences").set_index(["dataset", "dimension", "metric"])
+    row = rows.loc[("mis@yelp", dimension, of)]
+    value, *ends = (float(row[name]) for name in (share, f"{share}_low", f"{share}_high"))
+
+    def limits(confidence: float) -> Interval:  # a normal's, of its own width on each side
+        ratio = norm.ppf(0.5 + confidence / 2) / norm.ppf(0.975)
+        return Interval(*(value + (end - value) * ratio for end in ends), "percentile", 0, 0)
+
+    what, n = f"`{of}`, choices by {dimension}, {share}", int(row["comparisons"])
+    return [Finding(what, value, limits, n, "sources resampled", ResamplingPlan().estimand)]
+
+
+def transfer(
+    setup: Setup, of: str, model: str, minus: str = "", along: str = "", acc: float = 0.0
+) -> list[Finding]:
+    """A metric of a transfer model, mean over seeds, less that of another; nothing where none ran.
+
+    At the end of training; with ``acc`` at the point whose Acc on other sentences is next to it
+    (no more than 0.05 off); with ``along`` its rank correlation with that metric over all points.
+    Student's t, with the variance of seeds pooled over models.
+    """
+    if not (files := sorted(paths.own("transfer", "runs").glob("M[0-7]-[0-9]/trajectory.csv"))):
+        return []
+    rows, run = pd.concat(map(pd.read_csv, files)).query("basis != 'reference'"), ["model", "seed"]
+    wide = rows.pivot_table("value", ["part", *run, "step"], "metric")
+    report = wide.loc["report"]
+    values = report[of].groupby(run).last()
+    if along:
+        values = report.groupby(run).apply(lambda own: own[of].corr(own[along], "spearman"))
+    elif acc:
+        off = wide.loc["choose", "style-accuracy:yelp"].sub(acc).abs().groupby(run)
+        values = report.loc[off.idxmin()[off.min() <= 0.05], of]
+    by, signs = values.groupby("model"), pd.Series({model: 1} | ({minus: -1} if minus else {}))
+    n, mean = by.size().reindex(signs.index, fill_value=0), by.mean().reindex(signs.index)
+    if not (n.all() and (freedom := len(values) - by.ngroups)):
+        return []
+    variance = (values - by.transform("mean")).pow(2).sum() / freedom
+    value, error = float(mean @ signs), float(np.sqrt(variance * (1 / n).sum()))
+
+    def limits(confidence: float) -> Interval:
+        return Interval(*t.interval(confidence, freedom, value, error), "t", 0, 0)
+
+    note, scope = f"Student's t, {freedom} degrees of freedom", "runs like these, these sources"
+    return [Finding(" minus ".join(signs.index), value, limits, int(n.sum()), note, scope)]
+
+
 def published(setup: Setup, cell: str) -> list[Finding]:
     """A printed number, marked as such."""
     [own] = [printed for printed in cells() if printed.cell == cell]
@@ -260,6 +328,7 @@ def published(setup: Setup, cell: str) -> list[Finding]:
     return [Finding(what.replace(", none", ""), own.value, note=cell)]
 
 
-_ALL = (agreement, gap, best_gap, reference_free, across, alpha, untransferred, hybrids, published)
+_ALL = (agreement, gap, best_gap, reference_free, across, alpha, untransferred, hybrids, preferred)
+_MORE = (choices, transfer, published)
 #: What ``claims.yaml`` can name.
-KINDS: dict[str, Callable[..., list[Finding]]] = {kind.__name__: kind for kind in _ALL}
+KINDS: dict[str, Callable[..., list[Finding]]] = {kind.__name__: kind for kind in (*_ALL, *_MORE)}
