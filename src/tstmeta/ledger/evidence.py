@@ -258,9 +258,8 @@ def hybrids(setup: Setup, data: str, metrics: Sequence[str], words: str) -> list
 
 def preferred(setup: Setup, data: str, dimension: str, better: str, worse: str) -> list[Finding]:
     """The share of comparisons that one system wins minus the share it loses to the other."""
-    dataset = setup.inputs.data(data)
-    items, own = dataset.items.set_index("item_id"), dataset.preferences
-    own = own[own["dimension"] == dimension]
+    held = setup.inputs.data(data)
+    items, own = held.items.set_index("item_id"), held.preferences.query("dimension == @dimension")
     a, b = (own[side].map(items["system"]) for side in ("item_a", "item_b"))
     sign = (a.eq(better) & b.eq(worse)) * 1.0 - (a.eq(worse) & b.eq(better))
     won, of = own["value"].map({"a": 1.0, "b": -1.0, "tie": 0.0}) * sign, own["item_a"]
@@ -281,7 +280,8 @@ def choices(setup: Setup, of: str, dimension: str, share: str = "balanced") -> l
 
     def limits(confidence: float) -> Interval:  # a normal's, of its own width on each side
         ratio = norm.ppf(0.5 + confidence / 2) / norm.ppf(0.975)
-        return Interval(*(value + (end - value) * ratio for end in ends), "percentile", 0, 0)
+        low, high = (value + (end - value) * ratio for end in ends)
+        return Interval(low, high, "percentile", 0, 0)
 
     what, n = f"`{of}`, choices by {dimension}, {share}", int(row["comparisons"])
     return [Finding(what, value, limits, n, "sources resampled", ResamplingPlan().estimand)]
@@ -315,7 +315,8 @@ def transfer(
     value, error = float(mean @ signs), float(np.sqrt(variance * (1 / n).sum()))
 
     def limits(confidence: float) -> Interval:
-        return Interval(*t.interval(confidence, freedom, value, error), "t", 0, 0)
+        low, high = t.interval(confidence, freedom, value, error)
+        return Interval(low, high, "t", 0, 0)
 
     note, scope = f"Student's t, {freedom} degrees of freedom", "runs like these, these sources"
     return [Finding(" minus ".join(signs.index), value, limits, int(n.sum()), note, scope)]
