@@ -114,6 +114,20 @@ def test_a_run_that_dies_ends_with_the_same_bytes(tmp_path, name):
     assert digests(tmp_path / "other")["model.safetensors"] not in digests(tmp_path / "whole")
 
 
+def test_all_models_of_a_seed_begin_with_the_same_reconstruction(tmp_path):
+    options = QUICK.options.model_copy(update={"alone": 3})
+    whole = QUICK.model_copy(update={"options": options})
+    for name in ("M0", "M7"):
+        report = trainer.train(tmp_path / name, name, CORPUS, whole)
+        assert report["points"] == [4, 5, 6]
+    first, last = (
+        [(tmp_path / name / "outputs" / f"{at:06d}.csv").read_text() for name in ("M0", "M7")]
+        for at in (3, 6)
+    )
+    assert first[0] == first[1]
+    assert last[0] != last[1]
+
+
 def test_learning_makes_sentences_likelier(tmp_path):
     options = QUICK.options.model_copy(update={"steps": 60, "rate": 1e-2})
     whole = QUICK.model_copy(update={"options": options})

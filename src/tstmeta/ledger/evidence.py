@@ -19,6 +19,7 @@ from .. import stats
 from ..analysis.agreement import Analysis, analyses, resample
 from ..analysis.agreement import agreement as agreement_of
 from ..analysis.frame import DISTANCES, pairs
+from ..analysis.trajectories import trajectories
 from ..combine import Settings, hybrid
 from ..combine.folds import folds
 from ..combine.hybrids import Kind
@@ -296,9 +297,10 @@ def transfer(
     (no more than 0.05 off); with ``along`` its rank correlation with that metric over all points.
     Student's t, with the variance of seeds pooled over models.
     """
-    if not (files := sorted(paths.own("transfer", "runs").glob("M[0-7]-[0-9]/trajectory.csv"))):
+    if not paths.own("transfer", "runs").is_dir():
         return []
-    rows, run = pd.concat(map(pd.read_csv, files)).query("basis != 'reference'"), ["model", "seed"]
+    rows, run = trajectories().query("basis != 'reference'"), ["model", "seed"]
+    rows = rows[rows["model"].str.fullmatch("M[0-7]")]  # what is trained for a metric is no sample
     wide = rows.pivot_table("value", ["part", *run, "step"], "metric")
     report = wide.loc["report"]
     values = report[of].groupby(run).last()

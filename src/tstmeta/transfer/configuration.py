@@ -19,8 +19,9 @@ class TransferOptions(Options):
     """Sizes and course; ``sentences`` of a style are learned from, ``held`` of a part transferred.
 
     A GRU has as many states as style and content together, a discriminator ``maps`` filters of a
-    width.  ``steps`` bounds the course (0: its epochs do).  After ``alone`` steps of reconstruction
-    it is measured at ``points``.  Eq. 7 weighs half as much after each ``halving`` steps.
+    width.  ``steps`` bounds the course (0: its epochs do).  It begins with ``alone`` steps of
+    reconstruction, and is measured then and at ``points``.  Eq. 7 weighs half as much after each
+    ``halving`` further steps.
     """
 
     word: PositiveInt

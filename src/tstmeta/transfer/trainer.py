@@ -63,7 +63,7 @@ def train(
     points = [options.alone + rest * (k + 1) // options.points for k in range(options.points)]
 
     def step(number: int) -> float:
-        if number in points:
+        if number and number in (options.alone, *points):
             course.write_outputs(out, number)
         return course.step(number)
 

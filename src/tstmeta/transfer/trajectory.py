@@ -45,7 +45,8 @@ def trace(
     """
     idf = out / "idf.txt"
     storage.write(idf, "".join(f"{text}\n" for text in corpus.train["text"]))
-    data, rows, signatures = dataset(out, corpus, report["points"]), [], {}
+    points = [point for point in (configuration.options.alone, *report["points"]) if point]
+    data, rows, signatures = dataset(out, corpus, points), [], {}
     others = data.where(~data.items["source_id"].str.startswith(REFERENCE))
     for basis, name in ((b, n) for b, names in configuration.metrics.items() for n in names):
         metric: Any = registry.get(name.replace("{idf}", str(idf)))
