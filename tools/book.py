@@ -35,6 +35,12 @@ YELP = (
     *("style-accuracy:yelp", "style-confidence:yelp", "style-emd:yelp", "style-kl:yelp"),
     *("style-js:yelp", "perplexity:yelp", "perplexity:word+yelp", "slor:yelp", "sim"),
 )
+#: What chapter 23 asks of rewrites on Yelp by systems, rated or not, besides Sim with idf.
+OF_YELP = ("mir", "li2018@yelp", "dualrl", "mis@yelp")
+SYSTEMS = (
+    *("style-accuracy:yelp-cnn", "style-confidence:yelp-cnn", "style-accuracy:yelp", "slor:yelp"),
+    *("corpus-perplexity:word+yelp", "sim", "bleu", "chrf", "cosine", "bertscore", "copy-rate"),
+)
 #: Variants of the likelihood method that chapter 5 compares.
 CHOICES = tuple(
     f"likelihood:{name}" for name in ("default-system", "emphasis", "wording", "released")
@@ -73,17 +79,36 @@ def scores(name: str) -> None:
     if not data.available(name):
         note(f"{name}: not on this machine")
         return
-    more = [*MODELS, *(CHOICES if name == "mir" else ())]
-    if name in ("mir", "mis@yelp") and data.available("yelp"):  # reviews of Yelp, too
-        more += YELP
+    wanted = [*SHOWN, *MODELS, *(CHOICES if name == "mir" else ())]
+    bases = None
+    if name in ("dualrl", "li2018@yelp"):  # not rated, or passed on
+        wanted, bases = [], ["source", "none"]
+    if name in OF_YELP and data.has_texts("yelp"):
+        wanted += [*SYSTEMS, f"sim:idf={idf()}", *(YELP if wanted else ())]
     with warnings.catch_warnings():  # that a model is a demonstration is said on the pages
         warnings.simplefilter("ignore", DemonstrationWarning)
-        table = scoring.score(data.load(name), runnable([*SHOWN, *more]))
+        table = scoring.score(data.load(name), runnable(wanted), bases)
     failed = table[table["status"] == str(Status.ERROR)]
     if len(failed):
         first = failed["detail"].iloc[0]
         raise TstmetaError(f"{name}: {len(failed)} scores failed; first: {first}")
     note(f"{name}: {len(table)} scores")
+
+
+def idf() -> Path:
+    """The sentences in which Sim counts words: Yelp's development part, none rated or compared."""
+    from tstmeta import data
+    from tstmeta.data import paths, yelp
+    from tstmeta.models.splits import key
+    from tstmeta.storage import write
+
+    path = paths.scores() / "models" / "yelp-idf.txt"
+    if not path.is_file():
+        table = yelp.corpus(data.root("yelp")).query("split == 'dev'")
+        never = {key(text) for text in data.texts_of(*filter(data.has_texts, OF_YELP))}
+        kept = table.loc[~table["text"].map(key).isin(never), "text"]
+        write(path, "".join(f"{text}\n" for text in kept))
+    return path
 
 
 def runnable(wanted: list[str]) -> list[str]:
