@@ -13,7 +13,7 @@ from scipy.optimize import brentq
 from tests.combine import examples
 from tests.combine.examples import DIMENSIONS
 from tests.notebooks.cells import cells
-from tstmeta import stats
+from tstmeta import combine, stats
 from tstmeta.combine import PRINTED, gm_scores, j, learned_gm
 from tstmeta.combine.gm import learn
 from tstmeta.data import Card
@@ -198,3 +198,26 @@ def test_weights_fitted_on_sums_are_those_of_least_squares_over_all_pairs():
     x = np.random.default_rng(0).normal(0.5, 1, (40, 3))
     whole = np.vstack([x, 0.4**0.5 * np.eye(3)]), np.r_[np.ones(40), np.zeros(3)]  # 40 * 0.01
     assert space["solved"](*space["sums"](x)) == pytest.approx(np.linalg.lstsq(*whole)[0])
+
+
+def test_values_of_systems_are_ratios_of_sums_and_models_meet_on_the_sources_of_both():
+    given = {"THREE": {"PP": "pp"}, "draws": 200, "combine": combine}
+    space = functions("23_acc_sim_pp", "gm", "resampled", "of_both", "chosen", **given)
+    acc, sim, pp = np.random.default_rng(0).uniform([[0.5], [0.6], [0]], [[1], [1], [120]], (3, 50))
+    assert space["gm"](acc, sim, pp) == pytest.approx(combine.gm.gm(acc, sim, pp))
+    rows = [("a", "m0", 1, 2), ("b", "m0", 3, 2), ("b", "m2", 0, 1), ("c", "m2", 5, 5)]
+    own = pd.DataFrame(rows, columns=["source_id", "system", "top", "bottom"]).assign(metric="acc")
+    table = space["resampled"](pd.concat([own, own.assign(metric="pp")]))
+    assert table.shape == (201, 4)
+    assert list(table.loc[0]) == pytest.approx([1, np.exp(1), 5 / 6, np.exp(5 / 6)])
+    assert list(space["of_both"](own, "m2")["source_id"]) == ["b", "b"]
+    answers = [
+        ("x", "style", "a"),
+        ("x", "content", "tie"),
+        ("y", "style", "a"),
+        ("y", "content", "b"),
+    ]
+    table = [("d", item, "o", question, value) for item, question, value in answers]
+    columns = ["dataset", "item_a", "item_b", "dimension", "value"]
+    order = space["chosen"](SimpleNamespace(preferences=pd.DataFrame(table, columns=columns)))
+    assert order[["item_a", "value"]].to_numpy().tolist() == [["x", "a"]]

@@ -27,7 +27,7 @@ ALLOWED = {"SENTINELS", "available", "load", "pairs", "score"}
 #: Where a network computes, batches move the last digits.
 DIGITS, NEURAL_DIGITS = 1e-9, 1e-6
 #: Another processor trains other models of Yelp: their rows end so.
-TRAINED, TRAINED_DIGITS = (":yelp", "+yelp"), 0.02
+TRAINED, TRAINED_DIGITS = (":yelp", "+yelp", ":yelp-cnn"), 0.02
 NEURAL = ("05_", "11_", "12_", "13_", "lesson_6", "lesson_7")
 #: Elsewhere the rows of these metrics alone.
 NETWORKS = {"bertscore", "cosine", "likelihood", "likelihood-style", "masked-bleu", "sim", "wmd"}
@@ -35,7 +35,7 @@ every_notebook = pytest.mark.parametrize("name", sorted(p.stem for p in NOTEBOOK
 
 
 #: Notebooks some of whose rows need texts: they score anew, or not all scores are passed on.
-FROM_TEXTS = ("13_references", "18_choosing")
+FROM_TEXTS = ("13_references", "18_choosing", "23_acc_sim_pp")
 
 
 def agree(name: str, headline: pd.DataFrame, fast: pd.DataFrame, whole: bool) -> None:
@@ -134,7 +134,7 @@ def test_what_is_passed_on_gives_in_the_open_by_the_api_and_as_frozen_the_same(n
 @every_notebook
 def test_the_raw_files_give_every_frozen_row(name, monkeypatch):
     monkeypatch.chdir(ROOT)
-    if name.startswith(("04_", "06_", "22_")) and (lack := get("perplexity:yelp").missing):
+    if name.startswith(("04_", "06_", "22_", "23_")) and (lack := get("perplexity:yelp").missing):
         pytest.skip(f"{lack}; make book does it")
     frames = of_the_book(name)
     if frames is None or len(frames[0]) < len(frozen(name, frames[0])):  # the book of make test
