@@ -35,7 +35,7 @@ YELP = (
     *("style-accuracy:yelp", "style-confidence:yelp", "style-emd:yelp", "style-kl:yelp"),
     *("style-js:yelp", "perplexity:yelp", "perplexity:word+yelp", "slor:yelp", "sim"),
 )
-#: What chapter 23 asks of rewrites on Yelp by systems, rated or not, besides Sim with idf.
+#: Rewrites on Yelp by systems, and what chapter 23 asks of them besides Sim with idf.
 OF_YELP = ("mir", "li2018@yelp", "dualrl", "mis@yelp")
 SYSTEMS = (
     *("style-accuracy:yelp-cnn", "style-confidence:yelp-cnn", "style-accuracy:yelp", "slor:yelp"),
