@@ -84,7 +84,10 @@ CODE = files("src/tstmeta/**/*")
 #: What makes the pages of data and the book.
 TOOLS = files("tools/*.py", "tools/world/*")
 OURS = files(
-    *(f"data/{name}/**/*" for name in ("contrast", "world", "published", "cards", "metric_cards", "transfer")),
+    *(
+        f"data/{name}/**/*"
+        for name in ("contrast", "world", "published", "cards", "metric_cards", "transfer")
+    ),
     *("data/ratings/**/*", "data/frozen/*.csv"),
 )
 VERSIONS = ["requirements.lock"]
