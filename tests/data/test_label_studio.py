@@ -217,7 +217,10 @@ BROKEN = [
         lambda task: task["annotations"][0]["result"].append(result("rate_content", 2)),
         f"column rate_content: ['5', '2'] is {SCALE}",
     ),
-    (lambda task: task["annotations"].append(annotation(ANN, (1, 1, 1))), "person rated this before"),
+    (
+        lambda task: task["annotations"].append(annotation(ANN, (1, 1, 1))),
+        "person rated this before",
+    ),
     *((answer({"choices": [x]}), SCALE) for x in ("6", "0", "-1", "4.5", "٤", "4 - Strongly", "")),
     *((answer({"choices": choices}), SCALE) for choices in (["3", "4"], [])),
     *((answer(value), NO_TASK) for value in ({"rating": 4}, {}, None, "5")),

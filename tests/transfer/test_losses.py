@@ -206,7 +206,9 @@ def test_a_reward_makes_drawn_words_likelier_as_far_as_they_beat_the_likeliest()
         assert drawn.ids.tolist() != likeliest.ids.tolist()
         gains = (worth(READ[t], drawn) - worth(READ[t], likeliest)).tolist()
         pairs = zip(words_of(READ[t]), words_of(drawn), gains, strict=True)
-        total += sum(-r * log_p(g, new, 1 - t, encoded(g, own, t))[0] / 3 for own, new, r in pairs)
+        total += sum(
+            -max(0, r) * log_p(g, new, 1 - t, encoded(g, own, t))[0] / 3 for own, new, r in pairs
+        )
     assert number(rewarded(g)) == pytest.approx(number(total))
 
 

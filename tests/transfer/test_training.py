@@ -64,7 +64,7 @@ def test_the_models_differ_by_their_losses_in_one_file():
     always = {"reconstruction": 1.0, "adversarial": 1.0}
     assert {name: WHOLE.weights_of(name) for name in WHOLE.models} == {
         **{name: {**always, **more} for name, more in PRINTED.items()},
-        "M0-Sim": {**always, "reward": 20.0},
+        "M0-Sim": {**always, "reward": 100.0},
     }
     with pytest.raises(TstmetaError, match="called 'M8'; use one of M0, M1"):
         WHOLE.weights_of("M8")

@@ -110,14 +110,15 @@ def self_critical(
 ) -> torch.Tensor:
     """Drawn transfers as far as they are worth more than the likeliest ones (Rennie et al., 2017).
 
-    -(r(drawn) - r(likeliest)) log p(drawn): going down it makes better ones likelier, worse rarer.
+    -max(0, r(drawn) - r(likeliest)) log p(drawn).  In print draws that are worth less are made
+    rarer, too; nearly all of a small model are, and it then forgets how to write.
     """
     each = []
     for t in (0, 1):
         drawn, likeliest = (
             generator.transfer(read[t], t, 1 - t, longest, d) for d in (True, False)
         )
-        gain = reward(read[t], drawn) - reward(read[t], likeliest)
+        gain = (reward(read[t], drawn) - reward(read[t], likeliest)).clamp(min=0)
         logits = generator.follow(drawn, 1 - t, generator.encode(read[t], t)).logits.transpose(1, 2)
         words = cross_entropy(logits, drawn.targets(), ignore_index=PAD, reduction="none")
         each.append(words.sum(1) @ gain / len(gain))

@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 import torch
 from torch import nn
+from torch.distributions import Categorical
 from torch.nn.utils.rnn import pack_padded_sequence
 
 from ..models.textcnn import PAD, UNKNOWN, strongest
@@ -18,6 +19,8 @@ MARKS = ("<s>", "</s>")
 BEGIN, END = UNKNOWN + 1, UNKNOWN + 2
 #: Of the language models, as printed; widths of the discriminators' filters (Eq. 3 and 7).
 DROPOUT = 0.5
+#: The temperature at which words are drawn.
+DRAWING = 0.5
 WIDTHS = {"adversarial": (3, 4, 5), "wasserstein": (1, 2, 3)}
 
 
@@ -94,7 +97,7 @@ class Generator(nn.Module):
             own, state = self.decoder(self.words(ids[-1]), state)
             logits = self.out(own)
             logits[..., [PAD, UNKNOWN, BEGIN] + [END] * (place == 0)] = -torch.inf
-            words = torch.distributions.Categorical(logits=logits).sample() if draw else None
+            words = Categorical(logits=logits / DRAWING).sample() if draw else None
             ids.append(logits.argmax(2) if words is None else words)
         written = torch.cat(ids[1:], 1)
         before = (written == END).cumsum(1) == 0
