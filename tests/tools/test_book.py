@@ -304,9 +304,11 @@ def test_rated_reviews_of_yelp_are_scored_with_its_models_where_it_is(monkeypatc
     asked = {}
     monkeypatch.setattr(book, "runnable", list)
     monkeypatch.setattr("tstmeta.data.load", str)
+    monkeypatch.setattr(book, "idf", lambda: "idf.txt")
     for here in (True, False):
-        monkeypatch.setattr("tstmeta.data.available", lambda name: here or name != "yelp")  # noqa: B023
-        score = lambda name, names: asked.__setitem__(name, names) or OK  # noqa: E731
+        for able in ("available", "has_texts"):
+            monkeypatch.setattr(f"tstmeta.data.{able}", lambda name: here or name != "yelp")  # noqa: B023
+        score = lambda name, names, bases: asked.__setitem__(name, names) or OK  # noqa: E731
         monkeypatch.setattr(scoring, "score", score)
         book.scores("mir")
         assert {*book.MODELS, *book.CHOICES} < set(asked["mir"])
@@ -323,6 +325,6 @@ def test_a_metric_that_cannot_run_here_is_left_out_with_what_to_do(monkeypatch, 
 
 def test_scores_that_fail_stop_the_book(monkeypatch):
     table = pd.DataFrame({"status": ["ok", "error"], "detail": ["", "broken"]})
-    monkeypatch.setattr(scoring, "score", lambda given, wanted: table)
+    monkeypatch.setattr(scoring, "score", lambda given, wanted, bases: table)
     with pytest.raises(TstmetaError, match="contrast: 1 scores failed; first: broken"):
         book.scores("contrast")
