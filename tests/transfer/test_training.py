@@ -126,6 +126,9 @@ def test_all_models_of_a_seed_begin_with_the_same_reconstruction(tmp_path):
     )
     assert first[0] == first[1]
     assert last[0] != last[1]
+    short = whole.model_copy(update={"options": options.model_copy(update={"steps": 3})})
+    with pytest.raises(TstmetaError, match="3 steps of reconstruction come before M0"):
+        trainer.train(tmp_path / "short", "M0", CORPUS, short)
 
 
 def test_learning_makes_sentences_likelier(tmp_path):

@@ -48,6 +48,9 @@ def train(
     options, weights = configuration.options, configuration.weights_of(name)
     epoch = -(-int(corpus.train["number"].value_counts().max()) // options.batch)
     steps = options.steps or epoch * options.epochs
+    if steps <= options.alone:
+        many = f"{options.alone} steps of reconstruction come before {name} begins to learn"
+        raise TstmetaError(f"{many}. Remedy: take more than {steps} steps, or a smaller `alone`")
     run = {"model": name, "seed": seed, "steps": steps, "weights": weights}
     run |= {"options": options.model_dump(), "corpus": corpus.identity()}
     run |= {"reward": configuration.reward} if "reward" in weights else {}
