@@ -62,7 +62,7 @@ def test_what_users_install_is_a_range_and_never_one_version():
 
 
 def test_extras_and_groups_are_those_that_are_documented():
-    assert set(EXTRAS) == {"models", "judge", "book"}
+    assert set(EXTRAS) == {"models", "judge", "cluster", "book"}
     assert set(GROUPS) == {"dev", "benchmarks", "serving"}
 
 
