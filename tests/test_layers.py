@@ -14,6 +14,7 @@ LAYERS = [
     ["data", "models"],
     ["metrics", "likelihood", "judge"],
     ["scoring"],
+    ["bulk"],
     ["stats"],
     ["analysis"],
     ["combine"],

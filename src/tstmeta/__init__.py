@@ -29,6 +29,7 @@ _WHERE = {
     **dict.fromkeys(("available", "load"), "data"),
     "read": "data.own",
     "score": "scoring",
+    "score_file": "bulk",
     "trajectories": "analysis.trajectories",
     "Dataset": "data.base",
     "wrap": "metrics.base",
@@ -58,6 +59,7 @@ if TYPE_CHECKING:  # what editors know of the names
     from .analysis.synthesis import effects, evidence, pool
     from .analysis.trajectories import trajectories
     from .analysis.verdicts import verdicts
+    from .bulk import score_file
     from .data import available, load
     from .data.base import Dataset
     from .data.catalogue import about, datasets

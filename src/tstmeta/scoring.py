@@ -144,14 +144,22 @@ def requests(dataset: Dataset, basis: str, unit: str = "item") -> tuple[list, li
     """The units of a data set, and the item of each request, that are scored on a basis."""
     groups: dict[str, list[tuple[str, Request]]] = {}
     items = dataset.with_texts("by a metric") if dataset.has_texts else dataset.items.iloc[:0]
-    for row in items.itertuples(index=False):
-        against = _against(basis, row)
-        if against is not None:
-            request = Request(row.output, against, row.source, row.style, row.language)
+    for row, request in zip(items.itertuples(index=False), requests_of(items, basis), strict=True):
+        if request is not None:
             group = row.source_id if unit == "source" else row.item_id
             groups.setdefault(group, []).append((row.item_id, request))
     units = [tuple(request for _, request in group) for group in groups.values()]
     return units, [tuple(item_id for item_id, _ in group) for group in groups.values()]
+
+
+def requests_of(items: pd.DataFrame, basis: str) -> Iterator[Request | None]:
+    """What a metric is asked of each item on a basis; None where there is nothing to ask."""
+    for row in items.itertuples(index=False):
+        against = _against(basis, row)
+        if against is None:
+            yield None
+        else:
+            yield Request(row.output, against, row.source, row.style, row.language)
 
 
 def _against(basis: str, row: Any) -> tuple[str, ...] | None:
@@ -247,7 +255,7 @@ def _lacking(dataset: Dataset, plan: Plan) -> tuple[list[str], pd.DataFrame]:
 
 def _computed(plan: Plan, folder: Path, progress: bool) -> pd.DataFrame:
     if getattr(plan.metric, "keeps_answers", False):
-        scores = chain.from_iterable(_checked(plan.metric, plan.units))
+        scores = chain.from_iterable(answers(plan.metric, plan.units))
         return _frame([("", score.value, str(score.status), score.detail) for score in scores])
     if not plan.units:
         return _frame([])
@@ -294,7 +302,7 @@ class _Store:
         label = f"{self.signature.name} ({plan.basis})"
         disable = None if progress else True
         with self.journal, tqdm(total=len(todo), desc=label, unit="unit", disable=disable) as bar:
-            results = _checked(plan.metric, list(todo.values()))
+            results = answers(plan.metric, list(todo.values()))
             for key, scores in zip(todo, results, strict=True):
                 values = [(score.value, str(score.status), score.detail) for score in scores]
                 if any(score.status is Status.ERROR for score in scores):
@@ -334,7 +342,7 @@ class _Store:
         return table
 
 
-def _checked(metric: Metric, units: list[tuple[Request, ...]]) -> Iterator[tuple[Score, ...]]:
+def answers(metric: Metric, units: list[tuple[Request, ...]]) -> Iterator[tuple[Score, ...]]:
     """The metric's answers; whatever it raises becomes ``error`` rows for the units left."""
     done = 0
     try:

@@ -129,14 +129,7 @@ def read(path: Path | str) -> Dataset:
             sheet.problems += error.problems
     sheet.refuse()
     rename_raters(judged, compared)
-    given = dict(table[table.columns.intersection(_KNOWN[:-1])])
-    if "language" in given:
-        given["language"] = given["language"].replace("", "en")
-    if "is_reference" in given:
-        given["is_reference"] = given["is_reference"].map(_TRUTH)
-    if references:
-        texts = table[references].itertuples(index=False)
-        given["references"] = [[text for text in row if (text or "").strip()] for row in texts]
+    given = _given(table, references)
     return Dataset.of(
         name,
         items_table(name, **given),
@@ -145,6 +138,34 @@ def read(path: Path | str) -> Dataset:
         preferences=compared,
         labels=labels_table(name, given["item_id"], **table[labels].map(_label)),
     )
+
+
+def items(sheet: Sheet, name: str) -> pd.DataFrame:
+    """The items of a part of a file, as :func:`read` takes them; its ratings are checked, too.
+
+    Of equal ids and of sources the part alone is looked at.
+
+    Raises:
+        DataError: everything that is wrong with the part.
+    """
+    sheet.settle()
+    references, rated, _ = _roles(sheet)
+    table = _checked(sheet, references, rated, {})
+    sheet.refuse()
+    return items_table(name, **_given(table, references))
+
+
+def _given(table: pd.DataFrame, references: list[str]) -> dict[str, Any]:
+    """Columns of items, from cells that passed."""
+    given = dict(table[table.columns.intersection(_KNOWN[:-1])])
+    if "language" in given:
+        given["language"] = given["language"].replace("", "en")
+    if "is_reference" in given:
+        given["is_reference"] = given["is_reference"].map(_TRUTH)
+    if references:
+        texts = table[references].itertuples(index=False)
+        given["references"] = [[text for text in row if (text or "").strip()] for row in texts]
+    return given
 
 
 def _beside(path: Path, problems: list[Problem]) -> dict[str, Any]:

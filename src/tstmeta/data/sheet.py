@@ -8,6 +8,7 @@ import csv
 import difflib
 import io
 import json
+import math
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -91,14 +92,22 @@ class Sheet:
         """Read CSV strictly; a row may end ``may_lack`` cells early."""
         if not text.strip():
             raise self.stop("the file is empty", "add a header and at least one row")
-        records = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True)
+        for _ in self.csv_batches(io.StringIO(text, newline=""), delimiter, may_lack):
+            pass
+
+    def csv_batches(
+        self, lines: Iterable[str], delimiter: str, may_lack: int = 0, size: float = math.inf
+    ) -> Iterator[None]:
+        """Read CSV strictly, and give the caller a turn after every ``size`` rows."""
         number = -1
         try:
-            for number, record in enumerate(records):
+            for number, record in enumerate(csv.reader(lines, delimiter=delimiter, strict=True)):
                 if number == 0:
                     self.columns = record
                 elif len(self.columns) - may_lack <= len(record) <= len(self.columns):
                     self.rows[number] = record + [""] * (len(self.columns) - len(record))
+                    if len(self.rows) == size:
+                        yield
                 elif record:
                     what = f"{len(record)} cells where the header has {len(self.columns)}"
                     remedy = f"put a cell that contains {_DELIMITERS[delimiter]} in double quotes"
@@ -106,6 +115,16 @@ class Sheet:
         except csv.Error as error:
             remedy = "close each double quote, and write one inside a quoted cell twice"
             self.fault(number + 1, "", f"broken CSV ({error}); nothing below is read", remedy)
+        yield
+
+    def settle(self) -> None:
+        """Hold what was read to what every file of rows must be; faults are noted or raised."""
+        self.check_columns()
+        if not (self.rows or self.problems):
+            self.fault(None, "", "there are no rows", "add at least one row")
+        if len(set(self.columns)) < len(self.columns) or "" in self.columns or not self.rows:
+            raise DataError(self.problems)
+        _check_characters(self)
 
 
 def _name(cell: Any) -> Any:
@@ -138,12 +157,7 @@ def read_sheet(path: Path) -> Sheet:
     except OSError as error:
         what = f"the file cannot be read ({error.strerror or error})"
         raise sheet.stop(what, "check its rights") from error
-    sheet.check_columns()
-    if not (sheet.rows or sheet.problems):
-        sheet.fault(None, "", "there are no rows", "add at least one row")
-    if len(set(sheet.columns)) < len(sheet.columns) or "" in sheet.columns or not sheet.rows:
-        raise DataError(sheet.problems)
-    _check_characters(sheet)
+    sheet.settle()
     return sheet
 
 
@@ -184,6 +198,11 @@ def _decoded(sheet: Sheet, path: Path) -> str:
 def _csv(sheet: Sheet, path: Path) -> None:
     delimiter = "\t" if path.suffix.lower() == ".tsv" else ","
     sheet.add_csv(_decoded(sheet, path), delimiter)
+    check_header(sheet, delimiter)
+
+
+def check_header(sheet: Sheet, delimiter: str) -> None:
+    """Names of columns without blanks around; one that holds other delimiters ends the reading."""
     sheet.columns = [name.strip() for name in sheet.columns]
     other = [mark for mark in _DELIMITERS if mark in "".join(sheet.columns)]
     if len(sheet.columns) <= 1 and other:
@@ -200,8 +219,13 @@ def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 
 def _jsonl(sheet: Sheet, path: Path) -> None:
+    add_json_lines(sheet, enumerate(_decoded(sheet, path).split("\n"), 1))
+
+
+def add_json_lines(sheet: Sheet, lines: Iterable[tuple[int, str]]) -> None:
+    """Read numbered lines as objects; columns are all keys that occur."""
     objects = {}
-    for number, line in enumerate(_decoded(sheet, path).split("\n"), 1):
+    for number, line in lines:
         if not line.strip():
             continue
         try:
@@ -224,18 +248,28 @@ def _parquet(sheet: Sheet, path: Path) -> None:
     import pyarrow.parquet as pq
 
     try:
-        table = pq.ParquetFile(path).read()
-        named = [n for n, c in enumerate(table.column_names) if not c.startswith("__index_")]
-        table = table.select(named)
+        add_table(sheet, pq.ParquetFile(path).read())
     except (pa.ArrowException, OSError, UnicodeDecodeError) as error:
-        what = f"not a readable Parquet file ({str(error).splitlines()[0][:120]})"
-        raise sheet.stop(what, "write it anew, for instance with to_parquet") from error
+        raise not_parquet(sheet, error) from error
+
+
+def not_parquet(sheet: Sheet, error: Exception) -> DataError:
+    """The error for a file that pyarrow cannot read."""
+    what = f"not a readable Parquet file ({str(error).splitlines()[0][:120]})"
+    return sheet.stop(what, "write it anew, for instance with to_parquet")
+
+
+def add_table(sheet: Sheet, table: Any, first: int = 1) -> None:
+    """The rows of an Arrow table, numbered from ``first``, without the index that pandas adds."""
+    named = [n for n, c in enumerate(table.column_names) if not c.startswith("__index_")]
+    table = table.select(named)
     sheet.columns = list(table.column_names)
-    columns = [_values(sheet, *pair) for pair in zip(sheet.columns, table.columns, strict=True)]
-    sheet.rows = dict(enumerate(map(list, zip(*columns, strict=True)), 1))
+    pairs = zip(sheet.columns, table.columns, strict=True)
+    columns = [_values(sheet, name, column, first) for name, column in pairs]
+    sheet.rows = dict(enumerate(map(list, zip(*columns, strict=True)), first))
 
 
-def _values(sheet: Sheet, name: str, column: Any) -> list[Any]:
+def _values(sheet: Sheet, name: str, column: Any, first: int) -> list[Any]:
     """A column of Parquet in Python's types; what they cannot hold is a fault of its row."""
     values: list[Any] = []
     try:
@@ -243,6 +277,6 @@ def _values(sheet: Sheet, name: str, column: Any) -> list[Any]:
             values.append(value.as_py())
     except (ValueError, OverflowError, LookupError) as error:
         what = f"a value of type {column.type} that cannot be read ({str(error)[:60]})"
-        sheet.fault(len(values) + 1, name, what, "write it as a text")
+        sheet.fault(first + len(values), name, what, "write it as a text")
         raise DataError(sheet.problems) from error
     return values

@@ -1,0 +1,214 @@
+"""Millions of pairs: a file, folder or address is scored a chunk at a time, on many processes.
+
+Memory stays flat: a chunk is read, checked, scored by one process, and written as one Parquet part
+that is complete or absent.  The same call goes on where it stopped.  What is scored is the same
+bytes for any number of processes, any size of chunks, and on a cluster: metrics are asked in blocks
+of :data:`~.work.BLOCK` rows, each on one thread, and corpus metrics add up exact statistics.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Generator, Iterator, Sequence
+from contextlib import closing
+from hashlib import sha256
+from pathlib import PurePath
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+import pandas as pd
+from tqdm import tqdm
+
+from ..data import own
+from ..data.chunks import files_of, sheets
+from ..data.sheet import Sheet
+from ..schema import DataError, Problem, TstmetaError
+from ..secrecy import conceal
+from .parts import Parts
+from .work import BLOCK, Chunk, Job, corpus_values, job_of, name_of
+from .workers import run
+
+if TYPE_CHECKING:
+    from ..metrics.base import Metric
+
+#: What is scored where no metric is named: what needs no model.
+DEFAULT = ("lexical", "sentinel")
+
+
+class Scored(NamedTuple):
+    """What came of :func:`score_file`: where the scores are, and what is known of them.
+
+    ``values`` has a row a system, corpus metric and basis: dataset, system, metric, basis,
+    signature, n (rewrites), value.  ``failures`` has sentences, one a metric with rows without a
+    value.
+    """
+
+    out: str
+    rows: int
+    scores: int
+    failed: int
+    failures: tuple[str, ...]
+    values: pd.DataFrame
+
+    def frame(self) -> pd.DataFrame:
+        """All scores, as :func:`tstmeta.score` gives them, in the order of the rewrites."""
+        return pd.read_parquet(self.out)
+
+
+def score_file(
+    data: str | os.PathLike,
+    metrics: Sequence[str | Metric] | str = DEFAULT,
+    out: str | os.PathLike = "scores.parquet",
+    *,
+    bases: Sequence[str] | None = None,
+    jobs: int | None = None,
+    cluster: str = "",
+    chunk: int = 5 * BLOCK,
+    progress: bool = True,
+) -> Scored:
+    """Score rewrites that need not fit into memory: what ``tstmeta score --out x.parquet`` does.
+
+    Args:
+        data: a CSV, TSV, JSON Lines or Parquet file with a rewrite a row (as for
+            :func:`tstmeta.read`), a folder of such files, or an address that fsspec opens
+            (``hf://``, ``s3://``).  Where no ``item_id`` is given it is the row's number, in a
+            folder after the file's name.
+        metrics: names, families or metric objects; not judges, nor what needs all rewrites of a
+            source at once.
+        out: a name that ends in ``.parquet`` (the parts are put together there), or a folder or
+            address for the parts.
+        bases: source, reference, none; default all that a metric has.
+        jobs: processes, each with its own copy of a model; default one a core.
+        cluster: address of a Dask scheduler, or ``local`` (extra ``cluster``).
+        chunk: rows of a part, taken up to a full thousand.
+        progress: show a bar on standard error (only on a terminal).
+
+    Raises:
+        DataError: rows that cannot be used, all of them; what was scored before stays.
+        TstmetaError: what does not exist, ``out`` that holds something else, or cannot be written.
+    """
+    location, target = str(data), str(out)
+    job = job_of(name_of(location), [metrics] if isinstance(metrics, str) else metrics, bases)
+    if chunk < 1 or (jobs is not None and jobs < 1):
+        raise TstmetaError("chunk and jobs are at least 1")
+    size = -(-chunk // BLOCK) * BLOCK
+    reading = _Reading(location, job, size)
+    whole_file = target.lower().endswith(".parquet")
+    if whole_file and (known := Parts.of_file(target, reading)):
+        return _scored(target, known, job)
+    parts = Parts(f"{target}.parts" if whole_file else target, job, size)
+    facts: dict[int, dict[str, Any]] = {}
+    problems: list[Problem] = []
+    todo = _todo(reading, parts, facts, problems)
+    ended = run(job, todo, jobs or _cores(), cluster)
+    bar = tqdm(desc=job.name, unit="row", disable=None if progress else True)
+    with parts.alone(), closing(todo), closing(ended), bar:
+        for done in ended:
+            if done.problems:
+                problems += done.problems
+            else:
+                parts.write(done)
+                facts[done.place] = done.facts
+                bar.update(done.facts["rows"])
+        if problems := problems or reading.doubled_ids():
+            raise DataError(sorted(problems, key=lambda p: (p.file, p.row or 0)))
+        total = parts.finish([facts[place] for place in sorted(facts)], reading.digest())
+        if whole_file:
+            parts.merge(target)
+    if whole_file and not total["errors"]:
+        parts.remove()
+    return _scored(target, total, job)
+
+
+def _cores() -> int:
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def _scored(out: str, total: dict[str, Any], job: Job) -> Scored:
+    failures = [
+        f"{name}: {count:,} of {total['scores'][name]:,} scores failed: {reason}"
+        for name, (count, reason) in total["failed"].items()
+    ]
+    rows, scores = total["rows"], sum(total["scores"].values())
+    failed = sum(count for count, _ in total["failed"].values())
+    return Scored(out, rows, scores, failed, tuple(failures), corpus_values(total["totals"], job))
+
+
+def _todo(
+    reading: _Reading, parts: Parts, facts: dict[int, dict], problems: list[Problem]
+) -> Generator[Chunk]:
+    """The chunks that are not yet scored; the facts of the others are noted.
+
+    Once there are problems nothing more is scored, but what is left is read to list them all.
+    """
+    for chunk in reading:
+        known = parts.facts(chunk)
+        if known:
+            facts[chunk.place] = known
+        elif not problems:
+            yield chunk
+        else:
+            try:
+                own.items(chunk.sheet, reading.job.name)
+            except DataError as error:
+                problems += error.problems
+
+
+class _Reading:
+    """Chunks of a location, each with the hash of its rows, in order; and what all rows show."""
+
+    def __init__(self, location: str, job: Job, size: int):
+        self.location, self.job, self.size = location, job, size
+        self.many = len(files_of(location)) > 1
+
+    def __iter__(self) -> Iterator[Chunk]:
+        self._digest = sha256(self.job.key.encode())
+        self._ids: list[np.ndarray] = []
+        for place, sheet in enumerate(sheets(self.location, self.size)):
+            rows = _spelt(sheet).encode("utf-8", "surrogatepass")
+            self._digest.update(rows)
+            own_digest = sha256(repr((self.job.key, sheet.file, sheet.columns)).encode() + rows)
+            self._ids.append(_hashes(sheet))
+            prefix = f"{PurePath(sheet.file).stem}:" if self.many else ""
+            yield Chunk(place, own_digest.hexdigest()[:16], sheet, prefix)
+
+    def digest(self) -> str:
+        """Hash of the metrics and of all rows that were read; the same for any size of chunks."""
+        return self._digest.hexdigest()
+
+    def digest_of_all(self) -> str:
+        """The same, of rows that are read for it."""
+        for _ in self:
+            pass
+        return self.digest()
+
+    def doubled_ids(self) -> list[Problem]:
+        """A problem for each row whose id an earlier row has."""
+        hashes = np.concatenate([*self._ids, np.zeros(0, np.uint64)])
+        known, counts = np.unique(hashes, return_counts=True)
+        doubled, seen, problems = set(known[counts > 1].tolist()), set(), []
+        for sheet in sheets(self.location, self.size) if doubled else ():
+            for row, own_hash in zip(sheet.rows, _hashes(sheet).tolist(), strict=False):
+                if own_hash in seen:
+                    what, remedy = "the item_id of an earlier row", "give each row its own id"
+                    problems.append(Problem(sheet.file, row, "item_id", what, remedy))
+                seen |= {own_hash} & doubled
+        return problems
+
+
+def _spelt(sheet: Sheet) -> str:
+    """The rows of a sheet as one text, in which a key that JSON Lines leave out does not stand."""
+    if not sheet.file.lower().endswith(".jsonl"):
+        return "".join(map(repr, sheet.rows.items()))
+    rows = (zip(sheet.columns, cells, strict=True) for cells in sheet.rows.values())
+    named = [sorted((name, repr(cell)) for name, cell in row if cell is not None) for row in rows]
+    return "".join(map(repr, zip(sheet.rows, named, strict=True)))
+
+
+def _hashes(sheet: Sheet) -> np.ndarray:
+    """Hashes of the ids of a sheet, shape [rows]; none where it has no ids."""
+    if sheet.columns.count("item_id") != 1:
+        return np.zeros(0, np.uint64)
+    at = sheet.columns.index("item_id")
+    ids = np.array([str(cells[at]).strip() for cells in sheet.rows.values()], dtype=object)
+    return pd.util.hash_array(ids, categorize=False)
