@@ -33,12 +33,14 @@ if TYPE_CHECKING:
 
 #: What is scored where no metric is named: what needs no model.
 DEFAULT = ("lexical", "sentinel")
+#: Rows of a part.
+CHUNK = 5 * BLOCK
 
 
 class Scored(NamedTuple):
     """What came of :func:`score_file`: where the scores are, and what is known of them.
 
-    ``values`` has a row a system, corpus metric and basis: dataset, system, metric, basis,
+    ``corpus`` has a row a system, corpus metric and basis: dataset, system, metric, basis,
     signature, n (rewrites), value.  ``failures`` has sentences, one a metric with rows without a
     value.
     """
@@ -48,7 +50,7 @@ class Scored(NamedTuple):
     scores: int
     failed: int
     failures: tuple[str, ...]
-    values: pd.DataFrame
+    corpus: pd.DataFrame
 
     def frame(self) -> pd.DataFrame:
         """All scores, as :func:`tstmeta.score` gives them, in the order of the rewrites."""
@@ -63,7 +65,7 @@ def score_file(
     bases: Sequence[str] | None = None,
     jobs: int | None = None,
     cluster: str = "",
-    chunk: int = 5 * BLOCK,
+    chunk: int = CHUNK,
     progress: bool = True,
 ) -> Scored:
     """Score rewrites that need not fit into memory: what ``tstmeta score --out x.parquet`` does.
@@ -110,6 +112,8 @@ def score_file(
                 parts.write(done)
                 facts[done.place] = done.facts
                 bar.update(done.facts["rows"])
+        if not facts and not problems:
+            problems.append(Problem(job.name, None, "", "there are no rows", "add at least one"))
         if problems := problems or reading.doubled_ids():
             raise DataError(sorted(problems, key=lambda p: (p.file, p.row or 0)))
         total = parts.finish([facts[place] for place in sorted(facts)], reading.digest())

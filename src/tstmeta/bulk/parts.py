@@ -52,8 +52,6 @@ class Parts:
         self.manifest = facts
         self._there = {name for name in names if name.startswith("part-")}
         self._used: set[str] = set()
-        if not names:
-            self._put(MANIFEST, json.dumps(facts))
 
     def _names(self) -> list[str]:
         if not self.system.exists(self.root):
@@ -106,7 +104,9 @@ class Parts:
         return facts
 
     def write(self, done: Done) -> None:
-        """Keep a part."""
+        """Keep a part; before the first, say what the folder is of."""
+        if not (self._there or self._used):
+            self._put(MANIFEST, json.dumps(self.manifest))
         self._put(_name(done), done.part)
         self._used.add(_name(done))
 

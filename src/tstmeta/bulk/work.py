@@ -97,7 +97,8 @@ def _loaded(job: Job) -> list[tuple[Metric, str]]:
     return [(m, basis) for m in loaded for basis in m.bases if not job.bases or basis in job.bases]
 
 
-_READY: dict[str, list[tuple[Metric, str]]] = {}
+#: The metrics of the job that this process is at.
+READY: dict[str, list[tuple[Metric, str]]] = {}
 
 
 def ready(job: Job) -> list[tuple[Metric, str]]:
@@ -106,7 +107,7 @@ def ready(job: Job) -> list[tuple[Metric, str]]:
     Raises:
         TstmetaError: here they would give other values, as other versions are installed.
     """
-    if job.key not in _READY:
+    if job.key not in READY:
         for variable in THREADS:  # for what is yet to be imported
             os.environ[variable] = "1"
         own_job = job_of(job.name, job.metrics, job.bases)
@@ -115,9 +116,9 @@ def ready(job: Job) -> list[tuple[Metric, str]]:
                 "a worker has other versions of tstmeta or of its libraries: signatures differ. "
                 "Remedy: install the same there"
             )
-        _READY.clear()
-        _READY[job.key] = _loaded(job)
-    return _READY[job.key]
+        READY.clear()
+        READY[job.key] = _loaded(job)
+    return READY[job.key]
 
 
 def work(job: Job, chunk: Chunk) -> Done:

@@ -15,12 +15,13 @@ import threading
 from collections.abc import Callable, Generator, Iterable, Iterator
 from concurrent.futures import Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
+from itertools import islice
 from typing import Any
 
 from ..extras import needs
 from ..schema import TstmetaError
 from ..secrecy import conceal
-from .work import THREADS, Chunk, Done, Job, work
+from .work import READY, THREADS, Chunk, Done, Job, work
 
 #: How often in a row processes may die without a single chunk done.
 _DEATHS = 3
@@ -29,22 +30,26 @@ _PATIENCE = 60
 
 
 def run(job: Job, chunks: Iterable[Chunk], jobs: int, cluster: str = "") -> Generator[Done]:
-    """What comes of chunks, as it comes."""
+    """What comes of chunks, as it comes; where there is one alone it is worked on here."""
+    todo = iter(chunks)
+    first = list(islice(todo, 2))
     if cluster:
-        yield from _on_cluster(job, chunks, jobs, cluster)
-    elif jobs > 1:
-        yield from _in_processes(job, chunks, jobs)
+        yield from _on_cluster(job, _first(first, todo), jobs, cluster)
+    elif jobs > 1 and len(first) > 1:
+        yield from _in_processes(job, first, todo, jobs)
     else:
-        yield from _here(job, chunks)
+        yield from _here(job, _first(first, todo))
 
 
 def _here(job: Job, chunks: Iterable[Chunk]) -> Iterator[Done]:
     before = {name: os.environ.get(name) for name in THREADS}
     threads = torch.get_num_threads() if (torch := sys.modules.get("torch")) else None
+    READY.clear()  # objects of the caller, which may be new ones of the same signature
     try:
         for chunk in chunks:
             yield work(job, chunk)
     finally:
+        READY.clear()
         for name, value in before.items():
             os.environ.pop(name, None)
             if value is not None:
@@ -74,10 +79,9 @@ def _completed(
         yield from ended()
 
 
-def _in_processes(job: Job, chunks: Iterable[Chunk], jobs: int) -> Iterator[Done]:
+def _in_processes(job: Job, again: list[Chunk], todo: Iterator[Chunk], jobs: int) -> Iterator[Done]:
     _picklable(job)
-    todo, deaths = iter(chunks), 0
-    again: list[Chunk] = []
+    deaths = 0
     while True:
         under_way: dict[Future, Chunk] = {}
         pool = _Pool(jobs)
@@ -107,7 +111,7 @@ def _in_processes(job: Job, chunks: Iterable[Chunk], jobs: int) -> Iterator[Done
 
 
 def _first(again: list[Chunk], rest: Iterator[Chunk]) -> Iterator[Chunk]:
-    """What was handed out to a process that died, then the rest."""
+    """What was taken already, or handed out to a process that died, then the rest."""
     while again:
         yield again.pop(0)
     for chunk in rest:  # noqa: UP028 ("yield from" would close it with this one)
@@ -177,7 +181,7 @@ def _on_cluster(job: Job, chunks: Iterable[Chunk], jobs: int, address: str) -> I
             cluster = LocalCluster(
                 n_workers=jobs, threads_per_worker=1, dashboard_address=None, silence_logs=50
             )
-        with Client(cluster or address, set_as_default=False, timeout=_PATIENCE) as client:
+        with Client(cluster or address, timeout=_PATIENCE) as client:
             client.wait_for_workers(1, timeout=_PATIENCE)
 
             def submit(chunk: Chunk) -> Any:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -39,14 +39,29 @@ def score(
     out: options.OutFile = None,
     format: options.OutFormat = None,
     store: options.Store = None,
+    jobs: Annotated[
+        int | None,
+        typer.Option(min=1, help="Processes, each with its own models [default: one a core]."),
+    ] = None,
+    cluster: Annotated[
+        str, typer.Option(help="Address of a Dask scheduler, or local, in place of processes.")
+    ] = "",
+    chunk: Annotated[
+        int | None, typer.Option(min=1, help="Rows of a part [default: 5000].")
+    ] = None,
 ) -> None:
     """Score a data set.  What was scored before is taken from the store, never computed again.
 
     Interrupt it or kill it whenever you like: the same command goes on where it stopped.  Exit code
     1 when some scores could not be computed.
 
+    A file of yours, a folder of such files or an address (hf://, s3://) is scored in chunks when
+    --out ends in .parquet or names a folder: memory stays flat, all cores work, and the scores are
+    the same bytes for any --jobs, --chunk or --cluster.
+
     \b
     Examples:
+      tstmeta score --data millions.parquet --metric bleu --metric chrf --out scores.parquet
       tstmeta score --data pauli --metric bleu --metric meteor --out scores.parquet
       tstmeta score --data mine.csv --metric ./my_file.py:my_function
       tstmeta score --data mine.csv --metric style-accuracy --combine gm
@@ -55,6 +70,14 @@ def score(
     from ..scoring import HUMAN_STYLE, score
 
     names = known_combinations(combine)
+    if in_chunks(data, out, format, whole=bool(names or scores or ratings or where or limit)):
+        score_in_chunks(data[0], metric, basis, str(out), jobs, cluster, chunk)
+        return
+    if jobs or cluster or chunk:
+        raise mistake(
+            "--jobs, --cluster and --chunk are for a file, folder or address of yours scored into "
+            "--out x.parquet or a folder, without --combine, --scores, --ratings, --where, --limit"
+        )
     wanted = metric or ([] if scores else ["lexical", "sentinel", HUMAN_STYLE])
     tables = []
     for dataset, given in selections(data, scores, ratings, where, limit, seed):
@@ -66,6 +89,41 @@ def score(
     failed = tell_failures(table)
     note(f"{len(table)} scores, {failed} failed" + (f", in {out}" if out else ""))
     if failed:
+        raise typer.Exit(1)
+
+
+def in_chunks(data: list[str], out: Path | None, format: str | None, whole: bool) -> bool:
+    """Whether a data set can be scored in chunks: nothing asks for all of it at once."""
+    from ..data.chunks import is_location
+
+    if whole or len(data) > 1 or out is None or format not in (None, "parquet"):
+        return False
+    return is_location(data[0]) and (out.suffix.lower() == ".parquet" or not out.suffix)
+
+
+def score_in_chunks(
+    data: str,
+    metric: list[str] | None,
+    basis: Sequence[str] | None,
+    out: str,
+    jobs: int | None,
+    cluster: str,
+    chunk: int | None,
+) -> None:
+    """Score with flat memory, and say what came of it."""
+    from .. import bulk
+
+    size = chunk or bulk.CHUNK
+    with waiting(f"{data}: scoring", bar=True):
+        done = bulk.score_file(
+            data, metric or bulk.DEFAULT, out, bases=basis, jobs=jobs, cluster=cluster, chunk=size
+        )
+    for words in done.failures:
+        note(words)
+    for row in done.corpus.itertuples():
+        note(f"{row.system or 'all'}: {row.metric} ({row.basis}, n {row.n:,}) {row.value:.4f}")
+    note(f"{done.scores} scores, {done.failed} failed, in {out}")
+    if done.failed:
         raise typer.Exit(1)
 
 

@@ -13,7 +13,8 @@ from pathlib import Path
 
 from .. import plugins
 from ..schema import DataError, MissingData, TstmetaError
-from . import paths, shipped
+from ..secrecy import conceal
+from . import chunks, paths, shipped
 from .base import Card, Dataset
 from .checks import fault
 
@@ -72,6 +73,11 @@ def load(name: str) -> Dataset:
         from .own import read
 
         return read(Path(name))
+    if chunks.is_location(name):
+        raise TstmetaError(
+            f"{conceal(name)} is a folder or an address, which is read in chunks: score it with "
+            "tstmeta score --data ... --out scores.parquet, or name one file"
+        )
     base, _, subset = name.partition("@")
     numbers_only = not has_texts(base) and shipped.available(base)
     whole = shipped.load(base) if numbers_only else _load(base, str(root(base)))

@@ -87,7 +87,7 @@ class Dataset:
     ) -> Self:
         """Validate the tables given (any of the other four) and fill in those that are not."""
         valid = {"items": schema.validate(items, "items", name)}
-        ids, problems = set(valid["items"]["item_id"]), []
+        ids, problems = valid["items"]["item_id"], []
         for table in _ABOUT_ITEMS:
             frame = tables.pop(table, None)
             frame = schema.empty(table) if frame is None else frame

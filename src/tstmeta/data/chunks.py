@@ -84,22 +84,24 @@ def _text(stream: Any, sheet: Sheet) -> io.TextIOWrapper:
 
 def _csv(delimiter: str, stream: Any, sheet: Sheet, size: int) -> Iterator[Sheet]:
     checked = False
-    for _ in sheet.csv_batches(_text(stream, sheet), delimiter, size=size):
-        if not checked:
-            check_header(sheet, delimiter)
-            checked = True
-        if sheet.rows or sheet.problems:
-            yield replace(sheet)
-        sheet.rows, sheet.problems = {}, []
+    with _text(stream, sheet) as text:
+        for _ in sheet.csv_batches(text, delimiter, size=size):
+            if not checked:
+                check_header(sheet, delimiter)
+                checked = True
+            if sheet.rows or sheet.problems:
+                yield replace(sheet)
+            sheet.rows, sheet.problems = {}, []
 
 
 def _jsonl(stream: Any, sheet: Sheet, size: int) -> Iterator[Sheet]:
-    lines: Iterable[tuple[int, str]] = enumerate(_lines(_text(stream, sheet)), 1)
-    while batch := list(islice(lines, size)):
-        part = replace(sheet, rows={}, problems=[])
-        add_json_lines(part, batch)
-        if part.rows or part.problems:
-            yield part
+    with _text(stream, sheet) as text:
+        lines: Iterable[tuple[int, str]] = enumerate(_lines(text), 1)
+        while batch := list(islice(lines, size)):
+            part = replace(sheet, rows={}, problems=[])
+            add_json_lines(part, batch)
+            if part.rows or part.problems:
+                yield part
 
 
 def _lines(text: io.TextIOWrapper) -> Iterator[str]:

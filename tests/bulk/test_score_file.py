@@ -1,0 +1,360 @@
+"""A file is scored in chunks: the same scores as in memory, the same bytes however it is cut."""
+
+import json
+import os
+import warnings
+from fractions import Fraction
+from pathlib import Path
+
+import fsspec
+import numpy as np
+import pandas as pd
+import pytest
+
+import tstmeta as tst
+from tstmeta import bulk
+from tstmeta.bulk import parts, score_file
+from tstmeta.metrics.base import CorpusMetric, PairMetric, Request, wrap
+from tstmeta.schema import DataError, TstmetaError
+
+ROWS = 2100
+METRICS = ["length-ratio", "pinc", "corpus-bleu"]
+
+
+def rewrites(n: int = ROWS) -> pd.DataFrame:
+    """Rows by repetition of a few words, with ids and systems."""
+    rng = np.random.default_rng(0)
+    words = ["the", "cat", "sat", "on", "a", "mat", "and", "saw", "two", "dogs"]
+    texts = [" ".join(rng.choice(words, rng.integers(3, 9))) for _ in range(2 * n)]
+    return pd.DataFrame(
+        {
+            "item_id": [f"i{place}" for place in range(n)],
+            "source": texts[:n],
+            "output": texts[n:],
+            "system": rng.choice(["a", "b"], n),
+        }
+    )
+
+
+@pytest.fixture(scope="module")
+def file(tmp_path_factory) -> Path:
+    path = tmp_path_factory.mktemp("rows") / "mine.csv"
+    rewrites().to_csv(path, index=False)
+    return path
+
+
+def scored(data, out, metrics=METRICS, **how) -> bulk.Scored:
+    how = {"bases": ["source"], "jobs": 1, "progress": False, **how}
+    return score_file(data, metrics, out, **how)
+
+
+def in_order(table: pd.DataFrame) -> pd.DataFrame:
+    return table.sort_values(["metric", "item_id"], ignore_index=True)
+
+
+class Counting(PairMetric):
+    """Counts the outputs it is asked about; fails on those it is to fail on."""
+
+    name = "counting"
+    bases = ("source",)
+
+    def __init__(self, fails: str = ""):
+        self.outputs: list[str] = []
+        self.fails = fails
+
+    def value(self, request: Request) -> float:
+        self.outputs.append(request.output)
+        if request.output == self.fails:
+            raise ValueError("not today")
+        return float(len(request.output))
+
+
+class Tenths(CorpusMetric):
+    """Statistics that no order of adding floats leaves alone."""
+
+    name = "tenths"
+    bases = ("none",)
+    dimensions = ("fluency",)
+
+    def statistics(self, request: Request) -> np.ndarray:
+        return np.array([0.1 * len(request.output), 1.0])
+
+    def aggregate(self, total: np.ndarray) -> float:
+        return total[0] / total[1]
+
+
+# -------------------------------------------------------------------------------- the scores
+
+
+@pytest.mark.parametrize("ending", ["csv", "tsv", "jsonl", "parquet"])
+def test_scores_are_those_that_are_computed_in_memory(tmp_path, ending):
+    table, path = rewrites(1100), tmp_path / f"mine.{ending}"
+    {
+        "csv": lambda: table.to_csv(path, index=False),
+        "tsv": lambda: table.to_csv(path, index=False, sep="\t"),
+        "jsonl": lambda: table.to_json(path, orient="records", lines=True),
+        "parquet": lambda: table.to_parquet(path),
+    }[ending]()
+    ours = scored(path, tmp_path / "scores.parquet", chunk=1000)
+    memory = tst.score(tst.read(path), METRICS, ["source"], store=tmp_path, progress=False)
+    assert (ours.rows, ours.scores, ours.failed) == (1100, 3300, 0)
+    pd.testing.assert_frame_equal(in_order(ours.frame()), in_order(memory))
+
+
+def test_corpus_values_are_those_of_all_items_at_once(file, tmp_path):
+    ours = scored(file, tmp_path / "scores.parquet", chunk=1000)
+    data = tst.read(file)
+    table = tst.score(data, ["corpus-bleu"], ["source"], store=tmp_path, progress=False)
+    details = table.groupby(data.items["system"].to_numpy())["detail"]
+    metric = tst.metrics.get("corpus-bleu")
+    whole = details.agg(lambda some: metric.combine(list(some)))
+    assert ours.corpus.set_index("system")["value"].to_dict() == whole.to_dict()
+    assert ours.corpus["n"].sum() == ROWS
+    beside = pd.read_csv(tmp_path / "scores.corpus.csv")
+    assert beside["value"].tolist() == ours.corpus["value"].tolist()
+
+
+def test_statistics_are_added_exactly(file, tmp_path):
+    how = {"metrics": [Tenths()], "bases": ["none"]}
+    cut = [scored(file, tmp_path / f"{n}.parquet", chunk=n, **how).corpus for n in (1000, 3000)]
+    assert cut[0].equals(cut[1])
+    lengths = rewrites().groupby("system")["output"].agg(lambda some: some.str.len())
+    for system, value in cut[0].set_index("system")["value"].items():
+        exact = sum((Fraction(0.1 * n) for n in lengths[system]), Fraction())
+        assert value == float(exact) / len(lengths[system])
+
+
+def test_the_file_is_the_same_bytes_for_any_chunks_and_any_death_of_a_process(file, tmp_path):
+    (tmp_path / "own.py").write_text(
+        "import os, signal\n"
+        "from pathlib import Path\n\n"
+        "FLAG = Path(__file__).with_name('died')\n\n"
+        "def length(source, output):\n"
+        "    if os.environ.get('MAY_DIE') and not FLAG.exists():\n"
+        "        FLAG.touch()\n"
+        "        os.kill(os.getpid(), signal.SIGKILL)\n"
+        "    return len(output) / len(source)\n"
+    )
+    metrics = [f"{tmp_path / 'own.py'}:length", "corpus-bleu"]
+    first = tmp_path / "first.parquet"
+    scored(file, first, metrics, chunk=3000)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("MAY_DIE", "1")
+        scored(file, second := tmp_path / "second.parquet", metrics, chunk=1000, jobs=2)
+    assert (tmp_path / "died").exists()
+    assert first.read_bytes() == second.read_bytes()
+    assert sorted(path.name for path in tmp_path.glob("second*")) == [
+        "second.corpus.csv",
+        "second.parquet",
+    ]
+
+
+def test_json_lines_that_leave_keys_out_are_the_same_bytes_for_any_chunks(tmp_path):
+    rows = rewrites(1500).to_dict("records")
+    for row in rows[:1200]:
+        del row["system"]
+    path = tmp_path / "mine.jsonl"
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    for n in (1000, 2000):
+        scored(path, tmp_path / f"{n}.parquet", ["pinc"], chunk=n)
+    assert (tmp_path / "1000.parquet").read_bytes() == (tmp_path / "2000.parquet").read_bytes()
+
+
+def test_a_folder_is_read_by_name_and_its_rows_are_called_after_their_files(tmp_path):
+    folder = tmp_path / "rows"
+    folder.mkdir()
+    for name in ("b", "a"):
+        rewrites(2).drop(columns="item_id").to_csv(folder / f"{name}.csv", index=False)
+    (folder / "README.md").write_text("no rows")
+    frame = scored(folder, tmp_path / "s.parquet", ["pinc"]).frame()
+    assert frame["item_id"].tolist() == ["a:1", "a:2", "b:1", "b:2"]
+    assert set(frame["dataset"]) == {"rows"}
+
+
+def test_rows_without_an_id_are_called_by_their_number_as_in_memory(tmp_path):
+    rewrites(1002).drop(columns="item_id").to_csv(tmp_path / "mine.csv", index=False)
+    frame = scored(tmp_path / "mine.csv", tmp_path / "s.parquet", ["pinc"], chunk=1000).frame()
+    assert frame["item_id"].tolist() == tst.read(tmp_path / "mine.csv").items["item_id"].tolist()
+
+
+def test_languages_are_as_in_memory(tmp_path):
+    table = rewrites(6).assign(language=["en", "de", "ru", "en", "hi", "de"])
+    table.to_csv(tmp_path / "mine.csv", index=False)
+    metrics = ["bleu", "meteor:no-synonyms", "corpus-bleu"]
+    ours = scored(tmp_path / "mine.csv", tmp_path / "s.parquet", metrics)
+    data = tst.read(tmp_path / "mine.csv")
+    memory = tst.score(data, metrics, ["source"], store=tmp_path, progress=False)
+    pd.testing.assert_frame_equal(in_order(ours.frame()), in_order(memory))
+    assert ours.failures[0].startswith("meteor:no-synonyms: 4 of 6 scores failed: meteor")
+
+
+# --------------------------------------------------------------------------------- going on
+
+
+def test_what_was_scored_is_not_scored_again(file, tmp_path):
+    out = tmp_path / "parts"
+    scored(file, out, [first := Counting()], chunk=1000)
+    names = sorted(os.listdir(out))
+    scored(file, out, [again := Counting()], chunk=1000)
+    assert (len(first.outputs), again.outputs) == (ROWS, [])
+    assert sorted(os.listdir(out)) == names
+    frame = pd.read_parquet(out)
+    assert frame["item_id"].tolist() == rewrites()["item_id"].tolist()
+
+
+def test_a_finished_file_is_not_scored_again_and_a_changed_row_is(file, tmp_path):
+    path, out = tmp_path / "mine.csv", tmp_path / "s.parquet"
+    path.write_bytes(file.read_bytes())
+    scored(path, out, [Counting()])
+    scored(path, out, [again := Counting()])
+    assert again.outputs == []
+    changed = rewrites()
+    changed.loc[5, "output"] = "another"
+    changed.to_csv(path, index=False)
+    assert scored(path, out, [Counting()]).frame()["value"][5] == len("another")
+
+
+def test_only_the_chunk_that_was_mended_is_scored(tmp_path):
+    table, path = rewrites(3000), tmp_path / "mine.csv"
+    broken = table.assign(source=table["source"].where(~table.index.isin([1500, 2999]), ""))
+    broken.to_csv(path, index=False)
+    with pytest.raises(DataError) as caught:
+        scored(path, tmp_path / "parts", [Counting()], chunk=1000)
+    faults = [(p.row, p.column) for p in caught.value.problems]
+    assert faults == [(1501, "source"), (3000, "source")]
+    table.to_csv(path, index=False)
+    scored(path, tmp_path / "parts", [rest := Counting()], chunk=1000)
+    assert rest.outputs == table["output"][1000:].tolist()
+
+
+def test_what_failed_is_tried_again_and_nothing_else(file, tmp_path):
+    fails = rewrites()["output"][2050]
+    first = scored(file, tmp_path / "s.parquet", [Counting(fails)], chunk=1000)
+    assert first.failures[0].startswith("counting: ")
+    second = scored(file, tmp_path / "s.parquet", [rest := Counting()], chunk=1000)
+    assert (len(rest.outputs), second.failed) == (100, 0)
+    assert not (tmp_path / "s.parquet.parts").exists()
+
+
+def test_a_damaged_part_is_computed_again(file, tmp_path):
+    scored(file, tmp_path / "parts", [Counting()], chunk=1000)
+    part = sorted((tmp_path / "parts").glob("part-*"))[1]
+    before = part.read_bytes()
+    part.write_bytes(before[:100])
+    scored(file, tmp_path / "parts", [rest := Counting()], chunk=1000)
+    assert len(rest.outputs) == 1000
+    assert part.read_bytes() == before
+
+
+def test_parts_of_rows_that_are_gone_go(file, tmp_path):
+    path = tmp_path / "mine.csv"
+    path.write_bytes(file.read_bytes())
+    scored(path, tmp_path / "parts", [Counting()], chunk=1000)
+    rewrites(900).to_csv(path, index=False)
+    scored(path, tmp_path / "parts", [Counting()], chunk=1000)
+    assert len(list((tmp_path / "parts").glob("part-*"))) == 1
+
+
+def test_a_full_disk_is_named_and_loses_nothing(file, tmp_path, monkeypatch):
+    written = []
+
+    def full(path, content):
+        if len(written) == 2:  # the manifest and a part
+            raise parts.storage.cannot_write(path, OSError(28, "No space left on device"))
+        written.append(path)
+        path.parent.mkdir(exist_ok=True)
+        path.write_bytes(content if isinstance(content, bytes) else content.encode())
+
+    with monkeypatch.context() as patch:
+        patch.setattr(parts.storage, "write", full)
+        with pytest.raises(TstmetaError, match="No space left"):
+            scored(file, tmp_path / "parts", [Counting()], chunk=1000)
+    scored(file, tmp_path / "parts", [rest := Counting()], chunk=1000)
+    assert len(rest.outputs) == ROWS - 1000
+
+
+def test_parts_may_lie_on_other_storage(file, tmp_path):
+    local = scored(file, tmp_path / "parts", [Counting()], chunk=1000)
+    remote = scored(file, "memory://scores", [Counting()], chunk=1000)
+    scored(file, "memory://scores", [again := Counting()], chunk=1000)
+    assert (remote.rows, again.outputs) == (local.rows, [])
+    memory = fsspec.filesystem("memory")
+    for path in (tmp_path / "parts").glob("[_p]*"):
+        assert memory.cat_file(f"/scores/{path.name}") == path.read_bytes()
+    memory.rm("/scores", recursive=True)
+
+
+# ------------------------------------------------------------------------------- what is refused
+
+
+def test_ids_that_come_twice_are_named_wherever_they_stand(tmp_path):
+    table = rewrites()
+    table.loc[[1700, 2050], "item_id"] = "i5"
+    table.to_csv(tmp_path / "mine.csv", index=False)
+    with pytest.raises(DataError) as caught:
+        scored(tmp_path / "mine.csv", tmp_path / "s.parquet", ["pinc"], chunk=1000)
+    assert [p.row for p in caught.value.problems] == [1701, 2051]
+    assert not (tmp_path / "s.parquet").exists()
+
+
+@pytest.mark.parametrize(
+    ("metrics", "words"),
+    [
+        (["judge:http://localhost/v1#m+pauli2025"], "tstmeta judge run"),
+        (["human-style"], "no metric that can be computed"),
+        (["blue"], "did you mean bleu"),
+    ],
+)
+def test_what_needs_more_than_a_chunk_is_refused(file, tmp_path, metrics, words):
+    with pytest.raises(TstmetaError, match=words):
+        scored(file, tmp_path / "s.parquet", metrics)
+
+
+def test_a_folder_of_something_else_is_left_alone(file, tmp_path):
+    scored(file, tmp_path / "parts", ["pinc"])
+    for out, metrics in ((tmp_path / "parts", ["chrf"]), (file.parent, ["pinc"])):
+        before = sorted(os.listdir(out))
+        with pytest.raises(TstmetaError, match="holds something else"):
+            scored(file, out, metrics)
+        assert sorted(os.listdir(out)) == before
+
+
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [
+        ("nowhere.csv", "there is no such file"),
+        ("empty/", "no file ends in"),
+        ("nothing://x/y.csv", "cannot be opened"),
+        ("none.csv", "there are no rows"),
+        ("utf16.csv", "UTF-16"),
+        ("broken.parquet", "not a readable Parquet file"),
+    ],
+)
+def test_what_cannot_be_read_is_named(tmp_path, name, words):
+    (tmp_path / "empty").mkdir()
+    (tmp_path / "none.csv").write_text("source,output\n")
+    (tmp_path / "utf16.csv").write_text("source,output\na,b\n", encoding="utf-16")
+    (tmp_path / "broken.parquet").write_text("no")
+    location = name if "://" in name else f"{tmp_path}/{name}"
+    with pytest.raises(TstmetaError, match=words):
+        scored(location, tmp_path / "s.parquet", ["pinc"])
+
+
+def test_a_function_that_cannot_travel_says_how_it_can(file, tmp_path):
+    here = wrap(lambda source, output: len(output), "here")
+    with pytest.raises(TstmetaError, match=r"\./file\.py:function"):
+        scored(file, tmp_path / "s.parquet", [here], chunk=1000, jobs=2)
+    assert scored(file, tmp_path / "s.parquet", [here]).scores == ROWS
+
+
+def test_a_cluster_gives_the_same_bytes(file, tmp_path):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        from distributed import Client
+
+        with Client(
+            processes=False, n_workers=1, threads_per_worker=2, dashboard_address=None
+        ) as c:
+            scored(file, tmp_path / "c.parquet", chunk=1000, cluster=c.scheduler.address)
+    scored(file, tmp_path / "s.parquet")
+    assert (tmp_path / "c.parquet").read_bytes() == (tmp_path / "s.parquet").read_bytes()
