@@ -84,7 +84,7 @@ def _in_processes(job: Job, again: list[Chunk], todo: Iterator[Chunk], jobs: int
     deaths = 0
     while True:
         under_way: dict[Future, Chunk] = {}
-        pool = _Pool(jobs)
+        pool, now = _Pool(jobs), True
         try:
             rest = _first(again, todo)
             submit = pool.submitting(job)
@@ -95,6 +95,7 @@ def _in_processes(job: Job, again: list[Chunk], todo: Iterator[Chunk], jobs: int
                 del under_way[future]
                 deaths = 0
                 yield done
+            now = False
             return
         except BrokenProcessPool as error:
             again = [*under_way.values(), *again]
@@ -107,7 +108,7 @@ def _in_processes(job: Job, again: list[Chunk], todo: Iterator[Chunk], jobs: int
                     "memory enough (fewer --jobs, a smaller --chunk); the same command goes on"
                 ) from error
         finally:
-            pool.close()
+            pool.close(now)
 
 
 def _first(again: list[Chunk], rest: Iterator[Chunk]) -> Iterator[Chunk]:
@@ -136,11 +137,11 @@ class _Pool:
 
         return submit
 
-    def close(self) -> None:
-        processes = list((self._pool._processes or {}).values())
-        self._pool.shutdown(wait=False, cancel_futures=True)
-        for process in processes:
+    def close(self, now: bool) -> None:
+        """End the processes, ``now`` or when they are done."""
+        for process in list((self._pool._processes or {}).values()) if now else ():
             process.terminate()
+        self._pool.shutdown(cancel_futures=True)
 
 
 def _begin() -> None:

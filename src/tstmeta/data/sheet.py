@@ -12,6 +12,7 @@ import math
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from itertools import chain
 from pathlib import Path
@@ -272,6 +273,8 @@ def add_table(sheet: Sheet, table: Any, first: int = 1) -> None:
 def _values(sheet: Sheet, name: str, column: Any, first: int) -> list[Any]:
     """A column of Parquet in Python's types; what they cannot hold is a fault of its row."""
     values: list[Any] = []
+    with suppress(ValueError, OverflowError, LookupError):
+        return column.to_pylist()
     try:
         for value in column:
             values.append(value.as_py())
