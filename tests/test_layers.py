@@ -18,7 +18,7 @@ LAYERS = [
     ["stats"],
     ["analysis"],
     ["combine"],
-    ["ledger", "plot", "strips", "transfer"],
+    ["ledger", "plot", "strips", "transfer", "exchange"],
     ["cli", "console", "notebook", "__main__"],
 ]
 RANK = {name: rank for rank, names in enumerate(LAYERS) for name in names}

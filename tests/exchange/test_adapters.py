@@ -1,0 +1,209 @@
+"""Metrics by the interfaces of evaluate and torchmetrics, in the real libraries."""
+
+import math
+
+import evaluate
+import numpy as np
+import pytest
+import sacrebleu
+import torch
+import torch.multiprocessing
+import torchmetrics
+from datasets import Features, Value
+
+import tstmeta as tst
+from tests.command import CSV
+from tstmeta.exchange.adapters import adapter
+from tstmeta.schema import TstmetaError
+
+PREDICTIONS = ["the cat sat down", "he went to the shop", "we like tea a lot", ""]
+REFERENCES = [
+    ["the cat took a seat"],
+    ["he ran to it", "he went to the shop"],
+    ["tea it is"],
+    ["x"],
+]
+SOURCES = ["the cat was sitting down", "he ran to the shop", "we like tea", "call me"]
+REFERRED = {"predictions": PREDICTIONS, "references": REFERENCES}
+
+
+def length(source, output):
+    """A metric of one's own."""
+    return float(len(output)) if "cat" not in source else math.nan
+
+
+@pytest.mark.parametrize("basis", ["source", "reference"])
+@pytest.mark.parametrize("name", ["bleu", "chrf", "ter", "corpus-bleu"])
+def test_both_libraries_give_the_scores_that_scoring_gives(tmp_path, name, basis):
+    (tmp_path / "mine.csv").write_text(CSV)
+    data = tst.read(tmp_path / "mine.csv")
+    table = tst.score(data, [name], [basis], store=tmp_path, progress=False)
+    items = data.items
+    given = {
+        "reference": ("references", items["references"]),
+        "source": ("sources", items["source"]),
+    }
+    column, texts = given[basis]
+    result = adapter(name).compute(predictions=items["output"], **{column: texts})
+    assert result["items"] == list(table["value"])
+    assert result["statuses"] == list(table["status"])
+    assert {result["signature"]} == set(table["signature"])
+    if name != "corpus-bleu":
+        assert result[name] == pytest.approx(table["value"].mean(), abs=1e-12)
+    other = adapter(name, "torchmetrics", basis)
+    for place in range(len(items)):
+        batch = {column.replace("references", "target"): [texts[place]]}
+        other.update([items["output"][place]], **batch)
+    assert float(other.compute()) == pytest.approx(result[name], abs=1e-12)
+
+
+def test_a_metric_of_whole_outputs_gives_its_value_over_all():
+    full = [texts[:1] for texts in REFERENCES]
+    known = sacrebleu.corpus_bleu(PREDICTIONS, [*zip(*full, strict=True)]).score
+    result = adapter("corpus-bleu").compute(predictions=PREDICTIONS, references=full)
+    assert result["corpus-bleu"] == pytest.approx(known, abs=1e-9)
+    assert result["n"] == 4
+    assert result["statuses"][3] == "empty"
+
+
+def test_references_come_before_sources_unless_a_basis_is_named():
+    both = {**REFERRED, "sources": SOURCES}
+    assert "basis:reference" in adapter("bleu").compute(**both)["signature"]
+    assert "basis:source" in adapter("bleu", basis="source").compute(**both)["signature"]
+    assert "basis:none" in adapter("style-confidence").compute(**both, styles="formal")["signature"]
+
+
+class Words(evaluate.Metric):
+    """A metric of somebody else's, which knows predictions and references alone."""
+
+    def _info(self):
+        kinds = {"predictions": Value("string"), "references": [Value("string")]}
+        return evaluate.MetricInfo(description="", citation="", features=Features(kinds))
+
+    def _compute(self, predictions, references):
+        return {"words": sum(len(text.split()) for text in predictions)}
+
+
+def test_evaluate_combines_them_with_metrics_of_others(tmp_path):
+    metrics = [adapter("bleu"), adapter("chrf"), Words(cache_dir=tmp_path)]
+    combined = evaluate.combine(metrics)
+    result = combined.compute(**REFERRED)
+    alone = {name: adapter(name).compute(**REFERRED)[name] for name in ("bleu", "chrf")}
+    assert alone.items() <= result.items()
+    assert result["words"] == 14
+    assert result["bleu_n"] == result["chrf_n"] == 4
+    combined.add_batch(predictions=PREDICTIONS[:3], references=REFERENCES[:3])
+    combined.add(prediction=PREDICTIONS[3], reference=REFERENCES[3])
+    assert combined.compute() == result
+    assert isinstance(metrics[0], evaluate.Metric)
+
+
+def test_items_without_a_value_are_counted_and_left_out_of_the_mean():
+    result = adapter(tst.wrap(length)).compute(predictions=PREDICTIONS, sources=SOURCES)
+    assert (result["n"], result["n_failed"]) == (3, 1)
+    assert math.isnan(result["items"][0])
+    assert result["statuses"] == ["invalid", "ok", "ok", "empty"]
+    assert result["length"] == np.mean([19, 17, 0])
+    mixed = adapter("meteor:no-synonyms").compute(**REFERRED, languages=["de", "en", "en", "ru"])
+    assert mixed["statuses"] == ["refused", "ok", "ok", "refused"]
+
+
+def test_where_no_item_has_a_value_the_reason_is_an_error():
+    metric = adapter("meteor:no-synonyms")
+    with pytest.raises(TstmetaError, match=r"no item has a value: refused, .* made for English"):
+        metric.compute(**REFERRED, languages="de")
+    other = adapter("meteor:no-synonyms", "torchmetrics")
+    assert math.isnan(other(PREDICTIONS, REFERENCES, languages="de"))
+    with pytest.raises(TstmetaError, match="no item has a value: refused"):
+        other.compute()
+    assert other.n_failed == 4
+    other.update(PREDICTIONS, REFERENCES)
+    assert float(other.compute()) == metric.compute(**REFERRED)["meteor:no-synonyms"]
+
+
+@pytest.mark.parametrize(
+    ("how", "given", "words"),
+    [
+        ({"library": "keras"}, {}, "library is 'keras'; use one of evaluate, torchmetrics"),
+        ({"basis": "none"}, {}, "bleu has no basis 'none'; it has source, reference"),
+        ({"metric": "blue"}, {}, "did you mean bleu"),
+        ({}, {"sources": SOURCES}, "predictions must be given"),
+        ({}, {"predictions": PREDICTIONS}, "bleu needs references or sources"),
+        ({"basis": "source"}, REFERRED, "bleu needs sources"),
+        ({}, REFERRED | {"sources": ["a"]}, "1 sources for 4 predictions"),
+        (
+            {},
+            {"predictions": ["a"], "references": [[]]},
+            r"references: item 0 is \[\]; give a text",
+        ),
+        ({}, {"predictions": ["a", None], "sources": "b"}, "predictions: item 1 is None"),
+        ({}, REFERRED | {"reference": "a"}, "takes predictions, references, sources"),
+    ],
+)
+def test_what_cannot_be_is_said(how, given, words):
+    with pytest.raises(TstmetaError, match=words):
+        adapter(**{"metric": "bleu", **how}).compute(**given)
+
+
+def test_a_library_that_is_not_here_is_named(monkeypatch):
+    monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
+    with pytest.raises(TstmetaError, match="not installed: pip install torchmetrics"):
+        adapter("bleu", "torchmetrics")
+
+
+def test_batches_of_other_columns_are_refused_and_computing_starts_anew():
+    metric = adapter("bleu")
+    metric.add_batch(predictions=["a"], references=["a"])
+    with pytest.raises(TstmetaError, match="this batch has predictions, sources; before: pred"):
+        metric.add_batch(predictions=["a"], sources=["a"])
+    assert metric.compute()["n"] == 1
+    with pytest.raises(TstmetaError, match="predictions must be given"):
+        metric.compute()
+
+
+def test_a_collection_keeps_apart_what_was_equal_in_the_first_batch():
+    names = ("rouge1", "edit-similarity", "corpus-bleu")
+    collection = torchmetrics.MetricCollection(
+        {name: adapter(name, "torchmetrics") for name in names}
+    )
+    collection.update(["the same text here"], ["the same text here"])  # of rouge1 and the next: 1
+    assert float(collection["rouge1"].total[0]) == float(collection["edit-similarity"].total[0])
+    step = collection(PREDICTIONS, REFERENCES)
+    for name in names:
+        alone = adapter(name)
+        assert float(step[name]) == pytest.approx(alone.compute(**REFERRED)[name], abs=1e-12)
+        alone.add_batch(predictions=["the same text here"], references=["the same text here"])
+        known = alone.compute(**REFERRED)[name]
+        assert float(collection.clone().compute()[name]) == pytest.approx(known, abs=1e-12)
+    collection.reset()
+    assert not any(metric.update_called for metric in collection.values())
+
+
+def test_states_of_two_processes_merge_and_say_which_way_is_up():
+    parts = [adapter("corpus-bleu", "torchmetrics") for _ in range(2)]
+    for part, where in zip(parts, (slice(1), slice(1, None)), strict=True):
+        part.update(PREDICTIONS[where], REFERENCES[where])
+    parts[0].merge_state(parts[1])
+    known = adapter("corpus-bleu").compute(**REFERRED)["corpus-bleu"]
+    assert float(parts[0].compute()) == pytest.approx(known, abs=1e-9)
+    assert parts[0].higher_is_better
+    assert not adapter("ter", "torchmetrics").higher_is_better
+
+
+def process(rank: int, file: str, results: str) -> None:
+    """Two of three processes have batches; each gives the value over all."""
+    torch.distributed.init_process_group("gloo", f"file://{file}", rank=rank, world_size=3)
+    metric = adapter("corpus-bleu", "torchmetrics")
+    if rank < 2:
+        metric.update(PREDICTIONS[2 * rank : 2 * rank + 2], REFERENCES[2 * rank : 2 * rank + 2])
+    torch.save(metric.compute(), f"{results}{rank}")
+    torch.distributed.destroy_process_group()
+
+
+@pytest.mark.nightly
+def test_processes_of_their_own_agree_though_one_has_no_batch(tmp_path):
+    places = (str(tmp_path / "meeting"), str(tmp_path / "result"))
+    torch.multiprocessing.spawn(process, places, nprocs=3)
+    known = adapter("corpus-bleu").compute(**REFERRED)["corpus-bleu"]
+    values = [float(torch.load(f"{places[1]}{rank}")) for rank in range(3)]
+    assert values == pytest.approx([known] * 3, abs=1e-9)
