@@ -6,14 +6,15 @@ from typing import Annotated
 
 import typer
 
-from ..console import Format, note, show_table, write_table
-from .options import FormatOption, Limit, OutFile, OutFormat, Where, registered
+from ..console import Format, mistake, note, show_table, write_table
+from .options import FormatOption, Limit, Metrics, OutFile, OutFormat, Where, registered
 
 data_app = typer.Typer(
     help="Data sets with human judgement.", no_args_is_help=True, rich_markup_mode=None
 )
 
 Table = StrEnum("Table", ["items", "ratings", "labels", "preferences", "scores"])
+Target = StrEnum("Target", ["huggingface", "mtme"])
 Names = Annotated[
     list[str] | None,
     typer.Argument(metavar="[NAME]...", show_default=False, autocompletion=registered("datasets")),
@@ -101,20 +102,76 @@ def data_check(names: Names = None, format: FormatOption = Format.table) -> None
 def data_export(
     name: Name,
     table: Annotated[Table, typer.Option("--table", "-t", help="Which table.")] = Table.items,
+    to: Annotated[
+        Target | None, typer.Option(help="All of it in a format of others, to the folder --out.")
+    ] = None,
+    metric: Metrics = None,
+    texts: Annotated[
+        bool, typer.Option("--texts", help="With --to huggingface: texts that are not free, too.")
+    ] = False,
+    where: Where = None,
     out: OutFile = None,
     format: OutFormat = None,
 ) -> None:
-    """Write one of the five tables of a data set.
+    """Write one of the five tables of a data set, or all of it in a format of others.
+
+    huggingface is a folder for the Hugging Face hub, with a description in Croissant; mtme is a
+    test set of mt-metrics-eval. Both take along the scores of the metrics named.
 
     \b
-    Example: tstmeta data export pauli --table ratings > ratings.csv
+    Examples:
+      tstmeta data export pauli --table ratings > ratings.csv
+      tstmeta data export pauli --to huggingface --metric bleu --out pauli-hub
     """
     from ..data import load
+    from .score import chosen
 
-    frame = getattr(load(name), table)
-    write_table(frame, out, format)
-    if out is not None:
-        note(f"wrote {len(frame)} rows to {out}")
+    data = chosen(load(name), where or [])
+    if to is None:
+        frame = getattr(data, table)
+        write_table(frame, out, format)
+        if out is not None:
+            note(f"wrote {len(frame)} rows to {out}")
+        return
+    if out is None or (out.exists() and any(out.iterdir())):
+        raise mistake(f"--to {to} writes a folder: name one that is new or empty with --out")
+    from ..exchange.huggingface import write_huggingface
+    from ..exchange.mtme import write_mtme
+    from ..scoring import score
+
+    scores = score(data, metric) if metric else None
+    if to is Target.mtme:
+        notes = write_mtme(data, out, scores)
+    else:
+        notes = [write_huggingface(data, out, scores, texts)]
+    for words in [*notes, f"wrote {data.name} to {out}"]:
+        note(words)
+
+
+@data_app.command("import-mtme")
+def data_import_mtme(
+    folder: Annotated[Path, typer.Argument(help="A test set: there is a folder sources in it.")],
+    out: Annotated[Path, typer.Option("--out", "-o", help="File to write: .csv or .parquet.")],
+    human: Annotated[
+        str, typer.Option(help="Which ratings, where several are of no dimension: mqm, ...")
+    ] = "",
+) -> None:
+    """Read a test set of mt-metrics-eval: a file of rewrites with ratings, and one of scores.
+
+    \b
+    Example: tstmeta data import-mtme mt-metrics-eval-v2/wmt22 --human mqm --out wmt22.parquet
+    """
+    from ..exchange.mtme import read_mtme, sheet
+
+    if out.suffix not in (".csv", ".parquet"):
+        raise mistake(f"{out}: name a file that ends in .csv or .parquet")
+    data, scores = read_mtme(folder, human)
+    write_table(sheet(data), out)
+    note(f"wrote {len(data.items):,} rewrites to {out}")
+    if len(scores):
+        beside = out.with_name(f"{out.stem}.scores{out.suffix}")
+        write_table(scores, beside)
+        note(f"wrote {len(scores):,} scores to {beside}: use them with --scores")
 
 
 @data_app.command("form")

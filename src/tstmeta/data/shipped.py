@@ -84,14 +84,19 @@ def _read(name: str, table: str) -> Any:
     return pd.read_parquet(file).assign(dataset=name) if file.is_file() else None
 
 
-def write(data: Dataset, own: pd.DataFrame, target: Path) -> None:
-    """Write the numbers of a data set, with our scores of it, a file a metric."""
+def numbers(data: Dataset) -> dict[str, pd.DataFrame]:
+    """Items without their texts, ratings, labels that are no texts, and preferences."""
     items = data.items.drop(columns=["source", "output"])
     items["references"] = items["references"].map(len)
     items = items.merge(data.lengths.assign(digest=data.digests), "left", "item_id")
     labels = data.labels[data.labels["name"].isin(LABELS)]
     tables = {"items": items, "ratings": data.ratings, "labels": labels}
-    tables |= {"preferences": data.preferences, "scores/released": data.scores}
+    return tables | {"preferences": data.preferences}
+
+
+def write(data: Dataset, own: pd.DataFrame, target: Path) -> None:
+    """Write the numbers of a data set, with our scores of it, a file a metric."""
+    tables = numbers(data) | {"scores/released": data.scores}
     own = own[own["status"] != str(Status.ERROR)]
     for stem, rows in own.groupby(own["metric"].str.partition(":")[0]):
         tables[f"scores/{stem}"] = rows

@@ -1,0 +1,123 @@
+"""A data set as a folder for the Hugging Face hub: a card, a Parquet file a table, Croissant.
+
+``datasets.load_dataset(folder, "ratings")`` reads it, and so does any reader of Parquet.
+"""
+
+import json
+from pathlib import Path
+
+import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
+import yaml
+
+from ..data import paths, shipped
+from ..data.base import Card, Dataset
+from ..data.tables import rename_raters
+from ..metrics.base import code_of
+from ..schema import together
+from ..storage import whole, write
+from .croissant import describe
+
+#: Licences that the hub lists (in lower case) and SPDX, too.
+LICENCES = ("CC-BY-4.0", "CC-BY-SA-3.0", "CC-BY-SA-4.0", "CC0-1.0", "MIT")
+
+
+def write_huggingface(
+    data: Dataset, folder: Path, scores: pd.DataFrame | None = None, texts: bool = False
+) -> str:
+    """Write items, ratings, labels, preferences and scores; gives what is in the folder, in words.
+
+    Args:
+        texts: sources, outputs and references go in, though the card does not allow to show them
+            (``examples``).  Without texts, items have their lengths and a digest instead, and
+            labels that may quote texts are left out.
+
+    Raises:
+        MissingData: the texts are to go in and are not here.
+    """
+    tables = shipped.numbers(data)
+    if texts or (data.card.facts.get("examples") and data.has_texts):
+        texts = True
+        tables |= {"items": data.with_texts("in the folder"), "labels": data.labels}
+    for name in ("ratings", "preferences"):
+        tables[name] = tables[name].copy()
+    rename_raters(tables["ratings"], tables["preferences"])
+    tables["scores"] = data.scores if scores is None else together(data.scores, scores)
+    tables = {name: frame for name, frame in tables.items() if len(frame)}
+    for name, frame in tables.items():
+        with whole(folder / f"{name}.parquet") as draft:
+            pq.write_table(_typed(frame.drop(columns="dataset")), draft)
+    write(folder / "README.md", _card(data, list(tables), texts))
+    facts = data.card.facts
+    spdx = str(facts.get("licence") or "").replace(" ", "-")
+    about = describe(
+        folder,
+        name=data.name,
+        description=f"{data.card.title}. {_words(data.card, texts)}",
+        license=f"https://spdx.org/licenses/{spdx}" if spdx in LICENCES else _licence(data.card),
+        url=str(facts.get("url") or ""),
+        citeAs=_citation(str(facts.get("citation") or "")),
+    )
+    write(folder / "croissant.json", json.dumps(about, indent=1, ensure_ascii=False) + "\n")
+    return _words(data.card, texts)
+
+
+def _licence(card: Card) -> str:
+    return str(card.facts.get("licence") or "none stated")
+
+
+def _words(card: Card, texts: bool) -> str:
+    """Whether texts are in the folder, and the licence."""
+    if texts:
+        words = "With texts: see to it that the licence lets them be passed on."
+    else:
+        words = "Without texts, which the data card does not say may be shown."
+    return f"{words} Licence: {_licence(card)}."
+
+
+def _card(data: Dataset, tables: list[str], texts: bool) -> str:
+    """README.md: front matter as the hub reads it, then what is in the folder."""
+    licence, facts = _licence(data.card), data.card.facts
+    spdx = licence.replace(" ", "-")
+    front = {
+        "pretty_name": data.card.title or data.name,
+        "license": spdx.lower() if spdx in LICENCES else "other",
+        "language": sorted({code_of(language) for language in data.items["language"]}),
+        "tags": ["text-style-transfer", "metric-evaluation"],
+        "configs": [
+            {
+                "config_name": name,
+                "data_files": [{"split": "test", "path": f"{name}.parquet"}],
+                "default": name == "items",
+            }
+            for name in tables
+        ],
+    }
+    at = f"Made from {facts['url']} at {facts.get('commit', '')}." if facts.get("url") else ""
+    cite = _citation(str(facts.get("citation") or ""))
+    parts = [
+        f"---\n{yaml.safe_dump(front, sort_keys=False, allow_unicode=True)}---",
+        f"# {front['pretty_name']}",
+        f"{_words(data.card, texts)} {at}".strip(),
+        f"## Citation\n\n```bibtex\n{cite}\n```" if cite else "",
+        data.card.body,
+    ]
+    return "\n\n".join(filter(None, parts)) + "\n"
+
+
+def _typed(frame: pd.DataFrame) -> pa.Table:
+    """A table whose lists are of texts, also where all are empty."""
+    table = pa.Table.from_pandas(frame, preserve_index=False)
+    for place, field in enumerate(table.schema):
+        if pa.types.is_list(field.type):
+            table = table.cast(table.schema.set(place, pa.field(field.name, pa.list_(pa.string()))))
+    return table
+
+
+def _citation(key: str) -> str:
+    """The BibTeX entry of a key, where the project's bibliography is here; else the key."""
+    file = paths.home() / "book" / "references.bib"
+    entries = file.read_text(encoding="utf-8").split("\n@") if file.is_file() else []
+    own = (f"@{entry}" for entry in entries if entry.partition("{")[2].startswith(f"{key},"))
+    return next(own, key).strip()

@@ -1,0 +1,189 @@
+"""Folders for the Hugging Face hub, read by the real libraries; and their Croissant."""
+
+import hashlib
+import json
+import subprocess
+import venv
+
+import datasets
+import pandas as pd
+import pytest
+import yaml
+
+import tstmeta as tst
+from tests.command import CSV, command_line
+from tstmeta.data import shipped
+from tstmeta.exchange.huggingface import write_huggingface
+from tstmeta.schema import MissingData
+
+SECRET = "sat down"  # in the texts, and in a label
+
+
+@pytest.fixture
+def mine(tmp_path):
+    """Four rewrites by two systems, rated; a label quotes a text."""
+    (tmp_path / "mine.csv").write_text(CSV)
+    data = tst.read(tmp_path / "mine.csv")
+    labels = pd.DataFrame({"dataset": "mine", "item_id": ["1", "1"], "name": ["span", "task"]})
+    pairs = {"item_a": ["1"], "item_b": ["2"], "dimension": "style", "rater": "Ann", "value": "a"}
+    compared = pd.DataFrame(pairs).assign(dataset="mine")
+    tables = {"labels": labels.assign(value=["sat down", "formal"]), "preferences": compared}
+    ratings = data.ratings.assign(rater=data.ratings["rater"].replace("r1", "Ann"))
+    return tst.Dataset.of("mine", data.items, data.card, ratings=ratings, **tables)
+
+
+def load(folder, name, cache) -> pd.DataFrame:
+    loaded = datasets.load_dataset(str(folder), name, cache_dir=str(cache))
+    assert list(loaded) == ["test"]
+    return loaded["test"].to_pandas()
+
+
+@pytest.fixture(autouse=True)
+def quiet(monkeypatch):
+    monkeypatch.setattr(datasets.config, "HF_HUB_OFFLINE", True)
+    datasets.disable_progress_bars()
+
+
+def test_datasets_reads_every_table_as_it_was(mine, tmp_path):
+    scores = tst.score(mine, ["chrf"], store=tmp_path / "store", progress=False)
+    assert write_huggingface(mine, tmp_path / "hub", scores, texts=True).startswith("With texts")
+    for table in ("items", "ratings", "labels", "preferences", "scores"):
+        known = scores if table == "scores" else getattr(mine, table)
+        own = load(tmp_path / "hub", table, tmp_path / "cache")
+        assert list(own) == [name for name in known if name != "dataset"]
+        for column in own.columns.drop(["references", "rater"], errors="ignore"):
+            assert list(own[column]) == list(known[column]), column
+    items = load(tmp_path / "hub", None, tmp_path / "cache")
+    assert [list(texts) for texts in items["references"]] == list(mine.items["references"])
+
+
+def test_lists_are_of_texts_though_all_are_empty(mine, tmp_path):
+    bare = mine.items.assign(references=pd.Series([[]] * 4, dtype=object))
+    write_huggingface(tst.Dataset.of("bare", bare), tmp_path / "hub", texts=True)
+    own = datasets.load_dataset(str(tmp_path / "hub"), "items", cache_dir=str(tmp_path / "cache"))
+    assert own["test"].features["references"].feature.dtype == "string"
+    assert not (tmp_path / "hub" / "ratings.parquet").exists()
+
+
+def test_raters_have_no_names(mine, tmp_path):
+    write_huggingface(mine, tmp_path / "hub")
+    ratings, compared = (
+        pd.read_parquet(tmp_path / "hub" / f"{name}.parquet") for name in ("ratings", "preferences")
+    )
+    assert set(ratings["rater"]) == {"r1", "r2"}
+    first = mine.ratings.loc[mine.ratings["rater"] == "Ann", "value"]
+    assert list(compared["rater"]) == ["r1"]
+    assert list(ratings.loc[ratings["rater"] == "r1", "value"]) == list(first)
+    assert "Ann" in set(mine.ratings["rater"])  # the data set itself is left as it was
+
+
+def test_texts_stay_here_unless_the_card_or_the_user_allows_them(mine, tmp_path):
+    words = write_huggingface(mine, tmp_path / "hub")
+    assert words == (
+        "Without texts, which the data card does not say may be shown. Licence: none stated."
+    )
+    content = b"".join(path.read_bytes() for path in (tmp_path / "hub").iterdir())
+    assert SECRET.encode() not in content
+    items = pd.read_parquet(tmp_path / "hub" / "items.parquet")
+    assert list(items["references"]) == [1] * 4
+    assert list(items["output_words"]) == list(mine.lengths["output_words"])
+    assert list(pd.read_parquet(tmp_path / "hub" / "labels.parquet")["name"]) == ["task"]
+    ours = write_huggingface(tst.load("contrast"), tmp_path / "contrast")
+    assert ours.startswith("With texts: see to it that the licence")
+    assert "output" in pd.read_parquet(tmp_path / "contrast" / "items.parquet")
+
+
+def test_texts_that_are_not_here_cannot_go_out(tmp_path):
+    bare = shipped.load("lai")
+    assert write_huggingface(bare, tmp_path / "lai").startswith("Without texts")
+    assert len(pd.read_parquet(tmp_path / "lai" / "ratings.parquet")) == len(bare.ratings)
+    with pytest.raises(MissingData, match="tstmeta data fetch lai"):
+        write_huggingface(bare, tmp_path / "texts", texts=True)
+
+
+@pytest.mark.parametrize(
+    ("licence", "known", "url"),
+    [
+        ("CC BY 4.0", "cc-by-4.0", "https://spdx.org/licenses/CC-BY-4.0"),
+        ("CC0 1.0", "cc0-1.0", "https://spdx.org/licenses/CC0-1.0"),
+        ("MIT (repository); the sentences: none", "other", "MIT (repository); the sentences: none"),
+        ("", "other", "none stated"),
+    ],
+)
+def test_the_card_names_licence_citation_and_files(mine, tmp_path, licence, known, url):
+    mine.card.facts.update({"licence": licence, "citation": "lai2022human", "title": "a: b\n---"})
+    write_huggingface(mine, tmp_path / "hub")
+    _, front, body = (tmp_path / "hub" / "README.md").read_text().split("---\n", 2)
+    facts = yaml.safe_load(front)
+    assert facts["license"] == known
+    assert facts["language"] == ["en"]
+    files = {each["config_name"]: each["data_files"][0]["path"] for each in facts["configs"]}
+    assert files["ratings"] == "ratings.parquet"
+    assert f"Licence: {licence or 'none stated'}." in body
+    assert "@article{lai2022human" in body or "@inproceedings{lai2022human" in body
+    about = json.loads((tmp_path / "hub" / "croissant.json").read_text())
+    assert about["license"] == url
+    assert about["citeAs"].startswith("@")
+
+
+def test_croissant_names_each_file_with_its_hash_and_each_column(tmp_path):
+    folder = tmp_path / "hub"
+    write_huggingface(tst.load("contrast"), folder)
+    about = json.loads((folder / "croissant.json").read_text(encoding="utf-8"))
+    assert about["conformsTo"] == "http://mlcommons.org/croissant/1.0"
+    assert {"@context", "@type", "name", "description", "license"} <= about.keys()
+    files = {file["@id"]: file for file in about["distribution"]}
+    assert set(files) == {path.name for path in folder.glob("*.parquet")}
+    for name, file in files.items():
+        content = (folder / name).read_bytes()
+        assert file["sha256"] == hashlib.sha256(content).hexdigest()
+        assert file["contentSize"] == f"{len(content)} B"
+    sets = {each["name"]: each["field"] for each in about["recordSet"]}
+    for name, fields in sets.items():
+        frame = pd.read_parquet(folder / f"{name}.parquet")
+        assert [field["source"]["extract"]["column"] for field in fields] == list(frame)
+    kinds = {field["name"]: (field["dataType"], "repeated" in field) for field in sets["items"]}
+    assert kinds["output"] == ("sc:Text", False)
+    assert kinds["references"] == ("sc:Text", True)
+    assert kinds["is_reference"] == ("sc:Boolean", False)
+
+
+def test_the_command_writes_the_folder(tmp_path, monkeypatch):
+    run = command_line(tmp_path, monkeypatch)
+    command = ("data", "export", "mine.csv", "--to", "huggingface", "-m", "chrf", "--out", "hub")
+    result = run(*command, "--texts", "--where", "system=A")
+    assert result.exit_code == 0
+    assert "With texts" in result.stderr
+    assert list(pd.read_parquet("hub/items.parquet")["system"]) == ["A", "A"]
+    assert len(pd.read_parquet("hub/scores.parquet")) == 4
+    assert "new or empty" in str(run(*command).exception)
+    assert "new or empty" in str(run(*command[:5]).exception)
+
+
+PROGRAM = """
+import json, sys
+import mlcroissant
+data = mlcroissant.Dataset(sys.argv[1])
+print(json.dumps({each.id: [{k.split("/")[1]: v.decode() if isinstance(v, bytes) else v
+    for k, v in row.items() if not k.endswith("references")} for row in data.records(each.id)]
+    for each in data.metadata.record_sets}))
+"""
+
+
+@pytest.mark.nightly
+def test_mlcroissant_accepts_the_description_and_reads_the_records(mine, tmp_path):
+    """In an environment of its own: what it needs does not go with ours."""
+    venv.create(tmp_path / "own", with_pip=True)
+    python = tmp_path / "own" / "bin" / "python"
+    subprocess.run([python, "-m", "pip", "install", "-q", "mlcroissant[parquet]"], check=True)
+    scores = tst.score(mine, ["chrf"], store=tmp_path / "store", progress=False)
+    write_huggingface(mine, tmp_path / "hub", scores, texts=True)
+    command = [python, "-P", "-c", PROGRAM, str(tmp_path / "hub" / "croissant.json")]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    assert "error" not in done.stderr
+    tables = json.loads(done.stdout)
+    assert set(tables) == {"items", "labels", "preferences", "ratings", "scores"}
+    for name, rows in tables.items():
+        frame = pd.read_parquet(tmp_path / "hub" / f"{name}.parquet")
+        frame = frame.drop(columns="references", errors="ignore")
+        assert [[row[column] for column in frame] for row in rows] == frame.to_numpy().tolist()
