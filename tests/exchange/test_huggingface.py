@@ -46,7 +46,7 @@ def quiet(monkeypatch):
 
 def test_datasets_reads_every_table_as_it_was(mine, tmp_path):
     scores = tst.score(mine, ["chrf"], store=tmp_path / "store", progress=False)
-    assert write_huggingface(mine, tmp_path / "hub", scores, texts=True).startswith("With texts")
+    assert "With texts" in write_huggingface(mine, tmp_path / "hub", scores, texts=True)
     for table in ("items", "ratings", "labels", "preferences", "scores"):
         known = scores if table == "scores" else getattr(mine, table)
         own = load(tmp_path / "hub", table, tmp_path / "cache")
@@ -78,24 +78,27 @@ def test_raters_have_no_names(mine, tmp_path):
 
 
 def test_texts_stay_here_unless_the_card_or_the_user_allows_them(mine, tmp_path):
-    words = write_huggingface(mine, tmp_path / "hub")
-    assert words == (
-        "Without texts, which the data card does not say may be shown. Licence: none stated."
-    )
+    scores = tst.score(mine, ["chrf", "corpus-bleu"], store=tmp_path / "store", progress=False)
+    quoted = scores["detail"].where(scores["metric"] != "chrf", "it sat down, so 3")
+    words = write_huggingface(mine, tmp_path / "hub", scores.assign(detail=quoted))
+    without = "Without texts, which the data card does not say may be shown."
+    assert words == f"mine. {without} Licence: none stated."
     content = b"".join(path.read_bytes() for path in (tmp_path / "hub").iterdir())
     assert SECRET.encode() not in content
     items = pd.read_parquet(tmp_path / "hub" / "items.parquet")
     assert list(items["references"]) == [1] * 4
     assert list(items["output_words"]) == list(mine.lengths["output_words"])
     assert list(pd.read_parquet(tmp_path / "hub" / "labels.parquet")["name"]) == ["task"]
+    details = pd.read_parquet(tmp_path / "hub" / "scores.parquet")["detail"]
+    assert list(details) == list(scores["detail"])
     ours = write_huggingface(tst.load("contrast"), tmp_path / "contrast")
-    assert ours.startswith("With texts: see to it that the licence")
+    assert "With texts: see to it that the licence" in ours
     assert "output" in pd.read_parquet(tmp_path / "contrast" / "items.parquet")
 
 
 def test_texts_that_are_not_here_cannot_go_out(tmp_path):
     bare = shipped.load("lai")
-    assert write_huggingface(bare, tmp_path / "lai").startswith("Without texts")
+    assert "Without texts" in write_huggingface(bare, tmp_path / "lai")
     assert len(pd.read_parquet(tmp_path / "lai" / "ratings.parquet")) == len(bare.ratings)
     with pytest.raises(MissingData, match="tstmeta data fetch lai"):
         write_huggingface(bare, tmp_path / "texts", texts=True)

@@ -12,7 +12,7 @@ import pyarrow.parquet as pq
 import yaml
 
 from ..data import paths, shipped
-from ..data.base import Card, Dataset
+from ..data.base import Dataset
 from ..data.tables import rename_raters
 from ..metrics.base import code_of
 from ..schema import together
@@ -31,76 +31,68 @@ def write_huggingface(
     Args:
         texts: sources, outputs and references go in, though the card does not allow to show them
             (``examples``).  Without texts, items have their lengths and a digest instead, and
-            labels that may quote texts are left out.
+            labels and details of scores that may quote texts are left out.
 
     Raises:
         MissingData: the texts are to go in and are not here.
     """
     tables = shipped.numbers(data)
+    known = data.scores if scores is None else together(data.scores, scores)
     if texts or (data.card.facts.get("examples") and data.has_texts):
         texts = True
         tables |= {"items": data.with_texts("in the folder"), "labels": data.labels}
-    for name in ("ratings", "preferences"):
-        tables[name] = tables[name].copy()
+    else:  # a judge's answer may quote; statistics of a corpus metric are numbers
+        plain = known["detail"].str.fullmatch(r"\[[-+\d.e, ]*\]")
+        known = known.assign(detail=known["detail"].where(plain, ""))
+    tables |= {name: tables[name].copy() for name in ("ratings", "preferences")}
     rename_raters(tables["ratings"], tables["preferences"])
-    tables["scores"] = data.scores if scores is None else together(data.scores, scores)
-    tables = {name: frame for name, frame in tables.items() if len(frame)}
+    tables = {name: frame for name, frame in (tables | {"scores": known}).items() if len(frame)}
     for name, frame in tables.items():
         with whole(folder / f"{name}.parquet") as draft:
             pq.write_table(_typed(frame.drop(columns="dataset")), draft)
-    write(folder / "README.md", _card(data, list(tables), texts))
+    about = _about(data, texts)
+    write(folder / "README.md", _card(data, list(tables), about))
+    croissant = describe(folder, **about)
+    write(folder / "croissant.json", json.dumps(croissant, indent=1, ensure_ascii=False) + "\n")
+    return about["description"]
+
+
+def _about(data: Dataset, texts: bool) -> dict[str, str]:
+    """What the card and Croissant say: name, description, license, url, citeAs."""
     facts = data.card.facts
-    spdx = str(facts.get("licence") or "").replace(" ", "-")
-    about = describe(
-        folder,
-        name=data.name,
-        description=f"{data.card.title}. {_words(data.card, texts)}",
-        license=f"https://spdx.org/licenses/{spdx}" if spdx in LICENCES else _licence(data.card),
-        url=str(facts.get("url") or ""),
-        citeAs=_citation(str(facts.get("citation") or "")),
-    )
-    write(folder / "croissant.json", json.dumps(about, indent=1, ensure_ascii=False) + "\n")
-    return _words(data.card, texts)
-
-
-def _licence(card: Card) -> str:
-    return str(card.facts.get("licence") or "none stated")
-
-
-def _words(card: Card, texts: bool) -> str:
-    """Whether texts are in the folder, and the licence."""
+    licence = str(facts.get("licence") or "none stated")
+    spdx = licence.replace(" ", "-")
+    words = "Without texts, which the data card does not say may be shown."
     if texts:
         words = "With texts: see to it that the licence lets them be passed on."
-    else:
-        words = "Without texts, which the data card does not say may be shown."
-    return f"{words} Licence: {_licence(card)}."
+    return {
+        "name": data.name,
+        "description": f"{data.card.title or data.name}. {words} Licence: {licence}.",
+        "license": f"https://spdx.org/licenses/{spdx}" if spdx in LICENCES else licence,
+        "url": str(facts.get("url") or ""),
+        "citeAs": _citation(str(facts.get("citation") or "")),
+    }
 
 
-def _card(data: Dataset, tables: list[str], texts: bool) -> str:
+def _card(data: Dataset, tables: list[str], about: dict[str, str]) -> str:
     """README.md: front matter as the hub reads it, then what is in the folder."""
-    licence, facts = _licence(data.card), data.card.facts
-    spdx = licence.replace(" ", "-")
+    spdx = about["license"].rpartition("/")[2]
+    files = {name: [{"split": "test", "path": f"{name}.parquet"}] for name in tables}
     front = {
         "pretty_name": data.card.title or data.name,
         "license": spdx.lower() if spdx in LICENCES else "other",
         "language": sorted({code_of(language) for language in data.items["language"]}),
         "tags": ["text-style-transfer", "metric-evaluation"],
         "configs": [
-            {
-                "config_name": name,
-                "data_files": [{"split": "test", "path": f"{name}.parquet"}],
-                "default": name == "items",
-            }
-            for name in tables
+            {"config_name": name, "data_files": place, "default": name == "items"}
+            for name, place in files.items()
         ],
     }
-    at = f"Made from {facts['url']} at {facts.get('commit', '')}." if facts.get("url") else ""
-    cite = _citation(str(facts.get("citation") or ""))
     parts = [
         f"---\n{yaml.safe_dump(front, sort_keys=False, allow_unicode=True)}---",
         f"# {front['pretty_name']}",
-        f"{_words(data.card, texts)} {at}".strip(),
-        f"## Citation\n\n```bibtex\n{cite}\n```" if cite else "",
+        f"{about['description']} {about['url']}".strip(),
+        f"## Citation\n\n```bibtex\n{about['citeAs']}\n```" if about["citeAs"] else "",
         data.card.body,
     ]
     return "\n\n".join(filter(None, parts)) + "\n"
