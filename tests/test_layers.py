@@ -18,7 +18,7 @@ LAYERS = [
     ["stats"],
     ["analysis"],
     ["combine"],
-    ["ledger", "plot", "strips", "transfer", "exchange"],
+    ["ledger", "plot", "strips", "transfer", "exchange", "exercises"],
     ["cli", "console", "notebook", "__main__"],
 ]
 RANK = {name: rank for rank, names in enumerate(LAYERS) for name in names}

@@ -1,0 +1,142 @@
+"""Exercises that check an answer: what is right, what is not, and what the file keeps to itself."""
+
+import re
+
+import nbformat
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import tstmeta as tst
+from tests.notebooks.cells import run
+from tools import exercises as tool
+from tstmeta import exercises
+from tstmeta.notebook import parameters
+
+ROWS = exercises.rows()
+LESSONS = sorted({tool.lesson(name) for name in ROWS})
+#: Lessons whose answers take a moment.
+QUICK = ("lesson_3", "lesson_4", "lesson_5", "lesson_7", "lesson_9")
+
+
+def of(path) -> dict[str, dict[str, str]]:
+    return {name: row for name, row in ROWS.items() if tool.lesson(name) == path}
+
+
+# ------------------------------------------------------------------------- a run of lesson 4
+
+
+@pytest.fixture(scope="module")
+def dial() -> dict:
+    return run("lesson_4_confound_dial", "setup", "headline")
+
+
+def test_a_student_of_lesson_4_gets_right_and_not_yet_where_she_should(dial):
+    lines = dial["headline"].reset_index().pivot_table("pearson", "metric", "phi")
+    style = lines.loc["style-label"]
+    rises = np.polyfit(style.index.astype(float), -style, 1)[0]
+    fall = lines.index[lines["0.90"] < lines["-0.90"] - 0.1]
+    for exercise, wrong, right in [
+        ("lesson-4-1", "left", "Right "),
+        ("lesson-4-2", rises, -rises),
+        ("lesson-4-3", set(lines.index) - set(fall), list(fall)[::-1]),
+    ]:
+        assert tst.check(exercise, right)
+        assert repr(tst.check(exercise, right)) == "right"
+        verdict = tst.check(exercise, wrong)
+        assert not verdict
+        assert repr(verdict) == f"not yet. {verdict.hint}"
+        assert len(verdict.hint) > 40
+    assert "with its own metrics.)" in tst.check("lesson-4-3", []).hint
+    assert "with its own" not in tst.check("lesson-4-2", 7).hint
+
+
+# ------------------------------------------------------------------------- what is accepted
+
+TRUTHS = st.floats(-1e3, 1e3)
+
+
+@given(
+    true=TRUTHS, tolerance=st.sampled_from([0.005, 0.02, 0.3, 2.0]), share=st.floats(-0.999, 0.999)
+)
+def test_within_the_tolerance_is_right_and_twice_as_far_is_not(true, tolerance, share):
+    row = {"exercise": "x", "kind": "number", "tolerance": str(tolerance), "salt": "s"}
+    right = exercises.accepted(row, true)
+    assert exercises.hashed(row, exercises.form(row, true + share * tolerance)) in right
+    for far in (true - 2.001 * tolerance, true + 2.001 * tolerance):
+        assert exercises.hashed(row, exercises.form(row, far)) not in right
+
+
+@pytest.mark.parametrize(
+    ("exercise", "answer", "words"),
+    [
+        ("lesson-4-2", "-1", "lesson-4-2 takes a number, got '-1'"),
+        ("lesson-4-2", None, "takes a number, got None"),
+        ("lesson-4-2", True, "takes a number, got True"),
+        ("lesson-4-2", np.nan, "takes a number, got nan"),
+        ("lesson-4-1", 3, "takes one name, got 3"),
+        ("lesson-4-3", "bleu", "takes a set or list of names, got 'bleu'"),
+        ("lesson-4-3", [1, 2], r"takes a set or list of names, got \[1, 2\]"),
+        ("lesson-4-9", 1, "'lesson-4-9'; there are lesson-4-1, lesson-4-2, lesson-4-3$"),
+        ("lesson-44-1", 1, "there are lesson-1-3, lesson-2-1, .*lesson-9-2$"),
+        (4, 1, "no exercise is called 4; there are lesson-1-3"),
+    ],
+)
+def test_a_slip_is_told_in_words(exercise, answer, words):
+    with pytest.raises(tst.TstmetaError, match=words):
+        tst.check(exercise, answer)
+
+
+@pytest.mark.parametrize("number", [np.float32(-1), np.int64(-1), -1, -0.9999999999999996])
+def test_numbers_of_every_library_are_numbers(number):
+    assert tst.check("lesson-4-2", number)
+
+
+@pytest.mark.parametrize("kind", [set, list, tuple, pd.Index])
+def test_names_come_in_any_order_and_any_collection(kind):
+    row = {**ROWS["lesson-4-3"], "hashes": ""}
+    [right] = exercises.accepted(row, ["bleu", "chrf"])
+    assert exercises.hashed(row, exercises.form(row, kind([" CHRF", "bleu"]))) == right
+
+
+# ---------------------------------------------------------------------------- the file
+
+
+def test_the_file_gives_no_answer_away():
+    assert len({row["salt"] for row in ROWS.values()}) == len(ROWS)
+    for row in ROWS.values():
+        hashes = row["hashes"].split()
+        assert hashes == sorted(hashes), "the true cell does not stand in the middle"
+        assert len(hashes) == (3 if row["kind"] == "number" else 1)
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        pytest.param(
+            path, id=path.stem, marks=() if path.stem[:8] in QUICK else pytest.mark.nightly
+        )
+        for path in LESSONS
+    ],
+)
+def test_the_file_holds_what_the_solutions_of_the_lessons_compute(path, tmp_path):
+    fresh = {name: {**row, "hashes": ""} for name, row in of(path).items()}
+    tool.write(fresh, tmp_path / "answers.csv")
+    assert {name: row["hashes"] for name, row in fresh.items()} == {
+        name: row["hashes"] for name, row in of(path).items()
+    }
+
+
+def test_every_lesson_has_a_checked_exercise_and_names_those_that_it_has():
+    notebooks = sorted((tool.ROOT / "notebooks").glob("lesson_*.ipynb"))
+    assert notebooks == LESSONS
+    assert len(of(tool.lesson("lesson-4-1"))) >= 2
+    for path in notebooks:
+        cells = nbformat.read(path, as_version=4).cells
+        named = {name for cell in cells for name in re.findall(r"check\(\"([^\"]+)\"", cell.source)}
+        assert named == set(of(path))
+        known = parameters(path)
+        for row in of(path).values():
+            assert set(re.findall(r"\w+", row["parameters"])) - {"and"} <= set(known)
