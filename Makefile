@@ -1,7 +1,7 @@
 # The front door.  Works with GNU Make 3.81; needs Python 3.11 to 3.13, make and git, nothing
 # else.  `make book` and `make test` install the whole lock file into .venv first, once.
 
-.PHONY: help setup data book test nightly serve lint clean distclean
+.PHONY: help setup data book print test nightly serve lint clean distclean
 .NOTPARALLEL:
 
 PYTHON ?=
@@ -93,6 +93,9 @@ data: setup ## Fetch the raw files of all public data sets (go on after an inter
 
 book: setup ## Build the book into book/_build/html: from raw files where they are, else from data/ratings
 	@"$(PY)" dodo.py
+
+print: book ## Print the lessons and their slides to PDF, into book/_build/print (needs Chromium)
+	@"$(PY)" -m tools.print
 
 test: setup ## Build the book of a machine without raw files, check style and types, run all tests
 	@env -u TSTMETA_DATA "$(PY)" dodo.py

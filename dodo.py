@@ -86,7 +86,10 @@ TOOLS = files("tools/*.py", "tools/world/*")
 OURS = files(
     *(
         f"data/{name}/**/*"
-        for name in ("contrast", "world", "published", "cards", "metric_cards", "transfer")
+        for name in (
+            *("contrast", "world", "published", "cards", "metric_cards", "transfer"),
+            "exercises",
+        )
     ),
     *("data/ratings/**/*", "data/frozen/*.csv"),
 )
@@ -173,6 +176,7 @@ def task_book():
             *(f"book/results/{Path(source).name}" for source in files("notebooks/*.ipynb")),
             *CODE,  # the page on the API is made of its docstrings
             *TOOLS,
+            "book/templates/slides.html.j2",
             *VERSIONS,
         ],
         "task_dep": ["assets"],

@@ -174,7 +174,7 @@ def pages() -> Path:
 
 
 def build() -> Path:
-    """Run Jupyter Book, whose warnings are errors; return the folder of the built pages."""
+    """Run Jupyter Book, whose warnings are errors, and add slides; return the folder of pages."""
     command = [sys.executable, "-c", "from jupyter_book.cli.main import main; main()", "build", "."]
     command += ["--path-output", ".build/book", "-W", "-n", "--keep-going", "--all"]
     shown = None if sys.stderr.isatty() else subprocess.DEVNULL  # warnings are always shown
@@ -182,6 +182,14 @@ def build() -> Path:
     if subprocess.run(command, cwd=ROOT, check=False, stdout=shown).returncode:
         raise TstmetaError("the book was not built: mend what is marked WARNING or ERROR above")
     fresh = ROOT / ".build" / "book" / "_build" / "html"
+    sys.path.insert(0, str(ROOT))
+    from tools import slides
+
+    slides.write(
+        ROOT / "book" / "results",
+        fresh / "slides",
+        package("sphinx-revealjs", "reveal.js").parents[1],
+    )
     front = fresh / "index.html"
     front.write_text(NO_ICON + front.read_text(encoding="utf-8"), encoding="utf-8")
     return swap(fresh, ROOT / "book" / "_build" / "html")

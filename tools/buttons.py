@@ -1,6 +1,6 @@
-"""Sphinx extension: a button that downloads a notebook; others lead to the repository.
+"""Sphinx extension: buttons to a notebook and to a lesson's slides; others to the repository.
 
-The latter appear where ``project.urls`` in ``pyproject.toml`` names its address.
+The last appear where ``project.urls`` in ``pyproject.toml`` names its address.
 """
 
 import tomllib
@@ -45,4 +45,9 @@ def buttons(_app: Sphinx, page: str, _template: str, context: dict[str, Any], _t
         url = context["pathto"](f"_static/{page.removeprefix(RESULTS)}.ipynb", 1)
         button = {"type": "link", "url": url, "tooltip": "Download this notebook"}
         button |= {"icon": "fas fa-download", "label": "download-notebook-button"}
+        context["header_buttons"].append(button)
+    if page.startswith(f"{RESULTS}lesson_"):
+        url = context["pathto"](f"slides/{page.removeprefix(RESULTS)}.html", 1)
+        button = {"type": "link", "url": url, "tooltip": "Slides of this lesson"}
+        button |= {"icon": "fas fa-chalkboard-user", "label": "slides-button"}
         context["header_buttons"].append(button)

@@ -109,9 +109,9 @@ class Visit:
 
 
 def pages(book: Path = BOOK) -> list[str]:
-    """The book's pages by their paths below the book, sorted."""
+    """The book's pages by their paths below the book, sorted; slides have tests of their own."""
     found = (path.relative_to(book).as_posix() for path in book.rglob("*.html"))
-    return sorted(page for page in found if not page.startswith("_static/"))
+    return sorted(page for page in found if not page.startswith(("_static/", "slides/")))
 
 
 @cache

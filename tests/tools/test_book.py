@@ -146,6 +146,11 @@ def labels(page: str, *given: str) -> dict[str, str]:
     return {each["label"]: each["url"] for each in every}
 
 
+def test_the_page_of_a_lesson_leads_to_its_slides():
+    shown = labels("book/results/lesson_1_levels")
+    assert shown["slides-button"] == "../../slides/lesson_1_levels.html"
+
+
 def test_a_notebook_page_offers_its_notebook_and_edits_lead_to_files_that_people_edit():
     download = {"download-notebook-button": "../../_static/01_first.ipynb"}
     assert labels("book/results/01_first") == download

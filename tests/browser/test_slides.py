@@ -1,0 +1,92 @@
+"""The slides of the lessons, in a browser without a network, and on paper."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from tests.browser import walk
+from tools import print as printing
+
+pytestmark = walk.MARKS
+DECKS = sorted(path.stem for path in (walk.BOOK / "slides").glob("*.html"))
+DIAL = "lesson_4_confound_dial"
+#: Of the slide that is shown: its number, its heading or where it belongs, and what does not fit.
+SLIDE = """() => {
+  const slide = deck.getCurrentSlide();
+  const boxes = [...slide.querySelectorAll('.highlight, .jp-OutputArea-output')];
+  return [deck.getIndices().h, slide.dataset.title, parseFloat(getComputedStyle(slide).fontSize),
+    slide.scrollHeight - slide.clientHeight, ...boxes.map(b => b.scrollWidth - b.clientWidth)];
+}"""
+
+
+def sheets(path: Path) -> int:
+    """Pages of a PDF."""
+    return len(re.findall(rb"/Type\s*/Page\b", path.read_bytes()))
+
+
+@pytest.mark.parametrize(
+    "name", [pytest.param(n, marks=() if n == DIAL else pytest.mark.nightly) for n in DECKS]
+)
+def test_slides_advance_with_the_arrow_key_and_everything_fits(
+    browser: walk.Browser, address: str, name: str
+) -> None:
+    with walk.opened(browser, (1280, 720)) as tab:
+        seen = walk.visit(tab, address, f"slides/{name}.html")
+        total = tab.evaluate("deck.getTotalSlides()")
+        assert total > 12
+        for number in range(total):
+            place, title, size, over, *wide = tab.evaluate(SLIDE)
+            assert (place, bool(title)) == (number, True)
+            assert size >= 17, f"slide {number + 1} cannot be read from the last row"
+            assert max([over, *wide]) <= 3, f"slide {number + 1}: {title}"
+            tab.keyboard.press("ArrowRight")
+            tab.wait_for_timeout(20)
+        assert place == total - 1
+        assert (seen.errors, seen.strangers, seen.failures) == ([], [], [])
+
+
+def test_the_dial_turns_on_its_slide(browser: walk.Browser, address: str) -> None:
+    with walk.opened(browser, (1280, 720)) as tab:
+        walk.settle(tab, f"{address}/slides/{DIAL}.html")
+        at = tab.evaluate(
+            "deck.getSlides().findIndex(one => one.querySelector('.plotly-graph-div'))"
+        )
+        tab.evaluate(f"deck.slide({at})")
+        rail = tab.locator(".slider-rail-touch-rect")
+        box = rail.bounding_box()
+        assert box is not None
+        stop = "() => document.querySelector('.plotly-graph-div').layout.sliders[0].active"
+        before = tab.evaluate(stop)
+        tab.mouse.click(box["x"] + 0.9 * box["width"], box["y"] + box["height"] / 2)
+        tab.wait_for_function(f"old => ({stop})() > old + 10", arg=before)
+
+
+def test_solutions_stand_in_the_notes_of_the_speaker_alone() -> None:
+    page = (walk.BOOK / "slides" / f"{DIAL}.html").read_text(encoding="utf-8")
+    notes = re.findall(r'<aside class="notes">.*?</aside>', page, re.DOTALL)
+    assert len(notes) >= 4
+    assert all("Solution" in note for note in notes)
+    assert "Solution" not in re.sub(r'<aside class="notes">.*?</aside>', "", page, flags=re.DOTALL)
+
+
+@pytest.mark.parametrize("name", DECKS)
+def test_no_deck_names_another_host(name: str) -> None:
+    page = (walk.BOOK / "slides" / f"{name}.html").read_text(encoding="utf-8")
+    assert re.findall(r"(?:https?:)?//[\w.-]+\.[a-z]{2,}/?", page) == []
+
+
+@pytest.mark.nightly
+def test_a_deck_prints_a_sheet_a_slide(browser: walk.Browser, address: str, tmp_path: Path) -> None:
+    with walk.opened(browser, (1280, 720)) as tab:
+        walk.settle(tab, f"{address}/slides/{DIAL}.html")
+        total = tab.evaluate("deck.getTotalSlides()")
+    assert sheets(printing.write(browser, address, f"slides/{DIAL}", tmp_path)) == total
+
+
+def test_a_page_prints_to_a_few_sheets(browser: walk.Browser, address: str, tmp_path: Path) -> None:
+    path = printing.write(browser, address, f"book/results/{DIAL}", tmp_path)
+    assert path.name == f"results-{DIAL}.pdf"
+    assert 4 <= sheets(path) <= 16

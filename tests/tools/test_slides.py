@@ -1,0 +1,108 @@
+"""How a lesson is cut into slides."""
+
+from __future__ import annotations
+
+import re
+
+import nbformat
+import pytest
+from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
+
+from tools import book, slides
+
+PNG = "iVBORw0KGgoAAAANSUhEUg=="
+TOP = """# Lesson 0: a toy
+
+Read {cite:t}`pauli2025meta` and see {cite}`lai2023x, pang2019y`, or
+[lesson 1](lesson_1_levels.ipynb) and [a card](../_generated/cards/contrast.md). It is {glue:text}`share`."""
+EXERCISES = """```{admonition} Exercise 1
+:class: tip
+What is $x^2$?
+```
+````{admonition} Solution
+:class: dropdown
+Four.
+
+```python
+tst.check("lesson-0-1", 4)
+```
+````"""
+
+
+def lesson() -> nbformat.NotebookNode:
+    record = {"application/papermill.record/text/plain": "'81%'"}
+    glue = new_output("display_data", record, metadata={"scrapbook": {"name": "share"}})
+    figure = new_output("display_data", {"image/png": PNG})
+    alt = {"image": {"alt": "A line that falls"}}
+    cells = [
+        new_markdown_cell(TOP),
+        new_code_cell("seed: int = 0", metadata={"tags": ["parameters"]}),
+        new_code_cell("import tstmeta as tst"),
+        new_code_cell("shown = 1", outputs=[new_output("stream", text="one line"), glue]),
+        new_code_cell("folded()", metadata={"tags": ["hide-input"], "mystnb": alt}),
+        new_markdown_cell("## Second\n\n" + "\n\n".join(["Many words. " * 30] * 4)),
+        new_code_cell("long = 1\n" * 24),
+        new_markdown_cell(EXERCISES),
+    ]
+    cells[4].outputs = [figure]
+    return new_notebook(cells=cells)
+
+
+@pytest.fixture(scope="module")
+def page(tmp_path_factory) -> str:
+    place = tmp_path_factory.mktemp("slides")
+    nbformat.write(lesson(), place / "lesson_0_toy.ipynb")
+    reveal = book.package("sphinx-revealjs", "reveal.js").parents[1]
+    assert slides.write(place, place / "out", reveal) == 1
+    for name in ("dist/reveal.js", "dist/theme/white.css", "plugin/notes/notes.js", "LICENSE"):
+        assert (place / "out" / "reveal" / name).is_file()
+    return (place / "out" / "lesson_0_toy.html").read_text(encoding="utf-8")
+
+
+def test_a_heading_an_exercise_and_a_full_slide_begin_a_slide():
+    cells = slides.deck(lesson()).cells
+    kinds = [
+        (cell.metadata.get("slideshow", {}).get("slide_type"), cell.source[:9]) for cell in cells
+    ]
+    begins = [text for kind, text in kinds if kind == "slide"]
+    assert begins[0] == "# Lesson "
+    assert begins[-1] == "<div clas"
+    assert begins.count("## Second") == 1
+    assert "Many word" in begins, "four long paragraphs are more than a slide"
+    assert ("notes", "**Solutio") in kinds
+    first, exercise = cells[0], cells[-2]
+    assert first.metadata.slideshow.data.title == "Lesson 0: a toy"
+    assert exercise.metadata.slideshow.data.title == "Second"
+
+
+def test_what_a_run_takes_and_folded_code_are_left_out_and_pictures_stay(page):
+    assert "seed" not in page
+    assert "folded" not in page
+    assert "shown" in page
+    assert "one line" in page
+    [picture] = re.findall(r"<img[^>]*>", page)
+    assert f'src="data:image/png;base64,{PNG}"' in picture
+    assert 'alt="A line that falls"' in picture
+
+
+def test_roles_and_links_become_words_and_pages_of_the_book(page):
+    assert "Pauli (2025)" in page
+    assert "(Lai 2023; Pang 2019)" in page
+    assert 'href="../book/results/lesson_1_levels.html"' in page
+    assert 'href="../book/_generated/cards/contrast.html"' in page
+    assert "It is 81%." in page
+    assert "{cite" not in page
+    assert "admonition" not in page
+
+
+def test_the_solution_is_a_note_and_no_host_is_named(page):
+    [note] = re.findall(r'<aside class="notes">.*?</aside>', page, re.DOTALL)
+    assert "Four." in note
+    assert page.count("Four.") == 1
+    assert "http" not in page
+    assert "plotly" not in page.partition("</head>")[0]
+
+
+def test_without_lessons_nothing_is_written(tmp_path):
+    assert slides.write(tmp_path, tmp_path / "out", tmp_path) == 0
+    assert not (tmp_path / "out").exists()
