@@ -14,7 +14,8 @@ PNG = "iVBORw0KGgoAAAANSUhEUg=="
 TOP = """# Lesson 0: a toy
 
 Read {cite:t}`pauli2025meta` and see {cite}`lai2023x, pang2019y`, or
-[lesson 1](lesson_1_levels.ipynb) and [a card](../_generated/cards/contrast.md). It is {glue:text}`share`."""
+[lesson 1](lesson_1_levels.ipynb) and [a card](../_generated/cards/contrast.md).
+It is {glue:text}`share`."""
 EXERCISES = """```{admonition} Exercise 1
 :class: tip
 What is $x^2$?
