@@ -32,6 +32,8 @@ _WHERE = {
     "score_file": "bulk",
     "trajectories": "analysis.trajectories",
     "Dataset": "data.base",
+    "adapter": "exchange.adapters",
+    "check": "exercises",
     "wrap": "metrics.base",
     **dict.fromkeys(("explain", "token_scores"), "likelihood.tables"),
     **dict.fromkeys(("frozen", "published", "reproduce"), "ledger"),
@@ -64,6 +66,8 @@ if TYPE_CHECKING:  # what editors know of the names
     from .data.base import Dataset
     from .data.catalogue import about, datasets
     from .data.own import read
+    from .exchange.adapters import adapter
+    from .exercises import check
     from .ledger import frozen, published, reproduce
     from .likelihood.tables import explain, token_scores
     from .metrics.base import wrap

@@ -18,7 +18,7 @@ from ..data import paths
 from ..metrics import CorpusMetric, Metric, Request, Score
 from ..metrics.base import spoken
 from ..schema import Status, TstmetaError, shown
-from ..scoring import _checked
+from ..scoring import answers
 
 #: What a basis needs beside the predictions, in the order in which a basis is chosen.
 NEEDS = {"reference": "references", "source": "sources", "none": "predictions"}
@@ -106,8 +106,8 @@ def scored(metric: Metric, basis: str, given: Mapping[str, list]) -> tuple[list[
             scores |= dict.fromkeys(places, Score(math.nan, Status.REFUSED, own))
             continue
         signatures[str(own.signature(basis))] = None
-        answers = _checked(own, [(requests[place],) for place in places])
-        scores |= zip(places, (score for (score,) in answers), strict=True)
+        given = answers(own, [(requests[place],) for place in places])
+        scores |= zip(places, (score for (score,) in given), strict=True)
     return [scores[place] for place in range(len(blank))], " + ".join(signatures)
 
 
