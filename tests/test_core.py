@@ -89,6 +89,7 @@ NEEDS = {
     f"judge run --data mine.csv --prompt pauli2025 {SERVER}": "judge",
     f"construct --style kind --sources texts.txt {SERVER} --out new": "judge",
     "run 01_datasets": "book",
+    "evaluate --data rated.csv --metric bleu --report report --store store": "book",
     "tst.plot": "book",
     "tst.evaluate": "book",
     "tst.explain": "models",

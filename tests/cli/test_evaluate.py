@@ -14,7 +14,7 @@ import pytest
 from tests.analysis.many import quality, rated
 from tests.command import command_line, table
 from tstmeta import metrics
-from tstmeta.analysis import evaluate, matrices
+from tstmeta.analysis import evaluate, matrices, report
 from tstmeta.analysis.choice import DEFAULTS
 from tstmeta.analysis.render import COLUMNS
 from tstmeta.cli.evaluate import Dimension, Level, Statistic, Units
@@ -255,6 +255,33 @@ def test_a_figure_of_scores_without_ratings_is_refused_before_anything_is_writte
     result = tstmeta("evaluate", "-d", "bare.csv", "-m", "bleu", "-o", "t.csv", "--plot", "f.pdf")
     assert "nothing to show: no metric has a value beside ratings" in str(result.exception)
     assert not list(tmp_path.glob("[tf].*"))
+
+
+def test_a_report_is_written_of_all_that_was_evaluated(tstmeta, many, tmp_path, monkeypatch):
+    def written(evaluations, sets, folder):
+        seen.extend((own.dimension, own.analysis.setting.level) for own in evaluations)
+        assert [data.name for data in sets] == ["many"]
+        return [tmp_path / folder / "report.html"]
+
+    seen = []
+    monkeypatch.setattr(report, "report", written)
+    levels = ("-l", "pooled", "-l", "source", "--no-tests", "--draws", "20")
+    result = tstmeta(*many, *levels, "--report", "new", "-f", "csv")
+    assert seen == [*product(("content", "style"), ("pooled", "source"))]
+    assert result.stderr.endswith("new/report.html\n")
+    assert len(table(result)), "the table is printed as ever"
+
+
+def test_a_report_needs_ratings_and_a_folder(tstmeta, tmp_path):
+    (tmp_path / "bare.csv").write_text("source,output\na b,a c\na d,a d\n")
+    words = ("evaluate", "-d", "mine.csv", "-d", "bare.csv", "-m", "bleu", "--report")
+    result = tstmeta(*words, "new")
+    assert str(result.exception).startswith(
+        "bare: a report needs ratings. Remedy: columns such as content.r1 in the file, or --ratings"
+    )
+    assert not (tmp_path / "new").exists()
+    assert not (tmp_path / "store").exists(), "nothing was scored"
+    assert "is a file" in tstmeta(*words, "bare.csv").stderr
 
 
 @pytest.mark.parametrize(

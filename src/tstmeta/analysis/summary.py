@@ -65,16 +65,16 @@ def sentences(own: Evaluation) -> list[str]:
     if (own.frame["low"][first] <= chance).all():
         intervals = "its interval does" if alone else "their intervals do"
         parts += [f"{intervals} not lie above {chance:g}, which is chance"]
-    parts += [f"{_names(own, alike)} cannot be told from {it}"] * bool(alike)
-    parts += [f"{are} above {_names(own, below)}"] * bool(below)
+    parts += [f"{names(own, alike)} cannot be told from {it}"] * bool(alike)
+    parts += [f"{are} above {names(own, below)}"] * bool(below)
     pairs = rank.count() * (rank.count() - 1) // 2
     words = [f"{'; '.join(parts)} (at 0.05 for all {pairs:,} pairs of rows)."]
     for best in sentinels:
         alike = [place for place in metrics if not differ[place, best]]
         below = [place for place in metrics if differ[place, best] and value[place] < value[best]]
         above = len(metrics) - len(alike) - len(below)
-        parts = [f"below it: {_names(own, below) or 'no metric'}"]
-        parts += [f"{_names(own, alike)} cannot be told from it"] * bool(alike)
+        parts = [f"below it: {names(own, below) or 'no metric'}"]
+        parts += [f"{names(own, alike)} cannot be told from it"] * bool(alike)
         parts += [f"above it: {above} of {len(metrics)} metrics"]
         words.append(f"The best sentinel is {_label(own, [best])}; {'; '.join(parts)}.")
     return words + _power(own, metrics)
@@ -85,7 +85,7 @@ def _power(own: Evaluation, metrics: Sequence[int]) -> list[str]:
     gap = own.frame["value"][metrics[0]] - own.frame["value"]
     for other in [place for place in metrics if gap[place] > 1e-12][:1]:
         least = comparison.detectable(own.analysis, metrics[0], other)
-        pair = f"{_names(own, [other])} is worse than {_names(own, metrics[:1])}"
+        pair = f"{names(own, [other])} is worse than {names(own, metrics[:1])}"
         if math.isinf(least):
             return [f"These data would show at no difference, with 80 % power, that {pair}."]
         if math.isfinite(least):
@@ -98,15 +98,16 @@ def _power(own: Evaluation, metrics: Sequence[int]) -> list[str]:
 def _label(own: Evaluation, some: Sequence[int]) -> str:
     """Rows of one value, with it, and how many rewrites it is over where these are not all."""
     if len(some) > 1:
-        return f"{_names(own, some)} ({own.label} {number(own.frame['value'][some[0]])} each)"
+        return f"{names(own, some)} ({own.label} {number(own.frame['value'][some[0]])} each)"
     value, sides = with_limits(*own.frame.loc[some[0], ["value", "low", "high"]]), own.analysis[0]
     n = int(np.isfinite(sides.human + sides.metrics[some[0]]).sum())
     over = f", over {n:,} of {own.items:,} rewrites" * (0 < n < own.items)
-    return f"{_names(own, some)} ({own.label} {value}{over})"
+    return f"{names(own, some)} ({own.label} {value}{over})"
 
 
-def _names(own: Evaluation, some: Sequence[int]) -> str:
-    names = [name_of(*own.frame.loc[place, ["metric", "basis"]]) for place in some]
-    if len(names) > _LISTED:
-        names[_LISTED - 1 :] = [f"{len(names) - _LISTED + 1} more"]
-    return " and ".join(filter(None, [", ".join(names[:-1]), *names[-1:]]))
+def names(own: Evaluation, some: Sequence[int]) -> str:
+    """Rows by name, as a list in a sentence; after some the rest is counted."""
+    shown = [name_of(*own.frame.loc[place, ["metric", "basis"]]) for place in some]
+    if len(shown) > _LISTED:
+        shown[_LISTED - 1 :] = [f"{len(shown) - _LISTED + 1} more"]
+    return " and ".join(filter(None, [", ".join(shown[:-1]), *shown[-1:]]))

@@ -5,13 +5,16 @@ import sys
 from dataclasses import replace
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
 from ..console import TableFormat, mistake, note, waiting
 from . import options
 from .score import known_combinations, selections, tell_failures, with_combined
+
+if TYPE_CHECKING:
+    from ..data import Dataset
 
 # As in tstmeta.stats, which takes long to import: a test holds them against it.
 Statistic = StrEnum(
@@ -75,6 +78,13 @@ def evaluate(
         Path | None,
         typer.Option(help="File for a figure (.pdf .svg .png): values, intervals, ranks."),
     ] = None,
+    report: Annotated[
+        Path | None,
+        typer.Option(
+            file_okay=False,
+            help="Folder for a page to read and print, with table, figure, values and methods.",
+        ),
+    ] = None,
     out: Annotated[
         Path | None, typer.Option("--out", "-o", help="File to write [default: stdout].")
     ] = None,
@@ -101,6 +111,7 @@ def evaluate(
     \b
     Examples:
       tstmeta evaluate --data mine.csv --out table.tex --plot figure.pdf
+      tstmeta evaluate --data mine.csv --report report
       tstmeta evaluate --data pauli --metric lexical --dimension content --level within-task
       tstmeta evaluate --data lai@pauli2025 --scores comet.csv --level system --statistic kendall \\
         --resample systems
@@ -123,12 +134,17 @@ def evaluate(
         if plot.suffix.lower() not in (".pdf", ".svg", ".png"):
             raise mistake(f"{plot} cannot be drawn: end its name in .pdf, .svg or .png")
         needs("matplotlib", "seaborn", "IPython", extra="book")
+    if report is not None:
+        needs("matplotlib", "seaborn", "IPython", "jinja2", extra="book")
     names = known_combinations(combine)
     hybrids = [name for name in names if name.startswith("hybrid-")]
     lower = [conceal(name) for name in lower or []]  # as tables call them
     wanted = metric or ([] if scores else None)
     evaluations, plain = [], []
-    for dataset, given in selections(data, scores, ratings, where, limit, seed):
+    chosen = list(selections(data, scores, ratings, where, limit, seed))
+    if report is not None:
+        refuse_unrated([dataset for dataset, _ in chosen])
+    for dataset, given in chosen:
         dimensions = [str(name) for name in dimension or dataset.judged]
         known = dimensions or ["content"]
         with waiting(f"{dataset.name}: scoring", bar=True):
@@ -192,3 +208,19 @@ def evaluate(
     if figure and plot:
         save(figure, plot)
         note(f"wrote {plot}")
+    if report is not None:
+        from ..analysis.report import report as reported
+
+        with waiting("writing the report"):
+            files = reported(evaluations, [dataset for dataset, _ in chosen], report)
+        note(f"wrote {files[-1]}")
+
+
+def refuse_unrated(sets: "list[Dataset]") -> None:
+    """A report is about people's judgement: without any there is nothing to say which metric."""
+    if bare := ", ".join(data.name for data in sets if not data.judged):
+        raise mistake(
+            f"{bare}: a report needs ratings. Remedy: columns such as content.r1 in the file, or"
+            " --ratings FILE (tstmeta data form makes a form for raters); --out describes the"
+            " scores without"
+        )

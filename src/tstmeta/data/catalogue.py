@@ -82,7 +82,7 @@ def describe(name: str) -> Description:
     except TstmetaError as error:  # not here, or a corpus: the message says which
         absence = str(error)
     card = dataset.card if dataset else Card.read(name.partition("@")[0])
-    rows = [*_of_card(card), *(_of_tables(dataset) if dataset else [])]
+    rows = [*_of_card(card), *(counted(dataset) if dataset else [])]
     facts = pd.DataFrame(rows, columns=["part", "what", "value"], dtype=str)
     title = f"{dataset.name}: {card.title}" if dataset else card.title
     return Description(title, facts, card.body, absence)
@@ -150,7 +150,8 @@ def _of_card(card: Card) -> Iterator[tuple[str, str, str]]:
                 yield "card", f"{what}: {key}" if key else what, words
 
 
-def _of_tables(dataset: Dataset) -> Iterator[tuple[str, str, str]]:
+def counted(dataset: Dataset) -> Iterator[tuple[str, str, str]]:
+    """What is counted in the tables of a data set: part (counts, or a dimension), what, value."""
     items = dataset.items
     counts = {
         "items": len(items),

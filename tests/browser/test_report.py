@@ -1,0 +1,71 @@
+"""The report of an evaluation, opened from the disk with the network shut."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Page
+
+from tests.analysis.many import rated, scored
+from tests.analysis.test_evaluation import analyse
+from tests.browser import walk
+from tstmeta.analysis.report import headline, report
+
+pytestmark = [
+    pytest.mark.browser,
+    pytest.mark.skipif(
+        walk.chromium() is None,
+        reason="no Chromium on this machine (Debian: apt-get install chromium)",
+    ),
+]
+DATA = rated()
+OWN = [
+    analyse(DATA, scored(DATA, good=0.4, ter=0.8, poor=4.0, random=50.0), dimension=name, draws=50)
+    for name in ("content", "style")
+]
+BOXES = """() => [...document.querySelectorAll('.answer strong')]
+  .map(one => one.getBoundingClientRect().bottom)"""
+CUT = """() => [...document.querySelectorAll('p, h1, h2, li, dd, pre, svg, .box')]
+  .filter(one => one.getBoundingClientRect().right > window.innerWidth + 1)
+  .map(one => one.outerHTML.slice(0, 80))"""
+
+
+@pytest.fixture(scope="module")
+def address(tmp_path_factory: pytest.TempPathFactory) -> str:
+    return report(OWN, DATA, tmp_path_factory.mktemp("report"))[-1].as_uri()
+
+
+@pytest.fixture(scope="module")
+def tab(browser: walk.Browser) -> Iterator[Page]:
+    with walk.opened(browser, walk.DESKTOP, offline=True) as tab:
+        yield tab
+
+
+@pytest.mark.parametrize("size", [walk.DESKTOP, walk.PHONE])
+def test_the_report_opens_from_the_disk_and_says_first_what_to_take(
+    tab: Page, address: str, size: tuple[int, int]
+) -> None:
+    said: list[str] = []
+    requests: list[str] = []
+    tab.set_viewport_size({"width": size[0], "height": size[1]})
+    tab.on("console", lambda message: said.append(message.text))
+    tab.on("pageerror", lambda error: said.append(str(error)))
+    tab.on("request", lambda request: requests.append(request.url))
+    tab.goto(address)
+    assert (said, requests) == ([], [address])
+    assert tab.evaluate("() => document.documentElement.scrollWidth") <= size[0]
+    assert tab.evaluate(CUT) == []
+    assert tab.locator(".answer strong").all_inner_texts() == list(map(headline, OWN))
+    assert max(tab.evaluate(BOXES)) < size[1], "the recommendation stands on the first screen"
+
+
+@pytest.mark.parametrize("paper", ["A4", "Letter"])
+def test_the_report_prints_with_a_page_for_each_dimension(
+    tab: Page, address: str, paper: str, tmp_path: Path
+) -> None:
+    tab.goto(address)
+    printed = tab.pdf(path=tmp_path / "report.pdf", format=paper)
+    assert printed.startswith(b"%PDF")
+    assert printed.count(b"/Type /Page\n") >= 1 + len(OWN)
