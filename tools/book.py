@@ -192,7 +192,16 @@ def build() -> Path:
     )
     front = fresh / "index.html"
     front.write_text(NO_ICON + front.read_text(encoding="utf-8"), encoding="utf-8")
+    note(f"{csv_tables(fresh)} tables as CSV")
     return swap(fresh, ROOT / "book" / "_build" / "html")
+
+
+def csv_tables(folder: Path) -> int:
+    """Set a CSV file beside every table of the built pages; return how many there are."""
+    sys.path.insert(0, str(ROOT))
+    from tools import csv_tables as writer
+
+    return writer.write(folder)
 
 
 def empty(folder: Path) -> Path:
