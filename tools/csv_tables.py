@@ -21,7 +21,7 @@ FOLDER = "_tables"
 _CLASS = r"\bclass=[\"'][^\"']*\b(?:tst-|output|cell_output|pst-)"
 _BOX = rf"<div(?:(?![^>]*\bclass=)|[^>]*{_CLASS})[^>]*>"
 _TABLE = re.compile(
-    rf"(?P<box>(?:(?:{_BOX}|<style.*?</style>)\s*)*)(?P<table><table\b.*?</table>)", re.DOTALL
+    rf"(?P<box>(?:(?:{_BOX}|<style[^<]*</style>)\s*)*)(?P<table><table\b.*?</table>)", re.DOTALL
 )
 _LINK = '<div class="tst-csv"><a href="{}" download>CSV<span> of this table</span></a></div>\n'
 #: A number as pages show it: a true minus sign, commas between thousands.

@@ -43,6 +43,9 @@ FAULTS: dict[str, Callable[[walk.Visit], Any]] = {
         seen.facts["formulas"] > seen.facts["typeset"]
     ),
     "has a chart that is not drawn": lambda seen: seen.facts["charts"] > seen.facts["drawn"],
+    "has a table without a link to it as CSV": lambda seen: (
+        seen.page not in walk.MACHINERY and seen.facts["tables"] != seen.facts["sheets"]
+    ),
     "shows an object of Python": lambda seen: [n for n in SIGNS if n in seen.facts["text"]],
     "scrolls sideways on a phone": lambda seen: (
         seen.phone["width"] > walk.PHONE[0] and seen.phone["width"]

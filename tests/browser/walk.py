@@ -51,6 +51,8 @@ _FACTS = """() => ({
       return value && value.getBoundingClientRect().left > window.innerWidth - 40;
     }).map(row => row.innerText.slice(0, 60)).slice(0, 3),
   text: document.querySelector('article')?.innerText || '',
+  tables: document.querySelectorAll('article table').length,
+  sheets: document.querySelectorAll('article .tst-csv a').length,
   formulas: document.querySelectorAll('article .math').length,
   typeset: document.querySelectorAll('article mjx-container').length,
   charts: document.querySelectorAll('article .plotly-graph-div').length,

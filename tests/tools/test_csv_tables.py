@@ -46,6 +46,15 @@ def test_the_link_stands_before_the_box_and_nothing_else_changes(tmp_path, befor
     assert (tmp_path / "book/results" / links[0]).read_text() == '""\n1\n'
 
 
+def test_each_of_several_tables_has_its_link_whatever_stands_between(tmp_path):
+    part = f'<div class="output"><div>{STYLED}<table><tr><td>1</td></tr></table></div></div>'
+    page = f"{STYLED}<p>a figure</p>{part}<p>prose</p>{part}"
+    fresh, links = written(tmp_path, "page.html", page)
+    assert len(links) == 2
+    places = [place.start() for place in re.finditer('<div class="tst-csv">|<table', fresh)]
+    assert [fresh[place + 1] for place in places] == ["d", "t", "d", "t"]
+
+
 def test_a_table_is_read_back_as_it_is_shown_with_plain_numbers_and_no_formula(tmp_path):
     _, links = written(tmp_path, "page.html", of_pages(FRAME) + of_pages(FRAME[:1], "caption"))
     assert links == ["_tables/page-1.csv", "_tables/page-2.csv"]
