@@ -34,6 +34,7 @@ _WHERE = {
     "Dataset": "data.base",
     "adapter": "exchange.adapters",
     "check": "exercises",
+    "report": "analysis.report",
     "wrap": "metrics.base",
     **dict.fromkeys(("explain", "token_scores"), "likelihood.tables"),
     **dict.fromkeys(("frozen", "published", "reproduce"), "ledger"),
@@ -57,6 +58,7 @@ if TYPE_CHECKING:  # what editors know of the names
     from .analysis.advice import advise
     from .analysis.costs import costs
     from .analysis.frame import SENTINELS, pairs
+    from .analysis.report import report
     from .analysis.seeds import seeded
     from .analysis.synthesis import effects, evidence, pool
     from .analysis.trajectories import trajectories
