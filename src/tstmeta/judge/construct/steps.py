@@ -19,9 +19,9 @@ from unicodedata import category
 import numpy as np
 from pydantic import BaseModel
 
-from ..answers import aloud, json_of
 from ..base import Message, Question, Reply, Sampling
 from ..prompts import LANGUAGES, fence_for
+from ..reading import aloud, json_of
 
 #: The kinds of error, in the order in which they are dealt.
 ERRORS = ("substitution", "deletion", "insertion")
