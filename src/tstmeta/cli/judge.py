@@ -99,6 +99,15 @@ def run_command(
     logprobs: Annotated[
         bool, typer.Option("--logprobs", help="Ask for log-probabilities: the expected rating.")
     ] = False,
+    batch: Annotated[
+        bool,
+        typer.Option(
+            "--batch", help="By the server's Batch API: answers within a day, perhaps for less."
+        ),
+    ] = False,
+    poll: Annotated[
+        float, typer.Option(min=0, help="Seconds between two looks at a batch.")
+    ] = 30.0,
     concurrency: options.Concurrency = 16,
     timeout: options.Timeout = 120.0,
     retries: options.Retries = 6,
@@ -139,7 +148,8 @@ def run_command(
     """Rate a data set.  Answers are kept: an answer that came is never asked or paid for again.
 
     Kill it whenever you like: the same command goes on where it stopped.  Several may run at once:
-    none asks what another asks.  What is no rating becomes a row with its status and the judge's
+    none asks what another asks.  With --batch, a killed run's batches go on at the server, and the
+    same command takes them up.  What is no rating becomes a row with its status and the judge's
     words.  The API key is read from the environment and goes nowhere but to the server.  Exit code
     1 when some ratings are missing.
 
@@ -150,6 +160,7 @@ def run_command(
       tstmeta evaluate --data mine.csv --metric bleu --scores scores.csv
     """
     from ..data import load, paths
+    from ..judge import batch as batches
     from ..judge import ratings
     from ..judge.cache import AnswerCache
     from ..judge.client import Served
@@ -178,9 +189,17 @@ def run_command(
     with AnswerCache(cache) as kept:
         for old in anew:
             kept.set_aside(old)
-    limits: dict[str, Any] = {"cache": cache, "concurrency": concurrency, "budget": budget}
+        keys = {question.key(chat.server, model, revision) for question in questions}
+        under_way = keys & kept.batched().keys()
+    manner |= {"cache": cache, "budget": budget}
+    if batch:
+        manner |= {"runner": batches.run, "poll": poll, "tell": note}
+    else:
+        manner |= {"concurrency": concurrency}
+        if under_way:
+            note(f"{len(under_way):,} are in a batch under way: --batch reads what it answers")
     try:
-        rows = ratings.ask(dataset, loaded, chat, **manner, **limits)
+        rows = ratings.ask(dataset, loaded, chat, **manner)
     except KeyboardInterrupt:
         end = ", without --again" if again else ""
         note(f"answers so far are kept in {cache}; the same command{end} goes on from there")

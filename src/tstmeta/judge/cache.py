@@ -1,13 +1,14 @@
 """Answers that were paid for, kept for good: one SQLite file that several processes may share.
 
 An answer is on file before anybody sees it, under a key that hashes all that decides it.  Who asks
-a question claims it first, so that no other process pays for it, too.
+a question claims it first, so that no other process pays for it, too.  What a batch is to answer is
+written down before the batch is begun, and stays until it is read (:mod:`.batch`).
 """
 
 import json
 import sqlite3
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from datetime import UTC, datetime
 from pathlib import Path
@@ -27,6 +28,8 @@ CREATE TABLE IF NOT EXISTS answers (
   key TEXT PRIMARY KEY NOT NULL, question TEXT NOT NULL, reply TEXT NOT NULL, at TEXT NOT NULL
 )"""
 _CLAIMS = "CREATE TABLE IF NOT EXISTS claims (key TEXT PRIMARY KEY, owner TEXT, at REAL)"
+#: Questions in batches: the file that they were sent in, and the batch, once its name is known.
+_BATCHED = "CREATE TABLE IF NOT EXISTS batched (key TEXT PRIMARY KEY, file TEXT, batch TEXT)"
 #: One statement, so that of two processes one succeeds; a clock that was set back counts as void.
 _CLAIM = """
 INSERT INTO claims SELECT ?1, ?2, ?3 WHERE NOT EXISTS (SELECT 1 FROM answers WHERE key = ?1)
@@ -58,6 +61,7 @@ class AnswerCache:
                 self._db.execute("PRAGMA journal_mode = WAL")
             self._db.execute("PRAGMA synchronous = NORMAL")
             self._db.execute(_CLAIMS)
+            self._db.execute(_BATCHED)
             stack.pop_all()
 
     def __enter__(self) -> Self:
@@ -108,6 +112,28 @@ class AnswerCache:
     def set_aside(self, key: str) -> None:
         """Have a question asked anew; the old answer stays in the file under another key."""
         self._write("UPDATE answers SET key = 'aside ' || rowid || key WHERE key = ?", key)
+        self.forget([key])
+
+    def batched(self) -> dict[str, tuple[str, str]]:
+        """Key -> file and batch of each question that waits; "" where a kill came between."""
+        waiting = "SELECT key, file, batch FROM batched WHERE key NOT IN (SELECT key FROM answers)"
+        with self._explained():
+            return {key: (file, batch) for key, file, batch in self._db.execute(waiting)}
+
+    def note_batch(self, keys: Iterable[str], file: str, batch: str = "") -> None:
+        """Write down where these questions are, all or none."""
+        rows = [(key, file, batch) for key in keys]
+        self._all("INSERT OR REPLACE INTO batched VALUES (?, ?, ?)", rows)
+
+    def forget(self, keys: Iterable[str]) -> None:
+        """These questions are in no batch any more."""
+        self._all("DELETE FROM batched WHERE key = ?", [(key,) for key in keys])
+
+    def _all(self, statement: str, rows: Sequence[tuple[str, ...]]) -> None:
+        with self._explained():
+            self._db.execute("BEGIN IMMEDIATE")
+            with self._db:  # ends it: all is written, or nothing
+                self._db.executemany(statement, rows)
 
     def _write(self, statement: str, *facts: object) -> int:
         with self._explained():

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import asyncio
 import base64
+import math
 import os
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Awaitable, Callable
 from typing import TYPE_CHECKING, Any
 
 from ..extras import needs
@@ -23,10 +24,14 @@ if TYPE_CHECKING:
     import httpx2
     import openai
 
+#: Sends something with an ``AsyncOpenAI`` and the headers that say who asks.
+Call = Callable[[Any, Any], Awaitable[Any]]
 #: So many questions in a row without any answer, and the server is taken for dead.
 DEAD = 50
 #: Bytes of an answer that are read: a long text with escapes and log-probabilities.
 LONGEST_BODY = 16 * 2**20
+#: Why a text is not sent.
+HALF = "a text holds half a character, which no JSON in UTF-8 takes"
 
 
 class Served:
@@ -67,14 +72,14 @@ class Served:
         if parsed.userinfo:
             user = f"{parsed.username}:{parsed.password}".encode()
             self._sender = f"Basic {base64.b64encode(user).decode()}"
-        self._mask = mask_of(key, parsed.username, parsed.password)
+        self.mask = mask_of(key, parsed.username, parsed.password)
         path = parsed.path.removesuffix("/chat")  # "/completions" is cut off by address
         self.server = str(parsed.copy_with(username=None, password=None, path=path))
         self.model, self.revision = model, revision
         self.notes: list[str] = []
         self._timeout, self._retries = timeout, retries
         self._local = parsed.host in ("localhost", "127.0.0.1", "::1")
-        self._without: frozenset[str] = frozenset()
+        self.without: frozenset[str] = frozenset()
         self._unanswered = 0
         self._client: openai.AsyncOpenAI | None = None
 
@@ -83,24 +88,23 @@ class Served:
 
     async def ask(self, question: Question) -> Reply:
         """One answer, or the failure after all tries; Unusable where no question can succeed."""
-        without = self._without
+        without = self.without
         while True:
             sent = body(question, self.model, without)
-            response = await self._send(sent)
+            response = await self.tried(_asking(sent))
             if isinstance(response, str):
                 answer = Reply(failure=response)
             elif response.status_code == 200:
-                answer = reply(response.content, self._mask)
+                answer = reply(response.content, self.mask)
             elif field := refused_field(response.status_code, response.content, sent):
                 without |= {field}
                 continue
             else:
-                answer = error(response.status_code, response.content, self._mask)
+                answer = error(response.status_code, response.content, self.mask)
             break
         if not answer.failure:
             self._unanswered = 0
-            self.notes += [f"{self.server} takes no {field}" for field in without - self._without]
-            self._without |= without
+            self.leave_out(without)
             return answer
         self._unanswered += 1
         if self._unanswered >= DEAD:
@@ -111,10 +115,17 @@ class Served:
             )
         return answer
 
-    async def _send(self, sent: dict[str, Any]) -> httpx2.Response | str:
-        """What comes back for a request, after all tries; or why nothing does."""
+    def leave_out(self, fields: frozenset[str]) -> None:
+        """The server does not take these fields: no question has them from now on."""
+        self.notes += [f"{self.server} takes no {field}" for field in fields - self.without]
+        self.without |= fields
+
+    async def tried(self, call: Call) -> Any:
+        """What a call of the client and its headers gives, after all tries; or why nothing comes.
+
+        Where the server answers with an error, that is the answer.
+        """
         needs("openai", extra="judge")
-        import httpx2
         import openai
 
         # who asks: it wins over headers of the environment
@@ -123,18 +134,11 @@ class Served:
             if self._client is None:
                 self._client = self._connected()
                 await self._reach(self._client, headers)
-            # not chat.completions.create: to copy what we made ourselves, and to model answers that
-            # are read strictly here, takes longer than all the rest
-            return await self._client.post(
-                "/chat/completions",
-                cast_to=httpx2.Response,
-                body=sent,
-                options={"headers": headers},
-            )
+            return await call(self._client, headers)
         except openai.APIStatusError as failure:  # its words are the server's, with all it repeats
             return failure.response
         except UnicodeError:
-            return "a text holds half a character, which no JSON in UTF-8 takes"
+            return HALF
         except openai.APITimeoutError:
             return f"no answer within {self._timeout:g} s"
         except openai.OpenAIError as failure:
@@ -145,13 +149,11 @@ class Served:
         import httpx2
         import openai
 
-        seconds = self._timeout
-
         class Timed(httpx2.AsyncClient):  # whose own limit is begun anew with each byte
-            async def send(self, *request: Any, **options: Any) -> httpx2.Response:
+            async def send(self, request: httpx2.Request, **options: Any) -> httpx2.Response:
                 try:
-                    async with asyncio.timeout(seconds):
-                        return await super().send(*request, **options)
+                    async with asyncio.timeout(request.extensions["timeout"]["read"]):
+                        return await super().send(request, **options)
                 except TimeoutError:
                     raise httpx2.ReadTimeout("the answer is not whole in time") from None
 
@@ -183,7 +185,7 @@ class Served:
             await client.get("/models", cast_to=httpx2.Response, options=options)
         except openai.OpenAIError as failure:  # what a server can do is seen from its answers
             if isinstance(failure.__cause__, httpx2.ConnectError):
-                words = excerpt(str(failure.__cause__), mask=self._mask)
+                words = excerpt(str(failure.__cause__), mask=self.mask)
                 raise Unusable(
                     f"no connection to {self.server}: {words}. Remedy: start the server, or mend "
                     "the URL"
@@ -196,9 +198,28 @@ class Served:
         self._client = None
 
 
+def _asking(sent: dict[str, Any]) -> Call:
+    async def call(client: openai.AsyncOpenAI, headers: Any) -> httpx2.Response:
+        import httpx2
+
+        # not chat.completions.create: to copy what we made ourselves, and to model answers that
+        # are read strictly here, takes longer than all the rest
+        return await client.post(
+            "/chat/completions",
+            cast_to=httpx2.Response,
+            body=sent,
+            options={"headers": headers},
+        )
+
+    return call
+
+
 async def _bound(response: httpx2.Response) -> None:
     """A hook of the client: a body has an end, and is nothing but UTF-8."""
     import httpx2
+
+    # the file of a batch is read line by line, and has no end that is known
+    most = math.inf if response.request.url.path.endswith("/content") else LONGEST_BODY
 
     class Bounded(httpx2.AsyncByteStream):
         def __init__(self, stream: Any, packed: str):
@@ -212,7 +233,7 @@ async def _bound(response: httpx2.Response) -> None:
             size = 0
             async for part in self.stream:
                 size += len(part)
-                if size > LONGEST_BODY:
+                if size > most:
                     return  # what is cut there is no JSON
                 yield part
 

@@ -106,7 +106,8 @@ class Budget:
     uncounted: int = 0
 
     def __post_init__(self) -> None:
-        self.under_way: list[tuple[int, int]] = []
+        self.under_way = 0
+        self._reserved = (0, 0)
         if self.money is not None and self.price is None:
             raise TstmetaError(
                 "a limit on money needs a price. Remedy: give the price of a million tokens of "
@@ -118,24 +119,25 @@ class Budget:
         if self.requests is not None and self.sent >= self.requests:
             return f"{self.requests:,} requests"
         if self.money is not None and self.price is not None:
-            reserved = [*self.under_way, worst(question)]
-            prompt = self.prompt_tokens + sum(prompt for prompt, _ in reserved)
-            answer = self.answer_tokens + sum(answer for _, answer in reserved)
-            if self.price.of(prompt, answer) > self.money:
+            prompt, answer = map(sum, zip(self._reserved, worst(question), strict=True))
+            spent = (self.prompt_tokens + prompt, self.answer_tokens + answer)
+            if self.price.of(*spent) > self.money:
                 return f"{self.money:,.6g} of money"
         return ""
 
     def begin(self, question: Question) -> tuple[int, int]:
         """Reserve what a question may cost: tokens of the prompt and of the answer."""
-        reserved = worst(question)
-        self.under_way.append(reserved)
+        reserved = prompt, answer = worst(question)
+        self._reserved = (self._reserved[0] + prompt, self._reserved[1] + answer)
+        self.under_way += 1
         self.sent += 1
         return reserved
 
     def end(self, reserved: tuple[int, int], reply: Reply) -> None:
         """Count what it did cost."""
         prompt, answer = reserved
-        self.under_way.remove(reserved)
+        self._reserved = (self._reserved[0] - prompt, self._reserved[1] - answer)
+        self.under_way -= 1
         self.uncounted += reply.prompt_tokens is None or reply.answer_tokens is None
         self.prompt_tokens += prompt if reply.prompt_tokens is None else reply.prompt_tokens
         self.answer_tokens += answer if reply.answer_tokens is None else reply.answer_tokens
@@ -174,11 +176,11 @@ def run(
         if todo:
             work = _answers(questions, todo, chat, answers, budget or Budget(), concurrency, bar)
             with bar:
-                replies |= _in_a_thread(work)
+                replies |= in_a_thread(work)
     return [replies[key] for key in keys]
 
 
-def _in_a_thread(work: Coroutine[None, None, dict[str, Reply]]) -> dict[str, Reply]:
+def in_a_thread(work: Coroutine[None, None, dict[str, Reply]]) -> dict[str, Reply]:
     """Run it in a loop of its own, for a notebook has one already; Ctrl-C cancels it."""
     loop = asyncio.new_event_loop()
     task = loop.create_task(work)
@@ -191,6 +193,13 @@ def _in_a_thread(work: Coroutine[None, None, dict[str, Reply]]) -> dict[str, Rep
                 raise
     finally:
         loop.close()
+
+
+async def renewing(answers: AnswerCache) -> None:
+    """Keep what this process has claimed, until it is cancelled."""
+    while True:
+        await asyncio.sleep(caches.LEASE / 4)
+        answers.renew()
 
 
 async def _answers(
@@ -226,11 +235,6 @@ async def _answers(
                 replies[key] = reply
                 bar.update()
 
-    async def renewing() -> None:
-        while True:
-            await asyncio.sleep(caches.LEASE / 4)
-            answers.renew()
-
     async def paid(key: str, question: Question) -> Reply:
         async with ended:
             await ended.wait_for(lambda: not (budget.under_way and budget.forbids(question)))
@@ -248,7 +252,7 @@ async def _answers(
 
     try:
         async with asyncio.TaskGroup() as tasks:
-            renewal = tasks.create_task(renewing())
+            renewal = tasks.create_task(renewing(answers))
             await asyncio.wait([tasks.create_task(worker()) for _ in range(concurrency)])
             renewal.cancel()
     except ExceptionGroup as errors:
