@@ -19,7 +19,7 @@ import pytest
 from tests.command import command_line
 from tests.judge import scripted
 from tests.judge.asking import ask, once, question
-from tests.judge.scripted import error, raw, says, serving
+from tests.judge.scripted import Bulk, error, raw, says, serving
 from tstmeta import metrics
 from tstmeta.judge.base import Unusable
 from tstmeta.judge.client import Served
@@ -157,6 +157,40 @@ def test_no_other_command_gives_it_away_either(tstmeta, caplog, tmp_path, comman
 def test_a_connection_that_is_refused_gives_nothing_away(tstmeta, caplog, tmp_path, command):
     result = tstmeta(*COMMANDS[command]("http://127.0.0.1:9/v1"))
     assert result.exit_code
+    assert leaking(result, caplog, tmp_path) == {}
+
+
+def named(output, errors):
+    """Answers that hold the key in all they say, and errors that repeat it."""
+    first, second, third = output
+    first["response"]["body"]["choices"][0]["message"]["content"] = f"my key is {KEY}, 4"
+    second["response"] = {"status_code": 400, "body": {"error": {"message": f"by {KEY}"}}}
+    third["response"], third["error"] = None, {"code": KEY, "message": f"log: {KEY}"}
+
+
+_FAILED = {"status": "failed", "errors": {"data": [{"message": f"of {KEY}"}]}}
+BULKS = {
+    "answers": Bulk(odd=named),
+    "the name of a file": Bulk(acts={"POST /files": raw({"id": KEY})}),
+    "the name of a batch": Bulk(more={"id": KEY}),
+    "a state": Bulk(more={"status": KEY}),
+    "why a batch failed": Bulk(more=_FAILED),
+    "an upload that fails": Bulk(acts={"POST /files": error(500, f"log: {KEY}")}),
+    "a batch that is refused": Bulk(acts={"POST /batches": error(400, f"by {KEY}")}),
+    "a look that fails": Bulk(acts={"GET /batches/batch_0": error(503, f"by {KEY}")}),
+    "an answer that is none": Bulk(acts={"GET /batches/batch_0": raw({"key": KEY})}),
+}
+
+
+@pytest.mark.parametrize("bulk", BULKS.values(), ids=BULKS)
+def test_no_batch_gives_the_key_away(tstmeta, caplog, tmp_path, bulk):
+    rows = "".join(f"x,y{number},formal\n" for number in range(3))
+    (tmp_path / "mine.csv").write_text("source,output,style\n" + rows)
+    with serving(bulk=bulk) as server:
+        result = tstmeta(*judge_run(server.url), "--batch", "--poll", "0")
+        assert server.keys <= {BEARER}
+        assert bulk.calls["POST /files"] > 0
+    assert not isinstance(result.exception, AssertionError | KeyError | TypeError)
     assert leaking(result, caplog, tmp_path) == {}
 
 
