@@ -68,6 +68,30 @@ def show_command(
     note(f"{loaded.origin}: {' '.join(loaded.about.split())}")
 
 
+@judge_app.command("export")
+def export_command(
+    prompt: Annotated[str, typer.Argument(help="A prompt, or your own file.toml.")],
+    data: options.Data,
+    to: Annotated[Literal["lm-eval", "inspect"], typer.Option(help="The harness that asks.")],
+    out: Annotated[Path, typer.Option("--out", "-o", help="Folder to write.")],
+) -> None:
+    """Write a prompt and a data set as a task of lm-evaluation-harness or Inspect; asks nobody.
+
+    The folder runs without tstmeta: questions, the reader of answers, and Pearson's r with people's
+    mean ratings, where the data have them.
+
+    \b
+    Example:
+      tstmeta judge export content -d mine.csv --to lm-eval --out task
+    """
+    from ..data import load
+    from ..judge.export import export
+    from ..judge.prompts import load as load_prompt
+
+    command = export(load(data), load_prompt(prompt), to, out)
+    note(f"wrote {out}; run it: {shlex.join(command)}")
+
+
 @judge_app.command("run")
 def run_command(
     data: options.Data,
