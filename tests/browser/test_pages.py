@@ -19,7 +19,7 @@ LONGEST = 12_000
 def test_the_walk_sees_the_chapters(visits: walk.Visits) -> None:
     wanted = {
         "index.html",
-        *(f"book/{name}.html" for name in ("intro", "howto", "api", "glossary")),
+        *(f"book/{name}.html" for name in ("intro", "howto", "howto_judges", "api", "glossary")),
     }
     assert wanted <= set(visits)
     assert visits["book/intro.html"].facts["formulas"] > 0
