@@ -121,7 +121,7 @@ class _Run:
         claimed = [key for key in todo if self.answers.claim(key)]
         renewal = asyncio.create_task(renewing(self.answers))
         try:
-            await self._take_up(todo)
+            await self._take_up(todo, set(claimed))
             new = [key for key in claimed if key not in self.reserved]
             while new or self.batches:
                 await self._send(new)
@@ -137,14 +137,14 @@ class _Run:
         left = [key for key in todo if key not in self.replies]
         return self.replies | {key: self.answers.get(key) or elsewhere for key in left}
 
-    async def _take_up(self, todo: Iterable[str]) -> None:
+    async def _take_up(self, todo: Iterable[str], claimed: set[str]) -> None:
         """Batches of earlier runs; what was to be sent when a kill came is free again."""
         entries, unnamed = self.answers.batched(), dict[str, list[str]]()
         for key in todo:
             file, batch = entries.get(key, ("", ""))
             if batch:
                 self.batches.setdefault(batch, set()).add(key)
-            elif file:
+            elif file and key in claimed:  # else its run may be at it
                 unnamed.setdefault(file, []).append(key)
         for file, keys in unnamed.items():
             listed = (await self._call(_Listed, "batches.list", limit=100)).data
@@ -246,6 +246,7 @@ class _Run:
             self._settle(key, _unpaid(why))
         for key in again:
             self.budget.end(self.reserved.pop(key), _unpaid(""))
+            self.budget.sent -= 1
         self.answers.forget(self.batches.pop(name))
         return again
 
