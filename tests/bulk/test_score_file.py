@@ -43,7 +43,7 @@ def file(tmp_path_factory) -> Path:
     return path
 
 
-def scored(data, out, metrics=METRICS, **how) -> bulk.Scored:
+def scored(data, out, metrics=METRICS, **how) -> bulk.FileScores:
     how = {"bases": ["source"], "jobs": 1, "progress": False, **how}
     return score_file(data, metrics, out, **how)
 

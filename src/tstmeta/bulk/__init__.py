@@ -24,7 +24,7 @@ from ..data.chunks import files_of, sheets
 from ..data.sheet import Sheet
 from ..schema import DataError, Problem, TstmetaError
 from ..secrecy import conceal
-from .parts import Parts
+from .parts import PartFolder
 from .work import BLOCK, Chunk, Job, corpus_values, job_of, name_of
 from .workers import run
 
@@ -37,7 +37,7 @@ DEFAULT = ("lexical", "sentinel")
 CHUNK = 5 * BLOCK
 
 
-class Scored(NamedTuple):
+class FileScores(NamedTuple):
     """What came of :func:`score_file`: where the scores are, and what is known of them.
 
     ``corpus`` has a row a system, corpus metric and basis: dataset, system, metric, basis,
@@ -67,7 +67,7 @@ def score_file(
     cluster: str = "",
     chunk: int = CHUNK,
     progress: bool = True,
-) -> Scored:
+) -> FileScores:
     """Score rewrites that need not fit into memory: what ``tstmeta score --out x.parquet`` does.
 
     Args:
@@ -94,11 +94,11 @@ def score_file(
     if chunk < 1 or (jobs is not None and jobs < 1):
         raise TstmetaError("chunk and jobs are at least 1")
     size = -(-chunk // BLOCK) * BLOCK
-    reading = _Reading(location, job, size)
+    reading = Chunks(location, job, size)
     whole_file = target.lower().endswith(".parquet")
-    if whole_file and (known := Parts.of_file(target, reading)):
+    if whole_file and (known := PartFolder.of_file(target, reading)):
         return _scored(target, known, job)
-    parts = Parts(f"{target}.parts" if whole_file else target, job, size)
+    parts = PartFolder(f"{target}.parts" if whole_file else target, job, size)
     facts: dict[int, dict[str, Any]] = {}
     problems: list[Problem] = []
     todo = _todo(reading, parts, facts, problems)
@@ -128,18 +128,20 @@ def _cores() -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
-def _scored(out: str, total: dict[str, Any], job: Job) -> Scored:
+def _scored(out: str, total: dict[str, Any], job: Job) -> FileScores:
     failures = [
         f"{name}: {count:,} of {total['scores'][name]:,} scores failed: {reason}"
         for name, (count, reason) in total["failed"].items()
     ]
     rows, scores = total["rows"], sum(total["scores"].values())
     failed = sum(count for count, _ in total["failed"].values())
-    return Scored(out, rows, scores, failed, tuple(failures), corpus_values(total["totals"], job))
+    return FileScores(
+        out, rows, scores, failed, tuple(failures), corpus_values(total["totals"], job)
+    )
 
 
 def _todo(
-    reading: _Reading, parts: Parts, facts: dict[int, dict], problems: list[Problem]
+    reading: Chunks, parts: PartFolder, facts: dict[int, dict], problems: list[Problem]
 ) -> Generator[Chunk]:
     """The chunks that are not yet scored; the facts of the others are noted.
 
@@ -158,7 +160,7 @@ def _todo(
                 problems += error.problems
 
 
-class _Reading:
+class Chunks:
     """Chunks of a location, each with the hash of its rows, in order; and what all rows show."""
 
     def __init__(self, location: str, job: Job, size: int):

@@ -16,7 +16,7 @@ from ..secrecy import conceal
 from .work import Chunk, Done, Job, corpus_values, together
 
 if TYPE_CHECKING:
-    from . import _Reading
+    from . import Chunks
 
 #: What a folder's parts are of, and, once it is there, that they are complete.
 MANIFEST = "_tstmeta.json"
@@ -25,7 +25,7 @@ CORPUS = "_corpus.csv"
 _GROUP = 1 << 17
 
 
-class Parts:
+class PartFolder:
     """The folder of a run's parts.
 
     Raises:
@@ -162,7 +162,7 @@ class Parts:
         writer.close()
 
     @staticmethod
-    def of_file(out: str, reading: _Reading) -> dict[str, Any] | None:
+    def of_file(out: str, reading: Chunks) -> dict[str, Any] | None:
         """What a finished file says of itself, if it is of the same rows and metrics."""
         import pyarrow as pa
         import pyarrow.parquet as pq

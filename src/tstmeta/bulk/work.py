@@ -205,13 +205,13 @@ def together(facts: Sequence[dict[str, Any]]) -> dict[str, Any]:
     failed: dict[str, list] = {}
     sums: dict[tuple, list[Fraction]] = {}
     numbers: dict[tuple, int] = {}
-    for one in facts:
-        for name, count in one["scores"].items():
+    for each in facts:
+        for name, count in each["scores"].items():
             counts[name] = counts.get(name, 0) + count
-        for name, (count, reason) in one["failed"].items():
+        for name, (count, reason) in each["failed"].items():
             before = failed.setdefault(name, [0, reason])
             before[0] += count
-        for *keys, n, vector in one["totals"]:
+        for *keys, n, vector in each["totals"]:
             key, new = tuple(keys), [Fraction(number) for number in vector]
             if new:
                 old = sums.get(key) or [Fraction()] * len(new)
@@ -219,10 +219,10 @@ def together(facts: Sequence[dict[str, Any]]) -> dict[str, Any]:
                 numbers[key] = numbers.get(key, 0) + n
     totals = [[*key, numbers[key], [*map(str, sums[key])]] for key in sorted(sums)]
     return {
-        "rows": sum(one["rows"] for one in facts),
+        "rows": sum(each["rows"] for each in facts),
         "scores": counts,
         "failed": failed,
-        "errors": sum(one["errors"] for one in facts),
+        "errors": sum(each["errors"] for each in facts),
         "totals": totals,
     }
 

@@ -106,8 +106,8 @@ def scored(metric: Metric, basis: str, given: Mapping[str, list]) -> tuple[list[
             scores |= dict.fromkeys(places, Score(math.nan, Status.REFUSED, own))
             continue
         signatures[str(own.signature(basis))] = None
-        given = answers(own, [(requests[place],) for place in places])
-        scores |= zip(places, (score for (score,) in given), strict=True)
+        some = answers(own, [(requests[place],) for place in places])
+        scores |= zip(places, (score for (score,) in some), strict=True)
     return [scores[place] for place in range(len(blank))], " + ".join(signatures)
 
 
