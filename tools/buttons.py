@@ -27,6 +27,8 @@ def address(_app: Sphinx, config: Config) -> None:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     if url := project.get("urls", {}).get("Repository"):
         launch = {"binderhub_url": "https://mybinder.org", "notebook_interface": "jupyterlab"}
+        if url.startswith("https://github.com/"):  # Colab reads from nowhere else
+            launch["colab_url"] = "https://colab.research.google.com"
         shown = (f"use_{name}_button" for name in ("repository", "issues", "edit_page"))
         options = {"repository_url": url, "repository_branch": "main", "launch_buttons": launch}
         options |= dict.fromkeys(shown, True)

@@ -111,7 +111,10 @@ def test_plotly_is_loaded_on_the_pages_that_draw_with_it_and_on_no_other():
     assert added == ["vendor/plotly.min.js"]
 
 
-@pytest.fixture(params=["", "https://github.com/some/thing"], ids=["no address", "an address"])
+ADDRESSES = ["", "https://github.com/some/thing", "https://gitlab.com/some/thing"]
+
+
+@pytest.fixture(params=ADDRESSES, ids=["no address", "an address", "a host without Colab"])
 def url(request, tmp_path, monkeypatch) -> str:
     """The address in ``pyproject.toml``, or none, as it is now."""
     text = (ROOT / "pyproject.toml").read_text()
@@ -134,6 +137,9 @@ def test_buttons_that_lead_to_the_repository_appear_where_its_address_is_known(u
     assert config.html_theme_options["repository_url"] == url
     shown = {name for name, value in config.html_theme_options.items() if value is True}
     assert shown == {f"use_{name}_button" for name in ("repository", "issues", "edit_page")}
+    launch = config.html_theme_options["launch_buttons"]
+    hosts = {"binderhub_url"} | ({"colab_url"} if "github.com" in url else set())
+    assert set(launch) == hosts | {"notebook_interface"}
 
 
 def labels(page: str, *given: str) -> dict[str, str]:
@@ -178,10 +184,12 @@ def test_the_buttons_stand_in_pages_that_are_built_with_our_configuration(home, 
     page = (built / "book" / "results" / "01_first.html").read_text()
     assert '<a href="../../_static/01_first.ipynb"' in page
     assert (built / "_static" / "01_first.ipynb").is_file()
+    colab = "colab.research.google.com/github/some/thing/blob/main/notebooks/01_first.ipynb"
+    assert (colab in page) is ("github.com" in url)
     links = [
-        f"{url}/edit/main/notebooks/01_first.ipynb",
-        f"{url}/issues/new",
-        "mybinder.org/v2/gh/some",
+        f"{url}{'/-' if 'gitlab' in url else ''}/edit/main/notebooks/01_first.ipynb",
+        f"{url}{'/-' if 'gitlab' in url else ''}/issues/new",
+        "urlpath=lab/tree/notebooks/01_first.ipynb",
     ]
     assert [link in page for link in links] == [bool(url)] * 3
     assert "executablebooks/jupyter-book" not in page
