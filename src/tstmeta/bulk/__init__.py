@@ -80,7 +80,8 @@ def score_file(
         out: a name that ends in ``.parquet`` (the parts are put together there), or a folder or
             address for the parts.
         bases: source, reference, none; default all that a metric has.
-        jobs: processes, each with its own copy of a model; default one a core.
+        jobs: processes, each with its own copy of a model; default one a core.  A script that
+            takes several calls this below ``if __name__ == "__main__":``.
         cluster: address of a Dask scheduler, or ``local`` (extra ``cluster``).
         chunk: rows of a part, taken up to a full thousand.
         progress: show a bar on standard error (only on a terminal).

@@ -105,7 +105,8 @@ def _in_processes(job: Job, again: list[Chunk], todo: Iterator[Chunk], jobs: int
                 raise TstmetaError(
                     f"processes died {deaths} times in a row, at work on {again[0].sheet.file}, "
                     f"rows {rows[0]:,} to {rows[-1]:,}, among others. Remedy: see that there is "
-                    "memory enough (fewer --jobs, a smaller --chunk); the same command goes on"
+                    "memory enough (fewer --jobs, a smaller --chunk), and that a script of yours "
+                    "calls this below `if __name__ == '__main__':`; the same command goes on"
                 ) from error
         finally:
             pool.close(now)
