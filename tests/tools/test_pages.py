@@ -5,8 +5,10 @@ from __future__ import annotations
 import itertools
 import json
 import math
+import os
 import re
 from functools import cache
+from hashlib import sha256
 from html import unescape
 from html.parser import HTMLParser
 from pathlib import Path
@@ -69,15 +71,70 @@ def plain(text: str) -> str:
     return " ".join(unescape(re.sub("<[^>]*>", " ", text)).split())
 
 
+#: What the pages are made of; ``dodo.py`` names the same.
+OURS = "contrast world published cards metric_cards transfer ratings frozen"
+MADE_OF = ("src/tstmeta", "tools", "book/templates", "benchmarks/results")
+MADE_OF += tuple(f"data/{name}" for name in OURS.split())
+#: Written last when the book is built: the hashes of its pages.
+MANIFEST = written.ROOT / ".build" / "pages.json"
+
+
+def of_the_book(root: Path = written.ROOT, manifest: Path = MANIFEST) -> Path | None:
+    """The book's pages, as `make test` builds them; None where they are not those of now, somebody
+    changed them, or they were made with raw files.
+    """
+    folder = root / "book" / "_generated"
+    if not manifest.is_file() or not (folder / "data.md").is_file():
+        return None
+    built = manifest.stat().st_mtime
+    hashes = json.loads(manifest.read_text(encoding="utf-8"))
+    pages = [path for path in folder.rglob("*") if path.is_file()]
+    now = {path.relative_to(root).as_posix(): sha256(path.read_bytes()) for path in pages}
+    parts = [path for name in MADE_OF for path in (root / name).rglob("*")]
+    parts += [root / "requirements.lock"]
+    code = [path for path in parts if path.is_file() and "__pycache__" not in path.parts]
+    here = {name for name, state in states(folder).items() if state not in ("numbers", "no")}
+    of_now = all(path.stat().st_mtime < built for path in code)
+    same = hashes == {name: digest.hexdigest() for name, digest in now.items()}
+    return folder if of_now and same and here == OWN else None
+
+
 @pytest.fixture(scope="module")
 def without(tmp_path_factory):
-    """The pages of a machine without raw data."""
+    """The pages of a machine without raw data: those of the book, or written anew."""
+    if (built := of_the_book()) is not None:
+        return built
     folder = tmp_path_factory.mktemp("without")
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("TSTMETA_DATA", str(folder / "none"))
         patch.setattr(paths, "external", lambda: folder / "external")
         pages.write(folder / "pages")
     return folder / "pages"
+
+
+def states(folder: Path) -> dict[str, str]:
+    """What the list of data sets says of each: whether it is here."""
+    row = r"^\| \[(\w+)\]\(cards/\w+\.md\) \|.*\| (\w+) \|$"
+    return dict(re.findall(row, page(folder, "data.md"), re.MULTILINE))
+
+
+@pytest.mark.parametrize("what", ["code", "template", "page", "raw file", "nothing"])
+def test_the_books_pages_stand_for_those_of_now_only_where_nothing_differs(tmp_path, what):
+    generated, manifest = tmp_path / "book" / "_generated", tmp_path / ".build" / "pages.json"
+    rows = [f"| [{name}](cards/{name}.md) | x | yes |" for name in sorted(OWN)]
+    rows.append(f"| [lai](cards/lai.md) | x | {'yes' if what == 'raw file' else 'numbers'} |")
+    places = {"code": tmp_path / "src/tstmeta/x.py", "template": tmp_path / "book/templates/x.j2"}
+    for path in (*places.values(), generated / "data.md", manifest, tmp_path / "requirements.lock"):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text("\n".join(rows))
+        os.utime(path, (1, 1))
+    digest = sha256((generated / "data.md").read_bytes()).hexdigest()
+    manifest.write_text(json.dumps({"book/_generated/data.md": digest}))
+    if what in places:
+        os.utime(places[what], (2e10, 2e10))
+    if what == "page":
+        (generated / "data.md").write_text("\n".join([*rows, ""]))
+    assert of_the_book(tmp_path, manifest) == (generated if what == "nothing" else None)
 
 
 def test_without_raw_files_every_claim_has_a_verdict_and_says_what_was_frozen(without):
@@ -164,11 +221,8 @@ def test_a_value_is_shown_with_what_it_needs(value, shown):
 
 
 def test_the_list_links_every_data_set_and_says_whether_it_is_here(without):
-    rows = re.findall(
-        r"^\| \[(\w+)\]\(cards/\w+\.md\) \|.*\| (\w+) \|$", page(without, "data.md"), re.M
-    )
     state = {**dict.fromkeys(ship.PARTS, "numbers"), **dict.fromkeys(OWN, "yes")}
-    assert rows == [(name, state.get(name, "no")) for name in data.names()]
+    assert list(states(without).items()) == [(name, state.get(name, "no")) for name in data.names()]
 
 
 @pytest.mark.parametrize("name", data.names())
