@@ -27,6 +27,12 @@ def with_data() -> pd.DataFrame:
     return reproduce().set_index("cell")
 
 
+@cache
+def without_data() -> pd.DataFrame:
+    """The same of a machine without raw files, once for all that ask for :func:`nothing`."""
+    return reproduce()
+
+
 @pytest.fixture
 def nothing(tmp_path, monkeypatch):
     """A machine without raw files."""
@@ -65,7 +71,7 @@ def test_with_what_is_here_every_cell_has_a_row_and_every_recipe_is_used():
 def test_without_raw_files_cells_follow_from_what_is_passed_on_or_say_what_they_need(request):
     here = with_data()  # before the machine has no data: it is made once
     request.getfixturevalue("nothing")
-    rows = reproduce()
+    rows = without_data()
     is_complete(rows)
     table = counts(rows).set_index("paper")
     assert table.index.tolist() == [*PAPERS, "all"]
@@ -96,7 +102,7 @@ def test_without_raw_files_cells_follow_from_what_is_passed_on_or_say_what_they_
 
 
 def test_without_data_every_cell_has_one_reason(nothing):
-    is_whole(reproduce())
+    is_whole(without_data())
 
 
 @needs("pauli", "lai", "mir")
