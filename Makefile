@@ -98,10 +98,9 @@ print: book ## Print the lessons and their slides to PDF, into book/_build/print
 	@"$(PY)" -m tools.print
 
 test: setup ## Build the book of a machine without raw files, check style and types, run all tests
-	@env -u TSTMETA_DATA "$(PY)" dodo.py
 	@"$(PY)" -m ruff check .
 	@"$(PY)" -m ruff format --check .
-	@"$(PY)" -m mypy
+	@env -u TSTMETA_DATA "$(PY)" dodo.py book types
 	@"$(PY)" -m pytest -n 2 --dist loadfile --no-loadscope-reorder
 
 nightly: book ## All tests, also long ones: simulations, and every number that is passed on computed again

@@ -184,6 +184,15 @@ def task_book():
     }
 
 
+def task_types():
+    """Check the types; `make test` does so while the book is built, which takes a core alone."""
+    return {
+        "actions": [python("-m", "mypy")],
+        "file_dep": [*CODE, "pyproject.toml", *VERSIONS],
+        "task_dep": ["notebooks", "pages"],
+    }
+
+
 if __name__ == "__main__":
     alone = FileLock(".build/lock")
     try:

@@ -253,6 +253,7 @@ def test_a_task_runs_again_when_its_source_code_data_or_versions_change(tree):
     needs, makes = tasks["book"]
     assert {"book/intro.md", "book/results/01_first.ipynb", ".build/pages.json"} <= set(needs)
     assert makes == ["book/_build/html/index.html"]
+    assert {"src/tstmeta/metrics/lexical.py", "pyproject.toml"} < set(tasks["types"][0])
     needs, makes = tasks["notebooks:01_first"]
     frames = [f".build/frames/01_first.{kind}.parquet" for kind in book.FRAMES]
     assert makes == ["book/results/01_first.ipynb", *frames]
