@@ -21,6 +21,11 @@ settings.register_profile("ci", deadline=None, derandomize=True, print_blob=True
 settings.load_profile("ci" if os.environ.get("CI") else "local")
 
 
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """The longest of the last files first: else a worker would run it while the other is done."""
+    items.sort(key=lambda item: not item.nodeid.startswith("tests/transfer/"))
+
+
 def required() -> set[str]:
     """The markers whose tests may not skip in this run."""
     return set(os.environ.get("TSTMETA_REQUIRE", "").replace(",", " ").split())
