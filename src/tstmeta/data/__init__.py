@@ -105,7 +105,7 @@ def _module(name: str):
     return plugins.load(point)
 
 
-@lru_cache(maxsize=16)
+@lru_cache(maxsize=32)  # all there are: with fewer places a walk over them finds none again
 def _load(name: str, folder: str) -> Dataset:
     if getattr(_module(name), "CORPUS", False):
         raise TstmetaError(
