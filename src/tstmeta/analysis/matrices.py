@@ -37,16 +37,20 @@ class Layout(NamedTuple):
     @classmethod
     def of(cls, items: pd.DataFrame, level: str = "pooled") -> "Layout":
         """The layout of items (source_id, system) for a level."""
-        table = items[["source_id", "system"]].astype(str).reset_index(drop=True)
-        table["again"] = table.groupby(["source_id", "system"]).cumcount()
-        known = table["system"] != ""
-        placed, rows, columns = table, ["source_id"], ["system", "again"]
+        numbers, names = zip(
+            *(pd.factorize(items[name].astype(str)) for name in ("source_id", "system")),
+            strict=True,
+        )
+        table = pd.DataFrame({"source": numbers[0], "system": numbers[1]})
+        table["again"] = table.groupby(["source", "system"]).cumcount()
+        known = (names[1] != "")[numbers[1]]
+        placed, rows, columns = table, ["source"], ["system", "again"]
         if level in OF_SYSTEMS:
-            placed, rows, columns = table[known], ["source_id", "again"], ["system"]
+            placed, rows, columns = table[known], ["source", "again"], ["system"]
         row, column = (placed.groupby(keys, sort=False).ngroup() for keys in (rows, columns))
         return cls(
-            placed.drop_duplicates(rows)["source_id"].tolist(),
-            placed.drop_duplicates(columns)["system"].tolist(),
+            names[0][placed.drop_duplicates(rows)["source"]].tolist(),
+            names[1][placed.drop_duplicates(columns)["system"]].tolist(),
             row.reindex(table.index, fill_value=-1).to_numpy(int),
             column.reindex(table.index, fill_value=-1).to_numpy(int),
             bool(known.any()),
@@ -170,7 +174,7 @@ def matrices(frame: pd.DataFrame, level: str = "pooled") -> Matrices:
         frame = frame[frame["statistics"].isna()]  # "" is an item that a corpus metric lacks
     groups = frame.groupby(["metric", "basis", "signature"], sort=False, observed=True)
     scores = np.full((groups.ngroups, len(item)), np.nan)
-    for place, (_, rows) in enumerate(groups):
+    for place, (_, rows) in enumerate(groups[["item_id", "score"]]):
         scores[place] = rows.set_index("item_id")["score"].reindex(item["item_id"])
     return Matrices(
         item,

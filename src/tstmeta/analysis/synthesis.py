@@ -193,8 +193,9 @@ def pool(effects: pd.DataFrame, method: TauMethod = "pm", panel: str = "pool") -
         effects["family"] = effects["family"].fillna(effects["dataset"])
         effects["panel"] = effects["panel"].fillna("pool")
     rows = []
-    for key, own in effects[effects["panel"] == panel].groupby(HEAD, sort=False, observed=True):
-        own = own[own["value"].notna() & own["se"].notna()]
+    groups = effects[effects["panel"] == panel].groupby(HEAD, sort=False, observed=True)
+    for key, own in groups[["value", "se", "family"]]:  # texts would be copied for each
+        own = own.dropna(subset=["value", "se"])
         families = stats.of_families(own["value"], own["se"], own["family"].tolist())
         new = float((own["se"] ** 2).median()) if len(own) else None
         result = stats.pool(families.values, families.variances, method=method, new=new)

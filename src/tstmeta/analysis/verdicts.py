@@ -28,6 +28,19 @@ ORDER = (USE, CARE, NEVER, UNKNOWN)
 #: Fewest families of which something is said, and what a metric that knows nothing gets.
 FAMILIES, CHANCE = 5, 0.5
 ALPHA = 0.05
+#: What is asked of a metric's values, one a data set.
+FACTS = [
+    "dataset",
+    "panel",
+    "family",
+    "task",
+    "language",
+    "outputs",
+    "year",
+    "value",
+    "se",
+    "reason",
+]
 #: How the reason of a constructed set begins.
 CONSTRUCTED = "constructed"
 
@@ -90,10 +103,11 @@ def verdicts(
     gaps = gaps.set_index(["metric", "basis"])[["mean", "low", "high"]]
     gaps.columns = ["difference", "difference_low", "difference_high"]
     table = pooled[pooled["kind"] == METRIC].join(gaps, on=["metric", "basis"])
+    of_metric = dict(iter(values.groupby(["metric", "basis"])[FACTS]))
     facts_of = ["sentinel", "own", "outputs", "languages", "fails", "verdict", "reason"]
     rows = []
     for row in table.drop(columns="reason").itertuples():
-        own = values[(values["metric"] == row.metric) & (values["basis"] == row.basis)]
+        own = of_metric[row.metric, row.basis]
         sets = own[(own["panel"] == "pool") & own["value"].notna()]
         fits = sets["task"].str.contains(task, regex=False) & spoken_in(sets, language)
         flips = other_way(own)
