@@ -96,7 +96,7 @@ def digest(path: Path) -> str:
 def row(part: str, what: str, n: int, seconds: float, memory: float | None = None) -> dict:
     rate = n / seconds if seconds else None
     return {
-        **{"part": part, "metric": what, "pairs": n, "seconds": seconds},
+        **{"metric": what, "part": part, "pairs": n, "seconds": seconds},
         **{"pairs_a_second": rate, "peak_mib": memory},
     }
 

@@ -171,7 +171,7 @@ def conversations(count: int = 8) -> pd.DataFrame:
 
 #: Results that are simulations of what intervals and tests deliver, and those with other pages.
 SIMULATIONS = ("coverage", "pooling", "rejection")
-ELSEWHERE = (*SIMULATIONS, "training", "attacks")
+ELSEWHERE = (*SIMULATIONS, "training", "attacks", "soak")
 
 
 def results(wanted: Any) -> list[Context]:
@@ -190,7 +190,7 @@ def results(wanted: Any) -> list[Context]:
 
 def reliability() -> Context:
     """What was tried against the program, and what came of it: the table, and its sums by kind."""
-    shown = results("attacks".__eq__)
+    shown = results(("attacks", "soak").__contains__)
     rows = shown[0]["rows"]
     sums = rows.groupby("attack").sum(numeric_only=True).astype(int)
     sums.columns = sums.columns.str.replace(" ", "_")
