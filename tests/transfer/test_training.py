@@ -90,6 +90,7 @@ def test_a_configuration_of_another_form_is_refused(tmp_path, old, new, message)
 def test_every_model_takes_its_steps_and_changes_all_that_it_has(tmp_path, name):
     before = torch.get_rng_state()
     report = train(tmp_path, name)
+    assert torch.tensor(1e-310, dtype=torch.float64) * 1 > 0  # as torch was before
     assert torch.equal(before, torch.get_rng_state())
     assert (report["steps"], report["points"]) == (6, [2, 4, 6])
     assert report["weights"] == WHOLE.weights_of(name)

@@ -4,7 +4,8 @@ What a step sees depends on the seed and its number alone (see :mod:`..models.tr
 run that was killed ends with the same weights.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -57,28 +58,40 @@ def train(
     run["versions"] = loop.versions("torch", "numpy")
     if report := loop.finished(out, run):
         return report
-    torch.set_num_threads(options.threads)
+    with _manner(options.threads):
+        course = _Course(run, corpus, hub.device_of(device))
+        if "language" in weights:
+            course.learn_languages(out / LANGUAGE, run, epoch * options.language_epochs)
+        rest = max(steps - options.alone, 0)
+        points = [options.alone + rest * (k + 1) // options.points for k in range(options.points)]
+
+        def step(number: int) -> float:
+            if number and number in (options.alone, *points):
+                course.write_outputs(out, number)
+            return course.step(number)
+
+        values = loop.follow(out, run, course.whole, step, steps, options.checkpoint)
+        course.write_outputs(out, steps)
+        ends = [np.mean(part) for part in np.split(values, points[:-1]) if len(part)]
+        report = {**run, "points": points, "losses": np.round(ends, 4).tolist()}
+        loop.write_report(out, report)
+        state = {name: value.detach().cpu() for name, value in course.model.named_parameters()}
+        storage.write(out / "model.safetensors", save(state))
+        (out / loop.CHECKPOINT).unlink()
+        return report
+
+
+@contextmanager
+def _manner(threads: int) -> Iterator[None]:
+    """On so many threads, without numbers too small to be normal; after it as it was before."""
+    before = torch.get_num_threads()
+    torch.set_num_threads(threads)
     torch.set_flush_denormal(True)  # sharp distributions are full of them; products take 20 times
-    course = _Course(run, corpus, hub.device_of(device))
-    if "language" in weights:
-        course.learn_languages(out / LANGUAGE, run, epoch * options.language_epochs)
-    rest = max(steps - options.alone, 0)
-    points = [options.alone + rest * (k + 1) // options.points for k in range(options.points)]
-
-    def step(number: int) -> float:
-        if number and number in (options.alone, *points):
-            course.write_outputs(out, number)
-        return course.step(number)
-
-    values = loop.follow(out, run, course.whole, step, steps, options.checkpoint)
-    course.write_outputs(out, steps)
-    ends = [np.mean(part) for part in np.split(values, points[:-1]) if len(part)]
-    report = {**run, "points": points, "losses": np.round(ends, 4).tolist()}
-    loop.write_report(out, report)
-    state = {name: value.detach().cpu() for name, value in course.model.named_parameters()}
-    storage.write(out / "model.safetensors", save(state))
-    (out / loop.CHECKPOINT).unlink()
-    return report
+    try:
+        yield
+    finally:
+        torch.set_flush_denormal(False)
+        torch.set_num_threads(before)
 
 
 class _Course:
