@@ -283,7 +283,7 @@ def on_paper(data: Path, n: int, seconds: float, folder: Path) -> list[dict[str,
     from tstmeta.bulk.work import job_of
 
     reading = Chunks(str(data), job_of("pairs", METRICS, ["source"]), CHUNK)
-    client = timed(reading.digest_of_all) / n
+    client = timed(lambda: sum(1 for _ in reading)) / n
     written = (folder / "plain.parquet").stat().st_size / n
     return [
         row("paper", f"{WORKERS} workers alone", PAIRS, PAIRS * seconds * 2 / n / WORKERS),

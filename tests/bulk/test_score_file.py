@@ -13,7 +13,9 @@ import pytest
 
 import tstmeta as tst
 from tstmeta import bulk
+from tstmeta.analysis import choice
 from tstmeta.bulk import parts, score_file
+from tstmeta.data import own
 from tstmeta.metrics.base import CorpusMetric, PairMetric, Request, wrap
 from tstmeta.schema import DataError, TstmetaError
 
@@ -186,6 +188,24 @@ def test_languages_are_as_in_memory(tmp_path):
     memory = tst.score(data, metrics, ["source"], store=tmp_path, progress=False)
     pd.testing.assert_frame_equal(in_order(ours.frame()), in_order(memory))
     assert ours.failures[0].startswith("meteor:no-synonyms: 4 of 6 scores failed: meteor")
+
+
+def test_scores_of_chunks_are_read_back_as_those_of_any_file(file, tmp_path):
+    data = tst.read(file)
+    scored(file, ours := tmp_path / "ours.parquet")
+    pd.read_parquet(ours).to_parquet(other := tmp_path / "other.parquet")
+    pd.testing.assert_frame_equal(own.read_scores(ours, data), own.read_scores(other, data))
+    fewer = data.where(data.items["item_id"] != "i7")
+    with pytest.raises(DataError, match="'i7'"):
+        own.read_scores(ours, fewer)
+
+
+def test_sentinels_of_a_score_file_are_not_computed_again(file, tmp_path):
+    data = tst.read(file).where(pd.Series(range(ROWS)) < 20)
+    there = {"random", "length-ratio"}
+    every = choice.score(data, ["content"], [], ["source"], store=tmp_path)
+    rest = choice.score(data, ["content"], [], ["source"], there, store=tmp_path)
+    assert set(every["metric"]) - set(rest["metric"]) == there
 
 
 # --------------------------------------------------------------------------------- going on

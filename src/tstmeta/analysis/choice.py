@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import Any
 
 import pandas as pd
@@ -34,12 +34,16 @@ def score(
     dimensions: Sequence[str],
     metrics: Sequence[str | Metric] | None = None,
     bases: Sequence[str] | None = None,
+    there: Collection[str] = (),
     **options: Any,
 ) -> pd.DataFrame:
-    """Scores of metrics, by default those of :data:`DEFAULTS` that run here, and of sentinels."""
+    """Scores of metrics, by default those of :data:`DEFAULTS` that run here, and of sentinels but
+    for those that are ``there`` already.
+    """
+    sentinels = [name for name in registry.resolve(SENTINELS) if name not in there]
     if metrics is not None:
-        return scoring.score(data, [*metrics, *SENTINELS], bases, **options)
-    plan = {str(bases[0]) if bases else "source": list(SENTINELS)}
+        return scoring.score(data, [*metrics, *sentinels], bases, **options)
+    plan = {str(bases[0]) if bases else "source": sentinels}
     for basis, name in (pair for dimension in dimensions for pair in _default(dimension)):
         if (bases is None or basis in bases) and not _lacks(name):
             plan.setdefault(basis, []).append(name)

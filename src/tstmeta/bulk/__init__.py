@@ -11,7 +11,6 @@ from __future__ import annotations
 import os
 from collections.abc import Generator, Iterator, Sequence
 from contextlib import closing
-from hashlib import sha256
 from pathlib import PurePath
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -25,7 +24,7 @@ from ..data.sheet import Sheet
 from ..schema import DataError, Problem, TstmetaError
 from ..secrecy import conceal
 from .parts import PartFolder
-from .work import BLOCK, Chunk, Job, corpus_values, job_of, name_of
+from .work import BLOCK, Chunk, Job, corpus_values, digest_of, digests, job_of, name_of
 from .workers import run
 
 if TYPE_CHECKING:
@@ -117,7 +116,7 @@ def score_file(
             problems.append(Problem(job.name, None, "", "there are no rows", "add at least one"))
         if problems := problems or reading.doubled_ids():
             raise DataError(sorted(problems, key=lambda p: (p.file, p.row or 0)))
-        total = parts.finish([facts[place] for place in sorted(facts)], reading.digest())
+        total = parts.finish([facts[place] for place in sorted(facts)])
         if whole_file:
             parts.merge(target)
     if whole_file and not total["errors"]:
@@ -149,7 +148,7 @@ def _todo(
     Once there are problems nothing more is scored, but what is left is read to list them all.
     """
     for chunk in reading:
-        known = parts.facts(chunk)
+        known = parts.facts(chunk) if parts.some else None
         if known:
             facts[chunk.place] = known
         elif not problems:
@@ -162,32 +161,21 @@ def _todo(
 
 
 class Chunks:
-    """Chunks of a location, each with the hash of its rows, in order; and what all rows show."""
+    """Chunks of a location, in order, and what their ids show."""
 
     def __init__(self, location: str, job: Job, size: int):
         self.location, self.job, self.size = location, job, size
         self.many = len(files_of(location)) > 1
 
     def __iter__(self) -> Iterator[Chunk]:
-        self._digest = sha256(self.job.key.encode())
         self._ids: list[np.ndarray] = []
         for place, sheet in enumerate(sheets(self.location, self.size)):
-            rows = _spelt(sheet).encode("utf-8", "surrogatepass")
-            self._digest.update(rows)
-            own_digest = sha256(repr((self.job.key, sheet.file, sheet.columns)).encode() + rows)
             self._ids.append(_hashes(sheet))
-            prefix = f"{PurePath(sheet.file).stem}:" if self.many else ""
-            yield Chunk(place, own_digest.hexdigest()[:16], sheet, prefix)
+            yield Chunk(place, sheet, f"{PurePath(sheet.file).stem}:" if self.many else "")
 
     def digest(self) -> str:
-        """Hash of the metrics and of all rows that were read; the same for any size of chunks."""
-        return self._digest.hexdigest()
-
-    def digest_of_all(self) -> str:
-        """The same, of rows that are read for it."""
-        for _ in self:
-            pass
-        return self.digest()
+        """Hash of the metrics and of all rows, which are read for it."""
+        return digest_of(self.job, (digests(chunk.sheet) for chunk in self))
 
     def doubled_ids(self) -> list[Problem]:
         """A problem for each row whose id an earlier row has."""
@@ -201,15 +189,6 @@ class Chunks:
                     problems.append(Problem(sheet.file, row, "item_id", what, remedy))
                 seen |= {own_hash} & doubled
         return problems
-
-
-def _spelt(sheet: Sheet) -> str:
-    """The rows of a sheet as one text, in which a key that JSON Lines leave out does not stand."""
-    if not sheet.file.lower().endswith(".jsonl"):
-        return "".join(map(repr, sheet.rows.items()))
-    rows = (zip(sheet.columns, cells, strict=True) for cells in sheet.rows.values())
-    named = [sorted((name, repr(cell)) for name, cell in row if cell is not None) for row in rows]
-    return "".join(map(repr, zip(sheet.rows, named, strict=True)))
 
 
 def _hashes(sheet: Sheet) -> np.ndarray:

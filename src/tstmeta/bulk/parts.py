@@ -13,7 +13,7 @@ import fsspec
 from .. import storage
 from ..schema import TstmetaError
 from ..secrecy import conceal
-from .work import Chunk, Done, Job, corpus_values, together
+from .work import Chunk, Done, Job, corpus_values, digest_of, digests, key_of, together
 
 if TYPE_CHECKING:
     from . import Chunks
@@ -52,6 +52,7 @@ class PartFolder:
         self.manifest = facts
         self._there = {name for name in names if name.startswith("part-")}
         self._used: set[str] = set()
+        self.some = bool(self._there)
 
     def _names(self) -> list[str]:
         if not self.system.exists(self.root):
@@ -91,7 +92,8 @@ class PartFolder:
         import pyarrow as pa
         import pyarrow.parquet as pq
 
-        if (name := _name(chunk)) not in self._there:
+        name = _name(chunk.place, key_of(self.job, chunk.sheet, digests(chunk.sheet)))
+        if name not in self._there:
             return None
         try:
             with self.system.open(f"{self.root}/{name}", "rb") as file:
@@ -107,13 +109,14 @@ class PartFolder:
         """Keep a part; before the first, say what the folder is of."""
         if not (self._there or self._used):
             self._put(MANIFEST, json.dumps(self.manifest))
-        self._put(_name(done), done.part)
-        self._used.add(_name(done))
+        self._put(name := _name(done.place, done.key), done.part)
+        self._used.add(name)
 
-    def finish(self, facts: Sequence[dict[str, Any]], digest: str) -> dict[str, Any]:
+    def finish(self, facts: Sequence[dict[str, Any]]) -> dict[str, Any]:
         """Parts of rows that have changed go; values of corpus metrics and the manifest come."""
         for name in self._there - self._used:
             self.system.rm_file(f"{self.root}/{name}")
+        digest = digest_of(self.job, (each["hashes"] for each in facts))
         self.total = together(facts)
         values = corpus_values(self.total["totals"], self.job)
         if len(values):
@@ -170,14 +173,14 @@ class PartFolder:
         try:
             with fsspec.open(out, "rb") as file:
                 facts = json.loads(pq.read_schema(file).metadata[b"tstmeta"])
-            same = not facts["errors"] and facts["digest"] == reading.digest_of_all()
+            same = not facts["errors"] and facts["digest"] == reading.digest()
         except (pa.ArrowException, OSError, ValueError, KeyError, TypeError, ImportError):
             return None
         return facts if same else None
 
 
-def _name(chunk: Chunk | Done) -> str:
-    return f"part-{chunk.place:07d}-{chunk.key}.parquet"
+def _name(place: int, key: str) -> str:
+    return f"part-{place:07d}-{key}.parquet"
 
 
 def _beside(out: str) -> str:

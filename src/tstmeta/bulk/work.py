@@ -7,7 +7,7 @@ import math
 import os
 import sys
 import threading
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from fractions import Fraction
 from functools import cache
 from hashlib import sha256
@@ -46,7 +46,6 @@ class Chunk(NamedTuple):
     """Rows to be scored; ``prefix`` stands before a row's number where that is the id."""
 
     place: int
-    key: str
     sheet: Sheet
     prefix: str
 
@@ -121,23 +120,56 @@ def ready(job: Job) -> list[tuple[Metric, str]]:
     return READY[job.key]
 
 
+def digests(sheet: Sheet) -> list[str]:
+    """Hashes of the rows of a sheet, one a block, so the same for any size of chunks.
+
+    A key that JSON Lines leave out is not part of a row.
+    """
+    names, ragged = sheet.columns, sheet.file.lower().endswith(".jsonl")
+    rows, hashes = list(sheet.rows.items()), []
+    for start in range(0, len(rows), BLOCK):
+        block: list[Any] = rows[start : start + BLOCK]
+        if ragged:
+            named = [sorted(zip(names, map(repr, cells), strict=True)) for _, cells in block]
+            block = [[pair for pair in row if pair[1] != "None"] for row in named]
+        spelt = "".join(map(repr, block)).encode("utf-8", "surrogatepass")
+        hashes.append(sha256(spelt).hexdigest())
+    return hashes
+
+
+def key_of(job: Job, sheet: Sheet, hashes: Sequence[str]) -> str:
+    """What a chunk's part is known by: the metrics, the file and all rows."""
+    return sha256(repr((job.key, sheet.file, sheet.columns, hashes)).encode()).hexdigest()[:16]
+
+
+def digest_of(job: Job, hashes: Iterable[Sequence[str]]) -> str:
+    """Hash of a job and of the rows of all its chunks."""
+    every = sha256(job.key.encode())
+    for some in hashes:
+        every.update("".join(some).encode())
+    return every.hexdigest()
+
+
 def work(job: Job, chunk: Chunk) -> Done:
     """Check and score a chunk, on one thread; faults of the rows are in what comes back."""
     with _ALONE:
         metrics = ready(job)
         if torch := sys.modules.get("torch"):
             torch.set_num_threads(1)
+        hashes = digests(chunk.sheet)
+        key = key_of(job, chunk.sheet, hashes)
         try:
             items = own.items(chunk.sheet, job.name)
         except DataError as error:
-            return Done(chunk.place, chunk.key, b"", {}, tuple(error.problems))
+            return Done(chunk.place, key, b"", {}, tuple(error.problems))
         if "item_id" not in chunk.sheet.columns:
             items["item_id"] = chunk.prefix + items["item_id"].astype(str)
         tables = [_of_metric(metric, basis, items) for metric, basis in metrics]
         table = pd.concat([table for table in tables if len(table)] or tables[:1])
         table = table.sort_values("place", kind="stable")
         facts = _facts(table, len(items), {metric.name: metric for metric, _ in metrics})
-        return Done(chunk.place, chunk.key, _part(table, items, job, facts), facts)
+        facts["hashes"] = hashes
+        return Done(chunk.place, key, _part(table, items, job, facts), facts)
 
 
 def _of_metric(metric: Metric, basis: str, items: pd.DataFrame) -> pd.DataFrame:

@@ -17,6 +17,7 @@ from concurrent.futures import Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from itertools import islice
 from typing import Any
+from uuid import uuid4
 
 from ..extras import needs
 from ..schema import TstmetaError
@@ -187,7 +188,7 @@ def _on_cluster(job: Job, chunks: Iterable[Chunk], jobs: int, address: str) -> I
             client.wait_for_workers(1, timeout=_PATIENCE)
 
             def submit(chunk: Chunk) -> Any:
-                key = f"{job.name}-{chunk.place}-{chunk.key}"
+                key = f"{job.name}-{chunk.place}-{uuid4().hex}"
                 return client.submit(work, job, chunk, pure=False, key=key)
 
             def most() -> int:

@@ -148,7 +148,8 @@ def evaluate(
         dimensions = [str(name) for name in dimension or dataset.judged]
         known = dimensions or ["content"]
         with waiting(f"{dataset.name}: scoring", bar=True):
-            table = choice.score(dataset, known, wanted, basis, store=store)
+            there = set(given["metric"])
+            table = choice.score(dataset, known, wanted, basis, there, store=store)
         table = together(table, given)
         own = [name for name in names if name not in hybrids or not dimensions]
         table = with_combined(dataset, table, own, seed=seed, lower=lower, store=store)

@@ -7,7 +7,7 @@ the package for them is installed.
 
 import io
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import replace
 from functools import partial
 from itertools import islice
@@ -96,7 +96,7 @@ def _csv(delimiter: str, stream: Any, sheet: Sheet, size: int) -> Iterator[Sheet
 
 def _jsonl(stream: Any, sheet: Sheet, size: int) -> Iterator[Sheet]:
     with _text(stream, sheet) as text:
-        lines: Iterable[tuple[int, str]] = enumerate(_lines(text), 1)
+        lines = (line for line in enumerate(_lines(text), 1) if line[1].strip())
         while batch := list(islice(lines, size)):
             part = replace(sheet, rows={}, problems=[])
             add_json_lines(part, batch)

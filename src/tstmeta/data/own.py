@@ -325,6 +325,8 @@ def read_scores(path: Path, dataset: Dataset) -> pd.DataFrame:
     Without a signature the file's name and SHA-256 stand in for one.  A row whose status has no
     value (refused, invalid, error) needs none, and one given there does not count.
     """
+    if (ours := _scored_in_chunks(path, dataset)) is not None:
+        return ours
     sheet, columns = read_sheet(path), schema.columns("scores")
     for column in sheet.columns:
         near = misspelt(column, columns)
@@ -358,3 +360,30 @@ def read_scores(path: Path, dataset: Dataset) -> pd.DataFrame:
     held = sheet.hold(held, checks, ("item_id", "signature", "basis", "sample"))
     held = held.assign(dataset=dataset.name.partition("@")[0], value=held["value"].mask(nothing))
     return schema.validate(held.astype({"sample": int}), "scores", str(path))
+
+
+def _scored_in_chunks(path: Path, dataset: Dataset) -> pd.DataFrame | None:
+    """Scores that :mod:`tstmeta.bulk` wrote, read column by column, for they may be millions; None
+    for any other file, and where something is wrong, which is then looked for cell by cell.
+    """
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    try:
+        about = pq.read_schema(path) if path.suffix.lower() == ".parquet" else None
+    except (pa.ArrowException, OSError):
+        return None
+    if about is None or b"tstmeta" not in (about.metadata or {}):
+        return None
+    if about.names != schema.columns("scores"):
+        return None
+    table = pd.read_parquet(path).assign(dataset=dataset.name.partition("@")[0])
+    for column in ("metric", "signature"):
+        shown = {text: conceal(text) for text in table[column].dropna().unique()}
+        table[column] = table[column].map(shown)
+    valued = table["status"].isin([str(status) for status in Status if status.has_value])
+    sound = table["item_id"].isin(dataset.items["item_id"]) & (table["value"].notna() == valued)
+    try:
+        return schema.validate(table, "scores", str(path)) if sound.all() else None
+    except DataError:
+        return None
