@@ -180,8 +180,10 @@ class Chunks:
     def doubled_ids(self) -> list[Problem]:
         """A problem for each row whose id an earlier row has."""
         hashes = np.concatenate([*self._ids, np.zeros(0, np.uint64)])
-        known, counts = np.unique(hashes, return_counts=True)
-        doubled, seen, problems = set(known[counts > 1].tolist()), set(), []
+        hashes.sort()
+        doubled = set(hashes[1:][hashes[1:] == hashes[:-1]].tolist())
+        seen: set[int] = set()
+        problems = []
         for sheet in sheets(self.location, self.size) if doubled else ():
             for row, own_hash in zip(sheet.rows, _hashes(sheet).tolist(), strict=False):
                 if own_hash in seen:
