@@ -104,15 +104,28 @@ def row(part: str, what: str, n: int, seconds: float, memory: float | None = Non
 Report = tuple[list[dict[str, Any]], list[dict[str, Any]]]
 
 
+def halves(n: int, folder: Path) -> float:
+    """Seconds of two runs side by side, each of half the pairs: what the machine's cores can do."""
+    files = [pairs(n // 2, folder / f"half-{place}.parquet") for place in (1, 2)]
+    start = time.perf_counter()
+    words = [command(path, folder / f"of-{path.name}", "--jobs", "1") for path in files]
+    running = [subprocess.Popen(each, stderr=subprocess.DEVNULL) for each in words]
+    for process in running:
+        process.wait()
+    return time.perf_counter() - start
+
+
 def cores(n: int, folder: Path) -> Report:
-    """One process and two: time, memory, bytes."""
+    """One process and two: time, memory, bytes; and two that know nothing of each other."""
     data, rows, files = pairs(n, folder / "pairs.parquet"), [], []
     for jobs in (1, 2):
         files.append(folder / f"jobs-{jobs}.parquet")
         seconds, memory = watched(command(data, files[-1], "--jobs", str(jobs)))
         rows.append(row("cores", f"{' '.join(METRICS)}, --jobs {jobs}", n, seconds, memory))
-    share = rows[1]["seconds"] / rows[0]["seconds"]
+    rows.append(row("cores", "two commands, each --jobs 1 on half", n, halves(n, folder)))
+    share, best = (rows[place]["seconds"] / rows[0]["seconds"] for place in (1, 2))
     return rows, [
+        measure.check("--jobs 2: times as long as two separate halves", share / best, "<=", 1.1),
         measure.check("--jobs 2: share of the time with 1", share, "<=", MOST_OF_ONE),
         measure.check("peak MiB with --jobs 2", rows[1]["peak_mib"], "<", MOST_MEMORY),
         measure.check("files that differ", int(digest(files[0]) != digest(files[1])), "==", 0),
