@@ -15,6 +15,7 @@ import tstmeta as tst
 from tstmeta import bulk
 from tstmeta.analysis import choice
 from tstmeta.bulk import parts, score_file
+from tstmeta.cli.score import address_of
 from tstmeta.data import own
 from tstmeta.metrics.base import CorpusMetric, PairMetric, Request, wrap
 from tstmeta.schema import DataError, TstmetaError
@@ -302,6 +303,19 @@ def test_parts_may_lie_on_other_storage(file, tmp_path):
     for path in (tmp_path / "parts").glob("[_p]*"):
         assert memory.cat_file(f"/scores/{path.name}") == path.read_bytes()
     memory.rm("/scores", recursive=True)
+
+
+def test_values_of_a_file_that_is_replaced_do_not_stay_beside(tmp_path):
+    rewrites(3).to_csv(tmp_path / "mine.csv", index=False)
+    scored(tmp_path / "mine.csv", tmp_path / "s.parquet", ["corpus-bleu"])
+    assert (tmp_path / "s.corpus.csv").exists()
+    scored(tmp_path / "mine.csv", tmp_path / "s.parquet", ["pinc"])
+    assert not (tmp_path / "s.corpus.csv").exists()
+
+
+@pytest.mark.parametrize("out", ["s3://bucket/scores", "memory://x/y", "a/b", "/a/s.parquet"])
+def test_the_command_takes_addresses_as_they_are_written(out):
+    assert address_of(Path(out)) == out
 
 
 # ------------------------------------------------------------------------------- what is refused

@@ -134,8 +134,10 @@ class PartFolder:
             with fsspec.open(out, "wb") as file:
                 self._merge(file)
         values = corpus_values(self.total["totals"], self.job)
+        system, path = fsspec.core.url_to_fs(_beside(out))
+        if system.exists(path):  # of the file whose place this one takes
+            system.rm_file(path)
         if len(values):
-            system, path = fsspec.core.url_to_fs(_beside(out))
             with system.open(path, "w", encoding="utf-8", newline="") as file:
                 file.write(values.to_csv(index=False, lineterminator="\n"))
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -71,7 +72,7 @@ def score(
 
     names = known_combinations(combine)
     if in_chunks(data, out, format, whole=bool(names or scores or ratings or where or limit)):
-        score_in_chunks(data[0], metric, basis, str(out), jobs, cluster, chunk)
+        score_in_chunks(data[0], metric, basis, address_of(out), jobs, cluster, chunk)
         return
     if jobs or cluster or chunk:
         raise mistake(
@@ -99,6 +100,11 @@ def in_chunks(data: list[str], out: Path | None, format: str | None, whole: bool
     if whole or len(data) > 1 or out is None or format not in (None, "parquet"):
         return False
     return is_location(data[0]) and (out.suffix.lower() == ".parquet" or not out.suffix)
+
+
+def address_of(out: Path | None) -> str:
+    """A path as it was written: of ``s3://bucket`` it has kept one slash."""
+    return re.sub(r"^([a-z][a-z0-9+.-]+):/(?!/)", r"\1://", str(out))
 
 
 def score_in_chunks(
