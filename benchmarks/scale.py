@@ -157,7 +157,7 @@ def kills(n: int, folder: Path) -> Report:
     for _ in range(10):
         process = subprocess.Popen(words, stderr=subprocess.DEVNULL)
         with suppress(subprocess.TimeoutExpired):
-            process.wait(moments.uniform(0, 0.5 * seconds))
+            process.wait(moments.uniform(0, 0.2 * seconds))
         if process.poll() is None:
             process.kill()
             died += 1

@@ -15,8 +15,9 @@ from functools import cache, partial
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
-from urllib.parse import unquote, urldefrag, urlsplit
+from urllib.parse import unquote, urldefrag, urljoin, urlsplit
 
+import lxml.html
 import pytest
 from playwright.sync_api import Browser, BrowserContext, Page, Request, sync_playwright
 
@@ -123,6 +124,18 @@ def kinds() -> frozenset[str]:
     alike = ("book/_generated/metrics/", "book/_generated/cards/")
     many = {page for folder in alike for page in [p for p in written if p.startswith(folder)][3:]}
     return frozenset(written) - many
+
+
+def facts(visits: dict[str, Visit], address: str) -> dict[str, dict[str, list[str]]]:
+    """Anchors and links of all pages: of those that were opened as they were seen, of others as
+    they are written."""
+    known = {page: visit.facts for page, visit in visits.items()}
+    for page in pages():
+        if page not in known:
+            tree = lxml.html.parse(BOOK / page)
+            links = [urljoin(f"{address}/{page}", link) for link in tree.xpath("//a/@href")]
+            known[page] = {"ids": tree.xpath("//@id"), "links": links}
+    return known
 
 
 def chapters(visits: dict[str, Visit]) -> dict[str, Visit]:
