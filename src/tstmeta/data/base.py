@@ -87,13 +87,14 @@ class Dataset:
     ) -> Self:
         """Validate the tables given (any of the other four) and fill in those that are not."""
         valid = {"items": schema.validate(items, "items", name)}
-        ids, problems = valid["items"]["item_id"], []
+        # as objects: pandas makes a scalar of Arrow of each text that it looks for
+        ids, problems = valid["items"]["item_id"].astype(object), []
         for table in _ABOUT_ITEMS:
             frame = tables.pop(table, None)
             frame = schema.empty(table) if frame is None else frame
             valid[table] = frame = schema.validate(frame, table, name)
             for column in _ids(frame):
-                for row, item in frame.loc[~frame[column].isin(ids), column].items():
+                for row, item in frame.loc[~frame[column].astype(object).isin(ids), column].items():
                     what, remedy = f"no item is called {item!r}", "add the item or drop the row"
                     problems.append(Problem(f"{name} ({table})", row + 1, column, what, remedy))
         if problems:
@@ -109,7 +110,7 @@ class Dataset:
         tables = {}
         for table in _ABOUT_ITEMS:
             frame = getattr(self, table)
-            known = frame[_ids(frame)].isin(set(items["item_id"])).all(axis=1)
+            known = frame[_ids(frame)].astype(object).isin(set(items["item_id"])).all(axis=1)
             tables[table] = frame[known].reset_index(drop=True)
         return replace(self, name=name or self.name, items=items, **tables)
 

@@ -382,7 +382,8 @@ def _scored_in_chunks(path: Path, dataset: Dataset) -> pd.DataFrame | None:
         shown = {text: conceal(text) for text in table[column].dropna().unique()}
         table[column] = table[column].map(shown)
     valued = table["status"].isin([str(status) for status in Status if status.has_value])
-    sound = table["item_id"].isin(dataset.items["item_id"]) & (table["value"].notna() == valued)
+    known = table["item_id"].astype(object).isin(set(dataset.items["item_id"]))
+    sound = known & (table["value"].notna() == valued)
     try:
         return schema.validate(table, "scores", str(path)) if sound.all() else None
     except DataError:
