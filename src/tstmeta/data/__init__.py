@@ -17,6 +17,7 @@ from ..secrecy import conceal
 from . import chunks, paths, shipped
 from .base import Card, Dataset
 from .checks import fault
+from .sheet import ENDINGS
 
 GROUP = "tstmeta.datasets"
 
@@ -69,7 +70,7 @@ def load(name: str) -> Dataset:
         MissingData: the raw files are not here, and needed; with the command that gets them.
         DataError: a file of yours has faults; all are listed.
     """
-    if Path(name).suffix.lower() in (".csv", ".tsv", ".jsonl", ".parquet"):
+    if Path(name).suffix.lower() in ENDINGS:
         from .own import read
 
         return read(Path(name))

@@ -5,28 +5,21 @@ file.  Files are opened with fsspec: ``hf://``, ``s3://``, ``https://`` and the 
 the package for them is installed.
 """
 
-import io
 import os
 from collections.abc import Iterator
-from dataclasses import replace
 from functools import partial
-from itertools import islice
 from typing import Any
 
 import fsspec
 
 from ..schema import TstmetaError
 from ..secrecy import conceal
-from .sheet import Sheet, add_json_lines, add_table, check_header, not_parquet
-
-#: Endings of names that are read.
-ENDINGS = (".csv", ".tsv", ".jsonl", ".parquet")
-_REMOTE = "://"
+from .sheet import ENDINGS, Sheet, read_parts
 
 
 def is_location(name: str) -> bool:
     """Whether a name can only mean a file, a folder or an address, not a registered data set."""
-    return _REMOTE in name or name.lower().endswith(ENDINGS) or os.path.isdir(name)
+    return "://" in name or name.lower().endswith(ENDINGS) or os.path.isdir(name)
 
 
 def files_of(location: str) -> list[tuple[Any, str]]:
@@ -45,9 +38,8 @@ def files_of(location: str) -> list[tuple[Any, str]]:
         words = f"{shown} cannot be opened ({conceal(str(error)[:200])})"
         raise TstmetaError(f"{words}. Remedy: see the address, your rights to it, and that the "
                            "fsspec package for it is installed") from error  # fmt: skip
-    shows = [not os.path.basename(each).startswith(("_", ".")) for each in paths]
-    read = [each for each, show in zip(paths, shows, strict=True) if show or each == path]
-    read = [each for each in read if each.lower().endswith(ENDINGS)]
+    hidden = {each for each in paths if os.path.basename(each).startswith(("_", "."))} - {path}
+    read = [each for each in paths if each.lower().endswith(ENDINGS) and each not in hidden]
     if not read:
         raise TstmetaError(f"{shown}: no file ends in {', '.join(ENDINGS)}. Remedy: name one")
     return [(system, each) for each in read]
@@ -62,67 +54,4 @@ def sheets(location: str, size: int) -> Iterator[Sheet]:
     """
     for system, path in files_of(location):
         ending = path[path.rfind(".") :].lower()
-        sheet = Sheet(conceal(path), 0 if ending in (".csv", ".tsv") else None)
-        try:
-            with system.open(path, "rb") as stream:
-                read = {".jsonl": _jsonl, ".parquet": _parquet}.get(ending)
-                yield from (read or partial(_csv, "\t" if ending == ".tsv" else ","))(
-                    stream, sheet, size
-                )
-        except OSError as error:
-            what = f"the file cannot be read ({error.strerror or conceal(str(error)[:100])})"
-            raise sheet.stop(what, "check its rights, or the connection") from error
-
-
-def _text(stream: Any, sheet: Sheet) -> io.TextIOWrapper:
-    """Text of a stream; a byte that is not UTF-8 stays visible as half a character."""
-    if stream.read(2) in (b"\xff\xfe", b"\xfe\xff"):
-        raise sheet.stop("the file is UTF-16, not UTF-8", "save it as UTF-8")
-    stream.seek(0)
-    return io.TextIOWrapper(stream, "utf-8-sig", errors="surrogateescape", newline="")
-
-
-def _csv(delimiter: str, stream: Any, sheet: Sheet, size: int) -> Iterator[Sheet]:
-    checked = False
-    with _text(stream, sheet) as text:
-        for _ in sheet.csv_batches(text, delimiter, size=size):
-            if not checked:
-                check_header(sheet, delimiter)
-                checked = True
-            if sheet.rows or sheet.problems:
-                yield replace(sheet)
-            sheet.rows, sheet.problems = {}, []
-
-
-def _jsonl(stream: Any, sheet: Sheet, size: int) -> Iterator[Sheet]:
-    with _text(stream, sheet) as text:
-        lines = (line for line in enumerate(_lines(text), 1) if line[1].strip())
-        while batch := list(islice(lines, size)):
-            part = replace(sheet, rows={}, problems=[])
-            add_json_lines(part, batch)
-            if part.rows or part.problems:
-                yield part
-
-
-def _lines(text: io.TextIOWrapper) -> Iterator[str]:
-    """Lines that end in a newline; other ends of lines may stand in texts."""
-    left = ""
-    while block := text.read(1 << 20):
-        *whole, left = (left + block).split("\n")
-        yield from whole
-    yield left
-
-
-def _parquet(stream: Any, sheet: Sheet, size: int) -> Iterator[Sheet]:
-    import pyarrow as pa
-    import pyarrow.parquet as pq
-
-    first = 1
-    try:
-        for batch in pq.ParquetFile(stream).iter_batches(size):
-            part = replace(sheet, problems=[])
-            add_table(part, pa.Table.from_batches([batch]), first)
-            first += len(part.rows)
-            yield part
-    except (pa.ArrowException, UnicodeDecodeError) as error:
-        raise not_parquet(sheet, error) from error
+        yield from read_parts(partial(system.open, path, "rb"), conceal(path), ending, size)

@@ -1,5 +1,6 @@
 """Reading raw files of others strictly: a fault is a DataError with file, row and remedy."""
 
+import io
 import json
 import warnings
 from collections.abc import Iterable, Mapping, Sequence
@@ -92,7 +93,8 @@ def read_csv(
     sheet = Sheet(str(path))
     text = read_text(path, remedy=remedy) if text is None else text
     with published(remedy):
-        sheet.add_csv(text, delimiter, may_lack)
+        for _ in sheet.csv_batches(io.StringIO(text, newline=""), delimiter, may_lack):
+            pass
         sheet.check_columns(*checks)
         check(sheet.problems)
         table = checked(sheet.frame().astype(str), checks, path, unique)

@@ -8,21 +8,24 @@ import csv
 import difflib
 import io
 import json
-import math
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
-from itertools import chain
+from dataclasses import dataclass, field, replace
+from functools import partial
+from itertools import chain, islice
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
 
 from ..schema import DataError, Problem
+from ..secrecy import conceal
 from .checks import checked
 
+#: Endings of names of files that are read.
+ENDINGS = (".csv", ".tsv", ".jsonl", ".parquet")
 _DELIMITERS = {",": "commas", ";": "semicolons", "\t": "tabs", "|": "bars"}
 #: Halves of characters (a byte that is not UTF-8 is read as one) and NUL bytes.
 BROKEN = re.compile("[\ud800-\udfff\0]")
@@ -89,21 +92,19 @@ class Sheet:
         if self.problems:
             raise DataError(sorted(self.problems, key=lambda p: (p.file, p.row or 0)))
 
-    def add_csv(self, text: str, delimiter: str, may_lack: int = 0) -> None:
-        """Read CSV strictly; a row may end ``may_lack`` cells early."""
-        if not text.strip():
-            raise self.stop("the file is empty", "add a header and at least one row")
-        for _ in self.csv_batches(io.StringIO(text, newline=""), delimiter, may_lack):
-            pass
-
     def csv_batches(
-        self, lines: Iterable[str], delimiter: str, may_lack: int = 0, size: float = math.inf
+        self, lines: Iterable[str], delimiter: str, may_lack: int = 0, size: int | None = None
     ) -> Iterator[None]:
-        """Read CSV strictly, and give the caller a turn after every ``size`` rows."""
+        """Read CSV strictly, and give the caller a turn after every ``size`` rows.
+
+        A row may end ``may_lack`` cells early.
+        """
         number = -1
         try:
             for number, record in enumerate(csv.reader(lines, delimiter=delimiter, strict=True)):
-                if number == 0:
+                if number == 0 and not record:
+                    raise self.stop("the first line is blank", "name the columns there", 0)
+                elif number == 0:
                     self.columns = record
                 elif len(self.columns) - may_lack <= len(record) <= len(self.columns):
                     self.rows[number] = record + [""] * (len(self.columns) - len(record))
@@ -144,22 +145,38 @@ def misspelt(name: str, known: Iterable[str]) -> str:
 
 def read_sheet(path: Path) -> Sheet:
     """Read a file; its faults are in ``problems``, or raised where nothing can be read."""
-    ending = path.suffix.lower()
-    sheet = Sheet(BROKEN.sub("?", str(path)), 0 if ending in (".csv", ".tsv") else None)
-    readers = {".csv": _csv, ".tsv": _csv, ".jsonl": _jsonl, ".parquet": _parquet}
+    sheet, ending = Sheet(BROKEN.sub("?", str(path))), path.suffix.lower()
     if not path.is_file():
         raise sheet.stop("there is no such file", "check the name and the folder")
     if sheet.file != str(path):
         raise sheet.stop("the name of the file is not UTF-8", "rename it")
-    if ending not in readers:
-        raise sheet.stop(f"unknown format {ending!r}", f"save it as one of {', '.join(readers)}")
-    try:
-        readers[ending](sheet, path)
-    except OSError as error:
-        what = f"the file cannot be read ({error.strerror or error})"
-        raise sheet.stop(what, "check its rights") from error
+    if ending not in ENDINGS:
+        raise sheet.stop(f"unknown format {ending!r}", f"save it as one of {', '.join(ENDINGS)}")
+    sheet = next(read_parts(partial(path.open, "rb"), sheet.file, ending), sheet)
     sheet.settle()
     return sheet
+
+
+def read_parts(
+    start: Callable[[], Any], file: str, ending: str, size: int | None = None
+) -> Iterator[Sheet]:
+    """Sheets of at most ``size`` rows (one with all), in order, not settled.
+
+    Args:
+        start: opens the file for bytes; ``file`` names it in messages.
+        ending: one of :data:`ENDINGS`.
+
+    Raises:
+        DataError: the file cannot be read on.
+    """
+    readers = {".csv": _csv, ".tsv": _csv, ".jsonl": _jsonl, ".parquet": _parquet}
+    sheet = Sheet(file, 0 if readers[ending] is _csv else None)
+    try:
+        with start() as stream:
+            yield from readers[ending](sheet, stream, "\t" if ending == ".tsv" else ",", size)
+    except OSError as error:
+        what = f"the file cannot be read ({error.strerror or conceal(str(error)[:100])})"
+        raise sheet.stop(what, "check its rights, or the connection") from error
 
 
 def _check_characters(sheet: Sheet) -> None:
@@ -188,21 +205,24 @@ def _texts(cell: Any, deepest: int = 20) -> Iterator[str]:
             yield from _texts(part, deepest - 1)
 
 
-def _decoded(sheet: Sheet, path: Path) -> str:
-    """The text of a file; a byte that is not UTF-8 stays visible as half a character."""
-    raw = path.read_bytes()
-    if raw.startswith((b"\xff\xfe", b"\xfe\xff")):
+def _text(sheet: Sheet, stream: Any) -> io.TextIOWrapper:
+    """Text of a stream; a byte that is not UTF-8 stays visible as half a character."""
+    if stream.read(2) in (b"\xff\xfe", b"\xfe\xff"):
         raise sheet.stop("the file is UTF-16, not UTF-8", "save it as UTF-8")
-    return raw.decode("utf-8", errors="surrogateescape").removeprefix("\ufeff")
+    stream.seek(0)
+    return io.TextIOWrapper(stream, "utf-8-sig", errors="surrogateescape", newline="")
 
 
-def _csv(sheet: Sheet, path: Path) -> None:
-    delimiter = "\t" if path.suffix.lower() == ".tsv" else ","
-    sheet.add_csv(_decoded(sheet, path), delimiter)
-    check_header(sheet, delimiter)
+def _csv(sheet: Sheet, stream: Any, delimiter: str, size: int | None) -> Iterator[Sheet]:
+    with _text(sheet, stream) as text:
+        for _ in sheet.csv_batches(text, delimiter, size=size):
+            _check_header(sheet, delimiter)
+            if sheet.rows or sheet.problems:
+                yield replace(sheet)
+            sheet.rows, sheet.problems = {}, []
 
 
-def check_header(sheet: Sheet, delimiter: str) -> None:
+def _check_header(sheet: Sheet, delimiter: str) -> None:
     """Names of columns without blanks around; one that holds other delimiters ends the reading."""
     sheet.columns = [name.strip() for name in sheet.columns]
     other = [mark for mark in _DELIMITERS if mark in "".join(sheet.columns)]
@@ -219,16 +239,26 @@ def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     return dict(pairs)
 
 
-def _jsonl(sheet: Sheet, path: Path) -> None:
-    add_json_lines(sheet, enumerate(_decoded(sheet, path).split("\n"), 1))
+def _jsonl(sheet: Sheet, stream: Any, _: str, size: int | None) -> Iterator[Sheet]:
+    with _text(sheet, stream) as text:
+        lines = ((number, line) for number, line in enumerate(_lines(text), 1) if line.strip())
+        while batch := list(islice(lines, size)):
+            yield _of_json(replace(sheet, problems=[]), batch)
 
 
-def add_json_lines(sheet: Sheet, lines: Iterable[tuple[int, str]]) -> None:
-    """Read numbered lines as objects; columns are all keys that occur."""
+def _lines(text: io.TextIOWrapper) -> Iterator[str]:
+    """Lines that end in a newline; other ends of lines may stand in texts."""
+    left = ""
+    while block := text.read(1 << 20):
+        *whole, left = (left + block).split("\n")
+        yield from whole
+    yield left
+
+
+def _of_json(sheet: Sheet, lines: Iterable[tuple[int, str]]) -> Sheet:
+    """Numbered lines as objects; columns are all keys that occur."""
     objects = {}
     for number, line in lines:
-        if not line.strip():
-            continue
         try:
             value = json.loads(line, object_pairs_hook=_unique)
         except (ValueError, RecursionError) as error:
@@ -242,32 +272,31 @@ def add_json_lines(sheet: Sheet, lines: Iterable[tuple[int, str]]) -> None:
             sheet.fault(number, "", "not a JSON object", remedy)
     sheet.columns = list(dict.fromkeys(key for value in objects.values() for key in value))
     sheet.rows = {n: [value.get(c) for c in sheet.columns] for n, value in objects.items()}
+    return sheet
 
 
-def _parquet(sheet: Sheet, path: Path) -> None:
+def _parquet(sheet: Sheet, stream: Any, _: str, size: int | None) -> Iterator[Sheet]:
+    """Rows are numbered from 1; the index that pandas adds is left out."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 
+    first = 1
     try:
-        add_table(sheet, pq.ParquetFile(path).read())
+        file = pq.ParquetFile(stream)
+        for batch in file.iter_batches(size) if size else [file.read()]:
+            names = enumerate(batch.schema.names)
+            batch = batch.select([n for n, name in names if not name.startswith("__index_")])
+            part = replace(sheet, columns=batch.schema.names, problems=[])
+            pairs = zip(part.columns, batch.columns, strict=True)
+            columns = [_values(part, name, column, first) for name, column in pairs]
+            part.rows = dict(enumerate(map(list, zip(*columns, strict=True)), first))
+            first += len(part.rows)
+            yield part
     except (pa.ArrowException, OSError, UnicodeDecodeError) as error:
-        raise not_parquet(sheet, error) from error
-
-
-def not_parquet(sheet: Sheet, error: Exception) -> DataError:
-    """The error for a file that pyarrow cannot read."""
-    what = f"not a readable Parquet file ({str(error).splitlines()[0][:120]})"
-    return sheet.stop(what, "write it anew, for instance with to_parquet")
-
-
-def add_table(sheet: Sheet, table: Any, first: int = 1) -> None:
-    """The rows of an Arrow table, numbered from ``first``, without the index that pandas adds."""
-    named = [n for n, c in enumerate(table.column_names) if not c.startswith("__index_")]
-    table = table.select(named)
-    sheet.columns = list(table.column_names)
-    pairs = zip(sheet.columns, table.columns, strict=True)
-    columns = [_values(sheet, name, column, first) for name, column in pairs]
-    sheet.rows = dict(enumerate(map(list, zip(*columns, strict=True)), first))
+        if getattr(error, "errno", None):  # of the disk or the connection
+            raise
+        what = f"not a readable Parquet file ({str(error).splitlines()[0][:120]})"
+        raise sheet.stop(what, "write it anew, for instance with to_parquet") from error
 
 
 def _values(sheet: Sheet, name: str, column: Any, first: int) -> list[Any]:

@@ -1,0 +1,337 @@
+"""Broken and hostile files of one's own: each fault is reported with file, row and remedy."""
+
+import json
+import sys
+from contextlib import suppress
+from pathlib import Path
+
+import pandas as pd
+import pyarrow as pa
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tstmeta import cli
+from tstmeta.data import Card, Dataset
+from tstmeta.data.own import read, read_scores
+from tstmeta.data.tables import items_table
+from tstmeta.schema import DataError
+
+HEAD = "source,output,content.r1,content.r2\n"
+GOOD = HEAD + "a cat sat,a cat was sitting,5,4\nhe ran,he was running,3,2\n"
+LONG = "item_id,dimension,rater,value\n"
+BESIDE = 'ratings = "ratings.csv"\nscale.style = [1, 5]\n'
+SCORES = "item_id,metric,value\n"
+HALF = "\ud83d"  # of a character: JSON can spell it, UTF-8 cannot
+DEEP = "[" * 99_999
+NESTED = json.loads("[" * 40 + "]" * 40)
+
+
+def cell(name, content) -> str:
+    """A table of one row with one column of interest."""
+    return f"source,output,{name}\na,b,{content}\n"
+
+
+def key(name, content) -> str:
+    """The same as a line of JSON."""
+    return json.dumps({"source": "a", "output": "b", name: content}) + "\n"
+
+
+def parquet(column, values, kind) -> pa.Table:
+    """Two rows, one column of interest; ``values`` are numbers where Python has no such value."""
+    plain = pa.int32() if kind == pa.date32() else pa.int64()
+    numbers = all(isinstance(value, int) for value in values)
+    odd = pa.array(values, plain).cast(kind, safe=False) if numbers else pa.array(values, kind)
+    return pa.table({"source": ["a", "b"], "output": ["c", "d"], column: odd})
+
+
+#: what is in a CSV file, then the report: row, column, words of what is wrong and of the remedy
+BROKEN_CSV = {
+    "an empty file": ("", None, "", "there are no rows", "add at least one row"),
+    "a header alone": (HEAD, None, "", "there are no rows", "add at least one row"),
+    "a blank first line": ("\n \n", 0, "", "the first line is blank", "name the columns"),
+    "no output column": ("source,style\na,b\n", 0, "output", "missing column", "'output'"),
+    "a missing source": (HEAD + "a,b,1,2\n,b,2,3\n", 2, "source", "missing value", "drop the"),
+    "a word as rating": (HEAD + "a,b,1,good\n", 1, "content.r2", "'good'", "leave the cell empty"),
+    "a long cell": (HEAD + f"a,b,{'x' * 5000},1\n", 1, "content.r1", "xxx...", "finite number"),
+    "an empty id": ("item_id,source,output\n,a,b\n", 1, "item_id", "missing value", "fill it in"),
+    "a source id for two sources": (
+        "source_id,source,output\ns,a,b\ns,c,b\n",
+        *(2, "source_id", "an earlier row with another source", "its own id"),
+    ),
+    "a column twice": ("source,output,source\na,b,c\n", 0, "source", "2 times", "drop one"),
+    "a column without a name": (",source,output\n0,a,b\n", 0, "1", "without a name", "drop"),
+    "an unknown dimension": (cell("contant.r1", 1), 0, "contant.r1", "'contant'", "one of content"),
+    "a dimension without a rater": (cell("content", 1), 0, "content", "without a", "content.mean"),
+    "a mean beside its raters": (
+        cell("style.r1,style.mean", "1,2"),
+        *(None, "style", "single ratings and a mean", "drop the mean"),
+    ),
+    "a misspelt column": (cell("lnguage", "en"), 0, "lnguage", "misspelt", "'l"),
+    "the id of a worker": (cell("worker_id", "x"), 0, "worker_id", "identity of a", "drop it"),
+    "semicolons": ("source;output\na;b\n", 0, "", "separated by semicolons", "with commas"),
+    "a long row": (HEAD + "a, and b,c,1,2\n", 1, "", "5 cells", "in double quotes"),
+    "an open quote": (HEAD + 'a,b,1,2\n"a,b,1,2\n', 2, "", "broken CSV", "close each double"),
+    "a quote open for pages": (HEAD + '"a' + "b,1,2\n" * 30_000, 1, "", "field limit", "close"),
+    "a blank line counts": ('source,output\n"a\nb",b\n\n,b\n', 3, "source", "missing", "write"),
+    "Latin-1": (HEAD.encode() + b"caf\xe9,b,1,2\n", 1, "source", "UTF-8 at character 4", "UTF-8"),
+    "a broken header": (b"source,output,caf\xe9\na,b,c\n", 0, "caf?", "broken UTF-8", "as UTF-8"),
+    "UTF-16": (GOOD.encode("utf-16"), None, "", "UTF-16", "save it as UTF-8"),
+    "a NUL byte": (HEAD + "a,b\0,1,2\n", 1, "output", "a NUL byte", "take it out"),
+    "references that are no list": (cell("references", "x y"), 1, "references", "'x y'", "_1"),
+    "references without end": (cell("references", f'"{DEEP}"'), 1, "references", "'[[[", "_1"),
+    "an empty reference": (
+        cell("references", '"[""x"", "" ""]"'),
+        *(1, "references", "['x', ' ']", "none of them empty"),
+    ),
+    "half a reference": (
+        cell("references", '"[""\\ud83d""]"'),
+        *(1, "references", "bad value", "write ["),
+    ),
+    "references in two forms": (
+        cell("references,reference_1", ",x"),
+        *(0, "references", "two forms", "keep"),
+    ),
+    "a doubtful is_reference": (cell("is_reference", "maybe"), 1, "is_reference", "'maybe'", "or"),
+    "a language by name": (cell("language", "English"), 1, "language", "'English'", "such as en"),
+}
+#: the same with lines of JSON
+BROKEN_JSON = {
+    "a JSON list": ('[{"source": "a"}]', 1, "", "not a JSON object", "one object a line"),
+    "a bad line": ('{"source": "a", \n', 1, "", "not JSON", "one complete JSON object"),
+    "a line without end": ('{"source": ' + DEEP, 1, "", "not JSON", "one complete"),
+    "a missing key": (
+        "\n" + key("system", "A") + '{"source": "a"}\n',
+        *(3, "output", "missing value", 'write a text, in quotes ("" if'),
+    ),
+    "a key twice": ('{"source": "a", "source": "b"}', 1, "", "'source' comes twice", "one"),
+    "an object as source": (key("source", {"a": 1}), 1, "source", "{'a': 1}", "a text"),
+    "a reference that is no text": (key("references", ["x", 1]), 1, "references", "1]", '["first"'),
+    "a list as id": (key("item_id", [1]), 1, "item_id", "[1]", "whole number"),
+    "half a character": (key("system", HALF), 1, "system", "broken UTF-8", "as UTF-8"),
+    "half a character in a name": (key(HALF, 1), None, "?", "broken UTF-8", "as UTF-8"),
+    "half a character in an object": (key("mood", {"a": [HALF]}), 1, "mood", "UTF-8", "as UTF-8"),
+    "half a character in a key": (key("mood", {HALF: 1}), 1, "mood", "broken UTF-8", "as UTF-8"),
+    "a label without end": (key("mood", NESTED), 1, "mood", "20 deep", "write a text"),
+}
+BROKEN_PARQUET = {
+    "no Parquet": ("source\n", None, "", "not a readable Parquet", "anew"),
+    "an empty source": (
+        pd.DataFrame({"source": ["a", None], "output": ["b", "c"]}),
+        *(2, "source", "missing value", "write a text"),
+    ),
+    "a date after all dates": (
+        parquet("day", [0, 2**30], pa.date32()),
+        *(2, "day", "date32[day] that cannot be read", "as a text"),
+    ),
+    "a time zone of nobody's": (
+        parquet("at", [0, 1], pa.timestamp("us", tz="Nowhere/At-all")),
+        *(1, "at", "cannot be read", "as a text"),
+    ),
+    "a duration without end": (
+        parquet("t", [0, 2**62], pa.duration("s")),
+        *(2, "t", "cannot be read", "as a text"),
+    ),
+    "bytes that are no text": (
+        parquet("item_id", [b"1", b"\xff"], pa.binary()),
+        *(2, "item_id", "broken UTF-8", "as UTF-8"),
+    ),
+}
+BROKEN = {
+    **{name: ("m.csv", *case) for name, case in BROKEN_CSV.items()},
+    **{name: ("m.jsonl", *case) for name, case in BROKEN_JSON.items()},
+    **{f"in Parquet: {name}": ("m.parquet", *case) for name, case in BROKEN_PARQUET.items()},
+    "commas in a .tsv": ("m.tsv", "source,output\na,b\n", 0, "", "by commas", ".csv: commas"),
+    "an unknown ending": ("m.xlsx", "x", None, "", "unknown format '.xlsx'", "save it as one of"),
+    "a name that is no text": ("\udcff.csv", GOOD, None, "", "file is not UTF-8", "rename it"),
+    "no file": ("m.csv", None, None, "", "there is no such file", "check the name"),
+}
+
+
+def problems(load, *arguments):
+    with pytest.raises(DataError) as raised:
+        load(*arguments)
+    return raised.value.problems
+
+
+def assert_reported(problem, path, row, column, what, remedy):
+    assert problem.file == str(path).replace("\udcff", "?")
+    assert (problem.row, problem.column) == (row, column)
+    assert what in problem.what
+    assert remedy in problem.remedy
+    assert len(problem.what) < 160
+    str(problem).encode()  # can be printed anywhere
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "row", "column", "what", "remedy"), BROKEN.values(), ids=BROKEN
+)
+def test_a_broken_file_is_reported_by_row_column_and_remedy(
+    write, name, content, row, column, what, remedy
+):
+    path = write(content, name)
+    [problem] = problems(read, path)
+    assert_reported(problem, path, row, column, what, remedy)
+
+
+def test_all_faults_of_a_file_come_in_one_report_in_order_of_rows(write):
+    text = "Source,output,content.ann,contnt.r1\nx,y,bad,1\na,b\n,z,inf,2\n"
+    places = [(0, "Source"), (0, "contnt.r1"), (1, "content.ann"), (2, ""), (3, "content.ann")]
+    assert [(p.row, p.column) for p in problems(read, write(text))] == places
+
+
+@pytest.mark.parametrize("ending", [".csv", ".tsv", ".jsonl", ".parquet"])
+@settings(max_examples=40, deadline=None)
+@given(content=st.binary(max_size=80) | st.text(max_size=80).map(str.encode))
+def test_no_file_whatever_ends_in_a_traceback(tmp_path_factory, ending, content):
+    path = tmp_path_factory.mktemp("any") / f"mine{ending}"
+    starts = b"", b"source,output\na,b\n", b'{"source":"a","output":"b"}\n'
+    for start in starts:
+        path.write_bytes(start + content)
+        with suppress(DataError):
+            read(path)
+
+
+BROKEN_LONG = {
+    "no dimension": ("item_id,rater,value\nx,r1,1\n", 0, "dimension", "missing column", "item_id"),
+    "a column more": (
+        LONG.replace("\n", ",note\n") + "x1,style,r1,1,n\n",
+        *(0, "note", "unknown column", "drop it"),
+    ),
+    "an unknown item": (LONG + "x11,style,r1,1\n", 1, "item_id", "'x11'", "use an item_id of"),
+    "an unknown dimension": (LONG + "x1,mood,r1,1\n", 1, "dimension", "'mood'", "use one of"),
+    "no rater": (LONG + "x1,style,,1\n", 1, "rater", "missing value", "fill it in"),
+    "no value": (LONG + "x1,style,r1,\n", 1, "value", "missing value", "a finite number"),
+    "off the scale": (LONG + "x1,style,r1,9\n", 1, "value", "9", "number from 1 to 5"),
+    "a mean beside raters": (
+        LONG + "x1,style,r1,1\nx1,style,mean,1\n",
+        *(None, "style", "single ratings and a mean", "drop the mean"),
+    ),
+}
+
+
+@pytest.mark.parametrize(
+    ("text", "row", "column", "what", "remedy"), BROKEN_LONG.values(), ids=BROKEN_LONG
+)
+def test_a_fault_in_a_long_file_names_its_row(write, text, row, column, what, remedy):
+    items = write("item_id,source,output\nx1,a,b\ny1,a,c\n")
+    write(BESIDE, "mine.csv.toml")
+    path = write(text, "ratings.csv")
+    [problem] = problems(read, items)
+    assert_reported(problem, path, row, column, what, remedy)
+
+
+def test_faults_of_both_files_come_in_one_report(write):
+    write(BESIDE, "mine.csv.toml")
+    write(LONG + "x,style,r1,?\n", "ratings.csv")
+    actual = problems(read, write("item_id,source,output\nx,,b\n"))
+    assert [Path(p.file).name for p in actual] == ["mine.csv", "ratings.csv"]
+    write(LONG + "1,style,r1,3\n2,style,r1,4\n", "ratings.csv")
+    [problem] = problems(read, write(GOOD))
+    assert "keep them in one place" in problem.remedy
+
+
+def test_a_rating_off_its_scale_is_a_fault(write):
+    path = write("source,output,content.r1,style.r1\na,b,5,9\na,c,6,-3\na,d,0.5,1\n")
+    write("scale.content = [1, 5]\n", "mine.csv.toml")
+    actual = problems(read, path)
+    assert_reported(actual[0], path, 2, "content.r1", "bad value '6'", "number from 1 to 5")
+    assert_reported(actual[1], path, 3, "content.r1", "bad value '0.5'", "number from 1 to 5")
+    assert len(actual) == 2
+
+
+@pytest.mark.parametrize(
+    ("text", "column", "what"),
+    [
+        ("scale = [1, 5]", "scale", "valid dictionary"),
+        ("title = 5", "title", "valid string"),
+        ("scales = 5", "scales", "not permitted"),
+        ("scale.contant = [1, 5]", "scale.contant.[key]", "should be 'content', 'style'"),
+        ("scale.content = [5, 1]", "scale.content", "lowest rating comes first"),
+        ("scale.content = [1]", "scale.content", "at least 2 items"),
+        ("scale.content = [1, inf]", "scale.content.1", "finite number"),
+        ("scale: 5", "", "not TOML"),
+        ("title = " + DEEP, "", "not TOML"),
+    ],
+)
+def test_a_fault_in_the_file_beside_is_reported_too(write, text, column, what):
+    beside = write(text, "mine.csv.toml")
+    [problem] = problems(read, write(GOOD))
+    assert_reported(problem, beside, None, column, what, "scale.content = [1, 5]")
+
+
+def column(name, cell):
+    return f"item_id,metric,value,{name}\n1,m,1,{cell}\n"
+
+
+BROKEN_SCORES = {
+    "no item ids": ("metric,value\nm,1\n", 0, "item_id", "missing column", "item_id, metric"),
+    "a misspelt column": (column("bassis", "none"), 0, "bassis", "misspelt", "write basis"),
+    "an unknown item": (SCORES + "1,m,1\n9,m,1\n", 2, "item_id", "'9'", "use an item_id"),
+    "no metric": (SCORES + "1, ,1\n", 1, "metric", "missing value", "fill it in"),
+    "no value": (SCORES + "1,m,\n", 1, "value", "missing value", "or give a status"),
+    "another dimension": (column("dimension", "mood"), 1, "dimension", "'mood'", "content, style"),
+    "another basis": (column("basis", "src"), 1, "basis", "'src'", "source, reference, none"),
+    "another status": (column("status", "fine"), 1, "status", "'fine'", "ok, empty, truncated"),
+    "half a sample": (column("sample", "0.5"), 1, "sample", "'0.5'", "a whole number"),
+}
+
+
+@pytest.mark.parametrize(
+    ("text", "row", "column", "what", "remedy"), BROKEN_SCORES.values(), ids=BROKEN_SCORES
+)
+def test_a_broken_score_file_is_told_what_is_wrong_and_what_to_do(
+    write, text, row, column, what, remedy
+):
+    items = items_table("mine", item_id=["1", "2"], source_id="s", source="s", output="o")
+    dataset = Dataset.of("mine", items, Card("mine"))
+    path = write(text, "scores.csv")
+    [problem] = problems(read_scores, path, dataset)
+    assert_reported(problem, path, row, column, what, remedy)
+
+
+@pytest.fixture
+def refused(write, tmp_path, monkeypatch, capsys):
+    """Run ``tstmeta evaluate`` on a file it must refuse: code 2, one message, which is returned."""
+    monkeypatch.chdir(tmp_path)
+    write(GOOD)
+
+    def run(option, *rows):
+        name = f"{option}.jsonl"
+        write("".join(json.dumps(row) + "\n" for row in rows), name)
+        words = ["evaluate", "--data", "mine.csv", f"--{option}", name, "--metric", "constant"]
+        monkeypatch.setattr(sys, "argv", ["tstmeta", *words, "--store", "store"])
+        with pytest.raises(SystemExit) as raised:
+            cli.main()
+        out, err = capsys.readouterr()
+        assert (raised.value.code, out) == (2, "")
+        assert err.startswith("error: ")
+        assert "Traceback" not in err
+        return err
+
+    return run
+
+
+RATING = {"item_id": "1", "dimension": "fluency", "rater": "r1", "value": 1}
+SCORE = {"item_id": "1", "metric": "m", "value": 1}
+#: values that no table can look up among others
+HOSTILE = [
+    *(("ratings", RATING, name) for name in ("item_id", "rater")),
+    *(("scores", SCORE, name) for name in ("basis", "signature")),
+]
+
+
+@pytest.mark.parametrize(("option", "row", "name"), HOSTILE)
+@pytest.mark.parametrize("value", [["1"], {"a": 1}, HALF], ids=["list", "object", "half"])
+def test_a_hostile_cell_of_ratings_or_scores_is_refused_by_row_and_column(
+    refused, option, row, name, value
+):
+    message = refused(option, row, {**row, "item_id": "2", name: value})
+    assert f"error: 1 problem found:\n{option}.jsonl, row 2, column {name}: " in message
+
+
+@pytest.mark.parametrize(("option", "row"), [("ratings", RATING), ("scores", SCORE)])
+def test_thousands_of_unknown_ids_are_one_short_message(refused, option, row):
+    message = refused(option, *({**row, "item_id": f"id-{number}"} for number in range(4000)))
+    assert message.count("\n") == 42
+    assert message.endswith("... and 3960 more\n")
