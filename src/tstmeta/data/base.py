@@ -87,14 +87,14 @@ class Dataset:
     ) -> Self:
         """Validate the tables given (any of the other four) and fill in those that are not."""
         valid = {"items": schema.validate(items, "items", name)}
-        # as objects: pandas makes a scalar of Arrow of each text that it looks for
-        ids, problems = valid["items"]["item_id"].astype(object), []
+        ids, problems = pd.Index(valid["items"]["item_id"].unique()), []
         for table in _ABOUT_ITEMS:
             frame = tables.pop(table, None)
             frame = schema.empty(table) if frame is None else frame
             valid[table] = frame = schema.validate(frame, table, name)
             for column in _ids(frame):
-                for row, item in frame.loc[~frame[column].astype(object).isin(ids), column].items():
+                unknown = ids.get_indexer(frame[column]) < 0  # isin takes 40 times as long
+                for row, item in frame.loc[unknown, column].items():
                     what, remedy = f"no item is called {item!r}", "add the item or drop the row"
                     problems.append(Problem(f"{name} ({table})", row + 1, column, what, remedy))
         if problems:
