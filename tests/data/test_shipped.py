@@ -5,9 +5,7 @@ import pandas as pd
 import pytest
 
 import tstmeta as tst
-from tests import written
 from tests.helpers import needs
-from tests.test_privacy import leaks
 from tools import ship
 from tstmeta import data
 from tstmeta.data import paths, shipped
@@ -79,13 +77,6 @@ def test_no_file_that_is_passed_on_holds_a_text(name):
 def test_all_that_is_passed_on_is_small():
     files = paths.own("ratings").rglob("*")
     assert sum(file.stat().st_size for file in files if file.is_file()) < 15e6
-
-
-@needs("pauli", "alva", "li2018")
-@every_set
-def test_no_raw_id_of_a_rater_is_passed_on(name):
-    for file in shipped.folder(name).rglob("*.parquet"):
-        assert leaks(written.table_text(pd.read_parquet(file))) == 0, file.name
 
 
 @every_set
