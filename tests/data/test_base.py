@@ -1,37 +1,18 @@
-"""Data sets made of data sets, and whether one is there at all."""
+"""What holds for all data sets, and whether one is there at all."""
 
 import pytest
 
 from tstmeta import data
-from tstmeta.data import Dataset, base, pauli
+from tstmeta.data import Dataset, pauli
 from tstmeta.data.tables import items_table, labels_table
 from tstmeta.schema import TstmetaError
 
 
-@pytest.fixture
-def mixed():
-    items = items_table(
-        "mixed",
-        item_id=["s1-a", "s1-b", "s2-a"],
-        source_id=["s1", "s1", "s2"],
-        source=["one", "one", "two"],
-        output=["ONE", "One", "t"],
-        references=[["1"], ["1"], ["2", "ii"]],
-    )
-    return Dataset.of("mixed", items)
-
-
-def test_other_references_leave_the_first_data_set_as_it_was(mixed):
-    second = base.with_references(mixed, [["a"], [], ["b", "c"]], "mixed@other")
-    assert second.name == "mixed@other"
-    assert second.items["references"].tolist() == [["a"], [], ["b", "c"]]
-    assert mixed.items["references"].tolist() == [["1"], ["1"], ["2", "ii"]]
-
-
-def test_a_row_that_speaks_of_no_item_is_reported(mixed):
-    labels = labels_table("mixed", ["s1-a", "s9"], task=["x", "y"])
-    with pytest.raises(TstmetaError, match=r"\(labels\), row 2, column item_id: no item .*s9"):
-        Dataset.of("mixed", mixed.items, labels=labels)
+def test_a_row_that_speaks_of_no_item_is_reported():
+    items = items_table("toy", item_id=["a", "b"], source_id="s", source="one", output="ONE")
+    labels = labels_table("toy", ["a", "z"], task=["x", "y"])
+    with pytest.raises(TstmetaError, match=r"\(labels\), row 2, column item_id: no item .*'z'"):
+        Dataset.of("toy", items, labels=labels)
 
 
 @pytest.mark.parametrize(

@@ -144,27 +144,16 @@ def test_the_world_has_the_design_of_the_contrast_set_and_none_of_its_sentences(
 ROWS = [
     "item_id,task,source_id,source,output,style,shift,error,span",
     "a-strong,formal,a,yo Ben is in,Good day; Ben is present.,formal,strong,none,",
-    "a-strong-error,formal,a,yo Ben is in,Good day; Tom is present.,formal,strong,substitution,"
-    "[-Ben-]{+Tom+}",
 ]
 
 
-FAULTS = {
-    "a column renamed": ("item_id,task", "id,task", ["row 0, column item_id: missing column"]),
-    "an unknown error": ("strong,none", "strong,fine", ["row 1, column error", "'fine'"]),
-    "an id twice": ("a-strong-error", "a-strong", ["row 2, column dataset, item_id: duplicate"]),
-    "an open quote": ("yo Ben is in,Good day; Tom", '"yo Ben', ["row 2: broken CSV"]),
-}
-
-
-@pytest.mark.parametrize(("old", "new", "words"), FAULTS.values(), ids=FAULTS)
-def test_a_broken_file_is_reported_and_not_to_be_fetched(tmp_path, old, new, words):
-    for name, module in (("contrast", contrast), ("world", world)):
-        raw.write(tmp_path / f"{name}.csv", ROWS)
-        raw.change(tmp_path / f"{name}.csv", old, new)
-        message = raw.complaint(module.load, tmp_path)
-        assert all(word in message for word in words), message
-        assert "tstmeta data fetch" not in message
+@pytest.mark.parametrize("module", [contrast, world])
+def test_a_broken_file_is_reported_and_not_to_be_fetched(tmp_path, module):
+    raw.write(tmp_path / module.FILE, ROWS)
+    raw.change(tmp_path / module.FILE, "strong,none", "strong,fine")
+    message = raw.complaint(module.load, tmp_path)
+    assert "row 1, column error: bad value 'fine'" in message
+    assert "tstmeta data fetch" not in message
 
 
 @pytest.mark.parametrize(
@@ -183,14 +172,6 @@ def test_a_broken_file_is_reported_and_not_to_be_fetched(tmp_path, old, new, wor
 )
 def test_span_of_is_the_smallest_run_of_words_that_changed(kept, wrong, span):
     assert span_of(kept, wrong) == Span(*span)
-
-
-@pytest.mark.parametrize(
-    ("text", "span"), [("[-a-]", ("a", "")), ("{+b+}", ("", "b")), ("[---]", ("-", ""))]
-)
-def test_parse_span_reads_the_notation_and_format_span_writes_it(text, span):
-    assert parse_span(text) == Span(*span)
-    assert format_span(Span(*span)) == text
 
 
 @pytest.mark.parametrize("text", ["", "a", "[--]", "[-a]", "{+b+}[-a-]", "[-a-] {+b+}", "x[-a-]"])
@@ -221,4 +202,6 @@ def test_the_span_gives_the_other_text_and_no_shorter_edit_does(kept, wrong):
 @given(st.text(min_size=1), st.text(min_size=1))
 def test_a_span_is_read_as_it_was_written(removed, added):
     assume("-]{+" not in removed)
-    assert parse_span(format_span(Span(removed, added))) == Span(removed, added)
+    for span in (Span(removed, added), Span(removed, ""), Span("", added)):
+        assert parse_span(format_span(span)) == span
+    assert format_span(Span("a", "b")) == "[-a-]{+b+}"

@@ -204,13 +204,12 @@ def answer(value):
 
 
 BROKEN = [
-    *((put("data", value=value), NO_TASK) for value in (None, [])),
-    *((put("annotations", value=value), NO_TASK) for value in (None, [3])),
-    *((put(*FIRST, "result", value=value), NO_TASK) for value in (None, ["x"])),
-    (put(*FIRST, "result", value=[]), f"column rate_content: [] is {SCALE}"),
-    *((put(*FIRST, "completed_by", value=value), NOBODY) for value in (None, {}, [], "\ud800")),
+    (put("data", value=None), NO_TASK),
+    (put("annotations", value=[3]), NO_TASK),
+    (put(*FIRST, "result", value=["x"]), NO_TASK),
+    *((put(*FIRST, "completed_by", value=value), NOBODY) for value in (None, {}, "\ud800")),
     *((put("data", "item_id", value=value), OTHER) for value in ("t0", ["t0"])),
-    *((put("data", f"{n}_text", value="x"), OTHER) for n in ("source", "output")),
+    (put("data", "output_text", value="x"), OTHER),
     (put("data", "style", value="rude"), OTHER),
     (lambda task: task["annotations"][0]["result"].pop(1), f"column rate_style: [] is {SCALE}"),
     (
@@ -221,9 +220,8 @@ BROKEN = [
         lambda task: task["annotations"].append(annotation(ANN, (1, 1, 1))),
         "person rated this before",
     ),
-    *((answer({"choices": [x]}), SCALE) for x in ("6", "0", "-1", "4.5", "٤", "4 - Strongly", "")),
-    *((answer({"choices": choices}), SCALE) for choices in (["3", "4"], [])),
-    *((answer(value), NO_TASK) for value in ({"rating": 4}, {}, None, "5")),
+    *((answer({"choices": [choice]}), SCALE) for choice in ("6", "4.5", "٤")),
+    *((answer(value), NO_TASK) for value in ({"rating": 4}, None, "5")),
 ]
 
 
@@ -242,13 +240,10 @@ def test_a_broken_task_is_reported_with_its_row_and_a_remedy(spoil, expected, to
     ("text", "expected"),
     [
         ("", "not JSON"),
-        ("[{", "not JSON"),
         ("[" * 100_000, "not JSON"),
-        ("item_id,annotator\nt0,1\n", "not JSON"),
         ('{"id": 1}', "not a list of tasks"),
-        ("[]", "no ratings"),
         ("[1]", f"row 1: {NO_TASK}"),
-        ('[{"data": {}}, {"data": {}}]', "1 problem found"),
+        ('[{"data": {}}, {"data": {}}]', "tasks that went out"),
         ('[{"data": {}, "annotations": []}]', "no ratings"),
     ],
 )

@@ -13,7 +13,7 @@ from tests.data import studio
 from tests.data.studio import ANN, BEN
 from tstmeta import cli, data
 from tstmeta.data import paths
-from tstmeta.data.label_studio import PAIRWISE, read_export, tasks, write_form
+from tstmeta.data.label_studio import PAIRWISE, read_export, tasks
 from tstmeta.schema import DataError, TstmetaError
 
 #: Twelve sources with three systems each, and one with a single rewrite.
@@ -50,7 +50,7 @@ def test_the_form_asks_and_shows_what_the_importer_reads():
     assert [t.get("value") for t in root.iter("Text")] == [f"${field}" for field in PAIRWISE.shown]
 
 
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("seed", range(2))
 def test_every_two_systems_meet_once_a_source_with_blind_and_balanced_sides(seed):
     todo = tasks(TOY, seed, PAIRWISE)
     assert not any(word in todo.to_csv(index=False) for word in ("light", "strong", "error"))
@@ -123,5 +123,3 @@ def test_a_file_of_outputs_gets_its_preferences_on_the_command_line():
     actual = data.load("ends.csv").preferences
     assert len(actual) == 9
     pd.testing.assert_frame_equal(actual, pd.read_csv("preferences.csv", dtype=str))
-    with pytest.raises(TstmetaError, match="another form"):
-        write_form(TOY, Path("f"))
