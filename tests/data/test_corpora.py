@@ -71,16 +71,12 @@ def test_value_is_the_mean_rating_and_missing_rows_are_left_out(answers):
     assert set(table["style"]) == {""}
 
 
+XFORMAL = str(xformal.FOLDER / "test.csv")
 FAULTS = {
-    "off the scale": (swap(",3,", ",3.5,"), ["row 3", "from -3 to 3"]),
-    "half missing": (swap("None,None", "None,Hi ."), ["row 2", "'None'"]),
-    "an id twice": (swap("\n2,", "\n0,"), ["row 3", "duplicate"]),
+    "off the scale": (XFORMAL, swap(",3,", ",3.5,"), ["row 3", "from -3 to 3"]),
+    "half missing": (XFORMAL, swap("None,None", "None,Hi ."), ["row 2", "'None'"]),
 }
-
-
-@pytest.mark.parametrize(("harm", "words"), FAULTS.values(), ids=FAULTS)
-def test_a_broken_file_of_xformal_is_reported(answers, harm, words):
-    raw.reported(xformal.corpus, answers, str(xformal.FOLDER / "test.csv"), harm, words)
+test_a_broken_file_of_xformal_is_reported = raw.reporting(xformal.corpus, FAULTS, root="answers")
 
 
 PARADETOX = "paradetox/paradetox.tsv"
@@ -171,14 +167,7 @@ def test_without_the_file_of_cao_we_say_whom_to_ask_and_the_card_shows_the_form(
 
 
 FAULTS = {
-    "off the scale": (swap("4.5", "5.5"), ["row 1", "from 1 to 5"]),
-    "no number": (swap("4.5", "good"), ["row 1", "style", "'good'"]),
-    "an id twice": (swap("\nb,", "\na,"), ["row 2", "duplicate"]),
-    "no id": (swap("\nb,", "\n,"), ["row 2", "column id"]),
-    "a direction": (swap("layman2expert", "up"), ["row 3", "expert2layman"]),
+    "off the scale": (cao.FILE, swap("4.5", "5.5"), ["row 1", "from 1 to 5"]),
+    "a direction": (cao.FILE, swap("layman2expert", "up"), ["row 3", "expert2layman"]),
 }
-
-
-@pytest.mark.parametrize(("harm", "words"), FAULTS.values(), ids=FAULTS)
-def test_a_fault_in_the_file_of_cao_is_reported(private, harm, words):
-    raw.reported(cao.load, private, cao.FILE, harm, words)
+test_a_fault_in_the_file_of_cao_is_reported = raw.reporting(cao.load, FAULTS, root="private")

@@ -35,14 +35,11 @@ def test_each_pair_is_written_by_people_and_rated_by_one(root):
     assert loaded.label("domain").tolist() == ["bible", "language-learner", "fiction"]
 
 
-@raw.faults(
-    {
-        "off the scale": (PAIRS, swap("5.0", "6.0"), ["row 1", "meaning_preservation"]),
-        "a third rater": (PAIRS, swap("fiction,2", "fiction,3"), ["row 3", "rater"]),
-    }
-)
-def test_a_broken_file_is_reported(root, file, harm, words):
-    raw.reported(deplain.load, root, file, harm, words)
+FAULTS = {
+    "off the scale": (PAIRS, swap("5.0", "6.0"), ["row 1", "meaning_preservation"]),
+    "a third rater": (PAIRS, swap("fiction,2", "fiction,3"), ["row 3", "rater"]),
+}
+test_a_broken_file_is_reported = raw.reporting(deplain.load, FAULTS)
 
 
 @needs("deplain")

@@ -70,15 +70,9 @@ def test_overall_ratings_join_only_where_the_text_is_the_same(root):
 
 FAULTS = {
     "off the short scale": (LIKERT, swap(",5,4,", ",6,4,"), ["row 1", "from 1 to 5"]),
-    "off the long scale": (PAST, swap(",10,", ",-1,"), ["row 1", "from 0 to 100"]),
     "a rating twice": (DA, swap(WORKERS[1], WORKERS[0]), ["row 2", "duplicate"]),
-    "an output twice": (PAST, swap(",copy,", ",asset.test.simp,"), ["row 2", "duplicate"]),
 }
-
-
-@raw.faults(FAULTS)
-def test_a_broken_file_is_reported_without_the_worker(root, file, harm, words):
-    assert WORKERS[0] not in raw.reported(lens.load, root, file, harm, words)
+test_a_broken_file_is_reported = raw.reporting(lens.load, FAULTS)
 
 
 @needs("lens")

@@ -71,15 +71,10 @@ def test_no_place_is_read(root):
 
 FAULTS = {
     "off the scale": (CIVIL, swap(",5,", ",6,"), ["row 1", "preserve_the_nontoxic_content"]),
-    "another system": (CIVIL, swap("ST (cond)", "Mine"), ["row 1", "variable"]),
     "another answer": (YELP, swap(": 2", ": 0"), ["row 1", "content_better"]),
     "a pair too few": (YELP, drop_last_line, ["2 lines where 3"]),
 }
-
-
-@raw.faults(FAULTS)
-def test_a_broken_file_is_reported_without_worker_and_place(root, file, harm, words):
-    assert "MADEUP" not in raw.reported(mis.load, root, file, harm, words)
+test_a_broken_file_is_reported = raw.reporting(mis.load, FAULTS)
 
 
 @needs("mis")

@@ -1,6 +1,5 @@
 """The constructed test set: its form on made-up files, its numbers on the real ones."""
 
-import krippendorff
 import pytest
 
 from tests.data import raw
@@ -85,17 +84,10 @@ def test_labels_follow_from_the_intention(root):
 ONE = "data/syntest_anno1.csv"
 FAULTS = {
     "a file cut inside a cell": (ONE, drop_last_line, ["row 2", "unexpected end of data"]),
-    "a rating that is no number": (ONE, swap(",5,4,3,", ",5,x,3,"), ["row 1", "AnswerA_2"]),
     "a rating off the scale": (ONE, swap(",5,4,3,", ",6,4,2,"), ["row 1", "from 1 to 5"]),
-    "an unknown intention": (ONE, swap(",insertion,", ",typo,"), ["row 2", "'typo'"]),
     "a nameless rater": (ONE, swap(PEOPLE[1], ""), ["row 1", "prolificID"]),
 }
-
-
-@raw.faults(FAULTS)
-def test_a_broken_file_is_reported_without_the_raters(root, file, harm, words):
-    message = raw.reported(pauli.load, root, file, harm, words)
-    assert not any(person in message for person in PEOPLE)
+test_a_broken_file_is_reported = raw.reporting(pauli.load, FAULTS)
 
 
 @needs("pauli")
@@ -110,27 +102,3 @@ def test_the_real_set_has_500_rewrites_by_intention_and_task():
     means = data.load("pauli").means
     assert round(means["style"].corr(means["content"]), 3) == 0.545
     assert round(means["style"].mean(), 3) == 4.267
-
-
-@needs("pauli")
-@pytest.mark.parametrize(
-    ("subset", "alpha", "share"),
-    [
-        # Krippendorff's alpha of content, ordinal, and per cent of items with mean style >= 3:
-        # pauli2025, Table 2.
-        ("", 0.768, None),
-        ("sentiment", 0.676, 88),
-        ("detoxify", 0.758, 96),
-        ("catchy", 0.806, 90),
-        ("polite", 0.645, 100),
-        ("persuasive", 0.799, 88),
-        ("formal", 0.817, 99),
-    ],
-)
-def test_agreement_and_strong_styles_are_those_of_the_paper(subset, alpha, share: int | None):
-    loaded = data.load(f"pauli@{subset}") if subset else data.load("pauli")
-    matrix = loaded.raters("content").to_numpy().T
-    actual = krippendorff.alpha(matrix, level_of_measurement="ordinal")
-    assert round(actual, 3) == alpha
-    if share is not None:
-        assert round(100 * (loaded.means["style"] >= 3).mean()) == share

@@ -56,13 +56,8 @@ FAULTS = {
     "a judgement off the scale": (MAIN, swap(",0.5,", ",2,"), ["row 1", "fluency", "0 to 1"]),
     "another text": (GPT, swap("team b 1", "tema"), ["row 2", "neutral_sentence", "the same row"]),
     "another judgement": (LLAMA, swap(",0.5,", ",0,"), ["row 1", "fluency", "the same row"]),
-    "no rating scale": (LLAMA, swap("1.0", "good"), ["row 1", "content_score", "'good'"]),
 }
-
-
-@raw.faults(FAULTS)
-def test_a_broken_file_is_reported(root, file, harm, words):
-    raw.reported(russe2022.load, root, file, harm, words)
+test_a_broken_file_is_reported = raw.reporting(russe2022.load, FAULTS)
 
 
 @needs("russe2022")

@@ -89,17 +89,8 @@ def test_a_missing_or_packed_file_says_how_to_get_it(tmp_path):
 
 
 FAULTS = {
-    "a missing column": (INSIDE, swap("aspect", "facet"), ["column aspect", "missing"]),
     "an unknown aspect": (INSIDE, swap(",meaning,", ",sense,"), ["row 1", "'sense'"]),
     "a rating off the scale": (INSIDE, swap(",80,", ",800,"), ["row 1", "from 0 to 100"]),
-    "no worker": (INSIDE, swap(PEOPLE[0], ""), ["row 1", "worker_id", "missing value"]),
     "a rating twice": (INSIDE, swap(PEOPLE[1], PEOPLE[0]), ["duplicate row"]),
 }
-
-
-@pytest.mark.filterwarnings("ignore::tstmeta.data.files.UnverifiedForm")
-@raw.faults(FAULTS)
-def test_another_form_is_reported_without_the_worker(folder, file, harm, words):
-    path = folder / INSIDE
-    path.write_bytes(path.read_bytes().decode("latin-1").replace("é", "e").encode())
-    assert PEOPLE[0] not in raw.reported(scialom.load, folder, file, harm, words)
+test_another_form_is_reported = raw.reporting(scialom.load, FAULTS, root="folder")

@@ -52,16 +52,12 @@ def test_one_answer_is_content_and_where_there_is_some_fluency(root):
     assert loaded.scores["status"].tolist() == ["ok", "ok", "invalid"]
 
 
-@pytest.mark.parametrize(
-    ("file", "harm", "words"),
-    [
-        (BATCH, swap(NO, "none"), ["row 1", "'none'"]),
-        (LABELS, swap("informal", "pirate"), ["row 1", "'pirate'"]),
-        (LABELS, drop_last_line, ["1 rows where 2"]),
-    ],
-)
-def test_a_broken_file_is_reported_without_the_worker(root, file, harm, words):
-    assert B not in raw.reported(strap.load, root, file, harm, words)
+FAULTS = {
+    "an unknown answer": (BATCH, swap(NO, "none"), ["row 1", "'none'"]),
+    "an unknown style": (LABELS, swap("informal", "pirate"), ["row 1", "'pirate'"]),
+    "a verdict too few": (LABELS, drop_last_line, ["1 rows where 2"]),
+}
+test_a_broken_file_is_reported = raw.reporting(strap.load, FAULTS)
 
 
 @needs("strap")

@@ -48,15 +48,12 @@ def test_collections_share_their_sources_and_slots_are_raters(root):
     assert loaded.label("errors").tolist() == ["", "coreference; hallucination"] * 4
 
 
-@raw.faults(
-    {
-        "no JSON": (LIKERT, swap("[", ""), ["not JSON"]),
-        "off the scale": (LIKERT, swap('"fluency": 3', '"fluency": 4'), ["row 1", "3.fluency"]),
-        "no output": (LIKERT, swap("gpt has it.", " "), ["row 1", "simple"]),
-    }
-)
-def test_a_broken_file_is_reported(root, file, harm, words):
-    raw.reported(wu_arase.load, root, file, harm, words)
+FAULTS = {
+    "no JSON": (LIKERT, swap("[", ""), ["not JSON"]),
+    "off the scale": (LIKERT, swap('"fluency": 3', '"fluency": 4'), ["row 1", "3.fluency"]),
+    "no output": (LIKERT, swap("gpt has it.", " "), ["row 1", "simple"]),
+}
+test_a_broken_file_is_reported = raw.reporting(wu_arase.load, FAULTS)
 
 
 @needs("wu_arase")

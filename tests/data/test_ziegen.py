@@ -80,12 +80,7 @@ FAULTS = {
     "a cut dict": (RESULTS, swap("}", ""), ["row 1", "dict literal"]),
     "a call": (RESULTS, swap("{'", "dict({'"), ["row 1", "dict literal"]),
 }
-
-
-@pytest.mark.filterwarnings("ignore::tstmeta.data.files.UnverifiedForm")
-@raw.faults(FAULTS)
-def test_a_broken_file_is_reported(rated, file, harm, words):
-    raw.reported(ziegen.load, rated, file, harm, words)
+test_a_broken_file_is_reported = raw.reporting(ziegen.load, FAULTS, root="rated")
 
 
 @needs("ziegen")
@@ -131,11 +126,7 @@ FAULTS = {
     "a wrong option": (EDITS, swap("other13", "other3"), ["row 1", "Question3", "'other3'"]),
     "no answer": (EDITS, swap("Question3", "Question9"), ["row 1", "Question3"]),
 }
-
-
-@raw.faults(FAULTS)
-def test_an_answer_that_is_not_there_is_reported(edits, file, harm, words):
-    raw.reported(ziegen_editing.load, edits, file, harm, words)
+test_an_answer_not_there_is_reported = raw.reporting(ziegen_editing.load, FAULTS, root="edits")
 
 
 @needs("ziegen_editing")
