@@ -8,7 +8,6 @@ from .checks import numbers
 from .files import read_csv
 from .tables import corpus_table
 
-NAME = "xformal"
 CORPUS = True
 SPLITS = ("train", "tune", "test")
 FOLDER = Path("best-practices", "Formality", "PT16_for_huggingface")

@@ -12,7 +12,6 @@ from .checks import check, fault
 from .files import read_lines
 from .tables import corpus_table
 
-NAME = "yelp"
 CORPUS = True
 SPLITS = ("dev", "test")
 STYLES = ("negative", "positive")
