@@ -13,8 +13,8 @@ from tests.data import studio
 from tests.data.studio import ANN, BEN, MAIL, annotation, exported, result
 from tstmeta import cli, data
 from tstmeta.console import from_inert
-from tstmeta.data import Dataset, label_studio, paths
-from tstmeta.data.label_studio import form_id, read_export, tasks, write_form
+from tstmeta.data import Dataset, paths
+from tstmeta.data.label_studio import PAIRWISE, RATING, form_id, read_export, tasks, write_form
 from tstmeta.schema import DataError, TstmetaError
 
 
@@ -38,36 +38,33 @@ def save(tmp_path):
     return write
 
 
-@pytest.fixture(scope="module")
-def form():
-    return ElementTree.parse(paths.own("contrast", label_studio.FORM)).getroot()
+def parsed(form):
+    return ElementTree.parse(paths.own("contrast", form.file)).getroot()
 
 
-def test_the_form_asks_what_the_importer_reads(form):
-    assert [tag.get("name") for tag in form.iter("Choices")] == list(label_studio.QUESTIONS)
-    for question in form.iter("Choices"):
-        assert [choice.get("alias") for choice in question] == ["1", "2", "3", "4", "5"]
-        assert all(c.get("value").startswith(f"{c.get('alias')} - ") for c in question)
+@pytest.mark.parametrize("form", [RATING, PAIRWISE], ids=["ratings", "preferences"])
+def test_a_form_asks_what_the_importer_reads_and_shows_a_task_as_plain_text(form):
+    root, asked = parsed(form), {}
+    for question in root.iter("Choices"):
+        asked[question.get("name")] = [choice.get("alias") for choice in question]
+        words = [(c.get("value").lower(), c.get("alias").lower()) for c in question]
+        assert all(value.startswith(alias) for value, alias in words)
         assert question.get("choice") == "single-radio"
         assert question.get("required") == "true"
         assert question.get("requiredMessage")
-    assert [tag.get("name") for tag in form.iter("TextArea")] == ["comment"]
-    assert form.find(".//TextArea").get("required") is None
-
-
-def test_the_form_shows_the_fields_of_a_task_as_plain_text(form, toy):
-    shown = {t.get("value")[1:] for t in form.iter("Text") if t.get("value").startswith("$")}
-    assert shown == set(label_studio.SHOWN)
-    assert shown < set(tasks(toy))
+    assert asked == {question: [*form.answers] for question in form.questions}
+    assert not any(tag.get("required") for tag in root.iter("TextArea"))
+    shown = {t.get("value")[1:] for t in root.iter("Text") if t.get("value").startswith("$")}
+    assert shown == {*form.shown}
     assert "source" not in shown  # Label Studio puts its own record of the task there
-    assert not list(form.iter("HyperText"))
+    assert not list(root.iter("HyperText"))
 
 
-def test_the_guideline_names_the_keys_of_the_form(form):
+def test_the_guideline_names_the_keys_of_the_form():
     text = " ".join(paths.own("contrast", "GUIDELINE.md").read_text("utf-8").split())
-    for question in form.iter("Choices"):
+    for question in parsed(RATING).iter("Choices"):
         keys = " ".join(choice.get("hotkey") for choice in question)
-        assert f"{label_studio.QUESTIONS[question.get('name')]} `{keys}`" in text
+        assert f"{RATING.questions[question.get('name')]} `{keys}`" in text
 
 
 def test_a_task_has_nothing_but_the_texts_the_style_and_an_opaque_id(contrast):
@@ -123,7 +120,7 @@ def test_write_form_writes_the_form_a_file_a_batch_and_the_key(toy, tmp_path):
     assert list(key) == ["form_id", "item_id", "batch"]
     assert key["form_id"].tolist() == [form_id("toy", item) for item in key["item_id"]]
     assert key.set_index("item_id")["batch"].to_dict() == todo["batch"].to_dict()
-    assert written[0].read_bytes() == paths.own("contrast", label_studio.FORM).read_bytes()
+    assert written[0].read_bytes() == paths.own("contrast", RATING.file).read_bytes()
 
 
 def test_ids_are_no_formulas_in_the_key_and_come_back_exactly(toy, tmp_path):

@@ -3,7 +3,6 @@
 import json
 import re
 from pathlib import Path
-from xml.etree import ElementTree
 
 import pandas as pd
 import pytest
@@ -12,7 +11,6 @@ from typer.testing import CliRunner
 from tests.data import studio
 from tests.data.studio import ANN, BEN
 from tstmeta import cli, data
-from tstmeta.data import paths
 from tstmeta.data.label_studio import PAIRWISE, read_export, tasks
 from tstmeta.schema import DataError, TstmetaError
 
@@ -41,13 +39,6 @@ def folder(tmp_path, monkeypatch):
 def save(table, name="all.csv"):
     table.to_csv(name, index=False)
     return Path(name)
-
-
-def test_the_form_asks_and_shows_what_the_importer_reads():
-    root = ElementTree.parse(paths.own("contrast", PAIRWISE.file)).getroot()
-    asked = {tag.get("name"): [c.get("alias") for c in tag] for tag in root.iter("Choices")}
-    assert asked == {question: [*PAIRWISE.answers] for question in QUESTIONS}
-    assert [t.get("value") for t in root.iter("Text")] == [f"${field}" for field in PAIRWISE.shown]
 
 
 @pytest.mark.parametrize("seed", range(2))
