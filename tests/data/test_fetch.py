@@ -75,7 +75,7 @@ def pretend(monkeypatch, folder):
     """Have a manifest of ours, and files in ``raw``."""
     monkeypatch.delenv("TSTMETA_DATA", raising=False)
     monkeypatch.setattr(paths, "external", lambda: folder / "raw")
-    monkeypatch.setattr(module, "manifest", lambda: manifest(folder / "manifest.csv"))
+    monkeypatch.setattr(module, "manifest", lambda: manifest.__wrapped__(folder / "manifest.csv"))
 
 
 @pytest.fixture

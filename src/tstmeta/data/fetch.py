@@ -14,7 +14,7 @@ import re
 import zipfile
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import ExitStack
-from functools import partial
+from functools import cache, partial
 from pathlib import Path, PurePosixPath
 from typing import NamedTuple
 
@@ -78,6 +78,7 @@ _COLUMNS = {
 }
 
 
+@cache
 def manifest(listing: Path | None = None) -> list[Entry]:
     """The files that can be fetched, in the order of the manifest, which must be safe to follow."""
     path = listing or paths.own("cards", "manifest.csv")
