@@ -1,8 +1,8 @@
 """Broken and hostile files of one's own: each fault is reported with file, row and remedy."""
 
 import json
-import sys
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 
 import pandas as pd
@@ -11,9 +11,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tstmeta import cli
 from tstmeta.data import Card, Dataset
-from tstmeta.data.own import read, read_scores
+from tstmeta.data.own import rated, read, read_scores
 from tstmeta.data.tables import items_table
 from tstmeta.schema import DataError
 
@@ -148,9 +147,9 @@ BROKEN = {
 }
 
 
-def problems(load, *arguments):
+def problems(load, path):
     with pytest.raises(DataError) as raised:
-        load(*arguments)
+        load(path)
     return raised.value.problems
 
 
@@ -260,6 +259,14 @@ def test_a_fault_in_the_file_beside_is_reported_too(write, text, column, what):
     assert_reported(problem, beside, None, column, what, "scale.content = [1, 5]")
 
 
+ITEMS = items_table("mine", item_id=["1", "2"], source_id="s", source="s", output="o")
+MINE = Dataset.of("mine", ITEMS, Card("mine"))
+
+
+def of_mine(path):
+    return read_scores(path, MINE)
+
+
 def column(name, cell):
     return f"item_id,metric,value,{name}\n1,m,1,{cell}\n"
 
@@ -283,55 +290,25 @@ BROKEN_SCORES = {
 def test_a_broken_score_file_is_told_what_is_wrong_and_what_to_do(
     write, text, row, column, what, remedy
 ):
-    items = items_table("mine", item_id=["1", "2"], source_id="s", source="s", output="o")
-    dataset = Dataset.of("mine", items, Card("mine"))
     path = write(text, "scores.csv")
-    [problem] = problems(read_scores, path, dataset)
+    [problem] = problems(of_mine, path)
     assert_reported(problem, path, row, column, what, remedy)
-
-
-@pytest.fixture
-def refused(write, tmp_path, monkeypatch, capsys):
-    """Run ``tstmeta evaluate`` on a file it must refuse: code 2, one message, which is returned."""
-    monkeypatch.chdir(tmp_path)
-    write(GOOD)
-
-    def run(option, *rows):
-        name = f"{option}.jsonl"
-        write("".join(json.dumps(row) + "\n" for row in rows), name)
-        words = ["evaluate", "--data", "mine.csv", f"--{option}", name, "--metric", "constant"]
-        monkeypatch.setattr(sys, "argv", ["tstmeta", *words, "--store", "store"])
-        with pytest.raises(SystemExit) as raised:
-            cli.main()
-        out, err = capsys.readouterr()
-        assert (raised.value.code, out) == (2, "")
-        assert err.startswith("error: ")
-        assert "Traceback" not in err
-        return err
-
-    return run
 
 
 RATING = {"item_id": "1", "dimension": "fluency", "rater": "r1", "value": 1}
 SCORE = {"item_id": "1", "metric": "m", "value": 1}
-#: values that no table can look up among others
-HOSTILE = [
-    *(("ratings", RATING, name) for name in ("item_id", "rater")),
-    *(("scores", SCORE, name) for name in ("basis", "signature")),
-]
 
 
-@pytest.mark.parametrize(("option", "row", "name"), HOSTILE)
 @pytest.mark.parametrize("value", [["1"], {"a": 1}, HALF], ids=["list", "object", "half"])
-def test_a_hostile_cell_of_ratings_or_scores_is_refused_by_row_and_column(
-    refused, option, row, name, value
-):
-    message = refused(option, row, {**row, "item_id": "2", name: value})
-    assert f"error: 1 problem found:\n{option}.jsonl, row 2, column {name}: " in message
-
-
-@pytest.mark.parametrize(("option", "row"), [("ratings", RATING), ("scores", SCORE)])
-def test_thousands_of_unknown_ids_are_one_short_message(refused, option, row):
-    message = refused(option, *({**row, "item_id": f"id-{number}"} for number in range(4000)))
-    assert message.count("\n") == 42
-    assert message.endswith("... and 3960 more\n")
+@pytest.mark.parametrize(
+    ("load", "row", "name"),
+    [
+        *((partial(rated, MINE), RATING, name) for name in ("item_id", "rater")),
+        *((of_mine, SCORE, name) for name in ("basis", "signature")),
+    ],
+)
+def test_a_value_that_no_table_can_look_up_is_reported(write, load, row, name, value):
+    rows = [row, {**row, "item_id": "2", name: value}]
+    path = write("\n".join(map(json.dumps, rows)), "hostile.jsonl")
+    [problem] = problems(load, path)
+    assert_reported(problem, path, 2, name, "", "")
