@@ -39,7 +39,7 @@ RETRIES, PAUSE = 4, 0.5
 
 
 class FetchError(TstmetaError):
-    """Some files could not be fetched; the message lists them and says what to do."""
+    """What could not be fetched, however often a server is tried, and why."""
 
 
 class Entry(NamedTuple):
@@ -202,15 +202,11 @@ def _fetch_all(todo: Mapping[Entry, Path]) -> dict[Entry, str]:
                 retrying(RETRIES, PAUSE)(_download, client, entry, file, bar.update)
             except (httpx.ConnectError, httpx.ConnectTimeout):
                 failed[entry] = offline
-            except (Again, Refused) as error:
+            except (Again, FetchError) as error:
                 failed[entry] = f"{name}: {error}"
             except OSError as error:
                 failed[entry] = f"{name}: cannot be written: {error.strerror or error}"
     return failed
-
-
-class Refused(Exception):
-    """The file will not come, however often a server is tried; the message says why."""
 
 
 def _download(
@@ -232,7 +228,7 @@ def _download(
         except httpx.TransportError as error:
             raise Again(f"the connection broke ({type(error).__name__})") from error
         except (httpx.HTTPError, httpx.InvalidURL) as error:
-            raise Refused(str(error)) from error
+            raise FetchError(str(error)) from error
     size = part.stat().st_size
     wrong = _unpack(entry, part) if entry.packed else state(entry, [part])
     if wrong == "ok":
@@ -244,7 +240,7 @@ def _download(
         raise Again("the resumed file was wrong")
     else:
         part.unlink()
-        raise Refused(f"{wrong}: refused")
+        raise FetchError(f"{wrong}: refused")
 
 
 def _unpack(entry: Entry, file: Path) -> str:
@@ -282,13 +278,13 @@ def _receive(
             part.unlink(missing_ok=True)
             raise Again("the server could not go on from the partial file")
     else:
-        raise Refused(f"the server answers {code} {response.reason_phrase}: {response.url}")
+        raise FetchError(f"the server answers {code} {response.reason_phrase}: {response.url}")
     # Not before there is something to write: an empty folder would look like a data set.
     part.parent.mkdir(parents=True, exist_ok=True)
     with part.open("ab" if have else "wb") as file:
         for block in response.iter_bytes(1 << 16):
             if file.tell() + len(block) > min(limit, MAX_BYTES):
-                raise Refused(f"too large: more than {limit} bytes came")
+                raise FetchError(f"too large: more than {limit} bytes came")
             file.write(block)
             advance(len(block))
     return have
