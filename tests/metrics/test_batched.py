@@ -54,15 +54,6 @@ def test_one_bad_text_among_many_is_found_by_halves():
     assert len(metric.calls) < 20
 
 
-@pytest.mark.parametrize("texts", [("ab\ud800", "a"), ("a", "ab\ud800"), ("a", "a", "ab\ud800")])
-def test_half_a_character_is_told_and_never_asked(texts):
-    metric = Lengths()
-    result = scores(metric, item(*texts), item("a", "a"))
-    assert [score.status for score in result] == [Status.ERROR, Status.OK]
-    assert "half a character" in result[0].detail
-    assert metric.calls == [[("a", "a")]]
-
-
 @pytest.mark.parametrize("when", ["known before", "found out"])
 def test_a_model_that_is_not_here_gives_rows_with_the_remedy(when):
     class Gone(Lengths):

@@ -207,11 +207,7 @@ class CorpusMetric(PairMetric):
         """The metric from summed statistics, shape [k]."""
         raise NotImplementedError
 
-    def score(self, units: Sequence[tuple[Request, ...]]) -> Iterator[tuple[Score, ...]]:
-        for unit in units:
-            yield tuple(self._additive(request) for request in unit)
-
-    def _additive(self, request: Request) -> Score:
+    def _guarded(self, request: Request) -> Score:
         cut, note = self._cut(request)
         try:
             vector = np.asarray(self.statistics(cut), dtype=float)

@@ -1,7 +1,6 @@
 """Metrics with a model behind them: many rewrites at a time, each distinct pair of texts once."""
 
 import math
-import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from importlib.metadata import PackageNotFoundError, version
@@ -15,8 +14,6 @@ from ..schema import Signature, Status
 from .base import PairMetric, Request, Score, failed
 
 Pair = tuple[str, str]
-#: Half of a character, as a damaged file gives it: no tokenizer reads it.
-_HALF = re.compile(r"[\ud800-\udfff]")
 
 
 class BatchedMetric(PairMetric):
@@ -72,7 +69,7 @@ class BatchedMetric(PairMetric):
                 yield tuple(next(answers) for _ in unit)
 
     def _shard(self, requests: list[Request]) -> list[Score]:
-        scores = [_unreadable(request) or self._blank(request) for request in requests]
+        scores = [self._blank(request) for request in requests]
         places = [place for place, score in enumerate(scores) if score is None]
         cuts = [self._cut(requests[place]) for place in places]
         answers = self._safely([request for request, _ in cuts])
@@ -145,9 +142,3 @@ def installed(package: str) -> str:
         return version(package)
     except PackageNotFoundError:
         return "none"
-
-
-def _unreadable(request: Request) -> Score | None:
-    if any(map(_HALF.search, (request.output, *request.against))):
-        return failed("a text with half a character (U+D800 to U+DFFF): save it as UTF-8")
-    return None
