@@ -14,6 +14,7 @@ import pandas as pd
 from ..models import encoders, idf, vectors
 from ..models.causal import Backbone
 from ..models.encoders import ENCODERS, MINILM, TokenVectors
+from ..models.sequence import batches
 from ..schema import Status, TstmetaError
 from .base import Score, scored
 from .batched import ModelMetric, Pair, cut_note, installed
@@ -42,8 +43,7 @@ class BertScore(ModelMetric):
     Each token of the output is matched with the token of the other text whose contextual vector is
     nearest by cosine.  ``p`` is the mean over the output's tokens, ``r`` over the other text's,
     ``f1`` (the default) their harmonic mean.  Control tokens can be matched and have no weight.
-    The best of several references counts.  The bert-score library gives the same pair by pair; in a
-    batch it counts padding as a cosine of 0, which shows only where all are below 0.
+    The best of several references counts.
 
     Args:
         words: a part, ``rescaled``, ``layerN``, ``idf`` or ``idf=FILE`` and a model, joined by
@@ -185,13 +185,9 @@ def greedy(
     """
     results = [Matched(math.nan, math.nan, math.nan)] * len(outputs)
     lengths = [max(len(a.ids), len(b.ids)) for a, b in zip(compared, outputs, strict=True)]
-    # pairs of similar length go together, so that little is padded
-    order = sorted(range(len(lengths)), key=lambda place: -lengths[place])
-    while order:
-        longest = lengths[order[0]]
-        width = max(longest, int(compared[order[0]].vectors.shape[-1]))
-        size = max(1, _BATCH // max(1, longest * width))
-        batch, order = order[:size], order[size:]
+    width = int(compared[0].vectors.shape[-1])
+    # vectors [n, d] or cosines [n, n], whichever is more
+    for batch in batches([n * max(n, width) for n in lengths], _BATCH):
         ours, theirs = ([texts[place] for place in batch] for texts in (outputs, compared))
         for place, matched in zip(batch, _match(ours, theirs, weights), strict=True):
             results[place] = matched
@@ -227,9 +223,7 @@ def _padded(texts: list[TokenVectors], weights: np.ndarray) -> tuple[Any, Any, A
 
     vectors = pad_sequence([text.vectors for text in texts], batch_first=True)
     vectors = torch.nn.functional.normalize(vectors, dim=-1)
-    heavy = np.zeros(vectors.shape[:2], dtype=np.float32)
-    for row, text in enumerate(texts):
-        heavy[row, : len(text.ids)] = weights[text.ids]
-    lengths = torch.tensor([len(text.ids) for text in texts], device=vectors.device)
-    real = torch.arange(vectors.shape[1], device=vectors.device)[None, :] < lengths[:, None]
-    return vectors, torch.from_numpy(heavy).to(vectors.device), real
+    rows = [torch.from_numpy(weights[text.ids]) for text in texts]
+    heavy = pad_sequence(rows, batch_first=True).to(vectors.device)
+    real = pad_sequence([torch.ones_like(row) for row in rows], batch_first=True).bool()
+    return vectors, heavy, real.to(vectors.device)
