@@ -152,7 +152,7 @@ def test_a_direction_is_that_of_the_words_that_name_no_file(words):
 
 def test_a_profile_lets_a_function_that_is_typed_be_imported(tmp_path):
     (tmp_path / "mine.csv").write_text(CSV)
-    words = ["tests.metrics.test_base:shorter"]
+    words = ["operator:eq"]
     data = load(str(tmp_path / "mine.csv"))
     found = tst.score(data, words, profile="embedded", store=tmp_path)
     assert set(found["metric"]) == set(words)

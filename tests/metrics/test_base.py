@@ -6,8 +6,8 @@ import pytest
 
 from tests.metrics import single
 from tstmeta import metrics
-from tstmeta.metrics import Metric, PairMetric, Request, Score, UnknownMetric, wrap
-from tstmeta.schema import BASES, DIMENSIONS, Status
+from tstmeta.metrics import PairMetric, Request, Score, UnknownMetric, catalogue, wrap
+from tstmeta.schema import Status
 
 
 class Length(PairMetric):
@@ -19,10 +19,6 @@ class Length(PairMetric):
 
     def value(self, request: Request) -> float:
         return float(len(request.output))
-
-
-def shorter(source: str, output: str) -> float:
-    return float(min(len(source), len(output)))
 
 
 @pytest.mark.parametrize(
@@ -76,15 +72,10 @@ def test_an_edited_function_gets_another_signature():
 
 def test_every_registered_metric_is_complete():
     for name in metrics.names(variants=True):
-        metric = metrics.get(name)
-        assert isinstance(metric, Metric)
+        metric = metrics.whole(metrics.get(name))
         assert metric.name == name
-        assert set(metric.dimensions) <= set(DIMENSIONS)
-        assert set(metric.bases) <= set(BASES)
         assert metric.unit in ("item", "source", "corpus")
         assert metric.profile in ("embedded", "real")
-        assert metric.bases
-        assert metric.dimensions
 
 
 def test_no_two_metrics_or_bases_share_a_signature():
@@ -94,19 +85,6 @@ def test_no_two_metrics_or_bases_share_a_signature():
         for basis in metrics.get(name).bases
     ]
     assert len(set(result)) == len(result)
-
-
-def test_a_metric_is_taken_from_a_module_by_its_path():
-    length = metrics.get("tests.metrics.test_base:Length", imports=True)
-    assert (length.name, single(length, "longer", "text").value) == ("length", 6)
-    shorter = metrics.get("tests.metrics.test_base:shorter", imports=True)
-    assert single(shorter, "longer", "text").value == 4
-
-
-@pytest.mark.parametrize("name", ["no.such_module:metric", "os.path:no_such_function"])
-def test_a_path_that_cannot_be_imported_is_explained(name):
-    with pytest.raises(UnknownMetric, match="cannot import metric"):
-        metrics.get(name, imports=True)
 
 
 def test_families_and_all_expand_without_repeats():
@@ -123,7 +101,28 @@ def test_a_model_from_a_hub_is_asked_for_by_name_and_never_comes_with_a_family()
     assert "likelihood:released" in zeroshot
     assert metrics.resolve(["zeroshot", "likelihood:3b"]) == [*zeroshot, "likelihood:3b"]
     assert metrics.resolve(["synwmd"]) == ["synwmd"]  # a metric and the family of that name
-    with pytest.raises(metrics.UnknownMetric, match="smatch-amr, smatch-dep"):
+    with pytest.raises(UnknownMetric, match="smatch-amr, smatch-dep"):
         metrics.resolve(["graph"])
     assert set(metrics.resolve(["all"], "real")) == set(metrics.names(variants=True))
     assert metrics.resolve(["zeroshot"], "real") == metrics.families()["zeroshot"]
+
+
+def test_a_metric_that_cannot_be_made_does_not_hide_the_others(monkeypatch):
+    def broken(name):
+        if name == "ter":
+            raise ValueError("no such file")
+        return metrics.get(name)
+
+    monkeypatch.setattr(catalogue, "get", broken)
+    rows = catalogue.overview().set_index("name")
+    assert rows.loc["ter", ["status", "remedy"]].tolist() == ["error", "ValueError: no such file"]
+    assert rows.loc["pinc", "status"] == "ok"
+
+
+def test_an_open_form_is_listed_with_what_to_name():
+    rows = catalogue.overview().set_index("name")
+    for name in catalogue.OPEN:
+        row, plain = rows.loc[name], rows.loc[name.partition(":")[0]]
+        assert (row["status"], row["profile"], row["signature"]) == ("error", "real", "")
+        assert row["remedy"]
+        assert row[["dimension", "unit", "bases"]].equals(plain[["dimension", "unit", "bases"]])

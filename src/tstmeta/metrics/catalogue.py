@@ -19,16 +19,9 @@ COLUMNS = (
 #: The family of metrics that combine scores of others.
 COMBINED_FAMILY = "combined"
 
-
 _LISTED = tomllib.loads(Path(__file__).with_name("catalogue.toml").read_text(encoding="utf-8"))
 #: Open form -> remedy; combined metric -> its dimension, option and maker.
 OPEN, COMBINED = _LISTED["open"], _LISTED["combined"]
-
-
-def names() -> list[str]:
-    """All names of the list in its order: registered metrics by family, open forms, combined."""
-    registered = [name for members in families().values() for name in members]
-    return [*registered, *OPEN, *COMBINED]
 
 
 def overview() -> pd.DataFrame:
@@ -44,14 +37,14 @@ def overview() -> pd.DataFrame:
                 rows[name] = _row(name, family)
             except Exception as error:  # a third party's broken metric must not hide the others
                 kind = "" if isinstance(error, TstmetaError) else f"{type(error).__name__}: "
-                blank = dict.fromkeys(COLUMNS, "") | {"name": name, "family": family}
-                rows[name] = {**blank, "status": "error", "remedy": f"{kind}{error}"}
+                fault = {"status": "error", "remedy": f"{kind}{error}"}
+                rows[name] = {"name": name, "family": family, **fault}
     for name, remedy in OPEN.items():
         form = {"name": name, "profile": "real", "status": "error", "remedy": remedy}
         form |= {"signature": "", "languages": "any"}  # of a model of one's own not known
         rows[name] = {**rows[name.partition(":")[0]], **form}
     rows |= {name: _combined(name) for name in COMBINED}
-    return pd.DataFrame(list(rows.values()), columns=list(COLUMNS))
+    return pd.DataFrame(list(rows.values()), columns=list(COLUMNS)).fillna("")
 
 
 def summary(rows: pd.DataFrame) -> str:
@@ -100,7 +93,7 @@ def how(name: str) -> str:
 
 
 def _combined(name: str) -> dict[str, str]:
-    return dict.fromkeys(COLUMNS, "") | {
+    return {
         "name": name,
         "family": COMBINED_FAMILY,
         "profile": "embedded",
