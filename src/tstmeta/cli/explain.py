@@ -68,7 +68,7 @@ def explain(
     scorer = metric.scorer()
     scores = scorer.judge(list(rewrites), progress=data is not None)
     tokens = tables.with_parts(tables.tabulate(scorer, rewrites, scores))
-    values = [metric.value(scorer, own) for own in scores]
+    values = [metric.rated(scorer, own) for own in scores]
     if not to_read:
         write_table(tokens, out, format)
     shown = zip(rewrites.items(), scores, values, strict=True) if to_read else ()

@@ -11,17 +11,16 @@ import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
-from importlib.metadata import version
-from importlib.util import find_spec
 from pathlib import Path
 from typing import ClassVar
 
-from ..metrics.base import Request, Score, Unit
+from ..metrics.base import Request, Score, failed
+from ..metrics.batched import ModelMetric, identity_of, installed
 from ..models import hub
 from ..models.causal import BACKBONES, Backbone, LanguageModel, MissingModel, backbone, described
 from ..models.template import DATE
 from ..models.tokencache import Cached
-from ..schema import DemonstrationWarning, Signature, Status, TstmetaError
+from ..schema import DemonstrationWarning, Status, TstmetaError
 from ..secrecy import conceal
 from . import instructions as sets
 from . import tokens
@@ -30,8 +29,6 @@ from .scorer import Rewrite, Scorer, TokenScores
 from .tokens import VARIANTS, Variant
 
 _DEVICE = re.compile(r"cpu|mps|cuda(:\d+)?")
-#: Rewrites whose tokens are held in memory at a time.
-_SHARD = 2**16
 
 
 @dataclass(frozen=True)
@@ -58,7 +55,7 @@ class Server:
         return ServerModel(self.url, self.model, tokenizer, label=self._label)
 
 
-class Likelihood:
+class Likelihood(ModelMetric):
     """Content preservation, Pauli et al. (2025), Eq. 1: <= 0, higher is better.
 
     Args:
@@ -68,11 +65,9 @@ class Likelihood:
     """
 
     name = "likelihood"
-    unit: Unit = "item"
-    dimensions: tuple[str, ...] = ("content",)
     bases: tuple[str, ...] = ("source",)
-    higher_is_better = True
-    max_tokens: int | None = None
+    #: Rewrites whose tokens are held in memory at a time.
+    shard = 2**16
     VARIANTS: ClassVar[tuple[str, ...]] = (
         "released",
         *(name for name in shipped() if name != "paper"),
@@ -90,79 +85,54 @@ class Likelihood:
         wordings: Mapping[str, str] | None = None,
         name: str = "",
     ):
+        super().__init__(words)
+        self.name = name or conceal(self.name)
         kinds = parse(words)
         self.model = backbone(model) if isinstance(model, str) else model or model_of(kinds)
         self.instructions = sets.get(instructions or kinds.get("instruction set", "paper"))
-        self.variant = tokens.get(variant or kinds.get("variant", "equation"))
+        self.method = tokens.get(variant or kinds.get("variant", "equation"))
         own = kinds.get("wordings file")
         shown = sets.read_wordings(Path(own)) if own else sets.wordings()
         self.wordings = shown if wordings is None else wordings
-        self.name = name or conceal(f"{self.name}:{words}" if words else self.name)
+        self.profile = self.model.profile if isinstance(self.model, Backbone) else "real"
+        self.languages = getattr(self.model, "languages", ())
         # The demonstration model is small: a CPU gives everybody the same bytes.
         self._device = kinds.get("device", "cpu" if self.profile == "embedded" else "auto")
         self._dtype = kinds.get("dtype", "auto")
-        self._folder: Path | None = None
-        self._progress = False
-
-    @staticmethod
-    def accepts_variant(words: str) -> bool:
-        """Any words are taken; those that name nothing are refused with what there is."""
-        return bool(words)
-
-    @property
-    def profile(self) -> str:
-        """``embedded`` with the demonstration model, else ``real``."""
-        return self.model.profile if isinstance(self.model, Backbone) else "real"
-
-    @property
-    def languages(self) -> tuple[str, ...]:
-        """Those of its model; empty = any."""
-        return getattr(self.model, "languages", ())
 
     @property
     def missing(self) -> str:
-        """What to do when the model is not on this machine; empty when it is."""
         return hub.absent(self.model) if isinstance(self.model, Backbone) else ""
 
-    def signature(self, basis: str) -> Signature:
-        """Model, revision, dtype, attention, variant, instructions, wordings, template's date."""
-        fields = {
-            "basis": basis,
+    def fields(self) -> dict[str, object]:
+        return {
             "model": self._identity().replace("|", " "),
-            "variant": str(self.variant),
+            "variant": str(self.method),
             "instructions": f"{self.instructions.name}@{self.instructions.hash}",
             "styles": sets.hash_of(self.wordings),
             "date": DATE,
-            "transformers": version("transformers") if find_spec("transformers") else "none",
+            "transformers": installed("transformers"),
         }
-        return Signature.of(self.name.partition(":")[0], fields)
 
     def _identity(self) -> str:
         if not isinstance(self.model, Backbone):
             return self.model.identity
         # to ask for devices takes seconds
         device = hub.device_of("auto") if self._device == "auto" else self._device
-        try:
-            name = hub.identity(self.model)
-        except MissingModel:  # a folder without weights: scoring says so, row by row
-            name = f"{Path(self.model.where).name}@missing"
-        return described(name, hub.dtype_of(self._dtype, device), self.variant.rounded)
-
-    def keep_in(self, folder: Path, progress: bool) -> None:
-        """Scoring says where the store is and whether bars are wanted."""
-        self._folder, self._progress = folder / "tokens", progress
+        dtype = hub.dtype_of(self._dtype, device)
+        return described(identity_of(self.model), dtype, self.method.rounded)
 
     def scorer(self) -> Scorer:
         """Its model is loaded when something new is asked."""
         model: LanguageModel
         if isinstance(self.model, Backbone):
-            model = _loaded(self.model, self._device, self._dtype, rounded=self.variant.rounded)
+            model = _loaded(self.model, self._device, self._dtype, rounded=self.method.rounded)
         elif isinstance(self.model, Server):
             model = _connected(self.model)
         else:
             model = self.model
-        kept = model if self._folder is None else Cached(model, self._folder)
-        return Scorer(kept, self.instructions, self.variant, self.wordings)
+        kept = model if self._folder is None else Cached(model, self._folder / "tokens")
+        return Scorer(kept, self.instructions, self.method, self.wordings)
 
     def score(self, units: Sequence[tuple[Request, ...]]) -> Iterator[tuple[Score, ...]]:
         """One score a rewrite; see :meth:`Scorer.judge` for empty and long texts."""
@@ -176,17 +146,16 @@ class Likelihood:
         try:
             scorer = self.scorer()
         except MissingModel as error:
-            failed = Score(math.nan, Status.ERROR, str(error))
-            yield from ((failed,) * len(unit) for unit in units)
+            yield from ((failed(error),) * len(unit) for unit in units)
             return
-        for start in range(0, len(units), _SHARD):
-            shard = units[start : start + _SHARD]
+        for start in range(0, len(units), self.shard):
+            shard = units[start : start + self.shard]
             rewrites = [Rewrite(r.source, r.output, r.style) for unit in shard for r in unit]
             scores = iter(scorer.judge(rewrites, progress=self._progress))
             for unit in shard:
-                yield tuple(self.value(scorer, next(scores)) for _ in unit)
+                yield tuple(self.rated(scorer, next(scores)) for _ in unit)
 
-    def value(self, scorer: Scorer, scores: TokenScores) -> Score:
+    def rated(self, scorer: Scorer, scores: TokenScores) -> Score:
         """The score of one rewrite, from its tokens' log-probabilities."""
         value = (scorer.style if self.dimensions == ("style",) else scorer.content)(scores)
         if scores.status.has_value and not math.isfinite(value):
