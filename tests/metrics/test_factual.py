@@ -2,6 +2,7 @@
 
 import math
 import unicodedata
+from itertools import chain
 
 import pytest
 from hypothesis import given
@@ -10,10 +11,12 @@ from hypothesis import strategies as st
 from tests.metrics import item, scores
 from tests.models import tiny_text
 from tstmeta import metrics
+from tstmeta.metrics import factual
 from tstmeta.metrics.base import Score
 from tstmeta.metrics.batched import BatchedMetric
 from tstmeta.metrics.candidates import by_rule
 from tstmeta.metrics.factual import PREFIX, UNANSWERABLE, Answered, QuestEval, summed, token_f1
+from tstmeta.models import seq2seq
 from tstmeta.models.seq2seq import Written
 from tstmeta.schema import Status
 
@@ -43,8 +46,6 @@ RELEASED = (0.9 + 1 + 0.8 + 2 / 3 + 0.3 + 0) / 6, (1.0 + 1 + 0.5 + 2 / 3 + 0.7 +
 class Questioner:
     """Asks ``cat?`` about ``cat``."""
 
-    identity = "questioner"
-
     def __init__(self):
         self.calls = []
 
@@ -58,10 +59,8 @@ class Questioner:
 class Answerer:
     """Answers what the table says."""
 
-    identity = "answerer"
-
-    def __init__(self, tokens=9):
-        self.calls, self.tokens = [], tokens
+    def __init__(self):
+        self.calls, self.tokens = [], 9
 
     def write(self, prompts, *, watched="", progress=False):
         self.calls.append(list(prompts))
@@ -78,11 +77,15 @@ class Alike(BatchedMetric):
         return [Score(1.0 if a[-1] == b[-1] else 0.5) for a, b in pairs]
 
 
-def metric(words="", answerer=None):
-    built = QuestEval(words, questioner=Questioner(), answerer=answerer or Answerer())
-    built.candidates = lambda text: [words for words in ABOUT if words in text]
-    built.alike = built.alike and Alike()
-    return built
+@pytest.fixture
+def writers(monkeypatch):
+    """The models of a metric, which asks about the words of ``ABOUT``."""
+    built = {"t5-qg": Questioner(), "t5-qa": Answerer()}
+    monkeypatch.setattr(seq2seq, "load", lambda model, **options: built[model.name])
+    monkeypatch.setattr(QuestEval, "missing", "")
+    monkeypatch.setattr(factual, "by_rule", lambda text: [each for each in ABOUT if each in text])
+    monkeypatch.setattr(factual, "BertScore", lambda words: Alike())
+    return built.values()
 
 
 @pytest.mark.parametrize(
@@ -98,34 +101,36 @@ def metric(words="", answerer=None):
         ("released", ((6 * RELEASED[0] + 2.5) / 9 + (6 * RELEASED[1] + 3) / 9) / 2),
     ],
 )
-def test_values_are_those_worked_out_by_hand(words, value):
-    [result] = scores(metric(words), item(OUTPUT, SOURCE))
+def test_values_are_those_worked_out_by_hand(words, value, writers):
+    [result] = scores(QuestEval(words), item(OUTPUT, SOURCE))
     assert result.status is Status.OK
     assert result.value == pytest.approx(value)
 
 
-def test_each_question_is_written_and_asked_once_however_often_texts_repeat():
-    scorer = metric()
+def test_each_question_is_written_and_asked_once_however_often_texts_repeat(writers):
+    scorer = QuestEval()
     units = [item(OUTPUT, SOURCE), item(OUTPUT, SOURCE), item(SOURCE, SOURCE)]
     results = scores(scorer, *units)
     assert results[0] == results[1] != results[2]
-    written, answered = (
-        [prompt for batch in scorer._given[use].calls for prompt in batch] for use in ("qg", "qa")
-    )
+    written, answered = (list(chain(*writer.calls)) for writer in writers)
     assert len(written) == len(set(written)) == 6
     assert len(answered) == len(set(answered))
     scores(scorer, item(SOURCE, OUTPUT))
-    assert len([p for batch in scorer._given["qg"].calls for p in batch]) == 6, "remembered"
+    questioner, _ = writers
+    assert len(list(chain(*questioner.calls))) == 6, "remembered"
 
 
-def test_guards_blank_texts_long_prompts_and_a_text_that_breaks_a_model():
-    [blank] = scores(metric(), item(" ", SOURCE))
+def test_guards_blank_texts_long_prompts_and_a_text_that_breaks_a_model(writers):
+    [blank] = scores(QuestEval(), item(" ", SOURCE))
     assert (blank.status, blank.value) == (Status.EMPTY, 0)
-    [long] = scores(metric(answerer=Answerer(tokens=700)), item(OUTPUT, SOURCE))
+    good = item(OUTPUT, SOURCE)
+    results = scores(QuestEval(), good, item("a mat", "a cat"), good)
+    assert [score.status for score in results] == [Status.OK, Status.ERROR, Status.OK]
+    _, answerer = writers
+    answerer.tokens = 700
+    [long] = scores(QuestEval(), item(OUTPUT, SOURCE))
     assert long.status is Status.TRUNCATED
     assert long.detail.startswith("700 tokens, first 512 used; precision 0.556")
-    results = scores(metric(), item(OUTPUT, SOURCE), item("a mat", "a cat"), item(OUTPUT, SOURCE))
-    assert [score.status for score in results] == [Status.OK, Status.ERROR, Status.OK]
 
 
 TEXTS = [
@@ -152,7 +157,6 @@ def test_two_models_are_named_by_words(tmp_path):
     ("expected", "answer", "f1"),
     [
         ("the soup", "", 0),
-        ("", "soup", 0),
         ("The Soup!", "a soup", 1),
         ("the cold soup", "soup", 2 / 3),
         ("anthem", "them", 0),
@@ -201,11 +205,8 @@ def test_the_equations_take_f1_one_way_and_answerability_the_other():
         ("a the", []),
         ("The waiter was rude and the soup was cold.", ["The waiter", "the soup"]),
         ("They told us about the fried rice.", ["the fried rice"]),
-        ("We had fresh warm bread.", ["fresh warm bread"]),
         ("Filling in forms, bored and of listening", ["forms"]),
-        ("great food, great staff", ["great food", "great staff"]),
         ("WE HATE THIS PLACE", ["THIS PLACE"]),
-        ("Maria Lind is nice.", ["Maria Lind"]),
         ("We met Barack Obama in Berlin.", ["Barack Obama", "Berlin"]),
         ("He works at the Bank of England.", ["Bank of England", "works", "the Bank", "England"]),
         ("It cost $35,000 for 5 nights.", ["$35,000", "5", "cost $35,000", "5 nights"]),

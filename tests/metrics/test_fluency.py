@@ -34,69 +34,69 @@ def upstream(engine, text):
         return float(engine.model(ids, labels=ids).loss), ids.shape[1] - 1
 
 
-def frequencies(path):
+@pytest.fixture(scope="module")
+def models(tmp_path_factory):
+    """A folder of models, one of them with the token frequencies of its training."""
+    root = tmp_path_factory.mktemp("models")
+    for kind in ("gpt2", "llama"):
+        tiny.folder(root / kind, kind)
     tokenizer = tiny.tokenizer("gpt2")
     counts = lm.count_tokens(["the soup was cold and the waiter rude"], tokenizer)
-    lm.write_unigrams(path, counts, tokenizer)
-    return path
-
-
-@pytest.fixture
-def unigrams(tmp_path):
-    return frequencies(tmp_path / "unigrams.csv")
+    lm.write_unigrams(root / "gpt2" / lm.UNIGRAMS, counts, tokenizer)
+    return root
 
 
 @pytest.mark.parametrize("kind", ["gpt2", "llama"])
-def test_perplexity_is_the_exponential_of_the_loss_of_transformers(kind):
+def test_perplexity_is_the_exponential_of_the_loss_of_transformers(models, kind):
     engine = tiny.engine(kind)
-    for text, score in zip(TEXTS, run(Perplexity(model=engine), *TEXTS), strict=True):
+    for text, score in zip(TEXTS, run(Perplexity(f"{models / kind}"), *TEXTS), strict=True):
         assert score.status is Status.OK
         assert score.value == pytest.approx(math.exp(upstream(engine, text)[0]), rel=1e-4)
 
 
-def test_slor_is_the_gain_over_the_tokens_own_frequencies(unigrams):
-    engine = tiny.engine("gpt2")
-    odds = lm.read_unigrams(unigrams, 320)
-    for text, score in zip(TEXTS, run(Slor(model=engine, unigrams=unigrams), *TEXTS), strict=True):
+def test_slor_is_the_gain_over_the_tokens_own_frequencies(models):
+    engine, where = tiny.engine("gpt2"), models / "gpt2"
+    odds = lm.read_unigrams(where / lm.UNIGRAMS, 320)
+    for text, score in zip(TEXTS, run(Slor(f"{where}"), *TEXTS), strict=True):
         loss, count = upstream(engine, text)
         plain = odds.logprob(engine.tokenizer(text)["input_ids"]) / count
         assert score.value == pytest.approx(-loss - plain, abs=1e-4)
-    (word,) = run(Slor("word", model=engine, unigrams=unigrams), "the soup was cold")
-    (token,) = run(Slor(model=engine, unigrams=unigrams), "the soup was cold")
+    (word,) = run(Slor(f"word+{where}"), "the soup was cold")
+    (token,) = run(Slor(f"{where}"), "the soup was cold")
     count = upstream(engine, "the soup was cold")[1]
     assert word.value == pytest.approx(token.value * count / 4)
 
 
-def test_slor_of_a_model_that_is_not_trained_yet_says_how_to_train_it(tmp_path):
+def test_slor_of_a_model_that_is_not_trained_yet_says_how_to_train_it(tmp_path, monkeypatch):
     model = Backbone("mine", str(tmp_path / "none"), course="lm --corpus mine.csv")
-    assert "train it: tstmeta train lm --corpus mine.csv" in Slor(model=model).missing
+    monkeypatch.setitem(lm.MODELS, "mine", model)
+    assert "train it: tstmeta train lm --corpus mine.csv" in Slor("mine").missing
 
 
-def test_blank_short_and_long_texts_are_told_apart(unigrams):
-    engine = tiny.engine("gpt2")
+def test_blank_short_and_long_texts_are_told_apart(models):
+    where = models / "gpt2"
     texts = ["the soup was cold", "", " \n", "s", LONG]
-    whole = len(engine.tokenizer(LONG)["input_ids"])
-    slor = Slor(model=engine, unigrams=unigrams)
-    for metric, blank in ((Perplexity(model=engine), 320), (slor, 0)):
+    whole = len(tiny.tokenizer("gpt2")(LONG)["input_ids"])
+    for metric, blank in ((Perplexity(f"{where}"), 320), (Slor(f"{where}"), 0)):
         result = run(metric, *texts)
         statuses = ["ok", "empty", "empty", "ok", "truncated"]
         assert [str(score.status) for score in result] == statuses
         assert [score.value for score in result[1:3]] == [blank, blank]
         assert result[4].detail == f"{whole} tokens, first {tiny.WINDOW} used"
-    (read,) = run(Perplexity("strided", model=engine), LONG)
+    (read,) = run(Perplexity(f"strided+{where}"), LONG)
     assert read.status is Status.OK
 
 
-def test_corpus_perplexity_sums_losses_and_lengths_before_it_divides():
+def test_corpus_perplexity_sums_losses_and_lengths_before_it_divides(models):
     engine = tiny.engine("gpt2")
-    metric = CorpusPerplexity(model=engine)
+    metric = CorpusPerplexity(f"{models / 'gpt2'}")
     result = run(metric, *TEXTS, "")
     losses, counts = np.array([upstream(engine, text) for text in TEXTS]).T
     details = [score.detail for score in result]
     wanted = math.exp((losses * counts).sum() / counts.sum())
     assert metric.combine(details) == pytest.approx(wanted, rel=1e-4)
     assert metric.combine(details[:4]) == metric.combine(details)
-    items = run(Perplexity(model=engine), *TEXTS)
+    items = run(Perplexity(f"{models / 'gpt2'}"), *TEXTS)
     assert [score.value for score in result[:4]] == [score.value for score in items]
     assert metric.combine(details) < np.mean([score.value for score in items])
     assert (result[4].status, result[4].value) == (Status.EMPTY, 320)
@@ -106,17 +106,15 @@ def test_corpus_perplexity_sums_losses_and_lengths_before_it_divides():
         np.testing.assert_allclose(json.loads(first.detail), vector, rtol=1e-5)
 
 
-def test_a_folder_serves_all_three_and_the_second_and_third_run_no_model(tmp_path, monkeypatch):
-    where = tiny.folder(tmp_path / "model", "gpt2")
-    frequencies(where / lm.UNIGRAMS)
+def test_a_folder_serves_all_three_and_the_others_run_no_model(models, tmp_path, monkeypatch):
+    where = models / "gpt2"
     rewrites = scored.dataset(
         *({"source": "x", "output": text, "style": "s"} for text in [*TEXTS, ""])
     )
-    names = ["perplexity", "perplexity", "corpus-perplexity", "slor"]
-    words = [f":{where}", f":{where}+word", f":{where}", f":{where}"]
-    first = scoring.score(rewrites, [names[0] + words[0]], store=tmp_path / "store", progress=False)
+    wanted = [f"{name}:{where}" for name in ("perplexity", "corpus-perplexity", "slor")]
+    wanted.insert(1, f"{wanted[0]}+word")
+    first = scoring.score(rewrites, wanted[:1], store=tmp_path / "store", progress=False)
     monkeypatch.setattr("tstmeta.models.hub.Lazy.engine", property(lambda self: 1 / 0))
-    wanted = [name + word for name, word in zip(names, words, strict=True)]
     table = scoring.score(rewrites, wanted, store=tmp_path / "store", progress=False)
     assert set(table["status"]) == {"ok", "empty"}
     assert table["basis"].unique().tolist() == ["none"]
@@ -129,12 +127,12 @@ def test_a_folder_serves_all_three_and_the_second_and_third_run_no_model(tmp_pat
     assert table["signature"].nunique() == 4
 
 
-def test_the_embedded_model_says_that_it_is_a_demonstration():
+def test_the_embedded_model_says_that_it_is_a_demonstration(models):
     with pytest.warns(DemonstrationWarning, match="demonstrates how fluency metrics work"):
         run(metrics.get("perplexity"), "the soup was cold")
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        run(Perplexity(model=tiny.engine("gpt2")), "the soup was cold")
+        run(Perplexity(f"{models / 'gpt2'}"), "the soup was cold")
 
 
 def test_the_embedded_model_prefers_sentences_to_their_words_in_disorder():

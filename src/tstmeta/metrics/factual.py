@@ -15,7 +15,7 @@ import numpy as np
 
 from ..models import seq2seq
 from ..models.causal import Backbone, backbone
-from ..models.seq2seq import Prompt, Seq2Seq, Written
+from ..models.seq2seq import Prompt, Written
 from ..schema import TstmetaError
 from .base import Score, scored
 from .batched import BatchedMetric, ModelMetric, Pair, cut_note, identity_of, installed
@@ -55,7 +55,6 @@ class QuestEval(ModelMetric):
         words: options and models, joined by ``+``.  ``released`` and ``released-0.1``: see
             :func:`summed`; ``precision``, ``recall``: one side only; ``qg=FOLDER``, ``qa=FOLDER``:
             models that write and answer questions.
-        questioner, answerer: models as objects; they win over words.
     """
 
     name = "questeval"
@@ -66,9 +65,7 @@ class QuestEval(ModelMetric):
     shard = 2**7
     VARIANTS: ClassVar[tuple[str, ...]] = ("released", "released-0.1", PRECISION, RECALL)
 
-    def __init__(
-        self, words: str = "", *, questioner: Seq2Seq | None = None, answerer: Seq2Seq | None = None
-    ):
+    def __init__(self, words: str = ""):
         super().__init__(words)
         options, rest = choose(words, _OPTIONS)
         self.models = dict(MODELS)
@@ -82,20 +79,15 @@ class QuestEval(ModelMetric):
                 )
             self.models[use] = backbone(name)
         self.rule, self.part = options.get("rule", "equation"), options.get("part", "f")
-        #: What finds the words to ask about.
-        self.candidates = by_rule
         #: What compares the words expected and answered, where the rule needs that.
         self.alike: BatchedMetric | None = BertScore(ALIKE) if self.rule == "released" else None
-        self._given = {"qg": questioner, "qa": answerer}
         #: What was written for each prompt, within a run.
         self._written: dict[str, dict[Prompt, Written]] = {"qg": {}, "qa": {}}
 
     @property
     def missing(self) -> str:
         remedies = [
-            absent(model, "questeval:qg=FOLDER+qa=FOLDER", MODELS)
-            for use, model in self.models.items()
-            if self._given[use] is None
+            absent(model, "questeval:qg=FOLDER+qa=FOLDER", MODELS) for model in self.models.values()
         ]
         if self.alike is not None:
             remedies.append(self.alike.missing)
@@ -103,10 +95,8 @@ class QuestEval(ModelMetric):
 
     def fields(self) -> dict[str, object]:
         writers = [
-            given.identity
-            if (given := self._given[use])
-            else seq2seq.described(identity_of(model), WINDOW, NEW_TOKENS, beams=1)
-            for use, model in self.models.items()
+            seq2seq.described(identity_of(model), WINDOW, NEW_TOKENS, beams=1)
+            for model in self.models.values()
         ]
         return {
             "rule": self.rule,
@@ -124,7 +114,7 @@ class QuestEval(ModelMetric):
 
     def pairs(self, pairs: Sequence[Pair]) -> list[Score]:
         texts = dict.fromkeys(text for pair in pairs for text in pair)
-        wanted = {text: self.candidates(text) for text in texts}
+        wanted = {text: by_rule(text) for text in texts}
         written = self._ask(
             "qg", [(PREFIX, words, text) for text in texts for words in wanted[text]]
         )
@@ -176,9 +166,7 @@ class QuestEval(ModelMetric):
         if len(known) > _REMEMBERED:
             known.clear()
         if fresh := [prompt for prompt in dict.fromkeys(prompts) if prompt not in known]:
-            writer = self._given[use] or seq2seq.load(
-                self.models[use], window=WINDOW, new_tokens=NEW_TOKENS
-            )
+            writer = seq2seq.load(self.models[use], window=WINDOW, new_tokens=NEW_TOKENS)
             watched = UNANSWERABLE if use == "qa" else ""
             written = writer.write(fresh, watched=watched, progress=self._progress)
             known.update(zip(fresh, written, strict=True))

@@ -17,7 +17,8 @@ from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, ClassVar, NamedTuple
 
 from ..schema import Signature, TstmetaError
-from .base import PairMetric, Request, Score, Unit, failed
+from .base import Request, Score, Unit, failed
+from .batched import BatchedMetric
 
 if TYPE_CHECKING:
     from ..judge.base import Chat, Question
@@ -45,13 +46,11 @@ MODELS = {
 _SERVER = ("http://", "https://")
 
 
-class Judge(PairMetric):
+class Judge(BatchedMetric):
     """A language model asked for a rating of content, style, fluency or the whole.
 
     Args:
         words: what stands after ``judge:``.
-        chat, prompt: the same as objects.
-        dimension: of the prompt; its first by default.
     """
 
     name = "judge"
@@ -63,27 +62,17 @@ class Judge(PairMetric):
     keeps_answers = True
     VARIANTS: ClassVar[tuple[str, ...]] = tuple(MODELS)
     model: Model | None = None
-    _folder: Path | None = None
-    _progress: bool = False
+    chat: Chat | None = None
+    prompt: Prompt | None = None
 
-    def __init__(
-        self,
-        words: str = "",
-        *,
-        chat: Chat | None = None,
-        prompt: Prompt | None = None,
-        dimension: str = "",
-    ):
+    def __init__(self, words: str = ""):
         self.binary = words.endswith("+binary")
         if words.startswith(_SERVER):
-            chat, prompt, dimension = _served(words)
+            self._describe(*_served(words))
         elif words:
             super().__init__(words)
             self.model = MODELS[words]
             self.dimensions = ("style",) if self.binary else self.dimensions
-        self.chat, self.prompt = chat, prompt
-        if chat and prompt:
-            self._describe(chat, prompt, dimension)
 
     @staticmethod
     def accepts_variant(words: str) -> bool:
@@ -100,7 +89,7 @@ class Judge(PairMetric):
                 f"{', '.join(prompt.dimensions)} of one {prompt.unit}. Remedy: another prompt, or "
                 "tstmeta judge run"
             )
-        self.dimensions = (dimension,)
+        self.chat, self.prompt, self.dimensions = chat, prompt, (dimension,)
         self.unit: Unit = "source" if prompt.unit == "source" else "item"
         self.languages = prompt.languages
         self.name = name_of(chat.model, prompt.name, dimension * (len(prompt.dimensions) > 1))
@@ -134,9 +123,6 @@ class Judge(PairMetric):
 
         about = {**origin(self.prompt, self.chat), "dimension": self.dimensions[0]}
         return signature(about, samples=1)
-
-    def keep_in(self, folder: Path, progress: bool) -> None:
-        self._folder, self._progress = folder, progress
 
     def score(self, units: Sequence[tuple[Request, ...]]) -> Iterator[tuple[Score, ...]]:
         """One score a rewrite, in order; answers are kept beside the scores."""

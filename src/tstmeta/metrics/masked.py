@@ -83,7 +83,6 @@ class MaskedBleu(BatchedMetric):
     Args:
         words: a lexicon, ``sentiment`` (that of Mir et al., 2019, once its data are here) or a .csv
             or .json file; ``dropped``: style words are left out instead of replaced.
-        lexicon: one as an object, instead of the one that words name.
     """
 
     name = "masked-bleu"
@@ -95,7 +94,7 @@ class MaskedBleu(BatchedMetric):
     stem: ClassVar[str] = "bleu"
     token: str = "■"
 
-    def __init__(self, words: str = "", *, lexicon: Lexicon | None = None):
+    def __init__(self, words: str = ""):
         from . import get
 
         files = [word for word in words.split("+") if word.endswith((".csv", ".json"))]
@@ -106,9 +105,8 @@ class MaskedBleu(BatchedMetric):
             raise TstmetaError(f"{rest[0]!r} is no lexicon: use {known} or a .csv or .json file")
         self.token = "" if "mask" in chosen else self.token
         self._inner = get(f"{self.stem}:{'+'.join(rest)}" if rest else self.stem)
-        self._name, self._given = chosen.get("lexicon", ""), lexicon
-        if files:
-            self._name, self._given = "", lexicons.read(files[0])
+        self._given = lexicons.read(files[0]) if files else None
+        self._name = "" if files else chosen.get("lexicon", "")
         self.name = f"{self.name}:{words}" if words else self.name
         if self._given:
             self.languages = self._inner.languages
