@@ -1,7 +1,5 @@
 """What README and the how-to say of the likelihood method can be typed in as it stands."""
 
-from __future__ import annotations
-
 import re
 
 import pytest

@@ -1,7 +1,5 @@
 """Instruction sets and wordings of styles: the published words, and files of one's own."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pandas as pd
@@ -74,7 +72,6 @@ def test_a_file_of_ones_own_is_read(file):
 NAMES = {
     "unknown": ("papre", "no instruction set is called 'papre'; use paper, default-system, emph"),
     "no file": ("no.toml", "cannot read instructions from no.toml: "),
-    "no such set": ("{own}#his", "has the sets mine, other; name one: {own}#NAME"),
     "one of several": ("{own}", "has the sets mine, other; name one: {own}#NAME"),
 }
 
@@ -92,31 +89,35 @@ def changed(old: str, new: str) -> str:
     return GOOD.replace(old, new)
 
 
-FAULTS = {
+SET_FAULTS = {
     "no TOML": ("[mine", "Remedy: write TOML"),
     "no UTF-8": (b"[mine]\nsystem = '\xff'", "can't decode byte 0xff"),
     "nothing": ("", "no table. Remedy: write the set below a line [mine]"),
     "no table": ("style = '{style} {source}'", "write the set below a line [style]"),
     "a key is missing": (changed('repeat = "Repeat: {source}"', ""), "mine.repeat: missing"),
-    "system is missing": (changed('system = ""', ""), "mine.system: missing"),
     "an unknown key": (GOOD + 'rephrase = "x"', "mine.rephrase: unknown key. Remedy: use only sys"),
     "no text": (changed('system = ""', "system = 3"), "mine.system: no text"),
     "no source": (changed("Repeat: {source}", "Repeat"), "mine.repeat: wrong slots in 'Repeat'"),
-    "no style": (changed("it {style}", "it"), "use {source} and {style}, and no other brace"),
-    "style where none is": (changed("Reword: {", "Reword {style}: {"), "mine.paraphrase: wrong"),
     "a slot with a format": (changed("{style}", "{style:>5}"), "mine.style: wrong slots"),
-    "doubled braces": (changed("Reword: {source}", "Reword: {{source}}"), "mine.paraphrase: wrong"),
     "a brace alone": (changed("Reword:", "Reword }:"), "mine.paraphrase: wrong slots"),
     "a slot in the system prompt": (changed('system = ""', 'system = "{style}"'), "use no slot"),
     "all at once": ("[a]\nsystem = 1\n[b]\nnote = ''\n", "9 problems"),
 }
+WORDING_FAULTS = {
+    "no wording": (b"style,word\na,b\n", "with the columns style and wording"),
+    "no style": (b"style,wording\na,b\n ,b\n", "row 2, column style: missing value"),
+    "twice": (b"style,wording\na,b\nc,d\na,e\n", "row 3, column style: duplicate row"),
+    "no UTF-8": (b"style,wording\na,\xff\n", "write a CSV file in UTF-8"),
+}
+FAULTS = {f"{name} of a set": (instructions.read, *row) for name, row in SET_FAULTS.items()}
+FAULTS |= {f"{name} of wordings": (read_wordings, *row) for name, row in WORDING_FAULTS.items()}
 
 
-@pytest.mark.parametrize(("text", "message"), FAULTS.values(), ids=FAULTS)
-def test_a_fault_of_a_file_is_named_with_place_and_remedy(file, text, message):
-    path = file(text)
+@pytest.mark.parametrize(("read", "content", "message"), FAULTS.values(), ids=FAULTS)
+def test_a_fault_of_a_file_is_named_with_place_and_remedy(file, read, content, message):
+    path = file(content)
     with pytest.raises(TstmetaError) as raised:
-        instructions.read(path)
+        read(path)
     assert message in str(raised.value)
     assert str(path) in str(raised.value)
 
@@ -151,25 +152,6 @@ def test_wordings_of_ones_own_are_laid_over_the_shipped_ones(file):
     own = {"layman": "plain, simple", "pirate": "like a pirate"}
     assert read_wordings(path) == {**wordings(), **own}
     assert wordings()["layman"] == REWORDED["layman"]
-
-
-WORDING_FAULTS = {
-    "empty": (b"", "with the columns style and wording"),
-    "no wording": (b"style,word\na,b\n", "with the columns style and wording"),
-    "no style": (b"style,wording\na,b\n ,b\n", "row 2, column style: missing value"),
-    "empty wording": (b"style,wording\na,\n", "row 1, column wording: missing"),
-    "twice": (b"style,wording\na,b\nc,d\na,e\n", "row 3, column style: duplicate row"),
-    "no UTF-8": (b"style,wording\na,\xff\n", "write a CSV file in UTF-8"),
-}
-
-
-@pytest.mark.parametrize(("content", "message"), WORDING_FAULTS.values(), ids=WORDING_FAULTS)
-def test_a_fault_of_wordings_is_named_with_place_and_remedy(file, content, message):
-    path = file(content)
-    with pytest.raises(TstmetaError) as raised:
-        read_wordings(path)
-    assert message in str(raised.value)
-    assert str(path) in str(raised.value)
 
 
 def test_the_hash_knows_wordings_and_not_their_order():

@@ -1,7 +1,5 @@
 """The scorer against its equations, one text at a time; empty, long, odd and hostile texts."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np
@@ -9,10 +7,12 @@ import pytest
 import torch
 
 from tests.likelihood import small
+from tests.models import tiny
 from tstmeta.likelihood import instructions
 from tstmeta.likelihood.scorer import Rewrite, Scorer
 from tstmeta.likelihood.tokens import VARIANTS
 from tstmeta.models.engine import Engine
+from tstmeta.models.template import DATE
 from tstmeta.schema import Status, TstmetaError
 
 PAPER = instructions.get("paper")
@@ -30,7 +30,7 @@ REWRITES = {
 def written(kind: str, system: str, user: str, bare: bool) -> str:
     """The prompt by hand: what each kind of model reads before the output."""
     if kind == "llama":
-        gap = "" if bare else "\n\n"
+        gap, system = ("", system) if bare else ("\n\n", f"Today: {DATE}\n\n{system}")
         head = "<|start_header_id|>{}<|end_header_id|>" + gap
         turns = f"{head.format('system')}{system}<|eot_id|>{head.format('user')}{user}<|eot_id|>"
         return f"<|begin_of_text|>{turns}{head.format('assistant')}"
@@ -50,7 +50,7 @@ def contexts(kind: str, rewrite: Rewrite, bare: bool) -> list[list[int]]:
     ]
     trim = str.strip if kind == "llama" and not bare else str
     prompts = [written(kind, PAPER.system, trim(user), bare) for user in users]
-    return [small.tokenizer(kind)(text, add_special_tokens=False)["input_ids"] for text in prompts]
+    return [tiny.tokenizer(kind)(text, add_special_tokens=False)["input_ids"] for text in prompts]
 
 
 @torch.inference_mode()
@@ -64,18 +64,13 @@ def brute(model: torch.nn.Module, before: list[list[int]], tokens: list[int], re
     return float(best.log().mean()), float((p[0] - p[1:].max(0).values).mean()), p.numpy()
 
 
-def end(kind: str) -> int:
-    return small.tokenizer(kind).convert_tokens_to_ids(small.KINDS[kind][1])
-
-
 @pytest.mark.parametrize("rewrite", REWRITES.values(), ids=REWRITES)
 @pytest.mark.parametrize("kind", small.KINDS)
 def test_equation_is_what_the_equations_say(kind, rewrite):
     scorer = Scorer(small.engine(kind))
     [scores] = scorer.judge([rewrite])
-    words = small.tokenizer(kind)
-    tokens = words(rewrite.output, add_special_tokens=False)["input_ids"]
-    exact = small.network(kind, len(words)).double()
+    tokens = tiny.tokenizer(kind)(rewrite.output, add_special_tokens=False)["input_ids"]
+    exact = small.network(kind).double()
     content, style, p = brute(exact, contexts(kind, rewrite, bare=False), tokens, released=False)
     assert (scores.status, list(scores.tokens)) == (Status.OK, tokens)
     assert scores.logprobs.dtype == np.float32
@@ -89,9 +84,10 @@ def test_equation_is_what_the_equations_say(kind, rewrite):
 def test_released_is_what_the_paper_s_program_computes(kind, rewrite):
     scorer = Scorer(small.engine(kind, rounded=True), variant="released")
     [scores] = scorer.judge([rewrite])
-    words = small.tokenizer(kind)
-    tokens = [*words(rewrite.output, add_special_tokens=False)["input_ids"], end(kind)]
-    model = small.network(kind, len(words))
+    words = tiny.tokenizer(kind)
+    tokens = words(rewrite.output, add_special_tokens=False)["input_ids"]
+    tokens.append(words.eos_token_id)  # which ends a turn, too
+    model = small.network(kind)
     content, style, p = brute(model, contexts(kind, rewrite, bare=True), tokens, released=True)
     ours = np.exp(VARIANTS["released"].columns(scores.logprobs))
     assert ours.shape == p.shape
@@ -105,12 +101,12 @@ def scores_by(scorer: Scorer, *words: str):
     return scorer.judge([Rewrite(*words)])[0]
 
 
-@pytest.mark.parametrize("text", ["", " ", " \t\n", "\u3000"])
+@pytest.mark.parametrize("text", ["", " \t\n\u3000"])
 def test_a_blank_output_is_scored_as_a_blind_draw(text):
     scorer = Scorer(small.engine())
     scores = scores_by(scorer, "The food.", text, "positive")
     assert (scores.status, scores.tokens, scores.detail) == (Status.EMPTY, (), "empty output")
-    assert scorer.content(scores) == -math.log(len(small.tokenizer("llama"))) == scorer.blind
+    assert scorer.content(scores) == -math.log(tiny.VOCABULARY) == scorer.blind
     assert scorer.style(scores) == 0
 
 
@@ -145,10 +141,9 @@ def test_a_source_as_long_as_the_window_is_invalid(more):
     assert not more or f"take {window - 1 + more} of the {window} tokens" in scores.detail
 
 
-@pytest.mark.parametrize("style", ["", " ", "\n"])
-def test_a_rewrite_without_a_target_style_is_invalid_and_the_model_is_not_run(style):
+def test_a_rewrite_without_a_target_style_is_invalid_and_the_model_is_not_run():
     counted = small.Counted(small.engine())
-    scores = scores_by(Scorer(counted), "a", "b", style)
+    scores = scores_by(Scorer(counted), "a", "b", " \n")
     assert scores.status is Status.INVALID
     assert scores.detail == "no target style; name it in the column style"
     assert counted.requests == []
@@ -172,8 +167,7 @@ def test_scores_do_not_depend_on_order_batches_company_or_repeats():
     np.testing.assert_allclose(backwards, whole, atol=1e-5)
     twice = values(Scorer(small.engine()), rewrites + rewrites)
     np.testing.assert_array_equal(twice[: len(rewrites)], twice[len(rewrites) :])
-    words = small.tokenizer("llama")
-    tight = Engine(small.network("llama", len(words)), words, "t", budget=1)
+    tight = Engine(small.network("llama"), tiny.tokenizer("llama"), "t", budget=1)
     np.testing.assert_allclose(values(Scorer(tight), rewrites), whole, atol=1e-5)
 
 
@@ -184,7 +178,7 @@ class Constant:
 
     def __init__(self, value: float, more: int = 0, left_out: int = 0):
         self.value, self.more, self.left_out = value, more, left_out
-        self.tokenizer = small.tokenizer("llama")
+        self.tokenizer = tiny.tokenizer("llama")
 
     def logprobs(self, requests, *, known=(), progress=False):
         for place, request in list(enumerate(requests))[self.left_out :]:

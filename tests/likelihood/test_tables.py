@@ -74,7 +74,7 @@ def test_a_tokenizer_that_knows_no_characters_and_tokens_of_another_output_are_r
     with pytest.raises(TstmetaError, match=re.escape("tokenizer.json")):
         spans(object(), "text", [1])
     with pytest.raises(TstmetaError, match="not those of this output"):
-        spans(small.tokenizer("llama"), "a can", [1, 2])
+        spans(tiny.tokenizer("llama"), "a can", [1, 2])
 
 
 @pytest.mark.parametrize("variant", ["", "+released"])

@@ -1,7 +1,5 @@
 """From probability to metric: the two equations, which columns count, rounding, ablations."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np
@@ -96,12 +94,9 @@ NONE = np.array([[-3.0]] * 3)
     ("skip", "end", "lp", "kept"),
     [
         (False, False, LP, [-1, -2]),
-        (True, False, LP, [-2]),
-        (False, True, LP, [-1, -2, -3]),
         (True, True, LP, [-2, -3]),
         (True, True, CUT, [-2]),
         (True, False, ONE, []),
-        (True, True, ONE, [-3]),
         (True, True, NONE, []),
     ],
 )

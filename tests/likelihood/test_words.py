@@ -1,7 +1,5 @@
 """Words of a variant: kinds, orders, mistakes; a server's name and whose tokenizer it has."""
 
-from __future__ import annotations
-
 import pytest
 
 from tests.likelihood import small
@@ -12,11 +10,8 @@ from tstmeta.schema import TstmetaError
 GOOD = {
     "": {},
     "released": {"variant": "released"},
-    "equation": {"variant": "equation"},
     "emphasis": {"instruction set": "emphasis"},
     "my.toml#mine": {"instruction set": "my.toml#mine"},
-    "a/my.toml": {"instruction set": "a/my.toml"},
-    "8b": {"model": "8b"},
     "owner/name@abc": {"model": "owner/name@abc"},
     "mine": {"model": "mine"},
     "my.csv": {"wordings file": "my.csv"},
@@ -38,7 +33,6 @@ BAD = {
     "relased": "likelihood does not know 'relased': use a variant (equation, released), instruc",
     "released+equation": "names two variants: released and equation",
     "paper+my.toml": "names two instruction sets: paper and my.toml",
-    "cpu+cuda": "names two devices: cpu and cuda",
     "http://a/v1+https://b/v1": "names two servers: http://a/v1 and https://b/v1",
     "http://h/v1": "which model does http://h/v1 run? Write http://h/v1#NAME",
     "http://h/v1#served": "no model is called 'served'",

@@ -1,7 +1,5 @@
 """The two metrics: values, signature, one pass for both, missing models, the warning."""
 
-from __future__ import annotations
-
 import math
 from pathlib import Path
 
@@ -146,13 +144,3 @@ def test_the_embedded_model_scores_and_is_called_a_demonstration(kind, words):
     assert score.status is Status.OK
     assert score.value < 0 or kind is LikelihoodStyle
     assert -1 <= score.value <= 1 or kind is Likelihood
-
-
-def test_other_files_of_a_folder_are_another_model_and_its_place_is_no_setting(tmp_path):
-    folder = small.saved(tmp_path / "tiny")
-    before = str(Likelihood(str(folder)).signature("source"))
-    (tmp_path / "moved").mkdir()
-    moved = folder.rename(tmp_path / "moved" / "tiny")
-    assert str(Likelihood(str(moved)).signature("source")) == before
-    (moved / "chat_template.jinja").write_text("{{ messages[0]['content'] }}")
-    assert str(Likelihood(str(moved)).signature("source")) != before
