@@ -1,8 +1,7 @@
 """Metrics that count shared words or characters: BLEU, METEOR, chrF, ROUGE, TER, PINC, edits.
 
-Values are those of the upstream libraries, on the upstream scale; they are imported when a metric
-is made.  Texts in Hindi, Bengali or another language of :data:`.text.DEVANAGARI` and
-:data:`.text.BENGALI` are spelt in one way first.
+Values are those of the upstream libraries, on their scale; texts in Devanagari or Bengali script
+are spelt in one way first.  What each variant is for stands in its card, ``data/metric_cards``.
 """
 
 from types import SimpleNamespace
@@ -31,13 +30,10 @@ class _Lexical(PairMetric):
 class SentenceBleu(_Lexical):
     """BLEU of single sentences (Papineni et al., 2002); not symmetric.
 
-    Plain: sacreBLEU's sentence BLEU (Post, 2018), effective order, 13a tokens, in [0, 100].
-    ``intl``, which stands for it outside English, cuts at the punctuation of every script.  The
-    others are NLTK's with smoothing 1, in [0, 1]: ``nltk-word`` on white-space tokens;
-    ``lai2023``, what the scores released with that paper hold, on Penn Treebank words;
-    ``pauli2025``, what the printed numbers of that paper are, on raw strings, so n-grams of
-    characters, with the output in the place of the reference and the compared text in that of the
-    hypothesis.  There the best of several references counts; elsewhere they clip together.
+    Plain and ``intl``: sacreBLEU's (Post, 2018), effective order, in [0, 100].  The others are
+    NLTK's with smoothing 1, in [0, 1].  ``pauli2025`` takes n-grams of characters, the output as
+    reference and the compared text as hypothesis; there the best of several references counts,
+    elsewhere they clip together.
     """
 
     name = "bleu"
@@ -86,9 +82,7 @@ class CorpusBleu(_Lexical, CorpusMetric):
     An item's statistics, shape [10]: matched 1- to 4-grams, all 1- to 4-grams, output length,
     closest reference length (the shorter of two as close).  Their sum gives exactly sacreBLEU's
     ``corpus_bleu``; items may differ in their number of references, which clip together.  An item's
-    own value is that of a corpus of one sentence, so 0 below four tokens.  Plain: 13a tokens,
-    smoothing exp; ``intl`` stands for it outside English, as in :class:`SentenceBleu`.
-    ``multi-bleu``: white-space tokens, case kept, no smoothing, as Moses' multi-bleu.perl.
+    own value is that of a corpus of one sentence, so 0 below four tokens.
     """
 
     name = "corpus-bleu"
@@ -128,13 +122,8 @@ class Meteor(_Lexical):
 
     NLTK's ``single_meteor_score``: exact words, then Porter stems, then WordNet synonyms; alpha
     0.9, beta 3, gamma 0.5; lower case.  (NLTK looks up the synonyms of stems: a word that is no
-    word once stemmed has none.)  Words are Penn Treebank tokens of sentences split by a rule.  The
-    best of several references counts; not symmetric; a copy of m words scores 1 - 0.5 / m^3.
-    Without WordNet on the machine there are no synonyms, as in ``no-synonyms``, and the signature
-    says so.
-
-    Stems, synonyms and Treebank tokens are English, so other languages are refused.  ``exact`` is
-    for them: words of any script, without marks, match only as they are.
+    word once stemmed has none.)  The best of several references counts; not symmetric; a copy of m
+    words scores 1 - 0.5 / m^3.  ``exact``: words of any script match only as they are.
     """
 
     name = "meteor"
@@ -165,10 +154,10 @@ class Meteor(_Lexical):
         return super().fields()
 
     def pair(self, text: str, output: str) -> float:
-        sides = self._tokens(text), self._tokens(output)
+        sides = self.tokens(text), self.tokens(output)
         return self._score(*sides, stemmer=self._stemmer, wordnet=self._dictionary)
 
-    def _tokens(self, text: str) -> list[str]:
+    def tokens(self, text: str) -> list[str]:
         """Penn Treebank tokens, sentence by sentence, so that every final period is a token."""
         if self.variant == "exact":
             return UnicodeWords().tokenize(text)
@@ -201,10 +190,8 @@ class Chrf(_Lexical):
 class Rouge1(_Lexical):
     """ROUGE-1: F1 of shared words, in [0, 1] (Lin, 2004), by the package rouge-score.
 
-    Plain: lower-case words of any script, no stemming.  ``stem``: Porter stems, for English.
-    ``ascii``: upstream's own tokenizer, for which a text in another script is empty: for English,
-    too.  ``lai2023``: what the scores released with Lai et al. (2023) hold, see :mod:`.ngrams`.
-    The best of several references counts; symmetric, but for ROUGE-L of ``lai2023``.
+    Plain: lower-case words of any script.  The best of several references counts; symmetric, but
+    for ROUGE-L of ``lai2023``, see :mod:`.ngrams`.
     """
 
     name = "rouge1"
@@ -279,9 +266,8 @@ class Pinc(_Lexical):
     """PINC: share of the output's n-grams that are new, in [0, 100] (Chen and Dolan, 2011, eq. 1).
 
     The mean over n = 1..4 of 100 (1 - |G & H| / |H|), G and H the sets of n-grams of the compared
-    text and of the output; orders longer than the output are left out.  It measures change, so for
-    content preservation a smaller value counts as better: 0 for a copy, 100 when not a word is
-    shared.  Of several references the nearest counts.  Not symmetric.
+    text and of the output; orders longer than the output are left out.  A smaller value counts as
+    better: 0 for a copy.  Of several references the nearest counts.  Not symmetric.
     """
 
     name = "pinc"

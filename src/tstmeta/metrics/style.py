@@ -180,11 +180,10 @@ class StyleEmd(_StyleMetric):
     """Earth mover's distance of two texts' style distributions, in [0, 1].
 
     Styles are names, each as far from the others as any: then the distance is half of the summed
-    differences, for two styles the difference of one probability (Rubner et al., 2000; Mir et al.,
-    2019; Mukherjee et al., 2025, Tables 1 and 8).  Against the source more is better: the style
-    changed; against references less is better, and the nearest one counts.  ``directed``, after Mir
-    et al. (2019): negative where the output is less probably in the target style than what it is
-    compared with; the plain distance cannot tell towards from away.
+    differences (Rubner et al., 2000; Mir et al., 2019; Mukherjee et al., 2025, Tables 1 and 8).
+    Against the source more is better; against references less, and the nearest one counts.
+    ``directed``, after Mir et al. (2019): negative where the output is less probably in the target
+    style than what it is compared with.
     """
 
     name = "style-emd"

@@ -169,13 +169,10 @@ def _directions(vectors: np.ndarray) -> np.ndarray:
 class SynWmd(ParseMetric):
     """Syntax-aware word mover's distance, >= 0, lower is better (Wei et al., 2023).
 
-    Three things differ from the authors' program: vectors are static (a file, or the embedded
-    encoder's input embeddings), not BERT's contextual and whitened ones; words are left out by
-    their part of speech, not by a list of English stop words; and the value is the distance itself,
-    not 1 / (1 + distance).
-
-    The nearest of several references counts; symmetric.  The subtrees that hold a word differ, so a
-    copy is not quite at 0.  A text without a word that has a vector is ``invalid``.
+    Other than in the authors' program vectors are static, words are left out by their part of
+    speech, and the value is the distance itself, not 1 / (1 + distance).  The nearest of several
+    references counts; symmetric.  The subtrees that hold a word differ, so a copy is not quite at
+    0.  A text without a word that has a vector is ``invalid``.
 
     Args:
         words: the file of parses, whose different sentences make the graph of words, too, or a
