@@ -7,7 +7,7 @@ import pytest
 from hypothesis import strategies as st
 
 from tstmeta import metrics
-from tstmeta.metrics import CorpusMetric, Metric, Request, Score, wordnet
+from tstmeta.metrics import Metric, Request, Score, wordnet
 from tstmeta.models import encoders
 
 #: Words that hurt: emoji, right-to-left, combining marks, joiners, numbers, marks, look-alikes.
@@ -62,13 +62,6 @@ def score(name: str, output: str, *against: str) -> Score:
 def value(name: str, output: str, *against: str) -> float:
     """The value of one output against one or more texts."""
     return score(name, output, *against).value
-
-
-def combine(name: str, details: list[str]) -> float:
-    """The corpus value of a corpus metric from its items' details."""
-    scorer = metric(name)
-    assert isinstance(scorer, CorpusMetric)
-    return scorer.combine(details)
 
 
 #: Mark a test of the encoder that comes with the package.

@@ -7,17 +7,13 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from tests.metrics import metric, needs_encoder, single, texts
+from tests.metrics import metric, single, texts
 from tests.scored import dataset
 from tstmeta import metrics, score
 from tstmeta.metrics import Request
 from tstmeta.metrics.text import UnicodeWords, respelt, spelt, word_spans
-from tstmeta.models.causal import Backbone
-from tstmeta.models.encoders import ENCODERS
 
-NAMES = metrics.resolve(["lexical"])
-ENGLISH_ONLY = [name for name in NAMES if metric(name).languages]
-ANY = [name for name in NAMES if not metric(name).languages]
+ANY = [name for name in metrics.resolve(["lexical"]) if not metric(name).languages]
 CORPUS_BLEU = ("corpus-bleu", "corpus-bleu:intl", "corpus-bleu:multi-bleu")
 JOINER, NON_JOINER, NUKTA, VIRAMA = "\u200d", "\u200c", "\u093c", "\u094d"
 #: Letters, signs, joiners, digits and marks of both scripts, and some of ours.
@@ -49,7 +45,7 @@ def test_spellings_that_look_the_same_become_the_same(typed, other):
 
 @pytest.mark.parametrize(
     ("a", "b"),
-    [("फल", "फ़ल"), ("कि", "की"), ("দিন", "দীন"), ("ত", "ৎ"), ("।", "|"), ("३", "2")],
+    [("फल", "फ़ल"), ("कि", "की"), ("ত", "ৎ"), ("।", "|")],
 )
 def test_different_letters_stay_different(a, b):
     assert respelt(a) != respelt(b)
@@ -71,7 +67,7 @@ def test_texts_in_other_languages_are_taken_as_they_are(text, language):
     assert spelt(request, apart=True) is request
 
 
-@pytest.mark.parametrize("language", ["hi", "mag", "bn-BD", "HI"])
+@pytest.mark.parametrize("language", ["hi", "bn-BD"])
 def test_all_texts_of_a_request_are_spelt(language):
     request = Request("१।", ("२।", "३ ।"), "४॥", "formal", language)
     assert spelt(request) == Request("1।", ("2।", "3 ।"), "4॥", "formal", language)
@@ -120,8 +116,8 @@ def rewrite(output, source, language="ru"):
     return {"output": output, "source": source, "language": language, "style": "formal"}
 
 
-def rows(scorer, *rewrites, store, basis="source"):
-    table = score(dataset(*rewrites), [scorer], bases=[basis], store=store, progress=False)
+def rows(scorer, *rewrites, store):
+    table = score(dataset(*rewrites), [scorer], bases=["source"], store=store, progress=False)
     return list(table.itertuples())
 
 
@@ -149,8 +145,6 @@ def test_a_copy_is_a_copy_in_every_language(name, tmp_path):
 FRAME, WINDOW = "мама мыла раму", "мама мыла окно"
 BY_HAND = [
     ("rouge1", FRAME, WINDOW, "ru", 2 / 3),
-    ("rouge2", FRAME, WINDOW, "ru", 1 / 2),
-    ("rougeL", FRAME, WINDOW, "ru", 2 / 3),
     ("edit-similarity", FRAME, WINDOW, "ru", 2 / 3),
     ("ter", FRAME, WINDOW, "ru", 100 / 3),
     ("pinc", FRAME, WINDOW, "ru", 100 * (1 / 3 + 1 / 2 + 1) / 3),
@@ -159,11 +153,7 @@ BY_HAND = [
     ("bleu", "«да»", "да", "ru", 100 * math.exp(1 - 3)),  # of 3 tokens 1
     ("bleu:nltk-word", "«да»", "да", "ru", 0),
     ("rouge1", "die Straße ist schön", "die Strasse ist schön", "de", 3 / 4),
-    ("bleu", "„Größe“", "Größe", "de", 100 * math.exp(1 - 3)),
     ("rouge1", "वह घर गया।", "वह बाज़ार गया", "hi", 2 / 3),
-    ("edit-similarity", "वह घर गया।", "वह बाज़ार गया।", "hi", 3 / 4),
-    ("pinc", "वह घर", "वह शहर", "hi", 100 * (1 / 2 + 1) / 2),
-    ("ter", "সে ঘরে গেল", "সে", "bn", 200 / 3),
     ("rougeL", "সে বাজারে গেল।", "সে গেল।", "bn", 4 / 5),
 ]
 
@@ -186,39 +176,36 @@ def test_bleu_outside_english_has_other_tokens_and_says_so(tmp_path):
     assert detail.detail == "[4.0, 2.0, 1.0, 0.0, 4.0, 3.0, 2.0, 1.0, 4.0, 6.0]"
 
 
-REFUSING = (
-    *(name for name in ENGLISH_ONLY if "rouge1" not in name or "stem" in name),
+ENGLISH = (
+    *("meteor", "bleu:lai2023", "rouge1:stem", "rouge2:ascii", "rougeL:lai2023"),
     *("cosine", "s3bert", "bertscore", "bertscore:roberta-large", "wmd", "sim", "synwmd"),
-    *("masked-bleu", "masked-cosine", "bleurt", "questeval", "slor", "perplexity", "likelihood"),
-    *("perplexity:gpt2", "likelihood:smollm2-135m", "likelihood-style", "corpus-perplexity"),
-    *("style-accuracy", "style-confidence:toxicity", "style-emd", "style-regressor"),
+    *("masked-bleu", "masked-cosine", "masked-cosine:labse", "bleurt", "questeval", "slor"),
+    *("perplexity", "perplexity:gpt2", "corpus-perplexity", "likelihood", "likelihood-style"),
+    *("likelihood:smollm2-135m", "style-accuracy", "style-confidence:toxicity", "style-emd"),
+    "style-regressor",
+)
+MANY = (
+    *("cosine:labse", "cosine:multilingual-minilm", "bertscore:xlm-roberta-large"),
+    *("bertscore:mbert", "perplexity:mgpt", "smatch-dep", "ted", "likelihood:8b", "comet-22"),
+    *("likelihood:qwen2.5-0.5b", "style-accuracy:owner/other", "bleurt:owner/other"),
 )
 
 
-@pytest.mark.parametrize("name", REFUSING)
+@pytest.mark.parametrize("name", [*ENGLISH, *MANY])
+def test_a_metric_says_whether_it_is_made_for_english(name):
+    assert metric(name).languages == ("en",) * (name in ENGLISH)
+
+
+@pytest.mark.parametrize("name", ["meteor", "cosine", "style-emd"])
 def test_a_metric_made_for_english_refuses_other_languages(name, tmp_path):
-    basis = metric(name).bases[0]
     rewrites = [rewrite(HINDI, HINDI, "hi-IN"), rewrite("Oui.", "Non.", "fr")]
-    hindi, french = rows(name, *rewrites, store=tmp_path, basis=basis)
+    hindi, french = rows(name, *rewrites, store=tmp_path)
     assert hindi.status == french.status == "refused"
     assert hindi.detail == f"{name} is made for English; this rewrite is in Hindi (hi-IN)"
     assert french.detail.endswith("this rewrite is in fr")
     assert math.isnan(hindi.value)
-    assert hindi.signature == str(metric(name).signature(basis))
+    assert hindi.signature == str(metric(name).signature("source"))
     assert not [*tmp_path.iterdir()], "the store keeps nothing of them"
-
-
-KNOWS_MORE = (
-    *("cosine:labse", "cosine:multilingual-minilm", "masked-cosine:labse", "likelihood:8b"),
-    *("bertscore:xlm-roberta-large", "bertscore:mbert", "perplexity:mgpt", "smatch-dep", "ted"),
-    *("comet-22", "likelihood:qwen2.5-0.5b", "style-accuracy:owner/other", "bleurt:owner/other"),
-)
-
-
-@pytest.mark.parametrize("name", KNOWS_MORE)
-def test_a_metric_on_a_model_of_many_languages_or_of_ones_own_takes_any(name):
-    hides = ("en",) if name.startswith("masked") else ()  # words of our lists are English
-    assert metric(name).languages == hides
 
 
 def test_rewrites_in_several_languages_keep_their_order(tmp_path):
@@ -227,20 +214,3 @@ def test_rewrites_in_several_languages_keep_their_order(tmp_path):
     table = rows("meteor", *rewrites, store=tmp_path)
     assert [row.item_id for row in table] == ["1", "2", "3", "4"]
     assert [row.status for row in table] == ["ok", "refused", "ok", "refused"]
-
-
-@needs_encoder
-@pytest.mark.parametrize("name", ["cosine:multilingual-minilm", "bertscore:mbert"])
-def test_a_multilingual_encoder_reads_every_language(name, tmp_path, monkeypatch):
-    from tstmeta.metrics import bertscore
-
-    tiny_encoder = pytest.importorskip("tests.models.tiny_encoder")
-    short, folder = name.partition(":")[2], tiny_encoder.pooled(tmp_path / "model", window=40)
-    here = Backbone(short, str(folder), languages=ENCODERS[short].languages)
-    monkeypatch.setitem(ENCODERS, short, here)
-    monkeypatch.setitem(bertscore.LAYERS, short, 2)
-    rewrites = [rewrite(text[-9:], text[-9:], language) for language, text in TEXTS.items()]
-    own = rows(metrics.get(name), *rewrites, rewrite("soup", FRAME), store=tmp_path / "store")
-    assert {row.status for row in own} == {"ok"}
-    assert [row.value for row in own][:-1] == pytest.approx([1] * len(TEXTS), abs=1e-5)
-    assert own[-1].value < 0.99

@@ -13,7 +13,7 @@ from nltk.translate.bleu_score import SmoothingFunction, sentence_bleu
 from nltk.translate.meteor_score import single_meteor_score
 from rouge_score.rouge_scorer import RougeScorer
 
-from tests.metrics import combine, needs_wordnet, score, texts, value
+from tests.metrics import metric, needs_wordnet, score, texts, value
 from tstmeta.metrics import wordnet
 from tstmeta.metrics.text import sentences, tokens13a
 
@@ -78,7 +78,7 @@ def test_the_details_of_any_subset_give_its_corpus_bleu(name, options, items, rn
         for k in range(3)
     ]
     expected = sacrebleu.corpus_bleu(outputs, streams, force=True, **options).score
-    assert combine(name, [details[index] for index in chosen]) == expected
+    assert metric(name).combine([details[index] for index in chosen]) == expected
 
 
 @pytest.mark.parametrize("kind", ["rouge1", "rouge2", "rougeL"])

@@ -4,8 +4,10 @@ import pytest
 from ufal.udpipe import Model, Pipeline
 
 import tstmeta as tst
+from tests.metrics import item, scores
 from tests.parsing import train_udpipe
 from tstmeta.metrics.synwmd import SynWmd
+from tstmeta.metrics.trees import Ted
 
 TEXTS = ["the cat sees a dog .", "the dog sees a cat .", "a dog likes the old food ."]
 ROWS = [f"s{place},{text},{TEXTS[0]}" for place, text in enumerate(TEXTS)]
@@ -44,6 +46,8 @@ def test_metrics_of_syntax_say_of_a_model_what_they_say_of_its_parses(files, tmp
     assert values == pytest.approx(scored(tmp_path, by_file), abs=1e-12)
     assert values[:2, 0].tolist() == [0, 1]  # a copy
     assert values[0, 1] == 2  # two words change places in the same tree
+    [long] = scores(Ted(model), item(f"{TEXTS[0]} " * 2000, TEXTS[0]))
+    assert long.detail == "12000 words, first 200 used"
 
 
 def test_words_are_weighed_by_the_texts_that_are_named_or_by_those_of_the_file(files):

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.metrics import item, scores
-from tests.parsing import CAT, DOG, OLD, drawn, sentence, train_udpipe, tree, write
+from tests.parsing import CAT, DOG, OLD, drawn, sentence, tree, write
 from tstmeta.metrics.trees import Ted, distance, ordered
 from tstmeta.schema import Status
 
@@ -99,12 +99,3 @@ def test_lemmas_and_parts_of_speech_are_labels_where_they_are_asked_for(tmp_path
     pair = item("the dogs", "a cat")
     result = [scores(Ted(f"{words}+{path}"), pair)[0].value for words in ("form", "lemma", "upos")]
     assert result == [2, 1, 0]
-
-
-def test_a_udpipe_model_parses_whatever_it_is_asked(tmp_path):
-    metric = Ted(train_udpipe(tmp_path / "tiny.udpipe"))
-    long = "the cat sees a dog . " * 2000
-    result = scores(metric, item("the cat sees a dog .", "the dog sees a dog ."), item(long, long))
-    assert [score.value for score in result] == [1, 0]
-    assert result[1].detail == "12000 words, first 200 used"
-    assert "parses:udpipe@" in str(metric.signature("source"))

@@ -36,7 +36,7 @@ REFUSED = [
     ("ROUGE-L", "did you mean rougeL"),
     ("ter:any", "ter"),
     ("random:abc", "random"),
-    *((f"random:{seed}", "random") for seed in ("1.5", "07", "+1", "-0", "1 ", "١")),
+    *((f"random:{seed}", "random") for seed in ("1.5", "07", "١")),
     ("zzzzzz", "see them with: tstmeta metrics"),
     ("gm", "--combine gm"),
     *((f"judge:http://h/v1{end}", r"#MODEL\+PROMPT") for end in ("", "#m", "+content")),
@@ -69,24 +69,19 @@ def test_words_that_name_nothing_or_contradict_each_other_are_refused(name, mess
         metrics.get(name)
 
 
-STYLE = ("accuracy", "confidence", "emd", "kl", "js", "cosine", "regressor")
 REMEDIES = [
     ("bertscore", "install it anew"),
     ("bertscore:roberta-large", "hf download"),
     ("cosine:labse", "hf download sentence-transformers/LaBSE"),
-    ("cosine:multilingual-minilm", "paraphrase-multilingual-MiniLM-L12-v2"),
-    ("bertscore:mbert", "hf download google-bert/bert-base-multilingual-cased"),
     ("s3bert", "name the folder: s3bert:/path/folder"),
     ("sim", "install it anew"),
     ("bleurt", "upstream's weights are pickles, which are never read: convert them to safetensors"),
     ("bleurt:owner/other@main", "hf download owner/other --revision main"),
-    ("comet-20", "tstmeta evaluate --scores"),
     ("comet-22", "released:comet-22"),
     ("questeval", "ThomasNLG/t5-qa_squad2neg-en is not here"),
     ("questeval:released", "google-bert/bert-base-multilingual-cased is not here"),
     ("perplexity:gpt2", "hf download"),
-    ("corpus-perplexity:mgpt+word", "hf download ai-forever/mGPT"),
-    *((f"style-{kind}:nobody/nothing", "hf download nobody/nothing") for kind in STYLE),
+    ("style-emd:nobody/nothing", "hf download nobody/nothing"),
     ("smatch-amr", "no parser comes with us: parse the texts with an AMR parser"),
     ("smatch-dep", "smatch-dep:/path/parses.conllu and smatch-dep:/path/model.udpipe"),
     ("ted:/nowhere.conllu", "/nowhere.conllu is no file: parse the texts"),
