@@ -138,7 +138,8 @@ def test_styles_are_worded_as_the_released_program_words_them_and_none_in_two_wa
 
 
 @pytest.mark.parametrize(
-    "name", ["contrast", *(pytest.param(name, marks=needs(name)) for name in RAW)]
+    "name",
+    ["contrast", *(pytest.param(n, marks=[needs(n), pytest.mark.nightly]) for n in RAW)],
 )
 def test_every_style_of_a_data_set_is_in_the_table_and_no_other(name):
     items, listed = data.load(name).items, TABLE[TABLE["dataset"] == name]

@@ -176,22 +176,19 @@ class Constant:
 
     identity, window, vocabulary = "constant", 1000, 100
 
-    def __init__(self, value: float, more: int = 0, left_out: int = 0):
-        self.value, self.more, self.left_out = value, more, left_out
+    def __init__(self, value: float, left_out: int = 0):
+        self.value, self.left_out = value, left_out
         self.tokenizer = tiny.tokenizer("llama")
 
     def logprobs(self, requests, *, known=(), progress=False):
         for place, request in list(enumerate(requests))[self.left_out :]:
-            size = len(request.tokens) + self.more
-            yield [(place, np.full(size, self.value, dtype=np.float32))]
+            yield [(place, np.full(len(request.tokens), self.value, dtype=np.float32))]
 
 
 @pytest.mark.parametrize(
     ("backend", "message"),
     [
         (Constant(-1, left_out=1), "constant left 1 of 3 requests out"),
-        (Constant(-1, more=1), "constant gives 3 values for 2 tokens"),
-        (Constant(-1, more=-1), "constant gives 1 values for 2 tokens"),
         (Constant(2.5), "log-probability of 2.5, but none is above 0"),
     ],
 )

@@ -58,8 +58,6 @@ REFUSED = [
     ("masked-bleu:drop", "'drop' is no lexicon: use dropped, sentiment or a .csv or .json"),
     ("masked-bleu:sentiment+x.csv", "two words of the kind lexicon"),
     ("style-cosine:directed", "directed"),
-    ("style-confidence:embedded-strength", "use it with style-regressor"),
-    ("style-regressor:embedded", "use style-confidence"),
 ]
 
 

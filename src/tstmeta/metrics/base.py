@@ -177,13 +177,12 @@ class PairMetric:
     def _cut(self, request: Request) -> tuple[Request, str]:
         if self.max_tokens is None:
             return request, ""
-        longest = max(len(text.split()) for text in (request.output, *request.against))
+        texts = (request.output, *request.against)
+        longest = max(len(text.split()) for text in texts)
         if longest <= self.max_tokens:
             return request, ""
-        cut = request._replace(
-            output=first_tokens(request.output, self.max_tokens),
-            against=tuple(first_tokens(text, self.max_tokens) for text in request.against),
-        )
+        output, *against = (first_tokens(text, self.max_tokens) for text in texts)
+        cut = request._replace(output=output, against=tuple(against))
         return cut, f"{longest} tokens, first {self.max_tokens} used"
 
 

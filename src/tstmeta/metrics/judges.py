@@ -47,11 +47,7 @@ _SERVER = ("http://", "https://")
 
 
 class Judge(BatchedMetric):
-    """A language model asked for a rating of content, style, fluency or the whole.
-
-    Args:
-        words: what stands after ``judge:``.
-    """
+    """A language model asked for a rating of content, style, fluency or the whole."""
 
     name = "judge"
     dimensions: tuple[str, ...] = ("content", "style", "fluency", "overall")

@@ -5,7 +5,7 @@ A blank text has probability 0 of the target style, the rest is shared alike.
 
 import json
 import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from importlib.metadata import version
 from typing import ClassVar, NamedTuple
 
@@ -46,6 +46,8 @@ class _StyleMetric(ModelMetric):
     dimensions = ("style",)
     accepts_empty = True
     default: ClassVar[str] = "embedded"
+    #: How a model is asked.
+    estimate: ClassVar[str] = "probabilities"
     options: ClassVar[Mapping[str, tuple[str, ...]]] = {}
 
     def __init__(self, words: str = ""):
@@ -56,13 +58,6 @@ class _StyleMetric(ModelMetric):
         self.model = model or classifiers.MODELS[self.default]
         self.profile, self.languages = self.model.profile, self.model.languages
         self.wordings = {**_WORDINGS.get(self.model.where, {}), **{own: k for k, own in renamed}}
-        self._regression = self.default != "embedded"
-        path = classifiers.ours(self.model)  # what a model of others is shows when it is loaded
-        if path and not self.missing:
-            regression = classifiers.read_about(path).regression
-            if regression != self._regression:
-                remedy = classifiers.REGRESSOR if regression else classifiers.CLASSIFIER
-                raise TstmetaError(f"{self.model.name}: {remedy}")
 
     @property
     def missing(self) -> str:
@@ -92,7 +87,7 @@ class _StyleMetric(ModelMetric):
                 shares = np.full(len(task.styles), 1 / max(1, len(task.styles) - 1))
                 shares[target] = 0
                 answers[text, style] = TextStyle(shares, target, task, blank=True)
-        estimate = model.strengths if self._regression else model.probabilities
+        estimate = getattr(model, self.estimate)
         for number, targets in by_task.items():
             estimates = zip(*estimate(list(targets), number), targets.items(), strict=True)
             for row, cut, (text, styles) in estimates:
@@ -146,12 +141,11 @@ class StyleAccuracy(StyleConfidence, CorpusMetric):
         rest = np.delete(text.styles, text.target)
         return float(len(rest) > 0 and text.styles[text.target] > rest.max())
 
-    def score(self, units: Sequence[tuple[Request, ...]]) -> Iterator[tuple[Score, ...]]:
-        for unit in super().score(units):
-            yield tuple(
-                hit._replace(detail=json.dumps([hit.value, 1.0])) if hit.status.has_value else hit
-                for hit in unit
-            )
+    def values(self, requests: Sequence[Request]) -> Sequence[Score]:
+        return [
+            hit._replace(detail=json.dumps([hit.value, 1.0])) if hit.status.has_value else hit
+            for hit in super().values(requests)
+        ]
 
     def aggregate(self, total: np.ndarray) -> float:
         return float(total[0] / total[1]) if total[1] else math.nan
@@ -166,7 +160,7 @@ class StyleRegressor(StyleConfidence):
 
     name = "style-regressor"
     VARIANTS: ClassVar[tuple[str, ...]] = ()
-    default = "embedded-strength"
+    default, estimate = "embedded-strength", "strengths"
 
     def of_text(self, text: TextStyle) -> float:
         low, high = text.task.values
