@@ -73,26 +73,25 @@ class _StyleMetric(ModelMetric):
         """Of each (text, target style) what the model says; an error if it knows no such style."""
         model = classifiers.load(self.model)
         answers: dict[tuple[str, str], TextStyle | Score] = {}
-        by_task: dict[int, dict[str, list[tuple[str, int]]]] = {}
-        for text, style in dict.fromkeys(texts):
+        places: dict[tuple[str, str], tuple[int, int]] = {}
+        for key in dict.fromkeys(texts):
             try:
-                number, target = model.place(style, self.wordings)
+                places[key] = model.place(key[1], self.wordings)
             except TstmetaError as error:
-                answers[text, style] = failed(error)
-                continue
-            task = model.about.tasks[number]
-            if text.strip():
-                by_task.setdefault(number, {}).setdefault(text, []).append((style, target))
-            else:
-                shares = np.full(len(task.styles), 1 / max(1, len(task.styles) - 1))
-                shares[target] = 0
-                answers[text, style] = TextStyle(shares, target, task, blank=True)
-        estimate = getattr(model, self.estimate)
-        for number, targets in by_task.items():
-            estimates = zip(*estimate(list(targets), number), targets.items(), strict=True)
-            for row, cut, (text, styles) in estimates:
-                for style, target in styles:
-                    answers[text, style] = TextStyle(row, target, model.about.tasks[number], cut)
+                answers[key] = failed(error)
+        for number, task in enumerate(model.about.tasks):
+            own = {key: target for key, (at, target) in places.items() if at == number}
+            full = list(dict.fromkeys(text for text, _ in own if text.strip()))
+            estimates = getattr(model, self.estimate)(full, number) if full else ()
+            known = dict(zip(full, zip(*estimates, strict=True), strict=True))
+            for (text, style), target in own.items():
+                if text in known:
+                    row, cut = known[text]
+                    answers[text, style] = TextStyle(row, target, task, cut)
+                else:
+                    shares = np.full(len(task.styles), 1 / max(1, len(task.styles) - 1))
+                    shares[target] = 0
+                    answers[text, style] = TextStyle(shares, target, task, blank=True)
         return answers
 
 
