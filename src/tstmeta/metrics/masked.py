@@ -118,11 +118,10 @@ class MaskedBleu(BatchedMetric):
 
     @property
     def missing(self) -> str:
-        if self._name:
-            try:
-                lexicons.place(self._name)
-            except MissingData as error:
-                return str(error)
+        try:
+            _ = self._lexicon
+        except TstmetaError as error:
+            return str(error)
         return getattr(self._inner, "missing", "")
 
     @cached_property
@@ -144,19 +143,19 @@ class MaskedBleu(BatchedMetric):
         }
 
     def values(self, requests: Sequence[Request]) -> list[Score]:
-        masked = [self._hide(request) for request in requests]
-        answers = self._inner.score([(pair[0],) for pair in masked if not isinstance(pair, Score)])
-        return [
-            pair if isinstance(pair, Score) else _noted(next(answers)[0], pair[1])
-            for pair in masked
-        ]
+        masked, notes = zip(*map(self._hide, requests), strict=True)
+        answers = self._inner.score([(request,) for request in masked])
+        return [_noted(score, note) for (score,), note in zip(answers, notes, strict=True)]
 
-    def _hide(self, request: Request) -> Score | tuple[Request, str]:
-        """The request with style words hidden and how many they were, or why it has no value."""
-        if self._lexicon is None and request.style not in OURS:
-            what = f"no list of style words for the style {request.style!r}"
-            remedy = f"name a lexicon, for instance {self.name.partition(':')[0]}:words.csv"
-            return Score(math.nan, Status.REFUSED, f"{what}; {remedy}")
+    def _blank(self, request: Request) -> Score | None:
+        if (score := super()._blank(request)) or self._lexicon or request.style in OURS:
+            return score
+        what = f"no list of style words for the style {request.style!r}"
+        remedy = f"name a lexicon, for instance {self.name.partition(':')[0]}:words.csv"
+        return Score(math.nan, Status.REFUSED, f"{what}; {remedy}")
+
+    def _hide(self, request: Request) -> tuple[Request, str]:
+        """The request with style words hidden, and how many they were."""
         hide = _mask(self._lexicon or _ours(OURS[request.style]), self.token)
         output = hide(request.output)
         texts, counts, words = zip(*map(hide, request.against), strict=True)
