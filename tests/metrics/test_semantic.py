@@ -63,8 +63,6 @@ def test_a_text_without_a_token_is_as_a_blank_one(odd):
     ("feature", "part"),
     [
         ("", slice(None)),
-        ("global", slice(None)),
-        ("negations", slice(0, 8)),
         ("roles", slice(8, 16)),
         ("residual", slice(16, None)),
     ],

@@ -49,15 +49,12 @@ SIGNATURES = {
         *("parts:full", "hops:3", "damping:0.2", "parses:conllu@", "vectors:v.txt@", "POT:")
     ],
     "masked-bleu": ["lexicon:ours@"],
-    "masked-bleu:dropped": ["mask:dropped"],
     "masked-bleu:{}/words.csv": ["lexicon:words.csv@", "mask:■", "tok:13a"],
-    "wmd:vectors={}/v.txt": ["vectors:v.txt@"],
     "wmd:unit+vectors={}/v.txt": ["vectors:v.txt@"],
     "sim:vectors={}/v.txt": ["vectors:v.txt@", "idf:uniform"],
     "sim:vectors={0}/v.txt+idf={0}/texts.txt": ["vectors:v.txt@", "idf:texts.txt@"],
     "bertscore:layer2+{}/bert": ["model:bert@"],
     "bertscore:layer1+{}/bert": ["model:bert@"],
-    "bertscore:p+layer2+{}/bert": ["model:bert@"],
     "bertscore:idf={0}/texts.txt+layer2+{0}/bert": ["model:bert@"],
     "bleurt": ["model:Elron/bleurt-large-512@00397b0917e4"],
     "bleurt:{}/bleurt": ["model:bleurt@", "transformers:"],
@@ -67,11 +64,9 @@ SIGNATURES = {
     "slor:{}/gpt2": ["model:gpt2@"],
     "slor:{}/gpt2+word": ["model:gpt2@", "per:word"],
     "slor:{0}/gpt2+{0}/other/unigrams.csv": ["model:gpt2@"],
-    "slor:{}/other": ["model:other@"],
     "questeval": ["questions:ThomasNLG/t5-qg_squad1-en@", "about:rule-1,5 sentences", "prefix:sv1"],
     **{f"questeval:{word}": [WINDOW] for word in QUESTEVAL},
     **{f"style-{kind}": ["model:embedded", "scikit-learn:"] for kind in STYLES},
-    **{f"style-{kind}:{{}}/bert": [] for kind in STYLES},
     **{f"style-{kind}:{{}}/bert+bad=blue": ["called:blue:bad"] for kind in STYLES},
 }  # fmt: skip
 

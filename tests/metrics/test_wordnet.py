@@ -18,7 +18,6 @@ WORDS = ["car", "cars", "walked", "good"]
     [
         ("car", "auto", 0.5),
         ("cars", "autos", 0.5),
-        ("car", "tree", 0),
         ("car", "automobile", 0),  # NLTK looks stems up, and "automobil" is no word
     ],
 )
