@@ -14,6 +14,7 @@ import os
 
 os.environ["OPENBLAS_NUM_THREADS"] = "1"  # read when NumPy is loaded
 
+import itertools
 import multiprocessing
 from collections.abc import Callable
 from concurrent.futures import ProcessPoolExecutor
@@ -28,7 +29,7 @@ import tstmeta as tst
 from tstmeta import scoring
 from tstmeta.analysis.matrices import matrices
 from tstmeta.stats import Draws, ResamplingPlan, Setting, draw, resampled
-from tstmeta.stats.permutation import all_pairs
+from tstmeta.stats.permutation import permutation_test
 from tstmeta.stats.swapping import swaps_of
 
 LIBRARIES = ("tstmeta", "numpy", "scipy")
@@ -174,14 +175,18 @@ def permutation(setting: Setting, value: Value, pairs: int) -> Callable[[Inputs,
         flips = swaps_of(counted, "inputs", None, size, enumerate_up_to=0, rng=rng()).flips
         rivals = range(1, pairs + 1)
         metrics = len(inputs.metrics)
+
+        def ours() -> np.ndarray:
+            tests = [
+                permutation_test(inputs.human, *two, setting, n=size, enumerate_up_to=0, rng=rng())
+                for two in itertools.combinations(inputs.metrics, 2)  # those of the first lead
+            ]
+            return np.array([test.p for test in tests])
+
         return Task(
-            lambda: (
-                all_pairs(
-                    inputs.human, inputs.metrics, setting, n=size, enumerate_up_to=0, rng=rng()
-                ).p
-            ),
+            ours,
             lambda: np.array([over_swaps(inputs, flips, second, value) for second in rivals]),
-            lambda p: p[0, list(rivals)],
+            lambda p: p[:pairs],
             pairs / (metrics * (metrics - 1) / 2),
             f"{pairs} pairs",
             f"{setting}|permutation:inputs|swaps:{size}|seed:{measure.SEED}",

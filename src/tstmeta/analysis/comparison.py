@@ -99,15 +99,17 @@ def _tested(analysis: Analysis, drawn: Resample) -> tuple[float, int, str, str]:
     own, plan = analysis.matrices, analysis.plan
     if plan.units == "both":
         return float(p_of_pairs(drawn)[0, 1]), drawn.fewest, _NO_DIFFERENCE, ""
-    test = stats.all_pairs(
+    first, second = own.metrics
+    test = stats.permutation_test(
         own.human,
-        own.metrics,
+        first,
+        second,
         analysis.setting,
         units=_SWAPPED[plan.units],
         n=plan.n,
         rng=analysis.rng(TESTS),
         clusters=plan.columns if plan.units == "systems" else plan.clusters,
-    ).test(0, 1)
+    )
     return test.p, test.n, test.null, test.reason
 
 

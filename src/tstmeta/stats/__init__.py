@@ -12,7 +12,7 @@ from .margins import equivalent, noninferior
 from .matrices import LEVELS, Setting, correlate, estimate, resampled
 from .multiple import benjamini_yekutieli, holm, significance_clusters
 from .partial_correlation import PARTIAL, corrected_partial, partial, partial_at, partials
-from .permutation import PairTests, all_pairs, permutation_test
+from .permutation import permutation_test
 from .pooling import of_families, pool, winkler
 from .power import detectable_difference
 from .ranks import rank_sets, simultaneous_p

@@ -173,14 +173,14 @@ def resampled(
         of_y = y if y.shape[1] == 1 else y[:, inside]
         part = Draws(draws.sources[inside], draws.systems[inside])
         if setting.level in _GROUPED and setting.function.whole is None:
-            values = combined(*_GROUPED[setting.level](x, of_y, setting, part), setting, of_pairs)
+            values = _combined(*_GROUPED[setting.level](x, of_y, setting, part), setting, of_pairs)
         else:
-            values = with_gaps(_values(x, of_y, setting, part), of_pairs)
+            values = _with_gaps(_values(x, of_y, setting, part), of_pairs)
         results.append(values)
     return np.concatenate(results, axis=-1)
 
 
-def with_gaps(values: Array, pairs: Array) -> Array:
+def _with_gaps(values: Array, pairs: Array) -> Array:
     """Rows ``[M, ...]``, and those of the ``pairs`` ``[P, 2]``, first minus second."""
     return np.concatenate([values, values[pairs[:, 0]] - values[pairs[:, 1]]])
 
@@ -266,19 +266,19 @@ _GROUPED = {
 }
 
 
-def combined(sums: Parts, of_groups: Array, setting: Setting, pairs: Array) -> Array:
+def _combined(sums: Parts, of_groups: Array, setting: Setting, pairs: Array) -> Array:
     """Groups to one value ``[M + P, D]``: sums ``[M, G, 1|D]``, weights of groups ``[G, D]``."""
     if setting.level == "same-source":  # sums of all groups finish to one value
         whole = (_weighted(part, of_groups) for part in sums)
-        return with_gaps(setting.function.finish(*whole), pairs)
+        return _with_gaps(setting.function.finish(*whole), pairs)
     values = setting.function.finish(*sums)
     if not math.isnan(setting.undefined):
         values = np.where(np.isfinite(values), values, setting.undefined)
     given = np.isfinite(values)
     if (given == given[:1]).all():  # all metrics have the same groups
-        return with_gaps(_mean(values, of_groups), pairs)
+        return _with_gaps(_mean(values, of_groups), pairs)
     if len(pairs) <= len(values) or values.shape[-1] == 1:
-        return _mean(with_gaps(values, pairs), of_groups)  # NaN where either has no value
+        return _mean(_with_gaps(values, pairs), of_groups)  # NaN where either has no value
     v, c = (np.moveaxis(side, -1, 0) for side in (np.nan_to_num(values), given.astype(float)))
     weighted = (of_groups.T[:, None] * c).swapaxes(1, 2)
     summed, common = v @ weighted, c @ weighted  # of all pairs [D, M, M]

@@ -9,8 +9,6 @@ exchangeability, is more than equal correlations: two metrics whose standardised
 their tails are not exchangeable.
 """
 
-from collections.abc import Sequence
-from itertools import combinations
 from typing import Literal, NamedTuple
 
 import numpy as np
@@ -18,7 +16,7 @@ from numpy.typing import ArrayLike
 
 from .kernels import Array, finite
 from .matrices import Setting, estimate, with_value
-from .swapping import Swaps, standardise, swapped, swaps_of
+from .swapping import standardise, swapped, swaps_of
 
 Units = Literal["inputs", "systems", "both"]
 
@@ -28,8 +26,6 @@ _ROUNDING = 1e-10
 _OTHER = 0.01
 #: The axis along which groups lie.
 _GROUPS = {"source": 0, "same-source": 0, "within-system": 1}
-#: Scores of pairs of metrics taken at once: few, so that many swaps are.
-_ROOM = 2**15
 
 
 class PermutationTest(NamedTuple):
@@ -56,28 +52,6 @@ class PermutationTest(NamedTuple):
     exact: bool = False
 
 
-class PairTests(NamedTuple):
-    """The same for all pairs of M metrics: ``[M, M]``, row minus column.
-
-    The diagonal is no test.  Fields as in :class:`PermutationTest`; ``p`` is not corrected.
-    """
-
-    difference: Array
-    p: Array
-    n: Array
-    smallest: Array
-    null: str
-    reasons: list[list[str]]
-    draws: int
-    exact: bool
-
-    def test(self, first: int, second: int) -> PermutationTest:
-        """One pair."""
-        difference, p, n, smallest = (table[first, second].item() for table in self[:4])
-        rest = self.null, self.reasons[first][second], self.draws, self.exact
-        return PermutationTest(difference, p, n, smallest, *rest)
-
-
 def permutation_test(
     human: ArrayLike,
     first: ArrayLike,
@@ -87,27 +61,12 @@ def permutation_test(
     units: Units = "inputs",
     n: int = 1000,
     rng: np.random.Generator,
-) -> PermutationTest:
-    """Two metrics ``[S, K]`` against people ``[S, K]``; all else as in :func:`all_pairs`."""
-    metrics = np.stack([finite(first), finite(second)])
-    return all_pairs(human, metrics, setting, units=units, n=n, rng=rng).test(0, 1)
-
-
-def all_pairs(
-    human: ArrayLike,
-    metrics: ArrayLike,
-    setting: Setting,
-    *,
-    units: Units = "inputs",
-    n: int = 1000,
-    rng: np.random.Generator,
     clusters: ArrayLike | None = None,
     enumerate_up_to: int = 4096,
-) -> PairTests:
-    """Every metric against every other, with the same swaps for all pairs.
+) -> PermutationTest:
+    """Two metrics ``[S, K]`` against people ``[S, K]``, NaN where missing.
 
     Args:
-        human, metrics: ``[S, K]`` and ``[M, S, K]``, NaN where missing.
         units: what is swapped whole: ``inputs`` (sources), ``systems`` or ``both`` (single cells).
         n: random swaps; p is then (b + 1) / (n + 1) with b swaps at least as large as observed
             (Phipson and Smyth 2010).
@@ -116,32 +75,42 @@ def all_pairs(
         enumerate_up_to: where there are no more swaps than this, all are tried and p is b over
             their number.
     """
-    x, y = finite(human), finite(metrics)
-    size, own = len(y), estimate(x, y, setting)
-    given = np.isfinite(y) & np.isfinite(x)
-    swaps = swaps_of(given.sum(axis=0) >= 2, units, clusters, n, enumerate_up_to, rng)
-    same = np.eye(size, dtype=bool)
-    tests = PairTests(
-        difference=np.where(same, np.where(np.isfinite(own), 0.0, np.nan), np.nan),
-        p=np.full(same.shape, np.nan),
-        n=np.zeros(same.shape, dtype=int),
-        smallest=np.full(same.shape, np.nan),
-        null=_null(units, clusters is not None),
-        reasons=[["no cell has a human value and both scores"] * size for _ in range(size)],
-        draws=len(swaps.flips),
-        exact=swaps.exact,
-    )
-    for metric in range(size):
-        tests.reasons[metric][metric] = "the same metric"
-    alike: dict[bytes, list[tuple[int, int]]] = {}  # pairs that count the same cells go together
-    for i, j in combinations(range(size), 2):
-        if (both := given[i] & given[j]).any():
-            alike.setdefault(np.packbits(both).tobytes(), []).append((i, j))
-    step = max(1, _ROOM // max(1, x.size))
-    for pairs in alike.values():
-        for start in range(0, len(pairs), step):
-            _fill(tests, x, y, pairs[start : start + step], setting, swaps)
-    return tests
+    x, both = finite(human), np.stack([finite(first), finite(second)])
+    if x.shape != both.shape[1:]:
+        raise ValueError(
+            "people and metrics [sources, systems] of one shape are needed,"
+            f" got {x.shape} and {both.shape[1:]}"
+        )
+    given = np.isfinite(x) & np.isfinite(both).all(axis=0)
+    swaps = swaps_of(given, units, clusters, n, enumerate_up_to, rng)
+    null, draws = _null(units, clusters is not None), len(swaps.flips)
+    if not given.any():
+        reason, nan = "no cell has a human value and both scores", np.nan
+        return PermutationTest(nan, nan, 0, nan, null, reason, draws, swaps.exact)
+    both, x = np.where(given, both, np.nan), np.where(given, x, np.nan)
+    scores, flat = standardise(both)
+    *raw, gap = estimate(x, both, setting, [(0, 1)]).tolist()
+    *values, observed = estimate(x, scores, setting, [(0, 1)]).tolist()
+    other = not (np.abs(np.subtract(raw, values)) <= _OTHER).all()
+    reason = _reason(flat, np.array(raw), gap, other or not setting.function.scale_free)
+    differ = (scores[0] != scores[1]) & given
+    if swaps.axis is not None and swaps.axis == _GROUPS.get(setting.level):
+        has = with_value(x, scores, setting).all(axis=0)  # a swap leaves it as it is
+        differ &= np.expand_dims(has, 1 - swaps.axis)
+    count = len(np.unique(swaps.unit[differ]))
+    p = smallest = np.nan
+    if not reason:
+        after, random = swapped(x, scores, setting, swaps), not swaps.exact
+        # swaps after which a metric has no value count as large
+        large = int((~(np.abs(after) < abs(observed) - _ROUNDING)).sum())
+        p = (large + random) / (draws + random)
+        # of all swaps two (none and all) are as large as the observed one
+        smallest = max(min(1.0, 2.0 ** (1 - count)), random / (draws + 1))
+        if count == 0:
+            reason = "the standardised scores are the same in every cell: p can only be 1"
+        elif count == 1:
+            reason = "the metrics differ in a single unit: p can only be 1"
+    return PermutationTest(gap, p, count, smallest, null, reason, draws, swaps.exact)
 
 
 def _null(units: Units, clustered: bool) -> str:
@@ -152,52 +121,6 @@ def _null(units: Units, clustered: bool) -> str:
         "exchangeability: the two metrics' standardised scores have the same joint distribution"
         f" when they are swapped in any {unit}"
     )
-
-
-def _fill(
-    tests: PairTests, x: Array, y: Array, pairs: Sequence, setting: Setting, swaps: Swaps
-) -> None:
-    """Test pairs of metrics that count the same cells, there and back."""
-    both = y[np.array(pairs)]  # [P, 2, S, K]
-    given = np.isfinite(x) & np.isfinite(both[0]).all(axis=0)
-    both, x = np.where(given, both, np.nan), np.where(given, x, np.nan)
-    scores, flat = standardise(both)  # flat [P, 2]
-    of_pairs = np.arange(2 * len(pairs)).reshape(-1, 2)
-
-    def values_of(sides: Array) -> tuple[Array, Array]:
-        """Of each metric ``[P, 2]``, and differences ``[P]``."""
-        result = estimate(x, sides.reshape(-1, *x.shape), setting, of_pairs)
-        return result[: of_pairs.size].reshape(-1, 2), result[of_pairs.size :]
-
-    (raw, gaps), (values, observed) = values_of(both), values_of(scores)
-    other = ~(np.abs(raw - values) <= _OTHER).all(axis=1) | (not setting.function.scale_free)
-    usable = ~flat.any(axis=1) & ~other
-    after = np.full((len(pairs), len(swaps.flips)), np.nan)
-    if usable.any():
-        after[usable] = swapped(x, scores[usable], setting, swaps)
-    # swaps after which a metric has no value count as large
-    large = (~(np.abs(after) < np.abs(observed)[:, None] - _ROUNDING)).sum(axis=1)
-    differ = (scores[:, 0] != scores[:, 1]) & given  # [P, S, K]
-    if swaps.axis is not None and swaps.axis == _GROUPS.get(setting.level):
-        has = with_value(x, scores.reshape(-1, *x.shape), setting)  # a swap leaves it as it is
-        differ &= np.expand_dims(has.reshape(len(pairs), 2, -1).all(axis=1), 2 - swaps.axis)
-    for place, (i, j) in enumerate(pairs):
-        units = len(np.unique(swaps.unit[differ[place]]))
-        p = smallest = np.nan
-        reason = _reason(flat[place], raw[place], gaps[place], other[place])
-        if not reason:
-            draws, random = after.shape[1], not swaps.exact
-            p = (large[place] + random) / (draws + random)
-            # of all swaps two (none and all) are as large as the observed one
-            smallest = max(min(1.0, 2.0 ** (1 - units)), random / (draws + 1))
-            if units == 0:
-                reason = "the standardised scores are the same in every cell: p can only be 1"
-            elif units == 1:
-                reason = "the metrics differ in a single unit: p can only be 1"
-        tests.difference[i, j], tests.difference[j, i] = gaps[place], -gaps[place]
-        for a, b in ((i, j), (j, i)):
-            tests.p[a, b], tests.n[a, b], tests.smallest[a, b] = p, units, smallest
-            tests.reasons[a][b] = reason
 
 
 def _reason(flat: Array, values: Array, gap: float, other: bool) -> str:

@@ -1,8 +1,8 @@
 """Scores of two metrics on one scale, swapped, and what a setting makes of them after each swap.
 
 A swap is a weighting: stack the scores of both metrics, and give weight 1 to the copy that stays
-with the first metric and 0 to the other.  Where a level standardises within tasks, or a statistic
-is one of matrices, the scores themselves are swapped.
+with the first metric and 0 to the other.  Where a level standardises within tasks, a statistic is
+one of matrices, or single cells are swapped within groups, the scores themselves are swapped.
 """
 
 from typing import NamedTuple
@@ -10,8 +10,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from .kernels import FLAT, Array, snapped
-from .matrices import Setting, combined, resampled, with_gaps
+from .kernels import FLAT, Array
+from .matrices import Setting, resampled
 from .resampling import Draws
 
 #: Numbers held at once.
@@ -69,10 +69,10 @@ def swaps_of(
 
 
 def standardise(scores: Array) -> tuple[Array, Array]:
-    """Pairs of metrics on one scale: scores ``[P, 2, S, K]`` and which are constant ``[P, 2]``.
+    """Two metrics ``[2, S, K]`` on one scale, and which of them are constant ``[2]``.
 
-    To variance 1 and one mean, not 0: both metrics of a pair count from the lowest score of either,
-    so sums lose nothing to cancellation.  Constant and empty metrics become NaN.
+    To variance 1 and one mean, not 0: both metrics count from the lowest score of either, so sums
+    lose nothing to cancellation.  Constant and empty metrics become NaN.
     """
     given = np.isfinite(scores)
     filled = np.where(given, scores, 0.0)
@@ -80,18 +80,17 @@ def standardise(scores: Array) -> tuple[Array, Array]:
     filled = filled / np.where(size > 0, size, 1.0)  # at most 1, so that squares stay finite
     low = np.min(filled, axis=(-2, -1), where=given, initial=1.0, keepdims=True)
     above = np.where(given, filled - low, 0.0)
-    flat = ~(above.max(axis=(-2, -1), initial=0.0) > FLAT)  # [P, 2]
+    flat = ~(above.max(axis=(-2, -1), initial=0.0, keepdims=True) > FLAT)
     count = np.maximum(given.sum(axis=(-2, -1), keepdims=True), 1)
     mean = above.sum(axis=(-2, -1), keepdims=True) / count
     variance = (np.where(given, above - mean, 0.0) ** 2).sum(axis=(-2, -1), keepdims=True) / count
-    spread = np.where(flat[..., None, None], 1.0, np.sqrt(variance))
+    spread = np.where(flat, 1.0, np.sqrt(variance))
     start = -mean / spread  # how far the lowest score is below the mean
-    result = above / spread + (start - start.min(axis=1, keepdims=True))
-    result = np.where(given & ~flat[..., None, None], result, np.nan)
-    for pair in np.flatnonzero(~flat.any(axis=1)):
-        rounding = 1e-13 + 16 * np.finfo(float).eps / float(spread[pair].min())
-        _tie(result[pair], rounding)
-    return result, flat
+    result = above / spread + (start - start.min())
+    result = np.where(given & ~flat, result, np.nan)
+    if not flat.any():
+        _tie(result, 1e-13 + 16 * np.finfo(float).eps / float(spread.min()))
+    return result, flat[:, 0, 0]
 
 
 def _tie(pair: Array, rounding: float) -> None:
@@ -114,42 +113,31 @@ def _tie(pair: Array, rounding: float) -> None:
 
 
 def swapped(x: Array, scores: Array, setting: Setting, swaps: Swaps) -> Array:
-    """First metric minus second after each swap ``[P, D]``, NaN where either has no value; at
-    levels of groups over the groups where both have a value after that swap.
+    """First metric minus second after each swap ``[D]``, NaN where either has no value; at levels
+    of groups over the groups where both have a value after that swap.
 
-    From human values ``[S, K]`` and standardised scores ``[P, 2, S, K]`` with the same cells.
+    From human values ``[S, K]`` and standardised scores ``[2, S, K]`` with the same cells.
     """
-    function, level = setting.function, setting.level
+    level = setting.level
     if level in ("pooled", "task") and swaps.axis != 0:  # ask for no layout: all cells in a column
         if setting.tasks is not None:
             setting = setting._replace(tasks=np.repeat(np.asarray(setting.tasks), x.shape[1]))
-        x, scores = x.reshape(-1, 1), scores.reshape(*scores.shape[:2], -1, 1)
+        x, scores = x.reshape(-1, 1), scores.reshape(2, -1, 1)
         swaps = swaps._replace(unit=swaps.unit.reshape(-1, 1), axis=0)
-    if function.whole is not None or level == "within-task":
-        after = _by_value
-    elif swaps.axis is not None:
-        after = _by_weight
-    else:
-        after = _by_mean if level == "system" else _by_line
-    # what the second metric has after a swap is what the first has when they stand the other way
-    scores = np.concatenate([scores, scores[:, ::-1]])
-    pairs = np.arange(len(scores)).reshape(2, -1).T
-    step = max(1, _ROOM // (x if after is _by_weight else scores).size)
+    whole = setting.function.whole is not None or level == "within-task" or swaps.axis is None
+    after = _by_value if whole else _by_weight
+    step = max(1, _ROOM // (2 * scores.size if whole else x.size))
     parts = [swaps.flips[start : start + step] for start in range(0, len(swaps.flips), step)]
-    values = [after(x, scores, setting, swaps, part, pairs) for part in parts]
-    return np.concatenate(values, axis=1)[len(scores) :]
+    return np.concatenate([after(x, scores, setting, swaps, part) for part in parts])
 
 
-def _by_weight(
-    x: Array, scores: Array, setting: Setting, swaps: Swaps, flips: Array, pairs: Array
-) -> Array:
-    """Values of first metrics ``[2 P, D]`` after each swap, as weights of stacked scores; then the
-    differences of ``pairs`` of them ``[P, D]``.
-    """
+def _by_weight(x: Array, scores: Array, setting: Setting, swaps: Swaps, flips: Array) -> Array:
+    """Differences after each swap, as weights of stacked scores."""
     axis = 1 if swaps.axis else 0
     unit = swaps.unit[0] if axis else swaps.unit[:, 0]
     x = np.concatenate([x, x], axis=axis)
-    stacked = np.concatenate([scores[:, 0], scores[:, 1]], axis=1 + axis)
+    # what the second metric has after a swap is what the first has when they stand the other way
+    stacked = np.stack([np.concatenate(side, axis=axis) for side in (scores, scores[::-1])])
     if setting.tasks is not None and axis == 0:
         setting = setting._replace(tasks=np.tile(np.asarray(setting.tasks), 2))
     # take, unlike brackets, leaves the weights of a draw side by side in memory
@@ -157,42 +145,12 @@ def _by_weight(
     weights = np.concatenate([1.0 - flip, flip], axis=1)
     ones = np.ones((len(flip), x.shape[1 - axis]))
     draws = Draws(ones, weights) if axis else Draws(weights, ones)
-    return resampled(x, stacked, setting, draws, pairs)
+    return resampled(x, stacked, setting, draws, [(0, 1)])[2]
 
 
-def _by_line(
-    x: Array, scores: Array, setting: Setting, swaps: Swaps, flips: Array, pairs: Array
-) -> Array:
-    """The same for cells swapped within rows or columns: each line has weights of its own."""
-    axis = 1 if setting.level == "within-system" else 0
-    unit, x = np.moveaxis(swaps.unit, axis, 0), np.moveaxis(x, axis, 0)  # [G, n]
-    stacked = np.concatenate(np.moveaxis(scores, (1, 2 + axis), (0, 2)), axis=-1)  # [P, G, 2n]
-    x = np.concatenate([x, x], axis=-1)
-    flip = flips.take(unit, axis=1).astype(float)  # [D, G, n]
-    weights = np.concatenate([1.0 - flip, flip], axis=-1).swapaxes(0, 1)
-    sums = setting.function.sums(x[:, None], stacked[:, :, None], weights)  # each [P, G, D]
-    return combined(sums, np.ones((len(x), len(flip))), setting, pairs)
-
-
-def _by_mean(
-    x: Array, scores: Array, setting: Setting, swaps: Swaps, flips: Array, pairs: Array
-) -> Array:
-    """The same for cells swapped before systems are averaged: sums of what either metric gives."""
-    given = np.isfinite(x)
-    count = np.where(given.any(axis=0), given.sum(axis=0), np.nan)  # [K]
-    a, b = np.moveaxis(np.where(given, scores, 0.0), (1, 3), (0, 1)).swapaxes(-1, -2)  # [K, S, P]
-    of_x = snapped(np.where(given, x, 0.0).sum(axis=0) / count)
-    flip = flips.take(swaps.unit, axis=1).astype(float).transpose(2, 0, 1)  # [K, D, S]
-    sums = ((1.0 - flip) @ a + flip @ b).transpose(2, 1, 0)  # [P, D, K]
-    ones = np.ones((sums.shape[1], len(count)))
-    return with_gaps(setting.function.values(of_x[None], snapped(sums / count), ones), pairs)
-
-
-def _by_value(
-    x: Array, scores: Array, setting: Setting, swaps: Swaps, flips: Array, pairs: Array
-) -> Array:
+def _by_value(x: Array, scores: Array, setting: Setting, swaps: Swaps, flips: Array) -> Array:
     """The same with the scores themselves swapped, for any level and units."""
-    first, second = scores[:, 0, None], scores[:, 1, None]  # [P, 1, S, K]
-    flip = flips[:, swaps.unit] > 0
+    flip = flips[:, swaps.unit] > 0  # [D, S, K]
+    sides = np.stack([np.where(flip, scores[1 - k], scores[k]) for k in (0, 1)])
     once = Draws(*(np.ones((len(flip), size)) for size in x.shape))
-    return resampled(x, np.where(flip, second, first), setting, once, pairs)
+    return resampled(x, sides, setting, once, [(0, 1)])[2]
