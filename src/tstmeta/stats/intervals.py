@@ -8,9 +8,8 @@ intervals cover.
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import NamedTuple, cast
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -33,10 +32,10 @@ class Resample(NamedTuple):
         given: whether a metric has anything of that unit, alike.
         counts: units by kind, ``[M]`` each, n - 1 fewer where there are n strata.
         single: whether each unit is one item.
-        gaps: the same of the differences of all pairs i < j of metrics, in order, at levels of
-            groups over the groups where both have a value; None where they are those of the values.
         systems: how many of them each metric has a value of ``[M]``, drawn or not.
         groups: groups that each metric has a value in ``[M, G]``.
+        of_pairs: the same of the differences of all pairs i < j of metrics, in order, at levels of
+            groups over the groups where both have a value; pairs have none.
     """
 
     estimates: Array
@@ -49,17 +48,7 @@ class Resample(NamedTuple):
     plan: ResamplingPlan
     systems: Array
     groups: Array
-    gaps: Resample | None = None
-
-    @property
-    def of_pairs(self) -> Resample:
-        """Differences of all pairs i < j."""
-        if self.gaps is not None:
-            return self.gaps
-        i, j = _pairs(len(self.estimates)).T
-        left_out = tuple(values[i] - values[j] for values in self.jackknives)
-        differences = self.estimates[i] - self.estimates[j], self.values[i] - self.values[j]
-        return _of_pairs(self, *differences, left_out)
+    of_pairs: Resample = cast("Resample", None)
 
     @property
     def fewest(self) -> int:
@@ -96,7 +85,7 @@ def of_draws(
 ) -> Resample:
     """The same from draws at hand."""
     x, y = np.asarray(human, dtype=float), np.asarray(metrics, dtype=float)
-    m, pairs = len(y), _pairs(len(y))
+    m, pairs = len(y), np.transpose(np.triu_indices(len(y), 1))
 
     def values_of(draws: Draws | None) -> Array:
         return resampled(x, y, setting, draws, pairs)
@@ -146,28 +135,16 @@ def of_draws(
         systems=(both.any(axis=1) @ (number[:, None] == np.unique(number))).sum(axis=1),
         groups=with_value(x, y, setting),
     )
-    rest = tuple(left_out[m:] for left_out in jackknives)
-    return whole._replace(gaps=_of_pairs(whole, estimates[m:], values[m:], rest))
-
-
-def _pairs(metrics: int) -> Array:
-    """All pairs i < j ``[P, 2]``."""
-    return np.array(list(itertools.combinations(range(metrics), 2)), dtype=int).reshape(-1, 2)
-
-
-def _of_pairs(
-    whole: Resample, estimates: Array, values: Array, jackknives: tuple[Array, ...]
-) -> Resample:
-    """Differences of pairs, with the units that either metric has anything of."""
-    i, j = _pairs(len(whole.estimates)).T
-    return whole._replace(
-        estimates=estimates,
-        values=values,
-        jackknives=jackknives,
-        given=tuple(some[i] | some[j] for some in whole.given),
-        counts={name: np.minimum(n[i], n[j]) for name, n in whole.counts.items()},
+    i, j = pairs.T
+    of_pairs = whole._replace(
+        estimates=estimates[m:],
+        values=values[m:],
+        jackknives=tuple(left_out[m:] for left_out in jackknives),
+        given=tuple(some[i] | some[j] for some in given),  # units that either has anything of
+        counts={name: np.minimum(n[i], n[j]) for name, n in counts.items()},
         systems=np.minimum(whole.systems[i], whole.systems[j]),
     )
+    return whole._replace(of_pairs=of_pairs)
 
 
 def _crossed(

@@ -150,8 +150,8 @@ def pairs_once(resample: Resample) -> Resample:
     9, Section 3).  So the right variance is twice that of the jackknife less that of the draws, and
     never below a third of that of the draws.  Differences of two metrics have their own.
     """
-    if resample.gaps is not None:
-        resample = resample._replace(gaps=pairs_once(resample.gaps))
+    if resample.of_pairs is not None:
+        resample = resample._replace(of_pairs=pairs_once(resample.of_pairs))
     jackknife = sum((each.shape[1] - 1) * each.var(axis=1) for each in resample.jackknives)
     some = np.isfinite(resample.values).any(axis=1)[:, None]
     spread = np.nanvar(np.where(some, resample.values, 0.0), axis=1)
