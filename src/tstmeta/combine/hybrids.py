@@ -199,13 +199,13 @@ def top_places(values: Array, top: int) -> np.ndarray:
     return np.argsort(-np.round(values, 12), kind="stable")[:top]
 
 
-def grid(parts: int, steps: int = STEPS, least: int = LEAST_STEPS) -> Array:
-    """Weights ``[C, parts]`` in steps of 1/steps that sum to 1, each at least least/steps."""
-    spare = steps - parts * least
+def grid(parts: int) -> Array:
+    """Weights ``[C, parts]`` in steps of 1/STEPS that sum to 1, each of LEAST_STEPS or more."""
+    spare = STEPS - parts * LEAST_STEPS
     # each way to put parts - 1 bars between the spare steps is one way to share them out
     ways = itertools.combinations(range(spare + parts - 1), parts - 1)
     ends = np.array([(-1, *bars, spare + parts - 1) for bars in ways])
-    weights = (np.diff(ends, axis=1) - 1 + least) / steps
+    weights = (np.diff(ends, axis=1) - 1 + LEAST_STEPS) / STEPS
     return weights[np.argsort(np.round((weights**2).sum(axis=1), 9), kind="stable")]
 
 
