@@ -4,7 +4,7 @@ Nothing here knows of texts, files or data sets.
 """
 
 from .alternative import alternative_annotator_test, flat_line
-from .correlation import Correlation, kendall, pearson, spearman, williams
+from .correlation import Correlation, williams
 from .intervals import Resample, difference, of_draws, of_resample, resample
 from .kernels import means
 from .limits import Interval, of_values
@@ -18,6 +18,6 @@ from .power import detectable_difference
 from .ranks import rank_sets, simultaneous_p
 from .raters import alpha, ceiling, single_rater
 from .resampling import Draws, ResamplingPlan, draw
-from .statistic import STATISTICS, Statistic, acc_eq
+from .statistic import STATISTICS, Statistic, acc_eq, kendall, pearson, spearman
 from .ties import TieCalibrated, tie_calibrated
 from .variance import d_study, variance_components

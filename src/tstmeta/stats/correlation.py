@@ -1,8 +1,4 @@
-"""Correlations of two vectors as scipy has them, and Williams' test of two of them.
-
-Pairs with a NaN on either side are dropped, ``n`` counts what is left; a constant vector or fewer
-than three pairs has no correlation, but NaN and a reason; no p-value is 0 (:func:`above_zero`).
-"""
+"""A correlation of two vectors, and Williams' test of two of them."""
 
 import math
 from typing import NamedTuple
@@ -11,7 +7,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy import stats
 
-from .kernels import FLAT, Array
+from .kernels import Array
 
 
 class Correlation(NamedTuple):
@@ -21,32 +17,6 @@ class Correlation(NamedTuple):
     p: float
     n: int
     reason: str = ""
-
-
-def pearson(human: ArrayLike, metric: ArrayLike) -> Correlation:
-    """Pearson's r; p from the t distribution, n - 2 degrees of freedom (scipy.stats.pearsonr)."""
-    return _correlate(human, metric, stats.pearsonr)
-
-
-def spearman(human: ArrayLike, metric: ArrayLike) -> Correlation:
-    """Spearman's rho on average ranks; p from the t approximation (scipy.stats.spearmanr)."""
-    return _correlate(human, metric, stats.spearmanr)
-
-
-def kendall(human: ArrayLike, metric: ArrayLike) -> Correlation:
-    """Kendall's tau-b; p exact for small n without ties, else normal (scipy.stats.kendalltau)."""
-    return _correlate(human, metric, stats.kendalltau)
-
-
-def _correlate(human: ArrayLike, metric: ArrayLike, statistic) -> Correlation:
-    x, y = complete(human, metric)
-    if (n := len(x)) < 3:
-        return Correlation(math.nan, math.nan, n, "fewer than three pairs")
-    for name, vector in (("ratings", x), ("scores", y)):
-        if constant(vector):
-            return Correlation(math.nan, math.nan, n, f"all {name} are equal")
-    result = statistic(x, y)
-    return Correlation(float(result.statistic), above_zero(float(result.pvalue), n), n)
 
 
 def complete(human: ArrayLike, metric: ArrayLike) -> tuple[Array, Array]:
@@ -63,11 +33,6 @@ def above_zero(p: float, items: int) -> float:
     if p > 0 or math.isnan(p):
         return p
     return max(math.exp(math.log(2.0) - math.lgamma(items + 1.0)), np.finfo(float).tiny)
-
-
-def constant(vector: Array) -> bool:
-    """Equal but for rounding."""
-    return bool(np.ptp(vector) <= FLAT * np.max(np.abs(vector)))
 
 
 class Williams(NamedTuple):

@@ -29,6 +29,42 @@ def finite(values: ArrayLike) -> Array:
     return np.where(np.isfinite(numbers), numbers, np.nan)
 
 
+def varied(values: Array, given: Array, axis: int | tuple[int, ...] = -1) -> Array:
+    """Whether given values differ by more than rounding, over axes that stay with length 1."""
+    high = _filled(values, given, -np.inf).max(axis=axis, initial=-np.inf, keepdims=True)
+    low = _filled(values, given, np.inf).min(axis=axis, initial=np.inf, keepdims=True)
+    return high - low > FLAT * np.maximum(np.abs(high), np.abs(low))
+
+
+def constant(vector: Array) -> bool:
+    """Equal but for rounding."""
+    return not varied(vector, np.isfinite(vector)).any()
+
+
+def centred(values: Array, given: Array, axis: int | tuple[int, ...] = -1) -> Array:
+    """Values about the mean of the given ones; zeros where these do not vary."""
+    count = np.maximum(given.sum(axis=axis, keepdims=True), 1)
+    mean = _filled(values, given, 0.0).sum(axis=axis, keepdims=True) / count
+    return np.where(varied(values, given, axis), values - mean, 0.0)
+
+
+def _filled(values: Array, given: Array, filling: float) -> Array:
+    """Values with a filling where none is given; themselves, uncopied, where all are."""
+    return values if given.all() else np.where(given, values, filling)
+
+
+def about_means(
+    n: Array, of_x: Array, of_y: Array, xx: Array, yy: Array, xy: Array
+) -> tuple[Array, Array, Array]:
+    """Sums of products about the means, xx, yy and xy, from sums of n values and their products."""
+    n = np.maximum(n, 1e-300)
+    squares_x, squares_y = xx - of_x**2 / n, yy - of_y**2 / n
+    # a sum of squares below this share of what it was made of is rounding
+    squares_x = np.where(squares_x > 1e-13 * xx, squares_x, 0.0)
+    squares_y = np.where(squares_y > 1e-13 * yy, squares_y, 0.0)
+    return squares_x, squares_y, xy - of_x * of_y / n
+
+
 def total(values: Array, weights: Array) -> Array:
     """Weighted sum over the items."""
     if values.shape[-2] == 1 and weights.ndim == 2:
@@ -284,29 +320,12 @@ def moments_of_rows(
     given = np.isfinite(x) & np.isfinite(y)
     if (given == given[:1]).all():  # all metrics miss the same cells: x is the same for all
         given = given[:1]
-    x, varied_x = _about_mean(x[None], given)
-    y, varied_y = _about_mean(y, given)
-    sums = (given, x, x * x, y, y * y, x * y)
+    x, y = (np.where(given, centred(side, given, (1, 2)), 0.0) for side in (x[None], y))
+    sums = (given, x, y, x * x, y * y, x * y)
     if (systems == 1).all():
         totals = [each.sum(axis=2, dtype=float) @ sources.T for each in sums]
     else:
         totals = [np.einsum("mdk,dk->md", sources @ each, systems) for each in sums]
-    n, of_x, xx, of_y, yy, xy = totals
-    fine = varied_x & varied_y & (n > least - 0.5)
-    n = np.maximum(n, 1e-300)
-    squares_x, squares_y = xx - of_x**2 / n, yy - of_y**2 / n
-    # a sum of squares below this share of what it was made of is rounding
-    squares_x = np.where(fine & (squares_x > 1e-13 * xx), squares_x, 0.0)
-    squares_y = np.where(fine & (squares_y > 1e-13 * yy), squares_y, 0.0)
-    return squares_x, squares_y, np.where(fine, xy - of_x * of_y / n, 0.0)
-
-
-def _about_mean(values: Array, given: Array) -> tuple[Array, Array]:
-    """Values ``[M, S, K]`` about their mean, 0 where missing; whether they vary ``[M, 1]``."""
-    high = np.where(given, values, -np.inf).max(axis=(1, 2), initial=-np.inf)
-    low = np.where(given, values, np.inf).min(axis=(1, 2), initial=np.inf)
-    varied = high - low > FLAT * np.maximum(np.abs(high), np.abs(low))
-    filled = np.where(given, values, 0.0)
-    count = np.maximum(given.sum(axis=(1, 2), keepdims=True), 1)
-    mean = filled.sum(axis=(1, 2), keepdims=True) / count
-    return np.where(given, filled - mean, 0.0), varied[:, None]
+    enough = totals[0] > least - 0.5
+    xx, yy, xy = np.broadcast_arrays(*about_means(*totals))
+    return np.where(enough, xx, 0.0), np.where(enough, yy, 0.0), np.where(enough, xy, 0.0)

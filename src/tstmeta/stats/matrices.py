@@ -67,11 +67,9 @@ def correlate(human: ArrayLike, metric: ArrayLike, setting: Setting) -> Correlat
     """
     x, y = finite(human), finite(metric)
     function, level = setting.function, setting.level
-    if level == "pooled" and function.direct and x.shape == y.shape:
-        return function.direct(x.ravel(), y.ravel())
-    value = float(resampled(x, y[None], setting)[0, 0])
-    if level == "pooled":
+    if level == "pooled" and x.shape == y.shape:
         return function(x.ravel(), y.ravel())
+    value = float(resampled(x, y[None], setting)[0, 0])
     fine = math.isfinite(value)
     if function.whole is not None:
         n = int((np.isfinite(x) & np.isfinite(y)).any(axis=0).sum())

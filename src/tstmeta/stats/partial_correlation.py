@@ -6,8 +6,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from . import kernels
-from .correlation import Correlation, constant
-from .kernels import FLAT, Array, finite, standardised
+from .correlation import Correlation
+from .kernels import Array, constant, finite, standardised
 from .matrices import Setting
 from .resampling import Draws, everything
 from .statistic import ratio
@@ -16,12 +16,8 @@ from .statistic import ratio
 _NOTHING = 1e-10
 #: Numbers held at once.
 _ROOM = 2**23
-#: Statistics of which there is a partial one, and what they make of the values.
-PARTIAL = {
-    "pearson": lambda sides, weights: sides,
-    "spearman": kernels.standings,
-    "kendall": lambda sides, weights: sides,
-}
+#: Statistics of which there is a partial one.
+PARTIAL = ("pearson", "spearman", "kendall")
 
 
 def partial(
@@ -196,7 +192,8 @@ def _partial(main: Array, scores: Array, weights: Array, labels, statistic: str)
             return np.concatenate(each)
     weights = weights * (np.isfinite(main[0]) & np.isfinite(scores[0]))
     main, scores = (np.where(np.isfinite(side), side, 0.0) for side in (main, scores))
-    main, scores = (PARTIAL[statistic](side, weights) for side in (main, scores))
+    if statistic == "spearman":
+        main, scores = (kernels.standings(side, weights) for side in (main, scores))
     enough = (weights > 0).sum(axis=1) >= len(main) + 2
     products = _of_pairs if statistic == "kendall" else _covariances
     return np.where(enough, _left(*products(main, scores, weights)), np.nan)
@@ -229,7 +226,7 @@ def _covariances(
     """Covariances times n, main with main ``[1 + G, 1 + G, D]`` and with scores ``[1 + G, M, D]``,
     and variances of scores ``[M, D]``; ``products`` of main with main if not each with itself.
     """
-    main, scores = _about_middle(main), _about_middle(scores)
+    main, scores = (kernels.centred(side, np.isfinite(side)) for side in (main, scores))
     n = np.maximum(weights.sum(axis=1), 1e-300)
     of_main, of_scores = kernels.total(main, weights), kernels.total(scores, weights)
     rows = (main * side for side in main) if products is None else products
@@ -243,13 +240,6 @@ def _covariances(
     spread = np.einsum("iid->id", inner)
     np.einsum("iid->id", inner)[...] = np.where(spread > rounding[0], spread, 0.0)
     return inner, outer, np.where(own > rounding[1], own, 0.0)
-
-
-def _about_middle(sides: Array) -> Array:
-    """Sides about their mean; zeros where there is no spread."""
-    spread = np.ptp(sides, axis=-1, keepdims=True)
-    flat = spread <= FLAT * np.abs(sides).max(axis=-1, initial=0.0, keepdims=True)
-    return np.where(flat, 0.0, sides - sides.mean(axis=-1, keepdims=True))
 
 
 def _left(inner: Array, outer: Array, own: Array) -> Array:
@@ -285,7 +275,7 @@ def _why(x: Array, y: Array, z: Array) -> str:
             return f"all {name} are equal"
     if any(constant(side) for side in z):
         return "a given variable is constant"
-    if len(z) > 1 and np.linalg.eigvalsh(np.corrcoef(_about_middle(z)))[0] <= _NOTHING:
+    if len(z) > 1 and np.linalg.eigvalsh(np.corrcoef(z))[0] <= _NOTHING:
         return "the given variables are collinear"
     return "the given variables leave nothing unexplained on one side"
 

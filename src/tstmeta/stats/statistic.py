@@ -1,7 +1,7 @@
 """Every statistic of two vectors, as sums that can be weighted and finished to a value.
 
 The same for all: the sign is kept; an item missing on either side is left out; where a side is
-constant, there is no value (NaN), except that accuracies count ties.
+constant, there is no value (NaN), except that accuracies count ties.  No p-value is 0.
 """
 
 import itertools
@@ -11,10 +11,11 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import ndtr
+from scipy.stats import kendalltau, pearsonr, spearmanr
 
 from . import kernels
-from .correlation import Correlation, complete, constant, kendall, pearson, spearman
-from .kernels import FLAT, Array
+from .correlation import Correlation, above_zero, complete
+from .kernels import FLAT, Array, centred, constant, varied
 
 Parts = tuple[Array, ...]
 
@@ -30,7 +31,7 @@ class Statistic:
         finish: sums -> values ``[..., D]``, NaN where there is none.
         least, alone: fewest items with both values, in a group and where there are no groups.
         chance: value of a metric that knows nothing.
-        direct: value and p-value by scipy, where scipy has it.
+        peer: scipy's function of two vectors, with a p-value, where scipy has it.
         scale_free: whether a positive factor on the metric leaves the value alone.
         whole: for a statistic of matrices, not of vectors: people ``[1|D, S, K]``, metrics
             ``[M, 1|D, S, K]``, weights of sources ``[D, S]``, of systems ``[D, K]`` to ``[M, D]``;
@@ -46,7 +47,7 @@ class Statistic:
     least: int = 2
     alone: int = 0
     chance: float = 0.0
-    direct: Callable[..., Correlation] | None = None
+    peer: Callable | None = None
     scale_free: bool = True
     whole: Callable[[Array, Array, Array, Array], Array] | None = None
     levels: tuple[str, ...] = ("system",)
@@ -56,11 +57,14 @@ class Statistic:
     def __call__(self, human: ArrayLike, metric: ArrayLike) -> Correlation:
         """The statistic of two vectors ``[n]``, with p where scipy has one."""
         self.check("pooled")
-        if self.direct is not None:
-            return self.direct(human, metric)
         x, y = complete(human, metric)
-        value = float(self.values(x[None], y[None], np.ones((1, len(x))))[0])
-        return Correlation(value, np.nan, len(x), "" if np.isfinite(value) else self.why(x, y))
+        value = p = np.nan
+        if self.peer is None:
+            value = float(self.values(x[None], y[None], np.ones((1, len(x))))[0])
+        elif len(x) >= 3 and not constant(x) and not constant(y):
+            result = self.peer(x, y)
+            value, p = float(result.statistic), above_zero(float(result.pvalue), len(x))
+        return Correlation(value, p, len(x), "" if np.isfinite(value) else self.why(x, y))
 
     def check(self, level: str) -> None:
         """Refuse a level at which the statistic is not defined."""
@@ -93,7 +97,7 @@ class Statistic:
             weights = weights * given
         # half an item to spare, for weights that are no counts and sum up to a little less
         enough = weights.sum(axis=-1) > (self.least if least is None else least) - 0.5
-        if self.direct is not None:
+        if self.peer is not None:
             human, metric = _flattened(human, given), _flattened(metric, given)
         enough = np.broadcast_to(enough, (*given.shape[:-2], enough.shape[-1]))
         return tuple(np.where(enough, part, 0.0) for part in self.parts(human, metric, weights))
@@ -105,20 +109,8 @@ class Statistic:
 
 def _flattened(values: Array, given: Array) -> Array:
     """Values ``[..., n]``, or zeros where they do not vary."""
-    varied = _varied(values, given)
-    return values if varied.all() else np.where(varied[..., None], values, 0.0)
-
-
-def _varied(values: Array, given: Array) -> Array:
-    """Whether given values ``[..., n]`` differ by more than rounding."""
-    high = _filled(values, given, -np.inf).max(axis=-1, initial=-np.inf)
-    low = _filled(values, given, np.inf).min(axis=-1, initial=np.inf)
-    return high - low > FLAT * np.maximum(np.abs(high), np.abs(low))
-
-
-def _filled(values: Array, inside: Array, filling: float) -> Array:
-    """Values with a filling where they are not inside; themselves, uncopied, where all are."""
-    return values if inside.all() else np.where(inside, values, filling)
+    vary = varied(values, given)
+    return values if vary.all() else np.where(vary, values, 0.0)
 
 
 def ratio(above: Array, below: Array) -> Array:
@@ -130,24 +122,11 @@ def ratio(above: Array, below: Array) -> Array:
 def _moments(x: Array, y: Array, weights: Array) -> Parts:
     """Sums of products about the weighted means: xx, yy, xy."""
     used = weights.max(axis=-2, initial=0.0, keepdims=True) > 0
-    x, y = _centred(x, used), _centred(y, used)
-    n = np.maximum(weights.sum(axis=-1), 1e-300)
+    x, y = centred(x, used), centred(y, used)
     of_x, of_y = kernels.total(x, weights), kernels.total(y, weights)
-    sums = []
-    for a, b, sum_a, sum_b in ((x, x, of_x, of_x), (y, y, of_y, of_y), (x, y, of_x, of_y)):
-        raw = kernels.total(a * b, weights)
-        sums.append(raw - sum_a * sum_b / n)
-        if a is b:  # equal but for rounding is equal
-            sums[-1] = np.where(sums[-1] > 1e-13 * raw, sums[-1], 0.0)
-    return tuple(sums)
-
-
-def _centred(x: Array, used: Array) -> Array:
-    """Values about their mean over the used items, or zeros where they do not vary."""
-    varied = _varied(x, used)[..., None]
-    count = np.maximum(used.sum(axis=-1, keepdims=True), 1)
-    mean = _filled(x, used, 0.0).sum(axis=-1, keepdims=True) / count
-    return np.where(varied, x - mean, 0.0)
+    # one product at a time: ranks differ from draw to draw, and take room
+    products = (kernels.total(a * b, weights) for a, b in ((x, x), (y, y), (x, y)))
+    return kernels.about_means(weights.sum(axis=-1), of_x, of_y, *products)
 
 
 def _correlation(xx: Array, yy: Array, xy: Array) -> Array:
@@ -254,13 +233,13 @@ STATISTICS: dict[str, Statistic] = {
             _moments,
             _correlation,
             least=3,
-            direct=pearson,
+            peer=pearsonr,
             of_rows=kernels.moments_of_rows,
         ),
         Statistic(
-            "spearman", "Spearman's rho", _rank_moments, _correlation, least=3, direct=spearman
+            "spearman", "Spearman's rho", _rank_moments, _correlation, least=3, peer=spearmanr
         ),
-        Statistic("kendall", "Kendall's tau-b", _tau_parts, _correlation, alone=3, direct=kendall),
+        Statistic("kendall", "Kendall's tau-b", _tau_parts, _correlation, alone=3, peer=kendalltau),
         Statistic("tau-c", "Stuart's tau-c", _tau_c_parts, _tau_c, additive=False),
         Statistic("pairwise-accuracy", "pairwise accuracy", _accuracy_parts, _accuracy, chance=0.5),
         acc_eq(),
@@ -275,3 +254,6 @@ STATISTICS: dict[str, Statistic] = {
         ),
     )
 }
+#: p from the t distribution (Pearson, Spearman), exact for few items without ties, else normal
+#: (Kendall): as scipy has them; they take items for independent.
+pearson, spearman, kendall = (STATISTICS[name] for name in ("pearson", "spearman", "kendall"))
