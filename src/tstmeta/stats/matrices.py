@@ -23,7 +23,7 @@ from numpy.typing import ArrayLike
 
 from .correlation import Correlation
 from .kernels import Array, column_means, finite, standardised
-from .resampling import Draws, everything
+from .resampling import Draws, everything, labels_of
 from .statistic import STATISTICS, Parts, Statistic, ratio
 
 Level = Literal["pooled", "source", "same-source", "within-system", "system", "task", "within-task"]
@@ -318,7 +318,4 @@ def _within_tasks(x: Array, y: Array, setting: Setting, weights: Array) -> tuple
 
 
 def _tasks(setting: Setting, sources: int) -> Array:
-    labels = np.asarray(setting.tasks)
-    if labels.shape != (sources,) or any(task is None or task != task for task in labels.tolist()):
-        raise ValueError(f"level {setting.level} needs a task label for each of {sources} sources")
-    return labels
+    return labels_of(f"level {setting.level} needs a task label", setting.tasks, sources)

@@ -71,17 +71,11 @@ def _counts(units: int, n: int, rng: np.random.Generator) -> np.ndarray:
 
 def clusters_of(plan: ResamplingPlan, n_sources: int) -> tuple[np.ndarray, np.ndarray]:
     """Cluster number of each source ``[S]`` and stratum number of each cluster ``[C]``."""
-    numbers = []
-    for name, labels in (("clusters", plan.clusters), ("strata", plan.strata)):
-        if labels is None:
-            every = np.arange(n_sources) if name == "clusters" else np.zeros(n_sources, dtype=int)
-            numbers.append(every)
-            continue
-        known = np.asarray(labels)
-        if known.shape != (n_sources,) or any(a is None or a != a for a in known.tolist()):
-            raise ValueError(f"{name} needs a label for each of {n_sources} sources")
-        numbers.append(np.unique(known, return_inverse=True)[1].reshape(-1))
-    clusters, strata = numbers
+    clusters, strata = np.arange(n_sources), np.zeros(n_sources, dtype=int)
+    if plan.clusters is not None:
+        clusters = numbered(labels_of("clusters needs a label", plan.clusters, n_sources))
+    if plan.strata is not None:
+        strata = numbered(labels_of("strata needs a label", plan.strata, n_sources))
     of_cluster = np.zeros(int(clusters.max(initial=-1)) + 1, dtype=int)
     of_cluster[clusters] = strata
     if (of_cluster[clusters] != strata).any():
@@ -93,7 +87,20 @@ def systems_of(plan: ResamplingPlan, n_columns: int) -> np.ndarray:
     """Number of the system of each column ``[K]``."""
     if plan.columns is None:
         return np.arange(n_columns)
-    return np.unique(np.asarray(plan.columns), return_inverse=True)[1].reshape(-1)
+    return numbered(plan.columns)
+
+
+def labels_of(what: str, labels: ArrayLike | None, n_sources: int) -> np.ndarray:
+    """One label a source ``[S]``, none of them missing; an error says ``what`` needs them."""
+    known = np.asarray(labels)
+    if known.shape != (n_sources,) or any(a is None or a != a for a in known.tolist()):
+        raise ValueError(f"{what} for each of {n_sources} sources")
+    return known
+
+
+def numbered(labels: ArrayLike) -> np.ndarray:
+    """Numbers of labels ``[n]``, equal ones alike, in sorted order from 0 up."""
+    return np.unique(np.asarray(labels), return_inverse=True)[1]
 
 
 def leave_one_out(plan: ResamplingPlan, shape: tuple[int, int]) -> list[Draws]:

@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 
 from .kernels import FLAT, Array
 from .matrices import Setting, resampled
-from .resampling import Draws
+from .resampling import Draws, numbered
 
 #: Numbers held at once.
 _ROOM = 2**22
@@ -47,7 +47,7 @@ def swaps_of(
         lines = {"systems": (systems, "systems")}.get(units, (sources, "sources"))
         if np.shape(clusters) != lines[:1]:
             raise ValueError(f"clusters are labels of the {lines[0]} {lines[1]}")
-        number = np.unique(np.asarray(clusters), return_inverse=True)[1].reshape(-1)
+        number = numbered(clusters)
         row, column = (row, number) if units == "systems" else (number, column)
     labels = {
         "inputs": row[:, None] + 0 * column,
