@@ -1,6 +1,7 @@
 """Partial correlation: what a metric and people share once something else is held fixed."""
 
 import math
+from collections.abc import Iterator
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -56,13 +57,7 @@ def partial(
     weightings = everything(x.shape) if draws is None else draws
     results = np.full((len(y), len(weightings)), np.nan)
     complete = np.isfinite(y) & np.isfinite(x) & np.isfinite(z).all(axis=0)
-    same: dict[bytes, list[int]] = {}  # metrics that have the same items go together
-    for metric, cells in enumerate(complete):
-        same.setdefault(cells.tobytes(), []).append(metric)
-    for members in same.values():
-        rows, columns = np.nonzero(complete[members[0]])
-        if len(rows) < len(z) + 3:
-            continue
+    for members, rows, columns in _alike(complete, len(z) + 3):
         main = np.concatenate([x[None], z])[:, rows, columns]  # [1 + G, n]
         sides = main[:, None], y[members][:, None, rows, columns]
         of_items = None if labels is None else labels[rows]
@@ -126,10 +121,7 @@ def corrected_partial(cubes: ArrayLike, metrics: ArrayLike, *, draws: Draws | No
     complete = np.isfinite(y) & given.any(axis=-1)
     weightings = everything(x.shape) if draws is None else draws
     results = np.full((len(y), len(weightings)), np.nan)
-    for cells in np.unique(complete, axis=0):  # metrics that have the same items go together
-        members, (rows, columns) = (complete == cells).all(axis=(1, 2)), np.nonzero(cells)
-        if len(rows) < len(ratings) + 2:
-            continue
+    for members, rows, columns in _alike(complete, len(ratings) + 2):
         own = _levelled(ratings[:, rows, columns], given[rows, columns], levels_known(given))
         count, sums = given[rows, columns].sum(axis=-1), own.sum(axis=-1)
         across = sums[:, None] * sums[None] - np.einsum("inr,jnr->ijn", own, own)
@@ -140,6 +132,17 @@ def corrected_partial(cubes: ArrayLike, metrics: ArrayLike, *, draws: Draws | No
         values = _left(*_covariances(*sides, weights, products))
         results[members] = np.where(enough, values, np.nan)
     return results if draws is not None else results[:, 0]
+
+
+def _alike(complete: Array, least: int) -> Iterator[tuple[list[int], Array, Array]]:
+    """Metrics that have the same items ``[M, S, K]``, ``least`` or more, and where these are."""
+    same: dict[bytes, list[int]] = {}
+    for metric, cells in enumerate(complete):
+        same.setdefault(cells.tobytes(), []).append(metric)
+    for members in same.values():
+        rows, columns = np.nonzero(complete[members[0]])
+        if len(rows) >= least:
+            yield members, rows, columns
 
 
 def by_two(cubes: ArrayLike) -> Array:
