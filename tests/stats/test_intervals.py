@@ -41,10 +41,6 @@ def data(shape=(12, 9), metrics=3, seed=0, holes=0.0):
     return human, limits
 
 
-def intervals(human, metrics, setting, plan, **how):
-    return of_resample(resample(human, metrics, setting, plan, rng()), **how)
-
-
 @every_units
 @every_setting
 def test_estimates_and_draws_are_those_of_the_plan(setting, units):
@@ -129,16 +125,6 @@ def test_units_that_a_metric_has_nothing_of_do_not_count():
     assert reasons[2] == ""
 
 
-@pytest.mark.parametrize("method", ["percentile", "bca"])
-@pytest.mark.parametrize(("units", "name"), [("sources", "7 sources"), ("systems", "7 systems")])
-def test_fewer_than_eight_units_are_told(units, name, method):
-    reason = f"{name}: over fewer than 8 it can cover less than it claims"
-    for size, wanted in ((7, reason), (8, "")):
-        shape = (size, 20) if units == "sources" else (20, size)
-        limits = intervals(*data(shape), Setting(), ResamplingPlan(units, 500), method=method)
-        assert {each.reason for each in limits} == {wanted}
-
-
 @pytest.mark.parametrize("statistic", ["kendall", "spearman", "pearson"])
 def test_bca_of_a_rank_statistic_over_fewer_than_twenty_systems_says_so(statistic):
     for systems in (19, 20):
@@ -192,60 +178,37 @@ def test_order_statistics_over_single_items_are_not_widened():
         assert resample(*data(shape), Setting("kendall"), plan, rng()).widened == widened
 
 
-def test_accuracies_end_at_zero_and_one_and_correlations_at_minus_one():
+def test_accuracies_end_at_zero_and_one_correlations_at_minus_one_and_differences_at_twice_that():
     human, metrics = data((3, 3), seed=4)
     human[:, 1:] = NAN  # most draws of sources have no pair of systems
     human[0] = [1, 2, 3]
     for name, ends in (("pairwise-accuracy", (0, 1)), ("kendall", (-1, 1))):
-        limits = intervals(human, metrics, Setting(name, "source"), ResamplingPlan("sources", 99))
+        plan, setting = ResamplingPlan("sources", 99), Setting(name, "source")
+        drawn = resample(human, metrics, setting, plan, rng())
+        limits = of_resample(drawn)
         assert {each[:2] for each in limits} == {ends}
+        assert difference(drawn, 0, 1)[:2] == (ends[0] - ends[1], ends[1] - ends[0])
         assert all(each.undefined > 20 for each in limits)
         assert all("count on both sides" in each.reason for each in limits)
 
 
-@pytest.mark.parametrize("method", ["auto", "bca"])
-@every_setting
-def test_a_difference_is_paired_and_turns_with_its_order(setting, method):
-    resampling = resample(*data(seed=5), setting, ResamplingPlan("sources", 400), rng())
-    ahead = difference(resampling, 2, 0, method=method)
-    back = difference(resampling, 0, 2, method=method)
-    assert (ahead.low, ahead.high) == pytest.approx((-back.high, -back.low))
-    assert ahead.low <= resampling.estimates[2] - resampling.estimates[0] <= ahead.high
-
-
-def test_undefined_draws_of_a_difference_reach_over_twice_the_scale():
-    human, metrics = data((9, 2), seed=4)
-    human[2:, 1] = NAN
-    plan = ResamplingPlan("sources", 99)
-    resampling = resample(human, metrics, Setting("kendall", "source"), plan, rng())
-    assert difference(resampling, 0, 1)[:2] == (-2, 2)
-
-
-def changed(change, shape=(10, 9)):
-    human, metrics = data(shape)
-    return change(human.copy(), metrics.copy())
-
-
 #: what is changed, units drawn, whether there are limits, what the reason says
 DEGENERATE = {
-    "a constant metric": (lambda h, m: (h, 0 * m + 2), "sources", False, "there is no value"),
     "all ratings equal": (lambda h, m: (0 * h + 2, m), "both", False, "there is no value"),
     "one source": (lambda h, m: (h[:1], m[:, :1]), "sources", False, "1 source: there is nothing"),
     "one system": (lambda h, m: (h[:, :1], m[..., :1]), "both", False, "1 system: there is"),
     "a copy of the ratings": (lambda h, m: (h, 0 * m + h), "sources", True, "give the same"),
-    "three sources": (lambda h, m: (h[:3], m[:, :3]), "sources", True, "3 sources"),
     "two systems": (lambda h, m: (h[:, :2], m[..., :2]), "systems", True, "2 systems"),
 }
 
 
-@pytest.mark.parametrize("method", ["percentile", "bca"])
 @pytest.mark.parametrize("case", DEGENERATE.values(), ids=DEGENERATE)
-def test_degenerate_input_gives_a_reason(case, method):
+def test_degenerate_input_gives_a_reason(case):
     change, units, some, reason = case
-    human, metrics = changed(change)
     for name in ("pearson", "kendall"):
-        limits = intervals(human, metrics, Setting(name), ResamplingPlan(units, 60), method=method)
-        for each in limits:
+        plan = ResamplingPlan(units, 60)
+        drawn = resample(*change(*data((10, 9))), Setting(name), plan, rng())
+        for each in (*of_resample(drawn), *of_resample(drawn, method="bca")):
             assert reason in each.reason
             assert math.isfinite(each.low) == math.isfinite(each.high) == some
             assert -1 <= each.low <= each.high <= 1 or not some

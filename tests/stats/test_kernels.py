@@ -71,7 +71,7 @@ PEARSON = STATISTICS["pearson"]
 CELLS = Setting(replace(PEARSON, of_rows=None))
 
 
-def rows(count: int = 1500):
+def rows(count: int = 500):
     """Small matrices with ties, gaps, constant metrics and a far-away mean; draws of rows."""
     rng = np.random.default_rng(0)
     for _ in range(count):
@@ -89,7 +89,7 @@ def test_rows_and_cells_give_the_same_values_and_the_same_gaps():
         quick, slow = (resampled(x, y, setting, draws) for setting in (Setting(), CELLS))
         np.testing.assert_allclose(quick, slow, atol=1e-9)
         compared += int(np.isfinite(quick).sum())
-    assert compared > 10_000
+    assert compared > 3_000
 
 
 def test_pairs_of_items_are_looked_at_once_however_many_draws(monkeypatch):

@@ -70,14 +70,6 @@ def test_bca_of_two_samples_is_scipys_from_the_same_draws():
     assert_same_place(result, peer)
 
 
-def quantile(values, share):
-    """The value at (D + 1) p of the ordered draws, between neighbours on a line."""
-    ordered = sorted(values)
-    place = min(max(share * (len(ordered) + 1), 1), len(ordered))
-    below, above = ordered[math.floor(place) - 1], ordered[math.ceil(place) - 1]
-    return below + (place - math.floor(place)) * (above - below)
-
-
 def bca_by_hand(values, estimate, jackknife, confidence):
     """Efron and Tibshirani (1993), equations 14.10, 14.14 and 14.15; ties count half."""
     norm, mean = scipy_stats.norm, sum(jackknife) / len(jackknife)
@@ -89,7 +81,8 @@ def bca_by_hand(values, estimate, jackknife, confidence):
     limits = []
     for tail in ((1 - confidence) / 2, (1 + confidence) / 2):
         z = norm.ppf(tail)
-        limits.append(quantile(values, norm.cdf(z0 + (z0 + z) / (1 - a * (z0 + z)))))
+        share = norm.cdf(z0 + (z0 + z) / (1 - a * (z0 + z)))
+        limits.append(np.quantile(values, share, method="weibull"))
     return limits
 
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy.stats import kendalltau, rankdata
 
-from tstmeta.stats import Draws, ResamplingPlan, Setting, draw, estimate
+from tstmeta.stats import Draws, ResamplingPlan, Setting, draw
 from tstmeta.stats.partial_correlation import partial, partial_at, partials
 
 NAN = math.nan
@@ -103,30 +103,6 @@ def test_a_draw_is_worth_its_repetitions(statistic, within):
             compared += enough.sum()
             np.testing.assert_allclose(result[enough, place], expected[enough], atol=1e-7)
     assert compared > 200
-
-
-@pytest.mark.parametrize("statistic", STATISTICS)
-def test_with_nothing_given_it_is_the_plain_correlation(statistic):
-    for human, metrics, _, tasks in problems(6, count=200):
-        none = np.empty((0, *human.shape))
-        for setting, labels in ((Setting(statistic), None), (None, tasks)):
-            setting = setting or Setting(statistic, "within-task", tasks)
-            expected = estimate(human, metrics, setting)
-            result = partial(human, metrics, none, statistic=statistic, tasks=labels)
-            np.testing.assert_allclose(result, expected, atol=1e-9)
-
-
-@pytest.mark.parametrize("statistic", STATISTICS)
-def test_signs_scales_and_orders(statistic):
-    rng = np.random.default_rng(9)
-    for human, metrics, given, tasks in problems(9, count=80):
-        first = partial(human, metrics, given, statistic=statistic, tasks=tasks)
-        turned = partial(human, -8 * metrics, 4 * given, statistic=statistic, tasks=tasks)
-        np.testing.assert_allclose(turned, -first, atol=1e-9)
-        rows, columns = (rng.permutation(size) for size in human.shape)
-        moved = [side[..., rows, :][..., columns] for side in (human, metrics, given)]
-        again = partial(*moved, statistic=statistic, tasks=tasks[rows])
-        np.testing.assert_allclose(again, first, atol=1e-9)
 
 
 UP = np.arange(6.0).reshape(3, 2)

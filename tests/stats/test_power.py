@@ -19,8 +19,6 @@ from tstmeta.stats import (
 )
 from tstmeta.stats.power import detectable_difference, tilted
 
-NAN = math.nan
-
 
 def world(seed, sources=60, systems=4, noise=(1.0, 1.5, 3.0)):
     """Ratings and metrics that see them through more and more noise."""
@@ -76,9 +74,9 @@ def test_a_metric_that_sees_nothing_or_nothing_but_people_cannot_be_tilted(stati
     human, metrics = world(4)
     others = np.stack([0 * human + 2, human, 3 - 0.1 * human, metrics[1]])
     plan, setting = ResamplingPlan(n=99), Setting(statistic)
-    result = detectable_difference(human, metrics[0], others, setting, plan, rng())
+    result = detectable_difference(human, metrics[0], others, setting, plan, rng(), halves=0)
     assert np.isnan(result.difference).tolist() == [True, True, True, False]
-    constant = detectable_difference(0 * human, metrics[0], others, setting, plan, rng())
+    constant = detectable_difference(0 * human, metrics[0], others, setting, plan, rng(), halves=0)
     assert not np.isfinite(constant.difference).any()
 
 
@@ -91,14 +89,15 @@ def correlated(random, size, first, second):
     return human, np.stack(metrics)
 
 
-def power_reached(size, first, pilots, runs):
+def power_reached(size, first, pilots, runs, **how):
     """Share of studies that find a difference of the detectable size, by interval and by swaps;
     share of pilots whose interval holds that size.
     """
     setting, plan, rows = Setting(), ResamplingPlan(n=400), []
     for pilot in range(pilots):  # both metrics are equally good there
         human, metrics = correlated(rng(9, pilot), size, first, first)
-        result = detectable_difference(human, metrics[0], metrics[1:], setting, plan, rng(pilot))
+        sides = human, metrics[0], metrics[1:]
+        result = detectable_difference(*sides, setting, plan, rng(pilot), **how)
         rows.append([float(each[0]) for each in result[:3]])
     value, low, high = np.array(rows).T
     second = first - value.mean()
@@ -112,7 +111,7 @@ def power_reached(size, first, pilots, runs):
 
 
 def test_a_difference_of_the_detectable_size_is_mostly_seen():
-    (interval, swaps), _ = power_reached((100, 1), 0.6, pilots=20, runs=150)
+    (interval, swaps), _ = power_reached((100, 1), 0.6, pilots=20, runs=150, halves=0)
     assert min(interval, swaps) > 0.68  # with the standard error of equal metrics .65
     assert max(interval, swaps) < 0.9
 

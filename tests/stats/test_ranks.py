@@ -99,16 +99,6 @@ def test_few_units_widen_the_sets():
 levels = st.lists(st.integers(-3, 3), min_size=1, max_size=6)
 
 
-@given(levels, st.integers(0, 100), st.randoms(use_true_random=False))
-def test_the_order_of_rows_does_not_matter(steps, seed, random):
-    estimates = np.array(steps) / 4
-    values = drawn(estimates, noise=0.1, draws=50, seed=seed)
-    order = list(range(len(steps)))
-    random.shuffle(order)
-    plain = rank_sets(estimates, values, confidence=0.8)
-    assert rank_sets(estimates[order], values[order], confidence=0.8) == [plain[i] for i in order]
-
-
 @given(levels, st.integers(0, 100))
 def test_a_set_holds_its_rank_and_turns_with_the_sign(steps, seed):
     estimates = np.array(steps) / 4

@@ -1,4 +1,4 @@
-"""Statistics of two vectors against loops, scipy and scikit-learn; what has no value says why."""
+"""Statistics of two vectors: known values, scikit-learn's; what has no value says why."""
 
 import math
 
@@ -8,7 +8,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.metrics import roc_auc_score
 
-from tests.stats import oracles
 from tstmeta.stats import (
     LEVELS,
     STATISTICS,
@@ -22,17 +21,6 @@ from tstmeta.stats import (
 )
 
 NAN, INF = math.nan, math.inf
-#: statistics of vectors
-VECTORS = [name for name, statistic in STATISTICS.items() if not statistic.whole]
-of_vectors = pytest.mark.parametrize("name", VECTORS)
-
-
-def vectors(seed, count, longest=10):
-    rng = np.random.default_rng(seed)
-    for _ in range(count):
-        human, metric = oracles.table(rng, longest, 1)
-        yield human[:, 0], metric[:, 0]
-
 
 #: ratings, scores, then tau-c, pairwise accuracy, preference and acc_eq with threshold 1
 KNOWN = {
@@ -72,20 +60,6 @@ def test_a_statistic_of_matrices_lives_at_system_level_alone():
                 function(table, scores, setting)
 
 
-@of_vectors
-def test_values_are_those_of_loops(name):
-    compared = 0
-    for human, metric in vectors(1, 1500):
-        items = [(place, *pair) for place, pair in enumerate(zip(human, metric, strict=True))]
-        expected = oracles.value(name, items)
-        result = STATISTICS[name](human, metric)
-        assert result.value == pytest.approx(expected, abs=1e-12, nan_ok=True)
-        assert result.n == len(oracles.complete(items))
-        assert bool(result.reason) == math.isnan(expected)
-        compared += not math.isnan(expected)
-    assert compared > 800
-
-
 @pytest.mark.parametrize("size", [12, 200])
 def test_preference_is_the_area_under_the_curve_where_people_say_yes_or_no(size):
     rng = np.random.default_rng(4)
@@ -101,7 +75,7 @@ def test_preference_is_the_area_under_the_curve_where_people_say_yes_or_no(size)
                 assert value == pytest.approx(area, abs=1e-12)
 
 
-@of_vectors
+@pytest.mark.parametrize("name", [n for n, each in STATISTICS.items() if not each.whole])
 @given(
     st.lists(
         st.tuples(

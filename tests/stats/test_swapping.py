@@ -36,78 +36,47 @@ def standardised(scores, given):
     return np.where(given, (scores - known.mean()) / known.std(), NAN)
 
 
-def difference_by_hand(name, level, x, first, second, digits=7):
-    """Of scores whose last digits, but for means, are rounded off; over the groups of both."""
-    sides = [side if level == "system" else np.round(side, digits) for side in (first, second)]
-    every = range(x.shape[1])
-    rows = [[s] for s in range(len(x))] if level == "source" else [range(len(x))]
-    gaps = [
-        np.subtract(*(oracles.at_level(name, level, x, side, row, every) for side in sides))
-        for row in rows
-    ]
-    known = [gap for gap in gaps if not math.isnan(gap)]
-    return sum(known) / len(known) if known else NAN
-
-
-def exact_by_hand(name, level, units, human, first, second):
-    """Every swap, each alone; the difference, p and the number of swaps."""
-    given = ~np.isnan(human) & ~np.isnan(first) & ~np.isnan(second)
-    if not given.any():
-        return NAN, NAN, 0
-    x, a, b = (np.where(given, side, NAN) for side in (human, first, second))
-    difference = difference_by_hand(name, level, x, a, b, digits=15)
-    if math.isnan(difference) or np.ptp(a[given]) == 0 or np.ptp(b[given]) == 0:
-        return difference, NAN, 0
-    a, b = standardised(a, given), standardised(b, given)
+def swapped_by_hand(human, first, second, setting, units, flips, digits=9):
+    """The difference of standardised scores, and those after swaps ``[D, units]`` of the matrices
+    themselves; the last digits, but for means, are rounded off.
+    """
+    given = np.isfinite(human) & np.isfinite(first) & np.isfinite(second)
+    both = [np.round(standardised(side, given), digits) for side in (first, second)]
     shape = human.shape
     places = {"inputs": (shape[0], 1), "systems": (1, shape[1]), "both": shape}[units]
-    large, count = 0, 0
-    for bits in itertools.product([False, True], repeat=places[0] * places[1]):
-        swap = np.broadcast_to(np.array(bits).reshape(places), shape)
-        sides = np.where(swap, b, a), np.where(swap, a, b)
-        after = difference_by_hand(name, level, x, *sides)
-        large += math.isnan(after) or abs(after) >= abs(difference) - 1e-6
-        count += 1
-    return difference, large / count, count
+    result = []
+    for flip in [np.zeros(math.prod(places)), *flips]:
+        swap = np.broadcast_to(flip.reshape(places) > 0, shape)
+        sides = np.array([np.where(swap, *both[::-1]), np.where(swap, *both)])
+        result.append(estimate(human, sides, setting, [(0, 1)])[2])
+    return result[0], np.array(result[1:])
 
 
 @every_units
 @pytest.mark.parametrize("level", ["pooled", "source", "system"])
 @pytest.mark.parametrize("name", ["pearson", "kendall"])
 def test_an_exact_test_makes_every_swap(name, level, units):
-    tested = 0
+    tested, setting = 0, Setting(name, level)
     most = (3, 2) if units == "both" else (4, 4)
     for human, first, second in draws(len(name) + len(level), 130, most):
-        difference, p, count = exact_by_hand(name, level, units, human, first, second)
-        result = permutation_test(
-            human, first, second, Setting(name, level), units=units, rng=rng()
-        )
+        result = permutation_test(human, first, second, setting, units=units, rng=rng())
+        given = np.isfinite(human + first + second)
+        sides = np.where(given, [first, second], NAN)
+        gap = estimate(human, sides, setting, [(0, 1)])[2]
         assert result.exact
-        assert result.difference == pytest.approx(difference, abs=1e-7, nan_ok=True)
-        assert result.p == pytest.approx(p, abs=1e-12, nan_ok=True)
-        assert (result.reason == "") or math.isnan(p) or p == 1
-        if count:
-            tested += p < 1
-            assert result.smallest <= result.p
+        assert result.difference == pytest.approx(gap, abs=1e-12, nan_ok=True)
+        if math.isnan(gap) or any(np.ptp(side[given]) == 0 for side in sides):
+            assert math.isnan(result.p)
+            continue
+        size = {"inputs": human.shape[0], "systems": human.shape[1], "both": human.size}[units]
+        every = np.array(list(itertools.product([0, 1], repeat=size)))
+        digits = 15 if level == "system" else 7
+        difference, after = swapped_by_hand(human, *sides, setting, units, every, digits)
+        assert result.p == np.mean(~(np.abs(after) < abs(difference) - 1e-6))
+        assert result.reason == "" or result.p == 1
+        assert result.smallest <= result.p
+        tested += result.p < 1
     assert tested > 10 or level == "system" or units == "both"
-
-
-def swapped_by_hand(human, first, second, setting, units, flips):
-    """p of given swaps ``[D, units]``, each of the whole matrices, through ``estimate``."""
-    given = np.isfinite(human) & np.isfinite(first) & np.isfinite(second)
-    sides = (np.where(given, side, NAN) for side in (first, second))
-    both = [np.round(standardised(side, given), 9) for side in sides]
-    shape = human.shape
-    places = {"inputs": (shape[0], 1), "systems": (1, shape[1]), "both": shape}[units]
-    result = []
-    for flip in flips:
-        swap = np.broadcast_to(flip.reshape(places) > 0, shape)
-        values = estimate(
-            human, np.array([np.where(swap, *both[::-1]), np.where(swap, *both)]), setting
-        )
-        result.append(values[0] - values[1])
-    observed = estimate(human, np.array(both), setting)
-    return observed[0] - observed[1], np.array(result)
 
 
 @every_units

@@ -199,32 +199,6 @@ def test_no_interval_of_a_small_pool_is_without_width():
     assert np.mean((low <= value.mean()) & (value.mean() <= high)) > 0.85
 
 
-@pytest.mark.nightly
-@pytest.mark.parametrize(
-    ("level", "shape"), [("source", (40, 6)), ("source", (80, 4)), ("pooled", (40, 3))]
-)
-def test_the_interval_holds_the_true_value_in_93_to_97_of_a_hundred_data_sets(level, shape):
-    value, low, high, _ = intervals(level, shape, 2000, 2)  # mean of the values: what they estimate
-    assert 0.93 <= np.mean((low <= value.mean()) & (value.mean() <= high)) <= 0.97
-
-
-@every_level
-def test_neither_the_order_of_systems_nor_sign_or_scale_matter(level):
-    for human, metric, rng in tables(6, 60, sources=8, systems=5):
-        columns = rng.permutation(human.shape[1])
-        first = tie_calibrated(human, metric, level, rng=np.random.default_rng(1))
-        for x, y, factor in (
-            (human[:, columns], metric[:, columns], 1),
-            (human, 4 * metric, 4),
-            (-human, -metric, 1),
-        ):
-            second = tie_calibrated(x, y, level, rng=np.random.default_rng(1))
-            assert second.value == pytest.approx(first.value, abs=1e-12, nan_ok=True)
-            assert second.threshold == pytest.approx(factor * first.threshold, nan_ok=True)
-            assert second.spread == pytest.approx(factor * first.spread, nan_ok=True)
-            assert (second.n, second.reason) == (first.n, first.reason)
-
-
 @pytest.mark.parametrize(
     ("human", "metric", "reason"),
     [
