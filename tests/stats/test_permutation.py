@@ -9,7 +9,7 @@ import pytest
 from tstmeta.stats import Setting, acc_eq, permutation_test
 
 from .oracles import rng
-from .test_swapping import NAN, every_units, swapped_by_hand
+from .test_swapping import NAN, swapped_by_hand
 
 
 def many(shape=(12, 5)):
@@ -109,23 +109,3 @@ def test_what_does_not_fit_is_refused():
         permutation_test(RAMP[:2], RAMP, RAMP, Setting(), rng=rng())
     with pytest.raises(ValueError, match="unknown unit 'raters'; known: inputs, systems, both"):
         permutation_test(RAMP, RAMP, CURVE, Setting(), units="raters", rng=rng())
-
-
-@pytest.mark.nightly
-@every_units
-def test_under_the_null_p_is_uniform(units):
-    """Two metrics that are people plus noise of one kind; whole sources and systems differ too."""
-    random, result = rng(11), []
-    for _ in range(400):
-        human = random.normal(size=(12, 8)) + random.normal(size=(12, 1))
-        noise = random.normal(size=(2, 12, 8))
-        if units == "inputs":
-            noise += random.normal(size=(2, 12, 1))
-        if units == "systems":
-            noise += random.normal(size=(2, 1, 8))
-        result.append(
-            permutation_test(human, *(human + noise), Setting(), units=units, n=99, rng=random).p
-        )
-    for level in (0.05, 0.2, 0.5, 0.8):
-        share = np.mean(np.array(result) <= level)
-        assert abs(share - level) < 3.3 * math.sqrt(level * (1 - level) / 400)
