@@ -76,16 +76,3 @@ def test_a_part_without_weight_may_be_missing():
     values = np.array([[0.5, 0.5], [np.nan, 0.5]])
     assert geometric_mean(values, np.array([1.0, 0.0])).tolist() == [0.5, 0.5]
     assert np.isnan(geometric_mean(values)[0])
-
-
-@pytest.mark.parametrize(
-    ("values", "weights", "what"),
-    [
-        ([[0.0, 1.0]], [1.0], "above zero"),
-        ([[0.5, 1.0]], [-1.0], "zero or more"),
-        ([[0.5, 1.0]], [0.0], "not all zero"),
-    ],
-)
-def test_zeros_and_negative_numbers_are_refused(values, weights, what):
-    with pytest.raises(ValueError, match=what):
-        geometric_mean(np.array(values), np.array(weights))

@@ -77,17 +77,13 @@ def oriented(values: Array, lower: np.ndarray) -> Array:
 
 
 def geometric_mean(values: Array, weights: Array | None = None) -> Array:
-    """Weighted geometric mean over metrics: ``[M, n]`` and weights ``[M]`` to ``[n]``.
+    """Weighted geometric mean over metrics: ``[M, n]``, above 0, and weights ``[M]`` to ``[n]``.
 
     Weights are divided by their sum; without any, all count the same.  Weights ``[C, M]`` give
-    ``[C, n]``.  NaN where any part of a positive weight is NaN.  Values must be above zero.
+    ``[C, n]``.  NaN where any part of a positive weight is NaN.
     """
     some = np.asarray(values, dtype=float)
     given = np.ones(len(some)) if weights is None else np.asarray(weights, dtype=float)
     total = given.sum(axis=-1, keepdims=True)
-    if (given < 0).any() or (total <= 0).any():
-        raise ValueError("weights of a geometric mean are zero or more, and not all zero")
-    if (some <= 0).any():
-        raise ValueError("a geometric mean needs values above zero; scale them first")
     used = given.reshape(-1, len(some)).any(axis=0)
     return np.exp((given / total)[..., used] @ np.log(some[used]))

@@ -87,8 +87,6 @@ def interval(
     """
     if not 0.0 < confidence < 1.0:
         raise ValueError(f"confidence must lie between 0 and 1, not {confidence}")
-    if method == "bca" and not jackknives:
-        raise ValueError("BCa needs the jackknife: the values with one unit left out")
     used = "percentile" if method == "auto" else method
     ordered = np.sort(values[np.isfinite(values)])
     draws, undefined = len(values), len(values) - len(ordered)

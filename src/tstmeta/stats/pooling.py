@@ -49,9 +49,7 @@ class Families(NamedTuple):
     names: tuple[Hashable, ...]
 
 
-def of_families(
-    values: ArrayLike, errors: ArrayLike, families: Sequence[Hashable], least: int = 1
-) -> Families:
+def of_families(values: ArrayLike, errors: ArrayLike, families: Sequence[Hashable]) -> Families:
     """One value a family of sets that share sources: the plain mean of its sets.
 
     Its standard error is the mean of theirs, as if sets of one family erred alike: they share
@@ -59,26 +57,20 @@ def of_families(
 
     Args:
         values, errors, families: ``[n]``, one a set; errors are standard errors.
-        least: fewest sets of a family.
     """
     y, se = np.asarray(values, dtype=float), np.asarray(errors, dtype=float)
     given = np.isfinite(y) & np.isfinite(se)
     of = {name: given & np.array([family == name for family in families]) for name in families}
-    of = {name: inside for name, inside in of.items() if inside.sum() >= least}
+    of = {name: inside for name, inside in of.items() if inside.any()}
     means = [(y[inside].mean(), se[inside].mean() ** 2) for inside in of.values()]
     sides = np.array(means, dtype=float).reshape(-1, 2).T
     return Families(sides[0], sides[1], tuple(of))
 
 
 def pool(
-    values: ArrayLike,
-    variances: ArrayLike,
-    *,
-    method: TauMethod = "pm",
-    new: float | None = None,
-    confidence: float = 0.95,
+    values: ArrayLike, variances: ArrayLike, *, method: TauMethod = "pm", new: float | None = None
 ) -> Pooled:
-    """Random effects over values ``[k]`` with sampling variances ``[k]``.
+    """Random effects over values ``[k]`` with sampling variances ``[k]``; limits of 95 %.
 
     Args:
         method: of tau^2: ``pm`` (Paule-Mandel) or ``dl`` (DerSimonian-Laird).
@@ -103,10 +95,9 @@ def pool(
     usual = fit.var_eff_w_fe if fixed else fit.var_eff_w_re
     of_mean = max(fit.var_hksj_fe if fixed else fit.var_hksj_re, usual)
     tau2 = max(0.0, float(fit.tau2))
-    tail = 0.5 * (1.0 + confidence)
-    half = float(stdtrit(len(y) - 1, tail)) * math.sqrt(of_mean)
+    half = float(stdtrit(len(y) - 1, 0.975)) * math.sqrt(of_mean)
     new = float(np.median(v)) if new is None else new
-    ahead = float(stdtrit(len(y) - 2, tail)) * math.sqrt(tau2 + of_mean + new)
+    ahead = float(stdtrit(len(y) - 2, 0.975)) * math.sqrt(tau2 + of_mean + new)
     low, high, below, above = (float(mean + gap) for gap in (-half, half, -ahead, ahead))
     return Pooled(float(mean), low, high, math.sqrt(tau2), below, above, len(y))
 
