@@ -6,7 +6,8 @@ import math
 import numpy as np
 import pytest
 
-from tstmeta.stats import Draws, ResamplingPlan, corrected_partial, draw, of_values, partial
+from tests.stats.oracles import draws_of
+from tstmeta.stats import Draws, ResamplingPlan, corrected_partial, of_values, partial
 
 #: Content, style and a metric that counts what style changes: correlations of the true values.
 TRUE = np.array([[1.0, 0.5, 0.3], [0.5, 1.0, -0.4], [0.3, -0.4, 1.0]])
@@ -104,9 +105,7 @@ def test_many_raters_of_few_rewrites_leave_their_levels_in_as_noise():
 @pytest.mark.nightly
 def test_its_interval_holds_the_truth_as_often_as_it_claims():
     rng, held, rounds = np.random.default_rng(3), 0, 800
-    for place in range(rounds):
-        if place % 20 == 0:
-            draws = draw(ResamplingPlan("sources", 400), (100, 4), rng)
+    for draws in draws_of(ResamplingPlan("sources", 400), (100, 4), rounds, rng):
         ratings, metric = world(rng, 100)
         values = corrected_partial(ratings, metric), corrected_partial(ratings, metric, draws=draws)
         [limits] = of_values(values[1], values[0], units=100)

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from benchmarks import simulated
-from tests.stats.oracles import rng
+from tests.stats.oracles import draws_of, rng
 from tstmeta.stats import (
     Draws,
     ResamplingPlan,
@@ -217,14 +217,10 @@ def test_degenerate_input_gives_a_reason(case):
 def test_clustered_items_are_covered_where_the_naive_interval_fails():
     random, true, hits, naive = rng(7), 0.5, 0, 0
     plan, setting = ResamplingPlan("sources", 400), Setting()
-    shape, repeats = (30, 5), 250
-    for repeat in range(repeats):
-        if repeat % 25 == 0:
-            drawn = draw(plan, shape, random)
-        shared, own = random.normal(size=(2, *shape[:1], 1)), random.normal(size=(2, *shape))
-        human, other = np.sqrt(0.6) * shared + np.sqrt(0.4) * own
-        metric = true * human + math.sqrt(1 - true**2) * other
-        resampling = of_draws(human, metric[None], setting, plan, drawn)
+    shape, repeats, effects = (30, 5), 250, simulated.Effects(sources=0.6, cells=0.4)
+    for drawn in draws_of(plan, shape, repeats, random):
+        human, metrics = simulated.normal(random, shape, (true,), effects)
+        resampling = of_draws(human, metrics, setting, plan, drawn)
         (each,) = of_resample(resampling)
         hits += each.low <= true <= each.high
         z = math.atanh(resampling.estimates[0])
@@ -248,9 +244,7 @@ def test_draws_of_both_count_what_is_of_cells_three_times_and_are_brought_to_one
 def test_sources_and_systems_at_once_are_covered_and_not_too_well(shares):
     random, shape, hits, repeats = rng(8), (30, 12), 0, 200
     plan = ResamplingPlan("both", 200)
-    for repeat in range(repeats):
-        if repeat % 25 == 0:
-            drawn = draw(plan, shape, random)
+    for drawn in draws_of(plan, shape, repeats, random):
         human, metrics = simulated.normal(random, shape, (0.5, 0.5), simulated.Effects(*shares))
         each = difference(of_draws(human, metrics, Setting(), plan, drawn), 0, 1)
         hits += each.low <= 0 <= each.high

@@ -2,33 +2,25 @@
 
 import math
 
-import numpy as np
 import pytest
 
-from tests.stats.oracles import rng
+from benchmarks import simulated
+from tests.stats.oracles import draws_of, noisy, rng
 from tstmeta.stats import (
     ResamplingPlan,
     Setting,
     difference,
-    draw,
     equivalent,
     noninferior,
     of_draws,
     resample,
 )
 
-ITEMS, SETTING = (60, 1), Setting("kendall")
-
-
-def data(seed, noise=(1.0, 1.2, 0.8), shape=ITEMS):
-    """Ratings, and metrics that see them through noise."""
-    random = rng(seed)
-    human = random.normal(size=shape)
-    return human, np.stack([human + sd * random.normal(size=shape) for sd in noise])
+ITEMS, NOISE, SETTING = (60, 1), (1.0, 1.2, 0.8), Setting("kendall")
 
 
 def test_p_is_the_share_of_draws_beyond_the_margin_the_data_counted_with_them():
-    drawn = resample(*data(1), SETTING, ResamplingPlan(n=199), rng())
+    drawn = resample(*noisy(1, ITEMS, NOISE), SETTING, ResamplingPlan(n=199), rng())
     for first, second in ((0, 1), (1, 0), (2, 1), (0, 2)):
         gaps = drawn.values[first] - drawn.values[second]
         for margin in (0.0, 0.03, 0.1, 0.9):
@@ -47,7 +39,7 @@ PLANS += [((12, 6), {"units": units}) for units in ("systems", "both")]
 def test_p_is_below_five_percent_where_the_interval_of_ninety_lies_inside_the_margin(shape, plan):
     for seed in range(15):
         how = ResamplingPlan(n=2000, **plan)
-        drawn = resample(*data(seed, shape=shape), Setting(), how, rng(seed))
+        drawn = resample(*noisy(seed, shape, NOISE), Setting(), how, rng(seed))
         limits = difference(drawn, 0, 1, confidence=0.9)
         step = 0.04 * (limits.high - limits.low)
         for more in (-step, step):
@@ -58,7 +50,7 @@ def test_p_is_below_five_percent_where_the_interval_of_ninety_lies_inside_the_ma
 
 
 def test_what_has_no_value_has_no_p_and_a_margin_is_not_below_zero():
-    human, metrics = data(2)
+    human, metrics = noisy(2, ITEMS, NOISE)
     metrics[1] = 0
     drawn = resample(human, metrics, SETTING, ResamplingPlan(n=20), rng())
     assert math.isnan(noninferior(drawn, 0, 1, 0.1))
@@ -71,13 +63,8 @@ def test_what_has_no_value_has_no_p_and_a_margin_is_not_below_zero():
 @pytest.mark.nightly
 @pytest.mark.parametrize("function", [noninferior, equivalent])
 def test_at_the_margin_five_percent_are_rejected(function):
-    random, plan, hits, repeats = rng(5), ResamplingPlan(n=300), 0, 3000
-    for repeat in range(repeats):
-        if repeat % 20 == 0:
-            draws = draw(plan, (100, 1), random)
-        human, *noise = random.normal(size=(3, 100, 1))
-        r = np.array([0.5, 0.7])[:, None, None]
-        pair = r * human + np.sqrt(1 - r * r) * np.stack(noise)
-        drawn = of_draws(human, pair, Setting(), plan, draws)
-        hits += function(drawn, 0, 1, 0.2) <= 0.05
-    assert 0.035 <= hits / repeats <= 0.065
+    random, plan, shape, hits = rng(5), ResamplingPlan(n=300), (100, 1), 0
+    for draws in draws_of(plan, shape, 3000, random):
+        sample = simulated.normal(random, shape, (0.5, 0.7))
+        hits += function(of_draws(*sample, Setting(), plan, draws), 0, 1, 0.2) <= 0.05
+    assert 0.035 <= hits / 3000 <= 0.065

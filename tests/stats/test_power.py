@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy import optimize, stats
 
-from tests.stats.oracles import rng
+from tests.stats.oracles import noisy, rng
 from tstmeta.stats import (
     ResamplingPlan,
     Setting,
@@ -20,16 +20,9 @@ from tstmeta.stats import (
 from tstmeta.stats.power import detectable_difference, tilted
 
 
-def world(seed, sources=60, systems=4, noise=(1.0, 1.5, 3.0)):
-    """Ratings and metrics that see them through more and more noise."""
-    random = rng(seed)
-    human = random.normal(size=(sources, systems))
-    return human, np.stack([human + sd * random.normal(size=human.shape) for sd in noise])
-
-
 @pytest.mark.parametrize("level", ["pooled", "source"])
 def test_four_of_five_draws_of_the_tilted_scores_lie_beyond_the_reach_of_the_test(level):
-    human, metrics = world(1)
+    human, metrics = noisy(1, (60, 4), (1.0, 1.5, 3.0))
     setting, plan = Setting("pearson", level), ResamplingPlan(n=400)
     result = detectable_difference(human, metrics[0], metrics[1:], setting, plan, rng(2))
     draws, n = draw(plan, human.shape, rng(2)), len(human)
@@ -50,7 +43,7 @@ def test_four_of_five_draws_of_the_tilted_scores_lie_beyond_the_reach_of_the_tes
 
 
 def test_a_tilt_ends_at_people_and_at_their_opposite_and_passes_the_scores():
-    human, metrics = world(2)
+    human, metrics = noisy(2, (60, 4), (1.0, 1.5, 3.0))
     tilts = np.linspace(-math.pi / 2, math.pi / 2, 9)
     values = estimate(human, [tilted(human, 3 * metrics[1], tilt) for tilt in tilts], Setting())
     assert values[[0, -1]] == pytest.approx([-1, 1])
@@ -59,7 +52,7 @@ def test_a_tilt_ends_at_people_and_at_their_opposite_and_passes_the_scores():
 
 
 def test_what_cannot_be_detected_or_has_no_value_says_so():
-    human, metrics = world(3)
+    human, metrics = noisy(3, (60, 4), (1.0, 1.5, 3.0))
     others = np.stack([metrics[1], 0 * metrics[1]])
     result = detectable_difference(human, -human, others, Setting(), ResamplingPlan(n=99), rng())
     assert result.difference[0] == math.inf  # nothing is worse than the opposite of people
@@ -71,7 +64,7 @@ def test_what_cannot_be_detected_or_has_no_value_says_so():
 
 @pytest.mark.parametrize("statistic", ["pearson", "pairwise-accuracy", "acc_eq"])
 def test_a_metric_that_sees_nothing_or_nothing_but_people_cannot_be_tilted(statistic):
-    human, metrics = world(4)
+    human, metrics = noisy(4, (60, 4), (1.0, 1.5, 3.0))
     others = np.stack([0 * human + 2, human, 3 - 0.1 * human, metrics[1]])
     plan, setting = ResamplingPlan(n=99), Setting(statistic)
     result = detectable_difference(human, metrics[0], others, setting, plan, rng(), halves=0)

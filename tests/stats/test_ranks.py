@@ -9,9 +9,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import rankdata
 
-from tests.stats.oracles import rng
+from benchmarks import simulated
+from tests.stats.oracles import draws_of, rng
 from tstmeta import stats
-from tstmeta.stats import ResamplingPlan, Setting, draw, of_draws, simultaneous_p
+from tstmeta.stats import ResamplingPlan, Setting, of_draws, simultaneous_p
 
 NAN = math.nan
 
@@ -150,14 +151,10 @@ def test_degenerate_draws_tell_nothing_apart_that_they_cannot(case):
 
 
 def test_all_sets_hold_at_once_as_often_as_promised():
-    random, shape, held, repeats = rng(11), (40, 1), 0, 300
-    plan = ResamplingPlan("sources", 300)
-    for repeat in range(repeats):
-        if repeat % 20 == 0:
-            some = draw(plan, shape, random)
-        human, *noise = random.normal(size=(6, *shape))
-        metrics = 0.5 * human + math.sqrt(0.75) * np.stack(noise)  # five, equally good
-        resampling = of_draws(human, metrics, Setting(), plan, some)
+    random, shape, plan, held = rng(11), (40, 1), ResamplingPlan(n=300), 0
+    for draws in draws_of(plan, shape, 300, random):
+        human, metrics = simulated.normal(random, shape, (0.5,) * 5)
+        resampling = of_draws(human, metrics, Setting(), plan, draws)
         sets = rank_sets(resampling.estimates, resampling.values, units=resampling.fewest)
         held += set(sets) == {(1, 5)}
-    assert held / repeats > 0.91  # three standard errors below 0.95
+    assert held / 300 > 0.91  # three standard errors below 0.95

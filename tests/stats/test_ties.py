@@ -171,9 +171,7 @@ def test_pooled_differences_are_brought_to_their_own_variance():
 def intervals(level, shape, repeats, seed):
     """Values and their intervals of data sets of five-point ratings, and draws less the values."""
     random, plan, rows = oracles.rng(seed), ResamplingPlan(n=400), []
-    for repeat in range(repeats):
-        if repeat % 20 == 0:
-            draws = draw(plan, shape, random)
+    for draws in oracles.draws_of(plan, shape, repeats, random):
         human = random.normal(size=shape)
         metric = human + 1.3 * random.normal(size=shape)
         human = np.digitize(human, (-1.2, -0.4, 0.4, 1.2))
