@@ -5,6 +5,7 @@ import math
 import numpy as np
 import pytest
 from scipy import stats as scipy_stats
+from statsmodels.stats.meta_analysis import combine_effects
 
 from tstmeta import stats
 
@@ -29,6 +30,23 @@ def test_equal_variances_give_what_the_formulas_of_equal_weights_give(method):
     given = (result.mean, result.high - result.mean, result.tau, result.predict_high - result.mean)
     assert given == pytest.approx(expected, abs=1e-6)
     assert (result.low + result.high) / 2 == pytest.approx(y.mean())
+
+
+@pytest.mark.parametrize("method", ["pm", "dl"])
+@pytest.mark.parametrize("tau", [0.0, 0.1])
+def test_mean_tau_and_limits_are_those_of_statsmodels(method, tau):
+    rng = np.random.default_rng(3)
+    for k in (3, 6, 25):
+        v = rng.uniform(0.001, 0.03, k)
+        y = 0.5 + tau * rng.normal(size=k) + np.sqrt(v) * rng.normal(size=k)
+        with np.errstate(divide="ignore", invalid="ignore"):  # of measures that are not used
+            fit = combine_effects(y, v, method_re=method)
+        ours = stats.pool(y, v, method=method)
+        assert ours.tau == pytest.approx(math.sqrt(max(0, fit.tau2)), rel=1e-9)
+        if fit.tau2 > 0:
+            of_mean = max(fit.var_hksj_re, fit.var_eff_w_re)
+            half = scipy_stats.t.ppf(0.975, k - 1) * math.sqrt(of_mean)
+            assert (ours.mean, ours.high - ours.mean) == pytest.approx((fit.mean_effect_re, half))
 
 
 @pytest.mark.parametrize("method", ["pm", "dl"])

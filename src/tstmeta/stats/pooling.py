@@ -1,10 +1,10 @@
 """One mean over data sets that differ: random effects, and where a new set is to be expected.
 
 A value y_i with sampling variance v_i stands for the truth of its set, which itself varies from set
-to set: y_i = mean + u_i + e_i with var u_i = tau^2 and var e_i = v_i.  The mean and tau^2 come from
-statsmodels (Paule and Mandel 1982, or DerSimonian and Laird 1986).  The interval of the mean is
-that of Hartung and Knapp (2001) with k - 1 degrees of freedom, never narrower than the usual one
-(Knapp and Hartung 2003).  The prediction interval of the value that a new set will show is
+to set: y_i = mean + u_i + e_i with var u_i = tau^2 and var e_i = v_i.  tau^2 is that of Paule and
+Mandel (1982), or of DerSimonian and Laird (1986).  The interval of the mean is that of Hartung and
+Knapp (2001) with k - 1 degrees of freedom, never narrower than the usual one (Knapp and Hartung
+2003).  The prediction interval of the value that a new set will show is
 
     mean +- t(k - 2) sqrt(tau^2 + var(mean) + v_new)
 
@@ -24,6 +24,8 @@ from .kernels import Array
 TauMethod = Literal["pm", "dl"]
 #: Fewest values from which anything is pooled, and variances below which a value is no surer.
 LEAST, _SURE = 3, 1e-8
+#: Of a squared distance from the mean, in variances: tau^2 is sought no closer.
+_CLOSE = 1e-5
 
 
 class Pooled(NamedTuple):
@@ -79,27 +81,44 @@ def pool(
     Raises:
         ValueError: unequal lengths, or a variance that is negative or missing.
     """
-    from statsmodels.stats.meta_analysis import combine_effects
-
     y, v = np.asarray(values, dtype=float), np.asarray(variances, dtype=float)
     if y.shape != v.shape or y.ndim != 1 or not (np.isfinite(y) & (v >= 0)).all():
         raise ValueError("values [k] and as many variances, none missing or negative, are needed")
     if len(y) < LEAST:
         return Pooled(k=len(y), reason=f"{len(y)} of at least {LEAST} values to pool")
     v = np.maximum(v, _SURE)
-    with np.errstate(divide="ignore", invalid="ignore"):  # of measures that are not used
-        fit = combine_effects(y, v, method_re=method)
-    # a moment estimate below 0 is 0, where random effects are fixed ones
-    fixed = fit.tau2 <= 0
-    mean = fit.mean_effect_fe if fixed else fit.mean_effect_re
-    usual = fit.var_eff_w_fe if fixed else fit.var_eff_w_re
-    of_mean = max(fit.var_hksj_fe if fixed else fit.var_hksj_re, usual)
-    tau2 = max(0.0, float(fit.tau2))
+    tau2 = (_paule_mandel if method == "pm" else _dersimonian_laird)(y, v)
+    weights = 1.0 / (v + tau2)
+    mean, usual = float(np.average(y, weights=weights)), float(1.0 / weights.sum())
+    of_mean = max(float(np.average((y - mean) ** 2, weights=weights)) / (len(y) - 1), usual)
     half = float(stdtrit(len(y) - 1, 0.975)) * math.sqrt(of_mean)
     new = float(np.median(v)) if new is None else new
     ahead = float(stdtrit(len(y) - 2, 0.975)) * math.sqrt(tau2 + of_mean + new)
-    low, high, below, above = (float(mean + gap) for gap in (-half, half, -ahead, ahead))
-    return Pooled(float(mean), low, high, math.sqrt(tau2), below, above, len(y))
+    limits = mean - half, mean + half, math.sqrt(tau2), mean - ahead, mean + ahead
+    return Pooled(mean, *limits, len(y))
+
+
+def _paule_mandel(y: Array, v: Array) -> float:
+    """The tau^2 at which the weighted squares about the mean are as many as their degrees of
+    freedom, 0 where they are fewer at once (DerSimonian and Kacker 2007, appendix 8).
+    """
+    tau2 = 0.0
+    while True:
+        weights = 1.0 / (v + tau2)
+        squares = (y - np.average(y, weights=weights)) ** 2
+        excess = weights @ squares - (len(y) - 1)
+        if excess <= _CLOSE:
+            return tau2
+        tau2 += excess / (weights**2 @ squares)
+
+
+def _dersimonian_laird(y: Array, v: Array) -> float:
+    """The same in one step, from the weights of fixed effects."""
+    weights = 1.0 / v
+    squares = (y - np.average(y, weights=weights)) ** 2
+    total = weights.sum()
+    excess = weights @ squares - (len(y) - 1)
+    return max(0.0, float(excess / (total - (weights**2).sum() / total)))
 
 
 def winkler(low: ArrayLike, high: ArrayLike, value: ArrayLike, alpha: float = 0.05) -> Array:
