@@ -148,8 +148,7 @@ def _todo(
     Once there are problems nothing more is scored, but what is left is read to list them all.
     """
     for chunk in reading:
-        known = parts.facts(chunk) if parts.some else None
-        if known:
+        if known := parts.facts(chunk):
             facts[chunk.place] = known
         elif not problems:
             yield chunk

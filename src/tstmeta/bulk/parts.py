@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, nullcontext
-from pathlib import Path
+from contextlib import contextmanager, suppress
+from pathlib import Path, PurePath
 from typing import TYPE_CHECKING, Any
 
 import fsspec
+from fsspec.implementations.local import LocalFileSystem
 
 from .. import storage
 from ..schema import TstmetaError
@@ -18,7 +19,7 @@ from .work import Chunk, Done, Job, corpus_values, digest_of, digests, key_of, t
 if TYPE_CHECKING:
     from . import Chunks
 
-#: What a folder's parts are of, and, once it is there, that they are complete.
+#: What a folder's parts are of, and, once all are there, their digest and sums.
 MANIFEST = "_tstmeta.json"
 CORPUS = "_corpus.csv"
 #: Rows of a group in the file that parts are put together in.
@@ -36,7 +37,7 @@ class PartFolder:
         self.job, self.shown = job, conceal(folder)
         try:
             self.system, self.root = fsspec.core.url_to_fs(folder)
-            self.local = Path(self.root) if "file" in _protocols(self.system) else None
+            self.local = Path(self.root) if isinstance(self.system, LocalFileSystem) else None
             names = self._names()
         except (ImportError, ValueError, OSError) as error:
             why = conceal(str(error)[:200])
@@ -52,13 +53,11 @@ class PartFolder:
         self.manifest = facts
         self._there = {name for name in names if name.startswith("part-")}
         self._used: set[str] = set()
-        self.some = bool(self._there)
 
     def _names(self) -> list[str]:
         if not self.system.exists(self.root):
             return []
-        every = self.system.ls(self.root, detail=False)
-        names = [path.rstrip("/").rpartition("/")[2] for path in every]
+        names = [PurePath(path).name for path in self.system.ls(self.root, detail=False)]
         return [name for name in names if not name.startswith(".")]
 
     def _known(self, names: list[str]) -> dict[str, Any] | None:
@@ -84,14 +83,26 @@ class PartFolder:
     @contextmanager
     def alone(self) -> Iterator[None]:
         """One run at a time in a local folder; on shared storage that is left to the user."""
-        with storage.locked(self.local / ".lock", timeout=5) if self.local else nullcontext():
+        if self.local is None:
             yield
+            return
+        lock = self.local / ".lock"
+        with storage.locked(lock, timeout=5):
+            try:
+                yield
+            finally:
+                if not (self._there or self._used):  # a folder of nothing but the lock goes
+                    with suppress(OSError):
+                        lock.unlink()
+                        self.local.rmdir()
 
     def facts(self, chunk: Chunk) -> dict[str, Any] | None:
         """What is known of a chunk's part; None where it has to be computed (again)."""
         import pyarrow as pa
         import pyarrow.parquet as pq
 
+        if not self._there:  # no rows are hashed for nothing
+            return None
         name = _name(chunk.place, key_of(self.job, chunk.sheet, digests(chunk.sheet)))
         if name not in self._there:
             return None
@@ -117,12 +128,11 @@ class PartFolder:
         for name in self._there - self._used:
             self.system.rm_file(f"{self.root}/{name}")
         digest = digest_of(self.job, (each["hashes"] for each in facts))
-        self.total = together(facts)
+        self.total = {"digest": digest, **together(facts)}
         values = corpus_values(self.total["totals"], self.job)
         if len(values):
             self._put(CORPUS, values.to_csv(index=False, lineterminator="\n"))
-        self._put(MANIFEST, json.dumps({**self.manifest, "complete": digest, **self.total}))
-        self.total["digest"] = digest
+        self._put(MANIFEST, json.dumps({**self.manifest, **self.total}))
         return self.total
 
     def merge(self, out: str) -> None:
@@ -134,7 +144,7 @@ class PartFolder:
             with fsspec.open(out, "wb") as file:
                 self._merge(file)
         values = corpus_values(self.total["totals"], self.job)
-        system, path = fsspec.core.url_to_fs(_beside(out))
+        system, path = fsspec.core.url_to_fs(f"{out[: -len('.parquet')]}.corpus.csv")
         if system.exists(path):  # of the file whose place this one takes
             system.rm_file(path)
         if len(values):
@@ -150,8 +160,7 @@ class PartFolder:
         import pyarrow as pa
         import pyarrow.parquet as pq
 
-        keep = {name: self.total[name] for name in ("rows", "scores", "failed", "errors", "totals")}
-        about = {"tstmeta": json.dumps({"digest": self.total["digest"], **keep})}
+        about = {"tstmeta": json.dumps(self.total)}
         rest: Any = None
         writer: Any = None
         for name in sorted(self._used):
@@ -184,10 +193,3 @@ class PartFolder:
 def _name(place: int, key: str) -> str:
     return f"part-{place:07d}-{key}.parquet"
 
-
-def _beside(out: str) -> str:
-    return f"{out[: -len('.parquet')]}.corpus.csv"
-
-
-def _protocols(system: Any) -> tuple[str, ...]:
-    return (system.protocol,) if isinstance(system.protocol, str) else tuple(system.protocol)

@@ -7,6 +7,7 @@ import math
 import os
 import sys
 import threading
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from fractions import Fraction
 from functools import cache
@@ -233,13 +234,12 @@ def _facts(table: pd.DataFrame, rows: int, metrics: dict[str, Metric]) -> dict[s
 
 def together(facts: Sequence[dict[str, Any]]) -> dict[str, Any]:
     """The facts of all parts as those of one."""
-    counts: dict[str, int] = {}
+    counts: Counter[str] = Counter()
+    numbers: Counter[tuple] = Counter()
     failed: dict[str, list] = {}
     sums: dict[tuple, list[Fraction]] = {}
-    numbers: dict[tuple, int] = {}
     for each in facts:
-        for name, count in each["scores"].items():
-            counts[name] = counts.get(name, 0) + count
+        counts.update(each["scores"])
         for name, (count, reason) in each["failed"].items():
             before = failed.setdefault(name, [0, reason])
             before[0] += count
@@ -248,7 +248,7 @@ def together(facts: Sequence[dict[str, Any]]) -> dict[str, Any]:
             if new:
                 old = sums.get(key) or [Fraction()] * len(new)
                 sums[key] = [a + b for a, b in zip(old, new, strict=True)]
-                numbers[key] = numbers.get(key, 0) + n
+                numbers[key] += n
     totals = [[*key, numbers[key], [*map(str, sums[key])]] for key in sorted(sums)]
     return {
         "rows": sum(each["rows"] for each in facts),

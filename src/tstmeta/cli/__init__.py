@@ -73,7 +73,3 @@ def root(
 
         print(__version__)
         raise typer.Exit
-
-
-if __name__ == "__main__":
-    main()
