@@ -48,9 +48,6 @@ def main() -> None:
             warn = cache(note)  # a warning is shown once, however many metrics have it
             warnings.showwarning = lambda message, *_: warn(f"warning: {message}")
             app()
-    except KeyboardInterrupt:
-        note("interrupted")
-        sys.exit(130)
     except Exception as error:
         from ..extras import remedy
         from ..schema import TstmetaError  # slow to import, so only when something went wrong

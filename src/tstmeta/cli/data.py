@@ -56,8 +56,7 @@ def data_show(name: Name, format: FormatOption = Format.table) -> None:
         note(about.note)
     else:
         facts = pd.concat([facts, agreement_facts(load(name))])
-        place = {part: at for at, part in enumerate(dict.fromkeys(facts["part"]))}
-        facts = facts.sort_values("part", key=lambda part: part.map(place), kind="stable")
+        facts = pd.concat([rows for _, rows in facts.groupby("part", sort=False)])
     if format is Format.table:
         print(about.title)
     show_table(facts, format)
