@@ -14,16 +14,9 @@ import pytest
 import typer
 from typer.testing import CliRunner
 
-from tests.command import command_line
 from tstmeta import cli, data
 from tstmeta.data import catalogue, fetch
 from tstmeta.stats import alpha
-
-
-@pytest.fixture
-def tstmeta(tmp_path, monkeypatch):
-    """Run a command on a machine without raw data."""
-    return command_line(tmp_path, monkeypatch)
 
 
 @pytest.fixture

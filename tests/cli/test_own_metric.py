@@ -41,6 +41,7 @@ def output_only(output): ...
 def raising(source, output): return {}[output]
 def text(source, output): return "high"
 def nothing(source, output): pass
+def picky(source, output): return float("nan") if "went" in output else 1.0
 """,
     "own_helper.py": "def count(a, b):\n    return len({*a.split()} & {*b.split()})\n",
     "own_typo.py": "def f(source, output)\n    return 1\n",
@@ -120,17 +121,21 @@ def test_what_is_wrong_is_one_clear_line(tstmeta, name, words):
 
 
 @pytest.mark.parametrize(
-    ("name", "words"),
+    ("name", "failed", "words"),
     [
-        ("raising", "KeyError: 'the cat was sitting down'"),
-        ("text", "the function returned 'high', which is no number"),
-        ("nothing", "the function returned None, which is no number"),
+        ("raising", 4, "KeyError: 'the cat was sitting down'"),
+        ("text", 4, "the function returned 'high', which is no number"),
+        ("nothing", 4, "the function returned None, which is no number"),
+        ("picky", 1, "the metric returned nan"),
     ],
 )
-def test_a_function_that_gives_no_number_is_rows_with_the_reason(tstmeta, name, words):
+def test_what_a_function_gives_no_number_for_is_rows_with_the_reason(tstmeta, name, failed, words):
     result = tstmeta("-m", f"own_words:{name}", "-m", "own_words:shared")
     assert result.exit_code == 1
-    assert result.stderr.splitlines()[0].endswith(f"4 of 4 scores failed: {words}")
+    assert result.stderr.splitlines() == [
+        f"own_words:{name}: {failed} of 4 scores failed: {words}",
+        f"8 scores, {failed} failed",
+    ]
     assert table(result)["value"].tolist()[4:] == ["3.0", "1.0", "3.0", "2.0"]
 
 
