@@ -152,7 +152,8 @@ def ran(folder: Path, code: str) -> dict[str, list]:
     (folder / "rated.csv").write_text("\n".join(["source,output,system,content.r1", *rows, ""]))
     rows = [f"word{i} and more,{style}" for i in range(60) for style in ("good", "bad")]
     (folder / "corpus.csv").write_text("\n".join(["text,style", *rows, ""]))
-    command, environment = [sys.executable, "-c", code], {**os.environ, "PYTHONWARNINGS": "ignore"}
+    environment = {**os.environ, "PYTHONWARNINGS": "ignore", "TSTMETA_DATA": str(folder)}
+    command = [sys.executable, "-c", code]
     done = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
     return json.loads(done.stdout.splitlines()[-1])

@@ -100,9 +100,6 @@ ONCE = "keep one row for each combination of these columns"
 ONE_FAULT = {
     "no data set": ("items", "dataset", ["d", ""], 2, "missing value", FILL),
     "a blank id": ("items", "item_id", [" ", "2"], 1, "missing value", FILL),
-    "no id": ("items", "item_id", [None, "2"], 1, "missing value", FILL),
-    "no source id": ("items", "source_id", ["a", "\t"], 2, "missing value", FILL),
-    "no language": ("items", "language", ["", "en"], 1, "missing value", FILL),
     "no system": ("items", "system", ["a", NAN], 2, "missing value", FILL),
     "a text for a list": ("items", "references", [["a"], "b"], 2, "bad value 'b'", TEXT),
     "a number in a list": ("items", "references", [[1], ["b"]], 1, "bad value [1]", TEXT),
@@ -111,14 +108,11 @@ ONE_FAULT = {
     "0 and 1": ("items", "is_reference", [0, 1], None, "values of type int64", TRUTH),
     "yes and no": ("items", "is_reference", ["yes", "no"], None, "values of type str", TRUTH),
     "another dimension": ("ratings", "dimension", ["style", "x"], 2, "bad value 'x'", DIMENSION),
-    "no rater": ("ratings", "rater", ["", "r2"], 1, "missing value", FILL),
     "no rating": ("ratings", "value", [1, NAN], 2, "missing value", FILL),
     "infinity": ("ratings", "value", [-math.inf, 1], 1, "bad value -inf", "use a finite number"),
     "a word for a rating": ("ratings", "value", [1, "good"], 2, "bad value 'good'", "use numbers"),
     "words for ratings": ("ratings", "value", ["1", "2"], None, "values of type str", NUMBERS),
     "truth": ("ratings", "value", [True, False], None, "values of type bool", NUMBERS),
-    "no label name": ("labels", "name", ["", "error"], 1, "missing value", FILL),
-    "no label": ("labels", "value", [None, "x"], 1, "missing value", FILL),
     "another preference": (
         *("preferences", "value", ["a", "c"]),
         *(2, "bad value 'c'", "use one of a, b, tie"),
@@ -131,7 +125,6 @@ ONE_FAULT = {
         *("scores", "status", ["ok", "fine"]),
         *(2, "bad value 'fine'", "use one of ok, empty, truncated, refused, invalid, error"),
     ),
-    "no signature": ("scores", "signature", ["", "x"], 1, "missing value", FILL),
     "half a sample": ("scores", "sample", [0.5, 1], None, "values of type float64", WHOLE),
 }
 
