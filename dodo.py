@@ -108,7 +108,7 @@ def task_train():
     for path in reports():
         yield {
             "name": Path(path).parent.name,
-            "actions": [python("tools/book.py", "train", Path(path).parent.name)],
+            "actions": [python("-m", "tools.book", "train", Path(path).parent.name)],
             "file_dep": [*code, "src/tstmeta/cli/train.py", *of_yelp, *VERSIONS],
             "targets": [path],
         }
@@ -123,7 +123,7 @@ def task_scores():
         if files_of := raw(name.partition("@")[0]):
             yield {
                 "name": name,
-                "actions": [python("tools/book.py", "scores", name)],
+                "actions": [python("-m", "tools.book", "scores", name)],
                 "file_dep": [*code, "tools/book.py", *files_of, *models, *VERSIONS],
                 "uptodate": [Path("data/scores").is_dir],
             }
@@ -136,7 +136,7 @@ def task_notebooks():
         frames = [f".build/frames/{name}.{kind}.parquet" for kind in ("headline", "fast")]
         yield {
             "name": name,
-            "actions": [python("tools/book.py", "notebook", name)],
+            "actions": [python("-m", "tools.book", "notebook", name)],
             "file_dep": [source, "tools/book.py", *CODE, *OURS, *raw(), *reports(), *VERSIONS],
             "task_dep": ["scores"],
             "targets": [f"book/results/{name}.ipynb", *frames],
@@ -146,7 +146,7 @@ def task_notebooks():
 def task_assets():
     """Copy MathJax and Plotly out of their packages."""
     return {
-        "actions": [python("tools/book.py", "assets")],
+        "actions": [python("-m", "tools.book", "assets")],
         "file_dep": ["tools/book.py", *VERSIONS],
         "targets": [f"book/_static/vendor/{name}" for name in ("plotly.min.js", "mathjax")],
     }
@@ -155,7 +155,7 @@ def task_assets():
 def task_pages():
     """Write the pages that are made from data: cards, metrics, claims, ledger, benchmarks."""
     return {
-        "actions": [python("tools/book.py", "pages"), lambda: MANIFEST.write_text(generated()) > 0],
+        "actions": [python("-m", "tools.book", "pages"), lambda: MANIFEST.write_text(generated()) > 0],
         "file_dep": [
             *(*CODE, *OURS, *TOOLS, *files("book/templates/*", "benchmarks/results/*.json")),
             *(*raw(), *VERSIONS),
@@ -169,7 +169,7 @@ def task_pages():
 def task_book():
     """Build the book with warnings as errors."""
     return {
-        "actions": [python("tools/book.py", "build")],
+        "actions": [python("-m", "tools.book", "build")],
         "file_dep": [
             str(MANIFEST),
             *files("book/*.md", "book/*.bib", "book/_static/*", "_*.yml", "pyproject.toml"),

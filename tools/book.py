@@ -1,4 +1,4 @@
-"""Build the book: ``python tools/book.py train NAME | scores NAME | notebook NAME | assets | ...``.
+"""Build the book: ``python -m tools.book train NAME | scores NAME | notebook NAME | assets | ...``.
 
 ``dodo.py`` calls the steps in order, and only where something changed.  What a step writes appears
 whole or not at all.  MathJax and Plotly are copied from their packages: no other host is asked.
@@ -165,7 +165,6 @@ def package(distribution: str, name: str) -> Path:
 
 def pages() -> Path:
     """Write the pages that are made from data into ``book/_generated``; return that folder."""
-    sys.path.insert(0, str(ROOT))
     from tools import pages as writer
 
     fresh = empty(ROOT / ".build" / "pages")
@@ -175,6 +174,8 @@ def pages() -> Path:
 
 def build() -> Path:
     """Run Jupyter Book, whose warnings are errors, and add slides; return the folder of pages."""
+    from tools import csv_tables, slides
+
     command = [sys.executable, "-c", "from jupyter_book.cli.main import main; main()", "build", "."]
     command += ["--path-output", ".build/book", "-W", "-n", "--keep-going", "--all"]
     shown = None if sys.stderr.isatty() else subprocess.DEVNULL  # warnings are always shown
@@ -182,26 +183,12 @@ def build() -> Path:
     if subprocess.run(command, cwd=ROOT, check=False, stdout=shown).returncode:
         raise TstmetaError("the book was not built: mend what is marked WARNING or ERROR above")
     fresh = ROOT / ".build" / "book" / "_build" / "html"
-    sys.path.insert(0, str(ROOT))
-    from tools import slides
-
-    slides.write(
-        ROOT / "book" / "results",
-        fresh / "slides",
-        package("sphinx-revealjs", "reveal.js").parents[1],
-    )
+    reveal = package("sphinx-revealjs", "reveal.js").parents[1]
+    slides.write(ROOT / "book" / "results", fresh / "slides", reveal)
     front = fresh / "index.html"
     front.write_text(NO_ICON + front.read_text(encoding="utf-8"), encoding="utf-8")
-    note(f"{csv_tables(fresh)} tables as CSV")
+    note(f"{csv_tables.write(fresh)} tables as CSV")
     return swap(fresh, ROOT / "book" / "_build" / "html")
-
-
-def csv_tables(folder: Path) -> int:
-    """Set a CSV file beside every table of the built pages; return how many there are."""
-    sys.path.insert(0, str(ROOT))
-    from tools import csv_tables as writer
-
-    return writer.write(folder)
 
 
 def empty(folder: Path) -> Path:

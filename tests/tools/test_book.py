@@ -16,7 +16,7 @@ import pandas as pd
 import pytest
 
 from tests.models import style
-from tools import book, buttons, plotly_pages
+from tools import book, extension
 from tstmeta import scoring
 from tstmeta.models import classifiers, hub
 from tstmeta.models.causal import Backbone
@@ -100,14 +100,11 @@ def test_a_book_with_a_warning_is_not_put_in_place(home, capfd):
 
 def test_plotly_is_loaded_on_the_pages_that_draw_with_it_and_on_no_other():
     added: list[str] = []
-    handlers: dict = {}
-    app = SimpleNamespace(connect=handlers.__setitem__, add_js_file=added.append)
-    plotly_pages.setup(app)
-    load = handlers["html-page-context"]
-    load(app, "a", "page.html", {"body": "<p>no chart</p>"}, None)
-    load(app, "b", "page.html", {}, None)
+    app = SimpleNamespace(add_js_file=added.append)
+    for context in ({"body": "<p>no chart</p>"}, {}):
+        extension.plotly(app, "a", "page.html", context, None)
     assert added == []
-    load(app, "c", "page.html", {"body": "<script>Plotly.newPlot('x')</script>"}, None)
+    extension.plotly(app, "b", "page.html", {"body": "<script>Plotly.newPlot('x')"}, None)
     assert added == ["vendor/plotly.min.js"]
 
 
@@ -123,14 +120,14 @@ def url(request, tmp_path, monkeypatch) -> str:
     (tmp_path / "pyproject.toml").write_text(
         text.replace("[project.urls]\n", f"[project.urls]\n{added}")
     )
-    monkeypatch.setattr(buttons, "ROOT", tmp_path)
+    monkeypatch.setattr(extension, "ROOT", tmp_path)
     return request.param
 
 
 def test_buttons_that_lead_to_the_repository_appear_where_its_address_is_known(url):
     theme = {"launch_buttons": {}, "search_bar_text": "x"}
     config = SimpleNamespace(html_theme_options=theme)
-    buttons.address(None, config)
+    extension.address(None, config)
     if not url:
         assert config.html_theme_options == theme
         return
@@ -147,7 +144,7 @@ def labels(page: str, *given: str) -> dict[str, str]:
     listed = [{"label": label, "url": f"x/main/{page}.ipynb"} for label in given]
     context = {"header_buttons": [{"buttons": listed}] if given else []}
     context["pathto"] = lambda path, _resource: f"../../{path}"
-    buttons.buttons(None, page, "page.html", context, None)
+    extension.buttons(None, page, "page.html", context, None)
     every = [each for group in context["header_buttons"] for each in group.get("buttons", [group])]
     return {each["label"]: each["url"] for each in every}
 
@@ -169,7 +166,7 @@ def test_a_notebook_page_offers_its_notebook_and_edits_lead_to_files_that_people
 @pytest.mark.nightly
 def test_the_buttons_stand_in_pages_that_are_built_with_our_configuration(home, url):
     (home / "book" / "results").mkdir(parents=True)
-    for name in ("_config.yml", "tools/buttons.py", "tools/plotly_pages.py", "book/references.md"):
+    for name in ("_config.yml", "tools/extension.py", "book/references.md"):
         (home / name).parent.mkdir(exist_ok=True)
         shutil.copy(ROOT / name, home / name)
     shutil.copy(ROOT / "book" / "references.bib", home / "book")

@@ -1,6 +1,6 @@
-"""Sphinx extension: buttons to a notebook and to a lesson's slides; others to the repository.
+"""Sphinx extension: Plotly where a page draws with it; buttons to notebooks, slides, the repository.
 
-The last appear where ``project.urls`` in ``pyproject.toml`` names its address.
+Those to the repository appear where ``project.urls`` in ``pyproject.toml`` names its address.
 """
 
 import tomllib
@@ -18,6 +18,7 @@ RESULTS = "book/results/"
 def setup(app: Sphinx) -> dict[str, bool]:
     """Register with Sphinx; see ``_config.yml``."""
     app.connect("config-inited", address)
+    app.connect("html-page-context", plotly)
     app.connect("html-page-context", buttons, priority=502)  # after the theme's own
     return {"parallel_read_safe": True, "parallel_write_safe": True}
 
@@ -35,6 +36,12 @@ def address(_app: Sphinx, config: Config) -> None:
         config.html_theme_options = config.html_theme_options | options
 
 
+def plotly(app: Sphinx, _page: str, _template: str, context: dict[str, Any], _tree: Any) -> None:
+    """Load Plotly (5 MB) on the pages that draw with it, and on no other."""
+    if "Plotly.newPlot" in context.get("body", ""):
+        app.add_js_file("vendor/plotly.min.js")
+
+
 def buttons(_app: Sphinx, page: str, _template: str, context: dict[str, Any], _tree: Any) -> None:
     """Point to the files that people edit: pages of data have none."""
     for group in context["header_buttons"]:
@@ -43,13 +50,14 @@ def buttons(_app: Sphinx, page: str, _template: str, context: dict[str, Any], _t
             for button in group["buttons"]
             if "/_generated/" not in page or button.get("label") != "source-edit-button"
         ]
+
     if page.startswith(RESULTS):
-        url = context["pathto"](f"_static/{page.removeprefix(RESULTS)}.ipynb", 1)
-        button = {"type": "link", "url": url, "tooltip": "Download this notebook"}
-        button |= {"icon": "fas fa-download", "label": "download-notebook-button"}
-        context["header_buttons"].append(button)
-    if page.startswith(f"{RESULTS}lesson_"):
-        url = context["pathto"](f"slides/{page.removeprefix(RESULTS)}.html", 1)
-        button = {"type": "link", "url": url, "tooltip": "Slides of this lesson"}
-        button |= {"icon": "fas fa-chalkboard-user", "label": "slides-button"}
-        context["header_buttons"].append(button)
+        name = page.removeprefix(RESULTS)
+        shown = {"download-notebook": ("Download this notebook", "download", f"_static/{name}.ipynb")}
+        if name.startswith("lesson_"):
+            lesson = f"slides/{name}.html"
+            shown["slides"] = ("Slides of this lesson", "chalkboard-user", lesson)
+        for label, (tooltip, icon, file) in shown.items():
+            button = {"type": "link", "url": context["pathto"](file, 1), "tooltip": tooltip}
+            button |= {"icon": f"fas fa-{icon}", "label": f"{label}-button"}
+            context["header_buttons"].append(button)
