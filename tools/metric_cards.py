@@ -5,7 +5,6 @@ The labels of the four rewrites, one source of the contrast set, hold by constru
 
 from collections.abc import Mapping, Sequence
 from functools import cache
-from pathlib import Path
 from typing import Any
 
 import pandas as pd
@@ -30,9 +29,9 @@ FACTS = {
 }
 
 
-def card(name: str, path: Path | None = None) -> Card:
+def card(name: str) -> Card:
     """What people wrote about a metric; the body is MyST.  Another package's card is empty."""
-    return Card.read(name, path or paths.own("metric_cards", f"{name}.md"))
+    return Card.read(name, paths.own("metric_cards", f"{name}.md"))
 
 
 def groups() -> dict[str, pd.DataFrame]:

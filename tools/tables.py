@@ -13,7 +13,7 @@ def raw(html: str) -> str:
     return f"```{{raw}} html\n{html}\n```\n"
 
 
-def table(frame: pd.DataFrame, caption: str = "") -> str:
+def table(frame: pd.DataFrame) -> str:
     """A frame, without its index, as an HTML table that scrolls inside a box of its own.
 
     Floats have three decimals, tiny ones a power of ten; a missing value is a dash.
@@ -22,8 +22,6 @@ def table(frame: pd.DataFrame, caption: str = "") -> str:
     styler = Styler(plain).hide(axis="index").format_index(escape="html", axis="columns")
     formats = {name: formatter(plain[name]) for name in plain}
     styler = styler.format(formats, escape="html", na_rep="–")
-    if caption:
-        styler = styler.set_caption(escape(caption))
     html = styler.to_html(exclude_styles=True)
     html = re.sub(r"<td >(?=(–|−?\d[\d.,]*(e[−+]\d+)?)</td>)", "<td class='num'>", html)
     html = re.sub(r"<td >(?=[^<]{40})", "<td class='long'>", html)

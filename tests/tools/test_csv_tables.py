@@ -56,7 +56,7 @@ def test_each_of_several_tables_has_its_link_whatever_stands_between(tmp_path):
 
 
 def test_a_table_is_read_back_as_it_is_shown_with_plain_numbers_and_no_formula(tmp_path):
-    _, links = written(tmp_path, "page.html", of_pages(FRAME) + of_pages(FRAME[:1], "caption"))
+    _, links = written(tmp_path, "page.html", of_pages(FRAME) + of_pages(FRAME[:1]))
     assert links == ["_tables/page-1.csv", "_tables/page-2.csv"]
     text = (tmp_path / links[0]).read_text()
     assert text.splitlines()[2].startswith("'=1+1,")
