@@ -65,14 +65,6 @@ def test_workflows_may_read_and_only_the_jobs_that_publish_may_write():
     assert {job: rights for job, rights in writing.items() if rights} == publish
 
 
-def test_dependabot_asks_each_week_and_once_for_all():
-    updates = yaml.safe_load(read(".github/dependabot.yml"))["updates"]
-    assert {each["package-ecosystem"] for each in updates} == {"pip", "github-actions"}
-    for each in updates:
-        assert each["schedule"] == {"interval": "weekly"}
-        assert [group["patterns"] for group in each["groups"].values()] == [["*"]]
-
-
 # ---------------------------------------------------------------------- containers and Binder
 
 
@@ -145,6 +137,7 @@ def test_a_tag_that_all_files_name_is_released_with_the_notes_of_its_version(tre
     assert release.faults(f"v{VERSION}", tree) == []
     assert release.notes(VERSION, tree) == "- A change of two lines.\n- New:\n  - one"
     assert release.notes("0.0.1", tree) == "- The first."
+    assert all("Unreleased" in fault for fault in release.faults(f"v{VERSION}"))  # of now
 
 
 @pytest.mark.parametrize(
@@ -177,8 +170,6 @@ def test_the_script_stops_with_words_where_it_cannot_do_what_it_is_asked(words):
     with pytest.raises(SystemExit) as stopped:
         release.main(*words)
     assert isinstance(stopped.value.code, str)
-    assert next(iter(release.sections())) in ("Unreleased", VERSION)  # the changelog of now is read
-    assert release.notes(VERSION)
 
 
 def test_zenodo_is_given_what_the_citation_says():

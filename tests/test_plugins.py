@@ -23,19 +23,10 @@ def raising():
 def giving():
     return 3
 
-def three(source, output, more):
-    return 1.0
-
 from tstmeta.metrics import PairMetric
 
 class Sauce(PairMetric):
     bases = ("sauce",)
-
-class Nothing(PairMetric):
-    dimensions = ()
-
-class Five(PairMetric):
-    name = 5
 """,
     "texts": """
 import pandas as pd
@@ -60,10 +51,7 @@ leaves = their_leaves:f
 numbered = their_odd:Numbered
 raising = their_odd:raising
 giving = their_odd:giving
-three = their_odd:three
 sauce = their_odd:Sauce
-blank = their_odd:Nothing
-five = their_odd:Five
 """
 #: Metric -> what is said of it.
 BROKEN = {
@@ -75,10 +63,7 @@ BROKEN = {
     "numbered": "VARIANTS is 5, not a tuple of texts",
     "raising": "ValueError: no such file (their_odd.py, line 6)",
     "giving": "3 is no metric",
-    "three": "three(source, output, more) is no metric: write a function of (source, output)",
     "sauce": "has bases ('sauce',): name some of source, reference, none",
-    "blank": "has dimensions (): name some of content",
-    "five": "TypeError",
 }
 #: What is tried in a process that has that package; prints what came of it as JSON.
 PROGRAM = """
