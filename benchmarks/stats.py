@@ -26,7 +26,6 @@ import pandas as pd
 from scipy.stats import kendalltau, pearsonr, spearmanr
 
 import tstmeta as tst
-from tstmeta import scoring
 from tstmeta.analysis.matrices import matrices
 from tstmeta.stats import Draws, ResamplingPlan, Setting, draw, resampled
 from tstmeta.stats.permutation import permutation_test
@@ -241,7 +240,7 @@ def real(name: str) -> Inputs:
     computed = [metric for metric in METRICS[name] if metric not in released]
     tables = [tst.score(dataset, computed, ["source"])]
     if released:
-        table = scoring.released(dataset, released)
+        table = dataset.scores[dataset.scores["metric"].isin(released)]
         tables.append(table[(table["basis"] == "source") & (table["dimension"] == "content")])
     table = matrices(tst.pairs(dataset, pd.concat(tables), "content"))
     origin = "ratings; computed and released scores" if released else "ratings; computed scores"

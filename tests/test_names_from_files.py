@@ -12,9 +12,10 @@ import pytest
 
 import tstmeta as tst
 from tests.command import CSV, command_line
-from tstmeta import metrics, scoring
+from tstmeta import metrics
 from tstmeta.combine.orient import lower_is_better
 from tstmeta.data import load
+from tstmeta.data.own import read_scores
 
 #: A module that leaves a mark when it is imported, and holds a function that could be a metric.
 PLANTED = """\
@@ -98,7 +99,7 @@ def test_parts_of_gm_from_a_file_run_no_code(tmp_path, mark):
     parts = pd.DataFrame({"metric": [acc, sim, pp], "value": [0.64, 0.72, 30.0]})
     rows = data.items[["item_id"]].merge(parts, how="cross")
     rows.to_csv(tmp_path / "parts.csv", index=False)
-    scores = scoring.read_scores(tmp_path / "parts.csv", data)
+    scores = read_scores(tmp_path / "parts.csv", data)
     values = gm_scores(data, scores, names=(acc, sim, pp))["value"]
     assert values.to_numpy() == pytest.approx(67 ** (1 / 3))
     assert not mark.exists()

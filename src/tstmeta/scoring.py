@@ -9,7 +9,7 @@ a judge: its answers are, and are read again.
 import hashlib
 import math
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from functools import cache
 from itertools import chain
@@ -26,7 +26,6 @@ from . import schema
 from .data import Dataset, paths, shipped
 from .data.base import RATING
 from .data.checks import check, fault
-from .data.own import read_scores as read_scores
 from .data.tables import scores_table
 from .metrics.base import Metric, Request, Score, spoken
 from .schema import Signature, Status, TstmetaError
@@ -41,11 +40,9 @@ STYLE_LABEL = "style-label"
 RELEASED = "released"
 #: Which metrics may run; see :func:`score`.
 PROFILES = ("", "embedded", "real")
-_COLUMNS = ["key", "value", "status", "detail"]
 _TYPES = {"key": str, "value": float, "status": str, "detail": str}
 _KEY = r"[0-9a-f]{32}(/\d+)?"
 _REMEDY = "delete this file of the score store: its scores are computed again, no other is lost"
-_WITH_VALUE = [str(status) for status in Status if status.has_value]
 _Row = tuple[str, float, str, str]
 
 
@@ -100,7 +97,7 @@ def score(
         if name == HUMAN_STYLE:
             tables.append(human_style(data))
         elif metric is None:
-            table = released(data, [name])
+            table = data.scores[data.scores["metric"] == name]
             tables.append(table if bases is None else table[table["basis"].isin(bases)])
         else:
             every = [basis for basis in metric.bases if bases is None or basis in bases]
@@ -185,21 +182,31 @@ def _in_languages(dataset: Dataset, plan: Plan, *how: Any) -> pd.DataFrame:
         _refused(dataset, own, key) if isinstance(key, str) else _score_one(dataset, own, *how)
         for key, own in groups.items()
     ] or [_score_one(dataset, plan, *how)]
-    if len(tables) == 1:
-        return tables[0]
-    table = pd.concat(tables)
+    table = schema.together(*tables)
     order = pd.Index(dataset.items["item_id"]).get_indexer(table["item_id"])
     return table.iloc[np.argsort(order, kind="stable")].reset_index(drop=True)
 
 
 def _refused(dataset: Dataset, plan: Plan, reason: str) -> pd.DataFrame:
     """Rows without a value, which the store does not keep."""
-    metric, ids = plan.metric, [item_id for unit in plan.item_ids for item_id in unit]
-    facts = {"metric": conceal(metric.name), "dimension": metric.dimensions[0], "basis": plan.basis}
-    name = dataset.name.partition("@")[0]
-    table = scores_table(name, ids, [math.nan] * len(ids), fields={}, **facts)
-    table = table.assign(status=str(Status.REFUSED), detail=conceal(reason))
-    return table.assign(signature=str(metric.signature(plan.basis)))[schema.columns("scores")]
+    ids = [item_id for unit in plan.item_ids for item_id in unit]
+    rows = _frame([("", math.nan, str(Status.REFUSED), conceal(reason))] * len(ids))
+    return _table(dataset, plan, ids, rows, str(plan.metric.signature(plan.basis)))
+
+
+def _table(
+    dataset: Dataset, plan: Plan, ids: list[str], rows: pd.DataFrame, signature: str
+) -> pd.DataFrame:
+    """A table of scores from rows of a value, a status and a detail."""
+    return rows.assign(
+        dataset=dataset.name.partition("@")[0],
+        item_id=ids,
+        metric=conceal(plan.metric.name),
+        dimension=plan.metric.dimensions[0],
+        basis=plan.basis,
+        signature=signature,
+        sample=0,
+    )[schema.columns("scores")]
 
 
 def _score_one(dataset: Dataset, plan: Plan, folder: Path | None, progress: bool) -> pd.DataFrame:
@@ -225,18 +232,8 @@ def _score_one(dataset: Dataset, plan: Plan, folder: Path | None, progress: bool
         ids = [item_id for unit in plan.item_ids for item_id in unit]
     else:
         ids, rows = _lacking(dataset, plan) if given.empty else ([], _frame([]))
-    table = rows.assign(
-        dataset=dataset.name.partition("@")[0],
-        item_id=ids,
-        metric=conceal(metric.name),
-        dimension=metric.dimensions[0],
-        basis=plan.basis,
-        signature=signature or metric.name,
-        sample=0,
-    )[schema.columns("scores")]
-    table = schema.together(table, given)  # of two empty ones the first, which has columns
-    order = pd.Index(dataset.items["item_id"]).get_indexer(table["item_id"])
-    return table.iloc[np.argsort(order, kind="stable")].reset_index(drop=True)
+    table = _table(dataset, plan, ids, rows, signature or metric.name)
+    return schema.together(table, given)  # of two empty ones the first, which has columns
 
 
 def _lacking(dataset: Dataset, plan: Plan) -> tuple[list[str], pd.DataFrame]:
@@ -328,10 +325,10 @@ class _Store:
     def _read(self) -> pd.DataFrame:
         """The table, whose rows must be such as this module writes."""
         try:
-            table = pd.read_parquet(self.table, columns=_COLUMNS).astype(_TYPES)
+            table = pd.read_parquet(self.table, columns=[*_TYPES]).astype(_TYPES)
             sound = table["key"].str.fullmatch(_KEY, na=False) & ~table["key"].duplicated()
             sound &= table["status"].isin([str(status) for status in Status])
-            sound &= np.isfinite(table["value"]) == table["status"].isin(_WITH_VALUE)
+            sound &= np.isfinite(table["value"]) == table["status"].isin(schema.USABLE)
             faults: list[tuple[int | None, str]] = [
                 (place + 1, f"value {value} with status {status!r} under the key {key!r}")
                 for place, key, value, status, _ in table[~sound].itertuples()
@@ -375,7 +372,7 @@ def _keys(stem: str, count: int) -> list[str]:
 
 
 def _frame(rows: list[_Row]) -> pd.DataFrame:
-    return pd.DataFrame(rows, columns=_COLUMNS).astype(_TYPES)
+    return pd.DataFrame(rows, columns=[*_TYPES]).astype(_TYPES)
 
 
 def _rows(key: str, values: Sequence[Sequence]) -> list[_Row]:
@@ -408,10 +405,4 @@ def human_style(dataset: Dataset) -> pd.DataFrame:
     whole_set = dataset.name.partition("@")[0]
     table = scores_table(whole_set, values.index, values, fields={}, **facts)
     signature = f"{name}|{'mean of human ratings' if rated else against}"
-    return table.assign(signature=signature)[schema.columns("scores")]
-
-
-def released(dataset: Dataset, names: Iterable[str] | None = None) -> pd.DataFrame:
-    """Scores that came with the data set, e.g. ``released:bertscore`` on lai."""
-    table = dataset.scores
-    return table if names is None else table[table["metric"].isin(list(names))]
+    return table.assign(signature=signature)

@@ -21,9 +21,9 @@ from tstmeta.cli.evaluate import Dimension, Level, Statistic, Units
 from tstmeta.cli.options import Basis
 from tstmeta.combine import Settings, hybrid
 from tstmeta.data import load
+from tstmeta.data.own import read_scores
 from tstmeta.metrics.bertscore import BertScore
 from tstmeta.schema import BASES, DIMENSIONS, TstmetaError
-from tstmeta.scoring import read_scores
 from tstmeta.stats import LEVELS, STATISTICS
 
 

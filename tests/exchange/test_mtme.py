@@ -233,19 +233,17 @@ def test_a_folder_without_sources_is_refused(tmp_path):
 def test_the_commands_go_there_and_back(file, data, tmp_path, monkeypatch):
     run = command_line(tmp_path, monkeypatch)
     (tmp_path / "mine.csv").write_bytes(file.read_bytes())
-    out = run("data", "export", "mine.csv", "--to", "mtme", "--metric", "chrf", "--out", "set")
-    assert out.exit_code == 0, out.stderr
-    refused = run("data", "export", "mine.csv", "--to", "mtme", "--out", "set")
-    assert "new or empty" in str(refused.exception)
-    for ending in ("csv", "parquet"):
-        assert run("data", "import-mtme", "set", "--out", f"back.{ending}").exit_code == 0
-        back = tst.read(f"back.{ending}")
-        assert len(back.ratings) == len(data.ratings)
-        assert set(back.items["references"].map(tuple)) == set(data.items["references"].map(tuple))
-        own = read_scores(Path(f"back.scores.{ending}"), back)
-        again = tst.score(back, ["chrf"], store=tmp_path / "store", progress=False)
-        both = own.merge(again, on=["item_id", "metric", "basis"], validate="1:1")
-        assert len(both) == len(own) == len(again)
-        assert list(both["value_x"]) == list(both["value_y"])
+    command = ("data", "export", "mine.csv", "--to", "mtme", "--metric", "chrf", "--out", "set")
+    assert run(*command).exit_code == 0
+    assert "new or empty" in str(run(*command).exception)
+    assert run("data", "import-mtme", "set", "--out", "back.csv").exit_code == 0
+    back = tst.read("back.csv")
+    assert len(back.ratings) == len(data.ratings)
+    assert set(back.items["references"].map(tuple)) == set(data.items["references"].map(tuple))
+    own = read_scores(Path("back.scores.csv"), back)
+    again = tst.score(back, ["chrf"], store=tmp_path / "store", progress=False)
+    both = own.merge(again, on=["item_id", "metric", "basis"], validate="1:1")
+    assert len(both) == len(own) == len(again)
+    assert list(both["value_x"]) == list(both["value_y"])
     refused = run("data", "import-mtme", "set", "-o", "a.json")
     assert "ends in .csv or .parquet" in str(refused.exception)

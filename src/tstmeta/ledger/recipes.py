@@ -44,7 +44,8 @@ class Inputs:
         """The ``scores`` table of metrics on one basis; either all are released or none."""
         data = self.data(name)
         if any(metric.startswith(RELEASED) for metric in metrics):
-            return scoring.released(data, metrics).query("basis == @basis").reset_index(drop=True)
+            own = data.scores["metric"].isin(metrics) & (data.scores["basis"] == basis)
+            return data.scores[own].reset_index(drop=True)
         store, progress = self.store, self.progress
         return scoring.score(data, metrics, bases=[basis], store=store, progress=progress)
 
