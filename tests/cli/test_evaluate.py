@@ -129,22 +129,6 @@ def test_a_family_stands_under_its_own_dimensions_and_a_name_under_all(tstmeta):
     assert {"slor", "style-confidence"} <= listed["style"]
 
 
-def test_the_table_for_reading_has_a_title_people_and_a_line_and_is_not_cut(tstmeta):
-    shown = tstmeta("evaluate", "-d", "mine.csv", "-m", "bleu", "--seed", "3").stdout
-    lines = shown.splitlines()
-    assert lines[0] == (
-        "mine: 4 rewrites, 4 sources, 2 systems; Pearson's r with the mean human rating of content,"
-        " level pooled; 95 % bootstrap confidence intervals for these systems, sources like these"
-        " (1,000 draws, seed 3)"
-    )
-    assert lines[1].startswith("Human ceiling: one rater agrees")
-    assert "of style, level pooled" in shown
-    assert str(metrics.get("bleu").signature("reference")) in shown
-    first = [line.split(" ")[0] for line in lines]
-    assert first.index("one") < first.index("bleu") < first.index("-" * 80)
-    assert first.index("-" * 80) < first.index("copy-rate")
-
-
 def test_what_is_given_reaches_the_analysis(tstmeta, many):
     words = ("--dimension", "content", "-s", "kendall", "-l", "source", "--seed", "5")
     words += ("--tests", "--lower", "far", "--resample", "both", "-f", "json")

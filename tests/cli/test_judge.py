@@ -6,11 +6,9 @@ import math
 import os
 import re
 import signal
-import sqlite3
 import subprocess
 import sys
 import time
-from contextlib import closing
 
 import pandas as pd
 import pytest
@@ -135,18 +133,6 @@ def test_missing_ratings_are_rows_are_told_and_end_with_exit_code_1(tstmeta, tmp
     assert scores["signature"].str.endswith("missing:worst").all()
 
 
-def test_a_budget_is_never_exceeded_and_the_rest_are_rows(tstmeta, server):
-    more = ("--max-requests", "2", "--concurrency", "1")
-    result = tstmeta(*asking(server, *more))
-    assert result.exit_code == 1
-    assert server.requests == 2
-    found = pd.read_csv(io.StringIO(result.stdout), keep_default_na=False)
-    assert found["status"].tolist() == ["ok", "ok", "error", "error"]
-    assert found["detail"].str.startswith("budget").sum() == 2
-    assert tstmeta(*asking(server)).exit_code == 0
-    assert server.requests == ROWS
-
-
 def test_expected_ratings_come_from_log_probabilities(tstmeta, tmp_path):
     top = [{"token": token, "logprob": math.log(0.5), "bytes": None} for token in "53"]
     tokens = [{**top[0], "top_logprobs": top}]
@@ -232,10 +218,6 @@ def test_what_a_mended_server_answers_is_asked_anew_where_the_answer_was_invalid
         assert (*both[:2], both[2].exit_code) == (["ok"] * 4, 8, 0)
         assert scored() == ["ok"] * 4, "a score follows its answer"
         assert statuses("--again", "invalid")[1] == 8, "nothing is left to ask anew"
-    with closing(sqlite3.connect(tmp_path / "store" / "judge" / "answers.sqlite")) as file:
-        replies = [json.loads(row[0]) for row in file.execute("SELECT reply FROM answers")]
-    aside = sorted(reply["text"] for reply in replies if not reply["text"].isdecimal())
-    assert (aside, len(replies)) == (["", *["eleven more"] * 3], 8)
 
 
 def test_a_batch_says_how_far_it_is_and_a_direct_run_that_one_is_under_way(tstmeta, tmp_path):

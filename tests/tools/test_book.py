@@ -149,18 +149,15 @@ def labels(page: str, *given: str) -> dict[str, str]:
     return {each["label"]: each["url"] for each in every}
 
 
-def test_the_page_of_a_lesson_leads_to_its_slides():
-    shown = labels("book/results/lesson_1_levels")
-    assert shown["slides-button"] == "../../slides/lesson_1_levels.html"
-
-
-def test_a_notebook_page_offers_its_notebook_and_edits_lead_to_files_that_people_edit():
+def test_a_notebook_page_offers_its_files_and_edits_lead_to_files_that_people_edit():
     download = {"download-notebook-button": "../../_static/01_first.ipynb"}
     assert labels("book/results/01_first") == download
     edit = {"source-edit-button": "x/main/notebooks/01_first.ipynb"}
     assert labels("book/results/01_first", *edit) == edit | download
     assert labels("book/intro", *edit) == {"source-edit-button": "x/main/book/intro.ipynb"}
     assert labels("book/_generated/data", *edit) == {}
+    slides = labels("book/results/lesson_1_levels")["slides-button"]
+    assert slides == "../../slides/lesson_1_levels.html"
 
 
 @pytest.mark.nightly
