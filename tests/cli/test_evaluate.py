@@ -13,7 +13,6 @@ import pytest
 
 from tests.analysis.many import quality, rated
 from tests.command import table
-from tstmeta import metrics
 from tstmeta.analysis import evaluate, matrices, report
 from tstmeta.analysis.choice import DEFAULTS
 from tstmeta.analysis.render import COLUMNS
