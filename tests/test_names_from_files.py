@@ -49,10 +49,7 @@ def score_file(folder: Path, metric: str) -> Path:
     return file
 
 
-@pytest.mark.parametrize(
-    "words",
-    ["score", "evaluate", "evaluate --lower planted.inner:function", "evaluate --format json"],
-)
+@pytest.mark.parametrize("words", ["score", "evaluate --draws 20 --lower planted.inner:function"])
 def test_a_score_file_runs_no_code(tmp_path, monkeypatch, mark, words):
     run = command_line(tmp_path, monkeypatch)
     scores = score_file(tmp_path, NAME)

@@ -276,9 +276,8 @@ def rows(table: str) -> st.SearchStrategy[pd.DataFrame]:
     return lists.map(lambda records: pd.DataFrame(records)[schema.columns(table)])
 
 
-@pytest.mark.parametrize("table", TABLES)
-@settings(max_examples=25)
-@given(data=st.data())
+@settings(max_examples=50)
+@given(table=st.sampled_from(TABLES), data=st.data())
 def test_any_valid_table_passes_and_comes_back_from_parquet_as_it_was(table, data):
     given = data.draw(rows(table))
     valid = validate(given, table)
@@ -289,9 +288,8 @@ def test_any_valid_table_passes_and_comes_back_from_parquet_as_it_was(table, dat
     pd.testing.assert_frame_equal(validate(pd.read_parquet(buffer), table), valid)
 
 
-@pytest.mark.parametrize("table", TABLES)
-@settings(max_examples=25)
-@given(data=st.data())
+@settings(max_examples=50)
+@given(table=st.sampled_from(TABLES), data=st.data())
 def test_one_missing_cell_is_found_where_it_is(table, data):
     given = data.draw(rows(table)).astype(object)
     may_lack = ("is_reference", "sample", "source", "output")

@@ -4,16 +4,19 @@ import pytest
 from bs4 import BeautifulSoup
 
 import tstmeta as tst
-from tests.tools.test_pages import parts, plain
+from tests.tools.test_pages import of_the_book, page, parts, plain
 from tools import front, pages
 
 
 @pytest.fixture(scope="module")
 def fragments():
-    """Answers, figures and needs of a machine without raw data."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(tst, "load", None)  # only frozen effects are read
-        text = pages.render("front", front.context())
+    """Answers, figures and needs of a machine without raw data: the book's, or made anew."""
+    if (built := of_the_book()) is not None:
+        text = page(built, "front.md")
+    else:
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(tst, "load", None)  # only frozen effects are read
+            text = pages.render("front", front.context())
     return [BeautifulSoup(part, "lxml") for part in parts(text)]
 
 
