@@ -9,7 +9,7 @@ from functools import cache
 from pathlib import Path
 
 import pytest
-from bs4 import BeautifulSoup, SoupStrainer, Tag
+from lxml import etree, html
 
 from tests.browser.walk import BOOK
 
@@ -29,41 +29,41 @@ PICTURES = ["img", "svg", "td", "video", "object"]
 
 def empty_sections(page: Path) -> Iterator[tuple[str, str]]:
     """Title and reason of each section without content of its own or of its subsections."""
-    whole = BeautifulSoup(page.read_bytes(), "lxml", parse_only=SoupStrainer("article"))
-    for section in whole.find_all("section"):
-        parts = [part for part in section.find_all(True, recursive=False) if part.name != "section"]
-        title, *own = [part for part in parts if part.name != "span"]
-        if why := reason(own, section.find("section") is not None):
-            yield title.get_text().rstrip("#"), why
+    whole = html.fromstring(page.read_text(encoding="utf-8"))
+    etree.strip_elements(whole, "script", "style", etree.Comment, with_tail=False)
+    for section in whole.xpath("//article//section"):
+        title, *own = [part for part in section if part.tag not in ("section", "span")]
+        if why := reason(own, section.find(".//section") is not None):
+            yield title.text_content().rstrip("#"), why
 
 
-def reason(own: list[Tag], has_more: bool) -> str:
+def reason(own: list[html.HtmlElement], has_more: bool) -> str:
     """Why the parts of a section below its heading show nothing; empty where they do."""
-    cells = [part for part in own if "cell" in part.get("class", [])]
+    cells = [part for part in own if "cell" in part.classes]
     prose = [part for part in own if part not in cells]
-    outputs = [out for cell in cells for out in cell.select(".cell_output")]
-    if says := SIGNS.search(" ".join(part.get_text() for part in [*prose, *outputs])):
+    outputs = [out for cell in cells for out in cell.find_class("cell_output")]
+    if says := SIGNS.search(" ".join(part.text_content() for part in [*prose, *outputs])):
         return f"says: {says.group()}"
     if not has_more and not any(map(full, own)):
         return "nothing stands below the heading"
-    bare = [table for part in own for table in part.find_all("table") if not table.find("td")]
-    if bare:
+    if any(table.find(".//td") is None for part in own for table in part.iter("table")):
         return "a table has no row"
     mute = any(map(shows, cells)) and not any(map(full, outputs))
     return "no cell shows anything" if mute else ""
 
 
-def shows(cell: Tag) -> bool:
+def shows(cell: html.HtmlElement) -> bool:
     """Whether a code cell is there to show something, and not only to define or to set."""
-    prepares = {"tag_parameters", "tag_setup"} & set(cell["class"])
-    source = None if prepares else cell.select_one(".cell_input pre")
-    body = ast.parse(source.get_text()).body if source else []
+    if {"tag_parameters", "tag_setup"} & set(cell.classes):
+        return False
+    sources = cell.xpath(".//*[contains(@class, 'cell_input')]//pre")
+    body = [node for source in sources for node in ast.parse(source.text_content()).body]
     body = [node for node in body if not isinstance(node, ast.FunctionDef | ast.ClassDef)]
     return any(isinstance(node, ast.Expr) for top in body for node in ast.walk(top))
 
 
-def full(part: Tag) -> bool:
-    return bool(part.get_text(strip=True) or part.find(PICTURES) or part.name in PICTURES)
+def full(part: html.HtmlElement) -> bool:
+    return bool(part.text_content().strip()) or any(True for _ in part.iter(*PICTURES))
 
 
 @cache
