@@ -273,12 +273,11 @@ def main() -> None:
     parser.add_argument("what", choices=("backbone", "lm", "style", "strength", "idf", "world"))
     parser.add_argument("--out", type=Path, help="folder or file to write [default: ./WHAT]")
     parser.add_argument("--steps", type=int, default=BACKBONE.steps, help="of the backbone")
-    parser.add_argument("--seed", type=int, default=SEED, help="of the backbone")
     given = parser.parse_args()
     out = given.out or Path(given.what)
     if given.what == "backbone":
         options = BACKBONE.model_copy(update={"steps": given.steps})
-        report = backbone(out, list(shipped().values()), given.seed, options)
+        report = backbone(out, list(shipped().values()), options=options)
         if "shares" not in report:
             write_report(out, {**report, "shares": worth(out)})
     elif given.what == "lm":

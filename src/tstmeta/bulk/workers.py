@@ -14,7 +14,7 @@ import signal
 import sys
 import threading
 from collections.abc import Callable, Generator, Iterable, Iterator
-from concurrent.futures import CancelledError, Executor, ProcessPoolExecutor
+from concurrent.futures import CancelledError, Executor, Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from itertools import chain, islice
 
@@ -66,7 +66,7 @@ def _completed(
     left: dict[int, Chunk],
 ) -> Iterator[Done]:
     """What comes of chunks, of which ``most`` are under way; ``left`` has those begun, by place."""
-    under_way = set()
+    under_way: set[Future[Done]] = set()
     while True:
         for chunk in islice(chunks, max(0, most() - len(under_way))):
             left[chunk.place] = chunk
