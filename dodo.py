@@ -155,7 +155,10 @@ def task_assets():
 def task_pages():
     """Write the pages that are made from data: cards, metrics, claims, ledger, benchmarks."""
     return {
-        "actions": [python("-m", "tools.book", "pages"), lambda: MANIFEST.write_text(generated()) > 0],
+        "actions": [
+            python("-m", "tools.book", "pages"),
+            lambda: MANIFEST.write_text(generated()) > 0,
+        ],
         "file_dep": [
             *(*CODE, *OURS, *TOOLS, *files("book/templates/*", "benchmarks/results/*.json")),
             *(*raw(), *VERSIONS),

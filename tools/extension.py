@@ -1,6 +1,6 @@
-"""Sphinx extension: Plotly where a page draws with it; buttons to notebooks, slides, the repository.
+"""Sphinx extension: Plotly where a page draws with it; buttons to files and to the repository.
 
-Those to the repository appear where ``project.urls`` in ``pyproject.toml`` names its address.
+The latter appear where ``project.urls`` in ``pyproject.toml`` names its address.
 """
 
 import tomllib
@@ -53,7 +53,9 @@ def buttons(_app: Sphinx, page: str, _template: str, context: dict[str, Any], _t
 
     if page.startswith(RESULTS):
         name = page.removeprefix(RESULTS)
-        shown = {"download-notebook": ("Download this notebook", "download", f"_static/{name}.ipynb")}
+        shown = {
+            "download-notebook": ("Download this notebook", "download", f"_static/{name}.ipynb")
+        }
         if name.startswith("lesson_"):
             lesson = f"slides/{name}.html"
             shown["slides"] = ("Slides of this lesson", "chalkboard-user", lesson)

@@ -84,7 +84,11 @@ def of_the_book(root: Path = written.ROOT) -> Path | None:
     if not manifest.is_file() or not (folder / "data.md").is_file():
         return None
     parts = [path for name in MADE_OF for path in (root / name).rglob("*")]
-    parts = [path for path in (*parts, root / "requirements.lock") if path.is_file() and "__pycache__" not in path.parts]
+    parts = [
+        path
+        for path in (*parts, root / "requirements.lock")
+        if path.is_file() and "__pycache__" not in path.parts
+    ]
     built = manifest.stat().st_mtime
     here = {name for name, state in states(folder).items() if state not in ("numbers", "no")}
     return folder if here == OWN and all(path.stat().st_mtime < built for path in parts) else None

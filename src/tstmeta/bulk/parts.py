@@ -192,4 +192,3 @@ class PartFolder:
 
 def _name(place: int, key: str) -> str:
     return f"part-{place:07d}-{key}.parquet"
-
