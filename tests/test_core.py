@@ -65,7 +65,6 @@ RUNS = (
     "score --data mine.csv --metric lexical --store store",
     "evaluate --data mine.csv --draws 20 --store store",
     "evaluate --data mine.csv --draws 20 --store store --format latex",
-    "evaluate --data contrast --metric bleu --draws 20 --store store --format latex",
     "reproduce --paper pang2019 --store store",
     "judge prompts",
     "judge show pauli2025 --data mine.csv",

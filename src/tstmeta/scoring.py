@@ -224,9 +224,9 @@ def _score_one(dataset: Dataset, plan: Plan, folder: Path | None, progress: bool
         given = shipped.scores(dataset, conceal(metric.name), plan.basis, signature)
     if len(given):
         done = set(given["item_id"])
-        left = [x for x in zip(plan.units, plan.item_ids, strict=True) if not done.issuperset(x[1])]
-        units, item_ids = ([*column] for column in zip(*left, strict=True)) if left else ([], [])
-        plan = Plan(metric, plan.basis, units, item_ids)
+        pairs = zip(plan.units, plan.item_ids, strict=True)
+        left = [(unit, ids) for unit, ids in pairs if not done.issuperset(ids)]
+        plan = plan._replace(units=[unit for unit, _ in left], item_ids=[ids for _, ids in left])
     if dataset.has_texts:
         rows = _computed(plan, folder or paths.scores(), progress)
         ids = [item_id for unit in plan.item_ids for item_id in unit]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -15,6 +15,7 @@ from . import options
 if TYPE_CHECKING:
     import pandas as pd
 
+    from ..bulk import FileScores
     from ..data import Dataset
 
 
@@ -72,7 +73,19 @@ def score(
 
     names = known_combinations(combine)
     if in_chunks(data, out, format, whole=bool(names or scores or ratings or where or limit)):
-        score_in_chunks(data[0], metric, basis, address_of(out), jobs, cluster, chunk)
+        from .. import bulk
+
+        with waiting(f"{data[0]}: scoring", bar=True):
+            done = bulk.score_file(
+                data[0],
+                metric or bulk.DEFAULT,
+                address_of(out),
+                bases=basis,
+                jobs=jobs,
+                cluster=cluster,
+                chunk=chunk or bulk.CHUNK,
+            )
+        tell_chunks(done)
         return
     if jobs or cluster or chunk:
         raise mistake(
@@ -107,28 +120,13 @@ def address_of(out: Path | None) -> str:
     return re.sub(r"^([a-z][a-z0-9+.-]+):/(?!/)", r"\1://", str(out))
 
 
-def score_in_chunks(
-    data: str,
-    metric: list[str] | None,
-    basis: Sequence[str] | None,
-    out: str,
-    jobs: int | None,
-    cluster: str,
-    chunk: int | None,
-) -> None:
-    """Score with flat memory, and say what came of it."""
-    from .. import bulk
-
-    size = chunk or bulk.CHUNK
-    with waiting(f"{data}: scoring", bar=True):
-        done = bulk.score_file(
-            data, metric or bulk.DEFAULT, out, bases=basis, jobs=jobs, cluster=cluster, chunk=size
-        )
+def tell_chunks(done: FileScores) -> None:
+    """Say what came of scoring in chunks."""
     for words in done.failures:
         note(words)
     for row in done.corpus.itertuples():
         note(f"{row.system or 'all'}: {row.metric} ({row.basis}, n {row.n:,}) {row.value:.4f}")
-    note(f"{done.scores} scores, {done.failed} failed, in {out}")
+    note(f"{done.scores} scores, {done.failed} failed, in {done.out}")
     if done.failed:
         raise typer.Exit(1)
 

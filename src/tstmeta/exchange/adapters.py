@@ -111,11 +111,6 @@ def scored(metric: Metric, basis: str, given: Mapping[str, list]) -> tuple[list[
     return [scores[place] for place in range(len(blank))], " + ".join(signatures)
 
 
-def usable(scores: Sequence[Score]) -> list[Score]:
-    """Those that have a value."""
-    return [score for score in scores if score.status.has_value]
-
-
 def parts(metric: Metric, scores: Sequence[Score]) -> np.ndarray:
     """What adds up over items that have a value, shape [k]: statistics of outputs, or the value."""
     if isinstance(metric, CorpusMetric):

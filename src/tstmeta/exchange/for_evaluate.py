@@ -60,7 +60,7 @@ class EvaluateMetric(evaluate.Metric):
         given, self.given = self.given, {}
         basis = adapters.chosen(self.metric, self.basis, given)
         scores, signature = adapters.scored(self.metric, basis, given)
-        usable = adapters.usable(scores)
+        usable = [score for score in scores if score.status.has_value]
         total = adapters.parts(self.metric, usable)
         return {
             self.metric.name: adapters.value(self.metric, total, len(usable), scores),

@@ -54,7 +54,7 @@ class TorchMetric(torchmetrics.Metric):
         given = adapters.columns(preds, references=target, **others)
         self.basis = adapters.chosen(self.metric, self.basis, given)  # from then on
         scores, _ = adapters.scored(self.metric, self.basis, given)
-        usable = adapters.usable(scores)
+        usable = [score for score in scores if score.status.has_value]
         self.n = self.n + len(usable)
         self.n_failed = self.n_failed + len(scores) - len(usable)
         if usable:
