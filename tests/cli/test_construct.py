@@ -23,9 +23,9 @@ def tstmeta(tmp_path, monkeypatch):
     return run
 
 
-def words(server, *more, out="formal"):
+def words(server, *more):
     style = ("--style", "more formal", "--style-now", "informal", "--seed", "3")
-    where = ("--server", server.url, "--model", "tiny", "--out", out)
+    where = ("--server", server.url, "--model", "tiny", "--out", "formal")
     return ["construct", *style, "--sources", "texts.txt", *where, *more]
 
 

@@ -49,8 +49,8 @@ def counting(asked):
     return says(str(len(rewrite.split())))
 
 
-def asking(server, *more, prompt="content"):
-    words = ("judge", "run", "-d", "mine.csv", "-p", prompt, "--server", server.url)
+def asking(server, *more):
+    words = ("judge", "run", "-d", "mine.csv", "-p", "content", "--server", server.url)
     return (*words, "--model", "tiny", "--retries", "0", *more)
 
 
