@@ -149,13 +149,6 @@ def test_a_file_is_written_as_asked_or_as_it_is_named(tmp_path, format, given):
     assert [file.name for file in out.parent.iterdir()] == [out.name]
 
 
-def test_a_file_that_cannot_be_written_is_an_error_of_ours_and_leaves_nothing(tmp_path):
-    (tmp_path / "taken").mkdir()
-    with pytest.raises(TstmetaError, match=r"cannot write .*taken"):
-        write_table(MIXED, tmp_path / "taken", "csv")
-    assert [file.name for file in tmp_path.iterdir()] == ["taken"]
-
-
 def test_parquet_does_not_go_to_stdout():
     with pytest.raises(TstmetaError, match="--out"):
         write_table(MIXED, None, "parquet")

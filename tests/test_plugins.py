@@ -71,6 +71,7 @@ import json, sys, tempfile, warnings
 from pathlib import Path
 from typer.testing import CliRunner
 from tstmeta import cli, data, metrics, schema
+from tstmeta.data import catalogue
 from tstmeta.models import lexicon
 
 with warnings.catch_warnings(record=True) as caught:
@@ -100,6 +101,7 @@ words = ["score", "--data", "theirs", "-m", "theirs", "-m", "bleu", "--store", s
 scored = CliRunner().invoke(cli.app, words)
 results["score"] = [scored.exit_code, scored.output, str(scored.exception)]
 results["bleu"] = type(metrics.get("bleu")).__name__
+catalogue.names = lambda: ["contrast", "theirs", "broken"]  # all of them take seconds
 shown = CliRunner().invoke(cli.app, ["data", "list"])
 results["sets"] = [shown.exit_code, shown.output + str(shown.exception)]
 print(json.dumps(results))

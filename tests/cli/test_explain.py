@@ -81,7 +81,6 @@ MISTAKES = {
     "all to read": (("--data", "mine.csv"), "--out FILE"),
     "an unknown item": (("--data", "mine.csv", "-i", "x"), "there is no item 'x'"),
     "an unknown data set": (("--data", "laii", "-i", "x"), "did you mean lai"),
-    "Parquet on stdout": (("--data", "mine.csv", "-f", "parquet"), "name a file with --out"),
 }
 
 
