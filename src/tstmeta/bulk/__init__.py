@@ -24,7 +24,7 @@ from ..data.sheet import Sheet
 from ..schema import DataError, Problem, TstmetaError
 from ..secrecy import conceal
 from .parts import PartFolder
-from .work import BLOCK, Chunk, Job, corpus_values, digest_of, digests, job_of, name_of
+from .work import BLOCK, Chunk, Job, corpus_values, digest_of, digests, job_of
 from .workers import run
 
 if TYPE_CHECKING:
@@ -90,7 +90,8 @@ def score_file(
         TstmetaError: what does not exist, ``out`` that holds something else, or cannot be written.
     """
     location, target = str(data), str(out)
-    job = job_of(name_of(location), [metrics] if isinstance(metrics, str) else metrics, bases)
+    name = conceal(PurePath(location).stem)
+    job = job_of(name, [metrics] if isinstance(metrics, str) else metrics, bases)
     if chunk < 1 or (jobs is not None and jobs < 1):
         raise TstmetaError("chunk and jobs are at least 1")
     size = -(-chunk // BLOCK) * BLOCK

@@ -13,7 +13,6 @@ from fractions import Fraction
 from functools import cache
 from hashlib import sha256
 from io import BytesIO
-from pathlib import PurePath
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -59,11 +58,6 @@ class Done(NamedTuple):
     part: bytes
     facts: dict[str, Any]
     problems: tuple[Problem, ...] = ()
-
-
-def name_of(location: str) -> str:
-    """What a data set is called after the file, folder or address it is read from."""
-    return conceal(PurePath(location.rstrip("/")).stem)
 
 
 def job_of(name: str, wanted: Sequence[str | Metric], bases: Sequence[str] | None) -> Job:
