@@ -38,8 +38,6 @@ HUMAN_STYLE = "human-style"
 STYLE_LABEL = "style-label"
 #: Scores that came with a data set: the family, and how their names begin.
 RELEASED = "released"
-#: Which metrics may run; see :func:`score`.
-PROFILES = ("", "embedded", "real")
 _TYPES = {"key": str, "value": float, "status": str, "detail": str}
 _KEY = r"[0-9a-f]{32}(/\d+)?"
 _REMEDY = "delete this file of the score store: its scores are computed again, no other is lost"
@@ -87,9 +85,8 @@ def score(
             object that is no metric.
         TstmetaError: an unknown profile.
     """
-    if profile not in PROFILES:
-        names = ", ".join(filter(None, PROFILES))
-        raise TstmetaError(f"profile is {profile!r}; use one of {names}")
+    if profile not in ("", "embedded", "real"):
+        raise TstmetaError(f"profile is {profile!r}; use one of embedded, real")
     tables = []
     grouped = cache(lambda *of: requests(data, *of))  # metrics of a unit and basis share requests
     wanted = [metrics] if isinstance(metrics, str) else metrics
@@ -103,10 +100,8 @@ def score(
             every = [basis for basis in metric.bases if bases is None or basis in bases]
             each = (Plan(metric, basis, *grouped(basis, metric.unit)) for basis in every)
             tables += [_in_languages(data, plan, store, progress) for plan in each]
-    tables = [table for table in tables if len(table)]
-    if not tables:
-        return schema.empty("scores")
-    return schema.validate(pd.concat(tables, ignore_index=True), "scores", data.name)
+    table = schema.together(schema.empty("scores"), *tables)
+    return schema.validate(table, "scores", data.name)
 
 
 def _chosen(
