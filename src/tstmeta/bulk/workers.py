@@ -93,6 +93,7 @@ def _in_processes(job: Job, chunks: Iterator[Chunk], jobs: int) -> Iterator[Done
             for done in _completed(pool, job, todo, lambda: 2 * jobs, left):
                 deaths = 0
                 yield done
+            pool.shutdown()  # what is done needs no end by force
             return
         except BrokenProcessPool as error:
             deaths += 1
