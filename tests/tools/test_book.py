@@ -93,10 +93,6 @@ def test_a_book_with_a_warning_is_not_put_in_place(home, capfd):
     assert "nowhere.md" in capfd.readouterr().err
     assert built.read_text() == "the earlier book"
 
-    (home / "page.md").write_text("# A page\n\nGood.\n")
-    assert book.build() == built.parent
-    assert "page.html" in built.read_text()
-
 
 def test_plotly_is_loaded_on_the_pages_that_draw_with_it_and_on_no_other():
     added: list[str] = []
