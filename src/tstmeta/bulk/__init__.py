@@ -9,6 +9,7 @@ of :data:`~.work.BLOCK` rows, each on one thread, and corpus metrics add up exac
 from __future__ import annotations
 
 import os
+from array import array
 from collections.abc import Generator, Iterator, Sequence
 from contextlib import closing
 from pathlib import PurePath
@@ -168,9 +169,9 @@ class Chunks:
         self.many = len(files_of(location)) > 1
 
     def __iter__(self) -> Iterator[Chunk]:
-        self._ids: list[np.ndarray] = []
+        self._ids = array("Q")
         for place, sheet in enumerate(sheets(self.location, self.size)):
-            self._ids.append(_hashes(sheet))
+            self._ids.frombytes(_hashes(sheet).tobytes())
             yield Chunk(place, sheet, f"{PurePath(sheet.file).stem}:" if self.many else "")
 
     def digest(self) -> str:
@@ -179,7 +180,7 @@ class Chunks:
 
     def doubled_ids(self) -> list[Problem]:
         """A problem for each row whose id an earlier row has."""
-        hashes = np.concatenate([*self._ids, np.zeros(0, np.uint64)])
+        hashes = np.frombuffer(self._ids, np.uint64)
         hashes.sort()
         doubled = set(hashes[1:][hashes[1:] == hashes[:-1]].tolist())
         seen: set[int] = set()
