@@ -25,7 +25,7 @@ from . import client as clients
 from .base import Question, Reply, Unusable
 from .cache import AnswerCache
 from .client import Served
-from .protocol import body, error, refused_field, reply
+from .protocol import answered, body, error
 from .runner import Budget, in_a_thread, renewing
 
 #: Requests and bytes of a file, at most: https://platform.openai.com/docs/api-reference/batch/create
@@ -235,11 +235,10 @@ class _Run:
                 key = line.custom_id
                 if key not in keys or key in self.replies or key in again:
                     continue
-                answer, refused = self._answer(line)
-                if refused:
-                    again[key] = refused
-                else:
+                if isinstance(answer := self._answer(line), Reply):
                     self._settle(key, answer)
+                else:
+                    again[key] = answer
         why = f"no answer in batch {name}, which is {excerpt(batch.status, 40)}"
         why += f": {self._words(batch.errors)}" * bool(batch.errors)
         for key in keys - set(self.replies) - set(again):
@@ -250,18 +249,16 @@ class _Run:
         self.answers.forget(self.batches.pop(name))
         return again
 
-    def _answer(self, line: _Line) -> tuple[Reply, str]:
-        """The reply of a line, and the field that it refuses, if an answer can do without it."""
+    def _answer(self, line: _Line) -> Reply | str:
+        """The reply of a line; or the field that it refuses."""
         if line.response is None:
-            return _unpaid(self._words(line.error) or "its line in the batch is empty"), ""
+            return _unpaid(self._words(line.error) or "its line in the batch is empty")
         status, data = line.response.status_code, json.dumps(line.response.body).encode()
-        if status == 200:
-            return reply(data, self.chat.mask), ""
         sent = body(self.questions[line.custom_id], self.chat.model, self.chat.without)
         try:
-            return error(status, data, self.chat.mask), refused_field(status, data, sent) or ""
+            return answered(status, data, sent, self.chat.mask)
         except Unusable as fault:  # of this line: others have answers
-            return _unpaid(str(fault)), ""
+            return _unpaid(str(fault))
 
     def _settle(self, key: str, answer: Reply) -> None:
         self.replies[key] = self.answers.put(key, self.questions[key], answer)

@@ -18,7 +18,7 @@ from ..models.server import ServerError, address
 from ..schema import TstmetaError
 from ..secrecy import excerpt, mask_of
 from .base import Question, Reply, Unusable
-from .protocol import body, error, refused_field, reply
+from .protocol import answered, body
 
 if TYPE_CHECKING:
     import httpx2
@@ -89,19 +89,8 @@ class Served:
     async def ask(self, question: Question) -> Reply:
         """One answer, or the failure after all tries; Unusable where no question can succeed."""
         without = self.without
-        while True:
-            sent = body(question, self.model, without)
-            response = await self.tried(_asking(sent))
-            if isinstance(response, str):
-                answer = Reply(failure=response)
-            elif response.status_code == 200:
-                answer = reply(response.content, self.mask)
-            elif field := refused_field(response.status_code, response.content, sent):
-                without |= {field}
-                continue
-            else:
-                answer = error(response.status_code, response.content, self.mask)
-            break
+        while isinstance(answer := await self._answer(question, without), str):
+            without |= {answer}
         if not answer.failure:
             self._unanswered = 0
             self.leave_out(without)
@@ -114,6 +103,14 @@ class Served:
                 "and run again; answers so far are kept"
             )
         return answer
+
+    async def _answer(self, question: Question, without: frozenset[str]) -> Reply | str:
+        """The reply; or another field that the server refuses."""
+        sent = body(question, self.model, without)
+        response = await self.tried(_asking(sent))
+        if isinstance(response, str):
+            return Reply(failure=response)
+        return answered(response.status_code, response.content, sent, self.mask)
 
     def leave_out(self, fields: frozenset[str]) -> None:
         """The server does not take these fields: no question has them from now on."""

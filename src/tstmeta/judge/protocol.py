@@ -107,8 +107,21 @@ class _Completion(BaseModel, strict=True):
     system_fingerprint: _Words = None
 
 
+def answered(status: int, data: bytes, sent: Mapping[str, Any], mask: Mask = None) -> Reply | str:
+    """The reply to what was sent; or the field of it that the server wants left out.
+
+    ``mask`` is of secrets, which are blotted out.
+
+    Raises:
+        Unusable: no question can succeed; says the remedy.
+    """
+    if status == 200:
+        return reply(data, mask)
+    return refused_field(status, data, sent) or error(status, data, mask)
+
+
 def reply(data: bytes, mask: Mask = None) -> Reply:
-    """What the body of a successful answer says; ``mask`` is of secrets, which are blotted out."""
+    """What the body of a successful answer says."""
     try:
         raw = data.decode()
         clean = blotted(raw, mask)
@@ -166,11 +179,7 @@ def refused_field(status: int, data: bytes, sent: Mapping[str, Any]) -> str | No
 
 
 def error(status: int, data: bytes, mask: Mask = None) -> Reply:
-    """A failure; or, for a vendor's filter, a refusal, which is an answer.
-
-    Raises:
-        Unusable: no question can succeed; says the remedy.
-    """
+    """A failure; or, for a vendor's filter, a refusal, which is an answer."""
     text = blotted(data.decode("utf-8", "replace"), mask)
     try:
         fields = json.loads(text)
