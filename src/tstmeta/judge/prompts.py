@@ -213,15 +213,15 @@ class Prompt(BaseModel, frozen=True, extra="forbid"):
         ratings = {self.keys[name]: _rating(self.low, self.high) for name in self.dimensions}
         reasons = {"explanation": {"type": "string"}} if self.explain else {}
         if self.unit != "source":
-            return _object({**reasons, **ratings})
+            return object_schema({**reasons, **ratings})
         number = {"number": {"type": "integer", "enum": list(range(1, items + 1))}}
         rows = {
             "type": "array",
-            "items": _object({**number, **reasons, **ratings}),
+            "items": object_schema({**number, **reasons, **ratings}),
             "minItems": items,
             "maxItems": items,
         }
-        return _object({"ratings": rows})
+        return object_schema({"ratings": rows})
 
     def _messages(self, items: Sequence[Request]) -> tuple[Message, ...]:
         # what the rewrite is compared with stands in where the source is not given
@@ -342,7 +342,7 @@ def _rating(low: float, high: float) -> dict[str, Any]:
     return {"type": "integer", "minimum": int(low), "maximum": int(high)}
 
 
-def _object(properties: dict[str, Any]) -> dict[str, Any]:
+def object_schema(properties: dict[str, Any]) -> dict[str, Any]:
     """All properties and no others, as servers that enforce a schema strictly ask for."""
     return {
         "type": "object",

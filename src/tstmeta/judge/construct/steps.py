@@ -13,14 +13,14 @@ from collections.abc import Mapping, Sequence
 from functools import cache
 from importlib.resources import files
 from string import Template
-from typing import Any, Literal
+from typing import Literal
 from unicodedata import category
 
 import numpy as np
 from pydantic import BaseModel
 
 from ..base import Message, Question, Reply, Sampling
-from ..prompts import LANGUAGES, fence_for
+from ..prompts import LANGUAGES, fence_for, object_schema
 from ..reading import aloud, json_of
 
 #: The kinds of error, in the order in which they are dealt.
@@ -139,16 +139,11 @@ def _question(
     return Question(tuple(messages), _SCHEMAS[field], sampling, attempt)
 
 
-def _schema(field: str, kind: dict[str, Any]) -> dict[str, Any]:
-    schema = {"type": "object", "properties": {field: kind}, "required": [field]}
-    return {**schema, "additionalProperties": False}
-
-
 _LIST = {"type": "array", "items": {"type": "string"}}
 _SCHEMAS = {
-    "text": _schema("text", {"type": "string"}),
-    "texts": _schema("texts", _LIST),
-    "sentences": _schema("sentences", _LIST),
+    "text": object_schema({"text": {"type": "string"}}),
+    "texts": object_schema({"texts": _LIST}),
+    "sentences": object_schema({"sentences": _LIST}),
 }
 
 
