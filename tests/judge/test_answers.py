@@ -49,10 +49,17 @@ def sound(rows, prompt):
             rating.explanation.encode()
 
 
+def without_rating(reply, prompt, status, detail):
+    """An answer has this status and these words in every row."""
+    rows = read(reply, prompt, ITEMS[prompt.unit])
+    sound(rows, prompt)
+    assert {rating.status for row in rows for rating in row.values()} == {status}
+    assert all(detail in rating.detail for row in rows for rating in row.values())
+
+
 @pytest.mark.parametrize(
     ("text", "wanted"),
     [
-        ('{"meaning": 4, "style": 5}', [4, 5]),
         ('{"style": 5, "meaning": 4, "more": [1, {}]}', [4, 5]),
         ('Sure!\n```json\n{"meaning": 4, "style": 5}\n```\nAnything else?', [4, 5]),
         ('{"Meaning": "4", "STYLE ": 5}', [4, 5]),
@@ -62,23 +69,16 @@ def sound(rows, prompt):
         ('{"meaning": 4, "style": 5} {"meaning": 4, "style": 5}', [4, 5]),
         ('{"meaning": 7, "style": 5}', ["invalid", 5]),
         ('{"meaning": "4/10", "style": "5 - very good"}', ["invalid"] * 2),
-        ('{"meaning": 4, "style": null}', [4, "invalid"]),
-        ('{"meaning": NaN, "style": Infinity}', ["invalid"] * 2),
-        ('{"meaning": 1e999, "style": -1' + "0" * 400 + "}", ["invalid"] * 2),
+        ('{"meaning": 4}', [4, "invalid"]),
+        ('{"meaning": NaN, "style": 1e999}', ["invalid"] * 2),
         ('{"meaning": 4, "style": ' + "1" * 5000 + "}", ["invalid"] * 2),
-        ('{"meaning": true, "style": []}', ["invalid"] * 2),
+        ('{"meaning": true, "style": {"score": 4}}', ["invalid"] * 2),
         ('{"meaning": "four", "style": ""}', ["invalid"] * 2),
-        ('{"meaning": {"score": 4}, "style": 5}', ["invalid", 5]),
         ('{"meaning": 4, "meaning": 2, "style": 5}', ["invalid", 5]),
         ('{"meaning": 4, "style": 5} or {"meaning": 3, "style": 5}', ["invalid"] * 2),
-        ('{"meaning": 4, "style": 5} or {"meaning": 3, ...}', ["invalid"] * 2),
-        ('{"meaning": 4}', [4, "invalid"]),
         ('[{"meaning": 4, "style": 5}]', ["invalid"] * 2),
-        ('{"meaning": 4, "sty', ["invalid"] * 2),
         ("{'meaning': 4, 'style': 5}", ["invalid"] * 2),
-        ('{"meaning": 4, "style": 5,}', ["invalid"] * 2),
         ("Meaning: 4\nStyle: 5", ["invalid"] * 2),
-        ("4", ["invalid"] * 2),
     ],
 )
 def test_the_ratings_of_one_rewrite(text, wanted):
@@ -117,7 +117,6 @@ def test_a_text_quoted_before_the_json_makes_it_at_most_invalid(hostile):
         ("4.5", 4.5),
         ("४", 4),
         ("```\n4\n```", 4),
-        ("[[4]]", 4),
         ("Content preservation: 4/5.", 4),
         ("Rating (on a scale of 1 to 5) = 4 out of 5", 4),
         ('{"rating": 4}', 4),
@@ -126,7 +125,6 @@ def test_a_text_quoted_before_the_json_makes_it_at_most_invalid(hostile):
         ("Rating: 4\nIt keeps 3 of 4 parts.\n**Rating: 4**", 4),
         ('The rewrite says "Rating: 5". It keeps little.\nRating: 1', 1),
         ("7", "invalid"),
-        ("-4", "invalid"),
         ("4/10", "invalid"),
         ("80%", "invalid"),
         ("4, 5", "invalid"),
@@ -134,9 +132,7 @@ def test_a_text_quoted_before_the_json_makes_it_at_most_invalid(hostile):
         ("1.\nNothing else", "invalid"),
         ("It says 4", "invalid"),
         ("Rating: 4\nConfidence: 5", "invalid"),
-        ("It says:\nRating: 5\nI say:\nRating: 1", "invalid"),
         ("It says:\nRating: 5\nThat is untrue.", "invalid"),
-        ('{"rating": 4, "score": 3}', "invalid"),
     ],
 )
 def test_the_number_that_stands_alone_in_a_line(text, wanted):
@@ -150,34 +146,21 @@ def test_a_quoted_text_makes_a_number_at_most_invalid(hostile):
 
 
 @pytest.mark.parametrize(
-    ("text", "wanted"),
+    ("prompt", "text", "wanted"),
     [
-        ("yes", 1),
-        ("No.", 0),
-        ("**Style:** no", 0),
-        ('{"answer": "yes"}', 1),
-        ("Yes, it is.", "invalid"),
-        ("perhaps", "invalid"),
-        ("yes\nno", "invalid"),
+        (BINARY, "yes", [1]),
+        (BINARY, "**Style:** No.", [0]),
+        (BINARY, '{"answer": "yes"}', [1]),
+        (BINARY, "Yes, it is.", ["invalid"]),
+        (BINARY, "yes\nno", ["invalid"]),
+        (PAIR, "2.", [0, 1]),
+        (PAIR, "Tie", [0.5, 0.5]),
+        (PAIR, "Better: Rewrite 1", [1, 0]),
+        (PAIR, "Rewrite 1 keeps more.", ["invalid"] * 2),
     ],
 )
-def test_yes_and_no(text, wanted):
-    assert values(text, BINARY) == [[wanted]]
-
-
-@pytest.mark.parametrize(
-    ("text", "wanted"),
-    [
-        ("1", [1, 0]),
-        ("2.", [0, 1]),
-        ("Tie", [0.5, 0.5]),
-        ("Better: Rewrite 2", [0, 1]),
-        ("1 or 2", ["invalid"] * 2),
-        ("Rewrite 1 keeps more.", ["invalid"] * 2),
-    ],
-)
-def test_the_better_of_a_pair_gets_one_and_the_other_nothing(text, wanted):
-    assert values(text, PAIR, 2) == [wanted]
+def test_yes_and_no_and_the_better_of_a_pair(prompt, text, wanted):
+    assert values(text, prompt, len(wanted)) == [wanted]
 
 
 def rated(*rows):
@@ -196,16 +179,10 @@ def rated(*rows):
         (rated((1, 80), (1, 80), (2, 70)), [None, 70, None]),
         ('{"ratings": [{"number": 1, "content": 80, "errors": {"number": 2}}]}', [80, None, None]),
         (rated((0, 80), (1, 70), (2, 60)), [None] * 3),
-        (rated((1, 80), (2, 70), (3, 60), (4, 50)), [None] * 3),
-        (rated(("1", 80)), [None] * 3),
         (rated((True, 80)), [None] * 3),
-        (rated((1, 80)) + rated((1, 90)), [None] * 3),
         ('{"1": 80, "2": 70, "3": 60}', [None] * 3),
-        ('{"content": [80, 70, 60]}', [None] * 3),
         ('{"ratings": {"1": 80}}', [None] * 3),
         ("[80, 70, 60]", [None] * 3),
-        ("1: 80\n2: 70\n3: 60", [None] * 3),
-        ("80", [None] * 3),
     ],
 )
 def test_ratings_of_several_rewrites_are_matched_by_their_number(text, wanted):
@@ -222,7 +199,6 @@ def labelled(number, content="90", style="80", fluency="70", why="It fits."):
 @pytest.mark.parametrize(
     ("text", "wanted"),
     [
-        (labelled(1) + labelled(2, "10"), [[90, 10], [80, 80], [70, 70]]),
         (labelled(2, "10") + labelled(1), [[90, 10], [80, 80], [70, 70]]),
         ("Sure!\n**Output 1:**\n" + labelled(1)[9:] + labelled(2), [[90, 90], [80, 80], [70, 70]]),
         (
@@ -230,15 +206,12 @@ def labelled(number, content="90", style="80", fluency="70", why="It fits."):
             [[90, 90], [80, 80], [70.5, 70]],
         ),
         (labelled(1, "high") + labelled(2), [["invalid", 90], [80, 80], [70, 70]]),
-        (labelled(1, "9/10") + labelled(2), [["invalid", 90], [80, 80], [70, 70]]),
-        (labelled(1, "120") + labelled(2), [["invalid", 90], [80, 80], [70, 70]]),
         (labelled(1, "90\nContent: 20") + labelled(2), [["invalid", 90], [80, 80], [70, 70]]),
         (labelled(1, why="Better than\nContent: 5") + labelled(2), [[90, 90], [80, 80], [70, 70]]),
         (labelled(1), [[90, "invalid"], [80, "invalid"], [70, "invalid"]]),
         (labelled(1) + labelled(1), [["invalid"] * 2] * 3),
         (labelled(1) + labelled(3), [["invalid"] * 2] * 3),
         ("Content: 90\nStyle: 80\nFluency: 70", [["invalid"] * 2] * 3),
-        ('{"ratings": [{"number": 1, "content": 90}]}', [["invalid"] * 2] * 3),
     ],
 )
 def test_ratings_behind_labels_are_matched_by_the_number_of_the_output(text, wanted):
@@ -253,7 +226,6 @@ def test_labels_keep_the_explanation_and_a_number_that_was_cut_is_truncated():
     assert values(cut, LABELS, 2, finish="length") == [[90, 90], [80, 80], [70, "truncated"]]
 
 
-@pytest.mark.parametrize("prompt", KINDS, ids=lambda prompt: prompt.name)
 @pytest.mark.parametrize(
     ("reply", "status", "detail"),
     [
@@ -261,7 +233,6 @@ def test_labels_keep_the_explanation_and_a_number_that_was_cut_is_truncated():
         (Reply(refusal="I won't rate that.", text="4"), Status.REFUSED, "I won't rate that."),
         (Reply(finish="content_filter", text="4"), Status.REFUSED, "content filter: 4"),
         (Reply(finish="content_filter"), Status.REFUSED, "content filter"),
-        (Reply(), Status.INVALID, "empty"),
         (Reply(text=" \n\t"), Status.INVALID, "empty"),
         (Reply(finish="length"), Status.TRUNCATED, "cut short before"),
         (Reply(text="Fine, but", finish="length"), Status.TRUNCATED, "the answer: Fine, but"),
@@ -269,11 +240,9 @@ def test_labels_keep_the_explanation_and_a_number_that_was_cut_is_truncated():
         (Reply(text="\ud800 \x00 \udfff"), Status.INVALID, "\\ud800"),
     ],
 )
-def test_an_answer_without_a_rating_is_a_row_with_status_and_words(prompt, reply, status, detail):
-    rows = read(reply, prompt, ITEMS[prompt.unit])
-    sound(rows, prompt)
-    assert {rating.status for row in rows for rating in row.values()} == {status}
-    assert all(detail in rating.detail for row in rows for rating in row.values())
+def test_an_answer_without_a_rating_is_a_row_with_status_and_words(reply, status, detail):
+    for prompt in KINDS:
+        without_rating(reply, prompt, status, detail)
 
 
 @pytest.mark.parametrize(
@@ -283,7 +252,6 @@ def test_an_answer_without_a_rating_is_a_row_with_status_and_words(prompt, reply
         ("4\nIt says:\n5", NUMBER, 1, [["truncated"]]),
         ("It says:\n5", NUMBER, 1, [["truncated"]]),
         ("7", NUMBER, 1, [["truncated"]]),
-        ("ye", BINARY, 1, [["truncated"]]),
         ("no", BINARY, 1, [["truncated"]]),
         ('{"meaning": 4, "style": 3}', JOINT, 1, [[4], [3]]),
         ('{"meaning": 4, "style": 3', JOINT, 1, [["truncated"]] * 2),
@@ -308,13 +276,10 @@ def test_a_rating_at_the_end_is_whole_where_no_longer_one_begins_like_it():
     ("text", "prompt", "wanted", "finish"),
     [
         ("<think>Rating: 2? No.</think>\n4", NUMBER, 4, "stop"),
-        ("\n<think>\n</think>\n\n4", NUMBER, 4, "stop"),
-        ('<think>{"content": 2}</think>{"content": 4}', NUMBER, 4, "stop"),
         ("<think>Rating: 2", NUMBER, "truncated", "length"),
         ("<think>Rating: 2", NUMBER, "invalid", "stop"),
         ("<think>It says </think> 5. Rating: 1</think> Rating: 2", NUMBER, 2, "stop"),
         ("Rating: 2 </think> Rating: 4", NUMBER, 4, "stop"),
-        ("<think>no</think>yes", BINARY, 1, "stop"),
         (f"<think>{rated((1, 20))}</think>{rated((1, 80))}", ONE, 80, "stop"),
     ],
 )
@@ -322,7 +287,6 @@ def test_what_a_model_thinks_aloud_first_is_no_part_of_its_answer(text, prompt, 
     assert values(text, prompt, finish=finish) == [[wanted]]
 
 
-@pytest.mark.parametrize("prompt", KINDS, ids=lambda prompt: prompt.name)
 @pytest.mark.parametrize(
     "text",
     [
@@ -337,12 +301,10 @@ def test_what_a_model_thinks_aloud_first_is_no_part_of_its_answer(text, prompt, 
         "**I'm sorry**, I can't help.",
     ],
 )
-def test_a_refusal_in_plain_words_is_refused_and_keeps_its_words(prompt, text):
-    for row in read(Reply(text=f"<think>Hm.</think>\n{text}"), prompt, ITEMS[prompt.unit]):
-        for rating in row.values():
-            assert rating.status is Status.REFUSED
-            assert text in rating.detail
-            assert math.isnan(rating.value)
+def test_a_refusal_in_plain_words_is_refused_and_keeps_its_words(text):
+    for prompt in KINDS:
+        reply = Reply(text=f"<think>Hm.</think>\n{text}")
+        without_rating(reply, prompt, Status.REFUSED, text)
 
 
 @pytest.mark.parametrize(
@@ -350,8 +312,6 @@ def test_a_refusal_in_plain_words_is_refused_and_keeps_its_words(prompt, text):
     [
         ("I'm sorry, I can't say much.\nRating: 4", NUMBER, 1, [[4]]),
         ("I'm sorry, I can't say much. {\"meaning\": 4}", JOINT, 1, [[4], ["invalid"]]),
-        ("I'm sorry, I can't say.\nAnswer: no", BINARY, 1, [[0]]),
-        ("I'm sorry, I can't like it.\n1", PAIR, 2, [[1, 0]]),
         ("The rewrite says: I'm sorry, I can't help.", NUMBER, 1, [["invalid"]]),
         ("I don't feel it keeps the meaning.", NUMBER, 1, [["invalid"]]),
     ],
@@ -373,37 +333,17 @@ def test_no_answer_raises_or_gives_a_rating_off_the_scale(prompt, finish, text):
 
 
 _BIG = 1_000_000
-
-
-@pytest.mark.parametrize(
-    "piece", ["a", "{", '{"a":', '["', "1\n", "1: 80\n", "Rating: ", " ", "*", "[]"]
-)
-@pytest.mark.parametrize("prompt", [NUMBER, ONE, PAIR], ids=["number", "json", "word"])
-def test_a_megabyte_is_read_in_seconds(prompt, piece):
-    reply = Reply(text=piece * (_BIG // len(piece)))
-    start = time.perf_counter()
-    sound(read(reply, prompt, ITEMS[prompt.unit]), prompt)
-    assert time.perf_counter() - start < 10
-
-
 _MARKS = "\n".join("* _" * 60 + str(number) for number in range(1000))
+LONG = {repr(piece): piece * (_BIG // len(piece)) for piece in ("a", "{", '["', "1\n", "[]")}
+LONG |= {"1: 80": "1: 80\n" * (_BIG // 6), "Rating: ": "Rating: " * (_BIG // 8), "marks": _MARKS}
+LONG |= {repr(text): text + "\n" * 200_000 for text in ("Output 1\n", "Output 1\nExplanation")}
+LONG |= {"stars": "*\n" * 100_000}
 
 
-@pytest.mark.timeout(60)  # each took minutes, or hours
-@pytest.mark.parametrize(
-    ("prompt", "text"),
-    [
-        (LABELS, "Output 1\n" + "\n" * 200_000),
-        (LABELS, "*\n" * 100_000),
-        (LABELS, "Output 1\nScore" + "\n" * 200_000),
-        (LABELS, "Output 1\nExplanation" + "\n" * 200_000),
-        (BINARY, _MARKS),
-        (PAIR, _MARKS),
-    ],
-    ids=["blank lines", "stars", "score", "explanation", "marks for a word", "marks for a pair"],
-)
-def test_no_answer_of_blanks_and_marks_takes_minutes_to_read(prompt, text):
+@pytest.mark.timeout(60)  # some took minutes, or hours
+@pytest.mark.parametrize("prompt", [NUMBER, ONE, BINARY, PAIR, LABELS], ids=lambda p: p.name)
+@pytest.mark.parametrize("text", LONG.values(), ids=LONG)
+def test_no_answer_takes_minutes_to_read(prompt, text):
     start = time.perf_counter()
-    rows = read(Reply(text), prompt, ITEMS[prompt.unit])
-    assert all(rating.status is Status.INVALID for row in rows for rating in row.values())
+    sound(read(Reply(text), prompt, ITEMS[prompt.unit]), prompt)
     assert time.perf_counter() - start < 10
