@@ -9,7 +9,7 @@
         return says("4", latency=0.05)                      # None: the default answer
 
     with serving(script) as server: ...
-    server.requests, server.most_at_once, server.repeated() # what it saw
+    server.requests, server.most_at_once    # what it saw
 
     with serving(script, bulk=Bulk()) as server: ...        # the Batch API, too
 
@@ -30,7 +30,7 @@ import threading
 from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 
@@ -82,36 +82,24 @@ def says(
     completion: dict[str, Any] = {"object": "chat.completion", "model": model, "choices": [choice]}
     if usage is not None:
         completion["usage"] = {"prompt_tokens": usage[0], "completion_tokens": usage[1]}
-    return raw(completion, latency=latency)
+    return replace(raw(completion), latency=latency)
 
 
-def error(
-    status: int, message: str = "no", *, latency: float = 0.0, fields: Any = None, **headers: str
-) -> Act:
+def error(status: int, message: str = "no", *, fields: Any = None, **headers: str) -> Act:
     """A status with a message; ``fields`` join it (``param``, ``code``), headers with ``_``."""
     data = json.dumps({"error": {"message": message, **(fields or {})}}).encode()
     named = {name.replace("_", "-"): value for name, value in headers.items()}
-    return Act(status, data, headers=named, latency=latency)
+    return Act(status, data, headers=named)
 
 
-def raw(
-    data: bytes | str | dict[str, Any] | list[Any],
-    *,
-    status: int = 200,
-    kind: str = "application/json",
-    latency: float = 0.0,
-) -> Act:
+def raw(data: bytes | str | dict[str, Any] | list[Any], *, status: int = 200) -> Act:
     """Any bytes as a body; text as UTF-8, objects as JSON."""
     if isinstance(data, dict | list):
         data = json.dumps(data)
-    return Act(status, data.encode() if isinstance(data, str) else data, kind, {}, latency)
+    return Act(status, data.encode() if isinstance(data, str) else data)
 
 
-def page(status: int = 200) -> Act:
-    """A web page where JSON should be."""
-    return raw(b"<!doctype html><h1>Welcome</h1>", status=status, kind="text/html")
-
-
+PAGE = Act(200, b"<!doctype html><h1>Welcome</h1>", "text/html")
 HANG = Act(fault="hang")  # no answer, and the connection stays
 RESET = Act(fault="reset")  # the connection is cut (RST) in place of an answer
 #: The header promises a whole completion, and the connection ends in its middle.
@@ -212,12 +200,9 @@ class Bulk:
 class Server:
     """What the server saw; see :func:`serving`."""
 
-    def __init__(
-        self, script: Script | None = None, latency: float = 0.0, bulk: Bulk | None = None
-    ):
+    def __init__(self, script: Script | None = None, bulk: Bulk | None = None):
         self.bulk = bulk
         self._script = script or (lambda asked: None)
-        self._plain = says(latency=latency)
         self._tasks: set[asyncio.Task[None]] = set()
         self.url = ""
         #: Completion requests so far, how many are there now, and how many were at the same time.
@@ -227,10 +212,6 @@ class Server:
         #: How often each body came, by its hash, and the bodies (not kept by the program).
         self.counts: Counter[str] = Counter()
         self.bodies: list[dict[str, Any]] | None = []
-
-    def repeated(self) -> int:
-        """Requests beyond the first of each body."""
-        return sum(self.counts.values()) - len(self.counts)
 
     async def start(self) -> asyncio.Server:
         """Listen on a free port."""
@@ -283,7 +264,7 @@ class Server:
         self.most_at_once = max(self.most_at_once, self.now)
         try:
             asked = Asked(self.requests, self.counts[digest], headers, body)
-            return await self._act(self._script(asked) or self._plain, writer)
+            return await self._act(self._script(asked) or says(), writer)
         finally:
             self.now -= 1
 
@@ -309,11 +290,9 @@ class Server:
 
 
 @contextmanager
-def serving(
-    script: Script | None = None, latency: float = 0.0, bulk: Bulk | None = None
-) -> Iterator[Server]:
+def serving(script: Script | None = None, bulk: Bulk | None = None) -> Iterator[Server]:
     """The server in a thread of its own, for as long as the block lasts."""
-    server = Server(script, latency, bulk)
+    server = Server(script, bulk)
     loop = asyncio.new_event_loop()
     thread = threading.Thread(target=loop.run_forever, name="scripted", daemon=True)
     thread.start()
@@ -330,15 +309,16 @@ def serving(
 
 async def alone(latency: float) -> None:
     """Serve until standard input ends; then print how many requests came, and at once."""
-    server = Server(latency=latency)
+    plain = says(latency=latency)
+    server = Server(lambda asked: plain)
     server.bodies = None
     listening = await server.start()
     print(server.url, flush=True)
     await asyncio.to_thread(sys.stdin.read)
     listening.close()
     await server.end()
-    counts = {"most_at_once": server.most_at_once, "repeated": server.repeated()}
-    print(json.dumps(counts), flush=True)
+    repeated = server.requests - len(server.counts)
+    print(json.dumps({"most_at_once": server.most_at_once, "repeated": repeated}), flush=True)
 
 
 if __name__ == "__main__":

@@ -174,12 +174,14 @@ def test_what_is_there_is_read_and_the_rest_is_asked_by_the_next_run(tmp_path, s
     assert [len(lines) for lines in bulk.sent()] == [3, 2]
 
 
-def test_a_batch_that_is_refused_says_why_in_each_row(tmp_path):
+def test_a_batch_that_is_refused_and_a_text_that_cannot_be_sent_say_why_in_each_row(tmp_path):
     why = {"data": [{"code": "token_limit_exceeded", "message": "too many tokens"}]}
-    with serving(echo, bulk=Bulk("failed", more={"errors": why})) as server:
-        replies = batched(server, questions(2), tmp_path)
-    assert all("which is failed" in reply.failure for reply in replies)
-    assert all("too many tokens" in reply.failure for reply in replies)
+    with serving(echo, bulk=(bulk := Bulk("failed", more={"errors": why}))) as server:
+        half, *others = batched(server, [question("\ud800"), *questions(2)], tmp_path)
+    assert "half a character" in half.failure
+    assert [len(lines) for lines in bulk.sent()] == [2]
+    assert all("which is failed" in reply.failure for reply in others)
+    assert all("too many tokens" in reply.failure for reply in others)
     assert kept(tmp_path, "batched") == kept(tmp_path, "claims") == 0
 
 
@@ -255,13 +257,6 @@ def test_fields_that_a_server_refuses_are_left_out_of_a_second_batch(tmp_path):
     assert budget.under_way == 0
 
 
-def test_half_a_character_is_told_and_not_sent(tmp_path):
-    with serving(echo, bulk=(bulk := Bulk())) as server:
-        replies = batched(server, [question("\ud800"), *questions(1)], tmp_path)
-    assert "half a character" in replies[0].failure
-    assert [len(lines) for lines in bulk.sent()] == [1]
-
-
 def test_what_another_run_asks_is_left_to_it(tmp_path):
     first, second = questions(2)
     with serving(echo, bulk=(bulk := Bulk())) as server:
@@ -315,7 +310,7 @@ def test_a_server_that_is_silent_for_long_ends_the_run_and_the_batch_stays_known
 MISTAKES = {
     "no Batch API": (Bulk(acts={"POST /files": error(404)}), "the same command without --batch"),
     "no key": (Bulk(acts={"POST /files": error(401, "no")}), "see the API key"),
-    "no file": (Bulk(acts={"POST /files": scripted.page()}), "no answer to files.create came"),
+    "no file": (Bulk(acts={"POST /files": scripted.PAGE}), "no answer to files.create came"),
     "a path": (Bulk(acts={"POST /files": scripted.raw({"id": "../models"})}), "no answer to files"),
     "no batch": (Bulk(acts={"POST /batches": scripted.raw([])}), "no answer to batches.create"),
 }

@@ -122,7 +122,7 @@ def test_what_answers_do_not_use_is_free_for_others(tmp_path):
     [
         (says("4", usage=None), False),
         (scripted.RESET, False),
-        (scripted.page(), False),
+        (scripted.PAGE, False),
         (error(400), True),
         (error(500), True),
     ],
