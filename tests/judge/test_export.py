@@ -2,20 +2,20 @@
 
 import json
 import math
-import runpy
 import subprocess
 import sys
 import venv
 from dataclasses import replace
+from pathlib import Path
 from typing import ClassVar
 
 import numpy as np
 import pytest
 
 from tests.command import command_line
-from tests.judge.test_answers import ITEMS, KINDS
+from tests.judge.test_answers import KINDS
 from tstmeta.data import own
-from tstmeta.judge import answers, prompts, ratings
+from tstmeta.judge import answers, prompts, ratings, reading
 from tstmeta.judge.base import Reply
 from tstmeta.judge.export import export
 
@@ -55,35 +55,15 @@ def rated(dataset, name="content"):
     return np.corrcoef(*zip(*both, strict=True))[0, 1], share
 
 
-#: Answers in every form, and in none.
-SAID = [
-    *("4", "**Rating:** 4/5", "4.5", "7", "4/10", "", "eleven", "1. good", "Yes.", "No", "tie"),
-    *('{"meaning": 4, "style": 5}', '{"meaning": 4, "meaning": 2, "style": 5}'),
-    "<think>3</think>4",
-    '{"ratings": [{"number": 1, "content": 80}, {"number": 3, "content": 300}]}',
-    "Output 1\nScore: 80\nExplanation: so\nOutput 2\nScore: 7/10",
-    "Output 1\nFluency: 80\nContent: 70\nStyle: 60\nOutput 2\nStyle: 6",
-]
-
-
 @pytest.mark.parametrize(
     "prompt", [kind for kind in KINDS if kind.unit != "pair"], ids=lambda kind: kind.name
 )
-def test_the_folder_reads_answers_as_strictly_as_we_do(dataset, tmp_path, prompt):
+def test_the_folder_has_our_reader_and_the_form_of_the_prompt(dataset, tmp_path, prompt):
     style = {"style": next(iter(prompt.styles))} if prompt.only_styles else {}
-    dataset = replace(dataset, items=dataset.items.assign(**style))
-    export(dataset, prompt, "inspect", tmp_path / "task")
-    measures = runpy.run_path(str(tmp_path / "task" / "measures.py"))
-    items = ITEMS[prompt.unit]
-    doc = {"item_ids": ["a"] * items, "human": {"style": [2.5] * items}}
-    for text in SAID:
-        for cut in (False, True):
-            rows = answers.read(Reply(text, finish="length" if cut else "stop"), prompt, items)
-            table = measures["pairs"](doc, text, cut)
-            for name in prompt.dimensions:
-                person = 2.5 if name == "style" else None
-                wanted = [None if math.isnan(row[name].value) else row[name].value for row in rows]
-                assert table[name] == [(value, person) for value in wanted], text
+    export(replace(dataset, items=dataset.items.assign(**style)), prompt, "inspect", tmp_path)
+    assert (tmp_path / "reading.py").read_bytes() == Path(reading.__file__).read_bytes()
+    form = json.loads((tmp_path / "prompt.json").read_text())["form"]
+    assert form == json.loads(json.dumps(prompt.form._asdict()))
 
 
 RUN = """
