@@ -83,25 +83,20 @@ def test_files_with_answers_are_their_owners_alone_and_a_mode_that_was_chosen_st
         assert modes(tmp_path / "new") == dict.fromkeys(names, "-rw-r-----")
 
 
-def test_an_old_answer_is_set_aside_and_stays_in_the_file(tmp_path):
+def test_an_old_answer_is_set_aside_and_stays_in_the_file_with_its_question(tmp_path):
+    asked = question("How good?", schema={"type": "object"}, sampling=Sampling(seed=4))
     with AnswerCache(tmp_path / "a.sqlite") as answers:
         for text in ("4", "5"):
-            answers.put("k", question(), Reply(text))
+            answers.put("k", asked, Reply(text))
             answers.put("other", question(), Reply("2"))
             answers.set_aside("k")
             assert (answers.get("k"), answers.get("other").text) == (None, "2")
         assert answers.claim("k")
-        aside = answers._db.execute("SELECT reply FROM answers WHERE key LIKE 'aside%k'").fetchall()
-    assert [json.loads(reply)["text"] for (reply,) in aside] == ["4", "5"]
-
-
-def test_what_was_asked_stands_beside_the_answer(tmp_path):
-    asked = question("How good?", schema={"type": "object"}, sampling=Sampling(seed=4), sample=2)
-    with AnswerCache(tmp_path / "a.sqlite") as answers:
-        answers.put("k", asked, Reply("4"))
-        [[kept]] = answers._db.execute("SELECT question FROM answers").fetchall()
-    kept = json.loads(kept)
-    assert (kept["messages"], kept["sample"]) == ([["user", "How good?"]], 2)
+        rows = answers._db.execute("SELECT question, reply FROM answers WHERE key LIKE 'aside%k'")
+        aside = [tuple(map(json.loads, row)) for row in rows]
+    assert [reply["text"] for _, reply in aside] == ["4", "5"]
+    kept = aside[0][0]
+    assert kept["messages"] == [["user", "How good?"]]
     assert (kept["schema"], kept["sampling"]["seed"]) == ({"type": "object"}, 4)
 
 
