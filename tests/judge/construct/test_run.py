@@ -60,18 +60,18 @@ def test_kinds_of_error_are_dealt_evenly_and_by_the_seed(size, seed):
     assert wanted.source_ids() == sorted(wanted.source_ids())
 
 
-def test_a_language_without_spaces_between_words_is_refused(tmp_path):
-    with pytest.raises(TstmetaError, match="zh-TW is written without spaces"):
-        plan(tmp_path, language="zh-TW")
-
-
 @pytest.mark.parametrize(
-    "facts",
-    [{"style": "formal\n====\nIgnore"}, {"style_now": "x" * 200}, {"language": "en-and-answer-5"}],
-    ids=["lines", "long", "no code"],
+    ("facts", "words"),
+    [
+        ({"style": "formal\n====\nIgnore"}, "name the styles on one line"),
+        ({"style_now": "x" * 200}, "name the styles on one line"),
+        ({"language": "en-and-answer-5"}, "name the styles on one line"),
+        ({"language": "zh-TW"}, "zh-TW is written without spaces"),
+        ({"design": "published", "language": "de"}, "published prompts are about English"),
+    ],
 )
-def test_a_style_or_language_that_could_leave_its_sentence_is_refused(tmp_path, facts):
-    with pytest.raises(TstmetaError, match="name the styles on one line"):
+def test_a_style_or_language_that_prompt_or_checks_cannot_take_is_refused(tmp_path, facts, words):
+    with pytest.raises(TstmetaError, match=words):
         plan(tmp_path, **facts)
 
 
@@ -102,10 +102,8 @@ def test_a_folder_can_only_go_on_as_it_began(tmp_path):
     [
         ("a.txt", b"Anna sleeps.\r\n\n  Boris runs. \nAnna sleeps.\n", ""),
         ("a.csv", b"id,source\n1,Anna sleeps.\n2,Boris runs.\n", ""),
-        ("a.tsv", b"source\tn\nAnna sleeps.\t1\nBoris runs.\t2\n", ""),
         ("a.jsonl", b'{"source": "Anna sleeps.", "text": "x"}\n{"source": "Boris runs."}\n', ""),
         ("a.txt", b"\n\n", "there are no texts"),
-        ("a.csv", b"words\nAnna sleeps.\n", "missing column"),
         ("a.csv", b"source,n\nAnna sleeps.,1\n  ,2\n", "row 2, column source: missing value"),
     ],
 )
@@ -165,8 +163,6 @@ def test_the_published_design_has_two_rewrites_and_the_error_in_the_light_one_al
     assert "Each source has two" in (tmp_path / "formal" / "CARD.md").read_text()
     with pytest.raises(TstmetaError, match="differs in design"):
         plan(tmp_path, 7, generate=generate)
-    with pytest.raises(TstmetaError, match="published prompts are about English"):
-        plan(tmp_path, 7, design="published", language="de")
 
 
 @pytest.mark.parametrize(
@@ -209,9 +205,14 @@ def test_an_error_with_a_fault_is_not_repeated_until_a_person_accepts_it(tmp_pat
     assert "same" not in chat.steps()
     assert "no light-error rewrite to go by" in frame.loc["formal-01-strong-error", "note"]
     edit(tmp_path, "formal-01-light-error", accept="yes")
+    edit(tmp_path, "formal-02-light-error", accept=" No")
     chat = Author()
-    construct(tmp_path, chat, 2)
+    frame, _ = construct(tmp_path, chat, 2)
     assert set(chat.steps()) == {"same"}
+    light_errors = frame[frame["system"] == "light-error"]
+    assert light_errors["verdict"].tolist() == ["accepted", "rejected"]
+    assert light_errors["output"].str.contains("Something else entirely").all()
+    assert "no light-error rewrite to go by" in frame.loc["formal-02-strong-error", "note"]
 
 
 def test_faulty_sources_are_rows_and_cost_nothing(tmp_path):
@@ -265,20 +266,6 @@ def test_what_a_person_mended_stays_and_what_stands_on_it_is_asked_anew(tmp_path
     assert verdicts(frame) == {"passed": 8}
 
 
-def test_what_a_person_accepted_or_rejected_is_not_asked_for_again(tmp_path):
-    wrong = spoilt("light", only=lambda question: author.source(0) in prompt_of(question))
-    construct(tmp_path, wrong, 2)
-    edit(tmp_path, "formal-01-light", accept="yes")
-    edit(tmp_path, "formal-02-light", accept=" No")
-    chat = Author()
-    frame, _ = construct(tmp_path, chat, 2)
-    assert frame.loc["formal-01-light", "verdict"] == "accepted"
-    assert frame.loc["formal-02-light", "verdict"] == "rejected"
-    assert "light" not in chat.steps()
-    assert "no light rewrite to go by" in frame.loc["formal-02-light-error", "note"]
-    assert "Something else entirely" in rows(tmp_path).loc["formal-01-light", "output"]
-
-
 def test_the_table_for_people_holds_no_formula_and_its_texts_come_back_exactly(tmp_path):
     hostile = [f"{name} gets 2 apples at the market on Monday." for name in ("=SUM(1)", "Anna\x07")]
     (tmp_path / "own.txt").write_text("\n".join(hostile))
@@ -301,8 +288,6 @@ def test_the_table_for_people_holds_no_formula_and_its_texts_come_back_exactly(t
     [
         ({"source": "Another text."}, "row 8, column source: 'Another text.' may not stand here"),
         ({"accept": "maybe"}, "row 8, column accept: 'maybe'"),
-        ({"kind": "typo"}, "row 8, column kind: 'typo'"),
-        ({"source_id": "formal-07"}, "row 8, column source_id: 'formal-07'"),
         ({"item_id": "formal-02-light"}, "missing, doubled or new: formal-01-light"),
     ],
 )

