@@ -23,7 +23,6 @@ ATTACKS = [
     ("kill", "", "attack/test_attacks.py", "killed"),
     ("kill", "answers of a judge", "judge/test_runner.py", "what_a_stopped"),
     ("two at once", "", "attack/test_attacks.py", "two_runs"),
-    ("two at once", "answers of a judge", "judge/test_runner.py", "two_processes"),
     ("two at once", "fetched files", "data/test_fetch.py", "a_second_run"),
     ("disk full", "", "attack/test_attacks.py", "where_there_is_no_room"),
     ("disk full", "answers of a judge", "judge/test_cache.py", "a_full_disk"),

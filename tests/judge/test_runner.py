@@ -7,6 +7,7 @@ import subprocess
 import sys
 import threading
 import time
+from pathlib import Path
 
 import pytest
 
@@ -14,10 +15,12 @@ from tests.judge import scripted
 from tests.judge.asking import answers, chat, kept, questions
 from tests.judge.scripted import error, says, serving
 from tests.judge.talking import Chatting
+from tests.written import ROOT
 from tstmeta.judge import cache
 from tstmeta.judge.base import Reply, Unusable
 from tstmeta.judge.cache import AnswerCache
-from tstmeta.judge.runner import Budget, Price, estimate, worst
+from tstmeta.judge.client import Served
+from tstmeta.judge.runner import Budget, Price, estimate, run, worst
 
 PRICE = Price(prompt=1.0, answer=10.0)
 
@@ -137,50 +140,19 @@ def test_what_the_server_did_not_count_costs_what_it_may_have(tmp_path, act, cou
     assert (budget.sent, budget.uncounted) == (1, not counted)
 
 
-RUN = """
-import sys
-from pathlib import Path
-from tstmeta.judge import cache as caches
-from tstmeta.judge.base import Message, Question
-from tstmeta.judge.client import Served
-from tstmeta.judge.runner import run
-url, cache, count = sys.argv[1], Path(sys.argv[2]), int(sys.argv[3])
-if sys.argv[4:] == ["hasty"]:
-    caches.LEASE = 1.0
-elif sys.argv[4:] == ["wait"]:
-    import openai
-    print("ready", flush=True)
-    sys.stdin.readline()
-asked = [Question((Message("user", f"Rate number {n}."),)) for n in range(count)]
-run(asked, Served(url, "tiny", key=""), cache=cache, concurrency=4)
-print("done")
-"""
+def started(url: str, folder: str, lease: str) -> None:
+    """What a process does that is stopped, or that goes on for another."""
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell may have its jobs ignore it
+    cache.LEASE = float(lease)
+    chat = Served(url, "tiny", key="")
+    run(questions(8), chat, cache=Path(folder) / "answers.sqlite", concurrency=4)
+    print("done")
 
 
-def program(url: str, cache, count: int, *more: str) -> subprocess.Popen:
-    command = [sys.executable, "-c", RUN, url, str(cache), str(count), *more]
-    pipes = dict.fromkeys(("stdin", "stdout", "stderr"), subprocess.PIPE)
-    return subprocess.Popen(command, **pipes, text=True, preexec_fn=heed)
-
-
-def heed() -> None:
-    """A shell that runs tests in the background has its children ignore Ctrl-C."""
-    signal.signal(signal.SIGINT, signal.default_int_handler)
-
-
-def test_two_processes_on_one_cache_ask_each_question_once(tmp_path):
-    with serving(lambda asked: says(asked.prompt, latency=0.05)) as server:
-        others = [program(server.url, tmp_path / "answers.sqlite", 60, "wait") for _ in range(2)]
-        assert [other.stdout.readline() for other in others] == ["ready\n"] * 2
-        for other in others:
-            other.stdin.write("go\n")
-            other.stdin.flush()
-        for other in others:
-            printed, errors = other.communicate(timeout=60)
-            assert "done" in printed, errors
-        assert server.requests == kept(tmp_path) == 60
-        assert server.most_at_once > 4, "they worked at the same time"
-    assert kept(tmp_path, "claims") == 0
+def program(url: str, folder: Path, lease: float = cache.LEASE) -> subprocess.Popen:
+    code = "import sys; from tests.judge.test_runner import started; started(*sys.argv[1:])"
+    command = [sys.executable, "-c", code, url, str(folder), str(lease)]
+    return subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True)
 
 
 def test_a_claim_stands_as_long_as_its_answer_is_under_way(tmp_path, monkeypatch):
@@ -209,9 +181,9 @@ def test_what_a_stopped_process_had_claimed_another_asks(tmp_path, number):
         return scripted.HANG if asked.number <= 4 else says(asked.prompt)
 
     with serving(script) as server:
-        first = program(server.url, tmp_path / "answers.sqlite", 8)
+        first = program(server.url, tmp_path)
         assert there.wait(60)
-        second = program(server.url, tmp_path / "answers.sqlite", 8, "hasty")
+        second = program(server.url, tmp_path, lease=1.0)
         while number == signal.SIGKILL and kept(tmp_path) < 4:
             time.sleep(0.05)
         first.send_signal(number)
