@@ -191,10 +191,3 @@ def test_what_a_stopped_process_had_claimed_another_asks(tmp_path, number):
         assert "done" in second.communicate(timeout=60)[0]
         assert server.requests == 4 + 8
     assert (kept(tmp_path), kept(tmp_path, "claims")) == (8, 0)
-
-
-def test_a_question_that_failed_is_given_back_at_once(tmp_path):
-    with serving(lambda asked: error(400)) as server:
-        answers(server, questions(3), tmp_path)
-        answers(server, questions(3), tmp_path, budget=Budget(requests=1), concurrency=1)
-        assert (server.requests, kept(tmp_path, "claims")) == (4, 0)
