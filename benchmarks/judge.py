@@ -29,7 +29,7 @@ from typing import Any, NamedTuple
 import measure
 
 from tstmeta.judge.base import Message, Question
-from tstmeta.judge.client import connect
+from tstmeta.judge.client import Served
 from tstmeta.judge.runner import run
 from tstmeta.schema import Signature
 
@@ -69,7 +69,7 @@ class Many:
 
 
 def with_runner(url: str, many: Many, cache: Path) -> Iterator[str]:
-    chat = connect(url, "tiny", key="")
+    chat = Served(url, "tiny", key="")
     replies = run(
         many,  # type: ignore[arg-type]
         chat,
