@@ -172,12 +172,9 @@ def rated(*rows):
 @pytest.mark.parametrize(
     ("text", "wanted"),
     [
-        (rated((1, 80), (2, 70)), [80, 70, None]),
         (rated((3, 60), (1, 80), (2, "70/100")), [80, 70, 60]),
         ('[{"content": 70, "number": 2}, {"number": 1, "content": 80}]', [80, 70, None]),
         (f"Ratings: {rated((2, 70))}\nAgain: {rated((2, 70))}", [None, 70, None]),
-        (rated((1, 80), (2, 170), (3, 60)), [80, None, 60]),
-        (rated((1, 80), (1, 80), (2, 70)), [None, 70, None]),
         ('{"ratings": [{"number": 1, "content": 80, "errors": {"number": 2}}]}', [80, None, None]),
         (rated((0, 80), (1, 70), (2, 60)), [None] * 3),
         (rated((True, 80)), [None] * 3),
