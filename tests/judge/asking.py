@@ -26,24 +26,26 @@ def chat(server: Server, **options: Any) -> Served:
     return Served(server.url, "tiny", **({"key": "", "timeout": 5.0} | options))
 
 
+def replies(served: Served, *asked: Question) -> list[Reply]:
+    """Answers to questions that are asked one after the other."""
+
+    async def one_by_one() -> list[Reply]:
+        try:
+            return [await served.ask(each) for each in asked]
+        finally:
+            await served.close()
+
+    return asyncio.run(one_by_one())
+
+
 def ask(server: Server, asked: Question | None = None, **options: Any) -> Reply:
     """One answer of a fresh chat."""
-    return asyncio.run(once(chat(server, **options), asked or question()))
-
-
-async def once(served: Served, *asked: Question) -> Any:
-    """Answers to questions that are asked together; the reply itself if it is one."""
-    try:
-        replies = await asyncio.gather(*(served.ask(each) for each in asked))
-    finally:
-        await served.close()
-    return replies[0] if len(replies) == 1 else replies
+    return replies(chat(server, **options), asked or question())[0]
 
 
 def answers(server: Server | None, asked: list[Question], folder: Path, **options: Any) -> list:
     """The replies of a run without a bar."""
-    patience = {name: options.pop(name) for name in ("retries", "timeout") if name in options}
-    served = options.pop("served", None) or chat(server, **patience)
+    served = options.pop("served", None) or chat(server)
     return run(asked, served, cache=folder / "answers.sqlite", progress=False, **options)
 
 

@@ -15,7 +15,7 @@ from tests.judge.asking import answers, chat, kept, question, questions
 from tests.judge.scripted import Bulk, error, says, serving
 from tests.written import ROOT
 from tstmeta.data import own
-from tstmeta.judge import batch, prompts, ratings
+from tstmeta.judge import batch, cache, prompts, ratings
 from tstmeta.judge import client as clients
 from tstmeta.judge.base import Sampling, Unusable
 from tstmeta.judge.cache import AnswerCache
@@ -29,8 +29,7 @@ def echo(asked):
 
 def batched(server, asked, folder, **options):
     """The replies of a run in batches, at once."""
-    patience = {name: options.pop(name) for name in ("retries",) if name in options}
-    served = options.pop("served", None) or chat(server, **patience)
+    served = options.pop("served", None) or chat(server, retries=0)
     return batch.run(asked, served, cache=folder / "answers.sqlite", poll=0, **options)
 
 
@@ -129,7 +128,7 @@ def test_a_batch_whose_beginning_was_not_confirmed_is_looked_for(tmp_path, heard
 @pytest.mark.nightly
 @pytest.mark.skipif(os.name == "nt", reason="signals of POSIX")
 @pytest.mark.parametrize("call", ["POST /files", "POST /batches", "GET /batches/batch_0"])
-def test_a_process_that_is_killed_leaves_no_batch_to_be_paid_twice(tmp_path, call):
+def test_a_process_that_is_killed_leaves_no_batch_to_be_paid_twice(tmp_path, monkeypatch, call):
     """SIGKILL as soon as the server has heard a call, whatever the process had written by then."""
     code = "import sys; from tests.judge.test_batch import *; started(*sys.argv[1:])"
     with serving(echo, bulk=(bulk := Bulk("in_progress", "in_progress"))) as server:
@@ -142,7 +141,8 @@ def test_a_process_that_is_killed_leaves_no_batch_to_be_paid_twice(tmp_path, cal
         process.kill()
         process.wait()
         bulk.states = ("completed",)
-        time.sleep(21)  # its claims stand as long
+        monkeypatch.setattr(cache, "LEASE", 1.0)
+        time.sleep(1.1)  # its claims stand as long
         replies = batched(server, questions(3), tmp_path)
     assert [reply.text for reply in replies] == [f"Rate number {n}." for n in range(3)]
     assert len(bulk.batches) == 1
@@ -282,7 +282,7 @@ PASSING = {
 def test_a_look_that_fails_is_told_and_taken_again(tmp_path, call, act):
     told: list[str] = []
     with serving(echo, bulk=(bulk := Bulk(acts={call: act}))) as server:
-        replies = batched(server, questions(2), tmp_path, retries=0, tell=told.append)
+        replies = batched(server, questions(2), tmp_path, tell=told.append)
     assert [reply.text for reply in replies] == ["Rate number 0.", "Rate number 1."]
     assert sum(words.endswith("; looking again") for words in told) == 1
     assert "batch batch_0: completed, 2/2 answered" in told
@@ -319,5 +319,5 @@ MISTAKES = {
 @pytest.mark.parametrize(("bulk", "words"), MISTAKES.values(), ids=MISTAKES)
 def test_a_server_that_takes_no_batch_says_what_to_do(tmp_path, bulk, words):
     with serving(echo, bulk=bulk) as server, pytest.raises(Unusable, match=words):
-        batched(server, questions(1), tmp_path, retries=0)
+        batched(server, questions(1), tmp_path)
     assert kept(tmp_path, "claims") == 0

@@ -1,6 +1,5 @@
 """A chat model behind a server that behaves, and one that does not: real HTTP on loopback."""
 
-import asyncio
 import json
 import sys
 from contextlib import suppress
@@ -11,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.judge import scripted
-from tests.judge.asking import ask, chat, free_port, once, question, questions
+from tests.judge.asking import ask, chat, free_port, question, questions, replies
 from tests.judge.scripted import error, raw, says, serving
 from tstmeta.judge import client, protocol
 from tstmeta.judge.base import Reply, Sampling, Unusable
@@ -42,7 +41,7 @@ def test_the_url_may_end_where_people_copy_it(ending):
     with serving() as server:
         served = Served(server.url + ending, "tiny", key="")
         assert served.server == server.url
-        assert asyncio.run(once(served, question())) == PLAIN
+        assert replies(served, question()) == [PLAIN]
 
 
 def answer(**message: Any) -> bytes:
@@ -145,14 +144,9 @@ def test_a_text_that_cannot_be_sent_is_told_and_not_sent():
     ],
 )  # fmt: skip
 def test_a_field_that_a_server_refuses_is_left_out_from_then_on_and_told(asked, field, complaint):
-    async def twice(served):
-        replies = await served.ask(asked), await served.ask(asked)
-        await served.close()
-        return replies
-
     with serving(lambda request: complaint if field in request.body else None) as server:
         served = chat(server)
-        assert set(asyncio.run(twice(served))) == {PLAIN}
+        assert replies(served, asked, asked) == [PLAIN, PLAIN]
         assert server.requests == 3
         assert ("max_completion_tokens" in server.bodies[-1]) == (field == "max_tokens")
         assert "top_logprobs" not in server.bodies[-1]
@@ -166,7 +160,7 @@ def test_what_does_not_help_is_not_remembered_and_no_temperature_is_changed(refu
     with serving(lambda asked: error(400, f"unsupported {refused}")) as server:
         served = chat(server)
         asked = question(sampling=Sampling(seed=1, top_logprobs=2))
-        assert "unsupported" in asyncio.run(once(served, asked)).failure
+        assert "unsupported" in replies(served, asked)[0].failure
         assert server.requests == requests
     assert served.notes == []
 
@@ -191,27 +185,19 @@ def test_a_server_that_can_answer_nothing_says_so_at_once(act, words):
 
 def test_a_server_that_answers_nobody_is_given_up_and_one_answer_shows_that_it_lives(monkeypatch):
     monkeypatch.setattr(client, "DEAD", 3)
-
-    async def one_by_one(served):
-        try:
-            return [await served.ask(each) for each in questions(9)]
-        finally:
-            await served.close()
-
     with serving(lambda asked: error(500, "oh") if asked.number % 3 else None) as server:
-        assert (
-            sum(not each.failure for each in asyncio.run(one_by_one(chat(server, retries=0)))) == 3
-        )
+        nine = replies(chat(server, retries=0), *questions(9))
+    assert [bool(each.failure) for each in nine] == [True, True, False] * 3
     words = r"no answer to any of 3 questions in a row.*500: oh"
     with serving(lambda asked: error(500, "oh")) as server, pytest.raises(Unusable, match=words):
-        asyncio.run(one_by_one(chat(server, retries=0)))
+        replies(chat(server, retries=0), *questions(3))
 
 
 def test_without_the_package_only_a_question_fails(monkeypatch):
     monkeypatch.setitem(sys.modules, "openai", None)
     served = Served("http://localhost:1/v1", "m", key="")
     with pytest.raises(TstmetaError, match=r"pip install 'tstmeta\[judge\]'"):
-        asyncio.run(served.ask(question()))
+        replies(served, question())
 
 
 def test_a_proxy_of_the_environment_does_not_come_between_us_and_this_machine(monkeypatch):

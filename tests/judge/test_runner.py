@@ -134,7 +134,7 @@ def test_what_answers_do_not_use_is_free_for_others(tmp_path):
 def test_what_the_server_did_not_count_costs_what_it_may_have(tmp_path, act, counted):
     budget = Budget()
     with serving(lambda asked: act) as server:
-        answers(server, questions(1), tmp_path, retries=0, budget=budget)
+        answers(server, questions(1), tmp_path, served=chat(server, retries=0), budget=budget)
     cost = (0, 0) if counted else worst(questions(1)[0])
     assert (budget.prompt_tokens, budget.answer_tokens) == cost
     assert (budget.sent, budget.uncounted) == (1, not counted)
