@@ -107,7 +107,18 @@ class Served:
     async def _answer(self, question: Question, without: frozenset[str]) -> Reply | str:
         """The reply; or another field that the server refuses."""
         sent = body(question, self.model, without)
-        response = await self.tried(_asking(sent))
+
+        def call(client: openai.AsyncOpenAI, headers: Any) -> Awaitable[httpx2.Response]:
+            import httpx2
+
+            # not chat.completions.create: to copy what we made ourselves, and to model answers
+            # that are read strictly here, takes longer than all the rest
+            options: Any = {"headers": headers}
+            return client.post(
+                "/chat/completions", cast_to=httpx2.Response, body=sent, options=options
+            )
+
+        response = await self.tried(call)
         if isinstance(response, str):
             return Reply(failure=response)
         return answered(response.status_code, response.content, sent, self.mask)
@@ -193,22 +204,6 @@ class Served:
         if self._client:
             await self._client.close()
         self._client = None
-
-
-def _asking(sent: dict[str, Any]) -> Call:
-    async def call(client: openai.AsyncOpenAI, headers: Any) -> httpx2.Response:
-        import httpx2
-
-        # not chat.completions.create: to copy what we made ourselves, and to model answers that
-        # are read strictly here, takes longer than all the rest
-        return await client.post(
-            "/chat/completions",
-            cast_to=httpx2.Response,
-            body=sent,
-            options={"headers": headers},
-        )
-
-    return call
 
 
 async def _bound(response: httpx2.Response) -> None:
