@@ -163,13 +163,9 @@ _FAILED = {"status": "failed", "errors": {"data": [{"message": f"of {KEY}"}]}}
 BULKS = {
     "answers": Bulk(odd=named),
     "the name of a file": Bulk(acts={"POST /files": raw({"id": KEY})}),
-    "the name of a batch": Bulk(more={"id": KEY}),
-    "a state": Bulk(more={"status": KEY}),
     "why a batch failed": Bulk(more=_FAILED),
     "an upload that fails": Bulk(acts={"POST /files": error(500, f"log: {KEY}")}),
-    "a batch that is refused": Bulk(acts={"POST /batches": error(400, f"by {KEY}")}),
     "a look that fails": Bulk(acts={"GET /batches/batch_0": error(503, f"by {KEY}")}),
-    "an answer that is none": Bulk(acts={"GET /batches/batch_0": raw({"key": KEY})}),
 }
 
 
