@@ -2,6 +2,7 @@
 
 import json
 import math
+import runpy
 import subprocess
 import sys
 import venv
@@ -37,8 +38,15 @@ def dataset(tmp_path):
 
 
 def judged(text):
-    """A judge that rates by the number of characters; of tea it says nothing that counts."""
-    return "eleven" if "gimme" in text else f"Rating: {len(text) % 5 + 1}/5"
+    """A judge that rates by the number of characters, or two outputs by their own number; of tea it
+    says nothing that counts.
+    """
+    if "gimme" in text:
+        return "eleven"
+    if '"ratings"' not in text:
+        return f"Rating: {len(text) % 5 + 1}/5"
+    rows = [dict.fromkeys(("number", "content", "style", "fluency"), n) for n in (2, 1)]
+    return json.dumps({"ratings": rows})
 
 
 def rated(dataset, name="content"):
@@ -66,6 +74,14 @@ def test_the_folder_has_our_reader_and_the_form_of_the_prompt(dataset, tmp_path,
     assert form == json.loads(json.dumps(prompt.form._asdict()))
 
 
+def test_an_answer_that_was_cut_off_is_no_rating_there_either(dataset, tmp_path):
+    export(dataset, prompts.load("style"), "inspect", tmp_path)
+    pairs = runpy.run_path(str(tmp_path / "measures.py"))["pairs"]
+    doc = {"item_ids": ["a1"], "human": {"style": [4.0]}}
+    ends = [pairs(doc, "It says:\n4", cut)["style"] for cut in (False, True)]
+    assert ends == [[(4, 4.0)], [(None, 4.0)]]
+
+
 RUN = """
 import json, runpy, sys
 measures = runpy.run_path(sys.argv[1])
@@ -86,11 +102,7 @@ def test_it_runs_on_plain_python_and_agrees_with_our_own_run(dataset, tmp_path, 
     done = subprocess.run(command, input=json.dumps(texts), capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
     pearson, share, docs = json.loads(done.stdout)
-    if name == "content":
-        assert [pearson, share] == pytest.approx(rated(dataset))
-    else:
-        assert math.isnan(pearson)
-        assert share == 0, "a number is no JSON"
+    assert [pearson, share] == pytest.approx(rated(dataset, name))
     assert [tuple(doc["item_ids"]) for doc in docs] == [job.item_ids for job in jobs]
     for doc, job in zip(docs, jobs, strict=True):
         assert [tuple(each.values()) for each in doc["messages"]] == [*job.question.messages]
