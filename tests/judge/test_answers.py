@@ -288,7 +288,6 @@ def test_what_a_model_thinks_aloud_first_is_no_part_of_its_answer(text, prompt, 
 @pytest.mark.parametrize(
     "text",
     [
-        "I'm sorry, I can't help with that.",
         "I’m sorry, but I can’t assist with this request.",
         "I apologize, but I am not able to judge this text.",
         "I'm unable to help with this.",
