@@ -8,7 +8,7 @@ import torch
 import transformers
 from scipy.special import softmax
 
-from tests.models import style
+from tests.models import tiny_encoder
 from tstmeta.models import classifiers
 from tstmeta.models.causal import Backbone, MissingModel, backbone
 from tstmeta.models.classifiers import About, Linear, Task, features, words
@@ -22,8 +22,8 @@ KINDS = ("linear", "linear of 2", "regressor", "textcnn", "bert", "xlm-roberta")
 #: Texts beyond the window: the words that are read, and what is said of the others.
 LONG = {
     "textcnn": f"500 words, first {WINDOW} used",
-    "bert": "20001 tokens, first 48 used",
-    "xlm-roberta": "20001 tokens, first 46 used",
+    "bert": "10002 tokens, first 48 used",
+    "xlm-roberta": "10002 tokens, first 47 used",
 }
 
 
@@ -36,9 +36,10 @@ def linear(task, k, regression=False):
 @pytest.fixture(scope="session")
 def backends(tmp_path_factory):
     """A model of each kind, with answers as wide as a tiny network allows."""
+    three = {"auto": transformers.AutoModelForSequenceClassification, "num_labels": 3, "width": 0.1}
     folders = {
-        kind: style.transformer(tmp_path_factory.mktemp(kind), 3, kind)
-        for kind in ("bert", "xlm-roberta")
+        kind: tiny_encoder.folder(tmp_path_factory.mktemp(kind), kind, **three, pad_token_id=pad)
+        for kind, pad in (("bert", 0), ("xlm-roberta", 1))
     }
     cnn = {"vocabulary": KNOWN, "vector": 6, "maps": 5}
     two = Task("two", ("a", "b"))
@@ -180,7 +181,7 @@ def test_logits_of_a_transformer_are_those_of_the_library_text_by_text(backends)
 def test_a_base_that_lacks_more_than_a_head_is_refused(tmp_path, monkeypatch):
     from safetensors.torch import load_file, save_file
 
-    folder = style.transformer(tmp_path)
+    folder = tiny_encoder.folder(tmp_path)
     tensors = load_file(folder / "model.safetensors")
     tensors.pop("embeddings.word_embeddings.weight")
     save_file(tensors, folder / "model.safetensors", {"format": "pt"})

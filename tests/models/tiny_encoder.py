@@ -55,12 +55,19 @@ CONFIGS = {
 
 
 def folder(
-    path: Path, kind: str = "bert", *, seed: int = 0, limit: bool = True, width: float = 0.4
+    path: Path,
+    kind: str = "bert",
+    *,
+    seed: int = 0,
+    limit: bool = True,
+    width: float = 0.4,
+    auto: Any = transformers.AutoModel,
+    **changes: Any,
 ) -> Path:
     """An encoder and its tokenizer; without ``limit`` the tokenizer has no maximum length."""
     _, tokenizer = bert()
     config, sizes = CONFIGS[kind]
-    model = transformers.AutoModel.from_config(config(vocab_size=len(tokenizer), **sizes))
+    model = auto.from_config(config(vocab_size=len(tokenizer), **{**sizes, **changes}))
     drawn(model, seed, width)
     model.save_pretrained(path)
     tokenizer.save_pretrained(path)

@@ -54,7 +54,8 @@ class Transformer(StyleModel):
         rows, cut = encode(self.tokenizer, texts, self.window)
 
         def answer(batch: list[list[int]]) -> Any:
-            return self.model(**batched(self.tokenizer, batch, self.model.device)).logits
+            inputs = [{"input_ids": ids} for ids in batch]
+            return self.model(**padded(self.tokenizer, inputs, self.model.device)).logits
 
         return Estimates(by_length(rows, self.model.config.num_labels, _BATCH, answer), cut)
 
@@ -79,17 +80,6 @@ def encode(tokenizer: Any, texts: Sequence[str], window: int) -> tuple[list[list
             cut[place] = f"{len(row)} tokens, first {window} used"
             rows[place] = tokenizer(texts[place], truncation=True, max_length=window)["input_ids"]
     return rows, cut
-
-
-def batched(tokenizer: Any, rows: Sequence[list[int]], device: Any = "cpu") -> dict[str, Any]:
-    """Token ids [B, T], padded on the right, and the mask [B, T] that hides the padding."""
-    import torch
-
-    tensors = [torch.tensor(row, dtype=torch.long) for row in rows]
-    pad = torch.nn.utils.rnn.pad_sequence
-    ids = pad(tensors, batch_first=True, padding_value=tokenizer.pad_token_id or 0)
-    mask = pad([torch.ones_like(row) for row in tensors], batch_first=True)
-    return {"input_ids": ids.to(device), "attention_mask": mask.to(device)}
 
 
 def beginning(base: Backbone, labels: int, seed: int) -> tuple[Any, Any]:

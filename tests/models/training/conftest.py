@@ -4,7 +4,7 @@ from contextlib import contextmanager
 
 import pytest
 
-from tests.models import style, tiny
+from tests.models import style, tiny, tiny_encoder
 from tstmeta.models.causal import backbone
 from tstmeta.models.training import classifier, lm
 from tstmeta.models.training.loop import Learner
@@ -44,12 +44,16 @@ def killed(at):
 
 @pytest.fixture(scope="session")
 def bases(tmp_path_factory):
-    """Tiny models to begin with; GPT-2 and ``base`` have dropout, as they come."""
+    """Tiny models to begin with; GPT-2 and ``base`` have dropout, as they come.
+
+    ``calm`` has none: so small a model needs that to learn anything.
+    """
     folder = tmp_path_factory.mktemp("bases")
     tiny.folder(folder / "gpt2", "gpt2")
-    style.transformer(folder / "base")
-    without = {"hidden_dropout_prob": 0.0, "attention_probs_dropout_prob": 0.0}
-    style.transformer(folder / "calm", **without)  # which so small a model needs to learn anything
+    tiny_encoder.folder(folder / "base", width=0.1)
+    calm = {"hidden_dropout_prob": 0.0, "attention_probs_dropout_prob": 0.0}
+    calm |= {"hidden_size": 16, "intermediate_size": 24, "num_hidden_layers": 1}
+    tiny_encoder.folder(folder / "calm", width=0.1, **calm)
     return {name: backbone(str(folder / name)) for name in ("gpt2", "base", "calm")}
 
 

@@ -7,7 +7,7 @@ import json
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -24,18 +24,8 @@ from .options import STYLE, StyleOptions
 
 #: Bins of the expected calibration error (Guo et al., 2017, use 15).
 BINS = 15
-
-
-class _Plan(NamedTuple):
-    """What is to be learned, and where; ``rows`` are those of the training part."""
-
-    out: Path
-    run: dict[str, Any]
-    rows: pd.DataFrame
-    tasks: tuple[Task, ...]
-    regression: bool
-    options: StyleOptions
-    base: Any
+#: From the places of some rows to a scalar tensor.
+Loss = Callable[[np.ndarray], Any]
 
 
 def train(
@@ -81,9 +71,16 @@ def train(
     }
     if report := finished(out, run):
         return report
-    rows = corpus[corpus["part"] == "train"]
-    learn = {"linear": _linear, "textcnn": _textcnn, "transformer": _transformer}[kind]
-    model = learn(_Plan(out, run, rows, tuple(tasks), regression, options, base))
+    rows, about = corpus[corpus["part"] == "train"], About(kind, tuple(tasks), regression)
+    model: Any
+    if kind == "linear":
+        model = _linear(rows, about, options, seed)
+    else:
+        if kind == "textcnn":
+            model, loss = _textcnn(rows, about, options, seed)
+        else:
+            model, loss = _transformer(rows, about, base, seed)
+        _descend(out, run, model.model, loss, len(rows), options)
     report = {**run, "results": _calibrate(model, corpus)}
     write_report(out, report)
     model.write(out)
@@ -119,87 +116,89 @@ def _labels(rows: pd.DataFrame, task: Task, regression: bool) -> np.ndarray:
     return rows["style"].map(task.styles.index).to_numpy(int)
 
 
-def _linear(plan: _Plan) -> StyleModel:
+def _linear(rows: pd.DataFrame, about: About, options: StyleOptions, seed: int) -> Linear:
     from sklearn.linear_model import SGDClassifier, SGDRegressor
 
-    options, models = plan.options, []
-    for task in plan.tasks:
-        rows = plan.rows[plan.rows["task"] == task.name]
-        table = features(rows["text"].tolist(), options.bits)
-        labels = _labels(rows, task, plan.regression)
+    models = []
+    for task in about.tasks:
+        own = rows[rows["task"] == task.name]
+        table = features(own["text"].tolist(), options.bits)
+        labels = _labels(own, task, about.regression)
         course = {"alpha": options.decay, "learning_rate": "constant", "shuffle": False}
-        if plan.regression:
+        if about.regression:
             model, given = SGDRegressor(**course), {}
         else:
             model = SGDClassifier(loss="log_loss", **course)
             given = {"classes": np.arange(len(task.styles))}
         for epoch in range(options.epochs):
-            order = rows_of(epoch, len(labels), len(labels), plan.run["seed"])
+            order = rows_of(epoch, len(labels), len(labels), seed)
             model.set_params(eta0=options.rate * (1 - epoch / options.epochs))
             model.partial_fit(table[order], labels[order], **given)
         models.append(model)
     # what is kept is what is judged: single precision
     weights = [np.atleast_2d(model.coef_).astype(np.float32) for model in models]
-    about = About("linear", plan.tasks, plan.regression, {"bits": options.bits})
+    about = replace(about, features={"bits": options.bits})
     return Linear(about, weights, [model.intercept_ for model in models])
 
 
-def _textcnn(plan: _Plan) -> StyleModel:
+def _textcnn(
+    rows: pd.DataFrame, about: About, options: StyleOptions, seed: int
+) -> tuple[StyleModel, Loss]:
     import torch
 
     from ..textcnn import TextCnn, network, numbered, padded, vocabulary
 
-    task, options = plan.tasks[0], plan.options
-    known = vocabulary(plan.rows["text"])
+    [task], known = about.tasks, vocabulary(rows["text"])
     features = {"vocabulary": known, "vector": options.vector, "maps": options.maps}
-    model = network(len(known), len(task.styles), plan.run["seed"], options.vector, options.maps)
-    ids = numbered(plan.rows["text"], known)
-    labels = torch.tensor(_labels(plan.rows, task, False))
+    model = network(len(known), len(task.styles), seed, options.vector, options.maps)
+    ids = numbered(rows["text"], known)
+    labels = torch.tensor(_labels(rows, task, False))
 
     def loss(places: np.ndarray) -> torch.Tensor:
         logits = model(*padded([ids[place] for place in places]))
         return torch.nn.functional.cross_entropy(logits, labels[places])
 
-    _descend(plan, model, loss)
-    return TextCnn(About("textcnn", plan.tasks, False, features), model)
+    return TextCnn(replace(about, features=features), model), loss
 
 
-def _transformer(plan: _Plan) -> StyleModel:
+def _transformer(
+    rows: pd.DataFrame, about: About, base: Backbone | None, seed: int
+) -> tuple[StyleModel, Loss]:
     import torch
 
-    from ..sequence import Transformer, batched, beginning, encode, longest
+    from ..sequence import Transformer, beginning, encode, longest, padded
 
-    task, regression = plan.tasks[0], plan.regression
-    size = 1 if regression else len(task.styles)
-    model, tokenizer = beginning(plan.base, size, plan.run["seed"])
-    ids, _ = encode(tokenizer, plan.rows["text"].tolist(), longest(model.config, tokenizer))
+    [task], regression = about.tasks, about.regression
+    model, tokenizer = beginning(base, 1 if regression else len(task.styles), seed)
+    ids, _ = encode(tokenizer, rows["text"].tolist(), longest(model.config, tokenizer))
     kind = torch.float32 if regression else torch.long
-    labels = torch.tensor(_labels(plan.rows, task, regression), dtype=kind)
+    labels = torch.tensor(_labels(rows, task, regression), dtype=kind)
     model.config.problem_type = "regression" if regression else "single_label_classification"
 
     def loss(places: np.ndarray) -> torch.Tensor:
-        return model(**batched(tokenizer, [ids[n] for n in places]), labels=labels[places]).loss
+        inputs = padded(tokenizer, [{"input_ids": ids[place]} for place in places], "cpu")
+        return model(**inputs, labels=labels[places]).loss
 
-    _descend(plan, model, loss)
-    return Transformer(About("transformer", plan.tasks, regression), model, tokenizer)
+    return Transformer(about, model, tokenizer), loss
 
 
-def _descend(plan: _Plan, model: Any, loss: Callable[[np.ndarray], Any]) -> None:
-    """AdamW on a torch module, whose ``loss`` is a scalar tensor of the numbers of some rows."""
+def _descend(
+    out: Path, run: dict[str, Any], model: Any, loss: Loss, count: int, options: StyleOptions
+) -> None:
+    """AdamW on a torch module, whose rate falls to 0; ``count`` rows are learned from."""
     import torch
 
-    options, count, seed = plan.options, len(plan.rows), plan.run["seed"]
     steps = -(-count // options.batch) * options.epochs
     torch.set_num_threads(options.threads)
     adam = torch.optim.AdamW(model.parameters(), lr=options.rate, weight_decay=options.decay)
-    learner = Learner(model, [adam], seed)
+    learner = Learner(model, [adam], run["seed"])
 
     def step(number: int) -> float:
-        rows = rows_of(number, count, options.batch, seed)
+        rows = rows_of(number, count, options.batch, run["seed"])
         return learner.step(number, map(loss, [rows]), 1, options.rate * (1 - number / steps))
 
     model.train()
-    follow(plan.out, plan.run, learner, step, steps, options.checkpoint)
+    follow(out, run, learner, step, steps, options.checkpoint)
     model.eval()
 
 
