@@ -41,18 +41,6 @@ def test_logits_are_the_librarys_for_each_pair_alone_in_any_batch_and_order(labe
     result = classifier(labels, budget=budget).judge([PAIRS[place] for place in order])
     np.testing.assert_allclose(result.logits, wanted[order], atol=1e-5)
     assert np.ptp(wanted, axis=0).min() > 0.01, "the tiny model must tell pairs apart"
-    assert classifier(labels).judge([]).logits.shape == (0, labels)
-
-
-def test_equal_pairs_are_computed_once():
-    model, tokenizer = tiny_text.bert()
-    sizes = []
-    handle = model.register_forward_pre_hook(
-        lambda _, args, kwargs: sizes.append(len(kwargs["input_ids"])), with_kwargs=True
-    )
-    PairClassifier(model, tokenizer).judge([PAIRS[0], PAIRS[1], PAIRS[0]])
-    handle.remove()
-    assert sum(sizes) == 2
 
 
 def test_a_pair_beyond_the_window_is_cut_as_the_library_cuts_it_and_counted():

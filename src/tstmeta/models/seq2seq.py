@@ -57,30 +57,28 @@ class Seq2Seq:
     def write(
         self, prompts: Sequence[Prompt], *, watched: str = "", progress: bool = False
     ) -> list[Written]:
-        """What the model writes for each prompt; equal prompts are answered once.
+        """What the model writes for each prompt.
 
         ``watched`` is a word; :attr:`Written.chance` is the probability of its first token at the
         first step, before any search.
         """
         import torch
 
-        distinct = list(dict.fromkeys(prompts))
         rows = [
-            [token for ids in self._ids(prompt) for token in (*ids, self.end)]
-            for prompt in distinct
+            [token for ids in self._ids(prompt) for token in (*ids, self.end)] for prompt in prompts
         ]
         # a prompt always ends with the mark of its end
         cut = [[*ids[:-1][: self.window - 1], self.end] for ids in rows]
         first = self._ids([watched])[0][0] if watched else None
-        answers: dict[Prompt, Written] = {}
-        with progress_bar(len(distinct), progress, "prompt") as bar, torch.inference_mode():
+        answers: dict[int, Written] = {}
+        with progress_bar(len(prompts), progress, "prompt") as bar, torch.inference_mode():
             for batch in batches([len(ids) for ids in cut], max(1, self.budget // self.beams)):
                 written = self._written([cut[place] for place in batch], first)
                 for place, (text, chance) in zip(batch, written, strict=True):
                     tokens, used = len(rows[place]), len(cut[place])
-                    answers[distinct[place]] = Written(text, chance, tokens, used)
+                    answers[place] = Written(text, chance, tokens, used)
                 bar.update(len(batch))
-        return [answers[prompt] for prompt in prompts]
+        return [answers[place] for place in range(len(prompts))]
 
     def _ids(self, texts: Sequence[str]) -> list[list[int]]:
         options = {"add_special_tokens": False, "split_special_tokens": True, "verbose": False}
@@ -119,9 +117,9 @@ def described(name: str, window: int, new_tokens: int, beams: int) -> str:
 
 
 @lru_cache(maxsize=2)
-def load(model: Backbone, *, device: str = "auto", **options: int) -> Seq2Seq:
+def load(model: Backbone, **options: int) -> Seq2Seq:
     """A model of a hub or a folder, in float32, with options of :class:`Seq2Seq`; two are kept."""
     from transformers import AutoModelForSeq2SeqLM
 
-    network = hub.weights(model, AutoModelForSeq2SeqLM, dtype="float32").to(hub.device_of(device))
+    network = hub.weights(model, AutoModelForSeq2SeqLM, dtype="float32").to(hub.device_of())
     return Seq2Seq(network, hub.tokenizer(model), hub.identity(model), **options)

@@ -126,21 +126,19 @@ class PairClassifier:
         self.labels = int(model.config.num_labels)
 
     def judge(self, pairs: Sequence[Pair], *, progress: bool = False) -> PairLogits:
-        """Logits of each pair and its number of tokens; equal pairs are computed once.
+        """Logits of each pair and its number of tokens.
 
         Of a pair beyond the window the longer text is cut first, token by token.
         """
         import torch
 
-        first: dict[Pair, int] = {}
-        places = np.array([first.setdefault(pair, len(first)) for pair in pairs], dtype=np.int64)
-        encoded = self._encoded(list(first), truncation=False)
+        encoded = self._encoded(pairs, truncation=False)
         tokens = np.array([len(row["input_ids"]) for row in encoded], dtype=np.int64)
-        for place, pair in enumerate(first):
+        for place, pair in enumerate(pairs):
             if tokens[place] > self.window:
                 options = {"truncation": "longest_first", "max_length": self.window}
                 encoded[place : place + 1] = self._encoded([pair], **options)
-        logits = np.zeros((len(first), self.labels), dtype=np.float32)
+        logits = np.zeros((len(pairs), self.labels), dtype=np.float32)
         lengths = [len(row["input_ids"]) for row in encoded]
         with progress_bar(sum(lengths), progress) as bar, torch.inference_mode():
             for batch in batches(lengths, self.budget):
@@ -148,11 +146,9 @@ class PairClassifier:
                 inputs = padded(self.tokenizer, rows, self.model.device)
                 logits[batch] = self.model(**inputs).logits.float().cpu().numpy()
                 bar.update(sum(lengths[place] for place in batch))
-        return PairLogits(logits[places], tokens[places])
+        return PairLogits(logits, tokens)
 
     def _encoded(self, pairs: Sequence[Pair], **options: Any) -> list[dict[str, list[int]]]:
-        if not pairs:
-            return []
         left, right = (list(side) for side in zip(*pairs, strict=True))
         rows = self.tokenizer(left, right, split_special_tokens=True, verbose=False, **options)
         return [{name: rows[name][place] for name in rows} for place in range(len(pairs))]
