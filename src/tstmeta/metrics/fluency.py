@@ -166,11 +166,11 @@ class Slor(Perplexity):
         return {"unigrams": lm.file_hash(self._file), "smooth": "add-one"}
 
     @cached_property
-    def unigrams(self) -> lm.Unigrams:
+    def unigrams(self) -> np.ndarray:
         return lm.read_unigrams(self._file, self.reader.model.vocabulary)
 
     def of_reading(self, reading: lm.Reading) -> float:
-        odds = reading.logprob - self.unigrams.logprob(reading.tokens)
+        odds = reading.logprob - float(self.unigrams[list(reading.tokens)].sum())
         return odds / self.length(reading)
 
     def of_nothing(self) -> float:

@@ -110,6 +110,11 @@ class Backbone:
         return Path(self.where).expanduser()
 
 
+def named(*models: Backbone) -> dict[str, Backbone]:
+    """Models by name."""
+    return {model.name: model for model in models}
+
+
 def described(name: str, dtype: str, rounded: bool = False) -> str:
     """The identity of a model that runs here: all that changes a log-probability."""
     return f"{name}|{dtype}|sdpa" + ("|rounded" if rounded else "")

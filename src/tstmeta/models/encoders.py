@@ -18,7 +18,7 @@ import numpy as np
 
 from ..extras import lacking
 from . import hub
-from .causal import ENGLISH, Backbone, MissingModel
+from .causal import ENGLISH, Backbone, MissingModel, named
 from .sequence import BUDGET, batches, longest, padded
 
 #: Texts that sentence-transformers takes at a time.
@@ -43,21 +43,15 @@ _KNOWN = (
     "Transformer>Pooling>Normalize@92592da6",
 )
 #: Encoders by name.
-ENCODERS = {
-    model.name: model
-    for model in (
-        MINILM,
-        Backbone("deberta-xlarge-mnli", "microsoft/deberta-xlarge-mnli", languages=ENGLISH),
-        Backbone("roberta-large", "FacebookAI/roberta-large", languages=ENGLISH),
-        Backbone("xlm-roberta-large", "FacebookAI/xlm-roberta-large"),
-        Backbone("mbert", "google-bert/bert-base-multilingual-cased"),
-        Backbone("labse", "sentence-transformers/LaBSE"),
-        Backbone(
-            "multilingual-minilm",
-            "sentence-transformers/paraphrase-multilingual-MiniLM-L12-v2",
-        ),
-    )
-}
+ENCODERS = named(
+    MINILM,
+    Backbone("deberta-xlarge-mnli", "microsoft/deberta-xlarge-mnli", languages=ENGLISH),
+    Backbone("roberta-large", "FacebookAI/roberta-large", languages=ENGLISH),
+    Backbone("xlm-roberta-large", "FacebookAI/xlm-roberta-large"),
+    Backbone("mbert", "google-bert/bert-base-multilingual-cased"),
+    Backbone("labse", "sentence-transformers/LaBSE"),
+    Backbone("multilingual-minilm", "sentence-transformers/paraphrase-multilingual-MiniLM-L12-v2"),
+)
 
 
 class TokenVectors(NamedTuple):

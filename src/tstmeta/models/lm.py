@@ -17,7 +17,7 @@ from .. import storage
 from ..data import paths
 from ..schema import DataError, Problem, TstmetaError
 from . import hub
-from .causal import ENGLISH, Backbone, Continuation, LanguageModel
+from .causal import ENGLISH, Backbone, Continuation, LanguageModel, named
 from .template import ControlMark, Template
 
 #: The demonstration model that comes with the package.
@@ -30,15 +30,12 @@ COURSE += " --set mixed=false"  # as quick here, and the same course on other pr
 _GPT2, _YELP = "607a30d783dfa663caf39e06633721c8d4cfcd7e", paths.scores() / "models" / "yelp-lm"
 #: Models by the names they have as words of fluency metrics: those of Mukherjee et al. (2025,
 #: Appendix C), and one of Yelp, trained where its sentences are here.
-MODELS = {
-    model.name: model
-    for model in (
-        Backbone("embedded", str(EMBEDDED), profile="embedded", languages=ENGLISH),
-        Backbone("gpt2", "openai-community/gpt2", _GPT2, languages=ENGLISH),
-        Backbone("mgpt", "ai-forever/mGPT"),
-        Backbone("yelp", str(_YELP), course=COURSE, languages=ENGLISH),
-    )
-}
+MODELS = named(
+    Backbone("embedded", str(EMBEDDED), profile="embedded", languages=ENGLISH),
+    Backbone("gpt2", "openai-community/gpt2", _GPT2, languages=ENGLISH),
+    Backbone("mgpt", "ai-forever/mGPT"),
+    Backbone("yelp", str(_YELP), course=COURSE, languages=ENGLISH),
+)
 
 
 class Reading(NamedTuple):
@@ -77,18 +74,18 @@ class Reader:
         self.start = next(int(token) for token in marks if token is not None)
 
     def read(self, texts: Sequence[str], progress: bool = False) -> list[Reading | Unreadable]:
-        """A reading a text, in order; a text that comes twice is read once."""
-        prepared = {text: self._prepared(text) for text in dict.fromkeys(texts)}
-        requests = [request for _, own in prepared.values() for request in own]
+        """A reading a text, in order."""
+        prepared = [self._prepared(text) for text in texts]
+        requests = [request for _, own in prepared for request in own]
         batches = self.model.logprobs(requests, progress=progress)
         sums = {at: np.sum(values, dtype=np.float64) for batch in batches for at, values in batch}
         in_order = iter(sums[place] for place in range(len(requests)))
-        readings: dict[str, Reading | Unreadable] = {}
-        for text, (reading, own) in prepared.items():
-            if isinstance(reading, Reading):
-                reading = reading._replace(logprob=math.fsum(next(in_order) for _ in own))
-            readings[text] = reading
-        return [readings[text] for text in texts]
+        return [
+            reading._replace(logprob=math.fsum(next(in_order) for _ in own))
+            if isinstance(reading, Reading)
+            else reading
+            for reading, own in prepared
+        ]
 
     def _prepared(self, text: str) -> tuple[Reading | Unreadable, list[Continuation]]:
         """A reading that still lacks its sum, and the requests that give it."""
@@ -123,16 +120,6 @@ def loaded(model: Backbone, identity: str, device: str, dtype: str) -> LanguageM
     return hub.Lazy(model, device, dtype, reuse=False)
 
 
-class Unigrams(NamedTuple):
-    """Token probabilities without context, with add-one smoothing: natural logs [vocabulary]."""
-
-    logs: np.ndarray
-    hash: str
-
-    def logprob(self, tokens: Sequence[int]) -> float:
-        return float(self.logs[list(tokens)].sum())
-
-
 def count_tokens(texts: Iterable[str], tokenizer: Any) -> Counter[int]:
     """How often each token occurs in texts, marks of beginning and end apart."""
     counts: Counter[int] = Counter()
@@ -154,8 +141,11 @@ def file_hash(path: Path) -> str:
     return hub.file_hash(path)[:8]
 
 
-def read_unigrams(path: Path, vocabulary: int) -> Unigrams:
-    """Frequencies of a file with the columns id and count, for a model's vocabulary."""
+def read_unigrams(path: Path, vocabulary: int) -> np.ndarray:
+    """Token probabilities without context, with add-one smoothing: natural logs [vocabulary].
+
+    The file has the columns id and count.
+    """
     try:
         frame = pd.read_csv(path, usecols=["id", "count"], dtype=str, keep_default_na=False)
     except (OSError, ValueError) as error:  # ValueError: no UTF-8, no CSV, no such columns
@@ -169,8 +159,7 @@ def read_unigrams(path: Path, vocabulary: int) -> Unigrams:
         raise _fault(path, int(wrong.argmax()) + 1 if len(frame) else 0, what)
     counts = np.zeros(vocabulary)
     counts[ids] = amounts
-    logs = np.log((counts + 1) / (counts.sum() + vocabulary))
-    return Unigrams(logs, file_hash(path))
+    return np.log((counts + 1) / (counts.sum() + vocabulary))
 
 
 def _fault(path: Path, row: int | None, what: str) -> TstmetaError:

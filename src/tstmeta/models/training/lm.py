@@ -142,7 +142,7 @@ def _perplexities(out: Path, sides: dict[str, Sequence[str]], seed: int) -> dict
         tokens = sum(len(reading.tokens) for reading in readings)
         words = sum(reading.words for reading in readings)
         loss = -sum(reading.logprob for reading in readings)
-        plain = -sum(unigrams.logprob(reading.tokens) for reading in readings)
+        plain = -sum(unigrams[list(reading.tokens)].sum() for reading in readings)
         results[side] = {
             "sentences": len(readings),
             "tokens": tokens,
@@ -213,15 +213,15 @@ class Encoded(NamedTuple):
 
 
 class Batch(NamedTuple):
-    """Texts of similar length [B, T], padded on the right, and the N tokens to be foreseen.
-
-    ``rows`` and ``places`` (both [N]) are the positions that foresee the ``targets`` [N].
-    """
+    """Texts of similar length, padded on the right; ``foreseen``: their targets (both [B, T])."""
 
     ids: torch.Tensor
-    rows: torch.Tensor
-    places: torch.Tensor
-    targets: torch.Tensor
+    foreseen: torch.Tensor
+
+    @property
+    def targets(self) -> torch.Tensor:
+        """The N tokens to be foreseen."""
+        return self.ids[self.foreseen]
 
 
 def bucketed(encoded: Sequence[Encoded], tokens: int, pad: int) -> list[Batch]:
@@ -244,25 +244,20 @@ def _padded(group: Sequence[Encoded], pad: int) -> Batch:
     ids = torch.nn.utils.rnn.pad_sequence(
         [torch.tensor(item.ids) for item in group], batch_first=True, padding_value=pad
     )
-    spots = [
-        (row, place)
-        for row, item in enumerate(group)
-        for place in range(item.start - 1, len(item.ids) - 1)
-    ]
-    rows, places = torch.tensor(spots).T
-    return Batch(ids, rows, places, ids[rows, places + 1])
+    starts, ends = torch.tensor([(item.start, len(item.ids)) for item in group]).T[:, :, None]
+    places = torch.arange(ids.shape[1])
+    return Batch(ids, (starts <= places) & (places < ends))
 
 
 def answer_loss(model: Any, batch: Batch, mixed: bool = False) -> torch.Tensor:
     """Sum over all targets of a batch of the negative log-probability, in nats."""
     import torch
 
-    device = next(model.parameters()).device
-    ids, rows, places, targets = (tensor.to(device) for tensor in batch)
-    with torch.autocast(device.type, torch.bfloat16, enabled=mixed):
+    ids, foreseen = batch = Batch(*(tensor.to(model.device) for tensor in batch))
+    with torch.autocast(model.device.type, torch.bfloat16, enabled=mixed):
         states = model.base_model(input_ids=ids, use_cache=False).last_hidden_state
-        logits = model.get_output_embeddings()(states[rows, places])  # [N, V], never [B, T, V]
-    return torch.nn.functional.cross_entropy(logits.float(), targets, reduction="sum")
+        logits = model.get_output_embeddings()(states[:, :-1][foreseen[:, 1:]])  # never [B, T, V]
+    return torch.nn.functional.cross_entropy(logits.float(), batch.targets, reduction="sum")
 
 
 def share_of_rate(step: int, steps: int, warmup: int, cooling: float) -> float:
