@@ -68,8 +68,6 @@ class ServerModel:
     Args:
         url: where the interface starts, such as ``http://localhost:8000/v1``.
         model: what the server calls the model.
-        window: most tokens the server takes, one generated token included; when None what
-            ``/models`` says, or else the tokenizer.
         key: the API key; ``OPENAI_API_KEY`` of the environment when None.  Never shown.
         label: put into ``identity``, and with it into the cache's key.
     """
@@ -85,7 +83,6 @@ class ServerModel:
         model: str,
         tokenizer: Any,
         *,
-        window: int | None = None,
         key: str | None = None,
         label: str = "",
     ):
@@ -99,7 +96,7 @@ class ServerModel:
         if not (self._key.isascii() and self._key.isprintable()):
             raise TstmetaError("the API key has a sign that no HTTP header takes; copy it anew")
         self._mask = mask_of(self._key, *(self._user or ()))
-        self._window, self._tried = window, False
+        self._tried = False
 
     def logprobs(
         self, requests: Requests, *, known: Collection[int] = (), progress: bool = False
@@ -128,12 +125,12 @@ class ServerModel:
 
     @cached_property
     def window(self) -> int:
-        limit = getattr(self.tokenizer, "model_max_length", _NO_LIMIT)
-        whole = self._window or self._served_window() or (limit if limit < _NO_LIMIT else 0)
-        if not whole:
+        """What the server says, or else the tokenizer."""
+        whole = self._served_window() or getattr(self.tokenizer, "model_max_length", _NO_LIMIT)
+        if whole >= _NO_LIMIT:
             raise ServerError(
-                "the server does not say how many tokens it takes (max_model_len in /models). "
-                "Remedy: give its window in tokens"
+                "neither server (max_model_len in /models) nor tokenizer (model_max_length) says "
+                "how many tokens the model takes. Remedy: name a tokenizer that does"
             )
         # a prompt holds the last scored token, too, and one token is generated after it
         return int(whole) - 2

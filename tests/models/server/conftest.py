@@ -2,6 +2,7 @@
 
 import pytest
 
+from tests.models import tiny
 from tests.models.server.fake_server import TEXTS, Fake, serving, tiny_engine, tiny_tokenizer
 from tstmeta.models.causal import Continuation
 from tstmeta.models.server import ServerModel
@@ -29,7 +30,7 @@ def served(fake, tokenizer):
     """A model of the server, after its trial unless ``tried`` is off."""
 
     def build(tried=True, url="", **options):
-        given = {key: options.pop(key) for key in ("window", "key", "label") if key in options}
+        given = {key: options.pop(key) for key in ("key", "label") if key in options}
         model = ServerModel(url or fake.url, "tiny", tokenizer, **given)
         for name, value in {"pause": 0.01, "retries": 2, **options}.items():
             setattr(model, name, value)
@@ -52,4 +53,4 @@ def requests(tokenizer):
 @pytest.fixture(scope="session")
 def wanted(engine, requests):
     """What the model itself answers."""
-    return dict(answer for batch in engine.logprobs(requests) for answer in batch)
+    return tiny.answers(engine, requests)

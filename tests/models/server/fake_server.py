@@ -31,8 +31,7 @@ Instead = tuple[int, dict[str, str], bytes]
 
 def tiny_tokenizer(texts: list[str]) -> PreTrainedTokenizerFast:
     """A byte-level BPE of some texts."""
-    core = tiny.bpe(texts * 4, ["<s>", "</s>"], 400)
-    return PreTrainedTokenizerFast(tokenizer_object=core, bos_token="<s>", eos_token="</s>")
+    return tiny.bpe(texts * 4, ["<s>", "</s>"], 400, bos_token="<s>", eos_token="</s>")
 
 
 def tiny_engine(tokenizer: PreTrainedTokenizerFast) -> Engine:

@@ -7,7 +7,7 @@ import time
 import pytest
 
 from tests.models.server.fake_server import tiny_tokenizer
-from tests.models.server.test_server import answers, same
+from tests.models.tiny import answers, distance
 from tstmeta.models.server import ServerError, ServerModel, address
 from tstmeta.schema import TstmetaError
 
@@ -64,7 +64,7 @@ def test_what_passes_is_tried_again(fake, served, requests, wanted, status, head
     model = served(batch=50, timeout=2)
     trial = len(fake.bodies)
     fake.instead = failing(status, body, trial + 1, trial + 2, **headers)
-    same(answers(model, requests), wanted)
+    assert distance(answers(model, requests), wanted) < 1e-5
     assert len(fake.bodies) == trial + 3
 
 
@@ -111,10 +111,11 @@ def test_an_answer_of_another_form_is_refused(fake, served, body):
     ("models_page", "words"),
     [(True, r"no model 'tiny'\. Remedy: one of meta/llama"), (False, "404: .*no model tiny")],
 )
-def test_a_wrong_model_name_is_named(fake, served, models_page, words):
+def test_a_wrong_model_name_is_named(fake, served, tokenizer, monkeypatch, models_page, words):
+    monkeypatch.setattr(tokenizer, "model_max_length", 99)
     fake.name, fake.models_page = "meta/llama", models_page
     with pytest.raises(ServerError, match=words):
-        served(window=None if models_page else 99)
+        served()
 
 
 # ----------------------------------------------------------------------------- the API key
@@ -137,14 +138,6 @@ def test_a_key_is_asked_for_and_never_shown(fake, served):
     ) as e:
         served(key=KEY)
     assert KEY not in str(e.value)
-
-
-def test_no_part_of_a_url_that_may_be_secret_is_shown(fake, served, requests):
-    model = served(url=fake.url.replace("http://", f"http://me:{KEY}@"))
-    fake.instead = failing(404)
-    with pytest.raises(ServerError) as raised:
-        answers(model, requests)
-    assert KEY not in str(raised.value) + repr(model) + model.identity
 
 
 @pytest.mark.parametrize("key", ["schlüssel", "two\nlines"])
