@@ -27,7 +27,7 @@ def test_a_text_without_a_parse_is_told_by_its_beginning(tmp_path):
     with pytest.raises(TstmetaError) as error:
         parser.find("the cat " * 40)
     assert str(error.value).startswith("a.conllu has no parse of 'the cat the cat ")
-    assert "...': parse the text and add it" in str(error.value)
+    assert "…': parse it and add it" in str(error.value)
     assert len(str(error.value)) < 150
 
 

@@ -20,6 +20,7 @@ from .. import storage
 from ..data import paths
 from ..extras import lacking
 from ..schema import TstmetaError
+from ..secrecy import excerpt
 from . import hub
 from .causal import ENGLISH, Backbone, MissingModel
 
@@ -121,7 +122,7 @@ class StyleModel:
             if name in task.styles:
                 return number, task.styles.index(name)
         known = list(dict.fromkeys(name for task in self.about.tasks for name in task.styles))
-        shown = style if len(style) <= 60 else f"{style[:60]}..."
+        shown = excerpt(style, 60)
         raise TstmetaError(
             f"the model knows no style {shown!r}, only {', '.join(known)}; name a model that does, "
             f"or say which of these it is: a word such as {known[0]}={shown}"
@@ -212,7 +213,7 @@ def by_length(
 
 def ours(model: Backbone) -> Path | None:
     """The file of a linear model or TextCNN; None where the model is one of transformers."""
-    path = Path(model.where).expanduser() / FILE
+    path = model.folder / FILE
     return path if path.is_file() else None
 
 
@@ -238,9 +239,8 @@ def identity(model: Backbone) -> str:
     """What a model is: its name and a hash of its files, or ``hub/id@revision``."""
     if ours(model) is None:
         return hub.identity(model)
-    folder = Path(model.where).expanduser()
-    name = model.name if model.profile == "embedded" else folder.resolve().name
-    return f"{name}@{hub.fingerprint(folder)}"
+    name = model.name if model.profile == "embedded" else model.folder.resolve().name
+    return f"{name}@{hub.fingerprint(model.folder)}"
 
 
 def packages(model: Backbone) -> tuple[str, ...]:

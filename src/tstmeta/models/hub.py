@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..extras import lacking, needs
 from ..schema import TstmetaError
+from ..secrecy import excerpt
 from .causal import EMBEDDED, Answers, Backbone, MissingModel, Requests, backbone, described
 
 if TYPE_CHECKING:
@@ -172,7 +173,7 @@ def folder(model: Backbone, weights: bool = True) -> str:
 
 def missing(model: Backbone, reason: str) -> MissingModel:
     """The error that says why a model cannot be loaded, and what to do."""
-    words = " ".join(reason.split())[:400].rstrip(".")
+    words = excerpt(reason, 400).rstrip(".")
     return MissingModel(f"cannot load {model.where}: {words}. Remedy: {remedy(model)}")
 
 

@@ -15,6 +15,7 @@ from typing import Generic, NamedTuple, Protocol, TypeVar
 
 from ..extras import needs
 from ..schema import TstmetaError
+from ..secrecy import excerpt
 from . import hub
 
 Parse = TypeVar("Parse", covariant=True)
@@ -75,7 +76,7 @@ class Kept(Generic[Parse]):
         parse = self.parses.get(_key(text))
         if parse is None:
             raise TstmetaError(
-                f"{self._path.name} has no parse of {_beginning(text)!r}: parse the text and add it"
+                f"{self._path.name} has no parse of {excerpt(text, 60)!r}: parse it and add it"
             )
         return parse
 
@@ -120,7 +121,7 @@ class Udpipe:
             )
         if error.occurred() or not sentences:
             why = error.message or "no word"
-            raise TstmetaError(f"UDPipe cannot parse {_beginning(text)!r}: {why}")
+            raise TstmetaError(f"UDPipe cannot parse {excerpt(text, 60)!r}: {why}")
         return _joined(sentences)
 
 
@@ -145,11 +146,6 @@ def _parser(kind: str, path: Path, _hash: str) -> Parser:
 
 def _key(text: str) -> str:
     return " ".join(text.split())
-
-
-def _beginning(text: str) -> str:
-    shown = _key(text)
-    return shown if len(shown) <= 60 else f"{shown[:60]}..."
 
 
 def _joined(sentences: Iterable[list[Word]]) -> Tree:
