@@ -4,7 +4,6 @@ The template is the tokenizer's own, with a pinned date.  Where a text spells a 
 as ``<|eot_id|>``, it is tokenised as those letters, so no rewrite can end its own turn.
 """
 
-import hashlib
 import re
 from functools import cached_property
 from typing import Any
@@ -44,12 +43,6 @@ class Template:
         #: The control tokens as they are spelt, with their ids.
         added = tokenizer.added_tokens_decoder.items()
         self._marks = {token.content: place for place, token in added if token.special}
-
-    @cached_property
-    def hash(self) -> str:
-        """First 8 hexadecimal digits of the SHA-256 of all that the template writes."""
-        shown = self.prompt("{system}", "{user}") + "\0" + self.prompt("", "{user}")
-        return hashlib.sha256(shown.encode()).hexdigest()[:8]
 
     def prompt(self, system: str, user: str) -> str:
         """The text before the output: system prompt (may be empty), request, assistant's header."""
