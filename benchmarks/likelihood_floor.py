@@ -49,7 +49,7 @@ def work(requests: Sequence[Continuation]) -> Work:
         nodes = prefixes.walk((*context, *tokens[:-1]))
         states.update(nodes[len(context) - 1 :])
     naive = sum(len(context) + len(tokens) - 1 for context, tokens in requests)
-    return Work(prefixes.own, len(states), naive)
+    return Work(len(prefixes), len(states), naive)
 
 
 def rate(setup: Setup, tries: int = 5) -> float:
