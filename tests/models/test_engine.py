@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from tests.models import tiny
 from tstmeta.models import engine as engine_module
-from tstmeta.models.causal import Continuation, LanguageModel
+from tstmeta.models.causal import Continuation
 from tstmeta.schema import TstmetaError
 
 NEAR = 1e-4
@@ -112,14 +112,6 @@ def test_what_is_shared_is_computed_once():
         assert subject.computed == computed
 
 
-def test_an_engine_is_a_language_model_that_names_all_that_changes_a_number():
-    subject = tiny.engine("llama", rounded=True, dtype=torch.bfloat16)
-    assert isinstance(subject, LanguageModel)
-    assert (subject.window, subject.vocabulary) == (96, 320)
-    assert subject.identity == "tiny-llama-0|bfloat16|sdpa|rounded"
-    assert tiny.engine("llama", budget=9, reuse=False).identity == "tiny-llama-0|float32|sdpa"
-
-
 # ------------------------------------------------------------------------------------- bfloat16
 
 
@@ -162,7 +154,7 @@ def test_a_bfloat16_model_agrees_with_torch_run_on_one_sequence_a_time(kind):
     assert np.abs(np.concatenate(trees) - np.concatenate(wanted)).mean() < 0.1
 
 
-# ----------------------------------------------------------------------- memory, and the self-check
+# ---------------------------------------------------------------------------------------- memory
 
 
 class Small:
@@ -179,9 +171,6 @@ class Small:
             self.tensors.append(weakref.ref(big))
             raise torch.OutOfMemoryError
         return self.body(input_ids=input_ids, **options)
-
-
-# ---------------------------------------------------------------------------------------- memory
 
 
 def test_a_batch_that_does_not_fit_is_halved_until_it_does():

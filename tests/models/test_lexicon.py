@@ -49,25 +49,19 @@ def test_json_in_the_form_of_the_released_lexicon_is_read(tmp_path):
 
 FORM = "it needs rows of word, style and weight"
 BROKEN = [
-    ("a.csv", "", "is no lexicon"),
     ("a.csv", "word,weight\na,1\n", FORM),
     ("a.csv", HEADER, FORM),
     ("a.csv", f"{HEADER}a,s\n", "row 1, column weight: missing value"),
     ("a.csv", f"{HEADER}a,s,1\n ,s,1\n", "row 2, column word: missing value"),
-    ("a.csv", f"{HEADER}a,,1\n", "row 1, column style: missing value"),
     ("a.csv", f"{HEADER}a,s,much\n", "row 1, column weight: bad value 'much'"),
     ("a.csv", f"{HEADER}a,s,nan\n", "row 1, column weight: bad value 'nan'"),
     ("a.csv", f"{HEADER}a,s,1\nA,s,2\n", "row 2, column word, style: duplicate row"),
     ("a.csv", f'{HEADER}"a,s,1\n', "is no lexicon"),
     ("a.csv", b"word,style,weight\n\xff,s,1\n", "is no lexicon ('utf-8' codec"),
-    ("a.json", "{", "is no lexicon"),
     ("a.json", "[" * 100_000, "is no lexicon"),
     ("a.json", "[]", "is no lexicon"),
-    ("a.json", '{"s": {"a": 1}}', "is no lexicon"),
-    ("a.json", '{"s": [["a"]]}', "is no lexicon (not enough values"),
     ("a.json", '{"s": [["a", true]]}', "row 1, column weight: bad value True"),
     ("a.json", '{"s": [["a", NaN]]}', "row 1, column weight: bad value nan"),
-    ("a.json", '{"s": [["a", [1]]]}', "row 1, column weight: bad value [1]"),
     ("a.json", '{"s": [[1, 1]]}', "is no lexicon"),
     ("a.json", "{}", FORM),
 ]

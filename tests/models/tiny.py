@@ -12,11 +12,12 @@ from pathlib import Path
 import numpy as np
 import torch
 import transformers
-from tokenizers import Tokenizer, decoders, models, pre_tokenizers, trainers
+from tokenizers import pre_tokenizers
 from transformers import PreTrainedTokenizerFast
 
 from tstmeta.models.causal import Continuation
 from tstmeta.models.engine import Engine
+from tstmeta.models.training.lm import byte_pairs
 
 #: Prose of ours from which the tokenizers learn their merges.
 PROSE = [
@@ -75,27 +76,16 @@ VOCABULARY = 320
 
 
 def bpe(
-    texts: list[str], marks: list[str], size: int = VOCABULARY, space: bool = False
-) -> Tokenizer:
+    texts: list[str], marks: list[str], size: int = VOCABULARY, space: bool = False, **roles: str
+) -> PreTrainedTokenizerFast:
     """A byte-level BPE of some texts: any text, no unknown tokens."""
-    core = Tokenizer(models.BPE())
-    core.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=space)
-    core.decoder = decoders.ByteLevel()
-    trainer = trainers.BpeTrainer(
-        vocab_size=size,
-        initial_alphabet=pre_tokenizers.ByteLevel.alphabet(),
-        special_tokens=marks,
-        show_progress=False,
-    )
-    core.train_from_iterator(texts, trainer)
-    return core
+    return byte_pairs(texts, size, pre_tokenizers.ByteLevel(space), marks, **roles)
 
 
 @cache
 def tokenizer(family: str = "llama") -> PreTrainedTokenizerFast:
     """A tokenizer of 320 tokens with the control tokens and the chat template of a family."""
-    core = bpe(PROSE, MARKS[family])
-    result = PreTrainedTokenizerFast(tokenizer_object=core, eos_token=_END[family])
+    result = bpe(PROSE, MARKS[family], eos_token=_END[family])
     result.add_special_tokens({"additional_special_tokens": MARKS[family]})
     result.chat_template = TEMPLATES[family]
     return result

@@ -35,7 +35,7 @@ def drawn(model: Any, seed: int, width: float = 0.5) -> Any:
 @cache
 def bert(seed: int = 0, labels: int = 1) -> tuple[Any, Any]:
     """A classifier of 64 positions and its tokenizer."""
-    core = bpe(TEXTS, BERT_MARKS, space=True)
+    core = bpe(TEXTS, BERT_MARKS, space=True).backend_tokenizer
     core.post_processor = processors.TemplateProcessing(
         single="[CLS]:0 $A:0 [SEP]:0",
         pair="[CLS]:0 $A:0 [SEP]:0 $B:1 [SEP]:1",
@@ -57,13 +57,11 @@ def bert(seed: int = 0, labels: int = 1) -> tuple[Any, Any]:
 @cache
 def t5(seed: int = 0) -> tuple[Any, Any]:
     """A writer and its tokenizer."""
-    core = bpe(TEXTS, T5_MARKS, space=True)
-    tokenizer = PreTrainedTokenizerFast(
-        tokenizer_object=core, pad_token="<pad>", eos_token="</s>", unk_token="<unk>"
-    )
+    marks = {"pad_token": "<pad>", "eos_token": "</s>", "unk_token": "<unk>"}
+    tokenizer = bpe(TEXTS, T5_MARKS, space=True, **marks)
     sizes = {"d_model": 32, "d_kv": 8, "d_ff": 64, "num_layers": 2, "num_heads": 4}
-    marks = {"pad_token_id": 0, "eos_token_id": 1, "decoder_start_token_id": 0}
-    config = transformers.T5Config(vocab_size=len(tokenizer), **sizes, **marks)
+    ids = {"pad_token_id": 0, "eos_token_id": 1, "decoder_start_token_id": 0}
+    config = transformers.T5Config(vocab_size=len(tokenizer), **sizes, **ids)
     return drawn(transformers.T5ForConditionalGeneration(config), seed), tokenizer
 
 

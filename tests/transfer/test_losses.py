@@ -214,11 +214,8 @@ def test_a_reward_makes_drawn_words_likelier_as_far_as_they_beat_the_likeliest()
 
 LOSSES = {
     "reward": lambda m, *_: rewarded(m.generator),
-    "reconstruction": lambda m, own, other: losses.reconstruction(own, READ),
     "adversarial": lambda m, *both: losses.adversarial(m.discriminators["adversarial"], *both),
-    "paraphrase": lambda m, *_: losses.paraphrase(m.generator, READ, READ[::-1]),
     "language": lambda m, own, other: losses.language(readers(), other),
-    "wasserstein": lambda m, *both: losses.wasserstein(m.discriminators["wasserstein"], *both),
     "penalty": lambda m, *both: losses.gradient_penalty(
         m.discriminators["wasserstein"], *both, EPS
     ),

@@ -2,12 +2,6 @@
 
 import hashlib
 import json
-import os
-import random
-import signal
-import subprocess
-import sys
-import time
 
 import pandas as pd
 import pytest
@@ -256,18 +250,12 @@ def test_the_command_follows_metrics_and_resumes_after_a_kill(tmp_path, monkeypa
     assert set(table["part"]) == {"choose", "report"}
     assert set(table["metric"]) == {"bleu", "copy-rate"}
     assert table["n"].eq(8).all()
-    command = [sys.executable, "-m", "tstmeta", *words, "died"]
-    nowhere = subprocess.DEVNULL
-    process = subprocess.Popen(command, cwd=tmp_path, stderr=nowhere, stdout=nowhere)
-    while process.poll() is None and not (tmp_path / "died" / "outputs").exists():
-        time.sleep(0.02)
-    time.sleep(random.uniform(0, 0.3))
-    process.send_signal(signal.SIGKILL)
-    assert process.wait() == -signal.SIGKILL
+    with killed(20):  # after three points
+        run(*words, "died")
     assert run(*words, "died").exit_code == 0
     assert digests(tmp_path / "died") == digests(tmp_path / "whole")
     assert "another run" in str(run(*words, "whole", "--seed", "1").exception)
     assert json.loads((tmp_path / "whole" / "training.json").read_text())["model"] == "M7"
     assert not (tmp_path / "whole" / CHECKPOINT).exists()
     assert "called 'M9'" in str(run(*words, "new", "--model", "M9").exception)
-    assert not os.path.exists(tmp_path / "new")
+    assert not (tmp_path / "new").exists()
