@@ -13,6 +13,7 @@ from tstmeta.schema import TstmetaError
 
 FAMILIES = ("llama", "qwen", "gpt2")
 CLOCK = "\n{{ strftime_now('%Y-%m-%d %H:%M') }}{% for m in messages %}{{ m.content }}{% endfor %}"
+LLAMA = Template(tiny.tokenizer("llama"))
 PLAIN_TEXT = st.text(st.characters(codec="utf-8", exclude_characters="|<"), max_size=12)
 
 
@@ -29,7 +30,7 @@ def test_the_date_is_pinned():
     # left to itself the template prints the date of the day
     user = [{"role": "user", "content": "x"}]
     assert today in tiny.tokenizer("llama").apply_chat_template(user, tokenize=False)
-    prompt = Template(tiny.tokenizer("llama")).prompt("", "x")
+    prompt = LLAMA.prompt("", "x")
     assert f"Today: {DATE}\n" in prompt
     assert today not in prompt
     # some ask the clock whatever date is given
@@ -97,9 +98,8 @@ def test_the_context_is_the_prompt_in_tokens_with_nothing_added(family, bare):
 
 @given(PLAIN_TEXT)
 def test_the_tokens_of_an_output_spell_the_output(text):
-    template = Template(tiny.tokenizer("llama"))
-    assert template.tokenizer.decode(template.tokens(text)) == text
-    assert (template.tokens(text) == ()) == (text == "")
+    assert LLAMA.tokenizer.decode(LLAMA.tokens(text)) == text
+    assert (LLAMA.tokens(text) == ()) == (text == "")
 
 
 @pytest.mark.parametrize("bare", [False, True])

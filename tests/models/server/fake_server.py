@@ -84,8 +84,7 @@ class Fake:
             return _json(400, {"error": {"message": "maximum context length is too small"}})
         choices = [self.choice(i, ids, body) for i, ids in enumerate(prompts)]
         choices.reverse()  # the order is the index's business
-        usage = {"prompt_tokens": sum(map(len, prompts))}
-        return _json(200, self.edit({"choices": choices, "usage": usage}))
+        return _json(200, self.edit({"choices": choices}))
 
     def choice(self, index: int, ids: list[int], body: dict) -> dict:
         [[(_, logs)]] = self.engine.logprobs([Continuation((ids[0],), tuple(ids[1:]))])

