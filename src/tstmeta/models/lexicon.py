@@ -6,7 +6,6 @@ that gives the path of its file.
 """
 
 import hashlib
-import io
 import json
 import math
 from collections import Counter
@@ -15,14 +14,15 @@ from dataclasses import dataclass
 from functools import cache, lru_cache
 from itertools import chain
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
-import pandera.pandas as pa
 
 from .. import plugins, storage
-from ..schema import FILLED, DataError, Problem, TstmetaError, each, hold
+from ..data.checks import FILLED, checked, numeric
+from ..data.files import read_csv, read_text
+from ..schema import DataError, Problem, TstmetaError
 
 GROUP = "tstmeta.lexicons"
 COLUMNS = ("word", "style", "weight")
@@ -84,38 +84,20 @@ def read(path: Path | str) -> Lexicon:
 
 @lru_cache(maxsize=32)
 def _read(path: Path, changed: int, size: int) -> Lexicon:
-    text = path.read_text(encoding="utf-8-sig")
     if path.suffix.lower() == ".json":
-        styles = json.loads(text).items()
+        styles = json.loads(read_text(path, remedy=_REMEDY)).items()
         rows = [(word, style, weight) for style, pairs in styles for word, weight in pairs]
         table = pd.DataFrame(rows, columns=COLUMNS, dtype=object)
     else:
-        table = pd.read_csv(io.StringIO(text), dtype=str, keep_default_na=False, index_col=False)
-    if tuple(table.columns) != COLUMNS or table.empty:
+        table = read_csv(path, COLUMNS, remedy=_REMEDY)
+    if table.empty:
         raise ValueError("it needs rows of word, style and weight")
-    table = table.set_axis(range(1, len(table) + 1))
-    table["word"] = table["word"].str.split().str.join(" ")
-    hold(table.assign(word=table["word"].str.casefold()), _SCHEMA, path.name)
-    rows = table.itertuples(index=False)
-    entries = (StyleWord(word, style.strip(), float(weight)) for word, style, weight in rows)
-    return Lexicon(path.name, tuple(entries))
-
-
-def _is_weight(cell: Any) -> bool:
-    try:
-        return not isinstance(cell, bool) and math.isfinite(float(cell))
-    except (TypeError, ValueError, OverflowError):
-        return False
-
-
-_SCHEMA = pa.DataFrameSchema(
-    {
-        "word": pa.Column(checks=FILLED, nullable=True),
-        "style": pa.Column(checks=FILLED, nullable=True),
-        "weight": pa.Column(checks=each(_is_weight, "give a finite number"), nullable=True),
-    },
-    unique=["word", "style"],
-)
+    words = table["word"].str.split().str.join(" ")
+    table = table.assign(word=words.str.casefold()).set_axis(range(1, len(table) + 1))
+    checks = {"word": FILLED, "style": FILLED, "weight": numeric()}
+    table = checked(table, checks, path.name, ("word", "style"))
+    rows = zip(words, table["style"].str.strip(), table["weight"], strict=True)
+    return Lexicon(path.name, tuple(StyleWord(*row) for row in rows))
 
 
 def write(lexicon: Lexicon, path: Path) -> None:

@@ -15,7 +15,9 @@ import pandas as pd
 
 from .. import storage
 from ..data import paths
-from ..schema import DataError, Problem, TstmetaError
+from ..data.checks import check, fault, numeric
+from ..data.files import read_csv
+from ..schema import TstmetaError
 from . import hub
 from .causal import ENGLISH, Backbone, Continuation, LanguageModel, named
 from .template import ControlMark, Template
@@ -146,22 +148,11 @@ def read_unigrams(path: Path, vocabulary: int) -> np.ndarray:
 
     The file has the columns id and count.
     """
-    try:
-        frame = pd.read_csv(path, usecols=["id", "count"], dtype=str, keep_default_na=False)
-    except (OSError, ValueError) as error:  # ValueError: no UTF-8, no CSV, no such columns
-        raise _fault(path, None, f"is no CSV with the columns id and count ({error})") from error
-    digits = frame.apply(lambda column: column.str.fullmatch("[0-9]{1,15}"))
-    numbers = frame.where(digits, "-1").astype(np.int64)
-    ids, amounts = numbers["id"], numbers["count"]
-    wrong = ~ids.between(0, vocabulary - 1) | ids.duplicated() | (amounts < 1)
-    if frame.empty or wrong.any():
-        what = f"needs ids from 0 to {vocabulary - 1}, each once, and counts above 0"
-        raise _fault(path, int(wrong.argmax()) + 1 if len(frame) else 0, what)
-    counts = np.zeros(vocabulary)
-    counts[ids] = amounts
-    return np.log((counts + 1) / (counts.sum() + vocabulary))
-
-
-def _fault(path: Path, row: int | None, what: str) -> TstmetaError:
+    columns = {"id": numeric(0, vocabulary - 1, whole=True), "count": numeric(1, whole=True)}
     remedy = "give the unigrams.csv that tstmeta train lm writes beside a model"
-    return DataError([Problem(str(path), row, "", what, remedy)])
+    table = read_csv(path, columns, unique=["id"], remedy=remedy)
+    if table.empty:
+        check([fault(path, "no token is counted", remedy=remedy)])
+    counts = np.zeros(vocabulary)
+    counts[table["id"].astype(int)] = table["count"]
+    return np.log((counts + 1) / (counts.sum() + vocabulary))

@@ -13,6 +13,7 @@ from itertools import groupby
 from pathlib import Path
 from typing import Generic, NamedTuple, Protocol, TypeVar
 
+from ..data.files import read_text
 from ..extras import needs
 from ..schema import TstmetaError
 from ..secrecy import excerpt
@@ -159,11 +160,7 @@ def _joined(sentences: Iterable[list[Word]]) -> Tree:
 
 def _blocks(path: Path) -> Iterator[list[tuple[int, str]]]:
     """Lines with their numbers, in blocks that blank lines part."""
-    try:
-        with open(path, encoding="utf-8-sig") as file:
-            lines = [line.rstrip("\r\n") for line in file]
-    except UnicodeDecodeError as error:
-        raise TstmetaError(f"{path} is not UTF-8 text: save it as UTF-8") from error
+    lines = [line.rstrip("\r") for line in read_text(path, remedy="save it as UTF-8").split("\n")]
     for filled, block in groupby(enumerate(lines, 1), key=lambda line: bool(line[1].strip())):
         if filled:
             yield list(block)
