@@ -96,8 +96,8 @@ def _read(path: Path, changed: int, size: int) -> Lexicon:
     table = table.assign(word=words.str.casefold()).set_axis(range(1, len(table) + 1))
     checks = {"word": FILLED, "style": FILLED, "weight": numeric()}
     table = checked(table, checks, path.name, ("word", "style"))
-    rows = zip(words, table["style"].str.strip(), table["weight"], strict=True)
-    return Lexicon(path.name, tuple(StyleWord(*row) for row in rows))
+    columns = (words, table["style"].str.strip(), table["weight"])
+    return Lexicon(path.name, tuple(map(StyleWord, *columns)))
 
 
 def write(lexicon: Lexicon, path: Path) -> None:

@@ -126,7 +126,8 @@ class ServerModel:
     @cached_property
     def window(self) -> int:
         """What the server says, or else the tokenizer."""
-        whole = self._served_window() or getattr(self.tokenizer, "model_max_length", _NO_LIMIT)
+        limit = getattr(self.tokenizer, "model_max_length", None)
+        whole = self._served_window() or limit or _NO_LIMIT
         if whole >= _NO_LIMIT:
             raise ServerError(
                 "neither server (max_model_len in /models) nor tokenizer (model_max_length) says "

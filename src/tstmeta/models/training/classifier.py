@@ -161,9 +161,7 @@ def _textcnn(
     return TextCnn(replace(about, features=features), model), loss
 
 
-def _transformer(
-    rows: pd.DataFrame, about: About, base: Backbone | None, seed: int
-) -> tuple[StyleModel, Loss]:
+def _transformer(rows: pd.DataFrame, about: About, base: Any, seed: int) -> tuple[StyleModel, Loss]:
     import torch
 
     from ..sequence import Transformer, beginning, encode, longest, padded
